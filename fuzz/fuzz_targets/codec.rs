@@ -1,6 +1,6 @@
-//! Any bytes as a coded set, as an answer and as a claim, half of them good ones that were changed anywhere: an error, or
-//! a set that matches ids, an answer that names one's own ids, a claim that is true or not. Unchanged, what is found is what
-//! is in both lists.
+//! Decodes any bytes as a coded set, an answer and a claim; half of them are valid ones that were changed anywhere. The
+//! result is an error, or a set that matches ids, an answer that names own ids, and a claim that is true or not.
+//! Unchanged bytes give exactly the ids that are in both lists.
 #![no_main]
 
 use furui::filter::{Gamma, RingedParams};
@@ -19,7 +19,7 @@ struct Input {
     changes: [Change; 3],
 }
 
-/// What is done to the bytes of the set, of the answer and of the claim.
+/// The change of the bytes of the set, of the answer and of the claim.
 #[derive(Arbitrary, Debug)]
 enum Change {
     None,
@@ -65,7 +65,7 @@ fuzz_target!(|input: Input| {
                 assert_eq!(found, truth);
             }
         }
-        // Short checks let false positives through, and one in 2⁴⁰ a fuzzer may find.
+        // Short checks let false positives through, and a fuzzer may find one in 2⁴⁰.
         (None, None) if good && !matches!(coding, Coding::Golomb(golomb) if golomb.check_bits < 60) => {
             assert_eq!(found, truth);
         }

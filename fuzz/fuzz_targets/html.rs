@@ -1,4 +1,5 @@
-//! Any bytes are a page, in any charset that is claimed; and Markdown, text and a sitemap, or none.
+//! Reads any bytes as a page in any claimed charset, as Markdown, as text and as a sitemap: the result is a value or an
+//! error.
 #![no_main]
 
 use furui_pages::{Format, Kind, Media, Page, Sitemap};

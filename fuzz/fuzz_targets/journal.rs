@@ -1,4 +1,5 @@
-//! A journal of any content is read or refused; one that was changed has keys that were there, or is an error.
+//! Reads a journal of any content: it is accepted or refused. A valid journal that was changed has only keys that were
+//! there, or is an error.
 #![no_main]
 
 use std::sync::Arc;

@@ -1,4 +1,5 @@
-//! A manifest of any content is read as it was written, or refused on both ways; one that was changed is an error.
+//! Reads a manifest of any content: it is either read and written alike, or refused by reader and writer. A valid
+//! manifest that was changed is an error.
 #![no_main]
 
 use furui::HashSpec;

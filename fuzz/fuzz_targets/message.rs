@@ -1,5 +1,5 @@
-//! Any bytes are a message, whose only spelling they are, or an error; and what a peer may send, whatever it says, neither
-//! side of a search takes ill.
+//! Decodes any bytes as a message: the result is an error, or a message whose only encoding these bytes are. Both sides
+//! of a search survive any message of a peer.
 #![no_main]
 
 use std::sync::Arc;
@@ -62,7 +62,7 @@ fuzz_target!(|input: (Vec<u8>, Vec<Vec<u8>>)| {
     ask(responses, QueryOptions { ranked: Some(Survey::default()), ..QueryOptions::new(1) });
 });
 
-/// Asks a node, and gives these answers to what it asks others.
+/// Sends a node a request, and gives these answers to the requests that the node makes to others.
 fn answer(request: Request, responses: Vec<Response>) {
     let (mut answerer, me) = (Answerer::new(Peer::new(b"me", b"")), Peer::new(b"you", b""));
     let (mut responses, mut now) = (responses.into_iter(), Duration::ZERO);
@@ -88,7 +88,7 @@ fn answer(request: Request, responses: Vec<Response>) {
     }
 }
 
-/// Asks a query, with these answers to it.
+/// Runs a query, with these answers to its requests.
 fn ask(responses: Vec<Response>, options: QueryOptions) {
     let words = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect::<Vec<_>>();
     let clauses = [

@@ -1,4 +1,4 @@
-//! A run whose bytes were changed anywhere gives answers or errors; one that verifies gives the right answers.
+//! Reads a run whose bytes were changed anywhere: it gives answers or errors, and if it verifies, the right answers.
 #![no_main]
 
 use std::sync::Arc;

@@ -1,5 +1,6 @@
-//! Any bytes are one record, whose only spelling they are, or an error; and any text is a query or an error that points
-//! into it, and can be cut into words of bounded length. A query judges a document that consists of it, and marks it.
+//! Decodes any bytes as a record, and parses any text as a query. Bytes are an error, or a record whose only encoding
+//! they are. A text is a query, or an error that points into it; its words have bounded length. A query judges and
+//! marks a document that consists of the query.
 #![no_main]
 
 use furui_search::{Fit, Query, Record, Snippets, limits, words};
@@ -24,7 +25,8 @@ fuzz_target!(|bytes: &[u8]| {
             assert!(snippet.marks.iter().all(|mark| snippet.text.get(mark.clone()).is_some()));
             assert!(snippet.title_marks.is_empty());
             let words = record.words();
-            // Where something is excluded it may not fit; and if it fits, its words say so, too.
+            // If something is excluded, the document may not fit the query. If it fits, the query finds the document by
+            // its words too.
             if fit.fits(&record) {
                 assert!(query.clauses().iter().any(|clause| clause.must.iter().all(|word| words.contains(word))));
             }

@@ -1,5 +1,5 @@
-//! A trie's file that was changed anywhere, behind checksums that fit: an error, or a trie on which every operation ends,
-//! in bounded time and memory. Unchanged, it answers as a map.
+//! Reads a trie's file that was changed anywhere, under checksums that fit: the result is an error, or a trie whose
+//! operations all end, in bounded time and memory. An unchanged trie answers like a map.
 #![no_main]
 
 use std::collections::BTreeMap;
@@ -18,7 +18,7 @@ const TRIE: Tag = Tag::new(*b"TRIE");
 #[derive(Arbitrary, Debug)]
 struct Input {
     map: BTreeMap<Vec<u8>, Option<u32>>,
-    /// Which bytes of `META` or `TRIE` are changed.
+    /// The bytes of `META` or `TRIE` to change.
     changes: Vec<(bool, u16, u8)>,
     asked: Vec<Vec<u8>>,
 }

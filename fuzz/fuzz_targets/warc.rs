@@ -1,4 +1,5 @@
-//! Any bytes, compressed or not, are records that end; and a good record after any others is read, or named.
+//! Reads records from any bytes, compressed or not: reading ends, and a valid record after any others is read or
+//! reported.
 #![no_main]
 
 use std::io::{BufRead, BufReader};
@@ -22,7 +23,7 @@ fn read(from: impl BufRead, most: usize) -> usize {
 fuzz_target!(|bytes: &[u8]| {
     read(bytes, bytes.len() + 1);
     read(BufReader::with_capacity(64, Gunzip::new(bytes)), usize::MAX);
-    // An answer of any bytes.
+    // A response with any bytes.
     let head = format!(
         "WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: http://a/\r\nContent-Type: application/http\r\nContent-Length: {}\r\n\r\n",
         bytes.len()

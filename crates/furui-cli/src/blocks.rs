@@ -23,8 +23,9 @@ pub struct Block<'a> {
     /// The positions of the separators, ascending, counted from `start` bytes before the block. The last one ends the block.
     ends: &'a [u32],
     start: u32,
-    /// The name of the input, and how many of its lines came in earlier blocks.
+    /// The name of the input.
     input: &'a str,
+    /// The number of lines of the input that came in earlier blocks.
     before: u64,
 }
 
@@ -84,14 +85,17 @@ pub struct Blocks<'a> {
     buffer: Vec<u8>,
     /// How many bytes of the buffer are filled.
     filled: usize,
-    /// How many bytes of the buffer were handed out, and how many lines they are.
+    /// How many bytes of the buffer were handed out.
     done: usize,
+    /// How many lines of the buffer were handed out.
     lines_done: usize,
     /// The ends of the lines in the buffer.
     ends: Vec<u32>,
-    /// The name of the input, and how many of its lines and bytes were handed out.
+    /// The name of the input.
     input: String,
+    /// How many lines of the input were handed out.
     input_lines: u64,
+    /// How many bytes of the input were handed out.
     input_bytes: u64,
     /// True after [`enlarge`](Self::enlarge): blocks are large, and a read waits a moment for more input.
     large: bool,
@@ -143,8 +147,8 @@ impl<'a> Blocks<'a> {
         self.skipped
     }
 
-    /// Cuts a line that is too long, instead of returning an error. What is left of it is a few bytes longer than `max_line`, so that
-    /// the caller can tell.
+    /// Cuts a line that is too long, instead of returning an error. The rest of the line is a few bytes longer than
+    /// `max_line`, so that the caller can notice the cut.
     #[cfg(any(test, feature = "node"))]
     pub fn cutting(self) -> Self {
         Self { cuts: true, ..self }

@@ -13,7 +13,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// Wraps an error of the operating system, with what was being done to which file.
+    /// Wraps an error of the operating system, with the operation and the file.
     pub fn io(action: &'static str, file: impl Into<String>, source: io::Error) -> Self {
         Self::Library(furui::Error::io(action, file, source))
     }

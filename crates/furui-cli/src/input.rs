@@ -56,7 +56,8 @@ impl Input {
         self.waits && interrupt.ready(&self.file, Duration::ZERO) != Wait::Ready
     }
 
-    /// Reads what is available. Waits until `until` if nothing is, and with `patience` a moment longer for more.
+    /// Reads the available bytes. If there are none, waits until `until`; with `patience`, then waits a moment longer
+    /// for more.
     pub fn fill(
         &mut self,
         buffer: &mut [u8],

@@ -1,4 +1,4 @@
-//! Orderly interruption: ^C, SIGTERM and SIGHUP end the input, so that what was printed can be recorded.
+//! Orderly interruption: ^C, SIGTERM and SIGHUP end the input, so that printed lines can be recorded.
 
 use std::fs::File;
 use std::io;
@@ -7,7 +7,7 @@ use std::time::Duration;
 #[cfg(unix)]
 use rustix::event::{PollFlags, Timespec};
 
-/// What ended a wait.
+/// The reason why a wait ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wait {
     /// A read will not wait.

@@ -1,13 +1,16 @@
 //! The key of a line: the line, one of its fields, or its canonical URL.
 
-use furui::{HashSpec, KeyHash, KeyHasher};
+use std::borrow::Cow;
+
+use furui::{HashSpec, Hashes, KeyHasher};
 use url::Url;
 
 use crate::blocks::Block;
 use crate::cli::LineOptions;
 
-/// Finds and hashes the key of a line.
+/// Finds the key of a line.
 pub struct Keys {
+    /// What the keys are hashed by.
     pub hasher: KeyHasher,
     /// The index of the field that is the key, from 0 on, and the delimiter of fields. `None` if the whole line is the key.
     pub field: Option<(usize, u8)>,
@@ -16,7 +19,7 @@ pub struct Keys {
 }
 
 impl Keys {
-    /// Creates it as the options say.
+    /// Creates the keys that the options describe.
     pub fn new(spec: HashSpec, options: &LineOptions) -> Self {
         Self {
             hasher: spec.hasher(),
@@ -25,25 +28,25 @@ impl Keys {
         }
     }
 
-    /// Hashes the key of every line of a block; `out` is cleared first.
-    pub fn hash_all(&self, block: &Block<'_>, out: &mut Vec<KeyHash>) {
+    /// Hashes the key of every line of a block by the hasher of `out`, which is cleared first.
+    pub fn hash_all(&self, block: &Block<'_>, out: &mut Hashes) {
         out.clear();
         if self.field.is_none() && !self.url {
-            out.extend(block.lines().map(|line| self.hasher.hash(line)));
+            out.extend(block.lines());
         } else {
-            out.extend(block.lines().map(|line| self.hash(line)));
+            out.extend(block.lines().map(|line| self.key(line)));
         }
     }
 
-    fn hash(&self, line: &[u8]) -> KeyHash {
+    fn key<'l>(&self, line: &'l [u8]) -> Cow<'l, [u8]> {
         let key = match self.field {
             // A line with fewer fields has the empty key, as in awk.
             Some((index, delimiter)) => line.split(|&byte| byte == delimiter).nth(index).unwrap_or_default(),
             None => line,
         };
         match if self.url { canonical(key) } else { None } {
-            Some(url) => self.hasher.hash(url.as_str().as_bytes()),
-            None => self.hasher.hash(key),
+            Some(url) => String::from(url).into_bytes().into(),
+            None => key.into(),
         }
     }
 }
@@ -65,7 +68,7 @@ mod tests {
     use super::*;
 
     fn same(keys: &Keys, a: &str, b: &str) -> bool {
-        keys.hash(a.as_bytes()) == keys.hash(b.as_bytes())
+        keys.key(a.as_bytes()) == keys.key(b.as_bytes())
     }
 
     #[test]

@@ -8,6 +8,7 @@ mod filter;
 mod input;
 mod interrupt;
 mod keys;
+mod kind;
 mod manual;
 mod memory;
 #[cfg_attr(not(feature = "node"), path = "no_network.rs")]
@@ -54,7 +55,7 @@ fn run(Cli { command }: Cli) -> Result<ExitCode, Error> {
         Command::Network(command) => network::run(&command),
         Command::Compact(options) => store::compact(&options),
         Command::Snapshot(options) => store::snapshot(&options),
-        Command::Info(options) => store::info(&options.paths, options.json),
+        Command::Info(options) => store::info(&options),
         Command::Verify(options) => store::verify(&options.paths),
         Command::Completions { shell } => manual::completions(shell),
         Command::Man { dir } => manual::pages(dir.as_deref()),
@@ -66,7 +67,7 @@ fn explain(mut error: clap::Error) -> Result<ExitCode, Error> {
     if error.use_stderr() {
         // clap suggests to write `-- -c`, which is rarely what the user meant.
         error.remove(ContextKind::Suggested);
-        // If standard error cannot be written to, the exit code must do.
+        // If standard error cannot be written to, the exit code must suffice.
         let _ = error.print();
         return Ok(ExitCode::from(ERROR));
     }
@@ -77,6 +78,6 @@ fn explain(mut error: clap::Error) -> Result<ExitCode, Error> {
 
 /// Prints an error on standard error.
 fn complain(error: &Error) {
-    // If standard error cannot be written to, the exit code must do.
+    // If standard error cannot be written to, the exit code must suffice.
     let _ = writeln!(std::io::stderr(), "furui: {error}");
 }

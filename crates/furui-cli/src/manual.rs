@@ -1,4 +1,4 @@
-//! What the command says about itself: completions and manual pages.
+//! The completions and manual pages of the command.
 
 use std::io;
 use std::path::Path;
@@ -119,7 +119,7 @@ fn shown(command: &Command) -> impl Iterator<Item = &Command> {
     command.get_subcommands().filter(|below| !below.is_hide_set())
 }
 
-/// The name of a command with those of its parents, as it is typed.
+/// The full name of a command as it is typed, with the names of its parents.
 fn name_of(command: &Command) -> &str {
     command.get_bin_name().unwrap_or_else(|| command.get_name())
 }

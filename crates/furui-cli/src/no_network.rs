@@ -1,4 +1,4 @@
-//! A build without the feature `node`: its commands say how to get them.
+//! A build without the feature `node`: the commands of the search engine print how to get a build with them.
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -10,7 +10,7 @@ use crate::notes::Notes;
 
 pub const NOTES: &[Notes] = &[];
 
-/// What stands below the list of all commands.
+/// The text below the list of all commands in the help.
 pub const MISSING: Option<&str> = Some(
     "This build has no search engine. The commands node, publish, unpublish, search and demo are in a build \
      with it: cargo install --path crates/furui-cli --features node",
@@ -33,7 +33,7 @@ pub enum NetworkCommand {
 /// A command of the search engine, which this build does not have
 #[derive(Args)]
 pub struct Anything {
-    /// Anything at all; none of it is looked at
+    /// Any arguments; they are ignored
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     arguments: Vec<OsString>,
 }

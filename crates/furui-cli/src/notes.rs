@@ -1,4 +1,4 @@
-//! What the help and the manual page of a command say beside its options.
+//! The parts of a command's help and manual page other than its options.
 
 /// Exit statuses and examples of a command.
 pub struct Notes {

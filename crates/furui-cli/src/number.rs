@@ -37,7 +37,7 @@ pub fn between<T: TryFrom<u64>>(least: u64, most: u64) -> impl Fn(&str) -> Resul
     }
 }
 
-/// Splits a text into the number and the unit behind it.
+/// Splits a text into the number and the unit after it.
 pub fn split(text: &str) -> (&str, &str) {
     let text = text.trim();
     let end = text.rfind(|c: char| c.is_ascii_digit() || c == '.').map_or(0, |last| last + 1);

@@ -12,7 +12,7 @@ use crate::streams::standard_output;
 /// Standard output, or nothing.
 pub struct Output {
     file: Option<File>,
-    /// True if it is a pipe.
+    /// True if standard output is a pipe.
     pipe: bool,
     /// How many bytes were printed.
     printed: u64,
@@ -44,7 +44,7 @@ impl Output {
         self
     }
 
-    /// True if it is a pipe, of which the system tells how much was read.
+    /// True if standard output is a pipe, and the system tells how much of it was read.
     pub fn is_pipe(&self) -> bool {
         self.pipe
     }
@@ -105,8 +105,8 @@ impl Output {
         Ok(())
     }
 
-    /// How many of the printed bytes have arrived. A file is synced, and then all of them have. Of a pipe, those have arrived that
-    /// were read. `None` if the reader has closed the pipe.
+    /// The number of printed bytes that have arrived. A file is synced first, so that all of them have. Into a pipe,
+    /// bytes have arrived once the reader has read them. `None` if the reader has closed the pipe.
     pub fn arrived(&self) -> Result<Option<u64>, Error> {
         let Some(file) = &self.file else { return Ok(Some(self.printed)) };
         if file.metadata().is_ok_and(|data| data.is_file()) {
@@ -118,8 +118,8 @@ impl Output {
         })
     }
 
-    /// Waits until all that was printed has [arrived](Self::arrived), at most until `until`. The reader may close the pipe before it
-    /// has read everything.
+    /// Waits until all printed bytes have [arrived](Self::arrived), but at most until `until`. The reader may close the
+    /// pipe before it has read everything.
     pub fn settle(&self, until: Option<Instant>) -> Result<Sink, Error> {
         if let Some(pipe) = self.file.as_ref().filter(|_| self.pipe) {
             return Ok(match pipes::wait_drained(pipe, until) {
@@ -177,7 +177,7 @@ pub fn keep<'a>(block: &'a mut Block<'_>, wanted: impl Iterator<Item = bool>) ->
     &block.bytes[..kept + line - piece]
 }
 
-/// Prints a text on standard output. It is no error if the reader has closed the pipe.
+/// Prints a text on standard output. It is not an error if the reader has closed the pipe.
 pub fn print(text: &[u8]) -> Result<(), Error> {
     Output::new(false)?.print(text).map(drop)
 }

@@ -1,4 +1,4 @@
-//! What can be done with a pipe and not with a file.
+//! Operations on pipes that files do not have.
 
 use std::fs::File;
 #[cfg(unix)]

@@ -56,7 +56,7 @@ pub fn figure(value: f64) -> String {
     if value == 0.0 || !value.is_finite() {
         return value.to_string();
     }
-    // It is rounded first, so that 0.09999 becomes 0.1 and not 0.1000.
+    // The number is rounded first, so that 0.09999 becomes 0.1 and not 0.1000.
     let rounded = format!("{value:.2e}");
     let (digits, exponent) = rounded.split_once('e').unwrap_or((&rounded, "0"));
     match (exponent.parse::<i32>(), rounded.parse::<f64>()) {

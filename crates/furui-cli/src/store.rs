@@ -7,25 +7,29 @@ use furui::KeyHash;
 use furui::dict::FilteredTrie;
 use furui::filter::AnyFilter;
 use furui::format::{Envelope, Kind};
-use furui::store::cascade::{Cascade, CascadeOptions, Journal, Run};
-use furui::store::{Directory, DiskFile, Manifest, StoreKind};
+use furui::store::cascade::{Cascade, CascadeFilter, CascadeOptions, Journal, Run};
+use furui::store::{Directory, DiskFile, Manifest, Storage, StoreKind};
 
-use crate::cli::{CompactOptions, SnapshotOptions};
+use crate::cli::{CompactOptions, InfoOptions, SnapshotOptions};
 use crate::dict;
 use crate::error::Error;
-use crate::filter::{details, fields, refuse_pipe};
+use crate::filter::{cascade, details, fields, given_seed, refuse_pipe};
+use crate::kind::kind_of;
 use crate::output::print;
 use crate::report::{Report, counted, figure, grouped};
 use crate::wait::open_to_write;
 use crate::{ERROR, complain, size};
 
-/// A merge takes little memory, and the table holds only the keys of a journal.
+/// The options for maintenance: a merge takes little memory, and the table holds only the keys of a journal.
 const OPTIONS: CascadeOptions = CascadeOptions { memory: 64 << 20, hash: None, journal: false };
 
 /// Merges a store into one run.
 pub fn compact(CompactOptions { path, wait }: &CompactOptions) -> Result<ExitCode, Error> {
     match kind_of(path)? {
-        StoreKind::Dict => dict::open(path, wait)?.compact()?,
+        StoreKind::Dict | StoreKind::ByteDict => dict::compact(path, wait)?,
+        StoreKind::Filter => {
+            CascadeFilter::open_with(open_to_write(path, wait)?.mapped(false), OPTIONS)?.compact()?;
+        }
         _ => Cascade::open(open_to_write(path, wait)?.mapped(false), OPTIONS)?.compact()?,
     }
     Ok(ExitCode::SUCCESS)
@@ -42,11 +46,12 @@ pub fn verify(paths: &[PathBuf]) -> Result<ExitCode, Error> {
     Ok(each(paths, check))
 }
 
-/// Says what stores and files are.
-pub fn info(paths: &[PathBuf], json: bool) -> Result<ExitCode, Error> {
+/// Prints descriptions of stores and files.
+pub fn info(options: &InfoOptions) -> Result<ExitCode, Error> {
+    let (json, seed) = (options.json, given_seed(&options.seed)?);
     let mut texts = Vec::new();
-    let code = each(paths, |path| {
-        texts.push(if path.is_dir() { store_info(path, json)? } else { file_info(path, json)? });
+    let code = each(&options.paths, |path| {
+        texts.push(if path.is_dir() { store_info(path, json)? } else { file_info(path, seed, json)? });
         Ok(())
     });
     print(texts.join(if json { "" } else { "\n" }).as_bytes())?;
@@ -68,7 +73,8 @@ fn each(paths: &[PathBuf], mut work: impl FnMut(&Path) -> Result<(), Error>) -> 
 fn check(path: &Path) -> Result<(), Error> {
     if path.is_dir() {
         match kind_of(path)? {
-            StoreKind::Dict => dict::open_to_read(path)?.verify()?,
+            StoreKind::Dict | StoreKind::ByteDict => dict::verify(path)?,
+            StoreKind::Filter => cascade::open_published(path)?.set().verify()?,
             _ => open(path)?.verify()?,
         }
     } else if let Some(journal) = open_journal(path)? {
@@ -79,7 +85,7 @@ fn check(path: &Path) -> Result<(), Error> {
             Kind::Run => Run::open(file, envelope.name(), envelope.hash())?.verify()?,
             Kind::Manifest => drop(Manifest::decode(&file, envelope.name())?),
             Kind::FilteredTrie => FilteredTrie::verify_file(path)?,
-            kind if kind.is_filter() => drop(AnyFilter::open(path)?),
+            kind if kind.is_filter() && !envelope.seed_is_elsewhere() => drop(AnyFilter::open(path)?),
             _ => envelope.verify(&file)?,
         }
     }
@@ -87,8 +93,10 @@ fn check(path: &Path) -> Result<(), Error> {
 }
 
 fn store_info(path: &Path, json: bool) -> Result<String, Error> {
-    if kind_of(path)? == StoreKind::Dict {
-        return dict::info(path, json);
+    match kind_of(path)? {
+        StoreKind::Dict | StoreKind::ByteDict => return dict::info(path, json),
+        StoreKind::Filter => return filter_info(path, json),
+        _ => {}
     }
     let set = open(path)?;
     let runs = &set.manifest().runs;
@@ -127,20 +135,35 @@ fn store_info(path: &Path, json: bool) -> Result<String, Error> {
     if journal > 0 {
         lines.push(format!("journal     {}, of a run that is at work or was killed", counted(journal, "key")));
     }
-    for (entry, run) in runs.iter().zip(set.runs()) {
-        lines.push(format!(
+    lines.extend(run_lines(&set));
+    Ok(lines.join("\n") + "\n")
+}
+
+fn filter_info(path: &Path, json: bool) -> Result<String, Error> {
+    let filter = cascade::open_published(path)?;
+    if json {
+        return cascade::fields(path, &filter);
+    }
+    let mut lines = cascade::details(path, &filter)?;
+    lines.extend(run_lines(filter.set()));
+    Ok(lines.join("\n") + "\n")
+}
+
+/// A line for each run.
+fn run_lines<S: Storage>(set: &Cascade<S>) -> impl Iterator<Item = String> {
+    set.manifest().runs.iter().zip(set.runs()).map(|(entry, run)| {
+        format!(
             "run {:016x}  keys {}, {}, pages {}, remainders of {} bits",
             entry.number,
             grouped(entry.keys),
             size::display(entry.seal.length),
             grouped(run.pages() as u64),
             run.remainder_bits().get()
-        ));
-    }
-    Ok(lines.join("\n") + "\n")
+        )
+    })
 }
 
-fn file_info(path: &Path, json: bool) -> Result<String, Error> {
+fn file_info(path: &Path, seed: Option<u64>, json: bool) -> Result<String, Error> {
     if let Some(journal) = open_journal(path)? {
         let (keys, hash) = (journal.check()?, journal.hash());
         if json {
@@ -157,8 +180,11 @@ fn file_info(path: &Path, json: bool) -> Result<String, Error> {
     }
     let (_, envelope) = open_file(path)?;
     let seal = envelope.seal();
-    if envelope.kind().is_filter() {
-        let filter = AnyFilter::open(path)?;
+    if envelope.kind().is_filter() && (seed.is_some() || !envelope.seed_is_elsewhere()) {
+        let filter = match seed {
+            Some(seed) => AnyFilter::open_with_seed(path, seed)?,
+            None => AnyFilter::open(path)?,
+        };
         return Ok(if json { fields(path, &filter, seal.length) } else { details(path, &filter, seal.length) });
     }
     if json {
@@ -167,13 +193,23 @@ fn file_info(path: &Path, json: bool) -> Result<String, Error> {
             .text("path", &path.display().to_string())
             .text("kind", envelope.kind().name())
             .text("hash", envelope.hash().algorithm.name())
-            .text("seed", &format!("{:#018x}", envelope.hash().seed))
+            .text(
+                if envelope.seed_is_elsewhere() { "seed_fingerprint" } else { "seed" },
+                &format!("{:#018x}", envelope.hash().seed),
+            )
             .number("bytes", seal.length);
         return Ok(report.json());
     }
     let mut lines = vec![
         format!("{}: {}", path.display(), envelope.kind()),
-        format!("hash      {}", envelope.hash()),
+        match envelope.seed_is_elsewhere() {
+            true => format!(
+                "hash      {} with a seed that is kept elsewhere, of fingerprint {:#018x}; --seed-file tells more",
+                envelope.hash().algorithm.name(),
+                envelope.hash().seed
+            ),
+            false => format!("hash      {}", envelope.hash()),
+        },
         format!("size      {}", size::exact(seal.length)),
     ];
     for section in envelope.sections() {
@@ -187,17 +223,12 @@ fn open(path: &Path) -> Result<Cascade<Directory>, Error> {
     Ok(Cascade::open_published(Directory::open_read_only(path)?.mapped(false), OPTIONS)?)
 }
 
-/// The kind of a store. A directory that is no store is an error, and is not changed.
-fn kind_of(path: &Path) -> Result<StoreKind, Error> {
-    Ok(Directory::open_read_only(path)?.manifest()?.store)
-}
-
 /// Opens a single file if it is a journal.
 fn open_journal(path: &Path) -> Result<Option<Journal<DiskFile>>, Error> {
     refuse_pipe(path)?;
     let name = path.display().to_string();
     let file = DiskFile::open(path).map_err(|error| Error::io("cannot open", &name, error))?;
-    // If the file is not a journal, the reader of its own kind reports what is wrong with it.
+    // If the file is not a journal, the reader of its own kind reports its damage.
     Ok(Journal::open(file, &name).ok())
 }
 

@@ -14,7 +14,7 @@ static OUTPUT_IS_CLOSED: AtomicBool = AtomicBool::new(false);
 
 #[cfg(unix)]
 ctor::declarative::ctor! {
-    // It makes two system calls and two stores into statics, which do not need the runtime.
+    // The function makes two system calls and two stores into statics, which do not need the runtime.
     #[ctor(unsafe)]
     fn look() {
         let is_closed = |stream| rustix::io::fcntl_getfd(stream) == Err(rustix::io::Errno::BADF);

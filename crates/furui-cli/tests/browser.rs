@@ -1,4 +1,4 @@
-//! The page as people see it: in Chromium, before the nodes of `furui demo`.
+//! The page as users see it: in Chromium, served by the nodes of `furui demo`.
 
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
 #![cfg(unix)]
@@ -49,12 +49,12 @@ fn searching_needs_no_mouse(browser: &mut Chromium, url: &str) {
     assert_eq!(browser.value("document.getElementById('q').value"), "bloom filter");
     assert!(browser.count("ol.results > li h2 a[href^='https://']") > 0);
     assert!(browser.text(".snippet mark").eq_ignore_ascii_case("bloom"));
-    // What is heard at the end is what is seen.
+    // The status that a screen reader announces at the end is the one that is shown.
     let summary = browser.text("#summary");
     assert!(summary.starts_with("Results 1 to "), "{summary}");
     assert_eq!(browser.text("[role=status]"), summary);
     assert_eq!(browser.complaints(), [&Value::Null; 0]);
-    // The way by key: to the content, the name, the box, the button, the status, the first result.
+    // The order of the Tab key: content link, name, box, button, status, first result.
     browser.value("document.activeElement.blur()");
     for expected in ["To the content", "furui 篩", "", "Search", "Status"] {
         browser.press("Tab");
@@ -158,7 +158,7 @@ fn it_works_without_script(browser: &mut Chromium, url: &str) {
     browser.write("capital Europe");
     browser.leads_on(|browser| browser.press("Enter"));
     assert!(browser.text("#summary").starts_with("Results 1 to 10"));
-    // That it is under way is not said for ever.
+    // The message that a search is in progress is not announced again and again.
     assert_eq!(browser.value("getComputedStyle(document.getElementById('progress')).display"), "none");
     browser.call("Emulation.setScriptExecutionDisabled", json!({ "value": false }));
 }

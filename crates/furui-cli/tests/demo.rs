@@ -1,4 +1,4 @@
-//! `furui demo`: what it says is true, and nothing is left of it.
+//! `furui demo`: its output is true, and it leaves nothing behind.
 
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
 #![cfg(unix)]
@@ -25,7 +25,7 @@ fn what_is_suggested_finds_something_and_nothing_is_left() {
             assert!(page.contains("</mark>") && page.contains("<p id=\"summary\">Result"), "{path}: {page}");
             assert!(!page.contains("there may be more"), "{path}: {page}");
         }
-        // A connection that nothing is asked over, as browsers keep them, holds nothing up.
+        // An idle connection, as browsers keep them, delays nothing.
         let address = demo.url.strip_prefix("http://").unwrap().to_owned();
         let idle = TcpStream::connect(&address).unwrap();
         assert!(demo.end(signal).success());

@@ -32,7 +32,7 @@ fn lines_are_numbered_in_order_of_arrival_and_found_again() {
     assert_eq!(text_of(stdout(&get, b"seed\nnone\nseen\nbefore\nsee\n")), "seed\t2\nseen\t0\nbefore\t1\n");
     let none = run(&get, b"none\n");
     assert_eq!((none.status.code(), none.stdout.as_slice(), none.stderr.as_slice()), (Some(1), &b""[..], &b""[..]));
-    // The next run goes on from there.
+    // The next run continues from there.
     assert_eq!(stdout(&["dict", "build", "--store", &store, "-"], b"more\nseen\n"), b"");
     assert_eq!(text_of(stdout(&get, b"more\nseen\n")), "more\t3\nseen\t0\n");
 }
@@ -57,7 +57,7 @@ fn values_prefixes_ranges_and_deletions() {
     }
     let deleted = run(&["dict", "delete", "--store", &store], b"ab\nnone\n\n");
     assert_eq!(deleted.status.code(), Some(1), "not all lines were keys");
-    assert!(text_of(deleted.stderr).contains("1 line was no key"), "and how many were not is said");
+    assert!(text_of(deleted.stderr).contains("1 line was not a key"), "and it says how many were not keys");
     assert_eq!(printed(&["range"]), "a\t0\nabc\t1\nb\t8\nwith\ttab\t9\n");
     stdout(&["compact", &store], b"");
     assert_eq!(printed(&["range"]), "a\t0\nabc\t1\nb\t8\nwith\ttab\t9\n");
@@ -151,11 +151,11 @@ fn a_bad_line_is_named_and_those_before_it_are_kept() {
     let dir = TempDir::new();
     let store = dir.join("store");
     for (bad, reason) in [
-        ("x\t4294967296", "no number below 2^32"),
-        ("x\t-1", "no number"),
-        ("x\t+1", "no number"),
-        ("x\t", "no number"),
-        ("x\t1 ", "no number"),
+        ("x\t4294967296", "not a number below 2^32"),
+        ("x\t-1", "not a number"),
+        ("x\t+1", "not a number"),
+        ("x\t", "not a number"),
+        ("x\t1 ", "not a number"),
         (&"k".repeat(65537), "65537"),
         (&format!("{}\t1", "k".repeat(65537)), "65536"),
     ] {
@@ -252,8 +252,8 @@ fn numbers_come_while_the_input_is_still_open_and_others_are_kept_out() {
     assert!(child.wait().unwrap().success());
 }
 
-/// Kills the process without warning at a random point of a run, many times over, each time with other words: whatever
-/// was printed, by whichever run, a word has one number and a number one word.
+/// Kills the process at a random point of a run, again and again with different words. Of all numbers that were printed
+/// by any run, a word has one number, and a number belongs to one word.
 #[test]
 fn after_kill_no_number_that_was_printed_is_given_to_another_word() {
     let dir = TempDir::new();
@@ -270,7 +270,7 @@ fn after_kill_no_number_that_was_printed_is_given_to_another_word() {
             .unwrap();
         let mut input = child.stdin.take().unwrap();
         let bytes = text(&words);
-        // In pieces, so that there are many moments at which numbers are made durable.
+        // The input arrives in pieces, so that there are many moments at which numbers are made durable.
         let writer = std::thread::spawn(move || bytes.chunks(40_000).try_for_each(|piece| input.write_all(piece)));
         let mut output = BufReader::new(child.stdout.take().unwrap());
         let mut printed = String::new();
@@ -281,7 +281,7 @@ fn after_kill_no_number_that_was_printed_is_given_to_another_word() {
         child.wait().unwrap();
         let _ = writer.join().unwrap();
         output.read_to_string(&mut printed).unwrap();
-        // A kill may tear the last line.
+        // A kill may cut off the last line.
         let whole = printed.rfind('\n').map_or("", |end| &printed[..end]);
         for (word, number) in words.iter().zip(whole.lines()) {
             let number: u32 = number.parse().unwrap();

@@ -1,4 +1,5 @@
-//! The real binary on a disk that fails: at every write, sync, renaming and so on of a run, by an error or by a short write.
+//! Tests the real binary on a disk that fails at any write, sync, rename or other operation of a run, with an error or
+//! a short write.
 
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
@@ -15,21 +16,21 @@ use support::TempDir;
 
 const KINDS: [&str; 8] = ["create", "write", "short", "sync", "rename", "unlink", "mkdir", "link"];
 
-/// What the system answers: its number, and its words.
+/// An error of the system: its number, and its message.
 type Error = (i32, &'static str);
 
 const ERRORS: [Error; 2] = [(5, "Input/output error"), (28, "No space left on device")];
 
 const NONE: Error = (0, "none");
 
-/// A disk that has recovered the next time, and one that stays as it is.
+/// Whether the disk works again at the next operation, or keeps failing.
 const TIMES: [u32; 2] = [1, u32::MAX];
 
 macro_rules! at_every_operation {
     ($($name:ident: $case:expr;)*) => { $(
         #[test]
         fn $name() {
-            // Of the four ways to fail, one at each operation, in turn.
+            // At each operation, one of the four ways to fail is tried, in turn.
             fail_everywhere(&$case, |number, way| number % 4 == way);
         }
     )* };
@@ -44,11 +45,13 @@ at_every_operation! {
     of_compact_of_a_dictionary: cases::compact_dict();
     of_filter_build: cases::build();
     of_filter_insert: cases::insert();
+    of_filter_insert_into_a_cascade: cases::insert_cascade(Scale::Small);
     of_filter_remove: cases::remove();
     of_filter_union: cases::union();
     of_dict_build_with_a_new_dictionary: cases::new_dict_build();
     of_dict_build_with_a_dictionary: cases::dict_build();
     of_dict_delete: cases::dict_delete();
+    of_dict_build_of_bytes: cases::dict_build_of_bytes();
     of_snapshot: cases::snapshot_set();
     of_snapshot_of_a_dictionary: cases::snapshot_dict();
 }
@@ -76,14 +79,14 @@ fn fail_everywhere(case: &Case, wanted: impl Fn(usize, usize) -> bool) {
             faults.extend(chosen.map(|(_, (error, times))| (kind, number, error, times)));
         }
     }
-    // A write may also take only a part, of which nothing is wrong.
+    // A write may also be short, which is not an error.
     faults.extend((0..disk::count(&events, "short")).map(|number| ("short", number, NONE, 1)));
     let (mut outlived, mut missed, mut wrong) = (0, 0, vec![]);
     for &(kind, number, error, times) in &faults {
         match fail(disk, case, start.path(), (kind, number, error, times)) {
             Ok(Outcome::Reported) => {}
             Ok(Outcome::Outlived) => outlived += 1,
-            // How many pages a run has depends on the seed of its hash.
+            // The number of pages of a run depends on the seed of its hash.
             Ok(Outcome::Missed) => missed += 1,
             Err(what) => wrong.push(format!("{}: {kind} {number}, {}, {times} times: {what}", case.name, error.1)),
         }
@@ -103,7 +106,7 @@ enum Outcome {
     Missed,
 }
 
-/// Runs it with one fault.
+/// Runs the case with one fault.
 fn fail(
     disk: &Disk,
     case: &Case,
@@ -121,16 +124,16 @@ fn fail(
     let happened = disk::events(&trace).iter().any(|event| event.op == b'F');
     let outcome = match output.status.code() {
         Some(0 | 1) if !happened => Outcome::Missed,
-        // What is to be removed may stay, for the next run to remove it; what cannot be linked is copied.
+        // A file to remove may stay until the next run removes it. A file that cannot be linked is copied.
         Some(0 | 1) if ["unlink", "link"].contains(&kind) || error == 0 => Outcome::Outlived,
-        Some(0 | 1) => return Err("the error was swallowed".to_owned()),
+        Some(0 | 1) => return Err("the error was not reported".to_owned()),
         Some(2) if error != 0 && message.contains(words) && message.contains(root.path().to_str().unwrap()) => {
             Outcome::Reported
         }
         _ => return Err(format!("{}: {message}", output.status)),
     };
     (case.check)(root.path(), &[Run { printed: output.stdout, finished, ..Run::default() }])?;
-    // Once the disk is well, it goes on from there. What a copy that was cut short left is for the user to remove.
+    // Once the disk works, the next run continues. The rest of an incomplete copy is for the user to remove.
     let copy = root.path().join("copy");
     if copy.exists() {
         fs::remove_dir_all(copy).unwrap();

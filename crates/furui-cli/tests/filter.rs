@@ -8,7 +8,7 @@ use std::fs;
 
 use support::{TempDir, distinct, failure, feed, furui, furui_for_signals, lines, run, stdout, text};
 
-/// Every kind, with what a filter of it needs to be built from a pipe.
+/// Every kind, with the options that it needs to be built from a pipe.
 const KINDS: [(&str, &[&str]); 8] = [
     ("bloom", &[]),
     ("blocked", &[]),
@@ -26,7 +26,7 @@ fn build(kind: &str, more: &[&str], output: &str, input: &[u8]) {
     assert_eq!(stdout(&args, input), b"", "{kind}");
 }
 
-/// What `furui info --json` says of a field.
+/// The value of a field in the output of `furui info --json`.
 fn info(path: &str, field: &str) -> String {
     let json = String::from_utf8(stdout(&["info", path, "--json"], b"")).unwrap();
     let value = json.split(&format!("\"{field}\":")).nth(1).unwrap_or_else(|| panic!("{field} in {json}"));
@@ -49,7 +49,7 @@ fn every_kind_contains_its_lines_from_pipes_and_from_files_and_few_others() {
         for (filter, rate) in [(&piped, 0.01), (&counted, 0.001)] {
             let there = stdout(&["filter", "test", filter], &known_text);
             if kind == "stable" {
-                // It forgets at random: of the oldest lines, one of ten.
+                // The filter forgets at random: one of ten of the oldest lines.
                 assert!(there.len() > known_text.len() / 100 * 95, "{} of {}", there.len(), known_text.len());
             } else {
                 assert!(there == known_text, "{kind}: {} of {} bytes", there.len(), known_text.len());
@@ -77,7 +77,7 @@ fn a_file_that_is_missing_keeps_no_other_from_being_tested() {
     let told = String::from_utf8(output.stderr).unwrap();
     assert_eq!(told.lines().count(), 2, "{told}");
     assert!(told.contains(&missing) && told.contains(&directory), "{told}");
-    // As with grep: whoever asks quietly wants to know whether there is a line, in any of them.
+    // Like grep, a quiet run tells whether any file has such a line.
     let quiet = |files: &[&str]| run(&[&["filter", "test", "-q", &filter], files].concat(), b"").status.code();
     assert_eq!(quiet(&[&missing, &one]), Some(0));
     assert_eq!(quiet(&[&missing]), Some(2));
@@ -116,10 +116,9 @@ fn what_is_inserted_later_is_there_and_what_is_removed_is_not() {
     let filter = dir.join("f");
     for (kind, more) in KINDS {
         build(kind, &[more, &["--fpr", "1e-4"]].concat(), &filter, &text(&lines(900, 3)));
-        if kind != "quotient" {
-            assert_eq!(stdout(&["filter", "insert", &filter], b"new\nnewer\n"), b"", "{kind}");
-            assert_eq!(stdout(&["filter", "test", &filter], b"new\nnewer\n"), b"new\nnewer\n", "{kind}");
-        }
+        // A quotient filter that was built for its lines alone grows, and says so.
+        assert!(run(&["filter", "insert", &filter], b"new\nnewer\n").status.success(), "{kind}");
+        assert_eq!(stdout(&["filter", "test", &filter], b"new\nnewer\n"), b"new\nnewer\n", "{kind}");
         if kind == "counting" || kind == "quotient" {
             let there = lines(900, 3)[0].clone() + "\n";
             assert_eq!(stdout(&["filter", "remove", &filter], there.as_bytes()), b"", "{kind}");
@@ -130,6 +129,79 @@ fn what_is_inserted_later_is_there_and_what_is_removed_is_not() {
             let message = failure(&["filter", "remove", &filter], b"new\n");
             assert!(message.contains("counting") && message.contains("quotient"), "{kind}: {message}");
         }
+    }
+}
+
+#[test]
+fn what_is_removed_from_a_quotient_filter_takes_no_other_line_with_it() {
+    let dir = TempDir::new();
+    let filter = dir.join("f");
+    let numbers = |from: u32, to: u32| (from..to).map(|i| format!("{i}\n")).collect::<String>().into_bytes();
+    // Half of all lines share a fingerprint with another one, and each line occurs twice.
+    let all = numbers(0, 20_000);
+    build("quotient", &["--fpr", "0.5"], &filter, &[&*all, &all].concat());
+    let gone = numbers(0, 10_000);
+    assert_eq!(stdout(&["filter", "remove", &filter], &[&*gone, &gone].concat()), b"");
+    let kept = numbers(10_000, 20_000);
+    assert!(stdout(&["filter", "test", &filter], &kept) == kept, "a line that was not removed is gone");
+    assert_eq!(info(&filter, "fingerprints"), "10000");
+    assert_eq!(stdout(&["filter", "remove", &filter], &kept), b"");
+    assert_eq!((info(&filter, "fingerprints"), stdout(&["filter", "list", &filter], b"")), ("0".into(), vec![]));
+}
+
+#[test]
+fn a_quotient_filter_without_removal_keeps_one_copy_and_says_so() {
+    let dir = TempDir::new();
+    let filter = dir.join("f");
+    build("quotient", &["--no-remove", "--fpr", "0.5"], &filter, &text(&lines(9000, 1)));
+    let distinct = distinct(&lines(9000, 1)).len();
+    assert!(info(&filter, "fingerprints").parse::<usize>().unwrap() < distinct);
+    assert_eq!(info(&filter, "removable"), "false");
+    let before = fs::read(&filter).unwrap();
+    let message = failure(&["filter", "remove", &filter], b"a\n");
+    assert!(message.contains("one copy"), "{message}");
+    assert!(fs::read(&filter).unwrap() == before);
+    let message = failure(&["filter", "build", "--no-remove", "-o", &filter], b"a\n");
+    assert!(message.contains("--kind quotient"), "{message}");
+}
+
+#[test]
+fn a_quotient_filter_grows_when_it_is_full_and_shrinks_when_asked() {
+    let dir = TempDir::new();
+    let filter = dir.join("f");
+    let numbers = |from: u32, to: u32| (from..to).map(|i| format!("{i}\n")).collect::<String>().into_bytes();
+    for more in [&[][..], &["--no-remove"]] {
+        build("quotient", &[&["--capacity", "1000", "--fpr", "0.001"], more].concat(), &filter, &numbers(0, 1000));
+        let slots = |filter: &str| info(filter, "slots").parse::<u64>().unwrap();
+        let list = |filter: &str| stdout(&["filter", "list", filter], b"");
+        let (before, fingerprints) = (slots(&filter), list(&filter));
+        let listed = String::from_utf8(fingerprints.clone()).unwrap();
+        let listed: Vec<u64> = listed.lines().map(|line| line.parse().unwrap()).collect();
+        assert!(listed.is_sorted() && listed.len().to_string() == info(&filter, "fingerprints"));
+
+        let told = run(&["filter", "resize", "--slots", "5000", &filter], b"");
+        assert!(told.status.success() && String::from_utf8(told.stderr).unwrap().contains("5,000 slots"));
+        assert_eq!((slots(&filter), list(&filter) == fingerprints), (5000, true));
+        assert!(run(&["filter", "resize", "--capacity", "1000", &filter], b"").status.success());
+        assert!(slots(&filter) < 1100 && list(&filter) == fingerprints);
+        let message = failure(&["filter", "resize", "--capacity", "900", &filter], b"");
+        assert!(message.contains("900"), "{message}");
+        assert!(failure(&["filter", "resize", "--slots", "0", &filter], b"").contains('0'));
+        assert!(failure(&["filter", "resize", "--slots", "100000000000", &filter], b"").contains("100000000000"));
+        assert!(list(&filter) == fingerprints, "a refused command changes nothing");
+
+        let grown = run(&["filter", "insert", &filter], &numbers(500, 5000));
+        let told = String::from_utf8(grown.stderr).unwrap();
+        assert!(grown.status.success() && told.contains("slots") && told.contains("rate"), "{told}");
+        assert!(slots(&filter) > 4 * before);
+        assert!(stdout(&["filter", "test", &filter], &numbers(0, 5000)) == numbers(0, 5000));
+        assert_eq!(stdout(&["verify", &filter], b""), b"");
+    }
+    let bloom = dir.join("bloom");
+    build("bloom", &[], &bloom, b"a\n");
+    for command in [&["filter", "list"][..], &["filter", "resize", "--capacity", "10"]] {
+        let message = failure(&[command, &[&bloom]].concat(), b"");
+        assert!(message.contains("a growing") || message.contains("a Bloom filter"), "{message}");
     }
 }
 
@@ -346,7 +418,7 @@ fn a_link_stays_a_link_and_what_it_names_is_replaced() {
 fn standard_output_is_written_to_by_either_name() {
     use std::process::Stdio;
     let dir = TempDir::new();
-    // As /dev/stdout is.
+    // The file is like /dev/stdout.
     let link = dir.join("stdout");
     std::os::unix::fs::symlink("/proc/self/fd/1", &link).unwrap();
     for name in ["-", &link] {
@@ -377,7 +449,7 @@ fn a_filter_that_is_replaced_keeps_its_permissions() {
 fn writers_of_one_file_wait_for_each_other() {
     let dir = TempDir::new();
     let filter = dir.join("f");
-    // Large enough that the writers meet.
+    // The files are large enough for the writers to overlap.
     let start = |line: &str| {
         let lines = dir.file(line, line.as_bytes());
         furui().args(["filter", "build", "-c", "30000000", "-o", &filter, &lines]).spawn().unwrap()
@@ -418,7 +490,7 @@ fn what_a_killed_writer_left_is_removed_and_nothing_else() {
     std::os::unix::fs::symlink("victim", dir.join("f.89abcdef.furui-tmp")).unwrap();
     let held = fs::File::open(dir.file("f.00000000.furui-tmp", b"of a writer that is at work")).unwrap();
     held.lock().unwrap();
-    // Another filter of that name is still read.
+    // Another process still reads the earlier filter of that name.
     build("bloom", &[], &dir.join(left), b"a\n");
     assert_eq!(stdout(&["filter", "union", &dir.join(left), "-o", &filter], b""), b"");
     assert_eq!(stdout(&["filter", "test", &filter], b"a\n"), b"a\n");
@@ -450,7 +522,7 @@ fn a_signal_leaves_no_half_written_file() {
         }
         std::process::Command::new("kill").args(["-s", signal, &process.id().to_string()]).status().unwrap();
         let status = process.wait().unwrap();
-        // Unless the file was whole before the signal came.
+        // The file may have been complete before the signal came.
         assert!(status.signal().is_some() || status.success(), "{signal}: {status}");
         assert!(!any_temporary(), "{signal}");
         assert_eq!(fs::exists(dir.join("f")).unwrap(), status.success(), "{signal}: {status}");
@@ -467,7 +539,7 @@ fn a_change_that_was_begun_is_not_undone_and_undoes_nothing() {
     let mut change = furui();
     let mut change = change.args(["filter", "insert", &filter]).stdin(std::process::Stdio::piped()).spawn().unwrap();
     let mut stdin = change.stdin.take().unwrap();
-    // More than a pipe holds: it reads, and so has the lock.
+    // The input is more than a pipe holds, so the process has begun to read, and has the lock.
     stdin.write_all(&b"second\n".repeat(100_000)).unwrap();
     assert!(failure(&["filter", "insert", &filter], b"").contains("another process"));
     let mut other = furui().args(["filter", "build", "-c", "1000", "-o", &filter, &lines]).spawn().unwrap();
@@ -497,10 +569,9 @@ fn the_uses_in_the_page_on_choosing_work_as_printed() {
         assert_eq!((output.status.code(), &output.stderr[..]), (Some(0), &b""[..]), "{line}");
         output.stdout
     };
-    // What the other one does.
-    here(
-        "furui filter build -c 10000 --hash siphash --hash-seed 0x5EED0F7B0B12A11C -o theirs.filter their-contacts.txt",
-    );
+    // The other process writes this filter.
+    dir.file("shared.seed", b"0x5EED0F7B0B12A11C\n");
+    here("furui filter build -c 10000 --seed-file shared.seed -o theirs.filter their-contacts.txt");
     let page = include_str!("../../../docs/choosing.md");
     let commands = page.lines().skip_while(|line| *line != "## What else a filter is for");
     let commands =
@@ -537,7 +608,7 @@ fn a_stable_filter_of_a_file_remembers_it_whatever_its_repeats() {
         assert_eq!(stdout(&["filter", "build", "-k", kind, "-o", &filter, &file], b""), b"");
         assert!(stdout(&["filter", "test", &filter], &once).len() > once.len() / 100 * 95, "{kind}");
     }
-    // The oldest lines, after many repeats of others.
+    // These are the oldest lines, after many repeats of others.
     let old: Vec<String> = (0..1000).map(|i| format!("old {i}")).collect();
     let file = dir.file("old", &[text(&old), text(&lines(60_000, 2))].concat());
     assert_eq!(stdout(&["filter", "build", "-k", "stable-light", "-o", &filter, &file], b""), b"");
@@ -567,4 +638,63 @@ fn hostile_lines_need_a_seed_that_nobody_knows() {
     assert_ne!(fs::read(&a).unwrap()[200..], fs::read(&b).unwrap()[200..]);
     build("bloom", &["--hash", "sha1"], &a, b"alice\n");
     assert_eq!(stdout(&["filter", "test", &a], b"alice\n"), b"alice\n");
+}
+
+#[test]
+fn a_filter_without_its_seed_tells_only_those_who_have_the_seed() {
+    let dir = TempDir::new();
+    let (mine, theirs, both, seed) = (dir.join("mine"), dir.join("theirs"), dir.join("both"), dir.join("seed"));
+    let made = run(&["filter", "build", "-c", "100", "--seed-file", &seed, "-o", &mine], b"alice\nbob\n");
+    let told = String::from_utf8(made.stderr).unwrap();
+    assert!(made.status.success() && told.contains("random seed"), "{told}");
+    #[cfg(unix)]
+    assert_eq!(std::os::unix::fs::PermissionsExt::mode(&fs::metadata(&seed).unwrap().permissions()) & 0o777, 0o600);
+    // The second filter takes the seed that is there.
+    assert_eq!(stdout(&["filter", "build", "-c", "100", "--seed-file", &seed, "-o", &theirs], b"bob\ncarol\n"), b"");
+    let with = ["--seed-file", &seed];
+    assert_eq!(stdout(&[&["filter", "test"][..], &with, &[&theirs]].concat(), b"alice\nbob\n"), b"bob\n");
+    let union = [&["filter", "union"][..], &with, &[&mine, &theirs, "-o", &both]].concat();
+    assert_eq!(stdout(&union, b""), b"");
+    assert_eq!(stdout(&[&["filter", "insert"][..], &with, &[&both]].concat(), b"dave\n"), b"");
+    let asked = [&["filter", "test"][..], &with, &[&both]].concat();
+    assert_eq!(stdout(&asked, b"alice\nbob\ncarol\ndave\nerin\n"), b"alice\nbob\ncarol\ndave\n");
+    assert!(run(&[&["filter", "compare"][..], &with, &[&mine, &theirs]].concat(), b"").status.success());
+
+    // Nobody else can ask, and no file has the seed.
+    let number = fs::read_to_string(&seed).unwrap();
+    let number = u64::from_str_radix(number.trim().trim_start_matches("0x"), 16).unwrap();
+    for filter in [&mine, &theirs, &both] {
+        let bytes = fs::read(filter).unwrap();
+        assert!(!bytes.windows(8).any(|window| window == number.to_le_bytes()), "{filter} holds the seed");
+        assert!(failure(&["filter", "test", filter], b"alice\n").contains("--seed-file"));
+        assert_eq!(stdout(&["verify", filter], b""), b"");
+        let info = String::from_utf8(stdout(&["info", filter], b"")).unwrap();
+        assert!(info.contains("kept elsewhere") && !info.contains(&format!("{number:x}")), "{info}");
+    }
+    assert!(String::from_utf8(stdout(&[&["info"][..], &with, &[&mine]].concat(), b"")).unwrap().contains("holds"));
+    let other = dir.file("other", b"0x1234\n");
+    assert!(failure(&["filter", "test", "--seed-file", &other, &mine], b"alice\n").contains("another seed"));
+    let bad = dir.file("bad", b"no number\n");
+    assert!(failure(&["filter", "test", "--seed-file", &bad, &mine], b"alice\n").contains("not a number"));
+    assert!(failure(&["filter", "test", "--seed-file", &dir.join("none"), &mine], b"").contains("none"));
+    for kind in ["parquet", "cascade"] {
+        let out = dir.join("refused");
+        let message = failure(&["filter", "build", "-k", kind, "-c", "9", "--seed-file", &seed, "-o", &out], b"a\n");
+        assert!(message.contains("--seed-file"), "{message}");
+    }
+}
+
+#[test]
+fn caches_in_processes_of_their_own_swap_digests() {
+    for program in ["python3", "curl"] {
+        let found = std::process::Command::new(program).arg("--version").output();
+        if !found.is_ok_and(|output| output.status.success()) {
+            eprintln!("SKIPPED: there is no {program}");
+            return;
+        }
+    }
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/digests.sh");
+    let output = std::process::Command::new("sh").args([script, env!("CARGO_BIN_EXE_furui")]).output().unwrap();
+    let told = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && told.contains("700 pages found of 700"), "{output:?}");
 }

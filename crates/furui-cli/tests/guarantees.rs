@@ -1,14 +1,14 @@
-//! docs/guarantees.md names tests that there are.
+//! Checks that the tests named in docs/guarantees.md exist.
 
 use std::fs;
 use std::path::Path;
 
 const PAGE: &str = include_str!("../../../docs/guarantees.md");
 
-/// The tests that a line names, as in `path.rs`: `test`, `test`.
+/// The tests that a line names, in the form `path.rs`: `test`, `test`.
 fn named(line: &str) -> Vec<(&str, &str)> {
     let (mut named, mut file, mut before) = (vec![], None, "");
-    // Text and code in turn.
+    // Text and code alternate.
     for (number, piece) in line.split('`').enumerate() {
         if number % 2 == 0 {
             before = piece;
@@ -34,7 +34,7 @@ fn every_line_names_tests_that_there_are() {
         assert_eq!(line.matches(".rs`: `").count(), line.matches(".rs`").count(), "a file without a test: {line}");
         for (file, test) in tests {
             let text = fs::read_to_string(crates.join(file)).unwrap_or_else(|error| panic!("{file}: {error}"));
-            // Some are the lines of a macro.
+            // Some tests are lines of a macro.
             let is_there = text.contains(&format!("fn {test}(")) || text.contains(&format!("\n    {test}: "));
             assert!(is_there, "{file} has no {test}");
             count += 1;

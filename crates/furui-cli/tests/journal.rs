@@ -1,4 +1,5 @@
-//! `furui seen --store DIR` is durable as it goes: what a killed run had recorded, and what it had not.
+//! Tests that `furui seen --store DIR` makes lines durable as it runs: which lines a killed run has recorded, and which
+//! not.
 
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
@@ -47,7 +48,7 @@ fn numbered(range: std::ops::Range<usize>) -> Vec<String> {
     range.map(|i| format!("line {i}")).collect()
 }
 
-/// How many keys the journal has on storage.
+/// The number of keys that the journal has on storage.
 fn recorded(store: &str) -> u64 {
     let Ok(bytes) = fs::read(format!("{store}/JOURNAL")) else { return 0 };
     let (mut at, mut keys) = (88, 0);
@@ -72,7 +73,7 @@ fn wait_for(store: &str, keys: u64) {
 fn what_was_printed_before_a_pause_is_not_printed_again_after_a_kill() {
     let dir = TempDir::new();
     let store = dir.join("store");
-    // Nothing is recorded but for the pauses.
+    // Only pauses of the input cause keys to be recorded.
     let mut run = Feed::new(&["--store", &store, "--sync", "3600"]);
     run.feed(&numbered(0..500));
     wait_for(&store, 500);
@@ -89,7 +90,7 @@ fn an_input_that_never_pauses_is_recorded_in_the_interval() {
     let store = dir.join("store");
     let mut run = Feed::new(&["--store", &store, "--sync", "0.2"]);
     let mut fed = 0;
-    // One line at a time: too few in a pause to be worth a page of storage each time.
+    // The lines come one at a time: too few in a pause to be worth a page of storage each.
     while recorded(&store) < 20 || fed < 50 {
         run.feed(&numbered(fed..fed + 1));
         fed += 1;
@@ -101,7 +102,8 @@ fn an_input_that_never_pauses_is_recorded_in_the_interval() {
     );
 }
 
-/// Kills the run at random moments, each time with the whole input again. Whatever comes again was in no journal.
+/// Kills the run at random moments, and repeats the whole input each time. Lines that are printed again were in no
+/// journal.
 #[test]
 fn after_a_kill_only_what_was_not_recorded_is_printed_again() {
     let dir = TempDir::new();
@@ -117,7 +119,7 @@ fn after_a_kill_only_what_was_not_recorded_is_printed_again() {
         }
         wait_for(&store, 100);
         run.kill();
-        // Those of earlier runs are in a run by now.
+        // Keys of earlier runs are in a run on storage by now.
         known += recorded(&store) as usize;
         let again = stdout(&["seen", "-n", "--store", &store], &support::text(&all[..end]));
         assert!(again == support::text(&all[known..end]), "round {round}");
@@ -127,7 +129,8 @@ fn after_a_kill_only_what_was_not_recorded_is_printed_again() {
     assert!(again == support::text(&all[known..]));
 }
 
-/// A slow reader: what it has taken is recorded, though the run has much more to print; what is in the pipe is not.
+/// With a slow reader, lines that it has read are recorded, although the run has much more to print; lines in the pipe
+/// are not.
 #[cfg(target_os = "linux")]
 #[test]
 fn of_a_pipe_just_what_its_reader_has_taken_is_recorded() {
@@ -147,7 +150,7 @@ fn of_a_pipe_just_what_its_reader_has_taken_is_recorded() {
         let mut printed = vec![0; bytes + 3];
         output.read_exact(&mut printed[..bytes]).unwrap();
         taken += lines;
-        // It waits for its reader now, and has nothing else to do.
+        // The process waits for its reader now, and has nothing else to do.
         wait_for(&store, taken as u64);
         assert_eq!(recorded(&store), taken as u64);
     }
@@ -252,7 +255,7 @@ fn a_damaged_journal_is_an_error_that_names_it_and_nothing_is_changed() {
         }
         assert_eq!(fs::read(&journal).unwrap(), bad);
     }
-    // Cut off, as by a power cut while it was written.
+    // The journal is cut off, as by a power cut while it was written.
     fs::write(&journal, &good[..good.len() - 1]).unwrap();
     assert_eq!(stdout(&["verify", &store], b""), b"");
     assert!(stdout(&["seen", "--store", &store], &support::text(&numbered(0..30))).ends_with(b"line 29\n"));
@@ -263,7 +266,7 @@ fn a_full_disk_is_an_error_and_what_was_recorded_before_is_kept() {
     let dir = TempDir::new();
     let store = dir.join("store");
     let all = numbered(0..40_000);
-    // A limit on the size of files is the full disk that a test can make anywhere.
+    // A limit on the size of files stands for a full disk, which a test cannot make everywhere.
     let script =
         format!("trap '' XFSZ; ulimit -f 8; exec {} seen --sync 0 --store {store}", env!("CARGO_BIN_EXE_furui"));
     let mut command = Command::new("sh");
@@ -271,7 +274,7 @@ fn a_full_disk_is_an_error_and_what_was_recorded_before_is_kept() {
     let output = support::feed(command, &support::text(&all));
     let message = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(2), "{message}");
-    // The journal, or a run if all lines came at once, before there was anything to record.
+    // The journal cannot be written or, if all lines came at once, a run, before there was anything to record.
     assert!(message.contains(&store) && (message.contains("JOURNAL") || message.contains(".run")), "{message}");
     assert_eq!(stdout(&["verify", &store], b""), b"");
     let kept = recorded(&store) as usize;

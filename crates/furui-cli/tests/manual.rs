@@ -1,4 +1,4 @@
-//! What the command says about itself.
+//! The help, manual pages and completions of the command.
 
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
 
@@ -8,7 +8,7 @@ use std::fs;
 
 use support::{TempDir, failure, furui, run, stdout};
 
-/// What a shell would offer in the place of the last of these words.
+/// The words that a shell would offer in place of the last of these.
 fn completions(dir: &TempDir, words: &[&str]) -> Vec<String> {
     let mut command = furui();
     command.current_dir(dir.path()).arg("--").args(words).env("FURUI_COMPLETE", "bash").envs([
@@ -67,7 +67,7 @@ fn every_command_has_a_page_with_exit_statuses_and_examples() {
             checked += 1;
         }
     }
-    let commands = if cfg!(feature = "node") { 25 } else { 20 };
+    let commands = if cfg!(feature = "node") { 27 } else { 22 };
     assert_eq!(checked, commands);
 }
 
@@ -130,7 +130,7 @@ fn reports_say_each_figure_once() {
     for part in ["cache lines  ", "keys        2,000\n", " in 1 run, ", " in 1 trie, ", "next id     2000\n"] {
         assert!(info.contains(part), "{part}: {info}");
     }
-    // The random seed of a store may hold any digits.
+    // The random seed of a store may have any digits.
     let figures: String = info.split_inclusive('\n').filter(|line| !line.starts_with("hash")).collect();
     for ugly in ["(2000)", "e0", "1 runs", "1 tries", "\nlines"] {
         assert!(!figures.contains(ugly), "{ugly}: {info}");
@@ -155,7 +155,7 @@ fn what_is_well_is_told_of_although_something_else_is_not() {
     let said = String::from_utf8(output.stdout).unwrap();
     assert_eq!((output.status.code(), said.lines().count()), (Some(2), 2), "{said}");
     assert!(said.contains(&format!("{{\"path\":\"{filter}\",\"kind\"")), "{said}");
-    // What is asked as a filter and is none says what it is.
+    // If a path that is used as a filter is something else, the error says what it is.
     assert!(failure(&["filter", "test", &store], b"").contains("a store or a dictionary, not a filter"));
     fs::create_dir(dir.join("folder")).unwrap();
     assert!(failure(&["filter", "test", &dir.join("folder")], b"").contains("a directory, not a filter"));

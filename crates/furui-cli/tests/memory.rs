@@ -1,4 +1,4 @@
-//! Where memory is short, a command ends with status 2 and says so, and loses nothing that was acknowledged.
+//! If memory is short, a command ends with status 2 and an error message, and loses nothing that was acknowledged.
 
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
@@ -13,7 +13,7 @@ use support::{TempDir, furui, stdout};
 
 const MIB: u64 = 1 << 20;
 
-/// Runs `furui` with so many bytes of addresses; `None` where the system has no such limit.
+/// Runs `furui` with a limit on its address space, in bytes. `None` if the system has no such limit.
 fn run_within(bytes: u64, args: &[&str]) -> Option<Output> {
     let script = "ulimit -c 0; ulimit -v \"$1\" || exit 99; shift; exec \"$@\"";
     let mut command = Command::new("sh");
@@ -22,14 +22,14 @@ fn run_within(bytes: u64, args: &[&str]) -> Option<Output> {
     (output.status.code() != Some(99)).then_some(output)
 }
 
-/// Runs a command within limits from the least to the greatest, each time as `each` prepares it, and has it check what is
-/// there afterwards. Some limits must be too low, and some high enough.
+/// Runs a command with limits from the smallest to the largest. Before each run, `each` prepares the files; it also
+/// checks them afterwards. Some limits must be too low, and some high enough.
 fn sweep(limits: RangeInclusive<u64>, step: u64, args: &[&str], mut prepare: impl FnMut(), check: impl Fn(&Output)) {
     let mut ends = [0, 0];
     for limit in limits.step_by(step as usize) {
         prepare();
         let Some(output) = run_within(limit * MIB, args) else {
-            println!("SKIPPED: this system does not limit addresses");
+            println!("SKIPPED: this system does not limit address space");
             return;
         };
         let message = String::from_utf8_lossy(&output.stderr);
@@ -44,7 +44,7 @@ fn sweep(limits: RangeInclusive<u64>, step: u64, args: &[&str], mut prepare: imp
     assert!(ends.iter().all(|&count| count > 0), "{args:?}: {ends:?} runs had enough memory and had not");
 }
 
-/// Lines that are all different, each of at least `length` bytes that no other has.
+/// Lines that are all different, each with at least `length` bytes that no other has.
 fn different(count: u64, length: usize, seed: u64) -> Vec<u8> {
     let mut state = seed;
     let mut lines = vec![];
@@ -59,7 +59,7 @@ fn different(count: u64, length: usize, seed: u64) -> Vec<u8> {
     lines
 }
 
-/// A dictionary whose first lines are acknowledged takes in others.
+/// Inserts further lines into a dictionary whose first lines are acknowledged.
 fn dict_sweep(limits: RangeInclusive<u64>, step: u64, verb: &str, first: &[u8], others: &[u8]) {
     let dir = TempDir::in_memory();
     let store = dir.join("store");
@@ -73,7 +73,7 @@ fn dict_sweep(limits: RangeInclusive<u64>, step: u64, verb: &str, first: &[u8], 
     let all = [acknowledged, fs::read(&others).unwrap()].concat();
     sweep(limits, step, &["dict", verb, "--store", &store, &others], prepare, |output| {
         stdout(&["verify", &store], b"");
-        // The first lines have the first numbers; those that were printed are the next ones.
+        // The first lines have the first numbers; the lines that were printed have the next ones.
         let printed = output.stdout.iter().filter(|&&byte| byte == b'\n').count();
         let kept = all.split(|&byte| byte == b'\n').take(count + printed);
         let lines: Vec<u8> = kept.clone().flat_map(|line| [line, b"\n"].concat()).collect();
@@ -98,10 +98,32 @@ fn a_dictionary_of_short_keys_loses_nothing() {
 }
 
 #[test]
+fn a_dictionary_of_bytes_loses_nothing() {
+    let dir = TempDir::in_memory();
+    let store = dir.join("store");
+    let entries = |count, seed| -> Vec<u8> {
+        let lines = different(count, 900, seed);
+        let lines = lines.split_inclusive(|&byte| byte == b'\n');
+        lines.flat_map(|line| [&line[..24], b"\t", &line[24..]].concat()).collect()
+    };
+    let (first, others) = (entries(1000, 1), dir.file("others", &entries(30_000, 2)));
+    let keys: Vec<u8> =
+        first.split(|&byte| byte == b'\n').flat_map(|line| [&line[..line.len().min(24)], b"\n"].concat()).collect();
+    let prepare = || {
+        let _ = fs::remove_dir_all(&store);
+        stdout(&["dict", "put", "--values", "bytes", "--store", &store], &first);
+    };
+    sweep(40..=200, 40, &["dict", "put", "--store", &store, &others], prepare, |output| {
+        stdout(&["verify", &store], b"");
+        assert!(stdout(&["dict", "get", "--store", &store], &keys) == first, "{output:?}");
+    });
+}
+
+#[test]
 fn compaction_loses_nothing() {
     let dir = TempDir::in_memory();
     let (store, copy) = (dir.join("store"), dir.join("copy"));
-    // The second part is too small for the first to be merged with it before.
+    // The second part is too small to be merged with the first.
     let parts = [different(12_000, 900, 1), different(400, 900, 2)];
     for part in &parts {
         stdout(&["dict", "build", "--store", &store], part);
@@ -126,7 +148,7 @@ fn a_store_prints_no_line_twice() {
     let file = dir.file("lines", &lines);
     let prepare = || drop(fs::remove_dir_all(&store));
     sweep(32..=68, 12, &["seen", "--store", &store, &file], prepare, |output| {
-        // With hardly any memory nothing is recorded, and then there is nothing to verify.
+        // With very little memory nothing is recorded, so there is nothing to verify.
         if fs::exists(format!("{store}/MANIFEST")).unwrap() {
             stdout(&["verify", &store], b"");
         }

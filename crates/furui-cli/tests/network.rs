@@ -1,4 +1,4 @@
-//! A network of `furui node` processes, of which some are killed.
+//! A network of `furui node` processes, some of which are killed.
 
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
 #![cfg(unix)]
@@ -12,10 +12,10 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use support::{TempDir, stdout};
 
-/// How long a network may take to settle.
+/// The time limit for a network to settle.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A process that ends with the test.
+/// A process that is killed when the value is dropped.
 struct Node {
     process: Child,
     address: String,
@@ -53,13 +53,13 @@ impl Node {
 
 impl Drop for Node {
     fn drop(&mut self) {
-        // Errors: it has been killed already.
+        // This fails if the process has been killed already.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
 }
 
-/// Waits until each node knows the others, and none else, and has been given all that it should hold.
+/// Waits until each node knows exactly the other live nodes, and has been given everything that it should hold.
 fn settle(nodes: &[Node]) {
     let start = Instant::now();
     for node in nodes {
@@ -105,7 +105,7 @@ fn nodes_are_killed_and_come_back_and_every_document_is_found() {
     };
     check(&nodes);
 
-    // Dropping kills, and nothing is written at the end.
+    // Dropping kills the process, which writes nothing at its end.
     nodes.truncate(6);
     settle(&nodes);
     check(&nodes);
@@ -115,7 +115,7 @@ fn nodes_are_killed_and_come_back_and_every_document_is_found() {
     settle(&nodes);
     check(&nodes);
 
-    // What is withdrawn nobody finds, nor the old words of what has changed; not even a node that was dead meanwhile.
+    // No node finds withdrawn documents, or old words of changed ones; not even a node that was down meanwhile.
     drop(nodes.remove(3));
     settle(&nodes);
     let ninth: String = (9..300).step_by(10).map(|number| format!("http://a.example/{number:03}\n")).collect();

@@ -1,4 +1,4 @@
-//! `furui node`: its configuration file, and what keeps it from starting.
+//! Tests `furui node`: its configuration file, and the errors that keep it from starting.
 
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
 #![cfg(unix)]
@@ -31,7 +31,7 @@ fn a_node_runs_by_a_file_alone() {
     assert!(kill.unwrap().success() && node.wait().unwrap().success());
 }
 
-/// What in a directory others than its owner may do something with.
+/// The files in a directory that users other than the owner can read, write or enter.
 fn open_to_others(directory: &Path) -> Vec<String> {
     let entries = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path());
     let open = entries.flat_map(|path| {
@@ -109,7 +109,7 @@ fn what_keeps_a_node_from_starting_is_named() {
     assert_eq!(run(&["node", "--http", "nowhere", "--data", &data], b"").status.code(), Some(2));
 }
 
-/// Starts a node whose files may have so many blocks of 512 bytes, as on a disk that is as good as full.
+/// Starts a node whose files may have so many blocks of 512 bytes, as if the disk were almost full.
 fn limited(data: &str, blocks: u32) -> (Child, String) {
     let limits = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" \"$@\"");
     let mut command = Command::new("sh");
@@ -125,7 +125,7 @@ fn limited(data: &str, blocks: u32) -> (Child, String) {
 fn a_node_whose_disk_is_full_says_so_and_ends_and_goes_on_where_it_was() {
     let dir = TempDir::new();
     let data = dir.join("node");
-    // Text that does not get shorter.
+    // This text cannot be compressed.
     let documents: String = (0..100u64)
         .map(|n| {
             let words = (0..400u64).map(|m| format!("{:x} ", (n * 400 + m + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15)));

@@ -1,5 +1,5 @@
-//! The power goes: what the real binary did to its files is recorded, and every state that a storage may then be in is opened
-//! again. A storage keeps what was synced and, of the rest, any part in any order.
+//! Power cuts: the operations of the real binary on its files are recorded, and furui opens every state in which the
+//! storage may then be. A storage keeps synced data, and any part of the rest in any order.
 
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
@@ -18,8 +18,9 @@ use disk::power::{Content, Model, State, restore};
 use disk::{Disk, Event};
 use support::TempDir;
 
-/// What stands in a trace behind a run that was killed, and one that ended well.
+/// The last byte of the trace of a run that was killed.
 const KILLED: u8 = b'X';
+/// The last byte of the trace of a run that ended without an error.
 const ENDED: u8 = b'Y';
 
 macro_rules! cut_off {
@@ -36,6 +37,7 @@ cut_off! {
     seen_with_a_new_store: cases::new_set(Scale::Small);
     seen_with_a_store: cases::old_set(Scale::Small);
     compact_of_a_store: cases::compact_set();
+    filter_insert_into_a_cascade: cases::insert_cascade(Scale::Small);
 }
 
 cut_off! {
@@ -53,6 +55,7 @@ cut_off! {
     dict_build_with_a_new_dictionary: cases::new_dict_build();
     dict_build_with_a_dictionary: cases::dict_build();
     dict_delete: cases::dict_delete();
+    dict_build_of_bytes: cases::dict_build_of_bytes();
 }
 
 #[test]
@@ -77,23 +80,23 @@ fn a_node() {
     cut_everywhere(&node(), &Bounds::NODE);
 }
 
-/// How much is tried.
+/// How many states are tried.
 struct Bounds {
-    /// Moments of a run, evenly.
+    /// The number of moments of a run, evenly spaced.
     moments: usize,
-    /// States at each moment of a run.
+    /// The number of states tried at each moment of a run.
     states: usize,
-    /// Moments at which a first run is killed, before a second one.
+    /// The number of moments at which a first run is killed, before a second one.
     kills: usize,
-    /// States at each moment of the second run.
+    /// The number of states tried at each moment of the second run.
     second_states: usize,
 }
 
 impl Bounds {
-    /// A node is started in each.
+    /// The bounds for a node, which is started in each state.
     #[cfg(feature = "node")]
     const NODE: Self = Self { moments: 60, states: 4, kills: 8, second_states: 1 };
-    /// Some 100,000 keys are looked up in each.
+    /// The bounds for sets of some 100,000 keys, which are all looked up in each state.
     const MANY_KEYS: Self = Self { moments: usize::MAX, states: 4, kills: 2, second_states: 1 };
     const SHORT: Self = Self { moments: usize::MAX, states: 32, kills: 8, second_states: 4 };
     const LONG: Self = Self { moments: usize::MAX, states: 1024, kills: usize::MAX, second_states: 64 };
@@ -113,7 +116,7 @@ fn cut_everywhere(case: &Case, bounds: &Bounds) {
     tried.cut(case, &whole, 0, bounds.moments, bounds.states);
     let alone = (tried.moments, tried.states);
 
-    // Killed right after a change of names, which may not be durable; the next run sees it all the same.
+    // The run is killed right after a rename, which may not be durable; the next run sees it nevertheless.
     let entries = whole.events.iter().filter(|event| !b"PFXY".contains(&event.op));
     let kills: Vec<usize> =
         (1..).zip(entries).filter(|(_, event)| b"CRUML".contains(&event.op)).map(|(n, _)| n).collect();
@@ -137,7 +140,7 @@ fn cut_everywhere(case: &Case, bounds: &Bounds) {
     assert!(tried.wrong.is_empty(), "{} wrong:\n{}", tried.wrong.len(), tried.wrong.join("\n"));
 }
 
-/// What happened, and to what.
+/// A recorded run: the files before it, and its operations.
 struct Recorded {
     before: Model,
     root: String,
@@ -145,7 +148,7 @@ struct Recorded {
 }
 
 impl Recorded {
-    /// Runs it to its end, perhaps after a run that is killed after so many entries of its trace.
+    /// Runs a case to its end, perhaps after a run that is killed after so many entries of its trace.
     fn new(disk: &Disk, case: &Case, start: &Path, kill: Option<usize>) -> Self {
         let (root, traces) = (TempDir::in_memory(), TempDir::in_memory());
         disk::copy(start, root.path());
@@ -170,7 +173,7 @@ impl Recorded {
         if disk::ended_well(&output) {
             events.push(Event::mark(ENDED));
         } else {
-            // A copy is not made where a part of one is.
+            // `copy` refuses to write to a place where a partial copy is.
             let message = String::from_utf8_lossy(&output.stderr);
             assert!(kill.is_some() && message.contains("cut short"), "{}: {message}", case.name);
         }
@@ -183,9 +186,9 @@ struct Tried {
     random: u64,
     moments: usize,
     states: usize,
-    /// States that were opened, with how much had been printed then.
+    /// The states that were opened, with the number of bytes printed at that time.
     seen: HashSet<u64>,
-    /// The keys of journals that were forced to the disk.
+    /// The number of keys in journals that were forced to the disk.
     recorded: usize,
     wrong: Vec<String>,
 }

@@ -70,7 +70,7 @@ fn lines_that_are_no_documents_are_named_and_left_out() {
 fn a_line_that_is_too_long_is_named_and_left_out() {
     let dir = TempDir::new();
     let document = |number: usize, text: &str| format!("{{\"url\":\"u:{number}\",\"text\":\"{text}\"}}\n");
-    // Blanks alone are no document either, if nobody looks what is behind them.
+    // A line of blanks is not a document either, whatever follows it.
     let blank = " ".repeat(MAX_LINE) + &document(3, "behind");
     let escaped = "\\u0061\\u0020".repeat(MAX_TEXT / 2);
     let lines = [document(1, "one"), document(2, &"two ".repeat(MAX_LINE)), blank, document(4, &escaped)].concat();
@@ -133,7 +133,7 @@ fn directories_are_walked_and_what_is_no_text_is_left_out() {
     assert!(text(&output.stderr).contains("image.bin: no text: there are zeros in it; left out"));
 }
 
-/// A page that says of itself what the arguments say.
+/// A page with these statements about itself.
 fn page(head: &str, body: &str) -> Vec<u8> {
     format!("<!DOCTYPE html><html lang=en-GB><head>{head}</head><body><nav>Home</nav><p>{body}</body>").into_bytes()
 }
@@ -160,7 +160,7 @@ fn pages_are_published_as_they_are_read_and_under_the_url_that_they_name() {
     let publish =
         ["publish", "--lang", "en,ru", "--base", "http://s.example/docs", "--node", &node.url(), &dir.join("site")];
     let output = run(&publish, b"");
-    // What is empty has its file's name for a title.
+    // An empty document has its file's name as its title.
     let sums =
         "6 documents: 6 new, 0 known; 1 repeated, 1 that ask not to be found, 1 in other languages, 1 of other kinds\n";
     assert_eq!((text(&output.stdout), text(&output.stderr)), (sums, ""));
@@ -225,7 +225,7 @@ fn crawls_are_published_past_what_is_broken_in_them() {
     let errors = text(&output.stderr);
     for error in [
         "crawl.warc: record 4: no Content-Length; left out",
-        "crawl.warc: record 8: \"mailto:x\" is no URL of the web; left out",
+        "crawl.warc: record 8: \"mailto:x\" is not a URL of the web; left out",
         "crawl.warc: record 9 (http://a.example/5): it ends in the middle; left out",
     ] {
         assert!(errors.contains(error), "{errors}");
@@ -238,7 +238,7 @@ fn crawls_are_published_past_what_is_broken_in_them() {
         ("http://www.a.example/first", "", "moved"),
     ];
     assert_eq!(records, expected.map(|(url, title, text)| (url.into(), title.into(), text.into())));
-    // What is no crawl, and what is none of a gzip file's, are named.
+    // Files that are not a WARC file, and bytes that are not part of a gzip file, are reported.
     for (name, bytes) in [("x.warc", &b"words"[..]), ("y.warc.gz", &b"\x1f\x8b\x08\0broken"[..])] {
         let output = run(&["publish", "--node", &node.url(), &dir.file(name, bytes)], b"");
         assert_eq!(
@@ -248,7 +248,7 @@ fn crawls_are_published_past_what_is_broken_in_them() {
     }
 }
 
-/// A member of a gzip file with these bytes as they are, without its end.
+/// A member of a gzip file that stores these bytes uncompressed, without its end.
 fn unfinished_member(bytes: &[u8]) -> Vec<u8> {
     let length = u16::try_from(bytes.len()).unwrap();
     let head = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff, 1];
@@ -294,7 +294,7 @@ fn what_is_odd_in_a_directory_keeps_nothing_else_from_being_published() {
     assert!(std::process::Command::new("mkfifo").arg(dir.join("tree/pipe")).status().unwrap().success());
     let shut = dir.file("tree/shut.txt", b"three");
     fs::set_permissions(&shut, fs::Permissions::from_mode(0o000)).unwrap();
-    // Some users may read everything.
+    // Some users may read every file.
     let may_read = fs::read(&shut).is_ok();
 
     let output = run(&["publish", "--node", &node.url(), &dir.join("tree")], b"");
@@ -306,7 +306,7 @@ fn what_is_odd_in_a_directory_keeps_nothing_else_from_being_published() {
     assert!(errors.contains("pipe: neither a file nor a directory; left out"), "{errors}");
     assert!(may_read || errors.contains("shut.txt: Permission denied"), "{errors}");
     assert!(node.records().iter().any(|record| record.text.starts_with("two ")));
-    // What is named is not passed over.
+    // A file that the user named is not skipped silently.
     let message = failure(&["publish", "--node", &node.url(), &dir.join("tree/self")], b"");
     assert!(message.contains("cannot read") && message.contains("tree/self"), "{message}");
 }
@@ -324,7 +324,7 @@ fn who_interrupts_leaves_nothing_behind_but_what_was_sent() {
     let mut publish = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let mut stdin = publish.stdin.take().unwrap();
     stdin.write_all(&jsonl(300)).unwrap();
-    // What has arrived is sent when no more comes at once.
+    // Documents that have arrived are sent if no others follow at once.
     while node.records().len() < 300 {
         std::thread::yield_now();
     }
@@ -336,7 +336,7 @@ fn who_interrupts_leaves_nothing_behind_but_what_was_sent() {
     assert_eq!(text(&stdout(&["publish", "--node", &node.url()], &jsonl(301))), "301 documents: 1 new, 300 known\n");
 }
 
-/// A web server on this machine, which answers each path with bytes that it is given; it ends with the tests.
+/// A web server on this machine that answers each path with given bytes. It ends with the tests.
 fn site(answers: impl Fn(&str, &str) -> Vec<u8> + Send + 'static) -> String {
     use std::io::{BufRead, BufReader, Write};
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
@@ -394,7 +394,7 @@ fn a_site_on_this_machine_is_published_by_its_sitemap_and_no_other() {
     }
     let urls: Vec<_> = node.records().into_iter().map(|record| record.url).collect();
     assert_eq!(urls, ["/a", "/b?x=1&y=2", "/c"].map(|path| format!("{site}{path}")));
-    // A page, and a public name for it.
+    // The site has a page, and a public name for it.
     let base = ["--base", "https://public.example/"];
     let output = run(&["publish", "--node", &node.url(), base[0], base[1], &format!("{site}/a")], b"");
     assert_eq!(text(&output.stdout), "1 documents: 1 new, 0 known\n");
@@ -425,11 +425,11 @@ fn what_is_known_is_not_sent() {
     assert!(first > lines.len() as u64);
     assert_eq!(text(&stdout(&publish, &lines)), "2,000 documents: 0 new, 2,000 known\n");
     let again = relay.sent() - first;
-    // An id for each document, and a header for each batch.
+    // The bytes are an id for each document, and a header for each batch.
     assert!(again < 2000 * 41 + 8 * 400, "{again}");
 }
 
-/// Passes bytes on to a node, and counts them.
+/// Forwards bytes to a node, and counts them.
 struct Relay {
     url: String,
     sent: std::sync::Arc<std::sync::atomic::AtomicU64>,

@@ -1,4 +1,4 @@
-//! `furui search`, at a node in this process.
+//! Tests `furui search` with a node in this process.
 
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
 
@@ -48,7 +48,7 @@ fn documents_are_printed_with_title_and_url() {
     assert_eq!(search(&node, &["東京タワー"]), "篩\n    http://c.example/\n    東京タワーの篩\n");
     assert_eq!(search(&node, &["cuckoo OR 東京"]).lines().count(), 6);
     assert_eq!(search(&node, &["bloom", "cuckoo"]), "");
-    // What a terminal would obey is not printed.
+    // Characters that a terminal would obey are not printed.
     assert_eq!(search(&node, &["terminal"]), "evil  [2J\n    http://d.example/\n    terminal\n");
 }
 
@@ -69,11 +69,11 @@ fn phrases_and_sites_are_asked_for() {
     assert_eq!(urls("「タワーの篩」"), "c.example/");
     assert_eq!(urls("site:b.example"), "b.example/");
     assert_eq!(urls("set -site:b.example"), "a.example/");
-    // The shell's quotes are not the query's.
+    // Quotes of the shell do not reach the query.
     assert_eq!(search(&node, &["wrong set"]).lines().count(), 3);
 }
 
-/// What is printed on a terminal with these variables, the ends of lines as everywhere.
+/// The output on a terminal with these environment variables, with line ends as on other systems.
 #[cfg(unix)]
 fn on_a_terminal(args: &[&str], variables: &[(&str, &str)]) -> String {
     use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
@@ -85,7 +85,7 @@ fn on_a_terminal(args: &[&str], variables: &[(&str, &str)]) -> String {
     let mut command = Command::new(env!("CARGO_BIN_EXE_furui"));
     command.args(args).stdout(end).env_remove("NO_COLOR").env("TERM", "xterm").envs(variables.iter().copied());
     let mut process = command.spawn().unwrap();
-    // Its end of the terminal is closed with the command, and then with the process: that is an error for a reader.
+    // The terminal's other side is closed when the process ends, which a reader sees as an error.
     drop(command);
     let mut text = Vec::new();
     let _ = File::from(terminal).read_to_end(&mut text);
@@ -112,7 +112,7 @@ fn what_was_asked_for_is_bold_on_a_terminal() {
 #[test]
 fn options_after_the_words_are_not_taken_for_words() {
     let message = failure(&["search", "--node", &node().url(), "filters", "--json"], b"");
-    assert_eq!(message, "furui: --json is no word; options come before the words\n");
+    assert_eq!(message, "furui: --json is not a word; options come before the words\n");
 }
 
 #[test]
@@ -174,7 +174,7 @@ fn what_cannot_be_done_is_said() {
     failure(&["search", "--node", &node.url(), "--limit", "0", "x"], b"");
 }
 
-/// A server that answers one request with these bytes and closes.
+/// A server that answers one request with these bytes, and then closes the connection.
 fn answers(bytes: &'static str) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());

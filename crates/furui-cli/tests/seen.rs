@@ -1,4 +1,4 @@
-//! `furui seen` through its binary: what comes in, what comes out.
+//! Tests the input and output of the binary `furui seen`.
 
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
 
@@ -55,7 +55,7 @@ fn a_line_longer_than_any_block_is_a_line() {
 
 #[test]
 fn lines_made_to_be_taken_for_each_other_are_so_only_with_a_known_seed() {
-    // XXH3 without a seed multiplies the last 8 bytes of each by 0.
+    // Under XXH3 without a seed, the last 8 bytes of each key are multiplied by 0.
     let turn = 0xDB97_9083_E96D_D4DE_u64.to_le_bytes();
     let line = |i: u32| [&b"http://e.example"[..], &turn, format!("{i:08}").as_bytes(), b"\n"].concat();
     let input = (0..1000).flat_map(line).collect::<Vec<u8>>();
@@ -107,7 +107,7 @@ fn a_line_is_answered_while_the_pipe_stays_open() {
         let mut output = BufReader::new(child.stdout.take().unwrap());
         let mut answer = String::new();
         for i in 0..100 {
-            // The repeat is never answered; the next new line is, before anything more is sent.
+            // The repeat is not answered. The next new line is answered before more input is sent.
             write!(input, "line {i}\nline {}\n", i / 2).unwrap();
             answer.clear();
             output.read_line(&mut answer).unwrap();
@@ -196,7 +196,8 @@ fn stats_count_every_line() {
 
 #[test]
 fn an_approximate_cache_drops_few_lines_and_says_how_many() {
-    // More distinct lines than the LRU holds, each twice: the second pass must be caught, the first mostly printed.
+    // There are more distinct lines than the LRU holds, each twice: the second pass must be recognised, and the first
+    // mostly printed.
     let lines: Vec<String> = (0..300_000).map(|i| format!("https://example.org/{i}")).collect();
     let input = text(&lines);
     let args = ["seen", "--cache", "lru+stable", "--fpr", "0.01", "--memory", "8MiB", "--stats=json"];

@@ -1,4 +1,4 @@
-//! `furui seen --store DIR` through its binary: what is kept, and what becomes of it when things go wrong.
+//! Tests the binary `furui seen --store DIR`: the lines that are recorded, and the effects of failures.
 
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
 
@@ -48,7 +48,7 @@ fn sets_larger_than_memory_give_the_same_lines() {
         assert!(stdout(&args, &text(&first)) == text(&expected_first), "{cache}");
         assert!(stdout(&args, &text(&second)) == text(&all[expected_first.len()..]), "{cache}");
     }
-    // The same without a store: what does not fit goes to a temporary directory, and nothing stays there.
+    // Without a store, keys that do not fit go to a temporary directory, which is removed at the end.
     let temporary = TempDir::new();
     let mut command = furui();
     command.args(["seen", "--memory", "1MiB"]).env("TMPDIR", temporary.path());
@@ -78,8 +78,8 @@ fn a_second_process_is_told_that_the_store_is_in_use() {
     assert_eq!(stdout(&["seen", "--store", &store], b"a\nb\n"), b"b\n");
 }
 
-/// Kills the process without warning at a random point of a run, many times over, each time with the whole input
-/// again: the outputs together hold every line, and what a completed run printed never comes again.
+/// Kills the process at a random point of a run, again and again, and repeats the whole input each time. The outputs
+/// together hold every line, and lines printed by a completed run are never printed again.
 #[test]
 fn after_kill_every_line_was_printed_by_one_run_or_the_next() {
     let dir = TempDir::new();
@@ -90,7 +90,7 @@ fn after_kill_every_line_was_printed_by_one_run_or_the_next() {
     let mut printed: HashSet<String> = HashSet::new();
     for round in 0..12usize {
         let mut child = furui().args(args).stdout(Stdio::piped()).spawn().expect("the binary");
-        // The moment of the kill is counted in lines of output, so that it falls into every phase of the run.
+        // The moment of the kill is counted in lines of output, so that every phase of the run is hit.
         let mut output = BufReader::new(child.stdout.take().expect("piped"));
         let mut line = String::new();
         let mut count = 0;
@@ -101,7 +101,7 @@ fn after_kill_every_line_was_printed_by_one_run_or_the_next() {
         }
         child.kill().expect("still ours");
         child.wait().expect("it ends");
-        // What had reached the pipe was printed, too, but for a last line that the kill tore.
+        // Lines that had reached the pipe were printed, too, except for a last line that the kill cut off.
         while output.read_line(&mut line).expect("text") > 0 {
             printed.extend(line.strip_suffix('\n').map(str::to_string));
             line.clear();
@@ -152,7 +152,8 @@ fn an_interrupted_run_records_what_it_printed() {
     assert_eq!(stdout(&["seen", "--store", &store], b"a\nb\nc\nd\n"), b"d\n");
 }
 
-/// A pipe holds thousands of lines. If its reader dies with the run, as on ^C in a pipeline, they were not printed.
+/// A pipe holds thousands of lines. If its reader dies with the run, as on ^C in a pipeline, lines left in the pipe do
+/// not count as printed.
 #[cfg(unix)]
 #[test]
 fn what_is_left_in_a_pipe_when_the_reader_dies_is_not_recorded() {
@@ -168,7 +169,7 @@ fn what_is_left_in_a_pipe_when_the_reader_dies_is_not_recorded() {
     let mut stdin = child.stdin.take().expect("piped");
     let mut reader = child.stdout.take().expect("piped");
     stdin.write_all(&input).expect("it reads");
-    // The first bytes are there, so the batch was taken in; most of it stays in the pipe.
+    // The first bytes have arrived, so the batch was processed; most of its output is still in the pipe.
     std::io::Read::read_exact(&mut reader, &mut [0; 100]).expect("it answers");
     let kill = std::process::Command::new("kill").args(["-s", "INT", &child.id().to_string()]).status();
     assert!(kill.expect("kill is there").success());
@@ -313,7 +314,7 @@ fn a_full_disk_is_an_error_and_the_store_opens_again() {
     assert_eq!(stdout(&["seen", "--store", &store], b"before\n"), b"before\n");
     let all = lines(600_000, 9);
     let input = dir.file("input", &text(&all));
-    // A limit on the size of files is the full disk that a test can make anywhere.
+    // A limit on the size of files stands for a full disk, which a test cannot make everywhere.
     let script = format!(
         "trap '' XFSZ; ulimit -f 200; exec {} seen -q --memory 1MiB --store {store} {input}",
         env!("CARGO_BIN_EXE_furui")
@@ -326,7 +327,7 @@ fn a_full_disk_is_an_error_and_the_store_opens_again() {
     assert!(message.contains(&store), "{message}");
     assert_eq!(stdout(&["verify", &store], b"").len(), 0);
     let again = stdout(&["seen", "--store", &store], &[&b"before\n"[..], &text(&all)].concat());
-    assert!(!again.starts_with(b"before\n"), "what was recorded before is not forgotten");
+    assert!(!again.starts_with(b"before\n"), "keys that were recorded before are not forgotten");
 }
 
 #[test]
@@ -350,7 +351,7 @@ fn has_suffix(entry: &std::io::Result<fs::DirEntry>, suffix: &str) -> bool {
     entry.as_ref().is_ok_and(|entry| entry.file_name().to_str().is_some_and(|name| name.ends_with(suffix)))
 }
 
-/// A process that is at work on a store until its input ends.
+/// A process that works on a store until its input ends.
 struct Writer {
     child: std::process::Child,
     input: std::process::ChildStdin,
@@ -364,7 +365,7 @@ impl Writer {
         Self { child, input, output }
     }
 
-    /// Gives it a line and reads the line that it answers, when it has the lock for sure.
+    /// Sends a line, and reads the line that is printed for it. The process then surely has the lock.
     fn answer(&mut self, line: &str) -> String {
         self.input.write_all(line.as_bytes()).unwrap();
         let mut answer = String::new();
@@ -388,7 +389,7 @@ fn a_store_is_read_while_another_process_writes_to_it() {
     assert_eq!(stdout(&["seen", "-n", "--store", &store], b"old\nother\n"), b"other\n");
     assert!(String::from_utf8(stdout(&["info", &store], b"")).unwrap().contains("keys"));
     assert_eq!(stdout(&["verify", &store], b""), b"");
-    // One that reads for long keeps nobody out.
+    // A process that reads for a long time does not block others.
     let mut reader = Writer::new(&["seen", "-n", "--store", &store]);
     assert_eq!(reader.answer("unseen\n"), "unseen\n");
     writer.end();
@@ -482,6 +483,10 @@ fn a_store_whose_first_run_was_killed_is_said_to_be_one() {
         let message = failure(&[verb, &store], b"");
         assert!(message.contains("nothing is recorded here yet") && message.contains("killed"), "{message}");
     }
+    let dict = dir.join("dict");
+    assert_eq!(stdout(&["dict", "number", "--store", &dict], b""), b"");
+    let message = failure(&["verify", &dict], b"");
+    assert!(message.contains("nothing is damaged") && message.contains("had no input"), "{message}");
     assert_eq!(stdout(&["seen", "--store", &store], b"a\n"), b"a\n");
 }
 

@@ -1,4 +1,4 @@
-//! Standard input and output that are closed, full or gone, lines that are too long, and memory that is short.
+//! Tests standard input and output that are closed, full or gone, lines that are too long, and lack of memory.
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
 
@@ -8,14 +8,14 @@ use std::process::Output;
 
 use support::{TempDir, failure, feed, run, stdout};
 
-/// Runs a line of shell in which `$F` is furui, in a directory.
+/// Runs a line of shell in a directory. `$F` in it is furui.
 fn shell(dir: &TempDir, line: &str, input: &[u8]) -> Output {
     let mut command = std::process::Command::new("sh");
     command.args(["-c", line]).env("F", env!("CARGO_BIN_EXE_furui")).current_dir(dir.path());
     feed(command, input)
 }
 
-/// A line of shell that must fail with status 2 and a message about `what`.
+/// Runs a line of shell, which must fail with status 2 and a message about `what`.
 fn shell_fails(dir: &TempDir, line: &str, what: &str) {
     let output = shell(dir, line, b"a\n");
     let message = String::from_utf8(output.stderr).unwrap();
@@ -23,7 +23,7 @@ fn shell_fails(dir: &TempDir, line: &str, what: &str) {
     assert!(message.starts_with("furui: ") && message.contains(what), "{line}: {message}");
 }
 
-/// A directory with lines, a filter, a store and a dictionary of them.
+/// A directory with lines, and a filter, a store and a dictionary of them.
 fn prepared() -> TempDir {
     let dir = TempDir::new();
     dir.file("lines", b"a\nb\na\n");
@@ -34,7 +34,7 @@ fn prepared() -> TempDir {
     dir
 }
 
-/// What prints something.
+/// Commands that print something.
 const PRINTING: [&str; 20] = [
     "seen lines",
     "seen --store new lines",
@@ -75,7 +75,7 @@ fn output_that_is_closed_or_full_is_an_error_of_every_command() {
 fn the_null_device_is_an_output_as_any_other() {
     let dir = prepared();
     for line in PRINTING {
-        // Some programs open it for reading, too, as Rust's runtime does in the place of what is closed.
+        // Some programs open it for reading, too, as Rust's runtime does in place of closed streams.
         for null in [">/dev/null", "1<>/dev/null"] {
             let output = shell(&dir, &format!("$F {line} {null}"), b"");
             assert_eq!((output.status.code(), output.stderr), (Some(0), vec![]), "{line} {null}");
@@ -120,7 +120,7 @@ fn a_line_that_is_too_long_is_an_error_after_the_lines_before_it() {
         "{message}"
     );
     assert_eq!(stdout(&["seen", "--max-line", "5", "--store", &store, &file], b""), b"three\nfour\n");
-    // Lines that the buffer is grown for, of just the length that is allowed, and more.
+    // The lines make the buffer grow: one has exactly the maximum length, and one is longer.
     let lines = [b"short\n", &[b'x'; 3 << 20][..], b"\n", &[b'y'; 3 << 20]].concat();
     let printed = stdout(&["seen", "--max-line", "3MiB"], &lines);
     assert!(printed[..lines.len()] == lines && printed[lines.len()..] == *b"\n");

@@ -5,7 +5,7 @@ use std::error::Error;
 use std::hash::{BuildHasherDefault, Hasher};
 
 use furui::KeyHash;
-use furui::filter::QuotientFilter;
+use furui::filter::{FilterMut, QuotientFilter};
 use furui::store::Memory;
 use furui::store::cascade::{Cascade, CascadeOptions};
 
@@ -97,7 +97,7 @@ fn presized() -> Result<QuotientFilter> {
 fn hash_set(keys: &[KeyHash]) -> Result<Sample> {
     let mut set: HashSet<u64, BuildHasherDefault<Identity>> = HashSet::default();
     let (new_ns, repeat_ns) = twice(keys, |batch| Ok(batch.iter().map(|key| u64::from(set.insert(key.get()))).sum()))?;
-    // Its buckets, a power of two, are filled to 7/8; each has a key and a control byte.
+    // The set's buckets, a power of two, are filled to 7/8; each has a key and a control byte.
     let buckets = (set.capacity() as u64 * 8).div_ceil(7).next_power_of_two();
     Ok(Sample { new_ns, repeat_ns, bytes: buckets * 9 })
 }

@@ -1,4 +1,4 @@
-//! The experiments behind the numbers, and the rivals they are measured against.
+//! The experiments behind the published numbers, and the rivals in them.
 
 mod clock;
 mod dict;

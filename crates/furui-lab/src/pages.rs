@@ -5,7 +5,7 @@ use std::io;
 use std::sync::Arc;
 
 use furui::store::cascade::{MERGE_WINDOW, Merge, PAGE_BYTES, Page, RemainderBits, Run, RunWriter, SortedSource};
-use furui::store::{ReadAt, Scratch, Storage};
+use furui::store::{Fingerprints, ReadAt, Scratch, Storage};
 use furui::{HashSpec, Result};
 
 use crate::clock::{median, ns_each};
@@ -47,7 +47,7 @@ fn sorted_keys(count: usize) -> Vec<u64> {
 
 fn page(count: usize) {
     let keys = sorted_keys(count);
-    let bits = RemainderBits::for_keys(count as u64);
+    let bits = RemainderBits::for_keys(count as u64, Fingerprints::EXACT);
     let mut pages = vec![];
     let mut rest = &keys[..];
     while !rest.is_empty() {
@@ -77,20 +77,20 @@ fn page(count: usize) {
             }
         }));
         times[1].push(ns_each(count, || {
-            for (page, _) in &pages {
+            for (page, keys) in &pages {
                 decoded.clear();
-                Page::new(page, bits).expect("just encoded").decode(&mut decoded).expect("just encoded");
+                Page::new(page, keys[0], bits).expect("just encoded").decode(&mut decoded).expect("just encoded");
                 black_box(&decoded);
             }
         }));
         times[2].push(ns_each(count, || {
-            for (page, _) in &pages {
-                Page::new(page, bits).expect("just encoded").check().expect("just encoded");
+            for (page, keys) in &pages {
+                Page::new(page, keys[0], bits).expect("just encoded").check().expect("just encoded");
             }
         }));
         times[3].push(ns_each(queries.len(), || {
             for (index, key) in &queries {
-                black_box(Page::new(&near[*index].0, bits).expect("just encoded").contains(*key));
+                black_box(Page::new(&near[*index].0, near[*index].1[0], bits).expect("just encoded").contains(*key));
             }
         }));
     }
@@ -255,7 +255,7 @@ fn lookups(count: usize) -> Result<()> {
     let bits = written.seal.length as f64 * 8.0 / count as f64;
     let floor = 64.0 - (count as f64).log2() + std::f64::consts::LOG2_E;
     println!(
-        "{count} keys: {bits:.3} bits a key all in ({:.3} bytes), floor {floor:.3}: {:.4}",
+        "{count} keys: {bits:.3} bits a key in all ({:.3} bytes), floor {floor:.3}: {:.4}",
         bits / 8.0,
         bits / floor
     );

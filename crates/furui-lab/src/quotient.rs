@@ -1,7 +1,8 @@
-//! The quotient filter in memory: insert, hit, miss, remove at several loads, and the sequential passes, each against
-//! the crate qfilter where it is built in (feature `rivals`).
+//! The quotient filter in memory: the time of an insertion, hit, miss and removal at several loads, and of the
+//! sequential passes, each compared with the crate qfilter if it is built in (feature `rivals`).
 //!
-//! Both get equal sequences of uniform 64-bit hashes, one at a time, in random order, without batches or prefetching.
+//! Both filters get equal sequences of uniform 64-bit hashes, one at a time, in random order, without batches or
+//! prefetching.
 
 use std::hint::black_box;
 
@@ -11,7 +12,7 @@ use furui::{KeyHash, Result};
 use crate::clock::{self, median};
 use crate::keys::mix as hash;
 
-/// Measures `work`, in nanoseconds for each of `items`.
+/// Measures `work`. Returns nanoseconds for each of `items`.
 fn ns_each<R>(items: usize, work: impl FnOnce() -> R) -> f64 {
     clock::ns_each(items, || {
         black_box(work());
@@ -43,7 +44,7 @@ impl Table for QuotientFilter {
     }
 
     fn remove(&mut self, hash: u64) -> bool {
-        self.remove_hash(KeyHash::new(hash))
+        self.remove_hash(KeyHash::new(hash)).expect("the filter keeps copies")
     }
 
     fn iterate(&self) -> u64 {
@@ -78,7 +79,8 @@ impl Table for qfilter::Filter {
     }
 
     fn build(&mut self, sorted: &[u64]) {
-        // Its fingerprints are the low bits of a hash, so it gets the high bits to have them in order.
+        // The rival's fingerprints are the low bits of a hash, so it gets the high bits as low ones, to have them in
+        // order.
         let shift = 64 - self.fingerprint_size();
         let mut builder = qfilter::Builder::new(self.clone());
         for &hash in sorted {
@@ -112,7 +114,7 @@ fn print(slots: u64, remainder_bits: u32, load: &str, operation: &str, (ours, th
 
 /// Measures one table size: the four loads in turn, and then the sequential passes.
 fn measure<T: Table + Clone>(slots: u64, remainder_bits: u32, new: impl Fn() -> T) -> Result<()> {
-    let (mut ours, mut theirs) = (QuotientFilter::new(slots, remainder_bits)?, new());
+    let (mut ours, mut theirs) = (QuotientFilter::new(slots, remainder_bits)?.counting(), new());
     let mut inserted = 0;
     for load in LOADS {
         let target = (slots as f64 * load) as u64;
@@ -224,10 +226,10 @@ pub(crate) fn run(log_slots: Option<&str>) -> Result<()> {
             #[cfg(feature = "rivals")]
             let rival = || {
                 qfilter::Filter::with_fingerprint_size(slots * 19 / 20, (log + remainder_bits) as u8)
-                    .expect("sizes that it can have")
+                    .expect("valid sizes")
             };
             #[cfg(not(feature = "rivals"))]
-            let rival = || QuotientFilter::new(slots, remainder_bits).expect("sizes that it can have");
+            let rival = || QuotientFilter::new(slots, remainder_bits).expect("sizes that it can have").counting();
             measure(slots, remainder_bits, rival)?;
         }
     }

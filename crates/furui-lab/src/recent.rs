@@ -1,4 +1,5 @@
-//! The recent cache on a stream of lines: how many keys pass it, and what a key costs, by ways and size.
+//! The recent cache on a stream of lines: how many keys pass it, and the time a key, by the number of ways and the
+//! size.
 
 use std::hint::black_box;
 
@@ -12,7 +13,7 @@ const BATCH: usize = 4096;
 
 pub(crate) fn run(file: Option<&str>) {
     let Some(file) = file else {
-        eprintln!("usage: furui-lab recent FILE (its lines are the keys)");
+        eprintln!("usage: furui-lab recent FILE (each line of the file is a key)");
         return;
     };
     let text = match std::fs::read(file) {
@@ -42,7 +43,7 @@ fn one<T: RecentTag, const WAYS: usize>(keys: &[KeyHash], entries: usize) {
     let mut misses = Vec::with_capacity(BATCH);
     let mut samples: Vec<f64> = (0..ROUNDS)
         .map(|_| {
-            let mut recent = Recent::<T, WAYS>::new(entries).expect("parameters that can be");
+            let mut recent = Recent::<T, WAYS>::new(entries).expect("valid parameters");
             passed = 0;
             ns_each(keys.len(), || {
                 for batch in keys.chunks(BATCH) {

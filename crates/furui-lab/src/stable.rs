@@ -49,8 +49,8 @@ fn insertions(counters: usize) {
     const ITEMS: usize = 300_000;
     // Three rounds of a cursor that moves 27.
     let settle = counters as u64 / 9;
-    let mut light = StableBloomLight::with_rate(counters, 0.01).expect("parameters that can be");
-    let mut random = StableBloom::with_rate(counters, 2, 0.01).expect("parameters that can be");
+    let mut light = StableBloomLight::with_rate(counters, 0.01).expect("valid parameters");
+    let mut random = StableBloom::with_rate(counters, 2, 0.01).expect("valid parameters");
     println!(
         "light: k = {}, P = {}; random: k = {}, P = {}",
         light.probes(),
@@ -59,7 +59,7 @@ fn insertions(counters: usize) {
         random.decrements()
     );
     for i in 0..settle {
-        black_box((light.insert_hash(hash(i)), random.insert_hash(hash(i))));
+        _ = (black_box(light.insert_hash(hash(i))), black_box(random.insert_hash(hash(i))));
     }
     let light_again = light.clone();
     let (mut next_light, mut next_random) = (settle, settle);
@@ -90,7 +90,7 @@ fn insertions(counters: usize) {
         ITEMS,
         Box::new(|| {
             for i in next_random..next_random + ITEMS as u64 {
-                black_box(random.insert_hash(hash(i)));
+                _ = black_box(random.insert_hash(hash(i)));
             }
             next_random += ITEMS as u64;
         }),
@@ -100,7 +100,7 @@ fn insertions(counters: usize) {
         ITEMS,
         Box::new(|| {
             for i in next_light..next_light + ITEMS as u64 {
-                black_box(light.insert_hash(hash(i)));
+                _ = black_box(light.insert_hash(hash(i)));
             }
             next_light += ITEMS as u64;
         }),
@@ -152,7 +152,7 @@ fn whole_pass() {
 
 /// Creates a filter whose memory has been touched. Otherwise the first pass would include page faults.
 fn full_light(counters: usize) -> StableBloomLight {
-    let mut light = StableBloomLight::from_parts(counters, 1, 1).expect("parameters that can be");
+    let mut light = StableBloomLight::from_parts(counters, 1, 1).expect("valid parameters");
     light.decrement(counters);
     light
 }
@@ -165,7 +165,7 @@ fn rates() {
     for (probes, rate) in [(4, 0.01), (8, 1e-5)] {
         let literal = stable_decrements(probes, rate, 3, COUNTERS) as usize;
         let own = (1..).find(|&p| light(COUNTERS, probes, p).stable_rate() <= rate).expect("some P is enough");
-        let random = StableBloom::from_parts(COUNTERS, 2, probes, literal).expect("parameters that can be");
+        let random = StableBloom::from_parts(COUNTERS, 2, probes, literal).expect("valid parameters");
         let stable_rate = random.stable_rate();
         at_rest("random, P by eq. 3", rate, (probes, literal), stable_rate, random);
         for (name, p) in [("light, P by eq. 3", literal), ("light, P of its own", own)] {
@@ -177,7 +177,7 @@ fn rates() {
 }
 
 fn light(counters: usize, probes: u32, decrements: usize) -> StableBloomLight {
-    StableBloomLight::from_parts(counters, probes, decrements).expect("parameters that can be")
+    StableBloomLight::from_parts(counters, probes, decrements).expect("valid parameters")
 }
 
 fn at_rest(name: &str, asked: f64, (probes, p): (u32, usize), formula: f64, mut filter: impl FilterMut) {

@@ -1,4 +1,4 @@
-//! The split-block filter against the crate `parquet`: what one writes, the other reads.
+//! The split-block filter tested against the crate `parquet`: each reads the other's files.
 
 #![cfg(feature = "rivals")]
 #![expect(clippy::unwrap_used, reason = "the helpers are test code too")]
@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use furui::filter::SplitBlockBloom;
+use furui::filter::{Filter, FilterMut, SplitBlockBloom};
 use parquet::basic::{Repetition, Type as Physical};
 use parquet::bloom_filter::Sbbf;
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int64Type};
@@ -17,9 +17,9 @@ use parquet::file::serialized_reader::ReadOptionsBuilder;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::Type;
 
-/// How many rows the file has; the values of row i are made from i.
+/// The number of rows of the file. The values of row i are made from i.
 const ROWS: u64 = 3000;
-/// How many values that are not in it are looked up besides.
+/// The number of values that are looked up although they are not in the file.
 const OTHERS: u64 = 100_000;
 
 fn url(i: u64) -> Vec<u8> {
@@ -63,7 +63,7 @@ fn file() -> Vec<u8> {
     bytes
 }
 
-/// The filters of the three columns: as the crate reads them, and the file's bytes from where each begins.
+/// The filters of the three columns: as the crate reads them, and as the bytes of the file from the beginning of each.
 fn filters(file: &[u8]) -> Vec<(Sbbf, ColumnChunkMetaData)> {
     let properties = ReaderProperties::builder().set_read_bloom_filter(true).build();
     let options = ReadOptionsBuilder::new().with_reader_properties(properties).build();
@@ -93,7 +93,7 @@ fn filters_in_a_file_that_the_crate_wrote_are_read_and_written_bit_for_bit() {
 
         let mut built = SplitBlockBloom::from_parts(ours.blocks()).unwrap();
         let keys: Vec<_> = (0..ROWS).map(|i| hash.hash(&plain(i))).collect();
-        built.insert_all(&keys);
+        built.insert_all(&keys).unwrap();
         assert_eq!(built, ours);
     }
 }
@@ -103,7 +103,7 @@ fn the_crate_reads_what_was_built_here() {
     let mut filter = SplitBlockBloom::for_parquet(ROWS, 0.01).unwrap();
     let hash = filter.hash_spec();
     for i in 0..ROWS {
-        filter.insert_hash(hash.hash(&url(i)));
+        filter.insert_hash(hash.hash(&url(i))).unwrap();
     }
     let mut bytes = Vec::new();
     filter.to_parquet(&mut bytes).unwrap();
@@ -118,12 +118,12 @@ fn the_crate_reads_what_was_built_here() {
 
 #[test]
 fn a_number_of_blocks_that_is_no_power_of_two_means_the_same_to_both() {
-    // What the specification allows, and the crate reads, though it never writes it.
+    // The specification allows this header, and the crate reads it, but never writes it.
     let mut filter = SplitBlockBloom::with_rate(ROWS, 0.01).unwrap();
     assert!(!filter.blocks().is_power_of_two());
     let hash = filter.hash_spec();
     for i in 0..ROWS {
-        filter.insert_hash(hash.hash(&url(i)));
+        filter.insert_hash(hash.hash(&url(i))).unwrap();
     }
     let mut theirs = Sbbf::new(&vec![0; filter.blocks() as usize * 32]);
     (0..ROWS).for_each(|i| theirs.insert(&url(i)[..]));

@@ -1,4 +1,5 @@
-//! The figures of the tables in the documents are those of the recorded runs that stand before them.
+//! Checks the tables in the documents: their figures must be in the recorded runs to which the paragraph before the
+//! table links.
 #![expect(clippy::unwrap_used, reason = "a test")]
 
 use std::path::Path;
@@ -12,20 +13,20 @@ fn numbers(text: &str) -> Vec<&str> {
     parts.filter(|part| !part.is_empty()).collect()
 }
 
-/// Whether a number is one of those recorded, or one of them rounded to its digits.
+/// True if a number is one of the recorded numbers, or a recorded number rounded to as many digits.
 fn is_recorded(number: &str, recorded: &[&str]) -> bool {
     let digits = number.split_once('.').map_or(0, |(_, digits)| digits.len());
     let rounded = |one: &str| one.parse::<f64>().is_ok_and(|value| format!("{value:.digits$}") == number);
-    // A version is not a number: 2.7 is of 2.7.0.
+    // The digits of a version are no numbers: 2.7.0 must not count as 2.7.
     recorded.iter().any(|one| one.starts_with(&format!("{number}.")) || *one == number || rounded(one))
 }
 
-/// What a run says of itself, and its raw output.
+/// The description of a run, and its raw output.
 fn read(run: &Path) -> String {
     std::fs::read_to_string(run).unwrap() + &std::fs::read_to_string(run.with_file_name("raw.txt")).unwrap()
 }
 
-/// The paths of the runs that a paragraph links to.
+/// The paths of the runs to which a paragraph links.
 fn runs(paragraph: &str) -> impl Iterator<Item = &str> {
     paragraph
         .split("](")
@@ -35,7 +36,7 @@ fn runs(paragraph: &str) -> impl Iterator<Item = &str> {
         .filter(|path| path.contains("bench/runs/") && path.ends_with("README.md"))
 }
 
-/// Each table of a document whose paragraph before it links to runs, with those runs.
+/// The tables of a document for which the preceding paragraph links to runs, each with these runs.
 fn tables(document: &str) -> Vec<(String, Vec<&str>)> {
     let blocks: Vec<&str> = document.split("\n\n").collect();
     let is_table = |block: &str| block.trim_start().starts_with('|');
@@ -62,7 +63,7 @@ fn figures_of_tables_are_of_the_runs_that_are_linked_before_them() {
             }
         }
     }
-    assert!(found > 10, "only {found} figures: are the tables where they were?");
+    assert!(found > 10, "only {found} figures: have the tables been moved?");
 }
 
 #[test]

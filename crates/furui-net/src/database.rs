@@ -48,7 +48,7 @@ fn remove(path: &Path) -> io::Result<()> {
     }
 }
 
-/// The error with the name of the database's file, and with what to do.
+/// The error with the name of the database's file, and with advice.
 pub(crate) fn explain(error: redb::Error, file: &str) -> Error {
     let other = |kind, why: &str| Error::io("cannot use", file, io::Error::new(kind, why));
     match error {

@@ -196,7 +196,7 @@ impl Asked {
     }
 }
 
-/// The sums of what was compared.
+/// The sums over everything that was compared.
 #[derive(Default)]
 struct Sums {
     queries: usize,

@@ -13,7 +13,7 @@ use hostile::Hostile;
 use sha2::{Digest, Sha256};
 use tokio::sync::mpsc::Receiver;
 
-/// A generous limit: what the tests wait for comes at once, or they fail.
+/// A generous limit. The tests wait for events that come at once, or else the test fails.
 const LONG: Duration = Duration::from_secs(60);
 
 async fn soon<F: Future>(what: &str, future: F) -> F::Output {

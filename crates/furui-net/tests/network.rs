@@ -116,7 +116,7 @@ async fn documents_are_published_although_some_keepers_are_dead() {
         dead.shutdown().await;
     }
     publish(&nodes[0], &documents[500..]).await;
-    // A node that keeps a list in place of a dead one has its first half only after it has compared its lists.
+    // A node that takes the place of a dead keeper has only the first half of the list until it has compared its lists.
     local::repaired(&nodes).await;
     for node in &nodes {
         assert_eq!(found(node, "common").await, ids(&documents));

@@ -288,7 +288,7 @@ fn what_expires_gives_its_room_back() {
     assert!(half < full && none < half && none < 2 * empty, "{empty} {full} {half} {none}");
 }
 
-/// Not a test: the process that the next test kills.
+/// This is not a test, but the process that the next test kills.
 #[test]
 #[ignore = "run by another test, in a process of its own"]
 fn child_that_stores_until_it_is_killed() {

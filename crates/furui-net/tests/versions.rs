@@ -1,4 +1,4 @@
-//! The data of a node on disk is as docs/format.md says, so that later versions can read it.
+//! Checks that the data of a node on disk has the form described in docs/format.md, so that later versions can read it.
 #![expect(clippy::unwrap_used, reason = "a test that fails panics")]
 
 use std::path::{Path, PathBuf};
@@ -96,7 +96,7 @@ fn what_was_kept_is_there_and_can_be_changed() {
     fs::remove_dir_all(directory).unwrap();
 }
 
-/// Not a test: it made the golden directory.
+/// This is not a test. It made the golden directory.
 #[test]
 #[ignore = "writes what is kept for later versions"]
 fn write_the_shelf_of_this_version() {

@@ -48,7 +48,7 @@ async fn what_is_withdrawn_is_found_by_no_node_and_by_nobody_who_joins_later() {
     let withdrawn: Vec<String> = (0..30).map(url).collect();
     assert_eq!(nodes[0].withdraw(&withdrawn).await, Ok(vec![true; 30]));
     assert_eq!(found(&nodes, "document").await, urls(30..80));
-    // These are documents of others, unknown ones, and ones that were withdrawn already.
+    // These are documents of other nodes, unknown documents, and documents that were withdrawn already.
     assert_eq!(nodes[0].withdraw(&[url(70), url(1000), url(0)]).await, Ok(vec![false; 3]));
     assert_eq!(found(&nodes, "document").await, urls(30..80));
 
@@ -155,7 +155,7 @@ async fn keepers_that_were_away_hear_of_it_and_those_that_knew_do_not_forget() {
         repaired(&nodes).await;
     }
     assert_eq!(found(&nodes, "document").await, urls(20..40));
-    // Now this is the only node left of those that had the records, with a node that never heard of anything.
+    // Of the nodes that had the records, only this one is left, with a node that never heard of anything.
     let late = Node::start(None, config(nodes.first())).await.unwrap();
     late.net().joined().await;
     nodes.push(late);
@@ -204,7 +204,7 @@ fn a_shelf_lets_go_of_a_record_with_its_last_lock() {
             assert_eq!(shelf.fingerprint("word").unwrap().0, 50);
         }
     }
-    // It comes back with another lock.
+    // The record comes back with another lock.
     assert_eq!(shelf.store_locked(&[], &records[15..16], &[(id(15), key(7, 15).lock())], 1000).unwrap().new, 1);
     assert_eq!(shelf.document(id(15)).unwrap(), Some(vec![15; 100]));
     assert_eq!(shelf.locks(id(15)).unwrap(), [(key(7, 15).lock(), 1000)]);

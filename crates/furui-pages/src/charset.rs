@@ -1,4 +1,4 @@
-//! Which charset bytes are in: a byte order mark says so, or whoever sent them, or a `<meta>` at their beginning.
+//! Finds the charset of bytes. It is stated by a byte order mark, by the sender, or by a `<meta>` near the beginning.
 
 use std::borrow::Cow;
 use std::convert::Infallible;
@@ -10,25 +10,26 @@ use html5gum::emitters::callback::{CallbackEmitter, CallbackEvent};
 
 use crate::Unreadable;
 
-/// How far into a page browsers look for its charset.
+/// The number of bytes at the beginning of a page in which browsers look for its charset.
 const PRESCANNED: usize = 1024;
 
-/// A page's text: in the charset that its byte order mark, `declared` or a `<meta>` names, in this order; else in UTF-8 if
-/// it is that, and in windows-1252, as browsers do it, if not. What is no character becomes U+FFFD.
+/// Decodes a page. Its charset is the first that is stated by the byte order mark, by `declared`, or by a `<meta>`.
+/// Without any, it is UTF-8 if the bytes are valid UTF-8, and otherwise windows-1252, as in browsers. Invalid bytes
+/// become U+FFFD.
 pub(crate) fn decode_html<'a>(bytes: &'a [u8], declared: Option<&str>) -> Cow<'a, str> {
     if Encoding::for_bom(bytes).is_none() && declared.and_then(named).is_none() {
         let named = prescan(&bytes[..bytes.len().min(PRESCANNED)]);
-        // UTF-8 is what most is in, whatever it says; and text that is valid as UTF-8 by chance does not occur.
+        // Most text is UTF-8, whatever charset it claims; and other text is hardly ever valid UTF-8 by chance.
         match (str::from_utf8(bytes), named) {
             (Ok(text), None) => return Cow::Borrowed(text),
             (_, encoding) => return encoding.unwrap_or(WINDOWS_1252).decode(bytes).0,
         }
     }
-    // A byte order mark goes before the charset that is given here.
+    // A byte order mark takes precedence over the charset passed here.
     declared.and_then(named).unwrap_or(UTF_8).decode(bytes).0
 }
 
-/// A text: in the charset that its byte order mark or `declared` names, or else in UTF-8.
+/// Decodes plain text. Its charset is stated by the byte order mark or by `declared`; otherwise it is UTF-8.
 pub(crate) fn decode_text<'a>(bytes: &'a [u8], declared: Option<&str>) -> Result<Cow<'a, str>, Unreadable> {
     let encoding = Encoding::for_bom(bytes).map(|(encoding, _)| encoding).or_else(|| declared.and_then(named));
     let (text, _, broken) = encoding.unwrap_or(UTF_8).decode(bytes);
@@ -42,7 +43,7 @@ fn named(label: &str) -> Option<&'static Encoding> {
     Encoding::for_label(label.as_bytes())
 }
 
-/// The charset that a `<meta>` among these bytes names.
+/// The charset that a `<meta>` among these bytes states.
 fn prescan(head: &[u8]) -> Option<&'static Encoding> {
     let mut found = None;
     let mut is_meta = false;
@@ -60,11 +61,11 @@ fn prescan(head: &[u8]) -> Option<&'static Encoding> {
         None
     });
     let Ok(()) = Tokenizer::new_with_emitter(head, emitter).finish();
-    // Bytes that can be read so far are in no UTF-16.
+    // The bytes could be read as ASCII so far, so they are not UTF-16.
     found.map(|encoding| if encoding == UTF_16LE || encoding == UTF_16BE { UTF_8 } else { encoding })
 }
 
-/// What comes after `charset=` in a content type.
+/// The value of `charset=` in a content type.
 pub(crate) fn charset_parameter(content_type: &[u8]) -> Option<&[u8]> {
     const NAME: &[u8] = b"charset=";
     let at = content_type.windows(NAME.len()).position(|part| part.eq_ignore_ascii_case(NAME))?;

@@ -1,6 +1,6 @@
-//! What elements of HTML mean for the text between their tags.
+//! The effect of HTML elements on the text between their tags.
 
-/// Elements whose content is no text of the page, or the same on every page of a site.
+/// Elements whose content is not part of the page's text, or is equal on every page of a site.
 const SKIPPED: [&[u8]; 11] = [
     b"canvas",
     b"iframe",
@@ -80,12 +80,12 @@ const BLOCKS: [&[u8]; 62] = [
     b"nav",
 ];
 
-/// Whether what is in an element is no text of the page.
+/// True if the content of the element is not part of the page's text.
 pub(crate) fn is_skipped(tag: &[u8]) -> bool {
     SKIPPED.contains(&tag)
 }
 
-/// Whether an element begins and ends lines.
+/// True if the element begins and ends lines.
 pub(crate) fn is_block(tag: &[u8]) -> bool {
     BLOCKS.contains(&tag)
 }

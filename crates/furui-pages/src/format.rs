@@ -1,21 +1,21 @@
 use crate::Kind;
 
-/// What a file holds.
+/// The format of a file with documents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// A page.
+    /// The file is one page.
     Page(Kind),
-    /// A document a line, as JSON.
+    /// Each line of the file is a document in JSON.
     Jsonl,
-    /// What a crawler brought: [`Warc`](crate::Warc), compressed or not.
+    /// The file holds pages from a crawler: [`Warc`](crate::Warc), compressed or not.
     Warc,
 }
 
 impl Format {
-    /// How many bytes of a file are enough for [`of_content`](Self::of_content).
+    /// The number of bytes of a file that [`of_content`](Self::of_content) needs.
     pub const HEAD: usize = 1024;
 
-    /// What a file of this name holds, if its name says so.
+    /// The format of a file with this name, if the name tells it.
     pub fn of_name(name: &str) -> Option<Self> {
         let name = name.to_ascii_lowercase();
         let (stem, end) = name.rsplit_once('.')?;
@@ -30,7 +30,7 @@ impl Format {
         })
     }
 
-    /// What a file that begins with these bytes holds; plain text if nothing else is to be seen.
+    /// The format of a file that begins with these bytes. It is plain text if no other format is recognised.
     pub fn of_content(head: &[u8]) -> Self {
         let starts = |with: &[u8]| {
             let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head).trim_ascii_start();

@@ -2,14 +2,14 @@ use std::io::{self, BufRead, Read};
 
 use flate2::bufread::GzDecoder;
 
-/// How a member begins: magic and the one method there is.
+/// The first bytes of a gzip member: the magic number, and the only compression method.
 const MAGIC: [u8; 3] = [0x1f, 0x8b, 8];
 
-/// A gzip file of any number of members, read as what is in them, one after the other.
+/// Reads a gzip file of any number of members, and yields their decompressed content, one after the other.
 ///
 /// A member that is damaged is an error of kind [`InvalidData`](io::ErrorKind::InvalidData) or
-/// [`UnexpectedEof`](io::ErrorKind::UnexpectedEof); what is read next is from the next place that looks like the
-/// beginning of a member. Other errors are those of what is read.
+/// [`UnexpectedEof`](io::ErrorKind::UnexpectedEof); the next read continues at the next position that looks like the
+/// beginning of a member. Other errors come from the underlying reader.
 pub struct Gunzip<R: BufRead> {
     state: State<R>,
 }
@@ -17,12 +17,12 @@ pub struct Gunzip<R: BufRead> {
 enum State<R: BufRead> {
     Between(R),
     Inside(Box<GzDecoder<R>>),
-    /// Only while one state becomes another.
+    /// A placeholder while one state becomes another.
     Moving,
 }
 
 impl<R: BufRead> Gunzip<R> {
-    /// Reads `from`.
+    /// Makes a reader that decompresses the bytes of `from`.
     pub fn new(from: R) -> Self {
         Self { state: State::Between(from) }
     }
@@ -71,7 +71,7 @@ impl<R: BufRead> Read for Gunzip<R> {
     }
 }
 
-/// Goes to the next place where a member may begin; false if there is none.
+/// Skips to the next position at which a member may begin. Returns false if there is none.
 fn find_member(from: &mut impl BufRead) -> io::Result<bool> {
     loop {
         let buffer = match from.fill_buf() {
@@ -83,7 +83,7 @@ fn find_member(from: &mut impl BufRead) -> io::Result<bool> {
             return Ok(false);
         }
         match buffer.iter().position(|byte| *byte == MAGIC[0]) {
-            // With fewer bytes at hand than the magic has, the decoder finds out.
+            // If fewer bytes than those of the magic number are at hand, the decoder checks them.
             Some(0) if buffer.len() < MAGIC.len() || buffer.starts_with(&MAGIC) => return Ok(true),
             Some(0) => from.consume(1),
             Some(at) => from.consume(at),
@@ -111,7 +111,7 @@ mod tests {
         encoder.finish().unwrap()
     }
 
-    /// What is read, and how many errors there were.
+    /// Reads everything. Returns the bytes, and the number of errors.
     fn read(bytes: &[u8], buffer: usize) -> (Vec<u8>, usize) {
         let mut gunzip = Gunzip::new(BufReader::with_capacity(buffer, bytes));
         let (mut all, mut errors) = (Vec::new(), 0);

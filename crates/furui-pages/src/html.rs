@@ -7,17 +7,17 @@ use crate::elements::{is_block, is_skipped};
 use crate::lines::Lines;
 use crate::{Page, charset, is_noindex};
 
-/// The most bytes of an attribute that is kept.
+/// The maximum number of bytes kept of an attribute.
 const MAX_ATTRIBUTE: usize = 4 << 10;
 
-/// What an HTML page says. `charset` is what whoever sent it says; see [`Page`] for what the page says of itself.
+/// Extracts title, text and metadata of an HTML page. `charset` is the one that the sender stated; see [`Page`] for the
+/// metadata.
 ///
-/// The text is that of all elements but scripts, styles, navigation (`<nav>`) and embedded things. Spaces are made one,
-/// blocks are lines; lines of `<pre>` stay.
+/// The text is that of all elements except scripts, styles, navigation (`<nav>`) and embedded objects. Runs of spaces
+/// become one space, and each block becomes a line; the lines of `<pre>` are kept.
 ///
-/// Tags are read as browsers do, but no tree is built: one pass over the bytes, whatever they are. An element whose end
-/// is missing ends where a browser would in all but odd cases; a `<nav>` that is not closed ends with `<main>` or
-/// `<article>`.
+/// Tags are read as in browsers, but no tree is built: any bytes are read in one pass. Except in odd cases, an element
+/// without an end tag ends where it would in a browser; a `<nav>` that is not closed ends at `<main>` or `<article>`.
 pub fn html(bytes: &[u8], charset: Option<&str>) -> Page {
     let text = charset::decode_html(bytes, charset);
     let mut reader = Reader::default();
@@ -33,7 +33,7 @@ pub fn html(bytes: &[u8], charset: Option<&str>) -> Page {
     page
 }
 
-/// Collects what is said between the tags.
+/// Collects the text between the tags, and the metadata.
 #[derive(Default)]
 struct Reader {
     page: Page,
@@ -41,18 +41,19 @@ struct Reader {
     text: Lines,
     tag: Vec<u8>,
     attribute: Attribute,
-    /// `name`, `rel` or `lang`, and `content` or `href`, of the tag at hand.
+    /// The attribute `name`, `rel` or `lang` of the current tag.
     named: Vec<u8>,
+    /// The attribute `content` or `href` of the current tag.
     value: Option<Vec<u8>>,
-    /// The element that is skipped, and how deep it is inside itself.
+    /// The name of the element that is being skipped, and how many elements of that name are open.
     skipped: Option<(Vec<u8>, u32)>,
     in_title: bool,
     has_title: bool,
-    /// How deep in `<pre>`.
+    /// The number of `<pre>` elements around the current position.
     pre: u32,
 }
 
-/// An attribute that matters for the tag at hand.
+/// An attribute of the current tag that matters.
 #[derive(Clone, Copy, Default)]
 enum Attribute {
     #[default]
@@ -85,7 +86,7 @@ impl Reader {
             },
             CallbackEvent::CloseStartTag { self_closing } => self.start(self_closing),
             CallbackEvent::EndTag { name } => {
-                // Attributes of an end tag, which come before it, are of no tag.
+                // These are attributes of an end tag, which are reported before it. They have no meaning.
                 self.tag.clear();
                 self.end(name);
             }
@@ -105,7 +106,7 @@ impl Reader {
         }
         if self.skipped.is_none() {
             if is_skipped(&tag) {
-                // Of all these only <svg/> is over with its tag.
+                // Of all these elements, only `<svg/>` can end with its own tag.
                 self.skipped = (!(self_closing && tag == b"svg")).then(|| (tag.clone(), 1));
                 self.text.end_line();
             } else {
@@ -119,7 +120,7 @@ impl Reader {
         let value = self.value.take();
         match tag {
             b"html" if self.page.lang.is_none() && !self.named.is_empty() => {
-                // As it is written, but for its case: language tags have none.
+                // The language is kept as written, but in lower case, since language tags are not case-sensitive.
                 self.page.lang = Some(String::from_utf8_lossy(&self.named).trim().to_owned());
             }
             b"meta" if self.named == b"robots" => {

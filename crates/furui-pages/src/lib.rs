@@ -1,5 +1,5 @@
-//! What a page says: title and text, out of [`html()`], [`markdown()`] and plain [`text()`]; and where pages come from:
-//! [`Warc`] files and a [`Sitemap`].
+//! Extracts the title and text of pages in HTML ([`html()`]), Markdown ([`markdown()`]) and plain text ([`text()`]),
+//! and reads sources of pages: [`Warc`] files and a [`Sitemap`].
 //!
 //! ```text
 //!   .warc, .warc.gz ─ Warc ─▶ Capture ─┐              ┌─ html ──────┐
@@ -7,7 +7,7 @@
 //!   an HTTP answer ─ Media ────────────┘              └─ text ──────┘
 //! ```
 //!
-//! Whatever the bytes are, there is a page or an error; memory is bounded by [`MAX_PAGE`].
+//! Any bytes give a page or an error, in memory bounded by [`MAX_PAGE`].
 
 mod charset;
 mod elements;

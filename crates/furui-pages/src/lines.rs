@@ -1,8 +1,8 @@
-/// Text in lines, with one space between words.
+/// Text that is built in lines, with one space between words.
 #[derive(Default)]
 pub(crate) struct Lines {
     text: String,
-    /// What separates what comes next from what came before.
+    /// The separator between the text so far and the text that comes next.
     gap: Gap,
 }
 
@@ -15,7 +15,8 @@ enum Gap {
 }
 
 impl Lines {
-    /// Appends what may have any spaces in it; its own lines are kept, or not.
+    /// Appends text. Runs of spaces in it become one; its own line ends are kept or become spaces, depending on
+    /// `keeps_lines`.
     pub(crate) fn push(&mut self, text: &str, keeps_lines: bool) {
         for piece in text.split_inclusive(is_space) {
             let word = piece.trim_end_matches(is_space);
@@ -36,7 +37,7 @@ impl Lines {
         }
     }
 
-    /// What comes next is on another line.
+    /// Ends the line: the text that comes next is on another line.
     pub(crate) fn end_line(&mut self) {
         self.gap = Gap::Line;
     }
@@ -46,7 +47,7 @@ impl Lines {
     }
 }
 
-/// HTML's spaces, and no-break spaces, which people do not see either; NUL is what browsers leave out.
+/// True for HTML's spaces, for no-break spaces, which look no different, and for NUL, which browsers leave out.
 fn is_space(character: char) -> bool {
     matches!(character, ' ' | '\t' | '\n' | '\r' | '\x0c' | '\0' | '\u{a0}')
 }

@@ -3,8 +3,9 @@ use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 use crate::lines::Lines;
 use crate::{Page, html};
 
-/// What a Markdown text says: marks are left out, text and code stay. Its title is that of the metadata at its beginning, as
-/// of static sites (between `---` in YAML, between `+++` in TOML), or else its first heading. Metadata are no text.
+/// Extracts title and text of a Markdown document: marks are left out, text and code are kept. The title comes from the
+/// metadata at the beginning, which static sites use (in YAML between `---`, in TOML between `+++`), or else from the
+/// first heading. Metadata are not part of the text.
 pub fn markdown(source: &str) -> Page {
     let options = Options::ENABLE_TABLES
         | Options::ENABLE_FOOTNOTES
@@ -15,7 +16,7 @@ pub fn markdown(source: &str) -> Page {
     let mut metadata = String::new();
     let (mut text, mut title) = (Lines::default(), Lines::default());
     let (mut in_title, mut has_title, mut in_code, mut in_metadata) = (false, false, false, false);
-    // The tags of a block of HTML come line by line, and are read when it ends.
+    // The tags of a block of HTML arrive line by line, and are parsed when the block ends.
     let mut block = String::new();
     for event in Parser::new_ext(source, options) {
         match event {
@@ -62,7 +63,7 @@ pub fn markdown(source: &str) -> Page {
     Page { title: title_in(&metadata).unwrap_or(heading), text: text.finish(), ..Page::default() }
 }
 
-/// The title in metadata, if it stands in one line: `title: …` or `title = …`, with or without quotes.
+/// The title in metadata, if it is on one line: `title: …` or `title = …`, with or without quotes.
 fn title_in(metadata: &str) -> Option<String> {
     let value = metadata.lines().find_map(|line| line.strip_prefix("title")?.trim_start().strip_prefix([':', '=']))?;
     let value = value.trim();
@@ -72,7 +73,7 @@ fn title_in(metadata: &str) -> Option<String> {
             let inside = value.strip_prefix(quote)?.strip_suffix(quote)?;
             if quote == '"' { inside.replace("\\\"", "\"") } else { inside.replace("''", "'") }
         }
-        // Of a text in several lines, a list or a reference, no word is here.
+        // These values have no word on this line: a text in several lines, a list or a reference.
         None if value.starts_with(['|', '>', '[', '{', '&', '*', '!', '#']) => return None,
         None => value.to_owned(),
     };

@@ -1,6 +1,6 @@
 use crate::charset::charset_parameter;
 
-/// What bytes are, as far as a page can be read from them.
+/// The kind of a document, which decides how its text is extracted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// HTML, or XHTML.
@@ -11,7 +11,7 @@ pub enum Kind {
     Text,
 }
 
-/// A kind of page, and the charset that whoever sent it says it is in.
+/// The kind of a page, and the charset that its sender stated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Media {
     /// The kind.
@@ -27,7 +27,7 @@ impl From<Kind> for Media {
 }
 
 impl Media {
-    /// What a `Content-Type` says, as `text/html; charset=utf-8`; none if that is no page.
+    /// Parses a `Content-Type`, such as `text/html; charset=utf-8`. `None` if it is not the type of a page.
     pub fn of(content_type: &str) -> Option<Self> {
         let kind = match content_type.split(';').next()?.trim().to_ascii_lowercase().as_str() {
             "text/html" | "application/xhtml+xml" => Kind::Html,

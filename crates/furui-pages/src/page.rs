@@ -1,37 +1,37 @@
 use std::fmt;
 
-/// The most bytes of a page, markup and all.
+/// The maximum size of a page in bytes, including markup.
 pub const MAX_PAGE: usize = 16 << 20;
 
-/// What a page says, and what it says of itself.
+/// The title, text and metadata of a page.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Page {
-    /// Its title; may be empty.
+    /// The title of the page; may be empty.
     pub title: String,
-    /// Its text, without markup: paragraphs, headings, cells and such are lines.
+    /// The text of the page, without markup. Paragraphs, headings, cells and the like are lines.
     pub text: String,
-    /// Where it says that it is to be found: `<link rel=canonical>`, as it is written there, perhaps relative.
+    /// The address that the page states as its own in `<link rel=canonical>`, as written there; it may be relative.
     pub canonical: Option<String>,
-    /// The language that it says it is in, in lower case, as `en` or `pt-br`: `<html lang>`.
+    /// The language that the page states in `<html lang>`, in lower case, such as `en` or `pt-br`.
     pub lang: Option<String>,
-    /// Whether it asks not to be found: `<meta name=robots content=noindex>`.
+    /// True if the page asks search engines to leave it out: `<meta name=robots content=noindex>`.
     pub noindex: bool,
 }
 
-/// Why bytes are no page.
+/// Why bytes are not a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unreadable {
-    /// It has zeros in it, as no text does.
+    /// The bytes contain zeros, which no text does.
     Binary,
-    /// It is in no charset that is named, and not in UTF-8.
+    /// The bytes are not UTF-8, and no other charset is stated.
     Charset,
-    /// It is longer than [`MAX_PAGE`].
+    /// The bytes are more than [`MAX_PAGE`].
     TooLong,
 }
 
-/// Whether the rules of a robots `<meta>`, or of an `X-Robots-Tag` header, say that a page should not be found.
+/// True if the rules of a robots `<meta>`, or of an `X-Robots-Tag` header, ask search engines to leave the page out.
 pub fn is_noindex(rules: &str) -> bool {
-    // A header may name a robot before a colon; what holds for some robot is held to hold for this one.
+    // A header may name a robot before a colon. A rule for any robot is taken as a rule for this one.
     let mut rules = rules.split([',', ':']).map(str::trim);
     rules.any(|rule| rule.eq_ignore_ascii_case("noindex") || rule.eq_ignore_ascii_case("none"))
 }

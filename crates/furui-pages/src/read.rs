@@ -1,10 +1,11 @@
 use crate::{Kind, MAX_PAGE, Media, Page, Unreadable, charset, html, markdown};
 
 impl Page {
-    /// The page that these bytes are.
+    /// Extracts the page from these bytes.
     ///
     /// # Errors
-    /// If they are too many, or plain text or Markdown that is none. HTML always is some.
+    /// If there are too many bytes, or if plain text or Markdown cannot be decoded or contains zeros. HTML of an
+    /// allowed size never fails.
     pub fn read(bytes: &[u8], media: &Media) -> Result<Self, Unreadable> {
         if bytes.len() > MAX_PAGE {
             return Err(Unreadable::TooLong);
@@ -18,10 +19,10 @@ impl Page {
     }
 }
 
-/// Plain text, as it is; without a title.
+/// Makes a page of plain text, unchanged and without a title.
 ///
 /// # Errors
-/// If it is in no charset that is named, and not in UTF-8; or has zeros in it.
+/// If the text is not in the charset that is stated or, without one, not UTF-8; or if it contains zeros.
 pub fn text(bytes: &[u8], charset: Option<&str>) -> Result<Page, Unreadable> {
     let text = charset::decode_text(bytes, charset)?.into_owned();
     Ok(Page { text, ..Page::default() })

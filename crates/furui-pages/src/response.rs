@@ -1,4 +1,4 @@
-//! HTTP answers as a crawler kept them.
+//! HTTP responses as crawlers store them.
 
 use std::io::{self, Read};
 
@@ -6,22 +6,22 @@ use flate2::read::{DeflateDecoder, GzDecoder, ZlibDecoder};
 
 use crate::{MAX_PAGE, Media, is_noindex};
 
-/// The most header lines of an answer.
+/// The maximum number of header lines of a response.
 const MAX_HEADERS: usize = 256;
 
-/// What of an answer matters here.
+/// The parts of a response that matter here.
 pub(crate) struct Response {
     pub(crate) status: u16,
-    /// None if it is no page.
+    /// The kind and charset of the body; `None` if it is not a page.
     pub(crate) media: Option<Media>,
-    /// A header asks not to be found.
+    /// True if a header asks search engines to leave the page out.
     pub(crate) noindex: bool,
-    /// The body, decoded.
+    /// The body, without chunks and content coding.
     pub(crate) body: Vec<u8>,
 }
 
 impl Response {
-    /// The answer that these bytes are, or why they are none.
+    /// Parses a response. The error says why the bytes are not one.
     pub(crate) fn read(bytes: &[u8]) -> Result<Self, String> {
         let mut headers = [httparse::EMPTY_HEADER; MAX_HEADERS];
         let mut response = httparse::Response::new(&mut headers);
@@ -32,7 +32,7 @@ impl Response {
             .ignore_invalid_headers_in_responses(true);
         let length = match config.parse_response(&mut response, bytes) {
             Ok(httparse::Status::Complete(length)) => length,
-            Ok(httparse::Status::Partial) => return Err("an HTTP answer whose header does not end".into()),
+            Ok(httparse::Status::Partial) => return Err("an HTTP response whose header does not end".into()),
             Err(error) => return Err(format!("no HTTP answer: {error}")),
         };
         let header = |name: &str| {
@@ -45,7 +45,7 @@ impl Response {
         let mut body = bytes[length..].to_vec();
         if media.is_some() {
             if header("transfer-encoding").is_some_and(|coding| coding.contains("chunked")) {
-                // Some crawlers take the chunks away and keep the header.
+                // Some crawlers remove the chunks but keep the header.
                 body = unchunk(&body).unwrap_or(body);
             }
             if let Some(coding) = header("content-encoding").filter(|coding| coding != "identity") {
@@ -56,7 +56,7 @@ impl Response {
     }
 }
 
-/// What chunks hold, if these are chunks; those of a body that was cut off are what there is.
+/// The content of chunks, if the body consists of chunks. Of a body that was cut off, the part that is there.
 fn unchunk(mut bytes: &[u8]) -> Option<Vec<u8>> {
     let mut body = Vec::new();
     loop {
@@ -78,21 +78,21 @@ fn unchunk(mut bytes: &[u8]) -> Option<Vec<u8>> {
     }
 }
 
-/// Undoes a content coding, unless the crawler already has.
+/// Decodes a content coding, unless the crawler has already done so.
 fn decode(body: Vec<u8>, coding: &str) -> Result<Vec<u8>, String> {
     let decoded = match coding {
         "gzip" | "x-gzip" if body.starts_with(&[0x1f, 0x8b]) => bounded(GzDecoder::new(&body[..])),
         "deflate" if body.first().is_some_and(|first| first & 0x0f == 8) => bounded(ZlibDecoder::new(&body[..])),
         "deflate" => bounded(DeflateDecoder::new(&body[..])),
         "gzip" | "x-gzip" => return Ok(body),
-        // It may be undone already, and then it is text.
+        // The crawler may have decoded the body, which is then text.
         _ if str::from_utf8(&body).is_ok() => return Ok(body),
-        _ => return Err(format!("the content coding {coding:?} is not read here")),
+        _ => return Err(format!("the content coding {coding:?} is not supported")),
     };
     decoded.map_err(|error| format!("a damaged body: {error}"))
 }
 
-/// All of it, or a byte more than a page may have.
+/// Reads everything, or one byte more than the maximum size of a page.
 fn bounded(from: impl Read) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     from.take(MAX_PAGE as u64 + 1).read_to_end(&mut bytes)?;

@@ -3,22 +3,22 @@ use std::convert::Infallible;
 use html5gum::emitters::callback::{CallbackEmitter, CallbackEvent};
 use html5gum::{Span, Tokenizer};
 
-/// The most URLs of a sitemap: as many as the protocol allows.
+/// The maximum number of URLs of a sitemap, which is that of the protocol.
 pub const MAX_SITEMAP_URLS: usize = 50_000;
 
-/// What a sitemap (sitemaps.org) names: pages, and other sitemaps.
+/// A sitemap (sitemaps.org): a list of pages and of other sitemaps.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sitemap {
-    /// URLs of pages, in their order.
+    /// The URLs of pages, in their order in the sitemap.
     pub pages: Vec<String>,
-    /// URLs of sitemaps, if it is an index of these.
+    /// The URLs of other sitemaps, if this one is an index.
     pub sitemaps: Vec<String>,
-    /// Whether it names more than [`MAX_SITEMAP_URLS`]: the rest is not here.
+    /// True if the sitemap has more than [`MAX_SITEMAP_URLS`] URLs. Those beyond are left out.
     pub has_more: bool,
 }
 
 impl Sitemap {
-    /// The sitemap that these bytes are, if they are one.
+    /// Parses a sitemap. `None` if the bytes are not one.
     pub fn read(bytes: &[u8]) -> Option<Self> {
         let mut found = Self::default();
         let (mut is_sitemap, mut is_index, mut in_loc) = (false, false, false);
@@ -33,7 +33,7 @@ impl Sitemap {
                     url.clear();
                 }
                 CallbackEvent::String { value } if in_loc => url.push_str(&String::from_utf8_lossy(value)),
-                // The only markup that a URL may be in.
+                // No other markup can contain a URL.
                 CallbackEvent::Comment { value } if in_loc => {
                     let text = value.strip_prefix(b"[CDATA[").and_then(|text| text.strip_suffix(b"]]"));
                     url.push_str(&String::from_utf8_lossy(text.unwrap_or_default()));

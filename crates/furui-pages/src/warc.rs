@@ -3,65 +3,65 @@ use std::io::{self, BufRead, ErrorKind, Read};
 use crate::response::Response;
 use crate::{MAX_PAGE, Media};
 
-/// The most bytes of a record's own header.
+/// The maximum size of a record's own header, in bytes.
 pub const MAX_HEADER: usize = 64 << 10;
-/// The most bytes of an answer that is read: a page, and its HTTP header.
+/// The maximum size of a response that is read, in bytes: a page and its HTTP header.
 const MAX_ANSWER: usize = MAX_PAGE + (64 << 10);
 
-/// Reads the pages that a crawler brought home: the `response` records of a WARC file (ISO 28500), 1.0 or 1.1. For a
-/// compressed file put a [`Gunzip`](crate::Gunzip) before it.
+/// Reads pages that a crawler stored: the `response` records of a WARC file (ISO 28500), version 1.0 or 1.1. To read a
+/// compressed file, wrap it in a [`Gunzip`](crate::Gunzip).
 ///
-/// Records that are cut or broken are named and left out; reading goes on at the next line that begins a record. Memory:
-/// one page.
+/// A record that is cut off or damaged yields an [`Item::Broken`], and reading continues at the next line that begins a
+/// record. Memory: one page.
 pub struct Warc<R: BufRead> {
     from: R,
-    /// Records that have begun.
+    /// The number of records that have begun.
     records: u64,
-    /// A line that was read, and is still to be looked at.
+    /// A line that was read ahead and is still to be parsed.
     line: Vec<u8>,
     has_line: bool,
-    /// The record before was named as broken: what is left of it need not be.
+    /// True if the previous record was reported as broken: what follows it is then skipped without a report.
     was_broken: bool,
 }
 
-/// What a file holds next.
+/// The next item of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Item {
     /// A page.
     Page(Capture),
-    /// A record that is no page: not an answer, not with status 200, or not of text.
+    /// A record without a page: it is not a response, its status is not 200, or it is not text.
     Other,
-    /// A record that should be one, and cannot be read.
+    /// A record that should hold a page but cannot be read.
     Broken(Broken),
 }
 
-/// A page that a crawler was given.
+/// A page as a crawler received it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Capture {
-    /// The number of its record in the file, counted from 1.
+    /// The number of the record in the file, counted from 1.
     pub record: u64,
-    /// Where it was.
+    /// The URL of the page.
     pub url: String,
-    /// What it is.
+    /// The kind and charset of the page.
     pub media: Media,
-    /// Whether a header of the answer asks that it should not be found.
+    /// True if a header of the response asks search engines to leave the page out.
     pub noindex: bool,
-    /// Its bytes: no longer chunked, nor compressed.
+    /// The bytes of the page, without chunks and compression.
     pub body: Vec<u8>,
 }
 
 /// A record that cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Broken {
-    /// Its number in the file, counted from 1.
+    /// The number of the record in the file, counted from 1.
     pub record: u64,
-    /// Where the page was, if that was still to be read.
+    /// The URL of the page, if it could still be read.
     pub url: Option<String>,
-    /// What is wrong with it.
+    /// The reason why the record cannot be read.
     pub why: String,
 }
 
-/// What of a record's header matters here.
+/// The fields of a record's header that matter here.
 #[derive(Default)]
 struct Header {
     is_response: bool,
@@ -71,21 +71,21 @@ struct Header {
 }
 
 impl<R: BufRead> Warc<R> {
-    /// Reads `from`.
+    /// Makes a reader of the records in `from`.
     pub fn new(from: R) -> Self {
         Self { from, records: 0, line: Vec::new(), has_line: false, was_broken: false }
     }
 
-    /// What is being read.
+    /// The underlying reader.
     pub fn reader(&self) -> &R {
         &self.from
     }
 
-    /// The next record; none at the end.
+    /// Reads the next record. Returns `None` at the end of the file.
     ///
     /// # Errors
-    /// Those of what is read, but for [`InvalidData`](ErrorKind::InvalidData) and
-    /// [`UnexpectedEof`](ErrorKind::UnexpectedEof): these are a broken record.
+    /// The errors of the underlying reader, except [`InvalidData`](ErrorKind::InvalidData) and
+    /// [`UnexpectedEof`](ErrorKind::UnexpectedEof), for which a broken record is returned.
     pub fn next_item(&mut self) -> io::Result<Option<Item>> {
         let mut url = None;
         match self.read_item(&mut url) {
@@ -129,18 +129,18 @@ impl<R: BufRead> Warc<R> {
         Ok(Some(Item::Page(Capture { record: self.records, url, media, noindex, body })))
     }
 
-    /// Goes to the next line that begins a record; false if there is none.
+    /// Skips to the next line that begins a record. Returns false if there is none.
     fn find_record(&mut self) -> io::Result<bool> {
         let mut is_lost = false;
         loop {
             if !self.has_line && !self.read_line()? {
-                return if is_lost { Err(broken("bytes that are no record follow")) } else { Ok(false) };
+                return if is_lost { Err(broken("bytes that are not a record follow")) } else { Ok(false) };
             }
             self.has_line = false;
             if self.line.starts_with(b"WARC/1.") {
                 if is_lost {
                     self.has_line = true;
-                    return Err(broken("bytes that are no record follow"));
+                    return Err(broken("bytes that are not a record follow"));
                 }
                 self.records += 1;
                 return Ok(true);
@@ -149,7 +149,7 @@ impl<R: BufRead> Warc<R> {
         }
     }
 
-    /// Reads a line, or as much of one as a header may have in all; false at the end.
+    /// Reads a line, or as much of one as the maximum size of a header. Returns false at the end of the file.
     fn read_line(&mut self) -> io::Result<bool> {
         self.line.clear();
         self.from.by_ref().take(MAX_HEADER as u64).read_until(b'\n', &mut self.line)?;
@@ -161,7 +161,7 @@ impl<R: BufRead> Warc<R> {
         let mut header = Header::default();
         let mut left = MAX_HEADER;
         while self.read_line()? {
-            // A record that begins here was not announced by the end of the header before.
+            // A record that begins here begins without the end that the previous header announced.
             if self.line.starts_with(b"WARC/1.") {
                 return Err(broken("its header does not end"));
             }
@@ -178,7 +178,7 @@ impl<R: BufRead> Warc<R> {
                 "warc-type" => header.is_response = value.eq_ignore_ascii_case("response"),
                 "content-type" => header.is_http = value.to_ascii_lowercase().starts_with("application/http"),
                 "content-length" => header.length = value.parse().ok(),
-                // Some writers put it between angle brackets, as an example in the standard does.
+                // Some writers put the URL between angle brackets, as an example in the standard does.
                 "warc-target-uri" => header.url = Some(value.trim_matches(['<', '>']).to_owned()),
                 _ => {}
             }
@@ -278,13 +278,13 @@ mod tests {
     #[test]
     fn what_is_no_warc_is_one_broken_record() {
         let found = items(&b"this is\nno WARC\n"[..]);
-        assert_eq!(found.iter().map(url).collect::<Vec<_>>(), ["bytes that are no record follow"]);
+        assert_eq!(found.iter().map(url).collect::<Vec<_>>(), ["bytes that are not a record follow"]);
         assert_eq!(items(&b"\r\n\r\n"[..]), []);
         let found =
             items(&[&answer("http://a/", "a")[..], b"more than it says\r\n", &answer("http://b/", "b")].concat()[..]);
         assert_eq!(
             found.iter().map(url).collect::<Vec<_>>(),
-            ["http://a/", "bytes that are no record follow", "http://b/"]
+            ["http://a/", "bytes that are not a record follow", "http://b/"]
         );
     }
 

@@ -5,6 +5,15 @@ use super::Phrase;
 ///
 /// The lists of words do not know phrases: a search by words finds all documents that fit, and others. The text of a
 /// document decides ([`Fit`](super::Fit)).
+///
+/// ```
+/// use furui_search::{Clause, Query};
+///
+/// let words = Clause { must: vec!["bloom".into(), "filter".into()], ..Clause::default() };
+/// assert_eq!(Query::parse("bloom filter")?.clauses(), [words]);
+/// assert!(Query::parse("\"bloom filter\"")?.clauses()[0].has_phrases());
+/// # Ok::<(), furui_search::QueryError>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Clause {
     /// The words that must occur, normalised, each once. There is at least one. The words of `phrases` are among them.

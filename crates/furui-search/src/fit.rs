@@ -10,6 +10,17 @@ use super::{Clause, Record, limits};
 /// it trusts no other node.
 ///
 /// **Cost.** One pass over title and text, with one step for each different phrase at each unit.
+///
+/// ```
+/// use furui_search::{Fit, Query, Record};
+///
+/// let query = Query::parse("\"bloom filter\" -coffee")?;
+/// let fit = Fit::new(query.clauses()).expect("few phrases");
+/// let page = |text: &str| Record { url: "https://example.org/".into(), title: String::new(), text: text.into() };
+/// assert!(fit.fits(&page("What is a Bloom filter?")));
+/// assert!(!fit.fits(&page("A filter that Bloom described")));
+/// # Ok::<(), furui_search::QueryError>(())
+/// ```
 #[derive(Debug)]
 pub struct Fit<'a> {
     clauses: &'a [Clause],

@@ -8,6 +8,13 @@ use furui::KeyHash;
 /// Ids are in the order of their bytes. Because an id is a uniform hash, it is not hashed again: its first 64 bits
 /// ([`head`](Self::head)) place it in slices and coded sets, the next 64 bits ([`hash`](Self::hash)) in Bloom filters,
 /// so the two are independent.
+///
+/// ```
+/// use furui_search::ContentId;
+///
+/// let id = ContentId::of(b"the bytes of a record");
+/// assert_eq!(id.to_string().parse(), Ok(id));
+/// ```
 #[repr(transparent)]
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ContentId([u8; Self::BYTES]);

@@ -9,10 +9,28 @@ const DOMAIN: &[u8] = b"furui withdraw";
 /// The hash of a [`LockKey`], kept beside a record. The publisher of the record can withdraw it with the key.
 ///
 /// See docs/format.md, "Locks".
+///
+/// ```
+/// use furui_search::{ContentId, Lock, LockKey};
+///
+/// let key = LockKey::of(&[7; 32], ContentId::of(b"the bytes of a record"), 0);
+/// assert_eq!(Lock::new(*key.lock().as_bytes()), key.lock());
+/// assert_ne!(key.lock(), Lock::NOBODY);
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Lock([u8; Self::BYTES]);
 
 /// The key of a [`Lock`]. Until it is used, only the node with the secret that it was made of knows it.
+///
+/// ```
+/// use furui_search::{ContentId, LockKey};
+///
+/// // Published with the record: the lock. Kept by the publisher: the secret.
+/// let id = ContentId::of(b"the bytes of a record");
+/// let lock = LockKey::of(&[7; 32], id, 0).lock();
+/// assert_eq!(LockKey::of(&[7; 32], id, 0).lock(), lock);
+/// assert_ne!(LockKey::of(&[8; 32], id, 0).lock(), lock);
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct LockKey([u8; Self::BYTES]);
 

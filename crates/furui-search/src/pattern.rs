@@ -23,7 +23,7 @@ pub(super) struct Pattern<'a> {
     phrases: Vec<Places<'a>>,
 }
 
-/// The words and phrases that a word is a part of.
+/// The words and phrases of which a word is a part.
 #[derive(Debug, Default)]
 struct Uses {
     /// The number of the word, if it is searched for by itself.
@@ -35,9 +35,9 @@ struct Uses {
 #[derive(Debug)]
 struct Places<'a> {
     phrase: &'a Phrase,
-    /// A bit for each unit that no word of the phrase begins with.
+    /// A mask of the units at which no word of the phrase begins.
     any: u128,
-    /// The last unit that a word of the phrase begins with.
+    /// The last unit at which a word of the phrase begins.
     last: usize,
 }
 

@@ -4,6 +4,13 @@ use std::sync::Arc;
 /// Another node: its identity, which only the network layer understands, and its last known address.
 ///
 /// Two peers are equal if their identities are.
+///
+/// ```
+/// use furui_search::Peer;
+///
+/// let (here, there) = (Peer::new(b"an identity", b"here"), Peer::new(b"an identity", b"there"));
+/// assert_eq!(here, there, "the node has moved");
+/// ```
 #[derive(Clone)]
 pub struct Peer {
     identity: Arc<[u8]>,

@@ -22,8 +22,8 @@ pub struct Phrase {
 pub struct PhraseWord {
     /// The word, normalised.
     pub word: String,
-    /// True if a unit that no word of the phrase begins with lies between the beginning of the word before and that of
-    /// this one. False for the first word.
+    /// True if there is a unit between this word and the one before at which no word of the phrase begins. False for
+    /// the first word.
     pub skips: bool,
 }
 

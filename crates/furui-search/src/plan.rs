@@ -21,7 +21,7 @@ pub const CHECK_BITS: u8 = 40;
 pub const PAGE_THIRD_BITS: f64 = (1 << 18) as f64;
 
 /// The maximum probability that an exchange takes a wrong id for one that is in both lists. If [`CHECK_BITS`] do not
-/// suffice, the number of check bits grows with the number of pairs of ids that they must distinguish.
+/// suffice, the number of check bits grows with the number of pairs of ids to distinguish.
 const WRONG: f64 = 1.0 / (1u64 << 32) as f64;
 
 /// The maximum expected number of the other list's ids in a cell. If the mean is 16, one of 10¹⁸ cells has more than 64
@@ -132,7 +132,7 @@ fn may_save(bits: f64, own: u64, other: u64, range: IdRange) -> bool {
     (own.min(other) as f64 + false_matches) * f64::from(golomb.check_bits) > bits
 }
 
-/// The coding that takes the fewest bits, among those whose cells are not crowded by the other list's ids.
+/// The coding that takes the fewest bits, among codings whose cells have few of the other list's ids.
 fn best_cells(own: u64, other: u64, range: IdRange, golomb: Golomb) -> Coding {
     let crowds = |cell_bits: &u8| other as f64 * Golomb::part_of_cell(range, *cell_bits) > PER_CELL;
     let codings = (1..=64).skip_while(crowds).map(|cell_bits| {
@@ -142,7 +142,7 @@ fn best_cells(own: u64, other: u64, range: IdRange, golomb: Golomb) -> Coding {
         let coding = Coding::Golomb(Golomb { cell_bits, check_bits, ..golomb });
         (expected(coding, own, other, range).total(), coding)
     });
-    // No cell size is left if a list is said to have more ids than fit into the range.
+    // No cell size is left if a list is said to have more ids than the range can have.
     codings.min_by(|a, b| a.0.total_cmp(&b.0)).map_or(Coding::Ids, |(_, coding)| coding)
 }
 
@@ -197,8 +197,9 @@ pub fn expected(coding: Coding, own: u64, other: u64, range: IdRange) -> Expecte
 
 /// The expected contents of the cells of a range.
 struct Cellular {
-    /// The number of cells with an id of the set, and the fraction of all cells that they are.
+    /// The number of cells with an id of the set.
     occupied: f64,
+    /// The fraction of the cells that have an id of the set.
     density: f64,
     /// The number of the other list's ids in these cells.
     matches: f64,

@@ -156,7 +156,7 @@ impl Scale {
         (u64::from(idf) * u64::from(factor) / ONE as u64) as u32
     }
 
-    /// The maximum score of a document as long as that of `weight`, for words whose idfs add up to `idfs`.
+    /// The maximum score of a document with the length in `weight`, for words whose idfs add up to `idfs`.
     #[inline]
     pub fn most(&self, idfs: u32, weight: Weight) -> u32 {
         self.score(idfs, Weight::of_steps(Weight::STEPS - 1, weight.length_step()))

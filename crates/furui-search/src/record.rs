@@ -18,6 +18,17 @@ const VERSION: u8 = 1;
 const HEADER: usize = 13;
 
 /// A published document. The bytes are described in docs/format.md, "Records".
+///
+/// ```
+/// use furui_search::{ContentId, Record};
+///
+/// let record = Record { url: "https://example.org/sieve".into(), title: "篩".into(), text: "seen before".into() };
+/// let bytes = record.encode()?;
+/// assert_eq!(Record::decode(&bytes)?, record);
+/// println!("published as {}", ContentId::of(&bytes));
+/// assert!(record.words().contains("seen") && record.words().contains("site:example.org"));
+/// # Ok::<(), furui_search::RecordError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Record {
     /// The URL of the document.
@@ -115,6 +126,14 @@ fn check(lengths: [usize; 3]) -> Result<(), RecordError> {
 }
 
 /// Why a document or bytes are not a record.
+///
+/// ```
+/// use furui_search::{Record, RecordError};
+///
+/// let record = Record { url: String::new(), title: "A title".into(), text: String::new() };
+/// assert_eq!(record.encode(), Err(RecordError::NoUrl));
+/// assert_eq!(Record::decode(b"short"), Err(RecordError::Length));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RecordError {
     /// A part of the document is too long.
@@ -144,7 +163,9 @@ impl fmt::Display for RecordError {
             }
             Self::NoUrl => f.write_str("a document without a url; say where it can be found"),
             Self::Version(version) => write!(f, "a record of version {version}; this furui knows version {VERSION}"),
-            Self::Length => f.write_str("a record with another length than it states; it was cut, or is not a record"),
+            Self::Length => {
+                f.write_str("a record with a different length than it states; it was cut, or is not a record")
+            }
             Self::Text => f.write_str("a record whose parts are not UTF-8; it was damaged, or is not a record"),
         }
     }

@@ -6,6 +6,16 @@ use super::{Peer, limits};
 /// The peers that lately did not answer or broke the protocol. They are asked only after others.
 ///
 /// Memory: [`limits::SHUNNED`] peers, those that failed last.
+///
+/// ```
+/// use std::time::Duration;
+/// use furui_search::{Peer, Shunned};
+///
+/// let mut shunned = Shunned::new(Duration::from_secs(30));
+/// let peer = Peer::new(b"an identity", b"");
+/// shunned.add(peer.clone(), Duration::ZERO);
+/// assert!(shunned.has(&peer, Duration::from_secs(29)) && !shunned.has(&peer, Duration::from_secs(31)));
+/// ```
 #[derive(Debug)]
 pub struct Shunned {
     life: Duration,

@@ -5,6 +5,14 @@ use std::fmt;
 ///
 /// Both numbers are rounded down to steps. Up to 8 occurrences and lengths up to 31 are exact; larger ones lose at most
 /// 29 % and 6 %. A weight depends on the document alone, so all publishers of a document agree.
+///
+/// ```
+/// use furui_search::Weight;
+///
+/// let weight = Weight::new(3, 20);
+/// assert_eq!((weight.occurrences(), weight.length()), (3, 20));
+/// assert_eq!(Weight::new(11, 20).occurrences(), 10, "large numbers are rounded down to a step");
+/// ```
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Weight(u16);
 

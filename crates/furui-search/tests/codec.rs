@@ -326,7 +326,7 @@ fn the_plan_has_no_cell_crowd_and_tells_ids_apart_whatever_the_sizes() {
         Coding::Golomb(golomb) => golomb.check_bits,
         _ => panic!(),
     };
-    // Of 2²⁸ pairs 2²¹ are in one of 2⁷ cells; of 2⁴⁵, 2¹⁹ in one of 2²⁶.
+    // 2²⁸ pairs in 2⁷ cells are 2²¹ pairs a cell; 2⁴⁵ pairs in 2²⁶ cells are 2¹⁹.
     assert_eq!((check_bits(1000, 1000), check_bits(1 << 20, 256), check_bits(1 << 24, 1 << 21)), (40, 53, 51));
 }
 
@@ -352,7 +352,7 @@ fn answers_that_break_the_rules_are_refused() {
     // 1 rank of 100 has a gap of 6 bits: quotient 2 is the rank 128 or more.
     malformed(Coding::Ids, &[1, 0b100, 0], "ranks");
     malformed(Coding::Ids, &[101], "ranks");
-    // 128 matches of rank 0 without checks are a one each.
+    // Each of 128 matches of rank 0 without checks is coded as a single one.
     let golomb = Coding::Golomb(Golomb { check_bits: 0, ..GOLOMB });
     malformed(golomb, &[&[0x80, 1][..], &[0xFF; 16]].concat(), "one cell");
     malformed(golomb, &[1, 0, 0, 0, 0, 0, 0, 0, 0], "out of range");
@@ -583,7 +583,7 @@ fn golden_bytes() {
     );
 }
 
-/// The bytes in hexadecimal, equal ones in a row as byte×times.
+/// The bytes in hexadecimal; a run of equal bytes is written as byte×times.
 fn hex(bytes: &[u8]) -> String {
     let runs = bytes.chunk_by(|a, b| a == b).map(|run| match run.len() {
         times @ 8.. => format!("{:02x}×{times}", run[0]),

@@ -1,16 +1,17 @@
-//! Filters up a tree: every node sends its parent the OR of its own filter and its children's, and a query goes down
-//! only where something may be.
+//! An example of filters in a tree: every node sends its parent the OR of its own filter and its children's, and a
+//! query goes down only to nodes that may have an answer.
 
 use furui::filter::{Bloom, Mismatch};
 
-/// A node of the tree: what it holds, and what it knows of everything below.
+/// A node of the tree: its files, and a filter of all files below it.
 struct Node {
     own: Bloom,
     below: Bloom,
     children: Vec<Self>,
 }
 
-/// All filters have the same parts, or they could not be united: sized for the root, which has the most keys.
+/// The capacity of every filter. All filters must have one size to be united, so they are sized for the root, which has
+/// the most keys.
 const FILES_OF_NODE: u64 = 100;
 const NODES: u64 = 1 + 4 + 16 + 64;
 
@@ -29,7 +30,7 @@ impl Node {
         Ok(Self { own, below, children })
     }
 
-    /// Asks for a file here and below. Gives how many nodes were asked, and how many may have it.
+    /// Searches for a file at this node and below. Returns how many nodes were asked, and how many may have the file.
     fn query(&self, file: &str) -> (u64, u64) {
         let here = (1, u64::from(self.own.contains(file)));
         let routes = self.children.iter().filter(|child| child.below.contains(file));
@@ -58,7 +59,7 @@ pub fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("a query asks {:.1} nodes instead of {NODES}", asked as f64 / queries as f64);
     assert!(asked < queries * 6 && found < queries * 11 / 10);
 
-    // A node whose filter has other parts is not heard, and told why.
+    // A filter of another size is refused, with the reason.
     let other = Bloom::with_rate(FILES_OF_NODE, 0.01)?;
     let refused: Option<Mismatch> = root.below.union(&other).err();
     println!("{}", refused.ok_or("filters of two sizes were united")?);

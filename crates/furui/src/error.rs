@@ -1,4 +1,4 @@
-//! The crate's error: what happened, where, and what to do about it.
+//! The crate's error. It says what happened, where, and what to do.
 
 mod store;
 mod trie;
@@ -6,7 +6,7 @@ mod trie;
 use std::fmt;
 use std::io;
 
-use crate::filter::{ConfigError, Full, Mismatch};
+use crate::filter::{ConfigError, Full, InsertError, Mismatch};
 use crate::format::{FormatError, ReadError, WriteError};
 
 pub use store::{StoreError, StoreProblem};
@@ -17,7 +17,7 @@ pub type Result<T> = std::result::Result<T, Error>;
 
 /// Everything that can go wrong in this crate.
 ///
-/// Its message says what happened, where, and what to do. Its variants and their fields are for programs:
+/// The message of an error says what happened, where, and what to do. Its variants and their fields are for programs:
 ///
 /// ```
 /// use furui::Error;
@@ -36,7 +36,7 @@ pub type Result<T> = std::result::Result<T, Error>;
 pub enum Error {
     /// The operating system refused an operation on a file.
     Io {
-        /// What was being done, as in "cannot write".
+        /// The operation that failed, as in "cannot write".
         action: &'static str,
         /// The file or directory.
         file: String,
@@ -49,7 +49,8 @@ pub enum Error {
     Store(StoreError),
     /// A filter of fixed size has no room.
     Full(Full),
-    /// Two filters that do not fit together were to be combined or compared.
+    /// Two filters that do not fit together were to be combined or compared, or a structure was given hashes that were
+    /// made in another way than its own.
     Mismatch(Mismatch),
     /// An argument or an option is invalid.
     Config(ConfigError),
@@ -57,25 +58,25 @@ pub enum Error {
     Trie(TrieError),
     /// The system has no memory left.
     NoMemory {
-        /// What the memory was for.
+        /// The purpose of the memory.
         what: &'static str,
         /// How many bytes it would have been.
         bytes: usize,
     },
-    /// A dictionary, or a node, has given all the 32-bit numbers there are.
+    /// A dictionary, or a node, has given all 32-bit numbers.
     NoNumberLeft {
-        /// What the numbers were given to.
+        /// The kind of thing that is numbered, in the plural, such as `documents`.
         to: &'static str,
     },
 }
 
 impl Error {
-    /// Wraps an error of the operating system, with what was being done to which file.
+    /// Wraps an error of the operating system, with the operation and the file.
     pub fn io(action: &'static str, file: impl Into<String>, source: io::Error) -> Self {
         Self::Io { action, file: file.into(), source }
     }
 
-    /// Wraps what is wrong with the store at `path`.
+    /// Wraps a problem with the store at `path`.
     pub fn store(path: impl Into<String>, problem: StoreProblem) -> Self {
         Self::Store(StoreError { path: path.into(), problem })
     }
@@ -157,6 +158,15 @@ impl From<Mismatch> for Error {
 impl From<Full> for Error {
     fn from(error: Full) -> Self {
         Self::Full(error)
+    }
+}
+
+impl From<InsertError> for Error {
+    fn from(error: InsertError) -> Self {
+        match error {
+            InsertError::Full(full) => Self::Full(full),
+            InsertError::Mismatch(mismatch) => Self::Mismatch(mismatch),
+        }
     }
 }
 

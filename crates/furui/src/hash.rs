@@ -3,6 +3,10 @@
 //! A key is hashed when it enters the program, by a [`KeyHasher`], and travels on as a [`KeyHash`]. A [`HashSpec`] says
 //! how it was hashed. Every file holds the spec of its keys, and it is compared whenever two structures meet, so that
 //! filters with different seeds are never mixed up silently.
+//!
+//! A caller that hashes keys itself puts them into [`Hashes`], which know their spec: a structure that hashes otherwise
+//! returns an error. A bare [`KeyHash`] does not know how it was made. Only low-level methods take it, such as those of
+//! the trait [`Filter`](crate::filter::Filter), and they cannot tell a hash that was made by another spec.
 
 use std::collections::hash_map::RandomState;
 use std::fmt;
@@ -12,13 +16,16 @@ use siphasher::sip::SipHasher13;
 
 mod dot;
 mod hasher;
+mod hashes;
 mod keyed;
 mod polynomial;
 mod rolling;
 
 pub use hasher::KeyHasher;
+pub use hashes::Hashes;
 pub use polynomial::PolynomialHashes;
-pub use rolling::{Rolling, RollingRun, RollingState};
+pub(crate) use rolling::RollingRun;
+pub use rolling::{Rolling, RollingState};
 
 /// The 64-bit hash of a key, made by a [`HashSpec`].
 ///
@@ -43,7 +50,7 @@ impl KeyHash {
         Self(hash)
     }
 
-    /// The expected number of keys that have the same hash as another, among `keys` distinct ones: n²/2⁶⁵.
+    /// Among `keys` distinct keys, the expected number of keys that have the hash of another one: n²/2⁶⁵.
     pub fn expected_collisions(keys: u64) -> f64 {
         (keys as f64).powi(2) / 2f64.powi(65)
     }
@@ -56,6 +63,18 @@ impl KeyHash {
 }
 
 /// The function that turns bytes into a [`KeyHash`]. Files hold the numbers that docs/format.md gives.
+///
+/// ```
+/// use furui::filter::Bloom;
+/// use furui::{HashAlgorithm, HashSpec};
+///
+/// // The keys come from strangers who see the answers.
+/// let spec = HashSpec { algorithm: HashAlgorithm::SipHash13, ..HashSpec::random() };
+/// let mut words = Bloom::with_rate(1000, 0.01)?.hashed_by(spec);
+/// words.insert("以前");
+/// assert_eq!(words.hash_spec().algorithm.name(), "siphash");
+/// # Ok::<(), furui::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum HashAlgorithm {
@@ -90,7 +109,7 @@ impl HashAlgorithm {
     }
 
     /// The algorithm that a number in a file stands for, if this version knows it.
-    pub const fn from_code(code: u16) -> Option<Self> {
+    pub(crate) const fn from_code(code: u16) -> Option<Self> {
         match code {
             1 => Some(Self::Xxh3),
             2 => Some(Self::SipHash13),
@@ -126,8 +145,8 @@ pub struct HashSpec {
     /// The hash function.
     pub algorithm: HashAlgorithm,
     /// The seed of XXH64; the source of the key of XXH3 (unless it is 0), SipHash and the rolling hash; or the prefix
-    /// of the key for SHA-1. Every file holds it unencrypted, so a file with a secret seed must be kept secret. An
-    /// adversary who knows the seed can choose keys that collide, or that crowd one place.
+    /// of the key for SHA-1. A file holds it unencrypted, so a file with a secret seed must be kept secret, unless it was
+    /// [saved without its seed](crate::filter::AnyFilter::save_without_seed). An adversary who knows the seed can choose keys that collide, or that crowd one place.
     pub seed: u64,
 }
 
@@ -142,6 +161,16 @@ impl HashSpec {
     /// XXH3 with a random seed, for sets of keys that strangers may choose.
     pub fn random() -> Self {
         Self { algorithm: HashAlgorithm::Xxh3, seed: RandomState::new().build_hasher().finish() }
+    }
+
+    /// A number that tells whether two parties have the same seed, in files that do not hold it: the first 64 bits of
+    /// the SHA-1 of `furui seed` and the eight bytes of the seed, little-endian. The seed cannot be computed from it,
+    /// but by trying up to 2⁶⁴ seeds.
+    pub fn seed_fingerprint(self) -> u64 {
+        let mut sha1 = sha1_smol::Sha1::new();
+        sha1.update(b"furui seed");
+        sha1.update(&self.seed.to_le_bytes());
+        first_word(&sha1.digest().bytes())
     }
 
     /// Prepares this spec to hash many keys. Cost: at most about 1 µs.
@@ -166,7 +195,7 @@ fn sip(seed: u64) -> SipHasher13 {
     SipHasher13::new_with_keys(seed, seed.wrapping_mul(SIP_KEY_TURN))
 }
 
-/// An endless sequence of words that cannot be told from random ones without the seed.
+/// An endless sequence of words that look random to anybody who does not know the seed.
 fn seed_words(seed: u64) -> impl Iterator<Item = u64> {
     (0u64..).map(move |i| {
         let mut sip = sip(seed);
@@ -206,6 +235,11 @@ impl fmt::Display for HashSpec {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_fingerprint_of_a_seed_is_that_of_the_format() {
+        assert_eq!(HashSpec { seed: 7, ..HashSpec::default() }.seed_fingerprint(), 0x0D8B_E7C2_68B3_56EB);
+    }
 
     #[test]
     fn hashes_are_those_of_the_published_algorithms() {

@@ -1,10 +1,10 @@
-//! Blocked Bloom filters in files: the bytes that docs/format.md shows, and bytes that are no filter.
+//! Blocked Bloom filters in files: the bytes that docs/format.md shows, and bytes that are not a filter.
 
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
 
 use std::io::Write;
 
-use furui::filter::{AnyFilter, BlockedBloom, FilterRef};
+use furui::filter::{AnyFilter, BlockedBloom, Filter, FilterMut, FilterRef};
 use furui::format::{Align, EnvelopeWriter, Kind, Tag};
 use furui::{HashSpec, KeyHash};
 
@@ -19,7 +19,7 @@ fn golden() -> [(&'static str, BlockedBloom); 1] {
     let empty = [("blocked.filter", BlockedBloom::from_parts(2, 10).unwrap())];
     empty.map(|(name, mut filter)| {
         for key in [0x1000_0000_0000_0001, 0x8765_4321_0FED_CBA9, 0xFFFF_FFFF_FFFF_FFFF] {
-            assert!(filter.insert_hash(KeyHash::new(key)));
+            assert!(filter.insert_hash(KeyHash::new(key)).unwrap());
         }
         (name, filter)
     })
@@ -32,7 +32,7 @@ fn file_of(filter: BlockedBloom) -> Vec<u8> {
 }
 
 #[test]
-#[ignore = "writes the golden files anew, which is a change of the format"]
+#[ignore = "writes the golden files anew, which changes the format"]
 fn write_golden_files() {
     for (name, filter) in golden() {
         std::fs::write(format!("{GOLDEN}/{name}"), file_of(filter)).unwrap();
@@ -76,7 +76,7 @@ fn the_examples_of_the_format_description_are_the_golden_files() {
 fn borrowed_bytes_at_any_address_answer_alike() {
     for probes in [3, 8, 12] {
         let mut filter = BlockedBloom::from_parts(60, probes).unwrap();
-        filter.insert_all(&keys(0, 2000));
+        filter.insert_all(&keys(0, 2000)).unwrap();
         let file = file_of(filter.clone());
         let asked = keys(1, 5000);
         let (mut answers, mut expected) = (vec![], vec![]);
@@ -85,7 +85,7 @@ fn borrowed_bytes_at_any_address_answer_alike() {
             let shifted = [&vec![0; shift][..], &file].concat();
             let borrowed = FilterRef::from_bytes(&shifted[shift..], "borrowed").unwrap();
             borrowed.contains_all(&asked, &mut answers);
-            assert_eq!(answers, expected, "{probes} probes, {shift} bytes on");
+            assert_eq!(answers, expected, "{probes} probes, shifted by {shift} bytes");
             assert!(asked.iter().zip(&expected).all(|(&key, &answer)| borrowed.contains_hash(key) == answer));
             assert_eq!(borrowed.false_positive_rate(), filter.false_positive_rate());
         }

@@ -1,4 +1,4 @@
-//! The cascade: an exact set in RAM and on storage, against a plain set; and storage that is not what it should be.
+//! The cascade, an exact set in RAM and on storage, compared with a plain set; and storage that is damaged or altered.
 
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
 
@@ -14,7 +14,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use support::{Failing, Fault};
 
-/// Hashes as they are, for those that no hash function is likely to give.
+/// Makes a hash of given bits, for hashes that no hash function is likely to give.
 fn raw(hashes: &[u64]) -> Vec<KeyHash> {
     hashes.iter().map(|&hash| KeyHash::new(hash)).collect()
 }
@@ -38,7 +38,7 @@ fn format_error<T>(outcome: Result<T>) -> FormatError {
     }
 }
 
-/// Uniform hashes, a crowd in one place, and both ends.
+/// Strategy for hashes: uniform ones, hashes that crowd in one place, and the smallest and largest.
 fn hash() -> impl Strategy<Value = u64> {
     prop_oneof![3 => any::<u64>(), 2 => 0u64..400, 1 => (0u64..50).prop_map(|i| u64::MAX - i)]
 }
@@ -57,7 +57,7 @@ proptest! {
             for (&hash, expected) in batch.iter().zip(expected) {
                 prop_assert_eq!(set.contains(KeyHash::new(hash)).unwrap(), expected);
             }
-            // Hash 0 is taken for hash 1.
+            // Hash 0 is treated as hash 1.
             let expected: Vec<u32> = (0..).zip(&batch).filter(|&(_, &hash)| model.insert(hash.max(1))).map(|(i, _)| i).collect();
             prop_assert_eq!(insert(&mut set, &batch), expected);
             match then {
@@ -96,7 +96,7 @@ fn many_runs_answer_as_one() {
     let asked: Vec<u64> = (0..3_500_000).step_by(7).map(mix).collect();
     set.contains_all(&raw(&asked), &mut there).unwrap();
     assert!((0..3_500_000u64).step_by(7).zip(&there).all(|(i, &there)| there == (i < 3_400_000)));
-    // Half new, half in one run or another; one of each twice.
+    // Half of the keys are new, half are in some run, and one of each kind occurs twice.
     let batch: Vec<u64> = (3_350_000..3_450_000).chain([3_399_999, 3_400_000]).map(mix).collect();
     assert_eq!(insert(&mut set, &batch), (50_000..100_000).collect::<Vec<u32>>());
     set.verify().unwrap();
@@ -167,7 +167,7 @@ fn a_run_is_the_very_file_that_the_manifest_means() {
     assert!(format_error(Cascade::open(stores[0].clone(), CascadeOptions::default())).file.contains(&name));
 }
 
-/// A store of several small runs, which the policy would not leave so, with keys `i << 40`.
+/// A store of several small runs, with keys `i << 40`. The merge policy would not leave it in this state.
 fn store_of_runs(runs: &[std::ops::Range<u64>]) -> Memory {
     let storage = Memory::new();
     let mut manifest = Manifest::new(StoreKind::Seen, HashSpec::default());
@@ -189,8 +189,8 @@ fn store_of_runs(runs: &[std::ops::Range<u64>]) -> Memory {
     storage
 }
 
-/// Whatever fails while runs are looked up, taken into and merged: the store keeps its keys, and a set that failed once
-/// gives no more answers to changes.
+/// Any operation may fail while runs are looked up, filled and merged: the store keeps its keys, and a set that failed
+/// in a change refuses all later changes.
 #[test]
 fn every_fault_in_lookup_insertion_and_compaction_is_an_error_and_harms_nothing() {
     let start = store_of_runs(&[1..1000, 1000..1500, 1500..1600]);
@@ -221,7 +221,7 @@ fn every_fault_in_lookup_insertion_and_compaction_is_an_error_and_harms_nothing(
             });
             if !storage.struck() {
                 outcome.unwrap();
-                assert!(at > 40, "the fault struck at {at} operations only");
+                assert!(at > 40, "the fault struck at only {at} operations");
                 break;
             }
             for removed_come_back in [false, true] {
@@ -236,8 +236,8 @@ fn every_fault_in_lookup_insertion_and_compaction_is_an_error_and_harms_nothing(
     }
 }
 
-/// Somebody puts an earlier manifest back, as from an incomplete copy: then files that it does not know are no
-/// left-overs.
+/// An earlier manifest is put back, as by an incomplete copy. Files that it does not name are then damage, not
+/// left-overs to remove.
 #[test]
 fn an_older_manifest_is_damage_and_nothing_is_removed() {
     let storage = Memory::new();

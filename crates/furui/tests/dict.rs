@@ -1,5 +1,5 @@
-//! The dictionary: against an ordered map through every interleaving of what can happen to it, and on storage that is not
-//! what it should be.
+//! The dictionary compared with an ordered map, through all interleavings of its operations; and on storage that is
+//! damaged or altered.
 
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
 
@@ -54,7 +54,7 @@ fn contents(snapshot: &Snapshot) -> Model {
     snapshot.iter().collect::<Result<_>>().unwrap()
 }
 
-/// Everything that can be asked.
+/// Compares the answers to all queries.
 fn assert_same(snapshot: &Snapshot, model: &Model, asked: &[Vec<u8>]) {
     assert_eq!(&contents(snapshot), model);
     assert_eq!(snapshot.count().unwrap(), model.len() as u64);
@@ -107,7 +107,8 @@ enum Step {
     Crash,
 }
 
-/// Keys of few letters, so that they come again and are prefixes of others; the empty one, zeros, and ones.
+/// Strategy for keys of few letters, so that keys repeat and are prefixes of others; the empty key, zero bytes and 255
+/// occur too.
 fn key() -> impl Strategy<Value = Vec<u8>> {
     let letters = prop_oneof![Just(0u8), Just(b'a'), Just(b'b'), Just(0xFF)];
     prop_oneof![3 => vec(letters.clone(), 0..4), 1 => vec(letters, 0..3).prop_map(|end| [&b"abcdefgh"[..], &end].concat())]
@@ -154,7 +155,7 @@ fn options() -> impl Strategy<Value = DictOptions> {
     })
 }
 
-/// A dictionary, what it should hold, and what is under way.
+/// A dictionary, the entries that it should hold, and the job in progress.
 struct Run {
     storage: Memory,
     options: DictOptions,
@@ -182,7 +183,7 @@ impl Run {
             Step::Put(key, value) => {
                 self.dict.put(&key, value).unwrap();
                 self.model.insert(key, value);
-                assert_eq!(self.dict.next_id(), next, "a value is no id");
+                assert_eq!(self.dict.next_id(), next, "a value is not an id");
             }
             Step::Delete(key) => {
                 self.dict.delete(&key).unwrap();
@@ -221,7 +222,8 @@ impl Run {
                 self.model = found.0;
             }
         }
-        // While a job is out, buffers are frozen without merging; without one, no more tries come to what that has left.
+        // While a job is in progress, buffers are frozen without merging; without a job, a dictionary has no more tries
+        // than the last job left.
         if !had_jobs && !self.has_jobs() {
             assert!(self.dict.tries().count() <= self.options.merge_after.max(tries));
         }
@@ -281,7 +283,7 @@ fn the_filter_of_merged_tries_has_the_size_for_the_keys_that_are_left() {
     for (made, merge_after) in MADE.into_iter().flat_map(|made| [1, 2, 3].map(|merge_after| (made, merge_after))) {
         let options = DictOptions { window: 1000, merge_after, merging: Merging::All, ..made };
         let mut dict = Dict::open_with(Memory::new(), options).unwrap();
-        // Keys that are new, a few of which come again, and that all come again.
+        // The windows are of new keys, of new keys with a few repeats, and of repeats only.
         for (round, first) in (0..).zip([0, 1000, 1980, 2980, 0, 1000, 0]) {
             (first..first + 1000).for_each(|i| dict.put(u32::to_le_bytes(i), i + round).unwrap());
             dict.sync().unwrap();
@@ -333,7 +335,7 @@ fn ids_are_given_once_and_end_with_an_error() {
     dict.compact().unwrap();
     let mut dict = open(storage);
     dict.put(b"x", u32::MAX).unwrap();
-    assert_eq!(dict.number(b"c").unwrap(), 2, "the id of a word that was deleted is not given again");
+    assert_eq!(dict.number(b"c").unwrap(), 2, "the id of a deleted word is not given again");
 
     let storage = Memory::new();
     let mut manifest = Manifest::new(StoreKind::Dict, Rolling::spec(0));
@@ -362,7 +364,7 @@ fn an_empty_dictionary_is_one_once_it_is_synced() {
         dict.put(b"", 7).unwrap();
         dict.delete(b"").unwrap();
         dict.sync().unwrap();
-        assert_eq!(storage.list().unwrap(), [MANIFEST], "a trie without keys is none");
+        assert_eq!(storage.list().unwrap(), [MANIFEST], "a trie without keys is invalid");
     }
 }
 
@@ -439,8 +441,8 @@ fn three_tries(made: DictOptions) -> (Memory, Model) {
     (storage, model)
 }
 
-/// Whatever fails while windows are frozen, tries merged and jobs installed: what was durable is so still, what was read
-/// is right, and a dictionary that failed in a change takes no more.
+/// Any operation may fail while windows are frozen, tries merged and jobs installed: durable entries stay durable,
+/// answers are right, and a dictionary that failed in a change refuses all later changes.
 #[test]
 fn every_fault_is_an_error_and_harms_nothing() {
     // Which filter it is makes no difference to the storage.
@@ -456,7 +458,7 @@ fn every_fault_is_an_error(made: DictOptions) {
             let outcome = work(&storage, &mut acknowledged);
             if !storage.struck() {
                 outcome.unwrap();
-                assert!(at > 60, "the fault struck at {at} operations only");
+                assert!(at > 60, "the fault struck at only {at} operations");
                 break;
             }
             for removed_come_back in [false, true] {
@@ -467,7 +469,7 @@ fn every_fault_is_an_error(made: DictOptions) {
                     assert_eq!(dict.get(key).unwrap(), Some(*value), "{fault:?} at {at}: {key:?}");
                 }
                 assert_eq!(left.list().unwrap().len(), 1 + dict.tries().count(), "{fault:?} at {at}");
-                // The next process works on.
+                // The next process continues.
                 dict.put(b"more", 1).unwrap();
                 dict.compact().unwrap();
                 assert_eq!(open(left).get(b"more").unwrap(), Some(1));
@@ -476,7 +478,7 @@ fn every_fault_is_an_error(made: DictOptions) {
     }
 }
 
-/// Puts, jobs and a sync; what is in `acknowledged` is durable.
+/// Inserts keys, runs jobs and syncs. The entries in `acknowledged` are durable.
 fn work(storage: &Failing, acknowledged: &mut Model) -> Result<()> {
     let mut dict = Dict::open_with(storage.clone(), SMALL)?;
     let mut put = Model::new();
@@ -507,8 +509,8 @@ fn work(storage: &Failing, acknowledged: &mut Model) -> Result<()> {
     outcome
 }
 
-/// Whatever a reader or a merge reads of a damaged file is an error that names it, or right: a byte that no answer depended
-/// on may be read past, but it is never written anew under a checksum that fits.
+/// Whatever a reader or a merge reads of a damaged file is right, or an error that names the file. A damaged byte that
+/// affects no answer may go unnoticed, but is never copied under a new checksum that fits.
 #[test]
 fn damage_is_named_with_its_file_and_never_read_as_if_it_were_whole() {
     thread::scope(|scope| {
@@ -536,7 +538,7 @@ fn damage_is_named(made: DictOptions) {
                 named(error);
                 continue;
             }
-            // Each reader meets the damage first: what one has found, all others are told.
+            // Each reader may meet the damage first; all others then report it too.
             for (key, value) in &model {
                 open().unwrap().get(key).map_or_else(named, |found| assert_eq!(found, Some(*value), "at {at}"));
             }
@@ -571,8 +573,8 @@ fn readers_in_threads_see_one_moment_while_a_writer_goes_on() {
             for i in 0..40u32 {
                 dict.put(format!("{}", i * 7 % 60).as_bytes(), round).unwrap();
             }
-            // A snapshot between rounds: every key has the round's number or an earlier one, and those of the round are
-            // all there.
+            // The snapshot is taken between rounds: the value of every key is the round's number or an earlier one, and
+            // all keys of the round are there.
             let snapshot = dict.snapshot();
             scope.spawn(move || {
                 for _ in 0..3 {

@@ -12,9 +12,9 @@ fn open(storage: Memory) -> Dict<Memory> {
     Dict::open_with(storage, DictOptions::default()).unwrap()
 }
 
-/// Words of strangers who know how keys are hashed, but for the seed: of blocks of letters whose polynomials are the same
-/// modulo 2⁶⁴ at the point where a dictionary's hash once took them, found by lattice reduction; and of the strings of Thue and
-/// Morse, whose polynomials are the same there at every point.
+/// Words chosen by strangers who know everything about the hash of keys except the seed. Some are made of blocks of
+/// letters, found by lattice reduction, whose polynomials are equal modulo 2⁶⁴ at a point that dictionaries once used
+/// for hashing. Others are made of Thue-Morse strings, whose polynomials are equal modulo 2⁶⁴ at every point.
 fn words_that_once_met(count: u32) -> impl Iterator<Item = Vec<u8>> {
     const LETTERS: [&[u8]; 2] = [b"mmmmmmmmmmmmmmmmmm", b"nmipkmknmmnegnnkln"];
     let morse = |turn: u32| (0..2048u32).map(move |i| b'a' + ((i.count_ones() + turn) % 2) as u8).collect::<Vec<u8>>();
@@ -30,7 +30,7 @@ fn words_made_to_meet_are_as_any_others() {
     for word in &words {
         dict.number(word).unwrap();
     }
-    // No search was long, or windows would have been frozen early.
+    // No probe sequence was long; otherwise windows would have been frozen early.
     assert_eq!(dict.buffered(), words.len());
     let hasher = dict.hash_spec().hasher();
     let hashes: HashSet<KeyHash> = words.iter().map(|word| hasher.hash(word)).collect();
@@ -40,7 +40,7 @@ fn words_made_to_meet_are_as_any_others() {
 
 #[test]
 fn a_window_of_keys_that_meet_is_frozen_early() {
-    // Under XXH3 without a seed the last 8 of these bytes do not count: they are multiplied by 0.
+    // Under XXH3 without a seed, the last 8 of these bytes have no influence: they are multiplied by 0.
     let turn = 0xDB97_9083_E96D_D4DE_u64.to_le_bytes();
     let key = |i: u64| [&[b'.'; 16], &turn[..], &i.to_le_bytes()].concat();
     let hash = HashSpec::default();
@@ -52,7 +52,7 @@ fn a_window_of_keys_that_meet_is_frozen_early() {
     for i in 0..keys {
         assert_eq!(u64::from(dict.number(key(i)).unwrap()), i);
         assert!(dict.buffered() <= 2 * (MAX_PROBE_LENGTH + 1));
-        // Who reads meanwhile is in nobody's way.
+        // A concurrent reader does not block the writer.
         if i % 100 == 0 {
             assert_eq!(dict.snapshot().get(key(i / 2)).unwrap().map(u64::from), Some(i / 2));
         }

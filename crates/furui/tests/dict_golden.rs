@@ -1,4 +1,4 @@
-//! The golden files of a dictionary: what docs/format.md shows is what is written and read.
+//! The golden files of a dictionary: the bytes in docs/format.md are the bytes that are written and read.
 
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
 
@@ -116,7 +116,7 @@ fn check_dump(heading: &str, golden: &[u8], expected: u32) {
 }
 
 #[test]
-#[ignore = "writes the golden files anew, which is a change of the format"]
+#[ignore = "writes the golden files anew, which changes the format"]
 fn write_the_golden_files() {
     for (storage, directory) in [(golden(), "dict"), (louds(), "dict-louds")] {
         let directory = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/v1").join(directory);

@@ -1,4 +1,5 @@
-//! What a stranger writes first: sets and dictionaries by a path, keys as they are, errors that can be matched.
+//! The first code that a new user writes: sets and dictionaries opened by a path, keys passed as they are, and errors
+//! that can be matched.
 
 use std::fs;
 use std::path::PathBuf;
@@ -7,8 +8,8 @@ use furui::dict::{Dict, DictOptions, Done, Entries, Job, Snapshot, Trie, TrieEnt
 use furui::error::{StoreError, StoreProblem};
 use furui::filter::ConfigError;
 use furui::format::EnvelopeWriter;
-use furui::seen::{Lru, Seen, SeenOptions};
-use furui::store::cascade::{Cascade, Journal, Run, RunWriter};
+use furui::seen::{Lru, Seen, SeenOptions, Verdict};
+use furui::store::cascade::{Cascade, CascadeFilter, Journal, Run, RunWriter};
 use furui::store::{Directory, DiskFile, Memory, Overlay, Scratch};
 use furui::{Error, HashSpec, KeyHash, KeyHasher};
 
@@ -28,10 +29,12 @@ fn a_set_takes_keys_of_any_type_and_hashes_them_by_its_own_spec() {
     assert!(!seen.insert(vec![b'a']).unwrap());
     let spec = seen.hash_spec();
     assert_ne!(spec, Seen::open(free("other")).unwrap().hash_spec(), "each set draws a seed");
-    assert!(!seen.insert_hash(spec.hash(b"a")).unwrap());
-    assert!(seen.contains_hash(spec.hash(b"b")).unwrap());
+    let mut verdicts = vec![];
+    seen.observe_all(&spec.hasher().hash_all(["a", "e"]), &mut verdicts).unwrap();
+    assert_eq!(verdicts, [Verdict::Repeat, Verdict::New]);
+    assert!(seen.contains("e").unwrap());
     assert!(!seen.contains("d").unwrap());
-    assert!(seen.insert("d").unwrap(), "to ask for a key does not record it");
+    assert!(seen.insert("d").unwrap(), "a query does not record the key");
 }
 
 #[test]
@@ -129,7 +132,7 @@ fn debug_says_how_much_there_is_and_not_every_key() {
     assert!(shown.contains("10000") && shown.len() < 2000, "{shown}");
 }
 
-/// Compiles if values of all these types may go to other threads, and be shared by them.
+/// Compiles if values of all these types can be sent to other threads and shared by them.
 #[test]
 fn everything_is_send_and_sync() {
     fn is<T: Send + Sync>() {}
@@ -137,6 +140,7 @@ fn everything_is_send_and_sync() {
     is::<Seen<Scratch>>();
     is::<Seen<Overlay<Directory, Memory>>>();
     is::<Cascade<Directory>>();
+    is::<CascadeFilter>();
     is::<Dict>();
     is::<Dict<Memory>>();
     is::<Snapshot>();

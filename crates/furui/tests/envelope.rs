@@ -1,4 +1,4 @@
-//! The envelope: what is written is read, and nothing else is.
+//! The envelope around files: files that were written can be read, and no other bytes can.
 
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
 
@@ -30,7 +30,7 @@ fn written(sections: &[(Align, Vec<u8>)]) -> (Vec<u8>, Seal) {
     (file, seal)
 }
 
-/// A file with padding of both kinds, an empty section, and one that needs no padding.
+/// A file with both kinds of padding, an empty section, and a section that needs no padding.
 fn sample() -> Vec<u8> {
     written(&[
         (Align::Line, (1..=100).collect()),
@@ -118,8 +118,8 @@ fn every_truncation_and_every_appendix_is_an_error_on_opening() {
     }
     for appendix in [&b"\0"[..], b"\n", &[0; 64], &good] {
         let longer = [&good, appendix].concat();
-        let error = format_error(Envelope::open(longer.as_slice(), "sample").expect_err("bytes behind the end"));
-        // Of two files in one, the second has an end of its own, which does not fit the first one's place.
+        let error = format_error(Envelope::open(longer.as_slice(), "sample").expect_err("bytes after the end"));
+        // If a file consists of two files, the end of the second does not fit the beginning of the first.
         assert!(appendix == good || error.problem == Problem::Appended { bytes: appendix.len() as u64 }, "{error}");
     }
 }
@@ -175,7 +175,7 @@ fn an_entry_that_lies_is_refused_even_with_good_checksums() {
     let table = sample().len() - 64 - 4 * 32;
     for entry in (0..4).map(|index| table + 32 * index) {
         let place = entry as u64;
-        assert_eq!(problem_after(entry, b"meta").0, place, "no letters of a tag");
+        assert_eq!(problem_after(entry, b"meta").0, place, "letters that no tag has");
         for align in [0u32, 1, 63, 128, u32::MAX] {
             assert_eq!(problem_after(entry + 4, &align.to_le_bytes()).0, place);
         }
@@ -225,7 +225,7 @@ fn a_writer_refuses_what_a_reader_would() {
     assert_eq!(writer.section(tag(0), Align::Page).unwrap_err().kind(), io::ErrorKind::InvalidInput);
 }
 
-/// Counts the bytes that are read, and fails if there is an error to give.
+/// Counts the bytes that are read, and fails with the error, if there is one.
 struct Counting<'a> {
     file: &'a [u8],
     read: AtomicU64,
@@ -299,14 +299,14 @@ proptest! {
         prop_assert!(check(&bytes).is_err());
     }
 
-    /// Damage with checksums that fit: whatever is accepted is a file that a writer may have written.
+    /// Damage under checksums that fit is an error, or gives a file that a writer might have written.
     #[test]
     fn damage_that_was_sealed_is_an_error_or_a_whole_file(
         sections in vec((align(), vec(any::<u8>(), 0..100)), 0..4),
         damage in vec((any::<prop::sample::Index>(), any::<u8>()), 1..4),
     ) {
         let (mut file, _) = written(&sections);
-        // The header, and the table with the footer.
+        // These are the header, and the table with the footer.
         let ends = 64 + sections.len() * 32 + 64;
         for (index, byte) in damage {
             let index = index.index(ends);

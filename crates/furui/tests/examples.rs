@@ -1,4 +1,4 @@
-//! The examples run, and what they assert holds.
+//! Runs the examples, and checks what they assert.
 
 #[path = "../examples/cache_digest.rs"]
 mod cache_digest;

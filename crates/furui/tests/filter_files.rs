@@ -1,5 +1,5 @@
-//! Filters in files: what was written is read, goes on as if it had never left memory, and has the bytes that
-//! docs/format.md shows.
+//! Filters in files: a filter that was written and read continues as if it had never left memory, and has the bytes
+//! that docs/format.md shows.
 
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
 
@@ -7,17 +7,17 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use furui::filter::{
-    AnyFilter, BlockedBloom, Bloom, CheckedFilter, CountingBloom, Filter, FilterRef, Gamma, GrowingBloom,
-    QuotientFilter, RingedBloom, RingedParams, SplitBlockBloom, StableBloom, StableBloomLight,
+    AnyFilter, BlockedBloom, Bloom, CheckedFilter, ConfigError, CountingBloom, Filter, FilterMut, FilterRef, Gamma,
+    GrowingBloom, QuotientFilter, RingedBloom, RingedParams, SplitBlockBloom, StableBloom, StableBloomLight,
 };
-use furui::format::{Align, Envelope, EnvelopeWriter, Kind, ReadError, Tag};
+use furui::format::{Align, Envelope, EnvelopeWriter, Kind, Problem, ReadError, Tag};
 use furui::{HashAlgorithm, HashSpec, KeyHash};
 use proptest::prelude::*;
 
 const META: Tag = Tag::new(*b"META");
 const BITS: Tag = Tag::new(*b"BITS");
 
-/// Uniform hashes (SplitMix64), never twice the same.
+/// Uniform hashes (SplitMix64) without repeats.
 fn hashes(seed: u64) -> impl Iterator<Item = KeyHash> {
     (1..).map(move |i: u64| {
         let mut x = seed.wrapping_add(i.wrapping_mul(0x9E37_79B9_7F4A_7C15));
@@ -31,7 +31,7 @@ fn spec() -> HashSpec {
     HashSpec { algorithm: HashAlgorithm::SipHash13, seed: 0x0123_4567_89AB_CDEF }
 }
 
-/// The filters of the examples in docs/format.md, and the files they are in.
+/// The filters of the examples in docs/format.md, with the names of their files.
 fn golden() -> Vec<(&'static str, AnyFilter)> {
     let keys = [0x1000_0000_0000_0001, 0x8765_4321_0FED_CBA9, 0x8765_4321_0FED_CBA9, 0xFFFF_FFFF_FFFF_FFFF];
     let sha1 = HashSpec { algorithm: HashAlgorithm::Sha1, seed: 7 };
@@ -61,7 +61,7 @@ fn written<M: std::ops::Deref<Target = [u8]>>(filter: &AnyFilter<M>) -> Vec<u8> 
 }
 
 #[test]
-#[ignore = "writes the golden files anew, which is a change of the format"]
+#[ignore = "writes the golden files anew, which changes the format"]
 fn write_golden_files() {
     golden().iter().for_each(|(name, filter)| std::fs::write(golden_path(name), written(filter)).unwrap());
 }
@@ -82,7 +82,7 @@ fn golden_files_are_read_and_written_as_they_are() {
     }
 }
 
-/// Small filters of all kinds whose file has two sections, some as small as can be.
+/// Small filters of all kinds whose files have two sections; some have the minimum size.
 fn small() -> Vec<AnyFilter> {
     let ringed = |probes, gamma, delta, keys| {
         let params = RingedParams::new(probes, Gamma::Bits(gamma), delta).unwrap();
@@ -102,7 +102,7 @@ fn small() -> Vec<AnyFilter> {
     golden().into_iter().map(|(_, filter)| filter).chain(others).collect()
 }
 
-/// Filters of every kind, with some thousand keys in them.
+/// Filters of every kind, with some thousand keys each.
 fn filled() -> Vec<AnyFilter> {
     let mut filters = vec![
         AnyFilter::Bloom(Bloom::with_rate(3000, 0.01).unwrap()),
@@ -149,23 +149,28 @@ fn a_filter_that_was_written_and_read_goes_on_as_one_that_was_not() {
     std::fs::remove_dir_all(dir).unwrap();
 }
 
-/// A filter that is checked as it is read: of a damaged file each answer is right or an error that names the file, and from
-/// the first error on there are only errors.
+/// Tests filters that are checked while they are read: if the file is damaged, each answer is right or an error that
+/// names the file, and after the first error all answers are errors.
 #[test]
 fn a_checked_filter_answers_as_the_filter_does_and_believes_no_damage() {
     let dir = tempdir("checked-filters");
     let path = dir.join("it.filter");
-    let keys: Vec<KeyHash> = hashes(1).take(6000).collect();
+    let keys: Vec<[u8; 8]> = (0..6000u64).map(u64::to_le_bytes).collect();
     let kinds = filled().into_iter().chain(filled_others());
-    for filter in kinds {
+    for mut filter in kinds {
+        keys[..3000].iter().for_each(|key| _ = filter.insert(key));
         let file = written(&filter);
         std::fs::write(&path, &file).unwrap();
         let checked = CheckedFilter::open(&path).unwrap();
         assert_eq!((checked.kind(), checked.hash_spec()), (filter.kind(), filter.hash_spec()));
-        let right: Vec<bool> = keys.iter().map(|&key| filter.contains_hash(key)).collect();
-        assert!(keys.iter().zip(&right).all(|(&key, &right)| checked.contains_hash(key).unwrap() == right));
+        let right: Vec<bool> = keys.iter().map(|key| filter.contains(key)).collect();
+        assert!(keys.iter().zip(&right).all(|(key, &right)| checked.contains(key).unwrap() == right));
         let mut all = vec![];
-        CheckedFilter::open(&path).unwrap().contains_all(&keys, &mut all).unwrap();
+        let batch = checked.hash_spec().hasher().hash_all(&keys);
+        CheckedFilter::open(&path).unwrap().contains_hashes(&batch, &mut all).unwrap();
+        let other = HashSpec::random();
+        let refused = checked.contains_hashes(&other.hasher().hash_all(&keys), &mut all).unwrap_err();
+        assert_eq!(refused.problem, Problem::OtherHash { found: filter.hash_spec(), expected: other });
         assert!(all == right && written(checked.whole().unwrap()) == file);
         for at in (0..file.len()).step_by(file.len() / 40) {
             let mut damaged = file.clone();
@@ -173,20 +178,20 @@ fn a_checked_filter_answers_as_the_filter_does_and_believes_no_damage() {
             std::fs::write(&path, &damaged).unwrap();
             let Ok(checked) = CheckedFilter::open(&path) else { continue };
             let mut failed = false;
-            for (&key, &right) in keys.iter().zip(&right) {
-                match checked.contains_hash(key) {
+            for (key, &right) in keys.iter().zip(&right) {
+                match checked.contains(key) {
                     Ok(found) => assert!(found == right && !failed, "{:?} at {at}", filter.kind()),
                     Err(error) => failed = error.to_string().contains("it.filter"),
                 }
             }
-            // What no key is read for is found when all is asked for, but for padding at the end of the file.
+            // Damage that no lookup reads is found by a check of the whole file, except in the padding at its end.
             assert!(checked.whole().is_err() || at >= file.len() - 400 && written(checked.whole().unwrap()) == file);
         }
     }
     std::fs::remove_dir_all(dir).unwrap();
 }
 
-/// The kinds that [`filled`] leaves out, large enough for several regions.
+/// Filters of the kinds that [`filled`] leaves out, large enough for several regions.
 fn filled_others() -> Vec<AnyFilter> {
     let params = RingedParams::with_rate(0.01, Gamma::Exact, 1000).unwrap();
     let mut filters = vec![
@@ -216,7 +221,7 @@ fn sections(file: &[u8]) -> (Vec<u8>, Vec<u8>) {
     (section(META), section(BITS))
 }
 
-/// A file of these sections, with checksums that fit.
+/// A file with these sections, and checksums that fit.
 fn sealed(kind: Kind, meta: &[u8], bits: &[u8]) -> Vec<u8> {
     let mut file = vec![];
     let mut writer = EnvelopeWriter::new(&mut file, kind, HashSpec::default()).unwrap();
@@ -228,7 +233,7 @@ fn sealed(kind: Kind, meta: &[u8], bits: &[u8]) -> Vec<u8> {
     file
 }
 
-/// Reads a file and, if it is a filter's, uses all of it.
+/// Reads a file. If it is a filter, calls all of the filter's operations.
 fn use_all(file: &[u8]) -> bool {
     let borrowed = match FilterRef::from_bytes(file, "any bytes") {
         Ok(filter) => filter,
@@ -247,7 +252,7 @@ fn use_all(file: &[u8]) -> bool {
     std::fs::remove_dir_all(dir).unwrap();
     let mut twice = filter.clone();
     if twice.union_with(&borrowed).is_ok() && twice.intersect_with(&borrowed).is_ok() {
-        assert_eq!(written(&twice), file, "a set or'ed and and'ed with itself");
+        assert_eq!(written(&twice), file, "the union or intersection of a set with itself");
         assert_eq!(twice.similarity(&borrowed).unwrap().differing_bits, 0);
     }
     let keys: Vec<KeyHash> = hashes(3).take(50).collect();
@@ -257,7 +262,10 @@ fn use_all(file: &[u8]) -> bool {
         let contained = filter.contains_hash(key);
         match &mut filter {
             AnyFilter::Counting(filter) => assert_eq!(filter.remove_hash(key), contained),
-            AnyFilter::Quotient(filter) => assert_eq!(filter.remove_hash(key), contained),
+            AnyFilter::Quotient(filter) if filter.is_counting() => {
+                assert_eq!(filter.remove_hash(key), Ok(contained));
+            }
+            AnyFilter::Quotient(filter) => assert_eq!(filter.remove_hash(key), Err(ConfigError::OneCopy)),
             _ => (),
         }
     }
@@ -298,7 +306,7 @@ fn every_changed_bit_of_a_quotient_table_is_noticed() {
             filter = filter.counting();
         }
         let keys: Vec<KeyHash> = hashes(5).take(30).collect();
-        // Crowded at the end, so that runs wrap around; in a multiset, with copies.
+        // The keys crowd at the end, so that runs wrap around; the multiset has copies of them.
         for key in keys.iter().chain(&keys[..9]).map(|key| key.get()).chain((0..15).map(|i| u64::MAX - (i << 45))) {
             assert!(filter.insert_hash(KeyHash::new(key)).is_ok());
         }
@@ -309,7 +317,48 @@ fn every_changed_bit_of_a_quotient_table_is_noticed() {
             changed[bit / 8] ^= 1 << (bit % 8);
             refused += usize::from(!use_all(&sealed(Kind::QuotientFilter, &meta, &changed)));
         }
-        // All but changes of a remainder that give another set, in order.
+        // The format refuses all changes, except a change of a remainder that gives another set in the right order.
         assert!(refused >= bits.len() * 8 - 60 * 14 && refused < bits.len() * 8, "{refused} of {}", bits.len() * 8);
     }
+}
+
+#[test]
+fn a_file_without_its_seed_is_read_by_who_has_the_seed_and_checked_by_anybody() {
+    let spec = HashSpec { algorithm: HashAlgorithm::SipHash13, seed: 7 };
+    let mut filter = AnyFilter::from(Bloom::with_rate(100, 0.01).unwrap().hashed_by(spec));
+    filter.insert("here").unwrap();
+    let mut bytes = vec![];
+    filter.write_without_seed(&mut bytes).unwrap();
+    let dir = tempdir("without-seed");
+    let path = dir.join("filter");
+    std::fs::write(&path, &bytes).unwrap();
+
+    let envelope = Envelope::open(&bytes[..], "filter").unwrap();
+    assert!(envelope.seed_is_elsewhere() && envelope.verify(&bytes[..]).is_ok());
+    assert_eq!(envelope.hash().seed, spec.seed_fingerprint());
+    let problem = |result: Result<AnyFilter, ReadError>| match result {
+        Err(ReadError::Format(error)) => error.problem,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(problem(AnyFilter::open(&path)), Problem::NoSeed);
+    assert_eq!(problem(AnyFilter::open_with_seed(&path, 8)), Problem::OtherSeed);
+    assert!(matches!(CheckedFilter::open(&path), Err(ReadError::Format(error)) if error.problem == Problem::NoSeed));
+    assert!(FilterRef::from_bytes(&bytes, "filter").is_err());
+    let opened = AnyFilter::open_with_seed(&path, 7).unwrap();
+    assert_eq!(opened.hash_spec(), spec);
+    assert!(opened.contains("here") && !opened.contains("there"));
+
+    // With a seed that is in the file, the two are compared.
+    opened.save(&path).unwrap();
+    assert!(AnyFilter::open_with_seed(&path, 7).unwrap().contains("here"));
+    assert_eq!(problem(AnyFilter::open_with_seed(&path, 8)), Problem::OtherSeed);
+    std::fs::remove_dir_all(dir).unwrap();
+}
+
+#[test]
+fn only_a_filter_is_without_its_seed() {
+    let mut bytes = vec![];
+    EnvelopeWriter::without_seed(&mut bytes, Kind::Run, HashSpec::default()).unwrap().finish().unwrap();
+    let Err(ReadError::Format(error)) = Envelope::open(&bytes[..], "run") else { panic!("a run needs its seed") };
+    assert!(error.to_string().contains("seed"), "{error}");
 }

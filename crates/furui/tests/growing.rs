@@ -1,18 +1,18 @@
-//! The growing chain of Bloom filters: its rate at any size, batches, sets, and files.
+//! The growing chain of Bloom filters: its rate at any size, and its batches, sets and files.
 
 #![expect(clippy::unwrap_used, reason = "the helpers are test code too")]
 
 use std::collections::HashSet;
 use std::io::Write;
 
-use furui::filter::{AnyFilter, FilterRef, Full, GrowingBloom, MAX_PARTS};
+use furui::filter::{AnyFilter, Filter, FilterMut, FilterRef, Full, GrowingBloom, MAX_PARTS};
 use furui::format::{Align, EnvelopeWriter, Kind, Tag};
 use furui::{HashSpec, KeyHash};
 use proptest::prelude::*;
 
 const GOLDEN: &[u8] = include_bytes!("golden/v1/growing.filter");
 
-/// `n` keys; no two lists with different `list` share one.
+/// `n` keys. Lists with different `list` have no key in common.
 fn keys(list: u64, n: u64) -> Vec<KeyHash> {
     (0..n).map(|i| HashSpec::default().hash(&(list << 40 | i).to_le_bytes())).collect()
 }
@@ -29,10 +29,10 @@ fn file_of(filter: GrowingBloom) -> Vec<u8> {
     bytes
 }
 
-/// A part of a file: bits, room, keys, probes, and the table.
+/// A part of a file: its numbers of bits, room, keys and probes, and its table.
 type Part = (u64, u64, u64, u32, Vec<u8>);
 
-/// A file as the format describes it, whatever its content.
+/// A file in the format, with any content.
 fn file(rate: f64, count: u32, parts: &[Part]) -> Vec<u8> {
     let mut meta = vec![0; 32 + 32 * MAX_PARTS];
     meta[..8].copy_from_slice(&rate.to_bits().to_le_bytes());
@@ -55,7 +55,7 @@ fn file(rate: f64, count: u32, parts: &[Part]) -> Vec<u8> {
     bytes
 }
 
-/// A part of `bits` bits with one key, whose probes are computed as the format says.
+/// A part of `bits` bits with one key, whose probes are computed as the format specifies.
 fn part(bits: u64, room: u64, probes: u32, hash: u64) -> Part {
     let mut table = vec![0; bits.div_ceil(64) as usize * 8];
     let mut state = hash;
@@ -111,7 +111,8 @@ fn the_dump_in_the_format_description_is_the_golden_file() {
 #[test]
 fn the_rate_is_kept_whatever_the_number_of_keys() {
     const TRIALS: u64 = 200_000;
-    // Around the ends of the first parts, and far behind. (A million keys and more: `furui-lab filters growing`.)
+    // Checks near the ends of the first parts, and far beyond. (For a million keys and more: `furui-lab filters
+    // growing`.)
     for n in [1, 100, 4095, 4096, 4097, 12_288, 12_289, 100_000] {
         for rate in [0.2, 0.01] {
             let filter = filled(rate, &keys(0, n));
@@ -133,7 +134,7 @@ fn a_stream_with_repetitions_takes_the_room_of_its_distinct_keys() {
         filter.insert_all(&distinct).unwrap();
     }
     assert_eq!(filter.parts(), 1);
-    // What is not counted are false positives.
+    // Keys that were not counted as new are false positives.
     assert!((3980..=4000).contains(&filter.len()), "{}", filter.len());
 }
 
@@ -243,7 +244,7 @@ fn no_meta_makes_a_filter_that_fails() {
         let error = FilterRef::from_bytes(&bytes, "bad").unwrap_err().to_string();
         assert!(error.contains(why), "{error}, not {why}");
     }
-    // Whatever the rate, what comes after a full part is a filter or an error.
+    // Whatever the rate, the part that follows a full part is a filter or an error.
     let bytes = file(1e-300, 1, &[(20, 20, 20, 6, good().4)]);
     let path = std::env::temp_dir().join(format!("furui-huge-{}.filter", std::process::id()));
     std::fs::write(&path, &bytes).unwrap();

@@ -1,4 +1,4 @@
-//! The journal of a set: what was synced is there again, whatever else happens, and damage is named.
+//! The journal of a set: synced keys are found again whatever else happens, and damage is reported.
 
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
 
@@ -18,7 +18,7 @@ use support::{Failing, Fault};
 const HEAD: usize = 88;
 const OPTIONS: CascadeOptions = CascadeOptions { memory: 1 << 20, hash: None, journal: true };
 
-/// Written once by version 1 of the format, never to be written again: every later furui reads it.
+/// The golden file, written once by version 1 of the format and never written again. Every later version reads it.
 const GOLDEN: &[u8] = include_bytes!("golden/v1/JOURNAL");
 const GOLDEN_SPEC: HashSpec = HashSpec { algorithm: HashAlgorithm::SipHash13, seed: 0x0123_4567_89AB_CDEF };
 
@@ -30,7 +30,7 @@ fn hash(i: u64) -> u64 {
     (i + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15)
 }
 
-/// Puts these keys in and returns those that were new.
+/// Inserts these keys, and returns those that were new.
 fn insert<S: Storage>(set: &mut Cascade<S>, numbers: impl IntoIterator<Item = u64>) -> Result<Vec<u64>> {
     let numbers: Vec<u64> = numbers.into_iter().collect();
     let keys: Vec<KeyHash> = numbers.iter().map(|&i| KeyHash::new(hash(i))).collect();
@@ -48,7 +48,7 @@ fn bytes_of(storage: &Memory, name: &str) -> Vec<u8> {
     storage.open(name).unwrap().to_vec()
 }
 
-/// Another storage with the same files.
+/// A second storage with equal files.
 fn copy(storage: &Memory) -> Memory {
     let copy = Memory::new();
     storage.list().unwrap().iter().for_each(|name| put(&copy, name, &bytes_of(storage, name)));
@@ -63,7 +63,8 @@ fn format_error<T>(outcome: Result<T>) -> FormatError {
     }
 }
 
-/// A store as a killed process leaves it: 0 to 99 in a run, 100 to 109, 110 and 111 to 139 in three records.
+/// A store as a killed process leaves it: keys 0 to 99 in a run; 100 to 109, 110, and 111 to 139 in three records of
+/// the journal.
 fn killed() -> Memory {
     let storage = Memory::new();
     let mut set = open(storage.clone());
@@ -76,7 +77,7 @@ fn killed() -> Memory {
     storage
 }
 
-/// Which of 0 to 149 a newly opened set has.
+/// The keys from 0 to 149 that a newly opened set has.
 fn found(storage: Memory) -> Result<Vec<u64>> {
     let mut set = Cascade::open(storage, OPTIONS)?;
     let missing = insert(&mut set, 0..150)?;
@@ -90,14 +91,14 @@ fn what_was_synced_is_there_after_a_kill_and_a_publish_ends_the_journal() {
     assert_eq!(bytes_of(&storage, JOURNAL).len(), HEAD + 3 * 16 + 40 * 8);
     assert_eq!(found(copy(&storage)).unwrap(), (0..140).collect::<Vec<_>>());
 
-    // Looked at without the journal's keys in memory, and changing nothing.
+    // Opening to read keeps none of the journal's keys in memory, and changes nothing.
     let set = Cascade::open_published(storage.clone(), OPTIONS).unwrap();
     assert_eq!((set.len(), set.journal_keys().unwrap()), (100, 40));
     set.verify().unwrap();
     let mut set = set;
     assert!(insert(&mut set, [1]).is_err() && set.sync().is_err() && set.publish().is_err() && set.compact().is_err());
 
-    // Another process does not go on with the journal: its keys come into a run.
+    // Another process does not continue the journal: it moves the journal's keys into a run.
     let mut set = open(storage.clone());
     assert_eq!((set.len(), set.unsynced()), (140, 0));
     set.sync().unwrap();
@@ -140,7 +141,7 @@ fn keys_are_recorded_in_the_order_in_which_they_came_as_many_as_the_caller_says(
             set.publish().unwrap();
         }
         set.sync().unwrap();
-        // Some of these are known; the others come in no order.
+        // Some of these keys are known; the others come in no order.
         let batch: Vec<u64> = (0..600).map(|i| i * 7919 % 1201 + 900).collect();
         let new = insert(&mut set, batch).unwrap();
         assert_eq!(set.unsynced(), new.len());
@@ -173,7 +174,7 @@ fn keys_that_nobody_syncs_are_recorded_when_too_many_wait() {
     assert_eq!(open(storage).len(), known);
 }
 
-/// A process with less memory than the one before, which was killed, perhaps because it had too much.
+/// The first process is killed, perhaps because it used too much memory; the next one has less.
 #[test]
 fn a_journal_larger_than_the_memory_is_taken_in_and_needed_until_then() {
     let storage = Memory::new();
@@ -191,7 +192,7 @@ fn a_journal_larger_than_the_memory_is_taken_in_and_needed_until_then() {
         set.sync().unwrap();
         set
     };
-    // It dies somewhere on the way.
+    // The process dies somewhere on the way.
     for fault in [Fault::Die, Fault::DieAfter] {
         for at in (0..).step_by(23) {
             let dying = Failing::new(&storage, at, fault);
@@ -261,7 +262,7 @@ fn a_journal_that_is_cut_off_anywhere_has_the_records_before() {
     }
 }
 
-/// What a device has of a write that was cut short is any of its sectors. The others read as zeros.
+/// After a write that was cut short, a device may have any subset of its sectors. The others read as zeros.
 #[test]
 fn a_last_record_of_which_sectors_are_missing_is_the_end_and_another_is_damage() {
     let storage = Memory::new();
@@ -287,7 +288,7 @@ fn a_last_record_of_which_sectors_are_missing_is_the_end_and_another_is_damage()
                 assert_eq!(format_error(Cascade::open(copy(&storage), OPTIONS)).offset, first as u64);
             }
         }
-        // Zeros that are no sector's.
+        // These zeros are not those of a missing sector.
         let mut bytes = last.clone();
         bytes[missing.start + 8..missing.end - 8].fill(0);
         put(&storage, JOURNAL, &bytes);
@@ -299,7 +300,7 @@ fn a_last_record_of_which_sectors_are_missing_is_the_end_and_another_is_damage()
 fn a_journal_of_another_store_or_of_another_state_is_never_taken_in() {
     let storage = killed();
     let journal = bytes_of(&storage, JOURNAL);
-    // A crash after the publish, before the journal was removed.
+    // This is the state after a crash between the publish and the removal of the journal.
     let mut set = open(storage.clone());
     set.publish().unwrap();
     let older_manifest = bytes_of(&storage, MANIFEST);
@@ -307,7 +308,7 @@ fn a_journal_of_another_store_or_of_another_state_is_never_taken_in() {
     assert_eq!(open(storage.clone()).len(), 140);
     assert!(!storage.list().unwrap().contains(&JOURNAL.to_owned()), "it is of no use");
 
-    // One that is newer than the manifest.
+    // This journal is newer than the manifest.
     insert(&mut set, 140..150).unwrap();
     set.publish().unwrap();
     insert(&mut set, 150..160).unwrap();
@@ -316,7 +317,7 @@ fn a_journal_of_another_store_or_of_another_state_is_never_taken_in() {
     put(&newer, MANIFEST, &older_manifest);
     assert!(Cascade::open(newer, OPTIONS).is_err());
 
-    // One of another store, which has the same seed and as many generations.
+    // This journal is of another store, with an equal seed and as many generations.
     let options = CascadeOptions { hash: Some(set.hash_spec()), ..OPTIONS };
     let other = Memory::new();
     let mut set = Cascade::open(other.clone(), options).unwrap();
@@ -327,7 +328,7 @@ fn a_journal_of_another_store_or_of_another_state_is_never_taken_in() {
     }
     put(&other, JOURNAL, &bytes_of(&storage, JOURNAL));
     assert_eq!(format_error(Cascade::open(other.clone(), options)).problem, Problem::OtherFile);
-    // And one with another seed.
+    // This journal has another seed.
     put(&other, JOURNAL, &bytes_of(&killed(), JOURNAL));
     assert!(matches!(format_error(Cascade::open(other, options)).problem, Problem::OtherHash { .. }));
 }
@@ -372,8 +373,8 @@ fn a_sync_that_failed_is_not_tried_again() {
     }
 }
 
-/// Each batch is printed, then recorded, and now and then published. What was acknowledged is never forgotten, and what was
-/// not printed never known, whatever fails, at every single operation.
+/// Each batch is printed, then recorded, and sometimes published. Any single operation may fail: acknowledged keys are
+/// never forgotten, and keys that were not printed are never known.
 #[test]
 fn nothing_that_was_synced_is_lost_and_nothing_else_is_known_whatever_fails() {
     let batches: Vec<_> = (0..6u64).map(|i| i * 40 + 90..i * 40 + 140).collect();
@@ -400,12 +401,12 @@ fn nothing_that_was_synced_is_lost_and_nothing_else_is_known_whatever_fails() {
                 let outcome = work(storage.clone(), &mut begun, &mut acknowledged);
                 if !storage.struck() {
                     outcome.unwrap();
-                    assert!(at > 40, "the fault struck at {at} operations only");
+                    assert!(at > 40, "the fault struck at only {at} operations");
                     break;
                 }
                 for removed_come_back in [false, true] {
                     let left = storage.after_crash(removed_come_back);
-                    // Whoever looks at it with another tool first.
+                    // Somebody may read the store with another tool first.
                     if left.list().unwrap().contains(&MANIFEST.to_owned()) {
                         Cascade::open_published(copy(&left), OPTIONS).unwrap().verify().unwrap();
                     }
@@ -454,7 +455,7 @@ fn the_golden_file_is_what_the_format_says() {
     assert_eq!(dumped, GOLDEN);
 }
 
-/// The keys of a journal of these bytes; an error is none of the operating system's.
+/// The keys of a journal with these bytes. An error must not be one of the operating system.
 fn decode(bytes: &[u8]) -> Result<Vec<u64>> {
     let mut keys = vec![];
     let outcome = Journal::open(Bytes::from(Arc::<[u8]>::from(bytes)), "sample").and_then(|journal| {

@@ -1,17 +1,18 @@
-//! What every filter promises, tested on every filter. To put a new filter under the law, add its line to `FILTERS`;
-//! if its constructor can refuse, to `REFUSALS` too.
+//! The properties that every filter promises, tested on every filter. To test a new filter, add a line to `FILTERS`
+//! and, if its constructor can refuse parameters, to `REFUSALS` too.
 
 #![expect(clippy::unwrap_used, reason = "the list of filters is test code too")]
 
 use furui::filter::{
-    BlockedBloom, Bloom, ConfigError, CountingBloom, FilterMut, Gamma, GrowingBloom, QuotientFilter, Recent,
-    RingedBloom, RingedParams, SplitBlockBloom, StableBloom, StableBloomLight,
+    AnyFilter, BlockedBloom, Bloom, Concurrent, ConfigError, CountingBloom, FilterMut, Gamma, GrowingBloom,
+    InsertError, Mismatch, QuotientFilter, Recent, RingedBloom, RingedParams, SplitBlockBloom, StableBloom,
+    StableBloomLight,
 };
-use furui::{HashAlgorithm, HashSpec, KeyHash};
+use furui::{HashAlgorithm, HashSpec, Hashes, KeyHash};
 
 type Maker = fn() -> Box<dyn FilterMut>;
 
-/// Every filter, new and empty, with room for [`ROOM`] keys at [`RATE`] or better.
+/// Every filter, new and empty, with room for [`ROOM`] keys at [`RATE`] or lower.
 const FILTERS: &[(&str, Maker)] = &[
     ("BlockedBloom", || Box::new(BlockedBloom::with_rate(ROOM, RATE).unwrap())),
     ("BlockedBloom, two lines a key", || Box::new(BlockedBloom::from_parts(130, 11).unwrap())),
@@ -35,17 +36,17 @@ const FILTERS: &[(&str, Maker)] = &[
     ("Recent<u64, 1>", || Box::new(Recent::<u64, 1>::new(8192).unwrap())),
 ];
 
-/// What a constructor said to parameters that cannot be.
+/// The result of a constructor for invalid parameters.
 type Refusal = fn() -> Option<ConfigError>;
 
-/// What each constructor must refuse.
+/// Parameters that each constructor must refuse.
 const REFUSALS: &[(&str, Refusal)] = &[
     ("BlockedBloom, rate 0", || BlockedBloom::with_rate(ROOM, 0.0).err()),
     ("BlockedBloom, rate beyond the lines", || BlockedBloom::with_rate(ROOM, 1e-10).err()),
     ("BlockedBloom, too many keys", || BlockedBloom::with_rate(1 << 40, RATE).err()),
     ("BlockedBloom, no lines", || BlockedBloom::from_parts(0, 8).err()),
     ("BlockedBloom, 17 probes", || BlockedBloom::from_parts(2, 17).err()),
-    ("BlockedBloom, a line without neighbour", || BlockedBloom::from_parts(3, 9).err()),
+    ("BlockedBloom, one line without a second", || BlockedBloom::from_parts(3, 9).err()),
     ("BlockedBloom, more than any memory", || BlockedBloom::from_parts(1 << 34, 8).err()),
     ("Bloom, rate 0", || Bloom::with_rate(ROOM, 0.0).err()),
     ("Bloom, rate 1", || Bloom::variable_size(ROOM, 1.0).err()),
@@ -101,15 +102,15 @@ const SHA1: HashSpec = HashSpec { algorithm: HashAlgorithm::Sha1, seed: 0 };
 const ROOM: u64 = 5000;
 const RATE: f64 = 0.01;
 
-/// Hashes that a filter's empty slots, masks and rounding could mistake.
+/// Hashes that a filter might confuse with its empty slots, its masks or by rounding.
 const EXTREMES: [u64; 6] = [0, 1, u64::MAX, u64::MAX - 1, 1 << 63, 1 << 32];
 
-/// `n` keys; no two lists with different `list` share one.
+/// `n` keys. Lists with different `list` have no key in common.
 fn keys(list: u64, n: u64) -> Vec<KeyHash> {
     (0..n).map(|i| HashSpec::default().hash(&(list << 32 | i).to_le_bytes())).collect()
 }
 
-/// A stream in which keys come again, soon or late.
+/// A stream in which keys repeat, soon or late.
 fn stream() -> Vec<KeyHash> {
     let keys = keys(0, ROOM);
     let pick = |i: usize| keys[(i * 7919 + i * i % 211) % keys.len()];
@@ -168,7 +169,7 @@ fn insert_says_new_exactly_if_the_filter_did_not_contain_it() {
             let called_new = filter.insert_hash(key).unwrap();
             assert_eq!(called_new, !contained, "{name}");
             let really_new = seen.insert(key);
-            assert!(filter.forgets() || really_new || !called_new, "{name}: called new, and was there");
+            assert!(filter.forgets() || really_new || !called_new, "{name}: a present key was called new");
         }
     });
 }
@@ -195,7 +196,7 @@ fn insert_all_is_insert_one_by_one() {
     each(|name, new| {
         let (mut batches, mut one_by_one) = (new(), new());
         for batch in stream().chunks(1501) {
-            // A quotient filter sorts a batch: which key of it is new is unspecified, but not how many are.
+            // A quotient filter sorts a batch: the number of new keys in it is specified, but not which keys they are.
             let expected = batch.iter().filter(|&&key| one_by_one.insert_hash(key).unwrap()).count();
             assert_eq!(batches.insert_all(batch), Ok(expected as u64), "{name}");
         }
@@ -212,7 +213,7 @@ fn the_measured_rate_is_the_stated_one() {
         for key in keys(0, ROOM) {
             filter.insert_hash(key).unwrap();
         }
-        // Given the filter as it stands, each trial is a coin of the stated rate.
+        // With the filter fixed, each lookup is a coin toss with the stated rate.
         let rate = filter.false_positive_rate();
         assert!((0.0..=1.1 * RATE).contains(&rate), "{name}: {rate}");
         let hits = keys(1, TRIALS).iter().filter(|&&key| filter.contains_hash(key)).count() as f64;
@@ -233,6 +234,49 @@ fn equal_insertions_give_equal_answers() {
         }
         assert!(keys(1, 50_000).iter().all(|&key| one.contains_hash(key) == two.contains_hash(key)), "{name}");
     });
+}
+
+/// Checks that `$filter` takes hashes of its own spec, as it takes their keys one by one, and refuses all others.
+macro_rules! assert_own_hashes_only {
+    ($filter:expr) => {{
+        let filter = &mut $filter;
+        let (spec, other) = (filter.hash_spec(), HashSpec { seed: 9, ..filter.hash_spec() });
+        let own: Hashes = spec.hasher().hash_all(["以前", "珠玉"]);
+        let foreign = other.hasher().hash_all(["以前", "珠玉"]);
+        let (mismatch, mut answers) = (Mismatch::Hash { ours: spec, theirs: other }, vec![true]);
+        assert_eq!(filter.contains_hashes(&foreign, &mut answers), Err(mismatch));
+        assert_eq!(answers, [true], "unchanged");
+        assert_eq!(filter.insert_hashes(&foreign).map_err(InsertError::from), Err(InsertError::Mismatch(mismatch)));
+        filter.contains_hashes(&own, &mut answers).unwrap();
+        assert_eq!(answers, [false, false], "nothing was inserted");
+        assert_eq!(filter.insert_hashes(&own).unwrap(), 2);
+        filter.contains_hashes(&own, &mut answers).unwrap();
+        assert!(answers == [true, true] && filter.contains("以前") && filter.contains("珠玉"));
+        assert_eq!(filter.insert_hashes(&own).unwrap(), 0);
+    }};
+}
+
+#[test]
+fn hashes_of_another_spec_are_an_error_for_every_kind_of_filter() {
+    assert_own_hashes_only!(Bloom::with_rate(ROOM, RATE).unwrap());
+    assert_own_hashes_only!(Bloom::with_rate(ROOM, RATE).unwrap().hashed_by(SHA1));
+    assert_own_hashes_only!(BlockedBloom::with_rate(ROOM, RATE).unwrap());
+    assert_own_hashes_only!(SplitBlockBloom::with_rate(ROOM, RATE).unwrap());
+    assert_own_hashes_only!(RingedBloom::with_rate(ROOM, RATE).unwrap());
+    assert_own_hashes_only!(CountingBloom::with_rate(ROOM, RATE).unwrap());
+    assert_own_hashes_only!(StableBloom::with_rate(100_000, 2, RATE).unwrap());
+    assert_own_hashes_only!(StableBloomLight::with_rate(100_000, RATE).unwrap());
+    assert_own_hashes_only!(GrowingBloom::with_rate(RATE).unwrap());
+    assert_own_hashes_only!(QuotientFilter::with_rate(ROOM, RATE).unwrap());
+    assert_own_hashes_only!(Concurrent::new(Bloom::with_rate(ROOM, RATE).unwrap()).unwrap());
+    assert_own_hashes_only!(Concurrent::new(BlockedBloom::with_rate(ROOM, RATE).unwrap()).unwrap());
+    let mut any = AnyFilter::from(QuotientFilter::with_rate(ROOM, RATE).unwrap().hashed_by(HashSpec::random()));
+    assert_own_hashes_only!(any);
+    let (own, foreign) =
+        [any.hash_spec(), HashSpec::default()].map(|spec| spec.hasher().hash_all(["以前", "?"])).into();
+    assert!(matches!(any.remove_hashes(&foreign), Err(ConfigError::Mismatch(Mismatch::Hash { .. }))));
+    assert_eq!(any.remove_hashes(&own), Ok(1));
+    assert!(!any.contains("以前") && any.contains("珠玉"));
 }
 
 #[test]

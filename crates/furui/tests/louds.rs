@@ -1,4 +1,4 @@
-//! The LOUDS trie against maps, merges against the union of keys, and walks against each other.
+//! The LOUDS trie compared with maps, merges with the union of keys, and walks with each other.
 #![expect(clippy::unwrap_used, reason = "a test that fails says where")]
 
 mod louds_oracle;
@@ -11,7 +11,7 @@ use furui::dict::{
     Dict, DictOptions, Layout, LoudsBuilder, LoudsTrie, Merged, Node, SortedKeys, SortedNode, Value, breadth_first,
     freeze,
 };
-use furui::filter::Bloom;
+use furui::filter::{Bloom, Filter, FilterMut};
 use furui::format::{Align, Envelope, EnvelopeWriter, Kind, Seal, Section, Tag};
 use furui::hash::{Rolling, RollingState};
 use furui::store::{Memory, Storage, StoreKind};
@@ -45,7 +45,7 @@ fn with_filter(root: impl Node, rate: f64, seed: u64, forget: bool) -> (LoudsTri
     let trie = freeze(root, rolling.start(), push, forget, |state| hashes.push(state.finish())).unwrap();
     assert_eq!(trie.keys(), hashes.len() as u64);
     let mut filter = Bloom::with_rate(trie.keys(), rate).unwrap().hashed_by(Rolling::spec(seed));
-    filter.insert_all(&hashes);
+    filter.insert_all(&hashes).unwrap();
     (trie, filter)
 }
 
@@ -53,7 +53,7 @@ fn trie_of(map: &Map) -> LoudsTrie {
     build(root(&entries(map)))
 }
 
-/// What a walk meets: the number of the parent, the byte, the value.
+/// The nodes that a walk visits: the number of the parent, the byte, and the value.
 fn walk(root: impl Node) -> Vec<(Option<usize>, u8, Option<Value>)> {
     let mut met = vec![];
     breadth_first(root, |parent, node| {
@@ -64,7 +64,7 @@ fn walk(root: impl Node) -> Vec<(Option<usize>, u8, Option<Value>)> {
     met
 }
 
-/// All that a trie consists of.
+/// All parts of a trie.
 fn parts(trie: &LoudsTrie) -> (u64, [&[u8]; 5]) {
     (trie.nodes(), [trie.base().words(), trie.leaf().words(), trie.edge(), trie.values(), trie.dead()])
 }
@@ -73,7 +73,7 @@ fn bits(bit: impl Fn(u64) -> bool, len: u64) -> String {
     (0..len).map(|i| if bit(i) { '1' } else { '0' }).collect()
 }
 
-/// Keys that share prefixes and are prefixes of each other, with the bytes at both ends of the order.
+/// Strategy for keys that share prefixes and are prefixes of each other, with the smallest and largest bytes.
 fn key() -> impl Strategy<Value = Vec<u8>> {
     let byte = prop_oneof![Just(0u8), Just(1), Just(b'a'), Just(b'b'), Just(0xFE), Just(0xFF)];
     prop_oneof![9 => prop::collection::vec(byte, 0..6), 1 => prop::collection::vec(any::<u8>(), 0..80)]
@@ -122,7 +122,7 @@ fn the_filter_is_sized_for_the_merged_keys_and_has_its_rate() {
         let map: Map = range.map(|i| (format!("key {i}").into_bytes(), Some(i))).collect();
         with_filter(root(&entries(&map)), RATE, 5, false)
     };
-    // A third of the keys are in both.
+    // A third of the keys are in both tries.
     let (new, old) = (of(10_000..30_000), of(0..20_000));
     let both = with_filter(Merged::new([new.0.root(), old.0.root()]).unwrap(), RATE, 5, false);
     for ((trie, filter), keys) in [(&new, 10_000..30_000), (&old, 0..20_000), (&both, 0..30_000)] {
@@ -131,7 +131,7 @@ fn the_filter_is_sized_for_the_merged_keys_and_has_its_rate() {
         assert_eq!(filter.hash_spec(), Rolling::spec(5));
         let contains = |i: u32| filter.contains_hash(filter.hash_spec().hash(format!("key {i}").as_bytes()));
         assert!(keys.clone().all(contains));
-        // 100 000 absent keys at 1 %: 1000 expected, sigma 32.
+        // With 100,000 absent keys at 1 %, 1000 are expected; sigma is 32.
         let wrong = (1_000_000..1_100_000).filter(|&i| contains(i)).count();
         assert!((850..1150).contains(&wrong), "{wrong} of 100000");
     }
@@ -156,7 +156,8 @@ fn a_second_child_of_the_super_root_is_no_trie() {
     };
     let mut words = base.words().to_vec();
     assert!(of(&words).is_some());
-    // "10 110 ..." becomes "110 10 ...": as many nodes, but one that no walk from the root meets.
+    // The bits "10 110 ..." become "110 10 ...": there are as many nodes, but a walk from the root does not meet one of
+    // them.
     words[0] ^= 0b110;
     assert!(of(&words).is_none());
 }
@@ -246,7 +247,7 @@ proptest! {
         prop_assert_eq!(parts(&trie), parts(&expected));
         prop_assert_eq!(walk(merged()), walk(expected.root()));
         prop_assert_eq!(walk(merged()), walk(root(&entries(&union))));
-        // Virtual nodes of virtual nodes are the same trie.
+        // Virtual nodes of virtual nodes give an equal trie.
         let nested = Merged::new([Merged::new([tries[0].root()]).unwrap()].into_iter().chain(
             Merged::new(tries[1..].iter().map(LoudsTrie::root)),
         ));

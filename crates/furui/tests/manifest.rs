@@ -1,4 +1,4 @@
-//! The manifest: what it says is what the store is, whatever happens while it is replaced.
+//! The manifest: it names the files of the store, whatever happens while it is replaced.
 
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
 
@@ -8,7 +8,7 @@ use std::io::Write;
 
 use furui::error::{StoreError, StoreProblem};
 use furui::format::{Align, Envelope, EnvelopeWriter, FormatError, Kind, Problem, ReadError, Seal, Tag};
-use furui::store::{MANIFEST, MAX_RUNS, Manifest, Memory, RunEntry, Storage, StoreKind};
+use furui::store::{Fingerprints, MANIFEST, MAX_RUNS, Manifest, Memory, RunEntry, Storage, StoreKind};
 use furui::{Error, HashAlgorithm, HashSpec, Result};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -17,7 +17,7 @@ use support::{Failing, Fault};
 const SPEC: HashSpec = HashSpec { algorithm: HashAlgorithm::SipHash13, seed: 0x0123_4567_89AB_CDEF };
 const KEYS: Tag = Tag::new(*b"KEYS");
 
-/// Written once by version 1 of the format, never to be written again: every later furui reads it.
+/// The golden file, written once by version 1 of the format and never written again. Every later version reads it.
 const GOLDEN: &[u8] = include_bytes!("golden/v1/MANIFEST");
 
 fn golden() -> Manifest {
@@ -58,7 +58,7 @@ fn put(storage: &impl Storage, name: &str, bytes: &[u8]) {
     storage.publish(name, |out| out.write_all(bytes).map_err(|e| Error::io("cannot write", name, e))).unwrap();
 }
 
-/// Publishes a file that stands for a run of these keys, and its entry.
+/// Publishes a file that stands for a run of these keys. Returns its entry.
 fn publish_run(storage: &impl Storage, manifest: &mut Manifest, keys: &[u8]) -> Result<RunEntry> {
     let number = manifest.take_number()?;
     let name = StoreKind::Seen.file_name(number);
@@ -148,14 +148,42 @@ fn names_of_runs_are_exact() {
 }
 
 #[test]
-fn the_names_of_each_kind_of_store_are_its_own() {
-    for kind in StoreKind::ALL {
-        let name = kind.file_name(0xABC);
-        let readers: Vec<StoreKind> =
-            StoreKind::ALL.into_iter().filter(|kind| kind.number_of(&name).is_some()).collect();
-        assert_eq!(readers, [kind]);
+fn names_of_files_say_what_is_in_them() {
+    for (kind, name, readers) in [
+        (StoreKind::Seen, "0000000000000abc.run", &[StoreKind::Seen, StoreKind::Filter][..]),
+        (StoreKind::Filter, "0000000000000abc.run", &[StoreKind::Seen, StoreKind::Filter]),
+        (StoreKind::Dict, "0000000000000abc.trie", &[StoreKind::Dict]),
+    ] {
+        assert_eq!(kind.file_name(0xABC), name);
+        assert!(StoreKind::ALL.iter().filter(|kind| kind.number_of(name).is_some()).eq(readers), "{kind}");
     }
-    assert_eq!(StoreKind::Dict.file_name(0xABC), "0000000000000abc.trie");
+}
+
+#[test]
+fn a_filter_keeps_what_it_was_made_for_and_no_other_store_has_that() {
+    let mut manifest = Manifest::new(StoreKind::Filter, SPEC);
+    (manifest.capacity, manifest.fingerprints) = (1000, Fingerprints::with_rate(1000, 0.01).unwrap());
+    let bytes = encode(&manifest);
+    assert_eq!(decode(&bytes).unwrap(), manifest);
+    for at in 0..bytes.len() {
+        let mut bad = bytes.clone();
+        bad[at] ^= 0x10;
+        decode(&bad).expect_err("a flipped byte");
+        decode(&bytes[..at]).expect_err("a truncated file");
+    }
+    for (store, capacity, fingerprints) in [
+        (StoreKind::Filter, 0, manifest.fingerprints),
+        (StoreKind::Filter, 1000, Fingerprints::EXACT),
+        (StoreKind::Seen, 1000, manifest.fingerprints),
+        (StoreKind::Dict, 1000, manifest.fingerprints),
+    ] {
+        let mut bad = Manifest::new(store, SPEC);
+        (bad.capacity, bad.fingerprints) = (capacity, fingerprints);
+        assert!(bad.save(&Memory::new()).is_err(), "{store}");
+        if store == StoreKind::Filter {
+            decode(&encode(&bad)).expect_err("read as it would not be written");
+        }
+    }
 }
 
 #[test]
@@ -185,7 +213,7 @@ fn orphans_are_files_of_ours_that_nobody_names() {
         storage.publish(name, |_| Ok(())).unwrap();
     }
     assert_eq!(golden().orphans(&storage).unwrap(), ["0000000000000001.run"]);
-    // A crash leaves the run that was to come next, but no run beyond.
+    // A crash may leave the next run, but no run after that.
     let next = golden().take_number().unwrap();
     storage.publish(&StoreKind::Seen.file_name(next), |_| Ok(())).unwrap();
     assert_eq!(golden().orphans(&storage).unwrap().len(), 2);
@@ -305,7 +333,7 @@ fn sections_that_no_manifest_has_are_refused() {
 #[test]
 fn file_numbers_end_with_an_error() {
     let mut bytes = encode(&golden());
-    // Next file number, with the checksums of section and seal made to fit by writing the file anew.
+    // This changes the next file number. The file is written anew, so that the checksums of section and seal fit.
     let mut meta = bytes[64..96].to_vec();
     meta[16..24].copy_from_slice(&u64::MAX.to_le_bytes());
     let runs = bytes[128..192].to_vec();
@@ -322,8 +350,8 @@ fn file_numbers_end_with_an_error() {
     ));
 }
 
-/// Opens the store, adds a run of `keys`, merges all runs into one if there are three, and cleans up. Returns the keys
-/// that are durable for sure: `acknowledged` has them also if an error ends the work.
+/// Opens the store, adds a run of `keys`, merges all runs into one if there are three, and cleans up. Adds the keys
+/// that are surely durable to `acknowledged`, also if an error ends the work.
 fn work(storage: &Failing, keys: &[u8], acknowledged: &mut Vec<u8>) -> Result<()> {
     let mut manifest = match Manifest::load(storage)? {
         Some(manifest) => manifest,
@@ -354,7 +382,7 @@ fn work(storage: &Failing, keys: &[u8], acknowledged: &mut Vec<u8>) -> Result<()
     Ok(())
 }
 
-/// A store whose manifest is replaced while anything may fail or the process may die, at every single operation.
+/// A store whose manifest is replaced while any single operation may fail, or the process may die at it.
 #[test]
 fn whatever_fails_what_was_acknowledged_is_there() {
     for fault in Fault::ALL {
@@ -367,7 +395,7 @@ fn whatever_fails_what_was_acknowledged_is_there() {
                 outcome.unwrap();
                 break;
             }
-            assert!(outcome.is_err(), "{fault:?} at {struck} was swallowed");
+            assert!(outcome.is_err(), "{fault:?} at {struck} was not reported");
             for removed_come_back in [false, true] {
                 let left = storage.after_crash(removed_come_back);
                 let keys = match Manifest::load(&left).unwrap() {
@@ -376,7 +404,7 @@ fn whatever_fails_what_was_acknowledged_is_there() {
                 };
                 assert!(keys == acknowledged || keys.split_last().is_some_and(|(_, rest)| rest == acknowledged));
 
-                // The next process works on, and leaves no file behind that is not named.
+                // The next process continues, and leaves no file that the manifest does not name.
                 let next = Failing::new(&left, u64::MAX, fault);
                 work(&next, b"xyz", &mut Vec::new()).unwrap();
                 let left = next.after_crash(false);

@@ -1,4 +1,4 @@
-//! Tries merged in one walk, against the trie of the union of their keys.
+//! Tries merged in one walk, compared with the trie of the union of their keys.
 
 #![expect(clippy::unwrap_used, reason = "test helpers")]
 
@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::io::Write;
 
 use furui::dict::{Found, MAX_KEY, MAX_MERGED, Skeleton, Trie, TrieError};
-use furui::filter::{AnyFilter, BlockedBloom};
+use furui::filter::{AnyFilter, BlockedBloom, Filter, FilterMut};
 use furui::format::{Align, Envelope, EnvelopeWriter, Kind, Tag};
 use furui::hash::Rolling;
 use furui::{HashSpec, KeyHash};
@@ -27,7 +27,7 @@ fn bytes(trie: &Trie) -> Vec<u8> {
     file
 }
 
-/// Labels, and whether a key ends there, breadth-first.
+/// The labels of the nodes, and whether a key ends there, breadth-first.
 fn nodes(trie: &Trie) -> Vec<(Vec<u8>, bool)> {
     let mut queue = VecDeque::from([trie.root()]);
     let mut nodes = vec![];
@@ -42,7 +42,7 @@ fn nodes(trie: &Trie) -> Vec<(Vec<u8>, bool)> {
 
 fn filter(hashes: &[KeyHash]) -> BlockedBloom {
     let mut filter = BlockedBloom::with_rate(hashes.len() as u64, 0.01).unwrap().hashed_by(Rolling::spec(SEED));
-    filter.insert_all(hashes);
+    filter.insert_all(hashes).unwrap();
     filter
 }
 
@@ -52,7 +52,7 @@ fn filter_bytes(filter: BlockedBloom) -> Vec<u8> {
     file
 }
 
-/// `parts` are newest first.
+/// Checks the merge of `parts`, which are newest first.
 fn check(parts: &[Model]) {
     let tries: Vec<Trie> = parts.iter().map(build).collect();
     let tries: Vec<&Trie> = tries.iter().collect();
@@ -175,7 +175,7 @@ fn damaged_tries_are_errors_or_some_trie() {
     let other = Trie::from_bytes(&other, "memory").unwrap();
     for at in (0..body.len()).step_by(11) {
         body[at] ^= 0x5A;
-        // Its checksums fit: an enemy's file, or one that a furui with an error wrote.
+        // The checksums fit: the file comes from an enemy, or from a furui with a bug.
         let mut file = vec![];
         let mut writer = EnvelopeWriter::new(&mut file, Kind::Trie, HashSpec::default()).unwrap();
         for (tag, bytes) in [(*b"META", &meta), (*b"TRIE", &body)] {

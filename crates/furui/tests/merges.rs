@@ -1,4 +1,4 @@
-//! The k-way merge against the union of sets.
+//! The k-way merge compared with the union of sets.
 
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
 
@@ -9,7 +9,7 @@ use furui::store::cascade::{MERGE_WINDOW, Merge, SortedSource};
 use proptest::collection::{btree_set, vec};
 use proptest::prelude::*;
 
-/// A source that hands its keys out in small pieces.
+/// A source that returns its keys in small pieces.
 struct Pieces {
     keys: Vec<u64>,
     start: usize,
@@ -23,12 +23,13 @@ impl SortedSource for Pieces {
     }
 
     fn consume(&mut self, count: usize) {
-        assert!(count <= self.piece, "no more is consumed than was given");
+        assert!(count <= self.piece, "no more is consumed than was returned");
         self.start += count;
     }
 }
 
-/// Sets from small domains, so that sources share keys, and from large ones, with both ends.
+/// Strategy for sets: from small domains, so that sources share keys, and from large ones, with the smallest and
+/// largest keys.
 fn source() -> impl Strategy<Value = BTreeSet<u64>> {
     prop_oneof![
         btree_set(0..300u64, 0..200),
@@ -44,7 +45,7 @@ fn all_keys(mut merge: Merge<impl SortedSource>) -> Vec<u64> {
     loop {
         let keys = merge.next_keys().unwrap();
         if keys.is_empty() {
-            assert!(merge.next_keys().unwrap().is_empty(), "an end stays an end");
+            assert!(merge.next_keys().unwrap().is_empty(), "a source that has ended stays at its end");
             return all;
         }
         all.extend_from_slice(keys);

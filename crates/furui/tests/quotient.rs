@@ -1,11 +1,11 @@
-//! What users rely on in `QuotientFilter`: the paper's table, slot by slot; sets and multisets against models; sizes,
-//! rates and errors by number.
+//! The properties of `QuotientFilter` that users rely on: the paper's table, slot by slot; sets and multisets compared
+//! with models; and the values of sizes, rates and errors.
 
 mod quotient_oracle;
 
 use std::collections::BTreeMap;
 
-use furui::filter::{ConfigError, Full, QuotientFilter};
+use furui::filter::{ConfigError, Filter, FilterMut, Full, QuotientFilter};
 use furui::{HashSpec, KeyHash};
 use proptest::prelude::*;
 use quotient_oracle::Oracle;
@@ -16,7 +16,8 @@ enum Op {
     Remove(u64),
 }
 
-/// Hashes that meet: anywhere, crowded at the table's start, its end or a place inside, and repeated.
+/// Strategy for hashes that collide: anywhere, crowded at the start, at the end or at a place inside the table, and
+/// repeated.
 fn hash() -> impl Strategy<Value = u64> {
     prop_oneof![
         4 => any::<u64>(),
@@ -35,7 +36,7 @@ fn table_sizes() -> impl Strategy<Value = u64> {
     prop::sample::select(vec![1, 2, 3, 5, 31, 33, 34, 63, 64, 65, 100, 127, 128, 129, 200, 320])
 }
 
-/// A hash of the given fingerprint: the least that scales to it or beyond.
+/// The smallest hash with this fingerprint.
 fn hash_of(filter: &QuotientFilter, fingerprint: u64) -> KeyHash {
     let domain = u128::from(filter.last_fingerprint()) + 1;
     let hash = KeyHash::new(u64::try_from((u128::from(fingerprint) << 64).div_ceil(domain)).expect("a fingerprint"));
@@ -43,7 +44,7 @@ fn hash_of(filter: &QuotientFilter, fingerprint: u64) -> KeyHash {
     hash
 }
 
-/// Uniform hashes (SplitMix64), never twice the same.
+/// Uniform hashes (SplitMix64) without repeats.
 fn hashes(seed: u64) -> impl Iterator<Item = KeyHash> {
     (1..).map(move |i: u64| {
         let mut x = seed.wrapping_add(i.wrapping_mul(0x9E37_79B9_7F4A_7C15));
@@ -53,7 +54,7 @@ fn hashes(seed: u64) -> impl Iterator<Item = KeyHash> {
     })
 }
 
-/// Applies `ops` to a filter and to its model, fingerprint to count, comparing every answer.
+/// Applies `ops` to a filter and to its model, a map from fingerprint to count, and compares every answer.
 fn run(filter: &mut QuotientFilter, counting: bool, ops: &[Op]) -> BTreeMap<u64, u64> {
     let mut model = BTreeMap::new();
     let mut len = 0;
@@ -76,7 +77,11 @@ fn run(filter: &mut QuotientFilter, counting: bool, ops: &[Op]) -> BTreeMap<u64,
             Op::Remove(hash) => {
                 let key = KeyHash::new(hash);
                 let count = model.entry(filter.fingerprint(key)).or_insert(0);
-                assert_eq!(filter.remove_hash(key), *count > 0);
+                if !counting {
+                    assert_eq!(filter.remove_hash(key), Err(ConfigError::OneCopy));
+                    continue;
+                }
+                assert_eq!(filter.remove_hash(key), Ok(*count > 0));
                 len -= u64::from(*count > 0);
                 *count -= u64::from(*count > 0);
             }
@@ -91,7 +96,7 @@ fn copies(model: &BTreeMap<u64, u64>) -> Vec<u64> {
     model.iter().flat_map(|(&fingerprint, &count)| std::iter::repeat_n(fingerprint, count as usize)).collect()
 }
 
-/// Everything a filter says, against the model.
+/// Compares all answers of a filter with the model.
 fn check(filter: &QuotientFilter, model: &BTreeMap<u64, u64>, probes: &[u64]) {
     let all = copies(model);
     assert_eq!(filter.fingerprints().collect::<Vec<_>>(), all);
@@ -137,7 +142,11 @@ proptest! {
                 }
                 Op::Remove(hash) => {
                     let key = KeyHash::new(hash);
-                    prop_assert_eq!(filter.remove_hash(key), oracle.remove(filter.fingerprint(key)));
+                    if counting {
+                        prop_assert_eq!(filter.remove_hash(key), Ok(oracle.remove(filter.fingerprint(key))));
+                    } else {
+                        prop_assert_eq!(filter.remove_hash(key), Err(ConfigError::OneCopy));
+                    }
                 }
             }
             for (i, &slot) in oracle.slots.iter().enumerate() {
@@ -161,7 +170,7 @@ proptest! {
         let model = run(&mut filter, counting, &ops);
         check(&filter, &model, &probes);
 
-        // However it came about, there is one table for these fingerprints.
+        // However they were inserted, these fingerprints have one possible table.
         let sorted: Vec<KeyHash> = copies(&model).iter().map(|&fingerprint| hash_of(&filter, fingerprint)).collect();
         let mut built = empty.clone();
         prop_assert_eq!(built.insert_sorted(sorted.iter().copied()), Ok(model.len() as u64));
@@ -176,10 +185,12 @@ proptest! {
         prop_assert_eq!(&backwards, &filter);
 
         // And removing everything leaves nothing behind.
-        for key in shuffled {
-            prop_assert!(filter.remove_hash(key));
+        if counting {
+            for key in shuffled {
+                prop_assert_eq!(filter.remove_hash(key), Ok(true));
+            }
+            prop_assert_eq!(filter, empty);
         }
-        prop_assert_eq!(filter, empty);
     }
 
     #[test]
@@ -194,6 +205,13 @@ proptest! {
         prop_assert!(resized.capacity() >= capacity);
         check(&resized, &model, &probes);
         prop_assert_eq!(&resized.resized(filter.capacity(), 0.999).unwrap().fingerprints().collect::<Vec<_>>(), &copies(&model));
+        match filter.with_slots(more) {
+            Ok(resized) => {
+                prop_assert_eq!(resized.slots(), more);
+                check(&resized, &model, &probes);
+            }
+            Err(_) => prop_assert!(filter.len() > (more * 97).div_ceil(100) || more - 1 > filter.last_fingerprint()),
+        }
     }
 
     #[test]
@@ -261,28 +279,30 @@ fn small_tables_fill_to_the_last_slot_and_large_ones_to_97_percent() {
             }
             assert_eq!(filter.len(), filter.capacity());
             assert!(new.iter().all(|&key| filter.contains_hash(key) && filter.insert_hash(key) == Ok(false)));
-            assert!(new.iter().all(|&key| filter.remove_hash(key)));
-            assert_eq!(filter, QuotientFilter::new(slots, remainder_bits).unwrap());
+            let mut copies = QuotientFilter::new(slots, remainder_bits).unwrap().counting();
+            new.iter().for_each(|&key| assert_eq!(copies.insert_hash(key), Ok(true)));
+            assert!(new.iter().all(|&key| copies.remove_hash(key) == Ok(true)));
+            assert_eq!(copies, QuotientFilter::new(slots, remainder_bits).unwrap().counting());
         }
     }
 }
 
 #[test]
 fn runs_that_wrap_around_the_end_are_found() {
-    // Every key has the last quotient: the run goes round the whole table.
+    // Every key has the last quotient, so the run goes around the whole table.
     for slots in [1, 2, 3, 31, 33, 63, 64, 65, 127, 200] {
-        let mut filter = QuotientFilter::new(slots, 40).unwrap();
+        let mut filter = QuotientFilter::new(slots, 40).unwrap().counting();
         let keys: Vec<KeyHash> = (0..filter.capacity()).map(|i| KeyHash::new(u64::MAX - (i << 24))).collect();
         for (i, &key) in keys.iter().enumerate() {
             assert_eq!(filter.insert_hash(key), Ok(true), "{slots} slots, key {i}");
         }
         assert!(keys.iter().all(|&key| filter.contains_hash(key)));
         assert!(filter.fingerprints().is_sorted());
-        let mut built = QuotientFilter::new(slots, 40).unwrap();
+        let mut built = QuotientFilter::new(slots, 40).unwrap().counting();
         assert_eq!(built.insert_sorted(keys.iter().rev().copied()), Ok(filter.len()));
         assert_eq!(built, filter);
         for (i, &key) in keys.iter().enumerate() {
-            assert!(filter.remove_hash(key));
+            assert_eq!(filter.remove_hash(key), Ok(true));
             assert!(keys[i + 1..].iter().all(|&key| filter.contains_hash(key)));
             assert!(!filter.contains_hash(key));
         }
@@ -299,7 +319,8 @@ fn false_positives_are_as_the_formula_says() {
         let rate = filter.false_positive_rate();
         assert_eq!(rate, new as f64 / domain);
 
-        // Distinct fingerprints: D (1 - (1 - 1/D)^n) expected, with a variance below the expected collisions.
+        // The expected number of distinct fingerprints is D (1 - (1 - 1/D)^n), with a variance below the expected
+        // number of collisions.
         let expected = -domain * (keys as f64 * (-1.0 / domain).ln_1p()).exp_m1();
         assert!((new as f64 - expected).abs() < 3.0 * (keys as f64 - expected).sqrt(), "{new}, {expected}");
 
@@ -338,6 +359,32 @@ fn a_resize_keeps_the_rate_or_says_that_it_cannot() {
     assert!(filter.resized(2000, 0.0).is_err());
     let doubled = QuotientFilter::new(1 << 10, 8).unwrap().resized((1 << 11) * 97 / 100, 0.5).unwrap();
     assert_eq!((doubled.slots(), doubled.remainder_bits()), (1 << 11, 7), "one bit goes to the quotient");
+}
+
+/// Fig. 7 of the notes on the quotient filter: up to the slot of quotient q₃ its cluster has four occupied slots and the
+/// beginnings of two runs, so k = 2, and the run of q₃ is the second one that begins after that slot.
+#[test]
+fn the_example_of_figure_7() {
+    const REMAINDER_BITS: u32 = 5;
+    let mut filter = QuotientFilter::new(1 << 4, REMAINDER_BITS).unwrap();
+    let mut oracle = Oracle::new(4, REMAINDER_BITS);
+    let q3 = 4;
+    let (held, other) = ([(1, 3), (1, 9), (2, 0), (2, 30), (3, 7), (q3, 1), (q3, 31)], [(q3, 0), (q3, 7), (5, 1)]);
+    for (quotient, remainder) in held {
+        let fingerprint = quotient << REMAINDER_BITS | remainder;
+        assert_eq!(filter.insert_hash(hash_of(&filter, fingerprint)), Ok(true));
+        oracle.insert(fingerprint);
+    }
+    let slots: Vec<_> = (0..16).map(|i| filter.slot(i).unwrap()).collect();
+    let to_q3 = &slots[1..=q3 as usize];
+    let occupied = to_q3.iter().filter(|slot| slot.is_occupied).count();
+    let runs = to_q3.iter().filter(|slot| !slot.is_continuation).count();
+    assert_eq!((occupied, runs), (4, 2));
+    let later: Vec<usize> = (q3 as usize + 1..8).filter(|&i| !slots[i].is_continuation).collect();
+    assert_eq!((later[1], oracle.run_start(q3 as usize)), (6, 6));
+    assert_eq!([slots[6].remainder, slots[7].remainder], [1, 31]);
+    let has = |(quotient, remainder)| filter.contains_hash(hash_of(&filter, quotient << REMAINDER_BITS | remainder));
+    assert!(held.into_iter().all(has) && !other.into_iter().any(has));
 }
 
 #[test]
@@ -399,7 +446,7 @@ fn a_run_never_lies_65536_slots_behind_its_place() {
     let other = KeyHash::new((1 << 63) + (1 << 50));
     assert!(!filter.contains_hash(other));
     assert_eq!(filter.insert_hash(KeyHash::new(0)), Ok(true), "room elsewhere is not touched");
-    assert!(filter.remove_hash(key));
+    assert_eq!(filter.remove_hash(key), Ok(true));
     assert_eq!(filter.insert_hash(key), Ok(false));
     let mut sorted = QuotientFilter::new(100_000, 4).unwrap().counting();
     assert!(sorted.insert_sorted(std::iter::repeat_n(key, 100_000)).is_err());
@@ -407,8 +454,8 @@ fn a_run_never_lies_65536_slots_behind_its_place() {
     assert_eq!(sorted.count_hash(key), stored);
 }
 
-/// Merges over many windows, with the greatest fingerprint, copies within and across filters, and into tables that are
-/// nearly full.
+/// Merges over many windows, with the largest fingerprint, with copies within and across filters, and into tables that
+/// are nearly full.
 #[test]
 fn large_merges_are_unions_too() {
     let hash = |i: u64| KeyHash::new(i.wrapping_mul(0x9E37_79B9_7F4A_7C15));

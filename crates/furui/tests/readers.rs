@@ -13,7 +13,7 @@ use furui::store::cascade::{Cascade, CascadeOptions};
 use furui::store::{Directory, MANIFEST, Manifest, Published, StoreKind, snapshot};
 use furui::{Error, HashSpec, KeyHash};
 
-/// A path for one test, where nothing is.
+/// A path for one test, at which there is no file.
 fn free(test: &str) -> PathBuf {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("readers").join(test);
     match fs::remove_dir_all(&path) {
@@ -35,7 +35,7 @@ fn cascade(storage: Directory) -> Cascade<Directory> {
     Cascade::open(storage, CascadeOptions { memory: 0, hash: Some(HashSpec::default()), journal: false }).unwrap()
 }
 
-/// Lets a reader open the directory over and over while `write` is at work, and at least once afterwards.
+/// Opens the directory for reading again and again while `write` runs, and at least once afterwards.
 fn beside(write: impl FnOnce() + Send, mut read: impl FnMut()) -> u32 {
     let done = AtomicBool::new(false);
     let mut reads = 0;
@@ -190,7 +190,7 @@ fn a_copy_takes_the_place_of_nothing() {
     set.sync().unwrap();
     drop(set);
     refused(&path, "holds a store");
-    // As if the copy had been killed before its manifest.
+    // The copy looks as if it had been killed before its manifest was written.
     fs::create_dir_all(&copy).unwrap();
     fs::hard_link(path.join(StoreKind::Seen.file_name(0)), copy.join(StoreKind::Seen.file_name(0))).unwrap();
     refused(&copy, "cut short");

@@ -1,10 +1,11 @@
-//! What users rely on in `RingedBloom`: the paper's filter bit by bit, keys that serve every size, rates by number,
-//! files.
+//! The properties of `RingedBloom` that users rely on: the paper's filter bit by bit, keys that fit filters of every
+//! size, the values of rates, and files.
 
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
 
 use furui::filter::{
-    AnyFilter, FilterRef, Gamma, RingedBloom, RingedKeys, RingedParams, ringed_rate, ringed_rate_refined,
+    AnyFilter, Filter, FilterMut, FilterRef, Gamma, RingedBloom, RingedKeys, RingedParams, ringed_rate,
+    ringed_rate_refined,
 };
 use furui::format::{Align, Envelope, EnvelopeWriter, Kind, Tag};
 use furui::{HashAlgorithm, HashSpec, KeyHash};
@@ -14,14 +15,14 @@ use std::io::Write;
 const META: Tag = Tag::new(*b"META");
 const BITS: Tag = Tag::new(*b"BITS");
 
-/// Written once by version 1 of the format, never to be written again: every later furui reads it.
+/// The golden file, written once by version 1 of the format and never written again. Every later version reads it.
 const GOLDEN: &[u8] = include_bytes!("golden/v1/ringed.filter");
 
 fn params(probes: u32, gamma: Gamma, delta: u32) -> RingedParams {
     RingedParams::new(probes, gamma, delta).unwrap()
 }
 
-/// Uniform hashes (SplitMix64); no two lists share one.
+/// Uniform hashes (SplitMix64). Two lists have no hash in common.
 fn hashes(list: u64, n: u64) -> impl Iterator<Item = KeyHash> {
     (0..n).map(move |i| {
         let mut x = (list << 40 | i).wrapping_mul(0x9E37_79B9_7F4A_7C15);
@@ -31,11 +32,11 @@ fn hashes(list: u64, n: u64) -> impl Iterator<Item = KeyHash> {
     })
 }
 
-/// The filter of `room` keys that holds `keys`.
+/// A filter with room for `room` keys that holds `keys`.
 fn filter_of(params: RingedParams, room: u64, keys: impl Iterator<Item = KeyHash>) -> RingedBloom {
     let mut filter = RingedBloom::with_size(params, room).unwrap();
     keys.for_each(|key| {
-        filter.insert_hash(key);
+        filter.insert_hash(key).unwrap();
     });
     filter
 }
@@ -46,8 +47,8 @@ fn file_of(filter: &RingedBloom) -> Vec<u8> {
     file
 }
 
-/// The filter of the paper, section 3, to the letter: V of nγ bits, and T = h₀ mod n and τ = (γT + hᵢ) mod γn for each
-/// key; with γ = g / 2³², rounded as docs/format.md says.
+/// The filter of the paper's section 3, to the letter: V has nγ bits, and each key has T = h₀ mod n and τ = (γT + hᵢ)
+/// mod γn. γ is g / 2³², rounded as docs/format.md specifies.
 struct Paper {
     n: u128,
     g: u128,
@@ -125,7 +126,7 @@ proptest! {
             prop_assert_eq!(of_key.hash(), key);
             prop_assert_eq!(filter.contains_key(of_key), filter.contains_hash(key));
             let mut twin = filter.clone();
-            prop_assert_eq!(filter.insert_hash(key), new);
+            prop_assert_eq!(filter.insert_hash(key), Ok(new));
             prop_assert_eq!(twin.insert_key(of_key), new);
             prop_assert_eq!(&twin, &filter);
         }
@@ -187,7 +188,7 @@ proptest! {
 
 #[test]
 fn sizes_are_those_of_the_formulas() {
-    // M(α, 1) for k = 1 to 11.
+    // These are M(α, 1) for k = 1 to 11.
     let whole = [2, 3, 5, 6, 8, 9, 11, 12, 13, 15, 16];
     for (k, bits) in (1..).zip(whole) {
         let params = RingedParams::with_rate(0.5f64.powi(k), Gamma::Whole, 1000).unwrap();
@@ -235,7 +236,7 @@ fn keys_lie_side_by_side() {
     }
 }
 
-/// The mean rate of many filters of n keys, each given by its bits.
+/// The mean rate of many filters of n keys, each computed from the filter's bits.
 fn measured(params: RingedParams, n: u64, keys: u64) -> f64 {
     let filters = (keys / n).max(1);
     let rate = |list| filter_of(params, n, hashes(list, n)).false_positive_rate();
@@ -294,12 +295,12 @@ fn the_smallest_filter_of_a_rate_keeps_it_and_one_with_fewer_bits_does_not() {
         let empty = RingedBloom::with_window(n, rate, delta).unwrap();
         assert!(empty.params().expected_rate(n).unwrap() <= rate, "n = {n}, {}", empty.params());
         let fewer = params(empty.probes(), Gamma::Bits(empty.params().gamma() - 0.01), delta);
-        // Groups of one window have whole numbers of bits.
+        // The groups of one window have whole numbers of bits.
         assert!(delta == 1 || fewer.expected_rate(n).unwrap() > rate, "n = {n}, {}", empty.params());
         let measured = measured(empty.params(), n, 60_000);
         assert!((0.9..1.04).contains(&(measured / rate)), "n = {n}, {}: measured {measured}", empty.params());
     }
-    // What keys of equal hashes make up is left to them.
+    // The groups of keys with equal hashes are computed separately.
     let finest = 1e6 * 2f64.powi(-64);
     let params = RingedBloom::with_rate(1_000_000, 2.0 * finest).unwrap().params();
     assert!(params.expected_rate(1_000_000).unwrap() <= finest * (1.0 + 1e-9));
@@ -307,7 +308,7 @@ fn the_smallest_filter_of_a_rate_keeps_it_and_one_with_fewer_bits_does_not() {
 
 #[test]
 fn the_papers_formula_is_summed_exactly() {
-    // Term by term, where the binomial coefficients are whole numbers of a float.
+    // The formula is summed term by term, where the binomial coefficients are integers that a float represents exactly.
     for (k, gamma) in [(1, 2.0), (7, 11.0), (11, 15.87)] {
         for n in 1..=40u64 {
             for delta in [1, 2, 3, 7, 39, 40, 41, 100, 1000] {
@@ -342,7 +343,8 @@ fn formulas_end_and_are_probabilities_at_the_ends_of_their_ranges() {
             assert!((0.0..=1.0).contains(&rate), "{k}, {n}, {delta}, {gamma}: {rate}");
         }
     }
-    // A window of many rounds is a window of one: a Bloom filter of the ring's bits.
+    // A window that goes around the ring many times is as good as one that goes around once: a Bloom filter of the
+    // ring's bits.
     let (rounds, one) = (ringed_rate_refined(7, 100, 1_000_000, 11.0), ringed_rate_refined(7, 100, 100, 11.0));
     assert!((rounds / one - 1.0).abs() < 1e-6, "{rounds}, {one}");
 }
@@ -358,7 +360,7 @@ fn rates_fall_to_the_limit_as_delta_grows_for_any_number_of_keys() {
             assert!((rates[5] / limit - 1.0).abs() < 1e-9, "n = {n}: {rates:?}, not {limit}");
         }
     }
-    // A window of 1000 groups costs less than 1 %: figure 4.
+    // A window of 1000 groups costs less than 1 %, as in figure 4.
     let large = ringed_rate(7, 100_000, 1000, 11.0) / ringed_rate(7, 100_000, 100_000, 11.0);
     assert!((1.008..1.010).contains(&large), "{large}");
 }
@@ -376,7 +378,7 @@ fn union_and_intersection_are_those_of_the_bits() {
     assert!(hashes(0, 500).all(|key| both.contains_hash(key)));
     let contained = |filter: &RingedBloom| hashes(2, 20_000).filter(|&key| filter.contains_hash(key)).count();
     assert!(contained(&both) <= contained(&one).min(contained(&two)));
-    // Over borrowed bytes, too.
+    // The test covers filters over borrowed bytes too.
     let file = file_of(&two);
     let AnyFilter::Ringed(borrowed) = FilterRef::from_bytes(&file, "it").unwrap() else { panic!("another kind") };
     let mut again = one.clone();
@@ -403,12 +405,12 @@ fn filters_that_do_not_fit_are_refused_with_both_named() {
     assert!(error.contains("5 probes a key and the other 6"), "{error}");
 }
 
-/// Three keys in a ring of 5 groups of 7 / ln 2 bits, windows of 2 groups.
+/// A filter with three keys in a ring of 5 groups of 7 / ln 2 bits, with windows of 2 groups.
 fn golden() -> RingedBloom {
     let spec = HashSpec { algorithm: HashAlgorithm::SipHash13, seed: 0x0123_4567_89AB_CDEF };
     let mut filter = RingedBloom::with_size(params(7, Gamma::Exact, 2), 5).unwrap().hashed_by(spec);
     for key in ["one", "two", "three"] {
-        filter.insert_hash(spec.hash(key.as_bytes()));
+        filter.insert_hash(spec.hash(key.as_bytes())).unwrap();
     }
     filter
 }

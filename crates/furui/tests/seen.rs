@@ -1,4 +1,4 @@
-//! `Seen`: verdicts against a plain set, and what becomes of them when storage fails or the process dies.
+//! Tests `Seen`: its verdicts compared with a plain set, and the effects of failing storage and of a dying process.
 
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
 
@@ -6,26 +6,29 @@ mod support;
 
 use std::collections::HashSet;
 
+use furui::filter::Mismatch;
 use furui::seen::{Cache, Seen, SeenOptions, Verdict};
 use furui::store::{Memory, Storage, StoreKind};
-use furui::{HashSpec, KeyHash, Result};
+use furui::{Error, HashSpec, Result};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use support::{Failing, Fault};
 
 const SMALL: SeenOptions = SeenOptions { cache: Cache::Recent, memory: 1 << 20, hash: None, journal: false };
 
-fn key(i: u64) -> KeyHash {
-    HashSpec::default().hash(&i.to_le_bytes())
+type Key = [u8; 8];
+
+fn key(i: u64) -> Key {
+    i.to_le_bytes()
 }
 
-fn keys(range: std::ops::Range<u64>) -> Vec<KeyHash> {
+fn keys(range: std::ops::Range<u64>) -> Vec<Key> {
     range.map(key).collect()
 }
 
-fn new_keys<S: Storage>(seen: &mut Seen<S>, keys: &[KeyHash]) -> Result<Vec<KeyHash>> {
+fn new_keys<S: Storage>(seen: &mut Seen<S>, keys: &[Key]) -> Result<Vec<Key>> {
     let mut verdicts = vec![];
-    seen.observe_all(keys, &mut verdicts)?;
+    seen.observe_all(&seen.hash_spec().hasher().hash_all(keys), &mut verdicts)?;
     assert_eq!(verdicts.len(), keys.len());
     Ok(keys.iter().zip(verdicts).filter(|&(_, verdict)| verdict == Verdict::New).map(|(&key, _)| key).collect())
 }
@@ -71,19 +74,20 @@ proptest! {
                     continue;
                 }
                 Step::Reopen => {
-                    // Without a sync what was recorded since the last may be lost, and may be there.
+                    // Without a sync, keys recorded since the last sync may be lost or there.
                     seen = Seen::open_with(storage.clone(), options).unwrap();
                     let set = seen.set().len();
                     prop_assert!(set >= durable.len() as u64 && set <= model.len() as u64);
                     let (all, mut there): (Vec<_>, _) = (model.drain().collect(), vec![]);
                     let mut cascade = furui::store::cascade::Cascade::open(storage.clone(), Default::default()).unwrap();
-                    cascade.contains_all(&all, &mut there).unwrap();
+                    let hashes = cascade.hash_spec().hasher().hash_all(&all);
+                    cascade.contains_all(hashes.as_slice(), &mut there).unwrap();
                     model = all.into_iter().zip(there).filter(|&(_, there)| there).map(|(key, _)| key).collect();
                     prop_assert!(durable.is_subset(&model));
                     continue;
                 }
             };
-            let expected: Vec<KeyHash> = batch.iter().copied().filter(|&key| model.insert(key)).collect();
+            let expected: Vec<Key> = batch.iter().copied().filter(|&key| model.insert(key)).collect();
             prop_assert_eq!(new_keys(&mut seen, &batch).unwrap(), expected);
             prop_assert_eq!(seen.set().len(), model.len() as u64);
         }
@@ -93,13 +97,13 @@ proptest! {
     }
 }
 
-/// Observes the batches, and syncs after each. What was called new in a batch counts as printed once the call has
-/// returned; what a sync that succeeded covers is acknowledged.
+/// Observes the batches, and syncs after each. The keys called new in a batch count as printed once the call has
+/// returned; keys covered by a successful sync are acknowledged.
 fn session<S: Storage>(
     storage: S,
-    batches: &[Vec<KeyHash>],
-    printed: &mut HashSet<KeyHash>,
-    acknowledged: &mut HashSet<KeyHash>,
+    batches: &[Vec<Key>],
+    printed: &mut HashSet<Key>,
+    acknowledged: &mut HashSet<Key>,
 ) -> Result<()> {
     let mut seen = Seen::open_with(storage, SMALL)?;
     for batch in batches {
@@ -112,8 +116,8 @@ fn session<S: Storage>(
 
 /// Runs a session with a fault at operation k, for k from 0 in steps, until it no longer strikes; then a second one
 /// over the same keys, as a user would.
-fn nothing_is_lost_whatever_fails(start: &Memory, recorded: &HashSet<KeyHash>, batches: &[Vec<KeyHash>], step: usize) {
-    let all: HashSet<KeyHash> = batches.iter().flatten().copied().chain(recorded.iter().copied()).collect();
+fn nothing_is_lost_whatever_fails(start: &Memory, recorded: &HashSet<Key>, batches: &[Vec<Key>], step: usize) {
+    let all: HashSet<Key> = batches.iter().flatten().copied().chain(recorded.iter().copied()).collect();
     for fault in Fault::ALL {
         for at in (0..).step_by(step) {
             let storage = Failing::new(start, at, fault);
@@ -121,20 +125,20 @@ fn nothing_is_lost_whatever_fails(start: &Memory, recorded: &HashSet<KeyHash>, b
             let outcome = session(storage.clone(), batches, &mut printed, &mut acknowledged);
             if !storage.struck() {
                 outcome.unwrap();
-                assert!(at > 30, "the fault struck at {at} operations only");
+                assert!(at > 30, "the fault struck at only {at} operations");
                 break;
             }
             for removed_come_back in [false, true] {
                 let left = storage.after_crash(removed_come_back);
                 let mut seen = Seen::open_with(left.clone(), SMALL).unwrap();
                 seen.set().verify().unwrap();
-                let again: HashSet<KeyHash> =
+                let again: HashSet<Key> =
                     new_keys(&mut seen, &all.iter().copied().collect::<Vec<_>>()).unwrap().into_iter().collect();
-                assert!(acknowledged.is_disjoint(&again), "{fault:?} at {at}: what was acknowledged was forgotten");
+                assert!(acknowledged.is_disjoint(&again), "{fault:?} at {at}: an acknowledged key was forgotten");
                 assert!(all.iter().all(|key| printed.contains(key) || again.contains(key)), "{fault:?} at {at}: lost");
                 seen.sync().unwrap();
                 let named = seen.set().manifest().runs.len();
-                assert_eq!(left.list().unwrap().len(), 1 + named, "files that nobody names are removed");
+                assert_eq!(left.list().unwrap().len(), 1 + named, "files that the manifest does not name are removed");
             }
         }
     }
@@ -152,7 +156,7 @@ fn nothing_is_lost_whatever_fails_in_a_store_of_many_runs() {
     let recorded = keys(0..210_000);
     let (mut printed, mut acknowledged) = (HashSet::new(), HashSet::new());
     session(start.clone(), &[recorded], &mut printed, &mut acknowledged).unwrap();
-    // The second batch does not fit the memory with the first, so that keys go to storage amid a call.
+    // The second batch does not fit into memory with the first, so keys go to storage during a call.
     let batches = [keys(200_000..300_000), keys(290_000..360_000), keys(0..1000)];
     nothing_is_lost_whatever_fails(&start, &acknowledged, &batches, 41);
 }
@@ -170,11 +174,28 @@ fn a_set_is_of_no_use_after_an_error_but_the_store_is() {
         new_keys(&mut seen, &keys(200..300)).unwrap();
         outcome = seen.sync();
     }
-    assert!(seen.insert_hash(key(1)).is_err(), "the tiers may know keys that the set does not");
+    assert!(seen.insert(key(1)).is_err(), "the tiers may know keys that the set does not");
     assert!(seen.sync().is_err());
     let mut seen = Seen::open_with(storage, SMALL).unwrap();
-    assert!(!seen.insert_hash(key(1)).unwrap());
-    assert!(seen.insert_hash(key(1000)).unwrap());
+    assert!(!seen.insert(key(1)).unwrap());
+    assert!(seen.insert(key(1000)).unwrap());
+}
+
+#[test]
+fn hashes_of_another_spec_are_an_error_and_nothing_is_recorded() {
+    let mut seen = Seen::open_with(Memory::new(), SMALL).unwrap();
+    let other = HashSpec::default();
+    let mut verdicts = vec![];
+    let batch = other.hasher().hash_all(keys(0..100));
+    match seen.observe_all(&batch, &mut verdicts).unwrap_err() {
+        Error::Mismatch(mismatch) => {
+            assert_eq!(mismatch, Mismatch::Hash { ours: seen.hash_spec(), theirs: other });
+        }
+        error => panic!("{error}"),
+    }
+    assert!(seen.observe_protected(&batch, |_| true, &mut verdicts).is_err());
+    assert_eq!((seen.counters().keys, seen.set().len()), (0, 0));
+    assert_eq!(new_keys(&mut seen, &keys(0..100)).unwrap().len(), 100);
 }
 
 #[test]
@@ -191,14 +212,15 @@ fn the_stable_tiers_drop_new_keys_at_their_rate_and_no_protected_ones() {
     assert_eq!(counters.new, printed as u64);
     assert_eq!(counters.stable_hits as f64, dropped, "all keys are new, so every claim that is believed drops one");
     assert_eq!(counters.dropped_measured(), dropped, "and every audited claim is wrong");
-    // The filter begins empty, so it drops less at first.
+    // The filter is empty at the beginning, so it drops fewer keys at first.
     let expected = counters.dropped_expected(0.02);
     assert!(dropped < expected * 1.03 && dropped > expected * 0.6, "{dropped} dropped, {expected} expected");
 
     let mut seen = Seen::open_with(Memory::new(), options).unwrap();
     let mut verdicts = vec![];
     for batch in all.chunks(5000) {
-        seen.observe_protected(batch, |i| i % 2 == 0, &mut verdicts).unwrap();
+        let batch = seen.hash_spec().hasher().hash_all(batch);
+        seen.observe_protected(&batch, |i| i % 2 == 0, &mut verdicts).unwrap();
         assert!(verdicts.iter().step_by(2).all(|&verdict| verdict == Verdict::New));
     }
 }
@@ -207,7 +229,7 @@ fn the_stable_tiers_drop_new_keys_at_their_rate_and_no_protected_ones() {
 fn the_stable_filter_catches_repeats_that_the_lru_has_forgotten() {
     let options = SeenOptions { cache: Cache::LruStable { rate: 1e-4 }, memory: 1 << 20, ..SMALL };
     let mut seen = Seen::open_with(Memory::new(), options).unwrap();
-    // The LRU has 1/8 of the memory at 21 bytes a key.
+    // The LRU has an eighth of the memory, at 21 bytes a key.
     let lru = (1 << 20) / 8 / 21;
     new_keys(&mut seen, &keys(0..3 * lru)).unwrap();
     new_keys(&mut seen, &keys(lru..2 * lru)).unwrap();

@@ -1,11 +1,11 @@
-//! The split-block filter: Parquet's numbers, its bytes, and files.
+//! The split-block filter: the figures and the bytes of Parquet's specification, and files.
 
 #![expect(clippy::unwrap_used, reason = "the helpers are test code too")]
 
 use std::collections::HashSet;
 use std::io::Write;
 
-use furui::filter::{AnyFilter, FilterRef, MAX_PARQUET_BYTES, ParquetError, SplitBlockBloom};
+use furui::filter::{AnyFilter, Filter, FilterMut, FilterRef, MAX_PARQUET_BYTES, ParquetError, SplitBlockBloom};
 use furui::format::{Align, EnvelopeWriter, Kind, Tag};
 use furui::{HashAlgorithm, HashSpec, KeyHash};
 use proptest::prelude::*;
@@ -24,7 +24,7 @@ fn url(i: u64) -> KeyHash {
 fn filter_of(blocks: u64, keys: impl IntoIterator<Item = KeyHash>) -> SplitBlockBloom {
     let mut filter = SplitBlockBloom::from_parts(blocks).unwrap();
     for key in keys {
-        filter.insert_hash(key);
+        filter.insert_hash(key).unwrap();
     }
     filter
 }
@@ -83,7 +83,7 @@ fn what_another_writer_wrote_is_read_and_written_byte_for_byte() {
     let filter = SplitBlockBloom::from_parquet(PARQUET).unwrap();
     assert_eq!(filter, filter_of(4, (0..100).map(url)));
     assert_eq!(parquet_of(&filter).unwrap(), PARQUET);
-    // Older files do not say where a filter ends.
+    // Older files do not record where a filter ends.
     assert_eq!(SplitBlockBloom::from_parquet(&[PARQUET, b"PAR1"].concat()).unwrap(), filter);
 }
 
@@ -207,12 +207,12 @@ proptest! {
         for &key in &keys {
             let contained = filter.contains_hash(key);
             prop_assert!(contained || !set.contains(&key));
-            prop_assert_eq!(filter.insert_hash(key), !contained);
+            prop_assert_eq!(filter.insert_hash(key), Ok(!contained));
             set.insert(key);
         }
         prop_assert!(set.iter().all(|&key| filter.contains_hash(key)));
         let mut batch = SplitBlockBloom::from_parts(blocks).unwrap();
-        prop_assert!(batch.insert_all(&keys) <= set.len() as u64);
+        prop_assert!(batch.insert_all(&keys).unwrap() <= set.len() as u64);
         prop_assert_eq!(&batch, &filter);
     }
 

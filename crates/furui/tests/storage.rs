@@ -1,4 +1,4 @@
-//! Storage: the laws every storage keeps, and what is particular to each.
+//! Storage: the laws that every kind of storage keeps, and the particular properties of each kind.
 
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
 
@@ -46,13 +46,13 @@ fn assert_not_found<T>(outcome: Result<T>) {
     }
 }
 
-/// What every storage promises, whatever it is made of. It is empty at the start, and at the end.
+/// Checks the laws of storage. The storage is empty at the start and at the end.
 fn keeps_the_laws(storage: &impl Storage) {
     assert_eq!(storage.list().unwrap(), [""; 0]);
     assert_not_found(storage.open("gone"));
     assert_not_found(storage.remove("gone"));
 
-    // A file is as it was written, also in pieces; what the writer returns comes back.
+    // A file has the bytes that were written, also if in pieces; and the value returned by the writer is returned.
     let long: Vec<u8> = (0..300_000u32).flat_map(u32::to_le_bytes).collect();
     let returned = storage.publish("b", |out| {
         long.chunks(70_001).for_each(|chunk| out.write_all(chunk).unwrap());
@@ -67,7 +67,7 @@ fn keeps_the_laws(storage: &impl Storage) {
     assert_eq!((b.len(), b.is_empty()), (long.len() as u64, false));
     assert!(storage.open("a").unwrap().is_empty());
 
-    // Reads anywhere; a map, if there is one, shows the same, also after its pages were released.
+    // The test reads at any position. A map, if there is one, shows equal bytes, also after its pages were released.
     let mut three = [0; 3];
     b.read_at(500_001, &mut three).unwrap();
     assert_eq!(three, long[500_001..500_004]);
@@ -88,7 +88,7 @@ fn keeps_the_laws(storage: &impl Storage) {
         assert_eq!(read(storage, "b"), long);
     }
 
-    // Replacing and removing leave an open file as it was.
+    // Replacing or removing a file does not affect readers that have it open.
     publish(storage, "b", b"other");
     assert_eq!(read(storage, "b"), b"other");
     storage.remove("b").unwrap();
@@ -107,7 +107,7 @@ fn keeps_the_laws(storage: &impl Storage) {
 #[test]
 fn every_storage_keeps_the_laws() {
     keeps_the_laws(&Memory::new());
-    // Windows does not remove files that are mapped, so the laws hold there for the others.
+    // Windows does not remove files that are mapped, so the laws are checked there with other files.
     for mapped in [cfg!(unix), false] {
         keeps_the_laws(&Directory::open(directory("laws")).unwrap().mapped(mapped));
         keeps_the_laws(&Scratch::new(directory("laws-scratch")).mapped(mapped));
@@ -169,7 +169,7 @@ fn a_writer_that_is_no_longer_alone_changes_nothing_more() {
     publish(&second, "file", b"two");
     drop(second);
 
-    // A manifest that appeared or was replaced behind the back of the process that has the lock.
+    // A manifest appeared or was replaced without the knowledge of the process that holds the lock.
     let writer = Directory::open(&path).unwrap();
     refused(write(&writer, MANIFEST), "another process wrote it");
     assert_eq!(read(&writer, MANIFEST), b"one");
@@ -219,7 +219,7 @@ fn a_writer_removes_what_a_crash_left_half_written_and_nothing_else() {
 #[test]
 fn a_directory_of_other_things_is_refused_and_left_alone() {
     let path = directory("foreign");
-    // Many programs have a file of the name LOCK.
+    // Many programs have a file named LOCK.
     for (files, name) in [(1, "letter.txt"), (2, "LOCK")] {
         fs::write(path.join(name), b"dear").unwrap();
         for outcome in [Directory::open(&path), Directory::open_read_only(&path)] {
@@ -314,7 +314,7 @@ fn an_overlay_shows_changes_and_leaves_the_base_alone() {
     assert_eq!(read(&over, "hidden"), b"top");
     assert!(over.open("removed").is_err());
 
-    // A name that was published over the base and removed is gone, and can be published again.
+    // A name that was published over the base and then removed is gone, and can be published again.
     over.remove("hidden").unwrap();
     assert!(over.open("hidden").is_err());
     assert_eq!(over.list().unwrap(), ["kept", "new"]);

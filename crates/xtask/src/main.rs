@@ -1,7 +1,8 @@
 //! The project's chores: `cargo xtask test`, `cargo xtask test STEP`, `cargo xtask soak`.
 //!
-//! Plain Rust with no dependencies, so that a machine with Rust alone can run it. A chore is a list of steps; a step
-//! is a list of cargo commands. The first one that fails ends the chore, with the way to run it alone.
+//! It is plain Rust with no dependencies, so that it runs on every machine with Rust. A chore is a list of steps; a
+//! step is a list of cargo commands. The first command that fails ends the chore, with a hint how to run its step
+//! alone.
 
 mod browser;
 mod command;

@@ -1,14 +1,15 @@
-//! What a user of crates.io gets.
+//! The check of the packages that users get from crates.io.
 
 use crate::command::{cargo, cargo_output};
 
-/// The crates that are published, as they are packaged. The packages are not built here: a release does that (RELEASING.md).
+/// The arguments that package all published crates. The packages are not built here: that is part of a release
+/// (RELEASING.md).
 const PACKAGE: &str = "package --workspace --exclude furui-lab --exclude xtask --no-verify --allow-dirty";
 
-/// What every package contains.
+/// The files that every package must contain.
 const FILES: [&str; 3] = ["LICENSE-APACHE", "LICENSE-MIT", "README.md"];
 
-/// Packages every crate that is published, and looks for the files above.
+/// Packages every published crate, and checks that each package contains [`FILES`].
 pub(crate) fn check() -> Result<(), String> {
     let list = cargo_output(&format!("{PACKAGE} --list"), &[])?;
     let count = |name: &str| list.lines().filter(|line| *line == name).count();

@@ -1,28 +1,72 @@
-//! Runs every `cargo run` that README.md prints, as it is printed.
+//! Runs the Rust program and every `cargo run` that README.md prints, as they are printed.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::Stdio;
 
-use crate::command::{cargo, cargo_command, cargo_output, root, system};
+use crate::command::{cargo, cargo_command, cargo_output, root, succeed, system};
 
-/// A release build in a third of the time: this step checks what the commands do, not how fast they are.
+/// Variables for a release build that takes a third of the time: this step tests what the commands do, not how fast
+/// they are.
 const QUICK_BUILD: [(&str, &str); 3] = [
     ("CARGO_PROFILE_RELEASE_LTO", "off"),
     ("CARGO_PROFILE_RELEASE_OPT_LEVEL", "0"),
     ("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "64"),
 ];
 
-/// The part of a command that builds the search engine, too.
+/// The arguments that build the search engine too.
 const NODE: &str = "--features node";
+
+/// The crate around the program that README.md prints: a stranger's, who has added furui by its path.
+const MANIFEST: &str = r#"[package]
+name = "readme"
+edition = "2024"
+
+[[bin]]
+name = "readme"
+path = "main.rs"
+
+[dependencies]
+furui.path = "../../crates/furui"
+
+[workspace]
+"#;
+
+/// Runs all that README.md prints and that can be run.
+pub(crate) fn run() -> Result<(), String> {
+    let readme =
+        fs::read_to_string(root().join("README.md")).map_err(|error| format!("cannot read README.md: {error}"))?;
+    run_program(&readme)?;
+    run_commands(&readme)
+}
+
+/// Builds the one program in a `rust` block as a crate by itself, and runs it where it finds no file of an earlier run.
+fn run_program(readme: &str) -> Result<(), String> {
+    let dir = root().join("target").join("readme");
+    let (files, target) = (dir.join("files"), dir.join("target"));
+    let write = || {
+        let _none_yet = fs::remove_dir_all(&files);
+        fs::create_dir_all(&files)?;
+        fs::write(dir.join("Cargo.toml"), MANIFEST)?;
+        // The versions of the workspace, so that nothing is looked up or downloaded.
+        fs::copy(root().join("Cargo.lock"), dir.join("Cargo.lock"))?;
+        fs::write(dir.join("main.rs"), program(readme))
+    };
+    write().map_err(|error| format!("cannot write a crate to {}: {error}", dir.display()))?;
+    println!("$ cargo run   # the program of README.md");
+    let mut command = cargo_command();
+    command
+        .args(["run", "--quiet", "--manifest-path", "../Cargo.toml"])
+        .current_dir(files)
+        .env("CARGO_TARGET_DIR", target);
+    succeed(&mut command, "cargo run, with the program of README.md,")
+}
 
 /// Runs each line of README.md's `sh` blocks that starts with `cargo run`; the demo until it shows a result. Without its feature
 /// the demo must say how to get it.
-pub(crate) fn run_commands() -> Result<(), String> {
-    let readme =
-        fs::read_to_string(root().join("README.md")).map_err(|error| format!("cannot read README.md: {error}"))?;
-    let commands = cargo_runs(&readme)?;
+fn run_commands(readme: &str) -> Result<(), String> {
+    let commands = cargo_runs(readme)?;
     if commands.is_empty() {
         return Err("README.md prints no `cargo run` in an `sh` block".to_owned());
     }
@@ -32,7 +76,7 @@ pub(crate) fn run_commands() -> Result<(), String> {
     })
 }
 
-/// Runs the demo in a build that does not have it.
+/// Checks the error message of the demo in a build without the search engine.
 fn refused(arguments: &str) -> Result<(), String> {
     println!("$ cargo {arguments}");
     match cargo_output(arguments, &QUICK_BUILD) {
@@ -42,12 +86,12 @@ fn refused(arguments: &str) -> Result<(), String> {
     }
 }
 
-/// Runs the demo as a newcomer does, looks at the page it suggests first, and ends it by ^C.
+/// Runs the demo as a newcomer would: gets the first page that it suggests, and ends it by ^C.
 fn demo(arguments: &str) -> Result<(), String> {
     println!("$ cargo {arguments}");
     let failed = |why: &str| format!("`cargo {arguments}` {why}");
     let mut command = cargo_command();
-    // Without a display no browser of whoever runs the tests is opened.
+    // Without a display, the demo does not open the browser of the person who runs the tests.
     command.args(arguments.split_whitespace()).envs(QUICK_BUILD).env_remove("DISPLAY").env_remove("WAYLAND_DISPLAY");
     let mut child =
         command.stdout(Stdio::piped()).spawn().map_err(|error| failed(&format!("cannot start: {error}")))?;
@@ -57,26 +101,32 @@ fn demo(arguments: &str) -> Result<(), String> {
         line.split_once("http://")?.1.split_once("/?").map(|(address, query)| (address.to_owned(), query.to_owned()))
     });
     let answer = suggested.map(|(address, query)| page(&address, &query));
-    // Where ^C cannot be sent, it is killed.
+    // On systems where ^C cannot be sent, the process is killed.
     let ended = system(&format!("kill -s INT {}", child.id()), &[])
         .or_else(|_| child.kill().map_err(|error| error.to_string()));
     let status = child.wait().map_err(|error| failed(&error.to_string()))?;
     match answer {
         None => Err(failed(&format!("ends with {status} and suggests nothing"))),
-        Some(Err(error)) => Err(failed(&format!("does not show its page: {error}"))),
+        Some(Err(error)) => Err(failed(&format!("does not serve its search page: {error}"))),
         Some(Ok(page)) if !page.contains("<mark>") => Err(failed(&format!("shows no result: {page}"))),
         Some(Ok(_)) if ended.is_err() || !status.success() => Err(failed(&format!("ends with {status} after ^C"))),
         Some(Ok(_)) => Ok(()),
     }
 }
 
-/// The page at this address for this query.
+/// Gets the page at this address for this query.
 fn page(address: &str, query: &str) -> std::io::Result<String> {
     let mut stream = TcpStream::connect(address)?;
     write!(stream, "GET /?{query} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n")?;
     let mut page = Vec::new();
     stream.read_to_end(&mut page)?;
     Ok(String::from_utf8_lossy(&page).into_owned())
+}
+
+/// What the `rust` blocks print; nothing, which is no program, if there is none.
+fn program(readme: &str) -> String {
+    let blocks = readme.split("```rust\n").skip(1);
+    blocks.filter_map(|rest| rest.split("```").next()).collect()
 }
 
 /// What follows `cargo` in each such line, without a comment at its end.
@@ -88,7 +138,7 @@ fn cargo_runs(readme: &str) -> Result<Vec<&str>, String> {
             in_sh = language.trim() == "sh";
         } else if in_sh && line.starts_with("cargo run") {
             let command = line.split(" #").next().unwrap_or(line).trim_end();
-            // No shell runs them, so that the step works on every system.
+            // The commands run without a shell, so that the step works on every system.
             if command.contains(['|', '<', '>', '&', ';', '$', '\'', '"', '\\', '*', '`']) {
                 return Err(format!("README.md: `{command}` needs a shell; print a plain command instead"));
             }
@@ -107,6 +157,11 @@ mod tests {
         let readme = "cargo run in text\n```sh\ncargo run --release -- seen FILE   # prints\ncargo xtask test\n```\n\
                       ```text\ncargo run nothing\n```\n```sh\n$ no\ncargo run -- help\n```\n";
         assert_eq!(cargo_runs(readme).unwrap(), ["run --release -- seen FILE", "run -- help"]);
+    }
+
+    #[test]
+    fn a_program_is_what_stands_in_rust_blocks() {
+        assert_eq!(program("text\n```sh\nls\n```\n```rust\nfn main() {}\n```\ntext\n"), "fn main() {}\n");
     }
 
     #[test]

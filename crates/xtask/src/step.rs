@@ -3,7 +3,7 @@ use std::time::Instant;
 use crate::command::{Outcome, cargo, ensure_component};
 use crate::{browser, deny, package, readme, toolchains};
 
-/// How many cases a property test tries in a soak; the usual number is proptest's own, 256.
+/// The number of cases that a property test tries in a soak. The usual number is proptest's default, 256.
 const SOAK_CASES: &str = "20000";
 
 /// One check that can be run alone.
@@ -43,7 +43,7 @@ impl Step {
         Self::Readme,
     ];
 
-    /// The step of `cargo xtask test` that a user means by `name`.
+    /// The step of `cargo xtask test` with this name.
     pub(crate) fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|step| step.name() == name)
     }
@@ -73,22 +73,22 @@ impl Step {
             Self::Deny => "dependencies have allowed licences and sources, and come in one version",
             Self::Package => "every crate that is published can be packaged, with its licences",
             Self::Clippy => {
-                "no lint fires, in any target of any crate with all features, and in the command without the node"
+                "no lint reports anything, in any target of any crate with all features, and in the command without the node"
             }
             Self::Doc => "the documentation builds without a warning",
             Self::Fuzz => "the fuzz targets type-check",
-            Self::Msrv => "the library and the command type-check with the oldest Rust that is promised",
+            Self::Msrv => "the library and the command type-check with the oldest supported Rust",
             Self::Targets => "the library type-checks for 64-bit ARM, 32-bit x86 and a big-endian processor",
             Self::Miri => "Miri finds no undefined behaviour in the portable code",
             Self::Library => "the tests of the library by itself, as a user of it builds it",
             Self::Test => "the tests of all other crates",
             Self::Browser => "the search page in a browser without a window",
-            Self::Readme => "the commands printed in README.md work",
+            Self::Readme => "the program and the commands printed in README.md work",
             Self::Soak => "property tests with many cases and ignored tests, in release",
         }
     }
 
-    /// What a user types to run this step and nothing else.
+    /// The command that runs this step and nothing else.
     fn invocation(self) -> String {
         match self {
             Self::Soak => "cargo xtask soak".to_owned(),
@@ -109,7 +109,7 @@ impl Step {
                 cargo("clippy --workspace --all-targets --all-features -- -D warnings", &[])?;
                 cargo("clippy -p furui-cli --all-targets -- -D warnings", &[])?;
             }
-            // With all features, so that the dependencies are not type-checked once more.
+            // All features are on, so that the dependencies are not type-checked once more for another set.
             Self::Doc => cargo("doc --workspace --no-deps --all-features", &[("RUSTDOCFLAGS", "-D warnings")])?,
             Self::Fuzz => cargo("check --manifest-path fuzz/Cargo.toml", &[])?,
             Self::Msrv => return toolchains::oldest(),
@@ -123,7 +123,7 @@ impl Step {
                     "test --workspace --exclude furui --features furui-cli/node --test browser -- --ignored";
                 cargo(arguments, &[("CHROMIUM", chromium)])?;
             }
-            Self::Readme => readme::run_commands()?,
+            Self::Readme => readme::run()?,
             // Doc tests are left out: there, "ignored" means "not meant to run".
             Self::Soak => cargo(
                 "test --workspace --features furui-cli/node --release --lib --bins --tests -- --include-ignored",
@@ -160,7 +160,9 @@ pub(crate) fn run_all(steps: &[Step]) -> Result<(), String> {
     let seconds = start.elapsed().as_secs_f64();
     match skipped.is_empty() {
         true => println!("=== all passed in {seconds:.1} s"),
-        false => println!("=== all passed in {seconds:.1} s, but for what was SKIPPED: {}", skipped.join(", ")),
+        false => {
+            println!("=== all passed in {seconds:.1} s, except for steps that were SKIPPED: {}", skipped.join(", "))
+        }
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Checks that need another Rust than the one in use. They are skipped where it is not installed.
+//! Checks that need a Rust toolchain other than the one in use. They are skipped if it is not installed.
 
 use std::path::Path;
 use std::process::Command;
@@ -8,14 +8,15 @@ use crate::command::{Outcome, output_of, root, succeed};
 /// The `rust-version` of the workspace.
 const OLDEST: &str = env!("CARGO_PKG_RUST_VERSION");
 
-/// Processors that differ from that of most developers: in their vector instructions, the size of `usize`, the order of bytes.
+/// Processors that differ from most developers' own: in their vector instructions, the size of `usize` or the byte
+/// order.
 const TARGETS: [&str; 3] = ["aarch64-unknown-linux-gnu", "i686-unknown-linux-gnu", "s390x-unknown-linux-gnu"];
 
-/// The tests that Miri runs, by parts of their names: those with `unsafe` under them, but for files and maps, and the decoders.
-/// Miri has no vector instructions beyond the base line, so what runs is the portable code.
+/// The tests that Miri runs, by parts of their names: those of code with `unsafe`, except for files and memory maps,
+/// and those of decoders. Miri supports no vector instructions beyond the baseline, so the portable code runs.
 const MIRI: &str = "bits:: hash:: format::bytes format::header format::layout filter::concurrent:: dict::trie::";
 
-/// Type-checks what is published with the oldest Rust that is promised.
+/// Type-checks the published crates with the oldest supported Rust.
 pub(crate) fn oldest() -> Result<Outcome, String> {
     if sysroot(OLDEST).is_none() {
         return Ok(Outcome::Skipped(format!("needs Rust {OLDEST}; to get it: rustup toolchain install {OLDEST}")));
@@ -34,7 +35,7 @@ pub(crate) fn targets() -> Result<Outcome, String> {
     Ok(Outcome::Passed)
 }
 
-/// Runs some tests of the library in Miri, with few cases each: it is hundreds of times slower than a processor.
+/// Runs some tests of the library in Miri, with few cases each: Miri is hundreds of times slower than a processor.
 pub(crate) fn miri() -> Result<Outcome, String> {
     if let Some(why) = nightly_lacks("rust-src").or_else(|| nightly_lacks("miri")) {
         return Ok(Outcome::Skipped(why));
@@ -43,7 +44,7 @@ pub(crate) fn miri() -> Result<Outcome, String> {
     run("nightly", &format!("miri test -p furui --lib -- {MIRI}"), &variables)
 }
 
-/// Why a check cannot run that needs this component of the nightly toolchain.
+/// Why a check that needs this component of the nightly toolchain cannot run; `None` if it can.
 fn nightly_lacks(component: &str) -> Option<String> {
     let is_there = sysroot("nightly").is_some_and(|sysroot| match component {
         "rust-src" => Path::new(&sysroot).join("lib/rustlib/src/rust/library").is_dir(),
@@ -53,7 +54,7 @@ fn nightly_lacks(component: &str) -> Option<String> {
     (!is_there).then(|| format!("needs a nightly Rust with {component}; to get it: {get}"))
 }
 
-/// Where a toolchain is installed, if it is.
+/// The directory of a toolchain, if it is installed.
 fn sysroot(toolchain: &str) -> Option<String> {
     output_of(rustup(toolchain).args(["rustc", "--print", "sysroot"])).ok().map(|path| path.trim().to_owned())
 }
@@ -68,7 +69,7 @@ fn run(toolchain: &str, arguments: &str, variables: &[(&str, &str)]) -> Result<O
     Ok(Outcome::Passed)
 }
 
-/// A command of a toolchain, without what the cargo that started this program has set for its own.
+/// A command that runs a toolchain, without the variables that cargo has set for this program.
 fn rustup(toolchain: &str) -> Command {
     let mut command = Command::new("rustup");
     command.args(["run", toolchain]).current_dir(root());

@@ -15,21 +15,28 @@ const USUAL: dict::DictOptions = dict::DictOptions::DEFAULT;
 
 #[derive(Subcommand)]
 pub enum DictCommand {
-    /// Put lines into a dictionary: KEY, or KEY, a tab and a number
+    /// Put lines into a dictionary: KEY, or KEY, a tab and a value
     ///
-    /// A line without a tab is a key, which gets the next number, from 0 on, unless it has a value already. In other lines the
+    /// In a dictionary of numbers, a line without a tab is a key, which gets the next number, from 0 on, unless it has a value already. In other lines the
     /// last tab separates the key from its value, a number less than 2^32, which replaces an earlier value of the key. The next
     /// number is the count of numbers given so far. So no number is given twice, but it may equal the value in a line with a tab. A
     /// line of any other form is an error, which names the line; the lines before it are kept.
-    Build(DictWrite),
+    ///
+    /// In a dictionary of bytes (--values bytes), the first tab separates the key from its value, which may be any bytes up to 16 MiB,
+    /// with tabs, and replaces an earlier value of the key. A value with newlines needs --null or --escape.
+    #[command(visible_alias = "put")]
+    Build(EntryWrite),
     /// Print each line that is a key, with a tab and the value of the key
-    Get(DictFiles),
+    ///
+    /// An entry that could not be read again is an error: in a dictionary of bytes, a key with a tab, or a value with a newline (with
+    /// --null, with a NUL). --escape prints all of them.
+    Get(EntryLines),
     /// Print the keys that begin with PREFIX, with their values, in order
     Prefix(PrefixOptions),
     /// Print the keys from FROM up to but not including TO, with their values, in order
     Range(RangeOptions),
     /// Delete the keys that the lines contain
-    Delete(DictChange),
+    Delete(EntryChange),
     /// Print the number of each line; a new line gets the next one
     ///
     /// Numbers are given in order, from 0 on. None is given twice, not even after a crash or after keys were deleted: a number
@@ -56,6 +63,52 @@ pub struct DictChange {
     pub wait: WaitOptions,
 }
 
+/// What the values of a dictionary are, and how its entries stand in lines.
+#[derive(Args)]
+pub struct EntryForm {
+    /// What the values are; a dictionary of others is refused [default: what the dictionary has, numbers in a new one]
+    #[arg(long, value_enum, value_name = "KIND")]
+    pub values: Option<ValuesName>,
+    /// In lines, in keys and in values, \t \n \r \0 \\ are tab, newline, carriage return, NUL and backslash: so they may be any bytes
+    #[arg(long)]
+    pub escape: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ValuesName {
+    /// Numbers below 2^32
+    Numbers,
+    /// Any bytes, up to 16 MiB
+    Bytes,
+}
+
+/// A dictionary, and the lines of keys or entries to use it with.
+#[derive(Args)]
+pub struct EntryLines {
+    #[command(flatten)]
+    pub files: DictFiles,
+    #[command(flatten)]
+    pub form: EntryForm,
+}
+
+/// A dictionary to change, and the lines of keys or entries to change it by.
+#[derive(Args)]
+pub struct EntryChange {
+    #[command(flatten)]
+    pub lines: EntryLines,
+    #[command(flatten)]
+    pub wait: WaitOptions,
+}
+
+/// A dictionary to create or change, the lines of keys or entries to change it by, and how its tries are made.
+#[derive(Args)]
+pub struct EntryWrite {
+    #[command(flatten)]
+    pub change: EntryChange,
+    #[command(flatten)]
+    pub making: MakingOptions,
+}
+
 /// A dictionary to create or change, the lines to change it by, and how its tries are made.
 #[derive(Args)]
 pub struct DictWrite {
@@ -72,7 +125,7 @@ pub struct MakingOptions {
     /// The layout of the dictionary's files, which it keeps [default: compact for a new one]
     #[arg(long, value_enum)]
     pub layout: Option<LayoutName>,
-    /// Write a new trie after every N keys, or fewer if they take more than 128 MiB
+    /// Write a new trie after every N keys, or fewer if they and their values take more than 128 MiB
     #[arg(long, value_name = "N", value_parser = keys, default_value_t = USUAL.window)]
     pub window: usize,
     /// Keep at most F tries; a look-up may have to ask each of them
@@ -100,9 +153,9 @@ pub enum LayoutName {
 
 #[derive(Clone, Copy, ValueEnum)]
 pub enum MergingName {
-    /// The newest ones, when they have grown to the size of the next older one
+    /// The newest tries, when together they have grown to the size of the next older one
     Geometric,
-    /// All of them, when there are more than --merge-after: the paper's way
+    /// All tries, when there are more than --merge-after: the paper's way
     All,
 }
 
@@ -136,6 +189,8 @@ pub struct DictOptions {
 pub struct WalkOptions {
     #[command(flatten)]
     pub dict: DictOptions,
+    #[command(flatten)]
+    pub form: EntryForm,
     /// End each entry with NUL, not newline
     #[arg(short = '0', long)]
     pub null: bool,

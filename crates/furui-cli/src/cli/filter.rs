@@ -4,42 +4,54 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum, ValueHint};
 
-use super::{HashName, InputOptions, LineOptions, seed};
+use super::{HashName, InputOptions, LineOptions, SeedOptions, WaitOptions, memory, seed};
 use crate::number;
 
 #[derive(Subcommand)]
 pub enum FilterCommand {
     Build(BuildOptions),
-    Insert(ChangeOptions),
+    Insert(InsertOptions),
     Remove(RemoveOptions),
     Test(TestOptions),
     Union(CombineOptions),
     Intersect(IntersectOptions),
     Compare(CompareOptions),
+    Resize(ResizeOptions),
+    List(ListOptions),
 }
 
 /// Build a filter from the lines of files or standard input
 ///
 /// Lines are bytes. The filter records how keys are hashed, but not which part of a line is the key: give the same -0, -f,
 /// -d and --url to later commands. Without --capacity, files are read twice, first to estimate how many different lines
-/// there are. From a pipe, a bloom filter grows as it fills, a stable one needs --capacity, and for the other kinds the
-/// hashes are kept in memory until the input ends.
+/// there are. From a pipe, a bloom filter grows as it fills, a stable or cascade one needs --capacity, and for the other kinds
+/// the hashes are kept in memory until the input ends. A cascade filter that was not finished, because of an error or a kill,
+/// lacks lines: insert them again, or remove its directory.
 #[derive(Args)]
 pub struct BuildOptions {
     #[command(flatten)]
     pub input: InputOptions,
-    /// The file for the filter, which is written whole or not at all; "-" is standard output
-    #[arg(short, long, value_name = "OUT", value_hint = ValueHint::FilePath)]
+    /// The file for the filter, which is written whole or not at all; "-" is standard output. Of a cascade filter, a new or an
+    /// empty directory
+    #[arg(short, long, value_name = "OUT", value_hint = ValueHint::AnyPath)]
     pub output: PathBuf,
     /// The kind of filter
     #[arg(short, long, value_enum, default_value_t = FilterKind::Bloom)]
     pub kind: FilterKind,
     /// The false-positive rate: how often the filter may say yes to a line that it was never given
-    #[arg(long, value_name = "RATE", value_parser = number::rate, default_value = "0.01")]
+    #[arg(long, visible_alias = "rate", value_name = "RATE", value_parser = number::rate, default_value = "0.01")]
     pub fpr: f64,
     /// How many different lines the filter is for; a stable filter remembers about the last N lines, counting repeats
     #[arg(short, long, value_name = "N", value_parser = number::count)]
     pub capacity: Option<u64>,
+    /// For a quotient filter from which nothing will be removed: lines with the same fingerprint share one copy. Without this,
+    /// each line has a copy of its own
+    #[arg(long)]
+    pub no_remove: bool,
+    /// With --kind cascade: memory for the newest lines, as in 64MiB; the others are on storage [default: a quarter of the
+    /// machine's]
+    #[arg(long, value_name = "SIZE", value_parser = memory)]
+    pub memory: Option<u64>,
     #[command(flatten)]
     pub lines: LineOptions,
     /// How lines are hashed [default: xxh3; for parquet xxh64]. Use siphash with a secret seed for lines of strangers who see
@@ -47,11 +59,15 @@ pub struct BuildOptions {
     /// lines
     #[arg(long, value_enum)]
     pub hash: Option<HashName>,
-    /// The seed of the hash [default: 0]. Only filters with the same hash and seed can be combined. Anybody who knows the seed can
+    /// The seed of the hash [default: 0; for cascade a random one]. Only filters with the same hash and seed can be combined. Anybody who knows the seed can
     /// choose lines that are taken for others, and everybody knows 0: for lines that strangers choose, use a random seed
     /// and keep it secret
-    #[arg(long, value_name = "SEED", value_parser = seed, default_value_t = 0, hide_default_value = true)]
-    pub hash_seed: u64,
+    #[arg(long, value_name = "SEED", value_parser = seed)]
+    pub hash_seed: Option<u64>,
+    /// Keep the seed in this file, and only its fingerprint in the filter's: the filter then tells nothing of its lines to others
+    /// than those who have the seed. If the file does not exist, it is made, with a random seed. The hash is siphash by default
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "hash_seed")]
+    pub seed_file: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -68,32 +84,55 @@ pub enum FilterKind {
     StableLight,
     /// For filters of many sizes in which the same keys are looked up: the positions of a key do not depend on the size
     Ringed,
-    /// Can remove lines, but removes others with the same fingerprint, too; sorted inside
+    /// Can remove lines, grow and shrink; sorted inside. A line that occurs repeatedly in the input is inserted once
     Quotient,
+    /// Larger than memory: a directory of fingerprints in order, of which those of the newest lines are in memory; takes any
+    /// number of lines
+    Cascade,
     /// The Bloom filter of Parquet files, in a furui file: a power of two blocks, at most 128 MiB
     Parquet,
 }
 
 /// Insert lines into a filter
 ///
-/// The filter's file is replaced when all lines are in, whole or not at all.
+/// The filter's file is replaced when all lines are in, whole or not at all. In a cascade filter, lines stay that were inserted
+/// before an error; inserting them again does no harm.
+///
+/// A quotient filter that is full gets twice as many slots, and its new false-positive rate is told; the other kinds become fuller
+/// than they were made for, and that is told. A quotient filter keeps a copy for each line, once a run: a line that two runs insert
+/// must be removed twice.
+#[derive(Args)]
+pub struct InsertOptions {
+    #[command(flatten)]
+    pub change: ChangeOptions,
+    /// Of a cascade filter: memory for the newest lines, as in 64MiB [default: a quarter of the machine's]
+    #[arg(long, value_name = "SIZE", value_parser = memory)]
+    pub memory: Option<u64>,
+    #[command(flatten)]
+    pub wait: WaitOptions,
+}
+
+/// What is changed, and by which lines.
 #[derive(Args)]
 pub struct ChangeOptions {
     /// The filter
-    #[arg(value_name = "FILTER", value_hint = ValueHint::FilePath)]
+    #[arg(value_name = "FILTER", value_hint = ValueHint::AnyPath)]
     pub filter: PathBuf,
     #[command(flatten)]
     pub input: InputOptions,
     #[command(flatten)]
     pub lines: LineOptions,
+    #[command(flatten)]
+    pub seed: SeedOptions,
 }
 
 /// Remove lines from a filter (counting and quotient filters only)
 ///
 /// Only remove lines that were inserted: removing a false positive may remove other lines. A line that the filter does not
-/// contain is left out and counted. From a counting filter a line must be removed as often as it was inserted.
-/// In a quotient filter, lines with the same fingerprint are one: at about the false-positive rate, removing a line also removes
-/// another one, and the filter then wrongly says no to that one.
+/// contain is left out and counted. From a counting filter a line must be removed as often as it was inserted; from a quotient filter
+/// as often as a run inserted it, and a line that occurs repeatedly in the input is removed once.
+///
+/// From a quotient filter that was built with --no-remove nothing can be removed.
 #[derive(Args)]
 pub struct RemoveOptions {
     #[command(flatten)]
@@ -106,7 +145,7 @@ pub struct RemoveOptions {
 #[derive(Args)]
 pub struct TestOptions {
     /// The filter
-    #[arg(value_name = "FILTER", value_hint = ValueHint::FilePath)]
+    #[arg(value_name = "FILTER", value_hint = ValueHint::AnyPath)]
     pub filter: PathBuf,
     #[command(flatten)]
     pub input: InputOptions,
@@ -122,6 +161,8 @@ pub struct TestOptions {
     pub count: bool,
     #[command(flatten)]
     pub lines: LineOptions,
+    #[command(flatten)]
+    pub seed: SeedOptions,
 }
 
 /// Write the union of filters: the lines that are in any of them
@@ -137,6 +178,8 @@ pub struct CombineOptions {
     /// Where the filter is written; "-" is standard output
     #[arg(short, long, value_name = "OUT", value_hint = ValueHint::FilePath)]
     pub output: PathBuf,
+    #[command(flatten)]
+    pub seed: SeedOptions,
 }
 
 /// Write the intersection of filters: the lines that are in all of them
@@ -165,4 +208,46 @@ pub struct CompareOptions {
     /// Print JSON
     #[arg(long)]
     pub json: bool,
+    #[command(flatten)]
+    pub seed: SeedOptions,
+}
+
+/// Change the number of slots of a quotient filter, without its lines
+///
+/// Its fingerprints are copied in order into a larger or smaller table, so that the false-positive rate does not change now. It is
+/// proportional to the number of lines, so a filter that is enlarged and then filled errs more often than it was built to, which is
+/// told.
+#[derive(Args)]
+pub struct ResizeOptions {
+    /// The filter, which is replaced, whole or not at all
+    #[arg(value_name = "FILTER", value_hint = ValueHint::FilePath)]
+    pub filter: PathBuf,
+    #[command(flatten)]
+    pub size: ResizeTo,
+    #[command(flatten)]
+    pub seed: SeedOptions,
+}
+
+#[derive(Args)]
+#[group(required = true, multiple = false)]
+pub struct ResizeTo {
+    /// How many lines there shall be room for
+    #[arg(short, long, value_name = "N", value_parser = number::count)]
+    pub capacity: Option<u64>,
+    /// How many slots there shall be, of which 97 % can be used
+    #[arg(long, value_name = "N", value_parser = number::count)]
+    pub slots: Option<u64>,
+}
+
+/// Print the fingerprints in a quotient filter, one a line, in ascending order
+///
+/// A fingerprint is a decimal number, which is printed once for each copy. It is the 64-bit hash of a line, scaled to 0 ..= L, where L
+/// is the greatest fingerprint that `furui info` prints. Filters with the same L and hash have equal fingerprints for equal lines.
+#[derive(Args)]
+pub struct ListOptions {
+    /// The filter
+    #[arg(value_name = "FILTER", value_hint = ValueHint::FilePath)]
+    pub filter: PathBuf,
+    #[command(flatten)]
+    pub seed: SeedOptions,
 }

@@ -1,4 +1,4 @@
-//! The command line as it is typed. The commands decide what the options mean.
+//! The syntax of the command line. The commands decide what the options mean.
 
 mod dict;
 mod filter;
@@ -18,6 +18,7 @@ use crate::{number, size};
 
 pub use dict::*;
 pub use filter::*;
+use seen::memory;
 pub use seen::*;
 
 /// Have I seen this?
@@ -130,6 +131,16 @@ pub struct InfoOptions {
     /// Print JSON, one line for each path
     #[arg(long)]
     pub json: bool,
+    #[command(flatten)]
+    pub seed: SeedOptions,
+}
+
+/// Where the seed of a filter's hash is, if it is not in the filter's file.
+#[derive(Args)]
+pub struct SeedOptions {
+    /// The file of the hash's seed, for a filter whose own file does not hold it
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub seed_file: Option<PathBuf>,
 }
 
 /// The input, and how it is divided into lines.
@@ -164,7 +175,7 @@ pub struct LineOptions {
     /// The key is the N-th field, counted from 1 (a line without it has the empty key)
     #[arg(short, long, value_name = "N", value_parser = number::between::<u32>(1, u32::MAX.into()))]
     pub field: Option<u32>,
-    /// What separates fields: one byte [default: tab]
+    /// The separator of fields: one byte [default: tab]
     #[arg(short, long, value_name = "C", default_value = "\t", hide_default_value = true, requires = "field", value_parser = delimiter)]
     pub delimiter: u8,
     /// The key is the canonical form of the URL (scheme and host in lower case, dots resolved, no default port, no
@@ -215,7 +226,7 @@ fn patience(text: &str) -> Result<f64, String> {
 }
 
 /// Parses a seed in decimal, or in hexadecimal after 0x.
-fn seed(text: &str) -> Result<u64, String> {
+pub fn seed(text: &str) -> Result<u64, String> {
     match text.strip_prefix("0x") {
         Some(hex) => u64::from_str_radix(hex, 16),
         None => text.parse(),

@@ -5,8 +5,8 @@ use clap::Command;
 use crate::network;
 use crate::notes::{DONE, ERROR, Notes};
 
-/// The status of a command that records what it did when a signal ends it.
-const SIGNAL: (&str, &str) = ("128+N", "signal N ended it; what it had done by then is recorded");
+/// The status of a command that records its progress when a signal ends it.
+const SIGNAL: (&str, &str) = ("128+N", "signal N ended the command; its progress until then is recorded");
 /// The statuses of a command that looks for something.
 const FOUND: &[(&str, &str)] = &[("0", "something was found"), ("1", "nothing was found"), ERROR];
 
@@ -18,13 +18,13 @@ const NOTES: &[Notes] = &[
         statuses: &[
             ("0", "all lines were read, or the reader of the output wanted no more"),
             ERROR,
-            ("128+N", "signal N ended a run with --store; what it had printed by then is recorded"),
+            ("128+N", "signal N ended a run with --store; the lines printed until then are recorded"),
         ],
         examples: &[
             ("furui seen urls.txt", "print each line once"),
             ("furui seen --store known --memory 64MiB urls.txt", "print the lines that no earlier run with this store has printed"),
             ("furui seen --field 2 --delimiter , --invert log.csv", "print the lines whose second field came before"),
-            ("furui seen --store known --dry-run urls.txt", "print what would be new, and record nothing"),
+            ("furui seen --store known --dry-run urls.txt", "print the lines that would be new, and record nothing"),
         ],
     },
     Notes {
@@ -33,12 +33,23 @@ const NOTES: &[Notes] = &[
         examples: &[
             ("furui filter build -o urls.filter urls.txt", "a Bloom filter of the lines of a file, wrong at a rate of 1 %"),
             ("furui filter build -o urls.filter -k blocked -c 10M --fpr 0.1%", "a filter for 10 million lines of standard input"),
+            ("furui filter build -o urls -k cascade -c 10G --rate 0.1% --memory 64MiB", "one larger than memory, in the directory urls"),
         ],
     },
     Notes {
         command: "filter insert",
         statuses: DONE,
         examples: &[("furui filter insert urls.filter more.txt", "insert the lines of another file")],
+    },
+    Notes {
+        command: "filter resize",
+        statuses: DONE,
+        examples: &[("furui filter resize urls.filter --capacity 10M", "make room for 10 million lines in a quotient filter")],
+    },
+    Notes {
+        command: "filter list",
+        statuses: DONE,
+        examples: &[("furui filter list urls.filter | uniq -d", "fingerprints that several lines share")],
     },
     Notes {
         command: "filter remove",
@@ -60,12 +71,12 @@ const NOTES: &[Notes] = &[
     Notes {
         command: "filter union",
         statuses: DONE,
-        examples: &[("furui filter union -o all.filter monday.filter tuesday.filter", "a filter of what is in either")],
+        examples: &[("furui filter union -o all.filter monday.filter tuesday.filter", "a filter of the lines that are in either")],
     },
     Notes {
         command: "filter intersect",
         statuses: DONE,
-        examples: &[("furui filter intersect -o both.filter monday.filter tuesday.filter", "a filter of what is in both")],
+        examples: &[("furui filter intersect -o both.filter monday.filter tuesday.filter", "a filter of the lines that are in both")],
     },
     Notes {
         command: "filter compare",
@@ -78,6 +89,7 @@ const NOTES: &[Notes] = &[
         examples: &[
             ("furui dict build --store ranks ranks.tsv", "lines of a key, a tab and a number become entries"),
             ("furui dict build --store ranks --layout louds --merging all --filter-hash polynomials-4 ranks.tsv", "a new dictionary in the way of Koyanagi et al."),
+            ("furui dict put --values bytes --store titles urls.tsv", "lines of a key, a tab and any text become entries"),
         ],
     },
     Notes {
@@ -97,7 +109,7 @@ const NOTES: &[Notes] = &[
     },
     Notes {
         command: "dict delete",
-        statuses: &[("0", "all lines were keys, and are deleted"), ("1", "some lines were no keys; the others are deleted"), ERROR, SIGNAL],
+        statuses: &[("0", "all lines were keys, and are deleted"), ("1", "some lines were not keys; the others are deleted"), ERROR, SIGNAL],
         examples: &[("furui dict delete --store ranks gone.txt", "delete the keys that a file lists")],
     },
     Notes {
@@ -122,7 +134,7 @@ const NOTES: &[Notes] = &[
     },
     Notes {
         command: "verify",
-        statuses: &[("0", "every byte is as it was written"), ("2", "something is damaged or cannot be read, and is reported; the other paths are checked all the same")],
+        statuses: &[("0", "every byte is as it was written"), ("2", "something is damaged or cannot be read, and is reported; the other paths are checked nevertheless")],
         examples: &[("furui verify known ranks urls.filter", "check a store, a dictionary and a filter")],
     },
     Notes {

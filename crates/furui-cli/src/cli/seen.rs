@@ -100,8 +100,8 @@ pub enum StatsFormat {
     Json,
 }
 
-/// Parses the memory of the set.
-fn memory(text: &str) -> Result<u64, String> {
+/// Parses the memory of a set or a cascade filter.
+pub(super) fn memory(text: &str) -> Result<u64, String> {
     let least = CascadeOptions::MIN_MEMORY;
     size::parse(text).and_then(|bytes| match bytes {
         _ if bytes < least => Err(format!("less than {}, which a set takes at least", size::display(least))),

@@ -2,20 +2,33 @@
 
 use std::process::ExitCode;
 
-use furui::dict::{Dict, MAX_KEY};
-use furui::store::Directory;
+use furui::dict::Dict;
+use furui::store::{Directory, Manifest};
 
+use super::values::{Line, Lines, Values, chosen};
 use super::worker::Worker;
-use super::{SIGNALLED, open_or_create, options};
-use crate::blocks::Block;
-use crate::cli::{DictChange, DictFiles, DictWrite};
+use super::{SIGNALLED, options, options_to_write};
+use crate::cli::{EntryChange, EntryLines, EntryWrite, MakingOptions, ValuesName};
 use crate::error::Error;
 use crate::interrupt::Interrupt;
 use crate::progress::Progress;
+use crate::wait::open_to_write;
 
 /// Runs the command.
-pub fn run(DictWrite { change: DictChange { lines, wait }, making }: &DictWrite) -> Result<ExitCode, Error> {
-    let mut dict = open_or_create(&lines.dict.store, wait, options(making))?;
+pub fn run(EntryWrite { change: EntryChange { lines, wait }, making }: &EntryWrite) -> Result<ExitCode, Error> {
+    let storage = open_to_write(&lines.files.dict.store, wait)?;
+    match chosen(&lines.form, Manifest::load(&storage)?.map(|manifest| manifest.store)) {
+        ValuesName::Numbers => build::<u32>(storage, lines, making),
+        ValuesName::Bytes => build::<[u8]>(storage, lines, making),
+    }
+}
+
+fn build<V: Values + ?Sized>(
+    storage: Directory,
+    lines: &EntryLines,
+    making: &MakingOptions,
+) -> Result<ExitCode, Error> {
+    let mut dict = V::open(storage, options_to_write(options(making)))?;
     let interrupt = Interrupt::listen().map_err(|error| Error::io("cannot wait for", "signals", error))?;
     let mut worker = Worker::default();
     let read = put_all(&mut dict, lines, &interrupt, &mut worker);
@@ -25,49 +38,21 @@ pub fn run(DictWrite { change: DictChange { lines, wait }, making }: &DictWrite)
     Ok(interrupt.signal().map_or(ExitCode::SUCCESS, |signal| ExitCode::from(SIGNALLED + signal)))
 }
 
-fn put_all(
-    dict: &mut Dict<Directory>,
-    options: &DictFiles,
+fn put_all<V: Values + ?Sized>(
+    dict: &mut Dict<Directory, V>,
+    options: &EntryLines,
     interrupt: &Interrupt,
     worker: &mut Worker,
 ) -> Result<(), Error> {
-    let mut blocks = options.input.blocks(interrupt);
-    let mut progress = Progress::new("building", &options.input.files);
+    let lines = Lines { separator: options.files.input.separator(), escape: options.form.escape };
+    let mut blocks = options.files.input.blocks(interrupt);
+    let mut progress = Progress::new("building", &options.files.input.files);
     while let Some(block) = blocks.next()? {
         worker.tend(dict, block.len(), block.bytes.len())?;
-        for (index, line) in block.lines().enumerate() {
-            match line.iter().rposition(|&byte| byte == b'\t') {
-                None => {
-                    check_key(line, &block, index)?;
-                    dict.number(line)?;
-                }
-                Some(tab) => {
-                    check_key(&line[..tab], &block, index)?;
-                    dict.put(&line[..tab], value(&line[tab + 1..], &block, index)?)?;
-                }
-            }
+        for (index, text) in block.lines().enumerate() {
+            V::put(dict, Line { text, block: &block, index, lines })?;
         }
         progress.advance(block.bytes.len());
     }
     Ok(())
-}
-
-/// Returns an error that names the line if a key is too long.
-pub fn check_key(key: &[u8], block: &Block<'_>, index: usize) -> Result<(), Error> {
-    if key.len() <= MAX_KEY {
-        return Ok(());
-    }
-    let place = block.place(index);
-    Err(Error::Message(format!("{place}: a key of {} bytes: a dictionary takes up to {MAX_KEY}", key.len())))
-}
-
-fn value(digits: &[u8], block: &Block<'_>, index: usize) -> Result<u32, Error> {
-    let value = str::from_utf8(digits).ok().filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()));
-    value.and_then(|digits| digits.parse().ok()).ok_or_else(|| {
-        let shown = digits.escape_ascii();
-        Error::Message(format!(
-            "{}: \"{shown}\" after the last tab is no number below 2^32; the lines before it are kept",
-            block.place(index)
-        ))
-    })
 }

@@ -6,16 +6,24 @@ use std::process::ExitCode;
 use furui::dict::Dict;
 use furui::store::Directory;
 
+use super::values::{Lines, Values, chosen};
 use super::worker::Worker;
-use super::{NONE, SIGNALLED, open};
-use crate::cli::{DictChange, DictFiles};
+use super::{NONE, SIGNALLED, kind_of, open};
+use crate::cli::{EntryChange, EntryLines, ValuesName, WaitOptions};
 use crate::error::Error;
 use crate::interrupt::Interrupt;
 use crate::report::counted;
 
 /// Runs the command.
-pub fn run(DictChange { lines: options, wait }: &DictChange) -> Result<ExitCode, Error> {
-    let mut dict = open(&options.dict.store, wait)?;
+pub fn run(EntryChange { lines, wait }: &EntryChange) -> Result<ExitCode, Error> {
+    match chosen(&lines.form, Some(kind_of(&lines.files.dict.store)?)) {
+        ValuesName::Numbers => delete::<u32>(lines, wait),
+        ValuesName::Bytes => delete::<[u8]>(lines, wait),
+    }
+}
+
+fn delete<V: Values + ?Sized>(options: &EntryLines, wait: &WaitOptions) -> Result<ExitCode, Error> {
+    let mut dict = open::<V>(&options.files.dict.store, wait)?;
     let interrupt = Interrupt::listen().map_err(|error| Error::io("cannot wait for", "signals", error))?;
     let mut worker = Worker::default();
     let read = delete_all(&mut dict, options, &interrupt, &mut worker);
@@ -29,32 +37,34 @@ pub fn run(DictChange { lines: options, wait }: &DictChange) -> Result<ExitCode,
     if missing == 0 {
         return Ok(ExitCode::SUCCESS);
     }
-    let were = if missing == 1 { "was no key" } else { "were no keys" };
-    // If standard error cannot be written to, the keys are deleted all the same.
-    let _ = writeln!(
-        std::io::stderr(),
-        "furui: {}: {} {were}, and nothing was deleted for them",
-        options.dict.store.display(),
-        counted(missing, "line")
-    );
+    let rest = if missing == 1 {
+        "was not a key, and nothing was deleted for it"
+    } else {
+        "were not keys, and nothing was deleted for them"
+    };
+    // If standard error cannot be written to, the keys are deleted nevertheless.
+    let store = options.files.dict.store.display();
+    let _ = writeln!(std::io::stderr(), "furui: {store}: {} {rest}", counted(missing, "line"));
     Ok(ExitCode::from(NONE))
 }
 
-/// Deletes the keys that the lines name. Returns how many lines were no keys.
-fn delete_all(
-    dict: &mut Dict<Directory>,
-    options: &DictFiles,
+/// Deletes the keys that the lines name. Returns how many lines were not keys.
+fn delete_all<V: Values + ?Sized>(
+    dict: &mut Dict<Directory, V>,
+    options: &EntryLines,
     interrupt: &Interrupt,
     worker: &mut Worker,
 ) -> Result<u64, Error> {
-    let mut blocks = options.input.blocks(interrupt);
+    let lines = Lines { separator: options.files.input.separator(), escape: options.form.escape };
+    let mut blocks = options.files.input.blocks(interrupt);
     let mut missing = 0;
     while let Some(block) = blocks.next()? {
         worker.tend(dict, block.len(), block.bytes.len())?;
-        for line in block.lines() {
+        for (index, line) in block.lines().enumerate() {
+            let key = lines.read(line, &block, index)?;
             // Only a key that exists needs a mark that it is deleted.
-            if dict.contains(line)? {
-                dict.delete(line)?;
+            if dict.contains(&key)? {
+                dict.delete(&key)?;
             } else {
                 missing += 1;
             }

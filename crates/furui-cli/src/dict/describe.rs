@@ -1,23 +1,37 @@
-//! What `furui info` says of a dictionary.
+//! The description of a dictionary that `furui info` prints.
 
 use std::path::Path;
 
-use super::open_to_read;
+use furui::store::StoreKind;
+
+use super::values::Values;
+use super::{kind_of, open_to_read};
 use crate::error::Error;
 use crate::report::{Report, counted, figure, grouped};
 use crate::size;
 
 /// Describes a dictionary as text, or as JSON.
 pub fn info(path: &Path, json: bool) -> Result<String, Error> {
-    let dict = open_to_read(path)?;
+    match kind_of(path)? {
+        StoreKind::ByteDict => describe::<[u8]>(path, json),
+        _ => describe::<u32>(path, json),
+    }
+}
+
+fn describe<V: Values + ?Sized>(path: &Path, json: bool) -> Result<String, Error> {
+    let dict = open_to_read::<V>(path)?;
     let tries: Vec<_> = dict.tries().collect();
     let stored: u64 = tries.iter().map(|trie| trie.entry().seal.length).sum();
     let keys = dict.len_at_most();
+    let next_id = dict.manifest().next_id;
+    let has_bytes = dict.manifest().store == StoreKind::ByteDict;
+    let value_bytes: u64 = tries.iter().filter_map(|trie| trie.value_bytes()).sum();
     if json {
         let mut report = Report::default();
         report
             .text("path", &path.display().to_string())
             .text("kind", "dict")
+            .text("values", if has_bytes { "bytes" } else { "numbers" })
             .text("layout", dict.layout().name())
             .text("filter_hash", dict.filter_hash().name())
             .text("hash", dict.hash_spec().algorithm.name())
@@ -25,15 +39,16 @@ pub fn info(path: &Path, json: bool) -> Result<String, Error> {
             .number("keys_at_most", keys)
             .number("tries", tries.len())
             .number("bytes", stored)
-            .number("next_id", dict.next_id())
+            .number("value_bytes", value_bytes)
+            .number("next_id", next_id)
             .number("generation", dict.manifest().generation());
         return Ok(report.json());
     }
     let at_most = if tries.len() > 1 { "at most " } else { "" };
     let mut lines = vec![
-        format!("{}: a dictionary", path.display()),
+        format!("{}: a dictionary of {}", path.display(), if has_bytes { "bytes" } else { "numbers" }),
         format!("keys        {at_most}{}", grouped(keys)),
-        format!("next id     {}", dict.next_id()),
+        format!("next id     {next_id}"),
         format!("hash        {}", dict.hash_spec()),
         format!("layout      {}, filters of {}", dict.layout(), dict.filter_hash()),
         format!(
@@ -44,6 +59,10 @@ pub fn info(path: &Path, json: bool) -> Result<String, Error> {
         ),
         format!("generation  {}", dict.manifest().generation()),
     ];
+    if has_bytes {
+        let each = value_bytes as f64 / keys.max(1) as f64;
+        lines.insert(2, format!("values      {}, {each:.2} bytes a key", size::display(value_bytes)));
+    }
     for trie in tries {
         lines.push(format!(
             "trie {:016x}  keys {}, {}, nodes {}, filter errs at {}",

@@ -1,29 +1,39 @@
 //! `furui dict get`.
 
+use std::borrow::Cow;
 use std::process::ExitCode;
 
-use super::{found_or_none, open_to_read, push_entry};
-use crate::cli::DictFiles;
+use super::values::{Lines, Values, chosen};
+use super::{found_or_none, kind_of, open_to_read};
+use crate::cli::{EntryLines, ValuesName};
 use crate::error::Error;
 use crate::interrupt::Interrupt;
 use crate::output::{Output, Sink};
 
 /// Runs the command.
-pub fn run(options: &DictFiles) -> Result<ExitCode, Error> {
-    let dict = open_to_read(&options.dict.store)?;
+pub fn run(options: &EntryLines) -> Result<ExitCode, Error> {
+    match chosen(&options.form, Some(kind_of(&options.files.dict.store)?)) {
+        ValuesName::Numbers => get::<u32>(options),
+        ValuesName::Bytes => get::<[u8]>(options),
+    }
+}
+
+fn get<V: Values + ?Sized>(options: &EntryLines) -> Result<ExitCode, Error> {
+    let dict = open_to_read::<V>(&options.files.dict.store)?;
     let interrupt = Interrupt::ignore();
-    let separator = options.input.separator();
-    let mut blocks = options.input.blocks(&interrupt);
+    let lines = Lines { separator: options.files.input.separator(), escape: options.form.escape };
+    let mut blocks = options.files.input.blocks(&interrupt);
     let mut output = Output::new(false)?;
     let (mut values, mut out) = (vec![], vec![]);
     let mut found = false;
     while let Some(block) = blocks.next()? {
-        let keys: Vec<&[u8]> = block.lines().collect();
+        let keys = block.lines().enumerate().map(|(index, line)| lines.read(line, &block, index));
+        let keys: Vec<Cow<'_, [u8]>> = keys.collect::<Result<_, _>>()?;
         dict.get_all(&keys, &mut values)?;
         out.clear();
         for (key, value) in keys.iter().zip(&values) {
             if let Some(value) = value {
-                push_entry(&mut out, key, *value, separator);
+                lines.push::<V>(&mut out, key, *value)?;
             }
         }
         found |= !out.is_empty();

@@ -1,10 +1,12 @@
-//! `furui dict`: a map from lines to numbers.
+//! `furui dict`: a map from lines to numbers, or to any bytes.
 
 mod build;
 mod delete;
 mod describe;
+mod escape;
 mod get;
 mod number;
+mod values;
 mod walk;
 mod worker;
 
@@ -12,13 +14,15 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use furui::dict::{Dict, DictOptions, FilterHash, Layout, Merging};
-use furui::store::Directory;
+use furui::store::{Directory, StoreKind};
 
 use crate::cli::{DictCommand, FilterHashName, LayoutName, MakingOptions, MergingName, WaitOptions};
 use crate::error::Error;
+use crate::kind::kind_of;
 use crate::memory;
 use crate::wait::open_to_write;
 pub use describe::info;
+use values::Values;
 
 /// The exit code for "nothing found".
 const NONE: u8 = 1;
@@ -39,12 +43,11 @@ pub fn run(command: &DictCommand) -> Result<ExitCode, Error> {
     }
 }
 
-/// Opens a dictionary for writing, and creates it if it does not exist.
-fn open_or_create(path: &Path, wait: &WaitOptions, options: DictOptions) -> Result<Dict<Directory>, Error> {
+/// These options, for a dictionary that is written to.
+fn options_to_write(options: DictOptions) -> DictOptions {
     // Two write buffers and a merge must fit into a small memory, too.
     let share = usize::try_from(memory::total() / WINDOW_SHARE).unwrap_or(usize::MAX);
-    let options = DictOptions { window_bytes: options.window_bytes.min(share), ..options };
-    Ok(Dict::open_with(open_to_write(path, wait)?, options)?)
+    DictOptions { window_bytes: options.window_bytes.min(share), ..options }
 }
 
 /// The options of a dictionary that is made in this way.
@@ -69,32 +72,37 @@ fn options(making: &MakingOptions) -> DictOptions {
 }
 
 /// Opens a dictionary for writing. It must exist.
-pub fn open(path: &Path, wait: &WaitOptions) -> Result<Dict<Directory>, Error> {
+fn open<V: Values + ?Sized>(path: &Path, wait: &WaitOptions) -> Result<Dict<Directory, V>, Error> {
     // A directory that is not a dictionary is refused before anything is written to it.
-    drop(open_to_read(path)?);
-    open_or_create(path, wait, DictOptions::DEFAULT)
+    drop(open_to_read::<V>(path)?);
+    Ok(V::open(open_to_write(path, wait)?, options_to_write(DictOptions::DEFAULT))?)
 }
 
 /// Opens a dictionary for reading.
-pub fn open_to_read(path: &Path) -> Result<Dict<Directory>, Error> {
+fn open_to_read<V: Values + ?Sized>(path: &Path) -> Result<Dict<Directory, V>, Error> {
     let storage = Directory::open_read_only(path)?;
     storage.manifest()?;
-    Ok(Dict::open_with(storage, DictOptions::DEFAULT)?)
+    Ok(V::open(storage, DictOptions::default())?)
+}
+
+/// Merges a dictionary into one trie.
+pub fn compact(path: &Path, wait: &WaitOptions) -> Result<(), Error> {
+    match kind_of(path)? {
+        StoreKind::ByteDict => open::<[u8]>(path, wait)?.compact()?,
+        _ => open::<u32>(path, wait)?.compact()?,
+    }
+    Ok(())
+}
+
+/// Reads every byte of a dictionary.
+pub fn verify(path: &Path) -> Result<(), Error> {
+    match kind_of(path)? {
+        StoreKind::ByteDict => open_to_read::<[u8]>(path)?.verify()?,
+        _ => open_to_read::<u32>(path)?.verify()?,
+    }
+    Ok(())
 }
 
 fn found_or_none(found: bool) -> ExitCode {
     if found { ExitCode::SUCCESS } else { ExitCode::from(NONE) }
-}
-
-/// Appends `key`, a tab, `value` and the separator.
-fn push_entry(out: &mut Vec<u8>, key: &[u8], value: u32, separator: u8) {
-    out.extend_from_slice(key);
-    out.push(b'\t');
-    push_number(out, value, separator);
-}
-
-/// Appends `value` and the separator.
-fn push_number(out: &mut Vec<u8>, value: u32, separator: u8) {
-    out.extend_from_slice(value.to_string().as_bytes());
-    out.push(separator);
 }

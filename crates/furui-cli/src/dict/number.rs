@@ -5,19 +5,20 @@ use std::process::ExitCode;
 use furui::dict::Dict;
 use furui::store::Directory;
 
-use super::build::check_key;
-use super::{SIGNALLED, open_or_create, options, push_number};
+use super::values::check_key;
+use super::{SIGNALLED, options, options_to_write};
 use crate::cli::{DictChange, DictWrite};
 use crate::error::Error;
 use crate::interrupt::Interrupt;
 use crate::output::{Output, Sink};
+use crate::wait::open_to_write;
 
 /// How many bytes of output are held back until the new numbers among them are durable.
 const HELD_BACK: usize = 16 << 20;
 
 /// Runs the command.
 pub fn run(DictWrite { change: DictChange { lines, wait }, making }: &DictWrite) -> Result<ExitCode, Error> {
-    let mut dict = open_or_create(&lines.dict.store, wait, options(making))?;
+    let mut dict = Dict::open_with(open_to_write(&lines.dict.store, wait)?, options_to_write(options(making)))?;
     let interrupt = Interrupt::listen().map_err(|error| Error::io("cannot wait for", "signals", error))?;
     let separator = lines.input.separator();
     let mut output = Output::new(false)?;
@@ -31,7 +32,10 @@ pub fn run(DictWrite { change: DictChange { lines, wait }, making }: &DictWrite)
             Ok(Some(block)) => {
                 for (index, line) in block.lines().enumerate() {
                     match check_key(line, &block, index).and_then(|()| Ok(dict.number(line)?)) {
-                        Ok(id) => push_number(&mut numbers.held, id, separator),
+                        Ok(id) => {
+                            numbers.held.extend_from_slice(id.to_string().as_bytes());
+                            numbers.held.push(separator);
+                        }
                         Err(error) => {
                             failure = Some(error);
                             break;
@@ -64,7 +68,7 @@ struct Numbers {
     output: Output,
     /// Output that is not printed yet.
     held: Vec<u8>,
-    /// All numbers less than this one are durable.
+    /// The first number that is not durable yet: all smaller ones are.
     durable: u32,
 }
 

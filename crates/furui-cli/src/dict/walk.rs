@@ -6,8 +6,9 @@ use std::process::ExitCode;
 
 use furui::dict::Entries;
 
-use super::{found_or_none, open_to_read, push_entry};
-use crate::cli::{PrefixOptions, RangeOptions, WalkOptions};
+use super::values::{Lines, Values, chosen};
+use super::{found_or_none, kind_of, open_to_read};
+use crate::cli::{PrefixOptions, RangeOptions, ValuesName, WalkOptions};
 use crate::error::Error;
 use crate::output::{Output, Sink};
 
@@ -16,25 +17,39 @@ const GATHERED: usize = 128 << 10;
 
 /// Prints the entries whose keys begin with a prefix.
 pub fn prefix(options: &PrefixOptions) -> Result<ExitCode, Error> {
-    let dict = open_to_read(&options.walk.dict.store)?;
-    print(dict.prefix(options.prefix.as_encoded_bytes()), &options.walk)
+    let prefix = options.prefix.as_encoded_bytes();
+    match values(&options.walk)? {
+        ValuesName::Numbers => print(open_to_read::<u32>(&options.walk.dict.store)?.prefix(prefix), &options.walk),
+        ValuesName::Bytes => print(open_to_read::<[u8]>(&options.walk.dict.store)?.prefix(prefix), &options.walk),
+    }
 }
 
 /// Prints the entries in a range of keys.
 pub fn range(options: &RangeOptions) -> Result<ExitCode, Error> {
-    let dict = open_to_read(&options.walk.dict.store)?;
     let from = options.from.as_deref().map_or(Bound::Unbounded, |from| Bound::Included(OsStr::as_encoded_bytes(from)));
     let to = options.to.as_deref().map_or(Bound::Unbounded, |to| Bound::Excluded(OsStr::as_encoded_bytes(to)));
-    print(dict.range::<&[u8]>((from, to)), &options.walk)
+    let range = (from, to);
+    match values(&options.walk)? {
+        ValuesName::Numbers => {
+            print(open_to_read::<u32>(&options.walk.dict.store)?.range::<&[u8]>(range), &options.walk)
+        }
+        ValuesName::Bytes => {
+            print(open_to_read::<[u8]>(&options.walk.dict.store)?.range::<&[u8]>(range), &options.walk)
+        }
+    }
 }
 
-fn print(mut entries: Entries<'_>, options: &WalkOptions) -> Result<ExitCode, Error> {
-    let separator = if options.null { 0 } else { b'\n' };
+fn values(options: &WalkOptions) -> Result<ValuesName, Error> {
+    Ok(chosen(&options.form, Some(kind_of(&options.dict.store)?)))
+}
+
+fn print<V: Values + ?Sized>(mut entries: Entries<'_, V>, options: &WalkOptions) -> Result<ExitCode, Error> {
+    let lines = Lines { separator: if options.null { 0 } else { b'\n' }, escape: options.form.escape };
     let mut output = Output::new(false)?;
     let mut out = vec![];
     let mut found = false;
     while let Some((key, value)) = entries.next_entry()? {
-        push_entry(&mut out, key, value, separator);
+        lines.push::<V>(&mut out, key, value)?;
         found = true;
         if out.len() >= GATHERED {
             if output.print(&out)? == Sink::Closed {

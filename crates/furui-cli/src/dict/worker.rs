@@ -1,7 +1,7 @@
 use std::io;
 use std::thread::{self, JoinHandle};
 
-use furui::dict::{Dict, Done};
+use furui::dict::{Dict, DictValue, Done};
 use furui::store::Directory;
 
 use crate::error::Error;
@@ -15,7 +15,12 @@ pub struct Worker {
 impl Worker {
     /// Must be called before `keys` keys of `bytes` bytes in all are inserted. Installs a finished merge, and starts the next one.
     /// Waits for the thread if the insertion would otherwise have to do the merge itself.
-    pub fn tend(&mut self, dict: &mut Dict<Directory>, keys: usize, bytes: usize) -> Result<(), Error> {
+    pub fn tend<V: DictValue + ?Sized>(
+        &mut self,
+        dict: &mut Dict<Directory, V>,
+        keys: usize,
+        bytes: usize,
+    ) -> Result<(), Error> {
         let waits = dict.will_freeze(keys, bytes);
         if self.running.as_ref().is_some_and(|thread| waits || thread.is_finished()) {
             self.finish(dict)?;
@@ -30,7 +35,7 @@ impl Worker {
     }
 
     /// Waits for the merge in progress, if there is one, and installs it.
-    pub fn finish(&mut self, dict: &mut Dict<Directory>) -> Result<(), Error> {
+    pub fn finish<V: DictValue + ?Sized>(&mut self, dict: &mut Dict<Directory, V>) -> Result<(), Error> {
         if let Some(thread) = self.running.take() {
             let done = thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
             dict.install(done)?;

@@ -5,43 +5,52 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use furui::filter::{
-    AnyFilter, BlockedBloom, Bloom, ConfigError, CountingBloom, Estimate, Full, GrowingBloom, QuotientFilter,
-    RingedBloom, SplitBlockBloom, StableBloom, StableBloomLight,
+    AnyFilter, BlockedBloom, Bloom, ConfigError, CountingBloom, Estimate, FilterMut, Full, GrowingBloom, InsertError,
+    QuotientFilter, RingedBloom, SplitBlockBloom, StableBloom, StableBloomLight,
 };
 use furui::format::is_still;
-use furui::{HashAlgorithm, HashSpec, KeyHash};
+use furui::{HashAlgorithm, HashSpec, Hashes};
 
-use super::file::{refuse_unwritable, replace};
-use crate::cli::{BuildOptions, FilterKind};
+use super::file::{SeedPlace, refuse_unwritable, replace};
+use super::gather::{Gathered, Repeats};
+use super::seed::read_or_made;
+use crate::cli::{BuildOptions, FilterKind, InputOptions};
 use crate::error::Error;
 use crate::interrupt::Interrupt;
 use crate::keys::Keys;
-use crate::memory;
 use crate::progress::{self, Progress};
 use crate::report::figure;
 use crate::streams::standard_input;
 
-/// The part of the machine's memory that gathered hashes may take: 1 / 4.
-const GATHERED_SHARE: u64 = 4;
 /// The bits of a stable filter's counters.
 const STABLE_BITS: u32 = 2;
-/// The number of counters of the smallest stable filter that is built. It is large enough that the numbers of probes and decrements
-/// are those of any larger filter.
+/// The number of counters of the smallest stable filter that is built. It is large enough that larger filters have
+/// equal numbers of probes and decrements.
 const STABLE_SAMPLE: usize = 1 << 12;
 /// A filter whose rate is more than this many times the one that it was built for is worth a warning.
 const TOO_FULL: f64 = 1.25;
 
-/// Runs the command.
+/// Runs the command, for all kinds but cascade filters.
 pub fn run(options: &BuildOptions) -> Result<ExitCode, Error> {
-    let keys = Keys::new(hash_spec(options)?, &options.lines);
+    if options.memory.is_some() {
+        return Err(Error::Message("--memory goes with --kind cascade: other filters are in memory whole".into()));
+    }
+    if options.no_remove && options.kind != FilterKind::Quotient {
+        let reason = "--no-remove goes with --kind quotient: of the other kinds only counting can remove lines";
+        return Err(Error::Message(reason.into()));
+    }
     refuse_to_replace_input(options)?;
     refuse_unwritable(&options.output)?;
+    let (spec, place) = hash_spec(options)?;
+    let keys = Keys::new(spec, &options.lines);
     if options.capacity.is_none() {
         // A filter for one line is made first, so that invalid options are refused before anything is read.
         drop(new_filter(options, keys.hasher.spec(), 1)?);
     }
     let filter = match options.capacity {
         Some(0) => return Err(Error::Message("--capacity 0: a filter is for at least one line".into())),
+        // Each line gets one copy, however often it occurs, so that removing it once removes it.
+        _ if options.kind == FilterKind::Quotient && !options.no_remove => gathered(options, &keys)?,
         Some(capacity) => filled(new_filter(options, keys.hasher.spec(), capacity)?, options, &keys)?,
         None if progress::total(&options.input.files).is_some() => {
             let capacity = count(options, &keys)?;
@@ -59,7 +68,7 @@ pub fn run(options: &BuildOptions) -> Result<ExitCode, Error> {
             _ => gathered(options, &keys)?,
         },
     };
-    replace(&filter, &options.output)?;
+    replace(&filter, &options.output, place)?;
     warn_if_too_full(&filter, &options.output);
     Ok(ExitCode::SUCCESS)
 }
@@ -83,18 +92,26 @@ fn refuse_to_replace_input(options: &BuildOptions) -> Result<(), Error> {
     }
 }
 
-fn hash_spec(options: &BuildOptions) -> Result<HashSpec, Error> {
-    let default = match options.kind {
-        FilterKind::Parquet => HashAlgorithm::Xxh64,
-        _ => HashAlgorithm::Xxh3,
+/// How lines are hashed, and where the seed is.
+fn hash_spec(options: &BuildOptions) -> Result<(HashSpec, SeedPlace), Error> {
+    let default = match (options.kind, &options.seed_file) {
+        (FilterKind::Parquet, _) => HashAlgorithm::Xxh64,
+        // A secret seed is for people who see answers, too.
+        (_, Some(_)) => HashAlgorithm::SipHash13,
+        (_, None) => HashAlgorithm::Xxh3,
     };
-    let spec = HashSpec { algorithm: options.hash.map_or(default, Into::into), seed: options.hash_seed };
-    if options.kind == FilterKind::Parquet && spec != (HashSpec { algorithm: HashAlgorithm::Xxh64, seed: 0 }) {
-        let reason =
-            "--kind parquet goes with --hash xxh64 and no --hash-seed: no reader of Parquet knows another hash";
+    if options.kind == FilterKind::Parquet && options.seed_file.is_some() {
+        let reason = "--kind parquet has no --seed-file: readers of Parquet know no hash with a seed";
         return Err(Error::Message(reason.into()));
     }
-    Ok(spec)
+    let secret = read_or_made(options.seed_file.as_deref())?;
+    let seed = secret.or(options.hash_seed).unwrap_or(0);
+    let spec = HashSpec { algorithm: options.hash.map_or(default, Into::into), seed };
+    if options.kind == FilterKind::Parquet && spec != (HashSpec { algorithm: HashAlgorithm::Xxh64, seed: 0 }) {
+        let reason = "--kind parquet goes with --hash xxh64 and no --hash-seed: readers of Parquet know no other hash";
+        return Err(Error::Message(reason.into()));
+    }
+    Ok((spec, SeedPlace::of(secret)))
 }
 
 /// Creates an empty filter for `capacity` lines.
@@ -105,22 +122,26 @@ fn new_filter(options: &BuildOptions, hash: HashSpec, capacity: u64) -> Result<A
         FilterKind::Blocked => AnyFilter::Blocked(BlockedBloom::with_rate(capacity, rate)?.hashed_by(hash)),
         FilterKind::Counting => AnyFilter::Counting(CountingBloom::with_rate(capacity, rate)?.hashed_by(hash)),
         FilterKind::Stable => {
-            // At 0.6 random decrements a counter, 97 counters of 100 have had less than the three that empty them, so
-            // nine keys of ten with four of them are still there.
+            // After 0.6 random decrements a counter on average, 97 of 100 counters have had fewer than the three
+            // decrements that empty them, so nine of ten keys, which have four counters each, are still there.
             let per_key = StableBloom::with_rate(STABLE_SAMPLE, STABLE_BITS, rate)?.decrements();
             let counters = remembered(capacity, per_key, 0.6);
             AnyFilter::Stable(StableBloom::with_rate(counters, STABLE_BITS, rate)?.hashed_by(hash))
         }
         FilterKind::StableLight => {
-            // A key is surely there for two rounds of the cursor.
+            // A key is never forgotten within two rounds of the cursor.
             let per_key = StableBloomLight::with_rate(STABLE_SAMPLE, rate)?.decrements();
             AnyFilter::StableLight(
                 StableBloomLight::with_rate(remembered(capacity, per_key, 2.0), rate)?.hashed_by(hash),
             )
         }
         FilterKind::Ringed => AnyFilter::Ringed(RingedBloom::with_rate(capacity, rate)?.hashed_by(hash)),
-        FilterKind::Quotient => AnyFilter::Quotient(QuotientFilter::with_rate(capacity, rate)?.hashed_by(hash)),
+        FilterKind::Quotient => {
+            let filter = QuotientFilter::with_rate(capacity, rate)?.hashed_by(hash);
+            AnyFilter::Quotient(if options.no_remove { filter } else { filter.counting() })
+        }
         FilterKind::Parquet => AnyFilter::SplitBlock(SplitBlockBloom::for_parquet(capacity, rate)?.hashed_by(hash)),
+        FilterKind::Cascade => unreachable!("a cascade filter is built on storage"),
     })
 }
 
@@ -132,18 +153,18 @@ fn remembered(capacity: u64, per_key: usize, rounds: f64) -> usize {
 
 /// Puts all lines into a filter.
 fn filled(mut filter: AnyFilter, options: &BuildOptions, keys: &Keys) -> Result<AnyFilter, Error> {
-    each_block(options, keys, "building", |hashes| {
-        filter.insert_all(hashes).map(drop).map_err(|full| no_room(&options.output, full))
+    each_block(&options.input, keys, "building", |hashes| {
+        filter.insert_hashes(hashes).map(drop).map_err(|error| not_inserted(&options.output, error))
     })?;
     Ok(filter)
 }
 
-/// Reads the input once, and estimates how many different lines a filter needs room for, rather too many than too few. For a stable
-/// filter, repeats count as well, as each insertion makes it forget.
-fn count(options: &BuildOptions, keys: &Keys) -> Result<u64, Error> {
+/// Reads the input once, and estimates for how many different lines a filter needs room, rather too many than too few.
+/// For a stable filter, repeats count as well, because each insertion makes it forget.
+pub fn count(options: &BuildOptions, keys: &Keys) -> Result<u64, Error> {
     if matches!(options.kind, FilterKind::Stable | FilterKind::StableLight) {
         let mut lines: u64 = 0;
-        each_block(options, keys, "counting", |hashes| {
+        each_block(&options.input, keys, "counting", |hashes| {
             lines += hashes.len() as u64;
             Ok(())
         })?;
@@ -152,58 +173,40 @@ fn count(options: &BuildOptions, keys: &Keys) -> Result<u64, Error> {
     // One bit for 16 bytes of input: the error is well below 1 %, whatever the lengths of the lines.
     let bytes = progress::total(&options.input.files).unwrap_or(0);
     let mut counter = Bloom::from_parts((bytes / 16).max(1 << 20), 1)?.hashed_by(keys.hasher.spec());
-    each_block(options, keys, "counting", |hashes| {
-        counter.insert_all(hashes);
-        Ok(())
-    })?;
+    each_block(&options.input, keys, "counting", |hashes| Ok(counter.insert_hashes(hashes).map(drop)?))?;
     let estimate = counter.cardinality();
     Ok((estimate.value + 4.0 * estimate.error).ceil().max(1.0) as u64)
 }
 
-/// Gathers the hashes of all lines, and then builds a filter for exactly as many.
+/// Gathers the hashes of all lines, and then builds a filter for exactly as many, unless the capacity is given.
 fn gathered(options: &BuildOptions, keys: &Keys) -> Result<AnyFilter, Error> {
-    let most = (memory::total() / GATHERED_SHARE) as usize / size_of::<KeyHash>();
-    // A counting filter gets room for repeats, too. The other kinds need each hash once.
-    let repeats = matches!(options.kind, FilterKind::Counting);
-    let mut all: Vec<KeyHash> = Vec::new();
-    each_block(options, keys, "reading", |hashes| {
-        if all.len() + hashes.len() > all.capacity() {
-            if !repeats {
-                all.sort_unstable();
-                all.dedup();
-            }
-            let more = all.len().max(hashes.len()).min(most.saturating_sub(all.len()));
-            if more < hashes.len() || all.try_reserve_exact(more).is_err() {
-                return Err(Error::Message(format!(
-                    "{} lines from a pipe, whose hashes fill the memory for them: say with --capacity how many different ones \
-                     there will be",
-                    all.len() + hashes.len()
-                )));
-            }
+    let (repeats, remedy) = match options.kind {
+        // A counting filter gets room for repeats, too.
+        FilterKind::Counting => (Repeats::Kept, "say with --capacity how many different ones there will be"),
+        FilterKind::Quotient if !options.no_remove => {
+            (Repeats::Dropped, "say --no-remove, with which no hashes are kept, or build from parts and unite them")
         }
-        all.extend_from_slice(hashes);
-        Ok(())
-    })?;
-    all.sort_unstable();
-    if !repeats {
-        all.dedup();
-    }
-    let distinct = all.chunk_by(|a, b| a == b).count() as u64;
-    let mut filter = new_filter(options, keys.hasher.spec(), distinct.max(1))?;
-    filter.insert_all(&all)?;
+        _ => (Repeats::Dropped, "say with --capacity how many different ones there will be"),
+    };
+    let mut all = Gathered::new(repeats, remedy);
+    each_block(&options.input, keys, "reading", |hashes| all.take(hashes))?;
+    let (all, distinct) = all.finish();
+    let mut filter = new_filter(options, keys.hasher.spec(), options.capacity.unwrap_or(distinct).max(1))?;
+    filter.insert_all(&all).map_err(|full| not_inserted(&options.output, full.into()))?;
     Ok(filter)
 }
 
-fn each_block(
-    options: &BuildOptions,
+/// Calls `each` with the hashes of the lines of each block. `what` names the work in a progress bar.
+pub fn each_block(
+    input: &InputOptions,
     keys: &Keys,
     what: &'static str,
-    mut each: impl FnMut(&[KeyHash]) -> Result<(), Error>,
+    mut each: impl FnMut(&Hashes) -> Result<(), Error>,
 ) -> Result<(), Error> {
     let interrupt = Interrupt::ignore();
-    let mut blocks = options.input.blocks(&interrupt);
-    let mut progress = Progress::new(what, &options.input.files);
-    let mut hashes = Vec::new();
+    let mut blocks = input.blocks(&interrupt);
+    let mut progress = Progress::new(what, &input.files);
+    let mut hashes = Hashes::new(&keys.hasher);
     while let Some(block) = blocks.next()? {
         keys.hash_all(&block, &mut hashes);
         progress.advance(block.bytes.len());
@@ -212,17 +215,17 @@ fn each_block(
     Ok(())
 }
 
-/// The error of a filter that is full.
-pub fn no_room(path: &Path, full: Full) -> Error {
-    Error::Message(match full {
-        Full::AtCapacity { capacity } => {
+/// The error of a filter that did not take all lines.
+pub fn not_inserted(path: &Path, error: InsertError) -> Error {
+    Error::Message(match error {
+        InsertError::Full(Full::AtCapacity { capacity }) => {
             format!("{}: full at {capacity} lines; build it with a larger --capacity", path.display())
         }
         other => format!("{}: {other}", path.display()),
     })
 }
 
-/// Warns if a filter holds so many lines that it errs more often than it was built to.
+/// Warns if a filter holds so many lines that its rate is higher than the one it was built for.
 pub fn warn_if_too_full(filter: &AnyFilter, path: &Path) {
     let Some(intended) = filter.intended_rate() else { return };
     // A small filter may have a higher rate by chance, so the number of lines must be too large as well.

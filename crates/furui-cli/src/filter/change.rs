@@ -3,11 +3,15 @@
 use std::io::Write;
 use std::process::ExitCode;
 
-use furui::KeyHash;
+use furui::filter::{AnyFilter, FilterMut, Full, InsertError, QuotientFilter};
+use furui::{HashSpec, Hashes, KeyHash};
 
-use super::build::{no_room, warn_if_too_full};
+use super::build::{not_inserted, warn_if_too_full};
 use super::file::{Held, save};
-use crate::cli::ChangeOptions;
+use super::gather::{Gathered, Repeats};
+use super::resize::{double, tell};
+use super::seed::given;
+use crate::cli::{ChangeOptions, InsertOptions};
 use crate::error::Error;
 use crate::interrupt::Interrupt;
 use crate::keys::Keys;
@@ -17,30 +21,53 @@ use crate::report::counted;
 /// The exit code if some lines were not in the filter.
 const SOME_MISSING: u8 = 1;
 
-/// Inserts lines into a filter.
-pub fn insert(options: &ChangeOptions) -> Result<ExitCode, Error> {
-    let mut held = Held::open(&options.filter)?;
-    each_block(options, &mut held, |held, hashes| {
-        held.filter.insert_all(hashes).map(drop).map_err(|full| no_room(&options.filter, full))
-    })?;
-    save(&held.filter, &options.filter)?;
+/// Inserts lines into a filter in a file.
+pub fn insert(options: &InsertOptions) -> Result<ExitCode, Error> {
+    let stray = [("--memory", options.memory.is_some()), ("--wait", options.wait.wait.is_some())];
+    if let Some((name, _)) = stray.iter().find(|(_, given)| *given) {
+        let filter = options.change.filter.display();
+        return Err(Error::Message(format!("{name} goes with a cascade filter, and {filter} is none")));
+    }
+    let options = &options.change;
+    let mut held = Held::open(&options.filter, given(&options.seed)?)?;
+    let path = &options.filter;
+    if let AnyFilter::Quotient(filter) = &mut held.filter {
+        let slots = filter.slots();
+        insert_into(filter, options)?;
+        if filter.slots() != slots {
+            tell(path, filter);
+        }
+    } else {
+        let spec = held.filter.hash_spec();
+        each_block(options, spec, |hashes| {
+            held.filter.insert_hashes(hashes).map(drop).map_err(|error| not_inserted(path, error))
+        })?;
+    }
+    save(&held.filter, &options.filter, held.seed)?;
     warn_if_too_full(&held.filter, &options.filter);
     Ok(ExitCode::SUCCESS)
 }
 
 /// Removes lines from a filter.
 pub fn remove(options: &ChangeOptions) -> Result<ExitCode, Error> {
-    let mut held = Held::open(&options.filter)?;
+    let mut held = Held::open(&options.filter, given(&options.seed)?)?;
     let mut missing: u64 = 0;
     // Most kinds of filters cannot remove keys, so this is checked before any line is read.
     held.filter.check_removable().map_err(|error| named(options, error))?;
-    each_block(options, &mut held, |held, hashes| {
-        for &hash in hashes {
-            missing += u64::from(!held.filter.remove_hash(hash).map_err(|error| named(options, error))?);
+    let spec = held.filter.hash_spec();
+    if let AnyFilter::Quotient(filter) = &mut held.filter {
+        // A run inserts a line once, so it removes it once.
+        for hash in gathered(options, spec)? {
+            missing += u64::from(!filter.remove_hash(hash).map_err(|error| named(options, error))?);
         }
-        Ok(())
-    })?;
-    save(&held.filter, &options.filter)?;
+    } else {
+        each_block(options, spec, |hashes| {
+            let removed = held.filter.remove_hashes(hashes).map_err(|error| named(options, error))?;
+            missing += hashes.len() as u64 - removed;
+            Ok(())
+        })?;
+    }
+    save(&held.filter, &options.filter, held.seed)?;
     if missing == 0 {
         return Ok(ExitCode::SUCCESS);
     }
@@ -54,24 +81,54 @@ pub fn remove(options: &ChangeOptions) -> Result<ExitCode, Error> {
     Ok(ExitCode::from(SOME_MISSING))
 }
 
+/// Inserts lines into a quotient filter, which grows when it is full.
+fn insert_into(filter: &mut QuotientFilter, options: &ChangeOptions) -> Result<(), Error> {
+    let path = &options.filter;
+    if filter.is_counting() {
+        let all = gathered(options, filter.hash_spec())?;
+        while filter.capacity() - filter.len() < all.len() as u64 {
+            double(filter, path)?;
+        }
+        return filter.insert_all(&all).map(drop).map_err(|full| not_inserted(path, full.into()));
+    }
+    each_block(options, filter.hash_spec(), |hashes| {
+        // Keys that are inserted twice into a set change nothing, so the batch is repeated.
+        while let Err(error) = filter.insert_hashes(hashes) {
+            match error {
+                InsertError::Full(Full::AtCapacity { .. }) => double(filter, path)?,
+                other => return Err(not_inserted(path, other)),
+            }
+        }
+        Ok(())
+    })
+}
+
+/// The hashes of all lines, each once.
+fn gathered(options: &ChangeOptions, spec: HashSpec) -> Result<Vec<KeyHash>, Error> {
+    let mut all =
+        Gathered::new(Repeats::Dropped, "split the input into parts without common lines, and run once for each");
+    each_block(options, spec, |hashes| all.take(hashes))?;
+    Ok(all.finish().0)
+}
+
 fn named(options: &ChangeOptions, error: furui::filter::ConfigError) -> Error {
     Error::Message(format!("{}: {error}", options.filter.display()))
 }
 
 fn each_block(
     options: &ChangeOptions,
-    held: &mut Held,
-    mut change: impl FnMut(&mut Held, &[KeyHash]) -> Result<(), Error>,
+    spec: HashSpec,
+    mut change: impl FnMut(&Hashes) -> Result<(), Error>,
 ) -> Result<(), Error> {
-    let keys = Keys::new(held.filter.hash_spec(), &options.lines);
+    let keys = Keys::new(spec, &options.lines);
     let interrupt = Interrupt::ignore();
     let mut blocks = options.input.blocks(&interrupt);
     let mut progress = Progress::new("reading", &options.input.files);
-    let mut hashes = Vec::new();
+    let mut hashes = Hashes::new(&keys.hasher);
     while let Some(block) = blocks.next()? {
         keys.hash_all(&block, &mut hashes);
         progress.advance(block.bytes.len());
-        change(held, &hashes)?;
+        change(&hashes)?;
     }
     Ok(())
 }

@@ -6,7 +6,8 @@ use std::process::ExitCode;
 use furui::filter::{AnyFilter, Mismatch};
 
 use super::build::warn_if_too_full;
-use super::file::{open, replace};
+use super::file::{SeedPlace, open, replace};
+use super::seed::given;
 use crate::cli::CombineOptions;
 use crate::error::Error;
 
@@ -30,11 +31,12 @@ fn combine(
     let Some((first, others)) = options.filters.split_first() else {
         return Err(Error::Message("there is no filter to combine: name at least one".into()));
     };
-    let mut filter = open(first)?;
+    let seed = given(&options.seed)?;
+    let mut filter = open(first, seed)?;
     for path in others {
-        with(&mut filter, &open(path)?).map_err(|error| mismatch(first, path, &error))?;
+        with(&mut filter, &open(path, seed)?).map_err(|error| mismatch(first, path, &error))?;
     }
-    replace(&filter, &options.output)?;
+    replace(&filter, &options.output, SeedPlace::of(seed))?;
     Ok(filter)
 }
 

@@ -6,6 +6,7 @@ use furui::filter::Estimate;
 
 use super::combine::mismatch;
 use super::file::open;
+use super::seed::given;
 use crate::cli::CompareOptions;
 use crate::error::Error;
 use crate::output::print;
@@ -13,7 +14,8 @@ use crate::report::{Report, figure, grouped};
 
 /// Runs the command.
 pub fn run(options: &CompareOptions) -> Result<ExitCode, Error> {
-    let (a, b) = (open(&options.a)?, open(&options.b)?);
+    let seed = given(&options.seed)?;
+    let (a, b) = (open(&options.a, seed)?, open(&options.b, seed)?);
     let similarity = a.similarity(&b).map_err(|error| mismatch(&options.a, &options.b, &error))?;
     let estimates = [
         ("a", format!("in {}", options.a.display()), similarity.a),

@@ -1,4 +1,4 @@
-//! What `furui info` says of a filter.
+//! The description of a filter that `furui info` prints.
 
 use std::path::Path;
 
@@ -20,8 +20,11 @@ pub fn details(path: &Path, filter: &AnyFilter, bytes: u64) -> String {
     let rate = error_rate(filter);
     let intended = filter.intended_rate().map_or(String::new(), |rate| format!(" (made for {})", figure(rate)));
     rows.push(("errs", format!("says yes wrongly at a rate of {}{intended}", figure(rate))));
+    if matches!(filter, AnyFilter::Quotient(filter) if !filter.is_counting()) {
+        rows.push(("removal", "refused: lines with the same fingerprint share one copy".into()));
+    }
     if filter.forgets() {
-        rows.push(("forgets", "old lines fade: a no is no proof".into()));
+        rows.push(("forgets", "old lines are forgotten: a no proves nothing".into()));
     }
     let width = rows.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
     let mut text = format!("{}: {}\n", path.display(), filter.kind());
@@ -51,6 +54,7 @@ pub fn fields(path: &Path, filter: &AnyFilter, bytes: u64) -> String {
         report.number("intended_rate", format!("{rate:e}"));
     }
     report.number("forgets", filter.forgets());
+    report.number("removable", filter.check_removable().is_ok());
     report.json()
 }
 
@@ -94,6 +98,7 @@ fn parameters(filter: &AnyFilter) -> Vec<(&'static str, u64)> {
             ("slots", filter.slots()),
             ("remainder_bits", filter.remainder_bits().into()),
             ("fingerprints", filter.len()),
+            ("greatest_fingerprint", filter.last_fingerprint()),
         ],
         AnyFilter::SplitBlock(filter) => vec![("blocks", filter.blocks())],
         AnyFilter::Growing(filter) => {

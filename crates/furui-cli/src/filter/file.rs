@@ -5,8 +5,8 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use furui::filter::AnyFilter;
-use furui::format::{Access, is_still, publish};
-use furui::store::MANIFEST;
+use furui::format::{Access, Seal, is_still, publish};
+use furui::store::{Directory, MANIFEST, StoreKind};
 
 use crate::error::Error;
 use crate::interrupt::{Interrupt, Wait};
@@ -18,11 +18,27 @@ const WRITE: usize = 1 << 20;
 /// The maximum number of symbolic links that are followed, as on Linux.
 const MAX_LINKS: usize = 40;
 
-/// Opens a filter for reading.
-pub fn open(path: &Path) -> Result<AnyFilter, Error> {
+/// True if there is a cascade filter at `path`. If a store there is damaged, that is the error.
+pub fn is_cascade(path: &Path) -> Result<bool, Error> {
+    if !path.is_dir() {
+        return Ok(false);
+    }
+    match Directory::open_read_only(path).and_then(|directory| directory.manifest()) {
+        Ok(manifest) => Ok(manifest.store == StoreKind::Filter),
+        Err(furui::Error::Store(_)) => Ok(false),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Opens a filter for reading. A `seed` is that of a file of its own.
+pub fn open(path: &Path, seed: Option<u64>) -> Result<AnyFilter, Error> {
     refuse_pipe(path)?;
     if path.is_dir() {
         let what = match path.join(MANIFEST).exists() {
+            true if is_cascade(path)? => {
+                "a cascade filter, with which `furui filter insert` and `test`, `furui info`, `verify` and `compact` work, but \
+                 not this command"
+            }
             true => {
                 "a store or a dictionary, not a filter: ask it by `furui seen -n --store` or `furui dict get --store`"
             }
@@ -30,7 +46,10 @@ pub fn open(path: &Path) -> Result<AnyFilter, Error> {
         };
         return Err(Error::Message(format!("{}: {what}", path.display())));
     }
-    Ok(AnyFilter::open(path)?)
+    Ok(match seed {
+        Some(seed) => AnyFilter::open_with_seed(path, seed)?,
+        None => AnyFilter::open(path)?,
+    })
 }
 
 /// Returns an error if `path` is a pipe. A pipe has no length, so it would be taken for a file that was cut off, or opening it would wait.
@@ -60,17 +79,40 @@ pub fn refuse_unwritable(path: &Path) -> Result<(), Error> {
     }
 }
 
+/// Where the seed of a filter's hash is.
+#[derive(Clone, Copy)]
+pub enum SeedPlace {
+    /// In the filter's file.
+    Filter,
+    /// In a file of its own.
+    Elsewhere,
+}
+
+impl SeedPlace {
+    /// The place of a seed that was read from a file of its own, if any was.
+    pub fn of(seed: Option<u64>) -> Self {
+        if seed.is_some() { Self::Elsewhere } else { Self::Filter }
+    }
+
+    fn write(self, filter: &AnyFilter, out: &mut dyn Write) -> io::Result<Seal> {
+        match self {
+            Self::Filter => filter.write_to(out),
+            Self::Elsewhere => filter.write_without_seed(out),
+        }
+    }
+}
+
 /// Writes a filter to a file, whole or not at all. "-" is standard output. Anything but a regular file, such as a pipe, is written to
 /// directly. If `path` is a symbolic link, the file that it points to is replaced.
-pub fn save(filter: &AnyFilter, path: &Path) -> Result<(), Error> {
+pub fn save(filter: &AnyFilter, path: &Path, seed: SeedPlace) -> Result<(), Error> {
     if path.as_os_str() == "-" || path == Path::new("/dev/stdout") {
         let written = standard_output().and_then(|out| {
             let mut out = BufWriter::with_capacity(WRITE, out);
-            filter.write_to(&mut out)?;
+            seed.write(filter, &mut out)?;
             out.flush()
         });
         return match written {
-            // The reader has closed the pipe, which is no error.
+            // The reader has closed the pipe, which is not an error.
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
             written => written.map_err(|error| Error::io("cannot write to", "standard output", error)),
         };
@@ -79,12 +121,12 @@ pub fn save(filter: &AnyFilter, path: &Path) -> Result<(), Error> {
     let failed = |error| Error::io("cannot write", &name, error);
     if path.metadata().is_ok_and(|data| !data.is_file()) {
         let mut file = File::options().write(true).open(path).map_err(failed)?;
-        return filter.write_to(&mut file).map(drop).map_err(failed);
+        return seed.write(filter, &mut file).map(drop).map_err(failed);
     }
     let path = linked(path).map_err(failed)?;
     let interrupt = Interrupt::listen().map_err(|error| Error::io("cannot catch", "signals", error))?;
     let saved = publish(&path, Access::Default, |out| {
-        filter.write_to(&mut Until { interrupt: &interrupt, out }).map(drop).map_err(failed)
+        seed.write(filter, &mut Until { interrupt: &interrupt, out }).map(drop).map_err(failed)
     });
     if saved.is_err() {
         // The unfinished file is removed. The user, who interrupted, needs no message.
@@ -95,11 +137,11 @@ pub fn save(filter: &AnyFilter, path: &Path) -> Result<(), Error> {
 
 /// [`save`]s a filter that does not depend on the contents of the file that it replaces. If another process is changing that file,
 /// waits for it, as its change would otherwise overwrite the new filter.
-pub fn replace(filter: &AnyFilter, path: &Path) -> Result<(), Error> {
+pub fn replace(filter: &AnyFilter, path: &Path, seed: SeedPlace) -> Result<(), Error> {
     let is_there = path.metadata().is_ok_and(|data| data.is_file());
     // On file systems without locks, the user must see to it that a file has one writer.
     let _lock = if is_there { lock(path, Others::AreAwaited).ok() } else { None };
-    save(filter, path)
+    save(filter, path, seed)
 }
 
 /// A writer that fails as soon as the user interrupts.
@@ -136,20 +178,22 @@ fn linked(path: &Path) -> io::Result<PathBuf> {
 /// A filter that is going to be replaced, with a lock that keeps other processes from replacing it.
 pub struct Held {
     pub filter: AnyFilter,
+    /// Where its seed is when it is saved.
+    pub seed: SeedPlace,
     /// Closing this file releases the lock.
     _lock: File,
 }
 
 impl Held {
     /// Opens a filter for changing.
-    pub fn open(path: &Path) -> Result<Self, Error> {
+    pub fn open(path: &Path, seed: Option<u64>) -> Result<Self, Error> {
         refuse_pipe(path)?;
         let lock = lock(path, Others::AreRefused)?;
-        Ok(Self { filter: open(path)?, _lock: lock })
+        Ok(Self { filter: open(path, seed)?, seed: SeedPlace::of(seed), _lock: lock })
     }
 }
 
-/// What to do if another process holds the lock of a file.
+/// Whether to wait if another process holds the lock of a file.
 #[derive(Clone, Copy)]
 enum Others {
     AreAwaited,
@@ -183,7 +227,7 @@ fn lock(path: &Path, others: Others) -> Result<File, Error> {
 fn wait_to_lock(lock: &File, name: &str) -> Result<(), fs::TryLockError> {
     match lock.try_lock() {
         Err(fs::TryLockError::WouldBlock) => {
-            // If standard error cannot be written to, the wait goes on all the same.
+            // If standard error cannot be written to, the wait continues without a message.
             let _ = writeln!(io::stderr(), "furui: {name}: waiting for another process that is changing it");
             lock.lock().map_err(fs::TryLockError::Error)
         }

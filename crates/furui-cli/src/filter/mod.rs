@@ -1,29 +1,39 @@
 //! `furui filter`: small files that answer "have I seen this?".
 
 mod build;
+pub mod cascade;
 mod change;
 mod combine;
 mod compare;
 mod describe;
 mod file;
+mod gather;
+mod list;
+mod resize;
+mod seed;
 mod test;
 
 use std::process::ExitCode;
 
-use crate::cli::FilterCommand;
+use crate::cli::{FilterCommand, FilterKind};
 use crate::error::Error;
 pub use describe::{details, fields};
 pub use file::refuse_pipe;
+pub use seed::given as given_seed;
 
 /// Runs one of the commands.
 pub fn run(command: &FilterCommand) -> Result<ExitCode, Error> {
     match command {
+        FilterCommand::Build(options) if options.kind == FilterKind::Cascade => cascade::build(options),
         FilterCommand::Build(options) => build::run(options),
+        FilterCommand::Insert(options) if file::is_cascade(&options.change.filter)? => cascade::insert(options),
         FilterCommand::Insert(options) => change::insert(options),
         FilterCommand::Remove(options) => change::remove(&options.change),
         FilterCommand::Test(options) => test::run(options),
         FilterCommand::Union(options) => combine::union(options),
         FilterCommand::Intersect(options) => combine::intersect(&options.combine),
         FilterCommand::Compare(options) => compare::run(options),
+        FilterCommand::Resize(options) => resize::run(options),
+        FilterCommand::List(options) => list::run(options),
     }
 }

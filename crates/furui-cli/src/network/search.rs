@@ -42,7 +42,7 @@ struct Hit {
 pub fn run(options: &SearchOptions) -> Result<ExitCode, Error> {
     // A word may begin with a minus, so clap takes an option after the words for a word.
     if let Some(word) = options.query.iter().find(|word| word.starts_with("--")) {
-        return Err(Error::Message(format!("{word} is no word; options come before the words")));
+        return Err(Error::Message(format!("{word} is not a word; options come before the words")));
     }
     let client = Client::new(&options.node.url);
     let query = options.query.join(" ");
@@ -70,7 +70,9 @@ pub fn run(options: &SearchOptions) -> Result<ExitCode, Error> {
         }
     }
     if !search.whole {
-        eprintln!("furui: a node that was asked has not been given all it should hold yet: there may be more");
+        eprintln!(
+            "furui: a node in this search has not received everything that it should hold: there may be more documents"
+        );
     }
     Ok(if search.left < options.limit { ExitCode::SUCCESS } else { ExitCode::from(NONE) })
 }
@@ -88,7 +90,7 @@ struct Search<'a> {
     whole: bool,
 }
 
-/// How a page ended.
+/// Why a page ended.
 enum Page {
     Next(String),
     Last,

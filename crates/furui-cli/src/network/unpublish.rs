@@ -14,7 +14,7 @@ use crate::network::options::unpublish::UnpublishOptions;
 use crate::output::print;
 use crate::report::grouped;
 
-/// How many URLs are sent at a time, and after how many bytes no further one is added.
+/// The number of URLs that are sent at a time, and the number of bytes at which no further one is added.
 const URLS: usize = 1024;
 const BYTES: usize = 512 << 10;
 /// The maximum length of a URL.
@@ -101,7 +101,7 @@ impl Withdrawal {
         Ok(())
     }
 
-    /// Withdraws what is published under these URLs. Returns the URLs under which nothing was published.
+    /// Withdraws the documents published under these URLs. Returns the URLs under which nothing was published.
     fn withdraw(&mut self, urls: Vec<String>) -> Result<Vec<String>, Error> {
         if urls.is_empty() {
             return Ok(urls);

@@ -1,4 +1,4 @@
-//! `furui seen`: the first occurrence of each line.
+//! `furui seen`, which prints the first occurrence of each line.
 
 mod pace;
 mod recorder;
@@ -6,9 +6,9 @@ mod stats;
 
 use std::process::ExitCode;
 
-use furui::HashSpec;
 use furui::seen::{Cache, Seen, SeenOptions, Verdict};
 use furui::store::{Directory, Manifest, Overlay, Scratch, Storage};
+use furui::{HashSpec, Hashes};
 
 use crate::blocks::Next;
 use crate::cli::{self, CacheKind};
@@ -67,7 +67,7 @@ fn observe<S: Storage>(storage: S, options: &cli::SeenOptions) -> Result<ExitCod
     }
     let mut recorder = Recorder::new(output, wanted, records.then_some(options.sync));
     let mut blocks = options.input.blocks(&interrupt);
-    let (mut hashes, mut verdicts) = (Vec::new(), Vec::new());
+    let (mut hashes, mut verdicts) = (Hashes::new(&keys.hasher), Vec::new());
     let mut bytes = 0;
     let mut closed = false;
     let mut failure = None;
@@ -101,7 +101,8 @@ fn observe<S: Storage>(storage: S, options: &cli::SeenOptions) -> Result<ExitCod
         }
         // The lines are printed before the next call, which may make their keys durable. So a crash repeats lines, but loses none.
         if recorder.print(&mut seen, &mut block, &verdicts)? == Sink::Closed {
-            // It is not known which of the last lines were read. The next run prints those again that are not durable.
+            // It is unknown which of the last lines were read. The next run prints again the lines that are not
+            // durable.
             closed = true;
             break;
         }
@@ -110,7 +111,7 @@ fn observe<S: Storage>(storage: S, options: &cli::SeenOptions) -> Result<ExitCod
         }
     }
     if records && !closed {
-        // After any error, what was printed is recorded if possible, in the journal, which needs no memory.
+        // After any error, printed lines are recorded if possible, in the journal, which needs no memory.
         let kept = match recorder.settle(&mut seen) {
             Ok(Sink::Open) if failure.is_none() => seen.publish().map_err(Error::from),
             Ok(Sink::Open) => seen.sync().map_err(Error::from),

@@ -6,10 +6,12 @@ use std::time::{Duration, Instant};
 const PAUSE: Duration = Duration::from_millis(40);
 /// An input that continues within this time after a pause has not really paused.
 const SOON: Duration = Duration::from_secs(1);
-/// Pauses are ignored for this long after a pause that was none, and for twice as long after each further one, up to an hour.
+/// Pauses are ignored for this long after a pause that was not a real one, and for twice as long after each further
+/// such pause, up to an hour.
 const HOLD: Duration = Duration::from_secs(60);
 const LONGEST_HOLD: Duration = Duration::from_secs(3600);
-/// At least this many keys are worth a sync in any case, as they fill a part of the page of storage that a sync writes.
+/// At least this many keys are worth a sync in any case, because they fill a good part of the page of storage that a
+/// sync writes.
 const MANY: usize = 64;
 
 /// Tells when to sync: some time after a line was printed, or as soon as the input pauses.
@@ -18,11 +20,11 @@ const MANY: usize = 64;
 /// but is recorded only once in each interval.
 pub struct Pace {
     interval: Duration,
-    /// When the oldest key arrived that is not recorded.
+    /// The time at which the oldest unrecorded key arrived.
     waiting: Option<Instant>,
-    /// When the input counts as paused, if nothing else arrives.
+    /// The time at which the input counts as paused if nothing else arrives.
     pause: Option<Instant>,
-    /// When a few keys were recorded because the input had paused, if nothing has arrived since.
+    /// The time at which a few keys were recorded because the input had paused; `None` if input has arrived since.
     paused: Option<Instant>,
     hold: Duration,
     held_until: Option<Instant>,
@@ -44,7 +46,7 @@ impl Pace {
         }
     }
 
-    /// When to record the `keys` keys that wait.
+    /// The time at which to record the `keys` waiting keys.
     pub fn deadline(&self, keys: usize) -> Option<Instant> {
         let latest = self.waiting? + self.interval;
         let pause = self

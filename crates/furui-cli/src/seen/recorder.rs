@@ -1,4 +1,4 @@
-//! Recording of the lines that were printed, and of no others.
+//! Records the lines that were printed, and no others.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -17,8 +17,8 @@ pub struct Recorder {
     /// When to record. `None` if nothing is recorded.
     pace: Option<Pace>,
     wanted: Verdict,
-    /// The positions in the output at which new lines end that are not recorded and may still be in a pipe. It has no lines of which
-    /// nothing is known.
+    /// The positions in the output at which new lines end that are not recorded, and that the reader of a pipe may not
+    /// have read yet. Lines that are known to be read or recorded are not among them.
     unread: VecDeque<u64>,
 }
 
@@ -29,7 +29,7 @@ impl Recorder {
         Self { output, pace: within.map(Pace::new), wanted, unread: VecDeque::new() }
     }
 
-    /// When [`sync`](Self::sync) should be called. `None` if there is nothing to record.
+    /// The time at which [`sync`](Self::sync) should be called. `None` if there is nothing to record.
     pub fn deadline<S: Storage>(&self, seen: &Seen<S>) -> Option<Instant> {
         self.pace.as_ref().and_then(|pace| pace.deadline(seen.unsynced()))
     }

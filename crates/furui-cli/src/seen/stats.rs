@@ -15,7 +15,7 @@ pub fn report<S: Storage>(seen: &Seen<S>, bytes: u64, format: StatsFormat) {
         StatsFormat::Text => text(seen, bytes),
         StatsFormat::Json => json(seen, bytes),
     };
-    // If standard error cannot be written to, the lines are printed and recorded all the same.
+    // If standard error cannot be written to, the lines are printed and recorded nevertheless.
     let _ = std::io::stderr().write_all(report.as_bytes());
 }
 
@@ -52,7 +52,7 @@ fn text<S: Storage>(seen: &Seen<S>, bytes: u64) -> String {
         ));
     }
     lines.push(format!(
-        "exact set: {} asked about, {} of them known; {} now, {} of memory",
+        "exact set: {} looked up, {} of them known; {} in the set now, {} of memory",
         counted(c.set_repeats + c.new, "line"),
         grouped(c.set_repeats),
         counted(set.len(), "key"),

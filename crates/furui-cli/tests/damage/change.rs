@@ -1,4 +1,4 @@
-//! What becomes of a file.
+//! Damages a file in one place.
 
 use std::fmt;
 use std::ops::Range;
@@ -9,21 +9,21 @@ use crate::repair::{numbers, repair};
 /// A way to damage a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
-    /// One bit is another.
+    /// One bit is flipped.
     Bit,
-    /// 64 bytes are zeros.
+    /// 64 bytes are replaced by zeros.
     Zeros,
     /// The end is missing.
     Truncation,
     /// Bytes of another file follow the end.
     Growth,
-    /// Some bytes are those of another file.
+    /// Some bytes are replaced by bytes of another file.
     Splice,
-    /// A number is another.
+    /// A number is replaced by another one.
     Number,
 }
 
-/// The kinds in turn, and whether checksums are made right afterwards.
+/// The kinds of damage in turn, each with whether the checksums are corrected afterwards.
 const TURNS: [(Kind, bool); 10] = [
     (Kind::Bit, false),
     (Kind::Zeros, false),
@@ -37,17 +37,17 @@ const TURNS: [(Kind, bool); 10] = [
     (Kind::Splice, true),
 ];
 
-/// The largest piece of another file.
+/// The maximum length of a piece of another file.
 const PIECE: usize = 4096;
 
 /// A change of a file.
 pub struct Change {
     kind: Kind,
-    /// Whether the checksums were made right, as nobody's disk does but an enemy may.
+    /// True if the checksums were corrected, as an enemy might do, though no disk does.
     pub repaired: bool,
-    /// What of the file as it is now is not as it was.
+    /// The bytes of the changed file that differ from before.
     place: Range<usize>,
-    /// The file as it is now.
+    /// The bytes of the changed file.
     pub file: Vec<u8>,
 }
 
@@ -60,7 +60,7 @@ impl fmt::Display for Change {
 }
 
 impl Change {
-    /// A change of `file`, in the turn of its kind, with another file to take pieces of.
+    /// Makes a change of `file` whose kind depends on its number. Pieces are taken from `other`.
     pub fn new(random: &mut Random, turn: usize, file: &[u8], other: &[u8]) -> Self {
         let (kind, repaired) = TURNS[turn % TURNS.len()];
         loop {
@@ -77,7 +77,7 @@ impl Change {
         }
     }
 
-    /// A bit of this byte is another, and the checksums are right.
+    /// Makes a change that flips a bit of this byte, and corrects the checksums.
     pub fn repaired_bit(file: &[u8], at: usize) -> Self {
         let mut changed = file.to_vec();
         changed[at] ^= 1;
@@ -87,12 +87,12 @@ impl Change {
 }
 
 impl Kind {
-    /// Changes the file, and says where.
+    /// Changes the file, and returns the place of the change.
     fn apply(self, random: &mut Random, file: &mut Vec<u8>, other: &[u8]) -> Range<usize> {
         let length = file.len();
         let place = |random: &mut Random, file: &[u8], size: usize| {
             let room = file.len() - size + 1;
-            // A file is mostly content; what tells where that lies has its share here.
+            // A file is mostly content, so its headers and tables get a fixed share of the changes.
             let numbers = numbers(file);
             let within =
                 if numbers.is_empty() || random.below(4) > 0 { 0..room } else { random.pick(&numbers).clone() };
@@ -121,7 +121,7 @@ impl Kind {
             Self::Splice => {
                 let size = 1 + random.below(PIECE.min(length / 2).min(other.len() / 2));
                 let place = place(random, file, size);
-                // What lies in the same place of another file is the likest to be taken for what was there.
+                // A piece from an equal place of another file is the most likely to be taken for the original.
                 let most = other.len() - size;
                 let from = if random.below(2) == 0 { place.start.min(most) } else { random.below(most + 1) };
                 file[place.clone()].copy_from_slice(&other[from..from + size]);

@@ -1,4 +1,4 @@
-//! What is wrong.
+//! Finds faults in how furui treats a damaged file.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -11,41 +11,41 @@ use crate::repair::rename_run;
 use crate::script::{Effect, Step};
 use crate::specimen::Specimen;
 
-/// What must not be.
+/// A kind of fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Fault {
-    /// A panic, a signal, an exit status that nobody promised.
+    /// A panic, a signal, or an exit status that is not documented.
     Crash,
-    /// No end in time, or of what it prints.
+    /// The command does not end in time, or prints without end.
     Hang,
-    /// An answer as if all were well, which it is not.
+    /// A wrong answer, given as if all were well.
     WrongAnswer,
-    /// Part of such an answer, then an error.
+    /// A part of a wrong answer, then an error.
     WrongBeforeError,
-    /// A wrong answer after a command has written and `verify` found nothing: the damage cannot be found any more.
+    /// A wrong answer after a command has written and `verify` found nothing: the damage can no longer be found.
     Laundered,
-    /// `verify` finds nothing, and nobody has written yet.
+    /// `verify` does not find the damage, and no command has written yet.
     Missed,
-    /// The error does not say which file is damaged.
+    /// The error does not name the damaged file.
     Unnamed,
-    /// After a command has written, the error is of another file than was damaged.
+    /// After a command has written, the error names a file other than the damaged one.
     Spread,
 }
 
-/// A file that is damaged, and what is expected of its specimen.
+/// A file to damage, and the expected answers of its specimen.
 pub struct Target<'a> {
     pub specimen: &'a Specimen,
-    /// Its path in the specimen's directory.
+    /// The path of the file in the specimen's directory.
     pub path: &'a str,
     pub bytes: Vec<u8>,
-    /// The answers to each step of each chapter if nothing is damaged.
+    /// The answer to each step of each chapter without damage.
     expected: Vec<Vec<Answer>>,
 }
 
-/// A fault, and where it showed.
+/// A fault, with the place where it was seen.
 pub struct Finding {
     pub fault: Fault,
-    /// The command, what was expected of it, and what it said.
+    /// The command, the expected answer, and the actual answer.
     pub text: String,
 }
 
@@ -53,7 +53,7 @@ impl Finding {
     fn new(fault: Fault, arguments: &[String], expected: &Answer, got: &Answer) -> Self {
         let same = expected.stdout.iter().zip(&got.stdout).take_while(|(a, b)| a == b).count();
         let line = expected.stdout[..same].iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
-        // Of a long line only what is just before the difference.
+        // Of a long line, only the part just before the difference is shown.
         let from = line.max(same.saturating_sub(60));
         let (command, expected, got) = (arguments.join(" "), expected.from(from), got.from(from));
         Self { fault, text: format!("{fault:?}: furui {command}\n    expected {expected}\n    got      {got}") }
@@ -67,7 +67,7 @@ impl fmt::Display for Target<'_> {
 }
 
 impl<'a> Target<'a> {
-    /// Asks the whole specimen everything, in the directory `place`, which is made and removed.
+    /// Runs all chapters on the undamaged specimen, in the directory `place`, which is made and removed.
     pub fn new(specimen: &'a Specimen, path: &'a str, place: &Path) -> Self {
         let mut expected = vec![];
         for chapter in &specimen.chapters {
@@ -88,7 +88,7 @@ impl<'a> Target<'a> {
         target
     }
 
-    /// Checksums that were made right must be, or repaired damage would not come far.
+    /// Corrects the checksums of undamaged files, which must not change; otherwise corrected damage would not get far.
     fn check_repair(&self, place: &Path) {
         self.damage(&Change::repaired_bit(&self.bytes, self.bytes.len() / 2), place);
         for path in [self.path, "store"].iter().filter(|path| place.join(path).exists()) {
@@ -98,7 +98,8 @@ impl<'a> Target<'a> {
         fs::remove_dir_all(place).unwrap();
     }
 
-    /// Asks the damaged specimen everything, in the directory `place`, which is made and removed; and counts commands.
+    /// Runs all chapters on the damaged specimen, in the directory `place`, which is made and removed. Counts the
+    /// commands.
     pub fn judge(&self, change: &Change, place: &Path, commands: &mut usize) -> Vec<Finding> {
         let mut findings: Vec<Finding> = vec![];
         let mut known = BTreeSet::new();
@@ -116,7 +117,7 @@ impl<'a> Target<'a> {
                     let name = self.path.rsplit('/').next().unwrap_or(self.path);
                     if change.repaired { None } else { course.fault(name, step.effect, expected, &got) }
                 });
-                // One of each sort will do.
+                // One finding of each sort is enough.
                 if let Some(fault) = fault.filter(|&fault| known.insert(fault)) {
                     findings.push(Finding::new(fault, &arguments, expected, &got));
                 }
@@ -129,7 +130,7 @@ impl<'a> Target<'a> {
     /// Makes the damaged specimen in the directory `place`.
     pub fn damage(&self, change: &Change, place: &Path) {
         self.specimen.copy(place);
-        // The file may be the specimen's own, under a second name.
+        // The file may be a second name of the specimen's own file.
         fs::remove_file(place.join(self.path)).unwrap();
         fs::write(place.join(self.path), &change.file).unwrap();
         let number =
@@ -143,7 +144,7 @@ impl<'a> Target<'a> {
     }
 }
 
-/// What must never be, whatever a file holds.
+/// The fault of an answer that is wrong whatever a file holds.
 fn crash(got: &Answer) -> Option<Fault> {
     match got.end {
         End::Hang => Some(Fault::Hang),
@@ -152,13 +153,13 @@ fn crash(got: &Answer) -> Option<Fault> {
     }
 }
 
-/// What has happened in a chapter so far.
+/// The events of a chapter so far.
 #[derive(Default)]
 struct Course {
-    /// A command that writes has failed: how far it came, nobody knows.
+    /// True if a command that writes has failed; its progress is unknown.
     failed: bool,
     wrote: bool,
-    /// Nothing was written since `verify` found nothing.
+    /// True if nothing was written since `verify` found nothing.
     clean: bool,
 }
 

@@ -1,15 +1,16 @@
-//! What becomes of files that were damaged: `furui` through its binary answers rightly, or says what is wrong.
+//! Tests the binary `furui` on damaged files: it answers correctly, or reports the damage.
 //!
-//! Each damage is one change of one file of a specimen: a filter of each kind, the store of `furui seen`, a dictionary. Then
-//! everything is asked that can be, and everything written, in less than 1 GiB of address space and without a hang:
+//! Each damage is one change of one file of a specimen: a filter of each kind, the store of `furui seen`, or one of the
+//! dictionaries. Then all commands that read and write it run, within 1 GiB of address space and a time limit:
 //!
-//! - An answer with status 0 or 1 is the one of the whole specimen. Where the damage lies in what no answer depends on, that
-//!   is so anyway. Status 2 names the damaged file.
-//! - What wrote with status 0, `compact` above all, has left answers right, or damage that `verify` finds.
-//! - Where the checksums were made to fit, as only an enemy does, answers may be others; a crash or a hang may not be.
+//! - An answer with status 0 or 1 must equal that of the undamaged specimen, which is possible if no answer depends on
+//!   the damaged bytes. With status 2, the error names the damaged file.
+//! - A command that wrote with status 0, above all `compact`, must leave a specimen with correct answers, or with
+//!   damage that `verify` finds.
+//! - If the checksums were corrected, as only an enemy would do, answers may differ, but no command may crash or hang.
 //!
-//! `FURUI_DAMAGE_SEED` and `FURUI_DAMAGE_COUNT` choose the damages, `FURUI_DAMAGE_ONLY` one of them by its
-//! number, whose files are then kept.
+//! `FURUI_DAMAGE_SEED` and `FURUI_DAMAGE_COUNT` choose the damages. `FURUI_DAMAGE_ONLY` chooses one of them by its
+//! number, and keeps its files.
 
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
@@ -37,7 +38,7 @@ use random::Random;
 use specimen::Specimen;
 use support::TempDir;
 
-/// Of findings of one sort, so many are shown.
+/// The maximum number of findings of one sort that are shown.
 const SHOWN: usize = 3;
 
 #[test]
@@ -103,7 +104,7 @@ fn damage(count: usize) {
     assert!(sorts.is_empty(), "damage was believed, lost or not survived; see above");
 }
 
-/// What `of` gives for each number, on all processors.
+/// The results of `of` for each number, computed on all processors.
 fn in_parallel<T: Send>(range: std::ops::Range<usize>, of: impl Fn(usize) -> T + Sync) -> Vec<T> {
     let (next, done) = (AtomicUsize::new(range.start), Mutex::new(BTreeMap::new()));
     thread::scope(|scope| {

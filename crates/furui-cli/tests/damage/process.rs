@@ -1,4 +1,4 @@
-//! Running `furui` where it may take neither too much memory nor too much time.
+//! Runs `furui` with limits of memory and time.
 
 use std::io::Read;
 use std::os::unix::process::ExitStatusExt;
@@ -10,11 +10,11 @@ use std::time::Duration;
 
 use rustix::process::{Pid, Resource, Rlimit, Signal, getrlimit, kill_process, setrlimit};
 
-/// The most address space a command may have.
+/// The maximum address space of a command.
 const MEMORY: u64 = 1 << 30;
-/// A command that takes longer hangs; the slowest takes less than a second.
+/// The time after which a command counts as hanging. The slowest takes less than a second.
 const TIME: Duration = Duration::from_secs(60);
-/// The most that a command may print.
+/// The maximum number of bytes that a command may print.
 const PRINTED: u64 = 64 << 20;
 
 /// How a command ended.
@@ -22,11 +22,11 @@ const PRINTED: u64 = 64 << 20;
 pub enum End {
     Code(i32),
     Signal(i32),
-    /// It went on and on.
+    /// The command did not end in time, or printed without end.
     Hang,
 }
 
-/// What a command said.
+/// The output of a command, and how it ended.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Answer {
     pub end: End,
@@ -35,7 +35,7 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// As a text, with a little of what was printed from this byte on.
+    /// The answer as a text, with a part of the output from this byte on.
     pub fn from(&self, byte: usize) -> String {
         let shown = |bytes: &[u8]| String::from_utf8_lossy(&bytes[..bytes.len().min(120)]).into_owned();
         let (printed, told) = (shown(&self.stdout[byte..]), shown(self.stderr.as_bytes()));
@@ -43,7 +43,7 @@ impl Answer {
     }
 }
 
-/// Limits the address space of this process, and so of all that it starts.
+/// Limits the address space of this process, and thereby of all processes that it starts.
 pub fn limit_memory() {
     let limit = |resource, most| {
         let Rlimit { maximum, .. } = getrlimit(resource);
@@ -51,7 +51,7 @@ pub fn limit_memory() {
     };
     limit(Resource::Core, 0).unwrap();
     if limit(Resource::As, MEMORY).is_err() {
-        println!("SKIPPED: the limit of memory, which this system does not have");
+        println!("SKIPPED: this system cannot limit memory");
     }
 }
 
@@ -67,13 +67,13 @@ pub fn run(directory: &Path, arguments: &[String]) -> Answer {
     let waiting = thread::spawn(move || {
         let (stdout, stderr) = read(stdout, stderr);
         let status = child.wait().expect("it was started here");
-        // Errors: nobody waits any more.
+        // Sending fails if nobody waits any more.
         let _ = sender.send(());
         (status, stdout, stderr)
     });
     let in_time = receiver.recv_timeout(TIME).is_ok();
     if !in_time {
-        // Errors: it has ended by now.
+        // This fails if the process has ended already.
         let _ = kill_process(pid, Signal::KILL);
     }
     let (status, stdout, stderr) = waiting.join().unwrap();

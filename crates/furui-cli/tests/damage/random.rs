@@ -2,7 +2,8 @@
 pub struct Random(u64);
 
 impl Random {
-    /// The numbers of one damage of a run: any damage can be made again without those before it.
+    /// The random numbers for one damage of a run. They do not depend on earlier damages, so each damage can be
+    /// repeated by itself.
     pub fn new(seed: u64, index: usize) -> Self {
         let mut random = Self(seed);
         random.0 = random.next() ^ index as u64;

@@ -1,4 +1,4 @@
-//! The checksums of a file, as docs/format.md has them, written without furui's own code.
+//! The checksums of a file, computed from docs/format.md without furui's own code.
 
 use std::ops::Range;
 
@@ -8,19 +8,19 @@ const MAGIC: &[u8] = b"FURUI\r\n\x1a";
 const HEADER: usize = 64;
 const FOOTER: usize = 64;
 const ENTRY: usize = 32;
-/// The bytes of a page of a run, and those that a checksum of a region covers.
+/// The size of a page of a run, which is also that of a region with its own checksum.
 const PAGE: usize = 4096;
 const RUN: u16 = 2;
 
-/// Where the sections of a file lie, as its table says, as far as that can be.
+/// The places of a file's sections, as far as its table states them.
 struct Layout {
     table: Range<usize>,
-    /// Where each section's entry begins, its tag, and where the section lies.
+    /// For each section: the place of its entry in the table, its tag, and the section's place.
     sections: Vec<(usize, [u8; 4], Range<usize>)>,
 }
 
 impl Layout {
-    /// None if the footer leads nowhere.
+    /// The layout of a file; `None` if its footer is invalid.
     fn of(file: &[u8]) -> Option<Self> {
         let footer = file.len().checked_sub(FOOTER).filter(|&footer| footer >= HEADER)?;
         let start = usize::try_from(u64_at(file, footer)).ok().filter(|&start| start <= footer)?;
@@ -35,16 +35,18 @@ impl Layout {
     }
 }
 
-/// Makes the checksums right of a file in which something was changed, from the inside out: of the pages of a run, of files
-/// in sections, of regions, of sections, of header and footer. What the table or footer says wrongly stays so.
+/// Corrects the checksums of a changed file from the inside out: of the pages of a run, of files in sections, of
+/// regions, of sections, of header and footer. Wrong values in the table or footer stay.
 pub fn repair(file: &mut [u8]) {
     let Some(Layout { table, sections }) = Layout::of(file) else { return };
     let is_run = file[10..12] == RUN.to_le_bytes();
+    let bases = bases(file, &sections);
     for (entry, tag, section) in sections {
         match &tag {
             b"PAGE" if is_run => {
-                for page in file[section.clone()].chunks_exact_mut(PAGE) {
-                    let sum = xxh3_64(&page[4..]) as u32;
+                for (index, page) in file[section.clone()].chunks_exact_mut(PAGE).enumerate() {
+                    let base = bases.get(index).copied().unwrap_or(0);
+                    let sum = (xxh3_64(&page[4..]) as u32).wrapping_add(base as u32);
                     put(page, 0, &sum.to_le_bytes());
                 }
             }
@@ -67,7 +69,18 @@ pub fn repair(file: &mut [u8]) {
     put(file, table.end + 48, &xxh3_64(&sealed).to_le_bytes());
 }
 
-/// Makes a manifest name a run as it is now: by its length and the checksum in its footer.
+/// The base of each page of a run: its fence without the low bits that `META` says.
+fn bases(file: &[u8], sections: &[(usize, [u8; 4], Range<usize>)]) -> Vec<u64> {
+    let bytes = |wanted: &[u8; 4]| {
+        let section = sections.iter().find(|(_, tag, _)| tag == wanted);
+        section.map_or(&[][..], |(_, _, section)| &file[section.clone()])
+    };
+    let (fences, meta) = (bytes(b"FENC"), bytes(b"META"));
+    let bits = if meta.len() > 16 { u32::from(meta[16]) } else { 0 };
+    fences.as_chunks().0.iter().map(|fence| u64::from_le_bytes(*fence).checked_shr(bits).unwrap_or(0)).collect()
+}
+
+/// Updates a manifest to the present state of a run: its length, and the checksum in its footer.
 pub fn rename_run(manifest: &mut [u8], number: u64, run: &[u8]) {
     let Some(layout) = Layout::of(manifest) else { return };
     let Some(checksum) = run.len().checked_sub(16).map(|at| u64_at(run, at)) else { return };
@@ -82,8 +95,8 @@ pub fn rename_run(manifest: &mut [u8], number: u64, run: &[u8]) {
     repair(manifest);
 }
 
-/// Where a file says how long and how many things are: headers, tables, footers, short sections, heads of pages; of files
-/// in sections too.
+/// The places where a file states lengths and counts, also in files within sections: headers, tables, footers, short
+/// sections, and heads of pages.
 pub fn numbers(file: &[u8]) -> Vec<Range<usize>> {
     let Some(Layout { table, sections }) = Layout::of(file) else { return vec![] };
     let mut all = vec![0..HEADER, table.clone(), table.end..file.len()];
@@ -102,7 +115,7 @@ pub fn numbers(file: &[u8]) -> Vec<Range<usize>> {
     all
 }
 
-/// The levels of checksums over these bytes, and the checksum of the last one.
+/// The levels of checksums over these bytes, and the checksum of the last level.
 fn region_sums(bytes: &[u8]) -> (Vec<u8>, u64) {
     let level = |bytes: &[u8]| -> Vec<u8> {
         bytes.chunks(PAGE).flat_map(|region| (xxh3_64(region) as u32).to_le_bytes()).collect()

@@ -1,29 +1,31 @@
-//! What is done with a specimen, whole or damaged.
+//! The commands that run on a specimen, damaged or not.
 
-/// What a command does.
+/// The effect of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
-    /// It answers from what is there.
+    /// The command answers from the specimen.
     Reads,
-    /// It answers from what no command of the script ever changes: what it says does not depend on whether one failed.
+    /// The command answers from data that no command of the script ever changes, so the answer does not depend on
+    /// whether one failed.
     ReadsSettled,
-    /// It looks for damage.
+    /// The command looks for damage.
     Verifies,
-    /// It writes.
+    /// The command writes.
     Writes,
 }
 
-/// One command.
+/// A command of the script.
 pub struct Step {
     pub effect: Effect,
-    /// `{}` stands for the damaged file.
+    /// The arguments, in which `{}` stands for the damaged file.
     arguments: Vec<String>,
-    /// What it must print if nothing is damaged, where a model knows it.
+    /// The expected output without damage, if a model knows it.
     pub model: Option<Vec<u8>>,
 }
 
 impl Step {
-    /// Of words with spaces between; a word that begins with @ is a file of that name in the directory `inputs`.
+    /// Makes a step from words with spaces between them. A word that begins with @ is a file of that name in the
+    /// directory `inputs`.
     pub fn new(effect: Effect, words: &str, inputs: &str) -> Self {
         let word = |word: &str| match word.strip_prefix('@') {
             Some(name) => format!("{inputs}/{name}"),
@@ -32,13 +34,13 @@ impl Step {
         Self { effect, arguments: words.split(' ').map(word).collect(), model: None }
     }
 
-    /// With what it must print.
+    /// The step with its expected output.
     pub fn printing(mut self, model: impl Into<Vec<u8>>) -> Self {
         self.model = Some(model.into());
         self
     }
 
-    /// The arguments, where this file is the damaged one.
+    /// The arguments, with this path for the damaged file.
     pub fn arguments(&self, damaged: &str) -> Vec<String> {
         self.arguments.iter().map(|word| word.replace("{}", damaged)).collect()
     }

@@ -1,5 +1,7 @@
-//! What is damaged.
+//! The files to damage.
 
+mod byte_dictionary;
+mod cascade;
 mod dictionary;
 mod filters;
 mod set;
@@ -11,27 +13,27 @@ use crate::random::Random;
 use crate::script::Step;
 use crate::support::TempDir;
 
-/// A directory with files that belong together, and what is done with it.
+/// A directory with files that belong together, and the commands that run on it.
 pub struct Specimen {
     pub name: String,
-    /// The directory, of which copies are damaged.
+    /// The directory. Copies of it are damaged.
     directory: PathBuf,
-    /// The files that are damaged, by their paths in it.
+    /// The files to damage, by their paths in the directory.
     pub files: Vec<String>,
-    /// Each chapter has a copy of its own.
+    /// The chapters, each of which runs on a copy of its own.
     pub chapters: Vec<Vec<Step>>,
 }
 
 impl Specimen {
-    /// All there are. The files that commands read are in a directory beside them.
+    /// Makes all specimens. The files that commands read are in a directory beside them.
     pub fn all(scratch: &TempDir) -> Vec<Self> {
         let mut all = filters::all(scratch);
-        all.push(set::specimen(scratch));
+        all.extend([set::specimen(scratch), cascade::specimen(scratch), byte_dictionary::specimen(scratch)]);
         all.extend(dictionary::specimens(scratch));
         all
     }
 
-    /// One in a directory, of which these are the files that are damaged, or all in its subdirectory of this name.
+    /// Makes a specimen of a directory: its files to damage are these, or all in its subdirectory of this name.
     fn new(directory: &Path, name: &str, files: &[&str], chapters: Vec<Vec<Step>>) -> Self {
         let mut all = vec![];
         for &file in files {
@@ -52,7 +54,7 @@ impl Specimen {
         fs::read(self.directory.join(file)).unwrap()
     }
 
-    /// Makes a copy of it.
+    /// Makes a copy of the specimen.
     pub fn copy(&self, to: &Path) {
         copy(&self.directory, to);
     }
@@ -65,8 +67,8 @@ fn copy(from: &Path, to: &Path) {
         let (path, to) = (entry.path(), to.join(entry.file_name()));
         if path.is_dir() {
             copy(&path, &to);
-        } else if path.extension().is_some_and(|end| end == "run" || end == "trie") {
-            // These are never changed where they are.
+        } else if path.extension().is_some_and(|end| end == "run" || end == "trie" || end == "pairs") {
+            // These files are never changed in place.
             fs::hard_link(path, to).unwrap();
         } else {
             fs::copy(path, to).unwrap();
@@ -74,7 +76,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// Writes lines into a file that commands read.
+/// Writes lines into a file for commands to read.
 fn input(inputs: &Path, name: &str, lines: &[String]) {
     fs::create_dir_all(inputs).unwrap();
     fs::write(inputs.join(name), text(lines)).unwrap();
@@ -84,7 +86,7 @@ fn text(lines: &[String]) -> Vec<u8> {
     lines.iter().flat_map(|line| [line.as_bytes(), b"\n"].concat()).collect()
 }
 
-/// Different lines that begin with `head`, alike as those of one host are, a few of them long.
+/// Different lines that begin with `head`. They are similar, as lines of one host are, and a few are long.
 fn lines(head: &str, count: usize) -> Vec<String> {
     const WORDS: [&str; 16] = [
         "seen", "before", "archive", "index", "a", "item", "news", "page", "de", "view", "tag", "2024", "user", "img",

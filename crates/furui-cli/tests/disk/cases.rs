@@ -1,4 +1,4 @@
-//! What is run while the disk fails or the power goes, and what must be true of the files afterwards.
+//! The commands that run while the disk or the power fails, and what must be true of the files afterwards.
 #![allow(dead_code, reason = "each test binary uses its part")]
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -11,25 +11,26 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use furui::KeyHash;
-use furui::dict::{Dict, DictOptions};
+use furui::dict::{Dict, DictOptions, DictValue};
 use furui::filter::AnyFilter;
-use furui::store::cascade::{Cascade, CascadeOptions, Journal};
+use furui::store::cascade::{Cascade, CascadeFilter, CascadeOptions, Journal};
 use furui::store::{Bytes, Directory, Manifest, StoreKind};
 
 use crate::support::{feed, furui};
 
-/// A command and what is believed of it.
+/// A command, and the checks of its files.
 ///
-/// It waits for locks: a lock of this process is shared with the children of its other threads until they run a program.
+/// The command waits for locks, because a lock of this process is shared with child processes of its other threads
+/// until those run a program.
 pub struct Case {
     pub name: &'static str,
-    /// Makes what is there before, below a directory.
+    /// Prepares the files below a directory before the first run.
     pub prepare: Box<dyn Fn(&Path)>,
-    /// Runs it there.
+    /// Runs the command in the directory.
     pub run: Running,
-    /// What is run after a run that was killed, if it is another command.
+    /// The command to run after a killed run, if it is another one.
     pub second: Option<Running>,
-    /// Whether what is there is right, after these runs of it.
+    /// Checks that the files are right after these runs.
     pub check: Check,
 }
 
@@ -40,13 +41,13 @@ type Check = Box<dyn Fn(&Path, &[Run]) -> Result<(), String>>;
 #[derive(Clone, Debug, Default)]
 pub struct Run {
     pub printed: Vec<u8>,
-    /// The keys of its journal that were forced to the disk.
+    /// The number of keys in its journal that were forced to the disk.
     pub recorded: HashSet<u64>,
-    /// It has ended, without an error.
+    /// True if the run has ended without an error.
     pub finished: bool,
 }
 
-/// How much is done.
+/// How many keys a case uses.
 #[derive(Clone, Copy)]
 pub enum Scale {
     Small,
@@ -54,7 +55,7 @@ pub enum Scale {
 }
 
 impl Scale {
-    /// The least memory of a set takes 100,000 keys or so.
+    /// The minimum memory of a set holds about 100,000 keys.
     fn keys(self) -> u32 {
         match self {
             Self::Small => 230_000,
@@ -86,7 +87,7 @@ pub fn old_dict(scale: Scale) -> Case {
     number("dict number, a dictionary that is there", 5, scale.words())
 }
 
-/// Somebody reads what a run that was killed has left, before any other run.
+/// Reads the dictionary that a killed run has left, before any other run.
 pub fn read_dict(scale: Scale) -> Case {
     let words = keys(0..5 + scale.words());
     let read = move |mut command: Command, root: &Path| {
@@ -105,15 +106,19 @@ pub fn compact_dict() -> Case {
 }
 
 pub fn new_dict_build() -> Case {
-    entries("dict build, a new dictionary", 0..0, "build")
+    entries::<u32>("dict build, a new dictionary", 0..0, "build")
 }
 
 pub fn dict_build() -> Case {
-    entries("dict build, a dictionary that is there", 0..50, "build")
+    entries::<u32>("dict build, a dictionary that is there", 0..50, "build")
 }
 
 pub fn dict_delete() -> Case {
-    entries("dict delete", 0..100, "delete")
+    entries::<u32>("dict delete", 0..100, "delete")
+}
+
+pub fn dict_build_of_bytes() -> Case {
+    entries::<[u8]>("dict build of bytes, a dictionary that is there", 0..50, "build")
 }
 
 pub fn build() -> Case {
@@ -122,6 +127,10 @@ pub fn build() -> Case {
 
 pub fn insert() -> Case {
     filter("filter insert", &["insert"], &[("f", 0..100)])
+}
+
+pub fn insert_cascade(scale: Scale) -> Case {
+    cascade(scale.keys() / 4)
 }
 
 pub fn remove() -> Case {
@@ -141,7 +150,7 @@ pub fn snapshot_dict() -> Case {
 }
 
 pub fn all(scale: Scale) -> Vec<Case> {
-    let scaled = [new_set, old_set, new_dict, old_dict, read_dict].map(|case| case(scale));
+    let scaled = [new_set, old_set, insert_cascade, new_dict, old_dict, read_dict].map(|case| case(scale));
     scaled
         .into_iter()
         .chain([
@@ -150,6 +159,7 @@ pub fn all(scale: Scale) -> Vec<Case> {
             new_dict_build(),
             dict_build(),
             dict_delete(),
+            dict_build_of_bytes(),
             build(),
             insert(),
             remove(),
@@ -179,14 +189,14 @@ fn quietly(args: &[&str], input: &[u8]) {
     assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// The whole lines that were printed.
+/// The complete lines that were printed.
 pub fn lines(printed: &[u8]) -> impl Iterator<Item = &str> {
     let whole = printed.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
     std::str::from_utf8(&printed[..whole]).unwrap().lines()
 }
 
 fn seen(name: &'static str, before: u32, count: u32) -> Case {
-    // Half of what was there before comes again.
+    // Half of the keys that were there before are inserted again.
     let all = before / 2..before / 2 + count;
     let input = keys(all.clone());
     let universe: Vec<String> = (0..all.end).map(key).collect();
@@ -205,7 +215,7 @@ fn seen(name: &'static str, before: u32, count: u32) -> Case {
         check: Box::new(move |root, runs| {
             let Some(mut set) = open_set(root, "store", before == 0)? else {
                 return is_finished(runs)
-                    .then_some("a run ended well and there is no store")
+                    .then_some("a run ended without an error, but there is no store")
                     .map_or(Ok(()), |e| Err(e.into()));
             };
             let mut printed = vec![false; universe.len()];
@@ -235,7 +245,7 @@ fn seen(name: &'static str, before: u32, count: u32) -> Case {
     }
 }
 
-/// The lines come in bursts, each of which is recorded in the journal before the next one comes.
+/// The lines arrive in bursts. Each burst is recorded in the journal before the next one arrives.
 pub fn bursts(name: &'static str, to_file: bool) -> Case {
     const BURST: u32 = 20;
     const BURSTS: u32 = 4;
@@ -257,7 +267,7 @@ pub fn bursts(name: &'static str, to_file: bool) -> Case {
             let mut answers: Box<dyn Read> = match file {
                 Some(_) => {
                     let mut file = fs::File::open(root.join("printed")).unwrap();
-                    // What a run that was killed has printed.
+                    // These are the lines that a killed run has printed.
                     file.seek(std::io::SeekFrom::Start(file.metadata().unwrap().len())).unwrap();
                     Box::new(file)
                 }
@@ -271,7 +281,7 @@ pub fn bursts(name: &'static str, to_file: bool) -> Case {
             'bursts: for burst in 0..BURSTS {
                 // The last line is new to each run.
                 let last = format!("{}-{burst}\n", child.id()).into_bytes();
-                // It may have ended.
+                // The process may have ended.
                 let _ = input.write_all(&[keys(burst * BURST..(burst + 1) * BURST), last.clone()].concat());
                 while !printed.ends_with(&last) {
                     let count = answers.read(&mut buffer).unwrap();
@@ -296,7 +306,7 @@ pub fn bursts(name: &'static str, to_file: bool) -> Case {
         check: Box::new(move |root, runs| {
             let Some(mut set) = open_set(root, "store", true)? else {
                 let is_lost = is_finished(runs) || runs.iter().any(|run| !run.recorded.is_empty());
-                return if is_lost { Err("keys were recorded and there is no store".to_owned()) } else { Ok(()) };
+                return if is_lost { Err("keys were recorded, but there is no store".to_owned()) } else { Ok(()) };
             };
             let file =
                 if to_file { fs::read(root.join("printed")).map_err(|error| error.to_string())? } else { vec![] };
@@ -322,7 +332,7 @@ pub fn bursts(name: &'static str, to_file: bool) -> Case {
     }
 }
 
-/// The keys of a journal; none if it is none, or is being written.
+/// The keys of a journal; none if it is not one, or is being written.
 pub fn journal(bytes: &[u8]) -> Vec<u64> {
     let mut all = vec![];
     if let Ok(journal) = Journal::open(Bytes::from(Arc::<[u8]>::from(bytes)), "JOURNAL") {
@@ -338,7 +348,7 @@ pub fn is_finished(runs: &[Run]) -> bool {
     runs.iter().any(|run| run.finished)
 }
 
-/// The set in a directory, verified; none if it is missing, where it may be.
+/// The set in a directory, verified; `None` if it is missing and may be.
 fn open_set(root: &Path, name: &str, may_be_missing: bool) -> Result<Option<Cascade<Directory>>, String> {
     let Some(directory) = open(root, name, may_be_missing)? else { return Ok(None) };
     let set = Cascade::open(directory.mapped(false), CascadeOptions { memory: 0, hash: None, journal: false });
@@ -348,9 +358,46 @@ fn open_set(root: &Path, name: &str, may_be_missing: bool) -> Result<Option<Casc
     Ok(Some(set))
 }
 
-fn open_dict(root: &Path, name: &str, may_be_missing: bool) -> Result<Option<Dict<Directory>>, String> {
+/// The values of a dictionary, which stand for numbers.
+trait Values: DictValue {
+    const NAME: &str;
+
+    fn open(directory: Directory) -> furui::Result<Dict<Directory, Self>>;
+
+    fn number(value: Self::Read<'_>) -> u32;
+}
+
+impl Values for u32 {
+    const NAME: &str = "numbers";
+
+    fn open(directory: Directory) -> furui::Result<Dict<Directory>> {
+        Dict::open_with(directory, DictOptions::default())
+    }
+
+    fn number(value: u32) -> u32 {
+        value
+    }
+}
+
+impl Values for [u8] {
+    const NAME: &str = "bytes";
+
+    fn open(directory: Directory) -> furui::Result<Dict<Directory, Self>> {
+        Dict::open_bytes_with(directory, DictOptions::default())
+    }
+
+    fn number(value: &[u8]) -> u32 {
+        str::from_utf8(value).unwrap().parse().unwrap()
+    }
+}
+
+fn open_dict<V: Values + ?Sized>(
+    root: &Path,
+    name: &str,
+    may_be_missing: bool,
+) -> Result<Option<Dict<Directory, V>>, String> {
     let Some(directory) = open(root, name, may_be_missing)? else { return Ok(None) };
-    let dict = Dict::open_with(directory, DictOptions::default()).map_err(|error| error.to_string())?;
+    let dict = V::open(directory).map_err(|error| error.to_string())?;
     dict.verify().map_err(|error| error.to_string())?;
     nothing_else(&root.join(name), dict.manifest())?;
     Ok(Some(dict))
@@ -370,7 +417,7 @@ fn open(root: &Path, name: &str, may_be_missing: bool) -> Result<Option<Director
     }
 }
 
-/// Opened to be written to, a store has no left-overs.
+/// Checks that a store that was opened for writing has no left-over files.
 fn nothing_else(store: &Path, manifest: &Manifest) -> Result<(), String> {
     let named: BTreeSet<String> = manifest.runs.iter().map(|run| manifest.store.file_name(run.number)).collect();
     for entry in fs::read_dir(store).unwrap() {
@@ -383,7 +430,7 @@ fn nothing_else(store: &Path, manifest: &Manifest) -> Result<(), String> {
     Ok(())
 }
 
-/// The words are given one by one, so that each number is made durable by itself.
+/// The words arrive one by one, so that each number is made durable by itself.
 fn number(name: &'static str, before: u32, count: u32) -> Case {
     Case {
         name,
@@ -400,7 +447,7 @@ fn number(name: &'static str, before: u32, count: u32) -> Case {
             let mut printed = vec![];
             for number in 0..before + count {
                 let had = printed.len();
-                // It may have ended.
+                // The process may have ended.
                 let _ = input.write_all((key(number) + "\n").as_bytes());
                 answers.read_until(b'\n', &mut printed).unwrap();
                 if printed.len() == had {
@@ -428,11 +475,11 @@ fn number(name: &'static str, before: u32, count: u32) -> Case {
             if given.values().collect::<BTreeSet<_>>().len() != given.len() {
                 return Err("a number was given twice".to_owned());
             }
-            let Some(mut dict) = open_dict(root, "store", before == 0)? else {
+            let Some(mut dict) = open_dict::<u32>(root, "store", before == 0)? else {
                 return if given.is_empty() {
                     Ok(())
                 } else {
-                    Err("numbers were given and there is no dictionary".to_owned())
+                    Err("numbers were given, but there is no dictionary".to_owned())
                 };
             };
             if let Some((word, id)) = given.iter().find(|(word, id)| dict.get(word.as_bytes()).ok() != Some(Some(**id)))
@@ -448,8 +495,8 @@ fn number(name: &'static str, before: u32, count: u32) -> Case {
     }
 }
 
-/// Entries whose values are numbers get other values or are deleted, from the 25th on.
-fn entries(name: &'static str, before: Range<u32>, command: &'static str) -> Case {
+/// Entries with numbers as values: from the 25th on, they get other values or are deleted.
+fn entries<V: Values + ?Sized>(name: &'static str, before: Range<u32>, command: &'static str) -> Case {
     const CHANGED: Range<u32> = 25..100;
     let text = |range: Range<u32>, add: u32| -> Vec<u8> {
         range.flat_map(|number| format!("{}\t{}\n", key(number), number + add).into_bytes()).collect()
@@ -459,7 +506,8 @@ fn entries(name: &'static str, before: Range<u32>, command: &'static str) -> Cas
         name,
         prepare: Box::new(move |root| {
             if !before.is_empty() {
-                quietly(&["dict", "build", "--store", &path(root, "store")], &text(before.clone(), 0));
+                let args = ["dict", "build", "--values", V::NAME, "--store", &path(root, "store")];
+                quietly(&args, &text(before.clone(), 0));
             }
         }),
         run: Box::new(move |mut process, root| {
@@ -468,11 +516,11 @@ fn entries(name: &'static str, before: Range<u32>, command: &'static str) -> Cas
         }),
         second: None,
         check: Box::new(move |root, runs| {
-            let Some(dict) = open_dict(root, "store", may_be_missing)? else {
+            let Some(dict) = open_dict::<V>(root, "store", may_be_missing)? else {
                 return if is_finished(runs) { Err("there is no dictionary".to_owned()) } else { Ok(()) };
             };
             for number in 0..CHANGED.end {
-                let found = dict.get(key(number).as_bytes()).map_err(|error| error.to_string())?;
+                let found = dict.get(key(number).as_bytes()).map_err(|error| error.to_string())?.map(V::number);
                 let is_changed = CHANGED.contains(&number);
                 let was = found == old.contains(&number).then_some(number);
                 let becomes = is_changed && found == (!deletes).then_some(number + 1000);
@@ -498,7 +546,7 @@ fn compact(name: &'static str, prepare: fn(&Path), has_all: fn(&Path) -> Result<
     }
 }
 
-/// A store of two runs: the first is large enough to be left alone.
+/// A store of two runs, the first of which is too large to be merged with the second.
 fn seen_in_parts(root: &Path) {
     for part in [0..PARTS[0], PARTS[0]..PARTS[1]] {
         quietly(&["seen", "-q", "--store", &path(root, "store")], &keys(part));
@@ -520,7 +568,7 @@ fn seen_has_all(root: &Path, name: &str) -> Result<(), String> {
     Err(format!("{name}: {known} of {} keys, {} in all", hashes.len(), set.len()))
 }
 
-/// A dictionary of several tries, each a tenth of the one before.
+/// A dictionary of several tries, each a tenth of the size of the one before.
 fn numbered_in_parts(root: &Path) {
     for end in [900, 990, WORDS] {
         quietly(&["dict", "number", "--store", &path(root, "store")], &keys(0..end));
@@ -530,14 +578,14 @@ fn numbered_in_parts(root: &Path) {
 const WORDS: u32 = 999;
 
 fn numbers_are(root: &Path, name: &str) -> Result<(), String> {
-    let dict = open_dict(root, name, false)?.unwrap();
+    let dict = open_dict::<u32>(root, name, false)?.unwrap();
     match (0..WORDS).find(|&number| dict.get(key(number).as_bytes()).ok() != Some(Some(number))) {
         None if dict.next_id() == WORDS => Ok(()),
         wrong => Err(format!("{wrong:?} is wrong, of {}", dict.next_id())),
     }
 }
 
-/// What comes is 100 to 199, to be put in or, by `remove`, taken out.
+/// The keys 100 to 199 are inserted or, by `remove`, removed.
 fn filter(name: &'static str, args: &'static [&'static str], before: &'static [(&'static str, Range<u32>)]) -> Case {
     let command = args[0];
     let is_new = before.iter().all(|(name, _)| *name != "f");
@@ -564,18 +612,48 @@ fn filter(name: &'static str, args: &'static [&'static str], before: &'static [(
                 return if lost { Err("the filter is gone".to_owned()) } else { Ok(()) };
             }
             let filter = AnyFilter::open(root.join("f")).map_err(|error| error.to_string())?;
-            let count = |range: Range<u32>| {
-                range.map(key).filter(|key| filter.contains_hash(filter.hash_spec().hash(key.as_bytes()))).count()
-            };
+            let count = |range: Range<u32>| range.map(key).filter(|key| filter.contains(key)).count();
             let (first, second) = (count(0..100), count(100..200));
             let is_right = match command {
                 "build" => second == 100,
                 "insert" => first == 100 && (second == 100 || !is_finished(runs)),
                 "union" => first == 100 && second == 100,
-                // A few are there by false positives.
+                // A few keys are found as false positives.
                 _ => first == 100 && if is_finished(runs) { second < 50 } else { second == 100 || second < 50 },
             };
             if is_right { Ok(()) } else { Err(format!("the filter has {first} and {second} of 100 keys")) }
+        }),
+    }
+}
+
+/// A cascade filter of some keys, into which more are inserted than its memory holds.
+fn cascade(before: u32) -> Case {
+    let count = 130_000;
+    Case {
+        name: "filter insert, a cascade filter",
+        prepare: Box::new(move |root| {
+            let args = ["filter", "build", "-k", "cascade", "-c", "1M", "--fpr", "1e-6", "--memory", "1MiB", "-o"];
+            quietly(&[&args[..], &[&path(root, "store")]].concat(), &keys(0..before));
+        }),
+        run: Box::new(move |mut command, root| {
+            command.args(["filter", "insert", "--memory", "1MiB", "--wait", &path(root, "store")]);
+            feed(command, &keys(before..before + count))
+        }),
+        second: None,
+        check: Box::new(move |root, runs| {
+            let Some(directory) = open(root, "store", false)? else { return Err("the filter is gone".to_owned()) };
+            let options = CascadeOptions { memory: 0, hash: None, journal: false };
+            let mut filter = CascadeFilter::open_with(directory.mapped(false), options).map_err(|e| e.to_string())?;
+            filter.set().verify().map_err(|error| error.to_string())?;
+            nothing_else(&root.join("store"), filter.set().manifest())?;
+            let certain = if is_finished(runs) { before + count } else { before };
+            let hashes = filter.hash_spec().hasher().hash_all((0..certain).map(key));
+            let mut found = vec![];
+            filter.contains_hashes(&hashes, &mut found).map_err(|error| error.to_string())?;
+            match found.iter().position(|&found| !found) {
+                Some(number) => Err(format!("{number}: inserted, and not there")),
+                None => Ok(()),
+            }
         }),
     }
 }

@@ -1,4 +1,4 @@
-//! A disk that is watched and fails, under the real binary; see disk.c.
+//! A disk that is watched and can fail, below the real binary; see disk.c.
 #![allow(dead_code, reason = "each test binary uses its part")]
 
 pub mod cases;
@@ -15,27 +15,27 @@ use crate::support::furui;
 /// The library that is loaded into the binary.
 pub struct Disk(PathBuf);
 
-/// What happened to files, or was printed.
+/// An operation on files, or a print.
 #[derive(Clone, Debug)]
 pub struct Event {
     pub op: u8,
     pub inode: u64,
     pub offset: u64,
     pub path: String,
-    /// The second path of a renaming or a link.
+    /// The second path of a rename or a link.
     pub to: String,
     pub bytes: Vec<u8>,
 }
 
 impl Event {
-    /// A mark of one's own in a trace.
+    /// A mark that the test itself makes in a trace.
     pub fn mark(op: u8) -> Self {
         Self { op, inode: 0, offset: 0, path: String::new(), to: String::new(), bytes: vec![] }
     }
 }
 
 impl Disk {
-    /// None where a program cannot be watched so, which is said.
+    /// Builds the library. `None`, with a message, if programs cannot be watched on this system.
     pub fn new() -> Option<&'static Self> {
         static DISK: OnceLock<Option<Disk>> = OnceLock::new();
         let disk = DISK.get_or_init(Self::build).as_ref();
@@ -51,7 +51,7 @@ impl Disk {
         if !cfg!(all(target_os = "linux", target_env = "gnu")) {
             return None;
         }
-        // Other test binaries may build it, too.
+        // Other test binaries may build the library at the same time.
         let library = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("disk-{}.so", std::process::id()));
         let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/disk/disk.c");
         let mut cc = Command::new("cc");
@@ -60,7 +60,7 @@ impl Disk {
         Some(Self(library))
     }
 
-    /// The binary, with what is done to files below `root` recorded in `trace`.
+    /// The binary, which records operations on files below `root` in `trace`.
     pub fn furui(&self, root: &Path, trace: &Path) -> Command {
         let mut command = furui();
         command.env("LD_PRELOAD", &self.0).env("DISK_ROOT", root).env("DISK_TRACE", trace);
@@ -68,7 +68,7 @@ impl Disk {
     }
 }
 
-/// Copies what is below a directory.
+/// Copies everything below a directory.
 pub fn copy(from: &Path, to: &Path) {
     for entry in std::fs::read_dir(from).unwrap() {
         let (entry, target) = entry.map(|entry| (entry.path(), to.join(entry.file_name()))).unwrap();
@@ -103,12 +103,12 @@ pub fn events(trace: &Path) -> Vec<Event> {
     events
 }
 
-/// Whether a run ended without an error: status 1 is an answer, such as that a line to delete was not there.
+/// True if a run ended without an error. Status 1 is an answer, for example that a line to delete was not there.
 pub fn ended_well(output: &Output) -> bool {
     matches!(output.status.code(), Some(0 | 1))
 }
 
-/// How many operations of a kind that can fail there are.
+/// The number of operations of a kind that can fail.
 pub fn count(events: &[Event], kind: &str) -> usize {
     let ops: &[u8] = match kind {
         "create" => b"C",

@@ -1,4 +1,4 @@
-//! A node, while the disk fails or the power goes.
+//! Tests a node while the disk or the power fails.
 #![allow(dead_code, reason = "each test binary uses its part")]
 
 use std::io::{BufRead, BufReader};
@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 use super::cases::{Case, is_finished, lines, path};
 use crate::support::{feed, furui};
 
-/// A node, to which a document is given. It is killed as soon as it has acknowledged that.
+/// Starts a node, and publishes a document. The node is killed as soon as it has acknowledged the document.
 pub fn node() -> Case {
     const DOCUMENT: &str = "{\"url\": \"http://site.example/\", \"title\": \"a sieve\", \"text\": \"seen before\"}\n";
     let start = |command: &mut Command, root: &Path| -> (Child, Vec<u8>) {
@@ -16,7 +16,7 @@ pub fn node() -> Case {
         command.args(["node", "--data", &data, "--listen", "/ip4/127.0.0.1/tcp/0", "--http", "127.0.0.1:0"]);
         let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let (mut lines, mut printed) = (BufReader::new(child.stdout.take().unwrap()), vec![]);
-        // It may have ended.
+        // The process may have ended.
         (0..2).for_each(|_| assert!(lines.read_until(b'\n', &mut printed).is_ok()));
         (child, printed)
     };

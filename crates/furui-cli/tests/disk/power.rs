@@ -1,4 +1,4 @@
-//! What a power cut may leave of a run.
+//! The states that a power cut may leave after a run.
 #![allow(dead_code, reason = "each test binary uses its part")]
 
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -10,20 +10,20 @@ use std::sync::Arc;
 
 use super::Event;
 
-/// Data that was not synced survives in pieces of this size.
+/// Unsynced data survives in pieces of this size.
 const PIECE: usize = 4096;
 
-/// Files and directories, what of them is durable, and what has been done since.
+/// Files and directories: their durable parts, and the changes since.
 ///
-/// What survives is what was synced and, of the rest, any part: of the changes of a directory's entries any subset, applied in
-/// their order; of what was written to a file any of its pieces. Files and entries know nothing of each other: the sync of a
-/// file does not keep its name, and that of a directory keeps no data.
+/// Synced data survives a power cut, and so may any part of the rest: any subset of the changes of a directory's
+/// entries, applied in their order, and any of the pieces written to a file. Files and entries are independent: the
+/// sync of a file does not keep its name, and the sync of a directory keeps no data.
 #[derive(Clone, Default)]
 pub struct Model {
     files: Vec<File>,
-    /// The file that has this inode now.
+    /// The files that currently have these inodes.
     inodes: HashMap<u64, usize>,
-    /// By its path below the root, which is "".
+    /// Directories by their paths below the root; the path of the root is "".
     directories: BTreeMap<String, Directory>,
 }
 
@@ -31,7 +31,7 @@ pub struct Model {
 struct File {
     durable: Content,
     current: Vec<u8>,
-    /// What was written since: which bytes, and the file's length afterwards.
+    /// The writes since the last sync: the bytes, and the file's length afterwards.
     pending: Vec<(Range<usize>, usize)>,
 }
 
@@ -53,10 +53,10 @@ struct Change {
     added: Option<(String, Node)>,
 }
 
-/// The files that are there after a power cut. A directory has no content.
+/// The files after a power cut. A directory has no content.
 pub type State = BTreeMap<String, Option<Content>>;
 
-/// The bytes of a file. They are hashed once, for they are compared often.
+/// The bytes of a file, with their hash, because they are compared often.
 #[derive(Clone)]
 pub struct Content {
     pub bytes: Arc<Vec<u8>>,
@@ -84,7 +84,7 @@ impl Hash for Content {
 }
 
 impl Model {
-    /// What is below `root`, all of it durable.
+    /// A model of everything below `root`, all of it durable.
     pub fn new(root: &Path) -> Self {
         let mut model = Self::default();
         model.take_in(root, "");
@@ -111,7 +111,7 @@ impl Model {
         self.directories.insert(name.to_owned(), Directory { durable: entries, pending: vec![] });
     }
 
-    /// Does what a program did below `root`.
+    /// Applies an operation of a program below `root`.
     pub fn apply(&mut self, event: &Event, root: &str) {
         let below = |path: &str| path.strip_prefix(root).map(|path| path.trim_start_matches('/').to_owned());
         let (path, to) = (below(&event.path), below(&event.to));
@@ -160,12 +160,12 @@ impl Model {
         }
     }
 
-    /// What of a file is durable.
+    /// The durable bytes of a file.
     pub fn synced(&self, inode: u64) -> &[u8] {
         &self.files[self.inodes[&inode]].durable.bytes
     }
 
-    /// What a path names for a running program.
+    /// The file or directory at a path, as a running program sees it.
     fn node(&self, path: &str) -> Option<Node> {
         let (directory, name) = split(path);
         let directory = &self.directories[directory];
@@ -183,7 +183,8 @@ impl Model {
         self.directories.get_mut(&place).unwrap().pending.push(change);
     }
 
-    /// At most `most` of the states that a power cut may leave now: all, or those of `random` numbers, the two ends included.
+    /// At most `most` of the states that a power cut may leave now: all states, or random ones that include the two
+    /// extremes.
     pub fn states(&self, most: usize, random: &mut impl FnMut() -> u64) -> Vec<State> {
         let changes: usize = self.directories.values().map(|directory| directory.pending.len()).sum();
         let (mut states, mut hashes) = (vec![], HashSet::new());
@@ -199,7 +200,7 @@ impl Model {
             Some(all) => (0..all).collect(),
             None => [0, u64::MAX].into_iter().chain((2..most).map(|_| random())).collect(),
         };
-        // Nothing of unsynced data, all of it, some, or for each file one of these.
+        // Of unsynced data, nothing survives, everything, some of it, or one of these for each file.
         let data: Vec<[Content; 3]> = self.files.iter().map(|file| file.after_a_cut(random())).collect();
         for mask in masks {
             (0..3).for_each(|which| add(self.state(mask, |file| &data[file][which])));
@@ -244,7 +245,7 @@ impl Model {
 }
 
 impl File {
-    /// Without what was not synced, with it, and with some of its pieces.
+    /// The file without unsynced writes, with all of them, and with some of their pieces.
     fn after_a_cut(&self, seed: u64) -> [Content; 3] {
         if self.pending.is_empty() {
             return std::array::from_fn(|_| self.durable.clone());
@@ -256,7 +257,7 @@ impl File {
             seed >> 63 == 1
         };
         for (range, length) in &self.pending {
-            // A file's length is kept apart from its bytes, so that zeros may stand for those.
+            // A file's length is stored apart from its bytes, so zeros may stand for missing bytes.
             if is_kept() {
                 some.resize(*length, 0);
             }
@@ -283,11 +284,12 @@ impl Change {
     }
 }
 
-/// Makes the files of a state below an empty directory.
+/// Makes the files of a state in an empty directory.
 pub fn restore(state: &State, root: &Path) {
     for (path, content) in state {
         match content {
-            // Whom a directory lets in is given when it is made, and so is never lost; a node's is private.
+            // The permissions of a directory are set when it is made, so they are never lost; a node's directory is
+            // private.
             None => {
                 let builder = &mut fs::DirBuilder::new();
                 std::os::unix::fs::DirBuilderExt::mode(builder, 0o700);

@@ -1,4 +1,4 @@
-//! A Chromium without a window, driven through its DevTools protocol over a pipe.
+//! Drives Chromium without a window, through its DevTools protocol over a pipe.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, Command, Stdio};
@@ -9,18 +9,18 @@ use serde_json::{Value, json};
 
 use crate::support::TempDir;
 
-/// How long it may say nothing: then it hangs, and the test fails instead of hanging, too.
+/// The time without any message after which Chromium counts as hanging, and the test fails.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// It reads commands from descriptor 3 and writes to 4; Rust hands over 0 and 1.
+/// Chromium reads commands from descriptor 3 and writes to 4; Rust passes descriptors 0 and 1.
 const PIPES: &str = "exec \"$@\" 3<&0 4>&1 </dev/null >&2";
 
-/// One window of a browser; it is closed with the value.
+/// A window of a browser, which is closed when the value is dropped.
 pub struct Chromium {
     process: Child,
     commands: ChildStdin,
     messages: Receiver<Value>,
-    /// Events that came while something else was waited for.
+    /// Events that arrived while the test waited for something else.
     events: Vec<Value>,
     commanded: u64,
     session: Option<String>,
@@ -28,7 +28,7 @@ pub struct Chromium {
 }
 
 impl Chromium {
-    /// Starts the one that `CHROMIUM` names, or `chromium`.
+    /// Starts the browser that `CHROMIUM` names, or `chromium`.
     pub fn start() -> Self {
         let profile = TempDir::new();
         let program = std::env::var("CHROMIUM").unwrap_or_else(|_| "chromium".into());
@@ -64,7 +64,7 @@ impl Chromium {
         browser
     }
 
-    /// Commands, and waits for the result.
+    /// Sends a command, and waits for its result.
     pub fn call(&mut self, method: &str, parameters: Value) -> Value {
         self.commanded += 1;
         let mut command = json!({ "id": self.commanded, "method": method, "params": parameters });
@@ -85,10 +85,10 @@ impl Chromium {
     fn next(&mut self) -> Value {
         self.messages
             .recv_timeout(PATIENCE)
-            .expect("Chromium answers; is it installed? `cargo xtask test browser` does it")
+            .expect("Chromium answers; is it installed? `cargo xtask test browser` installs it")
     }
 
-    /// Does what leads to another page, and waits until that is there.
+    /// Runs an action that leads to another page, and waits until that page has loaded.
     pub fn leads_on(&mut self, action: impl FnOnce(&mut Self)) {
         self.events.clear();
         action(self);
@@ -98,7 +98,7 @@ impl Chromium {
         }
     }
 
-    /// Whether another page is there; that the one before is may be told late, and does not count.
+    /// Waits until another page has loaded. A late event for the page before does not count.
     fn has_loaded(&self) -> bool {
         let mut methods = self.events.iter().map(|event| &event["method"]);
         methods.any(|method| method == "Page.frameNavigated") && methods.any(|method| method == "Page.loadEventFired")
@@ -116,18 +116,18 @@ impl Chromium {
         result["result"]["value"].take()
     }
 
-    /// The text of the first element that fits.
+    /// The text of the first element that matches.
     pub fn text(&mut self, selector: &str) -> String {
         let text = self.value(&format!("document.querySelector({}).textContent", json!(selector)));
         text.as_str().unwrap().to_owned()
     }
 
-    /// How many elements fit.
+    /// The number of elements that match.
     pub fn count(&mut self, selector: &str) -> u64 {
         self.value(&format!("document.querySelectorAll({}).length", json!(selector))).as_u64().unwrap()
     }
 
-    /// Writes where the cursor is.
+    /// Types a text at the cursor.
     pub fn write(&mut self, text: &str) {
         self.call("Input.insertText", json!({ "text": text }));
     }
@@ -138,7 +138,7 @@ impl Chromium {
             "Enter" => (13, "\r"),
             "Tab" => (9, ""),
             "/" => (191, "/"),
-            _ => panic!("which key is {key}?"),
+            _ => panic!("unknown key {key}"),
         };
         for kind in ["keyDown", "keyUp"] {
             let text = if kind == "keyDown" { text } else { "" };
@@ -150,7 +150,7 @@ impl Chromium {
     /// The mean of all pixels of the window, from 0 for black to 255 for white.
     pub fn brightness(&mut self) -> f64 {
         let shot = self.call("Page.captureScreenshot", json!({ "format": "png" }));
-        // The page's policy lets no such picture in; an empty page has none.
+        // The page's policy forbids such a picture, but an empty page has no policy.
         self.open("about:blank");
         let mean = format!(
             "(async () => {{
@@ -169,7 +169,7 @@ impl Chromium {
         self.value(&mean).as_f64().unwrap()
     }
 
-    /// What the browser had to complain of since the last page was asked for: what it did not let in, and exceptions.
+    /// The problems that the browser reported since the last page was requested: blocked content and exceptions.
     pub fn complaints(&self) -> Vec<&Value> {
         let complains = |event: &&Value| match event["method"].as_str() {
             Some("Log.entryAdded") => event["params"]["entry"]["level"] == "error",
@@ -182,7 +182,7 @@ impl Chromium {
 
 impl Drop for Chromium {
     fn drop(&mut self) {
-        // Errors: it has ended already.
+        // This fails if the browser has ended already.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }

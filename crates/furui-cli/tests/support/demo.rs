@@ -1,4 +1,4 @@
-//! `furui demo`, run as a user does.
+//! Runs `furui demo` as a user does.
 #![allow(dead_code, reason = "each test binary uses its part")]
 
 use std::io::{BufRead, BufReader, Lines};
@@ -6,17 +6,17 @@ use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
 
 use crate::support::furui_for_signals;
 
-/// A demo that ends with the value.
+/// A demo, which ends when the value is dropped.
 pub struct Demo {
     process: Child,
     pub url: String,
-    /// What it says can be asked.
+    /// The queries that the demo suggests.
     pub suggested: Vec<String>,
     _stdout: Lines<BufReader<ChildStdout>>,
 }
 
 impl Demo {
-    /// Starts it and waits until everything can be found; temporary files would be in this directory.
+    /// Starts the demo, and waits until all documents can be found. Temporary files would be in this directory.
     pub fn start(temporary: &str) -> Self {
         let mut command = furui_for_signals();
         command.args(["demo", "--no-open", "--port", "0"]).env("TMPDIR", temporary);
@@ -24,14 +24,14 @@ impl Demo {
         let mut lines = BufReader::new(process.stdout.take().unwrap()).lines();
         let mut printed: Vec<String> = Vec::new();
         while printed.last().is_none_or(|line| !line.contains("leaves nothing behind")) {
-            printed.push(lines.next().expect("it ends too early").unwrap());
+            printed.push(lines.next().expect("the demo ends too early").unwrap());
         }
         let url = printed.iter().find_map(|line| line.strip_prefix("The page is at ")).unwrap().to_owned();
         let suggested = printed.iter().filter_map(|line| Some(line.trim_start().split_once(&url)?.1.to_owned()));
         Self { process, suggested: suggested.filter(|path| path.starts_with('/')).collect(), url, _stdout: lines }
     }
 
-    /// Sends it this signal, and waits for its end.
+    /// Sends this signal to the demo, and waits for its end.
     pub fn end(mut self, signal: &str) -> ExitStatus {
         let kill = Command::new("kill").args(["-s", signal, &self.process.id().to_string()]).status();
         assert!(kill.unwrap().success());
@@ -41,7 +41,7 @@ impl Demo {
 
 impl Drop for Demo {
     fn drop(&mut self) {
-        // Errors: it has ended already.
+        // This fails if the process has ended already.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }

@@ -1,4 +1,4 @@
-//! Running the real binary.
+//! Runs the real binary.
 #![allow(dead_code, reason = "each test binary uses its part")]
 
 use std::fs;
@@ -12,8 +12,8 @@ pub fn furui() -> Command {
     Command::new(env!("CARGO_BIN_EXE_furui"))
 }
 
-/// The binary under test, which signals reach even if whoever runs the tests ignores them, as `nohup` and jobs in the
-/// background do: what a process ignores, its children do.
+/// The binary under test, with signals enabled even if the runner of the tests ignores them, as `nohup` and background
+/// jobs do: child processes inherit ignored signals.
 pub fn furui_for_signals() -> Command {
     if cfg!(target_os = "linux") {
         let mut command = Command::new("env");
@@ -59,7 +59,7 @@ pub fn failure(args: &[&str], input: &[u8]) -> String {
     message
 }
 
-/// A directory that goes when the value does.
+/// A directory that is removed when the value is dropped.
 pub struct TempDir(PathBuf);
 
 impl TempDir {
@@ -67,7 +67,7 @@ impl TempDir {
         Self::below(&std::env::temp_dir())
     }
 
-    /// One in memory where the system has such a place, for tests that sync thousands of times.
+    /// A directory in memory, if the system has such a place, for tests that sync thousands of times.
     pub fn in_memory() -> Self {
         let memory = Path::new("/dev/shm");
         if memory.is_dir() { Self::below(memory) } else { Self::new() }
@@ -85,12 +85,12 @@ impl TempDir {
         &self.0
     }
 
-    /// The path of a file in it, as an argument.
+    /// The path of a file in the directory, as an argument.
     pub fn join(&self, name: &str) -> String {
         self.0.join(name).to_str().unwrap().to_string()
     }
 
-    /// Writes a file into it and returns its path.
+    /// Writes a file into the directory, and returns its path.
     pub fn file(&self, name: &str, bytes: &[u8]) -> String {
         let path = self.join(name);
         fs::write(&path, bytes).unwrap();
@@ -110,7 +110,7 @@ pub fn distinct(lines: &[String]) -> Vec<String> {
     lines.iter().filter(|line| seen.insert(line.as_str())).cloned().collect()
 }
 
-/// Lines with natural repeats: `count` of them, over about a third as many values.
+/// `count` lines with natural repeats: about a third of them are distinct.
 pub fn lines(count: u64, seed: u64) -> Vec<String> {
     let mut state = seed;
     (0..count)

@@ -1,4 +1,4 @@
-//! A node of its own: the real HTTP face, before an index in memory.
+//! A node for tests: the real HTTP interface in front of an index in memory.
 #![allow(dead_code, reason = "each test binary uses its part")]
 
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ use tokio::net::TcpListener;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::mpsc;
 
-/// A node that is asked over HTTP; it goes when the value does.
+/// A node that answers over HTTP. It ends when the value is dropped.
 pub struct FakeNode {
     address: SocketAddr,
     documents: Arc<Mutex<BTreeMap<ContentId, Document>>>,

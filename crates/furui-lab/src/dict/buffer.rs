@@ -31,7 +31,7 @@ pub(crate) fn run(file: Option<&str>) -> Result<(), Box<dyn Error>> {
     keys.truncate(KEYS);
     let bytes: usize = keys.iter().map(|key| key.len()).sum();
     println!(
-        "{} keys of {:.1} bytes; ns a key, the median of {ROUNDS} rounds",
+        "{} keys of {:.1} bytes; ns a key, median of {ROUNDS} rounds",
         keys.len(),
         bytes as f64 / keys.len() as f64
     );

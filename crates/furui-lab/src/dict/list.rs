@@ -1,6 +1,6 @@
-//! The whole dictionary in memory: the time of inserting a key, with all freezing and merging, and of looking one up
-//! (hits and misses), by the number of tries. The keys looked up lie side by side in memory, as when they are read from
-//! a stream: keys at random places of a large text would take longer to load than a filter.
+//! The whole dictionary in memory: the time of inserting a key, including all freezing and merging, and of looking one
+//! up (hits and misses), by the number of tries. The keys looked up lie side by side in memory, as when they are read
+//! from a stream: keys at random places of a large text would take longer to load than a filter.
 
 use std::error::Error;
 use std::hint::black_box;
@@ -34,7 +34,7 @@ pub(crate) fn run(file: &str, keys: Option<&str>) -> Result<(), Box<dyn Error>> 
         keys.len()
     );
     println!(
-        "tries at most   put   tries   bytes a key   with filters   hit   miss   hit, batched   miss, batched   the same, to one trie"
+        "tries at most   put   tries   bytes a key   with filters   hit   miss   hit, batched   miss, batched   as ratios to one trie"
     );
     let mut built = vec![];
     let usual = DictOptions { window, ..DictOptions::default() };

@@ -16,7 +16,7 @@ pub(super) struct Floor {
 impl Floor {
     pub(super) fn new(bits: u64, prefetches: bool) -> Self {
         let pages = MmapMut::map_anon(bits.div_ceil(512) as usize * 64).expect("memory for the floor");
-        // Where there are no huge pages, ordinary ones serve.
+        // Systems without huge pages provide ordinary ones.
         let _ = pages.advise(Advice::HugePage);
         Self { pages, prefetches }
     }

@@ -1,7 +1,7 @@
 //! The growing chain of filters: its time compared with a filter sized for the keys, and its size and rate while it
 //! grows.
 
-use furui::filter::{Bloom, GrowingBloom};
+use furui::filter::{Bloom, Filter, FilterMut, GrowingBloom};
 use furui::{KeyHash, Result};
 
 use super::{Batched, Contestant, Row, Single, report};

@@ -1,7 +1,7 @@
 //! The rate of a filter far larger than the caches, at a rate that would show a flaw in the positions: 500 M keys at
 //! 10⁻⁶.
 
-use furui::filter::Bloom;
+use furui::filter::{Bloom, Filter, FilterMut};
 use furui::{KeyHash, Result};
 
 use crate::clock::thread_ns;
@@ -24,7 +24,7 @@ pub(super) fn run() -> Result<()> {
     let formula = KEYS as f64 * -RATE.ln() / std::f64::consts::LN_2.powi(2);
     let start = thread_ns();
     for chunk in chunks(0, KEYS) {
-        filter.insert_all(&chunk);
+        filter.insert_all(&chunk)?;
     }
     let inserted = thread_ns();
     let mut answers = vec![];
@@ -51,12 +51,12 @@ pub(super) fn run() -> Result<()> {
         (inserted - start) as f64 / KEYS as f64,
         (asked - inserted) as f64 / ASKED as f64
     );
-    println!("fill {:.6}; stated rate {stated:.4e}", filter.fill());
+    println!("fill {:.6}; filter's own estimate of the rate {stated:.4e}", filter.fill());
     println!(
         "{hits} of {ASKED} misses were found: rate {measured:.4e}, {:+.1} standard deviations",
         (measured - stated) / sigma
     );
     let keys = filter.cardinality();
-    println!("keys, told from the fill: {:.0} ± {:.0}", keys.value, keys.error);
+    println!("keys, estimated from the fill: {:.0} ± {:.0}", keys.value, keys.error);
     Ok(())
 }

@@ -2,8 +2,8 @@
 
 use furui::Result;
 use furui::filter::{
-    AnyFilter, BlockedBloom, Bloom, CountingBloom, Gamma, GrowingBloom, QuotientFilter, RingedBloom, RingedParams,
-    SplitBlockBloom, StableBloomLight,
+    AnyFilter, BlockedBloom, Bloom, CountingBloom, FilterMut, Gamma, GrowingBloom, QuotientFilter, RingedBloom,
+    RingedParams, SplitBlockBloom, StableBloomLight,
 };
 
 use super::{Batched, Row, report};
@@ -27,7 +27,7 @@ fn kinds(n: u64) -> Result<Vec<Kind>> {
     let ringed = RingedBloom::with_size(RingedParams::with_rate(RATE, Gamma::Exact, 1000)?, n)?;
     let quotient = QuotientFilter::with_rate(n, RATE)?;
     let counting = CountingBloom::with_rate(n, RATE)?;
-    // It remembers the last n keys, as a key stays for two rounds of the cursor.
+    // The filter remembers the last n keys, because a key stays for two rounds of the cursor.
     let decrements = StableBloomLight::with_rate(1 << 12, RATE)?.decrements();
     let stable_light = StableBloomLight::with_rate(n as usize * decrements / 2 + decrements, RATE)?;
     let mut grown = GrowingBloom::with_rate(RATE)?;

@@ -34,14 +34,14 @@ const BATCH: usize = 1024;
 /// The number of turns of each contestant while its filter is filled, and again for hits and for misses.
 const ROUNDS: usize = 7;
 
-/// The maximum number of keys looked up in a turn: several for each line of the largest tables, so that what other
-/// contestants have left in the caches does not matter.
+/// The maximum number of keys looked up in a turn: several for each line of the largest tables, so that the caches'
+/// contents from other contestants do not matter.
 const TURN: usize = 10_000_000;
 
 /// The number of keys looked up before a contestant's turn, which brings a small table back into the cache.
 const WARM_UP: usize = 100_000;
 
-/// A filter to be measured.
+/// A filter that is measured, of this project or a rival.
 trait Contestant {
     fn insert(&mut self, keys: &[KeyHash]);
     /// How many of `keys` the filter reports as present.
@@ -179,7 +179,7 @@ fn measure(
     Ok(table)
 }
 
-/// How often filters of `n` keys are filled: a small one fills so fast that one fill is not a measurement.
+/// How often filters of `n` keys are filled: a small one fills too fast for one fill to be measured.
 fn fills(n: usize) -> usize {
     (4_000_000 / n).max(1)
 }

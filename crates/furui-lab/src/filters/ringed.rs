@@ -3,7 +3,9 @@
 
 use std::hint::black_box;
 
-use furui::filter::{Bloom, Gamma, RingedBloom, RingedKeys, RingedParams, ringed_rate, ringed_rate_refined};
+use furui::filter::{
+    Bloom, Filter, FilterMut, Gamma, RingedBloom, RingedKeys, RingedParams, ringed_rate, ringed_rate_refined,
+};
 use furui::{KeyHash, Result};
 
 use crate::clock::{median, ns_each};
@@ -19,7 +21,7 @@ const ASKED: usize = 1_000_000;
 /// that they stay in a cache, as when the same keys are looked up in many filters.
 const KEYS: [usize; 2] = [ASKED, 10_000];
 
-/// The windows measured: three short ones, and the paper's.
+/// The windows that are measured: three short ones, and the paper's.
 const DELTAS: [u32; 4] = [1, 100, 1000, 100_000];
 
 fn keys(list: u64, n: usize) -> Vec<KeyHash> {
@@ -157,7 +159,7 @@ fn rates(n: u64) -> Result<()> {
         let mut sum = 0.0;
         for list in 0..filters {
             let mut filter = RingedBloom::with_size(params, n)?;
-            filter.insert_all(&keys(list, n as usize));
+            filter.insert_all(&keys(list, n as usize))?;
             sum += filter.false_positive_rate();
         }
         let measured = sum / filters as f64;

@@ -78,7 +78,7 @@ impl Cluster {
                 return Ok(());
             }
         }
-        Err(format!("node {number} ended before it said where it is").into())
+        Err(format!("node {number} ended before it printed its address").into())
     }
 
     /// Kills nodes by `kill -9`.
@@ -120,7 +120,7 @@ impl Cluster {
         Ok(start.elapsed())
     }
 
-    /// Publishes a file on a node by `furui publish`, and returns what that prints.
+    /// Publishes a file on a node by `furui publish`, and returns the output of the command.
     pub(super) fn publish(&self, node: usize, file: &Path, again: bool) -> Done<String> {
         let mut command = Command::new(&self.program);
         command.args(["publish", "--format", "jsonl", "--node", &self.nodes[node].url]).arg(file);
@@ -183,7 +183,7 @@ impl Node {
             let line = status.lines().find(|line| line.starts_with(name))?;
             line.split_whitespace().nth(1)?.parse::<u64>().ok().map(|kib| kib >> 10)
         };
-        of("VmRSS").zip(of("VmHWM")).ok_or_else(|| "this system does not tell".into())
+        of("VmRSS").zip(of("VmHWM")).ok_or_else(|| "this system does not report the memory of a process".into())
     }
 }
 

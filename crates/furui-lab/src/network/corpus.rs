@@ -37,7 +37,7 @@ impl Dice {
 }
 
 impl Corpus {
-    /// The first lines of a file, or made-up texts, as `options` say.
+    /// Reads the first lines of a file or makes texts up, depending on `options`.
     pub(super) fn new(options: &Options) -> Done<Self> {
         let texts: Vec<String> = match &options.texts {
             Some(file) => std::fs::read_to_string(file)?.lines().take(options.documents).map(str::to_owned).collect(),

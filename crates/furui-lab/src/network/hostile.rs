@@ -9,8 +9,8 @@ use furui_search::{
 use super::Done;
 use super::corpus::{Corpus, Dice};
 
-/// The kinds of requests that a node is flooded with, each as costly as possible. `Store` comes last, as the node keeps
-/// its data, and other nodes then take that over.
+/// The kinds of requests with which a node is flooded, each as costly as possible. `Store` comes last, as the node
+/// keeps its data, and other nodes then take that over.
 pub(super) const KINDS: [Kind; 17] = [
     Kind::Size,
     Kind::Sample,
@@ -43,9 +43,9 @@ pub(super) enum Kind {
     Search,
     /// Like `Search`, but for the best documents: the host goes through the whole list.
     Ranked,
-    /// As many ids as a message holds, to be matched with a hot list.
+    /// A request to match as many ids as a message holds with a hot list.
     Meet,
-    /// As many ids as a message holds, coded as a ringed filter with the maximum number of probes.
+    /// A request to match a ringed filter of as many ids as a message holds, with the maximum number of probes.
     Filter,
     /// All ids, for an exchange in three messages of which the third is never sent.
     Sessions,
@@ -88,21 +88,21 @@ impl Hostile {
         let port = bootstrap.split('/').nth(4).and_then(|port| port.parse::<u16>().ok()).ok_or("no port")?;
         // The bytes of a multiaddress are protocol and address in five, protocol in one, then the port.
         let is_victim = |peer: &Peer| peer.address().get(6..8) == Some(&[(port >> 8) as u8, port as u8]);
-        let victim = net.peers().await.into_iter().find(is_victim).ok_or("the victim is not known")?;
+        let victim = net.peers().await.into_iter().find(is_victim).ok_or("the address of the victim is unknown")?;
         Ok(Self { net, victim })
     }
 
-    /// Those of `words` whose lists the victim keeps.
+    /// The words of `words` whose lists the victim keeps.
     pub(super) async fn kept(&self, words: Vec<String>) -> Done<Vec<String>> {
         let request = Request::Size { words: words.clone() }.encode()?;
         let Response::Sizes(sizes) = Response::decode(&self.net.call(&self.victim, request).await?)? else {
-            return Err("the victim does not say how long its lists are".into());
+            return Err("the victim does not report the lengths of its lists".into());
         };
         Ok(words.into_iter().zip(sizes).filter(|(_, size)| size.ids > 0).map(|(word, _)| word).collect())
     }
 }
 
-/// The data that requests are made from.
+/// The data from which requests are made.
 pub(super) struct Arms {
     /// The longest lists that the victim keeps.
     hot: Vec<String>,

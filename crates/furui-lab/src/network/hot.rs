@@ -39,7 +39,7 @@ pub(super) fn run(options: &Options) -> Done {
         let start = std::time::Instant::now();
         let found = node.search_all(query)?.len();
         println!(
-            "{query}: 20 of them after {first:.0} ms, all of that page {last:.0} ms; {found} of {expected} in {:.1} s",
+            "{query}: first result after {first:.0} ms, the page after {last:.0} ms; {found} of {expected} results in {:.1} s",
             start.elapsed().as_secs_f64()
         );
     }

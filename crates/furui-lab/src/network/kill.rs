@@ -9,7 +9,7 @@ const AT_A_TIME: usize = 2;
 const TIMES: usize = 5;
 /// How many nodes are killed at once in the end.
 const AT_ONCE: usize = 5;
-/// The number of nodes that queries are sent to.
+/// The number of nodes to which queries are sent.
 const ASKED: usize = 5;
 
 /// Kills nodes two at a time, with repair in between; restarts them all from disk; then kills five at once.
@@ -44,7 +44,7 @@ pub(super) fn run(options: &Options) -> Done {
     check("from disk", &cluster, &mut dice)?;
     for &node in &dead {
         let (exact, _, _) = ask(&[node], 20, &corpus, &cluster, &mut dice)?;
-        println!("  asked of node {node} alone: {exact} of 20 exact");
+        println!("  queries to node {node} only: {exact} of 20 exact");
     }
 
     let victims = victims(&cluster, AT_ONCE, &mut dice);

@@ -12,8 +12,9 @@ pub(super) struct Page {
     pub(super) whole: bool,
     /// The steps of the search.
     pub(super) steps: Vec<Step>,
-    /// The times at which the first line and the last line arrived.
+    /// The time at which the first line arrived.
     pub(super) first: Duration,
+    /// The time at which the last line arrived.
     pub(super) last: Duration,
 }
 

@@ -48,8 +48,8 @@ pub(super) fn run(options: &Options) -> Done {
         let ideal: Vec<f64> = scores.iter().map(|(_, score)| *score).collect();
         let ours: Vec<f64> = answers[0].iter().map(|url| by_url.get(&**url).copied().unwrap_or_default()).collect();
         by_score.push(gain(&ours) / gain(&ideal));
-        // The document that ought to be tenth is worth 1, and the first 10; documents with equal scores are worth the
-        // same.
+        // In the first measure the gain of a document is its score; in the second, the first document is worth 10 and
+        // the tenth 1, and documents with equal scores are worth the same.
         let grade = |score: f64| (SHOWN.saturating_sub(ideal.partition_point(|other| *other > score + 1e-6))) as f64;
         let grades = |scores: &[f64]| scores.iter().take(SHOWN).map(|score| grade(*score)).collect::<Vec<f64>>();
         by_grade.push(gain(&grades(&ours)) / gain(&grades(&ideal)));
@@ -60,7 +60,7 @@ pub(super) fn run(options: &Options) -> Done {
     println!("  gain the score there: mean {:.4}, least {:.4}", mean(&by_score), least(&by_score));
     println!("  gain 10 to 1 by the place there: mean {:.4}, least {:.4}", mean(&by_grade), least(&by_grade));
     println!(
-        "  the same first document: {first} of {queries}; one order on all {} nodes: {same} of {queries}",
+        "  first document as on one machine: {first} of {queries}; equal order on all {} nodes: {same} of {queries}",
         options.nodes
     );
     Ok(())
@@ -71,7 +71,7 @@ fn gain(gains: &[f64]) -> f64 {
     (2..).zip(gains.iter().take(SHOWN)).map(|(place, gain)| gain / f64::from(place).log2()).sum()
 }
 
-/// A tantivy index of the words as furui splits them; those of the title are repeated as often as they count.
+/// A tantivy index of the words as furui splits them; words of the title are repeated as often as they count.
 struct OneMachine {
     searcher: Searcher,
     url: Field,

@@ -43,7 +43,7 @@ pub(super) fn run(options: &Options) -> Done {
     println!("published: {}", cluster.publish(0, &file, false)?);
     println!("settled after {:.1} s", cluster.settle()?.as_secs_f64());
     let queries: Vec<String> = (0..options.queries).map(|_| corpus.pair(&mut dice)).collect();
-    for what in ["cold: words not asked for before", "warm: the same again"] {
+    for what in ["cold: words that were not searched for before", "warm: the cold queries again"] {
         let (mut pages, mut exact) = (Vec::new(), 0);
         for query in &queries {
             let truth = corpus.answer(query);

@@ -1,4 +1,4 @@
-//! An axis: the part of it that is drawn, and its labels.
+//! An axis of a plot: the part of it that is drawn, and its labels.
 
 use std::ops::Range;
 
@@ -68,7 +68,7 @@ impl Axis {
             }
             Scale::Log => {
                 let inner: &[f64] = if most - least < 2.0 { &[1.0, 2.0, 5.0] } else { &[1.0] };
-                // Half a tick's room at both ends.
+                // Leave half a tick's room at both ends.
                 let room = 0.04 * (most - least).max(0.5);
                 let (start, end) = (least - room, most + room);
                 let every = ((end - start) / 8.0).ceil().max(1.0) as i32;
@@ -126,7 +126,7 @@ impl Ranged for Span {
     }
 }
 
-/// Never asked: an axis writes its labels itself.
+/// The method is required, but never called: an axis formats its labels itself.
 impl ValueFormatter<f64> for Span {}
 
 /// The smallest of 1, 2 and 5 times a power of ten that is at least `least`.
@@ -137,7 +137,7 @@ fn step(least: f64) -> f64 {
 
 fn number(value: f64) -> String {
     let size = value.abs();
-    // Ticks are sums and powers: what is behind the sixth digit is rounding.
+    // Ticks are sums and powers, so digits after the sixth are rounding errors.
     let rounded = |value: f64| format!("{value:.5e}").parse::<f64>().unwrap_or(value);
     match size {
         _ if size < 1e-12 => "0".to_owned(),

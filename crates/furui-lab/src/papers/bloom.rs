@@ -1,8 +1,9 @@
-//! The experiments of the column that explains Bloom filters. It has no figures; these are of what it says.
+//! The experiments for the column that explains Bloom filters. The column has no figures; these experiments test its
+//! statements.
 
 use std::ops::Range;
 
-use furui::filter::{Bloom, sizing};
+use furui::filter::{Bloom, Filter, FilterMut, sizing};
 use furui::{HashSpec, KeyHash, KeyHasher};
 
 use super::{Axis, Context, Experiment, Finding, Mark, Plot, Result, Series, Source, Verdict, brief};
@@ -13,31 +14,32 @@ pub(super) const EXPERIMENTS: &[Experiment] = &[
         source: Source::Seed001,
         name: "rate",
         title: "The false-positive rate by k and m",
-        claim: "Too few bits m, too many hash functions k, or too many words, and all bits are set: the filter means nothing. \
-                More functions are not always better, and one is not enough; the rate is known from theory.",
+        claim: "With too few bits m, too many hash functions k, or too many words, all bits are set, and the filter \
+                is useless. More functions are not always better, and one is not enough; theory gives the rate.",
         run: rate,
     },
     Experiment {
         source: Source::Seed001,
         name: "similarity",
-        title: "How alike two sets are, by XOR of their filters",
-        claim: "The bits in which two filters differ tell how near two sets, such as two address books, are, while both stay \
-                secret.",
+        title: "How similar two sets are, by XOR of their filters",
+        claim: "The bits in which two filters differ tell how similar two sets are, such as two address books. (That \
+                both stay secret is the claim of 001-secrecy.)",
         run: similarity,
     },
     Experiment {
         source: Source::Seed001,
         name: "or",
         title: "The union of sets, by OR of their filters",
-        claim: "The OR of two filters is the filter of the union, so a peer can pass up one filter for all below it. In the end \
-                all bits may be set, which lets everything through, as if there were no filter, and does no harm.",
+        claim: "The OR of two filters is the filter of the union, so a peer can pass one filter to its parent for \
+                all peers below it. If all bits become set, everything passes, as if there were no filter, which \
+                does no harm.",
         run: or,
     },
 ];
 
 const DATA: &str = "keys are numbers, hashed by XXH3 with the seed.";
 
-/// The keys of a run.
+/// The keys that a run inserts and looks up.
 struct Keys(KeyHasher);
 
 impl Keys {
@@ -53,7 +55,7 @@ impl Keys {
         range.map(|i| self.key(i)).collect()
     }
 
-    /// The share of keys that are not in it to which a filter says yes.
+    /// The measured false-positive rate: the share of absent keys that a filter reports as present.
     fn measured(&self, filter: &Bloom, asked: u64) -> f64 {
         (0..asked).filter(|i| filter.contains_hash(self.key(1 << 40 | i))).count() as f64 / asked as f64
     }
@@ -71,9 +73,9 @@ fn rate(context: &Context) -> Result<Finding> {
     for bits_each in BITS_EACH {
         for k in 1..=16 {
             let mut filter = Bloom::from_parts(n * bits_each, k)?;
-            filter.insert_all(&set);
+            filter.insert_all(&set)?;
             let (formula, found) = (sizing::rate(k, n, filter.bits()), keys.measured(&filter, asked));
-            // Of the count among those asked, and of the ones that these keys happen to set.
+            // The variance of the count among the lookups, plus that of the bits that these keys happen to set.
             let ones = 1.0 - (-(f64::from(k) / bits_each as f64)).exp();
             let spread = f64::from(k) * ((1.0 - ones) / ones / filter.bits() as f64).sqrt() * formula;
             let sigma = (formula * (1.0 - formula) / asked as f64 + spread * spread).sqrt();
@@ -116,7 +118,7 @@ fn rate(context: &Context) -> Result<Finding> {
             Verdict::holds(inside, format!("The best k is {}.", best.join(", "))),
             Verdict::holds(
                 full > 0.99,
-                format!("With 2 bits a key and k = 16 the filter says yes to {} % of all keys.", brief(100.0 * full)),
+                format!("With 2 bits a key and k = 16, the filter says yes to {} % of all keys.", brief(100.0 * full)),
             ),
         ]),
         tables: vec![table],
@@ -139,7 +141,7 @@ fn similarity(context: &Context) -> Result<Finding> {
     ];
     let title = format!("Two sets of {n} keys, {trials} times");
     let mut table = Table::new("similarity", title, columns);
-    // How far the means are from the truth, in their own standard errors.
+    // The distance of the means from the true values, in their own standard errors.
     let mut worst: f64 = 0.0;
     for (bits_each, probes) in [(2, 1), (10, 7)] {
         for percent in [0, 5, 10, 25, 50, 75, 90, 99, 100] {
@@ -150,7 +152,7 @@ fn similarity(context: &Context) -> Result<Finding> {
                 let set = |from: u64| -> Result<Bloom> {
                     let first = (trial << 32) + from;
                     let mut filter = Bloom::from_parts(n * bits_each, probes)?;
-                    filter.insert_all(&keys.set(first..first + n));
+                    filter.insert_all(&keys.set(first..first + n))?;
                     Ok(filter)
                 };
                 let found = set(0)?.similarity(&set(n - common)?)?;
@@ -211,8 +213,10 @@ fn similarity(context: &Context) -> Result<Finding> {
         tables: vec![table],
         plots: vec![errors, xor],
         notes: vec![
-            "\"Error stated\" is what an estimate says of itself; it should be the spread of the estimates.".to_owned(),
-            "The sets are secret only as far as nobody can guess their keys: a guess can be asked for like any key."
+            "\"Error stated\" is the error that the estimate itself reports; it should equal the spread of the \
+                estimates."
+                .to_owned(),
+            "The sets are secret only if nobody can guess their keys: a guess can be looked up like any key."
                 .to_owned(),
         ],
     })
@@ -232,8 +236,8 @@ fn or(context: &Context) -> Result<Finding> {
         while sets < until {
             let set = keys.set(sets * each..(sets + 1) * each);
             let mut one = made()?;
-            one.insert_all(&set);
-            direct.insert_all(&set);
+            one.insert_all(&set)?;
+            direct.insert_all(&set)?;
             all.union_with(&one)?;
             sets += 1;
         }
@@ -259,11 +263,11 @@ fn or(context: &Context) -> Result<Finding> {
     Ok(Finding {
         data: DATA.to_owned(),
         verdict: Verdict::all([
-            Verdict::holds(same, "The OR has the very bits of the filter that is built of all keys."),
+            Verdict::holds(same, "The OR has exactly the bits of the filter that is built from all keys."),
             Verdict::holds(
                 lost == 0.0 && full > 0.99,
                 format!(
-                    "No key is ever lost, and of {} sets too many it lets {} % of all through.",
+                    "No key is ever lost. The OR of {} sets, which is too many, lets {} % of all keys pass.",
                     brief(table.range("sets", &[]).1),
                     brief(100.0 * full)
                 ),

@@ -1,4 +1,4 @@
-//! The input of an experiment.
+//! The input of an experiment: its data, size and seed.
 
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,7 @@ pub(crate) struct Context {
     pub(crate) quick: bool,
     /// The seed of all random numbers.
     pub(crate) seed: u64,
-    /// All progress bars.
+    /// The parent of all progress bars.
     pub(super) progress: MultiProgress,
 }
 
@@ -32,7 +32,7 @@ impl Context {
     /// not a terminal.
     pub(crate) fn bar(&self, steps: u64, what: &str) -> ProgressBar {
         let style = ProgressStyle::with_template("{msg:32} {bar:40} {pos}/{len} {elapsed}");
-        let style = style.expect("a template that is one").progress_chars("##-");
+        let style = style.expect("a valid template").progress_chars("##-");
         self.progress.add(ProgressBar::new(steps).with_style(style).with_message(what.to_owned()))
     }
 }

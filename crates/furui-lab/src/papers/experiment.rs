@@ -1,4 +1,4 @@
-//! What is measured, and what came of it.
+//! An experiment, and what it found.
 
 use std::error::Error;
 
@@ -11,28 +11,28 @@ pub(crate) type Result<T> = std::result::Result<T, Box<dyn Error>>;
 #[derive(Clone, Copy)]
 pub(crate) struct Experiment {
     pub(crate) source: Source,
-    /// Its name within the source, `fig4`; on the command line it is `000-fig4`.
+    /// The name within the source, such as `fig4`; on the command line it is `000-fig4`.
     pub(crate) name: &'static str,
-    /// `Fig. 4: what it shows`.
+    /// The title, such as `Fig. 4: what it shows`.
     pub(crate) title: &'static str,
-    /// What the paper claims, in a sentence or two with its figures; what we ask, if there is no paper.
+    /// The paper's claim, in a sentence or two with its figures; for an experiment of this project, the question.
     pub(crate) claim: &'static str,
     pub(crate) run: fn(&Context) -> Result<Finding>,
 }
 
-/// What an experiment found. Tables and plots have names that no other of the source has.
+/// The results of an experiment. The names of its tables and plots are unique within the source.
 pub(crate) struct Finding {
-    /// What it ran on, in a sentence: real data by name, or how synthetic data is made.
+    /// The data, in a sentence: the name of real data, or how synthetic data is made.
     pub(crate) data: String,
     pub(crate) tables: Vec<Table>,
     pub(crate) plots: Vec<Plot>,
     pub(crate) verdict: Verdict,
-    /// What a reader should know, a sentence or two each.
+    /// Remarks for the reader, of a sentence or two each.
     pub(crate) notes: Vec<String>,
 }
 
 impl Experiment {
-    /// As the command line has it.
+    /// The name of the experiment on the command line.
     pub(crate) fn full_name(&self) -> String {
         format!("{}-{}", self.source.prefix(), self.name)
     }

@@ -1,4 +1,5 @@
-//! Every figure and table of the papers, and what they leave open, measured again and drawn.
+//! The experiments: every figure and table of the papers is measured again and drawn, and so are questions that the
+//! papers leave open.
 //!
 //! An experiment is an [`Experiment`]: a function that returns a [`Finding`], with the tables, the plots drawn from them
 //! and the verdict computed from them. The experiments of one source are the `EXPERIMENTS` of its module; the code that measures is
@@ -15,6 +16,7 @@ mod page;
 mod plot;
 mod quotient;
 mod ringed;
+mod secrecy;
 mod seed_002;
 mod source;
 mod verdict;
@@ -36,6 +38,7 @@ fn experiments() -> Vec<Experiment> {
     let sources = [
         ringed::EXPERIMENTS,
         bloom::EXPERIMENTS,
+        secrecy::EXPERIMENTS,
         seed_002::EXPERIMENTS,
         louds::EXPERIMENTS,
         quotient::EXPERIMENTS,
@@ -44,7 +47,7 @@ fn experiments() -> Vec<Experiment> {
     sources.concat()
 }
 
-/// The experiments with these names, which are full names (`000-fig4`), prefixes of a source (`000`), or `all`.
+/// The experiments with these names. A name is a full name (`000-fig4`), the prefix of a source (`000`), or `all`.
 fn chosen(names: &[String]) -> Result<Vec<Experiment>> {
     let all = experiments();
     let named = |name: &str, one: &Experiment| name == "all" || name == one.source.prefix() || name == one.full_name();
@@ -55,7 +58,7 @@ fn chosen(names: &[String]) -> Result<Vec<Experiment>> {
     Ok(all.into_iter().filter(|one| names.iter().any(|name| named(name, one))).collect())
 }
 
-/// What `all` and `paper` on the command line ask for: names and options.
+/// Runs the commands `all` and `paper` with their arguments: names and options.
 pub(crate) fn run(mut args: impl Iterator<Item = String>) -> Result<()> {
     let mut context = Context { data: None, quick: false, seed: 1, progress: MultiProgress::new() };
     let (mut names, mut out) = (vec![], None);
@@ -83,7 +86,7 @@ pub(crate) fn run(mut args: impl Iterator<Item = String>) -> Result<()> {
     measure(&experiments, &context, out.map(Pages::new).as_ref())
 }
 
-/// Runs experiments, prints what they find, and writes it to `pages`.
+/// Runs experiments, prints their findings, and writes them to `pages`.
 fn measure(experiments: &[Experiment], context: &Context, pages: Option<&Pages>) -> Result<()> {
     let all = self::experiments();
     let bar = context.bar(experiments.len() as u64, "");
@@ -111,8 +114,9 @@ mod tests {
     use super::*;
     use crate::table::Table;
 
-    /// Every experiment has its section and its row in the index, every table of a page is that of the CSV beside it, every file
-    /// is linked from its page, no path of the machine that wrote them is in any, and all are of one commit.
+    /// Checks that every experiment has a section and a row in the index, that every table of a page equals its CSV
+    /// file, that every file is linked from its page, that no file contains a path of the machine that wrote it, and
+    /// that all sections are of one commit.
     fn check_pages(dir: &Path) {
         let index = std::fs::read_to_string(dir.join(page::INDEX)).unwrap();
         assert_eq!(index, Pages::new(dir.to_owned()).index(&experiments()).unwrap(), "the index is that of the pages");

@@ -9,36 +9,36 @@ use super::{Context, Experiment, Finding, Source};
 /// Tables longer than this are folded.
 const LONG: usize = 24;
 
-/// Before each section, so that a run of one experiment finds and renews its own.
+/// The comment before each section, by which a run of one experiment finds and replaces its own section.
 const MARKER: &str = "\n<!-- experiment ";
 
 /// The page that links to all others.
 pub(super) const INDEX: &str = "README.md";
 
-/// What the index begins with.
+/// The beginning of the index.
 const HEAD: &str = "\
 # The papers, measured again
 
-Every figure and table of the papers behind furui, and what they leave open, measured with furui's own code. Each section \
-says what is claimed, what we found, on what data and machine, and the command that does it again. All of it: `cargo run \
---release -p furui-lab -- all --out DIR`, and `--data DIR` for the real data; what is missing there is made up from the \
-seed, and the section says so. With `--features rivals` the code of others takes part too, and with `rocksdb` RocksDB, where \
-the system has its library. Times are those of the processor; they waver by some tens of percent where others share its \
-caches, so read them as ratios.
+Every figure and table of the papers behind furui is measured again with furui's own code, and so are questions \
+that the papers leave open. Each section has the claim, our result, the data, the machine, and the command that \
+repeats it. The command for all of them is `cargo run --release -p furui-lab -- all --out DIR`, with `--data DIR` \
+for the real data; missing data is made up from the seed, and the section says so. With `--features rivals`, the \
+code of others takes part too, and with `rocksdb` RocksDB, if the system has its library. Times are processor \
+times. They vary by some tens of percent if other processes share the processor's caches, so read them as ratios.
 
-A verdict is *reproduced* where the claim holds, *reproduced within a band* where its direction and order of magnitude do, \
-or its figure for some reading of what the paper leaves open, *not reproduced* where it does not hold here, with the \
-reason, and *measured* where nothing is claimed.
+A verdict is *reproduced* if the claim holds; *reproduced within a band* if its direction and order of magnitude \
+hold, or its figure for some reading of what the paper leaves open; *not reproduced*, with the reason, if it does \
+not hold here; and *measured* if nothing is claimed.
 ";
 
 /// The directory of the pages.
 pub(super) struct Pages {
     dir: PathBuf,
-    /// The commit that runs, as it was when the run began.
+    /// The commit when the run began.
     commit: String,
 }
 
-/// What the index says of a section.
+/// The row of the index for a section.
 struct Entry {
     title: String,
     grade: String,
@@ -49,7 +49,7 @@ impl Pages {
         Self { dir, commit: commit() }
     }
 
-    /// Writes the plots and the tables of a finding, and its section of the page.
+    /// Writes the plots and tables of a finding, and its section of the page.
     pub(super) fn write(
         &self,
         all: &[Experiment],
@@ -83,7 +83,7 @@ impl Pages {
         self.dir.join(source.page()).with_extension("md")
     }
 
-    /// The sections that are there, by the full names of their experiments.
+    /// The sections on the pages, by the full names of their experiments.
     fn sections(&self, source: Source) -> Result<BTreeMap<String, String>, Box<dyn Error>> {
         let path = self.page(source);
         if !path.exists() {
@@ -94,7 +94,7 @@ impl Pages {
         Ok(sections.map(|(name, section)| (name.to_owned(), section.to_owned())).collect())
     }
 
-    /// The index of all pages that are there, by whatever run.
+    /// The index of all pages that exist, whichever run wrote them.
     pub(super) fn index(&self, all: &[Experiment]) -> Result<String, Box<dyn Error>> {
         let mut text = HEAD.to_owned();
         for source in Source::ALL {
@@ -155,7 +155,7 @@ fn section(experiment: &Experiment, context: &Context, finding: &Finding, commit
     text
 }
 
-/// What the index says of a section.
+/// The row of the index for a section.
 fn entry(section: &str) -> Option<Entry> {
     let title = section.lines().find_map(|line| line.strip_prefix("## "))?;
     let (grade, _) = section.lines().find_map(|line| line.strip_prefix("**Verdict: "))?.split_once(".**")?;
@@ -168,7 +168,7 @@ fn anchor(title: &str) -> String {
     kept.map(|c| if c == ' ' { '-' } else { c.to_ascii_lowercase() }).collect()
 }
 
-/// The commit that runs, as far as the working directory knows.
+/// The commit of the working directory, if it is known.
 fn commit() -> String {
     let git = |args: &[&str]| {
         let output = std::process::Command::new("git").args(args).output().ok()?;
@@ -181,7 +181,7 @@ fn commit() -> String {
     }
 }
 
-/// The processor.
+/// The name of the processor.
 fn machine() -> String {
     let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let model = info.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));
@@ -190,14 +190,14 @@ fn machine() -> String {
     format!("{model}, {cores} cores, {}", if cfg!(debug_assertions) { "debug build" } else { "release build" })
 }
 
-/// The commit that each section of a page is of.
+/// The commit of each section of a page.
 #[cfg(test)]
 pub(super) fn commits(page: &str) -> Vec<&str> {
     let of_data = page.lines().filter(|line| line.starts_with("Data: "));
     of_data.filter_map(|line| Some(line.split_once("; commit ")?.1.split_once(';')?.0)).collect()
 }
 
-/// The paths of the files that a page links to, as it has them.
+/// The paths of the files to which a page links, as written there.
 #[cfg(test)]
 pub(super) fn links<'a>(page: &'a str, extension: &str) -> Vec<&'a str> {
     let targets = page.split("](").skip(1).filter_map(|rest| rest.split_once(')'));

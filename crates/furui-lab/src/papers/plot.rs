@@ -1,4 +1,4 @@
-//! A picture of figures: curves, points or bars over two axes, as SVG.
+//! Plots of curves, points or bars over two axes, as SVG.
 
 use std::error::Error;
 use std::ops::Add;
@@ -31,7 +31,7 @@ const COLOURS: [RGBColor; 8] = [
 
 /// A picture. Its file is written next to the tables that it is drawn from.
 pub(crate) struct Plot {
-    /// The name of its file.
+    /// The name of the plot's file.
     pub(crate) name: String,
     pub(crate) title: String,
     pub(crate) x: Axis,
@@ -39,7 +39,7 @@ pub(crate) struct Plot {
     pub(crate) series: Vec<Series>,
 }
 
-/// A series: points that are drawn alike.
+/// A series: points in one style.
 pub(crate) struct Series {
     pub(crate) name: String,
     pub(crate) points: Vec<(f64, f64)>,

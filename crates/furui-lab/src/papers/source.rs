@@ -1,6 +1,6 @@
-//! The papers.
+//! The sources of the experiments: the papers.
 
-/// What an experiment is of: one of the papers, or a question of our own.
+/// The source of an experiment: one of the papers, or a question of this project.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Source {
     /// Ringed Bloom filters.
@@ -17,11 +17,11 @@ pub(crate) enum Source {
 }
 
 impl Source {
-    /// All, in the order of the index.
+    /// All sources, in the order of the index.
     pub(crate) const ALL: [Self; 6] =
         [Self::Seed000, Self::Seed001, Self::Seed002, Self::Seed003, Self::Seed004, Self::Ours];
 
-    /// The name of its page and of the directory of its figures.
+    /// The name of the source's page, and of the directory of its figures.
     pub(crate) fn page(self) -> &'static str {
         match self {
             Self::Seed000 => "seed-000",
@@ -33,12 +33,12 @@ impl Source {
         }
     }
 
-    /// What the names of its experiments begin with.
+    /// The prefix of the names of its experiments.
     pub(crate) fn prefix(self) -> &'static str {
         self.page().trim_start_matches("seed-")
     }
 
-    /// The head of its page.
+    /// The title of its page.
     pub(crate) fn title(self) -> &'static str {
         match self {
             Self::Seed000 => {
@@ -52,28 +52,32 @@ impl Source {
         }
     }
 
-    /// Who wrote it, and what it is about.
+    /// The authors of the source, and what it is about.
     pub(crate) fn reference(self) -> &'static str {
         match self {
             Self::Seed000 => {
-                "Y. Sei, K. Matsuzaki and S. Honiden, 2007 (in Japanese): a node that holds the list of one word sends a \
-                 filter of it, and not its ids, to the node that holds the list of another."
+                "Y. Sei, K. Matsuzaki and S. Honiden, 2007 (in Japanese): a node that holds the list of one word \
+                 sends a filter of the list, instead of its ids, to the node that holds the list of another word."
             }
             Self::Seed001 => {
                 "Ariel Networks, 2006 (in Japanese): a column that explains Bloom filters and what they are good for."
             }
             Self::Seed002 => {
-                "N. Kubota, T. Ueda and H. Yamana (in Japanese): an LRU cache and a stable Bloom filter whose counters are \
-                 decremented in a row (SBFL) tell a crawler which URLs it has seen."
+                "N. Kubota, T. Ueda and H. Yamana (in Japanese): an LRU cache and a stable Bloom filter whose \
+                 consecutive counters are decremented (SBFL) tell a crawler which URLs it has seen."
             }
             Self::Seed003 => {
                 "T. Koyanagi, I. Yoshida, Y. Unno and Y. Shinjo, 2011 (in Japanese): the Bloom filters beside LOUDS tries are \
                  built while the tries are built and merged."
             }
             Self::Seed004 => {
-                "An encyclopedia's entry (in Japanese) after Bender et al., Don't thrash: how to cache your hash on flash."
+                "An entry of an encyclopedia (in Japanese), based on Bender et al., Don't thrash: how to cache your \
+                    hash on flash."
             }
-            Self::Ours => "What no paper asks: our structures against each other, and against what others use.",
+            Self::Ours => {
+                "Questions that no paper asks: our structures compared with each other, and with those of \
+                others."
+            }
         }
     }
 }

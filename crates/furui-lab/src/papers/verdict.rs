@@ -1,17 +1,17 @@
-//! Whether a claim holds here.
+//! The verdict on a claim: whether it holds here.
 
 use std::fmt;
 
-/// How far a claim holds. The worse comes later.
+/// How far a claim holds, in ascending order of failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Grade {
-    /// Nothing is claimed; this is what we measure.
+    /// Nothing is claimed; the experiment only measures.
     Measured,
-    /// It holds.
+    /// The claim holds.
     Reproduced,
-    /// The direction and the order of magnitude hold, or the figure for some choices that the paper leaves open.
+    /// The direction and the order of magnitude hold, or the figure holds for some choices that the paper leaves open.
     WithinBand,
-    /// It does not hold on our data.
+    /// The claim does not hold on this data.
     NotReproduced,
 }
 
@@ -26,11 +26,11 @@ impl fmt::Display for Grade {
     }
 }
 
-/// Whether a claim holds, and the figures that say so.
+/// Whether a claim holds, and the figures that show it.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Verdict {
     pub(crate) grade: Grade,
-    /// One or two sentences with the figures, and why if it does not hold.
+    /// One or two sentences with the figures, and the reason if the claim does not hold.
     pub(crate) text: String,
 }
 
@@ -39,13 +39,13 @@ impl Verdict {
         Self { grade, text: text.into() }
     }
 
-    /// A yes-or-no claim.
+    /// The verdict on a yes-or-no claim.
     pub(crate) fn holds(holds: bool, text: impl Into<String>) -> Self {
         Self::new(if holds { Grade::Reproduced } else { Grade::NotReproduced }, text)
     }
 
-    /// A figure of the paper's against ours: reproduced if they differ by no more than the share `close` of the paper's, within
-    /// a band up to `band`. Both are 0.1 for a tenth.
+    /// The verdict on a figure of the paper, compared with the one measured here: reproduced if they differ by at most
+    /// the share `close` of the paper's, within a band if by at most `band`. Both shares are fractions: 0.1 is a tenth.
     pub(crate) fn near(what: &str, paper: f64, ours: f64, close: f64, band: f64) -> Self {
         let off = (ours - paper).abs() / paper.abs();
         let grade = match off {
@@ -56,20 +56,20 @@ impl Verdict {
         Self::new(grade, format!("{what}: {} here, {} in the paper.", brief(ours), brief(paper)))
     }
 
-    /// Several claims together: no better than the worst.
+    /// The verdict on several claims together: the worst of their verdicts.
     pub(crate) fn all(verdicts: impl IntoIterator<Item = Self>) -> Self {
         let join = |a: Self, b: Self| Self::new(a.grade.max(b.grade), format!("{} {}", a.text, b.text));
         verdicts.into_iter().reduce(join).expect("a claim")
     }
 
-    /// The same with a sentence more.
+    /// The verdict with one more sentence.
     pub(crate) fn and(mut self, sentence: impl AsRef<str>) -> Self {
         self.text = format!("{} {}", self.text, sentence.as_ref());
         self
     }
 }
 
-/// A number for a sentence: three digits, or all of the whole part.
+/// A number formatted for a sentence: three digits, or all digits of the whole part.
 pub(crate) fn brief(number: f64) -> String {
     match number.abs() {
         0.0 => "0".to_owned(),

@@ -1,4 +1,4 @@
-//! The mean traffic over all pairs of words, by formula: what the mean over many queries converges to.
+//! The mean traffic over all pairs of words, by formula. The mean over many queries converges to it.
 
 use std::collections::BTreeMap;
 
@@ -16,8 +16,9 @@ pub(super) struct AllPairs {
     sizes: BTreeMap<u64, u64>,
     words: f64,
     documents: f64,
-    /// The mean size of a list, and the mean number of documents that two different lists have in common.
+    /// The mean size of a list.
     size: f64,
+    /// The mean number of documents that two different lists have in common.
     common: f64,
 }
 

@@ -2,7 +2,7 @@
 
 use std::hint::black_box;
 
-use furui::filter::{Bloom, Gamma, RingedBloom, RingedKeys, RingedParams, sizing};
+use furui::filter::{Bloom, Filter, FilterMut, Gamma, RingedBloom, RingedKeys, RingedParams, sizing};
 use furui::{HashAlgorithm, HashSpec, KeyHash, Result};
 use furui_search::{CodedSet, Coding, ContentId, IdRange, Matcher};
 
@@ -41,14 +41,14 @@ pub(crate) fn fig6(quick: bool) -> Result<Table> {
         let rate = sizing::rate_half_full(probes);
         let params = RingedParams::new(probes, Gamma::Whole, 100_000)?;
         let mut ringed = RingedBloom::with_size(params, MEMBERS)?;
-        ringed.insert_all(&members);
+        ringed.insert_all(&members)?;
         let mut computed = RingedKeys::new(params);
         computed.extend(keys.iter().copied());
         let mut fixed = Bloom::from_parts(sizing::bits(rate, MEMBERS), probes)?;
-        fixed.insert_all(&members);
+        fixed.insert_all(&members)?;
         let sha1 = HashSpec { algorithm: HashAlgorithm::Sha1, ..HashSpec::default() };
         let mut variable = Bloom::variable_size(MEMBERS, rate)?.hashed_by(sha1);
-        variable.insert_all(&members);
+        variable.insert_all(&members)?;
         let mut times = [const { Vec::new() }; 4];
         for _ in 0..if quick { 1 } else { ROUNDS } {
             let count = |test: &dyn Fn() -> usize| ns_each(1, || _ = black_box(test())) / 1e6;

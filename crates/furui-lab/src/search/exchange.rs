@@ -35,7 +35,7 @@ pub(super) type Way = (Order, Choice);
 impl Choice {
     /// The coding as the paper's ringed filter, or as one with another γ.
     pub(super) fn ringed(probes: u32, gamma: Gamma, delta: u32) -> Self {
-        Self::Always(Coding::Ringed(RingedParams::new(probes, gamma, delta).expect("parameters that can be")))
+        Self::Always(Coding::Ringed(RingedParams::new(probes, gamma, delta).expect("valid parameters")))
     }
 
     /// The coding as a filter of one size for all lists.

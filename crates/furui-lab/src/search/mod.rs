@@ -52,7 +52,7 @@ mod tests {
     /// Fig. 5: a fixed filter made for 500 keys has 9.37 times the rate of a variable one, on average up to 1000 keys.
     #[test]
     fn the_ratio_of_fig_5_is_that_of_the_paper() {
-        let table = fig5(true).expect("filters that can be");
+        let table = fig5(true).expect("valid filters");
         let mean = table.rows.last().expect("the row of means");
         assert!(matches!(mean[6], Cell::Number(ratio) if (ratio - 9.37).abs() < 0.01), "{mean:?}");
         assert!(matches!(mean[7], Cell::Number(ratio) if (ratio - 1.0).abs() < 1e-6), "{mean:?}");

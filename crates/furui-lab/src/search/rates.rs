@@ -1,6 +1,6 @@
 //! False-positive rates by size of the set: Figs. 4 and 5.
 
-use furui::filter::{Bloom, Gamma, RingedBloom, RingedParams, ringed_rate, ringed_rate_refined, sizing};
+use furui::filter::{Bloom, FilterMut, Gamma, RingedBloom, RingedParams, ringed_rate, ringed_rate_refined, sizing};
 use furui::{KeyHash, Result};
 
 use crate::keys::mix;
@@ -31,7 +31,7 @@ pub(crate) fn fig4(quick: bool) -> Result<Table> {
             for set in 0..filters {
                 let hashes: Vec<_> = (0..keys).map(|i| KeyHash::new(mix(set << 32 | i))).collect();
                 let mut filter = RingedBloom::with_size(params, keys)?;
-                filter.insert_all(&hashes);
+                filter.insert_all(&hashes).expect("a Bloom filter is never full");
                 measured += filter.false_positive_rate() / filters as f64;
             }
             let bloom = sizing::rate(PROBES, keys, params.bits(keys)?);
@@ -97,9 +97,9 @@ pub(crate) fn fig5(quick: bool) -> Result<Table> {
         for set in 0..filters {
             let hashes: Vec<_> = (0..keys).map(|i| KeyHash::new(mix(set << 32 | i))).collect();
             let mut fixed = Bloom::from_parts(bits, PROBES)?;
-            fixed.insert_all(&hashes);
+            fixed.insert_all(&hashes).expect("a Bloom filter is never full");
             let mut ringed = RingedBloom::with_size(params, keys)?;
-            ringed.insert_all(&hashes);
+            ringed.insert_all(&hashes).expect("a Bloom filter is never full");
             measured[0] += fixed.false_positive_rate() / filters as f64;
             measured[1] += ringed.false_positive_rate() / filters as f64;
         }

@@ -35,7 +35,7 @@ const CUTS: [&str; 8] = [
     "max, most",
 ];
 
-/// A figure of the traffic of a round, and the function that combines those of two rounds.
+/// A figure of the traffic of a round, and the function that combines the figures of two rounds.
 type Figure = fn(&Traffic) -> f64;
 type Join = fn(f64, f64) -> f64;
 

@@ -28,7 +28,7 @@ impl Lmdb<BigEndian, DefaultComparator> {
 }
 
 impl Lmdb<NativeEndian, IntegerComparator> {
-    /// LMDB as it is fastest: keys are numbers, and pages are written through the map.
+    /// LMDB with its fastest options: keys are numbers, and pages are written through the map.
     pub(crate) fn create_tuned(directory: &Path) -> Result<Self> {
         Self::with(directory, EnvFlags::NO_SYNC | EnvFlags::WRITE_MAP)
     }

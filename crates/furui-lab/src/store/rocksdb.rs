@@ -74,8 +74,8 @@ impl RocksDb {
     pub(crate) fn create(directory: &Path, memory: u64) -> Result<Self> {
         let path = CString::new(directory.join("rocksdb").as_os_str().as_bytes())?;
         let memory = memory as usize;
-        // SAFETY: each handle is what the call that takes it expects; the table options own the policy, and those that
-        // share a handle keep it alive themselves, so ours can go once the database is open.
+        // SAFETY: each handle is what the call that takes it expects; the table options own the policy, and objects
+        // that share a handle keep it alive themselves, so ours can be freed once the database is open.
         unsafe {
             let (options, tables) = (rocksdb_options_create(), rocksdb_block_based_options_create());
             let cache = rocksdb_cache_create_lru(memory / 4 * 3);
@@ -108,7 +108,7 @@ impl RocksDb {
 
     /// Inserts `keys` in one batch and returns how many were new.
     pub(crate) fn insert(&self, keys: &[u64]) -> Result<u64> {
-        // SAFETY: a batch copies what is put into it; it is written while both are there, and then taken back.
+        // SAFETY: a batch copies the keys put into it. It is written while the database is open, and then freed.
         unsafe {
             let batch = rocksdb_writebatch_create();
             let fill = || -> Result<u64> {

@@ -22,7 +22,7 @@ const LOOKUPS: usize = 1 << 20;
 const ROUNDS: usize = 3;
 const BATCHES: [usize; 2] = [4096, 65536];
 
-/// The contestant that ratios refer to.
+/// The contestant in the denominator of ratios.
 const RIVAL: &str = "LMDB";
 
 pub(super) fn run(directory: &Path) -> Result<()> {

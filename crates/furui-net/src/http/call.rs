@@ -14,7 +14,7 @@ use crate::node::{Document, Published};
 pub enum Call {
     /// Publish these documents.
     Publish {
-        /// At most [`BATCH_DOCUMENTS`](super::BATCH_DOCUMENTS) different documents.
+        /// The documents: at most [`BATCH_DOCUMENTS`](super::BATCH_DOCUMENTS), all different.
         documents: Vec<Document>,
         /// True to publish recently published documents again.
         again: bool,
@@ -23,14 +23,14 @@ pub enum Call {
     },
     /// Ask which of these documents would be published.
     Wanted {
-        /// At most [`MAX_IDS`](super::MAX_IDS) ids.
+        /// The ids, at most [`MAX_IDS`](super::MAX_IDS).
         ids: Vec<ContentId>,
         /// The channel for the result: for each id, true unless it was published recently.
         answer: oneshot::Sender<Result<Vec<bool>, Refused>>,
     },
     /// Withdraw the documents that were published under these URLs.
     Unpublish {
-        /// At most [`MAX_IDS`](super::MAX_IDS) URLs.
+        /// The URLs, at most [`MAX_IDS`](super::MAX_IDS).
         urls: Vec<String>,
         /// The channel for the result, sent when a keeper of each document has been told: for each URL, true if
         /// something was published under it.
@@ -144,7 +144,7 @@ pub struct Summary {
 /// Why a node refuses a call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Refused {
-    /// A sentence that says what to do.
+    /// A sentence that tells the user what to do.
     pub error: String,
 }
 

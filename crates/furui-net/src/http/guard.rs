@@ -7,8 +7,8 @@ use axum::response::{IntoResponse, Response};
 
 use super::{ApiError, page};
 
-/// What a browser may do with a response: show it, with this node's own style sheet, script and images, and send the
-/// search form back to this node.
+/// The actions that a browser may take with a response: show it, with this node's own style sheet, script and images,
+/// and send the search form back to this node.
 const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; form-action 'self'; \
                       frame-ancestors 'none'; base-uri 'none'";
 

@@ -218,7 +218,7 @@ impl Batch {
 /// A line with its number, from 1 on.
 type NumberedLine = (u64, Result<Vec<u8>, TooLong>);
 
-/// The document of a line, or what is wrong with it; `None` if the line is blank.
+/// The document of a line, or the reason why it is invalid; `None` if the line is blank.
 fn document((number, line): NumberedLine) -> Option<(u64, Result<Document, String>)> {
     let read = match line {
         Ok(line) if line.trim_ascii().is_empty() => return None,

@@ -32,8 +32,8 @@ impl Area {
 
     /// The `n` nodes nearest to a key, if this area certainly has them.
     pub(super) fn nearest(&self, key: &Key<Vec<u8>>, n: usize) -> Option<Vec<Peer>> {
-        // If two keys differ only in lower bits than the farthest peer does, all that is near one of them is near the
-        // other.
+        // If two keys differ only in lower bits than those in which the farthest peer differs, every node near one key
+        // is near the other.
         let is_within = |distance: Distance| distance.ilog2() < self.farthest.ilog2();
         if !is_within(self.key.distance(key)) {
             return None;

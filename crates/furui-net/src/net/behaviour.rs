@@ -34,7 +34,7 @@ const PING_INTERVAL: Duration = Duration::from_secs(30);
 const IDENTIFY_INTERVAL: Duration = Duration::from_secs(3600);
 /// The maximum number of streams of a connection. Each may hold 256 KiB of unread data.
 const MAX_STREAMS: usize = 128;
-/// The maximum number of requests and answers in flight on a connection. The other streams are left for the other
+/// The maximum number of requests and answers in flight on a connection. Streams beyond these are for the other
 /// protocols.
 const MAX_EXCHANGES: usize = 64;
 /// The maximum numbers of connections: of all, of incoming ones, of those with one peer, and of those being opened.

@@ -13,13 +13,13 @@ pub const MAX_MESSAGE: usize = 1 << 20;
 /// The maximum size of all requests held at a time, in bytes, from their first byte until they are answered. At the
 /// limit, the stream of a request is closed.
 const MAX_REQUEST_BYTES: usize = 64 << 20;
-/// The maximum size of all answers to this node being read at a time, in bytes.
+/// The maximum size in bytes of all answers that this node reads at the same time.
 const MAX_ANSWER_BYTES: usize = 64 << 20;
 /// The step in which memory for a message grows as its bytes arrive, so that an announced length alone takes no memory.
 const STEP: usize = 16 << 10;
 
-/// A request is its length (4 bytes, little-endian) and its bytes. An answer is 0, its length and its bytes; or 1,
-/// "busy".
+/// The codec of requests and answers. A request is its length (4 bytes, little-endian) and its bytes. An answer is 0,
+/// its length and its bytes; or 1, "busy".
 #[derive(Clone)]
 pub(super) struct Codec {
     tally: Arc<Tally>,

@@ -52,7 +52,7 @@ pub(super) struct Shared {
     pub(super) me: Mutex<(Option<Peer>, Vec<Multiaddr>)>,
 }
 
-/// The stage of the driver.
+/// The stage of the driver's life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Status {
     Joining,

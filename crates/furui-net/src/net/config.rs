@@ -15,7 +15,7 @@ pub struct Config {
     /// The multiaddresses at which other nodes reach the node, if they differ from those it listens on, for example
     /// behind a router that forwards a port. Otherwise empty.
     pub external: Vec<String>,
-    /// The multiaddresses of nodes to join by, with or without `/p2p/…`; none for the first node.
+    /// The multiaddresses of nodes through which to join, with or without `/p2p/…`; none for the first node.
     pub bootstrap: Vec<String>,
     /// The time limit of a call, from the dial to the last byte of the answer.
     pub call_timeout: Duration,

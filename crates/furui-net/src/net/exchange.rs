@@ -8,7 +8,7 @@ use super::codec::MAX_MESSAGE;
 /// A request of another node.
 #[derive(Debug)]
 pub struct Inbound {
-    /// The other node.
+    /// The node that sent the request.
     pub from: Peer,
     /// The bytes of the request.
     pub request: Vec<u8>,

@@ -138,7 +138,7 @@ impl Net {
         }
     }
 
-    /// This node: its identity, and the first address it listens on.
+    /// This node as a peer: its identity, and the first address on which it listens.
     pub fn me(&self) -> Peer {
         let (me, _) = &*self.shared.me.lock().unwrap_or_else(PoisonError::into_inner);
         me.clone().expect("set before a handle exists")
@@ -165,7 +165,7 @@ impl Net {
     }
 
     /// True if there is a connection with this peer, which has proved its identity by its key. Then the peer itself is
-    /// responsible for what it sends or does not send.
+    /// responsible for its answers and silences.
     pub async fn is_connected(&self, peer: &Peer) -> bool {
         let (answer, receiver) = oneshot::channel();
         match self.tell(Command::IsConnected { peer: peer.clone(), answer }).await {

@@ -52,7 +52,7 @@ impl Routes {
         }
     }
 
-    /// The bucket for what is at the distance of this key; `None` for this node itself.
+    /// The bucket of keys at the distance of this key; `None` for this node's own key.
     pub(super) fn bucket<T>(&self, key: &Key<T>) -> Option<usize> {
         self.me.distance(key).ilog2().map(|bits| bits as usize)
     }

@@ -12,7 +12,8 @@ const MINUTE: Duration = Duration::from_secs(60);
 /// The maximum number of peers that are remembered.
 const PEERS: usize = 4096;
 
-/// Limits how much other nodes store on this one, in bytes of their messages, of which a posting takes about twenty.
+/// Limits how much other nodes store on this one. The measure is the bytes of their messages; a posting takes about
+/// twenty.
 #[derive(Default)]
 pub(super) struct Allowance {
     peers: HashMap<Peer, Used>,

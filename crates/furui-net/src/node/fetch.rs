@@ -13,12 +13,12 @@ use crate::shelf::Shelf;
 
 /// The time to wait for the nearest nodes before other nodes with a copy are asked for the missing records.
 const HEDGE_AFTER: Duration = Duration::from_millis(500);
-/// The time to wait for those other nodes.
+/// The time to wait for the other nodes with a copy.
 const PATIENCE: Duration = Duration::from_secs(4);
 /// The maximum number of bytes of records in one answer, and of records examined for one answer.
 const FETCHED_BYTES: usize = limits::MESSAGE_BYTES - (16 << 10);
 
-/// The answer for these documents: the records that fit, as many as a message has room for.
+/// The answer to a request for these documents: the records that fit, as many as a message can hold.
 pub(super) fn answer(shelf: &mut Shelf, ids: &[ContentId], clauses: &[Clause]) -> furui::Result<Response> {
     let Some(fit) = Fit::new(clauses) else { return Ok(Response::Refused(Refusal::Invalid)) };
     let mut room = FETCHED_BYTES;

@@ -2,7 +2,7 @@ use furui_search::{Clause, ContentId, Fit, Place, Querier, Report, limits};
 
 use super::{Hit, Inner, SearchEvent, fetch};
 
-/// The maximum number of candidates that one search examines. It then ends with a cursor.
+/// The maximum number of candidates that one search examines. The search then ends with a cursor.
 const CHECKED: u64 = 1 << 12;
 /// The minimum number of candidates of the first page that are examined at a time.
 const FIRST: u64 = 16;
@@ -13,8 +13,9 @@ pub(super) struct Filling<'a> {
     fit: &'a Fit<'a>,
     clauses: &'a [Clause],
     limit: Option<u64>,
-    /// The numbers of candidates that were examined, and that fit.
+    /// The number of candidates that were examined.
     checked: u64,
+    /// The number of candidates that fit.
     found: u64,
     /// The last candidate that was examined.
     pub(super) cursor: Option<Place>,

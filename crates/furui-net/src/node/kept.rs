@@ -15,7 +15,7 @@ const MET: usize = 1 << 13;
 pub(super) struct Kept {
     pub(super) shelf: Shelf,
     me: Peer,
-    /// The nodes around, as of the last time that one of the nearest came or went.
+    /// The nodes around this one, at the last time that one of the nearest came or went.
     pub(super) near: Places,
     /// The nodes that were around when this node had last been given everything that it should hold, and all nodes
     /// since. A key that this node keeps even if all of them are there was its to keep all the time, so no list of it

@@ -16,7 +16,7 @@ const LOOKUPS: usize = 64;
 const AREAS: usize = 8;
 const WORTH: usize = 8;
 
-/// For each node, the indices of the keys that it is to keep.
+/// For each node, the indices of the keys that it should keep.
 pub(super) async fn loads(net: &Net, keys: Vec<Vec<u8>>) -> HashMap<Peer, Vec<usize>> {
     let mut loads: HashMap<Peer, Vec<usize>> = HashMap::new();
     let mut unknown = add_known(net, keys.into_iter().enumerate().collect(), &mut loads).await;

@@ -7,7 +7,7 @@ use tokio::time::Instant;
 use super::send;
 use crate::net::Net;
 
-/// How long a peer that did not answer or lied is asked after others, unless it answers before.
+/// How long a peer that lied or did not answer is asked after other peers, unless it answers before.
 const SHUNNED_FOR: Duration = Duration::from_secs(5 * 60);
 
 /// Remembers the peers that lately did not answer this node, or lied to it. Of the keepers of a key, others are asked
@@ -29,8 +29,8 @@ impl Manners {
         Self { net, started: Instant::now(), shunned: Arc::new(Mutex::new(Shunned::new(SHUNNED_FOR))) }
     }
 
-    /// Sends a request to a peer. `None` if there is no valid answer. An answer is noted even if the caller no longer
-    /// waits for it.
+    /// Sends a request to a peer. `None` if there is no valid answer. An answer is noted even if the caller has stopped
+    /// waiting.
     pub(super) async fn ask(&self, to: &Peer, request: Vec<u8>) -> Option<Response> {
         let (manners, to) = (self.clone(), to.clone());
         let asking = tokio::spawn(async move {
@@ -57,13 +57,13 @@ impl Manners {
         self.shunned().remove(peer);
     }
 
-    /// The peers to ask after others.
+    /// The peers that should be asked after all others.
     pub(super) fn to_ask_last(&self) -> Vec<Peer> {
         self.shunned().peers(self.started.elapsed()).cloned().collect()
     }
 
-    /// The `n` nodes nearest to a key, with those to ask after others at the end. If all of them are such, the other
-    /// keepers follow.
+    /// The `n` nodes nearest to a key, with peers that should be asked last at the end. If all of them are such peers,
+    /// the other keepers follow.
     pub(super) async fn keepers(&self, key: &[u8], n: usize) -> Vec<Peer> {
         let now = self.started.elapsed();
         let comes_last = |peer: &Peer| self.shunned().has(peer, now);

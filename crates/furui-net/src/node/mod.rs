@@ -93,7 +93,7 @@ pub struct NodeStatus {
     pub addresses: Vec<String>,
     /// True if the node has been given everything that it should hold.
     pub whole: bool,
-    /// The progress of taking over what the node should hold.
+    /// How far the node has taken over the data that it should hold.
     pub repair: Progress,
     /// The number of other nodes that the node knows.
     pub peers: u64,
@@ -145,11 +145,17 @@ impl Node {
             tokio::spawn(watched).abort_handle()
         };
         Ok(Self(Arc::new_cyclic(|inner| Inner {
-            repairing: spawn("the task of its repair", Box::pin(repair::run(inner.clone(), Arc::clone(&repair)))),
+            repairing: spawn(
+                "the task that repairs its lists",
+                Box::pin(repair::run(inner.clone(), Arc::clone(&repair))),
+            ),
             repair,
             history: History::default(),
-            remembering: spawn("the task of its history", Box::pin(history::run(inner.clone()))),
-            tidying: spawn("the task of what it published", Box::pin(PublishedTable::tidy(inner.clone()))),
+            remembering: spawn("the task that records its history", Box::pin(history::run(inner.clone()))),
+            tidying: spawn(
+                "the task that tidies its published documents",
+                Box::pin(PublishedTable::tidy(inner.clone())),
+            ),
             manners: Manners::new(net.clone()),
             known: Known::new(),
             survey: LastSurvey::default(),

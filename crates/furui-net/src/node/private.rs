@@ -56,8 +56,8 @@ fn close(path: &Path) -> io::Result<()> {
     if path.is_dir() {
         for entry in fs::read_dir(path)? {
             let entry = entry?;
-            // The target of a link is elsewhere, and not the node's. A key that others could read is left as it is, so
-            // that the user is told.
+            // The target of a link is elsewhere, and does not belong to the node. A key that others could read is not
+            // changed, so that the user gets an error.
             if !entry.file_type()?.is_symlink() && entry.file_name() != IDENTITY {
                 close(&entry.path())?;
             }
@@ -94,7 +94,7 @@ mod tests {
         let (new, words) = (above.join("node"), above.join("node/words"));
         make(&new).unwrap();
         assert_eq!(mode(&new), 0o700);
-        // The directory is readable by others, and a node's.
+        // The directory is readable by others, and belongs to a node.
         fs::create_dir(&words).unwrap();
         let files = [new.join(IDENTITY), words.join("MANIFEST")];
         for file in &files {

@@ -47,7 +47,7 @@ impl Document {
 /// The result of [`Node::publish`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Published {
-    /// The number of documents that were published, without those that had been published recently.
+    /// The number of documents that were published, not counting those that had been published recently.
     pub new: u64,
     /// The number of these that replaced a document that this node had published under the same URL.
     pub changed: u64,
@@ -70,7 +70,7 @@ impl Parcel {
         }
     }
 
-    /// The documents that the parcel belongs to.
+    /// The documents to which the parcel belongs.
     fn documents(&self) -> Vec<ContentId> {
         match self {
             Self::Postings(_, ids) => ids.iter().map(|(id, _)| *id).collect(),
@@ -170,7 +170,7 @@ pub(super) async fn store(inner: &Inner, documents: Vec<Document>) -> Result<u64
     Ok(scarce.flat_map(|(parcel, _)| parcel.documents()).collect::<HashSet<_>>().len() as u64)
 }
 
-/// Divides what a node is to be given into messages.
+/// Divides the parcels for a node into messages.
 fn messages<'a>(keeper: &'a Peer, load: &[usize], parcels: &[Parcel]) -> Vec<(&'a Peer, Vec<usize>)> {
     let mut messages = Vec::new();
     let (mut message, mut bytes) = (Vec::new(), 0);

@@ -72,7 +72,7 @@ impl Known {
         }
         // An empty list may change with the next document.
         for term in learnt.filter(|term| term.size > 0) {
-            // What is known keeps its age, in whatever order its keepers were asked.
+            // A known term keeps its age, in whatever order its keepers were asked.
             let kept = terms.get(&term.word).filter(|(at, known)| at.elapsed() < KNOWN_LIFE && is_same(known, &term));
             let at = kept.map_or_else(Instant::now, |(at, _)| *at);
             terms.insert(term.word.clone(), (at, term));
@@ -146,7 +146,7 @@ impl Node {
                 match event {
                     QueryEvent::Lookup { word } => {
                         let (manners, answers) = (inner.manners.clone(), answers.clone());
-                        // The nearest node tells of the others, unless it fails or lies.
+                        // The nearest keeper names the others. If it fails or lies, all of them are looked up.
                         let wanted = if looked_up.insert(word.clone()) { 1 } else { limits::REPLICAS };
                         tasks.spawn(async move {
                             let holders = manners.keepers(&word_key(&word), wanted).await;

@@ -38,7 +38,7 @@ impl Node {
     }
 }
 
-/// Tells keepers of all withdrawals. One keeper of each record suffices: repair tells the others.
+/// Tells keepers of all withdrawals. One keeper of each record suffices, because repair tells the others.
 pub(super) async fn tell(inner: &Inner) -> Result<(), PublishError> {
     let (mut after, mut missing) = (None, 0);
     loop {
@@ -59,7 +59,7 @@ pub(super) async fn tell(inner: &Inner) -> Result<(), PublishError> {
     if missing == 0 { Ok(()) } else { Err(PublishError::NotWithdrawn { missing }) }
 }
 
-/// Tells one keeper. Returns what it was told if it answers.
+/// Tells one keeper of withdrawals. Returns these withdrawals if it answers.
 async fn deliver(inner: &Inner, keeper: &Peer, numbers: &[usize], documents: &[(ContentId, u32)]) -> Vec<usize> {
     let key = |&number: &usize| {
         let (id, withdrawals) = documents[number];

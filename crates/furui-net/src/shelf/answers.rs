@@ -239,7 +239,7 @@ impl Index for Shelf {
         })
     }
 
-    /// As the trait says, but at most [`run_ids`](super::ShelfOptions::run_ids) at a time.
+    /// Does what the trait says, but returns at most [`run_ids`](super::ShelfOptions::run_ids) ids at a time.
     fn slice(&mut self, word: &str, range: IdRange, most: usize) -> Result<Arc<[ContentId]>> {
         self.asking(|shelf| match shelf.number_of(word)? {
             Some(number) => shelf.run(number, range, most, |part| part.ids()),

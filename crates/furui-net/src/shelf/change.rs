@@ -5,12 +5,12 @@ use super::posting::{self, Posting};
 use super::records::Records;
 use super::{MAX_CHANGE, varint};
 
-/// The maximum length of an uncompressed row, in bytes. Numbers and lengths make it longer than what [`MAX_CHANGE`]
-/// counts, but less than twice as long.
+/// The maximum length of an uncompressed row, in bytes. Numbers and lengths make a row longer than the size that
+/// [`MAX_CHANGE`] limits, but less than twice as long.
 const MAX_ROW: usize = 2 * MAX_CHANGE;
 
-/// What one call of [`Shelf::store`](super::Shelf::store) adds, with numbers for words and documents: a row of the
-/// journal.
+/// The additions of one call of [`Shelf::store`](super::Shelf::store), with numbers for words and documents: a row of
+/// the journal.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Change {
     /// The expiry of its documents.

@@ -37,7 +37,7 @@ impl Dead {
         let end = self.0.partition_point(|(number, _)| *number <= last.number);
         let (mut count, mut sum, mut rest) = (0, 0u64, numbers);
         for (number, hash) in &self.0[start..end] {
-            // In most blocks either the dead or the numbers are few: gallop, then search binary.
+            // In most blocks either the dead or the numbers are few, so the search gallops first, and then is binary.
             let reach =
                 (0..).map(|step| 1usize << step).find(|&reach| rest.get(reach).is_none_or(|at| at.number >= *number));
             let reach = reach.map_or(rest.len(), |reach| rest.len().min(reach + 1));

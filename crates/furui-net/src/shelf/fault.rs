@@ -11,7 +11,7 @@ pub(super) enum Fault {
     Database(redb::Error),
     /// The database is damaged. The text says which table, and where.
     Damaged(String),
-    /// Another error, which names its file.
+    /// An error of another kind, which names its file.
     Other(Error),
 }
 

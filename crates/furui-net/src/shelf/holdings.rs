@@ -38,8 +38,8 @@ pub(super) const WORDS: &str = "words";
 ///
 /// # What is kept
 ///
-/// Once [`store`](Self::store) returns, what it stored survives a crash of the process or of the machine. After a
-/// failed change, the shelf accepts no more changes until it is opened again.
+/// Once [`store`](Self::store) returns, its additions survive a crash of the process or of the machine. After a failed
+/// change, the shelf accepts no more changes until it is opened again.
 #[derive(Debug)]
 pub struct Shelf {
     pub(super) tables: Tables,
@@ -249,7 +249,7 @@ impl Shelf {
         })
     }
 
-    /// A number that changes with each change of what is kept, except for expiry.
+    /// A number that changes whenever something is added or withdrawn, but not on expiry.
     pub fn changes(&self) -> u64 {
         self.sequence + self.withdrawals
     }
@@ -264,7 +264,7 @@ impl Shelf {
         self.whole = whole;
     }
 
-    /// Makes a change, unless an earlier one has failed. If it fails, it is the last one.
+    /// Makes a change, unless an earlier one has failed. If the change fails, no other is made.
     pub(super) fn changing<T>(&mut self, change: impl FnOnce(&mut Self) -> Outcome<T>) -> Result<T> {
         if let Some(why) = &self.fault {
             return Err(Error::io("cannot change", self.tables.file(), io::Error::other(why.clone())));

@@ -16,7 +16,7 @@ const ENTRY: usize = Lock::BYTES + 4;
 /// The first lock of a record that has no lock left.
 const GONE: Kept = (Lock::NOBODY, 1);
 
-/// A lock and its expiry, which is 0 if there is no lock.
+/// A lock and its expiry. The expiry is 0 if there is no lock.
 type Kept = (Lock, u32);
 
 /// The tables of locks, open for changes.

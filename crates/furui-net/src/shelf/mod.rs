@@ -28,8 +28,8 @@ use runs::Runs;
 
 /// The maximum length of a record, in bytes.
 pub const MAX_RECORD: usize = 4 << 20;
-/// The maximum size of what one call of [`Shelf::store`] adds, in bytes, as [`Shelf::store`] counts them.
+/// The maximum size of the additions of one call of [`Shelf::store`], in bytes, as [`Shelf::store`] counts them.
 pub const MAX_CHANGE: usize = 64 << 20;
 
-/// The number of the word whose list is that of all records. The dictionary never gives it.
+/// The number of the pseudo-word whose list has all records. The dictionary never gives this number to a word.
 const RECORDS: u32 = u32::MAX;

@@ -11,9 +11,9 @@ const WINDOW_LOG: u32 = 23;
 /// How much work is spent on compression.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Effort {
-    /// For bytes that are read once, or never.
+    /// Little effort, for bytes that are read once, or never.
     Least,
-    /// For bytes that are kept.
+    /// More effort, for bytes that are kept.
     Much,
 }
 

@@ -23,7 +23,7 @@ impl Posting {
         }
     }
 
-    /// The minimum number of the posting after this one.
+    /// The minimum number of a document in the posting after this one.
     pub(super) fn next(self) -> u64 {
         u64::from(self.number) + 1
     }

@@ -27,7 +27,7 @@ pub(super) struct Recent {
     pub(super) lists: HashMap<u32, Fresh>,
     /// The records, by document.
     pub(super) records: BTreeMap<u32, Vec<u8>>,
-    /// The approximate size of all that, in bytes.
+    /// The approximate size of everything here, in bytes.
     pub(super) bytes: usize,
 }
 

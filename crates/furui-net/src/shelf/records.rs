@@ -12,12 +12,12 @@ use super::{MAX_RECORD, varint};
 
 /// The maximum length of a block, in bytes: sixteen pages of the database, less the database's own bytes.
 const BLOCK_BYTES: usize = 65_400;
-/// The length from which on a block is left alone.
+/// The minimum length of a block that is not extended any more.
 const FULL: usize = BLOCK_BYTES * 7 / 8;
 /// The maximum uncompressed length of the records in a block, unless it has only one, in bytes. Reading one record
 /// decompresses that much.
 const RAW_BYTES: usize = 1 << 20;
-/// The uncompressed length that is tried first: that of well compressible text.
+/// The uncompressed length that is tried first. It suits well compressible text.
 const FIRST_RAW: usize = 320 << 10;
 /// The maximum number of attempts to fill a block.
 const TRIES: usize = 3;
@@ -36,7 +36,7 @@ pub(super) fn pack(mut records: &[(u32, Vec<u8>)]) -> Vec<(usize, Vec<u8>)> {
         for _ in 0..TRIES {
             let (count, raw) = first_of(records, aim);
             let block = pack_block(&records[..count]);
-            // As many records as fill a block if they compress like the last ones.
+            // Aim at as many records as fill a block if they compress like the last ones.
             aim = (raw * BLOCK_BYTES / block.len() * 63 / 64).min(RAW_BYTES);
             let done = block.len() >= FULL || count == records.len() || raw >= RAW_BYTES * 7 / 8;
             let fits = block.len() <= BLOCK_BYTES || count == 1;

@@ -18,7 +18,7 @@ struct Numbered {
     length: u8,
 }
 
-/// Finds out what of a call is new, and makes its change.
+/// Finds out which parts of a call are new, and makes the change of the call.
 pub(super) struct Resolver<'s> {
     recent: &'s Recent,
     view: &'s View,

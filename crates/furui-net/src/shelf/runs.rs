@@ -16,7 +16,7 @@ pub(super) struct Runs {
     time: u64,
 }
 
-/// The ascending ids of a list from some head on: all of them, or only the first ones.
+/// The ascending ids of a list from some head on: either all of them, or only the first ones.
 #[derive(Debug)]
 pub(super) struct Run {
     first: u64,
@@ -71,7 +71,7 @@ impl Runs {
             // Beyond the end of an incomplete run, ids are missing.
             let end = if run.complete { None } else { run.ids.last().copied() };
             all.retain(|(id, _)| run.first <= id.head() && end.is_none_or(|end| *id <= end));
-            // The stable sort finds the first run; the second one is short and unsorted.
+            // The stable sort recognises the first run; the second one is short and unsorted.
             all.sort_by_key(|(id, _)| *id);
             self.bytes -= run.bytes();
             run.pending = vec![];
@@ -121,8 +121,8 @@ impl Runs {
 }
 
 impl Run {
-    /// Makes a run of the ascending postings of a list from the head `first` on: all of them if `complete`, or only the
-    /// first ones.
+    /// Makes a run of the ascending postings of a list from the head `first` on. The run holds all of them if
+    /// `complete`, or only the first ones.
     pub(super) fn new(first: u64, postings: &[(ContentId, Weight)], complete: bool) -> Self {
         Self {
             first,

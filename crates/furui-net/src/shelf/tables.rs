@@ -63,7 +63,7 @@ pub(super) struct Totals {
     pub(super) next_document: u32,
     /// The number of the next block of records.
     pub(super) next_block: u32,
-    /// A number above those of all words.
+    /// A number larger than the numbers of all words.
     pub(super) next_word: u32,
     /// The number of postings of all words.
     pub(super) postings: u64,
@@ -78,7 +78,7 @@ impl std::fmt::Debug for View {
 }
 
 impl Tables {
-    /// Opens the database in a file, or one in memory, and creates what is missing. `cache` is the maximum size of the
+    /// Opens the database in a file, or one in memory, and creates missing tables. `cache` is the maximum size of the
     /// cached pages, in bytes.
     pub(super) fn open(path: Option<&Path>, cache: usize) -> Result<(Self, Totals), Error> {
         let file = path.map_or_else(|| "memory".to_owned(), |path| path.display().to_string());

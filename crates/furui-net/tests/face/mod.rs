@@ -47,7 +47,7 @@ impl Asked {
         (status, head.to_owned(), if head.contains("chunked") { unchunked(body) } else { body.to_owned() })
     }
 
-    /// What has arrived when `end` has.
+    /// Everything that has arrived up to `end`.
     pub fn until(&mut self, end: &str) -> String {
         let mut bytes = Vec::new();
         while !bytes.ends_with(end.as_bytes()) {

@@ -52,13 +52,13 @@ pub(super) struct Answer {
     pub(super) whole: bool,
 }
 
-/// What follows a response.
+/// The next step after a response.
 pub(super) enum Then {
     /// The next message goes to the peer that has answered.
     Ask,
     /// The exchange is over.
     Answered(Answer),
-    /// Another replica must be asked. `Lied` means that this one broke the protocol or failed.
+    /// Another replica must be asked. `Lied` means that this replica broke the protocol or failed.
     Refused,
     Lied,
 }

@@ -68,7 +68,7 @@ mod tests {
 
     #[test]
     fn the_second_time_there_are_keys_and_they_are_those_of_the_list_as_it_is() {
-        let params = |probes| RingedParams::new(probes, Gamma::Exact, 1000).expect("parameters that can be");
+        let params = |probes| RingedParams::new(probes, Gamma::Exact, 1000).expect("valid parameters");
         let ids: Vec<ContentId> = (0..200).map(|byte| ContentId::new([byte; 20])).collect();
         let mut keys = Keys::default();
         assert!(keys.of("word", &ids, params(7)).is_none());
@@ -83,7 +83,7 @@ mod tests {
 
     #[test]
     fn what_is_kept_is_bounded() {
-        let params = RingedParams::new(64, Gamma::Exact, 1000).expect("parameters that can be");
+        let params = RingedParams::new(64, Gamma::Exact, 1000).expect("valid parameters");
         let ids: Vec<ContentId> = (0..200).map(|byte| ContentId::new([byte; 20])).collect();
         let mut keys = Keys::default();
         let held = |keys: &Keys| keys.kept.iter().map(|kept| bytes(kept.keys.len(), params)).sum::<usize>();

@@ -13,8 +13,9 @@ use furui::Result;
 /// asked one after the other.
 #[derive(Debug)]
 pub(super) struct Meeting {
-    /// The peer that requested the search, and the call number of its answer.
+    /// The peer that requested the search.
     pub(super) from: Peer,
+    /// The number of the call that gets the answer.
     pub(super) call: u64,
     /// The time at which the meeting is abandoned.
     end: Duration,
@@ -31,8 +32,9 @@ pub(super) struct Meeting {
     whole: bool,
     /// The index of the word in `others` that is asked now.
     at: usize,
-    /// Exchanges in flight about this word, at most one with each of its keepers; and an exchange that is to continue.
+    /// The exchanges in flight about this word, at most one with each of its keepers.
     waiting: Vec<Waiting>,
+    /// The exchange that is to continue, if there is one.
     ready: Option<Exchange>,
     /// The time at which the next keeper is asked too, if no keeper has answered by then.
     hedge_at: Duration,
@@ -52,7 +54,7 @@ struct Waiting {
     until: Duration,
 }
 
-/// What a meeting does next.
+/// The next step of a meeting.
 pub(super) enum Next {
     /// Sends this request; the caller then calls [`Meeting::sent`].
     Send {
@@ -180,7 +182,7 @@ impl Meeting {
         self.waiting.iter().filter(move |waiting| waiting.until <= now).map(|waiting| waiting.call)
     }
 
-    /// Takes an answer. Returns the peers that should be asked after others from now on: the sender, if its answer
+    /// Takes an answer. Returns the peers that should be asked after all others from now on: the sender, if its answer
     /// breaks the protocol, and the peers that were asked earlier and have not answered yet.
     pub(super) fn on_response(&mut self, call: u64, response: Response, now: Duration) -> Vec<Peer> {
         let Some(Waiting { mut exchange, .. }) = self.take(call) else { return Vec::new() };

@@ -35,7 +35,7 @@ const MET_OVERHEAD: usize = 32;
 pub enum AnswerEvent {
     /// Send the answer to a request.
     Respond {
-        /// The `call` that [`Answerer::on_request`] was called with.
+        /// The `call` that was passed to [`Answerer::on_request`].
         call: u64,
         /// The answer.
         response: Response,
@@ -43,7 +43,7 @@ pub enum AnswerEvent {
     /// Send a request to another node. The caller passes the answer to [`Answerer::on_response`], or calls
     /// [`Answerer::on_failure`] if there is none.
     Send {
-        /// The node to send the request to.
+        /// The node to which the request is sent.
         to: Peer,
         /// The number that the caller passes with the answer.
         call: u64,
@@ -73,6 +73,39 @@ pub enum AnswerEvent {
 ///
 /// **Source.** The paper's sections 2.1 and 6.2. In the paper, the node of the second word sends the filter of C₁ ∩ C₂
 /// on to the third.
+///
+/// ```
+/// # use std::sync::Arc;
+/// use std::time::Duration;
+/// use furui_search::{AnswerEvent, Answerer, Index, Peer, Request};
+/// # use furui_search::{ContentId, IdRange, Listing, Weight};
+/// # struct Empty;
+/// # impl Index for Empty {
+/// #     fn size(&mut self, _: &str) -> furui::Result<Listing> {
+/// #         Ok(Listing { ids: 0, whole: true })
+/// #     }
+/// #     fn slice(&mut self, _: &str, _: IdRange, _: usize) -> furui::Result<Arc<[ContentId]>> {
+/// #         Ok([].into())
+/// #     }
+/// #     fn weights(&mut self, _: &str, _: IdRange, _: usize) -> furui::Result<Arc<[Weight]>> {
+/// #         Ok([].into())
+/// #     }
+/// #     fn document(&mut self, _: ContentId) -> furui::Result<Option<Vec<u8>>> {
+/// #         Ok(None)
+/// #     }
+/// # }
+///
+/// /// Takes a request of a peer, and returns the messages to send.
+/// fn on_request(answerer: &mut Answerer, lists: &mut impl Index, peer: &Peer, request: Request) -> Vec<AnswerEvent> {
+///     if let Some(other) = answerer.on_request(peer, 1, request, Duration::ZERO, lists) {
+///         println!("the caller answers {other:?}");
+///     }
+///     std::iter::from_fn(|| answerer.poll()).collect()
+/// }
+/// # let (mut answerer, peer) = (Answerer::new(Peer::new(b"me", b"")), Peer::new(b"you", b""));
+/// # let size = Request::Size { words: vec!["filter".into()] };
+/// # assert!(on_request(&mut answerer, &mut Empty, &peer, size).is_empty());
+/// ```
 #[derive(Debug)]
 pub struct Answerer {
     me: Peer,
@@ -136,7 +169,7 @@ impl Answerer {
     /// Takes the answer to an [`AnswerEvent::Send`]. An answer to an unknown call is ignored.
     pub fn on_response(&mut self, call: u64, response: Response, now: Duration, index: &mut impl Index) {
         let Some((number, mut meeting)) = self.waits_for(call) else { return };
-        // A peer that was overtaken is asked after others from now on.
+        // A peer that was overtaken is asked after all others from now on.
         for peer in meeting.on_response(call, response, now) {
             self.shunned.add(peer, now);
         }
@@ -162,7 +195,7 @@ impl Answerer {
         self.meetings.values().map(Meeting::deadline).chain(self.sessions.deadline()).min()
     }
 
-    /// Abandons what took too long.
+    /// Abandons meetings and exchanges that took too long.
     pub fn on_time(&mut self, now: Duration, index: &mut impl Index) {
         self.sessions.expire(now);
         let late: Vec<u64> = self.meetings.values().flat_map(|meeting| meeting.late(now)).collect();

@@ -17,7 +17,7 @@ pub(super) fn encode_ranks(ranks: &[u32], universe: u64) -> Coded {
     sealed(count, writer)
 }
 
-/// Reads what [`encode_ranks`] wrote.
+/// Reads ranks that [`encode_ranks`] coded.
 pub(super) fn decode_ranks(bytes: &[u8], universe: u64) -> Result<Vec<u32>, CodecError> {
     let mut fields = Fields(bytes);
     let count = read_count(&mut fields)?;
@@ -57,7 +57,7 @@ pub(super) fn encode_checked(ranks: &[u32], ids: &[ContentId], cells: u64, golom
     sealed_with(count, check_bits, writer)
 }
 
-/// Reads what [`encode_checked`] wrote: the rank and the check of each match, and the number of check bits.
+/// Reads matches that [`encode_checked`] coded: the rank and the check of each match, and the number of check bits.
 pub(super) fn decode_checked(bytes: &[u8], cells: u64, golomb: &Golomb) -> Result<(Vec<(u32, u64)>, u8), CodecError> {
     let mut fields = Fields(bytes);
     let count = read_count(&mut fields)?;
@@ -104,13 +104,13 @@ pub(super) fn encode_ids(ids: &[ContentId]) -> Coded {
     Coded { bytes, bits: ContentId::BITS * ids.len() as u64 }
 }
 
-/// Reads what [`encode_ids`] wrote. The ids are ascending and in `range`, or it is an error.
+/// Reads ids that [`encode_ids`] coded. It is an error if the ids are not ascending and in `range`.
 pub(super) fn decode_ids(bytes: &[u8], range: IdRange) -> Result<Vec<ContentId>, CodecError> {
     let mut fields = Fields(bytes);
     let count = read_count(&mut fields)?;
     let (ids, rest) = fields.0.as_chunks();
     if ids.len() as u64 != count || !rest.is_empty() {
-        return Err(CodecError::Malformed("another number of ids than it states"));
+        return Err(CodecError::Malformed("a different number of ids than it states"));
     }
     let ids: Vec<_> = ids.iter().map(|&id| ContentId::new(id)).collect();
     check_set(&ids, range).map_err(|_| CodecError::Malformed("ids out of order or range"))?;

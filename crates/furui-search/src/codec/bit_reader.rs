@@ -60,7 +60,7 @@ impl<'a> BitReader<'a> {
         (quotient <= u64::MAX >> rice).then_some(quotient << rice | remainder)
     }
 
-    /// True if only the zeros that fill the last byte are left.
+    /// True if only the zeros that fill up the last byte are left.
     pub(super) fn is_done(&self) -> bool {
         self.left() < 8 && self.ahead() == 0
     }

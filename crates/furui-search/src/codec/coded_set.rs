@@ -109,7 +109,7 @@ impl CodedSet {
                 let count = count()?;
                 let (ids, rest) = fields.0.as_chunks();
                 if ids.len() as u64 != count || !rest.is_empty() {
-                    return Err(malformed("another number of ids than it states"));
+                    return Err(malformed("a different number of ids than it states"));
                 }
                 let ids: Vec<_> = ids.iter().map(|&id| ContentId::new(id)).collect();
                 check_set(&ids, range).map_err(|_| malformed("ids out of order or range"))?;
@@ -146,7 +146,7 @@ impl CodedSet {
                     }
                 }
                 if !cells.is_done(bits) {
-                    return Err(malformed("another number of cells than it states"));
+                    return Err(malformed("a different number of cells than it states"));
                 }
                 Body::Golomb { golomb, cells: count, rice, bits: bits.into() }
             }
@@ -185,7 +185,7 @@ fn check_size(bits: u64) -> Result<(), CodecError> {
 }
 
 fn not_the_table() -> CodecError {
-    CodecError::Malformed("a filter of another size than it states")
+    CodecError::Malformed("a filter of a different size than it states")
 }
 
 fn insert_all(filter: &mut impl FilterMut, ids: &[ContentId]) {

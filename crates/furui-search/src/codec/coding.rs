@@ -101,7 +101,7 @@ impl Golomb {
 pub(super) struct Cells {
     first: u64,
     shift: u32,
-    /// The last cell.
+    /// The number of the last cell.
     pub(super) last: u64,
 }
 
@@ -171,7 +171,7 @@ impl Coding {
         }
     }
 
-    /// Reads what [`write`](Self::write) wrote.
+    /// Reads a tag and parameters that [`write`](Self::write) wrote.
     pub(super) fn read(fields: &mut Fields<'_>) -> Option<Self> {
         let coding = match fields.byte()? {
             IDS => Self::Ids,

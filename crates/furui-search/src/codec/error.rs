@@ -6,14 +6,14 @@ use furui::filter::{ConfigError, Mismatch};
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum CodecError {
-    /// No node that keeps to the protocol sends these bytes: ask the next replica. The text says what is wrong with them.
+    /// No node that keeps to the protocol sends these bytes: ask the next replica. The text names the problem.
     Malformed(&'static str),
     /// A limit of this crate is exceeded. If it is a limit of matches, the coding does not suit the two lists, or ids were
     /// chosen so that they crowd: [`Coding::Ids`](super::Coding::Ids) always works.
     TooMany {
-        /// The things that are too many.
+        /// The name of the items of which there are too many.
         what: &'static str,
-        /// The maximum number of them.
+        /// The maximum number of these items.
         most: u64,
     },
     /// A range of ids ends before it begins.

@@ -25,7 +25,7 @@ pub(crate) fn encode_steps(steps: &[u8]) -> Coded {
     Coded { bytes, bits }
 }
 
-/// Reads what [`encode_steps`] wrote for `count` documents.
+/// Reads steps that [`encode_steps`] coded for `count` documents.
 ///
 /// # Errors
 /// If the bytes are not exactly `count` steps.
@@ -33,7 +33,7 @@ pub(crate) fn decode_steps(bytes: &[u8], count: usize) -> Result<Vec<u8>, CodecE
     let Some((&rice, coded)) = bytes.split_first() else {
         return if count == 0 { Ok(Vec::new()) } else { Err(CodecError::Malformed("no steps")) };
     };
-    let malformed = CodecError::Malformed("steps that are too large, or another number of them than of matches");
+    let malformed = CodecError::Malformed("steps that are too large, or not one step for each match");
     if u32::from(rice) > MOST_RICE || count == 0 || coded.len().saturating_mul(8) < count {
         return Err(malformed);
     }

@@ -14,11 +14,11 @@ pub enum MessageError {
     },
     /// A limit is exceeded.
     TooMany {
-        /// The name of what there is too much of.
+        /// The name of the items of which there are too many.
         what: &'static str,
-        /// The number of them in the message.
+        /// The number of these items in the message.
         count: u64,
-        /// The maximum number of them.
+        /// The maximum number of these items.
         most: usize,
     },
     /// A field has an invalid value.

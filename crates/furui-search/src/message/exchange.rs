@@ -67,7 +67,7 @@ pub struct Settle {
 /// The cost of an exchange between two keepers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cost {
-    /// The index of the word among those after the first: first the others of `must`, then `without`.
+    /// The index of the word among the words after the first: first the rest of `must`, then `without`.
     pub term: u32,
     /// The coding of the set, of the last one if it was sent again, and whether there was a third message.
     pub coding: CodingKind,

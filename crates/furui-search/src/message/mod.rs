@@ -34,14 +34,14 @@ pub enum Request {
     Settle(Settle),
     /// Asks for the records of these documents.
     Fetch {
-        /// Their ids.
+        /// The ids of these documents.
         ids: Vec<ContentId>,
         /// If there are clauses, only records that fit one of them are wanted: see [`Fit`](super::Fit).
         clauses: Vec<Clause>,
     },
     /// Asks to keep postings and records.
     Store {
-        /// For each word the postings to add to its list.
+        /// For each word, the postings to add to its list.
         postings: Vec<WordPostings>,
         /// The documents to keep, each with the lock of its publisher.
         records: Vec<(Lock, Vec<u8>)>,
@@ -53,7 +53,7 @@ pub enum Request {
     },
     /// Asks for the locks of these documents, to hand them over.
     Locks {
-        /// Their ids.
+        /// The ids of these documents.
         ids: Vec<ContentId>,
     },
     /// Asks which locks of documents have been opened, to hand the keys over.
@@ -110,16 +110,16 @@ pub enum Response {
         /// Ascending documents, each with a key to one of its locks, and the whole days for which the key is still
         /// remembered.
         keys: Vec<(ContentId, LockKey, u8)>,
-        /// True if keys of later documents of the range are left.
+        /// True if there are more keys, of later documents of the range.
         more: bool,
     },
     /// Answers a [`Request::Compare`]: the sizes and fingerprints of lists, in the order of their words.
     Compared {
         /// A number that changes whenever something is stored, or the nodes around change.
         state: u64,
-        /// For each list its word, the number of its ids, and the sum of their hashes.
+        /// For each list: its word, the number of its ids, and the sum of their hashes.
         lists: Vec<(String, u64, u64)>,
-        /// True if lists after the last of these are left.
+        /// True if there are more lists after the last of these.
         more: bool,
     },
     /// Answers a [`Request::List`]: the lists of the first words, as many as fit into the message; at least a part of
@@ -136,7 +136,7 @@ pub enum Refusal {
     Busy,
     /// The request breaks a rule of the protocol.
     Invalid,
-    /// The session of a [`Settle`] is unknown, or no longer known.
+    /// The session of a [`Settle`] is unknown, or was forgotten.
     Forgotten,
     /// None of the nodes that keep a word answered.
     Unreachable,
@@ -215,7 +215,7 @@ pub struct Listed {
     pub weights: Vec<Weight>,
     /// For each id, the whole days for which it is still kept, so that a copy does not outlive the original.
     pub days: Vec<u8>,
-    /// True if later ids of the range are left.
+    /// True if there are more ids in the range, after the last of these.
     pub more: bool,
 }
 

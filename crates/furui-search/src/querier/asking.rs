@@ -41,7 +41,7 @@ impl Querier {
         let silent = if self.branches[number].hedges(now) { self.calls.host(number).cloned() } else { None };
         let branch = &self.branches[number];
         if let Some(silent) = &silent {
-            // A host that waits for others is not to blame for it.
+            // A host that waits for other keepers is not to blame for the delay.
             let waits_for_others = branch.must().len() + branch.without().len() > 1;
             let blame = &mut self.words.blame;
             if waits_for_others { blame.excuse(silent.clone()) } else { blame.shun(silent.clone()) }
@@ -79,7 +79,8 @@ impl Querier {
     }
 
     fn send(&mut self, to: Peer, request: &Request, until: Duration, of: Of) {
-        // A request that exceeds a limit cannot be encoded. An empty one is sent in its place, and refused.
+        // A request that exceeds a limit cannot be encoded. An empty request is sent instead, and the other node
+        // refuses it.
         let request = request.encode().unwrap_or_default();
         let sent_bytes = request.len() as u64;
         self.report.messages += 1;

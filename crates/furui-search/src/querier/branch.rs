@@ -113,7 +113,7 @@ impl Branch {
         if let Some(Next::Head(head)) = self.next { head } else { u64::MAX }
     }
 
-    /// The place at which to continue, in the order of bounds.
+    /// The place at which to continue when documents come in the order of their bounds.
     pub(super) fn next_place(&self) -> Option<Place> {
         if let Some(Next::Place(place)) = self.next { place } else { None }
     }
@@ -160,7 +160,8 @@ impl Branch {
         lost.or(if stuck { self.must.first() } else { None }).map(|&word| words[word].name.clone())
     }
 
-    /// True if the next slice may be requested: after what was found has been passed on, so that memory is bounded.
+    /// True if the next slice may be requested: it waits until found documents have been passed on, so that memory is
+    /// bounded.
     pub(super) fn may_ask(&self) -> bool {
         self.waits == 0 && !self.is_done() && self.found.is_empty()
     }
@@ -175,8 +176,8 @@ impl Branch {
         self.hedge_at.take_if(|at| *at <= now).is_some()
     }
 
-    /// The size of the next slice. If only `wanted` more ids are wanted, the slice is no larger than what probably
-    /// holds them.
+    /// The size of the next slice. If only `wanted` more ids are wanted, the slice is only as large as probably
+    /// necessary for them.
     pub(super) fn slice(&self, first: usize, wanted: Option<usize>, most_allowed: usize) -> u32 {
         let mut most = if self.most == 0 { first } else { self.most.saturating_mul(GROWTH) };
         if let (Some(wanted), 1..) = (wanted, self.hits) {

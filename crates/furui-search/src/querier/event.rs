@@ -1,6 +1,15 @@
 use super::super::{Peer, Place};
 
 /// A task that a [`Querier`](super::Querier) gives to its caller, or a part of its answer.
+///
+/// ```
+/// use std::time::Duration;
+/// use furui_search::{Querier, Query, QueryEvent, QueryOptions};
+///
+/// let mut querier = Querier::new(Query::parse("filter")?.clauses(), vec![], QueryOptions::new(1))?;
+/// assert_eq!(querier.poll(Duration::ZERO), Some(QueryEvent::Lookup { word: "filter".into() }));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum QueryEvent {
     /// Find the nodes nearest to this word, and pass them to [`Querier::on_holders`](super::Querier::on_holders).
@@ -11,7 +20,7 @@ pub enum QueryEvent {
     /// Send a request. The caller passes the answer to [`Querier::on_response`](super::Querier::on_response), or calls
     /// [`Querier::on_failure`](super::Querier::on_failure) if there is none.
     Send {
-        /// The node to send the request to.
+        /// The node to which the request is sent.
         to: Peer,
         /// The number that the caller passes with the answer.
         call: u64,

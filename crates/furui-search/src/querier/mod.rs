@@ -60,6 +60,83 @@ const PASSES: u32 = 2;
 ///
 /// **Source.** The paper's sections 2.1 (TFA) and 6.2 (chaining). In the paper, words are asked in their order, the
 /// answer comes in one piece, and every list is sent whole.
+///
+/// ```
+/// use std::collections::BTreeMap;
+/// use std::sync::Arc;
+/// use std::time::Duration;
+/// use furui_search::{
+///     AnswerEvent, Answerer, ContentId, IdRange, Index, Listing, Peer, Querier, Query, QueryEvent, QueryOptions, Record,
+///     Request, Response, Weight, WordSize,
+/// };
+///
+/// /// The lists of the only node of this network.
+/// #[derive(Default)]
+/// struct Lists(BTreeMap<String, BTreeMap<ContentId, Weight>>);
+///
+/// impl Lists {
+///     fn part<T: Clone>(&self, word: &str, range: IdRange, most: usize, of: fn((&ContentId, &Weight)) -> T) -> Arc<[T]> {
+///         let list = self.0.get(word).into_iter().flatten();
+///         list.filter(|(id, _)| range.contains(**id)).take(most).map(of).collect()
+///     }
+/// }
+///
+/// impl Index for Lists {
+///     fn size(&mut self, word: &str) -> furui::Result<Listing> {
+///         Ok(Listing { ids: self.0.get(word).map_or(0, BTreeMap::len) as u64, whole: true })
+///     }
+///
+///     fn slice(&mut self, word: &str, range: IdRange, most: usize) -> furui::Result<Arc<[ContentId]>> {
+///         Ok(self.part(word, range, most, |(id, _)| *id))
+///     }
+///
+///     fn weights(&mut self, word: &str, range: IdRange, most: usize) -> furui::Result<Arc<[Weight]>> {
+///         Ok(self.part(word, range, most, |(_, weight)| *weight))
+///     }
+///
+///     fn document(&mut self, _: ContentId) -> furui::Result<Option<Vec<u8>>> {
+///         Ok(None)
+///     }
+/// }
+///
+/// let mut lists = Lists::default();
+/// for text in ["a bloom filter", "a coffee filter", "a filter that Bloom described"] {
+///     let record = Record { url: "https://example.org/".into(), title: String::new(), text: text.into() };
+///     let id = ContentId::of(&record.encode()?);
+///     for (word, weight) in record.postings() {
+///         lists.0.entry(word).or_default().insert(id, weight);
+///     }
+/// }
+///
+/// let (me, now) = (Peer::new(b"the only node", b""), Duration::ZERO);
+/// let mut answerer = Answerer::new(me.clone());
+/// let mut querier = Querier::new(Query::parse("bloom filter")?.clauses(), vec![], QueryOptions::new(1))?;
+/// let mut found = 0;
+/// while let Some(event) = querier.poll(now) {
+///     match event {
+///         QueryEvent::Lookup { word } => querier.on_holders(&word, vec![me.clone()], now),
+///         QueryEvent::Send { call, request, .. } => {
+///             let rest = answerer.on_request(&me, call, Request::decode(&request)?, now, &mut lists);
+///             if let Some(Request::Size { words }) = rest {
+///                 let size = |word: &String| -> furui::Result<WordSize> {
+///                     let Listing { ids, whole } = lists.size(word)?;
+///                     Ok(WordSize { ids, whole, mean_length: 0, holders: vec![me.clone()] })
+///                 };
+///                 let sizes = words.iter().map(size).collect::<furui::Result<_>>()?;
+///                 querier.on_response(call, Response::Sizes(sizes), now);
+///             }
+///             while let Some(AnswerEvent::Respond { call, response }) = answerer.poll() {
+///                 querier.on_response(call, response, now);
+///             }
+///         }
+///         QueryEvent::Page { places } => found += places.len(),
+///         QueryEvent::Done { .. } => break,
+///         QueryEvent::Shun { .. } | QueryEvent::Failed { .. } => unreachable!("the only node answers"),
+///     }
+/// }
+/// assert_eq!(found, 2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct Querier {
     options: QueryOptions,
@@ -67,7 +144,7 @@ pub struct Querier {
     branches: Vec<Branch>,
     calls: Calls,
     events: VecDeque<QueryEvent>,
-    /// Found documents, while better ones may still be found.
+    /// Documents that were found, kept while better ones may still be found.
     top: Top,
     /// Found documents, merged, that are not yet in a page.
     ready: VecDeque<Place>,
@@ -110,7 +187,7 @@ impl Querier {
         })
     }
 
-    /// Asks these nodes, which failed lately, after others: see [`QueryEvent::Shun`].
+    /// Puts these nodes, which failed lately, at the end of the order of asking: see [`QueryEvent::Shun`].
     pub fn ask_last(&mut self, peers: impl IntoIterator<Item = Peer>) {
         peers.into_iter().for_each(|peer| self.words.blame.remember(peer));
     }
@@ -167,7 +244,7 @@ impl Querier {
         }
     }
 
-    /// What the query has learnt of its words, for the next query with one of them. Keepers that failed come last.
+    /// The sizes and keepers of the query's words, for the next query with one of them. Keepers that failed come last.
     pub fn terms(&self) -> impl Iterator<Item = Term> {
         self.words.terms()
     }

@@ -3,6 +3,16 @@ use std::fmt;
 use super::super::{Clause, Place, Survey, Wants, limits};
 
 /// The options of a query.
+///
+/// ```
+/// use furui_search::{Querier, Query, QueryOptions, Survey};
+///
+/// // The ten best documents, and a report of how they were found.
+/// let ranked = Some(Survey { documents: 1_000_000, mean_length: 300 });
+/// let options = QueryOptions { page: 10, limit: Some(10), ranked, explain: true, ..QueryOptions::new(1) };
+/// Querier::new(Query::parse("bloom filter")?.clauses(), vec![], options)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct QueryOptions {
     /// The number of ids on a page, from 1 to [`limits::PAGE`].
@@ -31,6 +41,15 @@ impl QueryOptions {
 }
 
 /// Why a query cannot be asked.
+///
+/// ```
+/// use furui_search::{Querier, Query, QueryOptions, QueryRefused};
+///
+/// let options = QueryOptions { page: 0, ..QueryOptions::new(1) };
+/// let refused = Querier::new(Query::parse("filter")?.clauses(), vec![], options).unwrap_err();
+/// assert_eq!(refused, QueryRefused::Page(0));
+/// # Ok::<(), furui_search::QueryError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QueryRefused {
     /// The number of clauses is zero or above [`limits::CLAUSES`].

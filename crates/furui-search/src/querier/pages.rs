@@ -1,16 +1,16 @@
-//! Puts what was found into pages.
+//! Puts found documents into pages.
 
 use super::super::{ContentId, Place};
 use super::branch::Branch;
 use super::{Querier, QueryEvent};
 
 impl Querier {
-    /// The number of ids that are wanted in addition to those that are ready.
+    /// The number of ids that are needed in addition to those in `ready`.
     pub(super) fn wanted(&self) -> u64 {
         self.options.limit.map_or(u64::MAX, |limit| limit.saturating_sub(self.found))
     }
 
-    /// Moves found documents to `ready` once no branch can find one that comes before them.
+    /// Moves found documents to `ready` once no branch can find an earlier one.
     pub(super) fn merge(&mut self) {
         if self.options.ranked.is_some() {
             let ahead = self.branches.iter().filter_map(Branch::ahead).min();

@@ -3,6 +3,16 @@ use std::time::Duration;
 use super::super::{Cost, Peer};
 
 /// The cost of a query. The network does the look-ups, whose bytes do not count here.
+///
+/// ```
+/// use std::time::Duration;
+/// use furui_search::{Querier, Query, QueryOptions};
+///
+/// let mut querier = Querier::new(Query::parse("bloom filter")?.clauses(), vec![], QueryOptions::new(1))?;
+/// while querier.poll(Duration::ZERO).is_some() {}
+/// assert_eq!((querier.report().lookups, querier.report().messages), (2, 0));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
     /// The salt of the query's checks. With it, the cost of the exchanges can be computed again.
@@ -20,7 +30,7 @@ pub struct Report {
     pub checked: u64,
     /// The number of requests that failed, were refused, or whose answers were late or broke the protocol.
     pub failures: u64,
-    /// The bytes of those requests.
+    /// The bytes of the requests that the querier sent.
     pub sent_bytes: u64,
     /// The bytes of their answers.
     pub back_bytes: u64,
@@ -37,7 +47,7 @@ pub struct WordReport {
     pub word: String,
     /// The number of ids in its list.
     pub size: u64,
-    /// True if the node that told the size has been given everything that it should hold.
+    /// True if the node that reported the size has been given everything that it should hold.
     pub whole: bool,
 }
 

@@ -101,13 +101,13 @@ impl Sizing {
         }
     }
 
-    /// The nodes that had as much time as others get, and are still silent.
+    /// The silent nodes that have had as much time as other nodes get.
     pub(super) fn slow(&self, now: Duration) -> Vec<Peer> {
         let slow = self.waiting.iter().filter(|(_, since)| now >= *since + HEDGE_AFTER);
         slow.map(|(peer, _)| peer.clone()).collect()
     }
 
-    /// The longest of the whole lists or, if there is none, of the others.
+    /// The longest list among the whole ones or, if there is none, among the others.
     pub(super) fn best(&self) -> Option<&Answer> {
         self.answers.iter().rev().max_by_key(|answer| (answer.whole, answer.ids))
     }

@@ -1,4 +1,4 @@
-//! Takes the answers to slices.
+//! Handles the answers to requests for slices.
 
 use std::time::Duration;
 
@@ -47,7 +47,7 @@ impl Querier {
             }
             Response::Refused(why) => {
                 self.words.blame.excuse(host);
-                // The keepers of other words may have moved, and a host that says so may be right.
+                // The host may be right to refuse: the keepers of the other words may have moved.
                 self.slice_failed(slice, why == Refusal::Unreachable, now);
             }
             _ => {
@@ -75,7 +75,7 @@ impl Querier {
             });
         }
         costs.iter().for_each(|cost| self.report.add(cost));
-        // A keeper that was whole before no longer is: try another one, once.
+        // A keeper had a whole list before, and now has not: try another keeper, once.
         let was_whole = slice.order.iter().all(|&word| self.words[word].is_whole());
         if !whole && was_whole && self.branches[slice.branch].insists() {
             // The host's own list may be whole while another word's list is nowhere whole, so the words are looked up.
@@ -88,8 +88,8 @@ impl Querier {
         true
     }
 
-    /// Makes another host be asked. If the words' keepers may have `moved`, or too many have failed, they are looked up
-    /// first.
+    /// Asks another host for the slice. If the words' keepers may have `moved`, or too many have failed, they are looked
+    /// up first.
     pub(super) fn slice_failed(&mut self, slice: &Slice, moved: bool, now: Duration) {
         let branch = &mut self.branches[slice.branch];
         branch.on_failure();

@@ -3,6 +3,13 @@ use std::fmt;
 use crate::limits;
 
 /// Why a query cannot be understood, and where in its text.
+///
+/// ```
+/// use furui_search::{Query, QueryFault};
+///
+/// let error = Query::parse("篩 OR").unwrap_err();
+/// assert_eq!((error.fault, error.at, error.character), (QueryFault::OneSided("OR"), 4, 3));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QueryError {
     /// The fault.
@@ -14,6 +21,14 @@ pub struct QueryError {
 }
 
 /// A fault of a query.
+///
+/// ```
+/// use furui_search::{Query, QueryFault};
+///
+/// for (text, fault) in [("", QueryFault::Empty), ("-coffee", QueryFault::OnlyWithout), ("(a", QueryFault::NotClosed)] {
+///     assert_eq!(Query::parse(text).unwrap_err().fault, fault);
+/// }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QueryFault {
     /// The query has no words.

@@ -21,7 +21,7 @@ pub(super) enum Item {
     Close,
 }
 
-/// The marks that open a phrase anywhere, and those that do so only where a word may begin.
+/// The marks that open a phrase anywhere, and the marks that do so only at the beginning of a word.
 const OPENING: &str = "「『“„";
 const EITHER: &str = "\"＂”";
 
@@ -75,8 +75,8 @@ pub(super) fn items(text: &str) -> Result<Vec<(Item, usize)>, QueryError> {
     Ok(items)
 }
 
-/// True if a quotation mark closes what another one opened. Keyboards make the two alike, and languages use them in any
-/// order.
+/// True if a quotation mark closes what another one opened. On keyboards the two are one key, and languages use them in
+/// either order.
 fn closes(opening: char, c: char) -> bool {
     match opening {
         '「' => c == '」',

@@ -29,6 +29,16 @@ pub use error::{QueryError, QueryFault};
 /// documents ([`words()`](super::words())), so `foo-bar` requires both parts, and punctuation alone requires nothing. If an
 /// excluded item has several words, as in `-foo-bar` or `-東京タワー`, it is excluded as a phrase. No word is too common to
 /// be searched for.
+///
+/// ```
+/// use furui_search::Query;
+///
+/// let query = Query::parse("filter (bloom OR cuckoo) -coffee")?;
+/// let [bloom, cuckoo] = query.clauses() else { panic!("one clause for each choice") };
+/// assert_eq!((&bloom.must[..], &bloom.without[..]), (&["filter".into(), "bloom".into()][..], &["coffee".into()][..]));
+/// assert_eq!(cuckoo.must, ["filter", "cuckoo"]);
+/// # Ok::<(), furui_search::QueryError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Query {
     clauses: Vec<Clause>,

@@ -9,7 +9,7 @@ use super::pattern::{Found, Pattern};
 use super::{Clause, Record, limits};
 use piece::piece;
 
-/// The maximum number of marks of a text that are considered. The best of the first ones is good enough.
+/// The maximum number of marks of a text that are considered. The best of the first marks is good enough.
 const MARKS: usize = 1 << 14;
 
 /// The part of a document that is shown with a result: its title and a piece of its text, with the words of the query
@@ -17,6 +17,17 @@ const MARKS: usize = 1 << 14;
 ///
 /// ```text
 ///  new "york times" -tea        … read the [new] issue of the [York Times], while in York …
+/// ```
+///
+/// ```
+/// use furui_search::{Query, Record, Snippets};
+///
+/// let query = Query::parse("seen before")?;
+/// let record = Record { url: "https://example.org/".into(), title: "Seen?".into(), text: "What was seen before.".into() };
+/// let snippet = Snippets::new(query.clauses()).of(&record, 40);
+/// assert_eq!(snippet.text, "What was seen before.");
+/// assert_eq!(snippet.marks.iter().map(|mark| &snippet.text[mark.clone()]).collect::<Vec<_>>(), ["seen", "before"]);
+/// # Ok::<(), furui_search::QueryError>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Snippet {
@@ -36,6 +47,18 @@ pub struct Snippet {
 /// words, unless a word is very long, and in Japanese text between any two of most characters.
 ///
 /// **Cost.** Time proportional to title and text, and memory proportional to the marks.
+///
+/// ```
+/// use furui_search::{Query, Record, Snippets};
+///
+/// let query = Query::parse("篩")?;
+/// let snippets = Snippets::new(query.clauses());
+/// for text in ["Furui is 篩.", "A sieve."] {
+///     let record = Record { url: "https://example.org/".into(), title: String::new(), text: text.into() };
+///     println!("{}", snippets.of(&record, 20).text);
+/// }
+/// # Ok::<(), furui_search::QueryError>(())
+/// ```
 #[derive(Debug)]
 pub struct Snippets<'a> {
     pattern: Pattern<'a>,
@@ -93,7 +116,7 @@ impl<'a> Snippets<'a> {
 
     /// The bytes from the first to the last mark of the best piece; `None` if there are no marks.
     fn best(&self, text: &str, marks: &[Mark], most: usize) -> Option<Range<usize>> {
-        // Overlapping marks, as those of character pairs, stay together.
+        // Overlapping marks, such as those of character pairs, stay together.
         let groups = joined(marks);
         let group = |mark: &Mark| &groups[groups.partition_point(|group| group.end <= mark.span.start)];
         let first_chars = chars_before(text, marks.iter().map(|mark| group(mark).start));

@@ -2,7 +2,7 @@ use std::ops::Range;
 
 use unicode_segmentation::UnicodeSegmentation;
 
-/// The maximum distance at which a boundary between words is looked for, in characters.
+/// The maximum distance, in characters, at which to look for a boundary between words.
 const SLACK: usize = 32;
 /// One of this many of the remaining characters of a snippet comes before its first mark.
 const BEFORE: usize = 3;

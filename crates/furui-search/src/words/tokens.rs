@@ -40,7 +40,7 @@ struct Cluster {
     kind: Kind,
     unit: usize,
     span: Range<usize>,
-    /// True if another such character comes before this one.
+    /// True if the character before this one is of a script without spaces, too.
     follows: bool,
 }
 
@@ -126,7 +126,7 @@ impl<'a> Tokens<'a> {
         self.last = Some(cluster);
     }
 
-    /// Ends a run of characters: the last one has no neighbour after it.
+    /// Ends a run of characters. The last one makes no word with a next character.
     fn end_run(&mut self) {
         if let Some(last) = self.last.take()
             && (last.kind == Kind::Syllable || !last.follows)

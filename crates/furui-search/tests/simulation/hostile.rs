@@ -63,7 +63,7 @@ fn a_query_ends_whatever_happens() {
         let truth = world.truth(&clauses);
         assert!(outcome.ids.iter().all(|id| truth.contains(id)), "seed {seed}: wrong ids before the end");
         if let QueryEvent::Failed { .. } = outcome.end {
-            // What was found is complete up to its end.
+            // The documents found are complete up to the last of them.
             assert!(truth.starts_with(&outcome.ids), "seed {seed}: gaps before the failure");
         }
     }
@@ -125,8 +125,8 @@ fn one_silent_replica_in_three_costs_a_wait_and_no_timeout() {
     }
     took.sort_unstable();
     let (median, p95) = (took[took.len() / 2], took[took.len() * 95 / 100]);
-    // A look-up takes two round trips, the sizes one, and the search two; then come the waits for both words at once,
-    // and the host's.
+    // The expected time is that of two round trips for a look-up, one for the sizes and two for the search, plus the
+    // waits for both words at once and for the host.
     assert!(took.len() > 100 && truths > 1000);
     assert!(median <= Links::STEADY.one_way * 10 + Duration::from_millis(300), "{median:?} of {took:?}");
     assert!(p95 <= Links::STEADY.one_way * 10 + Duration::from_millis(600), "{p95:?} of {took:?}");
@@ -154,7 +154,7 @@ fn a_silent_keeper_that_alone_is_known_is_not_waited_for_to_the_end() {
             _ => assert!(outcome.took < Duration::from_secs(2), "{manner:?}: {:?}", outcome.took),
         }
     }
-    // If there is no other keeper, the slow one is waited for.
+    // If there is no other keeper, the search waits for the slow one.
     let mut world = World::new(3, 1, 1000, &WORDS);
     world.links.one_way = Duration::from_millis(400);
     let clauses = [clause(&["sieve"], &[])];
@@ -223,7 +223,7 @@ fn who_is_asked_last_is_asked_when_nobody_else_is_left() {
             let outcome = world.run(querier);
             assert!(outcome.is_done());
             assert_eq!(outcome.ids, world.truth(&clauses));
-            // Nodes that fail are reported, whichever were to be asked last, and no others are.
+            // Nodes that fail are reported, whichever nodes were to be asked last, and no other nodes are reported.
             assert!(!outcome.shun.contains(&peer(replicas[honest])));
         }
     }
@@ -260,7 +260,7 @@ fn ids_that_are_ground_to_crowd_a_cell_do_not_hide_others() {
             assert_eq!(outcome.ids, world.truth(&clauses), "{must:?} without {without:?}, {wants:?}");
             assert_eq!(outcome.report.failures, 0, "nobody is blamed");
             if wants == Wants::Best && must == ["bloom", "search"] {
-                // The same replica was asked twice, the second time with a set of ids.
+                // One replica was asked twice, the second time with a set of ids.
                 let cost = outcome.report.rounds[0].costs[0];
                 assert_eq!(cost.coding, CodingKind::Ids);
                 assert!(cost.sent_bits > 160 * outcome.report.rounds[0].seen);

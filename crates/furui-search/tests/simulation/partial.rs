@@ -21,7 +21,8 @@ fn lists_that_are_not_whole_are_asked_after_those_that_are() {
         assert!(matches!(outcome.end, QueryEvent::Done { whole: true, .. }), "{:?}", outcome.end);
         assert_eq!(outcome.ids, world.truth(&clauses));
     }
-    // Without a whole list, the search finds what there is, and says that it may be incomplete.
+    // Without a whole list, the search finds the documents in partial lists, and says that the answer may be
+    // incomplete.
     let last = world.replicas("search")[2];
     for node in world.replicas("search").into_iter().filter(|&node| node != last) {
         world.nodes[node].lists.forget();

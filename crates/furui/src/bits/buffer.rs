@@ -14,6 +14,15 @@ const LINE: usize = 64;
 /// A large table requests huge pages from the system. Otherwise a random access to a table larger than the caches would
 /// also wait for the page table, which doubles its time. A table that is mapped from a file reads the file's pages when
 /// they are touched, and writes to private copies of them: the file never changes.
+///
+/// ```
+/// use furui::bits::{Buffer, Rank1};
+///
+/// let words = Buffer::from(vec![0b1101, 0, 0, 0, 0, 0, 0, 0]);
+/// assert_eq!(words.len(), 8);
+/// let bits = Rank1::new(words, 64);
+/// assert_eq!(bits.rank1(3), 2);
+/// ```
 pub struct Buffer {
     kind: Kind,
     /// The offset at which the table begins in the memory of `kind`.
@@ -28,6 +37,12 @@ enum Kind {
 }
 
 /// The error that there is not enough memory for a table.
+///
+/// ```
+/// use furui::bits::{Cells, NoMemory};
+///
+/// assert_eq!(Cells::new(usize::MAX / 2, 8).err(), Some(NoMemory));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NoMemory;
 
@@ -75,7 +90,7 @@ impl Buffer {
         }
     }
 
-    /// Shortens the table to its first `len` bytes. Those of the others that were never touched took no memory.
+    /// Shortens the table to its first `len` bytes. Bytes after them that were never touched took no memory.
     pub(crate) fn truncate(&mut self, len: usize) {
         self.len = len.min(self.len);
     }
@@ -98,7 +113,7 @@ impl Buffer {
         #[cfg(target_os = "linux")]
         {
             let huge = if up - len <= len / 8 { up } else { up - HUGE_PAGE };
-            // Where there are no huge pages, ordinary ones serve.
+            // Systems without huge pages provide ordinary ones.
             let _ = pages.advise_range(memmap2::Advice::HugePage, start, huge);
         }
         Some(Self { kind: Kind::Pages(pages), start, len })

@@ -15,9 +15,18 @@ mod tests;
 /// ```
 ///
 /// No cell crosses a word boundary, so reading or changing one cell touches one word, and all cells of a word are
-/// decremented together ([`decrement_range`](Self::decrement_range)). Cells past the end of the array are always 0.
+/// decremented together. Cells past the end of the array are always 0.
 ///
 /// Cost: `bits` bits a cell, rounded up to whole words.
+///
+/// ```
+/// use furui::bits::Cells;
+///
+/// let mut cells = Cells::new(1000, 2)?;
+/// cells.set(33, 2);
+/// assert_eq!((cells.get(33), cells.max()), (2, 3));
+/// # Ok::<(), furui::bits::NoMemory>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cells<M = Buffer> {
     /// Whole words; bits beyond the last cell are 0.
@@ -112,7 +121,7 @@ impl<M: Deref<Target = [u8]>> Cells<M> {
 
     /// A view that borrows these counters. A loop over many counters that uses it avoids dereferencing `M` each time.
     #[inline(always)]
-    pub fn lend(&self) -> Cells<&[u8]> {
+    pub(crate) fn lend(&self) -> Cells<&[u8]> {
         Cells { words: &self.words, len: self.len, bits: self.bits }
     }
 
@@ -128,20 +137,20 @@ impl<M: Deref<Target = [u8]>> Cells<M> {
     }
 
     /// The word that contains the counter at `index`.
-    pub fn word_of(&self, index: usize) -> &[u8; 8] {
+    pub(crate) fn word_of(&self, index: usize) -> &[u8; 8] {
         &self.words()[self.locate(index).0]
     }
 
     /// Prefetches the counter at `index`, which will be read soon.
     #[inline]
-    pub fn prefetch(&self, index: usize) {
+    pub(crate) fn prefetch(&self, index: usize) {
         if let Some(word) = self.words().get(self.locate(index).0) {
             arch::prefetch(word);
         }
     }
 
     /// The number of counters that are not 0. Cost: one pass over the array.
-    pub fn count_nonzero(&self) -> usize {
+    pub(crate) fn count_nonzero(&self) -> usize {
         self.words().iter().map(|&word| nonzero(u64::from_le_bytes(word), self.bits).count_ones() as usize).sum()
     }
 }
@@ -155,7 +164,7 @@ impl<M: DerefMut<Target = [u8]>> Cells<M> {
     /// A view that borrows these counters mutably. A loop over many counters with it avoids dereferencing `M` each
     /// time.
     #[inline(always)]
-    pub fn lend_mut(&mut self) -> Cells<&mut [u8]> {
+    pub(crate) fn lend_mut(&mut self) -> Cells<&mut [u8]> {
         Cells { words: &mut self.words, len: self.len, bits: self.bits }
     }
 
@@ -182,7 +191,7 @@ impl<M: DerefMut<Target = [u8]>> Cells<M> {
 
     /// Adds 1 to the counter at `index`, unless it is at the maximum.
     #[inline]
-    pub fn increment(&mut self, index: usize) {
+    pub(crate) fn increment(&mut self, index: usize) {
         let below_max = u64::from(self.get(index) != self.max());
         let (word, shift) = self.locate(index);
         change(&mut self.words_mut()[word], |word| word + (below_max << shift));
@@ -215,7 +224,7 @@ impl<M: DerefMut<Target = [u8]>> Cells<M> {
     /// # Panics
     /// If the range ends past the array.
     #[inline]
-    pub fn decrement_range(&mut self, start: usize, count: usize) {
+    pub(crate) fn decrement_range(&mut self, start: usize, count: usize) {
         assert!(count <= self.len && start <= self.len - count, "the range ends past the array");
         if count == 0 {
             return;

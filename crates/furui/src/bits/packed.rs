@@ -11,7 +11,7 @@ const ROOM: usize = 64;
 
 /// Packs the low `bits` bits of every number, one after the other, into the front of `packed`. Bytes of `packed` after
 /// them must be zero and stay so. `bits` must be at most 56, and `packed` long enough.
-pub fn pack(numbers: &[u64], bits: u32, packed: &mut [u8]) {
+pub(crate) fn pack(numbers: &[u64], bits: u32, packed: &mut [u8]) {
     assert!(bits <= MAX_PACKED_BITS, "at most 56 bits are packed");
     let (groups, last) = numbers.as_chunks::<GROUP>();
     let mut start = 0;
@@ -28,7 +28,7 @@ pub fn pack(numbers: &[u64], bits: u32, packed: &mut [u8]) {
 
 /// Undoes [`pack`]: every value v becomes v · 2^`bits` + p, where p is the packed number with the same index. `bits`
 /// must be at most 56, and `packed` long enough.
-pub fn append_packed(packed: &[u8], bits: u32, values: &mut [u64]) {
+pub(crate) fn append_packed(packed: &[u8], bits: u32, values: &mut [u64]) {
     assert!(bits <= MAX_PACKED_BITS, "at most 56 bits are packed");
     assert!(packed.len() * 8 >= values.len() * bits as usize, "a packed number for every value");
     arch::append_packed(packed, bits, values);

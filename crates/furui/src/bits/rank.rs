@@ -16,6 +16,14 @@ use super::{Buffer, Cpu, NoMemory};
 ///
 /// **Source.** Kim, Na, Kim, Park, "Efficient implementation of rank and select functions for succinct representation"
 /// (2005). The paper has counts of two levels; here the processor's population count replaces the lower level.
+///
+/// ```
+/// use furui::bits::Rank1;
+///
+/// let words = vec![0b1101, 0, 0, 0, 0, 0, 0, 0];
+/// let bits = Rank1::new(words.into(), 64);
+/// assert_eq!([0, 1, 2, 3, 64].map(|position| bits.rank1(position)), [0, 1, 1, 2, 3]);
+/// ```
 #[derive(Clone, Debug)]
 pub struct Rank1<M = Buffer> {
     /// Little-endian words; bits beyond `len` are ignored.

@@ -18,7 +18,7 @@ pub fn byte_positions(haystack: &[u8], byte: u8, out: &mut Vec<u32>) {
 ///
 /// This is select0 by a linear scan, with one popcount a word: meant for the 30 or so words of a page, not for more.
 #[inline]
-pub fn unary_position(words: &[[u8; 8]], zeros: u64) -> Option<usize> {
+pub(crate) fn unary_position(words: &[[u8; 8]], zeros: u64) -> Option<usize> {
     match zeros.checked_sub(1) {
         Some(rank) => arch::select_zero(words, rank).map(|position| position + 1),
         None => Some(0),
@@ -27,6 +27,6 @@ pub fn unary_position(words: &[[u8; 8]], zeros: u64) -> Option<usize> {
 
 /// Decodes a string of unary numbers into `numbers`: the i-th one-bit, at position p, stands for `base` + p − i. False
 /// if the string does not have exactly `numbers.len()` numbers; the contents of `numbers` are then unspecified.
-pub fn unary_numbers(words: &[[u8; 8]], base: u64, numbers: &mut [u64]) -> bool {
+pub(crate) fn unary_numbers(words: &[[u8; 8]], base: u64, numbers: &mut [u64]) -> bool {
     arch::unary_numbers(words, base, numbers)
 }

@@ -25,6 +25,14 @@ const FEW: usize = 8;
 ///
 /// **Source.** Kim, Na, Kim, Park (2005), cited at [`Rank1`](super::Rank1). The zero within a word is found as in
 /// Pandey, Bender, Johnson, "A fast x86 implementation of select" (2017).
+///
+/// ```
+/// use furui::bits::Select0;
+///
+/// let words = vec![0b1101, 0, 0, 0, 0, 0, 0, 0];
+/// let bits = Select0::new(words.into(), 6);
+/// assert_eq!([0, 1, 2, 3].map(|number| bits.select0(number)), [Some(1), Some(4), Some(5), None]);
+/// ```
 #[derive(Clone, Debug)]
 pub struct Select0<M = Buffer> {
     /// Little-endian words; bits beyond `len` are ignored.

@@ -23,8 +23,9 @@ pub(crate) const fn scale(random: u64, n: usize) -> usize {
 pub(crate) struct Lanes {
     width: u32,
     count: u32,
-    /// Masks of the lowest bit of every lane, and of the highest.
+    /// A mask of the lowest bit of every lane.
     ones: u64,
+    /// A mask of the highest bit of every lane.
     tops: u64,
 }
 
@@ -43,8 +44,8 @@ impl Lanes {
         self.count
     }
 
-    /// Whether the first lane of `one` or that of `other` holds `value`, without a branch between the two. Where a word
-    /// has room for only one lane, this does for two words what [`any_equal`](Self::any_equal) does for two lanes.
+    /// Whether the first lane of `one` or that of `other` holds `value`, without a branch between the two. If a word
+    /// has room for only one lane, this function tests two words as [`any_equal`](Self::any_equal) tests two lanes.
     #[inline(always)]
     pub(crate) fn either_equal(&self, one: u64, other: u64, value: u64) -> bool {
         // Lanes are narrower than words, so subtracting 1 sets the highest bit only if the difference is 0.

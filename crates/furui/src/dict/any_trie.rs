@@ -2,9 +2,10 @@ use std::io::{self, Write};
 use std::ops::{Bound, Deref};
 
 use super::depth_first::TrieEntries;
-use super::trie::{Guard, Trusted};
+use super::trie::{Guard, Trusted, collected};
 use super::{Found, LoudsTrie, Trie};
 use crate::bits::Buffer;
+use crate::error::TrieError;
 use crate::format::Seal;
 use crate::store::Layout;
 
@@ -72,6 +73,14 @@ impl<M: Deref<Target = [u8]>, G: Guard> AnyTrie<M, G> {
         match self {
             Self::Compact(trie) => trie.prefixes(text).collect(),
             Self::Louds(trie) => trie.prefixes(text).map(|(length, value)| (length, value.into())).collect(),
+        }
+    }
+
+    /// The values of all keys that are not deleted.
+    pub(super) fn values(&self) -> Result<Vec<u32>, TrieError> {
+        match self {
+            Self::Compact(trie) => collected(trie.values()),
+            Self::Louds(trie) => collected(trie.live_values()),
         }
     }
 

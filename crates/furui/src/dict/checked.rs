@@ -22,7 +22,7 @@ pub(super) struct CheckedTrie {
     regions: Regions,
     /// The offset in the file that the trie's guard counts from.
     base: usize,
-    /// Set when the tables of labels of a compact trie were checked. A guard is not told of them.
+    /// Set once the tables of labels of a compact trie were checked. The guard does not check them.
     labels: OnceLock<()>,
 }
 

@@ -16,7 +16,7 @@ pub trait Nodes {
     /// The root, whose label is empty.
     #[doc(hidden)]
     fn root(&self) -> Self::Node;
-    /// The child with the least label; `None` if there is no child.
+    /// The child with the smallest label; `None` if there is no child.
     #[doc(hidden)]
     fn first_child(&self, node: Self::Node) -> Option<Self::Node>;
     /// The next child of the same parent.
@@ -35,13 +35,24 @@ pub trait Nodes {
 
 /// An iterator over the keys of a trie between two bounds, in byte order, and their values. It walks the trie depth
 /// first, and ends whatever the bytes of the trie are.
+///
+/// ```
+/// use furui::dict::{Found, Skeleton, Trie};
+///
+/// let trie = Trie::encode(&Skeleton::from_sorted([(&b"see"[..], Some(1)), (b"seen", Some(2)), (b"sieve", Some(3))])?)?;
+/// let mut keys = trie.prefix(b"see");
+/// assert_eq!(keys.next(), Some((b"see".to_vec(), Found::Value(1))));
+/// assert_eq!(keys.map(|(key, _)| key).collect::<Vec<_>>(), [b"seen"]);
+/// # Ok::<(), furui::Error>(())
+/// ```
 pub struct TrieEntries<T: Nodes> {
     trie: T,
     /// The nodes to visit, with the lengths of the paths to their parents. The next one is the last.
     stack: Vec<(T::Node, usize)>,
     path: Vec<u8>,
     end: End,
-    /// The most nodes that may still be visited, because a damaged trie may have more than one path to a node.
+    /// The maximum number of nodes that may still be visited, because a damaged trie may have more than one path to a
+    /// node.
     left: u64,
 }
 
@@ -140,7 +151,7 @@ impl End {
 }
 
 impl<T: Nodes> fmt::Debug for TrieEntries<T> {
-    /// Shows the last key, not what comes after it.
+    /// Shows the last key, but not the following ones.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("TrieEntries").field("path", &self.path).finish_non_exhaustive()
     }

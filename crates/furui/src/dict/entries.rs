@@ -1,8 +1,10 @@
+use std::marker::PhantomData;
 use std::result;
 
 use super::checked::{CheckedEntries, CheckedTrie};
 use super::layer::Layer;
-use super::{Found, WriteBuffer};
+use super::value::Layers;
+use super::{DictValue, Found, WriteBuffer};
 use crate::error::{Error, Result};
 use crate::format::FormatError;
 
@@ -13,7 +15,7 @@ use crate::format::FormatError;
 /// comparison of keys for each part, and a step of each stream that has the key.
 ///
 /// As an [`Iterator`] it returns each key in a vector of its own; [`next_entry`](Self::next_entry) lends the key
-/// instead. It ends after an error, which says that a trie is damaged.
+/// instead. Values that are bytes are lent by the dictionary. It ends after an error, which says that a file is damaged.
 ///
 /// ```
 /// use furui::dict::{Dict, DictOptions};
@@ -29,14 +31,17 @@ use crate::format::FormatError;
 /// # Ok::<(), furui::Error>(())
 /// ```
 #[derive(Debug)]
-pub struct Entries<'a> {
-    /// Newest first.
+pub struct Entries<'a, V: ?Sized = u32> {
+    /// The layers, oldest first.
+    layers: &'a [Layer],
+    /// The streams, newest first.
     streams: Vec<Stream<'a>>,
-    /// The first key behind the range.
+    /// The first key after the range.
     end: Option<Vec<u8>>,
     key: Vec<u8>,
-    /// An error of the beginning that was not returned yet.
+    /// An error from the beginning of the iteration that was not returned yet.
     failure: Option<Error>,
+    values: PhantomData<&'a V>,
 }
 
 #[derive(Debug)]
@@ -70,7 +75,7 @@ impl<'a> TrieStream<'a> {
     }
 }
 
-impl<'a> Entries<'a> {
+impl<'a, V: DictValue + ?Sized> Entries<'a, V> {
     /// The keys from `from` on, before `end` if there is one. `layers` are oldest first.
     pub(super) fn new(layers: &'a [Layer], from: &[u8], end: Option<Vec<u8>>) -> Self {
         let streams = layers.iter().rev().map(|layer| match layer {
@@ -84,31 +89,37 @@ impl<'a> Entries<'a> {
             Ok(streams) => (streams, None),
             Err(failure) => (vec![], Some(failure)),
         };
-        Self { streams, end, key: vec![], failure }
+        Self { layers, streams, end, key: vec![], failure, values: PhantomData }
     }
 
     /// The next key and its value.
     ///
     /// # Errors
-    /// [`Error::Format`] if a part of a trie that was read is damaged; [`Error::Trie`] if there is no memory to put the
+    /// [`Error::Format`] if a part of a file that was read is damaged; [`Error::Trie`] if there is no memory to put the
     /// keys of windows in order.
-    pub fn next_entry(&mut self) -> Result<Option<(&[u8], u32)>> {
+    pub fn next_entry(&mut self) -> Result<Option<(&[u8], V::Read<'a>)>> {
         loop {
             match self.advance()? {
-                Some(Found::Value(value)) => return Ok(Some((&self.key, value))),
+                Some(Found::Value(number)) => match V::read(number, Layers(self.layers)) {
+                    Ok(value) => return Ok(Some((&self.key, value))),
+                    Err(error) => {
+                        self.streams.clear();
+                        return Err(error);
+                    }
+                },
                 Some(Found::Deleted) => {}
                 None => return Ok(None),
             }
         }
     }
 
-    /// The next key, or deletion of a key, with what the newest part says of it.
+    /// The next key, or deletion of a key, with its state in the newest part that has it.
     pub(super) fn next_found(&mut self) -> Result<Option<(&[u8], Found)>> {
         let found = self.advance()?;
         Ok(found.map(|found| (&*self.key, found)))
     }
 
-    /// Goes on to the next key, leaves it in `key`, and returns what is known of it. After an error there is no next
+    /// Advances to the next key, leaves it in `key`, and returns its value or deletion. After an error there is no next
     /// key.
     fn advance(&mut self) -> Result<Option<Found>> {
         let next = match self.failure.take() {
@@ -165,8 +176,8 @@ impl Stream<'_> {
     }
 }
 
-impl Iterator for Entries<'_> {
-    type Item = Result<(Vec<u8>, u32)>;
+impl<'a, V: DictValue + ?Sized> Iterator for Entries<'a, V> {
+    type Item = Result<(Vec<u8>, V::Read<'a>)>;
 
     fn next(&mut self) -> Option<Self::Item> {
         self.next_entry().map(|entry| entry.map(|(key, value)| (key.to_vec(), value))).transpose()

@@ -1,9 +1,12 @@
+use std::io::{self, Write};
+use std::ops::Deref;
 use std::path::Path;
 
 use super::any_trie::AnyTrie;
 use super::checked::CheckedTrie;
 use super::making::Making;
 use super::trie_filter::{Asked, NewFilter};
+use super::values::ValueFile;
 use super::{Found, TrieFilter};
 use crate::error::{Error, Result};
 use crate::format::{Align, Bytes, DiskFile, Envelope, EnvelopeWriter, Kind, Problem, ReadAt, Tag};
@@ -21,10 +24,26 @@ pub(super) struct Union {
 const TRIE: Tag = Tag::new(*b"TRIE");
 /// The section that holds a whole file of a filter.
 const FILTER: Tag = Tag::new(*b"FILT");
+/// The section that holds a whole file of values, in a dictionary of bytes.
+const VALUES: Tag = Tag::new(*b"VALS");
 
-/// A trie with a filter of its keys, in one file of a [`Dict`](super::Dict).
+/// A trie with a filter of its keys, in one file of a [`Dict`](super::Dict). In a dictionary of bytes the values are in
+/// the file, too, and the trie has their ids.
 ///
 /// The trie has the dictionary's [`Layout`](super::Layout). The filter is sized for the trie's keys.
+///
+/// ```
+/// use furui::dict::{Dict, DictOptions};
+/// use furui::store::Memory;
+///
+/// let mut dict = Dict::open_with(Memory::new(), DictOptions::default())?;
+/// dict.put("see", 1)?;
+/// dict.put("seen", 2)?;
+/// dict.sync()?;
+/// let trie = dict.tries().next().expect("what was synced is in a trie");
+/// assert_eq!((trie.keys(), trie.nodes(), trie.filter().capacity()), (2, 2, 2));
+/// # Ok::<(), furui::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct FilteredTrie {
     entry: RunEntry,
@@ -32,37 +51,55 @@ pub struct FilteredTrie {
     file: Bytes,
     trie: CheckedTrie,
     filter: TrieFilter,
+    /// The values of a dictionary of bytes.
+    values: Option<ValueFile>,
 }
 
 impl FilteredTrie {
-    /// Writes the file with this number, and opens it.
-    pub(super) fn publish<S: Storage>(storage: &S, number: u64, merged: Union, making: &Making) -> Result<Self> {
-        let name = StoreKind::Dict.file_name(number);
+    /// Writes the file with this number, and opens it. In a dictionary of bytes `values` writes the file of the values
+    /// whose ids the trie has, which it gets in ascending order.
+    pub(super) fn publish<S: Storage>(
+        storage: &S,
+        number: u64,
+        merged: Union,
+        making: &Making,
+        values: impl FnOnce(&mut dyn Write, &[u32]) -> Result<()>,
+    ) -> Result<Self> {
+        let name = making.kind.file_name(number);
         let Union { trie, filter } = merged;
         let seal = storage.publish(&name, |out| {
-            let write = || {
+            let failed = |source| Error::io("cannot write", storage.path(&name), source);
+            let begin = || {
                 let mut out = EnvelopeWriter::new(out, Kind::FilteredTrie, making.hasher.spec())?;
                 out.section(TRIE, Align::Page)?;
                 trie.write_to(&mut out)?;
                 out.section(FILTER, Align::Line)?;
                 filter.write_to(&mut out)?;
-                out.finish()
+                Ok::<_, io::Error>(out)
             };
-            write().map_err(|source| Error::io("cannot write", storage.path(&name), source))
+            let mut out = begin().map_err(failed)?;
+            if making.kind == StoreKind::ByteDict {
+                out.section(VALUES, Align::Page).map_err(failed)?;
+                values(&mut out, &value_ids(&trie)?)?;
+            }
+            out.finish().map_err(failed)
         })?;
         let entry = RunEntry { number, keys: trie.keys(), seal };
-        Self::open(storage, &entry, &entry.open(storage, StoreKind::Dict)?, making)
+        Self::open(storage, &entry, &entry.open(storage, making.kind)?, making)
     }
 
-    /// Opens the file that a manifest names. It reads only the envelope and the sizes of the trie and the filter, so
-    /// the time does not depend on the size of the file. The rest is checked when it is read.
+    /// Opens the file that the manifest of a dictionary that is made in this way names. It reads only the envelope and
+    /// the sizes of the parts, so the time does not depend on the size of the file. The rest is checked when it is read.
     pub(super) fn open<S: Storage>(storage: &S, entry: &RunEntry, file: &S::File, making: &Making) -> Result<Self> {
-        let name = storage.path(&StoreKind::Dict.file_name(entry.number));
+        let name = storage.path(&making.kind.file_name(entry.number));
         let file = file.bytes(0, file.len()).map_err(|source| Error::io("cannot read", &name, source))?;
         let (envelope, opened) = Self::read(file, &name)?;
         envelope.expect_hash(making.hasher.spec())?;
         if opened.entry.seal != entry.seal || opened.entry.keys != entry.keys {
             return Err(envelope.error(0, Problem::OtherFile).into());
+        }
+        if opened.values.is_some() != (making.kind == StoreKind::ByteDict) {
+            return Err(envelope.error(0, Problem::Invalid("it is of the other kind of dictionary")).into());
         }
         if (opened.trie.layout(), opened.filter.hash()) != (making.layout, making.filter_hash) {
             return Err(envelope.error(0, Problem::Invalid("its trie or filter is not of its store's layout")).into());
@@ -74,7 +111,8 @@ impl FilteredTrie {
     fn read(file: Bytes, name: &str) -> Result<(Envelope, Self)> {
         let envelope = Envelope::open(&file, name)?;
         envelope.expect_kind(Kind::FilteredTrie)?;
-        if !envelope.sections().iter().map(|section| section.tag).eq([TRIE, FILTER]) {
+        let tags: Vec<Tag> = envelope.sections().iter().map(|section| section.tag).collect();
+        if tags != [TRIE, FILTER] && tags != [TRIE, FILTER, VALUES] {
             return Err(envelope
                 .error(0, Problem::Invalid("its sections are not those of a dictionary's trie"))
                 .into());
@@ -83,8 +121,14 @@ impl FilteredTrie {
         let trie = CheckedTrie::open(&bytes, &part_name)?;
         let (bytes, part_name) = part(&file, &envelope, FILTER)?;
         let filter = TrieFilter::open(&bytes, &part_name, envelope.hash())?;
+        let values = if tags.contains(&VALUES) {
+            let (bytes, part_name) = part(&file, &envelope, VALUES)?;
+            Some(ValueFile::open(&bytes, &part_name)?)
+        } else {
+            None
+        };
         let entry = RunEntry { number: 0, keys: trie.keys(), seal: envelope.seal() };
-        Ok((envelope, Self { entry, file, trie, filter }))
+        Ok((envelope, Self { entry, file, trie, filter, values }))
     }
 
     /// The entry of the manifest.
@@ -107,6 +151,11 @@ impl FilteredTrie {
         self.trie.bytes()
     }
 
+    /// The bytes of the values of its keys, with some bytes for the length of each; `None` in a dictionary of numbers.
+    pub fn value_bytes(&self) -> Option<u64> {
+        self.values.as_ref().map(ValueFile::bytes)
+    }
+
     /// The filter of its keys.
     pub fn filter(&self) -> &TrieFilter {
         &self.filter
@@ -116,13 +165,17 @@ impl FilteredTrie {
         &self.trie
     }
 
+    pub(super) fn values(&self) -> Option<&ValueFile> {
+        self.values.as_ref()
+    }
+
     #[inline(always)]
     pub(super) fn get(&self, asked: &Asked<'_>) -> Result<Option<Found>> {
         if self.filter.contains(asked)? { Ok(self.trie.get(asked.key)?) } else { Ok(None) }
     }
 
     /// Looks up the keys `keys[i]` for the indices i in `open`, whose hashes are `hashes`. Returns the positions in
-    /// `open` of the keys that the trie knows, ascending, and what it knows.
+    /// `open` of the keys that the trie knows, ascending, and the trie's answers for them.
     pub(super) fn get_all(
         &self,
         open: &[usize],
@@ -149,9 +202,10 @@ impl FilteredTrie {
         trie.check(&envelope)
     }
 
-    /// Reads every byte, and checks the checksums, that keys ascend and are found, and that the filter has them.
-    pub(super) fn verify<S: Storage>(&self, storage: &S) -> Result<()> {
-        let name = storage.path(&StoreKind::Dict.file_name(self.entry.number));
+    /// Reads every byte, and checks the checksums, that keys ascend and are found, that the filter has them, and that the
+    /// values are those of the keys.
+    pub(super) fn verify<S: Storage>(&self, storage: &S, kind: StoreKind) -> Result<()> {
+        let name = storage.path(&kind.file_name(self.entry.number));
         self.check(&Envelope::open(&self.file, &name)?)
     }
 
@@ -174,10 +228,20 @@ impl FilteredTrie {
             last = Some(key.to_vec());
         }
         if keys != self.entry.keys {
-            return Err(invalid("the trie has another number of keys"));
+            return Err(invalid("the trie has a different number of keys"));
+        }
+        if let Some(values) = &self.values {
+            values.check(&value_ids(&trie)?)?;
         }
         Ok(())
     }
+}
+
+/// The ids that are the values of a trie in a dictionary of bytes, ascending.
+fn value_ids<M: Deref<Target = [u8]>>(trie: &AnyTrie<M>) -> Result<Vec<u32>> {
+    let mut ids = trie.values()?;
+    ids.sort_unstable();
+    Ok(ids)
 }
 
 /// A file that is a section of another one, and its name in errors.

@@ -1,4 +1,18 @@
 /// The value of a key in a trie.
+///
+/// ```
+/// use furui::dict::{Found, Skeleton, Trie};
+///
+/// let trie = Trie::encode(&Skeleton::from_sorted([(&b"a"[..], Some(7)), (b"b", None)])?)?;
+/// for (key, value) in [(b"a", Some(7)), (b"b", None)] {
+///     match trie.get(key) {
+///         Some(found) => assert_eq!(found.value(), value),
+///         None => unreachable!("both keys are in the trie"),
+///     }
+/// }
+/// assert_eq!(trie.get(b"b"), Some(Found::Deleted));
+/// # Ok::<(), furui::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Found {
     /// A value.

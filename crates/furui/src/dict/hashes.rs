@@ -1,6 +1,6 @@
 use super::TrieError;
 use super::trie::reserve;
-use crate::filter::{BlockedBloom, ConfigError};
+use crate::filter::{BlockedBloom, ConfigError, FilterMut};
 use crate::hash::{HashSpec, KeyHash};
 
 /// The hashes of the keys that a walk meets. They wait for the end of the walk, when the number of keys is known and
@@ -35,6 +35,6 @@ impl<H> Hashes<H> {
 /// The filter of keys with these hashes, which has the false-positive `rate` for their number.
 pub(super) fn blocked(hashes: &[KeyHash], hash: HashSpec, rate: f64) -> Result<BlockedBloom, ConfigError> {
     let mut filter = BlockedBloom::with_rate(hashes.len() as u64, rate)?.hashed_by(hash);
-    filter.insert_all(hashes);
+    filter.insert_all(hashes).expect("a Bloom filter is never full");
     Ok(filter)
 }

@@ -1,10 +1,11 @@
 use std::fmt;
+use std::io::Write;
 use std::sync::Arc;
 
 use super::FilteredTrie;
 use super::layer::Layer;
 use super::making::Making;
-use super::merge::merge;
+use super::merge::{copy_values, merge};
 use crate::error::Result;
 use crate::store::Storage;
 
@@ -45,6 +46,19 @@ impl<S> fmt::Debug for Job<S> {
 }
 
 /// The result of a [`Job`], to be [installed](super::Dict::install) in the dictionary.
+///
+/// ```
+/// use furui::dict::{Dict, DictOptions};
+/// use furui::store::Memory;
+///
+/// let options = DictOptions { window: 1, ..DictOptions::default() };
+/// let mut dict = Dict::open_with(Memory::new(), options)?;
+/// dict.put("a", 1)?;
+/// dict.put("b", 2)?;
+/// let done = dict.job()?.expect("a window is full").run()?;
+/// assert!(dict.install(done)?);
+/// # Ok::<(), furui::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct Done {
     pub(super) sources: Vec<Layer>,
@@ -54,10 +68,10 @@ pub struct Done {
     _ticket: Arc<()>,
 }
 
-/// The parts that become one.
+/// The parts that are merged into one.
 #[derive(Debug)]
 pub(super) struct Task {
-    /// Oldest first.
+    /// The parts, oldest first.
     pub(super) sources: Vec<Layer>,
     /// The number of the new file.
     pub(super) number: u64,
@@ -77,7 +91,7 @@ impl<S: Storage> Job<S> {
         self.task.run(&*self.storage)
     }
 
-    /// The number of keys that it works on.
+    /// The number of keys that are merged.
     pub fn keys(&self) -> u64 {
         self.task.sources.iter().map(Layer::keys).sum()
     }
@@ -88,7 +102,11 @@ impl Task {
         let merged = merge(&self.sources, &self.making, self.oldest)?;
         let trie = match merged.trie.keys() {
             0 => None,
-            _ => Some(Arc::new(FilteredTrie::publish(storage, self.number, merged, &self.making)?)),
+            _ => {
+                let name = storage.path(&self.making.kind.file_name(self.number));
+                let values = |out: &mut dyn Write, ids: &[u32]| copy_values(&self.sources, ids, out, &name);
+                Some(Arc::new(FilteredTrie::publish(storage, self.number, merged, &self.making, values)?))
+            }
         };
         let next_id = match self.sources.last() {
             Some(Layer::Window(window)) => Some(window.next_id),

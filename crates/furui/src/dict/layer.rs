@@ -1,6 +1,9 @@
+use std::ops::Range;
 use std::sync::Arc;
 
-use super::{FilteredTrie, WriteBuffer};
+use super::values::{ValueBuffer, ValueFile};
+use super::{FilteredTrie, TrieError, WriteBuffer};
+use crate::error::Result;
 
 /// A part of a dictionary: the keys that were put during some stretch of time.
 #[derive(Clone, Debug)]
@@ -13,7 +16,9 @@ pub(super) enum Layer {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Window {
     pub(super) buffer: WriteBuffer,
-    /// The next id of the dictionary after the newest key of this window.
+    /// The values of its keys in a dictionary of bytes; else empty.
+    pub(super) values: ValueBuffer,
+    /// The dictionary's next id, after the newest key of this window.
     pub(super) next_id: u32,
 }
 
@@ -23,6 +28,30 @@ impl Layer {
         match self {
             Self::Trie(trie) => trie.keys(),
             Self::Window(window) => window.buffer.len() as u64,
+        }
+    }
+
+    /// The range that the ids of its values are in. Those of a newer layer are greater.
+    pub(super) fn ids(&self) -> Range<u32> {
+        match self {
+            Self::Trie(trie) => trie.values().map_or(0..0, ValueFile::ids),
+            Self::Window(window) => window.values.ids(),
+        }
+    }
+
+    /// The value with this id, which is in [`ids`](Self::ids).
+    pub(super) fn value(&self, id: u32) -> Result<&[u8]> {
+        match self {
+            Self::Trie(trie) => Ok(trie.values().ok_or(TrieError::Damaged)?.get(id)?),
+            Self::Window(window) => Ok(window.values.get(id).ok_or(TrieError::Damaged)?),
+        }
+    }
+
+    /// Calls `each` for the values with these ids, which ascend.
+    pub(super) fn each_value(&self, ids: &[u32], mut each: impl FnMut(u32, &[u8]) -> Result<()>) -> Result<()> {
+        match self {
+            Self::Trie(trie) => trie.values().ok_or(TrieError::Damaged)?.for_each(ids, each),
+            Self::Window(_) => ids.iter().try_for_each(|&id| each(id, self.value(id)?)),
         }
     }
 

@@ -1,3 +1,5 @@
+use std::io::Write;
+
 use super::any_trie::AnyTrie;
 use super::entries::Entries;
 use super::filtered_trie::Union;
@@ -8,8 +10,9 @@ use super::part::{Part, PartNode, records};
 use super::polynomial_filter::PolynomialFilter;
 use super::trie::{collected, reserve};
 use super::trie_filter::NewFilter;
+use super::values::ValueWriter;
 use super::{Found, LoudsTrie, MAX_MERGED, Merged, Record, Skeleton, SortedKeys, Trie, Value, freeze};
-use crate::error::{Result, TrieError};
+use crate::error::{Error, Result, TrieError};
 use crate::hash::{KeyHash, PolynomialHashes, Rolling};
 use crate::store::{FilterHash, Layout};
 
@@ -103,7 +106,7 @@ fn by_key(layers: &[Layer], making: &Making, forget: bool) -> Result<Union> {
     let mut bytes = vec![];
     let mut ends = vec![];
     let mut hashes = room(layers)?;
-    let mut entries = Entries::new(layers, b"", None);
+    let mut entries = Entries::<u32>::new(layers, b"", None);
     while let Some((key, found)) = entries.next_found()? {
         if forget && found == Found::Deleted {
             continue;
@@ -135,4 +138,31 @@ fn encoded<'k>(keys: impl Iterator<Item = (&'k [u8], Value)>) -> Result<Trie> {
 
 fn frozen(keys: &[(&[u8], Value)]) -> Result<LoudsTrie> {
     Ok(freeze(SortedKeys::new(keys)?.root(), (), |(), _| (), false, |()| {})?)
+}
+
+/// Writes the file of the values with these ids, which ascend and are those of the trie that was merged from these parts,
+/// oldest first. The file is called `name` in errors.
+///
+/// Ids ascend from part to part, so each part's values are read once, in order, and written as they are read. Those
+/// of keys that were put again or deleted are left behind. Memory: that of [`ValueWriter`].
+pub(super) fn copy_values(layers: &[Layer], ids: &[u32], out: &mut dyn Write, name: &str) -> Result<()> {
+    let failed = |source| Error::io("cannot write", name, source);
+    let mut writer = ValueWriter::new(out, ids).map_err(failed)?;
+    let mut rest = ids;
+    for layer in layers {
+        let range = layer.ids();
+        let here;
+        (here, rest) = rest.split_at(rest.partition_point(|&id| id < range.end));
+        if here.first().is_some_and(|&first| first < range.start) {
+            return Err(TrieError::Damaged.into());
+        }
+        if !here.is_empty() {
+            layer.each_value(here, |id, value| writer.push(id, value).map_err(failed))?;
+        }
+    }
+    if !rest.is_empty() || !ids.is_sorted_by(|a, b| a < b) {
+        return Err(TrieError::Damaged.into());
+    }
+    writer.finish().map_err(failed)?;
+    Ok(())
 }

@@ -23,6 +23,18 @@ use super::{Node, Value};
 /// **Source.** Koyanagi et al. (2011), section 4.3 and Table 1, for two tries: a = min of both, and the rows for equal,
 /// smaller and greater alphabets are those above for A = {n₁, n₂}, {n₁} and {n₂}. It does not say which value wins; section
 /// 3.3 says the newest.
+///
+/// ```
+/// use furui::dict::{Merged, Node, SortedKeys};
+///
+/// let newer = [("ab", Some(1)), ("bd", Some(2))];
+/// let older = [("ac", Some(3)), ("bd", Some(4))];
+/// let root = Merged::new([SortedKeys::new(&newer)?.root(), SortedKeys::new(&older)?.root()]).expect("two tries");
+/// let a = root.first_child().expect("the node of a");
+/// let bd = a.sibling().and_then(|b| b.first_child()).expect("the node of bd");
+/// assert_eq!(bd.value(), Some(Some(2)));
+/// # Ok::<(), furui::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Merged<N>(Nodes<N>);
 
@@ -56,7 +68,7 @@ impl<N: Node + Clone> Merged<N> {
         }
     }
 
-    /// Those of the nodes that have the smallest byte.
+    /// The nodes that have the smallest byte.
     #[inline]
     fn smallest(&self) -> impl Iterator<Item = &N> {
         let alphabet = self.alphabet();

@@ -1,4 +1,4 @@
-//! A dictionary: a map from byte strings to numbers that is read while it grows.
+//! A dictionary: a map from byte strings to numbers or to byte strings that is read while it grows.
 //!
 //! A [`Dict`] consists of a [`WriteBuffer`] for new keys, and of older parts that are each a trie with its filter. It is
 //! read through a [`Snapshot`]. Its [`Layout`] says what the tries are.
@@ -33,6 +33,8 @@ mod snapshot;
 mod sorted_keys;
 mod trie;
 mod trie_filter;
+mod value;
+mod values;
 mod walk;
 
 pub use crate::store::{FilterHash, Layout};
@@ -52,4 +54,6 @@ pub use snapshot::Snapshot;
 pub use sorted_keys::{SortedKeys, SortedNode};
 pub use trie::{MAX_KEY, MAX_MERGED, Skeleton, Trie, TrieError, TrieNode};
 pub use trie_filter::TrieFilter;
+pub use value::DictValue;
+pub use values::MAX_VALUE;
 pub use walk::breadth_first;

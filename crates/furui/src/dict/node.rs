@@ -17,6 +17,19 @@ pub type Value = Option<u32>;
 /// **Source.** Koyanagi, Yoshida, Unno, Shinjo, "Method to Build Bloom Filters for Online Building of LOUDS TRIE"
 /// (2011), section 4.1. In the paper keys end exactly at the nodes without children. Here `value` says where a key
 /// ends, so that a key may be a prefix of another one, or empty.
+///
+/// ```
+/// use furui::dict::{Node, SortedKeys};
+///
+/// fn count(node: &impl Node) -> usize {
+///     let children = std::iter::successors(node.first_child(), |child| child.sibling());
+///     usize::from(node.value().is_some()) + children.map(|child| count(&child)).sum::<usize>()
+/// }
+///
+/// let keys = [("a", Some(1)), ("ab", Some(2)), ("b", Some(3))];
+/// assert_eq!(count(&SortedKeys::new(&keys)?.root()), 3);
+/// # Ok::<(), furui::Error>(())
+/// ```
 pub trait Node: Sized {
     /// The child with the smallest byte; `None` if there is no child.
     fn first_child(&self) -> Option<Self>;

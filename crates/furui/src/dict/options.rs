@@ -4,18 +4,29 @@ use crate::hash::HashSpec;
 use crate::store::{FilterHash, Layout, Manifest};
 
 /// The options of a [`Dict`](super::Dict).
+///
+/// ```
+/// use furui::dict::{Dict, DictOptions};
+/// use furui::store::Memory;
+///
+/// // For a small machine: little memory, and filters of 1 %.
+/// let options = DictOptions { window_bytes: 4 << 20, filter_rate: 0.01, ..DictOptions::default() };
+/// let dict = Dict::open_with(Memory::new(), options)?;
+/// assert_eq!(dict.options().window, 500_000);
+/// # Ok::<(), furui::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DictOptions {
     /// The layout of the tries. A dictionary keeps the layout it was made with, and opening it with another one is an
     /// error. With `None` an existing dictionary is opened with its own layout, and a new one is
     /// [`Compact`](Layout::Compact).
     pub layout: Option<Layout>,
-    /// The most keys of a window before it is frozen: the paper's w. At least 1.
+    /// The maximum number of keys of a window before it is frozen: the paper's w. At least 1.
     pub window: usize,
-    /// The most bytes of keys and values of a window, if those are reached first. A window that waits to be frozen
-    /// takes as much again.
+    /// The maximum number of bytes of keys and values of a window, if it is reached before `window`. A window that waits
+    /// to be frozen takes as much again.
     pub window_bytes: usize,
-    /// The most tries when no job is running: the paper's f. At least 1.
+    /// The maximum number of tries when no job is running: the paper's f. At least 1.
     pub merge_after: usize,
     /// The choice of the tries that are merged.
     pub merging: Merging,
@@ -32,10 +43,24 @@ pub struct DictOptions {
 }
 
 /// The choice of the tries of a [`Dict`](super::Dict) that are merged.
+///
+/// ```
+/// use furui::dict::{Dict, DictOptions, Merging};
+/// use furui::store::Memory;
+///
+/// let options = DictOptions { merging: Merging::All, merge_after: 2, window: 1, ..DictOptions::default() };
+/// let mut dict = Dict::open_with(Memory::new(), options)?;
+/// for key in ["a", "b", "c", "d"] {
+///     dict.number(key)?;
+/// }
+/// dict.sync()?;
+/// assert!(dict.tries().count() <= 2);
+/// # Ok::<(), furui::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Merging {
-    /// The newest ones, when they have grown to the size of the next older one, so that sizes fall geometrically from
-    /// the oldest to the newest. Each key is written about log₂(keys / window) times.
+    /// The newest tries, when together they have grown to the size of the next older one. So sizes fall geometrically
+    /// from the oldest to the newest. Each key is written about log₂(keys / window) times.
     Geometric,
     /// All tries, when there would be more than [`merge_after`](DictOptions::merge_after): the paper's way. Each key is
     /// written about keys / (window × merge_after) times.

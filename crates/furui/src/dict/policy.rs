@@ -2,11 +2,11 @@
 
 use super::{DictOptions, Merging};
 
-/// With [`Merging::Geometric`] a trie is merged when the newer ones have at least this share of its keys, in quarters:
-/// 5/4 of its size. At 1 the choice would depend on a few keys between tries of equal size.
+/// With [`Merging::Geometric`], a trie is merged when the newer ones have at least this many quarters of its keys: 5/4
+/// of its size. At 1 the choice would depend on a few keys between tries of equal size.
 const GROWTH_QUARTERS: u64 = 5;
 
-/// The number of the newest tries that a new one of `new` keys is merged with. `sizes` are the keys of each trie,
+/// The number of the newest tries with which a new trie of `new` keys is merged. `sizes` are the keys of each trie,
 /// oldest first.
 pub(super) fn tries_to_merge(sizes: &[u64], new: u64, options: &DictOptions) -> usize {
     let spare = (sizes.len() + 1).saturating_sub(options.merge_after);

@@ -1,10 +1,12 @@
 use std::collections::BTreeMap;
+use std::marker::PhantomData;
 use std::ops::{Bound, RangeBounds};
 
 use super::entries::Entries;
 use super::layer::Layer;
 use super::trie_filter::Asked;
-use super::{FilteredTrie, Found, WriteBuffer};
+use super::value::Layers;
+use super::{DictValue, FilteredTrie, Found, WriteBuffer};
 use crate::error::Result;
 use crate::hash::{HashSpec, KeyHash, KeyHasher};
 
@@ -34,21 +36,29 @@ use crate::hash::{HashSpec, KeyHash, KeyHasher};
 /// assert_eq!(reader.join().expect("no panic")?, Some(1));
 /// # Ok::<(), furui::Error>(())
 /// ```
-#[derive(Clone, Debug)]
-pub struct Snapshot {
+#[derive(Debug)]
+pub struct Snapshot<V: ?Sized = u32> {
     pub(super) hasher: KeyHasher,
-    /// Oldest first: tries, then windows.
+    /// The parts, oldest first: tries, then windows.
     pub(super) layers: Vec<Layer>,
+    pub(super) values: PhantomData<V>,
 }
 
-impl Snapshot {
+impl<V: ?Sized> Clone for Snapshot<V> {
+    fn clone(&self) -> Self {
+        Self { hasher: self.hasher.clone(), layers: self.layers.clone(), values: PhantomData }
+    }
+}
+
+impl<V: DictValue + ?Sized> Snapshot<V> {
     /// How keys are hashed.
     pub fn hash_spec(&self) -> HashSpec {
         self.hasher.spec()
     }
 
     /// An upper bound of the number of keys. A key that was put again or deleted counts once for each part that knows
-    /// it, until those are merged. With one part it is the number of keys. [`count`](Self::count) counts.
+    /// it, until these parts are merged. With one part, the bound is the number of keys. [`count`](Self::count) gives
+    /// the exact number.
     pub fn len_at_most(&self) -> u64 {
         self.layers.iter().map(Layer::keys).sum()
     }
@@ -66,7 +76,7 @@ impl Snapshot {
         Ok(count)
     }
 
-    /// Its tries, oldest first.
+    /// The tries, oldest first.
     pub fn tries(&self) -> impl DoubleEndedIterator<Item = &FilteredTrie> {
         self.layers.iter().filter_map(|layer| match layer {
             Layer::Trie(trie) => Some(&**trie),
@@ -86,13 +96,20 @@ impl Snapshot {
         })
     }
 
-    /// The value of `key`. Cost: a probe of each window and filter, and usually a search of one trie.
+    /// The value of `key`. Cost: a probe of each window and filter, and usually a search of one trie; if values are
+    /// bytes, also a search among those of one part, which lends them.
     ///
     /// # Errors
-    /// [`Error::Format`](crate::Error::Format) if a part of a trie that was read, now or before, is damaged.
-    pub fn get(&self, key: impl AsRef<[u8]>) -> Result<Option<u32>> {
+    /// [`Error::Format`](crate::Error::Format) if a part of a file that was read, now or before, is damaged.
+    pub fn get(&self, key: impl AsRef<[u8]>) -> Result<Option<V::Read<'_>>> {
         let key = key.as_ref();
-        Ok(self.find(key, self.hasher.hash(key))?.and_then(Found::value))
+        self.read(self.find(key, self.hasher.hash(key))?)
+    }
+
+    /// The value that a part has of a key.
+    #[inline]
+    fn read(&self, found: Option<Found>) -> Result<Option<V::Read<'_>>> {
+        found.and_then(Found::value).map(|number| V::read(number, Layers(&self.layers))).transpose()
     }
 
     /// True if `key` has a value.
@@ -100,7 +117,8 @@ impl Snapshot {
     /// # Errors
     /// Those of [`get`](Self::get).
     pub fn contains(&self, key: impl AsRef<[u8]>) -> Result<bool> {
-        Ok(self.get(key)?.is_some())
+        let key = key.as_ref();
+        Ok(self.find(key, self.hasher.hash(key))?.and_then(Found::value).is_some())
     }
 
     /// The newest value or deletion of a key.
@@ -123,7 +141,7 @@ impl Snapshot {
     ///
     /// # Errors
     /// Those of [`get`](Self::get).
-    pub fn get_all(&self, keys: &[impl AsRef<[u8]>], out: &mut Vec<Option<u32>>) -> Result<()> {
+    pub fn get_all<'a>(&'a self, keys: &[impl AsRef<[u8]>], out: &mut Vec<Option<V::Read<'a>>>) -> Result<()> {
         out.clear();
         out.resize(keys.len(), None);
         // The indices and the hashes of the keys that no part has known so far.
@@ -138,7 +156,7 @@ impl Snapshot {
                 Layer::Trie(trie) => trie.get_all(&open, &hashes, keys)?,
             };
             for &(place, found) in &known {
-                out[open[place]] = found.value();
+                out[open[place]] = self.read(Some(found))?;
             }
             take_out(&mut open, &known);
             take_out(&mut hashes, &known);
@@ -147,7 +165,7 @@ impl Snapshot {
     }
 
     /// All keys and values, in order of keys.
-    pub fn iter(&self) -> Entries<'_> {
+    pub fn iter(&self) -> Entries<'_, V> {
         Entries::new(&self.layers, b"", None)
     }
 
@@ -161,7 +179,7 @@ impl Snapshot {
     /// assert_eq!(dict.prefix("see").collect::<Result<Vec<_>, _>>()?, [(b"see".to_vec(), 1), (b"seen".to_vec(), 2)]);
     /// # Ok::<(), furui::Error>(())
     /// ```
-    pub fn prefix(&self, prefix: impl AsRef<[u8]>) -> Entries<'_> {
+    pub fn prefix(&self, prefix: impl AsRef<[u8]>) -> Entries<'_, V> {
         let prefix = prefix.as_ref();
         Entries::new(&self.layers, prefix, after_prefix(prefix))
     }
@@ -177,8 +195,8 @@ impl Snapshot {
     /// assert_eq!(dict.range(&b"a"[..]..&b"b"[..]).collect::<Result<Vec<_>, _>>()?, [(b"a".to_vec(), 1)]);
     /// # Ok::<(), furui::Error>(())
     /// ```
-    pub fn range<K: AsRef<[u8]>>(&self, range: impl RangeBounds<K>) -> Entries<'_> {
-        // The least key that is greater than `key` is `key` with a zero byte behind it.
+    pub fn range<K: AsRef<[u8]>>(&self, range: impl RangeBounds<K>) -> Entries<'_, V> {
+        // The smallest key that is greater than `key` is `key` with a zero byte after it.
         let after = |key: &[u8]| [key, &[0]].concat();
         let from = match range.start_bound() {
             Bound::Included(key) => key.as_ref().to_vec(),
@@ -197,16 +215,22 @@ impl Snapshot {
     ///
     /// # Errors
     /// Those of [`get`](Self::get).
-    pub fn longest_prefix(&self, text: impl AsRef<[u8]>) -> Result<Option<(usize, u32)>> {
-        Ok(self.prefixes(text)?.pop())
+    pub fn longest_prefix(&self, text: impl AsRef<[u8]>) -> Result<Option<(usize, V::Read<'_>)>> {
+        let longest = self.prefixes_found(text.as_ref())?.pop();
+        longest.map(|(length, number)| Ok((length, V::read(number, Layers(&self.layers))?))).transpose()
     }
 
     /// The lengths and the values of all keys that `text` begins with, the shortest first.
     ///
     /// # Errors
     /// Those of [`get`](Self::get).
-    pub fn prefixes(&self, text: impl AsRef<[u8]>) -> Result<Vec<(usize, u32)>> {
-        let text = text.as_ref();
+    pub fn prefixes(&self, text: impl AsRef<[u8]>) -> Result<Vec<(usize, V::Read<'_>)>> {
+        let found = self.prefixes_found(text.as_ref())?.into_iter();
+        found.map(|(length, number)| Ok((length, V::read(number, Layers(&self.layers))?))).collect()
+    }
+
+    /// The lengths of the keys that `text` begins with, and the numbers that the newest parts have of them.
+    fn prefixes_found(&self, text: &[u8]) -> Result<Vec<(usize, u32)>> {
         let text = &text[..text.len().min(super::MAX_KEY)];
         let mut found = BTreeMap::new();
         if self.windows().any(|buffer| !buffer.is_empty()) {
@@ -253,7 +277,7 @@ fn take_out<T>(list: &mut Vec<T>, known: &[(usize, Found)]) {
     });
 }
 
-/// The least string that is greater than every string that begins with `prefix`; `None` if there is none.
+/// The smallest string that is greater than every string that begins with `prefix`; `None` if there is none.
 fn after_prefix(prefix: &[u8]) -> Option<Vec<u8>> {
     let last = prefix.iter().rposition(|&byte| byte != u8::MAX)?;
     let mut end = prefix[..=last].to_vec();

@@ -53,13 +53,22 @@ impl<'a, K: AsRef<[u8]>> SortedKeys<'a, K> {
 }
 
 /// A node of [`SortedKeys`].
+///
+/// ```
+/// use furui::dict::{Node, SortedKeys};
+///
+/// let keys = [("a", Some(1)), ("ab", Some(2))];
+/// let a = SortedKeys::new(&keys)?.root().first_child().expect("the node of a");
+/// assert_eq!((a.value(), a.sibling().is_none()), (Some(Some(1)), true));
+/// # Ok::<(), furui::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct SortedNode<'a, K> {
-    /// The keys that begin with the path, and after them those of later siblings.
+    /// The keys that begin with the path, and after them the keys of later siblings.
     entries: &'a [(K, Value)],
     /// The number of keys that begin with the path.
     len: usize,
-    /// The length of the path.
+    /// The length of the node's path, in bytes.
     depth: usize,
 }
 

@@ -44,6 +44,18 @@ impl NewFilter {
 ///
 /// By default it is a blocked Bloom filter of the dictionary's 64-bit hashes, which costs a miss one cache line. In a
 /// dictionary of LOUDS tries it may be the paper's: k positions by k polynomials.
+///
+/// ```
+/// use furui::dict::{Dict, DictOptions, FilterHash};
+/// use furui::store::Memory;
+///
+/// let mut dict = Dict::open_with(Memory::new(), DictOptions::default())?;
+/// dict.put("see", 1)?;
+/// dict.sync()?;
+/// let trie = dict.tries().next().expect("what was synced is in a trie");
+/// assert_eq!((trie.filter().hash(), trie.filter().capacity()), (FilterHash::OneState, 1));
+/// # Ok::<(), furui::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct TrieFilter(Kinds);
 

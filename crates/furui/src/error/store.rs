@@ -1,15 +1,45 @@
 use std::fmt;
 
 /// What keeps a store from being opened or changed, and which store it is.
+///
+/// ```
+/// use furui::Error;
+/// use furui::seen::Seen;
+///
+/// # let dir = std::env::temp_dir().join(format!("furui-store-error-{}", std::process::id()));
+/// # let dir = dir.as_path();
+/// let _first = Seen::open(dir)?;
+/// let Err(Error::Store(error)) = Seen::open(dir) else { panic!("two writers of one store") };
+/// assert_eq!(error.path, dir.display().to_string());
+/// assert!(error.to_string().ends_with("wait for it to end, or use another directory"));
+/// # std::fs::remove_dir_all(dir).unwrap();
+/// # Ok::<(), furui::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoreError {
-    /// The store's directory, or the file in it that the problem is about.
+    /// The store's directory, or the file in it that has the problem.
     pub path: String,
     /// The problem.
     pub problem: StoreProblem,
 }
 
 /// The reasons why a store cannot be opened or changed.
+///
+/// ```
+/// use furui::Error;
+/// use furui::error::StoreProblem;
+/// use furui::store::Directory;
+///
+/// # let dir = std::env::temp_dir().join(format!("furui-store-problem-{}", std::process::id()));
+/// # std::fs::create_dir_all(&dir).unwrap();
+/// # let empty = dir.as_path();
+/// match Directory::open_read_only(empty)?.manifest() {
+///     Err(Error::Store(error)) => assert_eq!(error.problem, StoreProblem::NoStore),
+///     other => panic!("an empty directory is no store: {other:?}"),
+/// }
+/// # std::fs::remove_dir_all(dir).unwrap();
+/// # Ok::<(), furui::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum StoreProblem {
@@ -26,11 +56,11 @@ pub enum StoreProblem {
         /// How often the files were opened.
         tries: u32,
     },
-    /// An earlier change failed, and what it left on storage is not known.
+    /// An earlier change failed, and its effect on storage is not known.
     Failed,
     /// The store was opened without its journal, and so lacks keys.
     WithoutJournal,
-    /// The path is that of a file.
+    /// The path is the path of a file.
     NotADirectory,
     /// The directory holds files that belong to no store.
     Foreign,
@@ -65,7 +95,7 @@ pub enum StoreProblem {
     },
     /// The name of a file is not valid in a store.
     Name(String),
-    /// The storage keeps nothing beyond the process, and so no log.
+    /// The storage does not outlive the process, so it cannot have a log.
     NoLog,
     /// A manifest contradicts itself, and was not written.
     Manifest(&'static str),
@@ -97,11 +127,12 @@ impl fmt::Display for StoreProblem {
             Self::Failed => "an earlier change failed: open the store again",
             Self::WithoutJournal => "opened without its journal, for reading only: open the whole store",
             Self::NotADirectory => "a file, where the directory of a store belongs; name another path",
-            Self::Foreign => "holds other files and is no store; name an empty or a new directory",
+            Self::Foreign => "holds other files and is not a store; name an empty or a new directory",
             Self::Occupied => "holds a store, or a part of a copy that was cut short; name a new or an empty directory",
             Self::NoStore => "not a store: it has no MANIFEST; name the directory of a store",
             Self::NothingRecorded => {
-                "nothing is recorded here yet: the first run is at work, or was killed before it recorded anything"
+                "nothing is recorded here yet, and nothing is damaged: the first run is at work, had no input, or was \
+                 killed before it recorded anything; wait for it to end, or run it again"
             }
             Self::OtherKind { found, expected } => {
                 return write!(f, "this is {found}, not {expected}; name another directory");

@@ -1,22 +1,29 @@
 use std::fmt;
 
-/// The most bytes of a key in a dictionary or a trie: 64 KiB.
+/// The maximum number of bytes of a key in a dictionary or a trie: 64 KiB.
 pub const MAX_KEY: usize = 1 << 16;
 
 /// The reasons why a trie cannot be built.
+///
+/// ```
+/// use furui::dict::{Skeleton, TrieError};
+///
+/// let error = Skeleton::from_sorted([(&b"b"[..], Some(1)), (b"a", Some(2))]).unwrap_err();
+/// assert_eq!(error, TrieError::Unsorted { index: 1 });
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TrieError {
     /// A key is longer than [`MAX_KEY`].
     KeyTooLong {
-        /// The number of keys before it.
+        /// The number of keys before this one.
         index: usize,
         /// The length of the key in bytes.
         length: usize,
     },
     /// A key is not greater than the one before it.
     Unsorted {
-        /// The number of keys before it.
+        /// The number of keys before this one.
         index: usize,
     },
     /// The trie would exceed a limit of its format.

@@ -1,15 +1,15 @@
 use std::path::Path;
 
-use super::AnyFilter;
+use super::{AnyFilter, Filter};
 use crate::format::{Bytes, DiskFile, Envelope, FormatError, Kind, Problem, ReadError, Regions};
-use crate::hash::{HashSpec, KeyHash};
+use crate::hash::{HashSpec, Hashes, KeyHash};
 
 /// A filter of any kind whose file is checked region by region, each when this process first reads it. It is meant for
 /// files so large that [`AnyFilter::open`], which reads the whole file, would take too long.
 ///
 /// The table is mapped where files can be mapped. Opening takes constant time, except for a quotient filter: its slots
 /// refer to each other, so its whole file is read. The first lookup in a region of 4 KiB reads that region. When few
-/// unchecked regions are left, all of them are read; from then on a lookup costs what it costs in memory.
+/// unchecked regions are left, all of them are read; from then on a lookup costs as much as in memory.
 ///
 /// The file must not be changed or truncated while the filter is open, as for [`AnyFilter::open`].
 ///
@@ -50,7 +50,7 @@ impl CheckedFilter {
     ///
     /// # Errors
     /// Those of [`open`](Self::open).
-    pub fn from_shared(bytes: &Bytes, name: &str) -> Result<Self, ReadError> {
+    pub(crate) fn from_shared(bytes: &Bytes, name: &str) -> Result<Self, ReadError> {
         let envelope = Envelope::open(&**bytes, name)?;
         let regions = envelope.regions(bytes).ok_or_else(|| envelope.error(0, Problem::NotAFilter(envelope.kind())))?;
         if envelope.kind() == Kind::QuotientFilter {
@@ -68,12 +68,22 @@ impl CheckedFilter {
         self.contains_hash(self.hash_spec().hash(key.as_ref()))
     }
 
-    /// [`contains`](Self::contains) for a key hash that was computed by [`hash_spec`](Self::hash_spec).
+    /// Looks up a batch of keys: `out` is cleared and gets one answer per key.
     ///
     /// # Errors
-    /// Those of [`contains`](Self::contains).
+    /// Those of [`contains`](Self::contains). Its problem is [`Problem::OtherHash`] if the keys were hashed by another
+    /// spec than [`hash_spec`](Self::hash_spec).
+    pub fn contains_hashes(&self, keys: &Hashes, out: &mut Vec<bool>) -> Result<(), FormatError> {
+        if keys.spec() != self.hash_spec() {
+            let problem = Problem::OtherHash { found: self.hash_spec(), expected: keys.spec() };
+            return Err(self.regions.error(0, problem));
+        }
+        self.contains_all(keys.as_slice(), out)
+    }
+
+    /// [`contains`](Self::contains) for a key that the caller hashed by [`hash_spec`](Self::hash_spec).
     #[inline(always)]
-    pub fn contains_hash(&self, key: KeyHash) -> Result<bool, FormatError> {
+    pub(crate) fn contains_hash(&self, key: KeyHash) -> Result<bool, FormatError> {
         if !self.regions.all_checked() {
             self.check(key)?;
         }
@@ -85,11 +95,8 @@ impl CheckedFilter {
         })
     }
 
-    /// Looks up a batch of keys: `out` is cleared and gets one answer per key.
-    ///
-    /// # Errors
-    /// Those of [`contains`](Self::contains).
-    pub fn contains_all(&self, keys: &[KeyHash], out: &mut Vec<bool>) -> Result<(), FormatError> {
+    /// [`contains_hashes`](Self::contains_hashes) for keys that the caller hashed by [`hash_spec`](Self::hash_spec).
+    pub(crate) fn contains_all(&self, keys: &[KeyHash], out: &mut Vec<bool>) -> Result<(), FormatError> {
         if !self.regions.all_checked() {
             keys.iter().try_for_each(|&key| self.check(key))?;
         }

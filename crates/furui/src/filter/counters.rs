@@ -1,4 +1,4 @@
-//! A table of small counters, some of which belong to each key: what the filters that count have in common.
+//! A table of small counters, some of which belong to each key. All filters that count share it.
 
 use std::io::{self, Write};
 use std::ops::Deref;
@@ -23,12 +23,12 @@ pub(super) const META_BYTES: usize = 32;
 
 /// A table of counters, `probes` of which belong to every key.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Counters<M = Buffer> {
+pub(super) struct CounterTable<M = Buffer> {
     pub(super) cells: Cells<M>,
     pub(super) probes: u32,
 }
 
-impl Counters {
+impl CounterTable {
     /// A table of `counters` counters, all 0. Each has `bits` bits, a number that the caller has checked.
     pub(super) fn new(counters: usize, bits: u32, probes: u32) -> Result<Self, ConfigError> {
         check_counters(counters, probes)?;
@@ -50,7 +50,7 @@ pub(super) fn check_counters(counters: usize, probes: u32) -> Result<(), ConfigE
     check_probes(probes)
 }
 
-impl<M> Counters<M> {
+impl<M> CounterTable<M> {
     /// How many counters the filter has.
     pub(super) fn len(&self) -> usize {
         self.cells.len()
@@ -63,7 +63,7 @@ impl<M> Counters<M> {
     }
 }
 
-impl<M: Deref<Target = [u8]>> Counters<M> {
+impl<M: Deref<Target = [u8]>> CounterTable<M> {
     /// Whether none of a key's counters is 0. All of them are read before any is tested: at the fill of these filters
     /// each is as unpredictable as a coin toss, and a branch on it would often be mispredicted.
     #[inline]
@@ -85,8 +85,8 @@ impl<M: Deref<Target = [u8]>> Counters<M> {
         self.of(key).for_each(|position| see(self.cells.word_of(position)));
     }
 
-    /// Prefetches the counters of the key that is `AHEAD` keys after index `i`; at index 0, those of all keys up to it.
-    /// It is called with every index of a batch, in order.
+    /// Prefetches the counters of the key that is `AHEAD` keys after index `i`; at index 0, the counters of all keys up
+    /// to that one. The caller must call it with every index of a batch, in order.
     #[inline]
     pub(super) fn fetch_ahead(&self, keys: &[KeyHash], i: usize) {
         let first = if i == 0 { 0 } else { i + AHEAD };
@@ -114,8 +114,8 @@ impl<M: Deref<Target = [u8]>> Counters<M> {
         out.write_all(self.cells.as_bytes())
     }
 
-    /// Reads what [`write`](Self::write) wrote: the counters, whose number of bits must be one of `widths`, and the
-    /// fields of `META` at offsets 8 and 24.
+    /// Reads sections that [`write`](Self::write) wrote: the counters, whose number of bits must be one of `widths`,
+    /// and the fields of `META` at offsets 8 and 24.
     pub(super) fn read<S: Source<Bytes = M>>(source: &S, widths: &[u32]) -> Result<(Self, u64, u64), ReadError> {
         source.expect_sections(&[META, BITS])?;
         let meta: [u8; META_BYTES] = source.meta()?;

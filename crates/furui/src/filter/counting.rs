@@ -1,7 +1,7 @@
 use std::io;
 use std::ops::{Deref, DerefMut};
 
-use super::counters::Counters;
+use super::counters::CounterTable;
 use super::error::Meaning;
 use super::file::{META, Source, Stored, Writer};
 use super::probes::own_rate;
@@ -49,7 +49,7 @@ const WIDTHS: [u32; 3] = [2, 4, 8];
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CountingBloom<M = Buffer> {
-    counters: Counters<M>,
+    counters: CounterTable<M>,
     /// How many keys the filter was sized for; 0 if it was not sized for a number of keys.
     capacity: u64,
     hash: HashSpec,
@@ -76,7 +76,7 @@ impl CountingBloom {
         if !WIDTHS.contains(&bits) {
             return Err(ConfigError::CounterBits { given: bits, valid: &WIDTHS });
         }
-        Ok(Self { counters: Counters::new(counters, bits, probes)?, capacity: 0, hash: HashSpec::default() })
+        Ok(Self { counters: CounterTable::new(counters, bits, probes)?, capacity: 0, hash: HashSpec::default() })
     }
 
     /// This filter, for keys that are hashed by `hash` instead of by [`HashSpec::default`]. Keys that are already in
@@ -104,7 +104,7 @@ impl<M> CountingBloom<M> {
     }
 
     /// How many bits a counter has.
-    pub fn counter_bits(&self) -> u32 {
+    pub(crate) fn counter_bits(&self) -> u32 {
         self.counters.cells.bits()
     }
 
@@ -122,7 +122,8 @@ impl<M: Deref<Target = [u8]>> CountingBloom<M> {
         self.count_hash(self.hash.hash(key.as_ref()))
     }
 
-    /// [`count`](Self::count) for a key hash that was computed by [`hash_spec`](Self::hash_spec).
+    /// Works as [`count`](Self::count), for a key that the caller hashed by [`hash_spec`](Self::hash_spec). It is low
+    /// level: a hash that was made in another way is not noticed, and is that of another key.
     pub fn count_hash(&self, key: KeyHash) -> u64 {
         let cells = self.counters.cells.lend();
         self.counters.of(key).map(|position| cells.get(position)).min().map_or(0, u64::from)
@@ -146,7 +147,8 @@ impl<M: DerefMut<Target = [u8]>> CountingBloom<M> {
         self.remove_hash(self.hash.hash(key.as_ref()))
     }
 
-    /// [`remove`](Self::remove) for a key hash that was computed by [`hash_spec`](Self::hash_spec).
+    /// Works as [`remove`](Self::remove), for a key that the caller hashed by [`hash_spec`](Self::hash_spec). It is low
+    /// level: a hash that was made in another way is not noticed, and is that of another key.
     pub fn remove_hash(&mut self, key: KeyHash) -> bool {
         if !self.contains_hash(key) {
             return false;
@@ -205,7 +207,7 @@ impl<M: DerefMut<Target = [u8]>> FilterMut for CountingBloom<M> {
     fn insert_all(&mut self, keys: &[KeyHash]) -> Result<u64, Full> {
         (0..).zip(keys).try_fold(0, |new, (i, &key)| {
             self.counters.fetch_ahead(keys, i);
-            Ok(new + u64::from(self.insert_hash(key)))
+            Ok(new + u64::from(self.insert_hash(key)?))
         })
     }
 }
@@ -222,7 +224,7 @@ impl<M: Deref<Target = [u8]>> Stored<M> for CountingBloom<M> {
     }
 
     fn read<S: Source<Bytes = M>>(source: &S) -> Result<Self, ReadError> {
-        let (counters, capacity, reserved) = Counters::read(source, &WIDTHS)?;
+        let (counters, capacity, reserved) = CounterTable::read(source, &WIDTHS)?;
         if reserved != 0 {
             return Err(source.invalid(META, "its reserved bytes are not 0"));
         }
@@ -286,8 +288,8 @@ mod tests {
             let (mut other, mut both) = (one.clone(), one.clone());
             for i in 0..700 {
                 let half = if i % 3 == 0 { &mut one } else { &mut other };
-                half.insert_hash(key(i % 90));
-                both.insert_hash(key(i % 90));
+                half.insert_hash(key(i % 90)).unwrap();
+                both.insert_hash(key(i % 90)).unwrap();
             }
             one.union_with(&other).unwrap();
             assert_eq!(one, both);

@@ -2,15 +2,21 @@ use std::fmt;
 
 use super::Full;
 use crate::format::Kind;
-use crate::hash::HashSpec;
+use crate::hash::{HashSpec, Hashes, KeyHash};
 
 /// A parameter is invalid, or there is not enough memory.
+///
+/// ```
+/// use furui::filter::{Bloom, ConfigError};
+///
+/// assert!(matches!(Bloom::with_rate(1000, 1.5), Err(ConfigError::Rate { given: 1.5, .. })));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum ConfigError {
     /// A number is outside its range.
     OutOfRange {
-        /// What the number counts, in the plural.
+        /// The name of the counted things, in the plural.
         what: &'static str,
         /// The number that was given.
         given: u64,
@@ -35,7 +41,7 @@ pub enum ConfigError {
         rate: f64,
         /// The maximum size.
         most: u64,
-        /// What the size counts, in the plural.
+        /// The unit of the size, in the plural.
         what: &'static str,
     },
     /// With fingerprints of this length, the keys would have a higher false-positive rate than is allowed.
@@ -68,6 +74,8 @@ pub enum ConfigError {
     },
     /// Keys cannot be removed from filters of this kind.
     NotRemovable(Kind),
+    /// Keys cannot be removed from a quotient filter that keeps one copy of keys with equal fingerprints.
+    OneCopy,
     /// There is no filter to merge.
     NothingToMerge,
     /// The filters to merge are incompatible.
@@ -76,9 +84,9 @@ pub enum ConfigError {
     Full(Full),
     /// There is not enough memory.
     NoMemory {
-        /// The number of items that there is no memory for.
+        /// The number of items for which there is no memory.
         count: usize,
-        /// What the items are.
+        /// The name of the items.
         what: &'static str,
     },
 }
@@ -95,8 +103,8 @@ impl fmt::Display for ConfigError {
             }
             Self::Rate { given, finest } => write!(
                 f,
-                "a false-positive rate of {given:e}: what this kind of filter takes of a hash allows more than {finest:.1e}, and less \
-                 than 1; ask for a larger rate, fewer keys, or another kind of filter"
+                "a false-positive rate of {given:e}: what this kind of filter uses of a hash allows rates of more than \
+                 {finest:.1e}, and less than 1; ask for a larger rate, fewer keys, or another kind of filter"
             ),
             Self::TooLarge { keys, rate, most, what } => {
                 write!(
@@ -118,6 +126,10 @@ impl fmt::Display for ConfigError {
                 "nothing can be removed from {kind}: its bits may belong to other keys as well; counting and quotient \
                  filters can remove"
             ),
+            Self::OneCopy => f.write_str(
+                "nothing can be removed from a quotient filter that keeps one copy of keys with equal fingerprints, as others would go \
+                 with it: build one that keeps a copy of each key",
+            ),
             Self::NothingToMerge => f.write_str("there is no filter to merge: name at least one"),
             Self::Mismatch(mismatch) => mismatch.fmt(f),
             Self::Full(full) => write!(f, "the filters together do not fit: {full}"),
@@ -138,7 +150,18 @@ impl std::error::Error for ConfigError {
     }
 }
 
-/// Why two filters cannot be combined or compared.
+/// Why two filters cannot be combined or compared, or why a filter does not take a batch of hashes.
+///
+/// ```
+/// use furui::filter::{Bloom, Mismatch};
+///
+/// let (mut small, large) = (Bloom::from_parts(1 << 10, 7)?, Bloom::from_parts(1 << 20, 7)?);
+/// match small.union_with(&large) {
+///     Err(Mismatch::Size { ours, theirs, .. }) => assert_eq!((ours, theirs), (1 << 10, 1 << 20)),
+///     other => panic!("{other:?}"),
+/// }
+/// # Ok::<(), furui::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Mismatch {
@@ -153,7 +176,7 @@ pub enum Mismatch {
     Unsupported(Kind),
     /// A size or parameter differs.
     Size {
-        /// What is counted, in the plural.
+        /// The name of the counted things, in the plural.
         what: &'static str,
         /// The number of the first filter.
         ours: u64,
@@ -162,9 +185,9 @@ pub enum Mismatch {
     },
     /// The keys are hashed in different ways.
     Hash {
-        /// The hash of the first filter.
+        /// How the first filter, or the structure that was called, hashes keys.
         ours: HashSpec,
-        /// The hash of the second filter.
+        /// How the keys of the second filter, or of the batch, were hashed.
         theirs: HashSpec,
     },
     /// The union has more keys than the first filter has room for.
@@ -197,16 +220,13 @@ impl fmt::Display for Mismatch {
         match self {
             Self::Kind { ours, theirs } => write!(f, "{ours} and {theirs} cannot be combined: build both of one kind"),
             Self::Unsupported(kind) => {
-                write!(f, "{kind} and another cannot be combined so: Bloom, blocked and quotient filters can")
+                write!(f, "{kind} does not support this operation: Bloom, blocked and quotient filters do")
             }
             Self::Size { what, ours, theirs } => {
                 write!(f, "one filter has {ours} {what} and the other {theirs}: build both with as many")
             }
             Self::Hash { ours, theirs } => {
-                write!(
-                    f,
-                    "keys are hashed by {ours} in one filter and by {theirs} in the other: build both with one hash"
-                )
+                write!(f, "keys are hashed by {ours} on one side and by {theirs} on the other: hash both in one way")
             }
             Self::NoRoom { keys, slots } => write!(
                 f,
@@ -229,21 +249,71 @@ impl fmt::Display for Mismatch {
 
 impl std::error::Error for Mismatch {}
 
+impl Mismatch {
+    /// The hashes of a batch, if they were made by `spec`.
+    pub(crate) fn check(spec: HashSpec, hashes: &Hashes) -> Result<&[KeyHash], Self> {
+        if hashes.spec() == spec {
+            Ok(hashes.as_slice())
+        } else {
+            Err(Self::Hash { ours: spec, theirs: hashes.spec() })
+        }
+    }
+}
+
+/// Why a batch of hashes was not inserted into a filter that may be full.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum InsertError {
+    /// The filter has no room for all keys. Some of them may be inserted.
+    Full(Full),
+    /// The hashes were made by another spec than the filter's. Nothing was inserted.
+    Mismatch(Mismatch),
+}
+
+impl fmt::Display for InsertError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Full(full) => full.fmt(f),
+            Self::Mismatch(mismatch) => mismatch.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for InsertError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Full(full) => Some(full),
+            Self::Mismatch(mismatch) => Some(mismatch),
+        }
+    }
+}
+
+impl From<Full> for InsertError {
+    fn from(full: Full) -> Self {
+        Self::Full(full)
+    }
+}
+
+impl From<Mismatch> for InsertError {
+    fn from(mismatch: Mismatch) -> Self {
+        Self::Mismatch(mismatch)
+    }
+}
+
 /// The error that there is not enough memory for `count` items, which are `what`.
 pub(super) fn no_memory(count: usize, what: &'static str) -> ConfigError {
     ConfigError::NoMemory { count, what }
 }
 
-/// What the bits of a filter mean: two filters can be combined if their values of this type are equal.
+/// The meaning of a filter's bits: two filters can be combined if their values of this type are equal.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Meaning<const N: usize> {
-    /// Sizes and parameters, with what they count.
+    /// Sizes and parameters, each with its name.
     pub(super) sizes: [(&'static str, u64); N],
     pub(super) hash: HashSpec,
 }
 
 impl<const N: usize> Meaning<N> {
-    /// Checks that `other` is equal; the error names what differs.
+    /// Checks that `other` is equal. The error names the difference.
     pub(super) fn check(self, other: Self) -> Result<(), Mismatch> {
         for ((what, ours), (_, theirs)) in self.sizes.into_iter().zip(other.sizes) {
             if ours != theirs {

@@ -31,8 +31,8 @@ pub(super) trait Stored<M>: Sized {
     /// with the whole table if the key does not determine them.
     fn reads(&self, key: KeyHash, see: &mut dyn FnMut(&[u8]));
 
-    /// Reads what [`write`](Self::write) wrote. The function is total: for any bytes it returns a usable filter or an
-    /// error.
+    /// Reads a filter that [`write`](Self::write) wrote. The function is total: for any bytes it returns a usable
+    /// filter or an error.
     fn read<S: Source<Bytes = M>>(source: &S) -> Result<Self, ReadError>;
 }
 
@@ -90,7 +90,7 @@ pub(super) trait Source {
     fn place(&self, tag: Tag, length: u64) -> Result<(u64, usize), ReadError> {
         let section = self.envelope().section(tag)?;
         if section.length != length {
-            return Err(self.invalid(tag, "the length of the table is not what META says"));
+            return Err(self.invalid(tag, "the length of the table is not the one in META"));
         }
         let length =
             usize::try_from(length).map_err(|_| self.invalid(tag, "the table is too large for this machine"))?;

@@ -1,17 +1,18 @@
-//! The inherent methods that all filters share: lookups and insertions of keys as bytes or as hashes, and files.
+//! The inherent methods that all filters share: lookups and insertions of keys as bytes or as checked batches of hashes,
+//! and files.
 
 use std::ops::{Deref, DerefMut};
 use std::path::Path;
 
 use super::file::save;
 use super::{
-    AnyFilter, BlockedBloom, Bloom, CountingBloom, Filter, FilterMut, Full, GrowingBloom, QuotientFilter, RingedBloom,
-    SplitBlockBloom, StableBloom, StableBloomLight,
+    AnyFilter, BlockedBloom, Bloom, CountingBloom, Filter, FilterMut, Full, GrowingBloom, InsertError, Mismatch,
+    QuotientFilter, RingedBloom, SplitBlockBloom, StableBloom, StableBloomLight,
 };
 use crate::format::{FormatError, Problem, ReadError, WriteError};
-use crate::hash::{HashSpec, KeyHash};
+use crate::hash::{HashSpec, Hashes};
 
-/// Defines lookups by bytes and by hash.
+/// Defines lookups by bytes and by batches of hashes.
 macro_rules! queries {
     ($filter:ident) => {
         impl<M: Deref<Target = [u8]>> $filter<M> {
@@ -21,16 +22,15 @@ macro_rules! queries {
                 Filter::contains_hash(self, Filter::hash_spec(self).hash(key.as_ref()))
             }
 
-            /// Whether the key with this hash, computed by [`hash_spec`](Self::hash_spec), may be in the set.
-            #[inline(always)]
-            pub fn contains_hash(&self, key: KeyHash) -> bool {
-                Filter::contains_hash(self, key)
-            }
-
-            /// Answers [`contains_hash`](Self::contains_hash) for a batch of keys, whose cache lines are prefetched:
-            /// `out` is cleared and gets one answer for each key.
-            pub fn contains_all(&self, keys: &[KeyHash], out: &mut Vec<bool>) {
-                Filter::contains_all(self, keys, out);
+            /// Answers [`contains`](Self::contains) for a batch of keys, whose cache lines are prefetched: `out` is
+            /// cleared and gets one answer for each key.
+            ///
+            /// # Errors
+            /// [`Mismatch::Hash`] if the keys were hashed by another spec than [`hash_spec`](Self::hash_spec); `out` is
+            /// unchanged then.
+            pub fn contains_hashes(&self, keys: &Hashes, out: &mut Vec<bool>) -> Result<(), Mismatch> {
+                Filter::contains_all(self, Mismatch::check(self.hash_spec(), keys)?, out);
+                Ok(())
             }
 
             /// The probability that [`contains`](Self::contains) says yes to a key that was never inserted, as the
@@ -107,19 +107,17 @@ macro_rules! insertions {
             #[inline]
             pub fn insert(&mut self, key: impl AsRef<[u8]>) -> bool {
                 let key = Filter::hash_spec(self).hash(key.as_ref());
-                self.insert_hash(key)
-            }
-
-            /// Inserts the key with this hash, computed by [`hash_spec`](Self::hash_spec). True if it was certainly
-            /// new.
-            #[inline(always)]
-            pub fn insert_hash(&mut self, key: KeyHash) -> bool {
                 always(FilterMut::insert_hash(self, key))
             }
 
             /// Inserts the keys of a batch, whose cache lines are prefetched, and returns how many were certainly new.
-            pub fn insert_all(&mut self, keys: &[KeyHash]) -> u64 {
-                always(FilterMut::insert_all(self, keys))
+            ///
+            /// # Errors
+            /// [`Mismatch::Hash`] if the keys were hashed by another spec than [`hash_spec`](Self::hash_spec); nothing
+            /// is inserted then.
+            pub fn insert_hashes(&mut self, keys: &Hashes) -> Result<u64, Mismatch> {
+                let keys = Mismatch::check(self.hash_spec(), keys)?;
+                Ok(always(FilterMut::insert_all(self, keys)))
             }
         }
 
@@ -144,20 +142,15 @@ macro_rules! insertions_with_room {
             FilterMut::insert_hash(self, key)
         }
 
-        /// Inserts the key with this hash, computed by [`hash_spec`](Self::hash_spec). True if it was certainly new.
-        ///
-        /// # Errors
-        /// [`Full`] if the filter has no room; it is unchanged then.
-        pub fn insert_hash(&mut self, key: KeyHash) -> Result<bool, Full> {
-            FilterMut::insert_hash(self, key)
-        }
-
         /// Inserts the keys of a batch, and returns how many were certainly new.
         ///
         /// # Errors
-        /// [`Full`] if there is no room for all keys. Some of them may be inserted then; nothing else is changed.
-        pub fn insert_all(&mut self, keys: &[KeyHash]) -> Result<u64, Full> {
-            FilterMut::insert_all(self, keys)
+        /// [`InsertError::Full`] if there is no room for all keys. Some of them may be inserted then; nothing else is
+        /// changed. [`InsertError::Mismatch`] if the keys were hashed by another spec than
+        /// [`hash_spec`](Self::hash_spec); nothing is inserted then.
+        pub fn insert_hashes(&mut self, keys: &Hashes) -> Result<u64, InsertError> {
+            let keys = Mismatch::check(self.hash_spec(), keys)?;
+            Ok(FilterMut::insert_all(self, keys)?)
         }
     };
 }

@@ -1,4 +1,11 @@
 //! Filters: compact sets that answer "have I seen this?", and err only in the direction that they promise.
+//!
+//! Every filter takes keys in three ways:
+//! - as bytes: `contains`, `insert` and `extend` hash them as the filter does;
+//! - as batches of [`Hashes`](crate::Hashes), for callers that hash keys themselves: `contains_hashes` and
+//!   `insert_hashes` return an error if the batch was hashed in another way. They prefetch, and so are the fastest;
+//! - as bare [`KeyHash`]es, by the traits [`Filter`] and [`FilterMut`], for code that is generic over filters or has
+//!   hashes that no [`HashSpec`] made. Nothing checks how they were made.
 
 use std::fmt;
 
@@ -36,20 +43,42 @@ pub use checked::CheckedFilter;
 pub use concurrent::{Concurrent, Shareable};
 pub use counters::MAX_COUNTERS;
 pub use counting::CountingBloom;
-pub use error::{ConfigError, Mismatch};
+pub use error::{ConfigError, InsertError, Mismatch};
 pub use growing::{GrowingBloom, MAX_PARTS};
 pub use probes::MAX_PROBES;
 pub use quotient::{Fingerprints, QuotientFilter, QuotientSlot};
 pub use recent::{Recent, RecentTag};
 pub use ringed::{Gamma, RingedBloom, RingedKey, RingedKeys, RingedParams, ringed_rate, ringed_rate_refined};
 pub use similarity::{Estimate, Similarity};
-pub use split_block::{FINEST_SPLIT_BLOCK_RATE, MAX_PARQUET_BYTES, ParquetError, SplitBlockBloom};
+pub use split_block::{FINEST_SPLIT_BLOCK_RATE, MAX_PARQUET_BYTES, ParquetError, ParquetProblem, SplitBlockBloom};
 pub use stable::StableBloom;
 pub use stable_light::StableBloomLight;
 pub use steady::stable_decrements;
 
 /// A set whose "yes" may be wrong, at a stated rate, and whose "no" is certain, unless the filter
 /// [`forgets`](Self::forgets).
+///
+/// The trait is for generic code, and takes bare hashes. The caller must have made them by
+/// [`hash_spec`](Self::hash_spec): a hash that was made in another way is not noticed, and is usually answered by "no".
+/// Each filter also has methods of its own that take keys as bytes, or [`Hashes`](crate::Hashes), which are checked.
+///
+/// ```
+/// use furui::HashSpec;
+/// use furui::filter::{Bloom, Filter, QuotientFilter};
+///
+/// fn known(filter: &impl Filter, lines: &[&str]) -> usize {
+///     let hasher = filter.hash_spec().hasher();
+///     let (keys, mut answers) = (lines.iter().map(|line| hasher.hash(line.as_bytes())).collect::<Vec<_>>(), vec![]);
+///     filter.contains_all(&keys, &mut answers);
+///     answers.iter().filter(|known| **known).count()
+/// }
+///
+/// let (mut bloom, mut quotient) = (Bloom::with_rate(100, 1e-6)?, QuotientFilter::with_rate(100, 1e-6)?);
+/// bloom.insert("a");
+/// quotient.insert("a")?;
+/// assert_eq!((known(&bloom, &["a", "b"]), known(&quotient, &["a", "b"])), (1, 1));
+/// # Ok::<(), furui::Error>(())
+/// ```
 pub trait Filter {
     /// How keys are hashed.
     fn hash_spec(&self) -> HashSpec;
@@ -74,6 +103,21 @@ pub trait Filter {
 }
 
 /// A filter into which keys can be inserted one at a time.
+///
+/// The trait is for generic code, and takes bare hashes, as [`Filter`] does: the caller must have made them by
+/// [`hash_spec`](Filter::hash_spec), because a key that was inserted by another hash is never found.
+///
+/// ```
+/// use furui::filter::{Bloom, FilterMut, Full};
+///
+/// fn fill(filter: &mut impl FilterMut, lines: &[&str]) -> Result<u64, Full> {
+///     let hasher = filter.hash_spec().hasher();
+///     filter.insert_all(&lines.iter().map(|line| hasher.hash(line.as_bytes())).collect::<Vec<_>>())
+/// }
+///
+/// assert_eq!(fill(&mut Bloom::with_rate(100, 1e-6)?, &["a", "b", "a"])?, 2);
+/// # Ok::<(), furui::Error>(())
+/// ```
 pub trait FilterMut: Filter {
     /// Inserts the key with this hash. True if it was certainly new.
     ///
@@ -91,9 +135,18 @@ pub trait FilterMut: Filter {
 }
 
 /// Why a structure of fixed size has no room for another key.
+///
+/// ```
+/// use furui::filter::{Full, QuotientFilter};
+///
+/// let mut filter = QuotientFilter::with_rate(2, 0.01)?;
+/// let full = (0..1000u32).find_map(|key| filter.insert(key.to_le_bytes()).err());
+/// assert!(matches!(full, Some(Full::AtCapacity { .. })));
+/// # Ok::<(), furui::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Full {
-    /// The structure holds as many keys as it was made for.
+    /// The structure holds its maximum number of keys.
     AtCapacity {
         /// The maximum number of keys.
         capacity: u64,

@@ -35,6 +35,19 @@ const NEAR_BYTES: usize = 1 << 20;
 /// way take up to 6 times as much, where the LRU just holds the keys that come again. The paper's tiers take 51 to 87 %
 /// less at 1 %, and drop 0.3 to 0.5 % of the new keys; `u16` tags dropped 0.02 %, wider tags none. The layout is that
 /// of a processor cache.
+///
+/// It is low level, a part of [`Seen`](crate::seen::Seen): it takes bare hashes, and nothing checks how the caller made
+/// them.
+///
+/// ```
+/// use furui::HashSpec;
+/// use furui::filter::Recent;
+///
+/// let mut recent = Recent::<u64>::new(1024)?;
+/// let keys = ["a", "b", "a"].map(|line| HashSpec::default().hash(line.as_bytes()));
+/// assert_eq!(keys.map(|key| recent.observe(key)), [false, false, true]);
+/// # Ok::<(), furui::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Recent<T: RecentTag, const WAYS: usize = 4> {
     sets: Vec<[T; WAYS]>,
@@ -125,7 +138,7 @@ impl<T: RecentTag, const WAYS: usize> Recent<T, WAYS> {
         Self { hash, ..self }
     }
 
-    /// How many keys there is room for.
+    /// The number of keys for which there is room.
     pub fn capacity(&self) -> usize {
         self.sets.len() * WAYS
     }
@@ -138,7 +151,7 @@ impl<T: RecentTag, const WAYS: usize> Recent<T, WAYS> {
     }
 
     /// Observes `keys` in order, as [`observe`](Self::observe) does, and appends to `misses` the indices in `keys` of
-    /// those that were not remembered. No branch depends on a key.
+    /// the keys that were not remembered. No branch depends on a key.
     ///
     /// # Panics
     /// If `keys` has 2³² keys or more.

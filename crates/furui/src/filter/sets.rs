@@ -191,7 +191,7 @@ by_value!(AnyFilter, intersection, intersect_with, BitAndAssign, bitand_assign);
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Gamma, RingedParams};
+    use super::super::{Filter, FilterMut, Gamma, RingedParams};
     use super::*;
     use crate::hash::{HashSpec, KeyHash};
 

@@ -3,6 +3,16 @@
 use crate::bits::Cpu;
 
 /// An estimate and how far it may be off.
+///
+/// ```
+/// use furui::filter::Bloom;
+///
+/// let mut words = Bloom::with_rate(10_000, 0.01)?;
+/// words.extend((0..5000u32).map(u32::to_le_bytes));
+/// let keys = words.cardinality();
+/// assert!((keys.value - 5000.0).abs() < 5.0 * keys.error);
+/// # Ok::<(), furui::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
     /// The estimate. It is infinite for the number of keys in a full filter, and NaN for a share that a full filter
@@ -37,6 +47,19 @@ impl Estimate {
 /// equal bits; their covariance is V(|s ∩ t|), where V(n) is the variance of the estimate for n keys. For a Bloom
 /// filter V(n) = m (e^c - 1 - c) / k² with c = kn/m. Hence the variance of the intersection is V(u) + 2 V(i) - V(a) -
 /// V(b).
+///
+/// ```
+/// use furui::filter::Bloom;
+///
+/// let filter_of = |ids: std::ops::Range<u32>| -> Result<Bloom, furui::Error> {
+///     let mut filter = Bloom::with_rate(10_000, 0.01)?;
+///     filter.extend(ids.map(u32::to_le_bytes));
+///     Ok(filter)
+/// };
+/// let shared = filter_of(0..3000)?.similarity(&filter_of(1000..4000)?)?;
+/// assert!((shared.jaccard.value - 0.5).abs() < 5.0 * shared.jaccard.error);
+/// # Ok::<(), furui::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Similarity {
     /// How many bits differ: the ones of a XOR b. 0 for equal sets.
@@ -79,8 +102,8 @@ pub(super) struct Marking {
     bits: f64,
     /// ln q, where q is the probability that one key does not set a given bit.
     ln_zero: f64,
-    /// For two given bits, first of one block, then of different blocks: the logarithm of how much more often one key
-    /// leaves both 0 than if they were independent, and the number of such pairs.
+    /// The correlation of two given bits, first of one block, then of different blocks: the logarithm of how much more
+    /// often a key leaves both 0 than independent bits would be, and the number of such pairs.
     excess: [(f64, f64); 2],
 }
 
@@ -171,7 +194,7 @@ impl Marking {
         }
     }
 
-    /// V(n), the variance of the estimate for n keys, which follows from that of the number of bits that are 0.
+    /// V(n), the variance of the estimate for n keys. It follows from the variance of the number of zero bits.
     fn variance(&self, keys: f64) -> f64 {
         if keys == 0.0 {
             return 0.0;
@@ -280,7 +303,7 @@ mod tests {
         // A window longer than half of the ring.
         let ring = Marking::of_windows(5, 4, 64).cardinality(4);
         assert!((ring.value - 1.0).abs() < 0.1 && ring.error > 0.1, "{ring:?}");
-        // So many probes that a bit is missed less often than a number can say.
+        // There are so many probes that the probability of missing a bit rounds to 0.
         let tiny = Marking::of_probes(2, 64).cardinality(1);
         assert!(tiny.value > 0.0 && tiny.value < 1.0, "{tiny:?}");
     }

@@ -1,7 +1,7 @@
 use std::io;
 use std::ops::{Deref, DerefMut};
 
-use super::counters::Counters;
+use super::counters::CounterTable;
 use super::file::{Source, Stored, Writer};
 use super::probes::own_rate;
 use super::steady::{check_stable, lasting_probes, random_zeros, read_stable};
@@ -33,9 +33,20 @@ const WIDTHS: [u32; 4] = [1, 2, 4, 8];
 /// From Deng and Rafiei (SIGMOD 2006), as described in section 3.2.3 of Kubota, Ueda and Yamana. The random numbers are
 /// from SplitMix64 with a fixed seed, so that equal insertions give equal filters. The state of the generator is kept
 /// in the filter's file, so a filter that was written and read goes on with the same random numbers.
+///
+/// ```
+/// use furui::filter::StableBloom;
+///
+/// // 64 KiB for a stream without end: of its new keys, one in a hundred is taken for an old one.
+/// let mut lately = StableBloom::with_rate(1 << 18, 2, 0.01)?;
+/// assert!(lately.insert("https://example.org/") && lately.contains("https://example.org/"));
+/// lately.extend((0..1_000_000u32).map(u32::to_le_bytes));
+/// assert!(lately.false_positive_rate() < 0.011);
+/// # Ok::<(), furui::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StableBloom<M = Buffer> {
-    counters: Counters<M>,
+    counters: CounterTable<M>,
     decrements: usize,
     random: SplitMix64,
     hash: HashSpec,
@@ -67,7 +78,7 @@ impl StableBloom {
     pub fn from_parts(counters: usize, bits: u32, probes: u32, decrements: usize) -> Result<Self, ConfigError> {
         check_stable(counters, probes, decrements)?;
         max_of(bits)?;
-        let counters = Counters::new(counters, bits, probes)?;
+        let counters = CounterTable::new(counters, bits, probes)?;
         Ok(Self { counters, decrements, random: SplitMix64::new(), hash: HashSpec::default() })
     }
 
@@ -152,7 +163,7 @@ impl<M: DerefMut<Target = [u8]>> FilterMut for StableBloom<M> {
     fn insert_all(&mut self, keys: &[KeyHash]) -> Result<u64, Full> {
         (0..).zip(keys).try_fold(0, |new, (i, &key)| {
             self.counters.fetch_ahead(keys, i);
-            Ok(new + u64::from(self.insert_hash(key)))
+            Ok(new + u64::from(self.insert_hash(key)?))
         })
     }
 }

@@ -1,7 +1,7 @@
 use std::io;
 use std::ops::{Deref, DerefMut};
 
-use super::counters::Counters;
+use super::counters::CounterTable;
 use super::file::{META, Source, Stored, Writer};
 use super::probes::own_rate;
 use super::steady::{check_stable, lasting_probes, read_stable, sequential_decrements, sequential_zeros};
@@ -53,7 +53,7 @@ const MAX: u8 = 3;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StableBloomLight<M = Buffer> {
-    counters: Counters<M>,
+    counters: CounterTable<M>,
     decrements: usize,
     cursor: usize,
     hash: HashSpec,
@@ -80,7 +80,7 @@ impl StableBloomLight {
     /// If there is no such filter; the message says which values are valid.
     pub fn from_parts(counters: usize, probes: u32, decrements: usize) -> Result<Self, ConfigError> {
         check_stable(counters, probes, decrements)?;
-        let counters = Counters::new(counters, BITS, probes)?;
+        let counters = CounterTable::new(counters, BITS, probes)?;
         Ok(Self { counters, decrements, cursor: 0, hash: HashSpec::default() })
     }
 
@@ -117,7 +117,8 @@ impl<M> StableBloomLight<M> {
 impl<M: DerefMut<Target = [u8]>> StableBloomLight<M> {
     /// Inserts `keys` in order, and appends to `new` the indices in `keys` of those that were not remembered, as
     /// [`Recent::observe_all`](super::Recent::observe_all) does. The counters of later keys are prefetched: in a filter
-    /// larger than the cache that is at least five times as fast as inserting the keys one by one.
+    /// larger than the cache that is at least five times as fast as inserting the keys one by one. It is low level: the
+    /// caller hashes by [`hash_spec`](Self::hash_spec), which nothing checks.
     ///
     /// # Panics
     /// If `keys` has 2³² keys or more.
@@ -131,7 +132,7 @@ impl<M: DerefMut<Target = [u8]>> StableBloomLight<M> {
         }
     }
 
-    /// Subtracts 1 from the next `count` counters at the cursor, and moves the cursor behind them.
+    /// Subtracts 1 from the next `count` counters at the cursor, and moves the cursor after them.
     /// [`insert`](FilterMut::insert_hash) does so with P counters. A `count` of [`counters`](Self::counters) is one
     /// whole round.
     pub fn decrement(&mut self, count: usize) {

@@ -14,7 +14,7 @@
 //! ```
 
 use super::ConfigError;
-use super::counters::{Counters, MAX_COUNTERS, check_counters};
+use super::counters::{CounterTable, MAX_COUNTERS, check_counters};
 use super::file::{META, Source};
 use super::probes::MAX_PROBES;
 use crate::format::ReadError;
@@ -118,8 +118,8 @@ pub(super) fn check_stable(counters: usize, probes: u32, decrements: usize) -> R
 pub(super) fn read_stable<S: Source>(
     source: &S,
     widths: &[u32],
-) -> Result<(Counters<S::Bytes>, usize, u64), ReadError> {
-    let (counters, decrements, state) = Counters::read(source, widths)?;
+) -> Result<(CounterTable<S::Bytes>, usize, u64), ReadError> {
+    let (counters, decrements, state) = CounterTable::read(source, widths)?;
     let invalid = || source.invalid(META, "no stable filter has these numbers of counters, probes and decrements");
     let decrements = usize::try_from(decrements).map_err(|_| invalid())?;
     check_stable(counters.len(), counters.probes, decrements).map_err(|_| invalid())?;

@@ -34,7 +34,7 @@ impl Bytes {
         Self { start: 0, end: map.len(), whole: Whole::Map(map) }
     }
 
-    /// The bytes of a range; `None` if the range ends behind the last byte.
+    /// The bytes of a range; `None` if the range ends after the last byte.
     pub fn part(&self, range: Range<usize>) -> Option<Self> {
         let (start, end) = (self.start.checked_add(range.start)?, self.start.checked_add(range.end)?);
         (start <= end && end <= self.end).then(|| Self { whole: self.whole.clone(), start, end })

@@ -82,8 +82,8 @@ fn map_private(file: &File, offset: u64, length: usize) -> io::Result<MmapMut> {
 #[expect(unsafe_code, reason = "a memory map is only as immutable as its file, which the compiler cannot see")]
 fn map(file: &File) -> io::Result<Mmap> {
     // SAFETY: the bytes under the map never change. A published file is replaced by another file or removed, never
-    // written to, and a scratch file has no name by which anybody else could reach it. That programs other than this
-    // one leave the files of a store alone is what every user of a memory map has to take for granted.
+    // written to, and a scratch file has no name by which anybody else could reach it. Every user of a memory map must
+    // assume that other programs leave the files alone.
     unsafe { Mmap::map(file) }
 }
 

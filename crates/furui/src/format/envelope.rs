@@ -4,15 +4,15 @@ use std::ops::Range;
 use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 
 use super::field::{array_at, u32_at, u64_at};
-use super::header::Header;
+use super::header::{Header, SeedPlace};
 use super::layout::*;
 use super::sums::{Sums, level_lengths};
 use super::writer::seal_checksum;
 use super::{Bytes, FormatError, Problem, ReadAt, ReadError, Regions};
 use crate::hash::HashSpec;
 
-/// The most bytes that may have been appended to a file for its own footer to be searched for, so that the error can
-/// say that it has grown.
+/// The maximum number of appended bytes among which to search for a file's own footer, so that the error can say that
+/// the file has grown.
 const GROWTH: usize = 1 << 20;
 
 /// The number of bytes that [`Envelope::verify`] reads at a time.
@@ -44,6 +44,7 @@ pub struct Envelope {
     name: String,
     kind: Kind,
     hash: HashSpec,
+    seed: SeedPlace,
     sections: Vec<Section>,
     /// The place of the checksums of the file's regions, if its kind has them.
     sums: Option<RegionSums>,
@@ -76,9 +77,41 @@ impl Envelope {
         self.kind
     }
 
-    /// The spec that the keys in the file were hashed by.
+    /// The spec by which the keys in the file were hashed. If the [seed is elsewhere](Self::seed_is_elsewhere), the
+    /// spec has the seed's fingerprint in its place, and must not be used to hash.
     pub fn hash(&self) -> HashSpec {
         self.hash
+    }
+
+    /// True if the file does not hold the seed of its hash, but only its
+    /// [fingerprint](HashSpec::seed_fingerprint).
+    pub fn seed_is_elsewhere(&self) -> bool {
+        self.seed == SeedPlace::Elsewhere
+    }
+
+    /// The envelope with the seed that its file does not hold. For a file that holds its seed, this only compares.
+    ///
+    /// # Errors
+    /// [`Problem::OtherSeed`] if the file was made with another seed.
+    pub fn with_seed(mut self, seed: u64) -> Result<Self, FormatError> {
+        let hash = HashSpec { seed, ..self.hash };
+        let fits = match self.seed {
+            SeedPlace::File => hash == self.hash,
+            SeedPlace::Elsewhere => hash.seed_fingerprint() == self.hash.seed,
+        };
+        if !fits {
+            return Err(self.error(HEADER_SEED as u64, Problem::OtherSeed));
+        }
+        (self.hash, self.seed) = (hash, SeedPlace::File);
+        Ok(self)
+    }
+
+    /// Checks that the seed of the file's hash is known.
+    pub(crate) fn expect_seed(&self) -> Result<(), FormatError> {
+        match self.seed {
+            SeedPlace::File => Ok(()),
+            SeedPlace::Elsewhere => Err(self.error(HEADER_SEED as u64, Problem::NoSeed)),
+        }
     }
 
     /// The length and the checksum that identify the file.
@@ -211,7 +244,7 @@ struct Reader<'a, F: ?Sized> {
 impl<F: ReadAt + ?Sized> Reader<'_, F> {
     fn open(&self) -> Result<Envelope, ReadError> {
         let length = self.file.len();
-        let (header, Header { kind, hash }) = self.header(length)?;
+        let (header, Header { kind, hash, seed }) = self.header(length)?;
         let (mut sections, root, checksum) = self.sections(length, &header)?;
         let mut sums = None;
         if kind.has_sums() {
@@ -230,7 +263,7 @@ impl<F: ReadAt + ?Sized> Reader<'_, F> {
             let at = length - (FOOTER_LEN - FOOTER_SUMS) as u64;
             return Err(self.error(at, Problem::Invalid("a reserved byte is not zero")));
         }
-        Ok(Envelope { name: self.name.to_owned(), kind, hash, sections, sums, seal: Seal { length, checksum } })
+        Ok(Envelope { name: self.name.to_owned(), kind, hash, seed, sections, sums, seal: Seal { length, checksum } })
     }
 
     fn header(&self, length: u64) -> Result<([u8; HEADER_LEN], Header), ReadError> {
@@ -241,7 +274,7 @@ impl<F: ReadAt + ?Sized> Reader<'_, F> {
         Ok((bytes, header))
     }
 
-    /// The sections, the checksum of the last level of checksums of regions, and that of the footer.
+    /// The sections, the checksum of the last level of region checksums, and the footer's checksum.
     fn sections(&self, length: u64, header: &[u8]) -> Result<(Vec<Section>, u64, u64), ReadError> {
         let footer_offset = length - FOOTER_LEN as u64;
         let mut footer = [0; FOOTER_LEN];
@@ -286,7 +319,7 @@ impl<F: ReadAt + ?Sized> Reader<'_, F> {
             sections.push(section);
         }
         if Align::Line.round_up(end) != Some(table_offset) {
-            return Err(self.error(table_offset, Problem::Invalid("the section table is not behind the sections")));
+            return Err(self.error(table_offset, Problem::Invalid("the section table does not follow the sections")));
         }
         Ok((sections, u64_at(&footer, FOOTER_SUMS), checksum))
     }

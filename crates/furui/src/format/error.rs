@@ -5,6 +5,14 @@ use super::layout::{Kind, Tag};
 use crate::hash::HashSpec;
 
 /// What is wrong with a file's bytes, and where.
+///
+/// ```
+/// use furui::filter::FilterRef;
+/// use furui::format::{Problem, ReadError};
+///
+/// let Err(ReadError::Format(error)) = FilterRef::from_bytes(&[0; 200], "words.filter") else { panic!("no filter") };
+/// assert_eq!((error.file.as_str(), error.offset, error.problem), ("words.filter", 0, Problem::NotFurui));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FormatError {
     /// The file's name, as the caller knows it.
@@ -16,6 +24,18 @@ pub struct FormatError {
 }
 
 /// The problems with a file's bytes that a reader distinguishes.
+///
+/// ```
+/// use furui::HashSpec;
+/// use furui::format::{Envelope, EnvelopeWriter, Kind, Problem, ReadError};
+///
+/// let mut file = vec![];
+/// EnvelopeWriter::new(&mut file, Kind::Run, HashSpec::default())?.finish()?;
+/// file.push(0);
+/// let Err(ReadError::Format(error)) = Envelope::open(&file[..], "example") else { panic!("a byte too many") };
+/// assert_eq!(error.problem, Problem::Appended { bytes: 1 });
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Problem {
@@ -35,7 +55,7 @@ pub enum Problem {
         /// The kind the reader wants.
         expected: Kind,
     },
-    /// The file is a whole furui file, but of a kind that is no filter.
+    /// The file is a whole furui file, but of a kind that is not a filter.
     NotAFilter(Kind),
     /// The kind's number is unknown to this furui.
     UnknownKind(u16),
@@ -43,25 +63,29 @@ pub enum Problem {
     OtherHash {
         /// The spec in the file.
         found: HashSpec,
-        /// The spec the reader works with.
+        /// The spec that the reader uses.
         expected: HashSpec,
     },
+    /// The file does not hold the seed of its hash, and the reader was not given it.
+    NoSeed,
+    /// The file was made with another seed than the one that the reader was given.
+    OtherSeed,
     /// The kind of store is unknown to this furui.
     UnknownStore(String),
     /// The hash algorithm's number is unknown to this furui.
     UnknownHash(u16),
-    /// The file is shorter than it says.
+    /// The file is shorter than it states.
     Truncated {
-        /// The bytes that it should have.
+        /// The number of bytes that the file should have.
         expected: u64,
-        /// The bytes that it has.
+        /// The number of bytes that the file has.
         found: u64,
     },
     /// The file lacks the bytes that end every furui file.
     NoEnd,
-    /// The file has bytes behind its end.
+    /// The file has bytes after its end.
     Appended {
-        /// The number of bytes behind its end.
+        /// The number of bytes after its end.
         bytes: u64,
     },
     /// The file is missing, but its store needs it.
@@ -72,7 +96,7 @@ pub enum Problem {
     NoSection(Tag),
     /// A section is longer than a reader takes at once.
     TooLong {
-        /// Its length in bytes.
+        /// The length of the section in bytes.
         length: u64,
         /// The limit.
         limit: u64,
@@ -99,9 +123,15 @@ impl fmt::Display for Problem {
                     "format version {found} is newer than {supported}, the newest this furui reads: upgrade furui"
                 )
             }
-            Self::NotAFilter(found) => write!(f, "this is {found}, no filter: name a file that `furui filter` wrote"),
+            Self::NotAFilter(found) => {
+                write!(f, "this is {found}, not a filter: name a file that `furui filter` wrote")
+            }
             Self::WrongKind { found, expected } => write!(f, "this is {found}, where {expected} belongs"),
             Self::UnknownKind(code) => write!(f, "files of kind {code} are unknown to this furui: upgrade furui"),
+            Self::NoSeed => f.write_str(
+                "the seed of its hash is kept elsewhere, by those who share it: name the file of the seed (--seed-file)",
+            ),
+            Self::OtherSeed => f.write_str("it was made with another seed than the one that was given"),
             Self::OtherHash { found, expected } => {
                 write!(f, "made with {found}, not with {expected}: the two cannot be combined")
             }
@@ -134,6 +164,16 @@ impl fmt::Display for Problem {
 impl std::error::Error for FormatError {}
 
 /// The reason why a file could not be read: the operating system refused, or its bytes are wrong.
+///
+/// ```
+/// use furui::filter::Bloom;
+/// use furui::format::ReadError;
+///
+/// match Bloom::open("no such file") {
+///     Err(ReadError::Io { source, .. }) => assert_eq!(source.kind(), std::io::ErrorKind::NotFound),
+///     other => panic!("{other:?}"),
+/// }
+/// ```
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ReadError {
@@ -173,9 +213,17 @@ impl From<FormatError> for ReadError {
 }
 
 /// An error of the operating system while a file was being written, with what was being done to which file.
+///
+/// ```
+/// use furui::filter::Bloom;
+///
+/// let error = Bloom::with_rate(100, 0.01)?.save("no such directory/words.filter").unwrap_err();
+/// assert_eq!(error.source.kind(), std::io::ErrorKind::NotFound);
+/// # Ok::<(), furui::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct WriteError {
-    /// What was being done, as in "cannot write".
+    /// The operation that failed, as in "cannot write".
     pub action: &'static str,
     /// The file.
     pub file: String,

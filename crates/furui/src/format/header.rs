@@ -5,11 +5,34 @@ use super::layout::*;
 use super::{FormatError, Problem};
 use crate::hash::{HashAlgorithm, HashSpec};
 
-/// The 64 bytes that every file begins with: what it is, and how its keys were hashed.
+/// The 64 bytes at the beginning of every file: its kind, and the hash of its keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Header {
     pub(crate) kind: Kind,
+    /// How keys are hashed; with the fingerprint of the seed in its place if the seed is kept elsewhere.
     pub(crate) hash: HashSpec,
+    pub(crate) seed: SeedPlace,
+}
+
+/// Where the seed of a file's hash is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SeedPlace {
+    /// In the file.
+    File,
+    /// With those who share it. The file has its fingerprint.
+    Elsewhere,
+}
+
+impl Header {
+    /// The header of a file that holds the seed of its hash.
+    pub(crate) fn new(kind: Kind, hash: HashSpec) -> Self {
+        Self { kind, hash, seed: SeedPlace::File }
+    }
+
+    /// The header of a file that holds only the fingerprint of the seed of its hash.
+    pub(crate) fn without_seed(kind: Kind, hash: HashSpec) -> Self {
+        Self { kind, hash: HashSpec { seed: hash.seed_fingerprint(), ..hash }, seed: SeedPlace::Elsewhere }
+    }
 }
 
 impl Header {
@@ -22,6 +45,7 @@ impl Header {
         put(&mut header, HEADER_VERSION, VERSION.to_le_bytes());
         put(&mut header, HEADER_KIND, self.kind.code().to_le_bytes());
         put(&mut header, HEADER_ALGORITHM, self.hash.algorithm.code().to_le_bytes());
+        put(&mut header, HEADER_SEED_PLACE, (self.seed as u16).to_le_bytes());
         put(&mut header, HEADER_SEED, self.hash.seed.to_le_bytes());
         let checksum = xxh3_64(&header[..HEADER_CHECKSUM]);
         put(&mut header, HEADER_CHECKSUM, checksum.to_le_bytes());
@@ -52,7 +76,7 @@ impl Header {
             found @ 1.. => return Err(error(HEADER_VERSION, Problem::NewerVersion { found, supported: VERSION })),
             0 => return Err(error(HEADER_VERSION, Problem::Invalid("format version 0"))),
         }
-        if let Some(at) = HEADER_RESERVED.into_iter().flatten().find(|&at| header[at] != 0) {
+        if let Some(at) = HEADER_RESERVED.clone().find(|&at| header[at] != 0) {
             return Err(error(at, Problem::Invalid("a reserved byte is not zero")));
         }
         let kind = u16_at(header, HEADER_KIND);
@@ -60,6 +84,16 @@ impl Header {
         let algorithm = u16_at(header, HEADER_ALGORITHM);
         let algorithm = HashAlgorithm::from_code(algorithm)
             .ok_or_else(|| error(HEADER_ALGORITHM, Problem::UnknownHash(algorithm)))?;
-        Ok(Self { kind, hash: HashSpec { algorithm, seed: u64_at(header, HEADER_SEED) } })
+        let seed = match u16_at(header, HEADER_SEED_PLACE) {
+            0 => SeedPlace::File,
+            1 if kind.is_filter() => SeedPlace::Elsewhere,
+            _ => {
+                return Err(error(
+                    HEADER_SEED_PLACE,
+                    Problem::Invalid("it does not say where the seed of its hash is"),
+                ));
+            }
+        };
+        Ok(Self { kind, hash: HashSpec { algorithm, seed: u64_at(header, HEADER_SEED) }, seed })
     }
 }

@@ -6,7 +6,7 @@ use std::ops::Range;
 /// The format version that is written, and the newest that is read.
 pub const VERSION: u16 = 1;
 
-/// The most sections that a file may have. It bounds the memory that an invalid envelope takes.
+/// The maximum number of sections that a file may have. It bounds the memory that an invalid envelope takes.
 pub const MAX_SECTIONS: usize = 64;
 
 pub(super) const MAGIC: [u8; 8] = *b"FURUI\r\n\x1a";
@@ -16,8 +16,9 @@ pub(super) const HEADER_LEN: usize = 64;
 pub(super) const HEADER_VERSION: usize = 8;
 pub(super) const HEADER_KIND: usize = 10;
 pub(super) const HEADER_ALGORITHM: usize = 12;
+pub(super) const HEADER_SEED_PLACE: usize = 14;
 pub(super) const HEADER_SEED: usize = 16;
-pub(super) const HEADER_RESERVED: [Range<usize>; 2] = [14..16, 24..56];
+pub(super) const HEADER_RESERVED: Range<usize> = 24..56;
 pub(super) const HEADER_CHECKSUM: usize = 56;
 
 pub(super) const ENTRY_LEN: usize = 32;
@@ -40,10 +41,21 @@ pub(super) const FOOTER_END_MAGIC: usize = 56;
 pub(super) const SUMS: Tag = Tag::new(*b"SUMS");
 
 /// The kind of a furui file.
+///
+/// ```
+/// use furui::filter::{AnyFilter, Bloom};
+/// use furui::format::{Envelope, Kind};
+///
+/// let mut file = vec![];
+/// AnyFilter::from(Bloom::with_rate(100, 0.01)?).write_to(&mut file)?;
+/// let kind = Envelope::open(&file[..], "words.filter")?.kind();
+/// assert!(kind == Kind::Bloom && kind.is_filter());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Kind {
-    /// The manifest of a store: which files it is made of.
+    /// The manifest of a store, which names its files.
     Manifest,
     /// A run of a store: one sorted set of hashes.
     Run,
@@ -69,10 +81,12 @@ pub enum Kind {
     GrowingBloom,
     /// A compact trie.
     Trie,
-    /// A part of a dictionary: a trie and its filter.
+    /// A part of a dictionary: a trie and its filter, and in a dictionary of bytes its values.
     FilteredTrie,
     /// A LOUDS trie.
     LoudsTrie,
+    /// The values of a part of a dictionary of bytes.
+    Values,
     /// A Bloom filter whose positions are polynomials of the keys.
     PolynomialBloom,
 }
@@ -96,12 +110,13 @@ impl Kind {
             Self::Trie => 64,
             Self::FilteredTrie => 65,
             Self::LoudsTrie => 66,
-            Self::PolynomialBloom => 67,
+            Self::Values => 67,
+            Self::PolynomialBloom => 68,
         }
     }
 
     /// The kind that a number in a file stands for, if this version knows it.
-    pub const fn from_code(code: u16) -> Option<Self> {
+    pub(crate) const fn from_code(code: u16) -> Option<Self> {
         match code {
             1 => Some(Self::Manifest),
             2 => Some(Self::Run),
@@ -118,7 +133,8 @@ impl Kind {
             64 => Some(Self::Trie),
             65 => Some(Self::FilteredTrie),
             66 => Some(Self::LoudsTrie),
-            67 => Some(Self::PolynomialBloom),
+            67 => Some(Self::Values),
+            68 => Some(Self::PolynomialBloom),
             _ => None,
         }
     }
@@ -132,7 +148,7 @@ impl Kind {
     /// The pages of a run have checksums of their own, a manifest is read whole, and the parts of a filtered trie are
     /// such files themselves.
     pub(super) const fn has_sums(self) -> bool {
-        self.is_filter() || matches!(self, Self::Trie | Self::LoudsTrie | Self::PolynomialBloom)
+        self.is_filter() || matches!(self, Self::Trie | Self::LoudsTrie | Self::Values | Self::PolynomialBloom)
     }
 
     /// The name as users write it.
@@ -153,6 +169,7 @@ impl Kind {
             Self::Trie => "trie",
             Self::FilteredTrie => "filtered-trie",
             Self::LoudsTrie => "louds-trie",
+            Self::Values => "values",
             Self::PolynomialBloom => "polynomials",
         }
     }
@@ -176,12 +193,20 @@ impl fmt::Display for Kind {
             Self::Trie => "a compact trie",
             Self::FilteredTrie => "a trie of a dictionary, with its filter",
             Self::LoudsTrie => "a LOUDS trie",
+            Self::Values => "the values of a part of a dictionary",
             Self::PolynomialBloom => "a Bloom filter of polynomials",
         })
     }
 }
 
 /// The name of a section: four upper-case letters, which have a meaning within one [`Kind`] of file.
+///
+/// ```
+/// use furui::format::Tag;
+///
+/// const KEYS: Tag = Tag::new(*b"KEYS");
+/// assert_eq!(KEYS.to_string(), "KEYS");
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Tag([u8; 4]);
 
@@ -225,6 +250,21 @@ impl fmt::Debug for Tag {
 }
 
 /// The multiples that a section starts at.
+///
+/// ```
+/// use std::io::Write;
+/// use furui::HashSpec;
+/// use furui::format::{Align, Envelope, EnvelopeWriter, Kind, Tag};
+///
+/// let mut file = vec![];
+/// let mut writer = EnvelopeWriter::new(&mut file, Kind::Run, HashSpec::default())?;
+/// writer.section(Tag::new(*b"KEYS"), Align::Page)?;
+/// writer.write_all(b"some bytes")?;
+/// writer.finish()?;
+/// let section = Envelope::open(&file[..], "example")?.sections()[0];
+/// assert_eq!(section.offset, u64::from(Align::Page.bytes()));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Align {
     /// Multiples of 64, the size of a cache line.
@@ -234,7 +274,7 @@ pub enum Align {
 }
 
 impl Align {
-    /// The number in bytes.
+    /// The alignment in bytes.
     pub const fn bytes(self) -> u32 {
         match self {
             Self::Line => 64,
@@ -258,6 +298,17 @@ impl Align {
 
 /// The length and the checksum that identify a finished file. A file that refers to another one holds its seal, so that
 /// an exchanged file is noticed.
+///
+/// ```
+/// use furui::HashSpec;
+/// use furui::format::{Envelope, EnvelopeWriter, Kind};
+///
+/// let mut file = vec![];
+/// let seal = EnvelopeWriter::new(&mut file, Kind::Run, HashSpec::default())?.finish()?;
+/// assert_eq!(seal.length, file.len() as u64);
+/// assert!(Envelope::open(&file[..], "example")?.seal() == seal, "the file that was written, and no other");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Seal {
     /// The file's length in bytes.
@@ -267,16 +318,32 @@ pub struct Seal {
 }
 
 /// A section as the table describes it.
+///
+/// ```
+/// use std::io::Write;
+/// use furui::HashSpec;
+/// use furui::format::{Align, Envelope, EnvelopeWriter, Kind, Tag};
+///
+/// let mut file = vec![];
+/// let mut writer = EnvelopeWriter::new(&mut file, Kind::Run, HashSpec::default())?;
+/// writer.section(Tag::new(*b"KEYS"), Align::Page)?;
+/// writer.write_all(b"some bytes")?;
+/// writer.finish()?;
+/// for section in Envelope::open(&file[..], "example")?.sections() {
+///     println!("{} has {} bytes from byte {} on", section.tag, section.length, section.offset);
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Section {
-    /// Its name.
+    /// The name of the section.
     pub tag: Tag,
-    /// What its offset is a multiple of.
+    /// The alignment of its offset.
     pub align: Align,
     /// The offset of its first byte from the start of the file.
     pub offset: u64,
-    /// How many bytes it has.
+    /// The length of the section in bytes.
     pub length: u64,
-    /// The XXH3-64 of those bytes.
+    /// The XXH3-64 of the section's bytes.
     pub checksum: u64,
 }

@@ -30,5 +30,4 @@ pub use publish::{Access, create_directory, is_still, publish, sync_name};
 pub(crate) use publish::{TEMPORARY, WRITE_BUFFER, replace, sync_directory, sync_if_writable};
 pub use read_at::ReadAt;
 pub(crate) use regions::Regions;
-pub use sums::REGION;
 pub use writer::EnvelopeWriter;

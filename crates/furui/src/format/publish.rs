@@ -15,21 +15,36 @@ pub(crate) const WRITE_BUFFER: usize = 128 << 10;
 /// The number of digits between a file's name and [`TEMPORARY`].
 const DIGITS: usize = 8;
 
-/// The most names that are tried for a temporary file. One is enough unless another process takes them on purpose.
+/// The maximum number of names that are tried for a temporary file. One is enough unless another process takes them on
+/// purpose.
 const MAX_NAME_TRIES: u32 = 16;
 
 /// Who may read a new file. A file that replaces another one keeps that one's permissions.
+///
+/// ```
+/// use furui::format::{Access, WriteError, publish};
+///
+/// # let dir = std::env::temp_dir().join(format!("furui-access-{}", std::process::id()));
+/// # std::fs::create_dir_all(&dir).unwrap();
+/// # let path = dir.join("secret");
+/// publish(&path, Access::Owner, |out| {
+///     out.write_all(b"a key").map_err(|source| WriteError { action: "cannot write", file: "secret".into(), source })
+/// })?;
+/// assert_eq!(std::fs::read(&path)?, b"a key");
+/// # std::fs::remove_dir_all(dir).unwrap();
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     /// Everybody whom the process's umask allows.
     Default,
-    /// Its owner alone, from the first moment on.
+    /// Only the owner of the file, from its creation on.
     Owner,
 }
 
 /// Writes a file atomically and durably: under a temporary name beside `path`, synced, renamed, and the directory
-/// synced. If anything fails, `path` is either what it was before or what `write` wrote. A file that is replaced passes
-/// on its permissions, and its owner and group where the system allows that.
+/// synced. If anything fails, `path` has either its old contents or those that `write` wrote. A file that is replaced
+/// passes on its permissions, and its owner and group where the system allows that.
 ///
 /// Each call takes a new temporary name: nobody waits for a lock, no symbolic link is followed, and the last of two
 /// writers of one `path` wins. Temporary files that killed writers of `path` left behind are removed first, so that
@@ -58,7 +73,7 @@ pub(crate) fn replace<T, E: From<WriteError>>(
     let replaced = path.metadata().ok();
     remove_left_over(path);
     let access = if replaced.is_some() { Access::Owner } else { access };
-    // It stays open, and so locked, until it has its name or is gone.
+    // The file stays open, and so locked, until it has its name or is removed.
     let (file, temporary) = create(path, access).map_err(WriteError::at("cannot create a file beside", path))?;
     let published = write_durably(&file, &temporary, write).and_then(|written| {
         if let Some(replaced) = replaced {
@@ -117,14 +132,14 @@ fn create(path: &Path, access: Access) -> io::Result<(File, PathBuf)> {
     Err(io::Error::new(io::ErrorKind::AlreadyExists, "other processes take every temporary name"))
 }
 
-/// Removes the temporary files of killed writers of `path`: those that nobody has locked. If that fails, they do no
+/// Removes the temporary files of killed writers of `path`, which nobody has locked. Files that cannot be removed do no
 /// harm.
 fn remove_left_over(path: &Path) {
     let (Some(name), Ok(entries)) = (path.file_name(), fs::read_dir(parent_of(path))) else { return };
     for entry in entries.flatten() {
         if is_temporary_of(name, &entry.file_name()) && entry.file_type().is_ok_and(|kind| kind.is_file()) {
             let left = entry.path();
-            // It is removed and never truncated, because a process that has it mapped would be killed.
+            // The file is removed and never truncated, because a process that has it mapped would be killed.
             if File::open(&left).is_ok_and(|file| file.try_lock().is_ok() && is_still(&file, &left)) {
                 let _ = fs::remove_file(&left);
             }
@@ -154,23 +169,23 @@ pub fn is_still(_: &File, _: impl AsRef<Path>) -> bool {
     true
 }
 
-/// Gives the new file the owner and the permissions of the one that it replaces.
+/// Gives the new file the owner and the permissions of the file that it replaces.
 #[cfg(unix)]
 fn inherit(file: &File, replaced: &Metadata) -> io::Result<()> {
     use std::os::unix::fs::{MetadataExt, fchown};
-    // Only root may change the owner, but an owner may choose among the groups that he is in.
+    // Only root may change the owner, but an owner may choose any group of which he is a member.
     let (owner, group) = (Some(replaced.uid()), Some(replaced.gid()));
     let _ = fchown(file, owner, group).or_else(|_| fchown(file, None, group));
     file.set_permissions(replaced.permissions())
 }
 
-/// On this platform a file inherits from its directory.
+/// On this platform, a file inherits its permissions from its directory.
 #[cfg(not(unix))]
 fn inherit(_: &File, _: &Metadata) -> io::Result<()> {
     Ok(())
 }
 
-/// The directory that a file's name is in.
+/// The directory of a file.
 fn parent_of(path: &Path) -> &Path {
     match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,

@@ -43,13 +43,13 @@ pub trait ReadAt: Send + Sync {
     /// into memory, and read otherwise.
     ///
     /// # Errors
-    /// Those of [`read_at`](Self::read_at). Nothing is allocated beyond the file's length.
+    /// Those of [`read_at`](Self::read_at). No more memory is allocated than the file's length.
     fn bytes(&self, offset: u64, length: u64) -> io::Result<Bytes> {
         read_part(self, offset, length)
     }
 }
 
-/// Reads `length` bytes of a file from `offset` on into memory. Nothing is allocated beyond the file's length.
+/// Reads `length` bytes of a file from `offset` on into memory. No more memory is allocated than the file's length.
 pub(super) fn read_part(file: &(impl ReadAt + ?Sized), offset: u64, length: u64) -> io::Result<Bytes> {
     match (offset.checked_add(length), usize::try_from(length)) {
         (Some(end), Ok(length)) if end <= file.len() => {

@@ -9,8 +9,8 @@ use super::{Bytes, FormatError, Problem};
 /// When at most one in this many of a file's regions is unchecked, they are all checked together.
 const LAST_SHARE: usize = 8;
 
-/// The checksums of a file's regions, each of which is compared when its region is first read. So a reader pays for
-/// checking what it reads, once, and later for looking at one bit for each region.
+/// The checksums of a file's regions, each of which is compared when its region is first read. So a reader pays once
+/// for checking the regions that it reads, and later only for testing one bit for each region.
 ///
 /// ```text
 ///   root       in the footer, which was checked when the file was opened
@@ -23,7 +23,7 @@ const LAST_SHARE: usize = 8;
 /// above. A later touch is a load and a comparison. When an eighth of the regions is left, they are checked together,
 /// so that readers need not touch any more. Memory: a bit for each 4096 bytes. Any number of threads may share it.
 ///
-/// A reader touches what it reads, and goes on whatever the bytes are, because decoders here are total. Then it asks
+/// A reader touches what it reads, and continues whatever the bytes are, because decoders here are total. Then it asks
 /// [`result`](Self::result) whether everything was whole. After the first damage, that is an error for every reader of
 /// the file, because the other parts of a damaged file are not trusted either.
 #[derive(Debug)]
@@ -32,8 +32,10 @@ pub(crate) struct Regions {
     file: Bytes,
     /// The offset of each level of checksums in the file, the lowest first, and the end of the last one.
     starts: Vec<usize>,
-    /// The number of the first bit of the regions that each level covers, and of the last level itself.
+    /// The number of the first bit in `checked` for the regions that each level covers. The last item is the bit of the
+    /// last level itself.
     bits: Vec<usize>,
+    /// The checksum of the last level.
     root: u64,
     checked: Vec<AtomicU64>,
     /// The number of unchecked regions of the file.
@@ -63,8 +65,8 @@ impl Regions {
         self.left.load(Ordering::Relaxed) == 0
     }
 
-    /// Checks the regions of the `len` bytes from `start` on, as far as the file has them. True if they are whole.
-    /// Bytes behind the last region are checksums, and are not checked.
+    /// Checks the regions of the `len` bytes from `start` on, as far as the file has them. Returns true if they are
+    /// whole. Bytes after the last region are checksums, and are not checked.
     #[inline(always)]
     pub(crate) fn touch(&self, start: usize, len: usize) -> bool {
         let first = start / REGION;
@@ -74,10 +76,13 @@ impl Regions {
 
     #[cold]
     fn touch_all(&self, first: usize, last: usize) -> bool {
+        if self.all_checked() {
+            return true;
+        }
         let all = self.bits[1];
         let whole = (first..all.min(last.saturating_add(1))).all(|region| self.check(0, region));
-        // A file that is read at random is soon checked but for a few regions, and every reader would have to look at
-        // their bits for ever.
+        // A file that is read at random is soon checked except for a few regions, whose bits every reader would have to
+        // test for ever.
         let few = self.left.load(Ordering::Relaxed) <= all / LAST_SHARE;
         whole && (!few || (0..all).all(|region| self.check(0, region)))
     }
@@ -101,19 +106,24 @@ impl Regions {
     pub(crate) fn result(&self) -> Result<(), FormatError> {
         match self.damage.get() {
             None => Ok(()),
-            Some(&offset) => Err(FormatError { file: self.name.clone(), offset, problem: Problem::Checksum }),
+            Some(&offset) => Err(self.error(offset, Problem::Checksum)),
         }
+    }
+
+    /// An error that names the file.
+    pub(crate) fn error(&self, offset: u64, problem: Problem) -> FormatError {
+        FormatError { file: self.name.clone(), offset, problem }
     }
 
     /// Relaxed loads suffice, because a bit only stands for bytes that never change.
     #[inline(always)]
     fn is_checked(&self, bit: usize) -> bool {
-        // Bytes behind the file's regions have no bit. They are found to be no region when they are touched.
+        // Bytes after the file's regions have no bit. Touching them finds that they are not in a region.
         self.checked.get(bit / 64).is_some_and(|word| word.load(Ordering::Relaxed) >> (bit % 64) & 1 == 1)
     }
 
-    /// Checks block number `index` of the blocks of 4096 bytes that `level` covers. Level 0 covers the file, each level
-    /// the one below it, and the root the last level.
+    /// Checks block number `index` among the blocks of 4096 bytes below `level`. Level 0 covers the file, each further
+    /// level covers the one below it, and the root covers the last level.
     fn check(&self, level: usize, index: usize) -> bool {
         let bit = self.bits[level] + index;
         if self.is_checked(bit) {

@@ -1,7 +1,7 @@
 use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 
 /// The number of bytes that one checksum covers.
-pub const REGION: usize = 4096;
+pub(crate) const REGION: usize = 4096;
 
 /// The number of bytes of a region's checksum, which is the low half of the region's XXH3-64.
 pub(super) const SUM: usize = 4;
@@ -34,8 +34,9 @@ pub(super) fn level_lengths(covered: u64) -> Vec<u64> {
 #[derive(Default)]
 pub(super) struct Sums {
     level: Vec<u8>,
-    /// The hash of the current region, and the number of its bytes so far.
+    /// The hash of the current region.
     region: Xxh3Default,
+    /// The number of bytes of the current region so far.
     filled: usize,
 }
 

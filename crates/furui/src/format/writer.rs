@@ -52,7 +52,21 @@ impl<W: Write> EnvelopeWriter<W> {
     /// # Errors
     /// Those of `out`.
     pub fn new(out: W, kind: Kind, hash: HashSpec) -> io::Result<Self> {
-        let header = Header { kind, hash }.encode();
+        Self::begin(out, Header::new(kind, hash))
+    }
+
+    /// Begins a file without the seed of its hash, which its readers must know. It has the seed's
+    /// [fingerprint](HashSpec::seed_fingerprint), to tell whether they do. The `kind` must be one of a filter.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    pub fn without_seed(out: W, kind: Kind, hash: HashSpec) -> io::Result<Self> {
+        Self::begin(out, Header::without_seed(kind, hash))
+    }
+
+    fn begin(out: W, header: Header) -> io::Result<Self> {
+        let kind = header.kind;
+        let header = header.encode();
         let sums = kind.has_sums().then(Sums::default);
         let hasher = Xxh3Default::new();
         let mut writer = Self { out, header, written: 0, sections: Vec::new(), hasher, sums };

@@ -1,6 +1,6 @@
 //! Sums of bytes times powers of a factor, which is where a polynomial hash spends its time.
 
-/// The most bytes that are summed at once.
+/// The maximum number of bytes that are summed at once.
 pub(super) const RUN: usize = 128;
 
 /// The powers of a factor, each below 2⁶¹, that bytes are multiplied by before they are summed.
@@ -58,7 +58,7 @@ mod sse2 {
     /// has 15 bits. A byte times a part, summed over 128 bytes, fits into 31 bits, so each part is summed by itself,
     /// and the sums are combined at the end.
     const PART_BITS: u32 = 15;
-    /// The number of parts that the 61 bits of a power are divided into.
+    /// The number of parts into which the 61 bits of a power are divided.
     const PARTS: usize = 5;
 
     /// The parts of eight powers each: group g, counted from the last byte, has the powers 8 g + 7 down to 8 g.
@@ -97,7 +97,7 @@ mod sse2 {
                 *sum = _mm_add_epi32(*sum, _mm_madd_epi16(bytes, numbers));
             }
         };
-        // Of 128 bytes the first eight are none: zeros, times whatever.
+        // With 128 bytes, the first eight are all zeros, so that they may be multiplied by anything.
         add(first, &parts[eights.len().min(RUN / 8 - 1)]);
         for (bytes, group) in eights.iter().zip(parts[..eights.len()].iter().rev()) {
             add(u64::from_le_bytes(*bytes), group);
@@ -122,7 +122,7 @@ mod tests {
         for fill in [0x00, 0x01, 0xA7, 0xFF] {
             let eights: [[u8; 8]; RUN / 8] = std::array::from_fn(|i| std::array::from_fn(|j| fill ^ (i * j) as u8));
             for count in 0..=RUN / 8 {
-                // Of a whole run nothing is in front.
+                // A whole run has no bytes in front.
                 let first = if count == RUN / 8 { 0 } else { u64::from(fill) << 56 | u64::from(fill) };
                 let expected = portable(&powers, first, &eights[..count]);
                 assert_eq!(dot.sum(first, &eights[..count]), expected, "{count} eights of {fill:#x}");

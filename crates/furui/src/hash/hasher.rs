@@ -8,8 +8,8 @@ use xxhash_rust::{xxh3, xxh64};
 use super::keyed::Secret;
 use super::{HashAlgorithm, HashSpec, KeyHash, Rolling, first_word, sip};
 
-/// A [`HashSpec`] prepared to hash many keys: what its algorithm derives from the seed is computed once. A clone shares
-/// what was derived.
+/// A [`HashSpec`] prepared to hash many keys: everything that its algorithm derives from the seed is computed once. A
+/// clone shares these values.
 ///
 /// ```
 /// use furui::HashSpec;
@@ -48,7 +48,7 @@ impl KeyHasher {
         Self { spec, prepared }
     }
 
-    /// The spec it was made from.
+    /// The spec from which the hasher was made.
     pub fn spec(&self) -> HashSpec {
         self.spec
     }
@@ -77,7 +77,7 @@ impl KeyHasher {
 
     /// The rolling hash, if keys are hashed by one. A walk over a trie carries its state along each path.
     #[inline]
-    pub fn rolling(&self) -> Option<&Rolling> {
+    pub(crate) fn rolling(&self) -> Option<&Rolling> {
         match &self.prepared {
             Prepared::Rolling(rolling) => Some(rolling),
             _ => None,

@@ -18,7 +18,7 @@ pub(super) struct Secret([u8; SECRET]);
 
 const SECRET: usize = 192;
 
-/// The most bytes that XXH3 hashes by products of 64 by 64 bits.
+/// The maximum number of bytes that XXH3 hashes by products of 64 by 64 bits.
 const MAX_SHORT: usize = 240;
 /// The number of bytes at the beginning of each further block that hold the hash so far.
 const HASH: usize = 8;
@@ -60,10 +60,10 @@ mod tests {
 
     /// The differences that are likeliest of two words of XXH3's, one plus a seed, the other minus the seed.
     ///
-    /// Their sum is the same whatever the seed is, so that the difference of one and the rest is the sum turned by the
-    /// borrows; where a borrow is not certain, each way has half the seeds.
+    /// The sum of the two words does not depend on the seed. So the difference of one word determines that of the
+    /// other, up to borrows; where a borrow is not certain, each of the two cases holds for half of the seeds.
     fn likely_differences(sum: u64, count: usize) -> Vec<u64> {
-        // How often a way was chosen, whether there is a borrow, and the difference so far.
+        // The number of choices so far, whether there is a borrow, and the difference so far.
         let mut ways = vec![(0u32, 0u64, 0u64)];
         for bit in 0..64 {
             let of_sum = sum >> bit & 1;
@@ -89,7 +89,7 @@ mod tests {
 
     #[test]
     fn keys_made_to_meet_under_an_unknown_seed_do_not() {
-        // The words of XXH3's secret that the last 16 of 32 bytes are turned by.
+        // The words of XXH3's secret that are xored with the last 16 of 32 bytes.
         let sum = 0xDB97_9083_E96D_D4DE_u64.wrapping_add(0x1F67_B3B7_A4A4_4072);
         let (x, y) = (0xDFD3_E85D_5E96_C9FE, 0x14C5_4C80_A27C_98A1);
         let pair = |turn: u64| [[1, 2, x, y], [1, 2, y ^ turn, x ^ turn]].map(key);
@@ -106,8 +106,9 @@ mod tests {
 
     #[test]
     fn long_keys_do_not_meet_by_products_of_half_words() {
-        // Two stripes of XXH3 whose first words differ in their highest bits. The sum of what they add is the same if
-        // their low halves, turned by the secret, are: a chance of 2⁻³² that is made sure here by knowing the secret.
+        // Two stripes of XXH3 whose first words differ in their highest bits. The stripes add equal sums if their low
+        // halves, xored with the secret, are equal. That has a chance of 2⁻³², and is made certain here by knowing the
+        // secret.
         let secret = Secret::of(7);
         let word = |at: usize| u64::from_le_bytes(*secret.0[at..].first_chunk().expect("a word"));
         let (first, second) = (word(0), word(8));

@@ -29,7 +29,7 @@ impl<const K: usize> PolynomialHashes<K> {
         primes
     };
 
-    /// The states of the empty key, which are 0, as those of every key of zero bytes are.
+    /// The states of the empty key, which are 0. So are the states of every key of zero bytes.
     #[inline]
     pub const fn start() -> Self {
         Self([0; K])

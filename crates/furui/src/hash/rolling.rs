@@ -44,6 +44,16 @@ pub struct Rolling {
 ///
 /// It is not fully reduced: it is at most 2⁶² + 2⁹, because a step then takes only a shift and an addition. Such a
 /// number times a factor below 2⁶⁰, folded, is at most 2⁶¹ + 2⁶¹ + 2⁸, and a byte adds less than 2⁸.
+///
+/// ```
+/// use furui::hash::{Rolling, RollingState};
+///
+/// // A walk down a trie keeps the state of each path, and hashes every key with one step.
+/// let rolling = Rolling::new(7);
+/// let see: RollingState = rolling.push_all(rolling.start(), b"see");
+/// let [seed, seen] = [b'd', b'n'].map(|byte| rolling.push(see, byte).finish());
+/// assert_eq!((seed, seen), (Rolling::spec(7).hash(b"seed"), Rolling::spec(7).hash(b"seen")));
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct RollingState(u64);
 
@@ -51,7 +61,7 @@ pub struct RollingState(u64);
 /// read at random.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(Rust, packed)]
-pub struct RollingRun {
+pub(crate) struct RollingRun {
     sum: u64,
     length: u8,
 }
@@ -115,7 +125,7 @@ impl Rolling {
     #[inline]
     pub fn push_all(&self, state: RollingState, bytes: &[u8]) -> RollingState {
         bytes.chunks(RUN).fold(state, |state, run| {
-            // The bytes that do not fill eight come first: zeros before them change nothing but the power.
+            // The bytes that do not fill eight come first, because zeros before them change only the power.
             let (few, eights) = run.split_at(run.len() % 8);
             let sum = self.dot.sum(last_of_eight(few), eights.as_chunks().0);
             self.advance(state, self.powers[run.len()], fold(fold_wide(sum)))
@@ -124,12 +134,12 @@ impl Rolling {
 
     /// The state after a run of bytes whose effect was computed before: one multiplication, however long the run is.
     #[inline(always)]
-    pub const fn push_run(&self, state: RollingState, run: RollingRun) -> RollingState {
+    pub(crate) const fn push_run(&self, state: RollingState, run: RollingRun) -> RollingState {
         self.advance(state, self.powers[run.length as usize], run.sum)
     }
 
-    /// The state after `length` more bytes, where `rest` is their state when they are pushed to
-    /// [`ZERO`](RollingState::ZERO).
+    /// The state after `length` more bytes. `rest` is the state of these bytes alone: the state after they are pushed
+    /// to [`ZERO`](RollingState::ZERO).
     #[inline(always)]
     pub(crate) fn push_rest(&self, state: RollingState, rest: RollingState, length: usize) -> RollingState {
         let power = self.powers.get(length).copied().unwrap_or_else(|| self.power(length));
@@ -137,7 +147,7 @@ impl Rolling {
     }
 
     /// The effect of a run of these bytes; `None` if they are more than 128.
-    pub fn run(&self, bytes: &[u8]) -> Option<RollingRun> {
+    pub(crate) fn run(&self, bytes: &[u8]) -> Option<RollingRun> {
         (bytes.len() <= RUN)
             .then(|| RollingRun { sum: self.push_all(RollingState::ZERO, bytes).0, length: bytes.len() as u8 })
     }
@@ -145,7 +155,7 @@ impl Rolling {
     /// The effect of a run of the first `len` of these bytes, from 1 to 16. No branch depends on `len`.
     #[inline(always)]
     pub(crate) fn run_of_first(&self, bytes: [u8; 16], len: usize) -> RollingRun {
-        // They become the last of 16 bytes, and the others are 0.
+        // The bytes become the last of 16 bytes, and the first ones are 0.
         let word = u128::from_le_bytes(bytes) << (8 * (16 - len));
         let sum = self.advance(RollingState(self.eight(word as u64)), self.powers[8], self.eight((word >> 64) as u64));
         RollingRun { sum: sum.0, length: len as u8 }
@@ -194,15 +204,15 @@ impl RollingState {
         if state >= PRIME { state - PRIME } else { state }
     }
 
-    /// The hash of the bytes so far. The state itself is no hash, because it has 61 bits.
+    /// The hash of the bytes so far. The state itself is not a hash, because it has 61 bits.
     #[inline(always)]
     pub const fn finish(self) -> KeyHash {
         KeyHash(mix(self.least()))
     }
 }
 
-/// At most seven bytes as the last ones of eight, the others of which are 0. There is no loop, because the processor
-/// could not predict how often it runs.
+/// A word of eight bytes that ends with the given ones, at most seven, after zeros. There is no loop, because the
+/// processor could not predict its length.
 #[inline(always)]
 fn last_of_eight(bytes: &[u8]) -> u64 {
     let word = match bytes {
@@ -222,8 +232,7 @@ fn last_of_eight(bytes: &[u8]) -> u64 {
 
 impl RollingRun {
     /// How many bytes.
-    #[expect(clippy::len_without_is_empty, reason = "an empty run is one like any other")]
-    pub const fn len(self) -> u32 {
+    pub(crate) const fn len(self) -> u32 {
         self.length as u32
     }
 }
@@ -315,8 +324,8 @@ mod tests {
 
     #[test]
     fn keys_that_meet_modulo_a_power_of_two_do_not() {
-        // Of Thue and Morse: a string and the one of the other letters. Their difference is a polynomial that is the
-        // product of 1 - x^(2^i), so that any odd x makes it a multiple of a power of two beyond 64 bits.
+        // A Thue-Morse string and the string with its letters exchanged. The difference of their polynomials is a
+        // product of factors 1 - x^(2^i), which for any odd x is a multiple of a power of two beyond 64 bits.
         let morse = |turn: u32| -> Vec<u8> {
             (0..2048u32).map(|i| if (i.count_ones() + turn).is_multiple_of(2) { b'a' } else { b'b' }).collect()
         };

@@ -13,19 +13,19 @@
 /// # Ok::<(), furui::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counters {
+pub struct SeenCounters {
     /// Keys observed.
     pub keys: u64,
-    /// Keys that were new.
+    /// The number of keys that were new.
     pub new: u64,
-    /// Keys that the recent cache answered for. They are certainly repeats.
+    /// The number of keys for which the recent cache answered. They are certainly repeats.
     pub recent_hits: u64,
-    /// Keys that the LRU answered for. They are certainly repeats.
+    /// The number of keys for which the LRU answered. They are certainly repeats.
     pub lru_hits: u64,
-    /// Keys that the stable filter claimed to have seen and that were believed. They are repeats but for a few that
+    /// Keys that the stable filter claimed to have seen and that were believed. They are repeats except for a few that
     /// were [dropped](Self::dropped_measured).
     pub stable_hits: u64,
-    /// Keys that reached the exact set and were in it.
+    /// The number of keys that reached the exact set and were in it.
     pub set_repeats: u64,
     /// Those of `set_repeats` that the stable filter did not know: its false negatives, and keys of earlier runs of a
     /// store, which it never met.
@@ -37,11 +37,11 @@ pub struct Counters {
     pub audited_false: u64,
 }
 
-impl Counters {
+impl SeenCounters {
     /// The number of claims of the stable filter of which one is checked.
     pub const AUDIT: u64 = 32;
 
-    /// Keys that were repeats, or dropped as such.
+    /// The number of keys that were repeats, or were dropped as repeats.
     pub fn repeats(&self) -> u64 {
         self.keys - self.new
     }

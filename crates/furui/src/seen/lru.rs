@@ -15,6 +15,9 @@ use crate::hash::KeyHash;
 ///   newest -> 1 <-> 0 <-> 2 <- oldest    y x z: the next new key takes the place of z
 /// ```
 ///
+/// It is low level, a part of [`Seen`](super::Seen): it knows keys by bare hashes, and nothing checks that all were made
+/// in one way.
+///
 /// Cost: at most 21 bytes for each entry (16, and 1.25 table slots of 4); about three cache misses for each
 /// observation, O(1).
 ///
@@ -40,6 +43,22 @@ pub struct Lru {
 }
 
 /// The outcome of observing a key.
+///
+/// ```
+/// use furui::KeyHash;
+/// use furui::seen::{Lru, LruOutcome};
+///
+/// let mut lru = Lru::new(2)?;
+/// let evicted: Vec<u64> = [1, 2, 1, 3, 4]
+///     .into_iter()
+///     .filter_map(|key| match lru.observe(KeyHash::new(key)) {
+///         LruOutcome::Miss { evicted } => evicted.map(KeyHash::get),
+///         LruOutcome::Hit => None,
+///     })
+///     .collect();
+/// assert_eq!(evicted, [2, 1]);
+/// # Ok::<(), furui::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LruOutcome {
     /// The key was in the cache, and is now the newest.
@@ -61,7 +80,7 @@ struct Entry {
 /// The bytes of an entry and its slots, rounded up.
 pub(super) const KEY_BYTES: usize = 21;
 
-/// The most keys an LRU holds.
+/// The maximum number of keys in an LRU.
 const MAX_CAPACITY: usize = 1 << 30;
 
 /// The number that stands for no entry.
@@ -92,7 +111,7 @@ impl Lru {
         Ok(Self { entries, capacity: capacity as u32, newest: NONE, oldest: NONE, table })
     }
 
-    /// The number of keys that there is room for.
+    /// The number of keys for which there is room.
     pub fn capacity(&self) -> usize {
         self.capacity as usize
     }

@@ -5,12 +5,26 @@ mod lru;
 mod pipeline;
 mod tiers;
 
-pub use counters::Counters;
+pub use counters::SeenCounters;
 pub use lru::{Lru, LruOutcome};
 pub use pipeline::{Seen, SeenOptions};
 pub use tiers::Cache;
 
 /// The answer for a key.
+///
+/// ```
+/// use furui::seen::{Seen, SeenOptions, Verdict};
+/// use furui::store::Memory;
+///
+/// let mut seen = Seen::open_with(Memory::new(), SeenOptions::default())?;
+/// let lines = ["a", "b", "a"];
+/// let keys = lines.map(|line| seen.hash_spec().hash(line.as_bytes()));
+/// let mut verdicts = vec![];
+/// seen.observe_all(&keys, &mut verdicts)?;
+/// let new = lines.iter().zip(&verdicts).filter(|(_, verdict)| **verdict == Verdict::New);
+/// assert_eq!(new.map(|(line, _)| *line).collect::<Vec<_>>(), ["a", "b"]);
+/// # Ok::<(), furui::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// The key was not seen before, and is now recorded.

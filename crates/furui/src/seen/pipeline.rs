@@ -2,10 +2,11 @@ use std::fmt;
 use std::path::Path;
 
 use super::Verdict;
-use super::counters::Counters;
+use super::counters::SeenCounters;
 use super::tiers::{Asked, Cache, Tiers};
 use crate::error::Result;
-use crate::hash::{HashSpec, KeyHash, KeyHasher};
+use crate::filter::Mismatch;
+use crate::hash::{HashSpec, Hashes, KeyHash, KeyHasher};
 use crate::store::cascade::{Cascade, CascadeOptions};
 use crate::store::{Directory, Storage};
 
@@ -13,7 +14,7 @@ use crate::store::{Directory, Storage};
 /// hash.
 ///
 /// ```text
-///   batch of KeyHash ─> cache tiers ──misses──> exact set: table in RAM ──absent, sorted──> runs on storage
+///   batch of hashes ──> cache tiers ──misses──> exact set: table in RAM ──absent, sorted──> runs on storage
 ///                           │                       │                                          │
 ///                           └──────────────── Verdict per key ─────────────────────────────────┘
 /// ```
@@ -58,15 +59,14 @@ use crate::store::{Directory, Storage};
 /// ```
 ///
 /// A caller that hashes keys itself, such as in several threads, does so by [`hash_spec`](Self::hash_spec) and passes
-/// batches:
+/// batches of [`Hashes`]:
 ///
 /// ```
 /// use furui::seen::{Seen, SeenOptions, Verdict};
 /// use furui::store::Memory;
 ///
 /// let mut seen = Seen::open_with(Memory::new(), SeenOptions::default())?;
-/// let hasher = seen.hash_spec().hasher();
-/// let keys: Vec<_> = ["a", "b", "a"].iter().map(|line| hasher.hash(line.as_bytes())).collect();
+/// let keys = seen.hash_spec().hasher().hash_all(["a", "b", "a"]);
 /// let mut verdicts = vec![];
 /// seen.observe_all(&keys, &mut verdicts)?;
 /// assert_eq!(verdicts, [Verdict::New, Verdict::New, Verdict::Repeat]);
@@ -77,13 +77,13 @@ pub struct Seen<S: Storage = Directory> {
     tiers: Tiers,
     options: SeenOptions,
     set: Cascade<S>,
-    counters: Counters,
+    counters: SeenCounters,
     /// The keys of the current batch that the cache does not know: their indices in the batch.
     misses: Vec<u32>,
     keys: Vec<KeyHash>,
-    /// Those of `misses` that the stable filter was asked about.
+    /// The keys of `misses` that were looked up in the stable filter.
     asked: Vec<Asked>,
-    /// The indices in `keys` of the new ones.
+    /// The indices in `keys` of the new keys.
     new: Vec<u32>,
     /// Room for the verdict on a single key.
     verdicts: Vec<Verdict>,
@@ -107,8 +107,8 @@ const EXTEND_BATCH: usize = 4096;
 pub struct SeenOptions {
     /// The cache in front of the exact set.
     pub cache: Cache,
-    /// Bytes of RAM for the set and the cache, at least [`CascadeOptions::MIN_MEMORY`]. What does not fit goes to
-    /// storage.
+    /// The memory for the set and the cache in bytes, at least [`CascadeOptions::MIN_MEMORY`]. Keys that do not fit go
+    /// to storage.
     pub memory: u64,
     /// How keys are hashed. A store keeps the hash it was made with, and opening it with another one is an error. With `None`
     /// an existing store is opened with its own hash, and a new one gets XXH3 with a random seed.
@@ -126,7 +126,7 @@ impl Default for SeenOptions {
 }
 
 impl<S: Storage> fmt::Debug for Seen<S> {
-    /// Shows what was opened and how many keys there are, not the keys.
+    /// Shows the options and the number of keys, but not the keys.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Seen")
             .field("options", &self.options)
@@ -170,7 +170,7 @@ impl<S: Storage> Seen<S> {
             tiers,
             options,
             set,
-            counters: Counters::default(),
+            counters: SeenCounters::default(),
             misses: vec![],
             keys: vec![],
             asked: vec![],
@@ -179,7 +179,7 @@ impl<S: Storage> Seen<S> {
         })
     }
 
-    /// How keys are hashed: what a caller that hashes them itself must use.
+    /// How keys are hashed. A caller that hashes keys itself must use this spec.
     pub fn hash_spec(&self) -> HashSpec {
         self.hasher.spec()
     }
@@ -192,16 +192,9 @@ impl<S: Storage> Seen<S> {
     /// # Errors
     /// Those of [`observe_all`](Self::observe_all).
     pub fn insert(&mut self, key: impl AsRef<[u8]>) -> Result<bool> {
-        self.insert_hash(self.hasher.hash(key.as_ref()))
-    }
-
-    /// Records a key that was hashed by [`hash_spec`](Self::hash_spec). True if it is new.
-    ///
-    /// # Errors
-    /// Those of [`observe_all`](Self::observe_all).
-    pub fn insert_hash(&mut self, key: KeyHash) -> Result<bool> {
+        let key = self.hasher.hash(key.as_ref());
         let mut verdicts = std::mem::take(&mut self.verdicts);
-        let observed = self.observe_all(&[key], &mut verdicts);
+        let observed = self.observe(&[key], |_| false, &mut verdicts);
         self.verdicts = verdicts;
         observed?;
         Ok(self.verdicts[0] == Verdict::New)
@@ -212,29 +205,21 @@ impl<S: Storage> Seen<S> {
     /// # Errors
     /// Those of [`observe_all`](Self::observe_all).
     pub fn contains(&self, key: impl AsRef<[u8]>) -> Result<bool> {
-        self.contains_hash(self.hasher.hash(key.as_ref()))
-    }
-
-    /// True if a key that was hashed by [`hash_spec`](Self::hash_spec) was recorded before.
-    ///
-    /// # Errors
-    /// Those of [`observe_all`](Self::observe_all).
-    pub fn contains_hash(&self, key: KeyHash) -> Result<bool> {
-        self.set.contains(key)
+        self.set.contains(self.hasher.hash(key.as_ref()))
     }
 
     /// Records keys, and returns how many of them are new. It takes them in batches, and so faster than
-    /// [`insert`](Self::insert). It is no [`Extend`], because it can fail.
+    /// [`insert`](Self::insert). It is not an [`Extend`], because it can fail.
     ///
     /// # Errors
     /// Those of [`observe_all`](Self::observe_all).
     pub fn extend<K: AsRef<[u8]>>(&mut self, keys: impl IntoIterator<Item = K>) -> Result<u64> {
         let before = self.counters.new;
-        let (mut batch, mut verdicts) = (Vec::with_capacity(EXTEND_BATCH), Vec::with_capacity(EXTEND_BATCH));
+        let (mut batch, mut verdicts) = (Hashes::new(&self.hasher), Vec::new());
         let mut keys = keys.into_iter();
         loop {
             batch.clear();
-            batch.extend(keys.by_ref().take(EXTEND_BATCH).map(|key| self.hasher.hash(key.as_ref())));
+            batch.extend(keys.by_ref().take(EXTEND_BATCH));
             if batch.is_empty() {
                 return Ok(self.counters.new - before);
             }
@@ -249,8 +234,10 @@ impl<S: Storage> Seen<S> {
     /// written out what earlier calls said is new loses nothing when it is killed.
     ///
     /// # Errors
-    /// If storage fails or is damaged. The verdicts are then invalid, and the set must be opened again.
-    pub fn observe_all(&mut self, keys: &[KeyHash], verdicts: &mut Vec<Verdict>) -> Result<()> {
+    /// [`Error::Mismatch`](crate::Error::Mismatch) if the keys were hashed by another spec than
+    /// [`hash_spec`](Self::hash_spec); nothing is recorded then. Another [`Error`](crate::Error) if storage fails or is
+    /// damaged: the verdicts are then invalid, and the set must be opened again.
+    pub fn observe_all(&mut self, keys: &Hashes, verdicts: &mut Vec<Verdict>) -> Result<()> {
         self.observe_protected(keys, |_| false, verdicts)
     }
 
@@ -260,6 +247,15 @@ impl<S: Storage> Seen<S> {
     /// # Errors
     /// Those of [`observe_all`](Self::observe_all).
     pub fn observe_protected(
+        &mut self,
+        keys: &Hashes,
+        is_protected: impl Fn(usize) -> bool,
+        verdicts: &mut Vec<Verdict>,
+    ) -> Result<()> {
+        self.observe(Mismatch::check(self.hash_spec(), keys)?, is_protected, verdicts)
+    }
+
+    fn observe(
         &mut self,
         keys: &[KeyHash],
         is_protected: impl Fn(usize) -> bool,
@@ -331,11 +327,11 @@ impl<S: Storage> Seen<S> {
     }
 
     /// What happened to the keys since the set was opened.
-    pub fn counters(&self) -> &Counters {
+    pub fn counters(&self) -> &SeenCounters {
         &self.counters
     }
 
-    /// The options it was opened with.
+    /// The options with which the pipeline was opened.
     pub fn options(&self) -> &SeenOptions {
         &self.options
     }

@@ -1,10 +1,22 @@
-use super::counters::Counters;
+use super::counters::SeenCounters;
 use super::lru::{KEY_BYTES, Lru, LruOutcome};
 use crate::error::Result;
-use crate::filter::{Recent, StableBloomLight};
+use crate::filter::{Filter, FilterMut, Recent, StableBloomLight};
 use crate::hash::KeyHash;
 
 /// The cache in front of the exact set, which answers for keys that are repeated soon.
+///
+/// ```
+/// use furui::seen::{Cache, Seen, SeenOptions};
+/// use furui::store::Memory;
+///
+/// // The paper's tiers: one new key in a hundred may be dropped.
+/// let options = SeenOptions { cache: Cache::LruStable { rate: 0.01 }, ..SeenOptions::default() };
+/// let mut seen = Seen::open_with(Memory::new(), options)?;
+/// seen.extend(["a", "b", "a"])?;
+/// assert_eq!(seen.counters().lru_hits, 1);
+/// # Ok::<(), furui::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Cache {
     /// A flat table of the latest hashes. It compares whole hashes, so it drops nothing.
@@ -22,22 +34,22 @@ pub enum Cache {
     None,
 }
 
-/// The most keys of an LRU, as in the paper's experiments (2²⁰).
+/// The maximum number of keys of an LRU, as in the paper's experiments (2²⁰).
 const LRU_KEYS: u64 = 1 << 20;
-/// The most counters of a stable filter, of two bits each: the paper's largest (2³⁰, 256 MiB).
+/// The maximum number of counters of a stable filter, of two bits each: the paper's largest (2³⁰, 256 MiB).
 const STABLE_COUNTERS: u64 = 1 << 30;
 
-/// The keys of a recent cache in front of a set in RAM: 256 KiB, which stay in the second-level cache. More hits would
-/// not pay for slower probes.
+/// The number of keys of a recent cache in front of a set in RAM: 256 KiB, which stay in the second-level cache. More
+/// hits would not pay for slower probes.
 const RECENT_KEYS: u64 = 1 << 15;
-/// The keys of a recent cache in front of a set on storage, where a hit saves more: 2 MiB.
+/// The number of keys of a recent cache in front of a set on storage: 2 MiB, because a hit saves more there.
 const RECENT_KEYS_STORAGE: u64 = 1 << 18;
 /// A recent cache takes at most one part in this many of the memory.
 const RECENT_SHARE: u64 = 32;
-/// The least keys of a recent cache.
+/// The minimum number of keys of a recent cache.
 const RECENT_LEAST: u64 = 1 << 10;
 
-/// A key that the stable filter was asked about, and that the exact set answers for all the same.
+/// A key that was looked up in the stable filter and must still be looked up in the exact set.
 pub(super) struct Asked {
     /// The key's index in the batch.
     pub(super) index: u32,
@@ -85,7 +97,7 @@ impl Tiers {
         Ok(())
     }
 
-    /// The most bytes of RAM that the tiers take, out of `memory`.
+    /// The maximum number of bytes of RAM that the tiers take, out of `memory`.
     pub(super) fn bytes(&self, memory: u64) -> u64 {
         match self {
             Self::Recent(_) => recent_keys(RECENT_KEYS_STORAGE, memory) * size_of::<u64>() as u64,
@@ -97,15 +109,15 @@ impl Tiers {
         }
     }
 
-    /// Looks up a batch and records it. Appends to `misses` the indices of the keys that the exact set must answer for,
-    /// and to `asked` those of them that the stable filter was asked about.
+    /// Looks up a batch and records it. Appends to `misses` the indices of the keys that must be looked up in the exact
+    /// set, and to `asked` those of these keys that were looked up in the stable filter.
     pub(super) fn filter(
         &mut self,
         keys: &[KeyHash],
         is_protected: impl Fn(usize) -> bool,
         misses: &mut Vec<u32>,
         asked: &mut Vec<Asked>,
-        counters: &mut Counters,
+        counters: &mut SeenCounters,
     ) {
         match self {
             Self::Recent(recent) => {
@@ -134,7 +146,7 @@ impl Tiers {
                         }
                     }
                     round.ask(stable, misses, asked, counters);
-                    stable.insert_all(&round.evicted);
+                    stable.insert_all(&round.evicted).expect("a stable filter is never full");
                 }
             }
             Self::None => misses.extend(0..keys.len() as u32),
@@ -142,8 +154,8 @@ impl Tiers {
     }
 }
 
-/// A group of keys that pass the LRU and the stable filter together, so that the cache misses of its look-ups overlap,
-/// and those of its insertions. An evicted key reaches the filter at the end of its round.
+/// A group of keys that pass the LRU and the stable filter together, so that the cache misses of the filter's look-ups
+/// overlap, and so do those of its insertions. An evicted key reaches the filter at the end of its round.
 #[derive(Default)]
 pub(super) struct Round {
     /// The keys that missed the LRU and that the filter may claim, with their indices in the batch.
@@ -153,7 +165,7 @@ pub(super) struct Round {
     claims: Vec<bool>,
 }
 
-/// The most keys of a round, which is less than any LRU holds.
+/// The maximum number of keys of a round, which is less than any LRU holds.
 const ROUND: usize = 256;
 
 impl Round {
@@ -162,13 +174,13 @@ impl Round {
         stable: &StableBloomLight,
         misses: &mut Vec<u32>,
         asked: &mut Vec<Asked>,
-        counters: &mut Counters,
+        counters: &mut SeenCounters,
     ) {
         self.keys.clear();
         self.keys.extend(self.missed.iter().map(|&(_, key)| key));
         stable.contains_all(&self.keys, &mut self.claims);
         for (&(index, _), &claimed) in self.missed.iter().zip(&self.claims) {
-            if claimed && !(counters.stable_hits + counters.audited).is_multiple_of(Counters::AUDIT) {
+            if claimed && !(counters.stable_hits + counters.audited).is_multiple_of(SeenCounters::AUDIT) {
                 counters.stable_hits += 1;
             } else {
                 counters.audited += u64::from(claimed);

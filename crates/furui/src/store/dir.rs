@@ -92,8 +92,8 @@ impl Directory {
         Ok(Self { path, mapped: true, lock: None, manifest: Mutex::default() })
     }
 
-    /// Chooses whether files that are opened later are mapped into memory, as they are by default; [`DiskFile`] says
-    /// what that costs.
+    /// Chooses whether files that are opened later are mapped into memory, as they are by default; [`DiskFile`]
+    /// describes the cost.
     #[must_use]
     pub fn mapped(self, mapped: bool) -> Self {
         Self { mapped, ..self }

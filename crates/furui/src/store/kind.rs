@@ -3,27 +3,47 @@ use std::fmt;
 /// The name of a store's manifest.
 pub const MANIFEST: &str = "MANIFEST";
 
-/// The name of the journal of a set. The journal holds the keys that were recorded since the last run was published.
+/// The name of the journal of a set or of a cascade filter. The journal holds the keys that were recorded since the last run was published.
 pub const JOURNAL: &str = "JOURNAL";
 
 /// The kinds of store.
+///
+/// ```
+/// use furui::dict::{Dict, DictOptions};
+/// use furui::store::{Manifest, Memory, StoreKind};
+///
+/// let memory = Memory::new();
+/// let mut dict = Dict::open_with(memory.clone(), DictOptions::default())?;
+/// dict.number("a")?;
+/// dict.sync()?;
+/// let manifest = Manifest::load(&memory)?.expect("a store");
+/// assert_eq!(manifest.store, StoreKind::Dict);
+/// assert_eq!(manifest.store.file_name(manifest.runs[0].number), "0000000000000000.trie");
+/// # Ok::<(), furui::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum StoreKind {
     /// The set of keys that `furui seen` has seen.
     Seen,
-    /// A dictionary, as `furui dict` keeps it.
+    /// A dictionary of numbers, as `furui dict` keeps it.
     Dict,
+    /// A cascade filter: an approximate set.
+    Filter,
+    /// A dictionary of bytes, as `furui dict --values bytes` keeps it.
+    ByteDict,
 }
 
 impl StoreKind {
     /// All kinds.
-    pub const ALL: [Self; 2] = [Self::Seen, Self::Dict];
+    pub const ALL: [Self; 4] = [Self::Seen, Self::Dict, Self::ByteDict, Self::Filter];
 
     pub(super) const fn bytes(self) -> [u8; 8] {
         match self {
             Self::Seen => *b"seen\0\0\0\0",
             Self::Dict => *b"dict\0\0\0\0",
+            Self::Filter => *b"filter\0\0",
+            Self::ByteDict => *b"bytedict",
         }
     }
 
@@ -36,18 +56,22 @@ impl StoreKind {
         match self {
             Self::Seen => "the set of a `furui seen --store`",
             Self::Dict => "a dictionary of `furui dict`",
+            Self::Filter => "a cascade filter of `furui filter`",
+            Self::ByteDict => "a dictionary of bytes of `furui dict --values bytes`",
         }
     }
 
-    /// The suffix of the names of its run files.
+    /// The suffix of the names of a store's run files.
     const fn suffix(self) -> &'static str {
         match self {
-            Self::Seen => ".run",
+            Self::Seen | Self::Filter => ".run",
             Self::Dict => ".trie",
+            Self::ByteDict => ".pairs",
         }
     }
 
-    /// The name of the file of run number `number`: 16 hexadecimal digits, and `.run`, or `.trie` in a dictionary.
+    /// The name of the file of run number `number`: 16 hexadecimal digits, and `.run`, or in a dictionary `.trie` or
+    /// `.pairs`.
     pub fn file_name(self, number: u64) -> String {
         format!("{number:016x}{}", self.suffix())
     }

@@ -1,6 +1,16 @@
 use std::fmt;
 
 /// The layout of a dictionary's tries. A dictionary keeps the layout that it was made with.
+///
+/// ```
+/// use furui::dict::{Dict, DictOptions, Layout};
+/// use furui::store::Memory;
+///
+/// let options = DictOptions { layout: Some(Layout::Louds), ..DictOptions::default() };
+/// let dict = Dict::open_with(Memory::new(), options)?;
+/// assert_eq!(dict.layout().name(), "louds");
+/// # Ok::<(), furui::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Layout {
     /// Path-compressed tries in blocks: see [`dict::Trie`](crate::dict::Trie). They take the least space, and the
@@ -44,6 +54,17 @@ impl fmt::Display for Layout {
 
 /// The hash that the filters of a dictionary take the positions of a key from. A dictionary keeps the one that it was
 /// made with.
+///
+/// ```
+/// use furui::dict::{Dict, DictOptions, FilterHash, Layout};
+/// use furui::store::Memory;
+///
+/// let layout = Some(Layout::Louds);
+/// let options = DictOptions { layout, filter_hash: Some(FilterHash::Polynomials4), ..DictOptions::default() };
+/// let dict = Dict::open_with(Memory::new(), options)?;
+/// assert_eq!(dict.filter_hash().polynomials(), 4);
+/// # Ok::<(), furui::Error>(())
+/// ```
 ///
 /// **Source.** Koyanagi et al. (2011), section 4.4: the positions are k polynomials of the key's bytes, each with a
 /// prime of its own. Their experiments have k of 1, 2, 4 and 8 (Table 2).

@@ -2,13 +2,13 @@ use std::collections::BTreeSet;
 use std::hash::{BuildHasher, RandomState};
 use std::io::{self, Write};
 
-use super::{FilterHash, Layout, MANIFEST, ReadAt, Storage, StoreKind};
+use super::{FilterHash, Fingerprints, Layout, MANIFEST, ReadAt, Storage, StoreKind};
 use crate::error::{Error, Result, StoreProblem};
 use crate::format::field::{array_at, u16_at, u32_at, u64_at};
 use crate::format::{Align, Envelope, EnvelopeWriter, FormatError, Kind, Problem, ReadError, Seal, Tag};
 use crate::hash::HashSpec;
 
-/// The most runs of a store. It bounds the memory that an invalid manifest takes.
+/// The maximum number of runs of a store. It bounds the memory that an invalid manifest takes.
 pub const MAX_RUNS: usize = 4096;
 
 const META: Tag = Tag::new(*b"META");
@@ -26,6 +26,10 @@ const RUN_LEN: usize = 32;
 const RUN_KEYS: usize = 8;
 const RUN_FILE_LEN: usize = 16;
 const RUN_CHECKSUM: usize = 24;
+
+const RATE: Tag = Tag::new(*b"RATE");
+const RATE_LEN: usize = 16;
+const RATE_LAST: usize = 8;
 
 /// The small file that names the kind of a store and the files that it consists of.
 ///
@@ -52,32 +56,52 @@ const RUN_CHECKSUM: usize = 24;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Manifest {
-    /// What the store is for.
+    /// The kind of the store.
     pub store: StoreKind,
-    /// The spec that the keys of all runs were hashed by.
+    /// The spec by which the keys of all runs were hashed.
     pub hash: HashSpec,
     /// The runs, oldest first. The runs of a dictionary are its tries.
     pub runs: Vec<RunEntry>,
-    /// The next id of a dictionary, which equals the number of ids that were given; 0 in a set.
+    /// The next id of a dictionary, which equals the number of ids that were given, to keys or, in a dictionary of bytes,
+    /// to values; 0 in a set.
     pub next_id: u32,
-    /// The layout of a dictionary's tries; the default in a set.
+    /// The layout of a dictionary's tries; the default in other stores.
     pub layout: Layout,
-    /// The hash of the filters of a dictionary's tries; the default in a set.
+    /// The hash of the filters of a dictionary's tries; the default in other stores.
     pub filter_hash: FilterHash,
-    /// The mark of the journal whose keys belong to a set; 0 in a dictionary.
+    /// The mark of the journal whose keys belong to a set or a cascade filter; 0 in a dictionary.
     pub journal: u32,
+    /// What the runs hold of each key: of a set whole hashes, of a cascade filter shorter fingerprints.
+    pub fingerprints: Fingerprints,
+    /// The number of keys that a cascade filter was made for; 0 in other stores.
+    pub capacity: u64,
     generation: u64,
     next_file: u64,
 }
 
 /// An entry for a run in the manifest.
+///
+/// ```
+/// use furui::seen::{Seen, SeenOptions};
+/// use furui::store::{Manifest, Memory, ReadAt};
+///
+/// let memory = Memory::new();
+/// let mut seen = Seen::open_with(memory.clone(), SeenOptions::default())?;
+/// seen.extend(["a", "b"])?;
+/// seen.sync()?;
+/// let manifest = Manifest::load(&memory)?.expect("a store");
+/// let run = manifest.runs[0];
+/// assert_eq!(run.keys, 2);
+/// assert_eq!(run.open(&memory, manifest.store)?.len(), run.seal.length);
+/// # Ok::<(), furui::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RunEntry {
-    /// The number of its file.
+    /// The number of the run's file.
     pub number: u64,
-    /// The number of its keys.
+    /// The number of the run's keys.
     pub keys: u64,
-    /// The length and the checksum that identify its file.
+    /// The length and the checksum that identify the run's file.
     pub seal: Seal,
 }
 
@@ -104,7 +128,8 @@ impl RunEntry {
 }
 
 impl Manifest {
-    /// The manifest of a new store, without runs. It is not saved yet.
+    /// The manifest of a new store, without runs. It is not saved yet. That of a cascade filter gets its
+    /// [`fingerprints`](Self::fingerprints) and [`capacity`](Self::capacity) before.
     pub fn new(store: StoreKind, hash: HashSpec) -> Self {
         let mut new = Self {
             store,
@@ -114,10 +139,12 @@ impl Manifest {
             layout: Layout::default(),
             filter_hash: FilterHash::default(),
             journal: 0,
+            fingerprints: Fingerprints::EXACT,
+            capacity: 0,
             generation: 0,
             next_file: 0,
         };
-        if store == StoreKind::Seen {
+        if !matches!(store, StoreKind::Dict | StoreKind::ByteDict) {
             new.end_journal();
         }
         new
@@ -127,7 +154,7 @@ impl Manifest {
     pub(super) fn end_journal(&mut self) {
         let old = self.journal;
         while self.journal == old {
-            // A new RandomState has random keys. The mark must be one that no other journal is likely to have.
+            // A new RandomState has random keys. No other journal is likely to have this mark.
             self.journal = RandomState::new().hash_one(old) as u32;
         }
     }
@@ -214,7 +241,7 @@ impl Manifest {
         let mut orphans = Vec::new();
         for name in storage.list()? {
             let Some(number) = self.store.number_of(&name).filter(|number| !named.contains(number)) else { continue };
-            // A crash leaves at most the one run that was being added.
+            // A crash leaves at most one run: the one that was being added.
             if number > self.next_file {
                 let problem = Problem::Invalid("older than the runs beside it");
                 return Err(FormatError { file: storage.path(MANIFEST), offset: 0, problem }.into());
@@ -236,13 +263,21 @@ impl Manifest {
         out.write_all(&self.next_file.to_le_bytes())?;
         out.write_all(&(self.runs.len() as u16).to_le_bytes())?;
         out.write_all(&[self.layout.code(), self.filter_hash.polynomials()])?;
-        let extra = if self.store == StoreKind::Seen { self.journal } else { self.next_id };
+        let extra = match self.store {
+            StoreKind::Dict | StoreKind::ByteDict => self.next_id,
+            StoreKind::Seen | StoreKind::Filter => self.journal,
+        };
         out.write_all(&extra.to_le_bytes())?;
         out.section(RUNS, Align::Line)?;
         for run in &self.runs {
             for field in [run.number, run.keys, run.seal.length, run.seal.checksum] {
                 out.write_all(&field.to_le_bytes())?;
             }
+        }
+        if self.store == StoreKind::Filter {
+            out.section(RATE, Align::Line)?;
+            out.write_all(&self.capacity.to_le_bytes())?;
+            out.write_all(&self.fingerprints.last().to_le_bytes())?;
         }
         out.finish()
     }
@@ -255,8 +290,11 @@ impl Manifest {
     pub fn decode(file: &(impl ReadAt + ?Sized), name: &str) -> std::result::Result<Self, ReadError> {
         let envelope = Envelope::open(file, name)?;
         envelope.expect_kind(Kind::Manifest)?;
-        let (meta_at, runs_at) = match envelope.sections() {
-            [meta, runs] if meta.tag == META && runs.tag == RUNS => (meta.offset, runs.offset),
+        let (meta_at, runs_at, rate_at) = match envelope.sections() {
+            [meta, runs] if meta.tag == META && runs.tag == RUNS => (meta.offset, runs.offset, None),
+            [meta, runs, rate] if meta.tag == META && runs.tag == RUNS && rate.tag == RATE => {
+                (meta.offset, runs.offset, Some(rate.offset))
+            }
             _ => return Err(envelope.error(0, Problem::Invalid("a manifest has other sections")).into()),
         };
         let meta = envelope.read_section(file, META, META_LEN)?;
@@ -268,6 +306,10 @@ impl Manifest {
             let at = meta_at + META_RUN_COUNT as u64;
             return Err(envelope.error(at, Problem::Invalid("the number of runs does not fit their section")).into());
         }
+        let rate = match rate_at {
+            Some(at) => Some((at, envelope.read_section(file, RATE, RATE_LEN)?)),
+            None => None,
+        };
         envelope.verify(file)?;
 
         let store = array_at(&meta, 0);
@@ -277,14 +319,23 @@ impl Manifest {
         })?;
         let extra = u32_at(&meta, META_EXTRA);
         let (next_id, journal) = match store {
-            StoreKind::Dict => (extra, 0),
-            StoreKind::Seen => (0, extra),
+            StoreKind::Dict | StoreKind::ByteDict => (extra, 0),
+            StoreKind::Seen | StoreKind::Filter => (0, extra),
+        };
+        let (capacity, fingerprints) = match (store, rate) {
+            (StoreKind::Filter, Some((at, rate))) if rate.len() == RATE_LEN => {
+                let last = u64_at(&rate, RATE_LAST);
+                let invalid = || envelope.error(at + RATE_LAST as u64, Problem::Invalid("a number of fingerprints"));
+                (u64_at(&rate, 0), Fingerprints::new(last).ok_or_else(invalid)?)
+            }
+            (StoreKind::Seen | StoreKind::Dict | StoreKind::ByteDict, None) => (0, Fingerprints::EXACT),
+            _ => return Err(envelope.error(meta_at, Problem::Invalid("the section RATE")).into()),
         };
         let layout = Layout::from_code(meta[META_LAYOUT]);
         let filter_hash = FilterHash::of_polynomials(meta[META_FILTER_HASH]);
         let (layout, filter_hash) = layout
             .zip(filter_hash)
-            .filter(|&of| store == StoreKind::Dict || of == Default::default())
+            .filter(|&of| matches!(store, StoreKind::Dict | StoreKind::ByteDict) || of == Default::default())
             .filter(|&(layout, filter_hash)| filter_hash.fits(layout))
             .ok_or_else(|| {
                 let problem = Problem::Invalid("its dictionary has a layout or filters of an unknown kind");
@@ -298,6 +349,8 @@ impl Manifest {
             layout,
             filter_hash,
             journal,
+            fingerprints,
+            capacity,
             generation: u64_at(&meta, META_GENERATION),
             next_file: u64_at(&meta, META_NEXT_FILE),
         };
@@ -307,11 +360,15 @@ impl Manifest {
         Ok(manifest)
     }
 
-    /// Checks what holds for every manifest, before it is written and after it was read. The error is the index of the
-    /// run and the problem.
+    /// Checks rules that every manifest obeys, before it is written and after it was read. The error is the index of
+    /// the run and the problem.
     fn check(&self) -> std::result::Result<(), (usize, &'static str)> {
         if self.runs.len() > MAX_RUNS {
             return Err((MAX_RUNS, "more than 4096 runs, compact the store"));
+        }
+        let has_rate = self.capacity > 0 && !self.fingerprints.is_exact();
+        if has_rate != (self.store == StoreKind::Filter) {
+            return Err((0, "a filter without capacity and rate"));
         }
         let mut numbers = BTreeSet::new();
         let mut keys: u64 = 0;

@@ -1,10 +1,11 @@
-//! Stores: immutable files that are published atomically, logs, and the exact set that consists of them.
+//! Stores: immutable files that are published atomically, logs, and the exact set and the filter that consist of them.
 //!
 //! A [`Storage`] holds files: a [`Directory`], a [`Memory`], or a [`Scratch`] that vanishes with the process; an
 //! [`Overlay`] shows one storage and keeps changes in another. A store is the set of files that its [`Manifest`] names.
 
 pub mod cascade;
 mod dir;
+mod fingerprints;
 mod kind;
 mod layout;
 mod manifest;
@@ -17,6 +18,7 @@ mod storage;
 
 pub use crate::format::{Bytes, DiskFile, ReadAt};
 pub use dir::Directory;
+pub use fingerprints::Fingerprints;
 pub use kind::{JOURNAL, MANIFEST, StoreKind};
 pub use layout::{FilterHash, Layout};
 pub use manifest::{MAX_RUNS, Manifest, RunEntry};

@@ -41,6 +41,19 @@ enum Change {
 }
 
 /// A file of an [`Overlay`].
+///
+/// ```
+/// use furui::Error;
+/// use furui::store::{Memory, Overlay, OverlayFile, Storage};
+///
+/// let base = Memory::new();
+/// base.publish("old", |_| Ok(()))?;
+/// let both = Overlay::new(base, Memory::new());
+/// both.publish("new", |_| Ok(()))?;
+/// assert!(matches!(both.open("old")?, OverlayFile::Base(_)));
+/// assert!(matches!(both.open("new")?, OverlayFile::Top(_)));
+/// # Ok::<(), furui::Error>(())
+/// ```
 #[derive(Debug)]
 pub enum OverlayFile<B, T> {
     /// The file is in the storage below.

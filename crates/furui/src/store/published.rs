@@ -2,8 +2,8 @@ use super::manifest::Manifest;
 use super::{JOURNAL, RunEntry, Storage, StoreKind};
 use crate::error::{Error, Result, StoreProblem};
 
-/// The most times that a manifest may be replaced while the files it names are opened. Replacing it takes a writer two
-/// syncs, and opening the files takes a reader a few system calls.
+/// The maximum number of times that a manifest may be replaced while the files it names are opened. Replacing it takes
+/// a writer two syncs, and opening the files takes a reader a few system calls.
 const MAX_TRIES: u32 = 1000;
 
 /// The last published state of a store: its manifest, and all files that it names, open.
@@ -60,7 +60,7 @@ impl<F> Published<F> {
 
     /// Removes the files that a crash left. The caller must know that the store is whole. On a storage that is only
     /// read they are not removed, and do no harm.
-    pub fn remove_orphans(&mut self, storage: &impl Storage) {
+    pub(crate) fn remove_orphans(&mut self, storage: &impl Storage) {
         for orphan in self.orphans.drain(..) {
             let _ = storage.remove(&orphan);
         }

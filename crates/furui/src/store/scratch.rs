@@ -9,7 +9,8 @@ use super::{DiskFile, Log, Storage};
 use crate::error::{Error, Result, StoreProblem};
 use crate::format::WRITE_BUFFER;
 
-/// The most names that are tried for a new file. One is enough unless another process takes them on purpose.
+/// The maximum number of names that are tried for a new file. One is enough unless another process takes them on
+/// purpose.
 const MAX_NAME_TRIES: u32 = 16;
 
 /// A storage of temporary files on disk, which vanish with the process in any case.
@@ -38,7 +39,7 @@ impl Scratch {
         Self { directory: directory.as_ref().to_path_buf(), mapped: true, files: Mutex::default() }
     }
 
-    /// Chooses whether files are mapped into memory; [`DiskFile`] says what that costs.
+    /// Chooses whether files are mapped into memory; [`DiskFile`] describes the cost.
     #[must_use]
     pub fn mapped(self, mapped: bool) -> Self {
         Self { mapped, ..self }

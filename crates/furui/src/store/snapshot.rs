@@ -34,7 +34,7 @@ pub fn snapshot(from: impl AsRef<Path>, to: impl AsRef<Path>) -> Result<()> {
         }
     }
     if let Some(journal) = journal {
-        // The writer appends to it, and a link would grow with it.
+        // The writer appends to the journal, and a link would grow with it.
         target.publish(JOURNAL, |out| copy(&journal, &source.path(JOURNAL), out, &target.path(JOURNAL)))?;
     }
     sync_directory(to)?;

@@ -64,6 +64,16 @@ pub trait Storage {
 }
 
 /// A log that [`Storage::log`] has made, open for appending.
+///
+/// ```
+/// use furui::store::{Memory, ReadAt, Storage};
+///
+/// let storage = Memory::new();
+/// let mut log = storage.log("JOURNAL", b"head")?;
+/// log.append(b"record")?;
+/// assert_eq!(storage.open("JOURNAL")?.len(), 10);
+/// # Ok::<(), furui::Error>(())
+/// ```
 pub trait Log: Send + Sync {
     /// Appends bytes. When this returns, they are durable, and so is everything that was appended before. If the
     /// process or the machine stops before, storage has some part of them.

@@ -1,7 +1,7 @@
-//! Circles: modules beside each other that use each other, directly or through others. Each counts with all that is inside
-//! it, so without a circle of modules there is none of files.
+//! Finds circles: sibling modules that use each other, directly or through others. A module stands for everything
+//! inside it, so if there is no circle of modules, there is none of files.
 //!
-//! A file that names what its own parent module defines is in no circle for that: the parent declares it.
+//! A file may name items of its own parent module, which declares it, without making a circle.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -10,32 +10,32 @@ use crate::sources::{imports, paths};
 /// A module's path from the root of its crate; the root itself is empty.
 type Module = Vec<String>;
 
-/// A crate's files by their modules.
+/// The files of a crate, by their modules.
 pub struct Files<'a> {
     files: BTreeMap<Module, &'a (String, String)>,
-    /// For each module what the names mean that its `use` items bring in.
+    /// For each module, the paths for which the names imported by its `use` items stand.
     imports: HashMap<Module, HashMap<String, Vec<String>>>,
 }
 
-/// For each module those that it uses.
+/// For each module, the modules that it uses.
 type Graph<'a> = BTreeMap<&'a [String], BTreeSet<&'a [String]>>;
 
-/// An arrow to a module, with the line and the path that make it.
+/// An arrow to a module, with the line and the path from which it comes.
 type Arrow = (Module, usize, Vec<String>);
 
 impl<'a> Files<'a> {
-    /// The files of a crate: each file's name under `src`, and its text.
+    /// Takes the files of a crate: each file's name under `src`, and its text.
     pub fn new(sources: &'a [(String, String)]) -> Self {
         let files: BTreeMap<Module, _> = sources.iter().map(|source| (module(&source.0), source)).collect();
         let imports = files.iter().map(|(module, (_, text))| (module.clone(), imports(text))).collect();
         Self { files, imports }
     }
 
-    /// One message for each circle: the paths that close it.
+    /// One message for each circle, with the paths that close it.
     pub fn circles(&self) -> Vec<String> {
         let arrows: Vec<(&Module, Arrow)> =
             self.files.keys().flat_map(|from| self.arrows(from).into_iter().map(move |arrow| (from, arrow))).collect();
-        // An arrow between two files is one between the two modules that hold them and lie beside each other.
+        // An arrow between two files is one between the two sibling modules that contain them.
         let mut beside: BTreeMap<&[String], Graph> = BTreeMap::new();
         for (from, (to, ..)) in &arrows {
             if let Some(common) = from.iter().zip(to).position(|(a, b)| a != b) {
@@ -58,7 +58,7 @@ impl<'a> Files<'a> {
         messages
     }
 
-    /// The files that a file names, without itself and the modules that it is in.
+    /// The files that a file names, except itself and the modules that contain it.
     fn arrows(&self, from: &Module) -> Vec<Arrow> {
         let is_root = |name: &str| ["crate", "super", "self"].contains(&name) || self.is_module(from, name);
         let mut arrows = Vec::new();
@@ -74,9 +74,10 @@ impl<'a> Files<'a> {
         self.files.contains_key(&[&parent[..], &[name.to_owned()]].concat())
     }
 
-    /// The module in whose file the last name of `path`, as it is written in `from`, is defined. None outside of the crate.
+    /// The module in whose file the last name of `path`, as written in `from`, is defined. `None` if it is not in this
+    /// crate.
     fn resolve(&self, from: &Module, path: &[String], depth: usize) -> Option<Module> {
-        // Imports that lead through each other in a ring, which rustc refuses, are no concern here.
+        // Imports that lead in a ring need no care, since rustc refuses them.
         if depth > 16 {
             return None;
         }
@@ -101,13 +102,13 @@ impl<'a> Files<'a> {
     }
 }
 
-/// filter/quotient/mod.rs is the module filter::quotient, lib.rs or main.rs the root.
+/// The module of a file: `filter/quotient/mod.rs` is `filter::quotient`, and `lib.rs` or `main.rs` is the root.
 fn module(file: &str) -> Module {
     let path = file.trim_end_matches(".rs").trim_end_matches("/mod");
     if path == "lib" || path == "main" { Vec::new() } else { path.split('/').map(str::to_owned).collect() }
 }
 
-/// The circles of a graph: sets of modules that all lead to each other.
+/// The circles of a graph: sets of modules that can all reach each other.
 fn circles<'a>(graph: &Graph<'a>) -> BTreeSet<Vec<&'a [String]>> {
     let reachable = |module: &'a [String]| {
         let (mut reached, mut next) = (BTreeSet::new(), vec![module]);

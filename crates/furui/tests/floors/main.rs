@@ -2,32 +2,34 @@
 //!
 //! Modules on one floor do not see each other, and neither do the filters inside `filter`.
 //!
-//! The check reads the sources, as `cargo fmt` lays them out: every path that starts with `crate` or `super`, outside
-//! comments and `#[cfg(test)]` items, is resolved to the module it names, through the re-exports of `lib.rs` and
-//! `filter/mod.rs`.
+//! The check reads the sources, which must be formatted by `cargo fmt`: every path that starts with `crate` or `super`,
+//! outside comments and `#[cfg(test)]` items, is resolved to the module it names, through the re-exports of `lib.rs`
+//! and `filter/mod.rs`.
 
 mod circles;
+mod shown;
 mod sources;
 
 use std::collections::HashMap;
 use std::path::Path;
 
 use circles::Files;
+use shown::types_without_example;
 use sources::{imports, paths, read_sources};
 
 const FLOORS: [(&str, u8); 8] =
     [("hash", 0), ("bits", 1), ("format", 1), ("filter", 2), ("error", 3), ("store", 4), ("seen", 5), ("dict", 5)];
 const RULE: &str = "a module sees only lower floors: hash < bits, format < filter < error < store < seen, dict";
 
-/// The modules inside `filter` that every filter may use; they use no filter themselves.
+/// The modules inside `filter` that every filter may use, and that use no filter themselves.
 const SHARED_BY_FILTERS: [&str; 10] =
     ["batch", "concurrent", "counters", "error", "file", "least", "probes", "similarity", "sizing", "steady"];
-/// The modules inside `filter` that are made of other filters.
+/// The modules inside `filter` that are built from other filters.
 const MADE_OF_FILTERS: [&str; 5] = ["any", "checked", "growing", "keys", "sets"];
 const FILTER_RULE: &str =
-    "filters do not see each other; what they share lies in filter/mod.rs and the modules named in tests/floors";
+    "filters do not see each other; shared code belongs in filter/mod.rs and the modules named in tests/floors";
 
-/// The crates in which no modules may use each other.
+/// The crates in which modules must not use each other in a circle.
 const CRATES: [&str; 7] = ["furui", "furui-cli", "furui-lab", "furui-net", "furui-pages", "furui-search", "xtask"];
 
 #[test]
@@ -87,6 +89,14 @@ fn what_is_allowed_raises_nothing() {
 }
 
 #[test]
+fn every_public_type_shows_how_it_is_used() {
+    let mut sources = Vec::new();
+    read_sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), "", &mut sources).unwrap();
+    let found: Vec<String> = sources.iter().flat_map(|(file, text)| types_without_example(file, text)).collect();
+    assert!(found.is_empty(), "\n{}\n", found.join("\n"));
+}
+
+#[test]
 fn no_modules_use_each_other() {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     for name in CRATES {
@@ -140,14 +150,14 @@ fn planted_circles_are_named_with_their_files_and_paths() {
     }
 }
 
-/// The circles of a crate of these files and a `lib.rs` that re-exports `A`.
+/// The circles of a crate with these files, and a `lib.rs` that re-exports `A`.
 fn circles_of(files: &[(&str, &str)]) -> Vec<String> {
     let root = [("lib.rs", "mod a;\npub use a::A;")];
     let sources: Vec<_> = root.iter().chain(files).map(|(file, text)| (file.to_string(), text.to_string())).collect();
     Files::new(&sources).circles()
 }
 
-/// Checks one file of a crate whose `lib.rs` and `filter/mod.rs` re-export names.
+/// Checks one file of a crate whose `lib.rs` and `filter/mod.rs` re-export some names.
 fn violations_of(file: &str, source: &str) -> Vec<String> {
     let crate_of = [
         ("lib.rs", "pub mod hash;\npub use error::Error;\npub use hash::{HashSpec, KeyHash};"),
@@ -166,7 +176,7 @@ fn violations(sources: &[(String, String)]) -> Vec<String> {
     let filters: Vec<&str> = inside_filter.filter(|name| !SHARED_BY_FILTERS.contains(name) && *name != "mod").collect();
     let mut found = Vec::new();
     for (file, text) in sources.iter().filter(|(file, _)| file != "lib.rs") {
-        // filter/quotient/mod.rs is the module filter::quotient.
+        // The file filter/quotient/mod.rs is the module filter::quotient.
         let path = file.trim_end_matches(".rs").trim_end_matches("/mod");
         let module: Vec<String> = path.split('/').map(str::to_owned).collect();
         if floor(&module[0]).is_none() {
@@ -186,7 +196,7 @@ fn violations(sources: &[(String, String)]) -> Vec<String> {
     found
 }
 
-/// The rule that module `from` breaks by naming `to`; both are counted from the crate's root.
+/// The rule that module `from` breaks by naming `to`. Both paths begin at the crate's root.
 fn broken_rule(from: &[String], to: &[String], filters: &[&str]) -> Option<&'static str> {
     let target = to.first()?;
     if *target != from[0] {
@@ -204,7 +214,7 @@ fn floor(module: &str) -> Option<u8> {
     FLOORS.iter().find(|(name, _)| *name == module).map(|&(_, floor)| floor)
 }
 
-/// What `written` in `module` means, from the crate's root.
+/// The path, from the crate's root, for which `written` stands in `module`.
 fn resolve(module: &[String], written: &[String]) -> Vec<String> {
     let supers = written.iter().take_while(|part| *part == "super").count();
     if supers == 0 {
@@ -213,7 +223,7 @@ fn resolve(module: &[String], written: &[String]) -> Vec<String> {
     [&module[..module.len().saturating_sub(supers)], &written[supers..]].concat()
 }
 
-/// If `target[at]` is a re-exported name, puts the module it comes from before it.
+/// If `target[at]` is a re-exported name, inserts the module that defines it before the name.
 fn through_reexport(target: &mut Vec<String>, at: usize, imports: &HashMap<String, Vec<String>>) {
     if let Some(path) = target.get(at).and_then(|name| imports.get(name)).filter(|path| path.len() > 1) {
         target.insert(at, path[0].clone());

@@ -1,13 +1,13 @@
-//! Rust sources as text: which paths does a file name, and where do they lead?
+//! Finds the paths that a Rust source file names, and where they lead.
 //!
-//! The sources are read as `cargo fmt` lays them out.
+//! The sources must be formatted by `cargo fmt`.
 
 use std::collections::HashMap;
 use std::fs;
 use std::io;
 use std::path::Path;
 
-/// Gathers (file under `src`, its text) from `dir` down; the file's name starts with `prefix`.
+/// Reads all sources below `dir`, as pairs of the file's name under `src` and its text. Names start with `prefix`.
 pub fn read_sources(dir: &Path, prefix: &str, sources: &mut Vec<(String, String)>) -> io::Result<()> {
     for entry in fs::read_dir(dir)? {
         let path = entry?.path();
@@ -21,8 +21,7 @@ pub fn read_sources(dir: &Path, prefix: &str, sources: &mut Vec<(String, String)
     Ok(())
 }
 
-/// What the names mean that the `use` items of a file bring in, outside of its functions and inline modules: the path to
-/// each, as it is written.
+/// For each name that the `use` items of a file import outside of functions and inline modules, the path as written.
 pub fn imports(text: &str) -> HashMap<String, Vec<String>> {
     let code = code(text);
     let mut paths = Vec::new();
@@ -35,13 +34,13 @@ pub fn imports(text: &str) -> HashMap<String, Vec<String>> {
     paths.into_iter().filter_map(|path| Some((path.last()?.clone(), path))).collect()
 }
 
-/// Every path whose first name is a root, with the line it starts on.
+/// Every path whose first name is a root, with the line on which it begins.
 pub fn paths(text: &str, is_root: impl Fn(&str) -> bool) -> Vec<(usize, Vec<String>)> {
     let code = code(text);
     let mut found = Vec::new();
     for (end, _) in code.match_indices("::") {
         let start = code[..end].rfind(|c| !is_in_name(c)).map_or(0, |before| before + 1);
-        // Not the second `super` of `super::super`.
+        // Skip the second `super` of `super::super`.
         if code[..start].ends_with(':') || !is_root(&code[start..end]) {
             continue;
         }
@@ -53,8 +52,8 @@ pub fn paths(text: &str, is_root: impl Fn(&str) -> bool) -> Vec<(usize, Vec<Stri
     found
 }
 
-/// The text with comments and `#[cfg(test)]` items blanked out, line by line. An item ends at the first line of its own
-/// indentation that closes a brace or is a statement.
+/// The text, line by line, with comments and `#[cfg(test)]` items replaced by blanks. An item ends at the first line of
+/// its own indentation that closes a brace or is a statement.
 fn code(text: &str) -> String {
     let mut code = String::new();
     let mut test_item_at = None;
@@ -76,7 +75,7 @@ fn code(text: &str) -> String {
     code
 }
 
-/// Reads the path at the start of `text`, or each path of `a::{b, c::d}`, into `found`; returns the text after it.
+/// Reads the path at the start of `text`, or each path of `a::{b, c::d}`, into `found`. Returns the text after it.
 fn read_tree<'a>(text: &'a str, before: &[String], found: &mut Vec<Vec<String>>) -> &'a str {
     let mut path = before.to_vec();
     let mut rest = text.trim_start();
@@ -90,7 +89,7 @@ fn read_tree<'a>(text: &'a str, before: &[String], found: &mut Vec<Vec<String>>)
         }
         let name = &rest[..rest.find(|c| !is_in_name(c)).unwrap_or(rest.len())];
         rest = &rest[name.len()..];
-        // `module::{self}` names the module.
+        // The path `module::{self}` names the module.
         if !name.is_empty() && name != "self" {
             path.push(name.to_owned());
         }

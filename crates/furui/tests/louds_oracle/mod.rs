@@ -4,10 +4,10 @@ use std::collections::VecDeque;
 
 use furui::dict::Node;
 
-/// Two nodes of the same path, or one of them.
+/// Two nodes with equal paths, or one of them.
 pub(crate) type Pair<N> = (Option<N>, Option<N>);
 
-/// Calls `visit` with the parent's pair, nothing for the roots, and the node's.
+/// Calls `visit` with the pair of the parent, or `None` for the roots, and the pair of the node.
 pub(crate) fn walk_pairs<N: Node + Copy>(r1: N, r2: N, mut visit: impl FnMut(Option<&Pair<N>>, &Pair<N>)) {
     let mut q = VecDeque::from([(Some(r1), Some(r2))]);
     visit(None, &(Some(r1), Some(r2)));

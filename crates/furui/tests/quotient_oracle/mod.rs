@@ -1,5 +1,5 @@
-//! The quotient filter word for word: an array of slots with three flags each, a power of two of them, and the
-//! paper's pseudo-code walking it slot by slot. Slow, plain, and the measure of the fast one.
+//! The quotient filter word for word: an array of slots with three flags each, a power of two of them, and the paper's
+//! pseudo-code, which walks it slot by slot. It is slow and simple, and the fast filter is compared with it.
 
 use furui::filter::QuotientSlot as Slot;
 
@@ -31,7 +31,7 @@ impl Oracle {
     }
 
     /// Fig. 6: where the run of quotient `q` begins.
-    fn run_start(&self, q: usize) -> usize {
+    pub(crate) fn run_start(&self, q: usize) -> usize {
         let mut i = q;
         let mut k = 0;
         while self.slots[i].is_shifted {
@@ -76,7 +76,7 @@ impl Oracle {
         self.find(fingerprint).is_some()
     }
 
-    /// Stores a copy of the fingerprint; a slot must be empty.
+    /// Stores a copy of the fingerprint. At least one slot must be empty.
     pub(crate) fn insert(&mut self, fingerprint: u64) {
         let (q, r) = self.split(fingerprint);
         let mut new = Slot { remainder: r, ..Slot::default() };
@@ -105,7 +105,7 @@ impl Oracle {
             }
         }
         new.is_shifted = i != q;
-        // Push everything up to the next empty slot; is_occupied stays with the place, not with the value.
+        // Shift everything up to the next empty slot. The flag is_occupied stays with the slot, not with the value.
         loop {
             let empty = self.is_empty(i);
             let mut old = self.slots[i];
@@ -120,7 +120,7 @@ impl Oracle {
         }
     }
 
-    /// Takes out one copy of the fingerprint, and moves the rest of the cluster back.
+    /// Removes one copy of the fingerprint, and moves the rest of the cluster back.
     pub(crate) fn remove(&mut self, fingerprint: u64) -> bool {
         let Some(hole) = self.find(fingerprint) else { return false };
         let (q, _) = self.split(fingerprint);

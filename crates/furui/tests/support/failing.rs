@@ -6,16 +6,16 @@ use std::sync::{Arc, Mutex};
 use furui::store::{Bytes, Log, Memory, ReadAt, Storage};
 use furui::{Error, Result};
 
-/// What happens at the chosen operation.
+/// The effect of the fault at the chosen operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
-    /// It fails and has no effect (a write: half of it). Later operations work.
+    /// The operation fails without effect; a write has written half of its bytes. Later operations succeed.
     Fail,
-    /// It reports failure although it took effect, as when a directory cannot be synced after a rename.
+    /// The operation reports an error although it took effect, as when a directory cannot be synced after a rename.
     FailAfter,
-    /// The process dies before it: it and all later operations fail.
+    /// The process dies before the operation: it and all later operations fail.
     Die,
-    /// The process dies after it took effect, without learning so.
+    /// The process dies after the operation took effect, without learning of it.
     DieAfter,
 }
 
@@ -26,13 +26,14 @@ impl Fault {
 /// Storage in memory that counts its operations and, at one of them, fails or dies.
 ///
 /// Operations are: open, each read of a file, the start of a publish, each write into it, its end (when the file gets
-/// its name), each append to a log (of which a half may be left), remove, list. To try a program against every crash, run it with the operation 0, 1, 2 … until the fault
-/// no longer [`struck`](Self::struck), and look at what is left with [`after_crash`](Self::after_crash).
+/// its name), each append to a log (of which a half may be left), remove, list. To try a program against every crash,
+/// run it with the operation 0, 1, 2 … until the fault no longer [`struck`](Self::struck), and check the files that are
+/// left with [`after_crash`](Self::after_crash).
 #[derive(Clone, Debug)]
 pub(crate) struct Failing {
     files: Memory,
     plan: Arc<Plan>,
-    /// Removals that no publish has made durable yet: a crash may undo them.
+    /// Removals that no publish has made durable yet, so that a crash may undo them.
     removed: Arc<Mutex<BTreeMap<String, Bytes>>>,
 }
 
@@ -44,18 +45,18 @@ struct Plan {
 }
 
 impl Failing {
-    /// The files of `start` (a copy: `start` is left as it is), with a fault at the operation number `at`.
+    /// Storage with a copy of the files of `start`, and with a fault at the operation with number `at`.
     pub(crate) fn new(start: &Memory, at: u64, fault: Fault) -> Self {
         let plan = Plan { at, fault, operations: AtomicU64::new(0) };
         Self { files: copy(start), plan: Arc::new(plan), removed: Arc::default() }
     }
 
-    /// Whether the fault has happened.
+    /// True if the fault has happened.
     pub(crate) fn struck(&self) -> bool {
         self.plan.operations.load(Ordering::Relaxed) > self.plan.at
     }
 
-    /// What a new process finds, with or without the files whose removal was not durable yet.
+    /// The files that a new process finds, with or without those whose removal was not durable yet.
     pub(crate) fn after_crash(&self, removed_come_back: bool) -> Memory {
         let files = copy(&self.files);
         if removed_come_back {
@@ -77,7 +78,7 @@ impl Failing {
 }
 
 impl Plan {
-    /// Counts an operation and says what shall happen to it.
+    /// Counts an operation, and decides its effect.
     fn step(&self) -> Option<Fault> {
         let number = self.operations.fetch_add(1, Ordering::Relaxed);
         match self.fault {
@@ -131,7 +132,7 @@ impl Storage for Failing {
     }
 }
 
-/// A file that can be read only with system calls, which may fail.
+/// A file that can be read only by calls, which may fail.
 #[derive(Debug)]
 pub(crate) struct FailingFile {
     file: Bytes,
@@ -160,7 +161,7 @@ impl Log for FailingLog {
     fn append(&mut self, bytes: &[u8]) -> Result<()> {
         let fault = self.storage.plan.step();
         let left = match fault {
-            // After the process has died nothing is written any more.
+            // Nothing is written any more after the process has died.
             Some(Fault::Die) if self.storage.plan.operations.load(Ordering::Relaxed) > self.storage.plan.at + 1 => 0,
             Some(Fault::Fail | Fault::Die) => bytes.len() / 2,
             None | Some(Fault::FailAfter | Fault::DieAfter) => bytes.len(),

@@ -1,4 +1,4 @@
-//! What the tests of storage share.
+//! Helpers that the tests of storage share.
 
 mod failing;
 

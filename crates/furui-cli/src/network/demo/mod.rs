@@ -66,7 +66,7 @@ async fn demo(options: &DemoOptions) -> Result<(), Error> {
         () = &mut interrupted => return Ok(()),
     };
     let (calls, asked) = mpsc::channel(CALLS);
-    // The first node plays the user's.
+    // The first node is the user's.
     tokio::spawn(nodes[0].clone().answer(asked));
     let shown = async {
         let client = Client::new(&url);
@@ -102,7 +102,7 @@ async fn listen(port: Option<u16>) -> Result<TcpListener, Error> {
     listener.map_err(|source| Error::io("cannot listen on", format!("127.0.0.1:{}", port.unwrap_or(0)), source))
 }
 
-/// Starts `count` nodes, which know each other and have compared what they hold.
+/// Starts `count` nodes, which know each other and have compared their contents.
 async fn network(count: u8) -> Result<Vec<Node>, NodeError> {
     eprintln!("starting {count} nodes on this machine; one of them is yours");
     let mut nodes: Vec<Node> = Vec::new();
@@ -117,7 +117,7 @@ async fn network(count: u8) -> Result<Vec<Node>, NodeError> {
     for node in &nodes {
         node.net().refresh().await;
     }
-    // All nodes repair at the same time, as each of them does so only from time to time.
+    // All nodes are told to repair now, because each does so by itself only from time to time.
     let repaired = nodes.iter().cloned().map(|node| async move { node.repaired().await });
     repaired.collect::<JoinSet<()>>().join_all().await;
     Ok(nodes)

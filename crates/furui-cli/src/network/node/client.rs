@@ -8,7 +8,7 @@ use ureq::{Agent, Body, BodyReader};
 use crate::error::Error;
 /// The maximum time for a node to accept a connection.
 const CONNECT: Duration = Duration::from_secs(10);
-/// The maximum time for a node to begin its answer. After that, the node itself reports what takes too long.
+/// The maximum time for a node to begin its answer. The node itself reports requests that take longer.
 const BEGIN: Duration = Duration::from_secs(120);
 /// The maximum length of a line of an answer.
 const MAX_LINE: u64 = 1 << 20;
@@ -68,7 +68,7 @@ impl Client {
             return Ok(lines);
         }
         match lines.next() {
-            // The line was the error of the whole answer.
+            // The line reported an error of the whole request.
             Err(error @ Error::Message(_)) => Err(error),
             _ => Err(Error::Message(format!("{} answers {status}: is this a node?", self.url))),
         }

@@ -51,7 +51,7 @@ pub enum FormatName {
 }
 
 impl PublishOptions {
-    /// The format that was asked for.
+    /// The requested format.
     pub fn format(&self) -> Option<Format> {
         Some(match self.format? {
             FormatName::Html => Format::Page(Kind::Html),

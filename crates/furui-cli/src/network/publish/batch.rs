@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::Error;
 use crate::network::node::Client;
 
-/// How many documents are sent at a time, and after how many bytes no further one is added.
+/// The number of documents that are sent at a time, and the number of bytes at which no further one is added.
 const DOCUMENTS: usize = 256;
 const BYTES: usize = 1 << 20;
 
@@ -17,7 +17,7 @@ pub(super) struct Batch {
 
 struct Document {
     id: ContentId,
-    /// The file and line that the document comes from, for messages.
+    /// The file and line from which the document comes, for messages.
     place: String,
     line: Vec<u8>,
 }
@@ -30,7 +30,7 @@ struct Line<'a> {
     text: &'a str,
 }
 
-/// What became of the documents of a batch.
+/// The node's results for the documents of a batch.
 #[derive(Default)]
 pub(super) struct Sent {
     pub(super) documents: u64,

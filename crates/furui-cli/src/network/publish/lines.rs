@@ -15,7 +15,7 @@ impl Publisher<'_> {
         loop {
             let Some(block) = blocks.next()? else { return Ok(()) };
             for (index, line) in block.lines().enumerate() {
-                // A line that is too long was cut, so what is left of it may be empty by chance.
+                // A line that is too long was cut, so the rest of it may be empty by chance.
                 if line.len() <= MAX_LINE && line.trim_ascii().is_empty() {
                     continue;
                 }

@@ -67,9 +67,9 @@ struct Publisher<'a> {
     sums: Sums,
 }
 
-/// The bytes of a page, and what is known about it.
+/// The bytes of a page, and the known facts about it.
 struct Source<'a> {
-    /// The file or URL that the bytes come from, for messages.
+    /// The file or URL from which the bytes come, for messages.
     place: String,
     /// The URL of the page, unless the page names another one.
     url: Url,

@@ -3,7 +3,7 @@ use furui::store::Scratch;
 
 use crate::error::Error;
 
-/// Bytes of memory for the URLs of a run. What does not fit goes to a temporary file.
+/// The memory for the URLs of a run, in bytes. URLs that do not fit go to a temporary file.
 const MEMORY: u64 = 16 << 20;
 
 /// The URLs of this run.

@@ -11,9 +11,11 @@ use crate::report::grouped;
 pub(super) struct Sums {
     strict: bool,
     documents: u64,
-    /// The number of documents that were sent; of these, how many replaced others, and how many were stored by too few nodes.
+    /// The number of documents that were sent.
     sent: u64,
+    /// How many of the sent documents replaced others.
     changed: u64,
+    /// How many of the sent documents too few nodes stored.
     scarce: u64,
     left_out: [u64; REASONS.len()],
 }
@@ -21,15 +23,15 @@ pub(super) struct Sums {
 /// The reason why something was not published.
 #[derive(Clone, Copy)]
 pub(super) enum Reason {
-    /// It is not a document, or cannot be read.
+    /// The document is invalid, or cannot be read.
     Bad,
-    /// Another document of this run has its URL.
+    /// Another document of this run has the same URL.
     Repeated,
-    /// It does not want to be found.
+    /// The page asks search engines to leave it out.
     NoIndex,
-    /// It is in a language that is not wanted.
+    /// The page is in a language that was not requested.
     Language,
-    /// It is of a kind that contains no text for people.
+    /// The page is of a kind that contains no text for people.
     Kind,
 }
 

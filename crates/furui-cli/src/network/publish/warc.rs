@@ -36,7 +36,7 @@ impl Publisher<'_> {
                         Ok(url) if matches!(url.scheme(), "http" | "https") => {
                             self.page(Source { place, url, is_own: false, media: &media, title: "", bytes: &body })?;
                         }
-                        _ => self.sums.leave_out(&place, &format!("{url:?} is no URL of the web"))?,
+                        _ => self.sums.leave_out(&place, &format!("{url:?} is not a URL of the web"))?,
                     }
                 }
                 Item::Other => self.sums.pass(Reason::Kind),

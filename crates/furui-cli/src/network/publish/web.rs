@@ -26,7 +26,7 @@ struct Site<'a> {
     agent: Agent,
     /// The URL from which the site is fetched.
     origin: Url,
-    /// The URL at which others find the site, if it is another one.
+    /// The URL at which others find the site, if it differs from `origin`.
     base: Option<&'a Url>,
 }
 
@@ -141,7 +141,7 @@ impl<'a> Site<'a> {
         }
     }
 
-    /// Fetches at most `most` bytes, following redirects on this machine.
+    /// Fetches at most `most` bytes, and follows redirects to this machine.
     fn fetch(&self, url: &Url, most: usize) -> Result<Answer, String> {
         let mut url = url.clone();
         for _ in 0..=MAX_REDIRECTS {
@@ -150,7 +150,7 @@ impl<'a> Site<'a> {
             let header = |name| response.headers().get(name).and_then(|value| value.to_str().ok());
             let status = response.status();
             if status.is_redirection() && status != StatusCode::NOT_MODIFIED {
-                let to = header("location").ok_or_else(|| format!("{status} without saying where to"))?;
+                let to = header("location").ok_or_else(|| format!("{status} without a target"))?;
                 url = url.join(to).map_err(|error| format!("redirected to {to:?}: {error}"))?;
                 continue;
             }

@@ -10,7 +10,7 @@ use crate::script::Effect::{Reads, ReadsSettled, Verifies, Writes};
 use crate::script::Step;
 use crate::support::{TempDir, stdout};
 
-/// What a dictionary holds.
+/// The expected contents of a dictionary.
 #[derive(Default)]
 struct Model {
     values: BTreeMap<String, u32>,
@@ -22,7 +22,7 @@ impl Model {
         self.values.insert(key.to_owned(), value);
     }
 
-    /// What `dict number` prints of these keys.
+    /// The output of `dict number` for these keys.
     fn number(&mut self, keys: &[String]) -> Vec<u8> {
         let mut number = |key: &String| {
             if !self.values.contains_key(key) {
@@ -34,7 +34,7 @@ impl Model {
         text(&keys.iter().map(&mut number).collect::<Vec<_>>())
     }
 
-    /// Puts keys with values from `first` on, and gives the lines that do so.
+    /// Inserts keys with values from `first` on. Returns the lines that insert them.
     fn build(&mut self, keys: &[String], first: u32) -> Vec<String> {
         let mut build = |(key, value): (&String, u32)| {
             self.put(key, value);
@@ -47,7 +47,7 @@ impl Model {
         self.values.retain(|key, _| !keys.contains(key));
     }
 
-    /// What `dict get` prints of these keys.
+    /// The output of `dict get` for these keys.
     fn get(&self, keys: &[String]) -> Vec<u8> {
         let get = |key: &String| Some(format!("{key}\t{}", self.values.get(key)?));
         text(&keys.iter().filter_map(get).collect::<Vec<_>>())
@@ -59,14 +59,14 @@ impl Model {
     }
 }
 
-/// A dictionary of each layout, of four tries. What no command changes begins with s.
+/// A dictionary of each layout, of four tries. Keys that no command changes begin with s.
 pub fn specimens(scratch: &TempDir) -> [Specimen; 2] {
+    // The seed is fixed, so that the files are always equal.
     let usual = DictOptions { hash: Some(Rolling::spec(7)), ..DictOptions::default() };
     let louds = DictOptions { layout: Some(Layout::Louds), filter_hash: Some(FilterHash::Polynomials4), ..usual };
     [specimen(scratch, "dict", usual), specimen(scratch, "dict-louds", louds)]
 }
 
-/// The options have a seed, so that the files are always the same.
 fn specimen(scratch: &TempDir, name: &str, options: DictOptions) -> Specimen {
     let (settled, updated, deleted) = (lines("s", 4000), lines("u", 600), lines("d", 600));
     let (numbered, built, absent) = (lines("n", 60), lines("p", 100), lines("s/absent", 300));

@@ -6,19 +6,19 @@ use crate::script::Effect::{Reads, Verifies, Writes};
 use crate::script::Step;
 use crate::support::{TempDir, stdout};
 
-/// What a kind of filter can, besides to be asked and filled.
+/// An operation that a kind of filter supports besides lookup and insertion.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Can {
     Remove,
     Unite,
     Intersect,
-    /// To say yes to every line that it was given.
+    /// The filter never forgets a line.
     Remember,
 }
 use Can::{Intersect, Remember, Remove, Unite};
 
 /// How a filter is built, and what it can.
-const KINDS: [(&str, &str, &[Can]); 12] = [
+const KINDS: [(&str, &str, &[Can]); 13] = [
     ("bloom", "--kind bloom --capacity 12000", &[Remember, Unite, Intersect]),
     ("bloom-sha1", "--kind bloom --hash sha1 --hash-seed 5 --capacity 12000", &[Remember, Unite, Intersect]),
     ("growing", "--kind bloom", &[Remember, Unite]),
@@ -30,10 +30,11 @@ const KINDS: [(&str, &str, &[Can]); 12] = [
     ("stable-light", "--kind stable-light --capacity 12000", &[]),
     ("ringed", "--kind ringed --capacity 12000", &[Remember, Unite, Intersect]),
     ("quotient", "--kind quotient --hash siphash --capacity 12000", &[Remember, Unite, Intersect, Remove]),
+    ("quotient-set", "--kind quotient --no-remove --capacity 12000", &[Remember, Unite, Intersect]),
     ("parquet", "--kind parquet --capacity 12000", &[Remember, Unite, Intersect]),
 ];
 
-/// A filter of each kind, with another of its kind beside it.
+/// A filter of each kind, with a second one of its kind beside it.
 pub fn all(scratch: &TempDir) -> Vec<Specimen> {
     let inputs = scratch.path().join("filter-inputs");
     let (known, others, more) = (lines("known", 8000), lines("other", 8000), lines("more", 300));

@@ -3,7 +3,7 @@ use crate::script::Effect::{Reads, ReadsSettled, Verifies, Writes};
 use crate::script::Step;
 use crate::support::{TempDir, stdout};
 
-/// As many lines as are not merged with fewer.
+/// The number of old lines: enough that their run is not merged with smaller ones.
 const OLD: usize = 260_000;
 const RECENT: usize = 12_000;
 
@@ -20,7 +20,7 @@ pub fn specimen(scratch: &TempDir) -> Specimen {
     }
 
     let inputs = scratch.path().join("seen-inputs");
-    // Some of every page.
+    // The lines are some of every page.
     let sample: Vec<String> = old.iter().step_by(16).chain(recent.iter().step_by(4)).cloned().collect();
     input(&inputs, "asked", &[&absent[..], &sample].concat());
     input(&inputs, "fresh", &fresh);

@@ -1,4 +1,4 @@
-//! Table 1: what a decrement takes.
+//! Table 1: the time of a decrement.
 
 use std::hint::black_box;
 
@@ -14,7 +14,7 @@ use crate::table::Table;
 const PAPER: [f64; 3] = [320.7, 9.435, 0.9672];
 const BILLIONS: f64 = 2.0;
 
-/// One way to decrement: its name, the paper's seconds, how many decrements a round takes, and the work.
+/// One way to decrement: its name, the paper's seconds, the number of decrements in a round, and the work.
 type Way<'a> = (&'static str, Option<f64>, usize, Box<dyn FnMut() + 'a>);
 
 pub(in super::super) fn table1(context: &Context) -> Result<Finding> {
@@ -26,7 +26,7 @@ pub(in super::super) fn table1(context: &Context) -> Result<Finding> {
     let [by_chance, in_a_row] = &mut cells;
     let mut twister = MersenneTwister::new(context.seed as u32);
     let mut mixed = StableBloom::from_parts(counters, 2, 1, 1)?;
-    // Untouched memory would be faulted in by the first decrements.
+    // Touch the memory first; otherwise the first decrements would take the page faults.
     let mut words = StableBloomLight::from_parts(counters, 1, 1)?;
     words.decrement(counters);
     mixed.decrement(counters / 64);
@@ -103,22 +103,27 @@ pub(in super::super) fn table1(context: &Context) -> Result<Finding> {
         .with(Series::new("here", Mark::Bar, bars))
         .with(Series::new("paper", Mark::Bar, paper));
     Ok(Finding {
-        data: "no keys: positions at random from the seed, or in a row.".to_owned(),
+        data: "no keys; positions are random numbers from the seed, or consecutive.".to_owned(),
         verdict: Verdict::all([
             Verdict::near("Random against one by one", PAPER[0] / PAPER[1], ns[0] / ns[2], 0.2, 0.7),
             Verdict::near("Random against 32 at once", PAPER[0] / PAPER[2], ns[0] / ns[3], 0.2, 0.7),
         ])
-        .and(format!("A whole round in one call, 256 counters a vector, is {} times as fast as chance.", brief(ns[0] / ns[4]))),
+        .and(format!(
+            "A whole round in one call, with 256 counters in a vector, is {} times as fast as random \
+            decrements.",
+            brief(ns[0] / ns[4])
+        )),
         tables: vec![table],
         plots: vec![plot],
         notes: vec![
             format!(
-                "Processor time of the thread, medians of {rounds} rounds in which all take turns; each takes some millions of \
-                 decrements a round, and the seconds are scaled to the paper's 2 billion."
+                "Processor time of the thread, medians of {rounds} rounds. In a round, each way in turn does some \
+                 millions of decrements; the seconds are scaled to the paper's 2 billion."
             ),
-            "What chance costs is the memory, not the generator: SplitMix64 does little better. Our processor overlaps several \
-             such accesses, the paper's Xeon fewer; and one by one it is bound by the dependence from a counter to the next in the \
-             same word. So the first ratio is smaller here."
+            "Random decrements are slow because of memory, not because of the generator: SplitMix64 is little \
+             faster. Our processor overlaps several random accesses, and the paper's Xeon fewer; and consecutive \
+             decrements one by one are slow because each counter in a word waits for the one before. So the first \
+             ratio is smaller here."
                 .to_owned(),
         ],
     })

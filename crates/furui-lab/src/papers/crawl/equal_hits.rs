@@ -1,4 +1,4 @@
-//! Figs. 9 and 10: the memory of an LRU and SBFL against that of an LRU alone with as many hits.
+//! Figs. 9 and 10: the memory of an LRU with SBFL compared with that of an LRU alone with as many hits.
 
 use std::ops::RangeInclusive;
 
@@ -12,11 +12,11 @@ use crate::table::Table;
 const SAVED: &str = "memory saved, %";
 const KNOWN: &str = "of what passes the LRU, SBFL knows, %";
 
-/// The memory saved at best, in %, as the paper says.
+/// The largest share of memory saved, in %, according to the paper.
 const PAPER_SAVED: f64 = 63.0;
-/// Larger than the paper's: what it found at its own sizes may come later here.
+/// Sizes beyond the paper's: an effect that the paper saw at its own sizes may appear later here.
 const SIZES: RangeInclusive<u32> = *COUNTERS.start()..=*COUNTERS.end() + 5;
-/// Larger too, so that the best of the others find an equal.
+/// Sizes of the LRU alone, also beyond the paper's, so that there is one with as many hits as the best combination.
 const ALONE: RangeInclusive<u32> = *LRU.start()..=*LRU.end() + 5;
 
 pub(in super::super) fn fig9(context: &Context) -> Result<Finding> {
@@ -66,24 +66,26 @@ pub(in super::super) fn fig9(context: &Context) -> Result<Finding> {
         tables: vec![table],
         plots,
         notes: vec![
-            "As in the paper: 20 bytes an entry of the LRU, 2 bits a counter, and the LRU of equal hits interpolated between two \
-             sizes, linear in the hits. Negative: the LRU alone needs less. Sizes that hit less, or more, than any LRU measured \
-             are left out. The filter goes up to 2^35 counters here, to 2^30 in the paper; the LRU alone to 2^29 entries, to 2^24 \
-             in the paper."
+            "As in the paper, an entry of the LRU has 20 bytes and a counter 2 bits, and the size of the LRU with \
+             equal hits is interpolated between two sizes, linearly in the hits. A negative number means that the \
+             LRU alone needs less memory. Sizes with fewer or more hits than every measured LRU are left out. The \
+             filter has up to 2^35 counters here and 2^30 in the paper; the LRU alone has up to 2^29 entries here \
+             and 2^24 in the paper."
                 .to_owned(),
-            "Why an LRU alone may win: a counter lives for 3 m / P insertions, which with k = 8 and 0.001 % (P = 84.8) is 2.8 times \
-             the entries of an LRU in the same memory, and with k = 4 and 1 % (P = 29.6) 8.1 times. But each URL that the first LRU \
-             evicts is inserted again, known or not, and an LRU has each only once. So SBFL has to lose about where it knows 1 - 1 / \
-             2.8 = 65 % of what passes the first LRU (88 % with k = 4). How soon it comes to that is the graph's: the paper's has 13 \
-             new hosts in 100 links, and we do not have it."
+            "Why an LRU alone may win: a counter stays above 0 for 3 m / P insertions. With k = 8 and 0.001 % (P = \
+             84.8), that is 2.8 times the number of entries of an LRU in the same memory, and with k = 4 and 1 % (P \
+             = 29.6) 8.1 times. But each URL that the first LRU evicts is inserted again, even if the filter knows \
+             it, while an LRU has each URL only once. So SBFL must lose about when it knows 1 - 1 / 2.8 = 65 % of \
+             the links that pass the first LRU (88 % with k = 4). When that happens depends on the graph: the \
+             paper's has 13 new hosts in 100 links, and is not available."
                 .to_owned(),
-            "On a site as small as rust-doc an LRU comes to hold all pages, and a filter that is larger can only lose."
+            "On a site as small as rust-doc, an LRU can hold all pages, so that a larger filter can only lose."
                 .to_owned(),
         ],
     })
 }
 
-/// The rows of the paper's sizes, and of the larger ones: (size, saved).
+/// The shares of memory saved at the paper's sizes, and at the larger ones, as (size, saved).
 fn saved(table: &Table, crawl: &Crawl, filter: Stable) -> [Vec<(f64, f64)>; 2] {
     let points = table.points(SIZE, SAVED, &only(crawl, filter));
     let (paper, larger) = points.into_iter().partition(|point| point.0 <= f64::from(*COUNTERS.end()));
@@ -98,13 +100,13 @@ fn coarse(table: &Table, crawl: &Crawl) -> Verdict {
     Verdict::near(&what, PAPER_SAVED, most, 0.1, 0.5).and(format!("At worst {}.", brief(least)))
 }
 
-/// Whether what is saved with k = 8 becomes a loss with more hits.
+/// Whether k = 8 saves memory at few hits and loses memory at many.
 fn fine(table: &Table, crawl: &Crawl) -> Verdict {
     let [paper, larger] = saved(table, crawl, Stable::FINE);
     let loses = |points: &[(f64, f64)]| points.iter().find(|point| point.1 < 0.0).map(|point| point.0);
     let list = |points: &[(f64, f64)]| points.iter().map(|point| brief(point.1)).collect::<Vec<_>>().join(", ");
     let wins = paper.first().is_some_and(|point| point.1 > 0.0);
-    let text = format!("With k = 8, from few hits to many: {} %", list(&paper));
+    let text = format!("With k = 8, in the order of rising hits: {} %", list(&paper));
     match (loses(&paper), loses(&larger)) {
         (Some(_), _) if wins => Verdict::new(Grade::Reproduced, format!("{text}.")),
         (None, Some(size)) if wins => {
@@ -112,8 +114,8 @@ fn fine(table: &Table, crawl: &Crawl) -> Verdict {
             Verdict::new(
                 Grade::WithinBand,
                 format!(
-                    "{text}; beyond the paper's sizes {} %: the LRU alone wins from 2^{size} on, where SBFL knows {} % of what it is \
-                     asked.",
+                    "{text}; beyond the paper's sizes {} %: the LRU alone wins from 2^{size} counters on, where SBFL \
+                     knows {} % of the links that it is asked about.",
                     list(&larger),
                     brief(known)
                 ),
@@ -123,7 +125,8 @@ fn fine(table: &Table, crawl: &Crawl) -> Verdict {
     }
 }
 
-/// The memory for so many hits, between two measured points (memory, hits), linear in the hits.
+/// The memory at which a cache has so many hits, by linear interpolation in the hits between two measured points
+/// (memory, hits).
 fn memory_for(curve: &[(f64, f64)], hits: f64) -> Option<f64> {
     let above = curve.iter().position(|point| point.1 >= hits)?;
     let (low, high) = (curve[above.checked_sub(1)?], curve[above]);

@@ -1,4 +1,4 @@
-//! Figs. 6 and 7: how often the stable filters err.
+//! Figs. 6 and 7: the errors of the stable filters.
 
 use super::order::{Mode, PAPER_HOSTS};
 use super::tier::{Stable, Tier};
@@ -6,7 +6,7 @@ use super::{COUNTERS, FRONT, crawls, slug};
 use crate::papers::{Axis, Context, Finding, Grade, Mark, Plot, Result, Series, Verdict, brief};
 use crate::table::Table;
 
-/// The paper's false positives at 2^30 counters, k = 4, 1 %.
+/// The paper's false positives at 2^30 counters, with k = 4 and a rate of 1 %.
 const PAPER_FALSE_POSITIVES: f64 = 1.5e6;
 
 const SBF: Stable = Stable::Random { probes: 4, rate: 1e-2 };
@@ -20,7 +20,7 @@ pub(in super::super) fn fig6(context: &Context) -> Result<Finding> {
     let filters = [SBF, Stable::COARSE, Stable::Own { rate: 1e-2 }];
     let columns =
         ["crawl", "filter", SIZE, "counters", FALSE_POSITIVES, LOST, FALSE_NEGATIVES, "false negatives, % of links"];
-    let mut table = Table::new("fig6", "Errors behind an LRU of the paper's 2^20 entries".to_owned(), columns);
+    let mut table = Table::new("fig6", "Errors after an LRU of the paper's 2^20 entries".to_owned(), columns);
     let bar = context.bar((crawls.len() * filters.len() * COUNTERS.count()) as u64, "errors");
     for crawl in &crawls {
         for filter in filters {
@@ -83,27 +83,29 @@ pub(in super::super) fn fig6(context: &Context) -> Result<Finding> {
     Ok(Finding {
         data,
         verdict: Verdict::new(grade, texts.trim_end()).and(format!(
-            "At 2^30 counters the seeded web has {} false positives for 100 pages, the paper {} for 100 hosts.",
+            "At 2^30 counters there are {} false positives for 100 pages of the seeded web, and in the paper {} for \
+                100 hosts.",
             brief(ours),
             brief(paper)
         )),
         tables: vec![table],
         plots,
         notes: vec![
-            "Errors are counted as the paper defines them: a false positive is a link to a page that was not crawled, taken for \
-             crawled. The LRU learns such a page as any other, and hands it to the filter: once lost, a page tends to be met and \
-             lost again at every link. So a few lost pages with many in-links make most false positives of a small site."
+            "Errors are counted as the paper defines them: a false positive is a link to a page that was not \
+             crawled, but is taken for crawled. The LRU stores such a page like any other, and passes it on to the \
+             filter: once a page is lost, it tends to be lost again at every link to it. So a few lost pages with \
+             many in-links cause most false positives of a small site."
                 .to_owned(),
-            "The paper does not say whether the LRU stands before the filter in these figures. Its section 5.6 takes the number \
-             for LRU and SBFL from Fig. 6, so it does here."
+            "The paper does not say whether the LRU stands before the filter in these figures. Its section 5.6 takes \
+             the number for LRU and SBFL from Fig. 6, so the LRU stands before the filter here."
                 .to_owned(),
-            "At the same P and with keys that never come again, the cursor leaves fewer counters in use than chance does (a rate of \
-             0.72 % instead of 1.07 % at rest) and gives every key two whole rounds: both errors fall. On rust-doc the LRU evicts the \
-             same navigation over and over. There the filter that remembers longer has more keys in it, and that is presumably why \
-             SBFL loses more pages; they are tens."
+            "At the same P and with keys that never come again, the cursor leaves fewer counters above 0 than random \
+             decrements do (for a settled rate of 0.72 % instead of 1.07 %), and keeps every key for two whole \
+             rounds: so both errors are rarer. On rust-doc, the LRU evicts the links of the navigation again and \
+             again. The filter that remembers longer then holds more keys, which is presumably why SBFL loses more \
+             pages there; their number is in the tens."
                 .to_owned(),
-            "furui's own P gives the lower rate up for a longer memory."
-                .to_owned(),
+            "With its own P, furui's filter trades the lower rate for a longer memory.".to_owned(),
         ],
     })
 }

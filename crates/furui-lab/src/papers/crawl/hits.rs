@@ -1,4 +1,4 @@
-//! Figs. 5 and 8: how many links the caches answer.
+//! Figs. 5 and 8: the share of links that the caches answer.
 
 use std::ops::RangeInclusive;
 
@@ -13,10 +13,10 @@ pub(super) const SIZE: &str = "log2 of the paper's counters";
 pub(super) const HITS: &str = "hits, % of links";
 pub(super) const KB: &str = "kB";
 
-/// What Broder, Najork and Wiener found for a large enough LRU, as the paper says.
+/// The hit ratio that Broder, Najork and Wiener found for a large enough LRU, according to the paper.
 const BRODER: f64 = 80.0;
 pub(super) const SETTINGS: [Stable; 2] = [Stable::FINE, Stable::COARSE];
-/// False positives at 2^30 counters with these settings, as the paper says.
+/// The number of false positives at 2^30 counters with these settings, according to the paper.
 const PAPER_FALSE_POSITIVES: [f64; 2] = [1e4, 1.5e6];
 
 pub(in super::super) fn fig5(context: &Context) -> Result<Finding> {
@@ -59,22 +59,23 @@ pub(in super::super) fn fig5(context: &Context) -> Result<Finding> {
         data,
         verdict: Verdict::all([
             Verdict::new(grade, format!("Hits are {}, against the 80 %.", each.collect::<Vec<_>>().join(" and "))),
-            Verdict::holds(grows && exact, "They grow with every doubling, and there is no false positive."),
+            Verdict::holds(grows && exact, "Hits grow with every doubling, and there is no false positive."),
         ]),
         tables: vec![table],
         plots: vec![plot],
         notes: vec![
-            "The 80 % are of a crawl of pages whose repeated links within a page count; here, as in the paper's graph, they do \
-             not. The graph of the paper is not to be had, and the text does not give the values of its Fig. 5."
+            "The 80 % come from a crawl in which repeated links within a page count; here, as in the paper's graph, \
+             they do not. The paper's graph is not available, and its text does not give the values of Fig. 5."
                 .to_owned(),
-            "The step on rust-doc is its navigation: an LRU either holds the links that page after page repeats, or none of them \
-             lives until it comes again."
+            "The step on rust-doc is caused by its navigation: an LRU either holds all links that every page \
+             repeats, or loses each of them before it repeats."
                 .to_owned(),
         ],
     })
 }
 
-/// The paper's two settings at sizes in its scale: the table of Fig. 8, which Figs. 9 and 10 are made from.
+/// Measures the paper's two settings at sizes in its scale. The table is that of Fig. 8; Figs. 9 and 10 are computed
+/// from it.
 pub(super) fn stable_hits(crawls: &[Crawl], sizes: &RangeInclusive<u32>, context: &Context) -> Result<Table> {
     let columns = ["crawl", "filter", SIZE, "counters", KB, HITS, "false positives", "pages lost"];
     let mut table = Table::new("fig8", "An LRU of the paper's 2^20 entries, and SBFL".to_owned(), columns);
@@ -129,9 +130,9 @@ pub(in super::super) fn fig8(context: &Context) -> Result<Finding> {
         tables: vec![table],
         plots: vec![plot],
         notes: vec![
-            "k = 8 errs less here than in the paper. Its 10,000 are more than a rate of 0.001 % for each of the hosts gives \
-             (5,381); links that meet a lost page again are counted, and how many do depends on the graph. Here the numbers are \
-             too small to say more."
+            "With k = 8 there are fewer errors here than in the paper. The paper's 10,000 are more than a rate of \
+             0.001 % gives for its hosts (5,381). Further links to a lost page are counted too, and their number \
+             depends on the graph. The numbers here are too small to say more."
                 .to_owned(),
         ],
     })

@@ -1,4 +1,4 @@
-//! What the paper left open: false positives on important pages.
+//! A question that the paper leaves open: false positives on important pages.
 
 use super::order::{Crawl, Mode};
 use super::tier::{Stable, Tier};
@@ -6,9 +6,9 @@ use super::{FRONT, crawls, slug, stable_bytes};
 use crate::papers::{Axis, Context, Finding, Grade, Mark, Plot, Result, Series, Verdict, brief};
 use crate::table::Table;
 
-/// The filter that is tried, in the middle of the paper's sizes.
+/// The number of counters of the filter that is measured, in the middle of the paper's sizes.
 const COUNTERS: u32 = 27;
-/// Classes of pages: from this many in-links, to below the next.
+/// Classes of pages by their number of in-links: each class begins at one of these numbers and ends below the next.
 const CLASSES: [u32; 6] = [1, 2, 4, 16, 64, 256];
 const IN_LINKS: &str = "in-links, from";
 const LOST: &str = "lost, %";
@@ -107,17 +107,18 @@ pub(in super::super) fn important(context: &Context) -> Result<Finding> {
         tables: vec![totals, classes],
         plots,
         notes: vec![
-            "\"Live\": a page taken for seen is not fetched, and its links are never met, so other pages may be lost with it. \
-             \"Replayed\": the same links whatever the answers are. The difference is what a lost page takes along."
+            "\"Live\" means that a page wrongly taken for seen is not fetched, so that its links are not met and \
+             other pages may be lost with it. \"Replayed\" means that the links do not depend on the answers. The \
+             difference is the number of pages that are lost because of other lost pages."
                 .to_owned(),
-            "A page has its one chance at its first link: whatever the answer, the LRU knows it then and the filter later, and \
-             while they remember it each further link to it is answered \"seen\". The more links come while it is forgotten, the \
-             more chances more it has."
+            "A page is usually crawled at its first link or not at all: whatever the answer, the LRU then knows the \
+             page and later the filter, and while they remember it, each further link to it is answered \"seen\". A \
+             page gets another chance only at links that come after they have forgotten it."
                 .to_owned(),
-            "Spared front pages go past the filter to the exact set: the first page of a host, or index.html, which a crawler \
-             knows by the URL. `Seen::observe_protected` does it."
+            "Spared front pages bypass the filter and go to the exact set. A front page is the first page of a host, \
+             or index.html, which a crawler recognises by its URL. `Seen::observe_protected` works like this."
                 .to_owned(),
-            "The tags have the memory of LRU and SBFL together: 20 bytes an entry and 2 bits a counter.".to_owned(),
+            "The tags have as much memory as LRU and SBFL together: 20 bytes an entry and 2 bits a counter.".to_owned(),
         ],
     })
 }

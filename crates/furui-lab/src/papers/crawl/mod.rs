@@ -1,5 +1,5 @@
-//! A crawler asks "have I seen this URL?" at every link: the experiments of Kubota, Ueda and Yamana, and what they left
-//! open, on a seeded graph like the web and on a real site.
+//! The experiments of Kubota, Ueda and Yamana, and the questions that they left open. A crawler asks "have I seen this
+//! URL?" at every link, on a seeded graph like the web and on a real site.
 
 mod decrement;
 mod equal_hits;
@@ -28,17 +28,18 @@ use std::ops::RangeInclusive;
 use super::{Context, Result};
 use order::Crawl;
 
-/// The binary logarithms of the paper's sizes: of an LRU alone, of the LRU before a filter, of the filter's counters.
+/// The binary logarithms of the paper's sizes: of an LRU alone, of the LRU before a filter, and of the filter's
+/// counters.
 const LRU: RangeInclusive<u32> = 18..=24;
 const FRONT: u32 = 20;
 const COUNTERS: RangeInclusive<u32> = 24..=30;
-/// Bytes of an entry of an LRU, as the paper counts. Ours takes 21.
+/// The bytes of an LRU entry as the paper counts them. This project's LRU takes 21.
 const LRU_BYTES: usize = 20;
 
-/// The crawls of this run, and what they are.
+/// The crawls of this run, and a sentence that describes each.
 fn crawls(context: &Context) -> Result<(Vec<Crawl>, String)> {
     let mut crawls = vec![web::crawl(&context.size(web::Shape::FULL, web::Shape::QUICK), context.seed)];
-    let mut about = format!("breadth-first crawls, each target once a page. {} ", web::ABOUT);
+    let mut about = format!("breadth-first crawls, in which each target counts once a page. {} ", web::ABOUT);
     match context.real("rust-doc") {
         Some(root) => crawls.push(site::crawl(&root, context.seed)?),
         None => about += "The real site is missing: synthetic data only. ",
@@ -47,12 +48,12 @@ fn crawls(context: &Context) -> Result<(Vec<Crawl>, String)> {
     Ok((crawls, about))
 }
 
-/// The memory of the paper's tiers with so many counters for 2^FRONT entries.
+/// The memory of the paper's tiers, in bytes, with so many counters and an LRU of 2^FRONT entries.
 fn stable_bytes(crawl: &Crawl, counters: u32) -> usize {
     LRU_BYTES * crawl.size(FRONT) + crawl.size(counters) / 4
 }
 
-/// For the names of files.
+/// A form of the name that fits into file names.
 fn slug(name: &str) -> String {
     name.replace(' ', "-")
 }

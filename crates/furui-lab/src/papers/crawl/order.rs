@@ -6,46 +6,48 @@ use furui::KeyHash;
 use crate::clock::ns_each;
 use crate::keys::mix;
 
-/// How many hosts the paper's graph has. All its sizes of memory are meant for so many.
+/// The number of hosts in the paper's graph, for which all its memory sizes are meant.
 pub(super) const PAPER_HOSTS: f64 = 538_137_220.0;
-/// So many links tell what one takes.
+/// The number of links after which the time of a link is known well enough.
 pub(super) const TIMED: usize = 1 << 22;
-/// The paper's sizes are divided by at most 2 to this: then its smallest cache still has 128 entries, more than the links of
-/// a page.
+/// The maximum binary logarithm of the divisor of the paper's sizes: the smallest cache then still has 128 entries,
+/// more than a page has links.
 const MAX_SHIFT: u32 = 11;
 
-/// A breadth-first crawl: every link in the order in which the crawler meets it, each target once a page.
+/// A breadth-first crawl: every link in the order in which the crawler meets it. Of the links of a page to one target,
+/// only the first counts.
 ///
 /// Pages are numbered as they are first met, so they are also fetched in the order of their numbers.
 pub(super) struct Crawl {
     pub(super) name: &'static str,
-    /// The targets of page 0, of page 1, ...
+    /// The targets of page 0, then those of page 1, and so on.
     links: Vec<u32>,
-    /// Where those of each page begin, and where the last ones end.
+    /// The position in `links` where the targets of each page begin; the last item is the end of `links`.
     starts: Vec<usize>,
-    /// Which pages are the front pages of their hosts or directories: what a crawler can tell from the URL.
+    /// Whether each page is the front page of a host or directory, which a crawler can tell from the URL.
     fronts: Vec<bool>,
     seed: u64,
 }
 
-/// What a crawl makes of the answers "seen before" and "new".
+/// How the answers "seen before" and "new" influence the crawl.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Mode {
-    /// The same links whatever the answers are: as if a page taken for seen were fetched some other way.
+    /// The links are the same whatever the answers are, as if a page wrongly taken for seen were fetched some other
+    /// way.
     Replay,
-    /// A page taken for seen is not fetched, and its links are never met.
+    /// A page wrongly taken for seen is not fetched, so the crawl does not meet its links.
     Live,
 }
 
-/// What the answers of a cache came to in a crawl.
+/// Counts of a cache's right and wrong answers in a crawl.
 pub(super) struct Outcome {
-    /// Links met, each of them a question to the cache.
+    /// The number of links met; each is one question to the cache.
     pub(super) links: u64,
-    /// Right answers "seen before": what storage is spared.
+    /// The number of right answers "seen before", for each of which storage is spared a lookup.
     pub(super) hits: u64,
-    /// Wrong answers "seen before": the page was not crawled.
+    /// The number of wrong answers "seen before": the page had not been crawled.
     pub(super) false_positives: u64,
-    /// Answers "new" about a page that was crawled: storage is asked for nothing.
+    /// The number of answers "new" about pages that had been crawled: each costs an unnecessary lookup on storage.
     pub(super) false_negatives: u64,
     /// Which pages were crawled.
     pub(super) crawled: Vec<bool>,
@@ -56,15 +58,15 @@ impl Outcome {
         self.hits as f64 / self.links as f64
     }
 
-    /// How many pages were never crawled.
+    /// The number of pages that were never crawled.
     pub(super) fn lost(&self) -> usize {
         self.crawled.iter().filter(|&&crawled| !crawled).count()
     }
 }
 
 impl Crawl {
-    /// From `start`, until `limit` links were met or nothing is left. `links_of` appends the targets of a page, and
-    /// `is_front` tells front pages.
+    /// Crawls breadth first from `start`, until `limit` links were met or no page is left. `links_of` appends the
+    /// targets of a page, and `is_front` tells whether a page is a front page.
     pub(super) fn breadth_first<P: Clone + Eq + Hash>(
         name: &'static str,
         (start, seed): (P, u64),
@@ -74,7 +76,7 @@ impl Crawl {
     ) -> Self {
         let mut pages = vec![start.clone()];
         let mut numbers = HashMap::from([(start, 0)]);
-        // The page that linked to each last, plus 1.
+        // For each page, 1 plus the number of the page that linked to it last.
         let mut linked_by = vec![0];
         let (mut links, mut starts, mut targets) = (vec![], vec![0], vec![]);
         let mut page = 0;
@@ -108,35 +110,35 @@ impl Crawl {
         self.links.len()
     }
 
-    /// Pages that have links.
+    /// The number of pages that have links.
     pub(super) fn expanded(&self) -> usize {
         self.starts.windows(2).filter(|ends| ends[0] < ends[1]).count()
     }
 
-    /// The paper's size of 2 to the `log2`, divided so that it is the same share of the pages here, or somewhat more where
-    /// there are few.
+    /// The paper's size of 2^`log2`, divided so that it is the same share of the pages as in the paper, or somewhat
+    /// more for few pages.
     pub(super) fn size(&self, log2: u32) -> usize {
         1 << (log2 - self.shift())
     }
 
-    /// The binary logarithm of what the paper's sizes are divided by.
+    /// The binary logarithm of the number by which the paper's sizes are divided.
     pub(super) fn shift(&self) -> u32 {
         (PAPER_HOSTS / self.pages() as f64).log2().round().clamp(0.0, MAX_SHIFT.into()) as u32
     }
 
-    /// What it is, in a sentence.
+    /// A sentence that describes the crawl.
     pub(super) fn about(&self) -> String {
         let (links, pages, expanded) = (self.links(), self.pages(), self.expanded());
         format!(
-            "{}: {links} links, {pages} pages ({:.1} of 100 links), {expanded} of them with links; the paper's sizes are \
-             divided by 2^{}.",
+            "{}: {links} links, {pages} pages ({:.1} for 100 links), {expanded} of them with links; the paper's \
+             sizes are divided by 2^{}.",
             self.name,
             100.0 * pages as f64 / links as f64,
             self.shift()
         )
     }
 
-    /// The hash of a page's URL. Equal pages, equal hashes; nothing else depends on the URL.
+    /// The hash of a page's URL. Equal pages have equal hashes; the URL matters for nothing else.
     pub(super) fn key(&self, page: u32) -> KeyHash {
         KeyHash::new(mix(mix(self.seed).wrapping_add(u64::from(page))))
     }
@@ -145,23 +147,23 @@ impl Crawl {
         self.fronts[page as usize]
     }
 
-    /// The keys of all links in order.
+    /// The keys of all links, in order.
     pub(super) fn keys(&self) -> impl Iterator<Item = KeyHash> {
         self.links.iter().map(|&page| self.key(page))
     }
 
-    /// How many pages link to each.
+    /// The number of in-links of each page.
     pub(super) fn in_links(&self) -> Vec<u32> {
         let mut in_links = vec![0; self.pages()];
         self.links.iter().for_each(|&page| in_links[page as usize] += 1);
         in_links
     }
 
-    /// Asks `seen` about every link.
+    /// Asks `seen` about every link of the crawl, and counts the answers.
     pub(super) fn run(&self, mode: Mode, mut seen: impl FnMut(u32, KeyHash) -> bool) -> Outcome {
         let mut crawled = vec![false; self.pages()];
         crawled[0] = true;
-        // Live, only what was crawled has its turn.
+        // In live mode, only pages that were crawled are expanded.
         let mut queue: Vec<u32> = match mode {
             Mode::Replay => (0..self.pages() as u32).collect(),
             Mode::Live => vec![0],
@@ -188,7 +190,7 @@ impl Crawl {
         Outcome { links, hits, false_positives, false_negatives, crawled }
     }
 
-    /// Asks `seen` about the first links, [`TIMED`] at most: nanoseconds a link.
+    /// The time of a question to `seen`, in nanoseconds, measured over at most the first [`TIMED`] links.
     pub(super) fn time(&self, mut seen: impl FnMut(u32, KeyHash) -> bool) -> f64 {
         let links = &self.links[..self.links.len().min(TIMED)];
         let mut yes = 0u64;
@@ -204,7 +206,7 @@ impl Crawl {
 mod tests {
     use super::*;
 
-    /// a -> b, c, b; b -> a, d; c -> d; d -> c.
+    /// A crawl of four pages: a links to b, c, b; b links to a, d; c links to d; and d links to c.
     fn square() -> Crawl {
         let links_of = |page: &char, targets: &mut Vec<char>| {
             targets.extend(match page {
@@ -230,12 +232,13 @@ mod tests {
         let crawl = square();
         let exact = crawl.run(Mode::Replay, |_, _| false);
         assert_eq!((exact.links, exact.hits, exact.false_negatives, exact.lost()), (6, 0, 3, 0));
-        // b is taken for seen: replayed, the rest is met all the same; live, d is met by way of c.
+        // The answer about b is wrong. In replay mode all links are met nevertheless; in live mode d is met by way of
+        // c.
         let no_b = |page: u32, _| page == 1;
         assert_eq!(crawl.run(Mode::Replay, no_b).links, 6);
         let live = crawl.run(Mode::Live, no_b);
         assert_eq!((live.links, live.false_positives, live.crawled), (4, 1, vec![true, false, true, true]));
-        // Nothing passes: both links of a are wrongly taken for seen, and no other is met.
+        // All answers are "seen": both links of a are wrongly taken for seen, and no other link is met.
         let deaf = crawl.run(Mode::Live, |_, _| true);
         assert_eq!((deaf.links, deaf.false_positives, deaf.lost()), (2, 2, 3));
     }

@@ -1,4 +1,4 @@
-//! Recent tags against what others put before an exact set, at equal memory.
+//! Recent tags compared with other caches in front of an exact set, at equal memory.
 
 use super::order::{Crawl, Mode};
 use super::tier::{Stable, Tier};
@@ -6,7 +6,7 @@ use super::{LRU_BYTES, crawls, slug};
 use crate::papers::{Axis, Context, Finding, Grade, Mark, Plot, Result, Series, Verdict, brief};
 use crate::table::{Cell, Table};
 
-/// The binary logarithms of the sizes of the LRU that has as much memory, in the paper's scale.
+/// The binary logarithms of the sizes, in the paper's scale, of the LRU that has as much memory.
 const SIZES: [u32; 6] = [14, 16, 18, 20, 22, 24];
 
 const KB: &str = "kB";
@@ -24,10 +24,10 @@ const CACHES: [&str; 7] = [
     "tags of 16 bits, 8 ways",
 ];
 
-/// Each of [`CACHES`] in so many bytes. The LRU before a filter has an eighth of them.
+/// Each of [`CACHES`] in so many bytes. An LRU in front of a filter gets an eighth of the bytes.
 fn tiers(bytes: usize) -> [Tier; CACHES.len()] {
     let entries = (bytes / 8 / LRU_BYTES).max(1);
-    // Four counters a byte.
+    // A byte holds four counters.
     let stable = |filter| Tier::stable(entries, 4 * (bytes - entries * LRU_BYTES), filter);
     [
         Tier::Lru { entries: bytes / LRU_BYTES },
@@ -83,7 +83,7 @@ pub(in super::super) fn recent(context: &Context) -> Result<Finding> {
         };
         let known = |name: &&&str| saved.range(SAVED, &only(crawl, name)).0.is_finite();
         let each: Vec<_> = CACHES[1..].iter().filter(known).map(of).collect();
-        format!("{}, memory saved against an LRU: {}.", crawl.name, each.join("; "))
+        format!("{}, memory saved compared with an LRU: {}.", crawl.name, each.join("; "))
     });
     let text = text.collect::<Vec<_>>().join(" ");
     Ok(Finding {
@@ -92,19 +92,22 @@ pub(in super::super) fn recent(context: &Context) -> Result<Finding> {
         tables: vec![saved, table],
         plots,
         notes: vec![
-            "An entry of the LRU is 20 bytes, as the paper counts; ours takes 21. S3-FIFO is charged with the least it could take, \
-             14 bytes an entry and 9 a ghost. An LRU before SBFL has an eighth of the memory."
+            "An entry of the LRU counts as 20 bytes, as in the paper; ours takes 21. S3-FIFO counts with the minimum \
+             that an implementation could take, 14 bytes an entry and 9 bytes a ghost. An LRU before SBFL has an \
+             eighth of the memory."
                 .to_owned(),
-            "A page that is lost counts as a link that reaches the set, so that no error is a saving. Tags of 64 bits are whole \
-             hashes and lose nothing; narrower ones err at the rate of ways / 2^bits."
+            "A lost page counts as a link that reaches the set, so that errors save nothing. Tags of 64 bits are \
+             whole hashes and lose no page; narrower tags err at a rate of ways / 2^bits."
                 .to_owned(),
-            "Negative: it needs more than the LRU. Unknown: all sizes measured let fewer links pass than this LRU, or all more."
+            "A negative number means that the cache needs more memory than the LRU. \"Unknown\" means that all \
+                measured sizes let fewer links pass than this LRU, or all more."
                 .to_owned(),
         ],
     })
 }
 
-/// The least memory with which no more than `reach` pass, linear in its logarithm between two sizes.
+/// The smallest memory with which at most `reach` links pass, interpolated between two sizes linearly in the logarithm
+/// of memory.
 fn memory_for(curve: &[(f64, f64)], reach: f64) -> Option<f64> {
     let worse = curve.iter().rposition(|point| point.1 > reach)?;
     let (low, high) = (curve[worse], *curve.get(worse + 1)?);

@@ -2,8 +2,8 @@ use std::collections::{HashMap, HashSet, VecDeque};
 
 use furui::KeyHash;
 
-/// S3-FIFO (Yang and others, SOSP 2023): a small queue for what comes once, a main queue for what comes again, and the
-/// names of what left the small one lately.
+/// S3-FIFO (Yang and others, SOSP 2023): a small queue for new keys, a main queue for keys that come again, and the
+/// names (ghosts) of keys that left the small queue lately.
 ///
 /// ```text
 ///   new -> [ small: a tenth ] -- asked for again --> [ main: the rest ] -> back to its start if asked for meanwhile
@@ -11,12 +11,12 @@ use furui::KeyHash;
 ///                 +-- else --> { ghosts: keys only } ----+  asked for again
 /// ```
 ///
-/// It has room for what it would have room for if it were written for memory: 14 bytes an entry (key, table slot, uses)
-/// and 9 a ghost (fingerprint, table slot).
+/// Its capacity is that of an implementation written to save memory: 14 bytes an entry (key, table slot, uses) and 9
+/// bytes a ghost (fingerprint, table slot).
 pub(super) struct S3Fifo {
     small: VecDeque<u64>,
     main: VecDeque<u64>,
-    /// How often each entry was asked for since it came or went round, up to 3.
+    /// The number of hits of each entry since it was inserted or reinserted, up to 3.
     uses: HashMap<u64, u8>,
     ghosts: VecDeque<u64>,
     ghost_keys: HashSet<u64>,
@@ -39,7 +39,7 @@ impl S3Fifo {
         }
     }
 
-    /// True if it was there. It is now.
+    /// Returns true if the key was in the cache, and inserts it if not.
     pub(super) fn observe(&mut self, key: KeyHash) -> bool {
         let key = key.get();
         if let Some(uses) = self.uses.get_mut(&key) {
@@ -101,7 +101,7 @@ mod tests {
 
     #[test]
     fn what_comes_once_does_not_drive_out_what_comes_often() {
-        // 100 entries: 10 small, 90 main.
+        // The 100 entries are 10 in the small queue and 90 in the main queue.
         let mut cache = S3Fifo::new(2211);
         let key = |i: u64| KeyHash::new(i);
         for _ in 0..4 {

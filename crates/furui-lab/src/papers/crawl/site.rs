@@ -7,8 +7,8 @@ use std::path::Path;
 
 use super::order::Crawl;
 
-/// Crawls the HTML pages below `root`, from the first `html/index.html` there is. What is no page of the tree is met,
-/// but has no links.
+/// Crawls the HTML pages below `root`, from the first `html/index.html` found. A link that leads to no page of the tree
+/// is met, but has no links of its own.
 pub(super) fn crawl(root: &Path, seed: u64) -> io::Result<Crawl> {
     let mut pages = HashSet::new();
     find_pages(root, "", &mut pages)?;
@@ -25,7 +25,7 @@ pub(super) fn crawl(root: &Path, seed: u64) -> io::Result<Crawl> {
     result.map(|()| crawl)
 }
 
-/// Paths from the root, with `/`.
+/// The paths of the pages relative to the root, with `/` as separator.
 fn find_pages(directory: &Path, prefix: &str, pages: &mut HashSet<String>) -> io::Result<()> {
     for entry in fs::read_dir(directory)? {
         let entry = entry?;
@@ -39,7 +39,7 @@ fn find_pages(directory: &Path, prefix: &str, pages: &mut HashSet<String>) -> io
     Ok(())
 }
 
-/// The targets of `href="..."` in a page, without fragments.
+/// The targets of the `href="..."` attributes in a page, without fragments.
 fn links(html: &[u8], page: &str) -> Vec<String> {
     const HREF: &[u8] = b"href=\"";
     let mut targets = vec![];
@@ -65,7 +65,7 @@ fn find(haystack: &[u8], needle: &[u8]) -> Option<usize> {
     None
 }
 
-/// A link as a path from the root, if it leads to the site; else as it stands.
+/// The path of a link's target if the link leads to the site; otherwise the link unchanged.
 fn resolve(page: &str, link: &str) -> String {
     let link = link.split('#').next().unwrap_or_default();
     let is_scheme = |scheme: &str| !scheme.is_empty() && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric());

@@ -6,18 +6,18 @@ use super::order::{Crawl, Mode, Outcome};
 use super::s3_fifo::S3Fifo;
 use crate::papers::Result;
 
-/// What stands before the exact set on storage, and how much of it.
+/// The cache that stands in front of the exact set on storage, and its size.
 #[derive(Clone, Copy)]
 pub(super) enum Tier {
     Lru {
         entries: usize,
     },
-    /// The paper's: what the LRU evicts goes to a stable filter of `counters` counters.
+    /// The paper's tiers: an LRU, and a stable filter of `counters` counters that takes the keys that the LRU evicts.
     Stable {
         entries: usize,
         counters: usize,
         filter: Stable,
-        /// Front pages go past the filter to the exact set.
+        /// True if front pages bypass the filter and go to the exact set.
         spare_fronts: bool,
     },
     S3Fifo {
@@ -37,14 +37,14 @@ pub(super) enum Tier {
     },
 }
 
-/// The stable filters, with counters of two bits.
+/// The stable filters. All have counters of two bits.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Stable {
-    /// SBF: decrements at random, as many as the paper's eq. 3 says, rounded down.
+    /// SBF: decrements random counters, as many as eq. 3 of the paper says, rounded down.
     Random { probes: u32, rate: f64 },
-    /// SBFL to the letter: as many decrements as that, in a row.
+    /// SBFL as the paper describes it: as many decrements as in SBF, of consecutive counters.
     Cursor { probes: u32, rate: f64 },
-    /// furui's: in a row, as many as the rate needs then.
+    /// This project's filter: decrements consecutive counters, as many as the rate then needs.
     Own { rate: f64 },
 }
 
@@ -75,12 +75,12 @@ fn percent(rate: f64) -> String {
     format!("{} %", 100.0 * rate)
 }
 
-/// P by eq. 3, rounded down as the paper does.
+/// The number P of decrements by eq. 3, rounded down as in the paper.
 fn decrements(probes: u32, rate: f64, counters: usize) -> usize {
     stable_decrements(probes, rate, 3, counters) as usize
 }
 
-/// Who asks the tier about every link: a crawl that counts what the answers come to, or a clock.
+/// A caller that asks the tier about every link: a crawl that counts right and wrong answers, or a clock.
 pub(super) trait Asker {
     type Answer;
     fn ask(&self, crawl: &Crawl, seen: impl FnMut(u32, KeyHash) -> bool) -> Self::Answer;
@@ -93,7 +93,7 @@ impl Asker for Mode {
     }
 }
 
-/// Nanoseconds a link.
+/// Measures the nanoseconds a link.
 pub(super) struct Clock;
 
 impl Asker for Clock {
@@ -104,12 +104,12 @@ impl Asker for Clock {
 }
 
 impl Tier {
-    /// The paper's tiers with a front LRU of `entries`.
+    /// The paper's tiers, with an LRU of `entries` in front.
     pub(super) fn stable(entries: usize, counters: usize, filter: Stable) -> Self {
         Self::Stable { entries, counters, filter, spare_fronts: false }
     }
 
-    /// The crawl asks an empty tier about every link.
+    /// Makes an empty tier, and lets `asker` ask it about every link.
     pub(super) fn ask<A: Asker>(self, crawl: &Crawl, asker: &A) -> Result<A::Answer> {
         Ok(match self {
             Self::Lru { entries } => {
@@ -134,7 +134,7 @@ impl Tier {
     }
 }
 
-/// Section 4.3 of the paper: the LRU, then the filter; what the LRU evicts goes into the filter.
+/// The tiers of section 4.3 of the paper: an LRU, then a filter that takes the keys that the LRU evicts.
 fn stable<A: Asker>(
     crawl: &Crawl,
     asker: &A,
@@ -155,7 +155,7 @@ fn stable<A: Asker>(
 }
 
 fn recent<T: RecentTag, const WAYS: usize, A: Asker>(crawl: &Crawl, asker: &A, bytes: usize) -> Result<A::Answer> {
-    // Whole sets only, so that the budget is kept.
+    // Round down to whole sets, so that the tags stay within the budget.
     let sets = bytes / size_of::<[T; WAYS]>();
     let mut recent = Recent::<T, WAYS>::new(sets * WAYS)?;
     Ok(asker.ask(crawl, |_, key| recent.observe(key)))

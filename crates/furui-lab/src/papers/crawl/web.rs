@@ -1,13 +1,14 @@
-//! A seeded graph like the web: hosts of very different size, most links near home, a few pages that all link to.
+//! A seeded graph like the web: hosts of very different sizes, most links to pages nearby, and a few pages that get
+//! links from everywhere.
 
 use super::order::Crawl;
 use crate::keys::mix;
 
-/// What the graph and the crawl are like.
+/// The parameters of the graph and of the crawl.
 pub(super) struct Shape {
-    /// All pages there are; a crawl meets some of them.
+    /// The number of all pages; a crawl meets some of them.
     pub(super) universe: u32,
-    /// The crawl ends after so many links.
+    /// The number of links after which the crawl ends.
     pub(super) links: usize,
 }
 
@@ -16,25 +17,27 @@ impl Shape {
     pub(super) const QUICK: Self = Self { universe: 1 << 14, links: 1 << 16 };
 }
 
-/// How it is made, in a sentence.
-pub(super) const ABOUT: &str = "The seeded web: hosts of 4/u pages for a uniform u; 16 to 400 links a page, log-uniform; three of \
-                                four stay in the host, half of these near the page; a rank r is as popular as r^-0.909; the pages \
-                                of a section of 64 copy 70 % of their links from one list.";
+/// A sentence that says how the graph is made.
+pub(super) const ABOUT: &str = "The seeded web: hosts of 4/u pages for a uniform u; 16 to 400 links a page, \
+                                log-uniform; three of four links stay in the host, half of these near the page; the \
+                                page of rank r has a popularity of r^-0.909; and the pages of a section of 64 copy \
+                                70 % of their links from one list.";
 
-/// A page has from 16 to 400 links, log-uniform: 119 on average, as the paper's hosts have.
+/// The number of links of a page, log-uniform from 16 to 400: 119 on average, as the paper's hosts have.
 const LINKS: (f64, f64) = (16.0, 400.0);
-/// Three of four links stay in their host.
+/// The share of links that stay in their host.
 const AT_HOME: f64 = 0.75;
-/// Pages of a section share most of their links, as menus, lists and signatures are shared (Kumar and others' copying).
+/// The share of links that a page has in common with its section, such as those of menus, lists and signatures (the
+/// copying model of Kumar and others).
 const COPIED: f64 = 0.7;
 const SECTION: u32 = 64;
-/// The size of a host is 4/u for a uniform u, and at most this.
+/// The maximum size of a host. Sizes are 4/u for a uniform u.
 const LARGEST_HOST: f64 = 65536.0;
-/// The pages of rank r get links in proportion to r to the minus this: then the number of pages with so many in-links or
-/// more falls as its power of -1.1, as on the web.
+/// The exponent a of the popularity r^-a of the page of rank r. The number of pages with at least so many in-links then
+/// falls as that number to the power of -1.1, as on the web.
 const POPULARITY: f64 = 0.909;
 
-/// Nothing of it is kept but where hosts begin: the links of a page are drawn anew from its number each time.
+/// The graph. It stores only where hosts begin: the links of a page are drawn anew from its number each time.
 struct Web {
     hosts: Vec<u32>,
     seed: u64,
@@ -55,7 +58,7 @@ impl Web {
             hosts.push(end);
             end += (4.0 / draw.uniform()).min(LARGEST_HOST) as u32;
         }
-        // Where the last one ends.
+        // The end of the last host.
         hosts.push(end);
         Self { hosts, seed }
     }
@@ -63,7 +66,7 @@ impl Web {
     fn links_of(&self, page: u32, targets: &mut Vec<u32>) {
         let mut own = Draw::new(self.seed, page.into());
         let home = self.hosts.partition_point(|&start| start <= page) - 1;
-        // The pages of a section lie together. Its first one is what the others copy.
+        // The pages of a section have consecutive numbers. The others copy links of the first one.
         let (start, _) = self.host(home);
         let first = page - (page - start) % SECTION;
         let mut section = Draw::new(self.seed, u64::from(first) << 32);
@@ -74,8 +77,8 @@ impl Web {
         }));
     }
 
-    /// Three of four links stay at home: half of them lead to popular pages of the host, half to neighbours. The others
-    /// lead to a host nearby or a popular one, half of them to its front page.
+    /// The target of a link. Three of four links stay in the host: half of these lead to its popular pages, half to
+    /// neighbours. The others lead to a nearby or a popular host, half of these to its front page.
     fn target(&self, page: u32, home: usize, draw: &mut Draw) -> u32 {
         let hosts = self.hosts.len() - 1;
         if draw.uniform() < AT_HOME {
@@ -96,7 +99,7 @@ impl Web {
         }
     }
 
-    /// The first page of a host, and how many it has.
+    /// The number of the host's first page, and the number of its pages.
     fn host(&self, host: usize) -> (u32, u32) {
         (self.hosts[host], self.hosts[host + 1] - self.hosts[host])
     }
@@ -110,7 +113,7 @@ impl Draw {
         Self(mix(mix(seed) ^ purpose))
     }
 
-    /// Above 0, at most 1.
+    /// A uniform number above 0 and at most 1.
     fn uniform(&mut self) -> f64 {
         self.0 = self.0.wrapping_add(1);
         ((mix(self.0) >> 11) + 1) as f64 * 2f64.powi(-53)
@@ -120,14 +123,14 @@ impl Draw {
         self.uniform() <= 0.5
     }
 
-    /// A rank from 0 to `count` - 1, the first the most popular.
+    /// A rank from 0 to `count` - 1; rank 0 is the most popular.
     fn rank(&mut self, count: u32) -> u32 {
         let flat = 1.0 - POPULARITY;
         let rank = (1.0 + self.uniform() * (f64::from(count + 1).powf(flat) - 1.0)).powf(1.0 / flat);
         (rank as u32).clamp(1, count) - 1
     }
 
-    /// A place near `here` among `count` in a circle, either side, the nearer the likelier.
+    /// A position near `here` among `count` positions in a circle, on either side; nearer positions are likelier.
     fn near(&mut self, here: u32, count: u32) -> u32 {
         let way = (self.uniform().powi(-2) as u64).min(u64::from(count)) as u32;
         let on = if self.coin() { way } else { count - way };

@@ -1,4 +1,5 @@
-//! Table 3 and Fig. 4: a dictionary that grows with a stream. Each word is looked up, and put in if it is unknown.
+//! Table 3 and Fig. 4: a dictionary that grows with a stream. Each word of the stream is looked up, and inserted if it
+//! is unknown.
 
 use furui::dict::{LoudsTrie, Merged, Node};
 use furui::hash::PolynomialHashes;
@@ -10,19 +11,20 @@ use crate::clock::{median, thread_ns};
 use crate::papers::{Axis, Context, Finding, Grade, Mark, Plot, Result, Series, Verdict, brief};
 use crate::table::{Cell, Table};
 
-/// The paper's: four hashes.
+/// The paper's hash: four functions.
 type Hash = PolynomialHashes<4>;
 
 const ROUNDS: usize = 3;
 
-/// How many words of the stream there are for one that is distinct: 97.44 % are known.
+/// The number of words in the stream for each distinct one. At this number 97.44 % are known.
 const OCCURRENCES: usize = 39;
 
-/// How many buffers are frozen in all. With so many, building takes about the paper's share of the time (41 % with one trie
-/// and the filters by a second scan).
+/// The number of buffers that are frozen. With so many, building takes about the same share of the time as in the paper
+/// (41 % with one trie and the filters by a second scan).
 const WINDOWS: usize = 52;
 
-/// The most tries, and the seconds of Table 3: of all building and in all, after each other and at once.
+/// The maximum number of tries, and the seconds of Table 3: for building and in all, with filters built after the tries
+/// and at once with them.
 const PAPER: [(usize, [f64; 2], [f64; 2]); 4] = [
     (1, [5151.0, 12691.0], [3624.0, 11281.0]),
     (3, [1815.0, 9656.0], [1296.0, 9140.0]),
@@ -30,13 +32,13 @@ const PAPER: [(usize, [f64; 2], [f64; 2]); 4] = [
     (7, [840.0, 9266.0], [633.0, 8977.0]),
 ];
 
-/// A buffer, and the frozen tries with their filters, oldest first.
+/// A dictionary: a buffer, and the frozen tries with their filters, oldest first.
 struct Online {
     buffer: DynamicTrie,
     frozen: Vec<(LoudsTrie, <Hash as PathHash>::Filter)>,
     window: usize,
     most_tries: usize,
-    /// Whether the filters are built with the tries, or by taking the keys out of them.
+    /// True if filters are built in the same walk as the tries; false if by reading the keys back out of the tries.
     concurrent: bool,
     build_ns: u64,
 }
@@ -82,7 +84,7 @@ impl Online {
     }
 }
 
-/// Looks up every word of the stream and puts in the unknown ones; the number of distinct words.
+/// Looks up every word of the stream, and inserts the unknown ones. Returns the number of distinct words.
 fn number(words: &Words, stream: &[u32], mut get: impl FnMut(&[u8], u32) -> u32) -> u32 {
     let mut known = 0;
     for &index in stream {
@@ -91,7 +93,7 @@ fn number(words: &Words, stream: &[u32], mut get: impl FnMut(&[u8], u32) -> u32)
     known
 }
 
-/// The seconds of all queries, of all building, and of both; and the number of distinct words.
+/// Measures the seconds of all queries, of all building and of both. Returns them with the number of distinct words.
 fn measure(words: &Words, stream: &[u32], most_tries: usize, concurrent: bool) -> ([f64; 3], u32) {
     let mut dictionary = Online::new((words.len() / WINDOWS).max(1), most_tries, concurrent);
     let start = thread_ns();
@@ -146,22 +148,24 @@ pub(super) fn run(context: &Context) -> Result<Finding> {
     }
     let known = 100.0 * (1.0 - f64::from(distinct) / occurrences.len() as f64);
     let data = format!(
-        "{data} A stream of {} of them, drawn by how often they occur: {distinct} are distinct, so {known:.2} % of the look-ups \
-         find theirs (the paper: 97.44 %); buffers of {} words, {WINDOWS} of which would hold all.",
+        "{data} A stream of {} of them, drawn by their frequency, of which {distinct} are distinct, so {known:.2} % \
+         of the look-ups find their word (the paper: 97.44 %); buffers of {} words, so that {WINDOWS} buffers would \
+         hold all.",
         occurrences.len(),
         (words.len() / WINDOWS).max(1),
     );
     let notes = vec![
-        "As in the paper the buffer is a dynamic trie, k is 4, the filter of a trie that was not built with it is made of the keys \
-         taken out of it, and when there is a trie too many all become one."
+        "As in the paper, the buffer is a dynamic trie, k is 4, a filter that is not built with its trie is built \
+         from the keys read out of the trie, and when there are too many tries, all are merged into one."
             .into(),
-        "A query is the same code either way, so that times of queries differ by chance alone. The ratio of all time is therefore \
-         taken with the median of all of them."
+        "Queries run the same code either way, so their times differ by chance only. The ratio of all time therefore \
+         uses the median of all query times."
             .into(),
         #[cfg(feature = "rivals")]
         rebuilt::run(&words, context.seed),
         #[cfg(not(feature = "rivals"))]
-        "Without the feature `rivals`: the comparison with a trie that is built anew at every window is left out.".into(),
+        "Without the feature `rivals`: the comparison with a trie that is built anew at every window is left out."
+            .into(),
     ];
     let (plots, verdict) = (vec![plot(&table)], verdict(&table));
     Ok(Finding { data, tables: vec![table], plots, verdict, notes })
@@ -196,8 +200,8 @@ fn verdict(table: &Table) -> Verdict {
     };
     let list = |ratios: [f64; 4]| ratios.map(|ratio| format!("{ratio:.2}")).join(", ");
     let text = format!(
-        "All time with filters built at once, of that with filters built after, with 1, 3, 5 and 7 tries: {}; the paper has {}. \
-         Building alone with one trie: {} of the time (the paper: 0.70).",
+        "All time with filters built at once, divided by all time with filters built after the tries, for 1, 3, 5 \
+         and 7 tries: {}; the paper has {}. Building alone with one trie: {} of the time (the paper: 0.70).",
         list(ours),
         list(papers),
         brief(table.number("build ratio", &[("tries at most", 1.0.into())])),
@@ -205,14 +209,14 @@ fn verdict(table: &Table) -> Verdict {
     Verdict::new(grade, text)
 }
 
-/// What users of an immutable trie do: build it anew at every window.
+/// The way for users of an immutable trie: build it anew at every window.
 #[cfg(feature = "rivals")]
 mod rebuilt {
     use std::collections::HashMap;
 
     use super::*;
 
-    /// trie-rs is so slow that the experiment is repeated with this share of the words.
+    /// The share of the words with which the experiment is run on trie-rs, which is too slow for more.
     const SHARE: usize = 8;
 
     pub(super) fn run(words: &Words, seed: u64) -> String {

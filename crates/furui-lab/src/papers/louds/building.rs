@@ -1,5 +1,5 @@
-//! Table 2 and Fig. 3: a trie and its filter built one after the other or at once, when a buffer is frozen and when tries are
-//! merged.
+//! Table 2 and Fig. 3: the time to build a trie and its filter one after the other or at once, when a buffer is frozen
+//! and when tries are merged.
 
 use std::hint::black_box;
 
@@ -15,7 +15,7 @@ use crate::table::{Cell, Table};
 
 const ROUNDS: usize = 3;
 
-/// What the paper's buffer is.
+/// The data structure of the paper's buffer.
 const BUFFER: &str = "freeze a dynamic trie";
 const SORTED: &str = "freeze sorted keys";
 const MERGE: &str = "merge 2 tries";
@@ -23,10 +23,11 @@ const MERGE: &str = "merge 2 tries";
 const POLYNOMIALS: &str = "k polynomials";
 const ONE_STATE: &str = "one state";
 
-/// k, and the seconds of Table 2: both after each other, both at once.
+/// The seconds of Table 2, for each k: one after the other, and at once.
 const PAPER: [(u64, f64, f64); 4] = [(1, 36.73, 23.65), (2, 38.37, 24.90), (4, 38.02, 25.86), (8, 43.23, 30.81)];
 
-/// A walk, the trie of it, what fills a filter by a second walk and by the keys taken out, and both at once: the medians.
+/// The median times of a walk, of building a trie, of filling a filter by a second walk and by the keys read back, and
+/// of building both at once.
 struct Row {
     walk: f64,
     trie: f64,
@@ -141,24 +142,27 @@ pub(super) fn run(context: &Context) -> Result<Finding> {
     let plots = vec![plot(&table)];
     let verdict = verdict(&table, &merging);
     let notes = vec![
-        "The second scan is what is saved. Taking each key out of the trie and hashing it from its first byte (\"by key\") is what \
-         the paper describes; a second breadth-first walk that carries the hashes along is cheaper still, and the fairer rival."
+        "Building both at once saves the second scan. In the paper, that scan reads each key out of the trie and \
+         hashes it from its first byte (\"by key\"); a second breadth-first walk that carries the hashes along is \
+         cheaper, and the fairer rival."
             .into(),
-        "The paper's Fig. 3 freezes a dynamic trie on a machine of 2005, under Java 1.6. Here a linked trie waits for memory at \
-         every node and a LOUDS trie hardly does, so the first walk is dear and the second scan is cheap."
+        "The paper's Fig. 3 freezes a dynamic trie on a machine of 2005, under Java 1.6. Here a linked trie waits \
+         for memory at every node and a LOUDS trie hardly does, so the first walk is slow and the second scan is \
+         fast."
             .into(),
-        "What is carried is not free: k states a node in a queue that holds a level of the trie, beside a trie that does not fit the \
-         caches. From k = 1 to 8 that costs more and more; one state of 64 bits for all probes costs little."
+        "Carrying the hashes is not free: a queue holds k states for each node of a level of the trie, beside a trie \
+         that does not fit into the caches. That costs more and more from k = 1 to 8; one state of 64 bits for all \
+         probes costs little."
             .into(),
-        "One state is one 64-bit hash for all probes, as `freeze` has it.".into(),
+        "\"One state\" means one 64-bit hash for all probes, as in `freeze`.".into(),
     ];
     Ok(Finding { data, tables: vec![table, merging], plots, verdict, notes })
 }
 
-/// How many tries are merged.
+/// The number of tries that are merged.
 const WAYS: [usize; 3] = [2, 4, 8];
 
-/// Merging through virtual nodes, and through a dynamic trie that all keys are put into.
+/// Merges through virtual nodes, and through a dynamic trie into which all keys are inserted.
 fn merge(tries: &[LoudsTrie], root: &(impl Node + Clone), keys: usize) -> Vec<Cell> {
     let mut times = [const { Vec::new() }; 4];
     for _ in 0..ROUNDS {
@@ -181,7 +185,8 @@ fn merge(tries: &[LoudsTrie], root: &(impl Node + Clone), keys: usize) -> Vec<Ce
     std::iter::once(Cell::from(tries.len() as u64)).chain(times.map(Cell::from)).chain([ratio.into()]).collect()
 }
 
-/// The words and their numbers in order, one behind the other, as a buffer that is to be frozen would put them.
+/// The words, one after the other in sorted order, and their numbers in that order: the form in which a buffer is
+/// frozen.
 fn sorted_text(words: &Words) -> (Vec<u8>, Vec<(usize, u32)>) {
     let mut order: Vec<(&[u8], u32)> = words.iter().map(|(word, _)| word.as_slice()).zip(0..).collect();
     order.sort_unstable();
@@ -189,7 +194,7 @@ fn sorted_text(words: &Words) -> (Vec<u8>, Vec<(usize, u32)>) {
     (text, order.iter().map(|(word, number)| (word.len(), *number)).collect())
 }
 
-/// Every `parts`-th of the words.
+/// Deals the words to `parts` parts in turn.
 fn dealt((text, words): &(Vec<u8>, Vec<(usize, u32)>), part: usize, parts: usize) -> Vec<(&[u8], Value)> {
     let mut rest = text.as_slice();
     let entries = words.iter().map(|&(len, number)| {
@@ -233,12 +238,13 @@ fn verdict(table: &Table, merging: &Table) -> Verdict {
     };
     let carried = |hash: &str, k: u64| 100.0 * (at(hash, k, "at once") - at(hash, k, "trie")) / at(hash, k, "by key");
     let text = format!(
-        "Time of both at once as a share of one after the other at k = 4: {} when a dynamic trie is frozen, {} when two tries \
-         are merged, {} when sorted keys are frozen; the paper has 0.68. What can be saved is the second scan, and it is cheap \
-         here: {} % of the time of both, one after the other, when a dynamic trie is frozen, against 54 % in the paper. To carry \
-         the hashes instead costs {} % of that scan at k = 1 and {} % at k = 8, with one state for all probes {} %. Of the time at k \
-         = 4 {} % is the walk, {} % the trie, {} % the filter (the paper: 47, 20, 33). Merging by virtual nodes with the filter \
-         takes {} of the time of a dynamic trie and a scan for 2 tries, {} for 8.",
+        "The time of building both at once, as a share of the time of building one after the other, is at k = 4: {} \
+         when a dynamic trie is frozen, {} when two tries are merged, {} when sorted keys are frozen; the paper has \
+         0.68. Only the second scan can be saved, and it is cheap here: when a dynamic trie is frozen, it takes {} % \
+         of the time of building one after the other, and in the paper 54 %. Carrying the hashes instead takes {} % \
+         of the time of that scan at k = 1 and {} % at k = 8, and {} % with one state for all probes. At k = 4, the \
+         walk takes {} % of the time, the trie {} % and the filter {} % (the paper: 47, 20, 33). Merging by virtual \
+         nodes with the filter takes {} of the time of a dynamic trie and a scan for 2 tries, {} for 8.",
         brief(of(BUFFER, 4)),
         brief(of(MERGE, 4)),
         brief(of(SORTED, 4)),

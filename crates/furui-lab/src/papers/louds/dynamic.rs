@@ -1,6 +1,7 @@
 use furui::dict::{Node, Value};
 
-/// A trie that takes keys at any time: the buffer of the paper's system, and what its rival merges by.
+/// A trie that takes keys at any time: the buffer of the paper's system, and the target of the merge that the paper
+/// compares with.
 ///
 /// Children are a list in the order of their bytes, so that a walk needs no sorting.
 pub(super) struct DynamicTrie {
@@ -9,7 +10,7 @@ pub(super) struct DynamicTrie {
 }
 
 struct Slot {
-    /// 0 stands for none: no list leads to the root.
+    /// The first child of each node, or 0 for none: the root is nobody's child.
     first_child: u32,
     sibling: u32,
     value: Option<u32>,
@@ -44,7 +45,7 @@ impl DynamicTrie {
         self.keys += usize::from(self.nodes[node].value.replace(value).is_none());
     }
 
-    /// Puts in the keys of another trie. Values stay that are there already: newer tries come first.
+    /// Inserts the keys of another trie. A value that is already there stays, since newer tries are inserted first.
     pub(super) fn insert_all<N: Node>(&mut self, root: N) {
         let mut to_do = vec![(root, 0)];
         while let Some((node, copy)) = to_do.pop() {
@@ -61,7 +62,7 @@ impl DynamicTrie {
         }
     }
 
-    /// The child of `node` with this byte, which is made if there is none.
+    /// The child of `node` with this byte; creates the child if there is none.
     fn child(&mut self, node: usize, byte: u8) -> usize {
         let mut before = None;
         let mut child = self.nodes[node].first_child as usize;

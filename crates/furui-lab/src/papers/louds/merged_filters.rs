@@ -1,7 +1,7 @@
-//! Section 3.1: filters of one size that are merged by OR, against filters of the right size that are built anew.
+//! Section 3.1: filters of one size that are merged by OR, compared with filters of the right size that are built anew.
 
 use furui::KeyHash;
-use furui::filter::{Bloom, ConfigError};
+use furui::filter::{Bloom, ConfigError, Filter, FilterMut};
 
 use crate::clock::{median, thread_ns};
 use crate::keys::mix;
@@ -13,13 +13,13 @@ const RATE: f64 = 0.01;
 const TRIES: [usize; 5] = [1, 3, 5, 7, 15];
 const WINDOWS: u64 = 64;
 
-/// How many times the keys there will be are thought to be possible.
+/// The capacities of fixed filters, as multiples of the actual number of keys.
 const ROOM: [u64; 2] = [1, 4];
 
-/// A list of tries, of which only the filters and the hashes of the keys are kept.
+/// A list of tries. Only the filters and the hashes of the keys are kept.
 struct Tries {
     most: usize,
-    /// What every filter is made for; nothing if each is made for the keys it has.
+    /// The number of keys for which every filter is sized; `None` if each is sized for the keys that it has.
     fixed: Option<u64>,
     list: Vec<(Bloom, Vec<KeyHash>)>,
     ns: u64,
@@ -29,11 +29,11 @@ struct Tries {
 impl Tries {
     fn filter(&self, keys: &[KeyHash]) -> std::result::Result<Bloom, ConfigError> {
         let mut filter = Bloom::with_rate(self.fixed.unwrap_or(keys.len() as u64), RATE)?;
-        filter.insert_all(keys);
+        filter.insert_all(keys).expect("a Bloom filter is never full");
         Ok(filter)
     }
 
-    /// A window of keys becomes a trie; when there are too many, all become one.
+    /// Adds a trie with a window of keys. If there are then too many tries, all are merged into one.
     fn push(&mut self, keys: Vec<KeyHash>) -> Result<()> {
         let start = thread_ns();
         let filter = self.filter(&keys)?;
@@ -65,7 +65,7 @@ impl Tries {
         self.most_bits = self.most_bits.max(self.list.iter().map(|(filter, _)| filter.bits()).sum());
     }
 
-    /// How many tries have to be searched for a key that is in none.
+    /// The number of tries that have to be searched for a key that is in none of them.
     fn searched_in_vain(&self, misses: impl Iterator<Item = KeyHash> + Clone) -> f64 {
         let count = misses.clone().count() as f64;
         misses.map(|key| self.list.iter().filter(|(filter, _)| filter.contains_hash(key)).count()).sum::<usize>() as f64
@@ -116,15 +116,16 @@ pub(super) fn run(context: &Context) -> Result<Finding> {
         bar.inc(1);
     }
     let (plots, verdict) = (vec![plot(&table)], verdict(&table));
-    let data = format!("{keys} uniform hashes of made-up keys, the same for all.");
+    let data = format!("{keys} uniform hashes of made-up keys, which are equal for all filters.");
     let notes = vec![
-        "While tries are merged there is one more than at most: so at 1 trie a fixed filter takes twice what it takes after."
+        "During a merge there is one trie more than the maximum, so with 1 trie the fixed filters take twice as much \
+            memory as after the merge."
             .into(),
-        "Building anew needs the hashes of all keys. The cost of having them is not in this table: they are carried along the walk \
-         that merges the tries (Table 2)."
+        "Building anew needs the hashes of all keys. The cost of computing them is not in this table: they are \
+         carried along the walk that merges the tries (Table 2)."
             .into(),
-        "Before all keys are there, fixed filters are emptier and answer better than they were made for; that is what their \
-         memory buys."
+        "Before all keys are inserted, fixed filters are emptier than they were sized for, and have lower rates; \
+         that is the gain from their memory."
             .into(),
     ];
     Ok(Finding { data, tables: vec![table], plots, verdict, notes })
@@ -153,9 +154,10 @@ fn verdict(table: &Table) -> Verdict {
     let holds = TRIES.iter().all(|&most| ratio(most) >= most as f64);
     let flat = TRIES.map(|most| number("bits a key at most", most, &anew));
     let text = format!(
-        "Filters of the right size take {} bits a key at most, whatever the number of tries; fixed ones made for exactly the keys \
-         that come take {}, {}, {} and {} times as much with 1, 3, 5 and 7 tries: at least as many times as there are tries, as the \
-         paper says. Building anew takes {} times as long as OR with one trie and {} times with 7, so time is not why one would.",
+        "Filters of the right size take {} bits a key at most, whatever the number of tries; fixed filters made for \
+         exactly the final number of keys take {}, {}, {} and {} times as much with 1, 3, 5 and 7 tries: at least as \
+         many times as there are tries, as the paper says. Building anew takes {} times as long as OR with one trie \
+         and {} times with 7, so time is not a reason for it.",
         brief(flat.into_iter().fold(0.0, f64::max)),
         brief(ratio(1)),
         brief(ratio(3)),

@@ -1,4 +1,5 @@
-//! The experiments of Koyanagi, Yoshida, Unno and Shinjo on tries that grow, and of the trie that came of them here.
+//! The experiments of Koyanagi, Yoshida, Unno and Shinjo on tries that grow, and experiments on the compact trie of
+//! this project, which developed from them.
 
 mod application;
 mod building;
@@ -26,32 +27,32 @@ pub(super) const EXPERIMENTS: &[Experiment] = &[
         source: Source::Seed003,
         name: "table3",
         title: "Table 3 and Fig. 4: a dictionary that grows with a stream",
-        claim: "Of 240 million keywords 97.44 % are known already. Building the filters at once with the tries makes the whole \
-                dictionary 11 % faster with one trie and 3 to 5 % with 3, 5 or 7.",
+        claim: "Of 240 million keywords, 97.44 % are known already. Building the filters at once with the tries \
+                makes the whole dictionary 11 % faster with one trie and 3 to 5 % with 3, 5 or 7.",
         run: application::run,
     },
     Experiment {
         source: Source::Seed003,
         name: "filters",
         title: "Section 3.1: filters merged by OR, or built anew",
-        claim: "Filters that can be merged by OR have all to be made for the most keys there may ever be, so with f tries they take \
-                at least f times the memory of filters that are built anew for the keys of each trie.",
+        claim: "Filters that are merged by OR must all have the size for the maximum number of keys. So with f tries \
+                they take at least f times the memory of filters that are built anew for the keys of each trie.",
         run: merged_filters::run,
     },
     Experiment {
         source: Source::Seed003,
         name: "virtual-nodes",
         title: "Section 4 and appendix A.1: a walk with and without virtual nodes",
-        claim: "With virtual nodes the walk over two tries that are merged is that over one trie, 11 statements; without them it has \
-                35.",
+        claim: "With virtual nodes, the walk over two tries that are merged is the walk over one trie, which has 11 \
+                statements; without virtual nodes it has 35.",
         run: virtual_nodes::run,
     },
     Experiment {
         source: Source::Seed003,
         name: "patricia",
         title: "Beyond the paper: the compact trie against plain LOUDS",
-        claim: "A LOUDS trie has a node for every byte that its keys do not share. It says nothing of drawing nodes of one child \
-                together, which is what the trie of this project does.",
+        claim: "A LOUDS trie has a node for every byte that its keys do not share. The paper does not mention path \
+                compression, which joins nodes with a single child, as the trie of this project does.",
         run: patricia::run,
     },
 ];

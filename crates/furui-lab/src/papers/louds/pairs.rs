@@ -1,13 +1,14 @@
-//! The walk over two tries without virtual nodes.
+//! The breadth-first walk over two tries without virtual nodes.
 
 use std::collections::VecDeque;
 
 use furui::dict::Node;
 
-/// Two nodes at one place of two tries; the newer first. Where both are there, that of the smaller alphabet is meant.
+/// Two nodes at the same position in two tries, first that of the newer trie. Further fields are those of the node with
+/// the smaller byte.
 pub(super) type Pair<N> = (Option<N>, Option<N>);
 
-/// The paper's appendix A.1.
+/// The walk of the paper's appendix A.1.
 pub(super) fn breadth_first_pairs<N: Node + Clone, S>(
     roots: Pair<N>,
     mut visit: impl FnMut(Option<&S>, &Pair<N>) -> S,

@@ -1,18 +1,18 @@
-//! The hashes that can be carried along a path, and the filters they fill: the paper's, and ours.
+//! Hashes that can be computed along a path of a trie, and the filters they fill: the paper's, and this project's.
 
 use std::sync::LazyLock;
 
 use furui::dict::{LoudsBuilder, LoudsTrie, Node, breadth_first, freeze};
-use furui::filter::Bloom;
+use furui::filter::{Bloom, Filter, FilterMut};
 use furui::hash::{PolynomialHashes, Rolling, RollingState};
 
-/// Bits of a filter for each key.
+/// The bits of a filter for each key.
 const BITS: usize = 10;
 
-/// The state of a hash on a path.
+/// The state of a hash after the bytes of a path.
 pub(super) trait PathHash: Copy {
     type Filter: PartialEq;
-    /// An empty filter for so many keys.
+    /// Creates an empty filter for so many keys.
     fn filter(keys: usize) -> Self::Filter;
     fn start() -> Self;
     fn push(self, byte: u8) -> Self;
@@ -35,7 +35,7 @@ impl<const K: usize> PathHash for PolynomialHashes<K> {
     type Filter = Bits;
 
     fn filter(keys: usize) -> Bits {
-        // Odd, or the upper bits of a hash would not matter.
+        // The factor is odd; otherwise the upper bits of a hash would have no influence.
         let len = (keys * BITS) | 1;
         Bits { words: vec![0; len.div_ceil(64)], len: len as u64 }
     }
@@ -65,7 +65,7 @@ impl<const K: usize> PathHash for PolynomialHashes<K> {
     }
 }
 
-/// One state for all `K` probes.
+/// One hash state from which all `K` probes are derived.
 #[derive(Clone, Copy)]
 pub(super) struct OneState<const K: usize>(RollingState);
 
@@ -90,7 +90,7 @@ impl<const K: usize> PathHash for OneState<K> {
 
     #[inline(always)]
     fn insert(self, filter: &mut Bloom) {
-        filter.insert_hash(self.0.finish());
+        filter.insert_hash(self.0.finish()).expect("a Bloom filter is never full");
     }
 
     #[inline(always)]
@@ -99,7 +99,7 @@ impl<const K: usize> PathHash for OneState<K> {
     }
 }
 
-/// The trie alone.
+/// Builds the trie without a filter.
 pub(super) fn build(root: impl Node) -> LoudsTrie {
     let build = || {
         let mut builder = LoudsBuilder::new()?;
@@ -109,7 +109,7 @@ pub(super) fn build(root: impl Node) -> LoudsTrie {
     build().expect("memory for a trie")
 }
 
-/// The trie and its filter in one walk.
+/// Builds the trie and its filter in one walk.
 pub(super) fn build_concurrently<H: PathHash>(root: impl Node, keys: usize) -> (LoudsTrie, H::Filter) {
     let mut filter = H::filter(keys);
     let push = |hash: &H, byte| hash.push(byte);
@@ -117,7 +117,7 @@ pub(super) fn build_concurrently<H: PathHash>(root: impl Node, keys: usize) -> (
     (trie, filter)
 }
 
-/// The filter of a finished trie, by a second walk like the one that built it: the paper's rival.
+/// Builds the filter of a finished trie by a second walk like the one that built it. The paper compares with this.
 pub(super) fn scan<H: PathHash>(trie: &LoudsTrie) -> H::Filter {
     let mut filter = H::filter(trie.keys() as usize);
     breadth_first(trie.root(), |parent: Option<&H>, node| {
@@ -131,7 +131,8 @@ pub(super) fn scan<H: PathHash>(trie: &LoudsTrie) -> H::Filter {
     filter
 }
 
-/// The same with each key taken out of the trie and hashed from its first byte: what is done where nothing is carried.
+/// Builds the filter of a finished trie by reading each key out of the trie and hashing it from its first byte: the way
+/// if no hash is computed along the walk.
 pub(super) fn scan_keys<H: PathHash>(trie: &LoudsTrie) -> H::Filter {
     let mut filter = H::filter(trie.keys() as usize);
     let mut key = Vec::new();

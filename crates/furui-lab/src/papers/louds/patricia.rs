@@ -1,4 +1,5 @@
-//! The compact trie, with paths of one child each drawn together and labels shared, against the paper's plain LOUDS.
+//! The compact trie, which merges paths of single children into one node and shares labels, compared with the paper's
+//! plain LOUDS.
 
 use std::hint::black_box;
 
@@ -32,13 +33,15 @@ pub(super) fn run(context: &Context) -> Result<Finding> {
         data.push(corpus.data);
         bar.inc(1);
     }
-    let data = format!("{} Every tenth of them is kept out, for misses.", data.join(" "));
+    let data = format!("{} Every tenth of them is left out, for misses.", data.join(" "));
     let (plots, verdict) = (vec![plot(&table)], verdict(&table));
     let notes = vec![
-        "Both are built from sorted keys and hold a 32-bit number for each. Plain LOUDS has four bytes for it; the compact trie \
-         packs numbers in as many bits as the greatest needs."
+        "Both are built from sorted keys and hold a 32-bit number for each. Plain LOUDS takes four bytes for it; the \
+         compact trie takes as many bits as the largest number needs."
             .into(),
-        "Look-ups of a round are the same for all, one at a time in random order; `get_all` keeps 16 of a batch under way.".into(),
+        "All tries look up equal keys in a round, one at a time in random order; `get_all` keeps 16 look-ups of a \
+            batch in flight."
+            .into(),
     ];
     Ok(Finding { data, tables: vec![table], plots, verdict, notes })
 }
@@ -93,7 +96,7 @@ fn measure(name: &str, corpus: &Corpus, context: &Context, table: &mut Table) ->
     Ok(())
 }
 
-/// Both have every key, and none of the others.
+/// Checks that both tries have every inserted key and no absent key.
 fn check(louds: &LoudsTrie, compact: &Trie, keys: &[&[u8]], misses: &[&[u8]]) {
     for (&key, value) in keys.iter().zip(0..) {
         assert_eq!((louds.get(key), compact.get(key)), (Some(Some(value)), Some(Found::Value(value))));
@@ -106,7 +109,7 @@ fn check(louds: &LoudsTrie, compact: &Trie, keys: &[&[u8]], misses: &[&[u8]]) {
 
 const COLUMNS: [&str; 5] = ["bytes a key", "of it the index", "build ns a key", "hit ns", "miss ns"];
 
-/// A column of the compact trie, as a share of plain LOUDS's.
+/// A column of the compact trie divided by that of plain LOUDS.
 fn share(table: &Table, keys: &str, trie: &str, column: &str) -> f64 {
     let of = |trie: &str| table.number(column, &[("keys", keys.into()), ("trie", trie.into())]);
     of(trie) / of(LOUDS)
@@ -131,8 +134,9 @@ fn verdict(table: &Table) -> Verdict {
         format!("{phrases} and {paths}")
     };
     let text = format!(
-        "Of plain LOUDS, on phrases and on paths, the compact trie takes {} of the bytes with values ({} of the index alone), {} of \
-         the time to build, {} of the time of a hit, {} of that of a miss; in batches {} of a hit.",
+        "Compared with plain LOUDS, on phrases and on paths, the compact trie takes {} of the bytes with values ({} \
+         of the index alone), {} of the time to build, {} of the time of a hit, {} of that of a miss, and in batches \
+         {} of that of a hit.",
         both(COMPACT, "bytes a key"),
         both(COMPACT, "of it the index"),
         both(COMPACT, "build ns a key"),

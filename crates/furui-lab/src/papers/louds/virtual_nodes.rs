@@ -1,4 +1,4 @@
-//! What virtual nodes are good for: the lines of a walk with and without them, and its time; and the keys that the paper's
+//! The use of virtual nodes: the lines of a walk with and without them, and its time; and the keys that the paper's
 //! LEAF flags would lose.
 
 use furui::dict::{LoudsTrie, Merged, Node, SortedKeys, Value, breadth_first};
@@ -12,14 +12,14 @@ use crate::table::{Cell, Table};
 
 const ROUNDS: usize = 5;
 
-/// What the two walks are made of, as the compiler reads it.
+/// The source code of the two walks.
 const WALK: &str = include_str!("../../../../furui/src/dict/walk.rs");
 const PAIRS: &str = include_str!("pairs.rs");
 
-/// The statements of the paper's two walks, their ends included: section 4.1 and appendix A.1.
+/// The numbers of statements in the paper's two walks, including their ends: section 4.1 and appendix A.1.
 const PAPER: [u64; 2] = [11, 35];
 
-/// The lines of the body of a function, closing braces included as the paper counts its `end`s.
+/// The number of lines of a function's body, including closing braces, as the paper counts each `end`.
 fn body_lines(source: &str, function: &str) -> u64 {
     let from = source.lines().skip_while(|line| {
         !line.starts_with(&format!("pub fn {function}")) && !line.contains(&format!("fn {function}<"))
@@ -28,7 +28,8 @@ fn body_lines(source: &str, function: &str) -> u64 {
     body.filter(|line| !line.trim().is_empty() && !line.trim().starts_with("//")).count() as u64
 }
 
-/// Of each node in the order of the walk: the number of its parent, its byte, and what it holds. They say what trie it is.
+/// The nodes in the order of the walk: the number of the parent, the byte, and the value of each. They determine the
+/// trie.
 type Nodes = Vec<(u32, u8, Option<Value>)>;
 
 fn by_virtual_nodes(tries: &[LoudsTrie; 2], capacity: usize) -> Nodes {
@@ -52,7 +53,7 @@ fn by_pairs(tries: &[LoudsTrie; 2], capacity: usize) -> Nodes {
     nodes
 }
 
-/// What a visit has to know of a pair: the same three cases once more, which the paper does not count.
+/// The facts about a pair that a visit needs: three more case distinctions, which the paper does not count.
 fn of_pair<N: Node>(pair: &Pair<N>) -> (u8, Option<Value>) {
     match pair {
         (Some(n1), Some(n2)) if n1.alphabet() == n2.alphabet() => (n1.alphabet(), n1.value().or_else(|| n2.value())),
@@ -63,7 +64,7 @@ fn of_pair<N: Node>(pair: &Pair<N>) -> (u8, Option<Value>) {
     }
 }
 
-/// How many of the words are at the beginning of another: their nodes have children, so that a flag for nodes without children
+/// The number of words that are prefixes of others. Their nodes have children, so a flag for nodes without children
 /// does not mark them.
 fn inner_keys(words: &Words) -> u64 {
     let mut sorted: Vec<&[u8]> = words.iter().map(|(word, _)| word.as_slice()).collect();
@@ -129,14 +130,15 @@ pub(super) fn run(context: &Context) -> Result<Finding> {
     let verdict = verdict(lines, &walks, &flags);
     let data = corpora.iter().map(|(_, corpus)| corpus.data.as_str()).collect::<Vec<_>>().join(" ");
     let notes = vec![
-        "The walk with virtual nodes is `breadth_first` of the crate, which every trie is frozen, merged and scanned by; that \
-         without them is written for this comparison, with Rust's `match` for the appendix's outer conditions."
+        "The walk with virtual nodes is `breadth_first` of the crate, which freezes, merges and scans every trie. \
+         The walk without them is written for this comparison, with Rust's `match` for the appendix's outer \
+         conditions."
             .into(),
-        "The virtual node itself (the paper's Table 1) is code too: `Merged`, for any number of tries. It is written once; without \
-         it every visit has to tell the three cases apart as well."
+        "The virtual node itself (the paper's Table 1) is code too: `Merged`, for any number of tries. It is written \
+         once; without it, every visit must distinguish the three cases as well."
             .into(),
-        "In the paper LEAF marks nodes without children, so that a key which is the beginning of another has no number. Here it \
-         marks the ends of keys."
+        "In the paper, LEAF marks nodes without children, so a key that is a prefix of another key has no number. \
+         Here it marks the ends of keys."
             .into(),
     ];
     Ok(Finding { data, tables: vec![code, walks, flags], plots: vec![], verdict, notes })
@@ -145,8 +147,9 @@ pub(super) fn run(context: &Context) -> Result<Finding> {
 fn verdict(lines: [u64; 2], walks: &Table, flags: &Table) -> Verdict {
     let of = |table: &Table, column: &str, keys: &str| table.number(column, &[("keys", Cell::from(keys))]);
     let text = format!(
-        "{} lines with virtual nodes, {} without them (the paper: {} and {} statements). They take {} (phrases) and {} (paths) of the \
-         time of the walk without them. The paper's flags would lose {} % of the phrases and {} % of the paths.",
+        "{} lines with virtual nodes, {} without them (the paper: {} and {} statements). The walk with virtual nodes \
+         takes {} (phrases) and {} (paths) of the time of the walk without them. The paper's flags would lose {} % \
+         of the phrases and {} % of the paths.",
         lines[0],
         lines[1],
         PAPER[0],

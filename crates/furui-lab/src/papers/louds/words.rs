@@ -1,4 +1,4 @@
-//! Words and how often each of them occurs: those of real files, or made up.
+//! Words and the number of occurrences of each: those of real files, or made up.
 
 use std::collections::HashMap;
 
@@ -8,15 +8,15 @@ use crate::papers::{Context, Result};
 /// Distinct words in a random order, each with its weight in a stream.
 pub(super) type Words = Vec<(Vec<u8>, f64)>;
 
-/// Words, and a sentence that says what they are.
+/// Words, and a sentence that describes them.
 pub(super) struct Corpus {
     pub(super) words: Words,
     pub(super) data: String,
 }
 
 impl Corpus {
-    /// Phrases of 4 to 7 words and 8 to 96 bytes, weighted by how often they occur: much like the paper's keywords, which
-    /// language processing cut out of reports.
+    /// Phrases of 4 to 7 words and 8 to 96 bytes, weighted by their number of occurrences. They are much like the
+    /// paper's keywords, which language processing extracted from reports.
     pub(super) fn phrases(context: &Context, count: usize) -> Result<Self> {
         let (text, source) = match context.real("descriptions.txt") {
             Some(file) => (std::fs::read(file)?, "the descriptions of Debian's packages"),
@@ -28,7 +28,7 @@ impl Corpus {
         Ok(Self { words, data })
     }
 
-    /// Names of files; the weight of the i-th is 1/i (Zipf's law).
+    /// File names; the i-th has the weight 1/i (Zipf's law).
     pub(super) fn paths(context: &Context, count: usize) -> Result<Self> {
         let (text, source) = match context.real("paths.txt") {
             Some(file) => (std::fs::read(file)?, "of Debian's packages"),
@@ -77,10 +77,10 @@ fn count_phrases<'a>(lines: impl Iterator<Item = &'a [u8]>) -> HashMap<Vec<u8>, 
     counts
 }
 
-/// Of how many words the made-up texts are.
+/// The number of distinct words in the made-up texts.
 const VOCABULARY: f64 = 50_000.0;
 
-/// A word of Zipf's law: its rank is below r with a chance of ln r / ln `VOCABULARY`.
+/// Draws a word by Zipf's law: its rank is below r with probability ln r / ln `VOCABULARY`.
 fn made_up_word(random: u64) -> impl Iterator<Item = u8> {
     let rank = VOCABULARY.powf(random as f64 / 2f64.powi(64)) as u64;
     let letters = mix(rank);

@@ -1,4 +1,4 @@
-//! The blocked Bloom filter against the exact one.
+//! The blocked Bloom filter compared with the ordinary one.
 
 use super::super::{Axis, Context, Experiment, Finding, Grade, Mark, Plot, Result, Series, Source, Verdict, brief};
 use crate::filters;
@@ -7,7 +7,8 @@ pub(super) const EXPERIMENTS: &[Experiment] = &[Experiment {
     source: Source::Ours,
     name: "blocked",
     title: "Blocked against exact Bloom filters",
-    claim: "What does it cost in false positives that all bits of a key lie in one cache line, and what does it save in time?",
+    claim: "If all bits of a key lie in one cache line, how many more false positives are there, and how much time \
+        is saved?",
     run: blocked,
 }];
 
@@ -40,9 +41,9 @@ fn blocked(context: &Context) -> Result<Finding> {
         verdict: Verdict::new(
             Grade::Measured,
             format!(
-                "In 10 bits a key a blocked filter has {} times the false positives of an exact one; at the same 1 % it takes {} % \
-                 more bits. Where the filter is larger than the cache, in batches, an insertion takes {} times the time, a hit \
-                 {}, a miss {}.",
+                "With 10 bits a key, a blocked filter has {} times the false positives of an exact one; at a rate of \
+                 1 % it takes {} % more bits. If the filter is larger than the cache, an insertion in batches takes \
+                 {} times the time, a hit {}, a miss {}.",
                 brief(at_ten),
                 brief(more),
                 ratio("insert"),
@@ -52,6 +53,10 @@ fn blocked(context: &Context) -> Result<Finding> {
         ),
         tables: vec![rates, small, large],
         plots: vec![rate, time],
-        notes: vec!["Each kind with the k that is best for its bits. Processor time of one thread, medians of 7 rounds in turn.".to_owned()],
+        notes: vec![
+            "Each kind has the k that is best for its bits. Times are the processor time of one thread, \
+            medians of 7 rounds in turn."
+                .to_owned(),
+        ],
     })
 }

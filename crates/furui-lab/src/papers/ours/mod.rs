@@ -1,4 +1,4 @@
-//! What no paper asks.
+//! Questions that no paper asks.
 
 mod filters;
 mod search;
@@ -9,11 +9,11 @@ const RECENT: Experiment = Experiment {
     source: Source::Ours,
     name: "recent",
     title: "Recent tags against LRU, S3-FIFO, and LRU and SBFL",
-    claim: "how many links of a crawl reach the exact set behind each cache, at equal memory.",
+    claim: "How many links of a crawl reach the exact set behind each cache, at equal memory?",
     run: crawl::recent,
 };
 
-/// The codings of a search, the filters, the caches.
+/// The experiments: the codings of a search, the filters, and the caches.
 pub(super) fn experiments() -> Vec<Experiment> {
     [search::EXPERIMENTS, filters::EXPERIMENTS, &[RECENT]].concat()
 }

@@ -1,4 +1,4 @@
-//! Golomb-coded sets against ringed filters.
+//! Golomb-coded sets compared with ringed filters.
 
 use super::super::ringed::{corpora, options};
 use super::super::{Axis, Context, Experiment, Finding, Grade, Mark, Plot, Result, Series, Source, Verdict, brief};
@@ -9,14 +9,15 @@ pub(super) const EXPERIMENTS: &[Experiment] = &[
         source: Source::Ours,
         name: "codings",
         title: "Golomb-coded sets against ringed filters: the traffic of a search",
-        claim: "How much less traffic than the paper's ringed filters takes what a node of furui sends?",
+        claim: "How much less traffic does a node of furui cause than the paper's ringed filters?",
         run: codings,
     },
     Experiment {
         source: Source::Ours,
         name: "coded-sets",
         title: "Golomb-coded sets against ringed filters: the bits of a set",
-        claim: "How many bits an id takes a set of ids by its false-positive rate, and how near is that to the least there can be?",
+        claim: "How many bits an id does a set of ids take at each false-positive rate, and how near is that to the \
+            theoretical minimum?",
         run: coded_sets,
     },
 ];
@@ -40,8 +41,8 @@ fn codings(context: &Context) -> Result<Finding> {
         .map(|corpus| {
             let of = |coding| brief(ratio(&corpus.name, coding));
             format!(
-                "{}: {} times the mean traffic of ringed filters at 2^-7, where ringed filters with the best alpha, the smaller \
-                 list first, take {}.",
+                "{}: {} times the mean traffic of ringed filters at 2^-7; ringed filters with the best alpha and the \
+                 smaller list first take {} times.",
                 corpus.name,
                 of("default"),
                 of("ringed, eq. 18, smaller first")
@@ -54,13 +55,15 @@ fn codings(context: &Context) -> Result<Finding> {
         tables: vec![table],
         plots: vec![plot],
         notes: vec![
-            "Every message is coded, read, matched and settled; its size is held against the prediction and the answer against \
-             the truth."
+            "Every message is coded, read, matched and settled; its size is compared with the prediction, and the \
+             answer with the true one."
                 .to_owned(),
-            "The smaller list first gains most, then the short names by which matches come back (a rank and a few check bits \
-             instead of 160), then the filter."
+            "Sending the smaller list first saves most; then the short names of matches in the answer (a rank and a \
+             few check bits instead of 160 bits); then the coding of the set."
                 .to_owned(),
-            "\"With 40 bits for sizes\": as if sizes had to be asked for; a node has them from the look-up.".to_owned(),
+            "\"With 40 bits for sizes\" adds the bits for asking for the sizes of lists; a node gets them with the \
+                look-up."
+                .to_owned(),
         ],
     })
 }
@@ -86,8 +89,8 @@ fn coded_sets(context: &Context) -> Result<Finding> {
         verdict: Verdict::new(
             Grade::Measured,
             format!(
-                "At a rate of 2^-{k} a Golomb-coded set takes {} bits an id, {} more than the least there can be; a Bloom filter, \
-                 which a ringed one can only come near to, takes {}.",
+                "At a rate of 2^-{k} a Golomb-coded set takes {} bits an id, {} more than the theoretical minimum; a \
+                 Bloom filter, which is at best equalled by a ringed one, takes {}.",
                 brief(golomb),
                 brief(golomb - least),
                 brief(bloom)
@@ -96,8 +99,8 @@ fn coded_sets(context: &Context) -> Result<Finding> {
         tables: vec![table],
         plots: vec![plot],
         notes: vec![
-            "A ringed filter answers one id in k accesses; a Golomb-coded set is read in order, against a list in order, as a \
-             search has them."
+            "A ringed filter answers for one id with k accesses. A Golomb-coded set is read in order and compared \
+             with a list in order, as it is in a search."
                 .to_owned(),
         ],
     })

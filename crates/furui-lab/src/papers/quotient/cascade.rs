@@ -1,4 +1,4 @@
-//! The cascade against a Bloom filter on storage, where neither fits the memory.
+//! The cascade compared with a Bloom filter on storage, where neither fits into memory.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -15,17 +15,17 @@ use crate::store::{WorkDirectory, ours, stored};
 use crate::table::{Cell, Table};
 
 const RATE: f64 = 0.01;
-/// Keys that are looked up at once by what can do so.
+/// The number of keys in a batch, for stores that look keys up in batches.
 const BATCH: usize = 1 << 17;
 
 const CASCADE: &str = "cascade";
 const BLOOM: &str = "Bloom, 1 %";
 const ONE_PAGE: &str = "Bloom, 1 %, one page a key";
 
-/// What is measured at every memory.
+/// The work that is measured with every amount of memory.
 struct Workload {
     keys: u64,
-    /// The last of the keys, which are put into the Bloom filters on storage.
+    /// The number of keys whose insertion into the Bloom filters on storage is measured. They are the last keys.
     sample: u64,
     lookups: u64,
     seed: u64,
@@ -36,13 +36,13 @@ impl Workload {
         mix(i ^ self.seed << 48)
     }
 
-    /// Every other one is for a key that is there.
+    /// The key of the i-th lookup. Every other one is present.
     fn query(&self, i: u64) -> u64 {
         self.key(if i.is_multiple_of(2) { mix(i) % self.keys } else { 1 << 40 | i })
     }
 }
 
-/// Nanoseconds of CPU, bytes read and written, each for one key.
+/// The costs of one key: nanoseconds of CPU time, and bytes read and written.
 struct Cost {
     insert: [f64; 3],
     lookup: [f64; 2],
@@ -153,20 +153,22 @@ pub(super) fn run(context: &Context) -> Result<Finding> {
     ];
     let verdict = verdict(&table, memories[0]);
     let data = format!(
-        "{} uniform keys, all new; {} random lookups, half of keys that are there. The cascade says of each key whether it is new, and \
-         keeps 64-bit hashes; what is measured of a Bloom filter is its last {} insertions.",
+        "{} uniform keys, all new; {} random lookups, half of them of present keys. The cascade reports for each key \
+         whether it is new, and stores 64-bit hashes; a Bloom filter is measured during its last {} insertions.",
         load.keys, load.lookups, load.sample
     );
     let notes = vec![
-        "Files are in the operating system's page cache, so CPU time has the calls and the copying but no waiting for a device. Bytes \
-         are what a device would see if there were no other memory: pages of 4 KiB for the Bloom filters, which a random write costs."
+        "Files are in the operating system's page cache, so CPU time includes the calls and the copying, but no \
+         waiting for a device. Bytes are those that a device would see without other caches: for the Bloom filters, \
+         pages of 4 KiB, since a random write costs a page."
             .into(),
-        "The Bloom filters read and write through a cache of pages of the size named (clock replacement), which begins full; where it \
-         holds all pages, nothing is read or written until the end."
+        "The Bloom filters read and write through a cache of pages of the given size (clock replacement), which is \
+         full at the beginning; if it holds all pages, nothing is read or written until the end."
             .into(),
-        "The cascade looks keys up in batches of 131072, as the command line does; nothing is mapped.".into(),
-        "A Bloom filter of 1 % takes a fifth of the cascade's storage and answers 1 % wrong. At the cascade's rate (keys / 2^64) it \
-         would need 54 bits a key or more, and more probes than the 7 it has here."
+        "The cascade looks keys up in batches of 131072, as the command line does. No file is mapped.".into(),
+        "A Bloom filter of 1 % takes a fifth of the cascade's storage, and 1 % of its answers about absent keys are \
+         wrong. At the cascade's rate (keys / 2^64) it would need 54 bits a key or more, and more probes than the 7 \
+         it has here."
             .into(),
     ];
     Ok(Finding { data, tables: vec![table], plots, verdict, notes })
@@ -186,9 +188,9 @@ fn verdict(table: &Table, memory: u64) -> Verdict {
     let times = |column: &str| [BLOOM, ONE_PAGE].map(|bloom| of(bloom, column) / of(CASCADE, column));
     let (insert, written, lookup) = (times("insert ns"), times("written a key inserted"), times("lookup ns"));
     let text = format!(
-        "With {} MiB, an insertion into a Bloom filter on storage takes {} times the cascade's CPU time ({} with all bits of a key in one \
-         page) and writes {} ({}) times as many bytes; a lookup takes {} ({}) times as long. Where the Bloom filter fits the memory it is \
-         the faster one.",
+        "With {} MiB, an insertion into a Bloom filter on storage takes {} times the cascade's CPU time ({} with all \
+         bits of a key in one page) and writes {} ({}) times as many bytes; a lookup takes {} ({}) times as long. If \
+         the Bloom filter fits into memory, it is the faster one.",
         brief(memory),
         brief(insert[0]),
         brief(insert[1]),

@@ -1,21 +1,21 @@
-//! How long runs and clusters become, against theory.
+//! The lengths of runs and clusters, compared with theory.
 
 use furui::KeyHash;
-use furui::filter::QuotientFilter;
+use furui::filter::{FilterMut, QuotientFilter};
 
 use crate::keys::mix;
 use crate::papers::{Axis, Context, Finding, Mark, Plot, Result, Series, Verdict, brief};
 use crate::table::{Cell, Table};
 
-/// So long that two keys hardly ever share a fingerprint.
+/// The remainder bits: so many that two keys hardly ever share a fingerprint.
 const REMAINDER_BITS: u32 = 32;
-/// Twentieths of the slots.
+/// The loads that are measured, in twentieths of the slots.
 const LOADS: std::ops::RangeInclusive<u64> = 1..=19;
-/// The load at which lengths are shown one by one, in twentieths, and up to what length.
+/// The load at which lengths are listed one by one, in twentieths, and the largest length listed.
 const SHOWN: u64 = 15;
 const LONGEST: usize = 40;
 
-/// How many runs, or clusters, there are of each length.
+/// The number of runs, or clusters, of each length.
 #[derive(Default)]
 struct Lengths(Vec<u64>);
 
@@ -35,7 +35,7 @@ impl Lengths {
         self.0.iter().zip(0..).map(|(count, length)| count * length).sum::<u64>() as f64 / self.count()
     }
 
-    /// The share of those of this length.
+    /// The share of runs or clusters that have this length.
     fn share(&self, length: usize) -> f64 {
         self.0.get(length).copied().unwrap_or_default() as f64 / self.count()
     }
@@ -44,7 +44,7 @@ impl Lengths {
         self.0.len().saturating_sub(1)
     }
 
-    /// The least length that 99 % do not exceed.
+    /// The smallest length that 99 % do not exceed.
     fn percentile_99(&self) -> usize {
         least_length(|length| self.share(length))
     }
@@ -60,26 +60,26 @@ fn least_length(share: impl Fn(usize) -> f64) -> usize {
         .unwrap_or(usize::MAX)
 }
 
-/// ln n!, summed up.
+/// ln n!, computed as a sum.
 fn ln_factorial(n: usize) -> f64 {
     (2..=n).map(|i| (i as f64).ln()).sum()
 }
 
-/// The share of runs of this length: the keys of a slot are Poisson-distributed, and at least one.
+/// The share of runs of this length. The number of keys of a slot is Poisson-distributed, and a run has at least one.
 fn run_share(load: f64, length: usize) -> f64 {
     (length as f64 * load.ln() - load - ln_factorial(length)).exp() / (1.0 - (-load).exp())
 }
 
-/// The share of clusters of this length. A cluster is the busy period of a queue that serves one slot's key at a time: with
-/// B the Borel distribution's generating function, that of clusters is (1 - e^(-load B)) / (1 - e^(-load)), whose
-/// coefficients Lagrange's inversion gives.
+/// The share of clusters of this length. A cluster is the busy period of a queue that serves the keys of one slot at a
+/// time. With B the generating function of the Borel distribution, that of clusters is (1 - e^(-load B)) / (1 -
+/// e^(-load)); Lagrange's inversion gives its coefficients.
 fn cluster_share(load: f64, length: usize) -> f64 {
     let (t, before) = (length as f64, length as f64 - 1.0);
     let power = if length == 1 { 0.0 } else { before * (load * before).ln() };
     (load.ln() - load * t + power - ln_factorial(length)).exp() / (1.0 - (-load).exp())
 }
 
-/// Of a table: of its runs, and of its clusters.
+/// The lengths of a table's runs and of its clusters.
 fn lengths(filter: &QuotientFilter) -> [Lengths; 2] {
     let [mut runs, mut clusters] = [Lengths::default(), Lengths::default()];
     let (mut run, mut cluster) = (0, 0);
@@ -165,12 +165,12 @@ pub(super) fn run(context: &Context) -> Result<Finding> {
     let verdict = verdict(&table);
     let data = "Uniform 64-bit hashes.".into();
     let notes = vec![
-        "A cluster begins with a remainder in its canonical slot and goes on while remainders are shifted, as the entry defines it: \
-         two clusters may stand side by side."
+        "A cluster begins with a remainder in its canonical slot and continues while remainders are shifted, as the \
+         entry defines it, so two clusters may be adjacent."
             .into(),
-        "Theory: the keys of a slot are Poisson-distributed with mean α, so a run is of α / (1 - e^-α) on average; a cluster is the busy \
-         period of a queue and has α e^-α / ((1 - α)(1 - e^-α)) slots on average, t of them with probability α e^(-αt) (α (t - 1))^(t - 1) / \
-         (t! (1 - e^-α))."
+        "Theory: the number of keys of a slot is Poisson-distributed with mean α, so a run has α / (1 - e^-α) slots \
+         on average; a cluster is the busy period of a queue and has α e^-α / ((1 - α)(1 - e^-α)) slots on average, \
+         t of them with probability α e^(-αt) (α (t - 1))^(t - 1) / (t! (1 - e^-α))."
             .into(),
     ];
     Ok(Finding { data, tables: vec![table, shares], plots, verdict, notes })
@@ -211,8 +211,9 @@ fn verdict(table: &Table) -> Verdict {
     };
     let (runs, clusters) = (off("mean run"), off("mean cluster"));
     let text = format!(
-        "Means differ from theory by at most {} % (runs) and {} % (clusters) over all loads. At loads of 50, 75, 90 and 95 % a cluster has {}, \
-         {}, {} and {} slots on average; 99 of 100 have no more than {}, {}, {} and {}.",
+        "Means differ from theory by at most {} % (runs) and {} % (clusters) over all loads. At loads of 50, 75, 90 \
+         and 95 % a cluster has {}, {}, {} and {} slots on average; 99 of 100 clusters have no more than {}, {}, {} \
+         and {}.",
         brief(100.0 * runs),
         brief(100.0 * clusters),
         brief(of("mean cluster", 0.5)),
@@ -231,7 +232,7 @@ fn verdict(table: &Table) -> Verdict {
 mod tests {
     use super::*;
 
-    /// They are distributions, with the means that the table has.
+    /// The shares are distributions, and have the means that the table lists.
     #[test]
     fn shares_add_up_to_one_and_have_their_means() {
         for load in [0.1_f64, 0.5, 0.75] {

@@ -1,4 +1,4 @@
-//! What an operation costs as the table fills.
+//! The time of an operation as the table fills.
 
 use std::hint::black_box;
 
@@ -12,18 +12,18 @@ use crate::table::{Cell, Table};
 
 const ROUNDS: usize = 5;
 const REMAINDER_BITS: u32 = 8;
-/// Twentieths of the slots.
+/// The loads that are measured, in twentieths of the slots.
 const LOADS: std::ops::RangeInclusive<u64> = 1..=19;
 
 const QUOTIENT: &str = "quotient filter";
 const BLOOM: &str = "Bloom filter of as many bits";
 
-/// What is measured.
+/// A filter whose operations are measured.
 trait Table64 {
     const NAME: &str;
     fn insert(&mut self, hash: u64);
     fn contains(&self, hash: u64) -> bool;
-    /// Whether it could be removed; nothing where nothing can.
+    /// Returns whether the key could be removed, or `None` if the filter cannot remove keys.
     fn remove(&mut self, hash: u64) -> Option<bool>;
 }
 
@@ -39,7 +39,7 @@ impl Table64 for QuotientFilter {
     }
 
     fn remove(&mut self, hash: u64) -> Option<bool> {
-        Some(self.remove_hash(KeyHash::new(hash)))
+        Some(self.remove_hash(KeyHash::new(hash)).expect("the filter keeps copies"))
     }
 }
 
@@ -81,11 +81,11 @@ struct Keys<'a> {
     fresh: &'a [u64],
     hits: &'a [u64],
     misses: &'a [u64],
-    /// Which are removed, and put in again when the clock has stopped.
+    /// The keys that are removed, and inserted again while the clock is stopped.
     gone: &'a [u64],
 }
 
-/// Nanoseconds of each round.
+/// The nanoseconds an operation in each round.
 #[derive(Default)]
 struct Times {
     insert: Vec<f64>,
@@ -125,7 +125,7 @@ pub(super) fn run(context: &Context) -> Result<Finding> {
     let slots: u64 = context.size(1 << 24, 1 << 12);
     let lookups: usize = context.size(200_000, 200);
     let hash = |i: u64| mix(i ^ context.seed << 48);
-    let mut quotient = QuotientFilter::new(slots, REMAINDER_BITS)?;
+    let mut quotient = QuotientFilter::new(slots, REMAINDER_BITS)?.counting();
     let most = slots as f64 * *LOADS.end() as f64 / 20.0;
     let probes = (quotient.bits() as f64 / most * std::f64::consts::LN_2).round() as u32;
     let mut bloom = Bloom::from_parts(quotient.bits(), probes)?;
@@ -180,7 +180,7 @@ pub(super) fn run(context: &Context) -> Result<Finding> {
     );
     let mut notes = vec![
         "Run by run search is not by walking the cluster, as the entry's Fig. 6 has it, but by counting flags of 64 slots at once \
-         (the rank-and-select quotient filter); with a walk the right end of the curves would be steeper."
+         (the rank-and-select quotient filter); 004-walk measures both."
             .into(),
         "Nothing but this table is in the caches while it is measured, so \"one key at a time\" is one or two cache misses.".into(),
     ];
@@ -209,24 +209,32 @@ fn verdict(table: &Table) -> Verdict {
     let of = |filter: &str, operation: &str, load: f64| {
         table.number(operation, &[("filter", filter.into()), ("load", load.into())])
     };
-    let all = |operation: &str| {
-        LOADS.map(|load| load as f64 / 20.0).all(|load| of(QUOTIENT, operation, load) < of(BLOOM, operation, load))
+    let wins = |column: &str| {
+        let loads = LOADS.map(|load| load as f64 / 20.0);
+        loads.filter(|&load| of(QUOTIENT, column, load) < of(BLOOM, column, load)).count()
     };
-    let grade = match (all("hit ns"), all("insert ns")) {
-        (true, true) => Grade::Reproduced,
-        (true, false) => Grade::WithinBand,
-        (false, _) => Grade::NotReproduced,
-    };
+    let wins = ["insert ns", "hit ns", "miss ns", "false positives"].map(wins);
+    let grade =
+        if wins[..3].iter().all(|&wins| wins == LOADS.count()) { Grade::Reproduced } else { Grade::NotReproduced };
     let text = |operation: &str| {
         let [low, half, high, most] = [0.05, 0.5, 0.9, 0.95].map(|load| brief(of(QUOTIENT, operation, load)));
         let [half_bloom, most_bloom] = [0.5, 0.95].map(|load| brief(of(BLOOM, operation, load)));
-        format!("{low}, {half}, {high} and {most} ns (Bloom: {half_bloom} and {most_bloom} at the second and the last)")
+        format!("{low}, {half}, {high} and {most} ns (Bloom: {half_bloom} and {most_bloom} at loads of 50 and 95 %)")
     };
     Verdict::new(
         grade,
         format!(
-            "At loads of 5, 50, 90 and 95 % an insertion takes {}; a hit {}; a miss {}. A deletion takes {} ns at 50 % and {} at 95 \
+            "Of {} loads the quotient filter is faster than a Bloom filter of as many bits at {} for an insertion, {} for a hit and {} for \
+             a miss, and has fewer false positives at {}: at 50 % {} for {}. So at equal memory it is the Bloom filter that should be \
+             taken, unless keys are deleted, listed or merged. At loads of 5, 50, 90 and 95 % an insertion takes {}; a hit {}; a miss {}. A deletion takes {} ns at 50 % and {} at 95 \
              %; a Bloom filter has none.",
+            LOADS.count(),
+            wins[0],
+            wins[1],
+            wins[2],
+            wins[3],
+            brief(of(QUOTIENT, "false positives", 0.5)),
+            brief(of(BLOOM, "false positives", 0.5)),
             text("insert ns"),
             text("hit ns"),
             text("miss ns"),

@@ -1,4 +1,4 @@
-//! A Bloom filter in a file, of which memory holds some pages.
+//! A Bloom filter in a file, with some of its pages in memory.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -10,12 +10,12 @@ use crate::papers::Result;
 pub(super) const PAGE: usize = 4096;
 const PAGE_BITS: u64 = 8 * PAGE as u64;
 
-/// Where the bits of a key are.
+/// The positions of a key's bits.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Layout {
-    /// Anywhere: a Bloom filter as it is.
+    /// Anywhere in the file: an ordinary Bloom filter.
     Spread,
-    /// All in one page of the file, for a few more false positives.
+    /// All in one page of the file, at the price of a slightly higher rate.
     OnePage,
 }
 
@@ -28,13 +28,13 @@ pub(super) struct Shape {
 }
 
 impl Shape {
-    /// The pages for so many keys at a rate, with the best number of probes.
+    /// The shape for so many keys at a rate, with the best number of probes.
     pub(super) fn new(keys: u64, rate: f64, layout: Layout) -> Self {
         let bits = keys as f64 * -rate.ln() / std::f64::consts::LN_2.powi(2);
         Self { pages: (bits / PAGE_BITS as f64).ceil() as u64, probes: (-rate.log2()).round() as u32, layout }
     }
 
-    /// The pages of a key's bits, and the bits in them.
+    /// The pages of a key's bits, and the positions of the bits in them.
     #[inline]
     fn bits(self, key: u64) -> impl Iterator<Item = (usize, usize)> {
         let scale = move |hash: u64, to: u64| ((u128::from(hash) * u128::from(to)) >> 64) as u64;
@@ -52,7 +52,7 @@ impl Shape {
         })
     }
 
-    /// The bytes of a filter with these keys, filled in memory.
+    /// The bytes of a filter with these keys. It is filled in memory.
     pub(super) fn filled(self, keys: impl Iterator<Item = u64>) -> Vec<u8> {
         let mut bytes = vec![0; self.pages as usize * PAGE];
         for key in keys {
@@ -62,11 +62,12 @@ impl Shape {
     }
 }
 
-/// A filter in a file, behind a cache of pages that are replaced by the clock algorithm and written when they are.
+/// A filter in a file, with a cache of pages. The clock algorithm replaces pages, and they are written when they are
+/// replaced.
 pub(super) struct StorageBloom {
     shape: Shape,
     file: File,
-    /// The frame of each page, or `NONE`.
+    /// The frame that holds each page, or `NONE`.
     frame_of: Vec<u32>,
     frames: Vec<Frame>,
     memory: Vec<u8>,
@@ -84,7 +85,7 @@ struct Frame {
 const NONE: u32 = u32::MAX;
 
 impl StorageBloom {
-    /// The filter of these bytes, in a new file, with so many bytes of memory for its pages.
+    /// Creates a new file with the bytes of a filter, and a cache of so many bytes for its pages.
     pub(super) fn create(path: &Path, shape: Shape, bytes: &[u8], memory: u64) -> Result<Self> {
         let file = File::options().read(true).write(true).create_new(true).open(path)?;
         file.write_all_at(bytes, 0)?;
@@ -122,7 +123,7 @@ impl StorageBloom {
         Ok(true)
     }
 
-    /// Reads pages until the memory is full, as it is after a while.
+    /// Reads pages until the cache is full, as it is after some time of use.
     pub(super) fn warm(&mut self) -> Result<()> {
         for page in 0..self.memory.len() / PAGE {
             self.frame(page)?;
@@ -130,7 +131,7 @@ impl StorageBloom {
         Ok(())
     }
 
-    /// The frame that has this page, after reading it if need be.
+    /// The frame that holds this page; reads the page first if necessary.
     fn frame(&mut self, page: usize) -> Result<usize> {
         if self.frame_of[page] != NONE {
             let frame = self.frame_of[page] as usize;
@@ -167,7 +168,7 @@ mod tests {
     use super::*;
     use crate::store::WorkDirectory;
 
-    /// One page of memory for many, so that all goes through the file.
+    /// The cache has one page for many pages of the file, so that all accesses go through the file.
     #[test]
     fn what_is_put_in_is_found_whatever_the_memory() {
         for layout in [Layout::Spread, Layout::OnePage] {

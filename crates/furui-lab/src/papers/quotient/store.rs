@@ -1,4 +1,4 @@
-//! Sets of 64-bit keys on storage: the cascade, and what others take.
+//! Sets of 64-bit keys on storage: the cascade and its rivals.
 
 use std::path::Path;
 
@@ -14,16 +14,16 @@ pub(super) const CASCADE: &str = "furui";
 
 /// A set of 64-bit keys on storage.
 pub(super) trait Store {
-    /// Puts keys in; how many were not there, if that is known before the next `sync`.
+    /// Inserts keys. Returns how many were new, if that is known before the next `sync`.
     fn insert(&mut self, keys: &[u64]) -> Result<Option<u64>>;
-    /// How many of the keys it has; nothing if it cannot say.
+    /// The number of these keys that the store has, or `None` if it cannot tell.
     fn count(&mut self, keys: &[u64]) -> Result<Option<usize>>;
     fn sync(&mut self) -> Result<()>;
 }
 
 pub(super) type Open = fn(&Path, u64) -> Result<Box<dyn Store>>;
 
-/// All of them, and whether the memory that is named bounds what they read through.
+/// All stores; for each, whether the given memory also bounds its reads.
 pub(super) const STORES: &[(&str, Open)] = &[
     (CASCADE, |directory, memory| {
         let storage = Directory::open(directory.join("set"))?.mapped(false);

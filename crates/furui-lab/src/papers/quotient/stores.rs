@@ -1,4 +1,4 @@
-//! The cascade as an exact set against stores of others, by memory.
+//! The cascade as an exact set compared with other stores, by memory.
 
 use super::store::{CASCADE, STORES, Store};
 use crate::clock::process_ns;
@@ -7,23 +7,24 @@ use crate::papers::{Axis, Context, Finding, Grade, Mark, Plot, Result, Series, V
 use crate::store::{WorkDirectory, stored};
 use crate::table::{Cell, Table};
 
-/// Keys put in at once.
+/// The number of keys that are inserted at once.
 const TRANSACTION: u64 = 100_000;
-/// Of the mixed load: so many keys are looked up, half of them there, then as many new ones put in.
+/// The number of keys in a step of the mixed load, which looks up so many keys, half of them present, and then inserts
+/// as many new ones.
 const MIXED: u64 = 10_000;
-/// CPU time after which a phase is ended: what it costs is known by then.
+/// The CPU time after which a phase ends, since its costs are known by then.
 const ENOUGH_NS: u64 = 6_000_000_000;
 
 const MEMORY: &str = "memory MiB";
 
-/// Bytes that this process has passed to read and write calls, where the system counts them.
+/// The bytes that this process has passed to read and write calls, if the system counts them.
 fn bytes_moved() -> Option<[u64; 2]> {
     let text = std::fs::read_to_string("/proc/self/io").ok()?;
     let of = |name: &str| text.lines().find_map(|line| line.strip_prefix(name)?.trim().parse().ok());
     Some([of("rchar:")?, of("wchar:")?])
 }
 
-/// What a phase took.
+/// The costs of a phase.
 struct Phase {
     operations: u64,
     ns: u64,
@@ -31,8 +32,8 @@ struct Phase {
 }
 
 impl Phase {
-    /// Calls `step` with 0, 1 and so on, until it says that all is done or enough time has passed; each says how many operations
-    /// it did.
+    /// Calls `step` with 0, 1 and so on, until it returns that it is done, or enough time has passed. Each call returns
+    /// the number of its operations.
     fn run(mut step: impl FnMut(u64) -> Result<u64>) -> Result<Self> {
         let (start, moved) = (process_ns(), bytes_moved());
         let mut operations = 0;
@@ -48,7 +49,7 @@ impl Phase {
         Ok(Self { operations, ns: process_ns() - start, moved })
     }
 
-    /// An operation's nanoseconds, bytes read and bytes written.
+    /// The cells of a row: nanoseconds, bytes read and bytes written for each operation.
     fn cells(&self) -> [Cell; 3] {
         let each = |amount: u64| Cell::from(amount as f64 / self.operations.max(1) as f64);
         let moved = |i: usize| self.moved.map_or("unknown".into(), |moved| each(moved[i]));
@@ -80,7 +81,7 @@ impl Load {
         })
     }
 
-    /// Nothing if the store cannot say whether it has a key.
+    /// Runs the mixed load. Returns `None` if the store cannot tell whether it has a key.
     fn mix(&self, store: &mut dyn Store, known: u64) -> Result<Option<Phase>> {
         let mut answers = true;
         let phase = Phase::run(|i| {
@@ -91,7 +92,7 @@ impl Load {
             let query = |j: u64| self.key(if j.is_multiple_of(2) { mix(j) % known } else { 1 << 40 | j });
             let queries: Vec<u64> = (i * MIXED..(i + 1) * MIXED).map(query).collect();
             match store.count(&queries)? {
-                Some(found) => assert_eq!(found as u64, MIXED / 2, "those that are there and no others"),
+                Some(found) => assert_eq!(found as u64, MIXED / 2, "finds just the keys that are in the store"),
                 None => answers = false,
             }
             let keys: Vec<u64> = (i * MIXED..(i + 1) * MIXED).map(|i| self.key(1 << 32 | i)).collect();
@@ -151,25 +152,31 @@ pub(super) fn run(context: &Context) -> Result<Finding> {
         plot("stores-mixed", "Half lookups, half insertions, by memory", &table, "mixed ns", "ns of CPU an operation"),
         plot("stores-written", "Bytes written for an insertion", &table, "written a key inserted", "bytes a key"),
     ];
-    let mut notes = vec![
-        format!("Keys are put in {TRANSACTION} at a time, in one batch or transaction; of the mixed load, {MIXED} at a time."),
-        "CPU time of all threads, background ones too; one run of each, so differences of a tenth mean nothing. Files are in the operating \
-         system's page cache: there is no waiting for a device in these figures."
+    let mut notes =
+        vec![
+        format!("Keys are inserted {TRANSACTION} at a time, in one batch or transaction; in the mixed load, {MIXED} \
+            at a time."),
+        "Times are the CPU time of all threads, including background ones, in one run of each store, so differences \
+         of a tenth mean nothing. Files are in the operating system's page cache, so the figures include no waiting \
+         for a device."
             .into(),
-        "Bytes are those of read and write calls. LMDB reads through a map, which is not counted, and has no limit of memory: it is the \
-         same at every size. furui is made to read by calls, not through its map, to be counted."
+        "Bytes are those of read and write calls. LMDB reads through a memory map, which is not counted, and has no \
+         limit of memory, so it is equal at every size. furui reads by calls here, not through a map, so that its \
+         reads are counted."
             .into(),
-        "The sort-merge file (DRUM) is the least one can do: it says which keys are new only when it merges, and answers nothing in \
-         between."
+        "The sort-merge file (DRUM) does the minimum of work: it tells which keys are new only when it merges, and \
+         answers no queries in between."
             .into(),
-        "Stored are the lengths of all files; fjall's have a journal of 64 MiB that is allocated at once.".into(),
-        "RocksDB keeps filters and indices of its files in memory besides what is named, as it does by default: some 1.3 bytes a key."
+        "The bytes stored are the lengths of all files; those of fjall include a journal of 64 MiB that is allocated \
+            at the beginning.".into(),
+        "RocksDB keeps filters and indices of its files in memory beyond the given limit, as it does by default: \
+            some 1.3 bytes a key."
             .into(),
     ];
     if !unfinished.is_empty() {
         let seconds = ENOUGH_NS / 1_000_000_000;
         notes.push(format!(
-            "Ended after {seconds} s of CPU time, with the costs until then: {}.",
+            "These phases were ended after {seconds} s of CPU time, and their costs are those until then: {}.",
             unfinished.join("; ")
         ));
     }
@@ -177,11 +184,11 @@ pub(super) fn run(context: &Context) -> Result<Finding> {
         (cfg!(feature = "rivals"), "rivals", "LMDB, redb and fjall"),
         (cfg!(feature = "rocksdb"), "rocksdb", "RocksDB, of the system's library"),
     ] {
-        let without = if compiled { "with it here" } else { "left out here, for it is without" };
+        let without = if compiled { "which this build has" } else { "which this build lacks" };
         notes.push(format!("{stores}: part of the feature `{feature}`, {without}."));
     }
     let verdict = verdict(&table, memories);
-    let data = "Uniform 64-bit keys without values, all new; of the keys looked up every other one is there.".into();
+    let data = "Uniform 64-bit keys without values, all new; every other key that is looked up is present.".into();
     Ok(Finding { data, tables: vec![table], plots, verdict, notes })
 }
 
@@ -196,15 +203,23 @@ fn plot(name: &str, title: &str, table: &Table, column: &str, unit: &str) -> Plo
 fn verdict(table: &Table, memories: &[u64]) -> Verdict {
     let texts = memories.iter().map(|&memory| {
         let mib = memory as f64 / f64::from(1 << 20);
-        let of = |store: &str, column: &str| table.points(MEMORY, column, &[("store", store.into()), (MEMORY, mib.into())])[0].1;
+        let of = |store: &str, column: &str| {
+            table.points(MEMORY, column, &[("store", store.into()), (MEMORY, mib.into())])[0].1
+        };
         let others = STORES.iter().filter(|(name, _)| ![CASCADE, "sort-merge file"].contains(name));
         let times = others.map(|(name, _)| {
             let times = |column: &str| brief(of(name, column) / of(CASCADE, column));
-            format!("{name} {} (mixed {}, written {})", times("insert ns"), times("mixed ns"), times("written a key inserted"))
+            format!(
+                "{name} {} (mixed {}, written {})",
+                times("insert ns"),
+                times("mixed ns"),
+                times("written a key inserted")
+            )
         });
         let times = times.collect::<Vec<_>>().join(", ");
         format!(
-            "With {} MiB furui takes {} ns to put a key in, {} ns an operation of the mixed load, and writes {} bytes a key{}.",
+            "With {} MiB, furui takes {} ns to insert a key and {} ns for an operation of the mixed load, and writes \
+                {} bytes a key{}.",
             brief(mib),
             brief(of(CASCADE, "insert ns")),
             brief(of(CASCADE, "mixed ns")),

@@ -1,4 +1,4 @@
-//! Figs. 8 and 9, and eq. 18: the rate of false positives with which the traffic is least.
+//! Figs. 8 and 9, and eq. 18: the false-positive rate with the least traffic.
 
 use super::super::{Axis, Context, Finding, Grade, Mark, Plot, Result, Series, Verdict, brief};
 use super::{corpora, options};
@@ -29,15 +29,16 @@ pub(super) fn fig8(context: &Context) -> Result<Finding> {
         tables: vec![mean, max, best],
         plots,
         notes: vec![
-            "What the bits of a fixed filter are at each alpha, the paper leaves to be guessed. It gives one size, 2164 bits, but says \
-             that with few documents filters are needlessly long, so that a larger alpha is better: then they must be shorter the \
-             larger alpha is. By eq. 4, 2164 bits are those of 300 keys at 2^-5, so we take k / ln 2 bits for each of 300 keys; for the \
-             Debian documents, as many keys as are best at 2^-5. With one size for all rates (\"one size\") few hash functions are \
-             the best at any number of documents, as they are with the bits that are best for each alpha by itself at half of the \
+            "The paper does not say how many bits a fixed filter has at each alpha. It gives one size, 2164 bits, \
+             but says that with few documents filters are needlessly long, so that a larger alpha is better: so \
+             filters must be shorter for a larger alpha. By eq. 4, 2164 bits are the size for 300 keys at 2^-5. So \
+             we take k / ln 2 bits for each of 300 keys; and for the Debian documents, for the number of keys that \
+             is best at 2^-5. With one size for all rates (\"one size\"), few hash functions are best for every \
+             number of documents. They are also best if each alpha has the bits that are best for it at half of the \
              documents (\"bits of each alpha\")."
                 .to_owned(),
-            "Of 5000 queries a few pairs of long lists decide the mean, and one pair the maximum; the means over all pairs, by \
-             formula, do not depend on that luck."
+            "In 5000 queries, a few pairs of long lists determine the mean, and one pair the maximum; the means over \
+             all pairs, computed by formula, do not depend on chance."
                 .to_owned(),
         ],
     })
@@ -45,7 +46,8 @@ pub(super) fn fig8(context: &Context) -> Result<Finding> {
 
 const ZIPF: &str = "Zipf";
 
-/// The best k in a column, by the number of documents: the least, the greatest, and that of all numbers together.
+/// The best k in a column for each number of documents: the smallest, the largest, and the best for all numbers
+/// together.
 fn best_k(best: &Table, column: &str) -> [f64; 3] {
     let (least, most) = best.range(column, &[("corpus", ZIPF.into())]);
     [least, most, best.number(column, &[("corpus", ZIPF.into()), ("documents", "mean".into())])]
@@ -63,10 +65,11 @@ fn best_ringed(best: &Table) -> Verdict {
     Verdict::new(
         grade,
         format!(
-            "Ringed filters are best at k = {}, whatever the number of documents, and take {} % more at 7. The paper's own equations \
-             say so: with gamma a whole number of bits, two lists of one length take 9 + 160 x 0.0133 = 11.1 bits an id at 6 and 11 + \
-             160 x 0.0052 = 11.8 at 7 (eqs. 15 and 17), and lists of words drawn at random have one length on average. For 7 to win, \
-             the lists that are asked must hold 1.53 times the ids of those that are sent.",
+            "Ringed filters are best at k = {}, whatever the number of documents, and take {} % more at 7. The \
+             paper's own equations say so: if gamma is a whole number of bits, two lists of one length take 9 + 160 \
+             x 0.0133 = 11.1 bits an id at 6 and 11 + 160 x 0.0052 = 11.8 at 7 (eqs. 15 and 17), and lists of words \
+             drawn at random have one length on average. For k = 7 to be best, the lists to which filters are sent \
+             must have 1.53 times as many ids as the lists that are sent.",
             range(least, most),
             brief(more)
         ),
@@ -86,8 +89,8 @@ fn best_fixed(best: &Table) -> Verdict {
     Verdict::new(
         grade,
         format!(
-            "Fixed-size ones, made for 300 keys, are best at k = {} by the number of documents, and over all numbers at {} (the paper: \
-             5). With 2164 bits at every alpha they would be best at {}.",
+            "Fixed-size filters, made for 300 keys, are best at k = {}, depending on the number of documents, and \
+             for all numbers together at {} (the paper: 5). With 2164 bits at every alpha they would be best at {}.",
             range(least, most),
             brief(of_all),
             range(one_least, one_most)
@@ -106,8 +109,8 @@ fn growth(best: &Table, corpus: &Corpus) -> Verdict {
     Verdict::holds(
         of_fixed > 1.1 * of_ringed,
         format!(
-            "From half of the documents to all the traffic with fixed-size filters at 2^-5 grows {} times, that with ringed ones at \
-             2^-7 {} times.",
+            "From half of the documents to all of them, the traffic with fixed-size filters at 2^-5 grows {} times, \
+             and that with ringed ones at 2^-7 {} times.",
             brief(of_fixed),
             brief(of_ringed)
         ),
@@ -140,27 +143,29 @@ pub(super) fn eq18(context: &Context) -> Result<Finding> {
             Verdict::holds(
                 worst < 1.02,
                 format!(
-                    "The whole k beside the alpha of eq. 18 takes at most {} % more than the best one, measured.",
+                    "The integer k nearest to the alpha of eq. 18 takes at most {} % more traffic than the best k, \
+                        as measured.",
                     brief(100.0 * (worst - 1.0))
                 ),
             ),
         ])
         .and(format!(
-            "An alpha for each pair of lists, which the paper leaves for later, takes {} times the mean traffic of 2^-7 for all.",
+            "One alpha for each pair of lists, which the paper leaves to future work, takes {} times the mean \
+                traffic of 2^-7 for all pairs.",
             gains.join(" and ")
         )),
         tables: vec![alone, best],
         plots: vec![plot],
-        notes: vec!["The number of common ids is not known before, and taken for 0 (eq. 19).".to_owned()],
+        notes: vec!["The number of common ids is not known in advance, and is taken as 0 (eq. 19).".to_owned()],
     })
 }
 
-/// `6`, or `6 to 8`.
+/// Formats a range as `6` or `6 to 8`.
 fn range(least: f64, most: f64) -> String {
     if least == most { brief(least) } else { format!("{} to {}", brief(least), brief(most)) }
 }
 
-/// The numbers of documents of a corpus in a table.
+/// The numbers of documents at which a table measures a corpus.
 fn documents(table: &Table, corpus: &Corpus) -> Vec<u64> {
     let points = table.points("documents", "documents", &[("corpus", corpus.name.as_str().into())]);
     let mut documents: Vec<u64> = points.iter().map(|point| point.0 as u64).collect();

@@ -20,29 +20,30 @@ pub(super) const EXPERIMENTS: &[Experiment] = &[
     experiment(
         "fig4",
         "Fig. 4: the window of a ringed filter",
-        "Of the windows of delta = 1, 10, 100 and 1000 groups, the longer has the lower false-positive rate, so delta should \
-         be large; from here on it is 100,000.",
+        "Among windows of delta = 1, 10, 100 and 1000 groups, longer ones have lower false-positive rates, so delta \
+         should be large. In the following figures it is 100,000.",
         rates::fig4,
     ),
     experiment(
         "fig5",
         "Fig. 5: the rates of the three filters",
-        "At alpha = 2^-10 and with as many bits in all, the mean rate of a fixed-size filter is about 9.37 times that of a \
-         variable-size one, and that of a ringed one about 1.0000004 times.",
+        "At alpha = 2^-10 and with equal bits in total, the mean rate of a fixed-size filter is about 9.37 times \
+         that of a variable-size one, and the mean rate of a ringed one about 1.0000004 times.",
         rates::fig5,
     ),
     experiment(
         "fig6",
         "Fig. 6: the time of a check",
-        "To check 10^6 keys, a variable-size filter takes far longer than a fixed-size one, as its hashes cannot be computed \
-         before; a ringed filter, whose can, takes about as long as a fixed-size one at every alpha.",
+        "To check 10^6 keys, a variable-size filter takes far longer than a fixed-size one, because its hashes \
+         cannot be computed in advance; those of a ringed filter can, so it takes about as long as a fixed-size one \
+         at every alpha.",
         rates::fig6,
     ),
     experiment(
         "table1",
         "Table 1: the documents",
-        "100,000 papers in English of 47,086 words that are nouns, verbs or adjectives in WordNet; 632.7 words a document, \
-         1343.8 documents a word.",
+        "The documents are 100,000 papers in English with 47,086 different words, which are nouns, verbs or \
+         adjectives in WordNet. There are 632.7 words a document and 1343.8 documents a word.",
         traffic::table1,
     ),
     experiment(
@@ -69,20 +70,21 @@ pub(super) const EXPERIMENTS: &[Experiment] = &[
     experiment(
         "eq18",
         "Eqs. 18 and 19: the best alpha",
-        "The traffic of two lists is least at alpha = n1 / (160 (ln 2)^2 (n2 - both)); for lists of one size that is 0.013, \
-         which is 2^-6.27.",
+        "The traffic of two lists is minimal at alpha = n1 / (160 (ln 2)^2 (n2 - both)); for lists of one size that \
+         is 0.013, which is 2^-6.27.",
         best_rate::eq18,
     ),
     experiment(
         "three",
         "Section 6.2: queries of three words",
-        "What two words have in common is sent on to the third. It is less than the list of one word, so the third word is \
-         expected to add little; where little is left the Naive algorithm may go on.",
+        "The ids that two words have in common are sent on to the third word. They are fewer than the list of one \
+         word, so the third word is expected to add little; if few ids are left, the Naive algorithm may be used \
+         from there on.",
         traffic::three,
     ),
 ];
 
-/// The synthetic documents, and the real ones if there are; and what they are.
+/// The synthetic documents, the real ones if there are any, and a description of both.
 pub(super) fn corpora(context: &Context) -> Result<(Vec<Corpus>, String)> {
     let shape = context.size(Shape::PAPER, Shape::QUICK);
     let mut corpora = vec![Corpus::zipf(shape, context.seed)];

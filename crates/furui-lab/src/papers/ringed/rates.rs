@@ -1,4 +1,4 @@
-//! Figs. 4 to 6: rates and times of single filters.
+//! Figs. 4 to 6: the rates and times of single filters.
 
 use super::super::{Axis, Context, Finding, Grade, Mark, Plot, Result, Series, Verdict, brief};
 use crate::search;
@@ -22,7 +22,7 @@ pub(super) fn fig4(context: &Context) -> Result<Finding> {
         let points = table.points("keys", "of the Bloom filter's of the same bits", &[("delta", delta.into())]);
         points.iter().map(|(_, ratio)| ratio).sum::<f64>() / points.len() as f64
     };
-    // A hundredth is what so few filters leave to luck.
+    // Differences of a hundredth are chance with so few filters.
     let falls = DELTAS.windows(2).all(|pair| ratio(pair[1]) < 1.01 * ratio(pair[0]));
     let ratios = DELTAS.map(|delta| format!("{} (delta {delta})", brief(ratio(delta)))).join(", ");
     Ok(Finding {
@@ -31,14 +31,18 @@ pub(super) fn fig4(context: &Context) -> Result<Finding> {
         plots: vec![plot],
         verdict: Verdict::holds(
             falls,
-            format!("The measured rate falls with delta, as a multiple of that of a Bloom filter of the same bits: {ratios}."),
+            format!(
+                "The measured rate falls with delta, as a multiple of that of a Bloom filter of the same bits: {ratios}."
+            ),
         ),
         notes: vec![
-            "Measured: the mean over many filters of what their bits say.".to_owned(),
-            "Eq. 13 gives all groups of a window one load, and takes the bits of a group for many. \"Refined\" does without \
-             both, and is nearer wherever delta is less than the number of keys; see `ringed_rate_refined`."
+            "\"Measured\" is the mean over many filters of the rate that follows from their bits.".to_owned(),
+            "Eq. 13 assumes that all groups of a window have the same load, and that a group has many bits. \
+             \"Refined\" makes neither assumption, and is more accurate if delta is less than the number of keys; \
+             see `ringed_rate_refined`."
                 .to_owned(),
-            "delta = 1000 is enough: what 100,000 gains is a hundredth, and its window leaves the processor's nearest cache."
+            "A delta of 1000 is enough: 100,000 gains only a hundredth, and its window does not fit into the \
+                processor's nearest cache."
                 .to_owned(),
         ],
     })
@@ -68,17 +72,29 @@ pub(super) fn fig5(context: &Context) -> Result<Finding> {
         tables: vec![table],
         plots: vec![plot],
         verdict: Verdict::all([
-            Verdict::near("The mean rate of the fixed-size filter over that of the variable-size one", 9.37, fixed, 0.005, 0.1),
-            Verdict::near("The ringed filter's over that of a Bloom filter of its bits, less 1, by eq. 13", 4e-7, excess, 0.5, 10.0)
-                .and("So small a difference depends on the numbers of keys of which the mean is."),
+            Verdict::near(
+                "The mean rate of the fixed-size filter over that of the variable-size one",
+                9.37,
+                fixed,
+                0.005,
+                0.1,
+            ),
+            Verdict::near(
+                "The ringed filter's over that of a Bloom filter of its bits, less 1, by eq. 13",
+                4e-7,
+                excess,
+                0.5,
+                10.0,
+            )
+            .and("So small a difference depends on which numbers of keys are averaged."),
         ]),
         notes: vec![
-            "The means are of the rates for every number of keys from 1 to 1000; the fixed-size filter is made for 500, so that \
-             all have as many bits over all."
+            "The means are of the rates for every number of keys from 1 to 1000; the fixed-size filter is made for \
+             500, so that all kinds have equal bits in total."
                 .to_owned(),
             format!(
-                "A ringed filter rounds its bits a key up, so it has more of them than the variable-size one, and {} times its \
-                 rate.",
+                "A ringed filter rounds its bits a key up, so it has more bits than the variable-size one, and {} \
+                 times its rate.",
                 brief(ringed)
             ),
         ],
@@ -116,16 +132,16 @@ pub(super) fn fig6(context: &Context) -> Result<Finding> {
             Verdict::new(
                 near,
                 format!(
-                    "The ringed one takes {} times as long; the fixed-size one needs but a multiplication for each bit, and the \
-                     window of delta = 100,000 is all of this ring.",
+                    "The ringed one takes {} times as long, because the fixed-size one needs only a multiplication \
+                     for each bit, and a window of delta = 100,000 covers this whole ring.",
                     between(ringed)
                 ),
             ),
         ]),
         notes: vec![
             "Processor time of one thread, medians of 5 rounds in turn.".to_owned(),
-            "The variable-size filter hashes as the paper's did, by SHA-1 for each of the k functions. Ours derives all k from \
-             one hash of the id, which is why \"from the id\" costs hardly more than \"computed before\"."
+            "The variable-size filter hashes as in the paper, by SHA-1 for each of the k functions. Our filters \
+             derive all k from one hash of the id, so \"from the id\" takes hardly longer than \"computed before\"."
                 .to_owned(),
         ],
     })

@@ -1,4 +1,4 @@
-//! Table 1, Fig. 7, the cuts and three words: what an exchange of lists takes.
+//! Table 1, Fig. 7, the cuts, and queries of three words: the traffic of an exchange of lists.
 
 use super::super::{Axis, Context, Finding, Mark, Plot, Result, Series, Verdict, brief};
 use super::{corpora, options};
@@ -16,11 +16,15 @@ pub(super) fn table1(context: &Context) -> Result<Finding> {
             Verdict::near("Words a document", 632.7, each, 0.01, 0.1),
             Verdict::near("Documents a word", 1343.8, lists, 0.01, 0.1),
         ])
-        .and("The synthetic documents are made so; real ones that we may pass on are shorter."),
+        .and(
+            "The synthetic documents are made with these figures; real documents that may be redistributed are \
+            shorter.",
+        ),
         tables: vec![table],
         plots: vec![],
         notes: vec![
-            "Table 1 leaves open in how many documents the commonest word is; 68,000 gives the maximum of Fig. 7."
+            "Table 1 does not say how many documents contain the most frequent word; 68,000 gives the maximum of \
+                Fig. 7."
                 .to_owned(),
         ],
     })
@@ -57,8 +61,8 @@ pub(super) fn fig7(context: &Context) -> Result<Finding> {
             "The paper's KB must be kilobits: 1343.8 ids of 160 bits are 215 kbit, and 11,000 KB would be 550,000 ids of 100,000 \
              documents."
                 .to_owned(),
-            "The paper sends the list of the word that is drawn first. To send the smaller one costs nothing and takes a small \
-             part of the traffic."
+            "The paper sends the list of the word that is drawn first. Sending the smaller list instead costs \
+             nothing, and takes a small part of the traffic."
                 .to_owned(),
         ],
     })
@@ -83,7 +87,8 @@ pub(super) fn cuts(context: &Context) -> Result<Finding> {
         }
         plot
     };
-    // Of the synthetic documents the first rows are: the tuned filters, the paper's, the tuned with an exact gamma.
+    // The first rows of the synthetic documents are the tuned filters, the paper's filters, and the tuned filters with
+    // an exact gamma.
     let at_all = |way: usize, column: &str| {
         let [ringed, fixed] = ways[way];
         at_all(&table, &corpora[0], column, &[("ringed", ringed.into()), ("fixed", fixed.into())])
@@ -97,12 +102,15 @@ pub(super) fn cuts(context: &Context) -> Result<Finding> {
             0.05,
             0.3,
         )
-        .and(format!("Of filters whose bits are the best for 2^-5 it is {} %.", brief(at_all(0, mean)),)),
+        .and(format!(
+            "Compared with filters whose bits are the best for 2^-5, the cut is {} %.",
+            brief(at_all(0, mean)),
+        )),
         Verdict::near("The cut of the maximum, in %, of the median round", 73.0, at_all(1, max), 0.1, 0.3),
     ])
     .and(format!(
-        "What a round of queries says is a matter of luck, for a few pairs of long lists decide it: from {} to {} % for the mean, \
-         and from {} to {} % for the maximum.",
+        "The result of a round of queries is a matter of luck, because a few pairs of long lists determine it: it is \
+         from {} to {} % for the mean, and from {} to {} % for the maximum.",
         brief(at_all(1, "mean, least")),
         brief(at_all(1, "mean, most")),
         brief(at_all(1, "max, least")),
@@ -116,9 +124,9 @@ pub(super) fn cuts(context: &Context) -> Result<Finding> {
         notes: vec![
             "The rows \"mean\" are the means over all numbers of documents.".to_owned(),
             format!(
-                "The paper sends the list of the word that is drawn first. Where the smaller one is sent, as a node does it, \
-                 ringed filters cut the mean of every round by {} % or more, whatever the length of the fixed ones, and the \
-                 maximum of the median round by {} % or more.",
+                "The paper sends the list of the word that is drawn first. If the smaller list is sent, as by a \
+                 node, ringed filters cut the mean of every round by {} % or more, whatever the length of the fixed \
+                 ones, and the maximum of the median round by {} % or more.",
                 least("mean, least"),
                 least("max, median round"),
             ),
@@ -156,10 +164,10 @@ pub(super) fn three(context: &Context) -> Result<Finding> {
         tables: vec![table],
         plots: vec![plot],
         notes: vec![
-            "\"Ids where fewer\" is the paper's remark: where little is left, ids take less than a filter of fixed size. A ringed \
-             filter shrinks with what is left, and hardly gains by it."
+            "\"Ids where fewer\" follows a remark in the paper: if few ids are left, they take fewer bits than a \
+             filter of fixed size. A ringed filter shrinks with the number of ids, so ids hardly save anything."
                 .to_owned(),
-            "\"Default\" is what a node does: Golomb-coded sets, the smaller list first.".to_owned(),
+            "\"Default\" is the coding of a node: Golomb-coded sets, with the smaller list sent first.".to_owned(),
         ],
     })
 }
@@ -170,7 +178,7 @@ fn at_all(table: &Table, corpus: &Corpus, column: &str, cells: &[(&str, Cell)]) 
     table.number(column, &all.into_iter().chain(cells.iter().cloned()).collect::<Vec<_>>())
 }
 
-/// Whether a column grows with the synthetic documents.
+/// Whether a column grows with the number of synthetic documents.
 fn grows(table: &Table, column: &str) -> bool {
     table.points("documents", column, &[("corpus", "Zipf".into())]).is_sorted_by(|a, b| a.1 < b.1)
 }

@@ -6,10 +6,10 @@ use super::layout::Layout;
 const FORMS: [(&str, &str); 6] = [
     ("bloom filter", "both words, anywhere in title or text"),
     ("\"bloom filter\"", "the words one after the other"),
-    ("filter -coffee", "the first word, without the other; a phrase or a site can be left out, too"),
+    ("filter -coffee", "the first word, without the other; a phrase or a site can be excluded, too"),
     ("bloom OR cuckoo", "one of the words, or both"),
     ("filter site:wikipedia.org", "the word, on that host or one below it"),
-    ("filter (bloom OR cuckoo)", "as in arithmetic: OR comes last, unless in parentheses"),
+    ("filter (bloom OR cuckoo)", "as in arithmetic: OR binds weakest, unless in parentheses"),
 ];
 
 /// The page that is shown before the first query.

@@ -14,7 +14,8 @@ use super::super::counters::Tally;
 use super::super::{CallError, Inbound, Reply, known};
 use super::{Call, Driver};
 
-/// The maximum number of calls in flight to one peer: half of what a peer serves, so that they are not refused.
+/// The maximum number of calls in flight to one peer: half of the number that a peer serves, so that calls are not
+/// refused.
 const CALLS_PER_PEER: usize = 16;
 /// The number of consecutive calls without an answer in time after which a peer is removed from the routing table.
 const STRIKES: u8 = 2;

@@ -45,7 +45,7 @@ impl Driver {
         self.refresh = Refresh::Neighbours(query);
     }
 
-    /// Dials the nodes to join by. Their identities are known only when they answer.
+    /// Dials the nodes through which to join. Their identities are known only when they answer.
     fn join(&mut self) {
         if self.bootstrap.is_empty() {
             self.refresh_done();

@@ -58,7 +58,7 @@ impl Driver {
         self.lookups.insert(query, lookup);
     }
 
-    /// For each key its `n` nearest nodes, if the routing table or an earlier look-up tells them.
+    /// For each key, its `n` nearest nodes, if the routing table or an earlier look-up has them.
     pub(super) fn known(&mut self, keys: &[Vec<u8>], n: usize) -> Vec<Option<Vec<Peer>>> {
         let n = n.clamp(1, K_VALUE.get());
         let table = self.table();
@@ -111,7 +111,7 @@ impl Driver {
         routes::table(&mut self.swarm.behaviour_mut().kad)
     }
 
-    /// Takes the addresses that a peer states, in place of those known before.
+    /// Takes the addresses that a peer states, which replace those known before.
     pub(super) fn met(&mut self, peer: &PeerId, addresses: Vec<Multiaddr>) {
         let said: Vec<Multiaddr> = addresses
             .into_iter()

@@ -62,7 +62,7 @@ impl Desk {
         Ok(u32::try_from(lengths / (weights.len() as u64).max(1)).unwrap_or(u32::MAX))
     }
 
-    /// Stores those postings and records that this node may be a keeper of.
+    /// Stores the postings and records for which this node may be a keeper.
     fn store(
         &mut self,
         from: &Peer,
@@ -156,7 +156,7 @@ impl Desk {
     }
 }
 
-/// The whole days that are left.
+/// The number of whole days that are left.
 fn days(until: u64, now: u64) -> u8 {
     (until.saturating_sub(now) / DAY).min(u8::MAX.into()) as u8
 }

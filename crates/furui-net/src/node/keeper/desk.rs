@@ -16,8 +16,8 @@ use crate::node::kept::Kept;
 use crate::node::places::Places;
 use crate::node::{self, word_key};
 
-/// How long nothing may have been stored before the shelf is compacted, which blocks the thread while it rewrites what
-/// the shelf holds.
+/// How long nothing may have been stored before the shelf is compacted, which blocks the thread while it rewrites the
+/// shelf's files.
 const QUIET: Duration = Duration::from_secs(2 * 60);
 /// The minimum number of changes before the shelf is compacted: as many messages with something to store.
 const CHANGES: u64 = 32;
@@ -33,13 +33,14 @@ pub(super) struct Desk {
     pub(super) net: Net,
     /// The number of times that one of the nearest nodes came or went.
     comings: u64,
-    /// Hashes what the state depends on, into the number that other nodes compare.
+    /// The hasher that makes the [`state`](Self::state). Its seed is random.
     state: KeyHasher,
     pub(super) allowance: Allowance,
-    /// The shelf's changes when it was last compacted; and the changes and the time at which it will be compacted.
+    /// The shelf's number of changes when it was last compacted.
     compacted: u64,
+    /// The time at which the shelf will be compacted, and its number of changes when this was planned.
     quiet: Option<(u64, Instant)>,
-    /// The replies, by the numbers that the answerer knows the requests by.
+    /// The replies, by the numbers under which the answerer knows the requests.
     replies: HashMap<u64, Reply>,
     next_reply: u64,
     started: Instant,

@@ -50,7 +50,7 @@ impl Published {
         }
     }
 
-    /// For each of these, true if it is published and was published at `since` or later.
+    /// For each of these documents, true if it is published and was published at `since` or later.
     pub(super) fn recent(&self, ids: &[ContentId], since: u64) -> furui::Result<Vec<bool>> {
         self.0.read(|transaction| {
             let table = transaction.open_table(DOCUMENTS)?;
@@ -63,7 +63,7 @@ impl Published {
         })
     }
 
-    /// For each of these, how often it was withdrawn.
+    /// For each of these documents, the number of its withdrawals.
     pub(super) fn withdrawals(&self, ids: &[ContentId]) -> furui::Result<Vec<u32>> {
         self.0.read(|transaction| {
             let table = transaction.open_table(DOCUMENTS)?;
@@ -172,7 +172,7 @@ impl Published {
         })
     }
 
-    /// Notes that the keepers of these were told.
+    /// Notes that the keepers of these documents were told of the withdrawal.
     pub(super) fn told(&self, documents: &[(ContentId, u32)]) -> furui::Result<()> {
         self.0.change(|transaction| {
             let mut withdrawn = transaction.open_table(WITHDRAWN)?;
@@ -266,7 +266,7 @@ mod tests {
         let withdrawals: Vec<u32> = (0..100).map(|n| u32::from(n % 10 == 0)).collect();
         assert_eq!(published.withdrawals(&ids).unwrap(), withdrawals);
         assert_eq!(published.to_tell(None, 99).unwrap(), (0..10).map(|n| (id(10 * n), 0)).collect::<Vec<_>>());
-        // One document replaces another, and one replaces a withdrawn one.
+        // Of the two new documents, one replaces another document, and one replaces a withdrawn document.
         assert_eq!(published.set(&[(id(200), url(1)), (id(201), url(0))], 2 * DAY).unwrap(), 1);
         assert_eq!(published.recent(&[id(1), id(200), id(201)], DAY).unwrap(), [false, true, true]);
         assert_eq!(published.withdrawals(&[id(1)]).unwrap(), [1]);

@@ -17,8 +17,8 @@ pub(super) const WITHDRAWN: TableDefinition<'_, (&[u8; ContentId::BYTES], u32), 
 /// The maximum size of the cached pages, in bytes.
 const CACHE: usize = 4 << 20;
 
-/// The hash of the document's URL, or 0 if it is no longer published; the time of its last publication or withdrawal,
-/// in seconds since 1970; and the number of its withdrawals.
+/// A row: the hash of the document's URL, or 0 if it is no longer published; the time of its last publication or
+/// withdrawal, in seconds since 1970; and the number of its withdrawals.
 pub(super) type Row = (u64, u32, u32);
 pub(super) type DocumentTable<'t> = Table<'t, &'static [u8; ContentId::BYTES], Row>;
 pub(super) type WithdrawnTable<'t> = Table<'t, (&'static [u8; ContentId::BYTES], u32), ()>;

@@ -1,4 +1,4 @@
-//! Takes over what this node should hold, and publishes again what this node has published.
+//! Takes over data that this node should hold, and publishes again the documents that this node has published.
 
 mod taking;
 
@@ -82,7 +82,7 @@ impl Node {
     }
 }
 
-/// Compares what this node holds with its neighbours: at the start, whenever one comes or goes, and at intervals.
+/// Compares this node's data with its neighbours': at the start, whenever one comes or goes, and at intervals.
 pub(super) async fn run(inner: Weak<Inner>, repair: Arc<Repair>) {
     // Wait until the node exists.
     while inner.strong_count() == 0 {
@@ -122,10 +122,10 @@ pub(super) async fn run(inner: Weak<Inner>, repair: Arc<Repair>) {
     }
 }
 
-/// What is remembered between rounds.
+/// The state that is remembered between rounds.
 #[derive(Default)]
 struct Rounds {
-    /// For each neighbour, the state in which everything was taken over from it.
+    /// For each neighbour, its state at the time when everything was taken over from it.
     states: HashMap<Peer, u64>,
     failed: u32,
     taken: u64,
@@ -141,8 +141,8 @@ impl Rounds {
     /// Takes over what neighbours hold and this node should hold. True if there was nothing, and all neighbours
     /// answered.
     ///
-    /// What this node should no longer hold stays until it expires, because other nodes may not know yet which of them
-    /// should have it.
+    /// Lists and records that this node should no longer hold stay until they expire, because other nodes may not know
+    /// yet which of them should have it.
     async fn round(&mut self, inner: &Inner) -> bool {
         let places = Places::of(&inner.net).await;
         let neighbours = places.neighbours(&inner.net.me(), NEIGHBOURS);
@@ -177,7 +177,7 @@ impl Rounds {
     }
 }
 
-/// Forgets what has expired, and publishes again what this node published half of its life ago.
+/// Forgets expired data, and publishes again the documents that this node published half of their life ago.
 async fn renew(inner: &Inner) {
     let now = unix_seconds();
     // If the storage fails, the next request to it reports that.

@@ -14,7 +14,7 @@ const RECORD_BYTES: u64 = 256 << 20;
 const CALLS: u32 = 1 << 14;
 const DAY: u64 = 24 * 60 * 60;
 
-/// Takes over what this node should hold, does not hold, and a neighbour holds.
+/// Takes over data that a neighbour holds and this node should hold, but does not.
 ///
 /// ```text
 ///  Compare ─▶ words, sizes and fingerprints ─▶ those that this node should keep and has otherwise ─▶ List ─▶ store
@@ -272,7 +272,7 @@ impl<'a> Taking<'a> {
         Ok(())
     }
 
-    /// Keeps postings and records for `days` more days. What would expire today is left out.
+    /// Keeps postings and records for `days` more days. Entries that would expire today are left out.
     async fn store(
         &mut self,
         days: u8,

@@ -20,7 +20,7 @@ pub(crate) struct Cpu(Level);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub(crate) enum Level {
-    /// The instructions that the program was compiled for, and no others.
+    /// Only the instructions for which the program was compiled.
     Portable,
     /// x86-64-v3: AVX2, BMI1, BMI2, LZCNT, POPCNT.
     #[cfg(target_arch = "x86_64")]
@@ -181,7 +181,7 @@ mod tests {
         #[cfg(not(target_arch = "x86_64"))]
         let levels: &[(Level, &str)] = &[];
         for (level, name) in levels.iter().filter(|(level, _)| !tested.contains(&Cpu(*level))) {
-            // Not `eprintln!`, whose output is shown only for tests that fail.
+            // This is not `eprintln!`, whose output is shown only for tests that fail.
             let skipped = format!("SKIPPED: the tests of {level:?}, as this processor has no {name}\n");
             std::io::stderr().write_all(skipped.as_bytes()).unwrap();
         }

@@ -68,7 +68,7 @@ pub(super) fn select(word: u64, n: u32) -> u32 {
     if n >= (sums >> 56) as u32 {
         return 64;
     }
-    // Count the bytes that end before the n-th one: those whose sum is at most n.
+    // Count the bytes that end before the n-th one-bit: their sums are at most n.
     let before = (((u64::from(n) * ONES) | TOPS) - sums) & TOPS;
     let shift = before.count_ones() * 8;
     let mut byte = word >> shift;
@@ -138,8 +138,8 @@ pub(super) fn positions(bytes: &[u8; 64], byte: u8) -> u64 {
     mask
 }
 
-/// The portable version of [`super::Cpu::starts_with`]. The last comparison overlaps others, which replaces a loop over
-/// the last bytes.
+/// The portable version of [`super::Cpu::starts_with`]. The last comparison overlaps the one before, instead of a loop
+/// over the last bytes.
 #[inline(always)]
 pub(super) fn starts_with(text: &[u8], prefix: &[u8]) -> bool {
     let Some(text) = text.get(..prefix.len()) else { return false };

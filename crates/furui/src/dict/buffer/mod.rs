@@ -11,21 +11,21 @@ use super::{Found, MAX_KEY, TrieError};
 use crate::format::field::{put, u32_at, u64_at};
 use crate::hash::KeyHash;
 
-/// The bytes of a record before its key: its hash, its length with a flag for a deletion, its value.
+/// The size of a record without its key, in bytes: its hash, its length with a flag for a deletion, and its value.
 const HEADER: usize = 16;
 const LENGTH: usize = 8;
 const VALUE: usize = 12;
 /// The flag in the length of a deleted key.
 const TOMBSTONE: u32 = 1 << 31;
 
-/// The multiple that records begin at, so that 32 bits reach [`MAX_BYTES`].
+/// The alignment of records, with which 32 bits reach [`MAX_BYTES`].
 const UNIT: usize = 8;
 
-/// The most bytes of records of a buffer: 16 GiB.
+/// The maximum number of bytes of records of a buffer: 16 GiB.
 const MAX_BYTES: u64 = 1 << 34;
 
-/// The most slots that a search probes before the buffer is [crowded](WriteBuffer::is_crowded). Of a hundred million
-/// keys with random hashes, one is so far from its place with a chance of 10⁻⁸.
+/// The maximum number of slots that a search probes before the buffer is [crowded](WriteBuffer::is_crowded). Of a
+/// hundred million keys with random hashes, the chance that any is so far from its place is 10⁻⁸.
 pub const MAX_PROBE_LENGTH: usize = 1024;
 
 /// The slots of a new table: a power of two, which doubling keeps.
@@ -42,6 +42,8 @@ const FIRST_SLOTS: usize = 64;
 /// It is a hash table with open addressing: 8-byte slots over one arena. A new key is appended to the arena, without an
 /// allocation of its own. Slots are in the order of hashes, so the table is doubled front to back without reading a
 /// key. A deletion is a record like any other, because it has to hide the values of older tries.
+///
+/// It is low level, a part of [`Dict`](super::Dict): the caller hashes all keys in one way, which nothing checks.
 ///
 /// Space: the key and 16 bytes, 4 more on average for alignment, and 11 to 21 for slots. Cost: two cache misses for a
 /// look-up, and one for an absent key.
@@ -76,25 +78,37 @@ pub struct WriteBuffer {
 }
 
 impl fmt::Debug for WriteBuffer {
-    /// Shows how much it holds, not the keys.
+    /// Shows the size of the buffer, but not the keys.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("WriteBuffer").field("keys", &self.keys).field("bytes", &self.bytes()).finish_non_exhaustive()
     }
 }
 
 /// A key in a [`WriteBuffer`].
+///
+/// ```
+/// use furui::HashSpec;
+/// use furui::dict::{Found, WriteBuffer};
+///
+/// let mut buffer = WriteBuffer::new();
+/// for (value, key) in ["b", "a"].iter().enumerate() {
+///     buffer.put(key.as_bytes(), HashSpec::default().hash(key.as_bytes()), Found::Value(value as u32));
+/// }
+/// let first = buffer.nth(0).expect("two keys");
+/// assert_eq!((first.key, first.found), (&b"a"[..], Found::Value(1)));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Record<'a> {
     /// The key.
     pub key: &'a [u8],
-    /// The hash that it was put with.
+    /// The hash with which the key was put.
     pub hash: KeyHash,
     /// The last value, or a deletion.
     pub found: Found,
 }
 
 impl WriteBuffer {
-    /// The most bytes of a record besides its key.
+    /// The maximum number of bytes of a record besides its key.
     pub const KEY_BYTES: usize = HEADER + UNIT - 1;
 
     /// An empty buffer.
@@ -112,7 +126,7 @@ impl WriteBuffer {
         self.keys == 0
     }
 
-    /// The bytes of its records.
+    /// The size of the records, in bytes.
     pub fn bytes(&self) -> usize {
         self.arena.len()
     }
@@ -126,7 +140,7 @@ impl WriteBuffer {
     ///
     /// # Errors
     /// If the system has no memory left.
-    pub fn reserve(&mut self, length: usize) -> Result<(), TryReserveError> {
+    pub(crate) fn reserve(&mut self, length: usize) -> Result<(), TryReserveError> {
         self.arena.try_reserve(record_len(length))?;
         if self.is_due_to_grow() {
             // This room is freed at once, for the new table that replaces the old one.
@@ -228,7 +242,7 @@ impl WriteBuffer {
         self.order.get_or_init(|| sort::in_order(self).expect("memory for the order of keys"))
     }
 
-    /// The place of a key's record, or as an error the slot that the key should have.
+    /// The place of a key's record; if there is none, the slot for the key, as an error.
     #[inline]
     fn find(&self, key: &[u8], hash: KeyHash) -> Result<u32, usize> {
         let upper = upper(hash);

@@ -5,7 +5,7 @@ use super::{UNIT, WriteBuffer, record_len};
 use crate::dict::TrieError;
 use crate::dict::trie::reserve;
 
-/// The most keys of a group that is sorted by comparing the rest of the keys.
+/// The maximum number of keys of a group that is sorted by comparing the rest of the keys.
 const SMALL_GROUP: usize = 12;
 
 /// The places of a buffer's records, in [`UNIT`]s, in order of keys.
@@ -37,8 +37,7 @@ struct Item {
 impl Sorter<'_> {
     fn sort(mut self) -> Result<Vec<u32>, TrieError> {
         let mut items = std::mem::take(&mut self.items);
-        // Groups of keys that are equal up to a depth, and that depth. It is a stack of its own, because keys may be
-        // long.
+        // Groups of keys that are equal up to a depth, and that depth. The stack is explicit, because keys may be long.
         let mut groups = vec![(0, items.len(), 0)];
         while let Some((start, end, depth)) = groups.pop() {
             let group = &mut items[start..end];
@@ -67,8 +66,8 @@ impl Sorter<'_> {
         Ok(order)
     }
 
-    /// Among keys that are equal up to `depth` if their ends are followed by zeros, moves those that end before `depth`
-    /// to the front, the shorter ones first, and returns their number.
+    /// Among keys that are equal up to `depth` if zeros follow their ends, moves the keys that end before `depth` to
+    /// the front, shorter ones first. Returns their number.
     fn ended_first(&self, run: &mut [Item], depth: usize) -> usize {
         let mut ended = 0;
         for i in 0..run.len() {
@@ -85,7 +84,7 @@ impl Sorter<'_> {
         self.buffer.key(a.at).len().cmp(&self.buffer.key(b.at).len())
     }
 
-    /// The bytes of a key behind the first `depth` ones.
+    /// The bytes of a key after its first `depth` bytes.
     fn rest(&self, item: &Item, depth: usize) -> &[u8] {
         &self.buffer.key(item.at)[depth..]
     }

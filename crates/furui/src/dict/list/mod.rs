@@ -1,22 +1,27 @@
 //! The dictionary itself; see [`Dict`].
 
+mod bytes;
 mod upkeep;
 mod windows;
 
+use std::marker::PhantomData;
 use std::ops::Deref;
 use std::path::Path;
 use std::sync::{Arc, Weak};
 
 use super::layer::Layer;
 use super::making::Making;
-use super::{DictOptions, FilteredTrie, Found, Snapshot};
+use super::{DictOptions, DictValue, FilteredTrie, Found, Snapshot};
 use crate::error::{Error, Result};
 use crate::format::{FormatError, Problem};
 use crate::hash::{HashSpec, Rolling};
-use crate::store::{Directory, FilterHash, Layout, MANIFEST, Manifest, Published, RunEntry, Storage, StoreKind};
+use crate::store::{Directory, FilterHash, Layout, MANIFEST, Manifest, Published, RunEntry, Storage};
 
-/// An ordered map from byte strings to numbers, in memory or on disk, that takes new keys while it is read. It is ten
-/// times smaller than a hash map.
+/// An ordered map from byte strings to numbers or to byte strings, in memory or on disk, that takes new keys while it is
+/// read. It is ten times smaller than a hash map.
+///
+/// A dictionary has either numbers as values, `Dict<S>`, which [`open`](Self::open) opens, or any bytes, `Dict<S, [u8]>`,
+/// which [`open_bytes`](Self::open_bytes) opens.
 ///
 /// ```text
 ///   put ──> window ── full? ──> freeze ──> <trie, filter>   <trie, filter>   <trie, filter>
@@ -46,8 +51,8 @@ use crate::store::{Directory, FilterHash, Layout, MANIFEST, Manifest, Published,
 ///
 /// After [`sync`](Self::sync) everything that was put before survives a crash of the process or of the machine.
 ///
-/// **Dropping a `Dict` publishes nothing.** Without a `sync`, storage holds what was put up to the end of some window: an
-/// earlier state of the dictionary, whole. What came after that is lost.
+/// **Dropping a `Dict` publishes nothing.** Without a `sync`, storage holds everything that was put up to the end of
+/// some window: an earlier state of the dictionary, whole. Later changes are lost.
 ///
 /// After an error in a change the dictionary can be read, but not changed until it is opened again.
 ///
@@ -70,15 +75,15 @@ use crate::store::{Directory, FilterHash, Layout, MANIFEST, Manifest, Published,
 /// # Ok::<(), furui::Error>(())
 /// ```
 #[derive(Debug)]
-pub struct Dict<S: Storage = Directory> {
+pub struct Dict<S: Storage = Directory, V: DictValue + ?Sized = u32> {
     storage: Arc<S>,
     options: DictOptions,
     manifest: Manifest,
     /// True if storage has a manifest.
     saved: bool,
-    /// True if a change failed: it is not known what storage has, until the dictionary is opened again.
+    /// True if a change failed. The state of storage is then unknown until the dictionary is opened again.
     broken: bool,
-    state: Snapshot,
+    state: Snapshot<V>,
     /// The number of windows, the oldest ones, that are full and wait to be frozen.
     waiting: usize,
     /// The number of ids that were given.
@@ -88,10 +93,10 @@ pub struct Dict<S: Storage = Directory> {
     merging: Weak<()>,
 }
 
-impl<S: Storage> Deref for Dict<S> {
-    type Target = Snapshot;
+impl<S: Storage, V: DictValue + ?Sized> Deref for Dict<S, V> {
+    type Target = Snapshot<V>;
 
-    fn deref(&self) -> &Snapshot {
+    fn deref(&self) -> &Snapshot<V> {
         &self.state
     }
 }
@@ -127,16 +132,56 @@ impl<S: Storage> Dict<S> {
     ///
     /// # Errors
     /// [`Error::Format`] if a file is damaged, missing, of a newer version, or hashed otherwise; [`Error::Store`] if the
-    /// storage holds a store of another kind; [`Error::Config`] if the options are invalid;
-    /// [`Error::Io`].
+    /// storage holds a store of another kind, which may be a dictionary of bytes; [`Error::Config`] if the options are
+    /// invalid; [`Error::Io`].
     pub fn open_with(storage: S, options: DictOptions) -> Result<Self> {
+        Self::open_kind(storage, options)
+    }
+
+    /// The id that [`number`](Self::number) gives next, which equals the number of ids that were given.
+    pub fn next_id(&self) -> u32 {
+        self.next_id
+    }
+
+    /// Sets the value of a key, and replaces the value it had.
+    ///
+    /// # Errors
+    /// [`Error::Config`] if the key is longer than [`MAX_KEY`](super::MAX_KEY); [`Error::Store`] if an earlier change
+    /// failed; [`Error::NoMemory`]; any other if a window had to be frozen and that failed. The key was not put then.
+    pub fn put(&mut self, key: impl AsRef<[u8]>, value: u32) -> Result<()> {
+        let key = key.as_ref();
+        self.write(key, self.hasher.hash(key), Found::Value(value), self.next_id, None)
+    }
+
+    /// The value of a key. A key without one is given the [next id](Self::next_id) as its value. Ids are given from 0 on,
+    /// and none is given twice, whatever is deleted. A value that is [`put`](Self::put) is no id, and may equal an id.
+    ///
+    /// # Errors
+    /// Those of [`put`](Self::put); [`Error::NoNumberLeft`] after 2³² - 1 ids.
+    pub fn number(&mut self, key: impl AsRef<[u8]>) -> Result<u32> {
+        let key = key.as_ref();
+        let hash = self.hasher.hash(key);
+        if let Some(value) = self.find(key, hash)?.and_then(Found::value) {
+            return Ok(value);
+        }
+        let id = self.next_id;
+        if id == u32::MAX {
+            return Err(Error::NoNumberLeft { to: "keys" });
+        }
+        self.write(key, hash, Found::Value(id), id + 1, None)?;
+        Ok(id)
+    }
+}
+
+impl<S: Storage, V: DictValue + ?Sized> Dict<S, V> {
+    fn open_kind(storage: S, options: DictOptions) -> Result<Self> {
         options.check()?;
-        let mut published = Published::open(&storage, StoreKind::Dict)?;
+        let mut published = Published::open(&storage, V::KIND)?;
         let (manifest, files) = match &mut published {
             Some(published) => (published.manifest.clone(), std::mem::take(&mut published.files)),
             None => {
                 let hash = options.hash.unwrap_or_else(|| Rolling::spec(HashSpec::random().seed));
-                let mut manifest = Manifest::new(StoreKind::Dict, hash);
+                let mut manifest = Manifest::new(V::KIND, hash);
                 manifest.layout = options.layout.unwrap_or_default();
                 manifest.filter_hash = options.filter_hash.unwrap_or_default();
                 (manifest, vec![])
@@ -160,7 +205,7 @@ impl<S: Storage> Dict<S> {
             options,
             saved: published.is_some(),
             broken: false,
-            state: Snapshot { hasher: making.hasher, layers },
+            state: Snapshot { hasher: making.hasher, layers, values: PhantomData },
             waiting: 0,
             next_id: manifest.next_id,
             manifest,
@@ -169,7 +214,7 @@ impl<S: Storage> Dict<S> {
         })
     }
 
-    /// The options it was opened with.
+    /// The options with which the dictionary was opened.
     pub fn options(&self) -> &DictOptions {
         &self.options
     }
@@ -184,30 +229,15 @@ impl<S: Storage> Dict<S> {
         self.manifest.filter_hash
     }
 
-    /// The manifest of what is on storage.
+    /// The manifest of the files on storage.
     pub fn manifest(&self) -> &Manifest {
         &self.manifest
     }
 
-    /// The id that [`number`](Self::number) gives next, which equals the number of ids that were given.
-    pub fn next_id(&self) -> u32 {
-        self.next_id
-    }
-
     /// The dictionary as it is now, to keep. Cost: a handle to each part. While the snapshot exists, later keys go to a window
     /// of their own; small windows are joined later.
-    pub fn snapshot(&self) -> Arc<Snapshot> {
+    pub fn snapshot(&self) -> Arc<Snapshot<V>> {
         Arc::new(self.state.clone())
-    }
-
-    /// Sets the value of a key, and replaces the value it had.
-    ///
-    /// # Errors
-    /// [`Error::Config`] if the key is longer than [`MAX_KEY`](super::MAX_KEY); [`Error::Store`] if an earlier change
-    /// failed; [`Error::NoMemory`]; any other if a window had to be frozen and that failed. The key was not put then.
-    pub fn put(&mut self, key: impl AsRef<[u8]>, value: u32) -> Result<()> {
-        let key = key.as_ref();
-        self.write(key, self.hasher.hash(key), Found::Value(value), self.next_id)
     }
 
     /// Removes a key, if it is there. The deletion takes as much room as a key until it is merged with the oldest trie.
@@ -216,26 +246,7 @@ impl<S: Storage> Dict<S> {
     /// Those of [`put`](Self::put).
     pub fn delete(&mut self, key: impl AsRef<[u8]>) -> Result<()> {
         let key = key.as_ref();
-        self.write(key, self.hasher.hash(key), Found::Deleted, self.next_id)
-    }
-
-    /// The value of a key. A key without one is given the [next id](Self::next_id) as its value. Ids are given from 0 on,
-    /// and none is given twice, whatever is deleted. A value that is [`put`](Self::put) is no id, and may equal an id.
-    ///
-    /// # Errors
-    /// Those of [`put`](Self::put); [`Error::NoNumberLeft`] after 2³² - 1 ids.
-    pub fn number(&mut self, key: impl AsRef<[u8]>) -> Result<u32> {
-        let key = key.as_ref();
-        let hash = self.hasher.hash(key);
-        if let Some(value) = self.find(key, hash)?.and_then(Found::value) {
-            return Ok(value);
-        }
-        let id = self.next_id;
-        if id == u32::MAX {
-            return Err(Error::NoNumberLeft { to: "keys" });
-        }
-        self.write(key, hash, Found::Value(id), id + 1)?;
-        Ok(id)
+        self.write(key, self.hasher.hash(key), Found::Deleted, self.next_id, None)
     }
 
     /// Makes everything that was put durable: windows are frozen, and merged with the tries that they outgrew, unless a job
@@ -252,8 +263,8 @@ impl<S: Storage> Dict<S> {
         self.freeze(self.windows_len())
     }
 
-    /// Makes everything durable in one trie, which takes the least space and is the fastest to look into. Deletions take no
-    /// room after that.
+    /// Makes everything durable in one trie, which takes the least space and has the fastest look-ups. Deletions take
+    /// no room after that.
     ///
     /// # Errors
     /// Those of [`sync`](Self::sync).
@@ -265,11 +276,12 @@ impl<S: Storage> Dict<S> {
         }
     }
 
-    /// Reads every byte of every trie on storage, and checks checksums, order and counts, and that each key is found.
+    /// Reads every byte of every trie on storage, and checks checksums, order and counts, that each key is found, and
+    /// that there is a value for each key and no other.
     ///
     /// # Errors
     /// [`Error::Format`] with the file and the offset of the first damage; [`Error::Io`].
     pub fn verify(&self) -> Result<()> {
-        self.tries().try_for_each(|trie| trie.verify(&*self.storage))
+        self.tries().try_for_each(|trie| trie.verify(&*self.storage, V::KIND))
     }
 }

@@ -2,14 +2,15 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::Dict;
+use crate::dict::DictValue;
 use crate::dict::job::{Done, Job, Task};
 use crate::dict::layer::Layer;
 use crate::dict::making::Making;
 use crate::dict::policy::tries_to_merge;
 use crate::error::{Error, Result, StoreProblem};
-use crate::store::{MANIFEST, RunEntry, Storage, StoreKind};
+use crate::store::{MANIFEST, RunEntry, Storage};
 
-impl<S: Storage> Dict<S> {
+impl<S: Storage, V: DictValue + ?Sized> Dict<S, V> {
     /// Returns waiting work, if there is any: freezing full windows, or else merging tries. At most one job of each
     /// kind is handed out at a time. The number of its file is made durable here, by writing the manifest.
     ///
@@ -54,7 +55,7 @@ impl<S: Storage> Dict<S> {
             None => {
                 if let Some(trie) = done.trie {
                     // If this fails, the file is an orphan, and the next opening removes it.
-                    let _ = self.storage.remove(&StoreKind::Dict.file_name(trie.entry().number));
+                    let _ = self.storage.remove(&V::KIND.file_name(trie.entry().number));
                 }
                 return Ok(false);
             }
@@ -70,14 +71,15 @@ impl<S: Storage> Dict<S> {
         self.state.layers.len() - self.tries_len()
     }
 
-    /// The number of the newest of the first `tries` tries that `newer` keys after them have outgrown.
+    /// How many of the newest among the first `tries` tries have been outgrown by the `newer` keys that came after
+    /// them.
     fn outgrown(&self, tries: usize, newer: u64) -> usize {
         let sizes: Vec<u64> = self.manifest.runs[..tries].iter().map(|run| run.keys).collect();
         tries_to_merge(&sizes, newer, &self.options)
     }
 
-    /// Freezes the oldest `windows` windows, and merges them with the tries that they outgrew, unless a job is merging
-    /// those.
+    /// Freezes the oldest `windows` windows, and merges them with the tries that they outgrew, unless a job is already
+    /// merging these tries.
     pub(super) fn freeze(&mut self, windows: usize) -> Result<()> {
         if windows == 0 {
             return Ok(());
@@ -121,7 +123,7 @@ impl<S: Storage> Dict<S> {
         self.state.layers.splice(range, done.trie.iter().cloned().map(Layer::Trie));
         for old in replaced {
             // If this fails, the file is an orphan, and the next opening removes it.
-            let _ = self.storage.remove(&StoreKind::Dict.file_name(old.number));
+            let _ = self.storage.remove(&V::KIND.file_name(old.number));
         }
         Ok(())
     }

@@ -2,30 +2,39 @@ use std::sync::Arc;
 
 use super::Dict;
 use crate::dict::layer::{Layer, Window};
-use crate::dict::{Found, MAX_KEY, WriteBuffer};
+use crate::dict::values::ValueBuffer;
+use crate::dict::{DictValue, Found, MAX_KEY, WriteBuffer};
 use crate::error::{Error, Result};
 use crate::filter::ConfigError;
 use crate::hash::KeyHash;
 use crate::store::Storage;
 
-impl<S: Storage> Dict<S> {
+impl<S: Storage, V: DictValue + ?Sized> Dict<S, V> {
     /// True if putting this many keys, of this many bytes together, may have to freeze a window first because its job
     /// is not done yet. Before that, wait for the thread that runs the job.
     pub fn will_freeze(&self, keys: usize, bytes: usize) -> bool {
         let (kept, window_bytes, crowded) = self.window_size();
-        let bytes = window_bytes + bytes + keys * WriteBuffer::KEY_BYTES;
+        let bytes = window_bytes + bytes + keys * (WriteBuffer::KEY_BYTES + ValueBuffer::VALUE_BYTES);
         let is_full = kept + keys > self.options.window || bytes > self.options.window_bytes;
         self.waiting > 0 && (is_full || crowded)
     }
 
-    /// Puts a key into the current window. From then on `next_id` is the next id.
-    pub(super) fn write(&mut self, key: &[u8], hash: KeyHash, found: Found, next_id: u32) -> Result<()> {
+    /// Puts a key into the current window. From then on `next_id` is the next id. `value` is the one of the id that is
+    /// found, in a dictionary of bytes.
+    pub(super) fn write(
+        &mut self,
+        key: &[u8],
+        hash: KeyHash,
+        found: Found,
+        next_id: u32,
+        value: Option<&[u8]>,
+    ) -> Result<()> {
         self.check_usable()?;
         if key.len() > MAX_KEY {
             let (given, most) = (key.len() as u64, MAX_KEY as u64);
             return Err(ConfigError::OutOfRange { what: "bytes of a key", given, least: 0, most }.into());
         }
-        if self.window_is_full(key.len()) {
+        if self.window_is_full(key.len() + value.map_or(0, <[u8]>::len)) {
             // The job for the window before was not taken.
             self.freeze(self.waiting)?;
             self.waiting = self.windows_len();
@@ -35,13 +44,20 @@ impl<S: Storage> Dict<S> {
             .buffer
             .reserve(key.len())
             .map_err(|_| Error::NoMemory { what: "new keys of a dictionary", bytes: window.buffer.bytes() })?;
+        if let (Some(value), Found::Value(id)) = (value, found) {
+            window
+                .values
+                .reserve(value.len())
+                .map_err(|_| Error::NoMemory { what: "new values of a dictionary", bytes: window.values.bytes() })?;
+            window.values.push(id, value);
+        }
         window.next_id = next_id;
         window.buffer.put(key, hash, found);
         self.next_id = next_id;
         Ok(())
     }
 
-    /// True if the current window has no room for a key of this length.
+    /// True if the current window has no room for a key and its value of this length together.
     fn window_is_full(&self, length: usize) -> bool {
         let (keys, bytes, crowded) = self.window_size();
         crowded || keys >= self.options.window || keys > 0 && bytes + length > self.options.window_bytes
@@ -54,7 +70,7 @@ impl<S: Storage> Dict<S> {
         windows.fold((0, 0, false), |(keys, bytes, crowded), layer| match layer {
             Layer::Window(window) => {
                 let buffer = &window.buffer;
-                (keys + buffer.len(), bytes + buffer.bytes(), crowded || buffer.is_crowded())
+                (keys + buffer.len(), bytes + buffer.bytes() + window.values.bytes(), crowded || buffer.is_crowded())
             }
             Layer::Trie(_) => (keys, bytes, crowded),
         })
@@ -64,11 +80,12 @@ impl<S: Storage> Dict<S> {
     fn window(&mut self) -> &mut Window {
         let first = self.tries_len() + self.waiting;
         let layers = &mut self.state.layers;
-        // No new snapshot can take it while `self` is borrowed mutably.
+        // No new snapshot can take the window while `self` is borrowed mutably.
         let free = matches!(&layers[first..], [.., Layer::Window(window)] if Arc::strong_count(window) == 1);
         if !free {
             coalesce(layers, first);
-            layers.push(Layer::Window(Arc::default()));
+            // If there is no memory for its first key, it is frozen as it is, and takes no id back.
+            layers.push(Layer::Window(Arc::new(Window { next_id: self.next_id, ..Window::default() })));
         }
         match layers.last_mut() {
             Some(Layer::Window(window)) => Arc::get_mut(window).expect("a window that nobody else holds"),
@@ -90,6 +107,7 @@ fn coalesce(layers: &mut Vec<Layer>, first: usize) {
         let mut both = Arc::unwrap_or_clone(older);
         both.next_id = newer.next_id;
         add(&mut both.buffer, &newer.buffer);
+        both.values.append(&newer.values);
         layers.push(Layer::Window(Arc::new(both)));
     }
 }

@@ -30,7 +30,7 @@ pub use node::LoudsNode;
 ///    b   c   d        VAL                                     1   2   3
 /// ```
 ///
-/// The children of node i begin behind zero i of BASE ([`Select0`]), where the number of ones before them is the number
+/// The children of node i begin after zero i of BASE ([`Select0`]), where the number of ones before them is the number
 /// of the first child. The value of node i is the one whose index is the number of ones before LEAF i ([`Rank1`]).
 ///
 /// A dictionary has tries of this kind if its layout is [`Layout::Louds`](crate::dict::Layout::Louds).
@@ -44,6 +44,17 @@ pub use node::LoudsNode;
 /// marks the nodes without children, so that no key may be a prefix of another one; here it marks the nodes where a key
 /// ends, for any set of byte strings. In the paper a deleted key has a special value; here it has a bit beside the
 /// values, or no bit if no key is deleted.
+///
+/// ```
+/// use furui::dict::{SortedKeys, freeze};
+///
+/// let keys = [("ab", Some(1)), ("ac", None), ("bd", Some(3))];
+/// let trie = freeze(SortedKeys::new(&keys)?.root(), (), |(), _| (), false, |()| {})?;
+/// assert_eq!(trie.get(b"ab"), Some(Some(1)));
+/// assert_eq!(trie.get(b"ac"), Some(None), "a deleted key");
+/// assert_eq!(trie.get(b"a"), None);
+/// # Ok::<(), furui::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct LoudsTrie<M = Buffer, G = Trusted> {
     base: Select0<M>,
@@ -164,11 +175,21 @@ impl<M: Deref<Target = [u8]>, G: Guard> LoudsTrie<M, G> {
         if node >= self.leaf.len() || self.byte(self.leaf.words(), node / 8)? >> (node % 8) & 1 == 0 {
             return None;
         }
-        let index = self.leaf.rank1_seen(node, |bytes| self.see(bytes));
+        self.value_at(self.leaf.rank1_seen(node, |bytes| self.see(bytes)))
+    }
+
+    /// The value with this index among the values.
+    #[inline]
+    fn value_at(&self, index: u64) -> Option<Value> {
         let bytes = self.values.as_chunks().0.get(usize::try_from(index).ok()?)?;
         self.see(bytes);
         let is_dead = self.byte(&self.dead, index / 8).is_some_and(|byte| byte >> (index % 8) & 1 == 1);
         Some((!is_dead).then_some(u32::from_le_bytes(*bytes)))
+    }
+
+    /// The values of all keys that are not deleted, in the order of their nodes.
+    pub(in crate::dict) fn live_values(&self) -> impl Iterator<Item = u32> {
+        (0..self.keys()).filter_map(|index| self.value_at(index)?)
     }
 
     /// The number of keys, deletions included.

@@ -7,6 +7,18 @@ use crate::dict::trie::{Guard, Trusted};
 use crate::dict::{Found, Node, Value};
 
 /// A node of a [`LoudsTrie`].
+///
+/// ```
+/// use furui::dict::{Node, SortedKeys, freeze};
+///
+/// let keys = [("ab", Some(1)), ("bd", Some(3))];
+/// let trie = freeze(SortedKeys::new(&keys)?.root(), (), |(), _| (), false, |()| {})?;
+/// let a = trie.root().first_child().expect("the node of a");
+/// let b = a.sibling().expect("the node of b");
+/// assert_eq!((a.alphabet(), b.alphabet()), (b'a', b'b'));
+/// assert_eq!(b.first_child().and_then(|bd| bd.value()), Some(Some(3)));
+/// # Ok::<(), furui::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct LoudsNode<'a, M = Buffer, G = Trusted> {
     trie: &'a LoudsTrie<M, G>,

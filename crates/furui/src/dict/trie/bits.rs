@@ -9,7 +9,7 @@ pub(super) struct Bits {
 }
 
 impl Bits {
-    /// The first `len` bits of these words. The bits behind them must be 0.
+    /// The first `len` bits of these words. The bits after them must be 0.
     pub(super) fn from_words(words: Vec<u64>, len: usize) -> Self {
         Self { words, len }
     }

@@ -3,7 +3,7 @@
 //! ```text
 //! +0   first   u64      bit = 1: the node is the first child of its parent
 //! +8   inner   u64      bit = 1: the node has children
-//! +16  one     u64 \    class of the label's rest (behind its first byte): neither = empty, one = 1-byte code,
+//! +16  one     u64 \    class of the label's rest (after its first byte): neither = empty, one = 1-byte code,
 //! +24  two     u64 /    two = 2-byte code, both = record
 //! +32  down    5 bytes  position of the first child of the block's first inner node
 //! +37  length  u16      of the block, in bytes
@@ -29,7 +29,7 @@ pub(super) const LEAVES: usize = 43;
 pub(super) const EDGES: usize = 47;
 pub(super) const CODES: usize = EDGES + NODES;
 
-/// A block of the trie, and the bytes behind it.
+/// A block of the trie, and the bytes after it.
 #[derive(Clone, Copy)]
 pub(super) struct NodeBlock<'a> {
     head: &'a [u8; CODES],
@@ -69,7 +69,7 @@ impl<'a> NodeBlock<'a> {
         Position(u64_at(self.head, DOWN) & ((1 << Position::BITS) - 1))
     }
 
-    /// The length in bytes, at least that of an empty block, so that a walk from block to block ends.
+    /// The length of the block in bytes. It is at least that of an empty block, so a walk from block to block ends.
     #[inline(always)]
     pub(super) fn length(self) -> usize {
         usize::from(u16_at(self.head, LENGTH)).max(CODES)

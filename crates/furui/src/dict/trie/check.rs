@@ -7,14 +7,14 @@ use super::position::{NODES, Position};
 use super::writer::DIRECTORY_STEP;
 use super::{Part, Trie};
 
-/// A place among a trie's bytes, and what is wrong there.
+/// A place among a trie's bytes, and the problem there.
 type Damage = (usize, &'static str);
 
 impl<M: Deref<Target = [u8]>> Trie<M> {
     /// Checks that the nodes form one tree in breadth-first order, and that every label can be read.
     ///
     /// # Errors
-    /// Where something is wrong among the trie's bytes, and what.
+    /// The place among the trie's bytes, and the problem there.
     pub fn check(&self) -> Result<(), Damage> {
         let nodes = self.part(Part::Nodes);
         let names = self.names();
@@ -31,7 +31,7 @@ impl<M: Deref<Target = [u8]>> Trie<M> {
                 && directory.get(index as usize / DIRECTORY_STEP).map(|at| u64::from_le_bytes(*at))
                     != Some(offset as u64)
             {
-                return Err((offset, "the directory has another offset of a block"));
+                return Err((offset, "the directory has a wrong offset of a block"));
             }
             if (block.inner_rank(0), block.leaf_rank(0)) != (inners, leaves) {
                 return Err((offset, "a block's ranks are not those of its first node"));
@@ -41,7 +41,7 @@ impl<M: Deref<Target = [u8]>> Trie<M> {
                 let first = block.first() >> slot & 1 == 1;
                 if slot >= count {
                     if !first || block.is_inner(slot) || block.edges()[slot as usize] != 0 {
-                        return Err((offset, "there is something behind the last node"));
+                        return Err((offset, "bytes follow the last node"));
                     }
                     continue;
                 }
@@ -65,13 +65,14 @@ impl<M: Deref<Target = [u8]>> Trie<M> {
             offset += block.length();
         }
         if offset != nodes.len() || group != if self.nodes() == 0 { 0 } else { inners } || leaves != self.shape.leaves {
-            return Err((offset, "the nodes are not as many as META says"));
+            return Err((offset, "the number of nodes is not the one in META"));
         }
         Ok(())
     }
 
-    /// Checks that a block's place of children is that of group `group`, if `group` belongs to the block's first inner
-    /// node. `parent` is the block and the rank of that node; the next one is returned.
+    /// Checks the position of children that a block states: if group `group` belongs to the block's first inner node,
+    /// it must be the position of that group. `parent` is the block and the rank of that node. Returns the next such
+    /// pair.
     fn check_parent(
         &self,
         mut parent: (usize, u64),
@@ -86,7 +87,7 @@ impl<M: Deref<Target = [u8]>> Trie<M> {
         while parent.1 == group {
             let block = NodeBlock::at(self.part(Part::Nodes), parent.0).ok_or((parent.0, "the nodes end early"))?;
             if block.down() != position || parent.0 > current.0 {
-                return Err((parent.0, "a block's first child is not where it says"));
+                return Err((parent.0, "a block's first child is not at the stated position"));
             }
             parent = (parent.0 + block.length(), parent.1 + u64::from(block.inner().count_ones()));
         }

@@ -58,7 +58,7 @@ pub(super) struct Dictionary {
     pub(super) tokens: Vec<u8>,
 }
 
-/// The most groups of two-byte codes.
+/// The maximum number of groups of two-byte codes.
 const MAX_GROUPS: usize = (1 << 16) / GROUP;
 
 /// The longest label that gets a code. Longer ones would fill the dictionary with small groups.

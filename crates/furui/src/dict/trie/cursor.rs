@@ -6,6 +6,17 @@ use super::search::group;
 use super::{Found, Guard, Trie};
 
 /// A node of a [`Trie`]. It is valid for that trie only.
+///
+/// ```
+/// use furui::dict::{Found, Skeleton, Trie};
+///
+/// let trie = Trie::encode(&Skeleton::from_sorted([(&b"see"[..], Some(1)), (b"seen", Some(2))])?)?;
+/// let see = trie.first_child(trie.root()).expect("the node of see");
+/// let mut label = vec![];
+/// trie.push_label(see, &mut label);
+/// assert_eq!((&label[..], trie.terminal(see)), (&b"see"[..], Some(Found::Value(1))));
+/// # Ok::<(), furui::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TrieNode(u64);
 
@@ -29,7 +40,7 @@ impl TrieNode {
 /// Methods that walk node by node. Each reads one block, or two at times, and only [`push_label`](Trie::push_label)
 /// decodes a label.
 ///
-/// A walk down ends whatever the bytes are, because children come behind their parent. But a damaged trie may have many
+/// A walk down ends whatever the bytes are, because children come after their parent. But a damaged trie may have many
 /// paths to a node: a walk over all of them must stop after [`nodes`](Trie::nodes).
 impl<M: Deref<Target = [u8]>, G: Guard> Trie<M, G> {
     /// The root, which stands for the empty path.
@@ -37,7 +48,7 @@ impl<M: Deref<Target = [u8]>, G: Guard> Trie<M, G> {
         TrieNode(ROOT)
     }
 
-    /// The child whose label has the least first byte; `None` if there is no child.
+    /// The child whose label has the smallest first byte; `None` if there is no child.
     pub fn first_child(&self, node: TrieNode) -> Option<TrieNode> {
         if node.0 == ROOT {
             return (self.nodes() > 0).then_some(TrieNode(0));

@@ -20,10 +20,11 @@ pub(super) struct Draft {
     codes: [u8; CODES],
     code_bytes: usize,
     lengths: [u8; NODES],
-    /// The number of records, and of their half bytes.
+    /// The number of records.
     count: usize,
+    /// The number of the records' half bytes.
     nibbles: usize,
-    /// The records. The bits behind the last half byte are 0.
+    /// The records. The bits after the last half byte are 0.
     records: Vec<u8>,
 }
 

@@ -37,13 +37,13 @@ pub(super) fn encode(skeleton: &Skeleton) -> Result<Encoded, TrieError> {
     writer.finish(Dictionary { places, texts, tokens: tokens.as_bytes().to_vec() }, Cpu::detect())
 }
 
-/// The bytes of a node, usually at most. If nodes take more, the trie is moved once while it is written.
+/// A number of bytes that a node rarely exceeds. If nodes take more, the trie is moved once while it is written.
 const ROOM_PER_NODE: usize = 8;
 
-/// The most bytes of a rare label that is written as tokens. Longer ones are texts of their own.
+/// The maximum number of bytes of a rare label that is written as tokens. Longer ones are texts of their own.
 pub(super) const MAX_RARE: usize = 255;
 
-/// The most bytes of labels that train the tokens.
+/// The maximum number of bytes of labels that train the tokens.
 const TRAINING_BYTES: usize = 3 << 20;
 
 fn train(skeleton: &Skeleton, codes: &Codes) -> Result<Tokens, TrieError> {

@@ -4,7 +4,7 @@ use super::values::{self, Width};
 use super::{Found, TrieError};
 
 /// The ends of keys and their values. They are collected as nodes come breadth-first, and written in the order of ids:
-/// those of leaves, of the root, of inner nodes.
+/// first the keys of leaves, then that of the root, then those of inner nodes.
 pub(super) struct Ends {
     width: Width,
     leaves: Held,
@@ -94,7 +94,7 @@ impl Ends {
 struct Packed {
     /// The whole words.
     pieces: Pieces,
-    /// The bits behind the whole words, fewer than 64.
+    /// The bits after the whole words, fewer than 64.
     word: u64,
     bits: u32,
 }

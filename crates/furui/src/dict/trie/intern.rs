@@ -57,13 +57,7 @@ impl Default for Interner {
 }
 
 impl Interner {
-    /// The number of `string`, which must be shorter than 64 KiB.
-    pub(super) fn intern(&mut self, string: &[u8]) -> Result<u32, TrieError> {
-        self.reserve(1, string.len())?;
-        Ok(self.intern_tagged(string, self.tag(string)))
-    }
-
-    /// Numbers the strings of a batch in their order, and empties it. `each` gets the key of each string and its
+    /// Numbers the strings of a batch in their order, each shorter than 64 KiB, and empties it. `each` gets the key of each string and its
     /// number.
     pub(super) fn intern_all(&mut self, batch: &mut Batch, mut each: impl FnMut(u32, u32)) -> Result<(), TrieError> {
         self.reserve(batch.items.len(), batch.text.len())?;
@@ -135,7 +129,7 @@ impl Interner {
         number
     }
 
-    /// Frees the table, when further strings are unlikely.
+    /// Frees the table. Meant for a time when further strings are unlikely.
     pub(super) fn close(&mut self) {
         self.slots = vec![];
     }

@@ -16,15 +16,15 @@ use crate::bits::{Cpu, scale};
 use crate::format::field::{put, u16_at, u64_at};
 use crate::hash::HashSpec;
 
-/// The most lengths of a table.
+/// The maximum number of lengths of a table.
 pub(super) const MAX_LENGTHS: usize = 4;
 /// The longest prefix that is jumped over.
 pub(super) const MAX_JUMP_LENGTH: u16 = 248;
 
-/// The least keys below a node that has an entry.
+/// The minimum number of keys below a node that has an entry.
 const MIN_KEYS: u32 = 72;
 
-/// The multiple that candidate lengths are of.
+/// The step between candidate lengths.
 const STEP: usize = 4;
 /// The number of candidate lengths.
 const CANDIDATES: usize = MAX_JUMP_LENGTH as usize / STEP;
@@ -38,12 +38,12 @@ pub(super) type Lengths = [u16; MAX_LENGTHS];
 
 /// A node with an entry.
 struct Landing {
-    /// The bytes of the path to it.
+    /// The bytes of the path to the node.
     path: Vec<u8>,
-    /// The number of them that are hashed.
+    /// The number of the path's bytes that are hashed.
     length: u16,
     keys: u32,
-    /// The position of its children.
+    /// The position of the node's children.
     children: Position,
 }
 
@@ -96,7 +96,7 @@ impl Gain {
 }
 
 impl Jump {
-    /// Builds the table of a trie. It chooses lengths by what they save: the levels that keys skip, less the cost of
+    /// Builds the table of a trie. It chooses the lengths that save most: the levels that keys skip, less the cost of
     /// the entries and of failed searches.
     pub(super) fn choose(
         names: &Names<'_>,
@@ -108,8 +108,8 @@ impl Jump {
         let heavy = heavy(names, lengths, terminals, nodes, vectors)?;
         let all = f64::from(heavy[0].keys);
         let mut lengths: Vec<usize> = vec![];
-        // For each node, the deepest level at or above it that a chosen length jumps to, and the number of keys that
-        // jump below it.
+        // For each node: the deepest level, at or above the node, to which a chosen length jumps, and the number of
+        // keys that jump below the node.
         let mut above = filled(0u64, heavy.len())?;
         while lengths.len() < MAX_LENGTHS {
             let lands = |node: &Heavy, length: usize| heavy[node.parent].depth < length && length <= node.depth;
@@ -283,8 +283,8 @@ pub(super) struct JumpTable<'a, G> {
     pub(super) guard: G,
 }
 
-/// The entry of a key: the position of the children that the search continues with, and the number of the key's bytes
-/// that lead there, which are not all.
+/// The entry for a key: the position of the children at which the search continues, and the number of the key's bytes
+/// that lead there, which are fewer than all.
 #[inline(always)]
 pub(super) fn land<G: Guard>(table: &JumpTable<'_, G>, key: &[u8], vectors: Cpu) -> Option<(Position, usize)> {
     let lines = table.buckets.as_chunks::<BUCKET>().0;

@@ -9,7 +9,7 @@ use crate::bits::Cpu;
 pub(super) const TOKEN_NIBBLES: usize = 3;
 /// The number of tokens that are read, compared and written at a time, as a word: 12 bits each, the first one lowest.
 pub(super) const WORD_TOKENS: usize = 5;
-/// The most half bytes of a record of tokens, whose length has 7 bits.
+/// The maximum number of half bytes of a record of tokens, whose length has 7 bits.
 pub(super) const MAX_RECORD_NIBBLES: usize = 127;
 /// The half bytes of a link to the equal label of an earlier node, if the position fits.
 pub(super) const NEAR_NIBBLES: usize = 8;
@@ -140,7 +140,7 @@ impl<'a, G: Guard> Names<'a, G> {
     }
 }
 
-/// The words of a record of `count` tokens from half byte `start` on; fewer if the bytes end before that.
+/// The words of a record of `count` tokens from half byte `start` on; fewer if the bytes end before.
 #[inline(always)]
 pub(super) fn words(records: &[u8], start: usize, count: usize) -> impl Iterator<Item = u64> {
     (0..count).step_by(WORD_TOKENS).map_while(move |first| {
@@ -160,14 +160,14 @@ fn last_word(bytes: &[u8], nibbles: usize) -> Option<u64> {
     (nibbles <= 2 * bytes.len()).then_some(word)
 }
 
-/// The tokens of a word, and zeros behind them.
+/// The tokens of a word, and zeros after them.
 #[inline(always)]
 pub(super) fn in_word(word: u64) -> impl Iterator<Item = u16> {
     (0..WORD_TOKENS).map(move |i| (word >> (4 * TOKEN_NIBBLES * i)) as u16 & 0xFFF)
 }
 
-/// A record of tokens that is being written, as words behind other ones. The current word is kept apart, so that it
-/// stays in a register.
+/// A record of tokens that is being written, as words that follow those of other records. The current word is kept
+/// apart, so that it stays in a register.
 pub(super) struct Packing<'w> {
     words: &'w mut Vec<u64>,
     word: u64,

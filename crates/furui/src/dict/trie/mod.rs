@@ -103,7 +103,7 @@ pub struct Trie<M = Buffer, G = Trusted> {
     body: M,
     shape: TrieShape,
     vectors: Cpu,
-    /// The guard, which is told what is read.
+    /// The guard, which is told which bytes are read.
     guard: G,
 }
 
@@ -264,6 +264,11 @@ impl<M: Deref<Target = [u8]>, G: Guard> Trie<M, G> {
         self.touch(Part::Terminals, start, len);
         let id = self.shape.leaves + values::terminal_rank(self.part(Part::Terminals), inner)?;
         (id < self.shape.keys).then_some(id)
+    }
+
+    /// The values of all keys that are not deleted, in the order of ids.
+    pub(in crate::dict) fn values(&self) -> impl Iterator<Item = u32> {
+        (0..self.shape.keys).filter_map(|id| self.found(id).value())
     }
 
     /// The value of the key with this id.

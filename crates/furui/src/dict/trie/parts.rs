@@ -67,7 +67,7 @@ impl Part {
     }
 }
 
-/// The multiple that parts begin at.
+/// The alignment of parts.
 pub(super) const ALIGN: u64 = 64;
 
 /// The places of the parts among the bytes of a trie.
@@ -111,7 +111,7 @@ impl Parts {
     }
 }
 
-/// The parts that nodes and labels are read from.
+/// The parts from which nodes and labels are read.
 #[derive(Clone, Copy)]
 pub(super) struct Names<'a, G = Trusted> {
     pub(super) nodes: &'a [u8],

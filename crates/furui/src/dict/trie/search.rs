@@ -4,8 +4,8 @@ use super::parts::Names;
 use super::position::Position;
 use crate::bits::{Cpu, prefetch};
 
-/// The most blocks that the children of a block's inner nodes are spread over. A group of siblings has at most 256
-/// nodes.
+/// The maximum number of blocks over which the children of a block's inner nodes are spread. A group of siblings has at
+/// most 256 nodes.
 const MAX_SPAN: usize = 260;
 
 /// A search in progress: `at` bytes of the key lead to a group of children.
@@ -13,7 +13,8 @@ const MAX_SPAN: usize = 260;
 pub(super) struct Search<'k> {
     key: &'k [u8],
     at: usize,
-    /// The number of groups between this one and the one that begins at or after `slot` of the block at `offset`.
+    /// The number of groups to pass before this one is reached, counted from the one that begins at or after `slot` of
+    /// the block at `offset`.
     skip: u32,
     offset: usize,
     slot: u32,
@@ -38,7 +39,7 @@ impl<'k> Search<'k> {
         Self { key, at, skip: 0, offset: position.offset(), slot: position.slot(), hops: 0 }
     }
 
-    /// Prefetches the block that the next step begins with.
+    /// Prefetches the block with which the next step begins.
     #[inline(always)]
     pub(super) fn fetch<G>(&self, names: &Names<'_, G>) {
         fetch(names.nodes, self.offset);
@@ -95,7 +96,7 @@ impl<'k> Search<'k> {
         self.at
     }
 
-    /// True if those are all bytes of the key.
+    /// True if `matched` bytes are the whole key.
     #[inline(always)]
     pub(super) fn is_done(&self) -> bool {
         self.at == self.key.len()
@@ -137,8 +138,8 @@ pub(super) fn fetch(nodes: &[u8], offset: usize) {
     }
 }
 
-/// The group `skip` groups behind the one that begins at or after `slot` of the block at `offset`: its block, the
-/// offset of that, and the slot of its first node.
+/// Finds a group of siblings: the one `skip` groups after the group that begins at or after `slot` of the block at
+/// `offset`. Returns its block, the block's offset, and the slot of the group's first node.
 #[inline(always)]
 pub(super) fn group<'a, G: Guard>(
     names: &Names<'a, G>,

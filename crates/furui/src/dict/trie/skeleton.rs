@@ -3,7 +3,7 @@ use super::intern::{Batch, Interner};
 use super::room::{collected, filled, reserve};
 use super::{Found, MAX_KEY, TrieError};
 
-/// The most nodes of a trie, whose ranks have 32 bits.
+/// The maximum number of nodes of a trie, whose ranks have 32 bits.
 pub(super) const MAX_NODES: usize = u32::MAX as usize - 64;
 
 /// A path-compressed (Patricia) trie as a list of its nodes in breadth-first order. A [`Trie`](super::Trie) is encoded
@@ -14,16 +14,24 @@ pub(super) const MAX_NODES: usize = u32::MAX as usize - 64;
 ///       (* = a key ends here)                         └─ us*
 /// ```
 ///
-/// A caller that walks a trie breadth-first, siblings in byte order, passes the nodes to [`push`](Self::push) in that
-/// order. [`from_sorted`](Self::from_sorted) takes keys instead.
+/// [`from_sorted`](Self::from_sorted) makes it of keys in order.
 ///
 /// It takes 5.3 bytes for each node, 4 for each key, and every distinct label once, with an index of 24 bytes for each.
 /// On 5 million paths that is 21 bytes a key.
+///
+/// ```
+/// use furui::dict::Skeleton;
+///
+/// let keys = ["rom", "romane", "romanus"].map(|key| (key.as_bytes(), Some(key.len() as u32)));
+/// let skeleton = Skeleton::from_sorted(keys)?;
+/// assert_eq!((skeleton.keys(), skeleton.nodes()), (3, 4));
+/// # Ok::<(), furui::Error>(())
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Skeleton {
     /// The first byte of every node's label.
     pub(super) edges: Vec<u8>,
-    /// The number of the rest of every node's label among distinct ones.
+    /// For each node, the number of the rest of its label; equal rests have one number.
     pub(super) rests: Vec<u32>,
     pub(super) distinct: Interner,
     /// The labels whose numbers in `rests` are missing. There are some only while the trie is built.
@@ -42,11 +50,6 @@ pub struct Skeleton {
 const UNKNOWN: u32 = u32::MAX;
 
 impl Skeleton {
-    /// A trie without keys.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
     /// The number of nodes, without the root.
     pub fn nodes(&self) -> usize {
         self.edges.len()
@@ -65,39 +68,16 @@ impl Skeleton {
         }
     }
 
-    /// Sets the value of the empty key.
-    pub fn set_root(&mut self, found: Option<Found>) {
-        self.root = found;
-    }
-
-    /// Adds the next node in breadth-first order: its `label`, whether it is the `first` child of its parent, whether
-    /// it has `children`, and the value of the key that ends there.
+    /// Adds the next node in breadth-first order: the first byte of its label (`edge`) and the `rest`, whether it is the
+    /// `first` child of its parent, whether it has `children`, and the value of the key that ends there. The search for
+    /// the number of `rest` is left to [`settle`](Self::settle).
     ///
-    /// Siblings must come in the order of the first bytes of their labels, which differ. A node without children must
-    /// be the end of a key.
+    /// Siblings come in the order of their first bytes, which differ. A node without children is the end of a key.
     ///
     /// # Errors
     /// [`TrieError::TooLarge`], [`TrieError::NoMemory`].
-    ///
-    /// # Panics
-    /// If the label is empty or longer than [`MAX_KEY`], or a node has neither children nor a key.
-    pub fn push(
-        &mut self,
-        label: &[u8],
-        first: bool,
-        children: bool,
-        terminal: Option<Found>,
-    ) -> Result<(), TrieError> {
-        assert!((1..=MAX_KEY).contains(&label.len()), "a label has 1 to {MAX_KEY} bytes");
-        assert!(children || terminal.is_some(), "a leaf is the end of a key");
-        let rest = self.distinct.intern(&label[1..])?;
-        self.push_node(label[0], rest, first, children, terminal)
-    }
-
-    /// Adds the next node as [`push`](Self::push) does, and leaves the search for its label to
-    /// [`settle`](Self::settle).
     #[inline]
-    pub(super) fn push_later(
+    pub(super) fn push(
         &mut self,
         edge: u8,
         rest: &[u8],
@@ -106,7 +86,20 @@ impl Skeleton {
         terminal: Option<Found>,
     ) -> Result<(), TrieError> {
         self.waiting.push(&self.distinct, rest, self.rests.len() as u32);
-        self.push_node(edge, UNKNOWN, first, children, terminal)
+        if self.nodes() == MAX_NODES {
+            return Err(TrieError::TooLarge("more than 2^32 nodes"));
+        }
+        self.reserve(1, 1)?;
+        self.edges.push(edge);
+        self.rests.push(UNKNOWN);
+        self.firsts.push(first)?;
+        self.inner.push(children)?;
+        self.terminals.push(terminal.is_some())?;
+        if let Some(found) = terminal {
+            self.values.push(found.value().unwrap_or(0));
+            self.deleted.push(found == Found::Deleted)?;
+        }
+        Ok(())
     }
 
     /// True if so many labels wait that [`settle`](Self::settle) should be called.
@@ -119,32 +112,6 @@ impl Skeleton {
     pub(super) fn settle(&mut self) -> Result<(), TrieError> {
         let rests = &mut self.rests;
         self.distinct.intern_all(&mut self.waiting, |node, number| rests[node as usize] = number)
-    }
-
-    /// Adds the next node as [`push`](Self::push) does, with the number of the rest of its label.
-    #[inline]
-    pub(super) fn push_node(
-        &mut self,
-        edge: u8,
-        rest: u32,
-        first: bool,
-        children: bool,
-        terminal: Option<Found>,
-    ) -> Result<(), TrieError> {
-        if self.nodes() == MAX_NODES {
-            return Err(TrieError::TooLarge("more than 2^32 nodes"));
-        }
-        self.reserve(1, 1)?;
-        self.edges.push(edge);
-        self.rests.push(rest);
-        self.firsts.push(first)?;
-        self.inner.push(children)?;
-        self.terminals.push(terminal.is_some())?;
-        if let Some(found) = terminal {
-            self.values.push(found.value().unwrap_or(0));
-            self.deleted.push(found == Found::Deleted)?;
-        }
-        Ok(())
     }
 
     /// Makes room for this many more nodes, where this many keys end.
@@ -170,11 +137,11 @@ impl Skeleton {
         }
         let nodes = post_order(&keys)?;
         let (order, first) = breadth_first(&nodes)?;
-        let mut skeleton = Self::new();
+        let mut skeleton = Self::default();
         skeleton.reserve(nodes.len(), keys.len())?;
         let found = |value: Option<u32>| value.map_or(Found::Deleted, Found::Value);
         if let Some((_, value)) = keys.first().filter(|(key, _)| key.is_empty()) {
-            skeleton.set_root(Some(found(*value)));
+            skeleton.root = Some(found(*value));
         }
         for j in order {
             let node = nodes[j as usize];
@@ -182,7 +149,7 @@ impl Skeleton {
             let end = usize::from(node.last) + 1;
             let terminal = (key.len() == end).then(|| found(value));
             let (edge, rest) = (key[usize::from(node.start)], &key[usize::from(node.start) + 1..end]);
-            skeleton.push_later(edge, rest, first.get(j as usize), node.size > 1, terminal)?;
+            skeleton.push(edge, rest, first.get(j as usize), node.size > 1, terminal)?;
             if skeleton.is_full() {
                 skeleton.settle()?;
             }

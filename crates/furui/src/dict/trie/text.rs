@@ -3,8 +3,8 @@ use std::ops::Range;
 use super::skeleton::common_prefix;
 use crate::hash::{Rolling, RollingRun};
 
-/// A text with more bytes behind it in memory, so that a short one can be read and copied at a fixed length. The
-/// processor could not predict its own length.
+/// A text with more bytes after it in memory, so that a short one can be read and copied at a fixed length. The
+/// processor could not predict the length of the text itself.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Text<'a> {
     bytes: &'a [u8],
@@ -14,7 +14,7 @@ pub(super) struct Text<'a> {
 /// A length that most texts do not exceed.
 const SHORT: usize = 16;
 
-/// The bytes behind a text that allow copying it at a fixed length.
+/// The bytes after a text that allow copying it at a fixed length.
 pub(super) const SLACK: usize = 2 * SHORT;
 
 impl<'a> Text<'a> {
@@ -40,14 +40,14 @@ impl<'a> Text<'a> {
         &self.bytes[..self.len]
     }
 
-    /// The first byte, and the text behind it.
+    /// The first byte, and the text after it.
     #[inline(always)]
     pub(super) fn split_first(self) -> Option<(u8, Self)> {
         let (&first, bytes) = self.bytes.split_first()?;
         Some((first, Self { bytes, len: self.len.checked_sub(1)? }))
     }
 
-    /// The text behind the first `count` bytes. It must have as many.
+    /// The text after the first `count` bytes. It must have as many.
     #[inline(always)]
     pub(super) fn behind(self, count: usize) -> Self {
         Self { bytes: &self.bytes[count..], len: self.len - count }

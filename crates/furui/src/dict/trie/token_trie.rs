@@ -37,7 +37,7 @@ impl TokenPlace {
         Self((parent as u64) << (NAME_BITS + END_BITS) | (end as u64) << NAME_BITS)
     }
 
-    /// The name of the node's parent. In a free place it is no node.
+    /// The name of the node's parent. In a free place it is not a node.
     #[inline(always)]
     pub(super) fn parent(self) -> u32 {
         (self.0 >> (NAME_BITS + END_BITS)) as u32
@@ -49,7 +49,7 @@ impl TokenPlace {
         (self.0 >> NAME_BITS) as u32 & ((1 << END_BITS) - 1)
     }
 
-    /// The place of the child for byte 0. The child for another byte is that many places behind it.
+    /// The place of the child for byte 0. The child for another byte is that many places after it.
     #[inline(always)]
     pub(super) fn base(self) -> u32 {
         self.0 as u32 & NO_NAME

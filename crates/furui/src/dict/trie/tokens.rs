@@ -3,7 +3,7 @@ use super::label::{MAX_TOKEN, Token};
 use super::matcher::LabelMatcher;
 use super::room::filled;
 
-/// The most tokens, which 12 bits can number.
+/// The maximum number of tokens, which 12 bits can number.
 pub(super) const MAX_TOKENS: usize = 1 << 12;
 
 /// The tokens: texts of 1 to 15 bytes that rare labels consist of, and the search for the longest one that a text

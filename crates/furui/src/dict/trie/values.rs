@@ -2,7 +2,7 @@ use super::TrieError;
 use super::bits::Bits;
 use super::room::reserve;
 
-/// The number of bits of a value, from 0 to 32, as the greatest value needs them.
+/// The number of bits of each value, from 0 to 32: those that the greatest value needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Width(u32);
 
@@ -49,7 +49,7 @@ fn last_word(bytes: &[u8]) -> u64 {
     bytes.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte))
 }
 
-/// The bits of inner nodes in a line of 64 bytes, behind the number of bits that are set before it.
+/// The bits of inner nodes in a line of 64 bytes, after the number of bits that are set before it.
 const LINE_BITS: u64 = 512 - 32;
 
 /// The bits of inner nodes as lines. A bit, the root's first, is set if a key ends there. There are no lines if no key
@@ -90,8 +90,8 @@ pub(super) fn terminals_len(inners: u64) -> u64 {
     inners.div_ceil(LINE_BITS) * 64
 }
 
-/// The rank, among the keys that end in inner nodes, of the one that ends in the inner node with rank `inner`; `None`
-/// if no key does.
+/// The rank, among the keys that end in inner nodes, of the key that ends in the inner node with rank `inner`; `None`
+/// if no key ends there.
 #[inline(always)]
 pub(super) fn terminal_rank(lines: &[u8], inner: u64) -> Option<u64> {
     let line = lines.as_chunks::<64>().0.get((inner / LINE_BITS) as usize)?;

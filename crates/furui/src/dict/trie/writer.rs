@@ -27,7 +27,7 @@ pub(super) struct Encoded {
 pub(super) struct Writer {
     /// The blocks so far, which are the beginning of the trie's bytes.
     nodes: Body,
-    /// Room for a block before it is appended to `nodes`.
+    /// A buffer for a block before it is appended to `nodes`.
     block: Vec<u8>,
     directory: Vec<u8>,
     long: Vec<u8>,

@@ -4,16 +4,33 @@ use std::io::{self, Write};
 use std::ops::Deref;
 use std::path::Path;
 
-use super::file::{Borrowed, Mapped, Shared, Source, Stored, write};
+use super::file::{Borrowed, Mapped, Shared, Source, Stored, Writer};
 use super::{
     BlockedBloom, Bloom, CountingBloom, Filter, FilterMut, Full, GrowingBloom, QuotientFilter, RingedBloom,
     SplitBlockBloom, StableBloom, StableBloomLight, sizing,
 };
 use crate::bits::Buffer;
-use crate::format::{Bytes, DiskFile, Envelope, Kind, Problem, ReadError, Seal};
+use crate::format::{
+    Access, Bytes, DiskFile, Envelope, EnvelopeWriter, Kind, Problem, ReadError, Seal, WriteError, publish,
+};
 use crate::hash::{HashSpec, KeyHash};
 
 /// A filter of any kind: what the file of a filter holds.
+///
+/// ```
+/// use furui::filter::{AnyFilter, Bloom, Filter, FilterRef};
+///
+/// let mut words = Bloom::with_rate(1000, 0.01)?;
+/// words.insert("以前");
+/// let mut file = vec![];
+/// AnyFilter::from(words).write_to(&mut file)?;
+///
+/// // A program that is given a file needs no knowledge of its kind.
+/// let filter = FilterRef::from_bytes(&file, "words.filter")?;
+/// assert_eq!(filter.kind().name(), "bloom");
+/// assert!(filter.contains_hash(filter.hash_spec().hash("以前".as_bytes())));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub enum AnyFilter<M = Buffer> {
     /// A Bloom filter.
@@ -45,18 +62,33 @@ impl AnyFilter {
     /// [`CheckedFilter`](super::CheckedFilter) is opened without it.
     ///
     /// While the filter is open, no program may write to the file or truncate it: bytes that are loaded later would not
-    /// be those that were checked, and reading behind the end kills the process. Replacing the file by another one of
+    /// be those that were checked, and reading after the end kills the process. Replacing the file by another one of
     /// its name, as `furui filter` does, is fine. A caller that cannot rule out such changes reads the file into memory
     /// and uses [`from_bytes`](FilterRef::from_bytes).
     ///
     /// # Errors
     /// [`ReadError::Format`] if the bytes are not those of a filter's file, whole and undamaged.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, ReadError> {
-        let path = path.as_ref();
+        Self::open_by(path.as_ref(), None)
+    }
+
+    /// Opens the file of a filter that was [saved without its seed](AnyFilter::save_without_seed), as
+    /// [`open`](Self::open) does.
+    ///
+    /// # Errors
+    /// Those of [`open`](Self::open), and [`Problem::OtherSeed`] if the filter was made with another seed.
+    pub fn open_with_seed(path: impl AsRef<Path>, seed: u64) -> Result<Self, ReadError> {
+        Self::open_by(path.as_ref(), Some(seed))
+    }
+
+    fn open_by(path: &Path, seed: Option<u64>) -> Result<Self, ReadError> {
         let name = path.display().to_string();
         let file = DiskFile::open(path).map_err(|source| ReadError::Io { file: name.clone(), source })?;
-        let envelope = Envelope::open(&file, &name)?;
+        let mut envelope = Envelope::open(&file, &name)?;
         envelope.verify(&file)?;
+        if let Some(seed) = seed {
+            envelope = envelope.with_seed(seed)?;
+        }
         Self::read(&Mapped { file: &file, envelope: &envelope })
     }
 }
@@ -98,6 +130,7 @@ impl AnyFilter<Bytes> {
 impl<M: Deref<Target = [u8]>> AnyFilter<M> {
     fn read<S: Source<Bytes = M>>(source: &S) -> Result<Self, ReadError> {
         let envelope = source.envelope();
+        envelope.expect_seed()?;
         match envelope.kind() {
             Kind::Bloom => Bloom::read(source).map(Self::Bloom),
             Kind::BlockedBloom => BlockedBloom::read(source).map(Self::Blocked),
@@ -119,17 +152,64 @@ impl<M: Deref<Target = [u8]>> AnyFilter<M> {
     /// # Errors
     /// Those of `out`.
     pub fn write_to(&self, out: &mut dyn Write) -> io::Result<Seal> {
+        self.write_into(EnvelopeWriter::new(out, self.kind(), self.hash_spec())?)
+    }
+
+    /// Saves the filter's file, whole or not at all: after a crash or an error `path` is unchanged.
+    ///
+    /// # Errors
+    /// [`WriteError`] if the operating system refuses to write the file.
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<(), WriteError> {
+        published(path.as_ref(), |out| self.write_to(out))
+    }
+
+    /// Writes the filter's file to `out` without the seed of its hash: only who knows the seed can look up a key in it,
+    /// or make a filter that can be combined with it. The file has the seed's
+    /// [fingerprint](HashSpec::seed_fingerprint). It is opened by [`open_with_seed`](AnyFilter::open_with_seed).
+    ///
+    /// # Errors
+    /// Those of `out`.
+    pub fn write_without_seed(&self, out: &mut dyn Write) -> io::Result<Seal> {
+        self.write_into(EnvelopeWriter::without_seed(out, self.kind(), self.hash_spec())?)
+    }
+
+    /// Saves the file that [`write_without_seed`](Self::write_without_seed) writes, whole or not at all.
+    ///
+    /// ```
+    /// use furui::filter::{AnyFilter, Bloom};
+    /// use furui::{HashAlgorithm, HashSpec};
+    ///
+    /// # let path = std::env::temp_dir().join(format!("furui-doc-seed-{}", std::process::id()));
+    /// let secret = HashSpec { algorithm: HashAlgorithm::SipHash13, ..HashSpec::random() };
+    /// let mut friends = Bloom::with_rate(100, 0.01)?.hashed_by(secret);
+    /// friends.insert("alice@example.org");
+    /// AnyFilter::from(friends).save_without_seed(&path)?;
+    ///
+    /// assert!(AnyFilter::open(&path).is_err(), "somebody who found the file");
+    /// assert!(AnyFilter::open_with_seed(&path, secret.seed)?.contains("alice@example.org"));
+    /// # std::fs::remove_file(path).unwrap();
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`WriteError`] if the operating system refuses to write the file.
+    pub fn save_without_seed(&self, path: impl AsRef<Path>) -> Result<(), WriteError> {
+        published(path.as_ref(), |out| self.write_without_seed(out))
+    }
+
+    fn write_into(&self, mut out: Writer<'_>) -> io::Result<Seal> {
         match self {
-            Self::Bloom(filter) => write(filter, filter.hash_spec(), out),
-            Self::Blocked(filter) => write(filter, filter.hash_spec(), out),
-            Self::Counting(filter) => write(filter, filter.hash_spec(), out),
-            Self::Stable(filter) => write(filter, filter.hash_spec(), out),
-            Self::StableLight(filter) => write(filter, filter.hash_spec(), out),
-            Self::Ringed(filter) => write(filter, filter.hash_spec(), out),
-            Self::Quotient(filter) => write(filter, filter.hash_spec(), out),
-            Self::SplitBlock(filter) => write(filter, filter.hash_spec(), out),
-            Self::Growing(filter) => write(filter, filter.hash_spec(), out),
-        }
+            Self::Bloom(filter) => filter.write(&mut out),
+            Self::Blocked(filter) => filter.write(&mut out),
+            Self::Counting(filter) => filter.write(&mut out),
+            Self::Stable(filter) => filter.write(&mut out),
+            Self::StableLight(filter) => filter.write(&mut out),
+            Self::Ringed(filter) => filter.write(&mut out),
+            Self::Quotient(filter) => filter.write(&mut out),
+            Self::SplitBlock(filter) => filter.write(&mut out),
+            Self::Growing(filter) => filter.write(&mut out),
+        }?;
+        out.finish()
     }
 
     /// How many keys the filter was sized for; 0 if it was not sized for a number of keys.
@@ -146,7 +226,7 @@ impl<M: Deref<Target = [u8]>> AnyFilter<M> {
         }
     }
 
-    /// The false-positive rate that the filter was made for, if there is one.
+    /// The false-positive rate for which the filter was made, if there is one.
     pub fn intended_rate(&self) -> Option<f64> {
         let keys = self.capacity();
         match self {
@@ -241,4 +321,13 @@ impl FilterMut for AnyFilter {
     fn insert_all(&mut self, keys: &[KeyHash]) -> Result<u64, Full> {
         self.filter_mut().insert_all(keys)
     }
+}
+
+/// Writes a file whole or not at all.
+fn published(path: &Path, write: impl Fn(&mut dyn Write) -> io::Result<Seal>) -> Result<(), WriteError> {
+    publish(path, Access::Default, |out| {
+        let written = write(out);
+        written.map_err(|source| WriteError { action: "cannot write", file: path.display().to_string(), source })
+    })?;
+    Ok(())
 }

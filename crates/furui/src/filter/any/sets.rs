@@ -4,7 +4,7 @@ use std::ops::{Deref, DerefMut};
 
 use super::AnyFilter;
 use crate::filter::{ConfigError, Estimate, Mismatch, Similarity};
-use crate::hash::KeyHash;
+use crate::hash::{Hashes, KeyHash};
 
 impl<M: Deref<Target = [u8]>> AnyFilter<M> {
     /// The approximate number of different keys, for kinds of filter that can estimate it. It is far too high for an
@@ -43,7 +43,9 @@ impl<M: Deref<Target = [u8]>> AnyFilter<M> {
     /// If they cannot; the message says from which kinds they can.
     pub fn check_removable(&self) -> Result<(), ConfigError> {
         match self {
-            Self::Counting(_) | Self::Quotient(_) => Ok(()),
+            Self::Counting(_) => Ok(()),
+            Self::Quotient(filter) if filter.is_counting() => Ok(()),
+            Self::Quotient(_) => Err(ConfigError::OneCopy),
             _ => Err(ConfigError::NotRemovable(self.kind())),
         }
     }
@@ -80,14 +82,21 @@ impl<M: DerefMut<Target = [u8]>> AnyFilter<M> {
         self.remove_hash(self.hash_spec().hash(key.as_ref()))
     }
 
-    /// [`remove`](Self::remove) for a key hash that was computed by [`hash_spec`](Self::hash_spec).
+    /// Removes each key of a batch once, and returns how many were removed: the others are certainly not in the filter.
+    /// Remove only keys that were inserted.
     ///
     /// # Errors
-    /// If keys cannot be removed from a filter of this kind.
-    pub fn remove_hash(&mut self, key: KeyHash) -> Result<bool, ConfigError> {
+    /// If keys cannot be removed from a filter of this kind; [`ConfigError::Mismatch`] if the keys were hashed by
+    /// another spec than [`hash_spec`](Self::hash_spec). Nothing is changed then.
+    pub fn remove_hashes(&mut self, keys: &Hashes) -> Result<u64, ConfigError> {
+        let keys = Mismatch::check(self.hash_spec(), keys).map_err(ConfigError::Mismatch)?;
+        keys.iter().try_fold(0, |removed, &key| Ok(removed + u64::from(self.remove_hash(key)?)))
+    }
+
+    fn remove_hash(&mut self, key: KeyHash) -> Result<bool, ConfigError> {
         match self {
             Self::Counting(filter) => Ok(filter.remove_hash(key)),
-            Self::Quotient(filter) => Ok(filter.remove_hash(key)),
+            Self::Quotient(filter) => filter.remove_hash(key),
             _ => self.check_removable().map(|()| false),
         }
     }

@@ -1,4 +1,5 @@
-//! The false-positive rate of a blocked filter: what is expected before it is filled, and what its bits say.
+//! The false-positive rate of a blocked filter: the expected rate before it is filled, and the rate that follows from
+//! its bits.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -173,7 +174,7 @@ mod tests {
         let mut random = 1u64;
         for _ in 0..2000 {
             random = random.wrapping_mul(crate::filter::probes::MULTIPLIER).wrapping_add(1);
-            // Of all magnitudes: 1 to 2³² keys, and rates from 1 down to 10⁻⁸.
+            // Numbers of all magnitudes are tested: 1 to 2³² keys, and rates from 1 down to 10⁻⁸.
             let (keys, rate) =
                 ((random >> 32) >> (random >> 16 & 31), 10f64.powf(-8.0 * (random >> 40) as f64 / 2f64.powi(24)));
             if rate < 1.0 {

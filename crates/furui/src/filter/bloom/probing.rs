@@ -50,7 +50,7 @@ pub(super) fn contains(words: &[[u8; 8]], shape: Shape, key: KeyHash) -> bool {
     (0..left).fold(1, |all, _| all & next()) == 1
 }
 
-/// [`contains`] for every key; the answers go to `answers`, which is as long as `keys`.
+/// Works like [`contains`] for every key; the answers go to `answers`, which is as long as `keys`.
 pub(super) fn contains_all(words: &[[u8; 8]], shape: Shape, keys: &[KeyHash], answers: &mut [bool]) {
     if words.len() <= NEAR {
         answers.iter_mut().zip(keys).for_each(|(answer, &key)| *answer = contains(words, shape, key));
@@ -68,7 +68,7 @@ pub(super) fn insert(words: &mut [[u8; 8]], shape: Shape, key: KeyHash) -> bool 
     old == 0
 }
 
-/// [`insert`] for every key. Returns how many of them were new.
+/// Works like [`insert`] for every key. Returns how many of them were new.
 pub(super) fn insert_all(words: &mut [[u8; 8]], shape: Shape, keys: &[KeyHash]) -> u64 {
     Cpu::detect().run(
         #[inline(always)]
@@ -84,13 +84,13 @@ pub(super) fn insert_all(words: &mut [[u8; 8]], shape: Shape, keys: &[KeyHash]) 
     )
 }
 
-/// [`contains`] for a filter whose probes are by SHA-1.
+/// Works like [`contains`] for a filter whose probes are by SHA-1.
 #[cold]
 pub(super) fn contains_salted(words: &[[u8; 8]], shape: Shape, key: KeyHash) -> bool {
     salted_positions(key, shape.probes, shape.bits).all(|position| bit(words, position) == 1)
 }
 
-/// [`insert`] for a filter whose probes are by SHA-1.
+/// Works like [`insert`] for a filter whose probes are by SHA-1.
 #[cold]
 pub(super) fn insert_salted(words: &mut [[u8; 8]], shape: Shape, key: KeyHash) -> bool {
     salted_positions(key, shape.probes, shape.bits).fold(1, |old, position| old & set(words, position)) == 0

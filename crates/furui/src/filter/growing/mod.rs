@@ -7,13 +7,14 @@ use super::{Bloom, ConfigError, Filter, FilterMut, Full, Mismatch};
 use crate::bits::Buffer;
 use crate::hash::{HashSpec, KeyHash};
 
-/// The maximum number of parts of a [`GrowingBloom`]. They double from 4096 keys on, so they hold 2.7 · 10¹¹ keys.
+/// The maximum number of parts of a [`GrowingBloom`]. Parts double from 4096 keys on, so together they hold 2.7 · 10¹¹
+/// keys.
 pub const MAX_PARTS: usize = 26;
 
 /// The capacity of the first part, in keys. At 1 % its table has 8 KiB.
 const FIRST: u64 = 4096;
 
-/// The capacity of a new part divided by that of the largest one before it.
+/// The capacity of a new part divided by that of the largest part before it.
 const GROWTH: u64 = 2;
 
 /// The ratio r between the rates of successive parts: part i has (1 - r) rⁱ of the filter's rate, so that all parts
@@ -200,7 +201,7 @@ impl<M> GrowingBloom<M> {
     }
 }
 
-/// Removes from `keys` those that may be in `filter`, so that those that are certainly new remain.
+/// Removes from `keys` all keys that may be in `filter`, so that the certainly new ones remain.
 fn keep_new(filter: &Bloom, keys: &mut Vec<KeyHash>, answers: &mut Vec<bool>) {
     filter.contains_all(keys, answers);
     let mut answers = answers.iter();
@@ -251,7 +252,7 @@ impl FilterMut for GrowingBloom {
             return Ok(false);
         }
         let part = self.with_room()?;
-        part.filter.insert_hash(key);
+        part.filter.insert_hash(key)?;
         part.keys += 1;
         Ok(true)
     }
@@ -269,7 +270,7 @@ impl FilterMut for GrowingBloom {
             while !left.is_empty() {
                 let part = self.with_room()?;
                 let now = left.len().min(usize::try_from(part.room()).unwrap_or(usize::MAX));
-                let of_these = part.filter.insert_all(&left[..now]);
+                let of_these = part.filter.insert_all(&left[..now])?;
                 part.keys += of_these;
                 new += of_these;
                 left.drain(..now);

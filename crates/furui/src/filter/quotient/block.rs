@@ -76,8 +76,8 @@ impl<'a> Block<'a> {
         prefetch_at(self.bytes, at + LINE);
     }
 
-    /// The remainder in slot `index`, at bit 0 of the result, followed by those of the next slots. At least the low
-    /// [`MAX_REMAINDER_BITS`](super::shape::MAX_REMAINDER_BITS) bits of the result are valid.
+    /// The remainder in slot `index`, at bit 0 of the result, followed by the remainders of the next slots. At least
+    /// the low [`MAX_REMAINDER_BITS`](super::shape::MAX_REMAINDER_BITS) bits of the result are valid.
     #[inline(always)]
     pub(super) fn remainders_from(&self, index: u32) -> u64 {
         let (at, shift) = self.place(index);

@@ -8,7 +8,7 @@ use super::QuotientFilter;
 use super::iter::CHUNK;
 use super::merge::Stream;
 use super::shape::Shape;
-use super::table::Table;
+use super::slot_table::SlotTable;
 
 /// Stands for "no quotient": it exceeds every quotient.
 const NONE: u64 = u64::MAX;
@@ -32,17 +32,21 @@ pub(super) struct Builder<'a, M: DerefMut<Target = [u8]> = Buffer> {
 struct Front {
     /// The slot after the last one filled, counted through all blocks.
     next: u64,
-    /// The last fingerprint and its quotient, which is [`NONE`] at first.
+    /// The last fingerprint.
     previous: u64,
+    /// The quotient of the last fingerprint; [`NONE`] at first.
     previous_quotient: u64,
-    /// The block of the last quotient with its occupied bits, and the block of the last slot with the other bit planes.
+    /// The number of the block of the last quotient.
     quotient_block: u64,
+    /// The occupied bits of that block.
     occupied: u64,
+    /// The number of the block of the last slot; `starts` and `shifted` are that block's other bit planes.
     slot_block: u64,
     starts: u64,
     shifted: u64,
-    /// The eight bytes that were written last, and the byte among the block's remainders at which they begin.
+    /// The eight bytes that were written last.
     tail: u64,
+    /// The position of `tail` among the bytes of the block's remainders.
     tail_at: u32,
 }
 
@@ -110,8 +114,8 @@ impl<'a, M: DerefMut<Target = [u8]>> Builder<'a, M> {
         loop {
             let (some, n) = (&fingerprints[..count], count as u64);
             let Some(&last) = some.last() else { return 0 };
-            // Each is at most one slot further after its quotient than the one before. If an offset could come so near
-            // to 2¹⁶ that only `insert` can tell whether it fits, `insert` is left to decide.
+            // Each fingerprint is at most one slot further after its quotient than the one before. If an offset might
+            // come so near to 2¹⁶ that only `insert` can tell whether it fits, `insert` decides.
             let fits = n <= room
                 && behind + n <= u64::from(u16::MAX)
                 && front.next.max(shape.split(last).0) + n <= shape.slots
@@ -160,8 +164,8 @@ impl<'a, M: DerefMut<Target = [u8]>> Builder<'a, M> {
 }
 
 impl Front {
-    /// Appends the fingerprints up to the first one of another block and returns their number. Adds to `copies` how
-    /// many equal the one before; those take slots only if `counting`.
+    /// Appends the fingerprints up to the first one of another block and returns their number. Adds to `copies` the
+    /// number of fingerprints that equal the one before, which take slots only if `counting`.
     #[inline(always)]
     fn fill_block(
         &mut self,
@@ -210,7 +214,7 @@ impl Front {
 
     /// Moves on to the blocks that hold the next `quotient` and its slot.
     #[inline(always)]
-    fn go_to(&mut self, table: &mut Table<impl DerefMut<Target = [u8]>>, quotient: u64) {
+    fn go_to(&mut self, table: &mut SlotTable<impl DerefMut<Target = [u8]>>, quotient: u64) {
         if quotient / 64 != self.quotient_block {
             self.finish_quotients(table, quotient / 64);
         }
@@ -222,7 +226,7 @@ impl Front {
 
     /// Writes the pending occupied bits, and the offsets of the blocks up to `block`, the next that has a quotient.
     #[inline(always)]
-    fn finish_quotients(&mut self, table: &mut Table<impl DerefMut<Target = [u8]>>, block: u64) {
+    fn finish_quotients(&mut self, table: &mut SlotTable<impl DerefMut<Target = [u8]>>, block: u64) {
         table.set_occupied(self.quotient_block as usize, self.occupied);
         self.occupied = 0;
         for between in self.quotient_block + 1..=block {
@@ -230,7 +234,7 @@ impl Front {
             if offset == 0 {
                 break;
             }
-            let offset = u16::try_from(offset).expect("a position is less than 2^16 slots behind its quotient");
+            let offset = u16::try_from(offset).expect("a position is less than 2^16 slots after its quotient");
             table.set_offset(between as usize, offset);
         }
         self.quotient_block = block;
@@ -238,7 +242,7 @@ impl Front {
 
     /// Writes the pending planes of the current block of slots and moves on to `block`.
     #[inline(always)]
-    fn finish_slots(&mut self, table: &mut Table<impl DerefMut<Target = [u8]>>, block: u64) {
+    fn finish_slots(&mut self, table: &mut SlotTable<impl DerefMut<Target = [u8]>>, block: u64) {
         table.set_starts(self.slot_block as usize, self.starts);
         table.set_shifted(self.slot_block as usize, self.shifted);
         (self.starts, self.shifted, self.tail, self.tail_at) = (0, 0, 0, 0);
@@ -264,7 +268,7 @@ impl<M: Deref<Target = [u8]>> QuotientFilter<M> {
 impl<M: DerefMut<Target = [u8]>> QuotientFilter<M> {
     /// Inserts keys in ascending order of their hashes and returns how many of their fingerprints were new. An empty
     /// filter is filled from its first slot to its last, without searching or moving anything. Keys out of order are
-    /// allowed but slow.
+    /// allowed but slow. It is low level: the caller hashes by [`hash_spec`](Self::hash_spec), which nothing checks.
     ///
     /// # Errors
     /// [`Full`] at the first key for which there is no room; the keys before it have been inserted.

@@ -1,12 +1,12 @@
 use std::ops::Deref;
 
 use super::QuotientFilter;
-use super::table::Slot;
+use super::slot_table::Slot;
 use crate::bits::word::low_bits;
 
 impl<M: Deref<Target = [u8]>> QuotientFilter<M> {
     /// Checks that the table, which may be arbitrary bytes, is one that a filter with this shape, length and number of
-    /// distinct fingerprints can have, so that no operation on it can misbehave. Otherwise returns what is wrong.
+    /// distinct fingerprints can have, so that no operation on it can misbehave. Otherwise returns the problem.
     ///
     /// A set of fingerprints has only one table. So the check lays out the runs anew, in the order of their quotients,
     /// as linear probing does when it starts after the slots that wrapped around. Each slot and offset must equal the
@@ -53,7 +53,7 @@ impl<M: Deref<Target = [u8]>> QuotientFilter<M> {
         for block in 0..table.blocks() {
             let head = table.head(block);
             if u64::from(head.offset) != next.saturating_sub(block as u64 * 64) {
-                return Err("the offset of a block is not where the runs of earlier ones end");
+                return Err("the offset of a block is not the end of the runs of earlier blocks");
             }
             let mut occupied = head.occupied & low_bits(table.width(block));
             while occupied != 0 {
@@ -65,7 +65,7 @@ impl<M: Deref<Target = [u8]>> QuotientFilter<M> {
                 // come before.
                 let mut slot = table.slot_at(if position < slots { position } else { position - slots });
                 if !table.starts(slot) || table.is_shifted(slot) == is_home {
-                    return Err("a run does not begin where it belongs");
+                    return Err("a run does not begin in its slot");
                 }
                 one_is_home |= is_home;
                 runs += 1;
@@ -80,7 +80,7 @@ impl<M: Deref<Target = [u8]>> QuotientFilter<M> {
                     before = Some(remainder);
                     items += 1;
                     if items > self.len {
-                        return Err("the table holds more than META says");
+                        return Err("the table holds more fingerprints than META states");
                     }
                     next += 1;
                     slot = table.next(slot);
@@ -97,13 +97,13 @@ impl<M: Deref<Target = [u8]>> QuotientFilter<M> {
             }
         }
         if next.saturating_sub(slots) != wrapped {
-            return Err("the runs that wrap around do not end where the first ones begin");
+            return Err("the runs that wrap around do not end where the first runs begin");
         }
         if items == slots && !one_is_home {
             return Err("no run begins in its canonical slot");
         }
         if items != self.len || distinct != self.distinct {
-            return Err("the table does not hold as many as META says");
+            return Err("the table does not hold as many fingerprints as META states");
         }
         Ok(runs)
     }

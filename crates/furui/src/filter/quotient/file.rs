@@ -3,7 +3,7 @@ use std::ops::Deref;
 
 use super::QuotientFilter;
 use super::shape::Shape;
-use super::table::Table;
+use super::slot_table::SlotTable;
 use crate::filter::file::{BITS, META, Source, Stored, Writer};
 use crate::format::field::{put, u32_at, u64_at};
 use crate::format::{Align, Kind, ReadError};
@@ -38,7 +38,7 @@ impl<M: Deref<Target = [u8]>> Stored<M> for QuotientFilter<M> {
         let (Some(shape), counting @ 0..=1, 0) = (shape, u32_at(&meta, 32), u32_at(&meta, 36)) else {
             return Err(source.invalid(META, "no quotient filter has these numbers of slots and fingerprints"));
         };
-        let table = Table::over(source.table(BITS, Table::bytes(&shape))?, &shape);
+        let table = SlotTable::over(source.table(BITS, SlotTable::bytes(&shape))?, &shape);
         let hash = source.envelope().hash();
         let filter = Self { len, distinct, counting: counting == 1, hash, ..Self::over(table, shape) };
         filter.check().map_err(|what| source.invalid(BITS, what))?;

@@ -7,7 +7,7 @@ use crate::hash::{HashSpec, KeyHash};
 
 use super::QuotientFilter;
 use super::block::Head;
-use super::table::{Slot, Table};
+use super::slot_table::{Slot, SlotTable};
 
 /// The prefetch distance of [`QuotientFilter::contains_all`], in lookups.
 const PREFETCH_DISTANCE: usize = 16;
@@ -16,7 +16,7 @@ const PREFETCH_DISTANCE: usize = 16;
 /// prefetching costs more than it saves.
 const PREFETCH_BITS: u64 = 8 << 20;
 
-impl<M: Deref<Target = [u8]>> Table<M> {
+impl<M: Deref<Target = [u8]>> SlotTable<M> {
     /// The first slot of the `rank`-th run, counted from 0, among the runs of the quotients of `block`.
     ///
     /// Runs lie in the order of their quotients, and the first of this block's runs begins at or after slot `offset`.
@@ -29,8 +29,8 @@ impl<M: Deref<Target = [u8]>> Table<M> {
         }
     }
 
-    /// [`run_start`](Self::run_start) for a run that begins in a later block. Not inlined, so that the common path
-    /// takes few registers and instructions: then more lookups are in flight at a time.
+    /// Works like [`run_start`](Self::run_start) for a run that begins in a later block. Not inlined, so that the
+    /// common path takes few registers and instructions: then more lookups are in flight at a time.
     #[inline(never)]
     fn distant_run_start(&self, words: Cpu, block: usize, rank: u32) -> Slot {
         words.run(
@@ -74,8 +74,8 @@ impl<M: Deref<Target = [u8]>> Table<M> {
         if first >= 64 {
             return self.walk_finds(words, quotient, remainder);
         }
-        // The slots before the next run start are this run's, then perhaps empty ones, which hold 0. As a remainder of
-        // 0 can only be the first of its run, it is compared with the first slot only.
+        // The slots before the next run start belong to this run, or are empty, and empty slots hold 0. As a remainder
+        // of 0 can only be the first of its run, it is compared with the first slot only.
         let ends = head.starts >> first >> 1 | 1 << (63 - first);
         let run = if remainder == 0 { 1 } else { ends.trailing_zeros() + 1 };
         let remainders = block.remainders_from(first);
@@ -161,7 +161,7 @@ impl<M: Deref<Target = [u8]>> Table<M> {
     }
 }
 
-/// The index in its block of a run's first slot (see [`Table::run_start`]); 64 if that slot is in a later block.
+/// The index in its block of a run's first slot (see [`SlotTable::run_start`]); 64 if that slot is in a later block.
 #[inline(always)]
 fn near_run_start(words: Cpu, head: &Head, rank: u32) -> u32 {
     let offset = u32::from(head.offset);
@@ -175,7 +175,8 @@ impl<M: Deref<Target = [u8]>> QuotientFilter<M> {
         self.count_hash(self.hash.hash(key.as_ref()))
     }
 
-    /// [`count`](Self::count) for a key whose hash, by [`hash_spec`](Self::hash_spec), is `key`.
+    /// Works as [`count`](Self::count), for a key that the caller hashed by [`hash_spec`](Self::hash_spec). It is low
+    /// level: a hash that was made in another way is not noticed, and is that of another key.
     pub fn count_hash(&self, key: KeyHash) -> u64 {
         let (quotient, remainder) = self.shape.locate(key);
         self.table.count(self.words, quotient, remainder)

@@ -8,7 +8,7 @@ use crate::hash::KeyHash;
 use super::QuotientFilter;
 use super::build::Builder;
 use super::merge::{Stream, WINDOW};
-use super::table::{Slot, Table};
+use super::slot_table::{Slot, SlotTable};
 
 /// A batch is merged with the table in one pass if it has more than one key per this many keys in the filter.
 const REBUILD_RATIO: u64 = 16;
@@ -26,7 +26,7 @@ pub(super) enum Inserted {
     Crowded,
 }
 
-impl<M: DerefMut<Target = [u8]>> Table<M> {
+impl<M: DerefMut<Target = [u8]>> SlotTable<M> {
     /// Inserts `remainder` into the run of `quotient`, in order. If it is present already, it is inserted again only
     /// with `copies`. With `full` nothing is inserted, but a remainder that is present is still found.
     #[inline(always)]
@@ -142,7 +142,7 @@ impl<M: DerefMut<Target = [u8]>> Table<M> {
     }
 }
 
-impl<M: Deref<Target = [u8]>> Table<M> {
+impl<M: Deref<Target = [u8]>> SlotTable<M> {
     /// The slot that is `offset` slots after the first of `block`.
     #[inline(always)]
     fn slot_after(&self, mut block: usize, mut offset: u32) -> Slot {

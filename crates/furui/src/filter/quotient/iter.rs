@@ -5,7 +5,7 @@ use crate::bits::word::low_bits;
 
 use super::QuotientFilter;
 use super::shape::Shape;
-use super::table::{Slot, Table};
+use super::slot_table::{Slot, SlotTable};
 
 /// The maximum number of fingerprints that a [`Decoder`] yields at a time.
 pub(super) const CHUNK: usize = 64;
@@ -15,24 +15,27 @@ pub(super) const CHUNK: usize = 64;
 /// Reading starts after the slots that wrapped around from the table's end, and ends with them.
 #[derive(Clone, Debug)]
 pub(super) struct Decoder<'a> {
-    table: Table<&'a [u8]>,
+    table: SlotTable<&'a [u8]>,
     shape: Shape,
     words: Cpu,
-    /// The block of slots to read next, how many of its first slots to skip, how many to read when the block that was
-    /// begun with is read again at the end, and how many blocks are left.
+    /// The block of slots to read next.
     block: usize,
+    /// The number of the block's first slots to skip.
     skip: u32,
+    /// The number of slots to read when the first block is read again at the end.
     wrapped: u32,
+    /// The number of blocks that are left.
     left: usize,
-    /// The occupied bits after the current run's quotient, and the number of their block.
+    /// The occupied bits after the current run's quotient.
     occupied: u64,
+    /// The number of the block with these occupied bits.
     quotient_block: usize,
     /// The fingerprint of the current run's quotient with remainder 0.
     base: u64,
 }
 
 impl<'a> Decoder<'a> {
-    pub(super) fn new(table: Table<&'a [u8]>, shape: Shape, words: Cpu) -> Self {
+    pub(super) fn new(table: SlotTable<&'a [u8]>, shape: Shape, words: Cpu) -> Self {
         let head = table.head(0);
         let (mut block, mut skip) = (0, u32::from(head.offset));
         while skip >= table.width(block) {
@@ -115,6 +118,18 @@ impl<'a> Decoder<'a> {
 
 /// An iterator over the fingerprints of a quotient filter in ascending order, with copies repeated. See
 /// [`QuotientFilter::fingerprints`](super::QuotientFilter::fingerprints).
+///
+/// ```
+/// use furui::KeyHash;
+/// use furui::filter::QuotientFilter;
+///
+/// let mut filter = QuotientFilter::with_fingerprint_bits(128, 64)?;
+/// for hash in [7, 3, 5] {
+///     filter.insert_hash(KeyHash::new(hash))?;
+/// }
+/// assert_eq!(filter.fingerprints().collect::<Vec<_>>(), [3, 5, 7]);
+/// # Ok::<(), furui::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Fingerprints<'a> {
     decoder: Decoder<'a>,
@@ -158,6 +173,21 @@ impl ExactSizeIterator for Fingerprints<'_> {}
 impl std::iter::FusedIterator for Fingerprints<'_> {}
 
 /// The content of one slot, as drawn in the paper; see [`QuotientFilter::slot`].
+///
+/// ```
+/// use furui::KeyHash;
+/// use furui::filter::QuotientFilter;
+///
+/// // 64 slots: the upper 6 bits of a hash are its quotient. Two keys of one quotient are a run of two slots.
+/// let mut filter = QuotientFilter::with_fingerprint_bits(64, 16)?;
+/// for remainder in [1, 2] {
+///     filter.insert_hash(KeyHash::new(9 << 58 | remainder << 48))?;
+/// }
+/// let next = filter.slot(10).expect("there are 64 slots");
+/// assert!(next.is_continuation && next.is_shifted && !next.is_occupied);
+/// assert_eq!(next.remainder, 2);
+/// # Ok::<(), furui::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct QuotientSlot {
     /// True if a fingerprint is held whose quotient is the number of this slot.

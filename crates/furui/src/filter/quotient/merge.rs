@@ -68,7 +68,8 @@ impl<'a> Stream<'a> {
 }
 
 impl Pair<'_> {
-    /// Merges what both sides have read, up to the lesser of their last fingerprints: no later one is below it.
+    /// Merges what both sides have read, up to the smaller one of their last fingerprints: no later fingerprint is
+    /// below it.
     fn next_piece(&mut self, piece: &mut Vec<u64>) {
         let (mut left, mut right) = (self.left.rest(), self.right.rest());
         if let (Some(&last_left), Some(&last_right)) = (left.last(), right.last()) {
@@ -89,7 +90,7 @@ impl<'a> Side<'a> {
         Self { stream, piece: vec![], at: 0 }
     }
 
-    /// What has been read and not merged yet; empty only at the end of the stream.
+    /// The fingerprints that have been read but not merged yet; empty only at the end of the stream.
     fn rest(&mut self) -> &[u64] {
         if self.at == self.piece.len() {
             self.stream.next_piece(&mut self.piece);

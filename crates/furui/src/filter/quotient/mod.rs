@@ -11,7 +11,7 @@ mod merge;
 mod remove;
 mod sets;
 mod shape;
-mod table;
+mod slot_table;
 
 use std::ops::Deref;
 
@@ -25,10 +25,11 @@ pub use iter::{Fingerprints, QuotientSlot};
 
 use iter::Decoder;
 use shape::{MAX_REMAINDER_BITS, Shape};
-use table::Table;
+use slot_table::SlotTable;
 
-/// A set of key fingerprints in one table. It answers "was this key seen?" and supports deletion, counts, resizing,
-/// ordered iteration and merging, all without the keys.
+/// A set of key fingerprints in one table. It answers "was this key seen?" and supports resizing, ordered iteration and
+/// merging, all without the keys. A [`counting`](Self::counting) filter keeps a copy for each key that is inserted, and
+/// so supports removal and counts.
 ///
 /// A key's hash is shortened to a fingerprint, which is split into quotient and remainder. The quotient is the number
 /// of the fingerprint's canonical slot. The remainders of equal quotients lie side by side, in ascending order, as a
@@ -72,15 +73,19 @@ use table::Table;
 ///
 /// let mut seen = QuotientFilter::with_rate(1_000_000, 0.01)?;
 /// assert!(seen.insert("https://example.org/")?);
-/// assert!(seen.contains("https://example.org/"));
-/// assert!(seen.remove("https://example.org/"));
-/// assert!(!seen.contains("https://example.org/"));
+/// assert!(!seen.insert("https://example.org/")?);
 /// assert!(seen.bits() < 10_600_000);
+/// assert!(seen.remove("https://example.org/").is_err());
+///
+/// let mut live = QuotientFilter::with_rate(1_000_000, 0.01)?.counting();
+/// live.insert("https://example.org/")?;
+/// assert!(live.remove("https://example.org/")?);
+/// assert!(!live.contains("https://example.org/"));
 /// # Ok::<(), furui::Error>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct QuotientFilter<M = Buffer> {
-    table: Table<M>,
+    table: SlotTable<M>,
     shape: Shape,
     lanes: Lanes,
     words: Cpu,
@@ -127,7 +132,7 @@ impl QuotientFilter {
     }
 
     fn with_shape(shape: Shape) -> Result<Self, ConfigError> {
-        Ok(Self::over(Table::new(&shape)?, shape))
+        Ok(Self::over(SlotTable::new(&shape)?, shape))
     }
 
     /// Replaces the hash specification, at first [`HashSpec::default`], by `hash`. Keys already in the filter must have
@@ -137,8 +142,11 @@ impl QuotientFilter {
         Self { hash, ..self }
     }
 
-    /// Turns the filter into a multiset: from now on, inserting a key again stores another copy in a slot of its own,
-    /// and removing a key removes one copy.
+    /// Turns an empty filter into a multiset: each insertion stores a copy of the key's fingerprint in a slot of its
+    /// own, also of a key that is inserted again, and each removal removes one copy.
+    ///
+    /// So keys can be [removed](Self::remove) without removing others that share their fingerprint. Keys that a set
+    /// took before it was turned into a multiset share one copy.
     #[must_use]
     pub fn counting(self) -> Self {
         Self { counting: true, ..self }
@@ -148,7 +156,7 @@ impl QuotientFilter {
 impl<M> QuotientFilter<M> {
     /// A filter over `table` that counts as empty: `table` must be all zeros, or the caller must set `len` and
     /// `distinct`.
-    fn over(table: Table<M>, shape: Shape) -> Self {
+    fn over(table: SlotTable<M>, shape: Shape) -> Self {
         Self {
             table,
             shape,
@@ -189,6 +197,11 @@ impl<M> QuotientFilter<M> {
     /// The greatest possible fingerprint; the least is 0.
     pub fn last_fingerprint(&self) -> u64 {
         self.shape.last
+    }
+
+    /// Whether the filter keeps a copy for each key that is inserted; see [`counting`](Self::counting).
+    pub fn is_counting(&self) -> bool {
+        self.counting
     }
 
     /// How many different fingerprints are held.
@@ -238,13 +251,14 @@ impl<M: Eq> Eq for QuotientFilter<M> {}
 
 #[cfg(test)]
 mod tests {
+    use super::super::{Filter, FilterMut};
     use super::*;
 
     /// Does random insertions, removals and lookups with and without the processor's special instructions.
     #[test]
     fn portable_code_builds_the_same_table() {
         for (slots, remainder_bits) in [(1, 3), (64, 1), (200, 7), (1000, 40), (77, 57)] {
-            let mut fast = QuotientFilter::new(slots, remainder_bits).unwrap();
+            let mut fast = QuotientFilter::new(slots, remainder_bits).unwrap().counting();
             let mut portable = QuotientFilter { words: Cpu::all()[0], ..fast.clone() };
             let mut x = slots;
             for _ in 0..20_000 {

@@ -2,10 +2,11 @@ use std::ops::DerefMut;
 
 use crate::bits::Cpu;
 use crate::bits::word::low_bits;
+use crate::filter::ConfigError;
 use crate::hash::KeyHash;
 
 use super::QuotientFilter;
-use super::table::{Slot, Table};
+use super::slot_table::{Slot, SlotTable};
 
 /// The outcome of removing a fingerprint from a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,7 +19,7 @@ pub(super) enum Removed {
     Absent,
 }
 
-impl<M: DerefMut<Target = [u8]>> Table<M> {
+impl<M: DerefMut<Target = [u8]>> SlotTable<M> {
     /// Removes one copy of `remainder` from the run of `quotient` and moves the rest of the cluster back by one slot.
     #[inline(always)]
     pub(super) fn remove(&mut self, words: Cpu, quotient: u64, remainder: u64) -> Removed {
@@ -52,7 +53,8 @@ impl<M: DerefMut<Target = [u8]>> Table<M> {
         if new_first {
             self.set_starts(behind.block, self.head(behind.block).starts | 1 << behind.index);
         }
-        // The quotients of the runs that begin at `at` or later, in order: this one only if its run still begins there.
+        // The quotients of the runs that begin at `at` or later, in order. This quotient is among them only if its run
+        // still begins there.
         let quotients = head.occupied & (u64::MAX << home.index << u32::from(!new_first));
         self.close(at, end, home.block, quotients);
         if first && !more_behind {
@@ -137,29 +139,38 @@ impl<M: DerefMut<Target = [u8]>> Table<M> {
 }
 
 impl<M: DerefMut<Target = [u8]>> QuotientFilter<M> {
-    /// Removes `key`, or one copy of it if the filter is [`counting`](Self::counting). False if its fingerprint is
-    /// absent.
+    /// Removes one copy of `key` from a [`counting`](Self::counting) filter. False if its fingerprint is absent.
     ///
-    /// Remove only keys that were inserted. A key that was not may share its fingerprint with one that was; removing it
-    /// makes the filter forget that key, a false negative, and nothing in the filter can tell the two apart. For the
-    /// same reason, two keys with one fingerprint are one entry unless the filter is counting, and removing either
-    /// removes both.
-    pub fn remove(&mut self, key: impl AsRef<[u8]>) -> bool {
+    /// Remove only keys that were inserted, and each as often as it was inserted. A key that was not may share its
+    /// fingerprint with one that was; removing it makes the filter forget that key, a false negative, and nothing in
+    /// the filter can tell the two apart.
+    ///
+    /// # Errors
+    /// [`ConfigError::OneCopy`] if the filter is a set. There, two keys with one fingerprint are one entry, so that
+    /// removing either would remove both.
+    pub fn remove(&mut self, key: impl AsRef<[u8]>) -> Result<bool, ConfigError> {
         self.remove_hash(self.hash.hash(key.as_ref()))
     }
 
-    /// [`remove`](Self::remove) for a key whose hash, by [`hash_spec`](Self::hash_spec), is `key`.
-    pub fn remove_hash(&mut self, key: KeyHash) -> bool {
+    /// Works as [`remove`](Self::remove), for a key that the caller hashed by [`hash_spec`](Self::hash_spec). It is low
+    /// level: a hash that was made in another way is not noticed, and is that of another key.
+    ///
+    /// # Errors
+    /// [`ConfigError::OneCopy`] if the filter is a set.
+    pub fn remove_hash(&mut self, key: KeyHash) -> Result<bool, ConfigError> {
+        if !self.counting {
+            return Err(ConfigError::OneCopy);
+        }
         let (table, (quotient, remainder)) = (&mut self.table, self.shape.locate(key));
         let removed = self.words.run(
             #[inline(always)]
             move |words| table.remove(words, quotient, remainder),
         );
         if removed == Removed::Absent {
-            return false;
+            return Ok(false);
         }
         self.len -= 1;
         self.distinct -= u64::from(removed == Removed::Last);
-        true
+        Ok(true)
     }
 }

@@ -4,7 +4,7 @@ use super::QuotientFilter;
 use super::build::Builder;
 use super::iter::Fingerprints;
 use super::merge::Stream;
-use super::shape::MAX_SLOTS;
+use super::shape::{MAX_SLOTS, Shape, slots_for};
 use crate::filter::error::Meaning;
 use crate::filter::similarity::Marking;
 use crate::filter::{ConfigError, Estimate, Mismatch, Similarity};
@@ -24,7 +24,12 @@ impl QuotientFilter {
         for other in filters {
             first.check_match(other).map_err(ConfigError::Mismatch)?;
         }
-        let mut merged = Self::with_shape(first.shape.resized(capacity)?)?.hashed_by(first.hash);
+        Self::merged_into(first.shape.resized(capacity)?, filters)
+    }
+
+    /// The union of filters that match, at least one, as a table of this shape.
+    fn merged_into(shape: Shape, filters: &[&QuotientFilter<impl Deref<Target = [u8]>>]) -> Result<Self, ConfigError> {
+        let mut merged = Self::with_shape(shape)?.hashed_by(filters[0].hash);
         merged.counting = filters.iter().any(|filter| filter.counting);
         merged
             .build(filters.iter().map(|filter| Stream::Table(filter.decoder())).collect())
@@ -52,6 +57,21 @@ impl<M: Deref<Target = [u8]>> QuotientFilter<M> {
             });
         }
         QuotientFilter::merge(&[self], capacity)
+    }
+
+    /// Copies the fingerprints in order into a table of `slots` slots, without needing the keys. Twice as many slots
+    /// make each remainder one bit shorter. The false-positive rate does not change until more keys are inserted; at
+    /// [`capacity`](Self::capacity) it is proportional to the number of slots.
+    ///
+    /// # Errors
+    /// If the fingerprints held do not fit into so few slots, or if there are more slots than possible fingerprints.
+    pub fn with_slots(&self, slots: u64) -> Result<QuotientFilter, ConfigError> {
+        let least = slots_for(self.len)?;
+        if slots < least {
+            let what = "slots for the fingerprints that are held";
+            return Err(ConfigError::OutOfRange { what, given: slots, least, most: MAX_SLOTS });
+        }
+        QuotientFilter::merged_into(Shape::new(slots, self.shape.last)?, &[self])
     }
 
     /// Estimates how many different keys the filter holds: slightly more than its fingerprints, as some keys share one.

@@ -55,7 +55,7 @@ impl Shape {
         let remainder_bits = (128 - (divisor - 1).leading_zeros()).max(1);
         if remainder_bits > MAX_REMAINDER_BITS {
             return Err(ConfigError::OutOfRange {
-                what: "bits of a remainder, of which more slots or shorter fingerprints leave fewer",
+                what: "bits of a remainder (more slots or shorter fingerprints make it shorter)",
                 given: remainder_bits.into(),
                 least: 1,
                 most: MAX_REMAINDER_BITS.into(),
@@ -179,7 +179,7 @@ fn capacity_of(slots: u64) -> u64 {
 }
 
 /// The smallest number of slots that holds `capacity` keys.
-fn slots_for(capacity: u64) -> Result<u64, ConfigError> {
+pub(super) fn slots_for(capacity: u64) -> Result<u64, ConfigError> {
     let slots = u128::from(capacity.max(1) - 1) * 100 / MAX_LOAD_PERCENT + 1;
     u64::try_from(slots).ok().filter(|&slots| slots <= MAX_SLOTS).ok_or_else(|| ConfigError::OutOfRange {
         what: "keys of a quotient filter",

@@ -10,13 +10,28 @@ const HASH_WORDS: usize = 2;
 ///
 /// It is borrowed from [`RingedKeys`]. A lookup then costs one remainder, by two multiplications, and an addition for
 /// each probe.
+///
+/// ```
+/// use furui::HashSpec;
+/// use furui::filter::{Gamma, RingedBloom, RingedKeys, RingedParams};
+///
+/// let params = RingedParams::with_rate(0.01, Gamma::Exact, 1000)?;
+/// let mut keys = RingedKeys::new(params);
+/// keys.push(HashSpec::default().hash("以前".as_bytes()));
+/// let key = keys.iter().next().expect("one key");
+///
+/// let mut filter = RingedBloom::with_size(params, 50)?;
+/// filter.insert_key(key);
+/// assert!(filter.contains_key(key) && filter.contains("以前"));
+/// # Ok::<(), furui::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RingedKey<'a> {
     words: &'a [u32],
 }
 
 impl<'a> RingedKey<'a> {
-    /// The hash that the key was made from.
+    /// The hash from which the key was made.
     #[inline(always)]
     pub fn hash(self) -> KeyHash {
         KeyHash::new(u64::from(self.words[0]) | u64::from(self.words[1]) << 32)
@@ -29,7 +44,8 @@ impl<'a> RingedKey<'a> {
     }
 }
 
-/// A list of precomputed keys: 8 + 4 k bytes each, 36 at k = 7.
+/// A list of precomputed keys: 8 + 4 k bytes each, 36 at k = 7. It is low level: nothing checks how the caller hashed
+/// the keys.
 ///
 /// ```
 /// use furui::HashSpec;
@@ -60,7 +76,7 @@ impl RingedKeys {
         Self { params, words: Vec::new() }
     }
 
-    /// The parameters of the filters that the keys are for.
+    /// The parameters of the filters for which the keys are made.
     pub fn params(&self) -> RingedParams {
         self.params
     }
@@ -72,7 +88,7 @@ impl RingedKeys {
         self.words.extend(offsets(key, self.params));
     }
 
-    /// Removes all keys, and keeps the memory for new ones.
+    /// Removes all keys, and keeps the memory for later ones.
     pub fn clear(&mut self) {
         self.words.clear();
     }

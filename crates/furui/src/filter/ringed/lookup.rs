@@ -11,7 +11,7 @@ use crate::hash::KeyHash;
 /// Tables of at most this many words are in a cache near enough for the processor to overlap lookups by itself.
 const NEAR: usize = (4 << 20) / 8;
 
-/// How many keys have their offsets computed at a time: as many as fit into the first cache.
+/// The number of keys whose offsets are computed at a time: as many as fit into the first cache.
 const CHUNK: usize = 128;
 
 /// Into tables of at most this many words, keys are inserted as fast without a prefetch, which would compute the
@@ -35,7 +35,7 @@ pub(super) fn contains(words: &[[u8; 8]], ring: &Ring, key: RingedKey<'_>) -> bo
     }
 }
 
-/// [`contains`] for a key without precomputed offsets. Tests two bits at a time.
+/// Works like [`contains`] for a key without precomputed offsets. Tests two bits at a time.
 pub(super) fn contains_hash(words: &[[u8; 8]], ring: &Ring, key: KeyHash) -> bool {
     let (start, mut offsets) = (ring.start_of(key.get()), offsets(key, ring.params()));
     let next = |offset| bit(words, ring.position(start, offset));
@@ -89,7 +89,7 @@ fn all_set(words: &[[u8; 8]], offsets: &[u32], position: impl Fn(u32) -> usize) 
     }
 }
 
-/// [`contains`] for every key; the answers go to `answers`, which is as long as `keys`.
+/// Works like [`contains`] for every key; the answers go to `answers`, which is as long as `keys`.
 pub(super) fn contains_all<'a>(
     words: &[[u8; 8]],
     ring: &Ring,
@@ -102,7 +102,7 @@ pub(super) fn contains_all<'a>(
     answers.iter_mut().zip(keys).for_each(|(answer, key)| *answer = contains(words, ring, key));
 }
 
-/// [`contains_hash`] for every key; the answers go to `answers`, which is as long as `keys`.
+/// Works like [`contains_hash`] for every key; the answers go to `answers`, which is as long as `keys`.
 pub(super) fn contains_all_hashes(words: &[[u8; 8]], ring: &Ring, keys: &[KeyHash], answers: &mut [bool]) {
     if words.len() > NEAR {
         return contains_all_far(words, ring, keys.iter().copied(), answers);
@@ -115,8 +115,8 @@ pub(super) fn contains_all_hashes(words: &[[u8; 8]], ring: &Ring, keys: &[KeyHas
     }
 }
 
-/// [`contains_hash`] for every key; the answers go to `answers`. The table is beyond the caches: offsets are computed
-/// while cache lines are loaded.
+/// Works like [`contains_hash`] for every key; the answers go to `answers`. The table is beyond the caches: offsets are
+/// computed while cache lines are loaded.
 fn contains_all_far(words: &[[u8; 8]], ring: &Ring, keys: impl Iterator<Item = KeyHash>, answers: &mut [bool]) {
     let window = ring.params().window() as usize;
     let keys = keys.map(|key| (Probes::of(mixed(key)), ring.start_of(key.get())));
@@ -181,7 +181,7 @@ mod tests {
 
     #[test]
     fn every_way_to_look_keys_up_tests_the_bits_at_their_positions() {
-        // The last numbers of keys have tables that are beyond the caches.
+        // The tables of the last numbers of keys are larger than the caches.
         let words = mostly_ones(650_000);
         for keys in [1, 2, 30, 1000, 70_001, 4_000_000] {
             for delta in [1, 100, 1000, 100_000] {

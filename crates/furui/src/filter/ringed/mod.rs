@@ -184,7 +184,8 @@ impl<M> RingedBloom<M> {
 }
 
 impl<M: Deref<Target = [u8]>> RingedBloom<M> {
-    /// [`contains`](Filter::contains_hash) for a precomputed key, made with this filter's [`params`](Self::params).
+    /// Works like [`contains`](Filter::contains_hash) for a precomputed key, made with this filter's
+    /// [`params`](Self::params).
     ///
     /// # Panics
     /// May panic if the key was made with other parameters; if it does not, the answer is meaningless.
@@ -194,7 +195,7 @@ impl<M: Deref<Target = [u8]>> RingedBloom<M> {
         lookup::contains(self.words(), &self.ring, key)
     }
 
-    /// [`contains_all`](Filter::contains_all) for precomputed keys.
+    /// Works like [`contains_all`](Filter::contains_all) for precomputed keys.
     ///
     /// # Errors
     /// If the keys were made with other parameters than the filter.
@@ -231,7 +232,8 @@ impl<M: Deref<Target = [u8]>> RingedBloom<M> {
             .sum()
     }
 
-    /// [`ones_in`](Self::ones_in) for positions that may be in the ring's second round, less than one round apart.
+    /// Works like Works like [`ones_in`](Self::ones_in), for positions that may be in the ring's second round and are
+    /// less than one round apart.
     fn ones_around(&self, from: u64, to: u64) -> u64 {
         let bits = self.bits();
         match (from < bits, to <= bits) {

@@ -13,6 +13,15 @@ const LEAST_GAMMA: u64 = 1 << 32;
 const MOST_GAMMA: u64 = 1 << 48;
 
 /// How many bits a ringed filter has for each key: γ.
+///
+/// ```
+/// use furui::filter::{Gamma, RingedParams};
+///
+/// // The paper's whole number of bits a key, and the fewest for this number of probes.
+/// let [whole, exact] = [Gamma::Whole, Gamma::Exact].map(|gamma| RingedParams::new(7, gamma, 1000));
+/// assert_eq!((whole?.bits(1000)?, exact?.bits(1000)?), (11_000, 10_099));
+/// # Ok::<(), furui::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Gamma {
     /// M(α, 1) = ⌈k / ln 2⌉, as in the paper (eqs. 4 and 6). This whole number takes up to 39 % more bits than a Bloom
@@ -27,6 +36,16 @@ pub enum Gamma {
 /// The parameters that all ringed filters of one system share, whatever their sizes: probes k, bits a key γ, window δ.
 ///
 /// A [`RingedKey`](super::RingedKey) is valid for all filters with the parameters that it was made with.
+///
+/// ```
+/// use furui::filter::{Gamma, RingedBloom, RingedParams};
+///
+/// // All nodes of a system agree on these, and each then chooses the size of its filters.
+/// let params = RingedParams::with_rate(0.01, Gamma::Exact, 1000)?;
+/// let (small, large) = (RingedBloom::with_size(params, 100)?, RingedBloom::with_size(params, 10_000)?);
+/// assert_eq!((small.probes(), large.probes()), (7, 7));
+/// # Ok::<(), furui::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RingedParams {
     probes: u32,
@@ -74,7 +93,8 @@ impl RingedParams {
         // Too long a window and too many keys are refused before a rate is computed.
         Self::new(probes, Gamma::Exact, delta)?.bits(keys)?;
         let keys = keys.max(1);
-        // The rate follows from the number of bits alone; if groups do not overlap, from the whole bits of each group.
+        // The rate depends only on the number of bits. If groups do not overlap, it depends only on the number of whole
+        // bits in each group.
         let (guess, most) = if delta == 1 { (bits / keys, MOST_GAMMA >> 32) } else { (bits, MAX_BITS) };
         let with = |number: u64| {
             let least_gamma_of_bits = |bits: u64| (u128::from(bits - 1) << 32) / u128::from(keys) + 1;
@@ -169,7 +189,7 @@ impl RingedParams {
         Ok(ringed_rate_refined(self.probes, keys, u64::from(self.delta), gamma))
     }
 
-    /// The numbers that two filters must have in common, with what they count.
+    /// The numbers that two filters must have in common, each with its name.
     pub(in crate::filter) fn sizes(&self) -> [(&'static str, u64); 3] {
         let delta = ("groups in a window", self.delta().into());
         [("probes a key", self.probes().into()), ("2⁻³² bits for each group", self.fixed_gamma()), delta]

@@ -2,7 +2,7 @@ use std::fmt;
 use std::io::{self, Write};
 use std::ops::Deref;
 
-use super::{BLOCK, SplitBlockBloom, XXH64, thrift};
+use super::{BLOCK, ParquetProblem, SplitBlockBloom, XXH64, thrift};
 use crate::filter::ConfigError;
 use crate::hash::HashSpec;
 
@@ -10,6 +10,15 @@ use crate::hash::HashSpec;
 pub const MAX_PARQUET_BYTES: usize = 128 << 20;
 
 /// Why a filter could not be written in the format of Parquet files, or not be read from it.
+///
+/// ```
+/// use furui::filter::{ParquetError, SplitBlockBloom};
+///
+/// // Three blocks: readers of Parquet want a power of two, which `for_parquet` gives.
+/// let filter = SplitBlockBloom::from_parts(3)?;
+/// assert!(matches!(filter.to_parquet(&mut vec![]), Err(ParquetError::Size(96))));
+/// # Ok::<(), furui::Error>(())
+/// ```
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ParquetError {
@@ -17,12 +26,12 @@ pub enum ParquetError {
     OtherHash(HashSpec),
     /// Common readers of Parquet files refuse a filter of this many bytes.
     Size(usize),
-    /// These bytes are no filter of a Parquet file.
+    /// These bytes are not a filter of a Parquet file.
     Invalid {
         /// The offset of the error from the start of the bytes.
         offset: usize,
         /// What is wrong at this offset.
-        what: String,
+        problem: ParquetProblem,
     },
     /// There is not enough memory for the filter.
     Memory(ConfigError),
@@ -43,8 +52,8 @@ impl fmt::Display for ParquetError {
                 "this filter cannot be written for Parquet: it has {bytes} bytes, and common readers take a power of two up \
                  to {MAX_PARQUET_BYTES}; build it with for_parquet"
             ),
-            Self::Invalid { offset, what } => {
-                write!(f, "these bytes are no Bloom filter of a Parquet file: byte {offset}: {what}")
+            Self::Invalid { offset, problem } => {
+                write!(f, "these bytes are no Bloom filter of a Parquet file: byte {offset}: {problem}")
             }
             Self::Memory(error) => write!(f, "cannot read the filter: {error}"),
             Self::Io(error) => write!(f, "cannot write the filter: {error}"),
@@ -53,8 +62,8 @@ impl fmt::Display for ParquetError {
 }
 
 impl From<thrift::Malformed> for ParquetError {
-    fn from(thrift::Malformed { offset, what }: thrift::Malformed) -> Self {
-        Self::Invalid { offset, what }
+    fn from(thrift::Malformed { offset, problem }: thrift::Malformed) -> Self {
+        Self::Invalid { offset, problem }
     }
 }
 
@@ -97,14 +106,12 @@ impl SplitBlockBloom {
     /// today; the message says which.
     pub fn from_parquet(bytes: &[u8]) -> Result<Self, ParquetError> {
         let (header, length) = thrift::decode(bytes)?;
-        let invalid = |what: String| ParquetError::Invalid { offset: header, what };
+        let invalid = |problem| ParquetError::Invalid { offset: header, problem };
         let Some(length) = usize::try_from(length).ok().filter(|&length| length > 0 && length % BLOCK == 0) else {
-            return Err(invalid(format!(
-                "a bitset of {length} bytes, where it has blocks of {BLOCK} bytes, at least one"
-            )));
+            return Err(invalid(ParquetProblem::Length(length)));
         };
         let Some(bitset) = bytes[header..].get(..length) else {
-            return Err(invalid(format!("the bitset has {length} bytes, but only {} follow", bytes.len() - header)));
+            return Err(invalid(ParquetProblem::Short { length, follow: bytes.len() - header }));
         };
         let blocks = (length / BLOCK) as u64;
         let mut filter = Self::from_parts(blocks).map_err(ParquetError::Memory)?;
@@ -122,7 +129,7 @@ impl<M: Deref<Target = [u8]>> SplitBlockBloom<M> {
     /// one in Rust refuse more than 128 MiB. So does this function: see [`for_parquet`](SplitBlockBloom::for_parquet).
     ///
     /// # Errors
-    /// [`Size`](ParquetError::Size) if the number of blocks is no power of two, or if there are more than
+    /// [`Size`](ParquetError::Size) if the number of blocks is not a power of two, or if there are more than
     /// [`MAX_PARQUET_BYTES`] bytes; [`OtherHash`](ParquetError::OtherHash) if keys are not hashed by XXH64 with seed 0;
     /// [`Io`](ParquetError::Io) if `out` fails.
     pub fn to_parquet(&self, out: &mut dyn Write) -> Result<(), ParquetError> {

@@ -9,6 +9,8 @@
 //! 4 compression  1 UNCOMPRESSED
 //! ```
 
+use super::ParquetProblem;
+
 /// The maximum length of a header: today 15 to 19 bytes, and room for future fields.
 const MAX_HEADER: usize = 4096;
 
@@ -57,7 +59,7 @@ pub(super) struct Malformed {
     /// The offset of the first byte that cannot be read.
     pub(super) offset: usize,
     /// What is wrong at this offset.
-    pub(super) what: String,
+    pub(super) problem: ParquetProblem,
 }
 
 /// Reads a header, and returns the length of the header and that of the bitset after it, in bytes.
@@ -70,21 +72,21 @@ pub(super) fn decode(bytes: &[u8]) -> Result<(usize, i64), Malformed> {
         match (field, kind) {
             (1, kind::I32) => length = Some(input.signed()?),
             (2..=4, kind::STRUCT) => choices[field as usize - 2] = Some(input.union()?),
-            (1..=4, _) => return Err(input.invalid(format!("field {field} of the header has type {kind}"))),
+            (1..=4, _) => return Err(input.invalid(ParquetProblem::FieldType { field, kind })),
             _ => input.skip(kind, MAX_DEPTH)?,
         }
     }
     let names = [("algorithm", "BLOCK"), ("hash", "XXHASH"), ("compression", "UNCOMPRESSED")];
-    for ((what, known), choice) in names.into_iter().zip(choices) {
+    for ((field, known), choice) in names.into_iter().zip(choices) {
         match choice {
             Some(1) => {}
-            Some(other) => {
-                return Err(input.invalid(format!("its {what} is number {other}: only number 1, {known}, is known")));
+            Some(number) => {
+                return Err(input.invalid(ParquetProblem::Unknown { field, number, known }));
             }
-            None => return Err(input.invalid(format!("the header names no {what}"))),
+            None => return Err(input.invalid(ParquetProblem::Missing(field))),
         }
     }
-    let length = length.ok_or_else(|| input.invalid("the header does not say how long the bitset is".to_owned()))?;
+    let length = length.ok_or_else(|| input.invalid(ParquetProblem::Missing("numBytes")))?;
     Ok((input.at, length))
 }
 
@@ -96,20 +98,20 @@ struct Input<'a> {
 }
 
 impl Input<'_> {
-    fn invalid(&self, what: String) -> Malformed {
-        Malformed { offset: self.at, what }
+    fn invalid(&self, problem: ParquetProblem) -> Malformed {
+        Malformed { offset: self.at, problem }
     }
 
     fn byte(&mut self) -> Result<u8, Malformed> {
         let byte = self.bytes.get(self.at).copied();
-        let byte = byte.ok_or_else(|| self.invalid("the header has no end".to_owned()))?;
+        let byte = byte.ok_or_else(|| self.invalid(ParquetProblem::HeaderWithoutEnd))?;
         self.at += 1;
         Ok(byte)
     }
 
     fn advance(&mut self, bytes: u64) -> Result<(), Malformed> {
         if bytes > (self.bytes.len() - self.at) as u64 {
-            return Err(self.invalid("the header has no end".to_owned()));
+            return Err(self.invalid(ParquetProblem::HeaderWithoutEnd));
         }
         self.at += bytes as usize;
         Ok(())
@@ -125,7 +127,7 @@ impl Input<'_> {
                 return Ok(value);
             }
         }
-        Err(self.invalid("a number of the header has more than 64 bits".to_owned()))
+        Err(self.invalid(ParquetProblem::LongNumber))
     }
 
     /// Reads a signed number: 0, -1, 1, -2, … are stored as 0, 1, 2, 3, ….
@@ -152,12 +154,12 @@ impl Input<'_> {
     fn union(&mut self) -> Result<i64, Malformed> {
         let mut last = 0;
         let Some((choice, kind)) = self.field(&mut last)? else {
-            return Err(self.invalid("a union of the header is empty".to_owned()));
+            return Err(self.invalid(ParquetProblem::Union { is_empty: true }));
         };
         self.skip(kind, MAX_DEPTH)?;
         match self.field(&mut last)? {
             None => Ok(choice),
-            Some(_) => Err(self.invalid("a union of the header has two values".to_owned())),
+            Some(_) => Err(self.invalid(ParquetProblem::Union { is_empty: false })),
         }
     }
 
@@ -172,7 +174,7 @@ impl Input<'_> {
     /// Skips a value in a collection, where a bool is a byte too.
     fn skip_element(&mut self, kind: u8, depth: u32) -> Result<(), Malformed> {
         let Some(depth) = depth.checked_sub(1) else {
-            return Err(self.invalid(format!("the header nests more than {MAX_DEPTH} values")));
+            return Err(self.invalid(ParquetProblem::Nested(MAX_DEPTH)));
         };
         match kind {
             kind::TRUE | kind::FALSE | kind::BYTE => self.advance(1),
@@ -203,7 +205,7 @@ impl Input<'_> {
                 }
                 Ok(())
             }
-            _ => Err(self.invalid(format!("the header has a value of type {kind}, which is not a type of Thrift"))),
+            _ => Err(self.invalid(ParquetProblem::UnknownType(kind))),
         }
     }
 }
@@ -259,9 +261,9 @@ mod tests {
             (header(&[&number, &other, &e, &e, &[0]]), "its algorithm is number 2: only number 1, BLOCK,"),
             (header(&[&number, &e, &other, &e, &[0]]), "its hash is number 2: only number 1, XXHASH,"),
             (header(&[&number, &e, &e, &other, &[0]]), "its compression is number 2: only number 1, UNCOMPRESSED,"),
-            (header(&[&number, &e, &e, &[0]]), "names no compression"),
+            (header(&[&number, &e, &e, &[0]]), "has no field compression"),
             (header(&[&[0x25, 0x40], &[0]]), "field 2 of the header has type 5"),
-            (header(&[&[0x2C], &e[1..], &e, &e, &[0]]), "how long the bitset is"),
+            (header(&[&[0x2C], &e[1..], &e, &e, &[0]]), "has no field numBytes"),
             (header(&[&number, &[0x1C, 0]]), "a union of the header is empty"),
             (header(&[&number, &[0x1C, 0x1C, 0, 0x1C, 0, 0]]), "a union of the header has two values"),
             (header(&[&number, &e, &e, &e, &[0x1E, 0]]), "of type 14"),
@@ -271,7 +273,7 @@ mod tests {
             (encode(32)[..14].to_vec(), "no end"),
             (vec![], "no end"),
         ] {
-            let error = decode(&bytes).unwrap_err().what;
+            let error = decode(&bytes).unwrap_err().problem.to_string();
             assert!(error.contains(message), "{error}, not {message}");
         }
     }

@@ -35,7 +35,7 @@ fn a_batch_does_what_its_keys_do_one_by_one() {
         let (mut new, mut expected_new) = (vec![], vec![]);
         batches.observe_all(batch, &mut new);
         for (i, &key) in batch.iter().enumerate() {
-            if one_by_one.insert_hash(key) {
+            if one_by_one.insert_hash(key).unwrap() {
                 expected_new.push(i as u32);
             }
         }

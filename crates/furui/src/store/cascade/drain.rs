@@ -1,12 +1,12 @@
+use super::memtable::MemTable;
 use super::merge::{MERGE_WINDOW, SortedSource};
 use super::room::fill_to;
-use super::table::Table;
 use crate::error::Result;
 
 /// The keys of a table as a source for a merge. A table in hash order is a sorted run with gaps.
 pub(super) struct Drain<'a> {
     slots: &'a [u64],
-    /// Some keys without the gaps. Those from `next` on are not consumed yet.
+    /// The keys of the slots that were read last, without the gaps. Those before index `next` have been consumed.
     keys: Vec<u64>,
     next: usize,
 }
@@ -16,7 +16,7 @@ pub(super) struct Drain<'a> {
 const SLOTS: usize = 4 * MERGE_WINDOW;
 
 impl<'a> Drain<'a> {
-    pub(super) fn new(table: &'a Table) -> Self {
+    pub(super) fn new(table: &'a MemTable) -> Self {
         Self { slots: table.slots(), keys: vec![], next: 0 }
     }
 }
@@ -51,7 +51,7 @@ mod tests {
 
     #[test]
     fn gives_all_keys_in_order_whatever_is_consumed() {
-        let mut table = Table::new();
+        let mut table = MemTable::new();
         let hashes: Vec<u64> = (1..12_000u64).map(|i| i.wrapping_mul(0x9E37_79B9_7F4A_7C15)).collect();
         table.insert_all(&hashes, |_| {});
         for step in [1, 1000, MERGE_WINDOW, usize::MAX] {

@@ -1,9 +1,9 @@
 //! Making the keys in RAM durable, in the journal or in a run.
 
 use super::journal_writer::JournalWriter;
+use super::room::reserve;
 use super::{Cascade, Journal, policy};
 use crate::error::Result;
-use crate::hash::KeyHash;
 use crate::store::{JOURNAL, Storage};
 
 impl<S: Storage> Cascade<S> {
@@ -74,17 +74,20 @@ impl<S: Storage> Cascade<S> {
     /// Inserts the keys of the journal, if storage has one.
     pub(super) fn replay(&mut self) -> Result<()> {
         let Some(journal) = self.old_journal.take() else {
-            // A crash may have left one behind.
+            // A crash may have left a journal behind.
             let _ = self.storage.remove(JOURNAL);
             return Ok(());
         };
         self.replaying = true;
-        let (mut keys, mut new) = (Vec::new(), Vec::new());
-        journal.for_each(|hashes| {
-            keys.clear();
-            keys.extend(hashes.iter().map(|&hash| KeyHash::new(hash)));
+        let mut new = Vec::new();
+        let fingerprints = self.manifest.fingerprints;
+        journal.for_each(|keys| {
+            self.make_room(keys.len())?;
+            self.hashes.clear();
+            reserve(&mut self.hashes, keys.len())?;
+            self.hashes.extend(keys.iter().map(|&key| fingerprints.place(key)));
             new.clear();
-            self.insert_all(&keys, &mut new)
+            self.insert_hashes(&mut new)
         })?;
         self.replaying = false;
         self.old_journal = Some(journal);
@@ -94,15 +97,18 @@ impl<S: Storage> Cascade<S> {
     /// Notes which keys of the current batch are new, by their indices in it. They wait for the journal.
     pub(super) fn note(&mut self, new: &[u32]) {
         let Some(journal) = self.journal.as_mut().filter(|_| !self.replaying) else { return };
+        let fingerprints = self.manifest.fingerprints;
         if new.is_sorted() {
-            new.iter().for_each(|&i| journal.push(self.hashes[i as usize]));
+            new.iter().for_each(|&i| journal.push(fingerprints.at(self.hashes[i as usize])));
             return;
         }
-        // They are noted in the order in which they came, so that a caller can say how many of them may be recorded.
+        // New keys are noted in the order in which they came, so that a caller can say how many of them may be
+        // recorded.
         self.found.clear();
         self.found.resize(self.hashes.len(), false);
         new.iter().for_each(|&i| self.found[i as usize] = true);
-        self.hashes.iter().zip(&self.found).filter(|&(_, &new)| new).for_each(|(&hash, _)| journal.push(hash));
+        let noted = self.hashes.iter().zip(&self.found).filter(|&(_, &new)| new);
+        noted.for_each(|(&hash, _)| journal.push(fingerprints.at(hash)));
     }
 
     /// Records the first `keys` of the waiting keys in the journal.
@@ -111,7 +117,7 @@ impl<S: Storage> Cascade<S> {
             self.save_first()?;
         }
         let Some(journal) = &mut self.journal else { return Ok(()) };
-        // A write or sync that failed is never tried again, because it is not known what it left on storage.
+        // A write or sync that failed is never tried again, because its effect on storage is not known.
         self.broken = true;
         self.written += journal.sync(&self.storage, &self.manifest, keys)?;
         self.broken = false;

@@ -1,12 +1,12 @@
 use crate::bits::scale;
 
-/// The most pages that a search steps from its guess before it becomes a binary search. The rank of a hash among n
-/// uniform ones is off by at most √n / 2 (one sigma): 6 pages at 10⁸ keys, 19 at 10⁹.
+/// The maximum number of pages that a search steps from its guess before it becomes a binary search. The rank of a hash
+/// among n uniform ones is off by at most √n / 2 (one sigma): 6 pages at 10⁸ keys, 19 at 10⁹.
 const STEPS: usize = 32;
 
-/// The first hash of every page of a run, which tells without a read on which page a hash would be.
+/// The place of the first key of every page of a run, which tells without a read on which page a hash would be.
 ///
-/// Hashes are uniform, so the page of a hash can be guessed: it is hash / 2⁶⁴ of the way through the file. A few steps
+/// Places are as uniform as hashes, so the page of a hash can be guessed: it is hash / 2⁶⁴ of the way through the file. A few steps
 /// along the fences correct the guess. Hashes that are not uniform cost a binary search.
 #[derive(Debug)]
 pub(super) struct Fences(Vec<u64>);
@@ -22,7 +22,7 @@ impl Fences {
         self.0.len()
     }
 
-    /// The first hash of a page; `None` behind the last.
+    /// The first hash of a page; `None` after the last.
     pub(super) fn get(&self, page: usize) -> Option<u64> {
         self.0.get(page).copied()
     }

@@ -4,9 +4,9 @@ use crate::error::{Error, Result};
 use crate::format::field::{put, u32_at, u64_at};
 use crate::format::{FormatError, Header, Kind, Problem, ReadAt};
 use crate::hash::HashSpec;
-use crate::store::Manifest;
+use crate::store::{Fingerprints, Manifest};
 
-/// The most keys of a record. It bounds the memory that reading an invalid journal takes.
+/// The maximum number of keys of a record. It bounds the memory that reading an invalid journal takes.
 pub const MAX_RECORD_KEYS: usize = 1 << 20;
 
 pub(super) const HEAD_LEN: usize = 88;
@@ -26,12 +26,13 @@ const SECTOR: u64 = 512;
 /// The number of keys that are passed to the caller at a time.
 const KEYS_AT_ONCE: usize = 8192;
 
-/// The number of bytes that are searched at a time for a valid record behind an invalid one.
+/// The number of bytes that are searched at a time for a valid record after an invalid one.
 const SEARCH_BYTES: u64 = 256 << 10;
 
 /// A reader of a store's journal: the keys that were recorded since the last run was published.
 ///
-/// The journal may grow while it is read; the reader sees what it had when it was opened. Memory: at most 8 MiB.
+/// The journal may grow while it is read; the reader sees the records that it had when it was opened. Memory: at most 8
+/// MiB.
 ///
 /// ```
 /// use furui::KeyHash;
@@ -51,6 +52,8 @@ pub struct Journal<F> {
     file: F,
     name: String,
     hash: HashSpec,
+    /// The greatest fingerprint that a key can have.
+    last: u64,
     generation: u64,
     mark: u32,
     /// The checksum of the head, which is mixed into the checksums of all records.
@@ -91,18 +94,19 @@ impl<F: ReadAt> Journal<F> {
             file,
             name: name.to_owned(),
             hash: header.hash,
+            last: Fingerprints::EXACT.last(),
             generation: u64_at(&head, HEAD_GENERATION),
             mark: u32_at(&head, HEAD_MARK),
             salt,
         })
     }
 
-    /// The spec that its keys were hashed by.
+    /// The spec by which the journal's keys were hashed.
     pub fn hash(&self) -> HashSpec {
         self.hash
     }
 
-    /// Reads the whole journal and passes its keys to `take`, some thousand at a time, in the order in which they came.
+    /// Reads the whole journal and passes the fingerprints of its keys to `take`, some thousand at a time, in the order in which they came.
     ///
     /// # Errors
     /// Those of `take`; [`Error::Format`] with the offset of the first record that is damaged; [`Error::Io`].
@@ -113,8 +117,8 @@ impl<F: ReadAt> Journal<F> {
             for chunk in bytes.as_chunks().0.chunks(KEYS_AT_ONCE) {
                 keys.clear();
                 keys.extend(chunk.iter().map(|key| u64::from_le_bytes(*key)));
-                if keys.contains(&0) {
-                    return Err(self.error(at, Problem::Invalid("a key that is 0")));
+                if keys.iter().any(|&key| key == 0 || key > self.last) {
+                    return Err(self.error(at, Problem::Invalid("a key that is no fingerprint of this store")));
                 }
                 take(&keys)?;
             }
@@ -136,7 +140,7 @@ impl<F: ReadAt> Journal<F> {
         Ok(count)
     }
 
-    /// Reads what is at offset `at`. The keys of a valid record are left in `keys`.
+    /// Reads the record at offset `at`. The keys of a valid record are left in `keys`.
     fn find(&self, at: u64, keys: &mut Vec<u8>) -> Result<Scanned> {
         let length = self.file.len();
         let end = match self.record_end(at)? {
@@ -150,12 +154,12 @@ impl<F: ReadAt> Journal<F> {
             return Err(self.error(at, Problem::Checksum));
         }
         if self.is_record_behind(at, keys)? {
-            return Err(self.error(at, Problem::Invalid("a record that is incomplete, with a good one behind it")));
+            return Err(self.error(at, Problem::Invalid("a record that is incomplete, with a good one after it")));
         }
         Ok(Scanned::End)
     }
 
-    /// The end of the record at this offset, if its head is there and valid. It may be behind the end of the file.
+    /// The end of the record at this offset, if its head is there and valid. It may be after the end of the file.
     fn record_end(&self, at: u64) -> Result<Option<u64>> {
         if at + RECORD_HEAD as u64 > self.file.len() {
             return Ok(None);
@@ -191,7 +195,7 @@ impl<F: ReadAt> Journal<F> {
         Ok(false)
     }
 
-    /// True if there is a valid record behind the invalid one at `at`.
+    /// True if there is a valid record after the invalid one at `at`.
     fn is_record_behind(&self, at: u64, keys: &mut Vec<u8>) -> Result<bool> {
         let length = self.file.len();
         let mut window = Vec::new();
@@ -229,7 +233,7 @@ impl<F: ReadAt> Journal<F> {
     /// # Errors
     /// [`Error::Format`] if the journal is damaged, or that of another store or of a later state; [`Error::Io`].
     pub fn of(file: F, name: &str, manifest: &Manifest) -> Result<Option<Self>> {
-        let journal = Self::open(file, name)?;
+        let journal = Self { last: manifest.fingerprints.last(), ..Self::open(file, name)? };
         if journal.hash != manifest.hash {
             let problem = Problem::OtherHash { found: journal.hash, expected: manifest.hash };
             return Err(journal.error(0, problem));
@@ -245,7 +249,7 @@ impl<F: ReadAt> Journal<F> {
 /// The head of a journal of the store with this manifest.
 pub(super) fn head(manifest: &Manifest) -> [u8; HEAD_LEN] {
     let mut head = [0; HEAD_LEN];
-    put(&mut head, 0, Header { kind: Kind::Journal, hash: manifest.hash }.encode());
+    put(&mut head, 0, Header::new(Kind::Journal, manifest.hash).encode());
     put(&mut head, HEAD_GENERATION, manifest.generation().to_le_bytes());
     put(&mut head, HEAD_MARK, manifest.journal.to_le_bytes());
     let checksum = xxh3_64(&head[..HEAD_CHECKSUM]);

@@ -3,12 +3,12 @@ use super::room::reserve;
 use crate::error::Result;
 use crate::store::{JOURNAL, Log, Manifest, Storage};
 
-/// The journal that a set writes, and the keys that wait for it: those that were inserted since the last
+/// The journal that a set writes, and the keys that wait for it, which were inserted since the last
 /// [`sync`](Self::sync).
 pub(super) struct JournalWriter {
-    /// Room for the head of a record, and after it the keys in the order in which they came.
+    /// Room for the head of a record, and after it the fingerprints of the keys in the order in which they came.
     waiting: Vec<u8>,
-    /// The most bytes that may wait.
+    /// The maximum number of bytes that may wait.
     most: usize,
     begun: Option<Begun>,
 }
@@ -34,7 +34,7 @@ impl JournalWriter {
         Ok(Self { waiting, most, begun: None })
     }
 
-    /// The bytes of memory that it takes.
+    /// The memory that the waiting keys take, in bytes.
     pub(super) fn bytes(&self) -> u64 {
         self.waiting.capacity() as u64
     }

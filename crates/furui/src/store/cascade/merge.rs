@@ -9,6 +9,35 @@ use crate::error::Result;
 pub const MERGE_WINDOW: usize = 2048;
 
 /// A source of sorted, distinct keys that arrive in pieces, as bytes do from a [`BufRead`](std::io::BufRead).
+///
+/// ```
+/// use furui::store::cascade::{Merge, SortedSource};
+///
+/// /// The multiples of a number up to a limit, a few at a time.
+/// struct Multiples(Vec<u64>, u64);
+///
+/// impl SortedSource for Multiples {
+///     fn fill(&mut self) -> furui::Result<&[u64]> {
+///         while self.0.len() < 4 && self.1 < 12 {
+///             self.0.push(self.1);
+///             self.1 += 3;
+///         }
+///         Ok(&self.0)
+///     }
+///
+///     fn consume(&mut self, count: usize) {
+///         self.0.drain(..count);
+///     }
+/// }
+///
+/// let mut merge = Merge::new(vec![Multiples(vec![], 3), Multiples(vec![], 1)]);
+/// let mut all = vec![];
+/// while let keys @ [_, ..] = merge.next_keys()? {
+///     all.extend_from_slice(keys);
+/// }
+/// assert_eq!(all, [1, 3, 4, 6, 7, 9, 10]);
+/// # Ok::<(), furui::Error>(())
+/// ```
 pub trait SortedSource {
     /// The next keys, ascending. The slice is empty only at the end. The same keys are returned again until they are
     /// [consumed](Self::consume). The merge is fastest if a source returns [`MERGE_WINDOW`] keys, or all it has left.
@@ -69,8 +98,9 @@ impl<S: SortedSource + ?Sized> SortedSource for Box<S> {
 #[derive(Debug)]
 pub struct Merge<S> {
     sources: Vec<S>,
-    /// The merged keys of a round, and the other buffer of the tree.
+    /// The merged keys of a round.
     merged: Vec<u64>,
+    /// The second buffer of the tree.
     scratch: Vec<u64>,
 }
 

@@ -1,11 +1,13 @@
-//! The cascade filter, an exact set of 64-bit hashes in RAM and in runs on storage.
+//! The cascade filter: a set of fingerprints in RAM and in runs on storage, exact if they are whole 64-bit hashes.
 
 mod batch;
 mod drain;
 mod durable;
 mod fences;
+mod filter;
 mod journal;
 mod journal_writer;
+mod memtable;
 mod merge;
 mod options;
 mod page;
@@ -16,8 +18,8 @@ mod run;
 mod run_reader;
 mod run_writer;
 mod spill;
-mod table;
 
+pub use filter::CascadeFilter;
 pub use journal::{Journal, MAX_RECORD_KEYS};
 pub use merge::{MERGE_WINDOW, Merge, SortedSource};
 pub use options::CascadeOptions;
@@ -33,8 +35,8 @@ use crate::format::{FormatError, Problem};
 use crate::hash::{HashSpec, KeyHash};
 use crate::store::{JOURNAL, MANIFEST, Manifest, Published, RunEntry, Storage, StoreKind};
 use journal_writer::JournalWriter;
+use memtable::MemTable;
 use room::{fill_to, reserve};
-use table::Table;
 
 /// An exact set of [`KeyHash`]es that may be far larger than memory.
 ///
@@ -54,13 +56,17 @@ use table::Table;
 /// log₂(n / memory) times at 5 bytes. On storage a key takes 2 to 3 % more than the theoretical minimum of log₂(2⁶⁴/n)
 /// + 1.44 bits.
 ///
-/// Differences from the paper: whole 64-bit hashes are kept, so that the answer is exact but for equal hashes; the
-/// level in RAM is a flat table in hash order; levels on storage have no empty slots, because they are never inserted
-/// into; and a level is merged when the newer ones have grown to its size, whatever its number.
+/// Differences from the paper: whole 64-bit hashes are kept, so that the answer is exact except for equal hashes (the
+/// paper's filter, of shorter fingerprints, is a [`CascadeFilter`] around it); the level in RAM is a flat table in hash
+/// order; levels on storage have no empty slots, because they are never inserted into; and a level is merged when the
+/// newer ones have grown to its size, whatever its number.
+///
+/// It is low level: [`Seen`](crate::seen::Seen) takes keys as bytes, and checks how a batch of hashes was made. Here the
+/// caller makes bare hashes by [`hash_spec`](Self::hash_spec), and a hash that was made in another way is not noticed.
 ///
 /// It is no [`Filter`](crate::filter::Filter), because it reads storage and can fail.
 ///
-/// Each key is in one level only, so that counts are exact and a merge never has to choose.
+/// Each key is in one level only, so that counts are exact.
 ///
 /// ```
 /// use furui::KeyHash;
@@ -80,7 +86,7 @@ pub struct Cascade<S: Storage> {
     manifest: Manifest,
     /// True if storage has a manifest.
     saved: bool,
-    /// True if a change failed: it is not known what storage has, until the set is opened again.
+    /// True if a change failed. The state of storage is then unknown until the set is opened again.
     broken: bool,
     /// True if the set was opened without its journal, and so lacks keys.
     partial: bool,
@@ -89,15 +95,17 @@ pub struct Cascade<S: Storage> {
     /// True while that journal is being read. It is needed until its end was read.
     replaying: bool,
     journal: Option<JournalWriter>,
-    /// Oldest first, as in the manifest.
+    /// The runs, oldest first, as in the manifest.
     runs: Vec<Run<S::File>>,
-    table: Table,
+    table: MemTable,
     written: u64,
-    /// The current batch: its hashes; those that are not in RAM, with their indices, sorted; and those that are in no
-    /// run so far.
+    /// The hashes of the current batch, or of short fingerprints their [places](crate::store::Fingerprints), which are
+    /// called hashes everywhere here.
     hashes: Vec<u64>,
+    /// The hashes of the batch that are not in RAM, with their indices, sorted.
     absent: Vec<(u64, u32)>,
     scratch: Vec<(u64, u32)>,
+    /// The hashes of the batch that no run searched so far has.
     wanted: Vec<u64>,
     found: Vec<bool>,
 }
@@ -123,7 +131,17 @@ impl<S: Storage> Cascade<S> {
     /// [`Error::Format`] if a file is damaged, missing, of a newer version, or hashed otherwise; [`Error::Store`] if
     /// the storage holds a store of another kind; [`Error::NoMemory`]; [`Error::Io`].
     pub fn open(storage: S, options: CascadeOptions) -> Result<Self> {
-        let (mut set, published) = Self::open_runs(storage, options)?;
+        Self::open_as(storage, options, Self::new_set(options))
+    }
+
+    /// The manifest of a new set.
+    fn new_set(options: CascadeOptions) -> Manifest {
+        Manifest::new(StoreKind::Seen, options.hash.unwrap_or_else(HashSpec::random))
+    }
+
+    /// Opens what `storage` holds, which must be of the kind of `new`, or what `new` describes.
+    fn open_as(storage: S, options: CascadeOptions, new: Manifest) -> Result<Self> {
+        let (mut set, published) = Self::open_runs(storage, options, new)?;
         // All files of the store exist, so other files are orphans. They are removed before the journal is replayed,
         // which may publish a run under the name of an orphan.
         if let Some(mut published) = published {
@@ -140,24 +158,24 @@ impl<S: Storage> Cascade<S> {
     /// # Errors
     /// Those of [`open`](Self::open).
     pub fn open_published(storage: S, options: CascadeOptions) -> Result<Self> {
-        Ok(Self::open_runs(storage, options)?.0)
+        Ok(Self::open_runs(storage, options, Self::new_set(options))?.0)
     }
 
-    /// The set without the keys of its journal, and the published state that it was opened from.
-    fn open_runs(storage: S, options: CascadeOptions) -> Result<(Self, Option<Published<S::File>>)> {
-        let mut published = Published::open(&storage, StoreKind::Seen)?;
+    /// The set without the keys of its journal, and the published state from which it was opened.
+    fn open_runs(storage: S, options: CascadeOptions, new: Manifest) -> Result<(Self, Option<Published<S::File>>)> {
+        let mut published = Published::open(&storage, new.store)?;
         let (manifest, files, journal) = match &mut published {
             Some(published) => {
                 (published.manifest.clone(), std::mem::take(&mut published.files), published.journal.take())
             }
-            None => (Manifest::new(StoreKind::Seen, options.hash.unwrap_or_else(HashSpec::random)), vec![], None),
+            None => (new, vec![], None),
         };
         if let Some(expected) = options.hash.filter(|&hash| hash != manifest.hash) {
             let file = storage.path(MANIFEST);
             let problem = Problem::OtherHash { found: manifest.hash, expected };
             return Err(FormatError { file, offset: 0, problem }.into());
         }
-        let open = |(entry, file)| open_run(&storage, entry, file, manifest.hash);
+        let open = |(entry, file)| open_run(&storage, entry, file, &manifest);
         let runs = manifest.runs.iter().zip(files).map(open).collect::<Result<_>>()?;
         let old_journal = match journal {
             Some(file) => Journal::of(file, &storage.path(JOURNAL), &manifest)?,
@@ -175,7 +193,7 @@ impl<S: Storage> Cascade<S> {
             replaying: false,
             journal: options.journal.then(|| JournalWriter::new(memory)).transpose()?,
             runs,
-            table: Table::new(),
+            table: MemTable::new(),
             written: 0,
             hashes: vec![],
             absent: vec![],
@@ -186,7 +204,7 @@ impl<S: Storage> Cascade<S> {
         Ok((set, published))
     }
 
-    /// The spec that keys must be hashed by.
+    /// The spec by which keys must be hashed.
     pub fn hash_spec(&self) -> HashSpec {
         self.manifest.hash
     }
@@ -201,17 +219,17 @@ impl<S: Storage> Cascade<S> {
         self.len() == 0
     }
 
-    /// Its runs, oldest first.
+    /// The runs, oldest first.
     pub fn runs(&self) -> &[Run<S::File>] {
         &self.runs
     }
 
-    /// The manifest of what is on storage.
+    /// The manifest of the files on storage.
     pub fn manifest(&self) -> &Manifest {
         &self.manifest
     }
 
-    /// The bytes of RAM that it takes now.
+    /// The memory that the set takes now, in bytes.
     pub fn resident_bytes(&self) -> u64 {
         self.table.bytes() as u64 + self.run_bytes() + self.journal.as_ref().map_or(0, JournalWriter::bytes)
     }
@@ -234,20 +252,45 @@ impl<S: Storage> Cascade<S> {
     /// # Panics
     /// If there are 2³² keys or more.
     pub fn insert_all(&mut self, keys: &[KeyHash], new: &mut Vec<u32>) -> Result<()> {
+        self.admit(keys)?;
+        self.insert_hashes(new)
+    }
+
+    /// Inserts keys without asking the runs for them, and so without reading anything. A key that a run has too is in
+    /// two levels then, until they are merged.
+    fn add_all(&mut self, keys: &[KeyHash], new: &mut Vec<u32>) -> Result<()> {
+        self.admit(keys)?;
+        new.clear();
+        reserve(new, keys.len())?;
+        self.add_hashes(new);
+        Ok(())
+    }
+
+    /// Makes room in the table for a batch, and takes its hashes.
+    fn admit(&mut self, keys: &[KeyHash]) -> Result<()> {
         assert!(u32::try_from(keys.len()).is_ok(), "batches are shorter than 2^32 keys");
         self.check_usable()?;
         self.make_room(keys.len())?;
-        self.take_hashes(keys)?;
-        reserve(new, keys.len())?;
-        // After an error below, the set must not be used: a caller could not know which keys were inserted.
-        self.broken = true;
+        self.take_hashes(keys)
+    }
+
+    /// Inserts `hashes` into the table, which has room for them, and appends to `new` the indices of those that it did not
+    /// have.
+    fn add_hashes(&mut self, new: &mut Vec<u32>) {
+        let before = new.len();
+        self.table.insert_all(&self.hashes, |i| new.push(i as u32));
+        self.note(&new[before..]);
+    }
+
+    /// Inserts `hashes`, for which the table has room, and appends to `new` the indices of those that were not in the set.
+    fn insert_hashes(&mut self, new: &mut Vec<u32>) -> Result<()> {
+        reserve(new, self.hashes.len())?;
         if self.runs.is_empty() {
-            let before = new.len();
-            self.table.insert_all(&self.hashes, |i| new.push(i as u32));
-            self.note(&new[before..]);
-            self.broken = false;
+            self.add_hashes(new);
             return Ok(());
         }
+        // After an error below, the set must not be used: a caller could not know which keys were inserted.
+        self.broken = true;
         self.seek_absent()?;
         // In hash order the table is written forward. Equal hashes are adjacent, the first one of the batch in front.
         self.table.insert_all(&self.wanted, |_| {});
@@ -291,7 +334,7 @@ impl<S: Storage> Cascade<S> {
     /// Those of [`insert_all`](Self::insert_all).
     pub fn contains(&self, key: KeyHash) -> Result<bool> {
         self.check_usable()?;
-        let hash = nonzero(key);
+        let hash = self.manifest.fingerprints.place_of(key);
         if self.table.contains(hash) {
             return Ok(true);
         }
@@ -304,8 +347,8 @@ impl<S: Storage> Cascade<S> {
         Ok(false)
     }
 
-    /// Reads every byte of every run and of the journal, and checks checksums, order and counts, and that no key is in
-    /// two runs.
+    /// Reads every byte of every run and of the journal, and checks checksums, order and counts, and, of an exact set, that
+    /// no key is in two runs.
     ///
     /// # Errors
     /// [`Error::Format`] with the file and the offset of the first damage; [`Error::Io`].
@@ -313,6 +356,9 @@ impl<S: Storage> Cascade<S> {
         self.journal_keys()?;
         for run in &self.runs {
             run.verify()?;
+        }
+        if self.manifest.store != StoreKind::Seen {
+            return Ok(());
         }
         let mut merge = Merge::new(self.runs.iter().map(Run::reader).collect());
         let mut distinct = 0;
@@ -330,8 +376,8 @@ impl<S: Storage> Cascade<S> {
         Ok(())
     }
 
-    /// True if inserting this many keys would first make the keys of earlier calls durable. A caller makes durable what
-    /// it did with those before that.
+    /// True if inserting this many keys would first make the keys of earlier calls durable. A caller must first make
+    /// its own output for these keys durable.
     pub fn will_sync(&self, keys: usize) -> bool {
         let many_wait = self.journal.as_ref().is_some_and(|journal| !journal.has_room(keys));
         many_wait || self.table.len() > 0 && !self.table.has_room(keys, self.table_budget())
@@ -354,12 +400,13 @@ impl<S: Storage> Cascade<S> {
     fn take_hashes(&mut self, keys: &[KeyHash]) -> Result<()> {
         self.hashes.clear();
         reserve(&mut self.hashes, keys.len())?;
-        self.hashes.extend(keys.iter().copied().map(nonzero));
+        let fingerprints = self.manifest.fingerprints;
+        self.hashes.extend(keys.iter().map(|&key| fingerprints.place_of(key)));
         Ok(())
     }
 
-    /// Leaves in `absent` those of `hashes` that are not in RAM, sorted, with their indices, and in `wanted` those of
-    /// them that are in no run either, ascending and distinct.
+    /// Stores the hashes of `hashes` that are not in RAM in `absent`, sorted, with their indices; and those of them
+    /// that are in no run either in `wanted`, ascending and distinct.
     fn seek_absent(&mut self) -> Result<()> {
         let (absent, hashes) = (&mut self.absent, &self.hashes);
         absent.clear();
@@ -381,15 +428,11 @@ impl<S: Storage> Cascade<S> {
     }
 }
 
-/// The hash for the table, in which 0 is an empty slot. Hash 0 is taken for hash 1, which is one more collision in 2⁶⁴.
-fn nonzero(key: KeyHash) -> u64 {
-    key.get().max(1)
-}
-
-fn open_run<S: Storage>(storage: &S, entry: &RunEntry, file: S::File, hash: HashSpec) -> Result<Run<S::File>> {
-    let path = storage.path(&StoreKind::Seen.file_name(entry.number));
-    let run = Run::open(file, &path, hash)?;
-    if run.seal() != entry.seal || run.len() != entry.keys {
+fn open_run<S: Storage>(storage: &S, entry: &RunEntry, file: S::File, manifest: &Manifest) -> Result<Run<S::File>> {
+    let path = storage.path(&manifest.store.file_name(entry.number));
+    let run = Run::open(file, &path, manifest.hash)?;
+    let is_named = run.seal() == entry.seal && run.len() == entry.keys;
+    if !is_named || run.fingerprints() != manifest.fingerprints {
         return Err(FormatError { file: path, offset: 0, problem: Problem::OtherFile }.into());
     }
     Ok(run)

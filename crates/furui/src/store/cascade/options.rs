@@ -1,6 +1,16 @@
 use crate::hash::HashSpec;
 
 /// The options of a [`Cascade`](super::Cascade).
+///
+/// ```
+/// use furui::store::Memory;
+/// use furui::store::cascade::{Cascade, CascadeOptions};
+///
+/// let options = CascadeOptions { memory: CascadeOptions::MIN_MEMORY, ..CascadeOptions::default() };
+/// let set = Cascade::open(Memory::new(), options)?;
+/// assert!(set.is_empty());
+/// # Ok::<(), furui::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CascadeOptions {
     /// The bytes of RAM for the set, at least [`MIN_MEMORY`](Self::MIN_MEMORY). Runs keep 0.01 bytes a key in RAM; if
@@ -15,7 +25,7 @@ pub struct CascadeOptions {
 }
 
 impl CascadeOptions {
-    /// The least memory of a set. With less it would only rewrite files.
+    /// The minimum memory of a set. With less it would only rewrite files.
     pub const MIN_MEMORY: u64 = 1 << 20;
 }
 

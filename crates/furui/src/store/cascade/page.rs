@@ -1,35 +1,52 @@
-//! Quotient pages: sorted 64-bit hashes in 4 KiB, at two bits a key above their remainders.
+//! Quotient pages: sorted fingerprints in 4 KiB, at two bits a key above their remainders.
 
 use xxhash_rust::xxh3::xxh3_64;
 
+use crate::bits::word::low_bits;
 use crate::bits::{append_packed, pack, unary_numbers, unary_position};
 use crate::format::{Problem, field};
+use crate::store::Fingerprints;
 
 /// The size of a page, and its alignment in a file.
 pub const PAGE_BYTES: usize = 4096;
 
-/// The bytes of the checksum, the counts and the base quotient, which stand before the unary part.
-const HEADER_BYTES: usize = 16;
+/// The bytes of the checksum and the count, which precede the unary part.
+const HEADER_BYTES: usize = 6;
 
 /// The bytes for the unary part and the remainders.
 const BODY_BYTES: usize = PAGE_BYTES - HEADER_BYTES;
 
-/// The number l of low bits of a hash that are its remainder in a run. The other bits are its quotient.
+/// The most bytes of the unary part, which is read in whole words.
+const MAX_UNARY_BYTES: usize = BODY_BYTES / 8 * 8;
+
+/// The number l of low bits of a fingerprint that are its remainder in a run. The other bits are its quotient.
 ///
-/// With n keys and l = ⌊64 − log₂ n⌋ there are one to two quotients for each key, so the unary part takes 2 to 3 bits a
-/// key, and the whole page about 64 − log₂ n + 2. One bit more or less of remainder costs more than it saves.
+/// With n of m fingerprints and l = ⌊log₂ (m / n)⌋ there are one to two quotients for each key, so the unary part takes 2
+/// to 3 bits a key, and the whole page about log₂ (m / n) + 2. One bit more or less of remainder costs more than it saves.
+///
+/// ```
+/// use furui::store::Fingerprints;
+/// use furui::store::cascade::{PAGE_BYTES, Page, RemainderBits};
+///
+/// // A run of a billion keys: 30 bits of a hash are its quotient, and the others are stored.
+/// let bits = RemainderBits::for_keys(1_000_000_000, Fingerprints::EXACT);
+/// assert_eq!(bits.get(), 34);
+/// let (keys, mut page) = ((1..10_000).map(|i| i << 34).collect::<Vec<u64>>(), [0; PAGE_BYTES]);
+/// assert!(Page::encode(&keys, bits, &mut page) <= bits.most_keys());
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RemainderBits(u32);
 
 impl RemainderBits {
-    /// The narrowest remainder, for 2⁵⁶ keys and more.
-    pub const MIN: u32 = 8;
-    /// The widest remainder, for at most 256 keys. It fits into eight bytes from any bit on.
+    /// The narrowest remainder, for runs that hold a quarter of all fingerprints or more.
+    pub const MIN: u32 = 1;
+    /// The widest remainder, for at most 256 whole hashes. It fits into eight bytes from any bit on.
     pub const MAX: u32 = 56;
 
     /// The width for a run of about this many keys. Any number works; a wrong guess only costs space.
-    pub fn for_keys(keys: u64) -> Self {
-        Self(keys.saturating_sub(1).leading_zeros().clamp(Self::MIN, Self::MAX))
+    pub fn for_keys(keys: u64, fingerprints: Fingerprints) -> Self {
+        let each = (u128::from(fingerprints.last()) + 1) / u128::from(keys.max(1));
+        Self(each.max(1).ilog2().clamp(Self::MIN, Self::MAX))
     }
 
     /// The width that a file states; `None` if no writer writes it.
@@ -42,33 +59,35 @@ impl RemainderBits {
         self.0
     }
 
-    /// The most keys of a page. Each takes its remainder and at least one bit.
+    /// The maximum number of keys of a page. Each takes its remainder and at least one bit.
     pub const fn most_keys(self) -> usize {
         BODY_BYTES * 8 / (self.0 as usize + 1)
     }
 
-    const fn bytes(self) -> usize {
-        self.0 as usize
+    /// The bytes of `count` remainders.
+    const fn packed(self, count: usize) -> usize {
+        (count * self.0 as usize).div_ceil(8)
     }
 
     const fn mask(self) -> u64 {
-        (1 << self.0) - 1
+        low_bits(self.0)
     }
 }
 
-/// A page of sorted hashes, which is searched in place, without unpacking.
+/// A page of sorted fingerprints, which is searched in place, without unpacking.
 ///
 /// ```text
-///   0         4       6       8              16
-///   ┌─────────┬───────┬───────┬──────────────┬───────────────────────┬──────────────────────┬─────┐
-///   │ checksum│ count │ words │ base quotient│ unary part            │ remainders, l bits   │  0  │ 4096
-///   │ u32     │ u16   │ u16   │ u64          │ words x u64           │ 8 keys = l bytes     │     │
-///   └─────────┴───────┴───────┴──────────────┴───────────────────────┴──────────────────────┴─────┘
+///   0         4       6
+///   ┌─────────┬───────┬───────────────────────┬─────┬──────────────────────┐
+///   │ checksum│ count │ unary part            │  0  │ remainders, l bits   │ 4096
+///   │ u32     │ u16   │                       │     │ 8 keys = l bytes     │
+///   └─────────┴───────┴───────────────────────┴─────┴──────────────────────┘
 ///   quotients  base, base, base+2, base+3    unary  1 1 0 0 1 0 1     key i sets bit (quotient - base) + i
 /// ```
 ///
 /// A 1 in the unary part is a key, and a 0 is a step to the next quotient: the keys of the quotient base + z stand
-/// between the z-th zero and the next. A page is immutable, so there are no empty slots and no shifted runs.
+/// between the z-th zero and the next. The base is the quotient of the first key, which is the page's fence and so not
+/// in the page. A page is immutable, so there are no empty slots and no shifted runs.
 ///
 /// Cost: a lookup touches the header, the first half of the unary part on average, and one line of remainders.
 ///
@@ -77,12 +96,13 @@ impl RemainderBits {
 /// of the cascade is never changed, so here the quotients are written in unary (P. Elias, 1974), at full load.
 ///
 /// ```
+/// use furui::store::Fingerprints;
 /// use furui::store::cascade::{PAGE_BYTES, Page, RemainderBits};
 ///
-/// let bits = RemainderBits::for_keys(3);
+/// let bits = RemainderBits::for_keys(3, Fingerprints::EXACT);
 /// let mut bytes = [0; PAGE_BYTES];
 /// assert_eq!(Page::encode(&[5, 6, 1 << 60], bits, &mut bytes), 3);
-/// let page = Page::new(&bytes, bits).unwrap();
+/// let page = Page::new(&bytes, 5, bits).unwrap();
 /// assert!(page.contains(6) && !page.contains(7));
 /// ```
 #[derive(Clone, Copy, Debug)]
@@ -90,8 +110,10 @@ pub struct Page<'a> {
     bytes: &'a [u8; PAGE_BYTES],
     bits: RemainderBits,
     base: u64,
+    /// The unary part. Its last word may reach into the remainders.
     unary: &'a [[u8; 8]],
-    remainders: &'a [u8],
+    /// The byte of the page at which the remainders begin.
+    remainders: usize,
     count: usize,
 }
 
@@ -106,52 +128,42 @@ impl<'a> Page<'a> {
         let keys = &keys[..fitting(keys, bits)];
         debug_assert!(keys.is_sorted_by(|a, b| a < b));
         let base = keys[0] >> bits.get();
-        let words = unary_words(keys, keys.len(), bits) as usize;
         page.fill(0);
         field::put(page, 4, (keys.len() as u16).to_le_bytes());
-        field::put(page, 6, (words as u16).to_le_bytes());
-        field::put(page, 8, base.to_le_bytes());
-        let (unary, remainders) = page[HEADER_BYTES..].split_at_mut(words * 8);
-        encode_unary(keys, bits, base, unary.as_chunks_mut().0);
-        pack(keys, bits.get(), remainders);
-        let checksum = xxh3_64(&page[4..]) as u32;
+        encode_unary(keys, bits, base, &mut page[HEADER_BYTES..]);
+        pack(keys, bits.get(), &mut page[PAGE_BYTES - bits.packed(keys.len())..]);
+        let checksum = checksum(page, base);
         field::put(page, 0, checksum.to_le_bytes());
         keys.len()
     }
 
-    /// Reads the header. Cost: one cache line. [`check`](Self::check) finds out whether the rest is whole.
+    /// Reads the header of the page whose first key is `first`. Cost: one cache line. [`check`](Self::check) finds out
+    /// whether the rest is whole.
     ///
     /// # Errors
     /// If the header describes an invalid page.
-    pub fn new(bytes: &'a [u8; PAGE_BYTES], bits: RemainderBits) -> Result<Self, Problem> {
-        let (header, body) = bytes.split_at(HEADER_BYTES);
-        let count = usize::from(field::u16_at(header, 4));
-        let words = usize::from(field::u16_at(header, 6));
-        let base = field::u64_at(header, 8);
-        let (unary, rest) =
-            body.split_at_checked(words * 8).ok_or(Problem::Invalid("the unary part does not fit into its page"))?;
-        let remainders = rest
-            .get(..(count * bits.bytes()).div_ceil(8))
-            .ok_or(Problem::Invalid("the remainders do not fit into their page"))?;
-        if count == 0 || count > words * 64 {
-            return Err(Problem::Invalid("a page's count of keys contradicts its unary part"));
+    pub fn new(bytes: &'a [u8; PAGE_BYTES], first: u64, bits: RemainderBits) -> Result<Self, Problem> {
+        let count = usize::from(field::u16_at(bytes, 4));
+        let remainders = PAGE_BYTES.saturating_sub(bits.packed(count));
+        let unary_bytes = remainders.saturating_sub(HEADER_BYTES);
+        if count == 0 || count > unary_bytes * 8 {
+            return Err(Problem::Invalid("the keys of a page do not fit into it"));
         }
-        if base > u64::MAX >> bits.get() {
-            return Err(Problem::Invalid("a page's base quotient is too large"));
-        }
-        Ok(Self { bytes, bits, base, unary: unary.as_chunks().0, remainders, count })
+        let words = bytes[HEADER_BYTES..].as_chunks().0;
+        let unary = &words[..unary_bytes.div_ceil(8).min(words.len())];
+        Ok(Self { bytes, bits, base: first >> bits.get(), unary, remainders, count })
     }
 
-    /// Compares the checksum with the bytes. Cost: one pass over the page.
+    /// Compares the checksum with the bytes and the place of the page. Cost: one pass over the page.
     ///
     /// # Errors
     /// [`Problem::Checksum`].
     pub fn check(&self) -> Result<(), Problem> {
-        let checksum = field::u32_at(self.bytes, 0);
-        if checksum == xxh3_64(&self.bytes[4..]) as u32 { Ok(()) } else { Err(Problem::Checksum) }
+        let found = field::u32_at(self.bytes, 0);
+        if found == checksum(self.bytes, self.base) { Ok(()) } else { Err(Problem::Checksum) }
     }
 
-    /// The number of keys, from 1 to 3626.
+    /// The number of keys, from 1 to 16 360.
     #[expect(clippy::len_without_is_empty, reason = "a page is never empty")]
     pub fn len(&self) -> usize {
         self.count
@@ -162,14 +174,15 @@ impl<'a> Page<'a> {
         self.base << self.bits.get() | self.remainder(0)
     }
 
-    /// True if `hash` is in the page.
+    /// True if `fingerprint` is in the page.
     ///
     /// Cost: popcounts up to its quotient, then one or two comparisons. If the page is damaged the answer is arbitrary.
     #[inline]
-    pub fn contains(&self, hash: u64) -> bool {
-        let Some(zeros) = (hash >> self.bits.get()).checked_sub(self.base) else { return false };
+    pub fn contains(&self, fingerprint: u64) -> bool {
+        let Some(zeros) = (fingerprint >> self.bits.get()).checked_sub(self.base) else { return false };
         let Some(mut position) = unary_position(self.unary, zeros) else { return false };
-        let remainder = hash & self.bits.mask();
+        let remainder = fingerprint & self.bits.mask();
+        // Behind the last key, this is at least the count, whatever bits of the remainders are in the last word.
         let mut index = position - zeros as usize;
         while index < self.count && self.is_key(position) {
             let found = self.remainder(index);
@@ -197,13 +210,26 @@ impl<'a> Page<'a> {
     }
 
     fn decode_into(&self, keys: &mut [u64]) -> Result<(), Problem> {
-        if !unary_numbers(self.unary, self.base, keys) {
-            return Err(Problem::Invalid("a page's unary part holds another number of keys than its header says"));
+        if !self.decode_unary(keys) {
+            return Err(Problem::Invalid("a page's unary part holds a different number of keys than its header says"));
         }
-        append_packed(self.remainders, self.bits.get(), keys);
+        append_packed(&self.bytes[self.remainders..], self.bits.get(), keys);
         // This fold has no early exit, so the compiler makes vector comparisons of it.
         let ascending = keys.iter().zip(&keys[1..]).fold(true, |ascending, (a, b)| ascending & (a < b));
         if ascending { Ok(()) } else { Err(Problem::Invalid("the keys of a page do not ascend")) }
+    }
+
+    /// Decodes the quotients. False if there is another number of them.
+    fn decode_unary(&self, quotients: &mut [u64]) -> bool {
+        let Some((last, whole)) = self.unary.split_last() else { return false };
+        let bits = (self.remainders - HEADER_BYTES) * 8 - whole.len() * 64;
+        let last = u64::from_le_bytes(*last) & low_bits(bits.min(64) as u32);
+        let Some(before) = quotients.len().checked_sub(last.count_ones() as usize) else { return false };
+        let (front, back) = quotients.split_at_mut(before);
+        // As many words have at least as many bits, so the difference is the number of zeros.
+        let Some(zeros) = (whole.len() * 64).checked_sub(before) else { return false };
+        unary_numbers(whole, self.base, front)
+            && unary_numbers(&[last.to_le_bytes()], self.base.wrapping_add(zeros as u64), back)
     }
 
     fn is_key(&self, position: usize) -> bool {
@@ -212,13 +238,18 @@ impl<'a> Page<'a> {
 
     /// The remainder of key `index`, which is less than the count.
     fn remainder(&self, index: usize) -> u64 {
-        let bit = index * self.bits.bytes();
+        let bit = index * self.bits.get() as usize;
         // The last remainders end less than eight bytes before the page does. For them the last eight bytes are read,
         // and shifted more.
-        let start = HEADER_BYTES + self.unary.len() * 8 + bit / 8;
+        let start = self.remainders + bit / 8;
         let at = start.min(PAGE_BYTES - 8);
         field::u64_at(self.bytes, at) >> ((start - at) * 8 + bit % 8) & self.bits.mask()
     }
+}
+
+/// The checksum of a page with this base, so that a page in the place of another one is noticed.
+fn checksum(page: &[u8; PAGE_BYTES], base: u64) -> u32 {
+    (xxh3_64(&page[4..]) as u32).wrapping_add(base as u32)
 }
 
 /// The number of `keys` that fit into a page. The size grows with every key, so a binary search finds it.
@@ -227,7 +258,9 @@ fn fitting(keys: &[u64], bits: RemainderBits) -> usize {
     let (mut fit, mut most) = (1, keys.len().min(bits.most_keys()));
     while fit < most {
         let count = (fit + most).div_ceil(2);
-        if unary_words(keys, count, bits) * 8 + (count * bits.bytes()).div_ceil(8) as u64 <= BODY_BYTES as u64 {
+        let steps = (keys[count - 1] >> bits.get()) - (keys[0] >> bits.get());
+        let room = MAX_UNARY_BYTES.min(BODY_BYTES - bits.packed(count));
+        if steps + count as u64 <= room as u64 * 8 {
             fit = count;
         } else {
             most = count - 1;
@@ -236,21 +269,17 @@ fn fitting(keys: &[u64], bits: RemainderBits) -> usize {
     fit
 }
 
-/// The length of the unary part for the first `count` keys.
-fn unary_words(keys: &[u64], count: usize, bits: RemainderBits) -> u64 {
-    let steps = (keys[count - 1] >> bits.get()) - (keys[0] >> bits.get());
-    (steps + count as u64).div_ceil(64)
-}
-
-/// Writes the unary part. The current word is kept in a register and stored with every key: no branch, and no load that
-/// waits for a store.
-fn encode_unary(keys: &[u64], bits: RemainderBits, base: u64, unary: &mut [[u8; 8]]) {
+/// Writes the unary part to the front of `unary`, which holds zeros. The current word is kept in a register and stored with
+/// every key: no branch, and no load that waits for a store. What is behind the unary part is still zero, or is written by
+/// nothing but zeros.
+fn encode_unary(keys: &[u64], bits: RemainderBits, base: u64, unary: &mut [u8]) {
+    let words = unary.as_chunks_mut().0;
     let (mut current, mut word) = (0, 0u64);
     for (i, key) in keys.iter().enumerate() {
         let position = ((key >> bits.get()) - base) as usize + i;
         let kept = if position / 64 == current { word } else { 0 };
         current = position / 64;
         word = kept | 1 << (position % 64);
-        unary[current] = word.to_le_bytes();
+        words[current] = word.to_le_bytes();
     }
 }

@@ -1,14 +1,14 @@
 //! The choice of the runs that are merged.
 
-/// A run is merged when the newer ones have at least this share of its keys, in quarters: 5/4 of its size. At 1 the
-/// choice would depend on a few keys between runs of equal size; above 2 keys are rewritten too often.
+/// A run is merged when the newer ones have at least this many quarters of its keys: 5/4 of its size. At 1 the choice
+/// would depend on a few keys between runs of equal size; above 2 keys are rewritten too often.
 const GROWTH_QUARTERS: u64 = 5;
 
 /// A run of at most this many keys (about 1 MiB) is merged with any newer one, because rewriting it costs less than
 /// looking into it.
 const SMALL_RUN: u64 = 200_000;
 
-/// The most runs that are merged at a time. Each takes buffers.
+/// The maximum number of runs that are merged at a time. Each takes buffers.
 pub(super) const MAX_FAN_IN: usize = 64;
 
 /// The number of the newest runs that a new run of `new` keys is merged with. `sizes` are the keys of each run, oldest

@@ -9,16 +9,18 @@ use crate::bits::prefetch;
 use crate::error::{Error, Result};
 use crate::format::{Align, Envelope, Kind, Problem, ReadAt, Seal, field};
 use crate::hash::HashSpec;
+use crate::store::Fingerprints;
 
 /// The number of look-ups that a sorted batch over a mapped file prefetches ahead. Each waits some 100 ns for memory,
 /// and a processor has about as many outstanding misses.
 const PREFETCH_LOOKUPS: usize = 16;
 
-/// The most adjacent pages that a sorted batch reads at once from a file that is not mapped.
+/// The maximum number of adjacent pages that a sorted batch reads at once from a file that is not mapped.
 const COALESCED: usize = 32;
 
-/// A sorted, immutable set of hashes in a file. It says exactly whether a hash is in the set, and reads at most one
-/// page for it.
+/// A sorted, immutable set of [fingerprints](Fingerprints) in a file. It says exactly whether a fingerprint is in the set,
+/// and reads at most one page for it. Keys are passed to it and come from it as the places of their fingerprints, which of
+/// whole hashes are the hashes.
 ///
 /// ```text
 ///   fences, resident     │ 0x0000…  │ 0x0142…  │ 0x0291…  │ …          8 bytes a page: 0.08 bits a key
@@ -26,9 +28,9 @@ const COALESCED: usize = 32;
 ///   pages, on storage    │ 4 KiB    │ 4 KiB    │ 4 KiB    │ …          see [`Page`]
 /// ```
 ///
-/// Space: about 64 − log₂ n + 2 bits a key in all; 5 bytes at 10⁸ keys, 1.02 times what any exact set of 64-bit hashes
-/// needs. Memory: 8 bytes and one bit a page (0.01 bytes a key). A look-up guesses the page, corrects the guess by a
-/// few steps along the fences, and reads one page.
+/// Space: about log₂ (m / n) + 2 bits a key in all for n of m fingerprints; of whole hashes 5 bytes at 10⁸ keys, 1.02 times
+/// what any exact set of 64-bit hashes needs. Memory: 8 bytes and one bit a page (0.01 bytes a key). A look-up guesses the
+/// page, corrects the guess by a few steps along the fences, and reads one page.
 ///
 /// The checksum of a page is compared whenever the page is read. A page of a mapped file is checked when it is first
 /// touched, and trusted after that.
@@ -54,9 +56,12 @@ const COALESCED: usize = 32;
 pub struct Run<F> {
     file: F,
     envelope: Envelope,
+    fingerprints: Fingerprints,
     bits: RemainderBits,
     keys: u64,
+    /// The place of the greatest key.
     greatest: u64,
+    /// The places of the first keys of the pages.
     fences: Fences,
     pages_start: u64,
     unary_bytes: f32,
@@ -67,7 +72,7 @@ impl<F: ReadAt> Run<F> {
     /// Opens the run in `file`, which is called `name` in errors. Reads and checks everything but the pages.
     ///
     /// # Errors
-    /// [`Error::Format`] if the file is no run, damaged, or made with another `hash`; [`Error::Io`].
+    /// [`Error::Format`] if the file is not a run, damaged, or made with another `hash`; [`Error::Io`].
     pub fn open(file: F, name: &str, hash: HashSpec) -> Result<Self> {
         let envelope = Envelope::open(&file, name)?;
         envelope.expect_kind(Kind::Run)?;
@@ -77,9 +82,14 @@ impl<F: ReadAt> Run<F> {
         let meta: [u8; META_BYTES] = envelope
             .read_section(&file, META, META_BYTES)?
             .try_into()
-            .map_err(|_| invalid("the description of a run has another length"))?;
+            .map_err(|_| invalid("the description of a run has a wrong length"))?;
         let keys = field::u64_at(&meta, 0);
+        let fingerprints =
+            Fingerprints::new(field::u64_at(&meta, 24)).ok_or_else(|| invalid("a number of fingerprints"))?;
         let greatest = field::u64_at(&meta, 8);
+        if greatest > fingerprints.last() {
+            return Err(invalid("the greatest key is no fingerprint"));
+        }
         let bits = RemainderBits::new(field::u32_at(&meta, 16)).ok_or_else(|| invalid("width of remainders"))?;
         if field::u32_at(&meta, 20) != 0 {
             return Err(invalid("a reserved byte is not zero"));
@@ -94,18 +104,20 @@ impl<F: ReadAt> Run<F> {
         let pages = usize::try_from(pages_bytes / PAGE_BYTES as u64).map_err(|_| invalid("too many pages"))?;
         let fences_start = envelope.section(FENCES)?.offset;
         let fences = envelope.read_section(&file, FENCES, pages * 8)?;
-        let fences = fences.as_chunks().0.iter().map(|bytes| u64::from_le_bytes(*bytes)).collect();
-        let fences = Fences::new(fences)
-            .filter(|fences| fences.len() == pages && fences.get(pages.wrapping_sub(1)).is_none_or(|f| f <= greatest))
+        let fences = fences.as_chunks().0.iter().map(|bytes| u64::from_le_bytes(*bytes));
+        let fences = (fences.len() == pages && fences.clone().all(|fence| fence <= greatest))
+            .then(|| fences.map(|fence| fingerprints.place(fence)).collect())
+            .and_then(Fences::new)
             .ok_or_else(|| envelope.error(fences_start, Problem::Invalid("the fences do not fit the pages")))?;
         if keys < pages as u64 || keys > pages as u64 * bits.most_keys() as u64 {
             return Err(invalid("the number of keys does not fit the pages"));
         }
         Ok(Self {
             file,
+            fingerprints,
             bits,
             keys,
-            greatest,
+            greatest: fingerprints.place(greatest),
             fences,
             pages_start,
             unary_bytes: PAGE_BYTES as f32 - (keys as f32 / pages as f32) * bits.get() as f32 / 8.0,
@@ -139,12 +151,18 @@ impl<F: ReadAt> Run<F> {
         self.fences.len()
     }
 
-    /// The number of bits of a key that are its remainder.
+    /// Which fingerprints it holds some of.
+    pub fn fingerprints(&self) -> Fingerprints {
+        self.fingerprints
+    }
+
+    /// The number of bits of a fingerprint that are its remainder.
     pub fn remainder_bits(&self) -> RemainderBits {
         self.bits
     }
 
-    /// True if `hash` is in the run. Cost: one page, 0.1 to 0.2 µs if it is mapped and cached.
+    /// True if the key with this place, which of whole hashes is the hash, is in the run. Cost: one page, 0.1 to 0.2 µs if
+    /// it is mapped and cached.
     ///
     /// # Errors
     /// [`Error::Format`] if the page is damaged; [`Error::Io`].
@@ -155,14 +173,14 @@ impl<F: ReadAt> Run<F> {
         let index = self.fences.page_of(hash);
         if let Some(pages) = self.mapped_pages() {
             self.prefetch(hash, index, &pages[index]);
-            return Ok(self.mapped_page(index, &pages[index])?.contains(hash));
+            return Ok(self.mapped_page(index, &pages[index])?.contains(self.fingerprints.at(hash)));
         }
         let mut pages = [[0; PAGE_BYTES]];
         self.read_pages(index, &mut pages)?;
-        Ok(self.checked_page(index, &pages[0])?.contains(hash))
+        Ok(self.checked_page(index, &pages[0])?.contains(self.fingerprints.at(hash)))
     }
 
-    /// Looks a sorted batch up in one forward pass, and sets `found[i]` if `hashes[i]` is in the run. Hashes whose
+    /// Looks a sorted batch of places up in one forward pass, and sets `found[i]` if `hashes[i]` is in the run. Hashes whose
     /// `found[i]` is set already, because another run has them, are skipped.
     ///
     /// No page is read twice, and adjacent pages are read together. Pages of a mapped file are prefetched instead.
@@ -189,7 +207,8 @@ impl<F: ReadAt> Run<F> {
                 && self.spans(hashes[done])
             {
                 let index = places[done % PREFETCH_LOOKUPS];
-                found[done] = self.mapped_page(index, &pages[index])?.contains(hashes[done]);
+                let fingerprint = self.fingerprints.at(hashes[done]);
+                found[done] = self.mapped_page(index, &pages[index])?.contains(fingerprint);
             }
             if i < hashes.len() && !found[i] && self.spans(hashes[i]) {
                 let index = self.fences.page_of(hashes[i]);
@@ -229,7 +248,8 @@ impl<F: ReadAt> Run<F> {
             for i in start..end {
                 if !found[i] && self.spans(hashes[i]) {
                     let index = self.fences.page_of(hashes[i]);
-                    found[i] = self.trusted_page(index, &pages[index - first])?.contains(hashes[i]);
+                    let fingerprint = self.fingerprints.at(hashes[i]);
+                    found[i] = self.trusted_page(index, &pages[index - first])?.contains(fingerprint);
                 }
             }
             start = end;
@@ -257,15 +277,15 @@ impl<F: ReadAt> Run<F> {
             .map_err(|source| Error::io("cannot read", self.envelope.name(), source))
     }
 
-    /// Page `index`, after a check of its checksum, and that its first key is its fence, so that a page in the place of
-    /// another one is noticed.
+    /// Page `index`, after two checks: of its checksum, and that its first key is its fence. The second one finds a
+    /// page that is in the place of another.
     pub(super) fn checked_page<'a>(&self, index: usize, bytes: &'a [u8; PAGE_BYTES]) -> Result<Page<'a>> {
-        let checked = Page::new(bytes, self.bits).and_then(|page| {
+        let first = self.first_of(index);
+        let checked = Page::new(bytes, first, self.bits).and_then(|page| {
             page.check()?;
-            if self.fences.get(index) == Some(page.first()) {
-                Ok(page)
-            } else {
-                Err(Problem::Invalid("the first key of a page is not its fence"))
+            match page.first() == first {
+                true => Ok(page),
+                false => Err(Problem::Invalid("the first key of a page is not its fence")),
             }
         });
         checked.map_err(|problem| self.page_error(index, problem))
@@ -275,7 +295,7 @@ impl<F: ReadAt> Run<F> {
         self.envelope.error(self.page_start(index), problem).into()
     }
 
-    /// The first key of the page after page `index`.
+    /// The place of the first key of the page after page `index`.
     pub(super) fn next_fence(&self, index: usize) -> Option<u64> {
         self.fences.get(index + 1)
     }
@@ -294,7 +314,13 @@ impl<F: ReadAt> Run<F> {
     /// Page `index` over bytes that were checked before.
     #[inline]
     fn trusted_page<'a>(&self, index: usize, bytes: &'a [u8; PAGE_BYTES]) -> Result<Page<'a>> {
-        Page::new(bytes, self.bits).map_err(|problem| self.page_error(index, problem))
+        Page::new(bytes, self.first_of(index), self.bits).map_err(|problem| self.page_error(index, problem))
+    }
+
+    /// The first fingerprint of a page, which its fence says.
+    #[inline]
+    fn first_of(&self, index: usize) -> u64 {
+        self.fingerprints.at(self.fences.get(index).unwrap_or(0))
     }
 
     fn page_start(&self, index: usize) -> u64 {

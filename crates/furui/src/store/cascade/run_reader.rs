@@ -8,10 +8,33 @@ use crate::format::{Problem, ReadAt};
 /// The number of pages that are read at once: 64 KiB.
 const READ_PAGES: usize = 16;
 
-/// Reads all keys of a [`Run`], ascending, in one pass from front to back, as a merge does.
+/// Reads all keys of a [`Run`], ascending, in one pass from front to back, as a merge does. They come as the
+/// [places](crate::store::Fingerprints) of their fingerprints.
 ///
 /// The checksum, the place, the order and the number of keys of every page are checked. Pages are read and not mapped,
 /// so that a pass over a large file leaves nothing resident. Memory: 64 KiB and two [`MERGE_WINDOW`]s.
+///
+/// ```
+/// use std::sync::Arc;
+/// use furui::HashSpec;
+/// use furui::store::cascade::{Merge, Run, RunWriter};
+///
+/// let run = |keys: &[u64]| -> furui::Result<Run<Arc<[u8]>>> {
+///     let mut file = Vec::new();
+///     let mut writer = RunWriter::new(&mut file, "example", HashSpec::default(), keys.len() as u64)?;
+///     writer.push(keys)?;
+///     writer.finish()?;
+///     Run::open(file.into(), "example", HashSpec::default())
+/// };
+/// let (old, new) = (run(&[2, 4])?, run(&[1, 4, 6])?);
+/// let mut merge = Merge::new(vec![old.reader(), new.reader()]);
+/// let mut all = vec![];
+/// while let keys @ [_, ..] = merge.next_keys()? {
+///     all.extend_from_slice(keys);
+/// }
+/// assert_eq!(all, [1, 2, 4, 6]);
+/// # Ok::<(), furui::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct RunReader<'a, F> {
     run: &'a Run<F>,
@@ -32,8 +55,8 @@ impl<F: ReadAt> Run<F> {
 }
 
 impl<F: ReadAt> RunReader<'_, F> {
-    /// Decodes every page that is left, and drops the keys. Each page is also encoded again: bytes that a writer would
-    /// not have written, such as padding that is not zero, are damage.
+    /// Decodes all remaining pages, and drops the keys. Each page is also encoded again: bytes that a writer would not
+    /// have written, such as padding that is not zero, are damage.
     pub(super) fn check_all(mut self) -> Result<()> {
         let mut written = [0; PAGE_BYTES];
         while self.next < self.run.pages() {
@@ -48,6 +71,7 @@ impl<F: ReadAt> RunReader<'_, F> {
         Ok(())
     }
 
+    /// Decodes the fingerprints of the next page.
     fn decode_next(&mut self) -> Result<()> {
         let (run, index) = (self.run, self.next);
         if index % READ_PAGES == 0 {
@@ -60,11 +84,18 @@ impl<F: ReadAt> RunReader<'_, F> {
         page.decode(&mut self.keys).map_err(|problem| run.page_error(index, problem))?;
         self.decoded += page.len() as u64;
         self.next += 1;
-        let last = self.keys.last().copied();
+        let last = self.keys.last().copied().unwrap_or(0);
         let problem = match run.next_fence(index) {
-            Some(fence) if last >= Some(fence) => "the last key of a page is not less than the next page's first",
-            None if last != Some(run.greatest()) => "the last key of a run is not the one it describes",
-            None if self.decoded != run.len() => "the pages of a run hold another number of keys than it describes",
+            _ if last > run.fingerprints().last() => "a page has a fingerprint beyond the last",
+            Some(fence) if run.fingerprints().place(last) >= fence => {
+                "the last key of a page is not less than the next page's first"
+            }
+            None if run.fingerprints().place(last) != run.greatest() => {
+                "the last key of a run is not the one it describes"
+            }
+            None if self.decoded != run.len() => {
+                "the pages of a run hold a different number of keys than the run states"
+            }
             _ => return Ok(()),
         };
         Err(run.page_error(index, Problem::Invalid(problem)))
@@ -76,8 +107,13 @@ impl<F: ReadAt> SortedSource for RunReader<'_, F> {
         if self.keys.len() - self.consumed < MERGE_WINDOW && self.next < self.run.pages() {
             self.keys.drain(..self.consumed);
             self.consumed = 0;
+            let decoded = self.keys.len();
             while self.keys.len() < MERGE_WINDOW && self.next < self.run.pages() {
                 self.decode_next()?;
+            }
+            let fingerprints = self.run.fingerprints();
+            if !fingerprints.is_exact() {
+                self.keys[decoded..].iter_mut().for_each(|key| *key = fingerprints.place(*key));
             }
         }
         Ok(&self.keys[self.consumed..])

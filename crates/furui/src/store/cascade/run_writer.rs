@@ -6,16 +6,17 @@ use super::room::{fill_to, reserve};
 use crate::error::{Error, Result};
 use crate::format::{Align, EnvelopeWriter, Kind, Seal, Tag, field};
 use crate::hash::HashSpec;
+use crate::store::Fingerprints;
 
 pub(super) const PAGES: Tag = Tag::new(*b"PAGE");
 pub(super) const FENCES: Tag = Tag::new(*b"FENC");
 pub(super) const META: Tag = Tag::new(*b"META");
-pub(super) const META_BYTES: usize = 24;
+pub(super) const META_BYTES: usize = 32;
 
 /// The number of pages that are written together.
 const WRITE_PAGES: usize = 16;
 
-/// The most keys that are taken from a piece at a time, so that a piece of any length takes little memory.
+/// The maximum number of keys that are taken from a piece at a time, so that a piece of any length takes little memory.
 const TAKEN: usize = 8192;
 
 /// Writes a run from ascending keys, which come in pieces of any size. [`Run`](super::Run) describes the file.
@@ -39,11 +40,13 @@ const TAKEN: usize = 8192;
 pub struct RunWriter<W> {
     out: EnvelopeWriter<W>,
     name: String,
+    fingerprints: Fingerprints,
     bits: RemainderBits,
     keys: u64,
+    /// The place of the last key.
     greatest: Option<u64>,
     fences: Vec<u64>,
-    /// Keys that are not encoded yet, because they may not fill a page.
+    /// Fingerprints that are not encoded yet, because they may not fill a page.
     pending: Vec<u64>,
     /// The pages that are not written yet are the first `filled` of these.
     pages: Vec<[u8; PAGE_BYTES]>,
@@ -57,6 +60,21 @@ impl<W> fmt::Debug for RunWriter<W> {
 }
 
 /// The size and the identity of a run that was written.
+///
+/// ```
+/// use furui::HashSpec;
+/// use furui::store::RunEntry;
+/// use furui::store::cascade::RunWriter;
+///
+/// let mut file = Vec::new();
+/// let mut writer = RunWriter::new(&mut file, "example", HashSpec::default(), 2)?;
+/// writer.push(&[5, 6])?;
+/// let written = writer.finish()?;
+/// // What a manifest says of the run.
+/// let entry = RunEntry { number: 0, keys: written.keys, seal: written.seal };
+/// assert_eq!((entry.keys, entry.seal.length), (2, file.len() as u64));
+/// # Ok::<(), furui::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WrittenRun {
     /// The number of keys.
@@ -66,12 +84,20 @@ pub struct WrittenRun {
 }
 
 impl<W: Write> RunWriter<W> {
-    /// Begins a run in `out`, which is called `name` in errors. `expected_keys` decides the width of remainders. If
-    /// there are fewer keys, the run is still correct, and takes a bit a key more for each halving.
+    /// Begins a run of whole hashes in `out`, which is called `name` in errors. `expected_keys` decides the width of
+    /// remainders. If there are fewer keys, the run is still correct, and takes a bit a key more for each halving.
     ///
     /// # Errors
     /// [`Error::Io`].
     pub fn new(out: W, name: &str, hash: HashSpec, expected_keys: u64) -> Result<Self> {
+        Self::of(out, name, hash, Fingerprints::EXACT, expected_keys)
+    }
+
+    /// Begins a run of these fingerprints, as [`new`](Self::new) does one of whole hashes.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn of(out: W, name: &str, hash: HashSpec, fingerprints: Fingerprints, expected_keys: u64) -> Result<Self> {
         let begun = EnvelopeWriter::new(out, Kind::Run, hash).and_then(|mut out| {
             out.section(PAGES, Align::Page)?;
             Ok(out)
@@ -81,7 +107,8 @@ impl<W: Write> RunWriter<W> {
         Ok(Self {
             out: begun.map_err(|source| Error::io("cannot write", name, source))?,
             name: name.to_owned(),
-            bits: RemainderBits::for_keys(expected_keys),
+            fingerprints,
+            bits: RemainderBits::for_keys(expected_keys, fingerprints),
             keys: 0,
             greatest: None,
             fences: vec![],
@@ -91,7 +118,7 @@ impl<W: Write> RunWriter<W> {
         })
     }
 
-    /// Appends keys.
+    /// Appends keys: the [places](Fingerprints) of their fingerprints, which of whole hashes are the hashes.
     ///
     /// # Errors
     /// [`Error::Io`].
@@ -106,7 +133,10 @@ impl<W: Write> RunWriter<W> {
         self.keys += keys.len() as u64;
         for taken in keys.chunks(TAKEN) {
             reserve(&mut self.pending, taken.len())?;
-            self.pending.extend_from_slice(taken);
+            match self.fingerprints.is_exact() {
+                true => self.pending.extend_from_slice(taken),
+                false => self.pending.extend(taken.iter().map(|&place| self.fingerprints.at(place))),
+            }
             self.encode_pages(self.bits.most_keys())?;
         }
         Ok(())
@@ -121,8 +151,9 @@ impl<W: Write> RunWriter<W> {
         self.write_pages()?;
         let mut meta = [0; META_BYTES];
         field::put(&mut meta, 0, self.keys.to_le_bytes());
-        field::put(&mut meta, 8, self.greatest.unwrap_or(0).to_le_bytes());
+        field::put(&mut meta, 8, self.greatest.map_or(0, |place| self.fingerprints.at(place)).to_le_bytes());
         field::put(&mut meta, 16, self.bits.get().to_le_bytes());
+        field::put(&mut meta, 24, self.fingerprints.last().to_le_bytes());
         let mut out = self.out;
         let mut end = || {
             out.section(FENCES, Align::Line)?;
@@ -137,7 +168,7 @@ impl<W: Write> RunWriter<W> {
         Ok(WrittenRun { keys: self.keys, seal })
     }
 
-    /// Encodes pending keys while there are at least `least` of them: as many as may fit a page, or one at the end.
+    /// Encodes pending keys while there are at least `least` of them: as many as a page may hold, or one at the end.
     fn encode_pages(&mut self, least: usize) -> Result<()> {
         let mut done = 0;
         while self.pending.len() - done >= least {

@@ -2,10 +2,10 @@
 
 use super::drain::Drain;
 use super::journal_writer::JournalWriter;
-use super::table::Table;
+use super::memtable::MemTable;
 use super::{Cascade, Merge, Run, RunWriter, SortedSource, WrittenRun, open_run, policy};
 use crate::error::{Error, Result};
-use crate::store::{RunEntry, Storage, StoreKind};
+use crate::store::{RunEntry, Storage};
 
 impl<S: Storage> Cascade<S> {
     /// The bytes of RAM that do not belong to the table.
@@ -17,7 +17,7 @@ impl<S: Storage> Cascade<S> {
     /// batch that does not fit even then gets the room it needs, because the caller has memory for it, too.
     pub(super) fn make_room(&mut self, batch: usize) -> Result<()> {
         if self.old_journal.is_some() && self.journal.is_some() && !self.replaying {
-            // It is not known what storage has of a journal whose writer was killed or failed, so it is not continued.
+            // A journal whose writer was killed or failed is not continued, because its state on storage is not known.
             self.publish()?;
         }
         if self.journal.as_ref().is_some_and(|journal| !journal.has_room(batch)) {
@@ -42,7 +42,8 @@ impl<S: Storage> Cascade<S> {
         })
     }
 
-    /// The bytes that the table may grow to: what the runs leave of the memory, but at least half of it.
+    /// The maximum size of the table in bytes: the part of the memory that the runs leave, but at least half of the
+    /// memory.
     pub(super) fn table_budget(&self) -> usize {
         let journal = self.journal.as_ref().map_or(0, JournalWriter::bytes);
         let room = self.memory.saturating_sub(self.run_bytes() + journal).max(self.memory / 2);
@@ -65,7 +66,7 @@ impl<S: Storage> Cascade<S> {
         self.spill(policy::runs_to_merge(&sizes, self.table.len() as u64))
     }
 
-    /// Merges the table and the newest `count` runs into one new run, durably, and removes what was merged.
+    /// Merges the table and the newest `count` runs into one new run, durably, and removes the merged runs.
     pub(super) fn spill(&mut self, count: usize) -> Result<()> {
         if !self.saved {
             self.save_first()?;
@@ -79,10 +80,10 @@ impl<S: Storage> Cascade<S> {
             sources.push(Box::new(run.reader()));
         }
         let number = self.manifest.take_number()?;
-        let name = StoreKind::Seen.file_name(number);
+        let name = self.manifest.store.file_name(number);
         let path = self.storage.path(&name);
         let WrittenRun { keys, seal } = self.storage.publish(&name, |out| {
-            let mut writer = RunWriter::new(out, &path, self.manifest.hash, keys)?;
+            let mut writer = RunWriter::of(out, &path, self.manifest.hash, self.manifest.fingerprints, keys)?;
             let mut merge = Merge::new(sources);
             loop {
                 let keys = merge.next_keys()?;
@@ -94,8 +95,8 @@ impl<S: Storage> Cascade<S> {
         })?;
         let entry = RunEntry { number, keys, seal };
         self.written += entry.seal.length;
-        let file = entry.open(&self.storage, StoreKind::Seen)?;
-        let run = open_run(&self.storage, &entry, file, self.manifest.hash)?;
+        let file = entry.open(&self.storage, self.manifest.store)?;
+        let run = open_run(&self.storage, &entry, file, &self.manifest)?;
         let replaced = self.manifest.runs.split_off(kept);
         self.manifest.runs.push(entry);
         if !self.replaying {
@@ -106,12 +107,12 @@ impl<S: Storage> Cascade<S> {
         self.runs.push(run);
         self.table.clear();
         if self.table.bytes() > self.table_budget() {
-            self.table = Table::new();
+            self.table = MemTable::new();
         }
         self.broken = false;
         for old in replaced {
             // If this fails, the file is an orphan, and the next opening removes it.
-            let _ = self.storage.remove(&StoreKind::Seen.file_name(old.number));
+            let _ = self.storage.remove(&self.manifest.store.file_name(old.number));
         }
         if !self.replaying {
             self.remove_journal();

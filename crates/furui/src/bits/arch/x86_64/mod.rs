@@ -53,7 +53,7 @@ pub(super) fn unary_numbers_v4(words: &[[u8; 8]], base: u64, numbers: &mut [u64]
             let offsets = _mm512_cvtepu8_epi64(_mm_cvtsi64_si128(i64::from_le_bytes(*eight)));
             let offsets = _mm512_sub_epi64(offsets, indices);
             let result = _mm512_add_epi64(_mm512_set1_epi64(start as i64), offsets);
-            // Lanes beyond the word's ones are overwritten by the next word's numbers, or lie at the end.
+            // Lanes beyond the word's ones are overwritten by the next word's numbers, or are cut off at the end.
             let room = numbers[first..].len().min(8);
             let lanes = if room == 8 { 0xFF } else { (1 << room) - 1 };
             // SAFETY: as many lanes are stored as there are numbers from `first` on.
@@ -189,7 +189,7 @@ pub(super) fn decrement_2bit_v3(words: &mut [[u8; 8]]) {
 #[inline]
 pub(super) fn prefetch_for_write<T>(items: &[T], index: usize) {
     if let Some(item) = items.get(index) {
-        // SAFETY: a prefetch changes nothing, and every x86-64 processor at least ignores this one.
+        // SAFETY: a prefetch changes nothing, and an x86-64 processor that does not support this one ignores it.
         unsafe { _mm_prefetch::<_MM_HINT_ET0>(std::ptr::from_ref(item).cast()) };
     }
 }

@@ -45,7 +45,7 @@ const PLACES: usize = 8;
 const NUMBER_BITS: u32 = 17;
 const _: () = assert!(ONES + (1 << 16) < 1 << NUMBER_BITS);
 
-/// The upper bits of a hash, which stand above those of a number.
+/// The upper bits of a hash, at their place above the bits of a number.
 #[inline(always)]
 fn tag(hash: u64) -> u32 {
     (hash >> 32) as u32 >> NUMBER_BITS << NUMBER_BITS
@@ -142,7 +142,7 @@ pub(super) fn hash_of(rolling: &Rolling, run: RollingRun) -> u64 {
     rolling.push_run(rolling.start(), run).finish().get()
 }
 
-/// The number of codes that a trie has room for.
+/// The number of codes for which a trie has room.
 fn count(names: &Names<'_>) -> usize {
     let groups = names.places.len().saturating_sub(ONES).min((1 << 16) / GROUP);
     names.places.len().min(ONES) + groups * GROUP

@@ -7,7 +7,7 @@ use crate::dict::trie::position::Position;
 ///   trie 8 bits │ within a label 1 bit │ children 1 bit │ skip 6 bits │ down 40 bits
 /// ```
 ///
-/// The children are the group `skip` groups behind the one at `down`, so that they are found without reading their
+/// The children are the group `skip` groups after the one at `down`, so that they are found without reading their
 /// parent's block again.
 #[derive(Clone, Copy)]
 pub(super) struct Cursor(u64);

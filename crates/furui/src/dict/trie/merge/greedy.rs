@@ -8,11 +8,12 @@ use crate::dict::trie::token_trie::{END_BITS, NAME_BITS, ROOT, TokenTrie};
 /// steps than a [`LabelMatcher`](crate::dict::trie::matcher::LabelMatcher).
 pub(super) struct Greedy {
     trie: TokenTrie,
-    /// Where two bytes lead, by 256 · first + second. Most tokens that are found are hardly longer.
+    /// The node to which two bytes lead, at index 256 · first + second. Most tokens that are found are hardly longer
+    /// than two bytes.
     pairs: Vec<Pair>,
 }
 
-/// Where the first two bytes of a text lead.
+/// The node to which the first two bytes of a text lead.
 ///
 /// ```text
 ///   the longest token has both 1 bit │ the node behind both 25 bits │ the longest token + 1, 0 if there is none 13 bits │

@@ -1,4 +1,4 @@
-//! Nodes where several tries continue together.
+//! Merges branches of several tries that begin with the same byte.
 
 use super::cursor::Cursor;
 use super::path::Path;
@@ -11,8 +11,8 @@ use crate::dict::trie::text::{SLACK, Text};
 use crate::hash::KeyHash;
 
 impl<'t, F: FnMut(KeyHash)> Walk<'t, F> {
-    /// Adds the node where the tries of `alike`, whose first bytes are equal, continue together. Its label is the
-    /// common prefix of theirs.
+    /// Adds one node for the branches of `alike`, whose first bytes are equal. Its label is the common prefix of their
+    /// labels.
     #[inline(always)]
     pub(super) fn join<'b, 'p: 'b>(
         &mut self,
@@ -66,7 +66,7 @@ impl<'t, F: FnMut(KeyHash)> Walk<'t, F> {
         Ok(())
     }
 
-    /// Writes the rest of a label of a trie to `decoded` from `start` on, and returns its end.
+    /// Writes the rest of a label of a trie to `decoded` from `start` on. Returns the end of the text.
     #[inline(always)]
     pub(super) fn keep_rest(&mut self, trie: u8, rest: Rest<'_>, start: usize) -> usize {
         match rest {

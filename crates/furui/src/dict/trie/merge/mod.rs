@@ -29,7 +29,7 @@ use path::Path;
 use queue::{Queue, Waiting};
 use source::{At, Branch, End, Source};
 
-/// The most tries of a merge.
+/// The maximum number of tries of a merge.
 pub const MAX_MERGED: usize = 256;
 
 impl Trie {
@@ -74,7 +74,7 @@ impl Trie {
         }
         let vectors = Cpu::detect();
         let Some((heir, _)) = (0..=u8::MAX).zip(tries).max_by_key(|(_, trie)| trie.nodes()) else {
-            return Self::encode(&super::Skeleton::new());
+            return Self::encode(&super::Skeleton::default());
         };
         let mut walk = Walk::new(tries, heir, rolling, forget, each_key, vectors)?;
         walk.root(tries)?;
@@ -98,14 +98,15 @@ struct Walk<'t, F> {
     forget: bool,
     each_key: F,
     queue: Queue,
-    /// The most nodes that may still come, because damaged tries may have more than one path to a node.
+    /// The maximum number of nodes that may still come, because damaged tries may have more than one path to a node.
     left: u64,
-    /// The texts that are compared, and their ends.
+    /// The texts that are being compared, one after the other.
     decoded: Vec<u8>,
+    /// The end of each text in `decoded`.
     ends: Vec<usize>,
 }
 
-/// The most children of a node.
+/// The maximum number of children of a node.
 const MAX_CHILDREN: usize = 256;
 
 impl<'t, F: FnMut(KeyHash)> Walk<'t, F> {

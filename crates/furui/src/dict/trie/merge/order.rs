@@ -1,11 +1,12 @@
-/// Sorts a few branches by their first bytes. Equal ones stay in their order.
+/// Sorts a few branches by their first bytes. Branches with equal bytes stay in their order.
 #[derive(Default)]
 pub(super) struct Order {
     /// 2²⁴ · byte + index.
     items: Vec<u32>,
 }
 
-/// The most branches that are sorted by counting the smaller ones for each, which needs no unpredictable branches.
+/// The maximum number of branches that are sorted by counting the smaller ones for each, which needs no unpredictable
+/// branches.
 const COUNTED: usize = 16;
 
 impl Order {

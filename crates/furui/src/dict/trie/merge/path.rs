@@ -47,7 +47,8 @@ impl Path {
         Self { hash: rolling.push_run(self.hash, run), length: self.length + run.len() }
     }
 
-    /// The path with `length` more bytes, where `rest` is their state when they are pushed to [`RollingState::ZERO`].
+    /// The path extended by `length` bytes. `rest` is the state of these bytes alone: the state after they are pushed
+    /// to [`RollingState::ZERO`].
     #[inline(always)]
     pub(super) fn push_rest(self, rolling: &Rolling, rest: RollingState, length: u32) -> Self {
         Self { hash: rolling.push_rest(self.hash, rest, length as usize), length: self.length + length }

@@ -44,7 +44,7 @@ impl Records {
         }
     }
 
-    /// The position of an equal record for the label `slot` labels behind the next one, if a link to it is shorter.
+    /// The position of an equal record for the label `slot` labels after the next one, if a link to it is shorter.
     /// Otherwise the record is noted as about to be written.
     #[inline(always)]
     pub(super) fn before(

@@ -35,7 +35,7 @@ pub(super) struct Branch<'t> {
 pub(super) enum At<'t> {
     /// A node whose label begins with the branch's byte.
     Node(NodeBlock<'t>, Position),
-    /// The rest of a label behind the branch's byte, and the label's end.
+    /// The rest of a label after the branch's byte, and the label's end.
     Tail(Text<'t>, End),
 }
 

@@ -52,7 +52,7 @@ pub(super) fn insert(cpu: Cpu, table: &mut [Line], layout: Layout, key: KeyHash)
     }
 }
 
-/// [`contains`] for every key; the answers go to `answers`, which is as long as `keys`.
+/// Works like [`contains`] for every key; the answers go to `answers`, which is as long as `keys`.
 pub(super) fn contains_all(cpu: Cpu, table: &[Line], layout: Layout, keys: &[KeyHash], answers: &mut [bool]) {
     match cpu.level() {
         #[cfg(target_arch = "x86_64")]
@@ -65,7 +65,7 @@ pub(super) fn contains_all(cpu: Cpu, table: &[Line], layout: Layout, keys: &[Key
     }
 }
 
-/// [`insert`] for every key. Returns how many of them were new.
+/// Works like [`insert`] for every key. Returns how many of them were new.
 pub(super) fn insert_all(cpu: Cpu, table: &mut [Line], layout: Layout, keys: &[KeyHash]) -> u64 {
     match cpu.level() {
         #[cfg(target_arch = "x86_64")]

@@ -48,7 +48,7 @@ pub(super) fn insert(cpu: Cpu, blocks: &mut [Block], key: KeyHash) -> bool {
     }
 }
 
-/// [`contains`] for every key; the answers go to `answers`, which is as long as `keys`.
+/// Works like [`contains`] for every key; the answers go to `answers`, which is as long as `keys`.
 pub(super) fn contains_all(cpu: Cpu, blocks: &[Block], keys: &[KeyHash], answers: &mut [bool]) {
     match cpu.level() {
         Level::Portable => contains_all_by(blocks, keys, answers, portable::test),
@@ -58,7 +58,7 @@ pub(super) fn contains_all(cpu: Cpu, blocks: &[Block], keys: &[KeyHash], answers
     }
 }
 
-/// [`insert`] for every key. Returns how many of them were new.
+/// Works like [`insert`] for every key. Returns how many of them were new.
 pub(super) fn insert_all(cpu: Cpu, blocks: &mut [Block], keys: &[KeyHash]) -> u64 {
     match cpu.level() {
         Level::Portable => insert_all_by(blocks, keys, portable::set),

@@ -34,7 +34,7 @@ pub(super) struct Labels<'t> {
     tokens: Vec<Token>,
     /// The effects of the tokens on a rolling hash. [`NOTHING`] and [`NONE`] have no effect.
     runs: Vec<RollingRun>,
-    /// The merged trie's numbers of each source's tokens, or [`NONE`]; behind them [`NOTHING`].
+    /// The merged trie's numbers of each source's tokens, or [`NONE`]; after them [`NOTHING`].
     inherited: Vec<[u16; MAX_TOKENS + 1]>,
     greedy: Greedy,
     /// The number of waiting labels.
@@ -46,8 +46,9 @@ pub(super) struct Labels<'t> {
     rares: u64,
     sought: Vec<Sought>,
     foreign: Vec<Sought>,
-    /// The waiting texts, and the words of records.
+    /// The waiting texts.
     text: Vec<u8>,
+    /// The words of the waiting records.
     words: Vec<u64>,
     records: Records,
     /// The places of texts of their own by hash. The first one with a hash counts.
@@ -73,7 +74,7 @@ struct Sought {
     hash: u64,
 }
 
-/// The number that stands behind the last token of a record.
+/// The number that stands after the last token of a record.
 const NOTHING: u16 = MAX_TOKENS as u16;
 /// The number of a token that the merged trie does not have.
 const NONE: u16 = NOTHING + 1;

@@ -81,7 +81,8 @@ impl Labels<'_> {
         self.rares |= 1 << slot;
     }
 
-    /// Sets a label to a record of `count` tokens whose words begin at `start`; `hash` is that of its text.
+    /// Sets a label to a record of `count` tokens whose words begin at `start`; `hash` is the hash of the record's
+    /// text.
     #[inline(always)]
     pub(super) fn set_record(&mut self, slot: usize, start: usize, count: usize, hash: u64) {
         self.records.fetch(count, hash);

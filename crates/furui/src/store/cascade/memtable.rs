@@ -20,12 +20,12 @@ use crate::bits::{prefetch, scale};
 /// Cost: 8 bytes for each slot, of which at least [`GROW_LOAD`] % are full before it grows. A probe touches one or two
 /// cache lines, and growing takes about 2 ns a slot. Differences from the paper: there are no flag bits, because a
 /// whole hash contains its quotient; and the table does not wrap around: the last cluster continues in spare slots
-/// behind the table.
+/// after the table.
 ///
 /// The order is that of the hashes, so an adversary who can choose hashes can make one long cluster. A store draws a
 /// random seed against that; and a table with a cluster longer than [`MAX_CLUSTER`] counts as full, against an
 /// adversary who knows the seed.
-pub(crate) struct Table {
+pub(crate) struct MemTable {
     /// `homes` home slots, then spare ones. The last slot is always empty. Zero is an empty slot.
     slots: Vec<u64>,
     homes: usize,
@@ -46,16 +46,16 @@ const FIRST_SLOTS: usize = 16 << 10;
 /// A growing table gets an eighth more slots, and at most this many on top (16 MiB). That keeps it below 10 bytes a key
 /// plus 16 MiB at any size, and small tables still grow by three eighths.
 const EXTRA_SLOTS: usize = 2 << 20;
-/// The number of spare slots behind the last home. Uniform hashes at the loads above never fill them; if they are full,
+/// The number of spare slots after the last home. Uniform hashes at the loads above never fill them; if they are full,
 /// more are added.
 const SPARE_SLOTS: usize = 1024;
-/// The most slots that a cluster may continue behind the home of a hash that is inserted. Of a billion uniform hashes
-/// at the loads above, one lies in such a long cluster with a chance of 10⁻²⁸.
+/// The maximum number of slots that a cluster may continue after the home of a hash that is inserted. Of a billion
+/// uniform hashes at the loads above, one lies in such a long cluster with a chance of 10⁻²⁸.
 const MAX_CLUSTER: usize = 16 << 10;
 /// The prefetch distance of a batch, in keys: the latency of memory divided by the time of an insertion.
 const PREFETCH_KEYS: usize = 24;
 
-impl Table {
+impl MemTable {
     pub(crate) fn new() -> Self {
         Self { slots: vec![0; FIRST_SLOTS + SPARE_SLOTS], homes: FIRST_SLOTS, len: 0, crowded: false }
     }
@@ -65,13 +65,13 @@ impl Table {
         self.len
     }
 
-    /// The bytes of RAM that it takes.
+    /// The memory that the table takes, in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.slots.capacity() * size_of::<u64>()
     }
 
     /// Makes room for `additional` more hashes, and grows to at most `max_bytes`. False if that is not enough; the
-    /// table may have grown all the same. A crowded table has no room, see [`MAX_CLUSTER`].
+    /// table may have grown nevertheless. A crowded table has no room, see [`MAX_CLUSTER`].
     ///
     /// # Errors
     /// If the system has no memory left. The table is then unchanged.
@@ -209,7 +209,7 @@ mod tests {
 
     use super::*;
 
-    fn check(table: &Table, model: &BTreeSet<u64>) {
+    fn check(table: &MemTable, model: &BTreeSet<u64>) {
         assert_eq!(table.len(), model.len());
         assert!(table.slots.iter().filter(|&&slot| slot != 0).eq(model), "ascending, complete, nothing twice");
         assert_eq!(table.slots.last(), Some(&0));
@@ -226,7 +226,7 @@ mod tests {
     proptest! {
         #[test]
         fn behaves_as_a_sorted_set(batches in prop::collection::vec(prop::collection::vec(hash_strategy(), 0..400), 0..20)) {
-            let mut table = Table { slots: vec![0; 8 + 4], homes: 8, len: 0, crowded: false };
+            let mut table = MemTable { slots: vec![0; 8 + 4], homes: 8, len: 0, crowded: false };
             let mut model = BTreeSet::new();
             for batch in batches {
                 let mut absent = BTreeSet::new();
@@ -249,7 +249,7 @@ mod tests {
 
     #[test]
     fn a_cluster_past_the_last_home_gets_more_slots() {
-        let mut table = Table { slots: vec![0; 2048 + 1], homes: 2048, len: 0, crowded: false };
+        let mut table = MemTable { slots: vec![0; 2048 + 1], homes: 2048, len: 0, crowded: false };
         let hashes: Vec<u64> = (0..1500).map(|i| u64::MAX - i).collect();
         table.insert_all(&hashes, |_| {});
         check(&table, &hashes.iter().copied().collect());
@@ -259,7 +259,7 @@ mod tests {
 
     #[test]
     fn a_long_cluster_counts_as_full_until_the_table_is_emptied() {
-        let mut table = Table::new();
+        let mut table = MemTable::new();
         assert!(table.reserve(100_000, usize::MAX).unwrap());
         let hashes: Vec<u64> = (1..=2 + MAX_CLUSTER as u64).collect();
         let (most, one_more) = hashes.split_at(MAX_CLUSTER);
@@ -274,7 +274,7 @@ mod tests {
 
     #[test]
     fn reserve_keeps_to_its_budget() {
-        let mut table = Table::new();
+        let mut table = MemTable::new();
         let budget = 1 << 20;
         assert!(table.reserve(100_000, budget).unwrap());
         assert!(table.bytes() <= budget);

@@ -24,7 +24,7 @@ const PADDING: usize = 16;
 /// begins. With it, runs are found without knowing which slots are used, so that a lookup reads only 18 bytes of a
 /// head. The last block may have fewer than 64 slots; its bits beyond them are 0.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Table<M = Buffer> {
+pub(super) struct SlotTable<M = Buffer> {
     bytes: M,
     blocks: usize,
     block_bytes: usize,
@@ -41,7 +41,7 @@ pub(super) struct Slot {
     pub(super) index: u32,
 }
 
-impl Table {
+impl SlotTable {
     pub(super) fn new(shape: &Shape) -> Result<Self, ConfigError> {
         let too_big = || no_memory(usize::try_from(shape.slots).unwrap_or(usize::MAX), "slots of a quotient filter");
         let len = usize::try_from(Self::bytes(shape)).map_err(|_| too_big())?;
@@ -58,8 +58,8 @@ fn block_bytes(shape: &Shape) -> usize {
     HEAD_BYTES + 8 * shape.remainder_bits as usize
 }
 
-impl<M> Table<M> {
-    /// A table of this shape stored in `bytes`, of which there must be [`bytes`](Table::bytes).
+impl<M> SlotTable<M> {
+    /// A table of this shape stored in `bytes`, of which there must be [`bytes`](SlotTable::bytes).
     pub(super) fn over(bytes: M, shape: &Shape) -> Self {
         Self {
             bytes,
@@ -121,15 +121,15 @@ impl<M> Table<M> {
     }
 }
 
-impl<M: Deref<Target = [u8]>> Table<M> {
+impl<M: Deref<Target = [u8]>> SlotTable<M> {
     pub(super) fn as_bytes(&self) -> &[u8] {
         &self.bytes
     }
 
     /// A view of this table that borrows its bytes.
     #[inline(always)]
-    pub(super) fn lend(&self) -> Table<&[u8]> {
-        Table {
+    pub(super) fn lend(&self) -> SlotTable<&[u8]> {
+        SlotTable {
             bytes: &self.bytes,
             blocks: self.blocks,
             block_bytes: self.block_bytes,
@@ -172,9 +172,9 @@ impl<M: Deref<Target = [u8]>> Table<M> {
     }
 }
 
-impl<M: DerefMut<Target = [u8]>> Table<M> {
+impl<M: DerefMut<Target = [u8]>> SlotTable<M> {
     /// Copies the contents of `other`, which must have the same shape.
-    pub(super) fn copy_from(&mut self, other: &Table) {
+    pub(super) fn copy_from(&mut self, other: &SlotTable) {
         self.bytes.copy_from_slice(&other.bytes);
     }
 
@@ -227,8 +227,8 @@ impl<M: DerefMut<Target = [u8]>> Table<M> {
         self.bytes[at + HEAD_BYTES..at + self.block_bytes].as_chunks_mut().0
     }
 
-    /// Moves the remainders of slots `low .. high` of `block` up by one slot, overwriting that of `high`, and puts
-    /// `remainder` into slot `low`.
+    /// Moves the remainders of slots `low .. high` of `block` up by one slot, overwriting the remainder of `high`, and
+    /// puts `remainder` into slot `low`.
     #[inline(always)]
     pub(super) fn shift_up(&mut self, block: usize, low: u32, high: u32, remainder: u64) {
         let r = self.remainder_bits;
@@ -252,8 +252,8 @@ impl<M: DerefMut<Target = [u8]>> Table<M> {
         *last = (u64::from_le_bytes(*last) & !above | last_before & above).to_le_bytes();
     }
 
-    /// Moves the remainders of slots `low + 1 ..= high` of `block` down by one slot, overwriting that of `low`, and
-    /// puts `remainder` into slot `high`.
+    /// Moves the remainders of slots `low + 1 ..= high` of `block` down by one slot, overwriting the remainder of
+    /// `low`, and puts `remainder` into slot `high`.
     #[inline(always)]
     pub(super) fn shift_down(&mut self, block: usize, low: u32, high: u32, remainder: u64) {
         let r = self.remainder_bits;

@@ -1,0 +1,159 @@
+//! What the commands do differently for numbers and for bytes.
+
+use std::borrow::Cow;
+
+use furui::dict::{Dict, DictOptions, DictValue, MAX_KEY, MAX_VALUE};
+use furui::store::{Directory, StoreKind};
+
+use super::escape::{push_escaped, unescaped};
+use crate::blocks::Block;
+use crate::cli::{EntryForm, ValuesName};
+use crate::error::Error;
+
+/// The values of a dictionary.
+pub trait Values: DictValue {
+    /// Opens a dictionary that has these values, or a new one.
+    fn open(storage: Directory, options: DictOptions) -> Result<Dict<Directory, Self>, furui::Error>;
+
+    /// Puts the entry that a line stands for.
+    fn put(dict: &mut Dict<Directory, Self>, line: Line<'_>) -> Result<(), Error>;
+
+    /// Appends what stands for an entry in a line. Returns false if the line could not be read again.
+    fn push(out: &mut Vec<u8>, key: &[u8], value: Self::Read<'_>, lines: Lines) -> bool;
+}
+
+/// How the entries of a dictionary are read from lines, and written to lines.
+#[derive(Clone, Copy)]
+pub struct Lines {
+    pub separator: u8,
+    pub escape: bool,
+}
+
+impl Lines {
+    /// Appends an entry, a tab between key and value and the separator at the end.
+    pub fn push<V: Values + ?Sized>(self, out: &mut Vec<u8>, key: &[u8], value: V::Read<'_>) -> Result<(), Error> {
+        let whole = V::push(out, key, value, self) && (self.escape || !key.contains(&self.separator));
+        out.push(self.separator);
+        if whole {
+            return Ok(());
+        }
+        Err(Error::Message(format!(
+            "the entry of \"{}\" has a tab or the end of a line in it: --escape prints it as \\t or \\n",
+            key.escape_ascii()
+        )))
+    }
+
+    /// The bytes that a part of a line stands for.
+    pub fn read<'l>(self, text: &'l [u8], block: &Block<'_>, index: usize) -> Result<Cow<'l, [u8]>, Error> {
+        if !self.escape {
+            return Ok(text.into());
+        }
+        unescaped(text).ok_or_else(|| {
+            let place = block.place(index);
+            Error::Message(format!("{place}: with --escape a backslash is followed by one of \\ t n r 0"))
+        })
+    }
+
+    fn write(self, out: &mut Vec<u8>, bytes: &[u8]) {
+        if self.escape { push_escaped(out, bytes) } else { out.extend_from_slice(bytes) }
+    }
+}
+
+/// A line of a block.
+pub struct Line<'b> {
+    pub text: &'b [u8],
+    pub block: &'b Block<'b>,
+    pub index: usize,
+    pub lines: Lines,
+}
+
+impl Line<'_> {
+    fn read<'l>(&self, text: &'l [u8]) -> Result<Cow<'l, [u8]>, Error> {
+        self.lines.read(text, self.block, self.index)
+    }
+
+    /// A key, which is not too long.
+    fn key<'l>(&self, text: &'l [u8]) -> Result<Cow<'l, [u8]>, Error> {
+        let key = self.read(text)?;
+        check_key(&key, self.block, self.index)?;
+        Ok(key)
+    }
+}
+
+impl Values for u32 {
+    fn open(storage: Directory, options: DictOptions) -> Result<Dict<Directory>, furui::Error> {
+        Dict::open_with(storage, options)
+    }
+
+    fn put(dict: &mut Dict<Directory>, line: Line<'_>) -> Result<(), Error> {
+        match line.text.iter().rposition(|&byte| byte == b'\t') {
+            None => drop(dict.number(line.key(line.text)?)?),
+            Some(tab) => {
+                let key = line.key(&line.text[..tab])?;
+                dict.put(key, number(&line.text[tab + 1..], line.block, line.index)?)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn push(out: &mut Vec<u8>, key: &[u8], value: u32, lines: Lines) -> bool {
+        lines.write(out, key);
+        out.push(b'\t');
+        out.extend_from_slice(value.to_string().as_bytes());
+        true
+    }
+}
+
+impl Values for [u8] {
+    fn open(storage: Directory, options: DictOptions) -> Result<Dict<Directory, [u8]>, furui::Error> {
+        Dict::open_bytes_with(storage, options)
+    }
+
+    fn put(dict: &mut Dict<Directory, [u8]>, line: Line<'_>) -> Result<(), Error> {
+        let place = || line.block.place(line.index);
+        let tab = line.text.iter().position(|&byte| byte == b'\t').ok_or_else(|| {
+            Error::Message(format!("{}: no tab between a key and its value; the lines before it are kept", place()))
+        })?;
+        let (key, value) = (line.key(&line.text[..tab])?, line.read(&line.text[tab + 1..])?);
+        if value.len() > MAX_VALUE {
+            let length = value.len();
+            return Err(Error::Message(format!(
+                "{}: a value of {length} bytes: a dictionary takes up to {MAX_VALUE}; the lines before it are kept",
+                place()
+            )));
+        }
+        Ok(dict.put(key, value)?)
+    }
+
+    fn push(out: &mut Vec<u8>, key: &[u8], value: &[u8], lines: Lines) -> bool {
+        lines.write(out, key);
+        out.push(b'\t');
+        lines.write(out, value);
+        lines.escape || !key.contains(&b'\t') && !value.contains(&lines.separator)
+    }
+}
+
+/// What values a dictionary has: those that were asked for, or those of the store, if there is one.
+pub fn chosen(form: &EntryForm, store: Option<StoreKind>) -> ValuesName {
+    form.values.unwrap_or(if store == Some(StoreKind::ByteDict) { ValuesName::Bytes } else { ValuesName::Numbers })
+}
+
+/// Returns an error that names the line if a key is too long.
+pub fn check_key(key: &[u8], block: &Block<'_>, index: usize) -> Result<(), Error> {
+    if key.len() <= MAX_KEY {
+        return Ok(());
+    }
+    let place = block.place(index);
+    Err(Error::Message(format!("{place}: a key of {} bytes: a dictionary takes up to {MAX_KEY}", key.len())))
+}
+
+fn number(digits: &[u8], block: &Block<'_>, index: usize) -> Result<u32, Error> {
+    let value = str::from_utf8(digits).ok().filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()));
+    value.and_then(|digits| digits.parse().ok()).ok_or_else(|| {
+        let shown = digits.escape_ascii();
+        Error::Message(format!(
+            "{}: \"{shown}\" after the last tab is no number below 2^32; the lines before it are kept",
+            block.place(index)
+        ))
+    })
+}

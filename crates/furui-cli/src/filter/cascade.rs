@@ -1,0 +1,222 @@
+//! Cascade filters: filters larger than memory, in directories.
+
+use std::io::Write;
+use std::path::Path;
+use std::process::ExitCode;
+
+use furui::error::StoreProblem;
+use furui::store::cascade::{CascadeFilter, CascadeOptions};
+use furui::store::{Directory, Manifest, Overlay, Scratch, Storage};
+use furui::{HashAlgorithm, HashSpec};
+
+use super::build::{count, each_block};
+use super::compare::lines;
+use crate::cli::{BuildOptions, InputOptions, InsertOptions};
+use crate::error::Error;
+use crate::keys::Keys;
+use crate::memory;
+use crate::progress;
+use crate::report::{Report, counted, figure, grouped};
+use crate::size;
+use crate::wait::open_to_write;
+
+/// The default memory: this part of the machine's, 1 / 4, as of a set.
+const DEFAULT_MEMORY_SHARE: u64 = 4;
+
+/// A filter is said to have outgrown its capacity if it holds more than this many times as much.
+const OUTGROWN: f64 = 1.01;
+
+/// The memory for the keys of a journal, where nothing is inserted.
+const TO_READ: CascadeOptions = CascadeOptions { memory: 64 << 20, hash: None, journal: false };
+
+/// A cascade filter that is only read. The keys of a journal that do not fit into memory go to temporary files.
+pub type Reader = CascadeFilter<Overlay<Directory, Scratch>>;
+
+/// `furui filter build --kind cascade`.
+pub fn build(options: &BuildOptions) -> Result<ExitCode, Error> {
+    let path = &options.output;
+    if path.as_os_str() == "-" {
+        return Err(Error::Message("-o -: a cascade filter is a directory, name a new or an empty one".into()));
+    }
+    if options.seed_file.is_some() {
+        let reason =
+            "--kind cascade has no --seed-file: a store keeps its seed, which is random unless --hash-seed gives it";
+        return Err(Error::Message(reason.into()));
+    }
+    let seed = options.hash_seed.unwrap_or_else(|| HashSpec::random().seed);
+    let spec = HashSpec { algorithm: options.hash.map_or(HashAlgorithm::Xxh3, Into::into), seed };
+    let keys = Keys::new(spec, &options.lines);
+    if options.capacity.is_none() && progress::total(&options.input.files).is_none() {
+        let reason = "a cascade filter does not keep its lines in memory: say with --capacity how many it is for";
+        return Err(Error::Message(reason.into()));
+    }
+    if options.capacity == Some(0) {
+        return Err(Error::Message("--capacity 0: a filter is for at least one line".into()));
+    }
+    // Before the lines are read, which may take hours. A path that is no directory is an error, too.
+    if path.exists() && Manifest::load(&Directory::open_read_only(path)?)?.is_some() {
+        return Err(furui::Error::store(path.display().to_string(), StoreProblem::Occupied).into());
+    }
+    let capacity = options.capacity.map_or_else(|| count(options, &keys), Ok)?;
+    furui::store::Fingerprints::with_rate(capacity, options.fpr)?;
+    let settings = CascadeOptions { memory: memory_of(options.memory), hash: Some(spec), journal: false };
+    let directory = Directory::open(path)?.mapped(false);
+    let filter = CascadeFilter::create_with(directory, capacity, options.fpr, settings)?;
+    fill(filter, &options.input, &keys, "building", path)
+}
+
+/// `furui filter insert` into a cascade filter.
+pub fn insert(options: &InsertOptions) -> Result<ExitCode, Error> {
+    let path = &options.change.filter;
+    let settings = CascadeOptions { memory: memory_of(options.memory), hash: None, journal: false };
+    let filter = CascadeFilter::open_with(open_to_write(path, &options.wait)?.mapped(false), settings)?;
+    let keys = Keys::new(filter.hash_spec(), &options.change.lines);
+    fill(filter, &options.change.input, &keys, "reading", path)
+}
+
+/// Opens a cascade filter to look lines up.
+pub fn open(path: &Path) -> Result<Reader, Error> {
+    let directory = Directory::open_read_only(path)?.mapped(false);
+    let scratch = Scratch::new(std::env::temp_dir()).mapped(false);
+    Ok(CascadeFilter::open_with(Overlay::new(directory, scratch), TO_READ)?)
+}
+
+/// Opens the runs of a cascade filter for reading.
+pub fn open_published(path: &Path) -> Result<CascadeFilter<Directory>, Error> {
+    Ok(CascadeFilter::open_published(Directory::open_read_only(path)?.mapped(false), TO_READ)?)
+}
+
+fn memory_of(asked: Option<u64>) -> u64 {
+    asked.unwrap_or_else(|| memory::total() / DEFAULT_MEMORY_SHARE)
+}
+
+/// Inserts all lines, and makes them durable. After an error, so are those before it, if possible.
+fn fill(
+    mut filter: CascadeFilter,
+    input: &InputOptions,
+    keys: &Keys,
+    what: &'static str,
+    path: &Path,
+) -> Result<ExitCode, Error> {
+    let inserted = each_block(input, keys, what, |hashes| Ok(filter.insert_hashes(hashes)?));
+    let published = filter.publish();
+    // The first error explains more than one that follows from it.
+    inserted?;
+    published?;
+    warn_if_outgrown(&filter, path);
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Warns if a filter surely holds more lines than it was made for, so that the rate differs in the digits that are shown.
+fn warn_if_outgrown(filter: &CascadeFilter, path: &Path) {
+    let held = filter.cardinality();
+    if held.value - 3.0 * held.error <= OUTGROWN * filter.capacity() as f64 {
+        return;
+    }
+    // What several runs have is counted several times.
+    let (most, advice) = match filter.set().runs().len() {
+        0 | 1 => ("", "build it with a larger --capacity"),
+        _ => ("at most ", "`furui compact` counts them exactly; build it with a larger --capacity"),
+    };
+    let _ = writeln!(
+        std::io::stderr(),
+        "furui: {}: made for {}, and holds {most}{}: the false-positive rate is now {most}{}, not {}; {advice}",
+        path.display(),
+        counted(filter.capacity(), "line"),
+        lines(held.value, held.error),
+        figure(filter.false_positive_rate()),
+        figure(filter.intended_rate())
+    );
+}
+
+/// Describes a cascade filter as text, but for its runs.
+pub fn details<S: Storage>(path: &Path, filter: &CascadeFilter<S>) -> Result<Vec<String>, Error> {
+    let figures = Figures::of(filter)?;
+    let mut rows = vec![
+        format!("{}: {}", path.display(), filter.set().manifest().store),
+        format!("hash        {}", filter.hash_spec()),
+        format!("capacity    {}", counted(filter.capacity(), "line")),
+        format!(
+            "holds       {}{}, with {} of {} fingerprints ({:.2} bits)",
+            figures.most,
+            lines(figures.keys, figures.error),
+            grouped(figures.held),
+            grouped(filter.fingerprints().last()),
+            (filter.fingerprints().last() as f64).log2()
+        ),
+        format!(
+            "errs        says yes wrongly at a rate of {}{} (made for {})",
+            figures.most,
+            figure(figures.rate),
+            figure(filter.intended_rate())
+        ),
+        format!(
+            "storage     {} in {}, {:.2} bits a line",
+            size::display(figures.stored),
+            counted(filter.set().runs().len() as u64, "run"),
+            figures.stored as f64 * 8.0 / filter.cardinality().value.max(1.0)
+        ),
+        format!("generation  {}", filter.set().manifest().generation()),
+    ];
+    if figures.journal > 0 {
+        rows.push(format!(
+            "journal     {}, of a process that is at work or was killed",
+            counted(figures.journal, "key")
+        ));
+    }
+    Ok(rows)
+}
+
+/// Describes a cascade filter as JSON.
+pub fn fields<S: Storage>(path: &Path, filter: &CascadeFilter<S>) -> Result<String, Error> {
+    let figures = Figures::of(filter)?;
+    let mut report = Report::default();
+    report
+        .text("path", &path.display().to_string())
+        .text("kind", "cascade")
+        .text("hash", filter.hash_spec().algorithm.name())
+        .text("seed", &format!("{:#018x}", filter.hash_spec().seed))
+        .number("capacity", filter.capacity())
+        .number("keys", format!("{:.0}", figures.keys))
+        .number("false_positive_rate", format!("{:e}", figures.rate))
+        .number("intended_rate", format!("{:e}", filter.intended_rate()))
+        .number("held", figures.held)
+        .number("fingerprints", filter.fingerprints().last())
+        .number("runs", filter.set().runs().len())
+        .number("bytes", figures.stored)
+        .number("journal", figures.journal)
+        .number("generation", filter.set().manifest().generation());
+    Ok(report.json())
+}
+
+/// What `furui info` says of a cascade filter.
+struct Figures {
+    /// The fingerprints in runs and journal, and how many of them in the journal.
+    held: u64,
+    journal: u64,
+    /// About how many lines these are, and the standard deviation.
+    keys: f64,
+    error: f64,
+    rate: f64,
+    /// The bytes of the runs.
+    stored: u64,
+    /// "at most " if some lines may be counted twice.
+    most: &'static str,
+}
+
+impl Figures {
+    fn of<S: Storage>(filter: &CascadeFilter<S>) -> Result<Self, Error> {
+        let journal = filter.set().journal_keys()?;
+        let held = filter.len() + journal;
+        let keys = filter.fingerprints().expected_keys(held);
+        Ok(Self {
+            held,
+            journal,
+            keys: if keys.is_finite() { keys } else { held as f64 },
+            error: filter.cardinality().error,
+            rate: filter.fingerprints().rate(held),
+            stored: filter.set().manifest().runs.iter().map(|run| run.seal.length).sum(),
+            most: if filter.set().runs().len() + usize::from(journal > 0) > 1 { "at most " } else { "" },
+        })
+    }
+}

@@ -1,0 +1,64 @@
+//! The hashes of all lines of the input, each once.
+
+use furui::{Hashes, KeyHash};
+
+use crate::error::Error;
+use crate::memory;
+
+/// The part of the machine's memory that gathered hashes may take: 1 / 4.
+const SHARE: u64 = 4;
+
+/// Hashes of lines, which are kept in memory until the input ends.
+pub struct Gathered {
+    hashes: Vec<KeyHash>,
+    most: usize,
+    repeats: Repeats,
+    /// What the user can do if the memory does not suffice.
+    remedy: &'static str,
+}
+
+/// Whether a line that occurs again is kept again.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Repeats {
+    Kept,
+    Dropped,
+}
+
+impl Gathered {
+    /// Nothing so far.
+    pub fn new(repeats: Repeats, remedy: &'static str) -> Self {
+        let most = (memory::total() / SHARE) as usize / size_of::<KeyHash>();
+        Self { hashes: vec![], most, repeats, remedy }
+    }
+
+    /// Takes the hashes of a block of lines. Returns an error if there are more than memory has room for.
+    pub fn take(&mut self, hashes: &Hashes) -> Result<(), Error> {
+        let all = &mut self.hashes;
+        if all.len() + hashes.len() > all.capacity() {
+            if self.repeats == Repeats::Dropped {
+                all.sort_unstable();
+                all.dedup();
+            }
+            let more = all.len().max(hashes.len()).min(self.most.saturating_sub(all.len()));
+            if more < hashes.len() || all.try_reserve_exact(more).is_err() {
+                return Err(Error::Message(format!(
+                    "{} lines, whose hashes fill the memory for them: {}",
+                    all.len() + hashes.len(),
+                    self.remedy
+                )));
+            }
+        }
+        all.extend_from_slice(hashes.as_slice());
+        Ok(())
+    }
+
+    /// The hashes in ascending order, and how many different ones there are.
+    pub fn finish(mut self) -> (Vec<KeyHash>, u64) {
+        self.hashes.sort_unstable();
+        if self.repeats == Repeats::Dropped {
+            self.hashes.dedup();
+        }
+        let distinct = self.hashes.chunk_by(|a, b| a == b).count() as u64;
+        (self.hashes, distinct)
+    }
+}

@@ -1,0 +1,39 @@
+//! `furui filter list`.
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use furui::filter::AnyFilter;
+
+use super::file::open;
+use super::seed::given;
+use crate::cli::ListOptions;
+use crate::error::Error;
+use crate::output::{Output, Sink};
+
+/// How many bytes are printed at once.
+const PIECE: usize = 1 << 16;
+
+/// Runs the command.
+pub fn run(options: &ListOptions) -> Result<ExitCode, Error> {
+    let filter = match open(&options.filter, given(&options.seed)?)? {
+        AnyFilter::Quotient(filter) => filter,
+        other => {
+            let (name, kind) = (options.filter.display(), other.kind());
+            return Err(Error::Message(format!("{name}: {kind}, and only a quotient filter has fingerprints to list")));
+        }
+    };
+    let mut output = Output::new(false)?;
+    let mut piece = Vec::with_capacity(PIECE + 32);
+    for fingerprint in filter.fingerprints() {
+        writeln!(piece, "{fingerprint}").expect("a vector takes all");
+        if piece.len() >= PIECE {
+            if output.print(&piece)? == Sink::Closed {
+                return Ok(ExitCode::SUCCESS);
+            }
+            piece.clear();
+        }
+    }
+    output.print(&piece)?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,58 @@
+//! `furui filter resize`, and the growth of a quotient filter that is full.
+
+use std::io::Write;
+use std::path::Path;
+use std::process::ExitCode;
+
+use furui::filter::{AnyFilter, QuotientFilter};
+
+use super::file::{Held, save};
+use super::seed::given;
+use crate::cli::ResizeOptions;
+use crate::error::Error;
+use crate::report::{figure, grouped};
+
+/// Runs the command.
+pub fn run(options: &ResizeOptions) -> Result<ExitCode, Error> {
+    let mut held = Held::open(&options.filter, given(&options.seed)?)?;
+    let AnyFilter::Quotient(filter) = &held.filter else {
+        return Err(Error::Message(format!(
+            "{}: {}, whose size cannot be changed without its lines: build it again with another --capacity",
+            options.filter.display(),
+            held.filter.kind()
+        )));
+    };
+    let named = |error| Error::Message(format!("{}: {error}", options.filter.display()));
+    // Any rate is allowed, as the user is told what it is.
+    let any_rate = 1.0 - f64::EPSILON;
+    let resized = match (options.size.slots, options.size.capacity) {
+        (Some(slots), _) => filter.with_slots(slots),
+        (None, capacity) => filter.resized(capacity.unwrap_or(0), any_rate),
+    };
+    let resized = resized.map_err(named)?;
+    tell(&options.filter, &resized);
+    held.filter = AnyFilter::Quotient(resized);
+    save(&held.filter, &options.filter, held.seed)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Doubles the slots of a filter that is full.
+pub fn double(filter: &mut QuotientFilter, path: &Path) -> Result<(), Error> {
+    let larger = filter.with_slots(filter.slots().saturating_mul(2));
+    *filter = larger.map_err(|error| Error::Message(format!("{}: full: {error}", path.display())))?;
+    Ok(())
+}
+
+/// Says how large a filter is now, and how often it errs.
+pub fn tell(path: &Path, filter: &QuotientFilter) {
+    let full = filter.capacity() as f64 / (filter.last_fingerprint() as f64 + 1.0);
+    let _ = writeln!(
+        std::io::stderr(),
+        "furui: {}: now {} slots, with room for {} lines: it says yes wrongly at a rate of {}, and of {} when it is full",
+        path.display(),
+        grouped(filter.slots()),
+        grouped(filter.capacity()),
+        figure(filter.false_positive_rate()),
+        figure(full)
+    );
+}

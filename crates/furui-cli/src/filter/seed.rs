@@ -1,0 +1,51 @@
+//! Seeds in files of their own, for filters whose files do not hold them.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::Path;
+
+use furui::HashSpec;
+
+use crate::cli::{SeedOptions, seed};
+use crate::error::Error;
+
+/// A file of a seed is a number and an end of line.
+const MAX_BYTES: u64 = 64;
+
+/// The seed in the file that the options name, if they name one.
+pub fn given(options: &SeedOptions) -> Result<Option<u64>, Error> {
+    options.seed_file.as_deref().map(read).transpose()
+}
+
+/// The seed in the file that the options name, if they name one. A file that does not exist is made, with a random seed.
+pub fn read_or_made(path: Option<&Path>) -> Result<Option<u64>, Error> {
+    path.map(|path| if path.exists() { read(path) } else { make(path) }).transpose()
+}
+
+fn read(path: &Path) -> Result<u64, Error> {
+    let name = path.display();
+    let failed = |error| Error::io("cannot read", name.to_string(), error);
+    let file = File::open(path).map_err(failed)?;
+    let mut text = String::new();
+    io::Read::read_to_string(&mut io::Read::take(file, MAX_BYTES), &mut text).map_err(failed)?;
+    seed(text.trim())
+        .map_err(|reason| Error::Message(format!("{name}: {reason}: a file of a seed holds the seed and nothing else")))
+}
+
+/// Makes a file that its owner alone can read.
+fn make(path: &Path) -> Result<u64, Error> {
+    let seed = HashSpec::random().seed;
+    let failed = |error| Error::io("cannot write", path.display().to_string(), error);
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let mut file = options.open(path).map_err(failed)?;
+    writeln!(file, "{seed:#018x}").and_then(|()| file.sync_all()).map_err(failed)?;
+    let _ = writeln!(
+        io::stderr(),
+        "furui: {}: made, with a random seed: give it to those who share the filter, and to nobody else",
+        path.display()
+    );
+    Ok(seed)
+}

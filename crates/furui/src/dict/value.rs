@@ -1,0 +1,43 @@
+use std::fmt;
+
+use super::TrieError;
+use super::layer::Layer;
+use crate::error::Result;
+use crate::store::StoreKind;
+
+/// The values that a [`Dict`](super::Dict) may have: numbers, `u32`, or any bytes, `[u8]`.
+pub trait DictValue: Send + Sync + 'static {
+    /// A value as it is read: a number, or bytes that the dictionary lends.
+    type Read<'a>: Copy + fmt::Debug + PartialEq + Send + Sync;
+
+    #[doc(hidden)]
+    const KIND: StoreKind;
+
+    /// Reads the value that a trie or a window has as this number.
+    #[doc(hidden)]
+    fn read(number: u32, layers: Layers<'_>) -> Result<Self::Read<'_>>;
+}
+
+/// The parts of a dictionary, oldest first.
+#[derive(Clone, Copy, Debug)]
+pub struct Layers<'a>(pub(super) &'a [Layer]);
+
+impl DictValue for u32 {
+    type Read<'a> = u32;
+    const KIND: StoreKind = StoreKind::Dict;
+
+    #[inline(always)]
+    fn read(number: u32, _: Layers<'_>) -> Result<u32> {
+        Ok(number)
+    }
+}
+
+impl DictValue for [u8] {
+    type Read<'a> = &'a [u8];
+    const KIND: StoreKind = StoreKind::ByteDict;
+
+    fn read(id: u32, layers: Layers<'_>) -> Result<&[u8]> {
+        let layer = layers.0.iter().rev().find(|layer| layer.ids().contains(&id));
+        layer.ok_or(TrieError::Damaged)?.value(id)
+    }
+}

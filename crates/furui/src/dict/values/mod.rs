@@ -1,0 +1,37 @@
+//! The values of a dictionary of bytes, which stand beside its tries: a trie has the id of each value, whatever its
+//! layout.
+//!
+//! Ids are given in order of time, so those of a part of a dictionary are all greater than those of an older part.
+//! `buffer` holds the values of a window, `file` reads those of a trie's file, `writer` writes them, one after the other
+//! with a `head` in front of each.
+
+mod buffer;
+mod file;
+mod head;
+mod writer;
+
+pub(super) use buffer::ValueBuffer;
+pub(super) use file::ValueFile;
+pub(super) use writer::ValueWriter;
+
+use crate::format::Tag;
+
+/// The most bytes of a value in a dictionary of bytes: 16 MiB.
+pub const MAX_VALUE: usize = 16 << 20;
+
+/// The section with the number of values and their ids.
+const META: Tag = Tag::new(*b"META");
+const META_LEN: usize = 16;
+const META_FIRST: usize = 8;
+const META_END: usize = 12;
+
+/// The section with the values.
+const DATA: Tag = Tag::new(*b"DATA");
+
+/// The section that says where blocks of values begin.
+const INDEX: Tag = Tag::new(*b"INDX");
+const ENTRY_LEN: usize = 12;
+const ENTRY_AT: usize = 4;
+
+/// The bytes after which the next value begins a new block.
+const BLOCK: u64 = 1024;

@@ -1,0 +1,68 @@
+use std::io::{self, BufWriter, Write};
+
+use super::head::Head;
+use super::{BLOCK, DATA, ENTRY_LEN, INDEX, META, META_END, META_FIRST, META_LEN};
+use crate::format::field::put;
+use crate::format::{Align, EnvelopeWriter, Kind, Seal};
+use crate::hash::HashSpec;
+
+/// The bytes that are gathered for one write. Larger values are written as they are.
+const GATHERED: usize = 64 << 10;
+
+/// Writes a file of values as they come, in order of their ids.
+///
+/// Memory: 12 bytes for each block, which has at least one value and but for the last at least 1 KiB, and 64 KiB.
+pub(in crate::dict) struct ValueWriter<W: Write> {
+    out: BufWriter<EnvelopeWriter<W>>,
+    /// The entries of the index.
+    index: Vec<u8>,
+    head: Vec<u8>,
+    /// The number of bytes so far, and where the last block begins.
+    written: u64,
+    block: u64,
+    /// The id of the last value.
+    last: u32,
+}
+
+impl<W: Write> ValueWriter<W> {
+    /// Begins a file of the values with these ids, which ascend.
+    pub(in crate::dict) fn new(out: W, ids: &[u32]) -> io::Result<Self> {
+        let mut out = EnvelopeWriter::new(out, Kind::Values, HashSpec::default())?;
+        let mut meta = [0; META_LEN];
+        put(&mut meta, 0, (ids.len() as u64).to_le_bytes());
+        if let (Some(first), Some(last)) = (ids.first(), ids.last()) {
+            put(&mut meta, META_FIRST, first.to_le_bytes());
+            put(&mut meta, META_END, (last + 1).to_le_bytes());
+        }
+        out.section(META, Align::Line)?;
+        out.write_all(&meta)?;
+        out.section(DATA, Align::Line)?;
+        let out = BufWriter::with_capacity(GATHERED, out);
+        Ok(Self { out, index: vec![], head: vec![], written: 0, block: 0, last: *ids.first().unwrap_or(&0) })
+    }
+
+    /// Writes the next value.
+    pub(in crate::dict) fn push(&mut self, id: u32, value: &[u8]) -> io::Result<()> {
+        if self.index.is_empty() || self.written - self.block >= BLOCK {
+            self.index.try_reserve(ENTRY_LEN).map_err(|_| io::ErrorKind::OutOfMemory)?;
+            self.index.extend(id.to_le_bytes());
+            self.index.extend(self.written.to_le_bytes());
+            self.block = self.written;
+        }
+        self.head.clear();
+        Head { step: id - self.last, length: value.len() as u32 }.write(&mut self.head);
+        self.last = id;
+        self.out.write_all(&self.head)?;
+        self.out.write_all(value)?;
+        self.written += (self.head.len() + value.len()) as u64;
+        Ok(())
+    }
+
+    /// Ends the file, after as many values as there are ids.
+    pub(in crate::dict) fn finish(self) -> io::Result<Seal> {
+        let mut out = self.out.into_inner().map_err(io::IntoInnerError::into_error)?;
+        out.section(INDEX, Align::Line)?;
+        out.write_all(&self.index)?;
+        out.finish()
+    }
+}

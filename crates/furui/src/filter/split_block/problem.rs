@@ -1,0 +1,82 @@
+use std::fmt;
+
+use super::BLOCK;
+
+/// What is wrong with bytes that should be a Bloom filter of a Parquet file, in a
+/// [`ParquetError`](super::ParquetError).
+///
+/// ```
+/// use furui::filter::{ParquetError, ParquetProblem, SplitBlockBloom};
+///
+/// let error = SplitBlockBloom::from_parquet(b"\x15\x40 and no filter").unwrap_err();
+/// let ParquetError::Invalid { offset, problem } = error else { panic!("{error}") };
+/// assert_eq!((offset, problem), (3, ParquetProblem::FieldType { field: 3, kind: 0 }));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ParquetProblem {
+    /// The bytes end within the header, or the header is longer than any known one.
+    HeaderWithoutEnd,
+    /// A number of the header has more than 64 bits.
+    LongNumber,
+    /// A union of the header has no value, or more than one.
+    Union {
+        /// Whether it has no value.
+        is_empty: bool,
+    },
+    /// Values of the header are nested more deeply than this.
+    Nested(u32),
+    /// A value of the header has a type that is not one of Thrift's.
+    UnknownType(u8),
+    /// A known field of the header has a value of another type than it should have.
+    FieldType {
+        /// The number of the field.
+        field: i64,
+        /// The number that Thrift gives to the type.
+        kind: u8,
+    },
+    /// The header lacks a field that every header has: `numBytes`, `algorithm`, `hash` or `compression`.
+    Missing(&'static str),
+    /// The algorithm, hash or compression is not the only one that there is today.
+    Unknown {
+        /// The name of the field: `algorithm`, `hash` or `compression`.
+        field: &'static str,
+        /// The number of the choice in this file.
+        number: i64,
+        /// The name of the choice number 1, which is the only one known.
+        known: &'static str,
+    },
+    /// The header gives this length in bytes to the bitset, which is not a positive number of whole blocks.
+    Length(i64),
+    /// The bitset is cut off.
+    Short {
+        /// Its length in bytes, according to the header.
+        length: usize,
+        /// The number of bytes that follow the header.
+        follow: usize,
+    },
+}
+
+impl fmt::Display for ParquetProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::HeaderWithoutEnd => f.write_str("the header has no end"),
+            Self::LongNumber => f.write_str("a number of the header has more than 64 bits"),
+            Self::Union { is_empty: true } => f.write_str("a union of the header is empty"),
+            Self::Union { is_empty: false } => f.write_str("a union of the header has two values"),
+            Self::Nested(most) => write!(f, "the header nests more than {most} values"),
+            Self::UnknownType(kind) => {
+                write!(f, "the header has a value of type {kind}, which is not a type of Thrift")
+            }
+            Self::FieldType { field, kind } => write!(f, "field {field} of the header has type {kind}"),
+            Self::Missing(field) => write!(f, "the header has no field {field}"),
+            Self::Unknown { field, number, known } => {
+                write!(f, "its {field} is number {number}: only number 1, {known}, is known")
+            }
+            Self::Length(length) => {
+                write!(f, "a bitset of {length} bytes, where it has blocks of {BLOCK} bytes, at least one")
+            }
+            Self::Short { length, follow } => write!(f, "the bitset has {length} bytes, but only {follow} follow"),
+        }
+    }
+}

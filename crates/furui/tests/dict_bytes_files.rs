@@ -1,0 +1,286 @@
+//! The files of a dictionary of bytes: damaged, made by an enemy, and as docs/format.md shows them.
+
+#![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::ops::Range;
+
+use furui::dict::{Dict, DictOptions, Merging, Snapshot};
+use furui::format::{Align, Envelope, EnvelopeWriter, FormatError, Kind, Problem, Tag};
+use furui::hash::Rolling;
+use furui::store::{Manifest, Memory, RunEntry, Storage, StoreKind};
+use furui::{Error, HashSpec, Result};
+
+type Model = BTreeMap<Vec<u8>, Vec<u8>>;
+
+const SMALL: DictOptions = DictOptions {
+    layout: None,
+    window: 5,
+    window_bytes: 1 << 20,
+    merge_after: 3,
+    merging: Merging::Geometric,
+    filter_rate: 0.05,
+    filter_hash: None,
+    hash: None,
+};
+
+fn open(storage: Memory) -> Dict<Memory, [u8]> {
+    Dict::open_bytes_with(storage, SMALL).unwrap()
+}
+
+fn format_error<T>(outcome: Result<T>) -> FormatError {
+    match outcome {
+        Err(Error::Format(error)) => error,
+        Err(other) => panic!("{other}"),
+        Ok(_) => panic!("accepted"),
+    }
+}
+
+/// Bytes of any length that tell lengths and seeds apart.
+fn bytes(length: usize, seed: u8) -> Vec<u8> {
+    (0..length).map(|i| (i as u8).wrapping_mul(31).wrapping_add((i >> 8) as u8) ^ seed).collect()
+}
+
+fn contents(snapshot: &Snapshot<[u8]>) -> Model {
+    snapshot.iter().map(|entry| entry.map(|(key, value)| (key, value.to_vec()))).collect::<Result<_>>().unwrap()
+}
+
+/// A dictionary of three parts with replaced and deleted keys.
+fn three_parts() -> (Memory, Model) {
+    let storage = Memory::new();
+    let options = DictOptions { window: 1000, merge_after: 9, hash: Some(HashSpec::default()), ..SMALL };
+    let mut dict = Dict::open_bytes_with(storage.clone(), options).unwrap();
+    let mut model = Model::new();
+    for (from, to) in [(0u32, 60), (50, 80), (75, 82)] {
+        for i in from..to {
+            let (key, value) = (format!("key {i}").into_bytes(), bytes((i * i % 97) as usize, to as u8));
+            dict.put(&key, &value).unwrap();
+            model.insert(key, value);
+        }
+        dict.delete(format!("key {}", from + 1).as_bytes()).unwrap();
+        model.remove(format!("key {}", from + 1).as_bytes());
+        dict.sync().unwrap();
+    }
+    assert_eq!(dict.tries().count(), 3);
+    (storage, model)
+}
+
+/// The bytes of the values in a file of a part.
+fn values_in(file: &[u8]) -> Range<usize> {
+    let envelope = Envelope::open(file, "part").unwrap();
+    let section = envelope.sections().last().unwrap();
+    assert_eq!(section.tag.to_string(), "VALS");
+    section.offset as usize..(section.offset + section.length) as usize
+}
+
+/// Whatever a reader or a merge reads of damaged values is an error that names the file, or right, and is never written anew
+/// under a checksum that fits.
+#[test]
+fn damage_of_any_byte_of_the_values_is_named_or_does_not_matter() {
+    let (good, model) = three_parts();
+    let part = StoreKind::ByteDict.file_name(1);
+    let file = good.open(&part).unwrap();
+    let damaged = |at: usize| {
+        let storage = Memory::new();
+        for name in good.list().unwrap() {
+            let mut bytes = good.open(&name).unwrap().to_vec();
+            if name == part {
+                bytes[at] ^= 0x10;
+            }
+            storage
+                .publish(&name, |out| out.write_all(&bytes).map_err(|e| Error::io("cannot write", &name, e)))
+                .unwrap();
+        }
+        storage
+    };
+    for at in values_in(&file) {
+        let storage = damaged(at);
+        let named = |error: Error| {
+            let error = format_error(Err::<(), _>(error));
+            assert!(error.file.contains(&part), "at {at}: {error}");
+        };
+        let open = || Dict::open_bytes_with(storage.clone(), SMALL);
+        if let Err(error) = open() {
+            named(error);
+            continue;
+        }
+        // Each reader meets the damage first: what one has found, all others are told.
+        let dict = open().unwrap();
+        for (key, value) in &model {
+            dict.get(key).map_or_else(named, |found| assert_eq!(found, Some(value.as_slice()), "at {at}"));
+        }
+        let dict = open().unwrap();
+        let all = dict.iter().map(|entry| entry.map(|(key, value)| (key, value.to_vec()))).collect::<Result<Model>>();
+        all.map_or_else(named, |found| assert!(found == model, "at {at}"));
+        named(open().unwrap().verify().unwrap_err());
+        let mut dict = open().unwrap();
+        match dict.compact() {
+            Err(error) => named(error),
+            Ok(()) => {
+                dict.verify().unwrap();
+                assert!(contents(&dict) == model, "at {at}");
+            }
+        }
+    }
+}
+
+/// A file of values with these sections, whose checksums fit.
+fn values_file(meta: &[u8], data: &[u8], index: &[u8]) -> Vec<u8> {
+    let mut file = vec![];
+    let mut out = EnvelopeWriter::new(&mut file, Kind::Values, HashSpec::default()).unwrap();
+    for (tag, align, bytes) in
+        [(*b"META", Align::Line, meta), (*b"DATA", Align::Line, data), (*b"INDX", Align::Line, index)]
+    {
+        out.section(Tag::new(tag), align).unwrap();
+        out.write_all(bytes).unwrap();
+    }
+    out.finish().unwrap();
+    file
+}
+
+/// Bytes whose checksums fit and that no writer has written: no reader panics, and nothing is taken for whole.
+#[test]
+fn values_that_nobody_has_written_are_refused() {
+    let storage = Memory::new();
+    let mut dict = open(storage.clone());
+    for (key, value) in [("a", "one"), ("b", "two"), ("c", "three")] {
+        dict.put(key, value).unwrap();
+    }
+    dict.sync().unwrap();
+    let part = StoreKind::ByteDict.file_name(0);
+    let file = storage.open(&part).unwrap();
+    let envelope = Envelope::open(&*file, "part").unwrap();
+    let section = |tag: &str| {
+        let section = envelope.sections().iter().find(|section| section.tag.to_string() == tag).unwrap();
+        &file[section.offset as usize..][..section.length as usize]
+    };
+    let meta = |count: u64, first: u32, end: u32| {
+        [&count.to_le_bytes()[..], &first.to_le_bytes(), &end.to_le_bytes()].concat()
+    };
+    let entry = |id: u32, at: u64| [&id.to_le_bytes()[..], &at.to_le_bytes()].concat();
+    let data = b"\0\x03one\x01\x03two\x01\x05three".to_vec();
+    let good = (meta(3, 0, 3), data.clone(), entry(0, 0));
+    assert_eq!(section("VALS"), values_file(&good.0, &good.1, &good.2));
+    let bad: Vec<(Vec<u8>, Vec<u8>, Vec<u8>)> = vec![
+        (meta(0, 0, 0), vec![], vec![]),
+        (meta(3, 0, 2), data.clone(), entry(0, 0)),
+        (meta(3, 3, 0), data.clone(), entry(0, 0)),
+        (meta(2, 0, 3), data.clone(), entry(0, 0)),
+        (meta(3, 0, 4), data.clone(), entry(0, 0)),
+        (meta(3, 1, 4), data.clone(), entry(1, 0)),
+        (vec![0; 15], data.clone(), entry(0, 0)),
+        (meta(3, 0, 3), data.clone(), vec![]),
+        (meta(3, 0, 3), data.clone(), entry(0, 0)[..11].to_vec()),
+        (meta(3, 0, 3), data.clone(), entry(0, u64::MAX)),
+        (meta(3, 0, 3), data.clone(), entry(0, 5)),
+        (meta(3, 0, 3), data.clone(), entry(7, 0)),
+        (meta(3, 0, 3), data.clone(), [entry(0, 0), entry(1, 5)].concat()),
+        (meta(3, 0, 3), data[..15].to_vec(), entry(0, 0)),
+        (meta(3, 0, 3), [&data[..], b"\x01\0"].concat(), entry(0, 0)),
+        (meta(3, 0, 3), b"\0\x03one\0\x03two\x01\x05three".to_vec(), entry(0, 0)),
+        (meta(3, 0, 3), b"\0\x03one\x01\xFF\xFF\xFF\xFF\x0F".to_vec(), entry(0, 0)),
+        (meta(3, 0, 3), b"\0\x03one\xFF\xFF\xFF\xFF\x0F\x03two".to_vec(), entry(0, 0)),
+        (meta(3, 0, 3), vec![0xFF; 20], entry(0, 0)),
+    ];
+    for (i, (meta, data, index)) in bad.into_iter().enumerate() {
+        let storage = Memory::new();
+        let mut manifest = Manifest::new(StoreKind::ByteDict, envelope.hash());
+        let number = manifest.take_number().unwrap();
+        let seal = storage
+            .publish(&part, |out| {
+                let mut out = EnvelopeWriter::new(out, Kind::FilteredTrie, envelope.hash()).unwrap();
+                for (tag, bytes) in [
+                    (*b"TRIE", section("TRIE").to_vec()),
+                    (*b"FILT", section("FILT").to_vec()),
+                    (*b"VALS", values_file(&meta, &data, &index)),
+                ] {
+                    out.section(Tag::new(tag), Align::Page).unwrap();
+                    out.write_all(&bytes).unwrap();
+                }
+                Ok(out.finish().unwrap())
+            })
+            .unwrap();
+        manifest.runs.push(RunEntry { number, keys: 3, seal });
+        manifest.next_id = 3;
+        manifest.save(&storage).unwrap();
+        let Ok(mut dict) = Dict::open_bytes_with(storage, SMALL) else { continue };
+        assert!(dict.verify().is_err(), "file {i}");
+        for key in ["a", "b", "c"] {
+            let _ = dict.get(key);
+        }
+        assert!(dict.iter().count() <= 3);
+        // A merge takes only what is there.
+        dict.put("d", "four").unwrap();
+        if dict.compact().is_ok() {
+            dict.verify().unwrap();
+        }
+    }
+    let numbers = Memory::new();
+    let mut manifest = Manifest::new(StoreKind::Dict, envelope.hash());
+    let number = manifest.take_number().unwrap();
+    let entry = RunEntry { number, keys: 3, seal: envelope.seal() };
+    let name = StoreKind::Dict.file_name(number);
+    numbers.publish(&name, |out| out.write_all(&file).map_err(|e| Error::io("cannot write", &name, e))).unwrap();
+    manifest.runs.push(entry);
+    manifest.save(&numbers).unwrap();
+    let error = format_error(Dict::open_with(numbers, SMALL));
+    assert_eq!(error.problem, Problem::Invalid("it is of the other kind of dictionary"));
+}
+
+/// The files of version 1 of the format, byte for byte.
+const GOLDEN: [(&str, &[u8]); 2] = [
+    ("MANIFEST", include_bytes!("golden/v1/bytedict/MANIFEST")),
+    ("0000000000000000.pairs", include_bytes!("golden/v1/bytedict/0000000000000000.pairs")),
+];
+
+fn golden() -> Memory {
+    let storage = Memory::new();
+    let options = DictOptions { hash: Some(Rolling::spec(0)), window: 100, ..SMALL };
+    let mut dict = Dict::open_bytes_with(storage.clone(), options).unwrap();
+    for (key, value) in [("romane", "first"), ("romanus", ""), ("romane", "Roman"), ("rom", "city")] {
+        dict.put(key, value).unwrap();
+    }
+    dict.sync().unwrap();
+    storage
+}
+
+#[test]
+fn today_reads_and_writes_the_bytes_of_version_1() {
+    let storage = Memory::new();
+    for (name, bytes) in GOLDEN {
+        storage.publish(name, |out| out.write_all(bytes).map_err(|e| Error::io("cannot write", name, e))).unwrap();
+        assert!(*golden().open(name).unwrap() == *bytes, "{name}");
+    }
+    let dict = open(storage);
+    dict.verify().unwrap();
+    let expected: [(&[u8], &[u8]); 3] = [(b"rom", b"city"), (b"romane", b"Roman"), (b"romanus", b"")];
+    assert_eq!(contents(&dict), expected.map(|(key, value)| (key.to_vec(), value.to_vec())).into());
+}
+
+#[test]
+fn the_dump_in_the_format_description_is_of_the_golden_file() {
+    let page = include_str!("../../../docs/format.md");
+    let golden = &GOLDEN[1].1[values_in(GOLDEN[1].1)];
+    let mut lines = 0;
+    let section = page.lines().skip_while(|line| *line != "### Values");
+    for line in section.take_while(|line| !line.starts_with("## ")) {
+        let Some((offset, rest)) = line.strip_prefix("    ").and_then(|line| line.split_once("  ")) else { continue };
+        let Ok(offset) = usize::from_str_radix(offset, 16) else { continue };
+        let bytes = rest.split_once("  ").map_or(rest, |(bytes, _remark)| bytes);
+        let bytes: Vec<u8> = bytes.split(' ').map(|byte| u8::from_str_radix(byte, 16).unwrap()).collect();
+        assert_eq!(golden[offset..][..bytes.len()], bytes, "{line}");
+        lines += 1;
+    }
+    assert_eq!(lines, 12);
+}
+
+#[test]
+#[ignore = "writes the golden files anew, which is a change of the format"]
+fn write_the_golden_files() {
+    let storage = golden();
+    let directory = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/v1/bytedict");
+    for name in storage.list().unwrap() {
+        std::fs::write(directory.join(&name), &*storage.open(&name).unwrap()).unwrap();
+    }
+}
