@@ -8,7 +8,7 @@ use furui::dict::FilteredTrie;
 use furui::filter::AnyFilter;
 use furui::format::{Envelope, Kind};
 use furui::store::cascade::{Cascade, CascadeFilter, CascadeOptions, Journal, Run};
-use furui::store::{Directory, DiskFile, Manifest, Storage, StoreKind};
+use furui::store::{Directory, DiskFile, Manifest, Storage, StoreKind, TIERS};
 
 use crate::cli::{CompactOptions, InfoOptions, SnapshotOptions};
 use crate::dict;
@@ -75,7 +75,13 @@ fn check(path: &Path) -> Result<(), Error> {
         match kind_of(path)? {
             StoreKind::Dict | StoreKind::ByteDict => dict::verify(path)?,
             StoreKind::Filter => cascade::open_published(path)?.set().verify()?,
-            _ => open(path)?.verify()?,
+            _ => {
+                open(path)?.verify()?;
+                let tiers = path.join(TIERS);
+                if tiers.exists() {
+                    check(&tiers)?;
+                }
+            }
         }
     } else if let Some(journal) = open_journal(path)? {
         journal.check()?;

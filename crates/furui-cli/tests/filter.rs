@@ -334,6 +334,47 @@ fn a_damaged_or_foreign_file_is_named() {
 }
 
 #[test]
+fn a_ringed_filter_has_the_window_and_the_bits_that_are_asked_for() {
+    let dir = TempDir::new();
+    let (known, filter) = (text(&distinct(&lines(2000, 1))), dir.join("ringed"));
+    let count = known.iter().filter(|&&byte| byte == b'\n').count();
+    let mut built = Vec::new();
+    for (more, delta, gamma) in [
+        (&[][..], "1000", None),
+        (&["--gamma", "fractional"], "1000", None),
+        (&["--delta", "100"], "100", None),
+        // The paper's: M(0.01, 1) = 11 bits, 7 probes.
+        (&["--delta", "100000", "--gamma", "whole"], "100000", Some("11")),
+    ] {
+        build("ringed", more, &filter, &known);
+        assert_eq!(stdout(&["filter", "test", &filter], &known), known);
+        assert_eq!(info(&filter, "delta"), delta);
+        let found = info(&filter, "gamma");
+        match gamma {
+            Some(gamma) => {
+                assert_eq!((&*found, &*info(&filter, "probes")), (gamma, "7"));
+                assert_eq!(info(&filter, "bits"), (11 * count).to_string());
+                let said = String::from_utf8(stdout(&["info", &filter], b"")).unwrap();
+                assert!(said.contains("11 bits a line") && said.contains("100,000"), "{said}");
+            }
+            None => assert!((9.0..11.0).contains(&found.parse::<f64>().unwrap()), "{found}"),
+        }
+        built.push(fs::read(&filter).unwrap());
+    }
+    assert!(built[0] == built[1] && built[1] != built[2]);
+    for (more, reason) in [
+        (&["-k", "bloom", "--delta", "100"][..], "go with --kind ringed"),
+        (&["-k", "blocked", "--gamma", "whole"], "go with --kind ringed"),
+        (&["-k", "ringed", "--delta", "0"], "a whole number from 1"),
+        (&["-k", "ringed", "--delta", "4294967295", "--gamma", "whole"], "groups of a window"),
+        (&["-k", "ringed", "--gamma", "half"], "whole, fractional"),
+    ] {
+        let message = failure(&[&["filter", "build", "-o", &filter], more].concat(), b"x\n");
+        assert!(message.contains(reason), "{more:?}: {message}");
+    }
+}
+
+#[test]
 fn info_says_what_a_filter_is() {
     let dir = TempDir::new();
     let filter = dir.join("f");

@@ -24,8 +24,12 @@ struct Node {
 
 impl Node {
     fn start(data: &str, bootstrap: &[String]) -> Self {
+        Self::start_with(data, bootstrap, &[])
+    }
+
+    fn start_with(data: &str, bootstrap: &[String], more: &[&str]) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_furui"));
-        command.args(["node", "--data", data, "--listen", "/ip4/127.0.0.1/tcp/0", "--http", "127.0.0.1:0"]);
+        command.args(["node", "--data", data, "--listen", "/ip4/127.0.0.1/tcp/0", "--http", "127.0.0.1:0"]).args(more);
         for address in bootstrap {
             command.args(["--bootstrap", address]);
         }
@@ -39,6 +43,13 @@ impl Node {
     fn status(&self) -> Value {
         let mut response = ureq::get(format!("{}/status", self.url)).call().unwrap();
         serde_json::from_str(&response.body_mut().read_to_string().unwrap()).unwrap()
+    }
+
+    /// The lines of an explained search, over HTTP.
+    fn explained(&self, query: &str, parameters: &str) -> Vec<Value> {
+        let url = format!("{}/search?q={}&limit=1000&explain=true{parameters}", self.url, query.replace(' ', "+"));
+        let text = ureq::get(url).call().unwrap().body_mut().read_to_string().unwrap();
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 
     fn find(&self, query: &str) -> Vec<String> {
@@ -129,5 +140,67 @@ fn nodes_are_killed_and_come_back_and_every_document_is_found() {
     for node in &nodes {
         assert_eq!(node.find("all c8").len(), 29);
         assert_eq!(node.find("c9 OR other"), ["http://a.example/008"]);
+    }
+}
+
+#[test]
+fn every_coding_finds_the_same_on_five_nodes_and_says_what_it_sent() {
+    let dir = TempDir::new();
+    let file = dir.file("node.toml", b"coding = \"ringed\"\nrate = 0.001\n");
+    let mut nodes: Vec<Node> = Vec::new();
+    for number in 0..5 {
+        let bootstrap: Vec<String> = nodes.first().map(|node| node.address.clone()).into_iter().collect();
+        let more = if number == 4 { vec!["--config", &file] } else { vec![] };
+        nodes.push(Node::start_with(&dir.join(&format!("node{number}")), &bootstrap, &more));
+    }
+    settle(&nodes);
+    let lines: String = (0..300)
+        .map(|number| {
+            format!("{{\"url\":\"http://a.example/{number:03}\",\"text\":\"c{} k{}\"}}\n", number % 10, number % 3)
+        })
+        .collect();
+    assert_eq!(
+        stdout(&["publish", "--node", &nodes[0].url, "-"], lines.as_bytes()),
+        b"300 documents: 300 new, 0 known\n"
+    );
+    settle(&nodes);
+
+    let golomb = "Golomb-Rice coded set (cells of 2^-";
+    for (parameters, options, at, sent) in [
+        ("", &[][..], 0, golomb),
+        ("&coding=best", &["--coding", "best"], 0, golomb),
+        ("&coding=naive", &["--coding", "naive"], 1, "ids, "),
+        ("&coding=fixed", &["--coding", "fixed"], 2, "fixed filter (k = 5, 2164 bits)"),
+        ("&coding=fixed&rate=0.01", &["--coding", "fixed", "--rate", "1%"], 3, "fixed filter (k = 7, 3029 bits)"),
+        // The k of eq. 18, whatever it is.
+        ("&coding=ringed", &["--coding", "ringed"], 0, "ringed filter (k = "),
+        ("&coding=ringed&rate=0.01", &["--coding", "ringed", "--rate", "0.01"], 1, "ringed filter (k = 7, gamma = 11,"),
+        ("&coding=golomb", &["--coding", "golomb"], 2, golomb),
+        // What its configuration file says.
+        ("", &[], 4, "ringed filter (k = 10, gamma = 15, delta = 1000)"),
+    ] {
+        let node = &nodes[at];
+        let mut met = Vec::new();
+        for (class, kind) in (0..30).map(|number| (number % 10, number % 3)) {
+            let lines = node.explained(&format!("c{class} k{kind}"), parameters);
+            let mut urls: Vec<&str> = lines.iter().filter_map(|line| line["url"].as_str()).collect();
+            urls.sort_unstable();
+            let truth = (0..300).filter(|number| number % 10 == class && number % 3 == kind);
+            let truth: Vec<String> = truth.map(|number| format!("http://a.example/{number:03}")).collect();
+            assert_eq!(urls, truth, "{parameters}: c{class} k{kind}");
+            met.extend(
+                lines.into_iter().filter(|line| line["step"].as_str().is_some_and(|step| step.contains("` met by "))),
+            );
+        }
+        // Where one node keeps both lists, nothing is sent.
+        assert!(!met.is_empty(), "of 30 pairs of lists some are not on one node");
+        for line in &met {
+            let step = line["step"].as_str().unwrap();
+            assert!(step.contains(&format!("` met by {sent}")), "{parameters}: {step}");
+            assert!(line["sent"].as_u64() > Some(0) && line["received"].as_u64() > Some(0), "{line}");
+        }
+        let command = [&["search", "--node", &node.url, "--explain", "--limit", "100"], options, &["c1 k1"]].concat();
+        let text = String::from_utf8(stdout(&command, b"")).unwrap();
+        assert_eq!(text.matches("http://a.example/").count(), 10, "{text}");
     }
 }

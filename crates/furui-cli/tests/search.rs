@@ -172,6 +172,19 @@ fn what_cannot_be_done_is_said() {
     assert!(message.contains("furui node"), "{message}");
     failure(&["search", "--node", &node.url()], b"");
     failure(&["search", "--node", &node.url(), "--limit", "0", "x"], b"");
+    for (options, expected) in [
+        (&["--coding", "zip"][..], "best, naive, fixed, ringed, golomb"),
+        (
+            &["--coding", "best", "--rate", "0.1"],
+            "the coding best has no rate; leave the rate out, or take fixed or ringed",
+        ),
+        (&["--coding", "fixed", "--rate", "2"], "less than 1"),
+        (&["--rate", "0.1"], "--coding"),
+    ] {
+        let message = failure(&[&["search", "--node", &node.url()], options, &["x"]].concat(), b"");
+        assert!(message.contains(expected), "{message}");
+    }
+    assert!(search(&node, &["--coding", "ringed", "--rate", "1%", "cuckoo"]).starts_with("Cuckoo filters"));
 }
 
 /// A server that answers one request with these bytes, and then closes the connection.

@@ -11,18 +11,18 @@ use std::time::Instant;
 
 use furui_net::node::{Document, Node, SearchOptions};
 use furui_search::{
-    Coding, CodingKind, ContentId, Cost, IdRange, Meet, Met, Peer, Report, Request, Response, Round, Settle, Wants,
-    plan, predict,
+    Coding, ContentId, Cost, IdRange, Meet, Met, Peer, Report, Request, Response, Round, Settle, Wants, plan, predict,
 };
 use local::{Lists, Random, search};
 use tokio::task::JoinSet;
 
-const CODINGS: [(&str, Wants); 5] = [
+const CODINGS: [(&str, Wants); 6] = [
     ("best", Wants::Best),
     ("naive", Wants::Naive),
     ("fixed 2^-5", Wants::Fixed { bits: 2164, probes: 5 }),
     ("ringed 2^-7", Wants::Ringed { probes: Some(7), delta: 1000 }),
     ("ringed best", Wants::Ringed { probes: None, delta: 1000 }),
+    ("golomb", Wants::Golomb),
 ];
 
 /// The number of concurrent queries, each at another node.
@@ -253,7 +253,7 @@ fn compare(nodes: &[Node], lists: &Lists, report: &Report, wants: Wants, sums: &
         sums.exchanges += 1;
         sums.bits += cost.sent_bits + cost.back_bits;
         sums.bytes += cost.sent_bytes + cost.back_bytes;
-        sums.in_three += usize::from(cost.coding == CodingKind::GolombInThree);
+        sums.in_three += usize::from(cost.in_three);
     }
     assert!(report.rounds.is_empty() || next == 0, "the last round goes to the end");
 }
@@ -278,12 +278,12 @@ fn slice(list: &[ContentId], first: u64, most: usize) -> (&[ContentId], IdRange)
 fn predicted(round: &Round, own: &[ContentId], other: &[ContentId], range: IdRange, wants: Wants, salt: u32) -> Cost {
     let expected = (other.len() as f64 * range.part()).ceil() as u64;
     let coding = plan::choose(wants, own.len() as u64, expected, range, salt);
-    let mut cost = Cost { coding: coding.into(), ..Cost::default() };
-    let in_three = add(&mut cost, round, own, other, range, coding);
-    if in_three && round.costs.first().is_some_and(|cost| cost.coding == CodingKind::Golomb) {
-        add(&mut cost, round, own, other, range, plan::golomb(own.len() as u64, expected, range, salt));
-    } else if in_three {
-        cost.coding = CodingKind::GolombInThree;
+    let mut cost = Cost { coding, ..Cost::default() };
+    cost.in_three = add(&mut cost, round, own, other, range, coding);
+    if cost.in_three && round.costs.first().is_some_and(|cost| !cost.in_three) {
+        (cost.coding, cost.in_three) = (plan::golomb(own.len() as u64, expected, range, salt), false);
+        let again = cost.coding;
+        add(&mut cost, round, own, other, range, again);
     }
     cost
 }

@@ -11,7 +11,7 @@ use furui_net::http::{
     BATCH_DOCUMENTS, Call, Event, Hit, MAX_IDS, MAX_LINE, MAX_PUBLISHES, MAX_SEARCHES, Published, Refused, Status,
     Summary,
 };
-use furui_search::{ContentId, Place, Record, Snippets};
+use furui_search::{ContentId, Place, Record, Snippets, Wants};
 use serde_json::{Value, json};
 
 fn post(address: SocketAddr, body: &[u8]) -> Asked {
@@ -27,11 +27,13 @@ async fn results_are_sent_as_they_are_found() {
     let (address, mut calls) = face().await;
     let mut asked = get(
         address,
-        "/search?q=Two+W%C3%B6rds&limit=7&cursor=0000000700000000000000000000000000000000000000ff&explain=true",
+        "/search?q=Two+W%C3%B6rds&limit=7&cursor=0000000700000000000000000000000000000000000000ff&coding=ringed&rate=0.01\
+         &explain=true",
     );
     let Some(Call::Search { asked: search, events }) = calls.recv().await else { panic!() };
     assert_eq!(search.query.clauses()[0].must, ["two", "wörds"]);
     assert_eq!((search.limit, search.cursor, search.explain), (7, Some(Place { score: 7, id: numbered(255) }), true));
+    assert_eq!(search.wants, Some(Wants::Ringed { probes: Some(7), delta: 1000 }));
     let record = Record { url: "u:1".into(), title: "t Two".into(), text: "One two wörds.".into() };
     let id = ContentId::of(&record.encode().unwrap());
     let snippets = Snippets::new(search.query.clauses());
@@ -93,6 +95,13 @@ async fn requests_that_cannot_be_answered_say_what_to_do() {
         ("GET /search?q=a&cursor=12", 400, "48 hexadecimal"),
         ("GET /search?q=a&cursor=%2B0000000000000000000000000000000000000000000000f", 400, "48 hexadecimal"),
         ("GET /search?q=%28a", 400, "never closed"),
+        ("GET /search?q=a&coding=zip", 400, "best, naive, fixed, ringed, golomb"),
+        ("GET /search?q=a&coding=naive&rate=0.1", 400, "naive has no rate"),
+        ("GET /search?q=a&coding=golomb&rate=0.1", 400, "take fixed or ringed"),
+        ("GET /search?q=a&coding=ringed&rate=1", 400, "less than 1"),
+        ("GET /search?q=a&coding=fixed&rate=NaN", 400, "less than 1"),
+        ("GET /search?q=a&coding=fixed&rate=x", 400, "/search?q=two+words"),
+        ("GET /search?q=a&rate=0.1", 400, "add fixed or ringed"),
     ] {
         let (got, body) = Asked::new(address, request, HOST, b"").answer();
         let error: Value = serde_json::from_str(&body).unwrap();

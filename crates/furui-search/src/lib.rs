@@ -37,8 +37,8 @@ pub use id::{ContentId, IdRange, NoContentId};
 pub use index::{Index, Listing, WordPostings};
 pub use lock::{Lock, LockKey};
 pub use message::{
-    CodingKind, Cost, Fetched, Found, Listed, Meet, MessageError, Met, Ranked, Ranking, Refusal, Request, Response,
-    Search, Settle, Term, Wants, WordSize,
+    Cost, Fetched, Found, Listed, Meet, MessageError, Met, Ranked, Ranking, Refusal, Request, Response, Search, Settle,
+    Term, Wants, WantsError, WordSize,
 };
 pub use peer::Peer;
 pub use phrase::{Phrase, PhraseWord};

@@ -62,7 +62,7 @@ pub fn order(sizes: &[u64]) -> Vec<usize> {
 /// it. `salt` is the query's salt.
 ///
 /// - [`Wants::Best`]: [`golomb_in_three`] if a third message is worth it when all ids are in both lists; otherwise
-///   [`golomb`].
+///   [`golomb`], as always for [`Wants::Golomb`].
 /// - [`Wants::Ringed`] with a number of probes: the paper's filter, with a whole γ (eq. 6). Without one:
 ///   [`ringed_probes`] probes, and the exact γ.
 /// - The others have all parameters in them.
@@ -73,7 +73,7 @@ pub fn choose(wants: Wants, own: u64, other: u64, range: IdRange, salt: u32) -> 
     let ringed = |params: Result<RingedParams, _>| params.map_or(Coding::Ids, Coding::Ringed);
     match wants {
         Wants::Best if may_save(THIRD_MESSAGE_BITS, own, other, range) => golomb_in_three(own, other, range, salt),
-        Wants::Best => golomb(own, other, range, salt),
+        Wants::Best | Wants::Golomb => golomb(own, other, range, salt),
         Wants::Naive => Coding::Ids,
         Wants::Fixed { bits, probes } => Coding::Fixed { bits, probes },
         Wants::Ringed { probes: Some(probes), delta } => ringed(RingedParams::new(probes.into(), Gamma::Whole, delta)),

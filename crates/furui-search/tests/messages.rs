@@ -2,9 +2,10 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
 
+use furui::filter::{Gamma, RingedParams};
 use furui_search::{
-    Clause, CodingKind, ContentId, Cost, Fetched, Found, IdRange, Listed, Lock, LockKey, Meet, MessageError, Met, Peer,
-    Phrase, PhraseWord, Place, Ranked, Ranking, Refusal, Request, Response, Search, Settle, Term, Wants, Weight,
+    Clause, Coding, ContentId, Cost, Fetched, Found, Golomb, IdRange, Listed, Lock, LockKey, Meet, MessageError, Met,
+    Peer, Phrase, PhraseWord, Place, Ranked, Ranking, Refusal, Request, Response, Search, Settle, Term, Wants, Weight,
     WordSize, limits,
 };
 use proptest::collection::vec;
@@ -49,6 +50,7 @@ fn wants() -> impl Strategy<Value = Wants> {
         Just(Wants::Naive),
         any::<(u32, u8)>().prop_map(|(bits, probes)| Wants::Fixed { bits, probes }),
         any::<(Option<u8>, u32)>().prop_map(|(probes, delta)| Wants::Ringed { probes, delta }),
+        Just(Wants::Golomb),
     ]
 }
 
@@ -116,12 +118,21 @@ fn word_or_none() -> impl Strategy<Value = String> {
 fn response() -> impl Strategy<Value = Response> {
     let size = (any::<u64>(), any::<bool>(), any::<u32>(), peers())
         .prop_map(|(ids, whole, mean_length, holders)| WordSize { ids, whole, mean_length, holders });
-    use CodingKind::{Fixed, Golomb, GolombInThree, Ids, Ringed};
-    let coding = proptest::sample::select(vec![Ids, Fixed, Ringed, Golomb, GolombInThree]);
-    let cost = (any::<u32>(), coding, any::<[u64; 4]>()).prop_map(
-        |(term, coding, [sent_bits, back_bits, sent_bytes, back_bytes])| Cost {
+    let golomb = (1..=64u8, 0..=64u8, any::<u32>(), any::<bool>());
+    let coding = prop_oneof![
+        Just(Coding::Ids),
+        (1u32.., 1..=64u8).prop_map(|(bits, probes)| Coding::Fixed { bits, probes }),
+        (1..=64u32, 1u32..1 << 20)
+            .prop_map(|(probes, delta)| Coding::Ringed(RingedParams::new(probes, Gamma::Exact, delta).unwrap())),
+        golomb.prop_map(|(cell_bits, check_bits, salt, three_messages)| {
+            Coding::Golomb(Golomb { cell_bits, check_bits, salt, three_messages })
+        }),
+    ];
+    let cost = (any::<u32>(), coding, any::<bool>(), any::<[u64; 4]>()).prop_map(
+        |(term, coding, in_three, [sent_bits, back_bits, sent_bytes, back_bytes])| Cost {
             term,
             coding,
+            in_three,
             sent_bits,
             back_bits,
             sent_bytes,
@@ -257,15 +268,23 @@ fn the_example_of_the_format_is_what_is_written() {
         whole: true,
         costs: vec![Cost {
             term: 0,
-            coding: CodingKind::Ringed,
+            coding: Coding::Ringed(RingedParams::new(7, Gamma::Whole, 1000).unwrap()),
+            in_three: false,
             sent_bits: 2100,
             back_bits: 45,
             sent_bytes: 290,
             back_bytes: 11,
         }],
     };
-    let bytes =
-        [&[1, 0x82, 1][..], &[0xab; 20], &[0xff; 8], &[0xac, 2, 1, 1, 0, 2, 0xb4, 0x10, 45, 0xa2, 2, 11]].concat();
+    let bytes = [
+        &[1, 0x82, 1][..],
+        &[0xab; 20],
+        &[0xff; 8],
+        &[0xac, 2, 1, 1, 0],
+        &[12, 2, 7, 0, 0, 0, 0, 11, 0, 0, 0, 0xe8, 7, 0],
+        &[0xb4, 0x10, 45, 0xa2, 2, 11],
+    ]
+    .concat();
     assert_eq!(Response::Found(found).encode().unwrap(), bytes);
 }
 

@@ -136,7 +136,7 @@ fn foreign_newer_and_unknown_files_are_told_apart() {
     assert!(matches!(problem_after(8, &[0, 0]), (8, Problem::Invalid(_))));
     assert_eq!(problem_after(10, &[0, 1]), (10, Problem::UnknownKind(256)));
     assert_eq!(problem_after(12, &[77, 0]), (12, Problem::UnknownHash(77)));
-    assert!(matches!(problem_after(15, &[1]), (15, Problem::Invalid(_))));
+    assert!(matches!(problem_after(14, &[2]), (14, Problem::Invalid(_))));
     assert!(matches!(problem_after(55, &[1]), (55, Problem::Invalid(_))));
 
     let file = sample();

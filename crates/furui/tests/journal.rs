@@ -443,7 +443,7 @@ fn the_golden_file_is_what_the_format_says() {
 
     let page = include_str!("../../../docs/format.md");
     let mut dumped = Vec::new();
-    for line in page.lines().skip_while(|line| *line != "## Journal").take_while(|line| *line != "## Run") {
+    for line in page.lines().skip_while(|line| *line != "## Journal").take_while(|line| *line != "## Tiers") {
         let Some((offset, rest)) = line.trim_start().split_once("  ") else { continue };
         if offset.len() != 4 || u64::from_str_radix(offset, 16).is_err() {
             continue;

@@ -7,14 +7,17 @@ mod support;
 use std::collections::HashSet;
 
 use furui::filter::Mismatch;
-use furui::seen::{Cache, Seen, SeenOptions, Verdict};
+use furui::seen::{Cache, Replacement, Seen, SeenOptions, TierSizes, Verdict};
 use furui::store::{Memory, Storage, StoreKind};
 use furui::{Error, HashSpec, Result};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use support::{Failing, Fault};
 
-const SMALL: SeenOptions = SeenOptions { cache: Cache::Recent, memory: 1 << 20, hash: None, journal: false };
+const SIZES: TierSizes =
+    TierSizes { lru: None, counters: None, probes: None, decrements: None, replacement: Replacement::Lru };
+const SMALL: SeenOptions =
+    SeenOptions { cache: Cache::Recent, sizes: SIZES, memory: 1 << 20, hash: None, journal: false };
 
 type Key = [u8; 8];
 

@@ -52,6 +52,13 @@ pub struct BuildOptions {
     /// machine's]
     #[arg(long, value_name = "SIZE", value_parser = memory)]
     pub memory: Option<u64>,
+    /// How many groups the window of a line spans in a ringed filter [default: 1000]: more of them lower the rate by little, and few
+    /// are faster beyond the caches. The paper has 100000
+    #[arg(long, value_name = "GROUPS", value_parser = number::between::<u32>(1, u32::MAX.into()))]
+    pub delta: Option<u32>,
+    /// How many bits a ringed filter has for each line [default: fractional]
+    #[arg(long, value_enum)]
+    pub gamma: Option<GammaName>,
     #[command(flatten)]
     pub lines: LineOptions,
     /// How lines are hashed [default: xxh3; for parquet xxh64]. Use siphash with a secret seed for lines of strangers who see
@@ -91,6 +98,15 @@ pub enum FilterKind {
     Cascade,
     /// The Bloom filter of Parquet files, in a furui file: a power of two blocks, at most 128 MiB
     Parquet,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum GammaName {
+    /// As in the paper: the bits of a filter for one line, rounded up, with ⌈log2 1/rate⌉ probes. Filters of all sizes have the
+    /// same bits a line, and at least the rate
+    Whole,
+    /// The least that keeps the rate
+    Fractional,
 }
 
 /// Insert lines into a filter

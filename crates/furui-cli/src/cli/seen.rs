@@ -37,15 +37,17 @@ pub struct SeenOptions {
     /// [default: a quarter of the machine's]
     #[arg(long, value_name = "SIZE", value_parser = memory)]
     pub memory: Option<u64>,
-    /// Which of the latest lines are kept in a small table, which is searched before the exact set
-    #[arg(long, value_enum, default_value_t = CacheKind::Recent)]
-    pub cache: CacheKind,
+    /// Which of the latest lines are kept in a small table, which is searched before the exact set [default: recent]
+    #[arg(long, value_enum)]
+    pub cache: Option<CacheKind>,
     /// With --cache lru+stable: the share of new lines that may be dropped as seen [default: 0.00001]
     #[arg(long, value_name = "RATE", value_parser = number::rate)]
     pub fpr: Option<f64>,
     /// With --cache lru+stable: lines that match are never dropped
     #[arg(long, value_name = "REGEX")]
     pub protect: Option<Regex>,
+    #[command(flatten)]
+    pub tiers: TierOptions,
     /// Print the repeats instead
     #[arg(short, long)]
     pub invert: bool,
@@ -70,6 +72,45 @@ pub struct SeenOptions {
     pub hash_seed: Option<u64>,
 }
 
+/// The sizes of the caches lru and lru+stable.
+#[derive(Args)]
+pub struct TierOptions {
+    /// With --cache lru or lru+stable: how many lines the LRU keeps [default: as many as an eighth of the memory holds, at
+    /// most 2^20]
+    #[arg(long, value_name = "N", value_parser = size)]
+    pub lru: Option<usize>,
+    /// With --cache lru or lru+stable: which line leaves the LRU
+    #[arg(long, value_enum)]
+    pub replacement: Option<ReplacementKind>,
+    /// With --cache lru+stable: how many counters the filter has, four in a byte [default: a quarter of the memory, at most
+    /// 2^30]
+    #[arg(long, value_name = "N", value_parser = size)]
+    pub counters: Option<usize>,
+    /// With --cache lru+stable: how many counters a line has, from 1 to 64 [default: so many that lines are remembered for long]
+    #[arg(long, value_name = "K", value_parser = number::between::<u32>(1, 64))]
+    pub probes: Option<u32>,
+    /// With --cache lru+stable, in place of --fpr: how many counters are decremented for each line that leaves the LRU
+    #[arg(long, value_name = "P", value_parser = size, conflicts_with = "fpr")]
+    pub decrements: Option<usize>,
+    /// --cache lru+stable with the sizes of Kubota, Ueda and Yamana: --lru 1048576 --counters 1073741824 --probes 8
+    /// --decrements 84. What is given besides is kept. Takes 277 MiB of the memory
+    #[arg(long, conflicts_with = "fpr")]
+    pub paper: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ReplacementKind {
+    /// The line that was not seen for the longest time
+    Lru,
+    /// An approximation of that, in two thirds of the memory for a line
+    Clock,
+}
+
+/// Parses a size that memory is for.
+fn size(text: &str) -> Result<usize, String> {
+    usize::try_from(number::count(text)?).map_err(|_| "more than this machine can count in memory".into())
+}
+
 /// Parses a number of seconds, such as 0.5.
 fn seconds(text: &str) -> Result<Duration, String> {
     let parsed = text.parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
@@ -87,7 +128,8 @@ pub enum CacheKind {
     Recent,
     /// The most recently used lines; the result is exact
     Lru,
-    /// Like lru, but lines that leave it go into a stable Bloom filter, which takes new lines for repeats at the rate --fpr
+    /// Like lru, but lines that leave it go into a stable Bloom filter, which takes new lines for repeats at the rate --fpr.
+    /// With --store both are kept for the next run
     #[value(name = "lru+stable")]
     LruStable,
     /// No lines

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use furui::filter::{
-    AnyFilter, BlockedBloom, Bloom, ConfigError, CountingBloom, Estimate, FilterMut, Full, GrowingBloom, InsertError,
-    QuotientFilter, RingedBloom, SplitBlockBloom, StableBloom, StableBloomLight,
+    AnyFilter, BlockedBloom, Bloom, ConfigError, CountingBloom, Estimate, FilterMut, Full, Gamma, GrowingBloom,
+    InsertError, QuotientFilter, RingedBloom, RingedParams, SplitBlockBloom, StableBloom, StableBloomLight,
 };
 use furui::format::is_still;
 use furui::{HashAlgorithm, HashSpec, Hashes};
@@ -14,7 +14,7 @@ use furui::{HashAlgorithm, HashSpec, Hashes};
 use super::file::{SeedPlace, refuse_unwritable, replace};
 use super::gather::{Gathered, Repeats};
 use super::seed::read_or_made;
-use crate::cli::{BuildOptions, FilterKind, InputOptions};
+use crate::cli::{BuildOptions, FilterKind, GammaName, InputOptions};
 use crate::error::Error;
 use crate::interrupt::Interrupt;
 use crate::keys::Keys;
@@ -27,6 +27,8 @@ const STABLE_BITS: u32 = 2;
 /// The number of counters of the smallest stable filter that is built. It is large enough that larger filters have
 /// equal numbers of probes and decrements.
 const STABLE_SAMPLE: usize = 1 << 12;
+/// The groups that the window of a ringed filter spans, unless the user says otherwise.
+const DELTA: u32 = 1000;
 /// A filter whose rate is more than this many times the one that it was built for is worth a warning.
 const TOO_FULL: f64 = 1.25;
 
@@ -38,6 +40,9 @@ pub fn run(options: &BuildOptions) -> Result<ExitCode, Error> {
     if options.no_remove && options.kind != FilterKind::Quotient {
         let reason = "--no-remove goes with --kind quotient: of the other kinds only counting can remove lines";
         return Err(Error::Message(reason.into()));
+    }
+    if options.kind != FilterKind::Ringed && (options.delta.is_some() || options.gamma.is_some()) {
+        return Err(Error::Message("--delta and --gamma go with --kind ringed: no other filter has windows".into()));
     }
     refuse_to_replace_input(options)?;
     refuse_unwritable(&options.output)?;
@@ -135,7 +140,16 @@ fn new_filter(options: &BuildOptions, hash: HashSpec, capacity: u64) -> Result<A
                 StableBloomLight::with_rate(remembered(capacity, per_key, 2.0), rate)?.hashed_by(hash),
             )
         }
-        FilterKind::Ringed => AnyFilter::Ringed(RingedBloom::with_rate(capacity, rate)?.hashed_by(hash)),
+        FilterKind::Ringed => {
+            let delta = options.delta.unwrap_or(DELTA);
+            let filter = match options.gamma {
+                Some(GammaName::Whole) => {
+                    RingedBloom::with_size(RingedParams::with_rate(rate, Gamma::Whole, delta)?, capacity)?
+                }
+                Some(GammaName::Fractional) | None => RingedBloom::with_window(capacity, rate, delta)?,
+            };
+            AnyFilter::Ringed(filter.hashed_by(hash))
+        }
         FilterKind::Quotient => {
             let filter = QuotientFilter::with_rate(capacity, rate)?.hashed_by(hash);
             AnyFilter::Quotient(if options.no_remove { filter } else { filter.counting() })

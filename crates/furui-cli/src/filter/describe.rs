@@ -13,6 +13,9 @@ pub fn details(path: &Path, filter: &AnyFilter, bytes: u64) -> String {
     let mut rows = vec![("hash", filter.hash_spec().to_string())];
     rows.push(("size", size::exact(bytes)));
     rows.extend(parameters(filter).into_iter().map(|(name, value)| (name, grouped(value))));
+    if let Some(gamma) = gamma(filter) {
+        rows.push(("gamma", format!("{} bits a line", (gamma * 1e4).round() / 1e4)));
+    }
     if let Some(held) = filter.cardinality() {
         let holds = lines(held.value, held.error);
         rows.push(("holds", if may_be_intersection(filter) { holds + "; of an intersection, fewer" } else { holds }));
@@ -46,6 +49,9 @@ pub fn fields(path: &Path, filter: &AnyFilter, bytes: u64) -> String {
     for (name, value) in parameters(filter) {
         report.number(name, value);
     }
+    if let Some(gamma) = gamma(filter) {
+        report.number("gamma", gamma);
+    }
     if let Some(held) = filter.cardinality() {
         report.estimate("keys", "keys_error", held);
     }
@@ -71,6 +77,11 @@ fn error_rate(filter: &AnyFilter) -> f64 {
     };
     let by_hash = if held.is_finite() { held * 2f64.powi(-64) } else { 0.0 };
     (filter.false_positive_rate() + by_hash).min(1.0)
+}
+
+/// The bits that a ringed filter has for each line that it was made for.
+fn gamma(filter: &AnyFilter) -> Option<f64> {
+    if let AnyFilter::Ringed(filter) = filter { Some(filter.params().gamma()) } else { None }
 }
 
 /// The parameters of a filter, with their names.

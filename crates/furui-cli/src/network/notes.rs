@@ -36,6 +36,7 @@ pub const NOTES: &[Notes] = &[
         examples: &[
             ("furui search bloom filter", "documents with both words"),
             ("furui search --limit 3 site:example.org filter -coffee", "three of one site, with a word and without another"),
+            ("furui search --coding ringed --explain bloom filter", "lists sent as the paper's filters, and what was sent"),
         ],
     },
     Notes {

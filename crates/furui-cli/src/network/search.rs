@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use furui_search::Wants;
 use serde::Deserialize;
 
 use crate::error::Error;
@@ -44,6 +45,9 @@ pub fn run(options: &SearchOptions) -> Result<ExitCode, Error> {
     if let Some(word) = options.query.iter().find(|word| word.starts_with("--")) {
         return Err(Error::Message(format!("{word} is not a word; options come before the words")));
     }
+    let (coding, rate) = (options.coding.coding.as_deref(), options.coding.rate);
+    Wants::named(coding, rate).map_err(|error| Error::Message(error.to_string()))?;
+    let rate = rate.map(|rate| rate.to_string());
     let client = Client::new(&options.node.url);
     let query = options.query.join(" ");
     let mut search = Search {
@@ -60,6 +64,8 @@ pub fn run(options: &SearchOptions) -> Result<ExitCode, Error> {
         let limit = search.left.min(PAGE).to_string();
         let mut parameters = vec![("q", query.as_str()), ("limit", &limit)];
         parameters.extend(cursor.as_deref().map(|cursor| ("cursor", cursor)));
+        parameters.extend(coding.map(|coding| ("coding", coding)));
+        parameters.extend(rate.as_deref().map(|rate| ("rate", rate)));
         if options.explain {
             parameters.push(("explain", "true"));
         }

@@ -3,15 +3,16 @@
 mod pace;
 mod recorder;
 mod stats;
+mod tiers;
 
 use std::process::ExitCode;
 
-use furui::seen::{Cache, Seen, SeenOptions, Verdict};
+use furui::seen::{Seen, SeenOptions, Verdict};
 use furui::store::{Directory, Manifest, Overlay, Scratch, Storage};
 use furui::{HashSpec, Hashes};
 
 use crate::blocks::Next;
-use crate::cli::{self, CacheKind};
+use crate::cli;
 use crate::error::Error;
 use crate::interrupt::Interrupt;
 use crate::keys::Keys;
@@ -20,8 +21,6 @@ use crate::output::{Output, Sink};
 use crate::wait::open_to_write;
 use recorder::Recorder;
 
-/// The default false-positive rate of the stable filter: the smaller of the two rates in the paper.
-const DEFAULT_RATE: f64 = 1e-5;
 /// The default memory of the set: this part of the machine's memory, 1 / 4.
 const DEFAULT_MEMORY_SHARE: u64 = 4;
 /// A shell reports this plus the number of the signal for a process that a signal ended.
@@ -44,7 +43,8 @@ pub fn run(options: &cli::SeenOptions) -> Result<ExitCode, Error> {
 fn observe<S: Storage>(storage: S, options: &cli::SeenOptions) -> Result<ExitCode, Error> {
     let records = options.store.is_some() && !options.dry_run;
     let settings = SeenOptions {
-        cache: cache(options)?,
+        cache: tiers::cache(options)?,
+        sizes: tiers::sizes(&options.tiers),
         memory: options.memory.unwrap_or_else(|| memory::total() / DEFAULT_MEMORY_SHARE),
         hash: Some(hash(&storage, options)?),
         journal: records,
@@ -127,22 +127,6 @@ fn observe<S: Storage>(storage: S, options: &cli::SeenOptions) -> Result<ExitCod
         Some(error) => Err(error),
         None => Ok(interrupt.signal().map_or(ExitCode::SUCCESS, |signal| ExitCode::from(SIGNALLED + signal))),
     }
-}
-
-/// The tier before the exact set. Options that contradict each other are an error.
-fn cache(options: &cli::SeenOptions) -> Result<Cache, Error> {
-    if options.cache != CacheKind::LruStable {
-        let stray = [("--fpr", options.fpr.is_some()), ("--protect", options.protect.is_some())];
-        if let Some((name, _)) = stray.iter().find(|(_, given)| *given) {
-            return Err(Error::Message(format!("{name} goes with --cache lru+stable: the other caches drop nothing")));
-        }
-    }
-    Ok(match options.cache {
-        CacheKind::Recent => Cache::Recent,
-        CacheKind::Lru => Cache::Lru,
-        CacheKind::LruStable => Cache::LruStable { rate: options.fpr.unwrap_or(DEFAULT_RATE) },
-        CacheKind::None => Cache::None,
-    })
 }
 
 /// The hash of the set: that of an existing store, or a new one as the options say. Options that contradict the store are an error.

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use furui::seen::{Cache, Seen};
+use furui::seen::{Cache, Replacement, Seen, Start};
 use furui::store::Storage;
 
 use crate::cli::StatsFormat;
@@ -31,12 +31,17 @@ fn text<S: Storage>(seen: &Seen<S>, bytes: u64) -> String {
         ),
         match seen.options().cache {
             Cache::Recent => format!("recent cache: {}", hits(c.recent_hits, c.keys)),
-            Cache::Lru => format!("LRU: {}", hits(c.lru_hits, c.keys)),
-            Cache::LruStable { .. } => format!("LRU: {}", hits(c.lru_hits, c.keys)),
+            Cache::Lru | Cache::LruStable { .. } => {
+                let name = match seen.options().sizes.replacement {
+                    Replacement::Lru => "LRU",
+                    Replacement::Clock => "CLOCK",
+                };
+                format!("{name}: {}", hits(c.lru_hits, c.keys))
+            }
             Cache::None => "no cache".into(),
         },
     ];
-    if let Cache::LruStable { rate } = seen.options().cache {
+    if let Some(rate) = seen.stable_rate() {
         lines.push(format!(
             "stable filter: {}, {} forgotten",
             hits(c.stable_hits, c.keys - c.lru_hits),
@@ -44,12 +49,19 @@ fn text<S: Storage>(seen: &Seen<S>, bytes: u64) -> String {
         ));
         lines.push(format!(
             "new lines dropped: about {}, as {} of {} that the filter took for repeats and that were looked up were new; a \
-             filter that is full drops about {} at the rate {rate}",
+             filter that is full drops about {} at the rate {rate:.1e}",
             grouped(c.dropped_measured().round() as u64),
             grouped(c.audited_false),
             counted(c.audited, "line"),
             grouped(c.dropped_expected(rate).round() as u64)
         ));
+        let start = match seen.start() {
+            Start::Empty => "empty",
+            Start::Outdated => "empty: those in the store belong to an earlier state of it",
+            Start::Keys => "with the lines of the LRU; the filter in the store has other sizes",
+            Start::Whole => "as the last run left them",
+        };
+        lines.push(format!("both began {start}"));
     }
     lines.push(format!(
         "exact set: {} looked up, {} of them known; {} in the set now, {} of memory",
@@ -86,8 +98,15 @@ fn json<S: Storage>(seen: &Seen<S>, bytes: u64) -> String {
         .number("runs", set.runs().len())
         .number("stored", stored(seen))
         .number("written", set.written());
-    if let Cache::LruStable { rate } = seen.options().cache {
+    if let Some(rate) = seen.stable_rate() {
+        let start = match seen.start() {
+            Start::Empty => "empty",
+            Start::Outdated => "outdated",
+            Start::Keys => "keys",
+            Start::Whole => "whole",
+        };
         report
+            .text("start", start)
             .number("stable_forgotten", c.stable_forgotten)
             .number("audited", c.audited)
             .number("audited_false", c.audited_false)

@@ -4,7 +4,7 @@
 use std::hint::black_box;
 
 use furui::filter::{
-    Bloom, Filter, FilterMut, Gamma, RingedBloom, RingedKeys, RingedParams, ringed_rate, ringed_rate_refined,
+    Bloom, Filter, FilterMut, Gamma, RingedBloom, RingedKey, RingedParams, ringed_rate, ringed_rate_refined,
 };
 use furui::{KeyHash, Result};
 
@@ -31,17 +31,12 @@ fn keys(list: u64, n: usize) -> Vec<KeyHash> {
 /// The keys to look up, as hashes and precomputed.
 struct Questions {
     hashes: Vec<KeyHash>,
-    precomputed: Vec<RingedKeys>,
+    precomputed: Vec<RingedKey>,
 }
 
 impl Questions {
-    fn new(hashes: Vec<KeyHash>, params: &[RingedParams]) -> Self {
-        let precompute = |&params: &RingedParams| {
-            let mut keys = RingedKeys::new(params);
-            keys.extend(hashes.iter().copied());
-            keys
-        };
-        Self { precomputed: params.iter().map(precompute).collect(), hashes }
+    fn new(hashes: Vec<KeyHash>) -> Self {
+        Self { precomputed: hashes.iter().map(|&hash| RingedKey::new(hash)).collect(), hashes }
     }
 }
 
@@ -101,16 +96,16 @@ fn lookups(n: usize) -> Result<()> {
             }),
         ),
     ];
-    for (i, (filter, delta)) in ringed.iter().zip(DELTAS).enumerate() {
+    for (filter, delta) in ringed.iter().zip(DELTAS) {
         rows.push((
             format!("delta {delta}, precomputed"),
-            Box::new(move |q| q.precomputed[i].iter().filter(|&key| filter.contains_key(key)).count()),
+            Box::new(move |q| q.precomputed.iter().filter(|key| filter.contains_key(key)).count()),
         ));
         rows.push((
             format!("delta {delta}, precomputed, batch"),
             Box::new(move |q| {
                 let mut out = vec![];
-                filter.contains_all_keys(&q.precomputed[i], &mut out).expect("the same parameters");
+                filter.contains_all_keys(&q.precomputed, &mut out);
                 count(&out)
             }),
         ));
@@ -137,7 +132,7 @@ fn lookups(n: usize) -> Result<()> {
         println!("\n## Lookups of {asked} keys, {n} in, {kib:.1} KiB\n");
         println!("| filter | hit ns | to Bloom | miss ns | to Bloom |\n|---|--:|--:|--:|--:|");
         let [hits, misses] =
-            [set[..asked].to_vec(), keys(1, asked)].map(|hashes| times(&rows, &Questions::new(hashes, &params)));
+            [set[..asked].to_vec(), keys(1, asked)].map(|hashes| times(&rows, &Questions::new(hashes)));
         for (((name, _), [hit, hit_ratio]), [miss, miss_ratio]) in rows.iter().zip(hits).zip(misses) {
             println!("| {name} | {hit:.2} | {hit_ratio:.2} | {miss:.2} | {miss_ratio:.2} |");
         }

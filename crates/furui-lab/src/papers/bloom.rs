@@ -209,7 +209,8 @@ fn similarity(context: &Context) -> Result<Finding> {
                     brief(error[1])
                 ),
             ),
-        ]),
+        ])
+        .and("That both stay secret is not graded: nothing here measures it."),
         tables: vec![table],
         plots: vec![errors, xor],
         notes: vec![

@@ -45,29 +45,34 @@ pub(crate) fn best(corpora: &[Corpus], options: &Options) -> Result<Table, Box<d
     Ok(table)
 }
 
-/// Applies eq. 18 to lists of two sizes that have nothing in common: the rate it gives, and the rate whose filter
-/// causes the least real traffic, returned ids included.
+/// Applies eq. 18 to lists of two sizes, with nothing in common or many ids: the rate it gives, and the rate whose filter
+/// causes the least real traffic, returned ids included. The last column is for the rate that a node would take, which
+/// does not know how many ids are common (eq. 19).
 pub(crate) fn eq18(options: &Options) -> Result<Table, Box<dyn Error>> {
     let columns = [
         "ids of the first",
         "of the second",
+        "in both",
         "alpha by eq. 18",
         "its log2",
         "log2 of the best alpha",
         "kbit at the best",
         "kbit at that of eq. 18",
         "ratio",
+        "ratio of eq. 19",
     ];
-    let mut table = Table::new("eq18", "Eq. 18 on lists with nothing in common".to_owned(), columns);
+    let mut table = Table::new("eq18", "Eq. 18 on single pairs of lists".to_owned(), columns);
     let (size, rounds) = if options.quick { (400, 1) } else { (8000, 20) };
-    for (first, second) in [(1, 8), (1, 4), (1, 2), (1, 1), (2, 1), (4, 1), (8, 1)] {
-        let (first, second) = (first * size, second * size);
-        let best = plan::best_rate(first, second, 0);
+    let apart =
+        [(8, 64), (8, 32), (8, 16), (8, 8), (16, 8), (32, 8), (64, 8)].map(|(first, second)| (first, second, 0));
+    let overlapping = [(8, 64, 4), (8, 16, 4), (8, 8, 2), (8, 8, 4), (8, 8, 7), (16, 8, 4), (64, 8, 6)];
+    for (first, second, both) in apart.into_iter().chain(overlapping) {
+        let [first, second, both] = [first, second, both].map(|eighths| eighths * size / 8);
+        let best = plan::best_rate(first, second, both);
         let mut bits = [0; 16];
         for round in 0..rounds {
-            let ids = ids((first + second) as u32, options.seed + round);
-            let (own, other) = ids.split_at(first as usize);
-            let (mut own, mut other) = (own.to_vec(), other.to_vec());
+            let ids = ids((first + second - both) as u32, options.seed + round);
+            let (mut own, mut other) = (ids[..first as usize].to_vec(), ids[(first - both) as usize..].to_vec());
             own.sort_unstable();
             other.sort_unstable();
             for (probes, bits) in (1..).zip(&mut bits) {
@@ -76,17 +81,21 @@ pub(crate) fn eq18(options: &Options) -> Result<Table, Box<dyn Error>> {
             }
         }
         let least = (0..bits.len()).min_by_key(|&i| bits[i]).expect("some rates");
-        let named = bits[usize::from(plan::ringed_probes(first, second)) - 1];
+        // Eq. 19 for the list without the common ids is eq. 18.
+        let [named, unknown] =
+            [second - both, second].map(|other| bits[usize::from(plan::ringed_probes(first, other).min(16)) - 1]);
         let each = |bits: u64| kbit(bits as f64 / rounds as f64);
         table.push([
             first.into(),
             second.into(),
+            both.into(),
             best.into(),
             best.log2().into(),
             (-(least as f64 + 1.0)).into(),
             each(bits[least]),
             each(named),
             (named as f64 / bits[least] as f64).into(),
+            (unknown as f64 / bits[least] as f64).into(),
         ]);
     }
     Ok(table)

@@ -2,8 +2,8 @@
 
 use std::hint::black_box;
 
-use furui::filter::{Bloom, Filter, FilterMut, Gamma, RingedBloom, RingedKeys, RingedParams, sizing};
-use furui::{HashAlgorithm, HashSpec, KeyHash, Result};
+use furui::filter::{Bloom, Filter, FilterMut, Gamma, RingedBloom, RingedKey, RingedParams, sizing};
+use furui::{HashAlgorithm, HashSpec, KeyHash, KeyHasher, Result};
 use furui_search::{CodedSet, Coding, ContentId, IdRange, Matcher};
 
 use super::RATES;
@@ -18,64 +18,165 @@ const ROUNDS: usize = 5;
 /// The number of ids that a node reads at a time.
 const PIECE: usize = 1 << 12;
 
+/// The window of the ringed filters, as in the paper.
+const DELTA: u32 = 100_000;
+
+/// Measures the three filters of the paper, all with the same hash functions: k + 1 of SHA-1, or ours, all from one hash
+/// of 64 bits. Ours are so cheap that positions kept for a fixed filter are slower to read than to compute, so that a
+/// fixed filter and a variable one are looked up in the same way.
 pub(crate) fn fig6(quick: bool) -> Result<Table> {
     let asked: u64 = if quick { 10_000 } else { 1_000_000 };
     let columns = [
         "k",
-        "fixed, ms",
-        "ringed, hashes computed before, ms",
-        "ringed, from the id, ms",
-        "variable, hashing by k SHA-1, ms",
-        "ringed before / fixed",
-        "variable by SHA-1 / fixed",
+        "SHA-1: fixed, ms",
+        "SHA-1: ringed, ms",
+        "SHA-1: variable, ms",
+        "ours: fixed and variable, ms",
+        "ours: ringed, ms",
+        "SHA-1: ringed / fixed",
+        "SHA-1: variable / fixed",
+        "ours: ringed / fixed",
     ];
-    let mut table = Table::new(
-        "fig6",
-        format!("Fig. 6: time to check {asked} keys, {MEMBERS} in the filter, alpha = 2^-k"),
-        columns,
-    );
+    let title = format!("Fig. 6: time to check {asked} keys, {MEMBERS} in the filter, alpha = 2^-k");
+    let mut table = Table::new("fig6", title, columns);
     let hashes =
         |set: u64, count: u64| -> Vec<KeyHash> { (0..count).map(|i| KeyHash::new(mix(set << 40 | i))).collect() };
     let (members, keys) = (hashes(0, MEMBERS), hashes(1, asked));
     for probes in RATES {
-        let rate = sizing::rate_half_full(probes);
-        let params = RingedParams::new(probes, Gamma::Whole, 100_000)?;
-        let mut ringed = RingedBloom::with_size(params, MEMBERS)?;
-        ringed.insert_all(&members)?;
-        let mut computed = RingedKeys::new(params);
-        computed.extend(keys.iter().copied());
-        let mut fixed = Bloom::from_parts(sizing::bits(rate, MEMBERS), probes)?;
-        fixed.insert_all(&members)?;
+        let digests = Digests::new(probes);
+        let [fixed, ringed] = [Layout::fixed(probes), Layout::ringed(probes)].map(|layout| {
+            let mut table = Bits::new(&layout);
+            members.iter().for_each(|&key| table.insert(&layout.positions(&digests.of(key))));
+            // What is computed before the filter comes: of the fixed one positions, of the ringed one h0 and offsets.
+            let before: Vec<u64> = keys.iter().flat_map(|&key| layout.before(&digests.of(key))).collect();
+            (layout, table, before)
+        });
         let sha1 = HashSpec { algorithm: HashAlgorithm::Sha1, ..HashSpec::default() };
-        let mut variable = Bloom::variable_size(MEMBERS, rate)?.hashed_by(sha1);
+        let mut variable = Bloom::variable_size(MEMBERS, sizing::rate_half_full(probes))?.hashed_by(sha1);
         variable.insert_all(&members)?;
-        let mut times = [const { Vec::new() }; 4];
+
+        let mut of_ours = RingedBloom::with_size(RingedParams::new(probes, Gamma::Whole, DELTA)?, MEMBERS)?;
+        of_ours.insert_all(&members)?;
+        let computed: Vec<RingedKey> = keys.iter().map(|&key| RingedKey::new(key)).collect();
+        let mut bloom = Bloom::variable_size(MEMBERS, sizing::rate_half_full(probes))?;
+        bloom.insert_all(&members)?;
+
+        let mut times = [const { Vec::new() }; 5];
+        let k = probes as usize;
         for _ in 0..if quick { 1 } else { ROUNDS } {
             let count = |test: &dyn Fn() -> usize| ns_each(1, || _ = black_box(test())) / 1e6;
-            times[0].push(count(&|| keys.iter().filter(|&&key| fixed.contains_hash(key)).count()));
-            times[1].push(count(&|| computed.iter().filter(|&key| ringed.contains_key(key)).count()));
-            times[2].push(count(&|| keys.iter().filter(|&&key| ringed.contains_hash(key)).count()));
-            times[3].push(count(&|| keys.iter().filter(|&&key| variable.contains_hash(key)).count()));
+            times[0]
+                .push(count(&|| fixed.2.chunks_exact(k).filter(|key| fixed.1.has_all(key.iter().copied())).count()));
+            times[1].push(count(&|| {
+                let (layout, table, before) = &ringed;
+                before.chunks_exact(k + 1).filter(|key| table.has_all(layout.after(key))).count()
+            }));
+            times[2].push(count(&|| keys.iter().filter(|&&key| variable.contains_hash(key)).count()));
+            times[3].push(count(&|| keys.iter().filter(|&&key| bloom.contains_hash(key)).count()));
+            times[4].push(count(&|| computed.iter().filter(|key| of_ours.contains_key(key)).count()));
         }
-        let [fixed, before, from_id, variable] = times.map(|mut times| median(&mut times));
-        table.push([
-            u64::from(probes).into(),
-            fixed.into(),
-            before.into(),
-            from_id.into(),
-            variable.into(),
-            (before / fixed).into(),
-            (variable / fixed).into(),
-        ]);
+        let times = times.map(|mut times| median(&mut times));
+        let ratios = [(1, 0), (2, 0), (4, 3)].map(|(one, other)| times[one] / times[other]);
+        table.push([u64::from(probes).into()].into_iter().chain(times.into_iter().chain(ratios).map(Into::into)));
     }
     Ok(table)
 }
 
-/// Measures what a node saves by keeping its lists' keys for ringed filters: a list is matched with a coded set, in
-/// pieces as a node reads it.
+/// The k + 1 independent hash functions of the paper, each a SHA-1 with a prefix of its own.
+struct Digests(Vec<KeyHasher>);
+
+impl Digests {
+    fn new(probes: u32) -> Self {
+        let of = |seed| HashSpec { algorithm: HashAlgorithm::Sha1, seed }.hasher();
+        Self((0..=u64::from(probes)).map(of).collect())
+    }
+
+    /// h₀, h₁, …
+    fn of(&self, key: KeyHash) -> Vec<u64> {
+        self.0.iter().map(|hasher| hasher.hash(&key.get().to_le_bytes()).get()).collect()
+    }
+}
+
+/// Where the bits of a key are, by the paper's formulas with a modulus.
+enum Layout {
+    /// hᵢ mod m.
+    Fixed { bits: u64 },
+    /// (γ (h₀ mod n) + hᵢ mod δγ) mod γn (eq. 8).
+    Ringed { gamma: u64 },
+}
+
+impl Layout {
+    fn fixed(probes: u32) -> Self {
+        Self::Fixed { bits: sizing::bits(sizing::rate_half_full(probes), MEMBERS) }
+    }
+
+    fn ringed(probes: u32) -> Self {
+        Self::Ringed { gamma: sizing::bits(sizing::rate_half_full(probes), 1) }
+    }
+
+    fn bits(&self) -> u64 {
+        match self {
+            Self::Fixed { bits } => *bits,
+            Self::Ringed { gamma } => gamma * MEMBERS,
+        }
+    }
+
+    /// What can be computed of a key before the number of members is known. A fixed size is known before.
+    fn before(&self, hashes: &[u64]) -> Vec<u64> {
+        match self {
+            Self::Fixed { bits } => hashes[1..].iter().map(|hash| hash % bits).collect(),
+            Self::Ringed { gamma } => {
+                let offsets = hashes[1..].iter().map(|hash| hash % (gamma * u64::from(DELTA)));
+                hashes[..1].iter().copied().chain(offsets).collect()
+            }
+        }
+    }
+
+    /// The positions of a key, from what was computed before.
+    fn after<'a>(&'a self, before: &'a [u64]) -> impl Iterator<Item = u64> + 'a {
+        let (start, offsets, bits) = match self {
+            Self::Fixed { bits } => (0, before, *bits),
+            Self::Ringed { gamma } => (gamma * (before[0] % MEMBERS), &before[1..], gamma * MEMBERS),
+        };
+        offsets.iter().map(move |offset| (start + offset) % bits)
+    }
+
+    fn positions(&self, hashes: &[u64]) -> Vec<u64> {
+        self.after(&self.before(hashes)).collect()
+    }
+}
+
+/// A table of bits.
+struct Bits(Vec<u64>);
+
+impl Bits {
+    fn new(layout: &Layout) -> Self {
+        Self(vec![0; layout.bits().div_ceil(64) as usize])
+    }
+
+    fn insert(&mut self, positions: &[u64]) {
+        positions.iter().for_each(|position| self.0[(position / 64) as usize] |= 1 << (position % 64));
+    }
+
+    #[inline(always)]
+    fn has_all(&self, mut positions: impl Iterator<Item = u64>) -> bool {
+        positions.all(|position| self.0[(position / 64) as usize] >> (position % 64) & 1 == 1)
+    }
+}
+
+/// Measures what a node saves by keeping keys for ringed filters, where each pair of lists has a rate of its own: a list
+/// is matched with a coded set, in pieces as a node reads it.
 pub(crate) fn keys_kept(quick: bool) -> Result<Table> {
     let asked = if quick { 10_000 } else { 1_000_000 };
-    let columns = ["alpha", "from the ids, ms", "with keys kept, ms", "kept / from the ids", "bytes kept an id"];
+    let columns = [
+        "alpha",
+        "no keys, ms",
+        "keys of one rate, computed anew, ms",
+        "keys of every rate, kept, ms",
+        "kept / anew",
+        "kept / no keys",
+        "bytes kept an id",
+    ];
     let mut table =
         Table::new("fig6_node", format!("A node's answer about {asked} ids, {MEMBERS} in the set"), columns);
     let ids = |set: u64, count: u64| {
@@ -85,38 +186,46 @@ pub(crate) fn keys_kept(quick: bool) -> Result<Table> {
         ids
     };
     let (own, list) = (ids(2, MEMBERS), ids(3, asked));
-    for probes in [4, 7, 11] {
+    let compute = |ids: &[ContentId]| ids.iter().map(|id| RingedKey::new(id.hash())).collect::<Vec<_>>();
+    let pieces: Vec<_> = list.chunks(PIECE).map(|ids| (ids, compute(ids))).collect();
+    for probes in [4, 7, 11, 16] {
         let params = RingedParams::new(probes, Gamma::Whole, 1000)?;
         let coded = CodedSet::encode(&own, IdRange::ALL, Coding::Ringed(params)).expect("a set that can be coded");
         let set = CodedSet::decode(&coded.bytes, IdRange::ALL).expect("what was coded");
-        let pieces = list.chunks(PIECE).map(|ids| {
-            let mut keys = RingedKeys::new(params);
-            keys.extend(ids.iter().map(|id| id.hash()));
-            (ids, keys)
-        });
-        let pieces: Vec<_> = pieces.collect();
-        let answer = |keeps: bool| {
+        let answer = |keys: Keys| {
             let mut matcher = Matcher::new(set.clone());
-            let fed = pieces.iter().try_for_each(|(ids, keys)| match keeps {
-                true => matcher.feed_keys(ids, keys),
-                false => matcher.feed(ids),
+            let fed = pieces.iter().try_for_each(|(ids, kept)| match keys {
+                Keys::None => matcher.feed(ids),
+                Keys::Anew => matcher.feed_keys(ids, &compute(ids)),
+                Keys::Kept => matcher.feed_keys(ids, kept),
             });
             fed.map(|()| matcher.finish().coded.bits).expect("not too many matches")
         };
-        let mut times = [const { Vec::new() }; 2];
+        let mut times = [const { Vec::new() }; 3];
         for _ in 0..if quick { 1 } else { ROUNDS } {
-            times[0].push(ns_each(1, || _ = black_box(answer(false))) / 1e6);
-            times[1].push(ns_each(1, || _ = black_box(answer(true))) / 1e6);
+            for (times, keys) in times.iter_mut().zip([Keys::None, Keys::Anew, Keys::Kept]) {
+                times.push(ns_each(1, || _ = black_box(answer(keys))) / 1e6);
+            }
         }
-        let [from_ids, kept] = times.map(|mut times| median(&mut times));
-        let bytes = u64::from(8 + 4 * probes);
+        let [none, anew, kept] = times.map(|mut times| median(&mut times));
         table.push([
             format!("2^-{probes}").into(),
-            from_ids.into(),
+            none.into(),
+            anew.into(),
             kept.into(),
-            (kept / from_ids).into(),
-            bytes.into(),
+            (kept / anew).into(),
+            (kept / none).into(),
+            (size_of::<RingedKey>() as u64).into(),
         ]);
     }
     Ok(table)
+}
+
+/// Which precomputed keys a node has for its list.
+#[derive(Clone, Copy)]
+enum Keys {
+    None,
+    /// Computed when the filter arrives, as they must be if keys serve one rate only and the rate is another.
+    Anew,
+    Kept,
 }

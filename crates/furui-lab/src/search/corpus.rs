@@ -58,9 +58,14 @@ impl Corpus {
         self.ids.len() as u32
     }
 
+    /// Whether the documents are made up, and not real text.
+    pub(crate) fn is_made_up(&self) -> bool {
+        matches!(self.lists, Lists::Drawn(_))
+    }
+
     /// Whether the corpus has the figures of the paper's Table 1.
     pub(crate) fn has_shape_of_the_paper(&self) -> bool {
-        matches!(self.lists, Lists::Drawn(_)) && self.documents() == zipf::Shape::PAPER.documents
+        self.is_made_up() && self.documents() == zipf::Shape::PAPER.documents
     }
 
     /// The words that occur in the first `documents` documents.

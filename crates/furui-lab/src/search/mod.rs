@@ -25,9 +25,9 @@ pub(crate) use best_rate::{best, best_rates, eq18};
 pub(crate) use check_time::{fig6, keys_kept};
 pub(crate) use codings::{coded_sets, codings};
 pub(crate) use corpus::Corpus;
-pub(crate) use rates::{fig4, fig5};
+pub(crate) use rates::{eq5, fig2, fig4, fig5};
 pub(crate) use three::three;
-pub(crate) use traffic::{cuts, cuts_smaller_first, fig7, fig8_and_9, table1};
+pub(crate) use traffic::{PAPER_BITS, cuts, cuts_smaller_first, fig7, fig8_and_9, table1};
 pub(crate) use zipf::Shape;
 
 /// The numbers k of the paper's rates α = 2⁻ᵏ, from 2⁻¹ to 2⁻¹¹.
@@ -47,14 +47,24 @@ pub(crate) struct Options {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::table::Cell;
 
-    /// Fig. 5: a fixed filter made for 500 keys has 9.37 times the rate of a variable one, on average up to 1000 keys.
+    /// Fig. 5: a fixed filter made for 500 keys has 9.37 times the rate of a variable one, on average up to 1000 keys, and
+    /// a ringed one of as many bits hardly more.
     #[test]
-    fn the_ratio_of_fig_5_is_that_of_the_paper() {
-        let table = fig5(true).expect("valid filters");
-        let mean = table.rows.last().expect("the row of means");
-        assert!(matches!(mean[6], Cell::Number(ratio) if (ratio - 9.37).abs() < 0.01), "{mean:?}");
-        assert!(matches!(mean[7], Cell::Number(ratio) if (ratio - 1.0).abs() < 1e-6), "{mean:?}");
+    fn the_ratios_of_fig_5_are_those_of_the_paper() {
+        let table = fig5(true).expect("filters that can be");
+        let mean = |column: &str| table.number(column, &[("keys", "1 to 1000, mean".into())]);
+        assert!((mean("fixed / variable") - 9.37).abs() < 0.01);
+        assert!((mean("ringed / variable") - 1.000_000_4).abs() < 1e-6);
+    }
+
+    /// Eq. 5 and Fig. 2: n filters of one element err n times as often as one, and a ring has evener windows than groups.
+    #[test]
+    fn one_filter_for_each_element_errs_n_times_as_often_and_long_windows_are_even() {
+        let table = eq5(true).expect("filters that can be");
+        let measured = |n: u64| table.number("measured", &[("n", n.into())]);
+        assert!((5.0..20.0).contains(&(measured(10) / measured(1))));
+        let spreads = fig2().expect("filters that can be").points("delta", "spread / mean", &[]);
+        assert!(spreads.is_sorted_by(|short, long| short.1 > long.1), "{spreads:?}");
     }
 }

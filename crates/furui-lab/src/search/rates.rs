@@ -1,4 +1,4 @@
-//! False-positive rates by size of the set: Figs. 4 and 5.
+//! False-positive rates by size of the set: eq. 5, and Figs. 2, 4 and 5.
 
 use furui::filter::{Bloom, FilterMut, Gamma, RingedBloom, RingedParams, ringed_rate, ringed_rate_refined, sizing};
 use furui::{KeyHash, Result};
@@ -18,7 +18,15 @@ pub(crate) fn fig4(quick: bool) -> Result<Table> {
     let mut table = Table::new(
         "fig4",
         "Fig. 4: the rate of a ringed filter, alpha = 2^-10".to_owned(),
-        ["keys", "delta", "eq. 13", "refined", "measured", "of the Bloom filter's of the same bits"],
+        [
+            "keys",
+            "delta",
+            "eq. 13",
+            "refined",
+            "measured",
+            "eq. 13 / measured",
+            "of the Bloom filter's of the same bits",
+        ],
     );
     let sizes: &[u64] =
         if quick { &[100, 1000] } else { &[100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000] };
@@ -43,6 +51,7 @@ pub(crate) fn fig4(quick: bool) -> Result<Table> {
                 paper.into(),
                 refined.into(),
                 measured.into(),
+                (paper / measured).into(),
                 (measured / bloom).into(),
             ]);
         }
@@ -50,65 +59,148 @@ pub(crate) fn fig4(quick: bool) -> Result<Table> {
     Ok(table)
 }
 
-/// Fig. 5: the rates of fixed, variable and ringed filters (δ = 100,000) by the number of keys, where the fixed filter
-/// is made for 500 keys, the mean number. The last row is the mean of the ratios to the variable filter.
-pub(crate) fn fig5(quick: bool) -> Result<Table> {
-    let mut table = Table::new(
-        "fig5",
-        "Fig. 5: the rates of the filters, alpha = 2^-10, and their means from 1 to 1000 keys".to_owned(),
-        [
-            "keys",
-            "fixed",
-            "variable",
-            "ringed",
-            "fixed, measured",
-            "ringed, measured",
-            "fixed / variable",
-            "ringed / Bloom of its bits",
-        ],
-    );
-    let params = RingedParams::new(PROBES, Gamma::Whole, 100_000)?;
-    let gamma = params.gamma();
-    let bits = sizing::bits(sizing::rate_half_full(PROBES), 500);
-    // The rates by formula of the fixed, the variable and the ringed filter, and of a Bloom filter with the ringed
-    // one's bits.
-    let rates = |keys: u64| {
-        let variable = sizing::rate(PROBES, keys, sizing::bits(sizing::rate_half_full(PROBES), keys));
-        let bloom = (-(-f64::from(PROBES) / gamma).exp_m1()).powi(PROBES as i32);
-        [sizing::rate(PROBES, keys, bits), variable, ringed_rate(PROBES, keys, 100_000, gamma), bloom]
-    };
-    let mut push = |keys: Cell, [fixed, variable, ringed, bloom]: [f64; 4], measured: [f64; 2]| {
-        let measured = measured.map(|rate| if rate.is_nan() { "".into() } else { rate.into() });
-        let [of_fixed, of_ringed] = measured;
+/// Section 3, before eq. 6: a set as n filters of one element each, all of which are asked. At n = 1 the rate is α, and
+/// the paper's α′ = 1 - (1 - α)ⁿ takes the filters for independent. Beside it, what one filter of n groups and the ring
+/// make of the same bits.
+pub(crate) fn eq5(quick: bool) -> Result<Table> {
+    let asked: u64 = if quick { 100_000 } else { 1_000_000 };
+    let columns =
+        ["n", "1 - (1 - alpha)^n", "measured", "measured / formula", "n-divided, measured", "ringed, measured"];
+    let mut table = Table::new("eq5", format!("Eq. 5: n filters of one element each, {asked} keys asked"), columns);
+    let gamma = sizing::bits(sizing::rate_half_full(PROBES), 1);
+    let sets = if quick { 100 } else { 500 };
+    let mut alpha = 0.0;
+    let sizes: &[u64] = if quick { &[1, 10] } else { &[1, 2, 5, 10, 20, 50, 100, 200, 500, 1000] };
+    for &n in sizes {
+        let (mut yes, mut rates) = (0, [0.0; 2]);
+        for set in 0..sets {
+            let members: Vec<_> = (0..n).map(|i| KeyHash::new(mix(set << 32 | i))).collect();
+            // All filters have the same functions, so the bits of a key are the same in all of them.
+            let of = |key: &KeyHash| -> Result<u64> {
+                let mut filter = Bloom::from_parts(gamma, PROBES)?;
+                filter.insert_hash(*key)?;
+                Ok(filter.as_bytes().iter().rev().fold(0, |bits, &byte| bits << 8 | u64::from(byte)))
+            };
+            let filters: Vec<u64> = members.iter().map(of).collect::<Result<_>>()?;
+            for i in 0..asked / sets {
+                let key = of(&KeyHash::new(mix(1 << 60 | set << 32 | i)))?;
+                yes += u64::from(filters.iter().any(|filter| key & !filter == 0));
+            }
+            for (rate, delta) in rates.iter_mut().zip([1, 100_000]) {
+                let mut filter = RingedBloom::with_size(RingedParams::new(PROBES, Gamma::Whole, delta)?, n)?;
+                filter.insert_all(&members)?;
+                *rate += filter.false_positive_rate() / sets as f64;
+            }
+        }
+        let measured = yes as f64 / (asked / sets * sets) as f64;
+        if n == 1 {
+            alpha = measured;
+        }
+        let formula = 1.0 - (1.0 - alpha).powf(n as f64);
         table.push([
-            keys,
-            fixed.into(),
-            variable.into(),
-            ringed.into(),
-            of_fixed,
-            of_ringed,
-            (fixed / variable).into(),
-            (ringed / bloom).into(),
+            n.into(),
+            formula.into(),
+            measured.into(),
+            (measured / formula).into(),
+            rates[0].into(),
+            rates[1].into(),
         ]);
+    }
+    Ok(table)
+}
+
+/// Fig. 2: how the rates of the windows of one filter spread, by the length of a window. With δ = 1 they are the groups
+/// of the n-divided filter.
+pub(crate) fn fig2() -> Result<Table> {
+    let n: u64 = 10_000;
+    let columns = ["delta", "mean", "least", "at 10 %", "median", "at 90 %", "greatest", "spread / mean"];
+    let mut table = Table::new("fig2", format!("Fig. 2: the rates of the windows of a filter of {n} keys"), columns);
+    let members: Vec<_> = (0..n).map(|i| KeyHash::new(mix(i))).collect();
+    for delta in [1, 10, 100, 1000, 100_000] {
+        let params = RingedParams::new(PROBES, Gamma::Whole, delta)?;
+        let mut filter = RingedBloom::with_size(params, n)?;
+        filter.insert_all(&members)?;
+        let bytes = filter.as_bytes();
+        let (bits, window) = (filter.bits(), u64::from(params.window()));
+        let mut before = vec![0u64; bits as usize + 1];
+        for bit in 0..bits as usize {
+            before[bit + 1] = before[bit] + u64::from(bytes[bit / 8] >> (bit % 8) & 1);
+        }
+        // The bits that are set up to a position, counted around the ring.
+        let ones = |to: u64| to / bits * before[bits as usize] + before[(to % bits) as usize];
+        let rate = |group: u64| {
+            let start = group * (bits / n);
+            ((ones(start + window) - ones(start)) as f64 / window as f64).powi(PROBES as i32)
+        };
+        let mut rates: Vec<f64> = (0..n).map(rate).collect();
+        rates.sort_by(f64::total_cmp);
+        let mean = rates.iter().sum::<f64>() / n as f64;
+        let spread = (rates.iter().map(|rate| (rate - mean).powi(2)).sum::<f64>() / n as f64).sqrt();
+        let at = |percent: u64| Cell::from(rates[((n - 1) * percent / 100) as usize]);
+        let row = [0, 10, 50, 90, 100].map(at);
+        table.push([u64::from(delta).into(), mean.into()].into_iter().chain(row).chain([(spread / mean).into()]));
+    }
+    Ok(table)
+}
+
+/// Fig. 5: the rates of fixed, variable and ringed filters (δ = 100,000) by the number of keys, where the fixed filter
+/// is made for 500 keys, the mean number. The ringed filter has the bits of the variable one, m = M(α, n) (eq. 7), or γ =
+/// M(α, 1) whole bits a key (eq. 6), which are more. The last row has the means of the rates, and their ratios.
+pub(crate) fn fig5(quick: bool) -> Result<Table> {
+    let columns = [
+        "keys",
+        "fixed",
+        "variable",
+        "ringed",
+        "ringed, gamma whole",
+        "fixed, measured",
+        "variable, measured",
+        "ringed, measured",
+        "ringed, gamma whole, measured",
+        "fixed / variable",
+        "ringed / variable",
+        "ringed, gamma whole / variable",
+    ];
+    let title = "Fig. 5: the rates of the filters, alpha = 2^-10, and their means from 1 to 1000 keys";
+    let mut table = Table::new("fig5", title.to_owned(), columns);
+    let variable_bits = |keys: u64| sizing::bits(sizing::rate_half_full(PROBES), keys);
+    let whole = RingedParams::new(PROBES, Gamma::Whole, 100_000)?;
+    // By formula: the fixed, the variable, and the two ringed filters.
+    let rates = |keys: u64| {
+        let ringed = |gamma: f64| ringed_rate(PROBES, keys, 100_000, gamma);
+        [
+            sizing::rate(PROBES, keys, variable_bits(500)),
+            sizing::rate(PROBES, keys, variable_bits(keys)),
+            ringed(variable_bits(keys) as f64 / keys as f64),
+            ringed(whole.gamma()),
+        ]
+    };
+    let mut push = |keys: Cell, formula: [f64; 4], measured: [Cell; 4]| {
+        let ratios = [0, 2, 3].map(|i| Cell::from(formula[i] / formula[1]));
+        table.push([keys].into_iter().chain(formula.map(Cell::from)).chain(measured).chain(ratios));
     };
     for keys in (100..=1000).step_by(100) {
         let filters = if quick { 10 } else { KEYS / keys };
-        let mut measured = [0.0; 2];
+        let mut measured = [0.0; 4];
         for set in 0..filters {
             let hashes: Vec<_> = (0..keys).map(|i| KeyHash::new(mix(set << 32 | i))).collect();
-            let mut fixed = Bloom::from_parts(bits, PROBES)?;
-            fixed.insert_all(&hashes).expect("a Bloom filter is never full");
-            let mut ringed = RingedBloom::with_size(params, keys)?;
-            ringed.insert_all(&hashes).expect("a Bloom filter is never full");
-            measured[0] += fixed.false_positive_rate() / filters as f64;
-            measured[1] += ringed.false_positive_rate() / filters as f64;
+            for (bits, measured) in [variable_bits(500), variable_bits(keys)].into_iter().zip(&mut measured[..2]) {
+                let mut bloom = Bloom::from_parts(bits, PROBES)?;
+                bloom.insert_all(&hashes)?;
+                *measured += bloom.false_positive_rate() / filters as f64;
+            }
+            for (gamma, measured) in [Gamma::Exact, Gamma::Whole].into_iter().zip(&mut measured[2..]) {
+                let mut ringed = RingedBloom::with_size(RingedParams::new(PROBES, gamma, 100_000)?, keys)?;
+                ringed.insert_all(&hashes)?;
+                *measured += ringed.false_positive_rate() / filters as f64;
+            }
         }
-        push(keys.into(), rates(keys), measured);
+        push(keys.into(), rates(keys), measured.map(Cell::from));
     }
     let mut means = [0.0; 4];
     for keys in 1..=1000 {
         means.iter_mut().zip(rates(keys)).for_each(|(mean, rate)| *mean += rate / 1000.0);
     }
-    push("1 to 1000, mean".into(), means, [f64::NAN; 2]);
+    push("1 to 1000, mean".into(), means, [(); 4].map(|()| "".into()));
     Ok(table)
 }

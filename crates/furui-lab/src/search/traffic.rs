@@ -17,7 +17,7 @@ use crate::table::{Cell, Table};
 pub(super) const DELTA: u32 = 100_000;
 
 /// The size of the paper's fixed filters, in bits: by eq. 4, that for 300 keys at α = 2⁻⁵.
-const PAPER_BITS: u64 = 2164;
+pub(crate) const PAPER_BITS: u64 = 2164;
 
 /// The number of rounds in which queries over all documents are drawn anew, to see how much their results vary. Queries
 /// over fewer documents are drawn in a quarter as many rounds.
@@ -82,10 +82,21 @@ pub(crate) fn fig7(corpora: &[Corpus], options: &Options) -> Result<Table, Box<d
 
 /// Figs. 8 and 9: the mean and maximum traffic of TFA with fixed and ringed filters, by the number of documents and α.
 /// Fixed filters are either made for the same number of keys at each α, as the paper's must be, or have, for each α,
-/// the bits with the least mean traffic at half of the documents.
+/// the bits with the least mean traffic at half of the documents. The list of the first word is sent, as in the paper,
+/// and, in the last two columns, the smaller one, as by a node.
 pub(crate) fn fig8_and_9(corpora: &[Corpus], options: &Options) -> Result<[Table; 2], Box<dyn Error>> {
-    let columns =
-        ["corpus", "documents", "k", "fixed, bits", "fixed", "bits of each alpha", "fixed with them", "ringed"];
+    let columns = [
+        "corpus",
+        "documents",
+        "k",
+        "fixed, bits",
+        "fixed",
+        "bits of each alpha",
+        "fixed with them",
+        "ringed",
+        "fixed, smaller first",
+        "ringed, smaller first",
+    ];
     let mut tables = [("fig8", "Fig. 8: mean"), ("fig9", "Fig. 9: maximum")]
         .map(|(name, what)| Table::new(name, format!("{what} traffic in kbit, alpha = 2^-k"), columns));
     options.bar.set_length(corpora.iter().map(|corpus| steps(corpus).len() as u64).sum());
@@ -93,18 +104,22 @@ pub(crate) fn fig8_and_9(corpora: &[Corpus], options: &Options) -> Result<[Table
         let tuned = tuned_for(corpus);
         let made = RATES.map(|probes| bits_of_keys(corpus, &tuned, probes)).collect::<Vec<_>>();
         let ways = RATES.zip(made.iter().zip(&tuned)).flat_map(|(probes, (&made, &tuned))| {
-            [Choice::fixed(probes, made), Choice::fixed(probes, tuned), Choice::ringed(probes, Gamma::Whole, DELTA)]
+            let (made, ringed) = (Choice::fixed(probes, made), Choice::ringed(probes, Gamma::Whole, DELTA));
+            let drawn = [made, Choice::fixed(probes, tuned), ringed].map(|choice| (Order::Drawn, choice));
+            drawn.into_iter().chain([made, ringed].map(|choice| (Order::SmallerFirst, choice)))
         });
-        let ways: Vec<Way> = ways.map(|choice| (Order::Drawn, choice)).collect();
+        let ways: Vec<Way> = ways.collect();
         for documents in steps(corpus) {
             let traffic = measure(&options.workload(corpus, documents, 2), &ways, false)?;
             options.bar.inc(1);
             for (i, probes) in RATES.enumerate() {
                 let figures: [Figure; 2] = [Traffic::mean, |traffic| traffic.max as f64];
                 for (table, figure) in tables.iter_mut().zip(figures) {
-                    let [fixed, with_tuned, ringed] = [0, 1, 2].map(|way| kbit(figure(&traffic[3 * i + way])));
+                    let [fixed, with_tuned, ringed, fixed_ours, ringed_ours] =
+                        [0, 1, 2, 3, 4].map(|way| kbit(figure(&traffic[5 * i + way])));
                     let head = [corpus.name.as_str().into(), u64::from(documents).into(), u64::from(probes).into()];
-                    table.push(head.into_iter().chain([made[i].into(), fixed, tuned[i].into(), with_tuned, ringed]));
+                    let drawn = [made[i].into(), fixed, tuned[i].into(), with_tuned, ringed];
+                    table.push(head.into_iter().chain(drawn).chain([fixed_ours, ringed_ours]));
                 }
             }
         }

@@ -1,6 +1,6 @@
 use std::fmt::Write;
 
-use furui_search::{Place, Report, Round, Snippets};
+use furui_search::{Cost, Place, Report, Round, Snippets, Wants};
 use tokio::sync::mpsc;
 
 use super::{Asked, Call, Event, Hit, Refused, Status, Step, Summary};
@@ -10,8 +10,9 @@ use crate::node::{Node, NodeError, SearchEvent, SearchOptions};
 const EVENTS: usize = 16;
 
 impl Node {
-    /// Answers the calls of the [HTTP face](crate::http) until it closes.
-    pub async fn answer(self, mut calls: mpsc::Receiver<Call>) {
+    /// Answers the calls of the [HTTP face](crate::http) until it closes. Searches that do not say how sets are to be
+    /// coded want them as `usual`.
+    pub async fn answer(self, mut calls: mpsc::Receiver<Call>, usual: Wants) {
         while let Some(call) = calls.recv().await {
             let node = self.clone();
             // The face bounds the number of concurrent calls.
@@ -34,7 +35,7 @@ impl Node {
                         let wanted = node.wanted(&ids);
                         let _ = answer.send(wanted.map_err(|error| Refused { error: error.to_string() }));
                     }
-                    Call::Search { asked, events } => node.search_for_face(asked, events).await,
+                    Call::Search { asked, events } => node.search_for_face(asked, usual, events).await,
                     Call::Status { answer } => {
                         if let Ok(status) = node.status_for_face().await {
                             let _ = answer.send(status);
@@ -45,10 +46,11 @@ impl Node {
         }
     }
 
-    async fn search_for_face(&self, asked: Asked, to: mpsc::Sender<Event>) {
+    async fn search_for_face(&self, asked: Asked, usual: Wants, to: mpsc::Sender<Event>) {
         let options = SearchOptions {
             limit: Some(asked.limit.into()),
             after: asked.cursor,
+            wants: asked.wants.unwrap_or(usual),
             explain: asked.explain,
             ..SearchOptions::default()
         };
@@ -133,13 +135,12 @@ fn steps(report: &Report) -> Vec<Step> {
             format!("round {}: {seen} of at most {most} ids of `{}` examined, {found} found", number + 1, words[0]);
         steps.push(Step { step, sent: round.sent_bytes, received: round.back_bytes, done: Some(*at) });
         for cost in costs {
+            let Cost { coding, in_three, sent_bits, back_bits, .. } = cost;
             let word = words.get(cost.term as usize + 1).map_or("?", String::as_str);
+            let third = if *in_three { ", in three messages" } else { "" };
             let step = format!(
-                "round {}: `{word}` met, {:?}, {} bits there and {} back",
-                number + 1,
-                cost.coding,
-                cost.sent_bits,
-                cost.back_bits
+                "round {}: `{word}` met by {coding}{third}, {sent_bits} bits there and {back_bits} back",
+                number + 1
             );
             steps.push(Step { step, sent: cost.sent_bytes, received: cost.back_bytes, done: None });
         }

@@ -1,7 +1,7 @@
 use std::ops::Range;
 use std::time::Duration;
 
-use furui_search::{ContentId, Place, Query, Record, Snippet, Snippets};
+use furui_search::{ContentId, Place, Query, Record, Snippet, Snippets, Wants};
 use serde::{Serialize, Serializer};
 use tokio::sync::{mpsc, oneshot};
 
@@ -64,6 +64,8 @@ pub struct Asked {
     pub limit: u32,
     /// The [`Summary::cursor`] of the answer to continue.
     pub cursor: Option<Place>,
+    /// How sets are coded between nodes; `None` for what is usual at the node.
+    pub wants: Option<Wants>,
     /// True if [`Event::Step`]s are wanted.
     pub explain: bool,
 }

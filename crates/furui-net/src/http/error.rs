@@ -2,13 +2,13 @@ use std::fmt;
 
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use furui_search::QueryError;
+use furui_search::{QueryError, WantsError};
 use serde_json::json;
 
 use super::{MAX_IDS, MAX_LIMIT, MAX_PUBLISHES, MAX_SEARCHES, PATIENCE};
 
 /// Why a request was not answered.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum ApiError {
     /// The path does not exist.
     NotFound,
@@ -28,6 +28,8 @@ pub enum ApiError {
     Limit,
     /// `cursor` is not a cursor.
     Cursor,
+    /// `coding` and `rate` name no coding.
+    Coding(WantsError),
     /// The query cannot be understood.
     Query(QueryError),
     /// The maximum number of concurrent searches, or publications, is reached. The text names them.
@@ -53,6 +55,7 @@ impl ApiError {
             | Self::Urls
             | Self::Limit
             | Self::Cursor
+            | Self::Coding(_)
             | Self::Query(_) => StatusCode::BAD_REQUEST,
             Self::Busy(_) | Self::Closing => StatusCode::SERVICE_UNAVAILABLE,
             Self::Node(_) => StatusCode::INTERNAL_SERVER_ERROR,
@@ -78,6 +81,7 @@ impl fmt::Display for ApiError {
             Self::Urls => write!(f, "a body of URLs has one a line, at most {MAX_IDS} lines, and at most a MiB"),
             Self::Limit => write!(f, "a limit is a number from 1 to {MAX_LIMIT}; use the cursor of the answer to get more"),
             Self::Cursor => f.write_str("a cursor is the one in an answer's last line: 48 hexadecimal digits"),
+            Self::Coding(error) => error.fmt(f),
             Self::Query(error) => error.fmt(f),
             Self::Busy(what) => write!(
                 f,

@@ -8,7 +8,7 @@
 //! | `POST /wanted`, a body of ids of documents, 40 hexadecimal digits a line, at most 4096 | `{"wanted":[…]}`: which of them, counted from 0, are not published already |
 //! | `POST /unpublish`, a body of URLs, one a line, at most 4096 and a MiB | `{"withdrawn":…,"unknown":[…]}`: of how many something was published, and which of them, counted from 0, are others |
 //! | `POST /unpublish?all=true` | `{"withdrawn":…}`: how much of all that was published; ask again until nothing is left |
-//! | `GET /search?q=…` and, if wanted, `&limit=…&cursor=…&explain=true` | lines: `{"id":…,"url":…,"title":…,"snippet":…,"title_marks":[[0,5],…],"marks":[[…],…],"score":…}` as they are found (marks in bytes), `{"step":…,"sent":…,"received":…}` if explained, last `{"total":…,"bytes":…,"cursor":…,"whole":…}` |
+//! | `GET /search?q=…` and, if wanted, `&limit=…&cursor=…&coding=…&rate=…&explain=true` ([`Wants::named`](furui_search::Wants::named)) | lines: `{"id":…,"url":…,"title":…,"snippet":…,"title_marks":[[0,5],…],"marks":[[…],…],"score":…}` as they are found (marks in bytes), `{"step":…,"sent":…,"received":…}` if explained, last `{"total":…,"bytes":…,"cursor":…,"whole":…}` |
 //! | `GET /status` | what the node is and holds: a page for who accepts `text/html`, JSON for all others |
 //! | `GET /metrics` | the same figures for Prometheus |
 //!

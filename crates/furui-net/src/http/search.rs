@@ -1,7 +1,7 @@
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query as Parameters, State};
 use axum::response::Response;
-use furui_search::{Place, Query};
+use furui_search::{Place, Query, Wants};
 use serde::Deserialize;
 
 use super::answer::Answer;
@@ -13,6 +13,8 @@ pub(super) struct Wanted {
     q: String,
     limit: Option<u32>,
     cursor: Option<String>,
+    coding: Option<String>,
+    rate: Option<f64>,
     #[serde(default)]
     explain: bool,
 }
@@ -46,7 +48,8 @@ fn asked(wanted: Result<Parameters<Wanted>, QueryRejection>) -> Result<Asked, Ap
     }
     let cursor = wanted.cursor.as_deref().map(cursor).transpose()?;
     let query = Query::parse(&wanted.q).map_err(ApiError::Query)?;
-    Ok(Asked { query, limit, cursor, explain: wanted.explain })
+    let wants = Wants::named(wanted.coding.as_deref(), wanted.rate).map_err(ApiError::Coding)?;
+    Ok(Asked { query, limit, cursor, wants, explain: wanted.explain })
 }
 
 /// Reads a cursor that an earlier answer contained.

@@ -1,5 +1,5 @@
 use super::super::codec::{decode_steps, encode_steps};
-use super::super::message::{CodingKind, Cost, Meet, Met, Refusal, Request, Response, Settle, Term, Wants};
+use super::super::message::{Cost, Meet, Met, Refusal, Request, Response, Settle, Term, Wants};
 use super::super::{CodecError, CodedSet, Coding, ContentId, IdRange, Peer, plan, settle};
 
 /// The ids that an exchange sends, and how they are to be coded.
@@ -68,12 +68,9 @@ impl Exchange {
         Self { with, how: How::AsWanted, coding: Coding::Ids, stage: Stage::Meeting }
     }
 
-    /// The coding of the set that was sent last.
-    pub(super) fn coding(&self) -> CodingKind {
-        match self.stage {
-            Stage::Meeting => self.coding.into(),
-            Stage::Settling { .. } => CodingKind::GolombInThree,
-        }
+    /// The coding of the set that was sent last, and whether the third message is what is sent now.
+    pub(super) fn coding(&self) -> (Coding, bool) {
+        (self.coding, matches!(self.stage, Stage::Settling { .. }))
     }
 
     /// The next message of the exchange, and its number of bits.

@@ -258,7 +258,7 @@ impl Meeting {
             self.costs.push(Cost { term, ..Cost::default() });
         }
         let cost = self.costs.last_mut()?;
-        cost.coding = exchange.coding();
+        (cost.coding, cost.in_three) = exchange.coding();
         cost.sent_bits += bits;
         cost.sent_bytes += request.len() as u64;
         Some(Next::Send { exchange, request })

@@ -281,11 +281,11 @@ impl Answerer {
         let set = CodedSet::decode(&meet.set, meet.range).map_err(|_| Refusal::Invalid)?;
         let mut matcher = Matcher::new(set);
         let whole = index.size(&meet.word).map_err(|_| Refusal::Failed)?.whole;
-        let ringed = if let Coding::Ringed(params) = matcher.coding() { Some(params) } else { None };
+        let is_ringed = matches!(matcher.coding(), Coding::Ringed(_));
         let keys = &mut self.keys;
         let mut steps = Vec::new();
         let feed = |ids: &[_], weights: &[Weight]| {
-            match ringed.and_then(|params| keys.of(&meet.word, ids, params)) {
+            match if is_ringed { keys.of(&meet.word, ids) } else { None } {
                 Some(keys) => matcher.feed_keys(ids, keys)?,
                 None => matcher.feed(ids)?,
             }

@@ -1,3 +1,5 @@
+use std::fmt;
+
 use super::bit_writer::low_bits;
 use super::field::{Fields, push_number};
 use super::rice;
@@ -17,9 +19,10 @@ use furui::{HashAlgorithm, HashSpec};
 /// | Golomb | n₁ (log₂(cells / n₁) + 1.5) | a rank and v bits for each match, a part n₁ / cells of n₂ false |
 ///
 /// The first three are those of the paper's section 5: its Naive algorithm, and its TFA with either filter.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Coding {
     /// Sends all ids in full.
+    #[default]
     Ids,
     /// Sends a Bloom filter whose size does not depend on the set.
     Fixed {
@@ -139,6 +142,22 @@ const GOLOMB_THREE: u8 = 4;
 const GAMMA_UNIT: f64 = 4_294_967_296.0;
 
 impl Coding {
+    /// The maximum number of bytes of a tag and its parameters.
+    pub(crate) const MAX_HEADER: usize = 15;
+
+    /// The tag and the parameters, as at the beginning of a set.
+    pub(crate) fn header(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        self.write(&mut bytes);
+        bytes
+    }
+
+    /// The coding with this [`header`](Self::header).
+    pub(crate) fn from_header(bytes: &[u8]) -> Option<Self> {
+        let mut fields = Fields(bytes);
+        Self::read(&mut fields).filter(|_| fields.0.is_empty())
+    }
+
     /// Refuses invalid parameters.
     pub(super) fn validated(self) -> Result<Self, CodecError> {
         match self {
@@ -192,5 +211,23 @@ impl Coding {
             _ => return None,
         };
         coding.validated().ok()
+    }
+}
+
+impl fmt::Display for Coding {
+    /// The coding with its parameters, for people.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Ids => f.write_str("ids"),
+            Self::Fixed { bits, probes } => write!(f, "fixed filter (k = {probes}, {bits} bits)"),
+            Self::Ringed(params) => {
+                let (k, delta) = (params.probes(), params.delta());
+                let gamma = (params.gamma() * 1e4).round() / 1e4;
+                write!(f, "ringed filter (k = {k}, gamma = {gamma}, delta = {delta})")
+            }
+            Self::Golomb(Golomb { cell_bits, check_bits, .. }) => {
+                write!(f, "Golomb-Rice coded set (cells of 2^-{cell_bits}, checks of {check_bits} bits)")
+            }
+        }
     }
 }

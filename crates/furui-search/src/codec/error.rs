@@ -1,6 +1,6 @@
 use std::fmt;
 
-use furui::filter::{ConfigError, Mismatch};
+use furui::filter::ConfigError;
 
 /// Why a set or an answer cannot be coded or read.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,8 +43,6 @@ pub enum CodecError {
         /// The number of ids.
         ids: usize,
     },
-    /// The precomputed keys were made with other parameters than the filter.
-    Mismatch(Mismatch),
 }
 
 impl fmt::Display for CodecError {
@@ -67,7 +65,6 @@ impl fmt::Display for CodecError {
             ),
             Self::Filter(error) => error.fmt(f),
             Self::Keys { keys, ids } => write!(f, "{keys} keys for {ids} ids: make one key for each id"),
-            Self::Mismatch(error) => error.fmt(f),
         }
     }
 }
@@ -76,7 +73,6 @@ impl std::error::Error for CodecError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Self::Filter(error) => Some(error),
-            Self::Mismatch(error) => Some(error),
             _ => None,
         }
     }
@@ -85,11 +81,5 @@ impl std::error::Error for CodecError {
 impl From<ConfigError> for CodecError {
     fn from(error: ConfigError) -> Self {
         Self::Filter(error)
-    }
-}
-
-impl From<Mismatch> for CodecError {
-    fn from(error: Mismatch) -> Self {
-        Self::Mismatch(error)
     }
 }

@@ -5,7 +5,7 @@ use super::rice::Ascending;
 use super::{CodecError, Coded, CodedSet, Coding, Golomb, MAX_MATCHES, MAX_PER_CELL, Session, ShortChecks};
 use crate::ContentId;
 use furui::KeyHash;
-use furui::filter::{Filter, RingedKeys};
+use furui::filter::{Filter, RingedKey};
 
 /// The number of ids that are looked up in a filter at a time.
 const CHUNK: usize = 1024;
@@ -148,12 +148,11 @@ impl Matcher {
     }
 
     /// Does what [`feed`](Self::feed) does, with a precomputed key for each id of `list`, so that a node need not hash
-    /// ids when a ringed filter arrives. Other codings ignore the keys.
+    /// ids when a ringed filter arrives, whatever its size and rate. Other codings ignore the keys.
     ///
     /// # Errors
-    /// As [`feed`](Self::feed); and if the number of keys is not that of the ids, or the keys have other parameters
-    /// than the filter.
-    pub fn feed_keys(&mut self, list: &[ContentId], keys: &RingedKeys) -> Result<(), CodecError> {
+    /// As [`feed`](Self::feed); and if the number of keys is not that of the ids.
+    pub fn feed_keys(&mut self, list: &[ContentId], keys: &[RingedKey]) -> Result<(), CodecError> {
         if !matches!(self.set.coding(), Coding::Ringed(_)) {
             return self.feed(list);
         }
@@ -163,7 +162,7 @@ impl Matcher {
             return Err(CodecError::Keys { keys: keys.len(), ids: list.len() });
         }
         let mut answers = Vec::new();
-        filter.contains_all_keys(keys, &mut answers)?;
+        filter.contains_all_keys(keys, &mut answers);
         let answers = list.iter().zip(answers).map(|(id, answer)| (id, answer && self.set.range.contains(*id)));
         self.matched = push_matches(&mut self.ids, 0, answers)?;
         Ok(())

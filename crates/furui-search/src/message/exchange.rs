@@ -2,31 +2,6 @@
 
 use super::super::{Coding, IdRange};
 
-/// How a query wants sets to be sent between keepers.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Wants {
-    /// The coding that takes the fewest bits: Golomb-Rice coded sets, with ranks and short checks back.
-    Best,
-    /// The paper's Naive algorithm: all ids.
-    Naive,
-    /// The paper's TFA with Bloom filters of one size for all lists.
-    Fixed {
-        /// The number of bits of every filter, m.
-        bits: u32,
-        /// The number of hash functions, k.
-        probes: u8,
-    },
-    /// The paper's TFA with ringed Bloom filters.
-    Ringed {
-        /// The number of probes k = log₂ 1/α; `None` for the best one by eq. 18 for the two sizes.
-        probes: Option<u8>,
-        /// The window δ in groups.
-        delta: u32,
-    },
-}
-
-impl Eq for Wants {}
-
 /// Asks the keeper of `word` which ids of a coded set are in its list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Meet {
@@ -69,8 +44,10 @@ pub struct Settle {
 pub struct Cost {
     /// The index of the word among the words after the first: first the rest of `must`, then `without`.
     pub term: u32,
-    /// The coding of the set, of the last one if it was sent again, and whether there was a third message.
-    pub coding: CodingKind,
+    /// The coding of the set, of the last one if it was sent again.
+    pub coding: Coding,
+    /// True if there was a third message.
+    pub in_three: bool,
     /// T₁: the bits of the set, as the paper counts them.
     pub sent_bits: u64,
     /// T₂: the bits of the answer.
@@ -79,32 +56,4 @@ pub struct Cost {
     pub sent_bytes: u64,
     /// The bytes of all answers.
     pub back_bytes: u64,
-}
-
-/// A [`Coding`] without its parameters.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum CodingKind {
-    /// [`Coding::Ids`].
-    #[default]
-    Ids,
-    /// [`Coding::Fixed`].
-    Fixed,
-    /// [`Coding::Ringed`].
-    Ringed,
-    /// [`Coding::Golomb`], in two messages.
-    Golomb,
-    /// [`Coding::Golomb`], with a third message.
-    GolombInThree,
-}
-
-impl From<Coding> for CodingKind {
-    /// The answer decides whether there will be a third message.
-    fn from(coding: Coding) -> Self {
-        match coding {
-            Coding::Ids => Self::Ids,
-            Coding::Fixed { .. } => Self::Fixed,
-            Coding::Ringed(_) => Self::Ringed,
-            Coding::Golomb(_) => Self::Golomb,
-        }
-    }
 }

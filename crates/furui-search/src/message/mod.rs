@@ -7,13 +7,15 @@ mod ranked;
 mod reader;
 mod request;
 mod response;
+mod wants;
 mod writer;
 
 use super::{Clause, ContentId, IdRange, Lock, LockKey, Peer, Weight, WordPostings};
 
 pub use error::MessageError;
-pub use exchange::{CodingKind, Cost, Meet, Met, Settle, Wants};
+pub use exchange::{Cost, Meet, Met, Settle};
 pub use ranked::{Ranked, Ranking};
+pub use wants::{Wants, WantsError};
 
 /// The first byte of every message.
 const VERSION: u8 = 1;

@@ -1,4 +1,4 @@
-use super::super::{ContentId, IdRange, Peer, Weight, limits};
+use super::super::{Coding, ContentId, IdRange, Peer, Weight, limits};
 use super::{MessageError, VERSION};
 
 /// Decodes a message. Memory for a count of elements is allocated only after the message was found to have that many
@@ -114,6 +114,12 @@ impl<'a> Reader<'a> {
     pub(super) fn bytes(&mut self, what: &'static str, most: usize) -> Result<&'a [u8], MessageError> {
         let count = self.count(what, most, 1)?;
         self.take(what, count)
+    }
+
+    pub(super) fn coding(&mut self, what: &'static str) -> Result<Coding, MessageError> {
+        let at = self.at;
+        let header = self.bytes("bytes of a coding", Coding::MAX_HEADER)?;
+        Coding::from_header(header).map_or_else(|| Self::invalid(what, at), Ok)
     }
 
     pub(super) fn word(&mut self) -> Result<String, MessageError> {

@@ -200,16 +200,18 @@ impl Wants {
                 }
                 to.varint(u64::from(delta));
             }
+            Self::Golomb => to.byte(5),
         }
     }
 
     fn decode(from: &mut Reader<'_>) -> Result<Self, MessageError> {
-        Ok(match from.tag("the coding that is wanted", 5)? {
+        Ok(match from.tag("the coding that is wanted", 6)? {
             0 => Self::Best,
             1 => Self::Naive,
             2 => Self::Fixed { bits: from.varint32("bits of a filter")?, probes: from.byte("probes")? },
             3 => Self::Ringed { probes: Some(from.byte("probes")?), delta: from.varint32("delta")? },
-            _ => Self::Ringed { probes: None, delta: from.varint32("delta")? },
+            4 => Self::Ringed { probes: None, delta: from.varint32("delta")? },
+            _ => Self::Golomb,
         })
     }
 }

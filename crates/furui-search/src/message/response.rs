@@ -1,7 +1,7 @@
-use super::super::{ContentId, Lock, LockKey, Weight, limits};
+use super::super::{Coding, ContentId, Lock, LockKey, Weight, limits};
 use super::reader::Reader;
 use super::writer::Writer;
-use super::{CodingKind, Cost, Fetched, Found, Listed, MessageError, Met, Ranked, Refusal, Response, WordSize};
+use super::{Cost, Fetched, Found, Listed, MessageError, Met, Ranked, Refusal, Response, WordSize};
 
 const SIZES: u8 = 0x81;
 const FOUND: u8 = 0x82;
@@ -16,10 +16,6 @@ const RANKED: u8 = 0x8a;
 const WITHDRAWN: u8 = 0x8b;
 const LOCKS: u8 = 0x8c;
 const KEYS: u8 = 0x8d;
-
-/// The codings, each at its number in messages, which is also the tag of its sets.
-const CODINGS: [CodingKind; 5] =
-    [CodingKind::Ids, CodingKind::Fixed, CodingKind::Ringed, CodingKind::Golomb, CodingKind::GolombInThree];
 
 /// The refusals, each at its number in messages.
 const REFUSALS: [Refusal; 6] =
@@ -233,7 +229,8 @@ impl Cost {
         to.count("costs", costs.len(), limits::COSTS);
         for cost in costs {
             to.varint(u64::from(cost.term));
-            to.byte(cost.coding as u8);
+            to.bytes("bytes of a coding", &cost.coding.header(), Coding::MAX_HEADER);
+            to.flag(cost.in_three);
             for number in [cost.sent_bits, cost.back_bits, cost.sent_bytes, cost.back_bytes] {
                 to.varint(number);
             }
@@ -241,10 +238,11 @@ impl Cost {
     }
 
     pub(super) fn decode_all(from: &mut Reader<'_>) -> Result<Vec<Self>, MessageError> {
-        from.all("costs", limits::COSTS, 6, |from| {
+        from.all("costs", limits::COSTS, 8, |from| {
             Ok(Self {
                 term: from.varint32("the word of a cost")?,
-                coding: CODINGS[usize::from(from.tag("the coding of a cost", CODINGS.len() as u8)?)],
+                coding: from.coding("the coding of a cost")?,
+                in_three: from.flag("whether there was a third message")?,
                 sent_bits: from.varint("a cost")?,
                 back_bits: from.varint("a cost")?,
                 sent_bytes: from.varint("a cost")?,

@@ -127,7 +127,7 @@ fn what_an_exchange_took_is_what_was_predicted() {
                 coding = plan::or_ids(coding, sizes.0, sizes.1, IdRange::ALL);
             }
             let predicted = predict(own, other, IdRange::ALL, coding).unwrap();
-            assert_eq!((cost.coding, predicted.claim), (coding.into(), None));
+            assert_eq!((cost.coding, predicted.claim), (coding, None));
             assert_eq!((cost.sent_bits, cost.back_bits), (predicted.sent.bits, predicted.back.bits), "{wants:?}");
             // The bytes around the set are version, kind, word, range, a flag and a length; those around the answer are
             // version, kind, two flags and two lengths.

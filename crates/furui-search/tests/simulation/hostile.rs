@@ -4,8 +4,8 @@
 use std::time::Duration;
 
 use furui_search::{
-    AnswerEvent, Answerer, CodingKind, ContentId, IdRange, Querier, QueryEvent, QueryOptions, Refusal, Request,
-    Response, Search, Term, Wants, limits,
+    AnswerEvent, Answerer, Coding, ContentId, IdRange, Querier, QueryEvent, QueryOptions, Refusal, Request, Response,
+    Search, Term, Wants, limits,
 };
 
 use crate::node::{BAD, Lists, Manner, Node, number, peer};
@@ -262,7 +262,7 @@ fn ids_that_are_ground_to_crowd_a_cell_do_not_hide_others() {
             if wants == Wants::Best && must == ["bloom", "search"] {
                 // One replica was asked twice, the second time with a set of ids.
                 let cost = outcome.report.rounds[0].costs[0];
-                assert_eq!(cost.coding, CodingKind::Ids);
+                assert_eq!(cost.coding, Coding::Ids);
                 assert!(cost.sent_bits > 160 * outcome.report.rounds[0].seen);
             }
         }

@@ -30,12 +30,13 @@ const WORDS: [(&str, f64); 12] = [
     ("nothing", 0.0),
 ];
 
-const CODINGS: [Wants; 5] = [
+const CODINGS: [Wants; 6] = [
     Wants::Best,
     Wants::Naive,
     Wants::Fixed { bits: 2164, probes: 5 },
     Wants::Ringed { probes: Some(7), delta: 1000 },
     Wants::Ringed { probes: None, delta: 1000 },
+    Wants::Golomb,
 ];
 
 const SURVEY: Survey = Survey { documents: 4000, mean_length: 40 };

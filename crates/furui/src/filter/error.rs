@@ -82,6 +82,15 @@ pub enum ConfigError {
     Mismatch(Mismatch),
     /// The keys of the filters to merge do not fit into one filter.
     Full(Full),
+    /// Parts of fixed sizes take more memory than they may.
+    BeyondMemory {
+        /// What takes the memory, in the plural.
+        what: &'static str,
+        /// How many bytes they take.
+        bytes: u64,
+        /// How many bytes they may take.
+        most: u64,
+    },
     /// There is not enough memory.
     NoMemory {
         /// The number of items for which there is no memory.
@@ -133,6 +142,10 @@ impl fmt::Display for ConfigError {
             Self::NothingToMerge => f.write_str("there is no filter to merge: name at least one"),
             Self::Mismatch(mismatch) => mismatch.fmt(f),
             Self::Full(full) => write!(f, "the filters together do not fit: {full}"),
+            Self::BeyondMemory { what, bytes, most } => write!(
+                f,
+                "{what} take {bytes} bytes, and at most {most} of the memory may be theirs: allow more memory, or choose smaller sizes"
+            ),
             Self::NoMemory { count, what } => {
                 write!(f, "{count} {what}: more than there is memory for; ask for less than that")
             }
@@ -261,6 +274,18 @@ impl Mismatch {
 }
 
 /// Why a batch of hashes was not inserted into a filter that may be full.
+///
+/// ```
+/// use furui::HashSpec;
+/// use furui::filter::{InsertError, QuotientFilter};
+///
+/// let mut seen = QuotientFilter::new(1, 8)?;
+/// let two = seen.hash_spec().hasher().hash_all(["a", "b"]);
+/// assert!(matches!(seen.insert_hashes(&two), Err(InsertError::Full(_))));
+/// let foreign = HashSpec::random().hasher().hash_all(["a"]);
+/// assert!(matches!(seen.insert_hashes(&foreign), Err(InsertError::Mismatch(_))));
+/// # Ok::<(), furui::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum InsertError {
     /// The filter has no room for all keys. Some of them may be inserted.

@@ -124,13 +124,47 @@ impl Source for Mapped<'_> {
 /// Maps a part of a file as a table, or reads it where files cannot be mapped. Errors call the file `name`.
 fn map_table(file: &DiskFile, name: &str, offset: u64, length: usize) -> Result<Buffer, ReadError> {
     let io = |source| ReadError::Io { file: name.to_owned(), source };
-    if let Some(pages) = file.map_private(offset, length).map_err(io)? {
-        return Ok(Buffer::mapped(pages));
+    match file.map_private(offset, length).map_err(io)? {
+        Some(pages) => Ok(Buffer::mapped(pages)),
+        None => read_table(file, name, offset, length),
     }
+}
+
+/// Reads a part of a file as a table. Errors call the file `name`.
+fn read_table(file: &impl ReadAt, name: &str, offset: u64, length: usize) -> Result<Buffer, ReadError> {
+    let io = |source| ReadError::Io { file: name.to_owned(), source };
     let mut bytes = Buffer::zeroed(length)
         .map_err(|_| io(io::Error::new(io::ErrorKind::OutOfMemory, no_memory(length, "bytes"))))?;
     file.read_at(offset, &mut bytes).map_err(io)?;
     Ok(bytes)
+}
+
+/// A file that has the sections of a filter's file among others, which the caller has checked. The table is read into
+/// memory.
+pub(super) struct Part<'a, F> {
+    pub(super) file: &'a F,
+    pub(super) envelope: &'a Envelope,
+}
+
+impl<F: ReadAt> Source for Part<'_, F> {
+    type Bytes = Buffer;
+
+    fn envelope(&self) -> &Envelope {
+        self.envelope
+    }
+
+    fn section(&self, tag: Tag, limit: usize) -> Result<Vec<u8>, ReadError> {
+        self.envelope.read_section(self.file, tag, limit)
+    }
+
+    fn table(&self, tag: Tag, length: u64) -> Result<Buffer, ReadError> {
+        let (offset, length) = self.place(tag, length)?;
+        read_table(self.file, self.envelope.name(), offset, length)
+    }
+
+    fn expect_sections(&self, _: &[Tag]) -> Result<(), ReadError> {
+        Ok(())
+    }
 }
 
 /// A file in memory, from which the tables are borrowed.

@@ -48,7 +48,7 @@ pub use growing::{GrowingBloom, MAX_PARTS};
 pub use probes::MAX_PROBES;
 pub use quotient::{Fingerprints, QuotientFilter, QuotientSlot};
 pub use recent::{Recent, RecentTag};
-pub use ringed::{Gamma, RingedBloom, RingedKey, RingedKeys, RingedParams, ringed_rate, ringed_rate_refined};
+pub use ringed::{Gamma, RingedBloom, RingedKey, RingedParams, ringed_rate, ringed_rate_refined};
 pub use similarity::{Estimate, Similarity};
 pub use split_block::{FINEST_SPLIT_BLOCK_RATE, MAX_PARQUET_BYTES, ParquetError, ParquetProblem, SplitBlockBloom};
 pub use stable::StableBloom;

@@ -1,13 +1,14 @@
-use std::io;
+use std::io::{self, Write};
 use std::ops::{Deref, DerefMut};
 
-use super::counters::CounterTable;
-use super::file::{META, Source, Stored, Writer};
-use super::probes::own_rate;
+use super::counters::{CounterTable, META_BYTES};
+use super::file::{META, Part, Source, Stored, Writer};
+use super::probes::{check_probes, own_rate};
 use super::steady::{check_stable, lasting_probes, read_stable, sequential_decrements, sequential_zeros};
 use super::{ConfigError, Filter, FilterMut, Full};
 use crate::bits::Buffer;
-use crate::format::{Kind, ReadError};
+use crate::format::field::{u32_at, u64_at};
+use crate::format::{Envelope, EnvelopeWriter, Kind, ReadAt, ReadError};
 use crate::hash::{HashSpec, KeyHash};
 
 #[cfg(test)]
@@ -68,9 +69,24 @@ impl StableBloomLight {
     /// # Errors
     /// If `rate` is not between 0 and 1, or there are too few counters for it.
     pub fn with_rate(counters: usize, rate: f64) -> Result<Self, ConfigError> {
+        Self::with_probes(counters, rate, Self::probes_for(counters, rate)?)
+    }
+
+    /// A filter of `counters` counters that makes `probes` probes a key, and whose false-positive rate settles at `rate`
+    /// or just below.
+    ///
+    /// # Errors
+    /// If `rate` is not between 0 and 1, or there is no such filter.
+    pub fn with_probes(counters: usize, rate: f64, probes: u32) -> Result<Self, ConfigError> {
         own_rate(rate, counters as u64)?;
-        let probes = lasting_probes(rate, MAX);
+        check_probes(probes)?;
         Self::from_parts(counters, probes, sequential_decrements(probes, rate, MAX).ceil() as usize)
+    }
+
+    /// The number of probes of [`with_rate`](Self::with_rate).
+    pub(crate) fn probes_for(counters: usize, rate: f64) -> Result<u32, ConfigError> {
+        own_rate(rate, counters as u64)?;
+        Ok(lasting_probes(rate, MAX))
     }
 
     /// A filter of `counters` counters that makes `probes` probes a key and `decrements` decrements an insertion
@@ -82,6 +98,25 @@ impl StableBloomLight {
         check_stable(counters, probes, decrements)?;
         let counters = CounterTable::new(counters, BITS, probes)?;
         Ok(Self { counters, decrements, cursor: 0, hash: HashSpec::default() })
+    }
+
+    /// Writes the sections of its file into another one.
+    pub(crate) fn write_sections(&self, out: &mut EnvelopeWriter<&mut dyn Write>) -> io::Result<()> {
+        self.write(out)
+    }
+
+    /// Takes over counters and cursor from a file that has the sections of a filter's file among others, all of them
+    /// checked by [`Envelope::verify`]. Returns false, and changes nothing, if that filter has another number of
+    /// counters, probes or decrements.
+    pub(crate) fn restore(&mut self, file: &impl ReadAt, envelope: &Envelope) -> Result<bool, ReadError> {
+        let source = Part { file, envelope };
+        let meta: [u8; META_BYTES] = source.meta()?;
+        let own = (self.counters() as u64, self.decrements as u64, self.probes());
+        if (u64_at(&meta, 0), u64_at(&meta, 8), u32_at(&meta, 16)) != own {
+            return Ok(false);
+        }
+        *self = Self { hash: self.hash, ..Self::read(&source)? };
+        Ok(true)
     }
 
     /// This filter, for keys that are hashed by `hash` instead of by [`HashSpec::default`]. Keys that are already in

@@ -61,6 +61,8 @@ pub enum Kind {
     Run,
     /// The journal of a store: hashes that are in no run yet, in order of arrival.
     Journal,
+    /// The tiers in front of the set of a store, as the last run left them.
+    Tiers,
     /// A Bloom filter.
     Bloom,
     /// A blocked Bloom filter.
@@ -98,6 +100,7 @@ impl Kind {
             Self::Manifest => 1,
             Self::Run => 2,
             Self::Journal => 3,
+            Self::Tiers => 8,
             Self::Bloom => 16,
             Self::BlockedBloom => 17,
             Self::CountingBloom => 18,
@@ -121,6 +124,7 @@ impl Kind {
             1 => Some(Self::Manifest),
             2 => Some(Self::Run),
             3 => Some(Self::Journal),
+            8 => Some(Self::Tiers),
             16 => Some(Self::Bloom),
             17 => Some(Self::BlockedBloom),
             18 => Some(Self::CountingBloom),
@@ -157,6 +161,7 @@ impl Kind {
             Self::Manifest => "manifest",
             Self::Run => "run",
             Self::Journal => "journal",
+            Self::Tiers => "tiers",
             Self::Bloom => "bloom",
             Self::BlockedBloom => "blocked",
             Self::CountingBloom => "counting",
@@ -181,6 +186,7 @@ impl fmt::Display for Kind {
             Self::Manifest => "the manifest of a store",
             Self::Run => "a run of a store",
             Self::Journal => "the journal of a store",
+            Self::Tiers => "the tiers of a store",
             Self::Bloom => "a Bloom filter",
             Self::BlockedBloom => "a blocked Bloom filter",
             Self::CountingBloom => "a counting Bloom filter",

@@ -1,6 +1,6 @@
-use crate::bits::scale;
-use crate::error::{Error, Result};
-use crate::filter::ConfigError;
+use super::index::{Index, SLOT_BYTES};
+use super::observed::Observed;
+use crate::error::Result;
 use crate::hash::KeyHash;
 
 /// An exact cache of the least recently used kind: the first tier of Kubota, Ueda and Yamana (section 4.3), whose
@@ -23,13 +23,13 @@ use crate::hash::KeyHash;
 ///
 /// ```
 /// use furui::KeyHash;
-/// use furui::seen::{Lru, LruOutcome};
+/// use furui::seen::{Lru, Observed};
 ///
 /// let mut lru = Lru::new(1)?;
 /// let [a, b] = [1, 2].map(KeyHash::new);
-/// assert_eq!(lru.observe(a), LruOutcome::Miss { evicted: None });
-/// assert_eq!(lru.observe(a), LruOutcome::Hit);
-/// assert_eq!(lru.observe(b), LruOutcome::Miss { evicted: Some(a) });
+/// assert_eq!(lru.observe(a), Observed::Miss { evicted: None });
+/// assert_eq!(lru.observe(a), Observed::Hit);
+/// assert_eq!(lru.observe(b), Observed::Miss { evicted: Some(a) });
 /// # Ok::<(), furui::Error>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -38,36 +38,7 @@ pub struct Lru {
     capacity: u32,
     newest: u32,
     oldest: u32,
-    /// The number of an entry plus 1, or 0 in an empty slot.
-    table: Vec<u32>,
-}
-
-/// The outcome of observing a key.
-///
-/// ```
-/// use furui::KeyHash;
-/// use furui::seen::{Lru, LruOutcome};
-///
-/// let mut lru = Lru::new(2)?;
-/// let evicted: Vec<u64> = [1, 2, 1, 3, 4]
-///     .into_iter()
-///     .filter_map(|key| match lru.observe(KeyHash::new(key)) {
-///         LruOutcome::Miss { evicted } => evicted.map(KeyHash::get),
-///         LruOutcome::Hit => None,
-///     })
-///     .collect();
-/// assert_eq!(evicted, [2, 1]);
-/// # Ok::<(), furui::Error>(())
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LruOutcome {
-    /// The key was in the cache, and is now the newest.
-    Hit,
-    /// The key was not in the cache, and is now the newest.
-    Miss {
-        /// The oldest key, if it was evicted to make room.
-        evicted: Option<KeyHash>,
-    },
+    index: Index,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -77,11 +48,8 @@ struct Entry {
     older: u32,
 }
 
-/// The bytes of an entry and its slots, rounded up.
-pub(super) const KEY_BYTES: usize = 21;
-
-/// The maximum number of keys in an LRU.
-const MAX_CAPACITY: usize = 1 << 30;
+/// The bytes of an entry and its slots.
+pub(super) const KEY_BYTES: usize = size_of::<Entry>() + SLOT_BYTES;
 
 /// The number that stands for no entry.
 const NONE: u32 = u32::MAX;
@@ -90,25 +58,10 @@ impl Lru {
     /// An empty cache with room for `capacity` keys, from 1 to 2³⁰.
     ///
     /// # Errors
-    /// [`Error::Config`] for another capacity; [`Error::NoMemory`].
+    /// [`Error::Config`](crate::Error::Config) for another capacity; [`Error::NoMemory`](crate::Error::NoMemory).
     pub fn new(capacity: usize) -> Result<Self> {
-        if !(1..=MAX_CAPACITY).contains(&capacity) {
-            return Err(ConfigError::OutOfRange {
-                what: "keys of an LRU cache",
-                given: capacity as u64,
-                least: 1,
-                most: MAX_CAPACITY as u64,
-            }
-            .into());
-        }
-        let no_memory = |_| Error::NoMemory { what: "an LRU cache", bytes: capacity.saturating_mul(KEY_BYTES) };
-        let (mut entries, mut table) = (Vec::new(), Vec::new());
-        entries.try_reserve_exact(capacity).map_err(no_memory)?;
-        // There is always an empty slot, so that every search ends.
-        let slots = capacity + capacity / 4 + 1;
-        table.try_reserve_exact(slots).map_err(no_memory)?;
-        table.resize(slots, 0);
-        Ok(Self { entries, capacity: capacity as u32, newest: NONE, oldest: NONE, table })
+        let (index, entries) = Index::new("keys of an LRU cache", capacity, KEY_BYTES)?;
+        Ok(Self { entries, capacity: capacity as u32, newest: NONE, oldest: NONE, index })
     }
 
     /// The number of keys for which there is room.
@@ -127,77 +80,39 @@ impl Lru {
     }
 
     /// Makes `key` the newest. The oldest key is evicted if there is no room.
-    pub fn observe(&mut self, key: KeyHash) -> LruOutcome {
-        match self.find(key) {
-            Ok(slot) => {
-                let number = self.table[slot] - 1;
+    pub fn observe(&mut self, key: KeyHash) -> Observed {
+        let key_of = |number: u32| self.entries[number as usize].key;
+        match self.index.find(key, key_of) {
+            Ok(number) => {
                 if number != self.newest {
                     self.unlink(number);
                     self.link_newest(number);
                 }
-                LruOutcome::Hit
+                Observed::Hit
             }
             Err(_) if self.entries.len() == self.capacity as usize => {
                 let number = self.oldest;
-                let evicted = self.entries[number as usize].key;
+                let evicted = key_of(number);
+                self.index.replace(number, evicted, key, key_of);
                 self.unlink(number);
-                self.empty_slot_of(evicted);
                 self.entries[number as usize].key = key;
-                // The search is repeated, because emptying a slot may have moved the gap.
-                let slot = self.find(key).unwrap_or_else(|gap| gap);
-                self.table[slot] = number + 1;
                 self.link_newest(number);
-                LruOutcome::Miss { evicted: Some(evicted) }
+                Observed::Miss { evicted: Some(evicted) }
             }
             Err(gap) => {
                 let number = self.entries.len() as u32;
                 self.entries.push(Entry { key, newer: NONE, older: NONE });
-                self.table[gap] = number + 1;
+                self.index.put(gap, number);
                 self.link_newest(number);
-                LruOutcome::Miss { evicted: None }
+                Observed::Miss { evicted: None }
             }
         }
     }
 
-    /// The slot where the search for a key begins. It grows with the hash.
-    fn home(&self, key: KeyHash) -> usize {
-        scale(key.get(), self.table.len())
-    }
-
-    fn next(&self, slot: usize) -> usize {
-        if slot + 1 == self.table.len() { 0 } else { slot + 1 }
-    }
-
-    /// The slot that leads to `key`, or as an error the empty slot where the search ended.
-    fn find(&self, key: KeyHash) -> std::result::Result<usize, usize> {
-        let mut slot = self.home(key);
-        loop {
-            match self.table[slot] {
-                0 => return Err(slot),
-                number if self.entries[number as usize - 1].key == key => return Ok(slot),
-                _ => slot = self.next(slot),
-            }
-        }
-    }
-
-    /// Empties the slot that leads to `key`, and moves later slots back over the gap unless that would bring them
-    /// before their home.
-    fn empty_slot_of(&mut self, key: KeyHash) {
-        let Ok(mut gap) = self.find(key) else { return };
-        let mut slot = self.next(gap);
-        while self.table[slot] != 0 {
-            let home = self.home(self.entries[self.table[slot] as usize - 1].key);
-            // Distances wrap around the end of the table.
-            let size = self.table.len();
-            let from_home = (slot + size - home) % size;
-            let from_gap = (slot + size - gap) % size;
-            if from_home >= from_gap {
-                self.table[gap] = self.table[slot];
-                gap = slot;
-            }
-            slot = self.next(slot);
-        }
-        self.table[gap] = 0;
+    /// The keys in the cache, in the order in which they would be evicted.
+    pub fn keys(&self) -> impl Iterator<Item = KeyHash> {
+        let entry = |number: u32| self.entries.get(number as usize);
+        std::iter::successors(entry(self.oldest), move |oldest| entry(oldest.newer)).map(|entry| entry.key)
     }
 
     fn unlink(&mut self, number: u32) {
@@ -227,6 +142,8 @@ impl Lru {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::Error;
+    use crate::filter::ConfigError;
     use proptest::prelude::*;
 
     proptest! {
@@ -244,14 +161,15 @@ mod tests {
                 let expected = match model.iter().position(|&other| other == key) {
                     Some(at) => {
                         model.remove(at);
-                        LruOutcome::Hit
+                        Observed::Hit
                     }
-                    None if model.len() == capacity => LruOutcome::Miss { evicted: model.pop() },
-                    None => LruOutcome::Miss { evicted: None },
+                    None if model.len() == capacity => Observed::Miss { evicted: model.pop() },
+                    None => Observed::Miss { evicted: None },
                 };
                 model.insert(0, key);
                 prop_assert_eq!(lru.observe(key), expected);
                 prop_assert_eq!(lru.len(), model.len());
+                prop_assert!(lru.keys().eq(model.iter().rev().copied()));
             }
         }
     }

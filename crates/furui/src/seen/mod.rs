@@ -1,13 +1,24 @@
 //! An exact set of any size, which says for each key of a stream whether it is new.
 
+mod clock;
 mod counters;
+mod index;
+mod kept;
 mod lru;
+mod observed;
 mod pipeline;
+mod replacement;
+mod sizes;
 mod tiers;
 
+pub use clock::Clock;
 pub use counters::SeenCounters;
-pub use lru::{Lru, LruOutcome};
+pub use kept::Start;
+pub use lru::Lru;
+pub use observed::Observed;
 pub use pipeline::{Seen, SeenOptions};
+pub use replacement::Replacement;
+pub use sizes::TierSizes;
 pub use tiers::Cache;
 
 /// The answer for a key.
@@ -18,7 +29,7 @@ pub use tiers::Cache;
 ///
 /// let mut seen = Seen::open_with(Memory::new(), SeenOptions::default())?;
 /// let lines = ["a", "b", "a"];
-/// let keys = lines.map(|line| seen.hash_spec().hash(line.as_bytes()));
+/// let keys = seen.hash_spec().hasher().hash_all(lines);
 /// let mut verdicts = vec![];
 /// seen.observe_all(&keys, &mut verdicts)?;
 /// let new = lines.iter().zip(&verdicts).filter(|(_, verdict)| **verdict == Verdict::New);

@@ -3,12 +3,14 @@ use std::path::Path;
 
 use super::Verdict;
 use super::counters::SeenCounters;
+use super::kept::{self, Start};
+use super::sizes::TierSizes;
 use super::tiers::{Asked, Cache, Tiers};
 use crate::error::Result;
 use crate::filter::Mismatch;
 use crate::hash::{HashSpec, Hashes, KeyHash, KeyHasher};
 use crate::store::cascade::{Cascade, CascadeOptions};
-use crate::store::{Directory, Storage};
+use crate::store::{Directory, Storage, TIERS};
 
 /// An exact set that answers "have I seen this key?" for a stream of any length. A key is identified by its 64-bit
 /// hash.
@@ -26,7 +28,8 @@ use crate::store::{Directory, Storage};
 /// LRU and stable filter take 12 to 34 ns. For the same number of misses it needs more memory than they do at 1 %, and
 /// up to 6 times that of an LRU alone. The paper's own tiers are [`Cache::LruStable`], with two differences: keys pass
 /// them in rounds of 256, so that an evicted key reaches the filter at the end of its round; and one claim of the
-/// filter in 32 is checked instead of believed, which measures its errors.
+/// filter in 32 is checked instead of believed, which measures its errors. [`TierSizes::PAPER`] has the paper's sizes.
+/// These tiers are kept in the store; the other caches give only speed, and begin empty.
 ///
 /// Cost of a key in a batch: about 1 ns in the cache, 15 to 40 ns in RAM, and on storage 50 to 100 ns for each run
 /// whose pages are cached.
@@ -77,6 +80,9 @@ pub struct Seen<S: Storage = Directory> {
     tiers: Tiers,
     options: SeenOptions,
     set: Cascade<S>,
+    start: Start,
+    /// The generation of the manifest that the set was opened with.
+    opened: u64,
     counters: SeenCounters,
     /// The keys of the current batch that the cache does not know: their indices in the batch.
     misses: Vec<u32>,
@@ -107,6 +113,9 @@ const EXTEND_BATCH: usize = 4096;
 pub struct SeenOptions {
     /// The cache in front of the exact set.
     pub cache: Cache,
+    /// The sizes of [`Cache::Lru`] and [`Cache::LruStable`]. What is given is kept, whatever the memory; together they
+    /// may take at most 7 / 8 of it.
+    pub sizes: TierSizes,
     /// The memory for the set and the cache in bytes, at least [`CascadeOptions::MIN_MEMORY`]. Keys that do not fit go
     /// to storage.
     pub memory: u64,
@@ -121,7 +130,7 @@ pub struct SeenOptions {
 impl Default for SeenOptions {
     /// The recent cache, 256 MiB, whatever hash the store has, and no journal.
     fn default() -> Self {
-        Self { cache: Cache::Recent, memory: 256 << 20, hash: None, journal: false }
+        Self { cache: Cache::Recent, sizes: TierSizes::default(), memory: 256 << 20, hash: None, journal: false }
     }
 }
 
@@ -159,13 +168,19 @@ impl<S: Storage> Seen<S> {
     /// [`Error`](crate::Error) if the options are invalid, or the storage fails.
     pub fn open_with(storage: S, options: SeenOptions) -> Result<Self> {
         let options = SeenOptions { memory: options.memory.max(CascadeOptions::MIN_MEMORY), ..options };
-        let mut tiers = Tiers::new(options.cache, options.memory)?;
-        let memory = options.memory.saturating_sub(tiers.bytes(options.memory));
+        let (mut tiers, bytes) = Tiers::new(options.cache, &options.sizes, options.memory)?;
+        let memory = options.memory.saturating_sub(bytes);
         let set = Cascade::open(storage, CascadeOptions { memory, hash: options.hash, journal: options.journal })?;
         if !set.runs().is_empty() {
             tiers.enlarge(options.memory)?;
         }
+        let start = match &mut tiers {
+            Tiers::LruStable(tiers) => kept::restore(tiers, set.manifest(), set.storage())?,
+            _ => Start::Empty,
+        };
         Ok(Self {
+            start,
+            opened: set.manifest().generation(),
             hasher: set.hash_spec().hasher(),
             tiers,
             options,
@@ -241,8 +256,10 @@ impl<S: Storage> Seen<S> {
         self.observe_protected(keys, |_| false, verdicts)
     }
 
-    /// Works as [`observe_all`](Self::observe_all), but the keys at the indices for which `is_protected` is true pass by the
-    /// approximate tier to the exact set. They are the paper's important pages, which must not be dropped.
+    /// Works as [`observe_all`](Self::observe_all), but with [`Cache::LruStable`] the exact set answers for the keys at the
+    /// indices for which `is_protected` is true, so that none of them is dropped. They are the paper's important pages.
+    /// Cost: the set is also asked about those that the LRU knows, because it may know them from when they were dropped,
+    /// unprotected.
     ///
     /// # Errors
     /// Those of [`observe_all`](Self::observe_all).
@@ -318,12 +335,35 @@ impl<S: Storage> Seen<S> {
     }
 
     /// Makes every recorded key durable in a run, which takes less room than a journal and is not read when the set is opened.
-    /// It is for the end of a stream.
+    /// It is for the end of a stream: with [`Cache::LruStable`] it also writes the tiers, so that the next
+    /// [`Seen`] of these sizes begins with what this one remembers.
     ///
     /// # Errors
     /// Those of [`sync`](Self::sync).
     pub fn publish(&mut self) -> Result<()> {
-        self.set.publish()
+        self.set.publish()?;
+        let changed = self.set.manifest().generation() != self.opened;
+        match &self.tiers {
+            Tiers::LruStable(_) if !changed && self.counters.keys == 0 && self.start == Start::Whole => {}
+            Tiers::LruStable(tiers) => kept::save(tiers, self.set.manifest(), self.set.storage())?,
+            // They belong to a state that is gone. If this fails, the next opening finds that out.
+            _ if changed => _ = self.set.storage().remove(TIERS),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// How the tiers began: [`Start::Whole`] if as an earlier [`publish`](Self::publish) left them.
+    pub fn start(&self) -> Start {
+        self.start
+    }
+
+    /// The false-positive rate at which the stable filter settles. `None` if there is none.
+    pub fn stable_rate(&self) -> Option<f64> {
+        match &self.tiers {
+            Tiers::LruStable(tiers) => Some(tiers.filter.stable_rate()),
+            _ => None,
+        }
     }
 
     /// What happened to the keys since the set was opened.

@@ -1,5 +1,7 @@
 use super::counters::SeenCounters;
-use super::lru::{KEY_BYTES, Lru, LruOutcome};
+use super::observed::Observed;
+use super::replacement::Front;
+use super::sizes::TierSizes;
 use crate::error::Result;
 use crate::filter::{Filter, FilterMut, Recent, StableBloomLight};
 use crate::hash::KeyHash;
@@ -21,23 +23,18 @@ use crate::hash::KeyHash;
 pub enum Cache {
     /// A flat table of the latest hashes. It compares whole hashes, so it drops nothing.
     Recent,
-    /// A cache that evicts the least recently used key. It drops nothing.
+    /// A cache that evicts the least recently used key, or one by [`Replacement`](super::Replacement). It drops nothing.
     Lru,
     /// Kubota, Ueda and Yamana's tiers: an LRU whose evicted keys feed a Stable Bloom Filter Light. A key that the
     /// filter claims to know is taken for a repeat. The filter is wrong about the share `rate` of the new keys, and
     /// those are dropped.
     LruStable {
-        /// The filter's false-positive rate.
+        /// The filter's false-positive rate. [`TierSizes::decrements`] overrules it.
         rate: f64,
     },
     /// No cache.
     None,
 }
-
-/// The maximum number of keys of an LRU, as in the paper's experiments (2²⁰).
-const LRU_KEYS: u64 = 1 << 20;
-/// The maximum number of counters of a stable filter, of two bits each: the paper's largest (2³⁰, 256 MiB).
-const STABLE_COUNTERS: u64 = 1 << 30;
 
 /// The number of keys of a recent cache in front of a set in RAM: 256 KiB, which stay in the second-level cache. More
 /// hits would not pay for slower probes.
@@ -60,29 +57,41 @@ pub(super) struct Asked {
 /// The tiers in front of the exact set.
 pub(super) enum Tiers {
     Recent(Recent<u64, 1>),
-    Lru(Lru),
-    LruStable { lru: Lru, stable: StableBloomLight, round: Round },
+    Lru(Front),
+    LruStable(Stable),
     None,
 }
 
+/// The paper's two tiers.
+pub(super) struct Stable {
+    pub(super) front: Front,
+    pub(super) filter: StableBloomLight,
+    round: Round,
+}
+
 impl Tiers {
-    /// Tiers that take a share of `memory` bytes: a thirty-second for the recent cache, an eighth for the LRU, a
-    /// quarter for the stable filter.
-    pub(super) fn new(cache: Cache, memory: u64) -> Result<Self> {
-        let lru = || Lru::new((memory / 8 / KEY_BYTES as u64).clamp(ROUND as u64, LRU_KEYS) as usize);
+    /// Tiers that take a share of `memory` bytes, unless `sizes` says otherwise: a thirty-second for the recent cache, an
+    /// eighth for the LRU, a quarter for the stable filter. Also returns the most bytes of RAM that they take.
+    pub(super) fn new(cache: Cache, sizes: &TierSizes, memory: u64) -> Result<(Self, u64)> {
+        let entries = sizes.entries(memory, ROUND)?;
+        let front_bytes = (entries as u64).saturating_mul(sizes.replacement.key_bytes() as u64);
+        let front = |bytes| {
+            TierSizes::check(bytes, memory)?;
+            Front::new(sizes.replacement, entries)
+        };
         Ok(match cache {
-            Cache::Recent => Self::Recent(recent(RECENT_KEYS, memory)?),
-            Cache::Lru => Self::Lru(lru()?),
-            Cache::LruStable { rate } => {
-                // There are four counters in a byte, and a quarter of the memory is for them.
-                let counters = memory.min(STABLE_COUNTERS) as usize;
-                Self::LruStable {
-                    lru: lru()?,
-                    stable: StableBloomLight::with_rate(counters, rate)?,
-                    round: Round::default(),
-                }
+            Cache::Recent => {
+                let bytes = recent_keys(RECENT_KEYS_STORAGE, memory) * size_of::<u64>() as u64;
+                (Self::Recent(recent(RECENT_KEYS, memory)?), bytes)
             }
-            Cache::None => Self::None,
+            Cache::Lru => (Self::Lru(front(front_bytes)?), front_bytes),
+            Cache::LruStable { rate } => {
+                let counters = sizes.counters(memory);
+                let bytes = front_bytes.saturating_add(counters as u64 / 4);
+                let (front, filter) = (front(bytes)?, sizes.stable(counters, rate)?);
+                (Self::LruStable(Stable { front, filter, round: Round::default() }), bytes)
+            }
+            Cache::None => (Self::None, 0),
         })
     }
 
@@ -95,18 +104,6 @@ impl Tiers {
             }
         }
         Ok(())
-    }
-
-    /// The maximum number of bytes of RAM that the tiers take, out of `memory`.
-    pub(super) fn bytes(&self, memory: u64) -> u64 {
-        match self {
-            Self::Recent(_) => recent_keys(RECENT_KEYS_STORAGE, memory) * size_of::<u64>() as u64,
-            Self::Lru(lru) => lru.capacity() as u64 * KEY_BYTES as u64,
-            Self::LruStable { lru, stable, .. } => {
-                lru.capacity() as u64 * KEY_BYTES as u64 + stable.counters() as u64 / 4
-            }
-            Self::None => 0,
-        }
     }
 
     /// Looks up a batch and records it. Appends to `misses` the indices of the keys that must be looked up in the exact
@@ -124,29 +121,30 @@ impl Tiers {
                 recent.observe_all(keys, misses);
                 counters.recent_hits += (keys.len() - misses.len()) as u64;
             }
-            Self::Lru(lru) => {
-                misses.extend((0..).zip(keys).filter(|&(_, &key)| lru.observe(key) != LruOutcome::Hit).map(|(i, _)| i));
+            Self::Lru(front) => {
+                misses.extend((0..).zip(keys).filter(|&(_, &key)| front.observe(key) != Observed::Hit).map(|(i, _)| i));
                 counters.lru_hits += (keys.len() - misses.len()) as u64;
             }
-            Self::LruStable { lru, stable, round } => {
+            Self::LruStable(Stable { front, filter, round }) => {
                 for (start, keys) in (0..).step_by(ROUND).zip(keys.chunks(ROUND)) {
                     round.missed.clear();
                     round.evicted.clear();
                     for (i, &key) in (start..).zip(keys) {
-                        match lru.observe(key) {
-                            LruOutcome::Hit => counters.lru_hits += 1,
-                            LruOutcome::Miss { evicted } => {
-                                round.evicted.extend(evicted);
-                                if is_protected(i as usize) {
-                                    misses.push(i);
-                                } else {
-                                    round.missed.push((i, key));
-                                }
-                            }
+                        let observed = front.observe(key);
+                        if let Observed::Miss { evicted: Some(evicted) } = observed {
+                            round.evicted.push(evicted);
+                        }
+                        // The front also has keys that the filter dropped, so a protected key passes it too.
+                        if is_protected(i as usize) {
+                            misses.push(i);
+                        } else if observed == Observed::Hit {
+                            counters.lru_hits += 1;
+                        } else {
+                            round.missed.push((i, key));
                         }
                     }
-                    round.ask(stable, misses, asked, counters);
-                    stable.insert_all(&round.evicted).expect("a stable filter is never full");
+                    round.ask(filter, misses, asked, counters);
+                    filter.insert_all(&round.evicted).expect("a stable filter is never full");
                 }
             }
             Self::None => misses.extend(0..keys.len() as u32),

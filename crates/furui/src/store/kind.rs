@@ -6,6 +6,9 @@ pub const MANIFEST: &str = "MANIFEST";
 /// The name of the journal of a set or of a cascade filter. The journal holds the keys that were recorded since the last run was published.
 pub const JOURNAL: &str = "JOURNAL";
 
+/// The name of the file of the tiers in front of a set, as the last run left them.
+pub const TIERS: &str = "TIERS";
+
 /// The kinds of store.
 ///
 /// ```
@@ -84,7 +87,7 @@ impl StoreKind {
 
     /// True if a store of any kind may have a file of this name besides its manifest.
     pub(super) fn is_any_part(name: &str) -> bool {
-        name == JOURNAL || Self::ALL.iter().any(|kind| kind.number_of(name).is_some())
+        matches!(name, JOURNAL | TIERS) || Self::ALL.iter().any(|kind| kind.number_of(name).is_some())
     }
 }
 

@@ -19,7 +19,7 @@ mod storage;
 pub use crate::format::{Bytes, DiskFile, ReadAt};
 pub use dir::Directory;
 pub use fingerprints::Fingerprints;
-pub use kind::{JOURNAL, MANIFEST, StoreKind};
+pub use kind::{JOURNAL, MANIFEST, StoreKind, TIERS};
 pub use layout::{FilterHash, Layout};
 pub use manifest::{MAX_RUNS, Manifest, RunEntry};
 pub use memory::Memory;

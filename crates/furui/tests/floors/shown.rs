@@ -2,8 +2,8 @@
 //!
 //! A type is what stands behind `pub struct` or `pub enum`. One that no caller can name is `pub(crate)`, or a lint fires.
 
-/// A type that stands in bounds of public items only, and that no caller names.
-const BOUNDS: [&str; 1] = ["Trusted"];
+/// Types that stand in bounds and sealed traits only, and that no caller names.
+const BOUNDS: [&str; 3] = ["Layers", "Place", "Trusted"];
 
 /// One message for each type of a file without an example.
 pub fn types_without_example(file: &str, text: &str) -> Vec<String> {

@@ -10,6 +10,7 @@ use std::process::ExitCode;
 use furui_net::http;
 use furui_net::net::{Config, Identity, Transport};
 use furui_net::node::{Node, NodeError};
+use furui_search::Wants;
 use serde::Deserialize;
 use tokio::net::TcpListener;
 use tokio::sync::mpsc;
@@ -67,7 +68,7 @@ async fn demo(options: &DemoOptions) -> Result<(), Error> {
     };
     let (calls, asked) = mpsc::channel(CALLS);
     // The first node is the user's.
-    tokio::spawn(nodes[0].clone().answer(asked));
+    tokio::spawn(nodes[0].clone().answer(asked, Wants::Best));
     let shown = async {
         let client = Client::new(&url);
         let published = tokio::task::spawn_blocking(move || publish(&client)).await;

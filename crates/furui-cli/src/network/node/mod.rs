@@ -34,7 +34,7 @@ pub fn run(options: &NodeOptions) -> Result<ExitCode, Error> {
 }
 
 async fn serve(settings: Settings) -> Result<ExitCode, Error> {
-    let Settings { data, listen, external, http, bootstrap } = settings;
+    let Settings { data, listen, external, http, bootstrap, wants } = settings;
     let failed = |error: node::NodeError| Error::Message(error.to_string());
     let interrupted = interruption().map_err(|source| Error::io("cannot listen to", "signals", source))?;
     let config =
@@ -45,7 +45,7 @@ async fn serve(settings: Settings) -> Result<ExitCode, Error> {
     announce(&node, listener.local_addr().unwrap_or(http))?;
 
     let (calls, asked) = mpsc::channel(CALLS);
-    let answering = tokio::spawn(node.clone().answer(asked));
+    let answering = tokio::spawn(node.clone().answer(asked, wants));
     let (failure, failed) = oneshot::channel();
     let until = {
         let node = node.clone();

@@ -3,6 +3,7 @@ use std::io::Read;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
+use furui_search::Wants;
 use serde::Deserialize;
 
 use crate::error::Error;
@@ -22,6 +23,7 @@ pub struct Settings {
     pub external: Vec<String>,
     pub http: SocketAddr,
     pub bootstrap: Vec<String>,
+    pub wants: Wants,
 }
 
 /// A configuration file: its keys are the long names of the options.
@@ -36,13 +38,16 @@ struct Configuration {
     http: Option<SocketAddr>,
     #[serde(default)]
     bootstrap: Vec<String>,
+    coding: Option<String>,
+    rate: Option<f64>,
 }
 
 impl Settings {
     /// Combines the options with the configuration file and the defaults.
     ///
     /// # Errors
-    /// If the configuration file cannot be read or understood, or nothing says where the node's data is.
+    /// If the configuration file cannot be read or understood, if nothing says where the node's data is, or if the coding
+    /// has no such rate.
     pub fn new(options: &NodeOptions) -> Result<Self, Error> {
         let file = options.config.as_deref().map_or_else(|| Ok(Configuration::default()), read)?;
         let first = |given: &Vec<String>, file: Vec<String>| if given.is_empty() { file } else { given.clone() };
@@ -56,7 +61,17 @@ impl Settings {
         if listen.is_empty() {
             listen.push(LISTEN.to_owned());
         }
+        // A rate belongs to the coding beside it.
+        let (coding, rate) = match &options.coding.coding {
+            Some(coding) => (Some(coding), options.coding.rate),
+            None => (file.coding.as_ref(), file.rate),
+        };
+        let wants = Wants::named(coding.map(String::as_str), rate).map_err(|error| match &options.config {
+            Some(path) if options.coding.coding.is_none() => Error::Message(format!("{}: {error}", path.display())),
+            _ => Error::Message(error.to_string()),
+        })?;
         Ok(Self {
+            wants: wants.unwrap_or(Wants::Best),
             data,
             listen,
             external: first(&options.external, file.external),
@@ -113,12 +128,13 @@ mod tests {
             external: vec![],
             http: HTTP.parse().unwrap(),
             bootstrap: vec![],
+            wants: Wants::Best,
         };
         assert_eq!(settings(&["--data", "d"]).unwrap(), usual);
         std::fs::write(&file, "").unwrap();
         assert_eq!(settings(&["--data", "d", "--config", path]).unwrap(), usual);
-        let text =
-            "# a node\ndata = 'here'\nlisten = ['/a', '/b']\nexternal = ['/c']\nhttp = '[::1]:8'\nbootstrap = ['/d']";
+        let text = "# a node\ndata = 'here'\nlisten = ['/a', '/b']\nexternal = ['/c']\nhttp = '[::1]:8'\nbootstrap = ['/d']\n\
+             coding = 'ringed'\nrate = 0.01";
         std::fs::write(&file, text).unwrap();
         let of_file = Settings {
             data: file.with_file_name("here"),
@@ -126,6 +142,7 @@ mod tests {
             external: vec!["/c".into()],
             http: "[::1]:8".parse().unwrap(),
             bootstrap: vec!["/d".into()],
+            wants: Wants::Ringed { probes: Some(7), delta: 1000 },
         };
         assert_eq!(settings(&["--config", path]).unwrap(), of_file);
         let some = settings(&["--config", path, "--listen", "/x", "--data", "d"]).unwrap();
@@ -134,6 +151,17 @@ mod tests {
         let others = settings(&[&["--config", path], &arguments[..]].concat()).unwrap();
         assert_eq!((others.external, others.bootstrap), (vec!["/y".into()], vec!["/z".into()]));
         assert_eq!(others.http.port(), 0);
+        assert_eq!(settings(&["--config", path, "--coding", "naive"]).unwrap().wants, Wants::Naive);
+        for (text, expected) in [
+            ("coding = 'zip'", "there are best, naive, fixed, ringed, golomb"),
+            ("coding = 'best'\nrate = 0.1", "the coding best has no rate"),
+            ("coding = 'ringed'\nrate = 1.5", "less than 1"),
+            ("rate = 0.1", "add fixed or ringed"),
+        ] {
+            std::fs::write(&file, text).unwrap();
+            let error = settings(&["--config", path, "--data", "d"]).unwrap_err().to_string();
+            assert!(error.contains(expected) && error.contains(path), "{text}: {error}");
+        }
         std::fs::remove_file(file).unwrap();
     }
 }

@@ -3,7 +3,11 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
+use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueHint};
+use furui_search::Wants;
+
+use crate::number;
 
 /// Run a node of a search engine that nobody owns: it keeps a part of the index, and answers searches
 ///
@@ -31,10 +35,25 @@ pub struct NodeOptions {
     /// Without it, this is the first node of a network
     #[arg(long, value_name = "MULTIADDR")]
     pub bootstrap: Vec<String>,
+    #[command(flatten)]
+    pub coding: CodingOptions,
     /// A TOML file with these options under their long names, such as http = "127.0.0.1:7717" and, if an option may be repeated,
     /// bootstrap = ["…"]. Options on the command line take precedence. Relative paths begin at the directory of the file
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub config: Option<PathBuf>,
+}
+
+/// How the lists of words are sent between nodes. The documents that are found do not depend on it.
+#[derive(Args, Default)]
+pub struct CodingOptions {
+    /// How searches send lists between nodes, which changes the traffic, not the answer: best takes the fewest bits; naive sends ids;
+    /// fixed and ringed send Bloom filters, of one size for all lists or of each list's own; golomb is best without a third message
+    /// [default: best or, for a search, what the node has]
+    #[arg(long, value_name = "CODING", value_parser = PossibleValuesParser::new(Wants::NAMES))]
+    pub coding: Option<String>,
+    /// The false-positive rate of fixed and ringed filters [default: 1/32 for fixed; for ringed the best rate for each two lists]
+    #[arg(long, value_name = "RATE", value_parser = number::rate, requires = "coding")]
+    pub rate: Option<f64>,
 }
 
 /// The address of a node, for commands that send requests to it.

@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::node::NodeAddress;
+use super::node::{CodingOptions, NodeAddress};
 use crate::number;
 
 /// Find the documents that contain all of the words
@@ -24,7 +24,9 @@ pub struct SearchOptions {
     /// Print at most N documents
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = number::between::<u64>(1, u64::MAX))]
     pub limit: u64,
-    /// Also print each step of the search, and the size of every message
+    #[command(flatten)]
+    pub coding: CodingOptions,
+    /// Also print each step of the search: what was sent in which coding, and the size of every message
     #[arg(long)]
     pub explain: bool,
 }

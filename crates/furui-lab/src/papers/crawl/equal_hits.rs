@@ -106,16 +106,16 @@ fn fine(table: &Table, crawl: &Crawl) -> Verdict {
     let loses = |points: &[(f64, f64)]| points.iter().find(|point| point.1 < 0.0).map(|point| point.0);
     let list = |points: &[(f64, f64)]| points.iter().map(|point| brief(point.1)).collect::<Vec<_>>().join(", ");
     let wins = paper.first().is_some_and(|point| point.1 > 0.0);
-    let text = format!("With k = 8, in the order of rising hits: {} %", list(&paper));
+    let text = format!("{} crawl, k = 8, from few hits to many: {} %", crawl.name, list(&paper));
     match (loses(&paper), loses(&larger)) {
         (Some(_), _) if wins => Verdict::new(Grade::Reproduced, format!("{text}.")),
         (None, Some(size)) if wins => {
             let known = table.number(KNOWN, &[&only(crawl, Stable::FINE)[..], &[(SIZE, size.into())]].concat());
             Verdict::new(
-                Grade::WithinBand,
+                Grade::NotReproduced,
                 format!(
-                    "{text}; beyond the paper's sizes {} %: the LRU alone wins from 2^{size} counters on, where SBFL \
-                     knows {} % of the links that it is asked about.",
+                    "{text}: it never becomes a loss at the paper's sizes. Beyond them {} %: the LRU alone wins from 2^{size} on, \
+                     where SBFL knows {} % of what it is asked.",
                     list(&larger),
                     brief(known)
                 ),

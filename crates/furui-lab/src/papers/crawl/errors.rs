@@ -43,8 +43,7 @@ pub(in super::super) fn fig6(context: &Context) -> Result<Finding> {
     }
 
     let mut plots = vec![];
-    let mut texts = String::new();
-    let (mut held, mut asked) = (0, 0);
+    let mut verdicts = vec![];
     for crawl in &crawls {
         for (file, what) in [("fig6", FALSE_POSITIVES), ("fig7", FALSE_NEGATIVES)] {
             let title = format!("{}: {what}, k = 4, 1 %", crawl.name);
@@ -63,28 +62,27 @@ pub(in super::super) fn fig6(context: &Context) -> Result<Finding> {
         };
         let sizes = COUNTERS.count();
         let [positives, lost, negatives] = [FALSE_POSITIVES, LOST, FALSE_NEGATIVES].map(fewer);
-        asked += 2;
-        held += usize::from(positives == sizes) + usize::from(negatives == sizes);
-        texts += &format!(
-            "{}: SBFL has no more false positives than SBF at {positives} of {sizes} sizes (pages lost: {lost}), and no more \
-             false negatives at {negatives}. ",
-            crawl.name
-        );
+        let grade = |held| if held == sizes { Grade::Reproduced } else { Grade::NotReproduced };
+        verdicts.push(Verdict::new(
+            grade(positives),
+            format!(
+                "{}: SBFL has more false positives than SBF at {} of {sizes} sizes, loses more pages at {}",
+                crawl.name,
+                sizes - positives,
+                sizes - lost
+            ),
+        ));
+        verdicts
+            .push(Verdict::new(grade(negatives), format!("and has more false negatives at {}.", sizes - negatives)));
     }
-    let grade = match held {
-        0 => Grade::NotReproduced,
-        held if held == asked => Grade::Reproduced,
-        _ => Grade::WithinBand,
-    };
     let web = &crawls[0];
     let only = [("crawl", web.name.into()), ("filter", Stable::COARSE.name().into()), (SIZE, 30u64.into())];
     let ours = 100.0 * table.number(FALSE_POSITIVES, &only) / web.pages() as f64;
     let paper = 100.0 * PAPER_FALSE_POSITIVES / PAPER_HOSTS;
     Ok(Finding {
         data,
-        verdict: Verdict::new(grade, texts.trim_end()).and(format!(
-            "At 2^30 counters there are {} false positives for 100 pages of the seeded web, and in the paper {} for \
-                100 hosts.",
+        verdict: Verdict::all(verdicts).and(format!(
+            "At 2^30 counters the seeded web has {} false positives for 100 pages, the paper {} for 100 hosts.",
             brief(ours),
             brief(paper)
         )),

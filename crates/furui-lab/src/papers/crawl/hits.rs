@@ -4,13 +4,14 @@ use std::ops::RangeInclusive;
 
 use super::order::{Crawl, Mode, PAPER_HOSTS};
 use super::tier::{Stable, Tier};
-use super::{COUNTERS, FRONT, LRU, LRU_BYTES, crawls, stable_bytes};
+use super::{COUNTERS, FRONT, LRU_BYTES, crawls_and_hosts, lru_sizes, stable_bytes};
 use crate::papers::{Axis, Context, Finding, Grade, Mark, Plot, Result, Series, Verdict, brief};
 use crate::table::{Cell, Table};
 
 const ENTRIES: &str = "log2 of the paper's entries";
 pub(super) const SIZE: &str = "log2 of the paper's counters";
 pub(super) const HITS: &str = "hits, % of links";
+const CLOCK: &str = "hits of CLOCK, % of links";
 pub(super) const KB: &str = "kB";
 
 /// The hit ratio that Broder, Najork and Wiener found for a large enough LRU, according to the paper.
@@ -18,49 +19,62 @@ const BRODER: f64 = 80.0;
 pub(super) const SETTINGS: [Stable; 2] = [Stable::FINE, Stable::COARSE];
 /// The number of false positives at 2^30 counters with these settings, according to the paper.
 const PAPER_FALSE_POSITIVES: [f64; 2] = [1e4, 1.5e6];
+/// Below so many false positives chance decides.
+const FEW: f64 = 20.0;
 
 pub(in super::super) fn fig5(context: &Context) -> Result<Finding> {
-    let (crawls, data) = crawls(context)?;
-    let columns = ["crawl", ENTRIES, "entries", KB, HITS, "false positives"];
-    let mut table = Table::new("fig5", "An LRU alone".to_owned(), columns);
-    let bar = context.bar((crawls.len() * LRU.count()) as u64, "LRU");
+    let (crawls, data) = crawls_and_hosts(context)?;
+    let columns = ["crawl", ENTRIES, "entries", KB, HITS, CLOCK, "false positives"];
+    let mut table = Table::new("fig5", "An LRU alone, and a CLOCK of as many entries".to_owned(), columns);
+    let bar = context.bar(crawls.iter().map(|crawl| lru_sizes(crawl).count() as u64).sum(), "LRU");
     for crawl in &crawls {
-        for log2 in LRU {
+        for log2 in lru_sizes(crawl) {
             let entries = crawl.size(log2);
             let outcome = Tier::Lru { entries }.ask(crawl, &Mode::Replay)?;
+            let clock = Tier::Clock { entries }.ask(crawl, &Mode::Replay)?;
             table.push([
                 crawl.name.into(),
                 u64::from(log2).into(),
                 (entries as u64).into(),
                 kb(entries * LRU_BYTES),
                 (100.0 * outcome.hit_ratio()).into(),
-                outcome.false_positives.into(),
+                (100.0 * clock.hit_ratio()).into(),
+                (outcome.false_positives + clock.false_positives).into(),
             ]);
             bar.inc(1);
         }
     }
     let plot = Plot::new("fig5", "Hit ratio of an LRU alone", Axis::linear(ENTRIES), Axis::linear(HITS));
-    let curve = |crawl: &Crawl| table.points(ENTRIES, HITS, &[("crawl", crawl.name.into())]);
-    let plot = crawls.iter().fold(plot, |plot, crawl| plot.with(Series::new(crawl.name, Mark::Line, curve(crawl))));
-    let ranges: Vec<_> =
-        crawls.iter().map(|crawl| (crawl.name, table.range(HITS, &[("crawl", crawl.name.into())]))).collect();
-    let reached = ranges.iter().filter(|(_, (_, most))| *most >= BRODER).count();
-    let grade = match reached {
-        0 => Grade::NotReproduced,
-        reached if reached == ranges.len() => Grade::Reproduced,
-        _ => Grade::WithinBand,
-    };
-    let grows = crawls.iter().all(|crawl| curve(crawl).windows(2).all(|two| two[0].1 <= two[1].1));
+    let curve = |crawl: &Crawl, what| table.points(ENTRIES, what, &[("crawl", crawl.name.into())]);
+    let plot =
+        crawls.iter().fold(plot, |plot, crawl| plot.with(Series::new(crawl.name, Mark::Line, curve(crawl, HITS))));
+    // The claim is about every crawl, so it holds where it holds on each of them.
+    let reach = crawls.iter().map(|crawl| {
+        let (least, most) = table.range(HITS, &[("crawl", crawl.name.into())]);
+        let reaches = if most >= BRODER { "reaches" } else { "does not reach" };
+        let text = format!("{}: {} to {} %, which {reaches} the 80 %.", crawl.name, brief(least), brief(most));
+        Verdict::holds(most >= BRODER, text)
+    });
+    let reach = Verdict::all(reach);
+    let grows = crawls.iter().all(|crawl| curve(crawl, HITS).windows(2).all(|two| two[0].1 <= two[1].1));
     let exact = table.range("false positives", &[]).1 == 0.0;
-    let each = ranges
+    let more: Vec<f64> = crawls
         .iter()
-        .map(|(name, (least, most))| format!("{} to {} % on the {name} crawl", brief(*least), brief(*most)));
+        .flat_map(|crawl| curve(crawl, CLOCK).into_iter().zip(curve(crawl, HITS)))
+        .map(|(clock, lru)| clock.1 - lru.1)
+        .collect();
+    let (worst, best) = (more.iter().copied().fold(f64::NAN, f64::min), more.iter().copied().fold(f64::NAN, f64::max));
     Ok(Finding {
         data,
         verdict: Verdict::all([
-            Verdict::new(grade, format!("Hits are {}, against the 80 %.", each.collect::<Vec<_>>().join(" and "))),
+            reach,
             Verdict::holds(grows && exact, "Hits grow with every doubling, and there is no false positive."),
-        ]),
+        ])
+        .and(format!(
+            "A CLOCK of as many entries, which take two thirds of the memory, hits {} to {} % of the links more.",
+            brief(worst),
+            brief(best)
+        )),
         tables: vec![table],
         plots: vec![plot],
         notes: vec![
@@ -69,6 +83,8 @@ pub(in super::super) fn fig5(context: &Context) -> Result<Finding> {
                 .to_owned(),
             "The step on rust-doc is caused by its navigation: an LRU either holds all links that every page \
              repeats, or loses each of them before it repeats."
+                .to_owned(),
+            "CLOCK is named beside the LRU in section 3.1, and not measured there. Our LRU takes 21 bytes an entry, our CLOCK 14."
                 .to_owned(),
         ],
     })
@@ -102,40 +118,65 @@ pub(super) fn stable_hits(crawls: &[Crawl], sizes: &RangeInclusive<u32>, context
 }
 
 pub(in super::super) fn fig8(context: &Context) -> Result<Finding> {
-    let (crawls, data) = crawls(context)?;
+    let (crawls, data) = crawls_and_hosts(context)?;
     let table = stable_hits(&crawls, &COUNTERS, context)?;
     let plot = Plot::new("fig8", "Hit ratio of LRU and SBFL", Axis::linear(SIZE), Axis::linear(HITS));
-    let mut grows = true;
     let plot = each(&crawls).fold(plot, |plot, (crawl, filter)| {
         let points = table.points(SIZE, HITS, &only(crawl, filter));
-        grows &= points.windows(2).all(|two| two[0].1 <= two[1].1);
         plot.with(Series::new(format!("{}, {}", crawl.name, filter.name()), Mark::Line, points))
     });
-    let web = &crawls[0];
-    let per_100 = SETTINGS.map(|filter| {
-        let [crawl, filter] = only(web, filter);
-        100.0 * table.number("false positives", &[crawl, filter, (SIZE, 30u64.into())]) / web.pages() as f64
+    let growth = crawls.iter().map(|crawl| {
+        let grows = SETTINGS
+            .iter()
+            .all(|&filter| table.points(SIZE, HITS, &only(crawl, filter)).windows(2).all(|two| two[0].1 <= two[1].1));
+        let text = if grows { "hits grow" } else { "hits do not always grow" };
+        Verdict::holds(grows, format!("{}: {text} with every doubling of the counters.", crawl.name))
     });
-    let [fine, coarse] = PAPER_FALSE_POSITIVES.map(|count| 100.0 * count / PAPER_HOSTS);
+    let errors = each(&crawls).map(|(crawl, filter)| {
+        let [own, setting] = only(crawl, filter);
+        let found = table.number("false positives", &[own, setting, (SIZE, 30u64.into())]);
+        let paper =
+            PAPER_FALSE_POSITIVES[SETTINGS.iter().position(|&other| other == filter).unwrap_or(0)] / PAPER_HOSTS;
+        errors(crawl, filter, found, paper)
+    });
     Ok(Finding {
         data,
-        verdict: Verdict::all([
-            Verdict::holds(grows, "Hits grow with every doubling of the counters."),
-            Verdict::near("False positives of 100 pages at 2^30, k = 4, seeded web", coarse, per_100[1], 0.2, 3.0),
-            Verdict::new(
-                if per_100[0] <= fine { Grade::WithinBand } else { Grade::NotReproduced },
-                format!("With k = 8: {} here, {} in the paper.", brief(per_100[0]), brief(fine)),
-            ),
-        ]),
+        verdict: Verdict::all(growth.chain(errors)),
         tables: vec![table],
         plots: vec![plot],
         notes: vec![
-            "With k = 8 there are fewer errors here than in the paper. The paper's 10,000 are more than a rate of \
-             0.001 % gives for its hosts (5,381). Further links to a lost page are counted too, and their number \
-             depends on the graph. The numbers here are too small to say more."
+            "The paper's false positives at 2^30 counters are compared with ours for as many pages: within a band if neither is \
+             more than four times the other. Fewer errors than in the paper count against the claim as well as more: the graph or \
+             the filter differs then. Below twenty false positives chance decides."
+                .to_owned(),
+            "The paper's 10,000 with k = 8 are more than a rate of 0.001 % for each of the hosts gives (5,381); links that meet a lost \
+             page again are counted, and how many do depends on the graph."
                 .to_owned(),
         ],
     })
+}
+
+/// The false positives of a crawl against the paper's, of which there are `paper` a page.
+fn errors(crawl: &Crawl, filter: Stable, found: f64, paper: f64) -> Verdict {
+    let expected = paper * crawl.pages() as f64;
+    let off = (found / expected).max(expected / found);
+    let few = found.max(expected) < FEW;
+    let grade = match off {
+        _ if few => Grade::Measured,
+        off if off <= 1.2 => Grade::Reproduced,
+        off if off <= 4.0 => Grade::WithinBand,
+        _ => Grade::NotReproduced,
+    };
+    let way = if found > expected { "more" } else { "fewer" };
+    let text = format!(
+        "{}, {}: {} false positives at 2^30, {way} than the {} that the paper has for as many pages{}.",
+        crawl.name,
+        filter.name(),
+        brief(found),
+        brief(expected),
+        if few { ", both too few to tell" } else { "" }
+    );
+    Verdict::new(grade, text)
 }
 
 fn each(crawls: &[Crawl]) -> impl Iterator<Item = (&Crawl, Stable)> {

@@ -1,6 +1,6 @@
 //! A question that the paper leaves open: false positives on important pages.
 
-use super::order::{Crawl, Mode};
+use super::order::{Crawl, Mode, Outcome};
 use super::tier::{Stable, Tier};
 use super::{FRONT, crawls, slug, stable_bytes};
 use crate::papers::{Axis, Context, Finding, Grade, Mark, Plot, Result, Series, Verdict, brief};
@@ -12,6 +12,7 @@ const COUNTERS: u32 = 27;
 const CLASSES: [u32; 6] = [1, 2, 4, 16, 64, 256];
 const IN_LINKS: &str = "in-links, from";
 const LOST: &str = "lost, %";
+const SHARE: &str = "fetched, % of those that were linked to";
 
 fn tiers(crawl: &Crawl) -> [(&'static str, Tier); 6] {
     let (entries, counters, bytes) = (crawl.size(FRONT), crawl.size(COUNTERS), stable_bytes(crawl, COUNTERS));
@@ -25,6 +26,11 @@ fn tiers(crawl: &Crawl) -> [(&'static str, Tier); 6] {
         ("recent tags of 64 bits", Tier::Whole { bytes }),
     ]
 }
+
+/// Parts of the list of lost pages, the most linked first, that are fetched after the crawl, in %.
+const FETCHED: [usize; 3] = [1, 10, 100];
+const PROTECTED: &str = "protected";
+const MANY_LINKS: &str = "16 in-links or more";
 
 pub(in super::super) fn important(context: &Context) -> Result<Finding> {
     let (crawls, data) = crawls(context)?;
@@ -40,10 +46,23 @@ pub(in super::super) fn important(context: &Context) -> Result<Finding> {
         "links that storage is asked about, %",
     ];
     let mut totals = Table::new("important-all", "All pages".to_owned(), columns);
+    let columns = ["crawl", "cache", "pages", "how many", "taken for seen, never crawled", "no link met", LOST];
+    let mut kept = Table::new("important-kept", "The pages that are to be kept, live".to_owned(), columns);
+    let columns = [
+        "crawl",
+        "cache",
+        SHARE,
+        "pages fetched",
+        "pages back",
+        "still lost",
+        "of the protected, still lost",
+        "of 16 in-links or more, still lost",
+    ];
+    let mut remedy = Table::new("important-remedy", "Lost pages fetched after the crawl".to_owned(), columns);
     let bar = context.bar((crawls.len() * 2 * 6) as u64, "important pages");
     let mut plots = vec![];
     for crawl in &crawls {
-        let in_links = crawl.in_links();
+        let in_links = crawl.in_links(|_| true);
         let class = |page: usize| CLASSES.partition_point(|&least| least <= in_links[page].max(1)) - 1;
         let mut pages = [0u64; CLASSES.len()];
         (0..crawl.pages()).for_each(|page| pages[class(page)] += 1);
@@ -65,6 +84,30 @@ pub(in super::super) fn important(context: &Context) -> Result<Finding> {
                     (100.0 * lost[i] as f64 / pages[i] as f64).into(),
                 ]);
             }
+            let many = |page: usize| in_links[page] >= 16;
+            let protected = |page: usize| crawl.is_front(page as u32);
+            for (pages, is_one) in [(PROTECTED, &protected as &dyn Fn(usize) -> bool), (MANY_LINKS, &many)] {
+                let all: Vec<usize> = (0..crawl.pages()).filter(|&page| is_one(page)).collect();
+                let lost = all.iter().filter(|&&page| !live.crawled[page]);
+                let (met, unmet): (Vec<usize>, Vec<usize>) = lost.partition(|&&page| live.met[page]);
+                kept.push([
+                    crawl.name.into(),
+                    name.into(),
+                    pages.into(),
+                    (all.len() as u64).into(),
+                    (met.len() as u64).into(),
+                    (unmet.len() as u64).into(),
+                    (100.0 * (met.len() + unmet.len()) as f64 / all.len().max(1) as f64).into(),
+                ]);
+            }
+            for row in come_back(crawl, &live).into_iter().filter(|_| live.lost() > 0) {
+                let left = |is_one: &dyn Fn(usize) -> bool| {
+                    row.crawled.iter().enumerate().filter(|&(page, crawled)| !crawled && is_one(page)).count() as u64
+                };
+                let figures = [row.fetched as u64, row.back as u64, left(&|_| true), left(&protected), left(&many)];
+                let head = [crawl.name.into(), name.into(), (row.share as u64).into()];
+                remedy.push(head.into_iter().chain(figures.map(Into::into)));
+            }
             let of_links = |count: u64| 100.0 * count as f64 / crawl.links() as f64;
             totals.push([
                 crawl.name.into(),
@@ -84,27 +127,47 @@ pub(in super::super) fn important(context: &Context) -> Result<Finding> {
         }));
     }
     let text = crawls.iter().map(|crawl| {
-        let lost = |name: &str, least: u32| {
-            let only = [("crawl", crawl.name.into()), ("cache", name.into()), (IN_LINKS, u64::from(least).into())];
-            classes.range(LOST, &only).0
-        };
         let [(coarse, _), (spared, _), ..] = tiers(crawl);
-        let most = CLASSES.into_iter().rfind(|&least| lost(coarse, least).is_finite()).unwrap_or(1);
-        format!(
-            "{}: at 1 % the crawl loses {} % of the pages with one in-link and {} % of those with {most} or more; with front pages \
-             spared {} % and {} %.",
+        let only = |name: &str| [("crawl", crawl.name.into()), ("cache", name.into())];
+        let kept = |name: &str, pages: &str| {
+            let only = [&only(name)[..], &[("pages", pages.into())]].concat();
+            (kept.number("taken for seen, never crawled", &only), kept.number("how many", &only))
+        };
+        let ((before, all), (after, _)) = (kept(coarse, PROTECTED), kept(spared, PROTECTED));
+        let (many, all_many) = kept(coarse, MANY_LINKS);
+        let first = format!(
+            "{}: at 1 % the crawl takes {} of the {} protected pages for seen and never crawls them; if the exact set answers for them, \
+             {}. Of the {} pages with {MANY_LINKS}, {} are taken for seen.",
             crawl.name,
-            brief(lost(coarse, 1)),
-            brief(lost(coarse, most)),
-            brief(lost(spared, 1)),
-            brief(lost(spared, most)),
-        )
+            brief(before),
+            brief(all),
+            brief(after),
+            brief(all_many),
+            brief(many)
+        );
+        let back = |share: usize| {
+            let only = [&only(coarse)[..], &[(SHARE, (share as u64).into())]].concat();
+            let number = |what: &str| brief(remedy.number(what, &only));
+            format!(
+                "{share} % of the list, {} pages, brings back {}, and leaves {} of those with many in-links lost",
+                number("pages fetched"),
+                number("pages back"),
+                number("of 16 in-links or more, still lost")
+            )
+        };
+        let known = remedy.range("pages back", &only(coarse)).0.is_finite();
+        let second = if known {
+            format!("Lost pages fetched after the crawl, the most linked first: {}.", FETCHED.map(back).join("; "))
+        } else {
+            "Nothing was lost.".to_owned()
+        };
+        format!("{first} {second}")
     });
     let text = text.collect::<Vec<_>>().join(" ");
     Ok(Finding {
         data,
         verdict: Verdict::new(Grade::Measured, text),
-        tables: vec![totals, classes],
+        tables: vec![kept, remedy, totals, classes],
         plots,
         notes: vec![
             "\"Live\" means that a page wrongly taken for seen is not fetched, so that its links are not met and \
@@ -115,10 +178,36 @@ pub(in super::super) fn important(context: &Context) -> Result<Finding> {
              page and later the filter, and while they remember it, each further link to it is answered \"seen\". A \
              page gets another chance only at links that come after they have forgotten it."
                 .to_owned(),
-            "Spared front pages bypass the filter and go to the exact set. A front page is the first page of a host, \
-             or index.html, which a crawler recognises by its URL. `Seen::observe_protected` works like this."
+            "Spared front pages are protected: the exact set answers for them, whatever LRU and filter say. They are the first page of a \
+             host, or index.html, which a crawler knows by the URL. `Seen::observe_protected` and `furui seen --protect` do it. A \
+             protected page can still be lost if no page that links to it is crawled: \"no link met\"."
+                .to_owned(),
+            "Fetched after the crawl: the links that were met, against the exact set, tell which pages were taken for seen and never \
+             crawled; the ones that most of the crawled pages link to are fetched first, and what they lead to is crawled without a \
+             cache. All of the list brings back all that was lost. docs/crawling.md has the commands."
                 .to_owned(),
             "The tags have as much memory as LRU and SBFL together: 20 bytes an entry and 2 bits a counter.".to_owned(),
         ],
     })
+}
+
+/// What comes back if a part of the lost pages is fetched after the crawl.
+struct Back {
+    /// The part, in % of the lost pages that were linked to.
+    share: usize,
+    fetched: usize,
+    back: usize,
+    crawled: Vec<bool>,
+}
+
+fn come_back(crawl: &Crawl, live: &Outcome) -> Vec<Back> {
+    let links = crawl.in_links(|page| live.crawled[page]);
+    let mut lost: Vec<u32> =
+        (0..crawl.pages() as u32).filter(|&page| links[page as usize] > 0 && !live.crawled[page as usize]).collect();
+    lost.sort_by_key(|&page| std::cmp::Reverse(links[page as usize]));
+    let back = |share: usize| {
+        let (fetched, mut crawled) = ((lost.len() * share).div_ceil(100), live.crawled.clone());
+        Back { share, fetched, back: crawl.resume(&lost[..fetched], &mut crawled), crawled }
+    };
+    FETCHED.map(back).into()
 }

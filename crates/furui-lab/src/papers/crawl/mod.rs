@@ -5,6 +5,7 @@ mod decrement;
 mod equal_hits;
 mod errors;
 mod hits;
+mod hosts;
 mod important;
 mod mersenne;
 mod order;
@@ -48,7 +49,23 @@ fn crawls(context: &Context) -> Result<(Vec<Crawl>, String)> {
     Ok((crawls, about))
 }
 
-/// The memory of the paper's tiers, in bytes, with so many counters and an LRU of 2^FRONT entries.
+/// The crawls of [`crawls`], and if all is measured at the paper's scale, one that has as many links.
+fn crawls_and_hosts(context: &Context) -> Result<(Vec<Crawl>, String)> {
+    let (mut crawls, mut about) = crawls(context)?;
+    if context.full {
+        let hosts = hosts::crawl(&context.size(hosts::Shape::FULL, hosts::Shape::QUICK), context.seed);
+        about = format!("{about} {} {}", hosts::ABOUT, hosts.about());
+        crawls.push(hosts);
+    }
+    Ok((crawls, about))
+}
+
+/// The sizes of an LRU alone that are measured on a crawl: on one of the paper's scale, those that are faster than it.
+fn lru_sizes(crawl: &Crawl) -> RangeInclusive<u32> {
+    if crawl.is_whole() { *LRU.start()..=*LRU.end() - 2 } else { LRU }
+}
+
+/// The memory of the paper's tiers with so many counters for 2^FRONT entries.
 fn stable_bytes(crawl: &Crawl, counters: u32) -> usize {
     LRU_BYTES * crawl.size(FRONT) + crawl.size(counters) / 4
 }

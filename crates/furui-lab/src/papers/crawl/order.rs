@@ -20,16 +20,38 @@ const MAX_SHIFT: u32 = 11;
 /// Pages are numbered as they are first met, so they are also fetched in the order of their numbers.
 pub(super) struct Crawl {
     pub(super) name: &'static str,
-    /// The targets of page 0, then those of page 1, and so on.
-    links: Vec<u32>,
-    /// The position in `links` where the targets of each page begin; the last item is the end of `links`.
-    starts: Vec<usize>,
-    /// Whether each page is the front page of a host or directory, which a crawler can tell from the URL.
-    fronts: Vec<bool>,
+    source: Links,
+    /// How many links are met, and how many pages have links.
+    links: usize,
+    expanded: usize,
+    pages: usize,
     seed: u64,
 }
 
-/// How the answers "seen before" and "new" influence the crawl.
+/// Appends the targets of a page.
+type LinksOf = dyn Fn(u32, &mut Vec<u32>);
+
+/// Where the links of a page are.
+enum Links {
+    /// In memory.
+    Kept {
+        /// The targets of page 0, of page 1, ...
+        targets: Vec<u32>,
+        /// Where those of each page begin, and where the last ones end.
+        starts: Vec<usize>,
+        /// Which pages are the front pages of their hosts or directories: what a crawler can tell from the URL.
+        fronts: Vec<bool>,
+    },
+    /// Made anew each time, because they do not fit into memory. Pages are numbered in any order, and not all are met.
+    Made {
+        /// Appends the targets of a page, each once.
+        of: Box<LinksOf>,
+        /// All pages there are.
+        universe: u32,
+    },
+}
+
+/// What a crawl makes of the answers "seen before" and "new".
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Mode {
     /// The links are the same whatever the answers are, as if a page wrongly taken for seen were fetched some other
@@ -51,6 +73,12 @@ pub(super) struct Outcome {
     pub(super) false_negatives: u64,
     /// Which pages were crawled.
     pub(super) crawled: Vec<bool>,
+    /// Which pages a link led to that was met.
+    pub(super) met: Vec<bool>,
+    /// How many pages were never crawled, although a link to them was met or, live, would have been met.
+    lost: usize,
+    /// How many pages had links that were met.
+    expanded: usize,
 }
 
 impl Outcome {
@@ -58,9 +86,9 @@ impl Outcome {
         self.hits as f64 / self.links as f64
     }
 
-    /// The number of pages that were never crawled.
+    /// How many pages were never crawled, although an exact crawl crawls them.
     pub(super) fn lost(&self) -> usize {
-        self.crawled.iter().filter(|&&crawled| !crawled).count()
+        self.lost
     }
 }
 
@@ -98,21 +126,72 @@ impl Crawl {
             starts.push(links.len());
             page += 1;
         }
-        let fronts = pages.iter().map(is_front).collect();
-        Self { name, links, starts, fronts, seed }
+        let fronts: Vec<bool> = pages.iter().map(is_front).collect();
+        let expanded = starts.windows(2).filter(|ends| ends[0] < ends[1]).count();
+        let (count, pages) = (links.len(), fronts.len());
+        let source = Links::Kept { targets: links, starts, fronts };
+        Self { name, source, links: count, expanded, pages, seed }
     }
 
+    /// A crawl from page 0 of a graph that does not fit into memory, until `limit` links were met. `of` appends the targets of a
+    /// page, each once. Cost: one exact crawl, to count the pages.
+    pub(super) fn streamed(
+        name: &'static str,
+        (universe, seed): (u32, u64),
+        limit: usize,
+        of: impl Fn(u32, &mut Vec<u32>) + 'static,
+    ) -> Self {
+        let mut crawl = Self {
+            name,
+            source: Links::Made { of: Box::new(of), universe },
+            links: limit,
+            expanded: 0,
+            pages: 0,
+            seed,
+        };
+        let exact = crawl.run(Mode::Replay, |_, _| false);
+        crawl.pages = exact.met.iter().filter(|&&met| met).count();
+        (crawl.links, crawl.expanded) = (exact.links as usize, exact.expanded);
+        crawl
+    }
+
+    /// All pages that an exact crawl meets.
     pub(super) fn pages(&self) -> usize {
-        self.fronts.len()
+        self.pages
     }
 
     pub(super) fn links(&self) -> usize {
-        self.links.len()
+        self.links
     }
 
     /// The number of pages that have links.
     pub(super) fn expanded(&self) -> usize {
-        self.starts.windows(2).filter(|ends| ends[0] < ends[1]).count()
+        self.expanded
+    }
+
+    /// True if the sizes of memory are those of the paper, and not divided.
+    pub(super) fn is_whole(&self) -> bool {
+        matches!(self.source, Links::Made { .. })
+    }
+
+    /// The targets of a page, which `room` has room for if they are made.
+    fn targets<'a>(&'a self, page: u32, room: &'a mut Vec<u32>) -> &'a [u32] {
+        match &self.source {
+            Links::Kept { targets, starts, .. } => &targets[starts[page as usize]..starts[page as usize + 1]],
+            Links::Made { of, .. } => {
+                room.clear();
+                of(page, room);
+                room
+            }
+        }
+    }
+
+    /// How many pages have a number.
+    fn numbers(&self) -> usize {
+        match &self.source {
+            Links::Kept { fronts, .. } => fronts.len(),
+            Links::Made { universe, .. } => *universe as usize,
+        }
     }
 
     /// The paper's size of 2^`log2`, divided so that it is the same share of the pages as in the paper, or somewhat
@@ -123,6 +202,9 @@ impl Crawl {
 
     /// The binary logarithm of the number by which the paper's sizes are divided.
     pub(super) fn shift(&self) -> u32 {
+        if self.is_whole() {
+            return 0;
+        }
         (PAPER_HOSTS / self.pages() as f64).log2().round().clamp(0.0, MAX_SHIFT.into()) as u32
     }
 
@@ -144,55 +226,78 @@ impl Crawl {
     }
 
     pub(super) fn is_front(&self, page: u32) -> bool {
-        self.fronts[page as usize]
+        matches!(&self.source, Links::Kept { fronts, .. } if fronts[page as usize])
     }
 
-    /// The keys of all links, in order.
-    pub(super) fn keys(&self) -> impl Iterator<Item = KeyHash> {
-        self.links.iter().map(|&page| self.key(page))
+    /// The keys of all links in order.
+    pub(super) fn keys(&self) -> Vec<KeyHash> {
+        let mut keys = Vec::with_capacity(self.links);
+        self.run(Mode::Replay, |_, key| {
+            keys.push(key);
+            false
+        });
+        keys
     }
 
-    /// The number of in-links of each page.
-    pub(super) fn in_links(&self) -> Vec<u32> {
-        let mut in_links = vec![0; self.pages()];
-        self.links.iter().for_each(|&page| in_links[page as usize] += 1);
+    /// How many links lead to each page, from the pages that were crawled.
+    pub(super) fn in_links(&self, crawled: impl Fn(usize) -> bool) -> Vec<u32> {
+        let (mut in_links, mut room) = (vec![0; self.numbers()], vec![]);
+        for page in (0..self.numbers()).filter(|&page| crawled(page)) {
+            self.targets(page as u32, &mut room).iter().for_each(|&target| in_links[target as usize] += 1);
+        }
         in_links
     }
 
-    /// Asks `seen` about every link of the crawl, and counts the answers.
-    pub(super) fn run(&self, mode: Mode, mut seen: impl FnMut(u32, KeyHash) -> bool) -> Outcome {
-        let mut crawled = vec![false; self.pages()];
-        crawled[0] = true;
-        // In live mode, only pages that were crawled are expanded.
-        let mut queue: Vec<u32> = match mode {
-            Mode::Replay => (0..self.pages() as u32).collect(),
-            Mode::Live => vec![0],
-        };
-        let mut counts = [[0; 2]; 2];
-        let mut next = 0;
+    /// Crawls `from` and all that it leads to, exactly. Returns how many pages are crawled now that were not.
+    pub(super) fn resume(&self, from: &[u32], crawled: &mut [bool]) -> usize {
+        let (mut queue, mut room, mut next) = (from.to_vec(), vec![], 0);
+        queue.iter().for_each(|&page| crawled[page as usize] = true);
         while let Some(&page) = queue.get(next) {
-            let page = page as usize;
-            for &target in &self.links[self.starts[page]..self.starts[page + 1]] {
+            for &target in self.targets(page, &mut room) {
+                if !std::mem::replace(&mut crawled[target as usize], true) {
+                    queue.push(target);
+                }
+            }
+            next += 1;
+        }
+        queue.len()
+    }
+
+    /// Asks `seen` about every link.
+    pub(super) fn run(&self, mode: Mode, mut seen: impl FnMut(u32, KeyHash) -> bool) -> Outcome {
+        let (mut crawled, mut met) = (vec![false; self.numbers()], vec![false; self.numbers()]);
+        (crawled[0], met[0]) = (true, true);
+        let (mut queue, mut room, mut next) = (vec![0], vec![], 0);
+        let (mut counts, mut links, mut expanded) = ([[0; 2]; 2], 0, 0);
+        while let Some(&page) = queue.get(next).filter(|_| links < self.links) {
+            let targets = self.targets(page, &mut room);
+            expanded += usize::from(!targets.is_empty());
+            links += targets.len();
+            for &target in targets {
                 let said = seen(target, self.key(target));
-                let known = crawled[target as usize];
+                let target_at = target as usize;
+                let known = crawled[target_at];
                 counts[usize::from(said)][usize::from(known)] += 1;
-                if !said && !known {
-                    crawled[target as usize] = true;
-                    if mode == Mode::Live {
-                        queue.push(target);
-                    }
+                let first = !std::mem::replace(&mut met[target_at], true);
+                let fetched = !said && !known;
+                crawled[target_at] |= fetched;
+                // Live, only what was crawled has its turn.
+                if if mode == Mode::Live { fetched } else { first } {
+                    queue.push(target);
                 }
             }
             next += 1;
         }
         let [[new, false_negatives], [false_positives, hits]] = counts;
         let links = new + false_negatives + false_positives + hits;
-        Outcome { links, hits, false_positives, false_negatives, crawled }
+        let lost = crawled.iter().zip(&met).filter(|&(crawled, met)| !crawled && (mode == Mode::Live || *met)).count();
+        Outcome { links, hits, false_positives, false_negatives, crawled, met, lost, expanded }
     }
 
     /// The time of a question to `seen`, in nanoseconds, measured over at most the first [`TIMED`] links.
     pub(super) fn time(&self, mut seen: impl FnMut(u32, KeyHash) -> bool) -> f64 {
-        let links = &self.links[..self.links.len().min(TIMED)];
+        let Links::Kept { targets, .. } = &self.source else { return f64::NAN };
+        let links = &targets[..targets.len().min(TIMED)];
         let mut yes = 0u64;
         let ns = ns_each(links.len(), || {
             links.iter().for_each(|&page| yes += u64::from(seen(page, self.key(page))));
@@ -222,9 +327,25 @@ mod tests {
     #[test]
     fn pages_are_numbered_as_they_are_met_and_a_target_counts_once_a_page() {
         let crawl = square();
-        assert_eq!(crawl.links, [1, 2, 0, 3, 3, 2]);
-        assert_eq!((crawl.pages(), crawl.in_links()), (4, vec![1, 1, 2, 2]));
+        assert_eq!(crawl.keys(), [1, 2, 0, 3, 3, 2].map(|page| crawl.key(page)));
+        assert_eq!((crawl.pages(), crawl.in_links(|_| true)), (4, vec![1, 1, 2, 2]));
+        assert_eq!(crawl.in_links(|page| page == 0), [0, 1, 1, 0]);
         assert!(crawl.is_front(0) && !crawl.is_front(1));
+    }
+
+    #[test]
+    fn a_graph_that_is_made_anew_is_crawled_as_one_that_is_kept() {
+        // 0 -> 5, 3; 5 -> 0, 2; 3 -> 2; 2 -> 3; nobody links to 1 and 4.
+        let of = |page: u32, targets: &mut Vec<u32>| {
+            targets.extend_from_slice([&[5, 3][..], &[], &[3], &[2], &[], &[0, 2]][page as usize]);
+        };
+        let crawl = Crawl::streamed("made", (6, 1), usize::MAX, of);
+        assert_eq!((crawl.links(), crawl.pages(), crawl.expanded()), (6, 4, 4));
+        let outcomes = [crawl.run(Mode::Replay, |page, _| page == 5), square().run(Mode::Replay, |page, _| page == 1)];
+        let [made, kept] =
+            outcomes.map(|outcome| (outcome.links, outcome.hits, outcome.false_positives, outcome.lost()));
+        assert_eq!(made, kept);
+        assert_eq!(Crawl::streamed("cut", (6, 1), 3, of).links(), 4);
     }
 
     #[test]
@@ -237,8 +358,10 @@ mod tests {
         let no_b = |page: u32, _| page == 1;
         assert_eq!(crawl.run(Mode::Replay, no_b).links, 6);
         let live = crawl.run(Mode::Live, no_b);
-        assert_eq!((live.links, live.false_positives, live.crawled), (4, 1, vec![true, false, true, true]));
-        // All answers are "seen": both links of a are wrongly taken for seen, and no other link is met.
+        assert_eq!((live.links, live.false_positives, &live.crawled[..]), (4, 1, &[true, false, true, true][..]));
+        let mut crawled = vec![true, false, false, false];
+        assert_eq!((crawl.resume(&[1], &mut crawled), crawled), (3, vec![true; 4]));
+        // Nothing passes: both links of a are wrongly taken for seen, and no other is met.
         let deaf = crawl.run(Mode::Live, |_, _| true);
         assert_eq!((deaf.links, deaf.false_positives, deaf.lost()), (2, 2, 3));
     }

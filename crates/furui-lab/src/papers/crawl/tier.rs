@@ -1,6 +1,6 @@
 use furui::KeyHash;
 use furui::filter::{ConfigError, FilterMut, Recent, RecentTag, StableBloom, StableBloomLight, stable_decrements};
-use furui::seen::{Lru, LruOutcome};
+use furui::seen::{Clock as ClockCache, Lru, Observed};
 
 use super::order::{Crawl, Mode, Outcome};
 use super::s3_fifo::S3Fifo;
@@ -12,12 +12,15 @@ pub(super) enum Tier {
     Lru {
         entries: usize,
     },
-    /// The paper's tiers: an LRU, and a stable filter of `counters` counters that takes the keys that the LRU evicts.
+    Clock {
+        entries: usize,
+    },
+    /// The paper's: what the LRU evicts goes to a stable filter of `counters` counters.
     Stable {
         entries: usize,
         counters: usize,
         filter: Stable,
-        /// True if front pages bypass the filter and go to the exact set.
+        /// The exact set answers for front pages, whatever the LRU and the filter say.
         spare_fronts: bool,
     },
     S3Fifo {
@@ -114,7 +117,11 @@ impl Tier {
         Ok(match self {
             Self::Lru { entries } => {
                 let mut lru = Lru::new(entries)?;
-                asker.ask(crawl, |_, key| lru.observe(key) == LruOutcome::Hit)
+                asker.ask(crawl, |_, key| lru.observe(key) == Observed::Hit)
+            }
+            Self::Clock { entries } => {
+                let mut clock = ClockCache::new(entries)?;
+                asker.ask(crawl, |_, key| clock.observe(key) == Observed::Hit)
             }
             Self::Stable { entries, counters, filter: Stable::Random { probes, rate }, spare_fronts } => {
                 let filter = StableBloom::from_parts(counters, 2, probes, decrements(probes, rate, counters))?;
@@ -142,15 +149,13 @@ fn stable<A: Asker>(
     mut filter: impl FilterMut,
     spare_fronts: bool,
 ) -> A::Answer {
-    asker.ask(crawl, |page, key| match lru.observe(key) {
-        LruOutcome::Hit => true,
-        LruOutcome::Miss { evicted } => {
-            let known = !(spare_fronts && crawl.is_front(page)) && filter.contains_hash(key);
-            if let Some(evicted) = evicted {
-                filter.insert_hash(evicted).expect("a stable filter is never full");
-            }
-            known
+    asker.ask(crawl, |page, key| {
+        let observed = lru.observe(key);
+        let known = observed == Observed::Hit || filter.contains_hash(key);
+        if let Observed::Miss { evicted: Some(evicted) } = observed {
+            filter.insert_hash(evicted).expect("a stable filter is never full");
         }
+        known && !(spare_fronts && crawl.is_front(page))
     })
 }
 

@@ -106,32 +106,32 @@ impl Web {
 }
 
 /// Random numbers for one purpose.
-struct Draw(u64);
+pub(super) struct Draw(u64);
 
 impl Draw {
-    fn new(seed: u64, purpose: u64) -> Self {
+    pub(super) fn new(seed: u64, purpose: u64) -> Self {
         Self(mix(mix(seed) ^ purpose))
     }
 
-    /// A uniform number above 0 and at most 1.
-    fn uniform(&mut self) -> f64 {
+    /// Above 0, at most 1.
+    pub(super) fn uniform(&mut self) -> f64 {
         self.0 = self.0.wrapping_add(1);
         ((mix(self.0) >> 11) + 1) as f64 * 2f64.powi(-53)
     }
 
-    fn coin(&mut self) -> bool {
+    pub(super) fn coin(&mut self) -> bool {
         self.uniform() <= 0.5
     }
 
-    /// A rank from 0 to `count` - 1; rank 0 is the most popular.
-    fn rank(&mut self, count: u32) -> u32 {
+    /// A rank from 0 to `count` - 1, the first the most popular.
+    pub(super) fn rank(&mut self, count: u32) -> u32 {
         let flat = 1.0 - POPULARITY;
         let rank = (1.0 + self.uniform() * (f64::from(count + 1).powf(flat) - 1.0)).powf(1.0 / flat);
         (rank as u32).clamp(1, count) - 1
     }
 
-    /// A position near `here` among `count` positions in a circle, on either side; nearer positions are likelier.
-    fn near(&mut self, here: u32, count: u32) -> u32 {
+    /// A place near `here` among `count` in a circle, either side, the nearer the likelier.
+    pub(super) fn near(&mut self, here: u32, count: u32) -> u32 {
         let way = (self.uniform().powi(-2) as u64).min(u64::from(count)) as u32;
         let on = if self.coin() { way } else { count - way };
         ((u64::from(here) + u64::from(on)) % u64::from(count)) as u32

@@ -45,7 +45,7 @@ pub(super) async fn search(
         Err(error) => return Ok(not_understood(&q, error)),
     };
     let cursor = place.as_deref().map(cursor).transpose()?;
-    let asked = Asked { query, limit: DEFAULT_LIMIT, cursor, explain: true };
+    let asked = Asked { query, limit: DEFAULT_LIMIT, cursor, wants: None, explain: true };
     let started = Instant::now();
     let answer = Answer::ask(&face, asked).await?;
     let (parts, response) = Parts::new(HTML);

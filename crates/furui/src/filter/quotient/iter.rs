@@ -121,7 +121,7 @@ impl<'a> Decoder<'a> {
 ///
 /// ```
 /// use furui::KeyHash;
-/// use furui::filter::QuotientFilter;
+/// use furui::filter::{FilterMut, QuotientFilter};
 ///
 /// let mut filter = QuotientFilter::with_fingerprint_bits(128, 64)?;
 /// for hash in [7, 3, 5] {
@@ -176,7 +176,7 @@ impl std::iter::FusedIterator for Fingerprints<'_> {}
 ///
 /// ```
 /// use furui::KeyHash;
-/// use furui::filter::QuotientFilter;
+/// use furui::filter::{FilterMut, QuotientFilter};
 ///
 /// // 64 slots: the upper 6 bits of a hash are its quotient. Two keys of one quotient are a run of two slots.
 /// let mut filter = QuotientFilter::with_fingerprint_bits(64, 16)?;

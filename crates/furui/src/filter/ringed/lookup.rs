@@ -1,17 +1,16 @@
 //! Testing and setting the bits of keys: the hot loops of a ringed filter.
 
-use super::key::{mixed, offsets};
+use super::RingedKey;
+use super::key::{Fractions, HELD};
 use super::ring::Ring;
-use super::{RingedKey, RingedKeys};
 use crate::bits::{bit, prefetch_for_write};
 use crate::filter::batch;
-use crate::filter::probes::Probes;
 use crate::hash::KeyHash;
 
 /// Tables of at most this many words are in a cache near enough for the processor to overlap lookups by itself.
 const NEAR: usize = (4 << 20) / 8;
 
-/// The number of keys whose offsets are computed at a time: as many as fit into the first cache.
+/// The number of keys whose fractions are computed at a time: as many as fit into the first cache.
 const CHUNK: usize = 128;
 
 /// Into tables of at most this many words, keys are inserted as fast without a prefetch, which would compute the
@@ -25,49 +24,71 @@ const INSERT_BATCH: usize = 64;
 ///
 /// Few windows reach beyond the ring's end, unless they are long.
 #[inline(always)]
-pub(super) fn contains(words: &[[u8; 8]], ring: &Ring, key: RingedKey<'_>) -> bool {
+pub(super) fn contains(words: &[[u8; 8]], ring: &Ring, key: &RingedKey) -> bool {
     let start = ring.start_of(key.hash().get());
-    if ring.is_straight(start) {
+    let (probes, window) = (ring.params().probes(), ring.params().window());
+    let first = key.first(probes);
+    let found = if ring.is_straight(start) {
         let start = start as usize;
-        all_set(words, key.offsets(), |offset| start + offset as usize)
+        all_set(words, first, |fraction| start + offset(fraction, window) as usize)
     } else {
-        around_the_end(words, ring, start, key.offsets())
-    }
+        around_the_end(words, ring, start, first)
+    };
+    found && (probes as usize <= HELD || others_set(words, ring, start, key))
 }
 
-/// Works like [`contains`] for a key without precomputed offsets. Tests two bits at a time.
+/// Works like [`contains`] for a key without precomputed fractions. Tests two bits at a time.
 pub(super) fn contains_hash(words: &[[u8; 8]], ring: &Ring, key: KeyHash) -> bool {
-    let (start, mut offsets) = (ring.start_of(key.get()), offsets(key, ring.params()));
-    let next = |offset| bit(words, ring.position(start, offset));
+    let mut positions = positions(ring, key);
     loop {
-        let Some(first) = offsets.next() else { return true };
-        let Some(second) = offsets.next() else { return next(first) == 1 };
-        if next(first) & next(second) == 0 {
+        let Some(first) = positions.next() else { return true };
+        let Some(second) = positions.next() else { return bit(words, first) == 1 };
+        if bit(words, first) & bit(words, second) == 0 {
             return false;
         }
     }
 }
 
 /// The positions of the bits of a key.
+#[inline(always)]
 pub(super) fn positions(ring: &Ring, key: KeyHash) -> impl Iterator<Item = usize> {
     let start = ring.start_of(key.get());
-    offsets(key, ring.params()).map(move |offset| ring.position(start, offset))
+    Fractions::of(key).take(ring.params().probes()).map(move |fraction| position(ring, start, fraction))
+}
+
+/// The offset in a window of `window` bits of the bit at a fraction of it.
+#[inline(always)]
+fn offset(fraction: u32, window: u32) -> u32 {
+    ((u64::from(fraction) * u64::from(window)) >> 32) as u32
+}
+
+/// The position of the bit at a fraction of the window that begins at `start`.
+#[inline(always)]
+fn position(ring: &Ring, start: u64, fraction: u32) -> usize {
+    ring.position(start, offset(fraction, ring.params().window()))
 }
 
 /// The case of [`contains`] where the window reaches beyond the ring's last bit.
 #[inline(never)]
-fn around_the_end(words: &[[u8; 8]], ring: &Ring, start: u64, offsets: &[u32]) -> bool {
-    all_set(words, offsets, |offset| ring.position(start, offset))
+fn around_the_end(words: &[[u8; 8]], ring: &Ring, start: u64, fractions: &[u32]) -> bool {
+    all_set(words, fractions, |fraction| position(ring, start, fraction))
 }
 
-/// Whether the bits at all offsets are set.
+/// Whether the bits are set whose fractions a key does not hold. One miss of 2⁸ needs them.
+#[inline(never)]
+fn others_set(words: &[[u8; 8]], ring: &Ring, start: u64, key: &RingedKey) -> bool {
+    let mut others = Fractions::of(key.hash()).take(ring.params().probes()).skip(HELD);
+    others.all(|fraction| bit(words, position(ring, start, fraction)) == 1)
+}
+
+/// Whether the bits at all fractions are set.
 ///
 /// In a half-full filter no processor can predict a bit, so bits are tested in groups. The first group of four fails in
 /// 15 of 16 misses, and never in a hit.
 #[inline(always)]
-fn all_set(words: &[[u8; 8]], offsets: &[u32], position: impl Fn(u32) -> usize) -> bool {
-    let next = |offset: u32| bit(words, position(offset));
-    let mut rest = offsets;
+fn all_set(words: &[[u8; 8]], fractions: &[u32], position: impl Fn(u32) -> usize) -> bool {
+    let next = |fraction: u32| bit(words, position(fraction));
+    let mut rest = fractions;
     if let &[a, b, c, d, ref more @ ..] = rest {
         if next(a) & next(b) & next(c) & next(d) == 0 {
             return false;
@@ -90,14 +111,9 @@ fn all_set(words: &[[u8; 8]], offsets: &[u32], position: impl Fn(u32) -> usize) 
 }
 
 /// Works like [`contains`] for every key; the answers go to `answers`, which is as long as `keys`.
-pub(super) fn contains_all<'a>(
-    words: &[[u8; 8]],
-    ring: &Ring,
-    keys: impl Iterator<Item = RingedKey<'a>>,
-    answers: &mut [bool],
-) {
+pub(super) fn contains_all(words: &[[u8; 8]], ring: &Ring, keys: &[RingedKey], answers: &mut [bool]) {
     if words.len() > NEAR {
-        return contains_all_far(words, ring, keys.map(RingedKey::hash), answers);
+        return contains_all_far(words, ring, keys.iter().map(RingedKey::hash), answers);
     }
     answers.iter_mut().zip(keys).for_each(|(answer, key)| *answer = contains(words, ring, key));
 }
@@ -107,29 +123,26 @@ pub(super) fn contains_all_hashes(words: &[[u8; 8]], ring: &Ring, keys: &[KeyHas
     if words.len() > NEAR {
         return contains_all_far(words, ring, keys.iter().copied(), answers);
     }
-    let mut computed = RingedKeys::new(ring.params());
+    let mut computed = Vec::with_capacity(CHUNK);
     for (keys, answers) in keys.chunks(CHUNK).zip(answers.chunks_mut(CHUNK)) {
         computed.clear();
-        computed.extend(keys.iter().copied());
-        contains_all(words, ring, computed.iter(), answers);
+        computed.extend(keys.iter().map(|&key| RingedKey::new(key)));
+        contains_all(words, ring, &computed, answers);
     }
 }
 
-/// Works like [`contains_hash`] for every key; the answers go to `answers`. The table is beyond the caches: offsets are
-/// computed while cache lines are loaded.
+/// Works like [`contains_hash`] for every key; the answers go to `answers`. The table is beyond the caches: fractions
+/// are computed while cache lines are loaded.
 fn contains_all_far(words: &[[u8; 8]], ring: &Ring, keys: impl Iterator<Item = KeyHash>, answers: &mut [bool]) {
-    let window = ring.params().window() as usize;
-    let keys = keys.map(|key| (Probes::of(mixed(key)), ring.start_of(key.get())));
-    let next = |(probes, start): &mut (Probes, u64)| ring.position(*start, probes.next(window) as u32);
+    let keys = keys.map(|key| (Fractions::of(key), ring.start_of(key.get())));
+    let next = |(fractions, start): &mut (Fractions, u64)| position(ring, *start, fractions.next());
     batch::contains_all(words, ring.params().probes(), keys, next, answers);
 }
 
 /// Sets the bits of a key; true if one was not set.
 #[inline]
-pub(super) fn insert(words: &mut [[u8; 8]], ring: &Ring, hash: u64, offsets: impl Iterator<Item = u32>) -> bool {
-    let start = ring.start_of(hash);
-    let old = offsets.fold(1, |old, offset| {
-        let position = ring.position(start, offset);
+pub(super) fn insert(words: &mut [[u8; 8]], ring: &Ring, key: KeyHash) -> bool {
+    let old = positions(ring, key).fold(1, |old, position| {
         let word = u64::from_le_bytes(words[position / 64]);
         words[position / 64] = (word | 1 << (position % 64)).to_le_bytes();
         old & word >> (position % 64)
@@ -137,39 +150,20 @@ pub(super) fn insert(words: &mut [[u8; 8]], ring: &Ring, hash: u64, offsets: imp
     old & 1 == 0
 }
 
-/// Inserts many keys, and returns how many of them were new. `parts` gives the hash and the offsets of a key. The cache
-/// lines of a batch are prefetched before they are written.
-pub(super) fn insert_all<K: Copy, O: Iterator<Item = u32>>(
-    words: &mut [[u8; 8]],
-    ring: &Ring,
-    mut keys: impl Iterator<Item = K>,
-    parts: impl Fn(K) -> (u64, O),
-) -> u64 {
-    if words.len() <= NEAR_TO_INSERT {
-        let insert = |key| {
-            let (hash, offsets) = parts(key);
-            u64::from(insert(words, ring, hash, offsets))
-        };
-        return keys.map(insert).sum();
-    }
-    let mut batch = Vec::with_capacity(INSERT_BATCH);
+/// Inserts many keys, and returns how many of them were new. The cache lines of a batch are prefetched before they are
+/// written.
+pub(super) fn insert_all(words: &mut [[u8; 8]], ring: &Ring, keys: &[KeyHash]) -> u64 {
+    let far = words.len() > NEAR_TO_INSERT;
     let mut new = 0;
-    loop {
-        batch.clear();
-        batch.extend(keys.by_ref().take(INSERT_BATCH));
-        if batch.is_empty() {
-            return new;
+    for batch in keys.chunks(INSERT_BATCH) {
+        if far {
+            for &key in batch {
+                positions(ring, key).for_each(|position| prefetch_for_write(words, position / 64));
+            }
         }
-        for &key in &batch {
-            let (hash, offsets) = parts(key);
-            let start = ring.start_of(hash);
-            offsets.for_each(|offset| prefetch_for_write(words, ring.position(start, offset) / 64));
-        }
-        for &key in &batch {
-            let (hash, offsets) = parts(key);
-            new += u64::from(insert(words, ring, hash, offsets));
-        }
+        new += batch.iter().map(|&key| u64::from(insert(words, ring, key))).sum::<u64>();
     }
+    new
 }
 
 #[cfg(test)]
@@ -183,15 +177,14 @@ mod tests {
     fn every_way_to_look_keys_up_tests_the_bits_at_their_positions() {
         // The tables of the last numbers of keys are larger than the caches.
         let words = mostly_ones(650_000);
+        let hashes: Vec<KeyHash> = (0..500u32).map(|i| HashSpec::default().hash(&i.to_le_bytes())).collect();
+        let asked: Vec<RingedKey> = hashes.iter().map(|&hash| RingedKey::new(hash)).collect();
         for keys in [1, 2, 30, 1000, 70_001, 4_000_000] {
             for delta in [1, 100, 1000, 100_000] {
                 for probes in [1, 3, 4, 7, 8, 9, 20] {
                     let params = RingedParams::new(probes, Gamma::Bits(10.1), delta).unwrap();
                     let ring = Ring::new(params, keys).unwrap();
                     let words = &words[..ring.bits_here().unwrap().div_ceil(64)];
-                    let mut asked = RingedKeys::new(params);
-                    asked.extend((0..500u32).map(|i| HashSpec::default().hash(&i.to_le_bytes())));
-                    let hashes: Vec<KeyHash> = asked.iter().map(RingedKey::hash).collect();
                     let all_set = |&key: &KeyHash| positions(&ring, key).all(|position| bit(words, position) == 1);
                     let expected: Vec<bool> = hashes.iter().map(all_set).collect();
                     let context = format!("{keys} keys, {params}");
@@ -202,7 +195,7 @@ mod tests {
                     let each = hashes.iter().map(|&key| contains_hash(words, &ring, key));
                     assert!(each.eq(expected.iter().copied()), "{context}");
                     let mut batch = vec![false; asked.len()];
-                    contains_all(words, &ring, asked.iter(), &mut batch);
+                    contains_all(words, &ring, &asked, &mut batch);
                     assert_eq!(batch, expected, "{context}");
                     batch.fill(false);
                     contains_all_hashes(words, &ring, &hashes, &mut batch);

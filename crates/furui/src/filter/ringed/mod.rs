@@ -9,18 +9,16 @@ mod ring;
 
 use std::ops::{Deref, DerefMut};
 
-use super::error::Meaning;
 use super::error::no_memory;
 use super::file::check_bits;
-use super::{ConfigError, Filter, FilterMut, Full, Mismatch};
+use super::{ConfigError, Filter, FilterMut, Full};
 use crate::bits::Buffer;
 use crate::hash::{HashSpec, KeyHash};
 
-pub use key::{RingedKey, RingedKeys};
+pub use key::RingedKey;
 pub use params::{Gamma, RingedParams};
 pub use rate::{ringed_rate, ringed_rate_refined};
 
-use key::offsets;
 use ring::Ring;
 
 /// The default number of groups in a window: at k = 7 the rate is then 1.007 times that of a Bloom filter.
@@ -34,7 +32,7 @@ const WINDOW: u32 = 1000;
 /// the size by one remainder only: the rest is a [`RingedKey`], computed once.
 ///
 /// The ring has n groups of γ bits for n keys. The window of a key, δ groups, begins at group T = h₀ mod n, where h₀ is
-/// its hash; windows overlap. The key's k bits are in its window, at offsets that do not depend on n:
+/// its hash; windows overlap. The key's k bits are in its window, at fractions of it that do not depend on the filter:
 ///
 /// ```text
 ///            T γ             window: δ γ bits
@@ -67,8 +65,8 @@ const WINDOW: u32 = 1000;
 /// **Source.** Sei, Matsuzaki and Honiden, "Using Ringed Bloom Filters to Reduce the Communication Traffic on a
 /// Distributed Hash Table", eqs. 5 to 8. What differs:
 /// - γ need not be whole ([`Gamma`]). Group T then begins at bit ⌊T γ⌋, and the ring has ⌈n γ⌉ bits.
-/// - All k + 1 hash functions are derived from the 64 bits of one [`KeyHash`]: h₀ is the hash itself, the offsets are
-///   probes of the hash mixed once more.
+/// - All k + 1 hash functions are derived from the 64 bits of one [`KeyHash`]: h₀ is the hash itself, the others are
+///   probes of the hash mixed once more. Each is a fraction of 2³² of a window, so that it does not depend on the window.
 /// - The paper's formula for the rate, eq. 13, is [`ringed_rate`]; a more accurate one is [`ringed_rate_refined`].
 ///
 /// ```
@@ -82,7 +80,7 @@ const WINDOW: u32 = 1000;
 /// # Ok::<(), furui::Error>(())
 /// ```
 ///
-/// For many filters and precomputed keys, see [`RingedKeys`].
+/// For many filters and precomputed keys, see [`RingedKey`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RingedBloom<M = Buffer> {
     /// Little-endian words; bits beyond those of the ring are 0.
@@ -93,9 +91,7 @@ pub struct RingedBloom<M = Buffer> {
 
 impl RingedBloom {
     /// A filter that is expected to have the false-positive `rate` when it holds `keys` keys, with windows of 1000
-    /// groups and the probes of [`sizing::few_probes`](super::sizing::few_probes). It is meant for a single filter:
-    /// filters of many sizes that are queried for the same [`RingedKeys`] need common parameters
-    /// ([`with_size`](Self::with_size)).
+    /// groups and the probes of [`sizing::few_probes`](super::sizing::few_probes).
     ///
     /// # Errors
     /// Those of [`with_window`](Self::with_window).
@@ -136,23 +132,6 @@ impl RingedBloom {
         Ok(filter)
     }
 
-    /// A filter with `keys`, sized for their number. The keys must have been made with `params`.
-    ///
-    /// # Errors
-    /// If the filter would be too large.
-    ///
-    /// # Panics
-    /// May panic if the keys were made with other parameters.
-    pub fn build<'a>(
-        params: RingedParams,
-        keys: impl ExactSizeIterator<Item = RingedKey<'a>>,
-    ) -> Result<Self, ConfigError> {
-        let mut filter = Self::with_size(params, keys.len() as u64)?;
-        let parts = |key: RingedKey<'a>| (key.hash().get(), key.offsets().iter().copied());
-        lookup::insert_all(filter.words.as_chunks_mut().0, &filter.ring, keys, parts);
-        Ok(filter)
-    }
-
     /// This filter, for keys that are hashed by `hash` instead of by [`HashSpec::default`]. Keys that are already in
     /// the filter must have been hashed by `hash` too.
     #[must_use]
@@ -184,28 +163,17 @@ impl<M> RingedBloom<M> {
 }
 
 impl<M: Deref<Target = [u8]>> RingedBloom<M> {
-    /// Works like [`contains`](Filter::contains_hash) for a precomputed key, made with this filter's
-    /// [`params`](Self::params).
-    ///
-    /// # Panics
-    /// May panic if the key was made with other parameters; if it does not, the answer is meaningless.
+    /// Works like [`contains`](Filter::contains_hash) for a precomputed key.
     #[inline(always)]
-    pub fn contains_key(&self, key: RingedKey<'_>) -> bool {
-        debug_assert_eq!(key.offsets().len(), self.probes() as usize, "a key of other parameters");
+    pub fn contains_key(&self, key: &RingedKey) -> bool {
         lookup::contains(self.words(), &self.ring, key)
     }
 
     /// Works like [`contains_all`](Filter::contains_all) for precomputed keys.
-    ///
-    /// # Errors
-    /// If the keys were made with other parameters than the filter.
-    pub fn contains_all_keys(&self, keys: &RingedKeys, out: &mut Vec<bool>) -> Result<(), Mismatch> {
-        let meaning = |params: RingedParams| Meaning { sizes: params.sizes(), hash: self.hash };
-        meaning(self.params()).check(meaning(keys.params()))?;
+    pub fn contains_all_keys(&self, keys: &[RingedKey], out: &mut Vec<bool>) {
         out.clear();
         out.resize(keys.len(), false);
-        lookup::contains_all(self.words(), &self.ring, keys.iter(), out);
-        Ok(())
+        lookup::contains_all(self.words(), &self.ring, keys, out);
     }
 
     /// The bare table: eight bits a byte, the first bit least significant, and zeros after the last bit.
@@ -244,19 +212,6 @@ impl<M: Deref<Target = [u8]>> RingedBloom<M> {
     }
 }
 
-impl<M: DerefMut<Target = [u8]>> RingedBloom<M> {
-    /// Inserts a precomputed key, made with this filter's [`params`](Self::params). True if it was certainly new.
-    ///
-    /// # Panics
-    /// May panic if the key was made with other parameters; if it does not, the key is not in the filter.
-    #[inline(always)]
-    pub fn insert_key(&mut self, key: RingedKey<'_>) -> bool {
-        debug_assert_eq!(key.offsets().len(), self.probes() as usize, "a key of other parameters");
-        let words = self.words.as_chunks_mut().0;
-        lookup::insert(words, &self.ring, key.hash().get(), key.offsets().iter().copied())
-    }
-}
-
 impl<M: Deref<Target = [u8]>> Filter for RingedBloom<M> {
     fn hash_spec(&self) -> HashSpec {
         self.hash
@@ -273,8 +228,8 @@ impl<M: Deref<Target = [u8]>> Filter for RingedBloom<M> {
         lookup::contains_all_hashes(self.words(), &self.ring, keys, out);
     }
 
-    /// The mean of (x/w)^k over all windows, where x of the w bits of a window are set: exact for a uniform hash. Cost:
-    /// one pass over the bits, two steps a group.
+    /// The mean of (x/w)^k over all windows, where x of the w bits of a window are set: exact for a uniform hash and
+    /// windows far shorter than 2³² bits. Cost: one pass over the bits, two steps a group.
     fn false_positive_rate(&self) -> f64 {
         let (bits, window) = (self.bits(), u64::from(self.params().window()));
         // A window covers some whole rounds of the ring and a part of one.
@@ -295,12 +250,10 @@ impl<M: DerefMut<Target = [u8]>> FilterMut for RingedBloom<M> {
     /// This filter is never full.
     #[inline]
     fn insert_hash(&mut self, key: KeyHash) -> Result<bool, Full> {
-        Ok(lookup::insert(self.words.as_chunks_mut().0, &self.ring, key.get(), offsets(key, self.ring.params())))
+        Ok(lookup::insert(self.words.as_chunks_mut().0, &self.ring, key))
     }
 
     fn insert_all(&mut self, keys: &[KeyHash]) -> Result<u64, Full> {
-        let params = self.params();
-        let parts = |key: KeyHash| (key.get(), offsets(key, params));
-        Ok(lookup::insert_all(self.words.as_chunks_mut().0, &self.ring, keys.iter().copied(), parts))
+        Ok(lookup::insert_all(self.words.as_chunks_mut().0, &self.ring, keys))
     }
 }

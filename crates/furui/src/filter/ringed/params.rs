@@ -33,14 +33,15 @@ pub enum Gamma {
     Bits(f64),
 }
 
-/// The parameters that all ringed filters of one system share, whatever their sizes: probes k, bits a key γ, window δ.
+/// The parameters of a ringed filter apart from its number of keys: probes k, bits a key γ, window δ.
 ///
-/// A [`RingedKey`](super::RingedKey) is valid for all filters with the parameters that it was made with.
+/// In the paper all filters of one system share them. Here each filter may have its own, and one
+/// [`RingedKey`](super::RingedKey) serves them all.
 ///
 /// ```
 /// use furui::filter::{Gamma, RingedBloom, RingedParams};
 ///
-/// // All nodes of a system agree on these, and each then chooses the size of its filters.
+/// // Each node chooses the rate and the size of its filters.
 /// let params = RingedParams::with_rate(0.01, Gamma::Exact, 1000)?;
 /// let (small, large) = (RingedBloom::with_size(params, 100)?, RingedBloom::with_size(params, 10_000)?);
 /// assert_eq!((small.probes(), large.probes()), (7, 7));

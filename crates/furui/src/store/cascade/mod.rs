@@ -204,6 +204,11 @@ impl<S: Storage> Cascade<S> {
         Ok((set, published))
     }
 
+    /// Where its files are.
+    pub(crate) fn storage(&self) -> &S {
+        &self.storage
+    }
+
     /// The spec by which keys must be hashed.
     pub fn hash_spec(&self) -> HashSpec {
         self.manifest.hash

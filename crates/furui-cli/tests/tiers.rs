@@ -1,0 +1,133 @@
+//! The paper's tiers of `furui seen` through its binary: their sizes, what is kept of them, and how lost lines come back.
+
+#![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
+
+mod support;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+
+use support::{TempDir, failure, run, stdout, text};
+
+fn numbered(range: std::ops::Range<u32>) -> Vec<String> {
+    range.map(|i| format!("https://example.org/{i}")).collect()
+}
+
+/// The JSON of `--stats` about a run with these options.
+fn stats(args: &[&str], input: &[u8]) -> String {
+    let output = run(&[&["seen", "-q", "--stats=json"], args].concat(), input);
+    let report = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(0), "{report}");
+    report
+}
+
+#[test]
+fn the_next_run_sees_all_repeats_in_the_tiers() {
+    let dir = TempDir::new();
+    let (store, input) = (dir.join("store"), text(&numbered(0..100_000)));
+    let args = ["--store", &store, "--memory", "8MiB", "--cache", "lru+stable", "--lru", "1000"];
+    let first = stats(&args, &input);
+    assert!(first.contains("\"start\":\"empty\"") && first.contains("\"new\":100000"), "{first}");
+    for dry in [&["--dry-run"][..], &[], &[]] {
+        let next = stats(&[dry, &args].concat(), &input);
+        for field in ["\"start\":\"whole\"", "\"new\":0", "\"stable_forgotten\":0"] {
+            assert!(next.contains(field), "{field}: {next}");
+        }
+    }
+    assert_eq!(stdout(&["verify", &store], b""), b"");
+    // A run that changes the set without them ends them.
+    assert_eq!(stdout(&["seen", "--store", &store], b"a\n"), b"a\n");
+    assert!(stats(&args, &input).contains("\"start\":\"empty\""));
+    // Damage is named.
+    let tiers = dir.join("store/TIERS");
+    let mut bytes = fs::read(&tiers).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    fs::write(&tiers, bytes).unwrap();
+    let args = [&["seen"], &args[..]].concat();
+    assert!(failure(&args, b"a\n").contains("TIERS"));
+    assert!(failure(&["verify", &store], b"").contains("TIERS"));
+    fs::remove_file(tiers).unwrap();
+    assert_eq!(stdout(&args, b"a\nb\n"), b"b\n");
+}
+
+#[test]
+fn what_is_given_is_kept_and_what_cannot_be_is_refused() {
+    let lines = text(&numbered(0..2000));
+    for sizes in [
+        &["--cache", "lru", "--lru", "256"][..],
+        &["--cache", "lru", "--replacement", "clock", "--lru", "300"],
+        &["--cache", "lru+stable", "--lru", "300", "--counters", "1M", "--probes", "8", "--decrements", "84"],
+        &["--paper", "--memory", "64MiB", "--lru", "1K", "--counters", "1M"],
+    ] {
+        assert!(stdout(&[&["seen"], sizes].concat(), &[&lines[..], &lines].concat()) == lines, "{sizes:?}");
+    }
+    for (args, expected) in [
+        (&["--lru", "1000"][..], "lru+stable"),
+        (&["--replacement", "clock"], "lru+stable"),
+        (&["--cache", "lru", "--counters", "1000"], "lru+stable"),
+        (&["--cache", "recent", "--paper"], "lru+stable"),
+        (&["--cache", "none", "--probes", "4"], "lru+stable"),
+        (&["--cache", "lru", "--decrements", "4"], "lru+stable"),
+        (&["--paper", "--fpr", "0.01"], "--fpr"),
+        (&["--cache", "lru+stable", "--decrements", "9", "--fpr", "0.01"], "--fpr"),
+        (&["--cache", "lru", "--lru", "255"], "from 256"),
+        (&["--cache", "lru", "--lru", "many"], "number"),
+        (&["--cache", "lru", "--lru", "2G"], "1073741824"),
+        (&["--cache", "lru+stable", "--probes", "65"], "from 1 to 64"),
+        (&["--cache", "lru+stable", "--probes", "0"], "from 1 to 64"),
+        (&["--cache", "lru+stable", "--counters", "3"], "from"),
+        (&["--cache", "lru+stable", "--decrements", "0"], "from 1"),
+        (&["--cache", "lru", "--replacement", "fifo"], "clock"),
+        (&["--paper", "--memory", "64MiB"], "more memory"),
+        (&["--cache", "lru", "--memory", "8MiB", "--lru", "1M"], "more memory"),
+    ] {
+        let message = failure(&[&["seen"], args].concat(), b"a\n");
+        assert!(message.contains(expected), "{args:?}: {message}");
+    }
+}
+
+/// The commands that docs/crawling.md prints: a crawl loses pages, and the most linked of them come back.
+#[cfg(unix)]
+#[test]
+fn the_recipe_brings_back_the_lost_lines_that_most_lines_link_to() {
+    let dir = TempDir::new();
+    // Each page is met once, and one in a hundred a hundred times more, late.
+    let mut links = numbered(0..200_000);
+    let popular: Vec<String> = links.iter().step_by(100).cloned().collect();
+    (0..100).for_each(|_| links.extend_from_slice(&popular));
+    dir.file("links.txt", &text(&links));
+    let page = include_str!("../../../docs/crawling.md");
+    let (_, recipe) = page.split_once("<!-- a test runs this -->").unwrap();
+    let lines = recipe.lines().skip(1).take_while(|line| line.is_empty() || line.starts_with("      "));
+    let script: String = lines.flat_map(|line| [line.trim(), "\n"]).collect();
+    assert_eq!(script.matches("furui").count(), 5, "{script}");
+    let binary = std::path::Path::new(env!("CARGO_BIN_EXE_furui")).parent().unwrap();
+    let path = format!("{}:{}", binary.display(), std::env::var("PATH").unwrap());
+    let output = std::process::Command::new("sh")
+        .args(["-ec", &script])
+        .current_dir(dir.path())
+        .env("PATH", path)
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+
+    let read = |name: &str| fs::read_to_string(dir.join(name)).unwrap();
+    let set = |text: &str| text.lines().map(str::to_owned).collect::<BTreeSet<_>>();
+    let (fetched, lost) = (set(&read("fetched.txt")), set(&read("lost.txt")));
+    assert!(fetched.is_disjoint(&lost) && fetched.len() + lost.len() == 200_000);
+    assert!((100..3000).contains(&lost.len()), "{} lost", lost.len());
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    links.iter().filter(|link| lost.contains(*link)).for_each(|link| *counts.entry(link).or_default() += 1);
+    let ranked = read("most-linked.txt");
+    let ranked: Vec<(usize, &str)> =
+        ranked.lines().map(|line| line.trim().split_once(' ').unwrap()).map(|(n, l)| (n.parse().unwrap(), l)).collect();
+    assert!(ranked.is_sorted_by(|a, b| a.0 >= b.0));
+    assert!(ranked.iter().map(|&(n, line)| (line, n)).collect::<BTreeMap<_, _>>() == counts);
+    let again = set(&read("again.txt"));
+    assert_eq!(again, ranked[..100.min(ranked.len())].iter().map(|(_, line)| (*line).to_owned()).collect());
+    let left =
+        set(&String::from_utf8(stdout(&["seen", "-n", "--store", &dir.join("crawl"), &dir.join("links.txt")], b""))
+            .unwrap());
+    assert_eq!(left, lost.difference(&again).cloned().collect());
+}

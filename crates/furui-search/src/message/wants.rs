@@ -1,0 +1,118 @@
+use std::fmt;
+
+use furui::filter::sizing;
+
+/// The window of ringed filters, in groups: all that a longer one gains is a hundredth of the false positives.
+const DELTA: u32 = 1000;
+
+/// The bits of the paper's fixed filters for each hash function: 2164 at α = 2⁻⁵.
+const BITS_OF_FIVE: u32 = 2164;
+
+/// The paper's rate for filters of one size.
+const FIXED_RATE: f64 = 1.0 / 32.0;
+
+/// How a query wants sets to be sent between keepers. The answers do not depend on it, only the traffic does.
+///
+/// ```
+/// use furui_search::{Wants, WantsError};
+///
+/// assert_eq!(Wants::named(Some("best"), None), Ok(Some(Wants::Best)));
+/// let seven = Wants::Ringed { probes: Some(7), delta: 1000 };
+/// assert_eq!(Wants::named(Some("ringed"), Some(0.01)), Ok(Some(seven)));
+/// assert_eq!(Wants::named(Some("naive"), Some(0.01)), Err(WantsError::NoRate { coding: "naive" }));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wants {
+    /// The coding that takes the fewest bits: Golomb-Rice coded sets, with ranks and short checks back, in three
+    /// messages where the third is worth it.
+    Best,
+    /// The paper's Naive algorithm: all ids.
+    Naive,
+    /// The paper's TFA with Bloom filters of one size for all lists.
+    Fixed {
+        /// The number of bits of every filter, m.
+        bits: u32,
+        /// The number of hash functions, k.
+        probes: u8,
+    },
+    /// The paper's TFA with ringed Bloom filters.
+    Ringed {
+        /// The number of probes k = log₂ 1/α; `None` for the best one by eq. 18 for the two sizes.
+        probes: Option<u8>,
+        /// The window δ in groups.
+        delta: u32,
+    },
+    /// Golomb-Rice coded sets in two messages, also where a third would save bits.
+    Golomb,
+}
+
+impl Wants {
+    /// The names of the codings, as [`named`](Self::named) takes them.
+    pub const NAMES: [&str; 5] = ["best", "naive", "fixed", "ringed", "golomb"];
+
+    /// The coding with this name, whose filters have the false-positive rate `rate`: α, of which the paper's k is
+    /// ⌈log₂ 1/α⌉ (eq. 16). `None` without a name.
+    ///
+    /// Without a rate, a fixed filter has the paper's, 2⁻⁵, and 2164 bits, and at other rates bits in proportion to k. A
+    /// ringed filter without a rate has the best one for each pair of lists (eq. 18).
+    ///
+    /// # Errors
+    /// If no coding has the name, if the coding has no rate or there is no coding for the rate, or if the rate is not
+    /// from 2⁻⁶⁴ to below 1.
+    pub fn named(name: Option<&str>, rate: Option<f64>) -> Result<Option<Self>, WantsError> {
+        let probes = match rate {
+            Some(rate) if !(2f64.powi(-64)..1.0).contains(&rate) => return Err(WantsError::Rate { given: rate }),
+            rate => rate.map(|rate| sizing::probes(rate) as u8),
+        };
+        let Some(name) = name else {
+            return if rate.is_some() { Err(WantsError::NoCoding) } else { Ok(None) };
+        };
+        let unrated = |coding, wants| if rate.is_some() { Err(WantsError::NoRate { coding }) } else { Ok(wants) };
+        let wants = match name {
+            "best" => unrated("best", Self::Best)?,
+            "naive" => unrated("naive", Self::Naive)?,
+            "golomb" => unrated("golomb", Self::Golomb)?,
+            "fixed" => {
+                let probes = probes.unwrap_or(sizing::probes(FIXED_RATE) as u8);
+                Self::Fixed { bits: BITS_OF_FIVE * u32::from(probes) / 5, probes }
+            }
+            "ringed" => Self::Ringed { probes, delta: DELTA },
+            _ => return Err(WantsError::Name),
+        };
+        Ok(Some(wants))
+    }
+}
+
+/// Why no coding has a name and a rate.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum WantsError {
+    /// No coding has this name.
+    Name,
+    /// The coding has no false-positive rate that could be chosen.
+    NoRate {
+        /// The name of the coding.
+        coding: &'static str,
+    },
+    /// There is a rate, but no coding.
+    NoCoding,
+    /// The rate is out of range.
+    Rate {
+        /// The rate.
+        given: f64,
+    },
+}
+
+impl fmt::Display for WantsError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Name => write!(f, "no coding has this name; there are {}", Wants::NAMES.join(", ")),
+            Self::NoRate { coding } => {
+                write!(f, "the coding {coding} has no rate; leave the rate out, or take fixed or ringed")
+            }
+            Self::NoCoding => f.write_str("a rate without a coding; add fixed or ringed"),
+            Self::Rate { given } => write!(f, "the rate {given}; a rate is at least 2^-64 and less than 1, as 0.01"),
+        }
+    }
+}
+
+impl std::error::Error for WantsError {}

@@ -1,0 +1,94 @@
+use crate::bits::scale;
+use crate::error::{Error, Result};
+use crate::filter::ConfigError;
+use crate::hash::KeyHash;
+
+/// The most keys of an exact cache.
+pub(super) const MAX_CAPACITY: usize = 1 << 30;
+
+/// The bytes of the slots for a key, 1.25 of 4 each, rounded up.
+pub(super) const SLOT_BYTES: usize = 5;
+
+/// A hash table with linear probing from keys to the numbers of the entries that hold them. The keys themselves are with
+/// the entries: the methods take a function from the number of an entry to its key.
+#[derive(Clone, Debug)]
+pub(super) struct Index {
+    /// The number of an entry plus 1, or 0 in an empty slot.
+    slots: Vec<u32>,
+}
+
+impl Index {
+    /// An empty index for `capacity` entries of `bytes` bytes each, slots included, and a vector for these entries.
+    pub(super) fn new<T>(what: &'static str, capacity: usize, bytes: usize) -> Result<(Self, Vec<T>)> {
+        if !(1..=MAX_CAPACITY).contains(&capacity) {
+            let (given, most) = (capacity as u64, MAX_CAPACITY as u64);
+            return Err(ConfigError::OutOfRange { what, given, least: 1, most }.into());
+        }
+        let no_memory = |_| Error::NoMemory { what, bytes: capacity.saturating_mul(bytes) };
+        let (mut entries, mut slots) = (Vec::new(), Vec::new());
+        entries.try_reserve_exact(capacity).map_err(no_memory)?;
+        // There is always an empty slot, so that every search ends.
+        let count = capacity + capacity / 4 + 1;
+        slots.try_reserve_exact(count).map_err(no_memory)?;
+        slots.resize(count, 0);
+        Ok((Self { slots }, entries))
+    }
+
+    /// The number of the entry of `key`, or as an error the empty slot where the search ended.
+    pub(super) fn find(&self, key: KeyHash, key_of: impl Fn(u32) -> KeyHash) -> std::result::Result<u32, usize> {
+        let mut slot = self.home(key);
+        loop {
+            match self.slots[slot] {
+                0 => return Err(slot),
+                number if key_of(number - 1) == key => return Ok(number - 1),
+                _ => slot = self.next(slot),
+            }
+        }
+    }
+
+    /// Puts the number of an entry into the slot where the search for its key ended.
+    pub(super) fn put(&mut self, gap: usize, number: u32) {
+        self.slots[gap] = number + 1;
+    }
+
+    /// Gives the entry `number` of the key `old` to `key`. `key_of` still tells `old`.
+    pub(super) fn replace(&mut self, number: u32, old: KeyHash, key: KeyHash, key_of: impl Fn(u32) -> KeyHash) {
+        self.remove(number, old, &key_of);
+        // The search for the key is made now, because the removal may have moved the gap.
+        if let Err(gap) = self.find(key, key_of) {
+            self.put(gap, number);
+        }
+    }
+
+    /// Empties the slot that leads to the entry `number` of `key`, and moves later slots back over the gap unless that
+    /// would bring them before their home.
+    fn remove(&mut self, number: u32, key: KeyHash, key_of: impl Fn(u32) -> KeyHash) {
+        let mut gap = self.home(key);
+        while self.slots[gap] != number + 1 {
+            gap = self.next(gap);
+        }
+        let mut slot = self.next(gap);
+        while self.slots[slot] != 0 {
+            let home = self.home(key_of(self.slots[slot] - 1));
+            // Distances wrap around the end of the table.
+            let size = self.slots.len();
+            let from_home = (slot + size - home) % size;
+            let from_gap = (slot + size - gap) % size;
+            if from_home >= from_gap {
+                self.slots[gap] = self.slots[slot];
+                gap = slot;
+            }
+            slot = self.next(slot);
+        }
+        self.slots[gap] = 0;
+    }
+
+    /// The slot where the search for a key begins. It grows with the hash.
+    fn home(&self, key: KeyHash) -> usize {
+        scale(key.get(), self.slots.len())
+    }
+
+    fn next(&self, slot: usize) -> usize {
+        if slot + 1 == self.slots.len() { 0 } else { slot + 1 }
+    }
+}

@@ -1,0 +1,87 @@
+use super::index::MAX_CAPACITY;
+use super::replacement::Replacement;
+use crate::error::Result;
+use crate::filter::{ConfigError, StableBloomLight};
+
+/// The sizes of the tiers of [`Cache::Lru`](super::Cache::Lru) and [`Cache::LruStable`](super::Cache::LruStable). What is
+/// `None` follows from the memory and the rate.
+///
+/// ```
+/// use furui::seen::{Cache, Seen, SeenOptions, TierSizes};
+/// use furui::store::Memory;
+///
+/// let sizes = TierSizes { lru: Some(1000), counters: Some(1 << 20), ..TierSizes::PAPER };
+/// let options = SeenOptions { cache: Cache::LruStable { rate: 1e-5 }, sizes, ..SeenOptions::default() };
+/// let mut seen = Seen::open_with(Memory::new(), options)?;
+/// assert!(seen.insert("a")?);
+/// assert!(seen.stable_rate().is_some_and(|rate| rate < 1e-5));
+/// # Ok::<(), furui::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TierSizes {
+    /// The entries of the exact cache, at least 256. By default they take an eighth of the memory, and are at most 2²⁰.
+    pub lru: Option<usize>,
+    /// The counters of the stable filter (m). By default they take a quarter of the memory, and are at most 2³⁰.
+    pub counters: Option<usize>,
+    /// The counters of a key (k). By default so many that keys are remembered for long at the rate: 4 at 1 %.
+    pub probes: Option<u32>,
+    /// The counters that an insertion decrements (P). By default as many as the rate needs. If they are given, the
+    /// filter's rate follows from `probes` and `decrements`, whatever rate the cache has.
+    pub decrements: Option<usize>,
+    /// How the exact cache chooses the key that it evicts.
+    pub replacement: Replacement,
+}
+
+/// The most entries of an exact cache that follow from the memory, as in the paper's experiments (2²⁰).
+const LRU_KEYS: u64 = 1 << 20;
+/// The most counters that follow from the memory, of two bits each: the paper's largest (2³⁰, 256 MiB).
+const STABLE_COUNTERS: u64 = 1 << 30;
+/// The tiers take at most 7 / 8 of the memory. The rest is for the set.
+const MOST_SHARE: (u64, u64) = (7, 8);
+
+impl TierSizes {
+    /// The sizes of Kubota, Ueda and Yamana (sections 4.1.3 and 5.3): an LRU of 2²⁰ entries, 2³⁰ counters, k = 8 and
+    /// P = 84, which is their eq. 3 for 0.001 %, rounded down. They take 277 MiB.
+    pub const PAPER: Self = Self {
+        lru: Some(1 << 20),
+        counters: Some(1 << 30),
+        probes: Some(8),
+        decrements: Some(84),
+        replacement: Replacement::Lru,
+    };
+
+    /// The entries of the exact cache of a set with so much memory.
+    pub(super) fn entries(&self, memory: u64, least: usize) -> Result<usize> {
+        let share = memory / 8 / self.replacement.key_bytes() as u64;
+        let entries = self.lru.unwrap_or_else(|| share.clamp(least as u64, LRU_KEYS) as usize);
+        if !(least..=MAX_CAPACITY).contains(&entries) {
+            let (given, least, most) = (entries as u64, least as u64, MAX_CAPACITY as u64);
+            return Err(ConfigError::OutOfRange { what: "entries of an exact cache", given, least, most }.into());
+        }
+        Ok(entries)
+    }
+
+    /// The counters of the stable filter of a set with so much memory: there are four in a byte.
+    pub(super) fn counters(&self, memory: u64) -> usize {
+        self.counters.unwrap_or(memory.min(STABLE_COUNTERS) as usize)
+    }
+
+    /// The stable filter.
+    pub(super) fn stable(&self, counters: usize, rate: f64) -> Result<StableBloomLight> {
+        let probes = self.probes.map_or_else(|| StableBloomLight::probes_for(counters, rate), Ok)?;
+        Ok(match self.decrements {
+            Some(decrements) => StableBloomLight::from_parts(counters, probes, decrements)?,
+            None => StableBloomLight::with_probes(counters, rate, probes)?,
+        })
+    }
+
+    /// Checks that tiers of so many bytes leave memory for the set.
+    pub(super) fn check(bytes: u64, memory: u64) -> Result<()> {
+        let (part, whole) = MOST_SHARE;
+        let most = memory / whole * part;
+        if bytes > most {
+            return Err(ConfigError::BeyondMemory { what: "tiers of these sizes", bytes, most }.into());
+        }
+        Ok(())
+    }
+}
