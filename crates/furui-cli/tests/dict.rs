@@ -64,6 +64,63 @@ fn values_prefixes_ranges_and_deletions() {
     stdout(&["verify", &store], b"");
 }
 
+/// The options of a new dictionary, as many words as there are ways of making tries.
+const MADE: [&[&str]; 3] = [
+    &["--window", "1k", "--merge-after", "3"],
+    &["--layout", "louds", "--window", "1k", "--merge-after", "3", "--merging", "all"],
+    &["--layout", "louds", "--window", "1k", "--filter-hash", "polynomials-4", "--filter-rate", "1%"],
+];
+
+#[test]
+fn dictionaries_of_every_layout_answer_alike() {
+    let dir = TempDir::new();
+    let words = lines(5000, 8);
+    let all = MADE.map(|made| {
+        let store = dir.join(&made.join(" "));
+        let [number, build] =
+            ["number", "build"].map(|command| [&["dict", command, "--store", store.as_str()], made].concat());
+        let numbers = stdout(&number, &text(&words));
+        stdout(&build, b"put\t7\nnext\n");
+        assert_eq!(stdout(&["dict", "delete", "--store", &store], &text(&words[..1])), b"");
+        let read = |args: &[&str]| stdout(&[args, &["--store", &store]].concat(), b"");
+        let before = [read(&["dict", "range"]), read(&["dict", "prefix", "p"])];
+        // Without options it stays as it was made.
+        stdout(&["dict", "build", "--store", &store], b"");
+        stdout(&["compact", &store], b"");
+        stdout(&["verify", &store], b"");
+        stdout(&["verify", &trie_file(&store)], b"");
+        let after = [read(&["dict", "range"]), read(&["dict", "prefix", "p"])];
+        assert!(after == before);
+        let (layout, hash) = (if made.len() > 4 { "louds" } else { "compact" }, made.contains(&"polynomials-4"));
+        let hash = if hash { "polynomials-4" } else { "one-state" };
+        let info = text_of(stdout(&["info", &store], b""));
+        assert!(info.contains(&format!("layout      {layout}, filters of {hash}\n")), "{info}");
+        let json = text_of(stdout(&["info", "--json", &store], b""));
+        assert!(json.contains(&format!(r#""layout":"{layout}","filter_hash":"{hash}""#)), "{json}");
+        (numbers, after)
+    });
+    assert!(all[1..].iter().all(|other| *other == all[0]));
+}
+
+#[test]
+fn another_layout_than_the_dictionarys_is_an_error_that_names_both() {
+    let dir = TempDir::new();
+    let store = dir.join("store");
+    let build = ["dict", "build", "--store", store.as_str()];
+    stdout(&[&build[..], &["--layout", "louds", "--filter-hash", "polynomials-2"]].concat(), b"a\n");
+    for (option, made, asked) in [("--layout", "louds", "compact"), ("--filter-hash", "polynomials-2", "one-state")] {
+        let message = failure(&[&build[..], &[option, asked]].concat(), b"b\n");
+        assert!(message.contains(made) && message.contains(asked), "{message}");
+    }
+    let message = failure(&["dict", "number", "--store", &dir.join("new"), "--filter-hash", "polynomials-8"], b"b\n");
+    assert!(message.contains("layout louds") && message.contains("polynomials-8"), "{message}");
+    for (option, bad) in [("--window", "0"), ("--merge-after", "0"), ("--filter-rate", "2"), ("--layout", "tall")] {
+        let message = failure(&[&build[..], &[option, bad]].concat(), b"b\n");
+        assert!(message.contains(option) && message.contains(bad), "{message}");
+    }
+    assert_eq!(text_of(stdout(&["dict", "range", "--store", &store], b"")), "a\t0\n");
+}
+
 #[test]
 fn the_next_number_is_the_count_of_numbers_given() {
     let dir = TempDir::new();

@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::thread;
 
-use furui::dict::{Dict, DictOptions, Done, Job, MAX_KEY, Merging, Snapshot};
-use furui::filter::AnyFilter;
+use furui::dict::{Dict, DictOptions, Done, FilterHash, Job, Layout, MAX_KEY, Merging, Snapshot};
+use furui::error::{StoreError, StoreProblem};
 use furui::format::{FormatError, Problem};
 use furui::hash::Rolling;
 use furui::seen::{Seen, SeenOptions};
@@ -23,11 +23,13 @@ use support::{Failing, Fault};
 type Model = BTreeMap<Vec<u8>, u32>;
 
 const SMALL: DictOptions = DictOptions {
-    window_keys: 5,
+    layout: None,
+    window: 5,
     window_bytes: 1 << 20,
-    most_tries: 3,
+    merge_after: 3,
     merging: Merging::Geometric,
     filter_rate: 0.05,
+    filter_hash: None,
     hash: None,
 };
 
@@ -130,13 +132,26 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
+/// The ways of making tries.
+const MADE: [DictOptions; 3] = [
+    SMALL,
+    DictOptions { layout: Some(Layout::Louds), ..SMALL },
+    DictOptions { layout: Some(Layout::Louds), filter_hash: Some(FilterHash::Polynomials4), ..SMALL },
+];
+
+fn made() -> impl Strategy<Value = DictOptions> {
+    prop_oneof![2 => Just(MADE[0]), 2 => Just(MADE[1]), 1 => Just(MADE[2])]
+}
+
 fn options() -> impl Strategy<Value = DictOptions> {
-    (1usize..8, 1usize..4, any::<bool>(), any::<bool>()).prop_map(|(window_keys, most_tries, all, xxh3)| DictOptions {
-        window_keys,
-        most_tries,
-        merging: if all { Merging::All } else { Merging::Geometric },
-        hash: xxh3.then(HashSpec::default),
-        ..SMALL
+    (1usize..8, 1usize..4, any::<bool>(), any::<bool>(), made()).prop_map(|(window, merge_after, all, xxh3, made)| {
+        DictOptions {
+            window,
+            merge_after,
+            merging: if all { Merging::All } else { Merging::Geometric },
+            hash: xxh3.then(HashSpec::default),
+            ..made
+        }
     })
 }
 
@@ -210,7 +225,7 @@ impl Run {
         // While a job is in progress, buffers are frozen without merging; without a job, a dictionary has no more tries
         // than the last job left.
         if !had_jobs && !self.has_jobs() {
-            assert!(self.dict.tries().count() <= self.options.most_tries.max(tries));
+            assert!(self.dict.tries().count() <= self.options.merge_after.max(tries));
         }
         self.history.push((self.model.clone(), self.dict.next_id()));
     }
@@ -250,14 +265,14 @@ proptest! {
 
 #[test]
 fn without_jobs_there_are_never_more_tries_than_asked_for() {
-    for (most_tries, merging) in
+    for (merge_after, merging) in
         [(1, Merging::All), (3, Merging::All), (1, Merging::Geometric), (4, Merging::Geometric)]
     {
-        let options = DictOptions { window_keys: 10, most_tries, merging, ..SMALL };
+        let options = DictOptions { window: 10, merge_after, merging, ..SMALL };
         let mut dict = Dict::open_with(Memory::new(), options).unwrap();
         for i in 0..2000u32 {
             dict.put(i.to_le_bytes(), i).unwrap();
-            assert!(dict.tries().count() <= most_tries && dict.buffered() <= 20);
+            assert!(dict.tries().count() <= merge_after && dict.buffered() <= 20);
         }
         assert_eq!(dict.count().unwrap(), 2000);
     }
@@ -265,17 +280,16 @@ fn without_jobs_there_are_never_more_tries_than_asked_for() {
 
 #[test]
 fn the_filter_of_merged_tries_has_the_size_for_the_keys_that_are_left() {
-    for most_tries in [1, 2, 3] {
-        let options = DictOptions { window_keys: 1000, most_tries, merging: Merging::All, ..SMALL };
+    for (made, merge_after) in MADE.into_iter().flat_map(|made| [1, 2, 3].map(|merge_after| (made, merge_after))) {
+        let options = DictOptions { window: 1000, merge_after, merging: Merging::All, ..made };
         let mut dict = Dict::open_with(Memory::new(), options).unwrap();
         // The windows are of new keys, of new keys with a few repeats, and of repeats only.
         for (round, first) in (0..).zip([0, 1000, 1980, 2980, 0, 1000, 0]) {
             (first..first + 1000).for_each(|i| dict.put(u32::to_le_bytes(i), i + round).unwrap());
             dict.sync().unwrap();
             for trie in dict.tries() {
-                let AnyFilter::Blocked(filter) = trie.filter().whole().unwrap() else { panic!("another filter") };
-                let (made_for, keys) = (filter.capacity(), trie.keys());
-                assert!((keys..=keys * 16 / 15).contains(&made_for), "{made_for} for {keys} keys");
+                assert_eq!(trie.filter().capacity(), trie.keys());
+                assert_eq!(trie.filter().hash(), made.filter_hash.unwrap_or_default());
             }
         }
         assert_eq!(dict.count().unwrap(), 3980);
@@ -285,23 +299,25 @@ fn the_filter_of_merged_tries_has_the_size_for_the_keys_that_are_left() {
 
 #[test]
 fn keys_up_to_the_limit_are_taken_and_no_longer_ones() {
-    let storage = Memory::new();
-    let mut dict = open(storage.clone());
-    let longest = vec![0xFF; MAX_KEY];
-    dict.put(&longest, 1).unwrap();
-    let error = dict.put(vec![0; MAX_KEY + 1], 2).unwrap_err().to_string();
-    assert!(error.contains("65537") && error.contains("65536"), "{error}");
-    dict.sync().unwrap();
-    let dict = open(storage);
-    assert_eq!((dict.get(&longest).unwrap(), dict.count().unwrap()), (Some(1), 1));
-    assert_eq!(dict.get(vec![0xFF; MAX_KEY + 1]).unwrap(), None);
-    assert_eq!(dict.longest_prefix(vec![0xFF; MAX_KEY + 1]).unwrap(), Some((MAX_KEY, 1)));
+    for made in MADE {
+        let storage = Memory::new();
+        let mut dict = Dict::open_with(storage.clone(), made).unwrap();
+        let longest = vec![0xFF; MAX_KEY];
+        dict.put(&longest, 1).unwrap();
+        let error = dict.put(vec![0; MAX_KEY + 1], 2).unwrap_err().to_string();
+        assert!(error.contains("65537") && error.contains("65536"), "{error}");
+        dict.sync().unwrap();
+        let dict = open(storage);
+        assert_eq!((dict.get(&longest).unwrap(), dict.count().unwrap()), (Some(1), 1));
+        assert_eq!(dict.get(vec![0xFF; MAX_KEY + 1]).unwrap(), None);
+        assert_eq!(dict.longest_prefix(vec![0xFF; MAX_KEY + 1]).unwrap(), Some((MAX_KEY, 1)));
+        dict.verify().unwrap();
+    }
 }
 
 #[test]
 fn windows_are_bounded_by_bytes_as_well() {
-    let mut dict =
-        Dict::open_with(Memory::new(), DictOptions { window_keys: 1000, window_bytes: 10_000, ..SMALL }).unwrap();
+    let mut dict = Dict::open_with(Memory::new(), DictOptions { window: 1000, window_bytes: 10_000, ..SMALL }).unwrap();
     for i in 0..100u8 {
         dict.put([i; 1000], i.into()).unwrap();
     }
@@ -334,18 +350,22 @@ fn ids_are_given_once_and_end_with_an_error() {
 
 #[test]
 fn an_empty_dictionary_is_one_once_it_is_synced() {
-    let storage = Memory::new();
-    let mut dict = open(storage.clone());
-    dict.verify().unwrap();
-    dict.compact().unwrap();
-    dict.sync().unwrap();
-    assert_eq!(storage.list().unwrap(), [MANIFEST]);
-    assert_eq!(open(storage.clone()).hash_spec(), dict.hash_spec());
-    assert_eq!((dict.count().unwrap(), dict.get(b"").unwrap(), dict.longest_prefix(b"abc").unwrap()), (0, None, None));
-    dict.put(b"", 7).unwrap();
-    dict.delete(b"").unwrap();
-    dict.sync().unwrap();
-    assert_eq!(storage.list().unwrap(), [MANIFEST], "a trie without keys is invalid");
+    for made in MADE {
+        let storage = Memory::new();
+        let mut dict = Dict::open_with(storage.clone(), made).unwrap();
+        dict.verify().unwrap();
+        dict.compact().unwrap();
+        dict.sync().unwrap();
+        assert_eq!(storage.list().unwrap(), [MANIFEST]);
+        assert_eq!(open(storage.clone()).hash_spec(), dict.hash_spec());
+        assert_eq!(open(storage.clone()).layout(), made.layout.unwrap_or_default());
+        assert_eq!((dict.count().unwrap(), dict.get(b"").unwrap()), (0, None));
+        assert_eq!(dict.longest_prefix(b"abc").unwrap(), None);
+        dict.put(b"", 7).unwrap();
+        dict.delete(b"").unwrap();
+        dict.sync().unwrap();
+        assert_eq!(storage.list().unwrap(), [MANIFEST], "a trie without keys is invalid");
+    }
 }
 
 #[test]
@@ -367,10 +387,44 @@ fn another_hash_and_other_stores_are_refused_by_name() {
     assert!(error.to_string().contains("furui seen"), "{error}");
 }
 
+#[test]
+fn another_layout_or_filter_hash_is_refused_by_both_names() {
+    let [_, louds, polynomials] = MADE;
+    for (made, other, names) in [
+        (SMALL, louds, ["compact", "louds"]),
+        (louds, DictOptions { layout: Some(Layout::Compact), ..SMALL }, ["louds", "compact"]),
+        (louds, polynomials, ["one-state", "polynomials-4"]),
+    ] {
+        let storage = Memory::new();
+        Dict::open_with(storage.clone(), made).unwrap().sync().unwrap();
+        match Dict::open_with(storage.clone(), other) {
+            Err(Error::Store(StoreError { problem: StoreProblem::OtherMade { found, expected, .. }, .. })) => {
+                assert_eq!([found, expected], names);
+            }
+            other => panic!("{other:?}"),
+        }
+        assert_eq!(open(storage).layout(), made.layout.unwrap_or_default());
+    }
+    // A manifest and its tries are of one layout, and their filters of one hash.
+    for (made, layout, filter_hash) in [
+        (louds, Layout::Compact, FilterHash::OneState),
+        (SMALL, Layout::Louds, FilterHash::OneState),
+        (polynomials, Layout::Louds, FilterHash::Polynomials2),
+    ] {
+        let (storage, _) = three_tries(made);
+        let mut manifest = open(storage.clone()).manifest().clone();
+        (manifest.layout, manifest.filter_hash) = (layout, filter_hash);
+        manifest.save(&storage).unwrap();
+        assert!(matches!(format_error(Dict::open_with(storage, SMALL)).problem, Problem::Invalid(_)));
+    }
+    let none = Dict::open_with(Memory::new(), DictOptions { filter_hash: Some(FilterHash::Polynomials1), ..SMALL });
+    assert!(none.unwrap_err().to_string().contains("layout compact has no filters of hash polynomials-1"));
+}
+
 /// A dictionary of three tries.
-fn three_tries() -> (Memory, Model) {
+fn three_tries(made: DictOptions) -> (Memory, Model) {
     let storage = Memory::new();
-    let options = DictOptions { window_keys: 1000, most_tries: 9, hash: Some(HashSpec::default()), ..SMALL };
+    let options = DictOptions { window: 1000, merge_after: 9, hash: Some(HashSpec::default()), ..made };
     let mut dict = Dict::open_with(storage.clone(), options).unwrap();
     let mut model = Model::new();
     for (from, to) in [(0u32, 90), (80, 110), (105, 112)] {
@@ -391,7 +445,12 @@ fn three_tries() -> (Memory, Model) {
 /// answers are right, and a dictionary that failed in a change refuses all later changes.
 #[test]
 fn every_fault_is_an_error_and_harms_nothing() {
-    let (start, old) = three_tries();
+    // Which filter it is makes no difference to the storage.
+    MADE.into_iter().take(2).for_each(every_fault_is_an_error);
+}
+
+fn every_fault_is_an_error(made: DictOptions) {
+    let (start, old) = three_tries(made);
     for fault in Fault::ALL {
         for at in 0.. {
             let storage = Failing::new(&start, at, fault);
@@ -454,7 +513,13 @@ fn work(storage: &Failing, acknowledged: &mut Model) -> Result<()> {
 /// affects no answer may go unnoticed, but is never copied under a new checksum that fits.
 #[test]
 fn damage_is_named_with_its_file_and_never_read_as_if_it_were_whole() {
-    let (good, model) = three_tries();
+    thread::scope(|scope| {
+        MADE.into_iter().for_each(|made| drop(scope.spawn(move || damage_is_named(made))));
+    });
+}
+
+fn damage_is_named(made: DictOptions) {
+    let (good, model) = three_tries(made);
     let keys: Vec<&[u8]> = model.keys().map(Vec::as_slice).collect();
     let values: Vec<Option<u32>> = model.values().copied().map(Some).collect();
     for trie in [0, 2].map(|number| StoreKind::Dict.file_name(number)) {
@@ -502,7 +567,7 @@ fn damage_is_named_with_its_file_and_never_read_as_if_it_were_whole() {
 
 #[test]
 fn readers_in_threads_see_one_moment_while_a_writer_goes_on() {
-    let mut dict = Dict::open_with(Memory::new(), DictOptions { window_keys: 50, ..SMALL }).unwrap();
+    let mut dict = Dict::open_with(Memory::new(), DictOptions { window: 50, ..SMALL }).unwrap();
     thread::scope(|scope| {
         for round in 0..30u32 {
             for i in 0..40u32 {

@@ -7,7 +7,7 @@ mod support;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use furui::dict::{Dict, DictOptions, Done, Job, MAX_VALUE, Merging, Snapshot};
+use furui::dict::{Dict, DictOptions, Done, FilterHash, Job, Layout, MAX_VALUE, Merging, Snapshot};
 use furui::error::{StoreError, StoreProblem};
 use furui::filter::ConfigError;
 use furui::hash::Rolling;
@@ -21,13 +21,22 @@ type Model = BTreeMap<Vec<u8>, Vec<u8>>;
 type ByteDict<S> = Dict<S, [u8]>;
 
 const SMALL: DictOptions = DictOptions {
-    window_keys: 5,
+    layout: None,
+    window: 5,
     window_bytes: 1 << 20,
-    most_tries: 3,
+    merge_after: 3,
     merging: Merging::Geometric,
     filter_rate: 0.05,
+    filter_hash: None,
     hash: None,
 };
+
+/// The ways of making tries.
+const MADE: [DictOptions; 3] = [
+    SMALL,
+    DictOptions { layout: Some(Layout::Louds), ..SMALL },
+    DictOptions { layout: Some(Layout::Louds), filter_hash: Some(FilterHash::Polynomials4), ..SMALL },
+];
 
 fn open<S: Storage>(storage: S) -> ByteDict<S> {
     Dict::open_bytes_with(storage, SMALL).unwrap()
@@ -112,14 +121,14 @@ fn step() -> impl Strategy<Value = Step> {
 }
 
 fn options() -> impl Strategy<Value = DictOptions> {
-    (1usize..8, 1usize..4, any::<bool>(), any::<bool>(), any::<bool>()).prop_map(
-        |(window_keys, most_tries, all, xxh3, tight)| DictOptions {
-            window_keys,
-            most_tries,
+    (1usize..8, 1usize..4, any::<bool>(), any::<bool>(), any::<bool>(), 0..MADE.len()).prop_map(
+        |(window, merge_after, all, xxh3, tight, made)| DictOptions {
+            window,
+            merge_after,
             window_bytes: if tight { 2000 } else { SMALL.window_bytes },
             merging: if all { Merging::All } else { Merging::Geometric },
             hash: xxh3.then(HashSpec::default),
-            ..SMALL
+            ..MADE[made]
         },
     )
 }
@@ -252,7 +261,7 @@ fn values_up_to_the_limit_are_taken_and_no_longer_ones() {
 
 #[test]
 fn a_window_is_bounded_by_the_bytes_of_its_values_replaced_ones_too() {
-    let options = DictOptions { window_keys: 1000, window_bytes: 10_000, ..SMALL };
+    let options = DictOptions { window: 1000, window_bytes: 10_000, ..SMALL };
     let mut dict = Dict::open_bytes_with(Memory::new(), options).unwrap();
     for i in 0..100u8 {
         dict.put([i], vec![i; 1000]).unwrap();
@@ -304,7 +313,7 @@ fn numbers_and_bytes_are_never_taken_for_each_other() {
 /// A dictionary of three parts with replaced and deleted keys.
 fn three_parts() -> (Memory, Model) {
     let storage = Memory::new();
-    let options = DictOptions { window_keys: 1000, most_tries: 9, hash: Some(HashSpec::default()), ..SMALL };
+    let options = DictOptions { window: 1000, merge_after: 9, hash: Some(HashSpec::default()), ..SMALL };
     let mut dict = Dict::open_bytes_with(storage.clone(), options).unwrap();
     let mut model = Model::new();
     for (from, to) in [(0u32, 60), (50, 80), (75, 82)] {
@@ -378,7 +387,7 @@ fn work(storage: &Failing, acknowledged: &mut Model) -> Result<()> {
 #[test]
 fn merged_values_are_in_many_blocks_and_all_found() {
     let storage = Memory::new();
-    let options = DictOptions { window_keys: 700, most_tries: 2, ..SMALL };
+    let options = DictOptions { window: 700, merge_after: 2, ..SMALL };
     let mut dict = Dict::open_bytes_with(storage.clone(), options).unwrap();
     let mut model = Model::new();
     for i in 0..5000u32 {

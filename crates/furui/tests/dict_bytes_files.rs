@@ -15,11 +15,13 @@ use furui::{Error, HashSpec, Result};
 type Model = BTreeMap<Vec<u8>, Vec<u8>>;
 
 const SMALL: DictOptions = DictOptions {
-    window_keys: 5,
+    layout: None,
+    window: 5,
     window_bytes: 1 << 20,
-    most_tries: 3,
+    merge_after: 3,
     merging: Merging::Geometric,
     filter_rate: 0.05,
+    filter_hash: None,
     hash: None,
 };
 
@@ -47,7 +49,7 @@ fn contents(snapshot: &Snapshot<[u8]>) -> Model {
 /// A dictionary of three parts with replaced and deleted keys.
 fn three_parts() -> (Memory, Model) {
     let storage = Memory::new();
-    let options = DictOptions { window_keys: 1000, most_tries: 9, hash: Some(HashSpec::default()), ..SMALL };
+    let options = DictOptions { window: 1000, merge_after: 9, hash: Some(HashSpec::default()), ..SMALL };
     let mut dict = Dict::open_bytes_with(storage.clone(), options).unwrap();
     let mut model = Model::new();
     for (from, to) in [(0u32, 60), (50, 80), (75, 82)] {
@@ -234,7 +236,7 @@ const GOLDEN: [(&str, &[u8]); 2] = [
 
 fn golden() -> Memory {
     let storage = Memory::new();
-    let options = DictOptions { hash: Some(Rolling::spec(0)), window_keys: 100, ..SMALL };
+    let options = DictOptions { hash: Some(Rolling::spec(0)), window: 100, ..SMALL };
     let mut dict = Dict::open_bytes_with(storage.clone(), options).unwrap();
     for (key, value) in [("romane", "first"), ("romanus", ""), ("romane", "Roman"), ("rom", "city")] {
         dict.put(key, value).unwrap();

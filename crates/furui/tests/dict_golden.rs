@@ -2,17 +2,19 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
 
-use furui::dict::{Dict, DictOptions, Merging};
+use furui::dict::{Dict, DictOptions, FilterHash, Layout, Merging};
 use furui::hash::Rolling;
 use furui::store::{MANIFEST, Memory, Storage};
 use furui::{Error, Result};
 
 const OPTIONS: DictOptions = DictOptions {
-    window_keys: 100,
+    layout: None,
+    window: 100,
     window_bytes: 1 << 20,
-    most_tries: 9,
+    merge_after: 9,
     merging: Merging::Geometric,
     filter_rate: 0.05,
+    filter_hash: None,
     hash: None,
 };
 
@@ -22,6 +24,47 @@ const GOLDEN: [(&str, &[u8]); 3] = [
     ("0000000000000000.trie", include_bytes!("golden/v1/dict/0000000000000000.trie")),
     ("0000000000000001.trie", include_bytes!("golden/v1/dict/0000000000000001.trie")),
 ];
+
+/// Those of a dictionary of LOUDS tries, with filters of two polynomials.
+const LOUDS: [(&str, &[u8]); 2] = [
+    (MANIFEST, include_bytes!("golden/v1/dict-louds/MANIFEST")),
+    ("0000000000000000.trie", include_bytes!("golden/v1/dict-louds/0000000000000000.trie")),
+];
+
+fn louds() -> Memory {
+    let storage = Memory::new();
+    let mut dict =
+        Dict::open_with(storage.clone(), DictOptions { hash: Some(Rolling::spec(0)), ..LOUDS_OPTIONS }).unwrap();
+    for (key, value) in [("ab", 1), ("ac", 2), ("bd", 3)] {
+        dict.put(key, value).unwrap();
+    }
+    dict.sync().unwrap();
+    storage
+}
+
+const LOUDS_OPTIONS: DictOptions =
+    DictOptions { layout: Some(Layout::Louds), filter_hash: Some(FilterHash::Polynomials2), ..OPTIONS };
+
+/// Puts files into a storage.
+fn stored(files: &[(&str, &[u8])]) -> Memory {
+    let storage = Memory::new();
+    for (name, bytes) in files {
+        storage.publish(name, |out| out.write_all(bytes).map_err(|e| Error::io("cannot write", *name, e))).unwrap();
+    }
+    storage
+}
+
+#[test]
+fn today_reads_and_writes_the_louds_tries_of_version_1() {
+    for (name, bytes) in LOUDS {
+        assert!(*louds().open(name).unwrap() == *bytes, "{name}");
+    }
+    let dict = Dict::open_with(stored(&LOUDS), OPTIONS).unwrap();
+    dict.verify().unwrap();
+    let expected = [(b"ab".to_vec(), 1), (b"ac".to_vec(), 2), (b"bd".to_vec(), 3)];
+    assert_eq!(dict.iter().collect::<Result<Vec<_>>>().unwrap(), expected);
+    assert_eq!((dict.layout(), dict.filter_hash()), (Layout::Louds, FilterHash::Polynomials2));
+}
 
 fn golden() -> Memory {
     let storage = Memory::new();
@@ -40,12 +83,10 @@ fn golden() -> Memory {
 
 #[test]
 fn today_reads_and_writes_the_bytes_of_version_1() {
-    let storage = Memory::new();
     for (name, bytes) in GOLDEN {
-        storage.publish(name, |out| out.write_all(bytes).map_err(|e| Error::io("cannot write", name, e))).unwrap();
         assert!(*golden().open(name).unwrap() == *bytes, "{name}");
     }
-    let dict = Dict::open_with(storage, OPTIONS).unwrap();
+    let dict = Dict::open_with(stored(&GOLDEN), OPTIONS).unwrap();
     dict.verify().unwrap();
     let expected = [(b"rom".to_vec(), 12), (b"romane".to_vec(), 0), (b"rome".to_vec(), 9)];
     assert_eq!(dict.iter().collect::<Result<Vec<_>>>().unwrap(), expected);
@@ -53,11 +94,16 @@ fn today_reads_and_writes_the_bytes_of_version_1() {
 }
 
 #[test]
-fn the_dump_in_the_format_description_is_of_the_golden_file() {
+fn the_dumps_in_the_format_description_are_of_the_golden_files() {
+    check_dump("### Filtered trie", GOLDEN[2].1, 22);
+    check_dump("### LOUDS trie", LOUDS[1].1, 31);
+}
+
+/// Checks the lines of a dump, of which there must be so many.
+fn check_dump(heading: &str, golden: &[u8], expected: u32) {
     let page = include_str!("../../../docs/format.md");
-    let (_, golden) = GOLDEN[2];
     let mut lines = 0;
-    let section = page.lines().skip_while(|line| *line != "### Filtered trie").skip(1);
+    let section = page.lines().skip_while(|line| *line != heading).skip(1);
     for line in section.take_while(|line| !line.starts_with("## ") && !line.starts_with("### ")) {
         let Some((offset, rest)) = line.strip_prefix("    ").and_then(|line| line.split_once("  ")) else { continue };
         let Ok(offset) = usize::from_str_radix(offset, 16) else { continue };
@@ -66,15 +112,16 @@ fn the_dump_in_the_format_description_is_of_the_golden_file() {
         assert_eq!(golden[offset..][..bytes.len()], bytes, "{line}");
         lines += 1;
     }
-    assert_eq!(lines, 22);
+    assert_eq!(lines, expected);
 }
 
 #[test]
 #[ignore = "writes the golden files anew, which changes the format"]
 fn write_the_golden_files() {
-    let storage = golden();
-    let directory = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/v1/dict");
-    for name in storage.list().unwrap() {
-        std::fs::write(directory.join(&name), &*storage.open(&name).unwrap()).unwrap();
+    for (storage, directory) in [(golden(), "dict"), (louds(), "dict-louds")] {
+        let directory = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/v1").join(directory);
+        for name in storage.list().unwrap() {
+            std::fs::write(directory.join(&name), &*storage.open(&name).unwrap()).unwrap();
+        }
     }
 }

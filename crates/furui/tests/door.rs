@@ -108,7 +108,7 @@ fn invalid_arguments_are_named_with_their_range() {
         }
         other => panic!("{other}"),
     }
-    let none = DictOptions { window_keys: 0, ..DictOptions::default() };
+    let none = DictOptions { window: 0, ..DictOptions::default() };
     assert!(matches!(
         Dict::open_with(Memory::new(), none),
         Err(Error::Config(ConfigError::OutOfRange { given: 0, least: 1, .. }))
@@ -148,7 +148,7 @@ fn everything_is_send_and_sync() {
     is::<Done>();
     is::<Entries<'static>>();
     is::<Trie>();
-    is::<TrieEntries<'static>>();
+    is::<TrieEntries<Trie<&[u8]>>>();
     is::<WriteBuffer>();
     is::<Lru>();
     is::<Run<DiskFile>>();

@@ -4,13 +4,18 @@
 mod louds_oracle;
 
 use std::collections::BTreeMap;
+use std::io::Write;
 
 use furui::bits::{Rank1, Select0};
 use furui::dict::{
-    Frozen, LoudsBuilder, LoudsTrie, Merged, Node, SortedKeys, SortedNode, Value, breadth_first, freeze,
+    Dict, DictOptions, Layout, LoudsBuilder, LoudsTrie, Merged, Node, SortedKeys, SortedNode, Value, breadth_first,
+    freeze,
 };
-use furui::filter::{Bloom, Filter};
+use furui::filter::{Bloom, Filter, FilterMut};
+use furui::format::{Align, Envelope, EnvelopeWriter, Kind, Seal, Section, Tag};
 use furui::hash::{Rolling, RollingState};
+use furui::store::{Memory, Storage, StoreKind};
+use furui::{Error, HashSpec};
 use louds_oracle::walk_pairs;
 use proptest::prelude::*;
 
@@ -26,9 +31,22 @@ fn root(entries: &Entries) -> SortedNode<'_, Vec<u8>> {
 }
 
 fn build(root: impl Node) -> LoudsTrie {
-    let mut builder = LoudsBuilder::new();
-    breadth_first(root, |parent, node| builder.visit(parent.copied(), node));
-    builder.finish()
+    let mut builder = LoudsBuilder::new().unwrap();
+    let walked = breadth_first(root, |parent, node| builder.visit(parent.copied(), node.alphabet(), node.value()));
+    walked.unwrap();
+    builder.finish().unwrap()
+}
+
+/// A trie and the filter of its keys.
+fn with_filter(root: impl Node, rate: f64, seed: u64, forget: bool) -> (LoudsTrie, Bloom) {
+    let rolling = Rolling::new(seed);
+    let mut hashes = vec![];
+    let push = |&state: &RollingState, byte| rolling.push(state, byte);
+    let trie = freeze(root, rolling.start(), push, forget, |state| hashes.push(state.finish())).unwrap();
+    assert_eq!(trie.keys(), hashes.len() as u64);
+    let mut filter = Bloom::with_rate(trie.keys(), rate).unwrap().hashed_by(Rolling::spec(seed));
+    filter.insert_all(&hashes).unwrap();
+    (trie, filter)
 }
 
 fn trie_of(map: &Map) -> LoudsTrie {
@@ -40,8 +58,9 @@ fn walk(root: impl Node) -> Vec<(Option<usize>, u8, Option<Value>)> {
     let mut met = vec![];
     breadth_first(root, |parent, node| {
         met.push((parent.copied(), node.alphabet(), node.value()));
-        met.len() - 1
-    });
+        Ok(met.len() - 1)
+    })
+    .unwrap();
     met
 }
 
@@ -101,12 +120,12 @@ fn the_filter_is_sized_for_the_merged_keys_and_has_its_rate() {
     const RATE: f64 = 0.01;
     let of = |range: std::ops::Range<u32>| {
         let map: Map = range.map(|i| (format!("key {i}").into_bytes(), Some(i))).collect();
-        freeze(root(&entries(&map)), RATE, 5).unwrap()
+        with_filter(root(&entries(&map)), RATE, 5, false)
     };
     // A third of the keys are in both tries.
     let (new, old) = (of(10_000..30_000), of(0..20_000));
-    let both = freeze(Merged::new([new.trie.root(), old.trie.root()]).unwrap(), RATE, 5).unwrap();
-    for (Frozen { trie, filter }, keys) in [(&new, 10_000..30_000), (&old, 0..20_000), (&both, 0..30_000)] {
+    let both = with_filter(Merged::new([new.0.root(), old.0.root()]).unwrap(), RATE, 5, false);
+    for ((trie, filter), keys) in [(&new, 10_000..30_000), (&old, 0..20_000), (&both, 0..30_000)] {
         assert_eq!((trie.keys(), filter.capacity()), (keys.len() as u64, keys.len() as u64));
         assert_eq!(filter.bits(), Bloom::with_rate(keys.len() as u64, RATE).unwrap().bits());
         assert_eq!(filter.hash_spec(), Rolling::spec(5));
@@ -143,6 +162,70 @@ fn a_second_child_of_the_super_root_is_no_trie() {
     assert!(of(&words).is_none());
 }
 
+/// A file of these sections, which are aligned as in a dictionary.
+fn sealed(kind: Kind, hash: HashSpec, sections: &[(Tag, Vec<u8>)]) -> (Vec<u8>, Seal) {
+    let mut file = vec![];
+    let mut writer = EnvelopeWriter::new(&mut file, kind, hash).unwrap();
+    for (tag, bytes) in sections {
+        let align = if *tag == Tag::new(*b"TRIE") { Align::Page } else { Align::Line };
+        writer.section(*tag, align).unwrap();
+        writer.write_all(bytes).unwrap();
+    }
+    let seal = writer.finish().unwrap();
+    (file, seal)
+}
+
+fn sections(file: &[u8]) -> Vec<(Tag, Vec<u8>)> {
+    let envelope = Envelope::open(file, "good").unwrap();
+    let read = |section: &Section| (section.tag, envelope.read_section(file, section.tag, 1 << 20).unwrap());
+    envelope.sections().iter().map(read).collect()
+}
+
+/// Bytes whose checksums fit, as an enemy writes them, are refused, or answer something and end.
+#[test]
+fn files_of_an_enemy_are_errors_or_some_trie() {
+    let good = Memory::new();
+    let options = DictOptions { layout: Some(Layout::Louds), hash: Some(Rolling::spec(3)), ..DictOptions::default() };
+    let mut dict = Dict::open_with(good.clone(), options).unwrap();
+    let keys: Vec<String> = (0..300).map(|i| format!("{}/{:x}", ["a", "ab", "abc"][i % 3], i * 7919 % 1000)).collect();
+    for (key, value) in keys.iter().zip(0..) {
+        dict.put(key, value).unwrap();
+    }
+    dict.delete(&keys[7]).unwrap();
+    dict.delete("no key").unwrap();
+    dict.sync().unwrap();
+    let manifest = dict.manifest().clone();
+    let name = StoreKind::Dict.file_name(manifest.runs[0].number);
+    let outer = sections(&good.open(&name).unwrap());
+    let inner = sections(&outer[0].1);
+    let (mut opened, mut merged) = (0, 0);
+    for part in 0..inner.len() {
+        let length = inner[part].1.len();
+        for at in (0..length).step_by(1 + length / 25) {
+            let (mut inner, mut outer, mut manifest) = (inner.clone(), outer.clone(), manifest.clone());
+            inner[part].1[at] ^= if at % 2 == 0 { 0x5A } else { 1 << (at % 8) };
+            outer[0].1 = sealed(Kind::LoudsTrie, HashSpec::default(), &inner).0;
+            let (file, seal) = sealed(Kind::FilteredTrie, manifest.hash, &outer);
+            manifest.runs[0].seal = seal;
+            let storage = Memory::new();
+            storage.publish(&name, |out| out.write_all(&file).map_err(|e| Error::io("cannot write", "it", e))).unwrap();
+            manifest.save(&storage).unwrap();
+            let Ok(mut dict) = Dict::open_with(storage, options) else { continue };
+            opened += 1;
+            for key in keys.iter().step_by(9) {
+                let _ = (dict.get(key), dict.prefixes(key), dict.prefix(&key[..2]).count());
+            }
+            assert!(dict.iter().count() <= 10_000);
+            let _ = dict.verify();
+            dict.put("more", 1).unwrap();
+            merged += u32::from(dict.compact().is_ok());
+        }
+    }
+    // The numbers of nodes and keys are refused on opening, and trees that are none in merges. Other values and letters
+    // are as good as any.
+    assert!(opened > 60 && merged > 20, "{opened} opened, {merged} merged");
+}
+
 proptest! {
     #[test]
     fn a_trie_answers_like_a_map(map in map(), others in prop::collection::vec(key(), 0..60)) {
@@ -160,7 +243,7 @@ proptest! {
         let expected = trie_of(&union);
         let tries: Vec<LoudsTrie> = newest_first.iter().map(trie_of).collect();
         let merged = || Merged::new(tries.iter().map(LoudsTrie::root)).unwrap();
-        let Frozen { trie, filter } = freeze(merged(), 0.01, seed).unwrap();
+        let (trie, filter) = with_filter(merged(), 0.01, seed, false);
         prop_assert_eq!(parts(&trie), parts(&expected));
         prop_assert_eq!(walk(merged()), walk(expected.root()));
         prop_assert_eq!(walk(merged()), walk(root(&entries(&union))));
@@ -171,7 +254,11 @@ proptest! {
         prop_assert_eq!(walk(nested.unwrap()), walk(expected.root()));
         let hasher = Rolling::spec(seed).hasher();
         prop_assert!(union.keys().all(|key| filter.contains_hash(hasher.hash(key))));
-        prop_assert_eq!(filter, freeze(expected.root(), 0.01, seed).unwrap().filter);
+        prop_assert_eq!(filter, with_filter(expected.root(), 0.01, seed, false).1);
+        // Without the deleted keys it is the trie of the others.
+        union.retain(|_, value| value.is_some());
+        let (pruned, expected) = (with_filter(merged(), 0.01, seed, true).0, trie_of(&union));
+        prop_assert_eq!(parts(&pruned), parts(&expected));
     }
 
     #[test]
@@ -185,8 +272,9 @@ proptest! {
         let mut nodes = vec![];
         breadth_first(Merged::new([new.root(), old.root()]).unwrap(), |parent, node| {
             nodes.push((parent.copied(), Some(node.alphabet())));
-            node.alphabet()
-        });
+            Ok(node.alphabet())
+        })
+        .unwrap();
         prop_assert_eq!(nodes, pairs);
     }
 
@@ -204,8 +292,9 @@ proptest! {
             if node.value().is_some() {
                 carried.push((path.clone(), state.finish()));
             }
-            (path, state)
-        });
+            Ok((path, state))
+        })
+        .unwrap();
         carried.sort_unstable();
         let hasher = Rolling::spec(seed).hasher();
         prop_assert_eq!(carried, map.keys().map(|key| (key.clone(), hasher.hash(key))).collect::<Vec<_>>());

@@ -312,6 +312,22 @@ fn sections_that_no_manifest_has_are_refused() {
     meta[..4].copy_from_slice(b"list");
     let unknown = with(&[(b"META", &meta), (b"RUNS", &[])]);
     assert_eq!(unknown, Err(Problem::UnknownStore(r"list\x00\x00\x00\x00".to_owned())));
+    // Of a dictionary: the layout of its tries, and the polynomials of their filters.
+    for (kind, made, valid) in [
+        (b"dict", [0, 0], true),
+        (b"dict", [1, 0], true),
+        (b"dict", [1, 4], true),
+        (b"dict", [1, 3], false),
+        (b"dict", [0, 4], false),
+        (b"dict", [2, 0], false),
+        (b"seen", [1, 0], false),
+        (b"seen", [0, 4], false),
+    ] {
+        meta = [0; 32];
+        meta[..4].copy_from_slice(kind);
+        meta[26..28].copy_from_slice(&made);
+        assert_eq!(with(&[(b"META", &meta), (b"RUNS", &[])]).is_ok(), valid, "{made:?}");
+    }
 }
 
 #[test]

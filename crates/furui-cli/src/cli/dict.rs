@@ -4,8 +4,14 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum, ValueHint};
+use furui::dict;
+use furui::store::MAX_RUNS;
 
 use super::{InputOptions, WaitOptions};
+use crate::number;
+
+/// The options that a dictionary has if none are given.
+const USUAL: dict::DictOptions = dict::DictOptions::DEFAULT;
 
 #[derive(Subcommand)]
 pub enum DictCommand {
@@ -19,7 +25,7 @@ pub enum DictCommand {
     /// In a dictionary of bytes (--values bytes), the first tab separates the key from its value, which may be any bytes up to 16 MiB,
     /// with tabs, and replaces an earlier value of the key. A value with newlines needs --null or --escape.
     #[command(visible_alias = "put")]
-    Build(EntryChange),
+    Build(EntryWrite),
     /// Print each line that is a key, with a tab and the value of the key
     ///
     /// An entry that could not be read again is an error: in a dictionary of bytes, a key with a tab, or a value with a newline (with
@@ -36,7 +42,7 @@ pub enum DictCommand {
     /// Numbers are given in order, from 0 on. None is given twice, not even after a crash or after keys were deleted: a number
     /// is printed only after it is on the disk. The values of lines with a tab in `dict build` do not count, and may equal a number. If
     /// lines arrive slowly, each number is printed at once; otherwise many at a time.
-    Number(DictChange),
+    Number(DictWrite),
 }
 
 /// A dictionary and the lines to use it with.
@@ -94,6 +100,83 @@ pub struct EntryChange {
     pub wait: WaitOptions,
 }
 
+/// A dictionary to create or change, the lines of keys or entries to change it by, and how its tries are made.
+#[derive(Args)]
+pub struct EntryWrite {
+    #[command(flatten)]
+    pub change: EntryChange,
+    #[command(flatten)]
+    pub making: MakingOptions,
+}
+
+/// A dictionary to create or change, the lines to change it by, and how its tries are made.
+#[derive(Args)]
+pub struct DictWrite {
+    #[command(flatten)]
+    pub change: DictChange,
+    #[command(flatten)]
+    pub making: MakingOptions,
+}
+
+/// How the tries of a dictionary are made.
+#[derive(Args)]
+#[command(next_help_heading = "How the dictionary is made")]
+pub struct MakingOptions {
+    /// The layout of the dictionary's files, which it keeps [default: compact for a new one]
+    #[arg(long, value_enum)]
+    pub layout: Option<LayoutName>,
+    /// Write a new trie after every N keys, or fewer if they and their values take more than 128 MiB
+    #[arg(long, value_name = "N", value_parser = keys, default_value_t = USUAL.window)]
+    pub window: usize,
+    /// Keep at most F tries; a look-up may have to ask each of them
+    #[arg(long, value_name = "F", value_parser = number::between::<usize>(1, MAX_RUNS as u64), default_value_t = USUAL.merge_after)]
+    pub merge_after: usize,
+    /// Which tries are merged
+    #[arg(long, value_enum, default_value_t = MergingName::Geometric)]
+    pub merging: MergingName,
+    /// How often a trie is searched in vain for a line that it does not have
+    #[arg(long, value_name = "RATE", value_parser = number::rate, default_value_t = USUAL.filter_rate)]
+    pub filter_rate: f64,
+    /// Where the filters of the tries take the positions of a line from, which a dictionary keeps [default: one-state for a
+    /// new one]
+    #[arg(long, value_enum)]
+    pub filter_hash: Option<FilterHashName>,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+pub enum LayoutName {
+    /// Path-compressed tries: the least space and the fastest look-ups
+    Compact,
+    /// LOUDS tries, a byte a node, as in the paper of Koyanagi et al.
+    Louds,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+pub enum MergingName {
+    /// The newest tries, when together they have grown to the size of the next older one
+    Geometric,
+    /// All tries, when there are more than --merge-after: the paper's way
+    All,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+pub enum FilterHashName {
+    /// One hash of 64 bits, of a random seed
+    OneState,
+    /// With --layout louds: one position by a polynomial of the line's bytes, which has no seed, as in the paper
+    #[value(name = "polynomials-1")]
+    Polynomials1,
+    /// Two positions by two polynomials
+    #[value(name = "polynomials-2")]
+    Polynomials2,
+    /// Four positions by four polynomials, as in the paper's dictionary
+    #[value(name = "polynomials-4")]
+    Polynomials4,
+    /// Eight positions by eight polynomials
+    #[value(name = "polynomials-8")]
+    Polynomials8,
+}
+
 #[derive(Args)]
 pub struct DictOptions {
     /// The dictionary's directory
@@ -111,6 +194,12 @@ pub struct WalkOptions {
     /// End each entry with NUL, not newline
     #[arg(short = '0', long)]
     pub null: bool,
+}
+
+/// Parses a number of keys, which is not 0.
+fn keys(text: &str) -> Result<usize, String> {
+    let keys = usize::try_from(number::count(text)?).ok().filter(|&keys| keys > 0);
+    keys.ok_or_else(|| "not a number of keys that memory can have, which is at least 1".into())
 }
 
 #[derive(Args)]

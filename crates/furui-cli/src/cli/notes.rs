@@ -89,6 +89,7 @@ const NOTES: &[Notes] = &[
         statuses: &[("0", "done"), ERROR, SIGNAL],
         examples: &[
             ("furui dict build --store ranks ranks.tsv", "lines of a key, a tab and a number become entries"),
+            ("furui dict build --store ranks --layout louds --merging all --filter-hash polynomials-4 ranks.tsv", "a new dictionary in the way of Koyanagi et al."),
             ("furui dict put --values bytes --store titles urls.tsv", "lines of a key, a tab and any text become entries"),
         ],
     },

@@ -32,6 +32,8 @@ fn describe<V: Values + ?Sized>(path: &Path, json: bool) -> Result<String, Error
             .text("path", &path.display().to_string())
             .text("kind", "dict")
             .text("values", if has_bytes { "bytes" } else { "numbers" })
+            .text("layout", dict.layout().name())
+            .text("filter_hash", dict.filter_hash().name())
             .text("hash", dict.hash_spec().algorithm.name())
             .text("seed", &format!("{:#018x}", dict.hash_spec().seed))
             .number("keys_at_most", keys)
@@ -48,6 +50,7 @@ fn describe<V: Values + ?Sized>(path: &Path, json: bool) -> Result<String, Error
         format!("keys        {at_most}{}", grouped(keys)),
         format!("next id     {next_id}"),
         format!("hash        {}", dict.hash_spec()),
+        format!("layout      {}, filters of {}", dict.layout(), dict.filter_hash()),
         format!(
             "storage     {} in {}, {:.2} bytes a key",
             size::display(stored),
@@ -67,7 +70,7 @@ fn describe<V: Values + ?Sized>(path: &Path, json: bool) -> Result<String, Error
             grouped(trie.keys()),
             size::display(trie.entry().seal.length),
             grouped(trie.nodes()),
-            figure(trie.filter().whole()?.false_positive_rate())
+            figure(trie.filter().false_positive_rate()?)
         ));
     }
     Ok(lines.join("\n") + "\n")

@@ -13,10 +13,10 @@ mod worker;
 use std::path::Path;
 use std::process::ExitCode;
 
-use furui::dict::{Dict, DictOptions};
+use furui::dict::{Dict, DictOptions, FilterHash, Layout, Merging};
 use furui::store::{Directory, StoreKind};
 
-use crate::cli::{DictCommand, WaitOptions};
+use crate::cli::{DictCommand, FilterHashName, LayoutName, MakingOptions, MergingName, WaitOptions};
 use crate::error::Error;
 use crate::kind::kind_of;
 use crate::memory;
@@ -43,19 +43,39 @@ pub fn run(command: &DictCommand) -> Result<ExitCode, Error> {
     }
 }
 
-/// The options of a dictionary that is written to.
-fn options_to_write() -> DictOptions {
-    let usual = DictOptions::default();
+/// These options, for a dictionary that is written to.
+fn options_to_write(options: DictOptions) -> DictOptions {
     // Two write buffers and a merge must fit into a small memory, too.
     let share = usize::try_from(memory::total() / WINDOW_SHARE).unwrap_or(usize::MAX);
-    DictOptions { window_bytes: usual.window_bytes.min(share), ..usual }
+    DictOptions { window_bytes: options.window_bytes.min(share), ..options }
+}
+
+/// The options of a dictionary that is made in this way.
+fn options(making: &MakingOptions) -> DictOptions {
+    let layout = making.layout.map(|layout| match layout {
+        LayoutName::Compact => Layout::Compact,
+        LayoutName::Louds => Layout::Louds,
+    });
+    let merging = match making.merging {
+        MergingName::Geometric => Merging::Geometric,
+        MergingName::All => Merging::All,
+    };
+    let filter_hash = making.filter_hash.map(|hash| match hash {
+        FilterHashName::OneState => FilterHash::OneState,
+        FilterHashName::Polynomials1 => FilterHash::Polynomials1,
+        FilterHashName::Polynomials2 => FilterHash::Polynomials2,
+        FilterHashName::Polynomials4 => FilterHash::Polynomials4,
+        FilterHashName::Polynomials8 => FilterHash::Polynomials8,
+    });
+    let MakingOptions { window, merge_after, filter_rate, .. } = *making;
+    DictOptions { layout, window, merge_after, merging, filter_rate, filter_hash, ..DictOptions::DEFAULT }
 }
 
 /// Opens a dictionary for writing. It must exist.
 fn open<V: Values + ?Sized>(path: &Path, wait: &WaitOptions) -> Result<Dict<Directory, V>, Error> {
     // A directory that is not a dictionary is refused before anything is written to it.
     drop(open_to_read::<V>(path)?);
-    Ok(V::open(open_to_write(path, wait)?, options_to_write())?)
+    Ok(V::open(open_to_write(path, wait)?, options_to_write(DictOptions::DEFAULT))?)
 }
 
 /// Opens a dictionary for reading.

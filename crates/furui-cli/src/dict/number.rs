@@ -6,8 +6,8 @@ use furui::dict::Dict;
 use furui::store::Directory;
 
 use super::values::check_key;
-use super::{SIGNALLED, options_to_write};
-use crate::cli::DictChange;
+use super::{SIGNALLED, options, options_to_write};
+use crate::cli::{DictChange, DictWrite};
 use crate::error::Error;
 use crate::interrupt::Interrupt;
 use crate::output::{Output, Sink};
@@ -17,14 +17,14 @@ use crate::wait::open_to_write;
 const HELD_BACK: usize = 16 << 20;
 
 /// Runs the command.
-pub fn run(DictChange { lines: options, wait }: &DictChange) -> Result<ExitCode, Error> {
-    let mut dict = Dict::open_with(open_to_write(&options.dict.store, wait)?, options_to_write())?;
+pub fn run(DictWrite { change: DictChange { lines, wait }, making }: &DictWrite) -> Result<ExitCode, Error> {
+    let mut dict = Dict::open_with(open_to_write(&lines.dict.store, wait)?, options_to_write(options(making)))?;
     let interrupt = Interrupt::listen().map_err(|error| Error::io("cannot wait for", "signals", error))?;
-    let separator = options.input.separator();
+    let separator = lines.input.separator();
     let mut output = Output::new(false)?;
     output.mend(separator)?;
     let mut numbers = Numbers { output, held: vec![], durable: dict.next_id() };
-    let mut blocks = options.input.blocks(&interrupt);
+    let mut blocks = lines.input.blocks(&interrupt);
     let mut failure = None;
     let mut sink = Sink::Open;
     while sink == Sink::Open && failure.is_none() {

@@ -152,7 +152,7 @@ fn number(digits: &[u8], block: &Block<'_>, index: usize) -> Result<u32, Error> 
     value.and_then(|digits| digits.parse().ok()).ok_or_else(|| {
         let shown = digits.escape_ascii();
         Error::Message(format!(
-            "{}: \"{shown}\" after the last tab is no number below 2^32; the lines before it are kept",
+            "{}: \"{shown}\" after the last tab is not a number below 2^32; the lines before it are kept",
             block.place(index)
         ))
     })

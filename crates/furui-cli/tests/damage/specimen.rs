@@ -28,12 +28,8 @@ impl Specimen {
     /// Makes all specimens. The files that commands read are in a directory beside them.
     pub fn all(scratch: &TempDir) -> Vec<Self> {
         let mut all = filters::all(scratch);
-        all.extend([
-            set::specimen(scratch),
-            cascade::specimen(scratch),
-            dictionary::specimen(scratch),
-            byte_dictionary::specimen(scratch),
-        ]);
+        all.extend([set::specimen(scratch), cascade::specimen(scratch), byte_dictionary::specimen(scratch)]);
+        all.extend(dictionary::specimens(scratch));
         all
     }
 

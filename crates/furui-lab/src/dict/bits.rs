@@ -30,7 +30,7 @@ fn chain(limit: u64, ask: impl Fn(u64) -> u64) -> f64 {
 pub(crate) fn run() {
     let words: Vec<u64> = (0..BITS / 64).map(mix).collect();
     let bytes = || Buffer::from(words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>());
-    let (ranks, zeros) = (Rank1::new(bytes(), BITS), Select0::new(bytes(), BITS));
+    let (ranks, zeros) = (Rank1::new(bytes(), BITS).expect("memory"), Select0::new(bytes(), BITS).expect("memory"));
     let share = |index: usize| 8.0 * index as f64 / BITS as f64;
     println!(
         "{BITS} bits; index of rank1 {:.4}, of select0 {:.4} of them",

@@ -5,7 +5,7 @@
 use std::error::Error;
 use std::hint::black_box;
 
-use furui::dict::{Dict, DictOptions, Merging};
+use furui::dict::{Dict, DictOptions, FilterHash, Layout, Merging};
 use furui::store::Memory;
 
 use crate::clock::{median, ns_each};
@@ -19,7 +19,7 @@ const ROUNDS: usize = 9;
 
 pub(crate) fn run(file: &str, keys: Option<&str>) -> Result<(), Box<dyn Error>> {
     let wanted: usize = keys.map_or(Ok(KEYS), str::parse)?;
-    let window_keys = wanted.div_ceil(WINDOWS);
+    let window = wanted.div_ceil(WINDOWS);
     let text = std::fs::read(file)?;
     let mut lines: Vec<&[u8]> = text.split(|&byte| byte == b'\n').filter(|line| !line.is_empty()).collect();
     for i in (1..lines.len()).rev() {
@@ -29,16 +29,26 @@ pub(crate) fn run(file: &str, keys: Option<&str>) -> Result<(), Box<dyn Error>> 
     let mut room = vec![];
     let misses = side_by_side(&misses[..LOOKUPS.min(misses.len())], &mut room);
     println!(
-        "{} keys, windows of {window_keys}; ns a key, look-ups the median of {ROUNDS} rounds, and that of their ratios of one \
+        "{} keys, windows of {window}; ns a key, look-ups the median of {ROUNDS} rounds, and that of their ratios of one \
          round to those of one trie",
         keys.len()
     );
     println!(
-        "tries at most   put   tries   bytes a key   hit   miss   hit, batched   miss, batched   as ratios to one trie"
+        "tries at most   put   tries   bytes a key   with filters   hit   miss   hit, batched   miss, batched   as ratios to one trie"
     );
     let mut built = vec![];
-    for (most_tries, merging) in [(1, Merging::All), (8, Merging::All), (8, Merging::Geometric)] {
-        let options = DictOptions { window_keys, most_tries, merging, ..DictOptions::default() };
+    let usual = DictOptions { window, ..DictOptions::default() };
+    let louds = DictOptions { layout: Some(Layout::Louds), ..usual };
+    let paper = DictOptions { filter_hash: Some(FilterHash::Polynomials4), ..louds };
+    for options in [
+        DictOptions { merge_after: 1, merging: Merging::All, ..usual },
+        DictOptions { merge_after: 8, merging: Merging::All, ..usual },
+        DictOptions { merge_after: 8, ..usual },
+        DictOptions { merge_after: 1, merging: Merging::All, ..louds },
+        DictOptions { merge_after: 8, merging: Merging::All, ..louds },
+        DictOptions { merge_after: 8, ..louds },
+        DictOptions { merge_after: 8, merging: Merging::All, ..paper },
+    ] {
         let mut dict = Dict::open_with(Memory::new(), options)?;
         let mut failed = None;
         let put = ns_each(keys.len(), || {
@@ -50,7 +60,7 @@ pub(crate) fn run(file: &str, keys: Option<&str>) -> Result<(), Box<dyn Error>> 
         if let Some(error) = failed {
             return Err(error.into());
         }
-        built.push((most_tries, merging, put, dict, Times::default()));
+        built.push((options, put, dict, Times::default()));
     }
     for round in 0..ROUNDS {
         let hits: Vec<&[u8]> =
@@ -63,9 +73,10 @@ pub(crate) fn run(file: &str, keys: Option<&str>) -> Result<(), Box<dyn Error>> 
             times.0.iter_mut().zip(of_round).for_each(|(times, time)| times.push(time));
         }
     }
-    let of_one = built[0].4.clone();
-    for (most_tries, merging, put, dict, times) in &built {
+    let of_one = built[0].3.clone();
+    for (options, put, dict, times) in &built {
         let bytes: u64 = dict.tries().map(|trie| trie.trie_bytes() as u64).sum();
+        let stored: u64 = dict.tries().map(|trie| trie.entry().seal.length).sum();
         let [hit, miss, hits, misses] = times.0.each_ref().map(|times| median(&mut times.clone()));
         let ratios: [f64; 4] = std::array::from_fn(|column| {
             median(
@@ -77,9 +88,14 @@ pub(crate) fn run(file: &str, keys: Option<&str>) -> Result<(), Box<dyn Error>> 
             )
         });
         println!(
-            "{most_tries} {merging:?}  {put:8.0} {:5} {:11.2} {hit:8.0} {miss:6.0} {hits:10.0} {misses:12.0}   {ratios:.2?}",
+            "{} {} {} {:?}  {put:8.0} {:5} {:11.2} {:11.2} {hit:8.0} {miss:6.0} {hits:10.0} {misses:12.0}   {ratios:.2?}",
+            dict.layout(),
+            dict.filter_hash(),
+            options.merge_after,
+            options.merging,
             dict.tries().count(),
             bytes as f64 / keys.len() as f64,
+            stored as f64 / keys.len() as f64,
         );
     }
     Ok(())

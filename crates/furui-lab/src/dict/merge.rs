@@ -1,5 +1,6 @@
 //! Merging tries: alone, while filling the filter that a dictionary gives its tries, and while filling a Bloom filter
-//! of 4 probes, which is compared with filling that filter by a scan of the finished trie.
+//! of 4 probes, which is compared with filling that filter by a scan of the finished trie. And merging LOUDS tries of the
+//! same keys over virtual nodes, alone and with encoding the keys of the merged trie as a compact one.
 //!
 //! The keys are lines of a file, shuffled by a fixed seed and dealt at random to 2, 4 or 8 tries. The value of a key is
 //! its position in that order.
@@ -7,9 +8,9 @@
 use std::hint::black_box;
 
 use furui::KeyHash;
-use furui::dict::{Skeleton, Trie};
+use furui::dict::{LoudsTrie, Merged, Node, Skeleton, SortedKeys, Trie, Value, freeze};
 use furui::filter::{BlockedBloom, Bloom, FilterMut};
-use furui::hash::Rolling;
+use furui::hash::{Rolling, RollingState};
 
 use super::trie::shuffled;
 use crate::clock::{median, ns_each};
@@ -41,10 +42,11 @@ pub(crate) fn run(file: &str, keys: Option<&str>) -> Result<(), Failure> {
         medians.push(measure(ways, tries?)?);
     }
     println!(
-        "| tries | merged | with a dictionary's filter | with 4 probes | by a scan instead | carried / scanned \
+        "| tries | merged | over virtual nodes | and encoded | with a dictionary's filter | with 4 probes | by a scan instead \
+         | carried / scanned \
          | peak beside the sources, bytes a key | trie and filter, bytes a key | peak / trie and filter |"
     );
-    println!("|--:|--:|--:|--:|--:|--:|--:|--:|--:|");
+    println!("|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|");
     medians.iter().for_each(|line| println!("{line}"));
     Ok(())
 }
@@ -63,13 +65,21 @@ fn measure(ways: usize, tries: Vec<Trie>) -> Result<String, Failure> {
     let tries: Vec<&Trie> = tries.iter().collect();
     let keys: usize = tries.iter().map(|trie| trie.keys() as usize).sum();
     let rolling = Rolling::new(SEED);
-    let mut columns: [Vec<f64>; 4] = Default::default();
+    let louds = tries.iter().map(|trie| as_louds(trie)).collect::<Result<Vec<_>, _>>()?;
+    let mut columns: [Vec<f64>; 6] = Default::default();
     let mut output = 0;
     let mut peak = 0;
     for _ in 0..ROUNDS {
         let mut merged = None;
         let alone = ns_each(keys, || merged = Some(Trie::merge(&tries, &rolling, true, |_| {})));
         let trie = merged.take().ok_or("not merged")??;
+        let mut by_nodes = None;
+        let virtual_nodes = ns_each(keys, || by_nodes = Some(over_virtual_nodes(&louds, &rolling)));
+        let by_nodes = by_nodes.ok_or("not merged")??;
+        let mut again = None;
+        let encoded = ns_each(keys, || again = Some(as_compact(&by_nodes)));
+        assert!(again.ok_or("not encoded")??.iter().eq(trie.iter()), "the same keys and values");
+        drop(by_nodes);
         let mut filled = None;
         let scan = ns_each(keys, || filled = Some(scanned(&trie)));
         black_box(filled.ok_or("not scanned")??);
@@ -90,22 +100,59 @@ fn measure(ways: usize, tries: Vec<Trie>) -> Result<String, Failure> {
         peak = peak_bytes() - before;
         let trie = merged.ok_or("not merged")??;
         output = trie.bytes() + filter.filter.bits() as usize / 8;
-        for (column, ns) in columns.iter_mut().zip([alone, with_own, carried, alone + scan]) {
+        for (column, ns) in
+            columns.iter_mut().zip([alone, virtual_nodes, virtual_nodes + encoded, with_own, carried, alone + scan])
+        {
             column.push(ns);
         }
         println!(
-            "{ways} tries: merge {alone:.0}, with filters {with_own:.0} and {carried:.0}, scan and filter {scan:.0}"
+            "{ways} tries: merge {alone:.0}, over virtual nodes {virtual_nodes:.0}, encoded again {encoded:.0}, with filters {with_own:.0} and {carried:.0}, scan and filter {scan:.0}"
         );
     }
-    let [alone, with_own, carried, scanned] = columns.map(|mut column| median(&mut column));
+    let [alone, virtual_nodes, encoded, with_own, carried, scanned] = columns.map(|mut column| median(&mut column));
     let each = |bytes: usize| bytes as f64 / keys as f64;
     Ok(format!(
-        "| {ways} | {alone:.0} | {with_own:.0} | {carried:.0} | {scanned:.0} | {:.2} | {:.1} | {:.1} | {:.2} |",
+        "| {ways} | {alone:.0} | {virtual_nodes:.0} | {encoded:.0} | {with_own:.0} | {carried:.0} | {scanned:.0} | {:.2} | {:.1} | {:.1} | {:.2} |",
         carried / scanned,
         each(peak),
         each(output),
         peak as f64 / output as f64
     ))
+}
+
+/// A LOUDS trie of the keys of a compact one.
+fn as_louds(trie: &Trie) -> Result<LoudsTrie, Failure> {
+    let keys: Vec<(Vec<u8>, Value)> = trie.iter().map(|(key, found)| (key, found.value())).collect();
+    Ok(freeze(SortedKeys::new(&keys)?.root(), (), |(), _| (), false, |()| {})?)
+}
+
+/// Merges LOUDS tries in one walk that carries the hashes, as a dictionary of theirs does.
+fn over_virtual_nodes(tries: &[LoudsTrie], rolling: &Rolling) -> Result<LoudsTrie, Failure> {
+    let root = Merged::new(tries.iter().map(LoudsTrie::root)).ok_or("no tries")?;
+    let push = |&state: &RollingState, byte| rolling.push(state, byte);
+    Ok(freeze(root, rolling.start(), push, true, |state| _ = black_box(state.finish()))?)
+}
+
+/// A compact trie of the keys of a LOUDS one.
+fn as_compact(trie: &LoudsTrie) -> Result<Trie, Failure> {
+    let (mut bytes, mut ends, mut path) = (vec![], vec![], vec![]);
+    let mut to_do = vec![(trie.root(), 0)];
+    while let Some((node, depth)) = to_do.pop() {
+        path.truncate(depth);
+        if depth > 0 {
+            path[depth - 1] = node.alphabet();
+        }
+        if let Some(value) = node.value() {
+            bytes.extend_from_slice(&path);
+            ends.push((bytes.len(), value));
+        }
+        to_do.extend(node.sibling().map(|sibling| (sibling, depth)));
+        to_do.extend(node.first_child().map(|child| (child, depth + 1)));
+        path.push(0);
+    }
+    let mut start = 0;
+    let keys = ends.into_iter().map(|(end, value)| (&bytes[std::mem::replace(&mut start, end)..end], value));
+    Ok(Trie::encode(&Skeleton::from_sorted(keys)?)?)
 }
 
 /// A filter, and the hashes that wait to be inserted into it in one batch.

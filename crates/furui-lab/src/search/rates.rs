@@ -78,7 +78,7 @@ pub(crate) fn eq5(quick: bool) -> Result<Table> {
             // All filters have the same functions, so the bits of a key are the same in all of them.
             let of = |key: &KeyHash| -> Result<u64> {
                 let mut filter = Bloom::from_parts(gamma, PROBES)?;
-                filter.insert_hash(*key).expect("a Bloom filter is never full");
+                filter.insert_hash(*key)?;
                 Ok(filter.as_bytes().iter().rev().fold(0, |bits, &byte| bits << 8 | u64::from(byte)))
             };
             let filters: Vec<u64> = members.iter().map(of).collect::<Result<_>>()?;
@@ -88,7 +88,7 @@ pub(crate) fn eq5(quick: bool) -> Result<Table> {
             }
             for (rate, delta) in rates.iter_mut().zip([1, 100_000]) {
                 let mut filter = RingedBloom::with_size(RingedParams::new(PROBES, Gamma::Whole, delta)?, n)?;
-                filter.insert_all(&members).expect("a Bloom filter is never full");
+                filter.insert_all(&members)?;
                 *rate += filter.false_positive_rate() / sets as f64;
             }
         }
@@ -119,7 +119,7 @@ pub(crate) fn fig2() -> Result<Table> {
     for delta in [1, 10, 100, 1000, 100_000] {
         let params = RingedParams::new(PROBES, Gamma::Whole, delta)?;
         let mut filter = RingedBloom::with_size(params, n)?;
-        filter.insert_all(&members).expect("a Bloom filter is never full");
+        filter.insert_all(&members)?;
         let bytes = filter.as_bytes();
         let (bits, window) = (filter.bits(), u64::from(params.window()));
         let mut before = vec![0u64; bits as usize + 1];
@@ -186,12 +186,12 @@ pub(crate) fn fig5(quick: bool) -> Result<Table> {
             let hashes: Vec<_> = (0..keys).map(|i| KeyHash::new(mix(set << 32 | i))).collect();
             for (bits, measured) in [variable_bits(500), variable_bits(keys)].into_iter().zip(&mut measured[..2]) {
                 let mut bloom = Bloom::from_parts(bits, PROBES)?;
-                bloom.insert_all(&hashes).expect("a Bloom filter is never full");
+                bloom.insert_all(&hashes)?;
                 *measured += bloom.false_positive_rate() / filters as f64;
             }
             for (gamma, measured) in [Gamma::Exact, Gamma::Whole].into_iter().zip(&mut measured[2..]) {
                 let mut ringed = RingedBloom::with_size(RingedParams::new(PROBES, gamma, 100_000)?, keys)?;
-                ringed.insert_all(&hashes).expect("a Bloom filter is never full");
+                ringed.insert_all(&hashes)?;
                 *measured += ringed.false_positive_rate() / filters as f64;
             }
         }

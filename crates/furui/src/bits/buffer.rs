@@ -60,6 +60,13 @@ impl Buffer {
         Self { kind: Kind::Heap(vec![]), start: 0, len: 0 }
     }
 
+    /// A copy of `bytes`.
+    pub(crate) fn copied(bytes: &[u8]) -> Result<Self, NoMemory> {
+        let mut copy = Self::zeroed(bytes.len())?;
+        copy.copy_from_slice(bytes);
+        Ok(copy)
+    }
+
     pub(crate) fn zeroed(len: usize) -> Result<Self, NoMemory> {
         if len >= HUGE_PAGE
             && let Some(table) = Self::huge_pages(len)
@@ -119,9 +126,7 @@ impl From<Vec<u8>> for Buffer {
     /// # Panics
     /// If there is no memory for the copy.
     fn from(bytes: Vec<u8>) -> Self {
-        let mut buffer = Self::zeroed(bytes.len()).expect("memory for a copy");
-        buffer.copy_from_slice(&bytes);
-        buffer
+        Self::copied(&bytes).expect("memory for a copy")
     }
 }
 
@@ -153,9 +158,7 @@ impl Clone for Buffer {
     /// # Panics
     /// If there is no memory for the copy.
     fn clone(&self) -> Self {
-        let mut copy = Self::zeroed(self.len()).expect("memory for a copy");
-        copy.copy_from_slice(self);
-        copy
+        Self::copied(self).expect("memory for a copy")
     }
 }
 

@@ -1,9 +1,16 @@
-use std::ops::Deref;
+use std::ops::{Deref, Range};
 
-use super::Buffer;
+use super::{Buffer, NoMemory};
 
 /// The number of bits in a block, which is a cache line.
 pub(super) const BLOCK: u64 = 512;
+
+/// The bytes of the block at `index`, as far as there are so many.
+#[inline(always)]
+pub(super) fn block_bytes(words: &[u8], index: usize) -> &[u8] {
+    let rest = words.get(index.saturating_mul(64)..).unwrap_or_default();
+    &rest[..rest.len().min(64)]
+}
 
 /// The eight words of the block at `index`; words beyond the end are 0.
 #[inline(always)]
@@ -28,18 +35,15 @@ pub(super) struct Counts<M> {
 
 impl Counts<Buffer> {
     /// Stores `numbers`, of which there must be `len`, none above `limit`.
-    ///
-    /// # Panics
-    /// If there is no memory for them.
-    pub(super) fn collect(numbers: impl Iterator<Item = u64>, len: usize, limit: u64) -> Self {
+    pub(super) fn collect(numbers: impl Iterator<Item = u64>, len: usize, limit: u64) -> Result<Self, NoMemory> {
         let wide = is_wide(limit);
         let width = if wide { 8 } else { 4 };
-        let mut bytes = Buffer::zeroed(len * width).expect("memory for an index");
+        let mut bytes = Buffer::zeroed(len.checked_mul(width).ok_or(NoMemory)?)?;
         for (number, room) in numbers.zip(bytes.chunks_exact_mut(width)) {
             debug_assert!(number <= limit);
             room.copy_from_slice(&number.to_le_bytes()[..width]);
         }
-        Self { bytes, wide }
+        Ok(Self { bytes, wide })
     }
 }
 
@@ -48,6 +52,19 @@ impl<M: Deref<Target = [u8]>> Counts<M> {
     pub(super) fn from_bytes(bytes: M, len: usize, limit: u64) -> Option<Self> {
         let wide = is_wide(limit);
         (Some(bytes.len()) == len.checked_mul(if wide { 8 } else { 4 })).then_some(Self { bytes, wide })
+    }
+
+    /// These numbers over borrowed bytes.
+    pub(super) fn borrowed(&self) -> Counts<&[u8]> {
+        Counts { bytes: &self.bytes, wide: self.wide }
+    }
+
+    /// The bytes of the numbers in a range, as far as there are so many.
+    #[inline(always)]
+    pub(super) fn bytes_of(&self, range: Range<usize>) -> &[u8] {
+        let width = if self.wide { 8 } else { 4 };
+        let [start, end] = [range.start, range.end].map(|index| index.saturating_mul(width).min(self.bytes.len()));
+        self.bytes.get(start..end).unwrap_or_default()
     }
 
     pub(super) fn bytes(&self) -> &[u8] {
@@ -77,7 +94,7 @@ mod tests {
     fn numbers_of_both_widths_come_back() {
         for limit in [7, u64::from(u32::MAX), u64::from(u32::MAX) + 1, u64::MAX] {
             let numbers = [0, limit / 3, limit];
-            let counts = Counts::collect(numbers.into_iter(), 3, limit);
+            let counts = Counts::collect(numbers.into_iter(), 3, limit).unwrap();
             let borrowed = Counts::from_bytes(counts.bytes(), 3, limit).unwrap();
             assert_eq!([0, 1, 2, 3].map(|i| borrowed.get(i)), [0, limit / 3, limit, 0]);
             assert!(Counts::from_bytes(counts.bytes(), 2, limit).is_none());

@@ -1,9 +1,8 @@
 use std::ops::Deref;
 
-use super::Buffer;
-use super::Cpu;
-use super::counts::{BLOCK, Counts, block};
+use super::counts::{BLOCK, Counts, block, block_bytes};
 use super::word::low_bits;
+use super::{Buffer, Cpu, NoMemory};
 
 /// A bit string that answers "how many ones are before this bit?" in constant time. It has a count for every 512 bits:
 ///
@@ -38,12 +37,15 @@ pub struct Rank1<M = Buffer> {
 impl Rank1 {
     /// Builds the index for the first `len` bits of `words`, which are little-endian words of 64 bits.
     ///
+    /// # Errors
+    /// If there is no memory for the counts.
+    ///
     /// # Panics
-    /// If `words` is shorter than `len` bits, or if there is no memory for the counts.
-    pub fn new(words: Buffer, len: u64) -> Self {
+    /// If `words` is shorter than `len` bits.
+    pub fn new(words: Buffer, len: u64) -> Result<Self, NoMemory> {
         assert!(words.len() as u64 * 8 >= len, "{len} bits in {} bytes", words.len());
-        let counts = Counts::collect(counts(&words, len), count(len), len);
-        Self { words, len, counts, instructions: Cpu::detect() }
+        let counts = Counts::collect(counts(&words, len), count(len), len)?;
+        Ok(Self { words, len, counts, instructions: Cpu::detect() })
     }
 }
 
@@ -56,6 +58,11 @@ impl<M: Deref<Target = [u8]>> Rank1<M> {
         }
         let counts = Counts::from_bytes(index, count(len), len)?;
         Some(Self { words, len, counts, instructions: Cpu::detect() })
+    }
+
+    /// This bit string over borrowed bytes.
+    pub(crate) fn borrowed(&self) -> Rank1<&[u8]> {
+        Rank1 { words: &self.words, len: self.len, counts: self.counts.borrowed(), instructions: self.instructions }
     }
 
     /// Whether the index is correct. Cost: one pass over the bits.
@@ -92,6 +99,15 @@ impl<M: Deref<Target = [u8]>> Rank1<M> {
     /// How many of the bits 0..`position` are one; bits beyond the end count as zeros.
     #[inline]
     pub fn rank1(&self, position: u64) -> u64 {
+        self.rank1_seen(position, |_| {})
+    }
+
+    /// [`rank1`](Self::rank1), which shows `see` the bytes that it reads, before it reads them.
+    #[inline]
+    pub(crate) fn rank1_seen(&self, position: u64, see: impl Fn(&[u8])) -> u64 {
+        let index = (position.min(self.len) / BLOCK) as usize;
+        see(self.counts.bytes_of(index..index.saturating_add(1)));
+        see(block_bytes(&self.words, index));
         self.instructions.run(
             #[inline(always)]
             |_| self.rank1_inlined(position),
@@ -138,7 +154,7 @@ mod tests {
     #[test]
     fn ranks_are_the_ones_counted_and_those_of_other_crates() {
         for bits in bit_strings() {
-            let ours = Rank1::new(buffer(&bits), bits.len() as u64);
+            let ours = Rank1::new(buffer(&bits), bits.len() as u64).unwrap();
             let sucds = sucds::bit_vectors::Rank9Sel::from_bits(bits.iter().copied());
             let vers = vers_vecs::RsVec::from_bit_vec(vers_vecs::BitVec::from_bools(&bits));
             let mut ones = 0;

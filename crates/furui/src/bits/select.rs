@@ -1,8 +1,7 @@
 use std::ops::Deref;
 
-use super::Buffer;
-use super::Cpu;
-use super::counts::{BLOCK, Counts, block};
+use super::counts::{BLOCK, Counts, block, block_bytes};
+use super::{Buffer, Cpu, NoMemory};
 
 /// The number of zeros per hint.
 const HINT: u64 = 512;
@@ -50,14 +49,17 @@ pub struct Select0<M = Buffer> {
 impl Select0 {
     /// Builds the index for the first `len` bits of `words`, which are little-endian words of 64 bits.
     ///
+    /// # Errors
+    /// If there is no memory for the index.
+    ///
     /// # Panics
-    /// If `words` is shorter than `len` bits, or if there is no memory for the index.
-    pub fn new(words: Buffer, len: u64) -> Self {
+    /// If `words` is shorter than `len` bits.
+    pub fn new(words: Buffer, len: u64) -> Result<Self, NoMemory> {
         assert!(words.len() as u64 * 8 >= len, "{len} bits in {} bytes", words.len());
-        let counts = Counts::collect(counts(&words, len), blocks(len), len);
+        let counts = Counts::collect(counts(&words, len), blocks(len), len)?;
         let zeros = blocks(len).checked_sub(1).map_or(0, |last| counts.get(last) + zeros(&words, last, len));
-        let hints = Counts::collect(hints(&counts, len, zeros), hint_count(zeros), len);
-        Self { words, len, zeros, counts, hints, instructions: Cpu::detect() }
+        let hints = Counts::collect(hints(&counts, len, zeros), hint_count(zeros), len)?;
+        Ok(Self { words, len, zeros, counts, hints, instructions: Cpu::detect() })
     }
 }
 
@@ -72,6 +74,18 @@ impl<M: Deref<Target = [u8]>> Select0<M> {
         let counts = Counts::from_bytes(counts, blocks(len), len)?;
         let hints = Counts::from_bytes(hints, hint_count(zeros), len)?;
         Some(Self { words, len, zeros, counts, hints, instructions: Cpu::detect() })
+    }
+
+    /// This bit string over borrowed bytes.
+    pub(crate) fn borrowed(&self) -> Select0<&[u8]> {
+        Select0 {
+            words: &self.words,
+            len: self.len,
+            zeros: self.zeros,
+            counts: self.counts.borrowed(),
+            hints: self.hints.borrowed(),
+            instructions: self.instructions,
+        }
     }
 
     /// Whether the index and the number of zeros are correct. Cost: one pass over the bits.
@@ -116,20 +130,28 @@ impl<M: Deref<Target = [u8]>> Select0<M> {
     /// The position of the zero that has `number` zeros before it, if there is one.
     #[inline]
     pub fn select0(&self, number: u64) -> Option<u64> {
+        self.select0_seen(number, |_| {})
+    }
+
+    /// [`select0`](Self::select0), which shows `see` the bytes that it reads, before it reads them.
+    #[inline]
+    pub(crate) fn select0_seen(&self, number: u64, see: impl Fn(&[u8])) -> Option<u64> {
         if number >= self.zeros {
             return None;
         }
         self.instructions.run(
             #[inline(always)]
-            |instructions| self.select0_inlined(number, instructions),
+            |instructions| self.select0_inlined(number, &see, instructions),
         )
     }
 
     #[inline(always)]
-    fn select0_inlined(&self, number: u64, instructions: Cpu) -> Option<u64> {
+    fn select0_inlined(&self, number: u64, see: impl Fn(&[u8]), instructions: Cpu) -> Option<u64> {
         let hint = (number / HINT) as usize;
+        see(self.hints.bytes_of(hint..hint + 2));
         let mut index = self.hints.get(hint) as usize;
         let mut end = (self.hints.get(hint + 1) as usize).saturating_add(1);
+        see(self.counts.bytes_of(index..end));
         // Find the last block of index..end before which there are at most `number` zeros.
         while end.saturating_sub(index) > FEW {
             let middle = index + (end - index) / 2;
@@ -142,6 +164,7 @@ impl<M: Deref<Target = [u8]>> Select0<M> {
         while index + 1 < end && self.counts.get(index + 1) <= number {
             index += 1;
         }
+        see(block_bytes(&self.words, index));
         // Count the words that end before the zero. All eight are summed, as a branch could be mispredicted.
         let rank = number.saturating_sub(self.counts.get(index)).min(BLOCK) as u32;
         let zeros = block(&self.words, index).map(|word| !word);
@@ -210,7 +233,7 @@ mod tests {
     #[test]
     fn selected_zeros_are_those_counted_and_those_of_other_crates() {
         for bits in bit_strings() {
-            let ours = Select0::new(buffer(&bits), bits.len() as u64);
+            let ours = Select0::new(buffer(&bits), bits.len() as u64).unwrap();
             let sucds = sucds::bit_vectors::Rank9Sel::from_bits(bits.iter().copied()).select0_hints();
             let vers = vers_vecs::RsVec::from_bit_vec(vers_vecs::BitVec::from_bools(&bits));
             let naive: Vec<usize> = (0..bits.len()).filter(|&i| !bits[i]).collect();
@@ -229,7 +252,7 @@ mod tests {
     #[test]
     fn the_index_of_balanced_bits_is_below_a_tenth() {
         let bits: Vec<bool> = (0..1 << 17).map(|i| i % 2 == 0).collect();
-        let [counts, hints] = Select0::new(buffer(&bits), bits.len() as u64).index().map(<[u8]>::len);
+        let [counts, hints] = Select0::new(buffer(&bits), bits.len() as u64).unwrap().index().map(<[u8]>::len);
         assert_eq!([counts, hints], [4 * bits.len() / 512, 4 * (bits.len() / 2 / 512 + 1)]);
     }
 

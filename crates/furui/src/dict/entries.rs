@@ -1,8 +1,8 @@
 use std::marker::PhantomData;
 use std::result;
 
+use super::checked::{CheckedEntries, CheckedTrie};
 use super::layer::Layer;
-use super::trie::{CheckedEntries, CheckedTrie};
 use super::value::Layers;
 use super::{DictValue, Found, WriteBuffer};
 use crate::error::{Error, Result};

@@ -1,20 +1,23 @@
 use std::io::{self, Write};
+use std::ops::Deref;
 use std::path::Path;
 
-use super::trie::{CheckedTrie, collected};
+use super::any_trie::AnyTrie;
+use super::checked::CheckedTrie;
+use super::making::Making;
+use super::trie_filter::{Asked, NewFilter};
 use super::values::ValueFile;
-use super::{Found, Trie};
+use super::{Found, TrieFilter};
 use crate::error::{Error, Result};
-use crate::filter::{AnyFilter, BlockedBloom, CheckedFilter, Filter};
-use crate::format::{Align, Bytes, DiskFile, Envelope, EnvelopeWriter, FormatError, Kind, Problem, ReadAt, Tag};
-use crate::hash::{HashSpec, KeyHash};
+use crate::format::{Align, Bytes, DiskFile, Envelope, EnvelopeWriter, Kind, Problem, ReadAt, Tag};
+use crate::hash::KeyHash;
 use crate::store::{RunEntry, Storage, StoreKind};
 
 /// The trie and the filter of several parts of a dictionary that were merged.
 pub(super) struct Union {
-    pub(super) trie: Trie,
+    pub(super) trie: AnyTrie,
     /// The filter of its keys.
-    pub(super) filter: BlockedBloom,
+    pub(super) filter: NewFilter,
 }
 
 /// The section that holds a whole file of a trie.
@@ -27,9 +30,7 @@ const VALUES: Tag = Tag::new(*b"VALS");
 /// A trie with a filter of its keys, in one file of a [`Dict`](super::Dict). In a dictionary of bytes the values are in
 /// the file, too, and the trie has their ids.
 ///
-/// The filter is a blocked one, which costs a miss one cache line. It is sized for the trie's keys, or for at most a
-/// fifteenth more if a few keys of merged tries were equal. It is hashed as the dictionary's keys are, so that a key is
-/// hashed once for all tries.
+/// The trie has the dictionary's [`Layout`](super::Layout). The filter is sized for the trie's keys.
 ///
 /// ```
 /// use furui::dict::{Dict, DictOptions};
@@ -40,8 +41,7 @@ const VALUES: Tag = Tag::new(*b"VALS");
 /// dict.put("seen", 2)?;
 /// dict.sync()?;
 /// let trie = dict.tries().next().expect("what was synced is in a trie");
-/// assert_eq!((trie.keys(), trie.nodes()), (2, 2));
-/// assert!(trie.filter().contains("see")?);
+/// assert_eq!((trie.keys(), trie.nodes(), trie.filter().capacity()), (2, 2, 2));
 /// # Ok::<(), furui::Error>(())
 /// ```
 #[derive(Debug)]
@@ -50,63 +50,59 @@ pub struct FilteredTrie {
     /// The whole file, which stays readable when it is removed.
     file: Bytes,
     trie: CheckedTrie,
-    filter: CheckedFilter,
+    filter: TrieFilter,
     /// The values of a dictionary of bytes.
     values: Option<ValueFile>,
 }
 
 impl FilteredTrie {
-    /// Writes the file with this number for a dictionary of this kind, and opens it. In a dictionary of bytes `values`
-    /// writes the file of the values whose ids the trie has, which it gets in ascending order.
+    /// Writes the file with this number, and opens it. In a dictionary of bytes `values` writes the file of the values
+    /// whose ids the trie has, which it gets in ascending order.
     pub(super) fn publish<S: Storage>(
         storage: &S,
-        kind: StoreKind,
         number: u64,
         merged: Union,
-        hash: HashSpec,
+        making: &Making,
         values: impl FnOnce(&mut dyn Write, &[u32]) -> Result<()>,
     ) -> Result<Self> {
-        let name = kind.file_name(number);
+        let name = making.kind.file_name(number);
         let Union { trie, filter } = merged;
         let seal = storage.publish(&name, |out| {
             let failed = |source| Error::io("cannot write", storage.path(&name), source);
             let begin = || {
-                let mut out = EnvelopeWriter::new(out, Kind::FilteredTrie, hash)?;
+                let mut out = EnvelopeWriter::new(out, Kind::FilteredTrie, making.hasher.spec())?;
                 out.section(TRIE, Align::Page)?;
                 trie.write_to(&mut out)?;
                 out.section(FILTER, Align::Line)?;
-                AnyFilter::Blocked(filter).write_to(&mut out)?;
+                filter.write_to(&mut out)?;
                 Ok::<_, io::Error>(out)
             };
             let mut out = begin().map_err(failed)?;
-            if kind == StoreKind::ByteDict {
+            if making.kind == StoreKind::ByteDict {
                 out.section(VALUES, Align::Page).map_err(failed)?;
-                values(&mut out, &value_ids(trie.values())?)?;
+                values(&mut out, &value_ids(&trie)?)?;
             }
             out.finish().map_err(failed)
         })?;
         let entry = RunEntry { number, keys: trie.keys(), seal };
-        Self::open(storage, kind, &entry, &entry.open(storage, kind)?, hash)
+        Self::open(storage, &entry, &entry.open(storage, making.kind)?, making)
     }
 
-    /// Opens the file that the manifest of a dictionary of this kind names. It reads only the envelope and the sizes of
-    /// the parts, so the time does not depend on the size of the file. The rest is checked when it is read.
-    pub(super) fn open<S: Storage>(
-        storage: &S,
-        kind: StoreKind,
-        entry: &RunEntry,
-        file: &S::File,
-        hash: HashSpec,
-    ) -> Result<Self> {
-        let name = storage.path(&kind.file_name(entry.number));
+    /// Opens the file that the manifest of a dictionary that is made in this way names. It reads only the envelope and
+    /// the sizes of the parts, so the time does not depend on the size of the file. The rest is checked when it is read.
+    pub(super) fn open<S: Storage>(storage: &S, entry: &RunEntry, file: &S::File, making: &Making) -> Result<Self> {
+        let name = storage.path(&making.kind.file_name(entry.number));
         let file = file.bytes(0, file.len()).map_err(|source| Error::io("cannot read", &name, source))?;
         let (envelope, opened) = Self::read(file, &name)?;
-        envelope.expect_hash(hash)?;
+        envelope.expect_hash(making.hasher.spec())?;
         if opened.entry.seal != entry.seal || opened.entry.keys != entry.keys {
             return Err(envelope.error(0, Problem::OtherFile).into());
         }
-        if opened.values.is_some() != (kind == StoreKind::ByteDict) {
+        if opened.values.is_some() != (making.kind == StoreKind::ByteDict) {
             return Err(envelope.error(0, Problem::Invalid("it is of the other kind of dictionary")).into());
+        }
+        if (opened.trie.layout(), opened.filter.hash()) != (making.layout, making.filter_hash) {
+            return Err(envelope.error(0, Problem::Invalid("its trie or filter is not of its store's layout")).into());
         }
         Ok(Self { entry: *entry, ..opened })
     }
@@ -124,11 +120,7 @@ impl FilteredTrie {
         let (bytes, part_name) = part(&file, &envelope, TRIE)?;
         let trie = CheckedTrie::open(&bytes, &part_name)?;
         let (bytes, part_name) = part(&file, &envelope, FILTER)?;
-        let filter = CheckedFilter::from_shared(&bytes, &part_name)?;
-        if filter.hash_spec() != envelope.hash() {
-            let problem = Problem::OtherHash { found: filter.hash_spec(), expected: envelope.hash() };
-            return Err(FormatError { file: part_name, offset: 0, problem }.into());
-        }
+        let filter = TrieFilter::open(&bytes, &part_name, envelope.hash())?;
         let values = if tags.contains(&VALUES) {
             let (bytes, part_name) = part(&file, &envelope, VALUES)?;
             Some(ValueFile::open(&bytes, &part_name)?)
@@ -165,7 +157,7 @@ impl FilteredTrie {
     }
 
     /// The filter of its keys.
-    pub fn filter(&self) -> &CheckedFilter {
+    pub fn filter(&self) -> &TrieFilter {
         &self.filter
     }
 
@@ -178,8 +170,8 @@ impl FilteredTrie {
     }
 
     #[inline(always)]
-    pub(super) fn get(&self, key: &[u8], hash: KeyHash) -> Result<Option<Found>> {
-        if self.filter.contains_hash(hash)? { Ok(self.trie.get(key)?) } else { Ok(None) }
+    pub(super) fn get(&self, asked: &Asked<'_>) -> Result<Option<Found>> {
+        if self.filter.contains(asked)? { Ok(self.trie.get(asked.key)?) } else { Ok(None) }
     }
 
     /// Looks up the keys `keys[i]` for the indices i in `open`, whose hashes are `hashes`. Returns the positions in
@@ -191,7 +183,7 @@ impl FilteredTrie {
         keys: &[impl AsRef<[u8]>],
     ) -> Result<Vec<(usize, Found)>> {
         let mut passed = vec![];
-        self.filter.contains_all(hashes, &mut passed)?;
+        self.filter.contains_all(open.iter().map(|&index| keys[index].as_ref()), hashes, &mut passed)?;
         let asked: Vec<usize> = passed.iter().zip(0..).filter(|&(&passed, _)| passed).map(|(_, place)| place).collect();
         let mut answers = vec![];
         self.trie.get_all(&asked.iter().map(|&place| keys[open[place]].as_ref()).collect::<Vec<_>>(), &mut answers)?;
@@ -221,15 +213,15 @@ impl FilteredTrie {
         envelope.verify(&self.file)?;
         let hasher = envelope.hash().hasher();
         let invalid = |what| Error::from(envelope.error(0, Problem::Invalid(what)));
-        let (trie, filter) = (self.trie.whole()?, self.filter.whole()?);
-        trie.check().map_err(|(_, what)| invalid(what))?;
-        let mut entries = trie.iter();
+        let trie = self.trie.whole()?;
+        trie.check().map_err(invalid)?;
+        let mut entries = trie.borrowed().entries_from(b"");
         let (mut keys, mut last) = (0, None);
         while let Some((key, found)) = entries.next_entry() {
             if last.as_deref().is_some_and(|last| last >= key) {
                 return Err(invalid("the keys of the trie are not in order"));
             }
-            if !filter.contains_hash(hasher.hash(key)) || trie.get(key) != Some(found) {
+            if !self.filter.contains(&Asked::new(key, hasher.hash(key)))? || trie.get(key) != Some(found) {
                 return Err(invalid("a key of the trie is not found in it"));
             }
             keys += 1;
@@ -239,15 +231,15 @@ impl FilteredTrie {
             return Err(invalid("the trie has a different number of keys"));
         }
         if let Some(values) = &self.values {
-            values.check(&value_ids(trie.values())?)?;
+            values.check(&value_ids(&trie)?)?;
         }
         Ok(())
     }
 }
 
-/// The ids that are the `values` of a trie in a dictionary of bytes, ascending.
-fn value_ids(values: impl Iterator<Item = u32>) -> Result<Vec<u32>> {
-    let mut ids = collected(values)?;
+/// The ids that are the values of a trie in a dictionary of bytes, ascending.
+fn value_ids<M: Deref<Target = [u8]>>(trie: &AnyTrie<M>) -> Result<Vec<u32>> {
+    let mut ids = trie.values()?;
     ids.sort_unstable();
     Ok(ids)
 }

@@ -1,65 +1,64 @@
 use super::{LoudsBuilder, LoudsTrie, Node, breadth_first};
-use crate::filter::{Bloom, ConfigError, FilterMut};
-use crate::hash::{KeyHash, Rolling, RollingState};
+use crate::error::TrieError;
 
-/// A frozen trie and the filter of its keys.
-///
-/// ```
-/// use furui::dict::{Frozen, SortedKeys, freeze};
-///
-/// let keys = [("ab", Some(1)), ("bd", Some(2))];
-/// let Frozen { trie, filter } = freeze(SortedKeys::new(&keys)?.root(), 0.01, 0)?;
-/// assert!(filter.contains("bd") && trie.get(b"bd") == Some(Some(2)));
-/// # Ok::<(), furui::Error>(())
-/// ```
-#[derive(Clone, Debug)]
-pub struct Frozen {
-    /// The trie.
-    pub trie: LoudsTrie,
-    /// The filter of its keys, hashed by [`Rolling::spec`].
-    pub filter: Bloom,
-}
-
-/// Freezes a trie and fills the filter of its keys, in one walk. The trie may be the keys of a buffer, a dynamic trie,
+/// Freezes a trie in one walk, which hashes every key on its way. The trie may be the keys of a buffer, a dynamic trie,
 /// or any number of tries that are merged ([`Merged`](super::Merged)).
 ///
-/// The queue of the walk carries the hash state of each path, so that no key is read. The filter has the false-positive
-/// `rate` for the number of keys that the walk meets; a key of several merged tries counts once.
+/// The queue of the walk carries the state of the hash along each path, so that no key is read: it is `start` at the
+/// root, and `push` gives the state after one more byte. `each_key` gets the state of each key, breadth-first; a key of
+/// several merged tries counts once. With `forget` deleted keys are left out, which is right if there is no older trie.
 ///
-/// **Cost.** Besides the walk and the trie, one multiplication for each node, and 8 bytes for the hash of each key
-/// until the number of keys is known.
+/// **Cost.** Besides the walk and the trie, one call of `push` for each node. If keys are left out, there are two more
+/// passes over the nodes.
 ///
-/// **Source.** Koyanagi et al. (2011), sections 3.1 (equation 1: filters are sized for the keys of the merged trie) and
-/// 4.4. There the bits are set during the walk. Here they are set together after it, when the size is known, which is
-/// no slower because many cache misses overlap.
+/// **Source.** Koyanagi et al. (2011), sections 4.3 and 4.4. There the bits of the filter are set during the walk. Here
+/// the caller sets them together after it, when the number of keys is known, and so the size of the filter
+/// (equation 1), which is no slower because many cache misses overlap.
 ///
 /// # Errors
-/// If no filter has this rate for so many keys.
+/// [`TrieError::NoMemory`].
 ///
 /// ```
 /// use furui::dict::{Merged, SortedKeys, freeze};
-/// let old = freeze(SortedKeys::new(&[("ab", Some(1)), ("bd", Some(2))])?.root(), 0.01, 0)?;
-/// let new = freeze(SortedKeys::new(&[("ac", Some(3)), ("bd", Some(4))])?.root(), 0.01, 0)?;
-/// let both = Merged::new([new.trie.root(), old.trie.root()]).map(|root| freeze(root, 0.01, 0)).expect("two tries")?;
-/// assert_eq!(both.trie.get(b"bd"), Some(Some(4)));
-/// assert!(both.filter.contains("ab"));
+/// use furui::hash::Rolling;
+///
+/// let rolling = Rolling::new(7);
+/// let mut hashes = vec![];
+/// let new = [("ac", Some(3)), ("bd", Some(4))];
+/// let old = [("ab", Some(1)), ("bd", Some(2))];
+/// let both = Merged::new([SortedKeys::new(&new)?.root(), SortedKeys::new(&old)?.root()]).expect("two tries");
+/// let push = |&state: &_, byte| rolling.push(state, byte);
+/// let trie = freeze(both, rolling.start(), push, false, |state| hashes.push(state.finish()))?;
+/// assert_eq!(trie.get(b"bd"), Some(Some(4)));
+/// assert_eq!(hashes, ["ab", "ac", "bd"].map(|key| Rolling::spec(7).hash(key.as_bytes())));
 /// # Ok::<(), furui::Error>(())
 /// ```
-pub fn freeze<N: Node>(root: N, rate: f64, seed: u64) -> Result<Frozen, ConfigError> {
-    let rolling = Rolling::new(seed);
-    let mut builder = LoudsBuilder::new();
-    let mut hashes: Vec<KeyHash> = Vec::new();
-    breadth_first(root, |parent: Option<&(u64, RollingState)>, node| {
-        let hash = parent.map_or(rolling.start(), |&(_, hash)| rolling.push(hash, node.alphabet()));
-        let keys = builder.keys();
-        let number = builder.visit(parent.map(|&(number, _)| number), node);
-        // The builder has just asked whether a key ends here. Asking again would look into each of the merged tries.
-        if builder.keys() > keys {
-            hashes.push(hash.finish());
+pub fn freeze<N: Node, S>(
+    root: N,
+    start: S,
+    push: impl Fn(&S, u8) -> S,
+    forget: bool,
+    mut each_key: impl FnMut(&S),
+) -> Result<LoudsTrie, TrieError> {
+    let mut builder = LoudsBuilder::new()?;
+    // It is taken for the root, which is visited once.
+    let mut start = Some(start);
+    let mut forgotten = false;
+    breadth_first(root, |parent: Option<&(u64, S)>, node| {
+        let byte = node.alphabet();
+        let state = match parent {
+            Some((_, state)) => push(state, byte),
+            None => start.take().ok_or(TrieError::Damaged)?,
+        };
+        let mut value = node.value();
+        if forget && value == Some(None) {
+            (value, forgotten) = (None, true);
         }
-        (number, hash)
-    });
-    let mut filter = Bloom::with_rate(builder.keys(), rate)?.hashed_by(Rolling::spec(seed));
-    filter.insert_all(&hashes).expect("a Bloom filter is never full");
-    Ok(Frozen { trie: builder.finish(), filter })
+        if value.is_some() {
+            each_key(&state);
+        }
+        Ok((builder.visit(parent.map(|&(number, _)| number), byte, value)?, state))
+    })?;
+    let trie = builder.finish()?;
+    if forgotten { trie.pruned() } else { Ok(trie) }
 }

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use super::FilteredTrie;
 use super::layer::Layer;
+use super::making::Making;
 use super::merge::{copy_values, merge};
 use crate::error::Result;
-use crate::hash::KeyHasher;
-use crate::store::{Storage, StoreKind};
+use crate::store::Storage;
 
 /// Work on a [`Dict`](super::Dict) that any thread can do while the dictionary is read and written: freezing windows or
 /// merging tries into one trie with its filter.
@@ -23,7 +23,7 @@ use crate::store::{Storage, StoreKind};
 /// use furui::dict::{Dict, DictOptions};
 /// use furui::store::Memory;
 ///
-/// let options = DictOptions { window_keys: 2, ..DictOptions::default() };
+/// let options = DictOptions { window: 2, ..DictOptions::default() };
 /// let mut dict = Dict::open_with(Memory::new(), options)?;
 /// for key in ["a", "b", "c"] {
 ///     dict.number(key)?;
@@ -51,7 +51,7 @@ impl<S> fmt::Debug for Job<S> {
 /// use furui::dict::{Dict, DictOptions};
 /// use furui::store::Memory;
 ///
-/// let options = DictOptions { window_keys: 1, ..DictOptions::default() };
+/// let options = DictOptions { window: 1, ..DictOptions::default() };
 /// let mut dict = Dict::open_with(Memory::new(), options)?;
 /// dict.put("a", 1)?;
 /// dict.put("b", 2)?;
@@ -75,9 +75,7 @@ pub(super) struct Task {
     pub(super) sources: Vec<Layer>,
     /// The number of the new file.
     pub(super) number: u64,
-    pub(super) kind: StoreKind,
-    pub(super) hasher: KeyHasher,
-    pub(super) rate: f64,
+    pub(super) making: Making,
     /// True if no part is older, so that deletions are no longer needed.
     pub(super) oldest: bool,
     /// A token that lives as long as the job may be running.
@@ -101,14 +99,13 @@ impl<S: Storage> Job<S> {
 
 impl Task {
     pub(super) fn run<S: Storage>(self, storage: &S) -> Result<Done> {
-        let merged = merge(&self.sources, &self.hasher, self.rate, self.oldest)?;
+        let merged = merge(&self.sources, &self.making, self.oldest)?;
         let trie = match merged.trie.keys() {
             0 => None,
             _ => {
-                let (kind, name) = (self.kind, storage.path(&self.kind.file_name(self.number)));
+                let name = storage.path(&self.making.kind.file_name(self.number));
                 let values = |out: &mut dyn Write, ids: &[u32]| copy_values(&self.sources, ids, out, &name);
-                let spec = self.hasher.spec();
-                Some(Arc::new(FilteredTrie::publish(storage, kind, self.number, merged, spec, values)?))
+                Some(Arc::new(FilteredTrie::publish(storage, self.number, merged, &self.making, values)?))
             }
         };
         let next_id = match self.sources.last() {

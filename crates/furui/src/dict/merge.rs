@@ -1,34 +1,111 @@
 use std::io::Write;
 
+use super::any_trie::AnyTrie;
 use super::entries::Entries;
-use super::fill::Fill;
 use super::filtered_trie::Union;
+use super::hashes::{Hashes, blocked};
 use super::layer::{Layer, Window};
-use super::trie::reserve;
+use super::making::Making;
+use super::part::{Part, PartNode, records};
+use super::polynomial_filter::PolynomialFilter;
+use super::trie::{collected, reserve};
+use super::trie_filter::NewFilter;
 use super::values::ValueWriter;
-use super::{Found, MAX_MERGED, Record, Skeleton, Trie, TrieError};
-use crate::error::{Error, Result};
-use crate::filter::BlockedBloom;
-use crate::hash::{KeyHasher, Rolling};
+use super::{Found, LoudsTrie, MAX_MERGED, Merged, Record, Skeleton, SortedKeys, Trie, Value, freeze};
+use crate::error::{Error, Result, TrieError};
+use crate::hash::{KeyHash, PolynomialHashes, Rolling};
+use crate::store::{FilterHash, Layout};
 
-/// Merges several parts, which are oldest first, into one trie and its filter. Of equal keys the newest counts. With
-/// `forget` deleted keys are left out, which is right if there is no older part. `rate` is the false-positive rate of
-/// the filter.
+/// Merges several parts, at least one, which are oldest first, into one trie and its filter. Of equal keys the newest
+/// counts. With `forget` deleted keys are left out, which is right if there is no older part.
 ///
-/// With rolling hashes, which a walk carries, they are merged as tries, and otherwise key by key.
-pub(super) fn merge(layers: &[Layer], hasher: &KeyHasher, rate: f64, forget: bool) -> Result<Union> {
-    if let [Layer::Window(window)] = layers {
-        let stays = |record: &Record<'_>| !forget || record.found != Found::Deleted;
-        let count = window.buffer.arrivals().filter(stays).count();
-        let mut fill = Fill::new(count as u64, hasher.spec(), rate)?;
-        let trie = built(records(window)?.filter(stays).inspect(|record| fill.push(record.hash)))?;
-        return Ok(Union { trie, filter: fill.finish() });
+/// With hashes that a walk carries, they are merged as tries, and otherwise key by key.
+pub(super) fn merge(layers: &[Layer], making: &Making, forget: bool) -> Result<Union> {
+    if let (Layout::Compact, [Layer::Window(window)]) = (making.layout, layers) {
+        return encode(window, making, forget);
     }
-    if let Some(rolling) = hasher.rolling().filter(|_| layers.len() <= MAX_MERGED) {
-        return merge_tries(layers, hasher, rolling, rate, forget);
+    let rolling = making.hasher.rolling();
+    match (making.layout, making.filter_hash, rolling) {
+        (Layout::Compact, _, Some(rolling)) if layers.len() <= MAX_MERGED => compact(layers, rolling, making, forget),
+        (Layout::Louds, FilterHash::OneState, Some(rolling)) => louds(layers, rolling, making, forget),
+        (Layout::Compact, ..) | (Layout::Louds, FilterHash::OneState, None) => by_key(layers, making, forget),
+        (Layout::Louds, FilterHash::Polynomials1, _) => polynomials::<1>(layers, making, forget),
+        (Layout::Louds, FilterHash::Polynomials2, _) => polynomials::<2>(layers, making, forget),
+        (Layout::Louds, FilterHash::Polynomials4, _) => polynomials::<4>(layers, making, forget),
+        (Layout::Louds, FilterHash::Polynomials8, _) => polynomials::<8>(layers, making, forget),
     }
+}
+
+/// Makes a compact trie of a window.
+fn encode(window: &Window, making: &Making, forget: bool) -> Result<Union> {
+    let stays = |record: &Record<'_>| !forget || record.found != Found::Deleted;
+    let mut hashes = Hashes::with_room(window.buffer.len() as u64)?;
+    let records = records(window)?.filter(stays).inspect(|record| hashes.push(record.hash));
+    let trie = encoded(records.map(|record| (record.key, record.found.value())))?;
+    one_state(AnyTrie::Compact(trie), hashes, making)
+}
+
+/// Merges compact tries in one walk over all of them, after windows were made into tries.
+fn compact(layers: &[Layer], rolling: &Rolling, making: &Making, forget: bool) -> Result<Union> {
+    let of_window = |layer: &Layer| match layer {
+        Layer::Window(window) => encoded(records(window)?.map(|record| (record.key, record.found.value()))).map(Some),
+        Layer::Trie(_) => Ok(None),
+    };
+    let of_windows = layers.iter().map(of_window).collect::<Result<Vec<_>>>()?;
+    // A trie is checked as a whole before it is merged, so that damaged bytes never get new checksums.
+    let mut tries = vec![];
+    for (layer, of_window) in layers.iter().zip(&of_windows).rev() {
+        match (layer, of_window) {
+            (Layer::Window(_), of_window) => tries.extend(of_window.as_ref().map(Trie::borrowed)),
+            (Layer::Trie(trie), _) => match trie.trie().whole()? {
+                AnyTrie::Compact(trie) => tries.push(trie),
+                AnyTrie::Louds(_) => return Err(TrieError::Damaged.into()),
+            },
+        }
+    }
+    let mut hashes = Hashes::with_room(tries.iter().map(Trie::keys).sum())?;
+    let trie = Trie::merge(&tries.iter().collect::<Vec<_>>(), rolling, forget, |hash| hashes.push(hash))?;
+    one_state(AnyTrie::Compact(trie), hashes, making)
+}
+
+/// Merges windows and LOUDS tries in one walk over virtual nodes, which carries one state.
+fn louds(layers: &[Layer], rolling: &Rolling, making: &Making, forget: bool) -> Result<Union> {
+    let (parts, mut hashes) = (parts(layers)?, room(layers)?);
+    let push = |&state: &_, byte| rolling.push(state, byte);
+    let trie = freeze(merged(&parts)?, rolling.start(), push, forget, |state| hashes.push(state.finish()))?;
+    one_state(AnyTrie::Louds(trie), hashes, making)
+}
+
+/// Merges as [`louds`] does, with `K` states for the filter of as many polynomials.
+fn polynomials<const K: usize>(layers: &[Layer], making: &Making, forget: bool) -> Result<Union> {
+    let (parts, mut hashes) = (parts(layers)?, room::<PolynomialHashes<K>>(layers)?);
+    let start = PolynomialHashes::start();
+    let trie = freeze(merged(&parts)?, start, |state, byte| state.push(byte), forget, |&state| hashes.push(state))?;
+    let filter = PolynomialFilter::new(&hashes.finish(trie.keys())?, making.filter_hash, making.rate)?;
+    Ok(Union { trie: AnyTrie::Louds(trie), filter: NewFilter::Polynomials(filter) })
+}
+
+/// The parts of a dictionary of LOUDS tries, newest first.
+fn parts(layers: &[Layer]) -> Result<Vec<Part<'_>>> {
+    layers.iter().rev().map(Part::new).collect()
+}
+
+/// The root of the trie of all keys of some parts.
+fn merged<'p>(parts: &'p [Part<'_>]) -> Result<Merged<PartNode<'p>>> {
+    let roots = parts.iter().map(Part::root).collect::<Result<Vec<_>>>()?;
+    Ok(Merged::new(roots).expect("at least one part"))
+}
+
+/// Room for the hashes of all keys of some layers.
+fn room<H>(layers: &[Layer]) -> Result<Hashes<H>> {
+    Ok(Hashes::with_room(layers.iter().map(Layer::keys).sum())?)
+}
+
+/// Merges key by key, for hashes that no walk carries.
+fn by_key(layers: &[Layer], making: &Making, forget: bool) -> Result<Union> {
     let mut bytes = vec![];
     let mut ends = vec![];
+    let mut hashes = room(layers)?;
     let mut entries = Entries::<u32>::new(layers, b"", None);
     while let Some((key, found)) = entries.next_found()? {
         if forget && found == Found::Deleted {
@@ -38,34 +115,29 @@ pub(super) fn merge(layers: &[Layer], hasher: &KeyHasher, rate: f64, forget: boo
         bytes.extend_from_slice(key);
         reserve(&mut ends, 1)?;
         ends.push((bytes.len(), found.value()));
+        hashes.push(making.hasher.hash(key));
     }
     let mut start = 0;
     let keys = ends.into_iter().map(|(end, value)| (&bytes[std::mem::replace(&mut start, end)..end], value));
-    let trie = encoded(keys)?;
-    let filter = scan(&trie, hasher, rate)?;
-    Ok(Union { trie, filter })
+    let trie = match making.layout {
+        Layout::Compact => AnyTrie::Compact(encoded(keys)?),
+        Layout::Louds => AnyTrie::Louds(frozen(&collected(keys)?)?),
+    };
+    one_state(trie, hashes, making)
 }
 
-/// Merges in one walk over all tries, after windows were made into tries. The filter is sized for the keys of all tries
-/// together. If many keys are equal or left out, it is built again.
-fn merge_tries(layers: &[Layer], hasher: &KeyHasher, rolling: &Rolling, rate: f64, forget: bool) -> Result<Union> {
-    let of_window = |layer: &Layer| match layer {
-        Layer::Window(window) => built(records(window)?).map(Some),
-        Layer::Trie(_) => Ok(None),
-    };
-    let of_windows = layers.iter().map(of_window).collect::<Result<Vec<_>>>()?;
-    // A trie is checked as a whole before it is merged, so that damaged bytes never get new checksums.
-    let tries = layers.iter().zip(&of_windows).rev().filter_map(|(layer, of_window)| match layer {
-        Layer::Trie(trie) => Some(trie.trie().whole()),
-        Layer::Window(_) => of_window.as_ref().map(|trie| Ok(trie.borrowed())),
-    });
-    let tries: Vec<Trie<&[u8]>> = tries.collect::<std::result::Result<_, _>>()?;
-    let most = tries.iter().map(Trie::keys).sum();
-    let mut fill = Fill::new(most, hasher.spec(), rate)?;
-    let trie = Trie::merge(&tries.iter().collect::<Vec<_>>(), rolling, forget, |hash| fill.push(hash));
-    let trie = trie?;
-    let filter = if trie.keys() < most - most / SPARE { scan(&trie, hasher, rate)? } else { fill.finish() };
-    Ok(Union { trie, filter })
+/// A trie and the filter of its keys, which have these hashes.
+fn one_state(trie: AnyTrie, hashes: Hashes<KeyHash>, making: &Making) -> Result<Union> {
+    let filter = blocked(&hashes.finish(trie.keys())?, making.hasher.spec(), making.rate)?;
+    Ok(Union { trie, filter: NewFilter::OneState(filter) })
+}
+
+fn encoded<'k>(keys: impl Iterator<Item = (&'k [u8], Value)>) -> Result<Trie> {
+    Ok(Skeleton::from_sorted(keys).and_then(|skeleton| Trie::encode(&skeleton))?)
+}
+
+fn frozen(keys: &[(&[u8], Value)]) -> Result<LoudsTrie> {
+    Ok(freeze(SortedKeys::new(keys)?.root(), (), |(), _| (), false, |()| {})?)
 }
 
 /// Writes the file of the values with these ids, which ascend and are those of the trie that was merged from these parts,
@@ -93,31 +165,4 @@ pub(super) fn copy_values(layers: &[Layer], ids: &[u32], out: &mut dyn Write, na
     }
     writer.finish().map_err(failed)?;
     Ok(())
-}
-
-/// A filter is built again if its size is for too many keys, by more than one part in this many.
-const SPARE: u64 = 16;
-
-/// Builds the filter of a trie by reading its keys.
-fn scan(trie: &Trie, hasher: &KeyHasher, rate: f64) -> Result<BlockedBloom> {
-    let mut fill = Fill::new(trie.keys(), hasher.spec(), rate)?;
-    let mut entries = trie.iter();
-    while let Some((key, _)) = entries.next_entry() {
-        fill.push(hasher.hash(key));
-    }
-    Ok(fill.finish())
-}
-
-/// The records of a window in order of keys.
-fn records(window: &Window) -> Result<impl Iterator<Item = Record<'_>>> {
-    window.buffer.sort()?;
-    Ok((0..).map_while(|i| window.buffer.nth(i)))
-}
-
-fn built<'k>(records: impl Iterator<Item = Record<'k>>) -> Result<Trie> {
-    encoded(records.map(|record| (record.key, record.found.value())))
-}
-
-fn encoded<'k>(keys: impl Iterator<Item = (&'k [u8], Option<u32>)>) -> Result<Trie> {
-    Ok(Skeleton::from_sorted(keys).and_then(|skeleton| Trie::encode(&skeleton))?)
 }

@@ -1,6 +1,7 @@
-use crate::error::Result;
+use crate::error::{Result, StoreProblem};
 use crate::filter::{ConfigError, FINEST_BLOCKED_RATE};
 use crate::hash::HashSpec;
+use crate::store::{FilterHash, Layout, Manifest};
 
 /// The options of a [`Dict`](super::Dict).
 ///
@@ -11,22 +12,30 @@ use crate::hash::HashSpec;
 /// // For a small machine: little memory, and filters of 1 %.
 /// let options = DictOptions { window_bytes: 4 << 20, filter_rate: 0.01, ..DictOptions::default() };
 /// let dict = Dict::open_with(Memory::new(), options)?;
-/// assert_eq!(dict.options().window_keys, 500_000);
+/// assert_eq!(dict.options().window, 500_000);
 /// # Ok::<(), furui::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DictOptions {
+    /// The layout of the tries. A dictionary keeps the layout it was made with, and opening it with another one is an
+    /// error. With `None` an existing dictionary is opened with its own layout, and a new one is
+    /// [`Compact`](Layout::Compact).
+    pub layout: Option<Layout>,
     /// The maximum number of keys of a window before it is frozen: the paper's w. At least 1.
-    pub window_keys: usize,
-    /// The maximum number of bytes of keys and values of a window, if it is reached before `window_keys`. A window that
-    /// waits to be frozen takes as much again.
+    pub window: usize,
+    /// The maximum number of bytes of keys and values of a window, if it is reached before `window`. A window that waits
+    /// to be frozen takes as much again.
     pub window_bytes: usize,
     /// The maximum number of tries when no job is running: the paper's f. At least 1.
-    pub most_tries: usize,
+    pub merge_after: usize,
     /// The choice of the tries that are merged.
     pub merging: Merging,
     /// The false-positive rate of the filters, which is the share of tries that are searched in vain.
     pub filter_rate: f64,
+    /// The hash that the filters take the positions of a key from. A dictionary keeps the one it was made with, and
+    /// opening it with another one is an error. With `None` an existing dictionary is opened with its own, and a new one
+    /// has [`OneState`](FilterHash::OneState). The others are for [`Layout::Louds`].
+    pub filter_hash: Option<FilterHash>,
     /// How keys are hashed. A dictionary keeps the hash it was made with, and opening it with another one is an error.
     /// With `None` an existing dictionary is opened with its own hash, and a new one gets the rolling hash with a
     /// random seed.
@@ -39,7 +48,7 @@ pub struct DictOptions {
 /// use furui::dict::{Dict, DictOptions, Merging};
 /// use furui::store::Memory;
 ///
-/// let options = DictOptions { merging: Merging::All, most_tries: 2, window_keys: 1, ..DictOptions::default() };
+/// let options = DictOptions { merging: Merging::All, merge_after: 2, window: 1, ..DictOptions::default() };
 /// let mut dict = Dict::open_with(Memory::new(), options)?;
 /// for key in ["a", "b", "c", "d"] {
 ///     dict.number(key)?;
@@ -53,31 +62,36 @@ pub enum Merging {
     /// The newest tries, when together they have grown to the size of the next older one. So sizes fall geometrically
     /// from the oldest to the newest. Each key is written about log₂(keys / window) times.
     Geometric,
-    /// All tries, when there would be more than [`most_tries`](DictOptions::most_tries): the paper's way. Each key is
-    /// written about keys / (window × most_tries) times.
+    /// All tries, when there would be more than [`merge_after`](DictOptions::merge_after): the paper's way. Each key is
+    /// written about keys / (window × merge_after) times.
     All,
 }
 
 impl Default for DictOptions {
-    /// Windows of 500,000 keys or 128 MiB, at most 7 tries, merged geometrically, filters of 0.1 %: with six tries a
-    /// look-up of an absent key takes a fifth less time than with filters of 1 %, for 5 bits a key more.
+    /// [`DEFAULT`](Self::DEFAULT).
     fn default() -> Self {
-        Self {
-            window_keys: 500_000,
-            window_bytes: 128 << 20,
-            most_tries: 7,
-            merging: Merging::Geometric,
-            filter_rate: 0.001,
-            hash: None,
-        }
+        Self::DEFAULT
     }
 }
 
 impl DictOptions {
+    /// Windows of 500,000 keys or 128 MiB, at most 7 tries, merged geometrically, filters of 0.1 %: with six tries a
+    /// look-up of an absent key takes a fifth less time than with filters of 1 %, for 5 bits a key more.
+    pub const DEFAULT: Self = Self {
+        layout: None,
+        window: 500_000,
+        window_bytes: 128 << 20,
+        merge_after: 7,
+        merging: Merging::Geometric,
+        filter_rate: 0.001,
+        filter_hash: None,
+        hash: None,
+    };
+
     pub(super) fn check(&self) -> Result<()> {
-        let Self { window_keys, window_bytes, most_tries, filter_rate, .. } = *self;
+        let Self { window, window_bytes, merge_after, filter_rate, .. } = *self;
         let counts =
-            [(window_keys, "keys of a window"), (window_bytes, "bytes of a window"), (most_tries, "tries at most")];
+            [(window, "keys of a window"), (window_bytes, "bytes of a window"), (merge_after, "tries at most")];
         if let Some(&(_, what)) = counts.iter().find(|&&(count, _)| count == 0) {
             return Err(ConfigError::OutOfRange { what, given: 0, least: 1, most: usize::MAX as u64 }.into());
         }
@@ -85,5 +99,21 @@ impl DictOptions {
             return Err(ConfigError::Rate { given: filter_rate, finest: FINEST_BLOCKED_RATE }.into());
         }
         Ok(())
+    }
+
+    /// Checks that a dictionary with this manifest is as these options ask for.
+    pub(super) fn check_made(&self, manifest: &Manifest) -> std::result::Result<(), StoreProblem> {
+        if !manifest.filter_hash.fits(manifest.layout) {
+            let (layout, filter_hash) = (manifest.layout.name(), manifest.filter_hash.name());
+            return Err(StoreProblem::NoSuchFilters { layout, filter_hash });
+        }
+        let other = |option, found, expected| Err(StoreProblem::OtherMade { option, found, expected });
+        match (self.layout, self.filter_hash) {
+            (Some(layout), _) if layout != manifest.layout => other("layout", manifest.layout.name(), layout.name()),
+            (_, Some(hash)) if hash != manifest.filter_hash => {
+                other("filter hash", manifest.filter_hash.name(), hash.name())
+            }
+            _ => Ok(()),
+        }
     }
 }

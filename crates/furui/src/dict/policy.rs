@@ -9,7 +9,7 @@ const GROWTH_QUARTERS: u64 = 5;
 /// The number of the newest tries with which a new trie of `new` keys is merged. `sizes` are the keys of each trie,
 /// oldest first.
 pub(super) fn tries_to_merge(sizes: &[u64], new: u64, options: &DictOptions) -> usize {
-    let spare = (sizes.len() + 1).saturating_sub(options.most_tries);
+    let spare = (sizes.len() + 1).saturating_sub(options.merge_after);
     match options.merging {
         Merging::All if spare > 0 => sizes.len(),
         Merging::All => 0,
@@ -33,9 +33,9 @@ mod tests {
     use super::*;
 
     /// How often each key is written when so many windows are frozen, and the most tries at any time.
-    fn simulate(windows: u64, most_tries: usize, merging: Merging) -> (f64, usize) {
+    fn simulate(windows: u64, merge_after: usize, merging: Merging) -> (f64, usize) {
         const WINDOW: u64 = 1000;
-        let options = DictOptions { most_tries, merging, ..DictOptions::default() };
+        let options = DictOptions { merge_after, merging, ..DictOptions::default() };
         let (mut sizes, mut written, mut most) = (vec![], 0, 0);
         for _ in 0..windows {
             let count = tries_to_merge(&sizes, WINDOW, &options);

@@ -4,6 +4,7 @@ use std::ops::{Bound, RangeBounds};
 
 use super::entries::Entries;
 use super::layer::Layer;
+use super::trie_filter::Asked;
 use super::value::Layers;
 use super::{DictValue, FilteredTrie, Found, WriteBuffer};
 use crate::error::Result;
@@ -122,10 +123,11 @@ impl<V: DictValue + ?Sized> Snapshot<V> {
 
     /// The newest value or deletion of a key.
     pub(super) fn find(&self, key: &[u8], hash: KeyHash) -> Result<Option<Found>> {
+        let asked = Asked::new(key, hash);
         for layer in self.layers.iter().rev() {
             let found = match layer {
                 Layer::Window(window) => window.buffer.get(key, hash),
-                Layer::Trie(trie) => trie.get(key, hash)?,
+                Layer::Trie(trie) => trie.get(&asked)?,
             };
             if found.is_some() {
                 return Ok(found);

@@ -77,6 +77,22 @@ pub enum StoreProblem {
         /// The kind that was to be opened.
         expected: &'static str,
     },
+    /// The dictionary was made with another option that it keeps.
+    OtherMade {
+        /// The option.
+        option: &'static str,
+        /// The value that it was made with.
+        found: &'static str,
+        /// The value that was asked for.
+        expected: &'static str,
+    },
+    /// The tries of a dictionary of this layout have no filters of this hash.
+    NoSuchFilters {
+        /// The layout.
+        layout: &'static str,
+        /// The hash.
+        filter_hash: &'static str,
+    },
     /// The name of a file is not valid in a store.
     Name(String),
     /// The storage does not outlive the process, so it cannot have a log.
@@ -120,6 +136,18 @@ impl fmt::Display for StoreProblem {
             }
             Self::OtherKind { found, expected } => {
                 return write!(f, "this is {found}, not {expected}; name another directory");
+            }
+            Self::OtherMade { option, found, expected } => {
+                return write!(
+                    f,
+                    "made with {option} {found}, not {expected}, and keeps it: leave the option out, or make a new store"
+                );
+            }
+            Self::NoSuchFilters { layout, filter_hash } => {
+                return write!(
+                    f,
+                    "a dictionary of layout {layout} has no filters of hash {filter_hash}: ask for one-state, or for layout louds"
+                );
             }
             Self::Name(name) => return write!(f, "{name:?} is not valid as the name of a file here"),
             Self::NoLog => "a temporary file cannot be a log; use a directory",

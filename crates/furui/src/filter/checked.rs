@@ -113,6 +113,11 @@ impl CheckedFilter {
         Ok(&self.filter)
     }
 
+    /// The number of keys that the filter was sized for; 0 if it was not sized for keys.
+    pub fn capacity(&self) -> u64 {
+        self.filter.capacity()
+    }
+
     /// The kind of the filter.
     pub fn kind(&self) -> Kind {
         self.filter.kind()

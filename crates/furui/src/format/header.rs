@@ -76,7 +76,7 @@ impl Header {
             found @ 1.. => return Err(error(HEADER_VERSION, Problem::NewerVersion { found, supported: VERSION })),
             0 => return Err(error(HEADER_VERSION, Problem::Invalid("format version 0"))),
         }
-        if let Some(at) = HEADER_RESERVED.into_iter().find(|&at| header[at] != 0) {
+        if let Some(at) = HEADER_RESERVED.clone().find(|&at| header[at] != 0) {
             return Err(error(at, Problem::Invalid("a reserved byte is not zero")));
         }
         let kind = u16_at(header, HEADER_KIND);

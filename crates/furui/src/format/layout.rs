@@ -85,8 +85,12 @@ pub enum Kind {
     Trie,
     /// A part of a dictionary: a trie and its filter, and in a dictionary of bytes its values.
     FilteredTrie,
+    /// A LOUDS trie.
+    LoudsTrie,
     /// The values of a part of a dictionary of bytes.
     Values,
+    /// A Bloom filter whose positions are polynomials of the keys.
+    PolynomialBloom,
 }
 
 impl Kind {
@@ -108,7 +112,9 @@ impl Kind {
             Self::GrowingBloom => 24,
             Self::Trie => 64,
             Self::FilteredTrie => 65,
+            Self::LoudsTrie => 66,
             Self::Values => 67,
+            Self::PolynomialBloom => 68,
         }
     }
 
@@ -130,7 +136,9 @@ impl Kind {
             24 => Some(Self::GrowingBloom),
             64 => Some(Self::Trie),
             65 => Some(Self::FilteredTrie),
+            66 => Some(Self::LoudsTrie),
             67 => Some(Self::Values),
+            68 => Some(Self::PolynomialBloom),
             _ => None,
         }
     }
@@ -144,7 +152,7 @@ impl Kind {
     /// The pages of a run have checksums of their own, a manifest is read whole, and the parts of a filtered trie are
     /// such files themselves.
     pub(super) const fn has_sums(self) -> bool {
-        self.is_filter() || matches!(self, Self::Trie | Self::Values)
+        self.is_filter() || matches!(self, Self::Trie | Self::LoudsTrie | Self::Values | Self::PolynomialBloom)
     }
 
     /// The name as users write it.
@@ -165,7 +173,9 @@ impl Kind {
             Self::GrowingBloom => "growing",
             Self::Trie => "trie",
             Self::FilteredTrie => "filtered-trie",
+            Self::LoudsTrie => "louds-trie",
             Self::Values => "values",
+            Self::PolynomialBloom => "polynomials",
         }
     }
 }
@@ -188,7 +198,9 @@ impl fmt::Display for Kind {
             Self::GrowingBloom => "a growing chain of Bloom filters",
             Self::Trie => "a compact trie",
             Self::FilteredTrie => "a trie of a dictionary, with its filter",
+            Self::LoudsTrie => "a LOUDS trie",
             Self::Values => "the values of a part of a dictionary",
+            Self::PolynomialBloom => "a Bloom filter of polynomials",
         })
     }
 }

@@ -4,7 +4,7 @@ const PRIMES: [u64; 8] = [131, 137, 139, 149, 151, 157, 163, 167];
 /// The paper's own form of [`Rolling`](super::Rolling): `K` states, at most 8, each with its own prime, and no seed.
 /// Each state gives a position modulo the number of bits of a filter.
 ///
-/// It exists for the paper's experiments. One state with double hashing is faster, takes 8 bytes instead of 8 `K` for
+/// A dictionary has filters of such hashes if its [`FilterHash`](crate::dict::FilterHash) says so. One state with double hashing is faster, takes 8 bytes instead of 8 `K` for
 /// each path of a walk, and does not confuse short keys whose bytes are larger than the primes.
 ///
 /// ```
@@ -17,10 +17,21 @@ const PRIMES: [u64; 8] = [131, 137, 139, 149, 151, 157, 163, 167];
 pub struct PolynomialHashes<const K: usize>([u64; K]);
 
 impl<const K: usize> PolynomialHashes<K> {
+    /// The prime of each state, from the paper's 131 on.
+    pub const PRIMES: [u64; K] = {
+        assert!(K <= PRIMES.len(), "there are 8 primes");
+        let mut primes = [0; K];
+        let mut i = 0;
+        while i < K {
+            primes[i] = PRIMES[i];
+            i += 1;
+        }
+        primes
+    };
+
     /// The states of the empty key, which are 0. So are the states of every key of zero bytes.
     #[inline]
     pub const fn start() -> Self {
-        const { assert!(K <= PRIMES.len(), "there are 8 primes") };
         Self([0; K])
     }
 
@@ -28,7 +39,7 @@ impl<const K: usize> PolynomialHashes<K> {
     #[inline(always)]
     #[must_use]
     pub fn push(self, byte: u8) -> Self {
-        Self(std::array::from_fn(|i| self.0[i].wrapping_mul(PRIMES[i]).wrapping_add(u64::from(byte))))
+        Self(std::array::from_fn(|i| self.0[i].wrapping_mul(Self::PRIMES[i]).wrapping_add(u64::from(byte))))
     }
 
     /// The hashes of the bytes so far. The caller takes them modulo the number of bits.

@@ -2,9 +2,9 @@ use std::collections::BTreeSet;
 use std::hash::{BuildHasher, RandomState};
 use std::io::{self, Write};
 
-use super::{Fingerprints, MANIFEST, ReadAt, Storage, StoreKind};
+use super::{FilterHash, Fingerprints, Layout, MANIFEST, ReadAt, Storage, StoreKind};
 use crate::error::{Error, Result, StoreProblem};
-use crate::format::field::{array_at, u32_at, u64_at};
+use crate::format::field::{array_at, u16_at, u32_at, u64_at};
 use crate::format::{Align, Envelope, EnvelopeWriter, FormatError, Kind, Problem, ReadError, Seal, Tag};
 use crate::hash::HashSpec;
 
@@ -16,6 +16,8 @@ const META_LEN: usize = 32;
 const META_GENERATION: usize = 8;
 const META_NEXT_FILE: usize = 16;
 const META_RUN_COUNT: usize = 24;
+const META_LAYOUT: usize = 26;
+const META_FILTER_HASH: usize = 27;
 /// The place of the next id of a dictionary, or of the mark of a journal.
 const META_EXTRA: usize = 28;
 
@@ -63,6 +65,10 @@ pub struct Manifest {
     /// The next id of a dictionary, which equals the number of ids that were given, to keys or, in a dictionary of bytes,
     /// to values; 0 in a set.
     pub next_id: u32,
+    /// The layout of a dictionary's tries; the default in other stores.
+    pub layout: Layout,
+    /// The hash of the filters of a dictionary's tries; the default in other stores.
+    pub filter_hash: FilterHash,
     /// The mark of the journal whose keys belong to a set or a cascade filter; 0 in a dictionary.
     pub journal: u32,
     /// What the runs hold of each key: of a set whole hashes, of a cascade filter shorter fingerprints.
@@ -130,6 +136,8 @@ impl Manifest {
             hash,
             runs: Vec::new(),
             next_id: 0,
+            layout: Layout::default(),
+            filter_hash: FilterHash::default(),
             journal: 0,
             fingerprints: Fingerprints::EXACT,
             capacity: 0,
@@ -253,7 +261,8 @@ impl Manifest {
         out.write_all(&self.store.bytes())?;
         out.write_all(&self.generation.to_le_bytes())?;
         out.write_all(&self.next_file.to_le_bytes())?;
-        out.write_all(&(self.runs.len() as u32).to_le_bytes())?;
+        out.write_all(&(self.runs.len() as u16).to_le_bytes())?;
+        out.write_all(&[self.layout.code(), self.filter_hash.polynomials()])?;
         let extra = match self.store {
             StoreKind::Dict | StoreKind::ByteDict => self.next_id,
             StoreKind::Seen | StoreKind::Filter => self.journal,
@@ -293,7 +302,7 @@ impl Manifest {
             return Err(envelope.error(meta_at, Problem::Invalid("the section META")).into());
         }
         let runs = envelope.read_section(file, RUNS, MAX_RUNS * RUN_LEN)?;
-        if runs.len() != (u32_at(&meta, META_RUN_COUNT) as usize).saturating_mul(RUN_LEN) {
+        if runs.len() != usize::from(u16_at(&meta, META_RUN_COUNT)) * RUN_LEN {
             let at = meta_at + META_RUN_COUNT as u64;
             return Err(envelope.error(at, Problem::Invalid("the number of runs does not fit their section")).into());
         }
@@ -322,11 +331,23 @@ impl Manifest {
             (StoreKind::Seen | StoreKind::Dict | StoreKind::ByteDict, None) => (0, Fingerprints::EXACT),
             _ => return Err(envelope.error(meta_at, Problem::Invalid("the section RATE")).into()),
         };
+        let layout = Layout::from_code(meta[META_LAYOUT]);
+        let filter_hash = FilterHash::of_polynomials(meta[META_FILTER_HASH]);
+        let (layout, filter_hash) = layout
+            .zip(filter_hash)
+            .filter(|&of| matches!(store, StoreKind::Dict | StoreKind::ByteDict) || of == Default::default())
+            .filter(|&(layout, filter_hash)| filter_hash.fits(layout))
+            .ok_or_else(|| {
+                let problem = Problem::Invalid("its dictionary has a layout or filters of an unknown kind");
+                envelope.error(meta_at + META_LAYOUT as u64, problem)
+            })?;
         let manifest = Self {
             store,
             hash: envelope.hash(),
             runs: runs.chunks_exact(RUN_LEN).map(run_of).collect(),
             next_id,
+            layout,
+            filter_hash,
             journal,
             fingerprints,
             capacity,

@@ -3,7 +3,7 @@
 //! A type is what stands behind `pub struct` or `pub enum`. One that no caller can name is `pub(crate)`, or a lint fires.
 
 /// Types that stand in bounds and sealed traits only, and that no caller names.
-const BOUNDS: [&str; 2] = ["Layers", "Trusted"];
+const BOUNDS: [&str; 3] = ["Layers", "Place", "Trusted"];
 
 /// One message for each type of a file without an example.
 pub fn types_without_example(file: &str, text: &str) -> Vec<String> {

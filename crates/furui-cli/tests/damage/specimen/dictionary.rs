@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 use std::ops::Bound::{Excluded, Included};
 
-use furui::dict::{Dict, DictOptions};
+use furui::dict::{Dict, DictOptions, FilterHash, Layout};
 use furui::hash::Rolling;
 use furui::store::Directory;
 
@@ -59,14 +59,19 @@ impl Model {
     }
 }
 
-/// A dictionary of four tries. Keys that no command changes begin with s.
-pub fn specimen(scratch: &TempDir) -> Specimen {
+/// A dictionary of each layout, of four tries. Keys that no command changes begin with s.
+pub fn specimens(scratch: &TempDir) -> [Specimen; 2] {
+    // The seed is fixed, so that the files are always equal.
+    let usual = DictOptions { hash: Some(Rolling::spec(7)), ..DictOptions::default() };
+    let louds = DictOptions { layout: Some(Layout::Louds), filter_hash: Some(FilterHash::Polynomials4), ..usual };
+    [specimen(scratch, "dict", usual), specimen(scratch, "dict-louds", louds)]
+}
+
+fn specimen(scratch: &TempDir, name: &str, options: DictOptions) -> Specimen {
     let (settled, updated, deleted) = (lines("s", 4000), lines("u", 600), lines("d", 600));
     let (numbered, built, absent) = (lines("n", 60), lines("p", 100), lines("s/absent", 300));
-    let directory = scratch.path().join("dict");
+    let directory = scratch.path().join(name);
     let store = directory.join("store");
-    // The seed is fixed, so that the files are always equal.
-    let options = DictOptions { hash: Some(Rolling::spec(7)), ..DictOptions::default() };
     std::fs::create_dir(&directory).unwrap();
     Dict::open_with(Directory::open(&store).unwrap(), options).and_then(|mut dict| dict.sync()).unwrap();
 
@@ -79,7 +84,7 @@ pub fn specimen(scratch: &TempDir) -> Specimen {
     change("delete", &text(&deleted[..400]));
     assert_eq!(change("number", &text(&settled[3800..])), model.number(&settled[3800..]));
 
-    let inputs = scratch.path().join("dict-inputs");
+    let inputs = scratch.path().join(format!("{name}-inputs"));
     let asked = [&settled[..], &absent].concat();
     input(&inputs, "asked", &asked);
     let (before, get) = (model.range("", "~"), model.get(&asked));
@@ -126,7 +131,7 @@ pub fn specimen(scratch: &TempDir) -> Specimen {
             step(Reads, "dict range --store store").printing(before),
         ],
     ];
-    let specimen = Specimen::new(&directory, "dict", &["store"], chapters);
+    let specimen = Specimen::new(&directory, name, &["store"], chapters);
     assert!(specimen.files.len() >= 5, "it should have several tries: {:?}", specimen.files);
     specimen
 }

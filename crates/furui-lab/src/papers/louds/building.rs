@@ -40,7 +40,8 @@ impl Row {
     fn measure<H: PathHash>(root: impl Node + Clone, keys: usize) -> Self {
         let mut times = [const { Vec::new() }; 5];
         for _ in 0..ROUNDS {
-            let (of_walk, ()) = seconds(|| breadth_first(root.clone(), |_, node| black_box(node.alphabet())));
+            let (of_walk, ()) =
+                seconds(|| breadth_first(root.clone(), |_, node| Ok(black_box(node.alphabet()))).expect("memory"));
             let (of_trie, trie) = seconds(|| build(root.clone()));
             let (of_scan, by_scan) = seconds(|| scan::<H>(&trie));
             let (of_keys, by_keys) = seconds(|| scan_keys::<H>(&trie));

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use furui::dict::{LoudsBuilder, LoudsTrie, Node, breadth_first};
+use furui::dict::{LoudsBuilder, LoudsTrie, Node, breadth_first, freeze};
 use furui::filter::{Bloom, Filter, FilterMut};
 use furui::hash::{PolynomialHashes, Rolling, RollingState};
 
@@ -101,26 +101,20 @@ impl<const K: usize> PathHash for OneState<K> {
 
 /// Builds the trie without a filter.
 pub(super) fn build(root: impl Node) -> LoudsTrie {
-    let mut builder = LoudsBuilder::new();
-    breadth_first(root, |parent, node| builder.visit(parent.copied(), node));
-    builder.finish()
+    let build = || {
+        let mut builder = LoudsBuilder::new()?;
+        breadth_first(root, |parent, node| builder.visit(parent.copied(), node.alphabet(), node.value()))?;
+        builder.finish()
+    };
+    build().expect("memory for a trie")
 }
 
 /// Builds the trie and its filter in one walk.
 pub(super) fn build_concurrently<H: PathHash>(root: impl Node, keys: usize) -> (LoudsTrie, H::Filter) {
-    let mut builder = LoudsBuilder::new();
     let mut filter = H::filter(keys);
-    breadth_first(root, |parent: Option<&(u64, H)>, node| {
-        let hash = parent.map_or_else(H::start, |(_, hash)| hash.push(node.alphabet()));
-        let keys = builder.keys();
-        let number = builder.visit(parent.map(|&(number, _)| number), node);
-        // The order is the one that `freeze` requires.
-        if builder.keys() > keys {
-            hash.insert(&mut filter);
-        }
-        (number, hash)
-    });
-    (builder.finish(), filter)
+    let push = |hash: &H, byte| hash.push(byte);
+    let trie = freeze(root, H::start(), push, false, |hash| hash.insert(&mut filter)).expect("memory for a trie");
+    (trie, filter)
 }
 
 /// Builds the filter of a finished trie by a second walk like the one that built it. The paper compares with this.
@@ -131,8 +125,9 @@ pub(super) fn scan<H: PathHash>(trie: &LoudsTrie) -> H::Filter {
         if node.value().is_some() {
             hash.insert(&mut filter);
         }
-        hash
-    });
+        Ok(hash)
+    })
+    .expect("memory for a queue");
     filter
 }
 

@@ -37,8 +37,9 @@ fn by_virtual_nodes(tries: &[LoudsTrie; 2], capacity: usize) -> Nodes {
     let Some(root) = Merged::new(tries.iter().map(LoudsTrie::root)) else { return nodes };
     breadth_first(root, |parent: Option<&u32>, node| {
         nodes.push((parent.copied().unwrap_or_default(), node.alphabet(), node.value()));
-        nodes.len() as u32 - 1
-    });
+        Ok(nodes.len() as u32 - 1)
+    })
+    .expect("memory for a queue");
     nodes
 }
 

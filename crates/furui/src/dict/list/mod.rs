@@ -10,11 +10,12 @@ use std::path::Path;
 use std::sync::{Arc, Weak};
 
 use super::layer::Layer;
+use super::making::Making;
 use super::{DictOptions, DictValue, FilteredTrie, Found, Snapshot};
 use crate::error::{Error, Result};
 use crate::format::{FormatError, Problem};
 use crate::hash::{HashSpec, Rolling};
-use crate::store::{Directory, MANIFEST, Manifest, Published, RunEntry, Storage};
+use crate::store::{Directory, FilterHash, Layout, MANIFEST, Manifest, Published, RunEntry, Storage};
 
 /// An ordered map from byte strings to numbers or to byte strings, in memory or on disk, that takes new keys while it is
 /// read. It is ten times smaller than a hash map.
@@ -27,12 +28,14 @@ use crate::store::{Directory, MANIFEST, Manifest, Published, RunEntry, Storage};
 ///           hash table           in order      newest    └── merged when they have grown ──┘
 /// ```
 ///
-/// This is the online LOUDS dictionary of T. Koyanagi, K. Yoshida, Y. Unno and Y. Shinjo, "Method to Build Bloom
-/// Filters for Online Building of LOUDS TRIE" (2011), section 3: a buffer of w keys answers at once; when it is full it
-/// is frozen into a trie with a Bloom filter; after f tries, adjacent ones are merged, where the newest value of a key
-/// wins, and filters get new sizes (equation 1). Differences: tries are path-compressed; keys can be deleted, by
-/// entries that hide older ones until a merge with the oldest trie drops them; tries are files, published atomically
-/// and named by a manifest; and [`Merging`](super::Merging) chooses which tries are merged.
+/// It grows as the dictionary of T. Koyanagi, K. Yoshida, Y. Unno and Y. Shinjo does, "Method to Build Bloom Filters for
+/// Online Building of LOUDS TRIE" (2011), section 3: a buffer of w keys answers at once; when it is full it is frozen
+/// into a trie with a Bloom filter; after f tries, adjacent ones are merged, where the newest value of a key wins, and
+/// filters get new sizes (equation 1). Differences: keys can be deleted, by entries that hide older ones until a merge
+/// with the oldest trie drops them; and tries are files, published atomically and named by a manifest.
+///
+/// By default the tries are compact ones, and merged geometrically. The paper's own dictionary is that of the options
+/// [`Layout::Louds`], [`Merging::All`](super::Merging::All) and [`FilterHash::Polynomials4`].
 ///
 /// A `Dict` dereferences to its newest [`Snapshot`], which has the methods that read; [`snapshot`](Self::snapshot) gives
 /// one to keep.
@@ -42,7 +45,7 @@ use crate::store::{Directory, MANIFEST, Manifest, Published, RunEntry, Storage};
 /// [`job`](Self::job) hands freezing and merging out to any thread; meanwhile the dictionary is read and written, and
 /// no thread waits. If a window is full and the job for the one before was not taken, [`put`](Self::put) does the work
 /// itself. So a caller that does not use jobs has at most two windows in memory, and
-/// [`most_tries`](DictOptions::most_tries) tries.
+/// [`merge_after`](DictOptions::merge_after) tries.
 ///
 /// # What is kept
 ///
@@ -121,7 +124,7 @@ impl<S: Storage> Dict<S> {
     /// use furui::dict::{Dict, DictOptions};
     /// use furui::store::Memory;
     ///
-    /// let options = DictOptions { window_keys: 1000, ..DictOptions::default() };
+    /// let options = DictOptions { window: 1000, ..DictOptions::default() };
     /// let dict = Dict::open_with(Memory::new(), options)?;
     /// assert_eq!(dict.next_id(), 0);
     /// # Ok::<(), furui::Error>(())
@@ -178,15 +181,20 @@ impl<S: Storage, V: DictValue + ?Sized> Dict<S, V> {
             Some(published) => (published.manifest.clone(), std::mem::take(&mut published.files)),
             None => {
                 let hash = options.hash.unwrap_or_else(|| Rolling::spec(HashSpec::random().seed));
-                (Manifest::new(V::KIND, hash), vec![])
+                let mut manifest = Manifest::new(V::KIND, hash);
+                manifest.layout = options.layout.unwrap_or_default();
+                manifest.filter_hash = options.filter_hash.unwrap_or_default();
+                (manifest, vec![])
             }
         };
         if let Some(expected) = options.hash.filter(|&hash| hash != manifest.hash) {
             let problem = Problem::OtherHash { found: manifest.hash, expected };
             return Err(FormatError { file: storage.path(MANIFEST), offset: 0, problem }.into());
         }
+        options.check_made(&manifest).map_err(|problem| Error::store(storage.path(MANIFEST), problem))?;
+        let making = Making::new(&manifest, options.filter_rate);
         let open = |(entry, file): (&RunEntry, S::File)| {
-            Ok(Layer::Trie(Arc::new(FilteredTrie::open(&storage, V::KIND, entry, &file, manifest.hash)?)))
+            Ok(Layer::Trie(Arc::new(FilteredTrie::open(&storage, entry, &file, &making)?)))
         };
         let layers = manifest.runs.iter().zip(files).map(open).collect::<Result<_>>()?;
         if let Some(published) = &mut published {
@@ -197,7 +205,7 @@ impl<S: Storage, V: DictValue + ?Sized> Dict<S, V> {
             options,
             saved: published.is_some(),
             broken: false,
-            state: Snapshot { hasher: manifest.hash.hasher(), layers, values: PhantomData },
+            state: Snapshot { hasher: making.hasher, layers, values: PhantomData },
             waiting: 0,
             next_id: manifest.next_id,
             manifest,
@@ -209,6 +217,16 @@ impl<S: Storage, V: DictValue + ?Sized> Dict<S, V> {
     /// The options with which the dictionary was opened.
     pub fn options(&self) -> &DictOptions {
         &self.options
+    }
+
+    /// The layout of its tries.
+    pub fn layout(&self) -> Layout {
+        self.manifest.layout
+    }
+
+    /// The hash of its filters.
+    pub fn filter_hash(&self) -> FilterHash {
+        self.manifest.filter_hash
     }
 
     /// The manifest of the files on storage.

@@ -5,6 +5,7 @@ use super::Dict;
 use crate::dict::DictValue;
 use crate::dict::job::{Done, Job, Task};
 use crate::dict::layer::Layer;
+use crate::dict::making::Making;
 use crate::dict::policy::tries_to_merge;
 use crate::error::{Error, Result, StoreProblem};
 use crate::store::{MANIFEST, RunEntry, Storage};
@@ -103,9 +104,7 @@ impl<S: Storage, V: DictValue + ?Sized> Dict<S, V> {
     fn task(&mut self, range: Range<usize>) -> Result<Task> {
         Ok(Task {
             number: self.manifest.take_number()?,
-            kind: V::KIND,
-            hasher: self.hasher.clone(),
-            rate: self.options.filter_rate,
+            making: Making::new(&self.manifest, self.options.filter_rate),
             oldest: range.start == 0,
             sources: self.state.layers[range].to_vec(),
             ticket: Arc::default(),

@@ -13,9 +13,9 @@ impl<S: Storage, V: DictValue + ?Sized> Dict<S, V> {
     /// True if putting this many keys, of this many bytes together, may have to freeze a window first because its job
     /// is not done yet. Before that, wait for the thread that runs the job.
     pub fn will_freeze(&self, keys: usize, bytes: usize) -> bool {
-        let (window_keys, window_bytes, crowded) = self.window_size();
+        let (kept, window_bytes, crowded) = self.window_size();
         let bytes = window_bytes + bytes + keys * (WriteBuffer::KEY_BYTES + ValueBuffer::VALUE_BYTES);
-        let is_full = window_keys + keys > self.options.window_keys || bytes > self.options.window_bytes;
+        let is_full = kept + keys > self.options.window || bytes > self.options.window_bytes;
         self.waiting > 0 && (is_full || crowded)
     }
 
@@ -60,7 +60,7 @@ impl<S: Storage, V: DictValue + ?Sized> Dict<S, V> {
     /// True if the current window has no room for a key and its value of this length together.
     fn window_is_full(&self, length: usize) -> bool {
         let (keys, bytes, crowded) = self.window_size();
-        crowded || keys >= self.options.window_keys || keys > 0 && bytes + length > self.options.window_bytes
+        crowded || keys >= self.options.window || keys > 0 && bytes + length > self.options.window_bytes
     }
 
     /// The keys and the bytes of the current window, and whether it must be frozen early because an adversary has

@@ -1,15 +1,19 @@
 use super::LoudsTrie;
-use crate::bits::{BitWriter, Buffer, Rank1, Select0};
-use crate::dict::Node;
+use crate::bits::{BitWriter, Buffer, NoMemory, Rank1, Select0};
+use crate::dict::Value;
+use crate::dict::trie::{Trusted, reserve};
+use crate::error::TrieError;
 
 /// Builds a [`LoudsTrie`] node by node, in breadth-first order, as a walk visits them.
 ///
 /// ```
-/// use furui::dict::{LoudsBuilder, SortedKeys, breadth_first};
+/// use furui::dict::{LoudsBuilder, Node, SortedKeys, breadth_first};
 /// let keys = [("ab", Some(1)), ("ac", Some(2)), ("bd", Some(3))];
-/// let mut builder = LoudsBuilder::new();
-/// breadth_first(SortedKeys::new(&keys)?.root(), |parent, node| builder.visit(parent.copied(), node));
-/// assert_eq!(builder.finish().get(b"ac"), Some(Some(2)));
+/// let mut builder = LoudsBuilder::new()?;
+/// breadth_first(SortedKeys::new(&keys)?.root(), |parent, node| {
+///     builder.visit(parent.copied(), node.alphabet(), node.value())
+/// })?;
+/// assert_eq!(builder.finish()?.get(b"ac"), Some(Some(2)));
 /// # Ok::<(), furui::dict::TrieError>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -26,36 +30,50 @@ pub struct LoudsBuilder {
 
 impl LoudsBuilder {
     /// A builder without nodes.
-    pub fn new() -> Self {
+    ///
+    /// # Errors
+    /// [`TrieError::NoMemory`].
+    pub fn new() -> Result<Self, TrieError> {
         let mut base = BitWriter::default();
-        base.push(true);
-        base.push(false);
+        base.push(true).and_then(|()| base.push(false)).map_err(|NoMemory| TrieError::NoMemory(1))?;
         let (leaf, dead) = (BitWriter::default(), BitWriter::default());
-        Self { base, leaf, edge: Vec::new(), values: Vec::new(), dead, any_dead: false, closed: 0 }
+        Ok(Self { base, leaf, edge: Vec::new(), values: Vec::new(), dead, any_dead: false, closed: 0 })
     }
 
-    /// Writes the next node, and returns its number. `parent` is the number of its parent, or `None` for the root.
+    /// Writes the next node, and returns its number. `parent` is the number of its parent, or `None` for the root, which
+    /// has no byte. `value` is that of the key that ends there, if one does.
     ///
     /// The ones of a parent are written when its children come, and its zero when a child of the next parent does, so
     /// that no node is asked for its children twice.
+    ///
+    /// # Errors
+    /// [`TrieError::NoMemory`].
     #[inline]
-    pub fn visit(&mut self, parent: Option<u64>, node: &impl Node) -> u64 {
-        if let Some(parent) = parent {
-            debug_assert!(self.closed <= parent && parent < self.leaf.len(), "nodes come in breadth-first order");
-            self.base.push_zeros(parent.saturating_sub(self.closed));
-            self.base.push(true);
-            self.closed = parent;
-            self.edge.push(node.alphabet());
-        }
+    pub fn visit(&mut self, parent: Option<u64>, byte: u8, value: Option<Value>) -> Result<u64, TrieError> {
+        reserve(&mut self.edge, 1)?;
+        reserve(&mut self.values, 4)?;
         let number = self.leaf.len();
-        let value = node.value();
-        self.leaf.push(value.is_some());
+        self.push_bits(parent, value).map_err(|NoMemory| TrieError::NoMemory(self.edge.len()))?;
+        if parent.is_some() {
+            self.edge.push(byte);
+        }
         if let Some(value) = value {
             self.values.extend_from_slice(&value.unwrap_or(0).to_le_bytes());
-            self.dead.push(value.is_none());
             self.any_dead |= value.is_none();
         }
-        number
+        Ok(number)
+    }
+
+    #[inline]
+    fn push_bits(&mut self, parent: Option<u64>, value: Option<Value>) -> Result<(), NoMemory> {
+        if let Some(parent) = parent {
+            debug_assert!(self.closed <= parent && parent < self.leaf.len(), "nodes come in breadth-first order");
+            self.base.push_zeros(parent.saturating_sub(self.closed))?;
+            self.base.push(true)?;
+            self.closed = parent;
+        }
+        self.leaf.push(value.is_some())?;
+        value.map_or(Ok(()), |value| self.dead.push(value.is_none()))
     }
 
     /// The number of keys so far.
@@ -65,23 +83,24 @@ impl LoudsBuilder {
 
     /// The trie of all nodes, with its index.
     ///
-    /// # Panics
-    /// If there is no memory for it, as a standard collection does.
-    pub fn finish(mut self) -> LoudsTrie {
-        self.base.push_zeros(self.leaf.len() - self.closed);
-        let (base_len, leaf_len) = (self.base.len(), self.leaf.len());
-        LoudsTrie {
-            base: Select0::new(self.base.finish(), base_len),
-            leaf: Rank1::new(self.leaf.finish(), leaf_len),
-            edge: Buffer::from(self.edge),
-            values: Buffer::from(self.values),
-            dead: if self.any_dead { self.dead.finish() } else { Buffer::from(Vec::new()) },
-        }
+    /// # Errors
+    /// [`TrieError::NoMemory`].
+    pub fn finish(self) -> Result<LoudsTrie, TrieError> {
+        let bytes = self.edge.len() + self.values.len();
+        self.parts().map_err(|NoMemory| TrieError::NoMemory(bytes))
     }
-}
 
-impl Default for LoudsBuilder {
-    fn default() -> Self {
-        Self::new()
+    fn parts(mut self) -> Result<LoudsTrie, NoMemory> {
+        self.base.push_zeros(self.leaf.len() - self.closed)?;
+        let (base_len, leaf_len) = (self.base.len(), self.leaf.len());
+        Ok(LoudsTrie {
+            base: Select0::new(self.base.finish()?, base_len)?,
+            leaf: Rank1::new(self.leaf.finish()?, leaf_len)?,
+            edge: Buffer::copied(&self.edge)?,
+            values: Buffer::copied(&self.values)?,
+            dead: if self.any_dead { self.dead.finish()? } else { Buffer::empty() },
+            origin: 0,
+            guard: Trusted,
+        })
     }
 }

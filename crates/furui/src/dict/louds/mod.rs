@@ -1,12 +1,16 @@
 //! The LOUDS trie of the paper; see [`LoudsTrie`].
 
 mod build;
+mod check;
+mod file;
 mod node;
+mod prune;
 
 use std::ops::Deref;
 
 use crate::bits::{Buffer, Rank1, Select0};
 use crate::dict::Value;
+use crate::dict::trie::{Guard, Trusted};
 
 pub use build::LoudsBuilder;
 pub use node::LoudsNode;
@@ -29,6 +33,8 @@ pub use node::LoudsNode;
 /// The children of node i begin after zero i of BASE ([`Select0`]), where the number of ones before them is the number
 /// of the first child. The value of node i is the one whose index is the number of ones before LEAF i ([`Rank1`]).
 ///
+/// A dictionary has tries of this kind if its layout is [`Layout::Louds`](crate::dict::Layout::Louds).
+///
 /// **Cost.** 11 bits for each node, an index of a tenth of BASE and a sixteenth of LEAF, and 4 bytes for each key. A
 /// look-up takes one `select0` and a scan of labels for every byte of the key, each of which is one or two cache misses
 /// in a large trie.
@@ -43,14 +49,14 @@ pub use node::LoudsNode;
 /// use furui::dict::{SortedKeys, freeze};
 ///
 /// let keys = [("ab", Some(1)), ("ac", None), ("bd", Some(3))];
-/// let trie = freeze(SortedKeys::new(&keys)?.root(), 0.01, 0)?.trie;
+/// let trie = freeze(SortedKeys::new(&keys)?.root(), (), |(), _| (), false, |()| {})?;
 /// assert_eq!(trie.get(b"ab"), Some(Some(1)));
 /// assert_eq!(trie.get(b"ac"), Some(None), "a deleted key");
 /// assert_eq!(trie.get(b"a"), None);
 /// # Ok::<(), furui::Error>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct LoudsTrie<M = Buffer> {
+pub struct LoudsTrie<M = Buffer, G = Trusted> {
     base: Select0<M>,
     leaf: Rank1<M>,
     edge: M,
@@ -58,27 +64,58 @@ pub struct LoudsTrie<M = Buffer> {
     values: M,
     /// A bit for each value, which is set if its key is deleted. Empty if no key is.
     dead: M,
+    /// The address from which the guard counts bytes: that of the trie's file.
+    origin: usize,
+    /// The guard, which is told what is read.
+    guard: G,
 }
 
 impl<M: Deref<Target = [u8]>> LoudsTrie<M> {
     /// The trie with these parts, which are the [`base`](Self::base), [`leaf`](Self::leaf), [`edge`](Self::edge),
     /// [`values`](Self::values) and [`dead`](Self::dead) of a trie that was built. `None` if no trie has them, because
-    /// a walk might not end then. Cost: one pass over BASE and LEAF.
+    /// a walk might not end then. Cost: one pass over BASE, LEAF and EDGE.
     pub fn from_parts(base: Select0<M>, leaf: Rank1<M>, edge: M, values: M, dead: M) -> Option<Self> {
-        let (nodes, keys) = (leaf.len(), leaf.rank1(leaf.len()));
-        let fits = base.verify()
-            && leaf.verify()
-            && base.zeros().checked_sub(1) == Some(nodes)
-            && base.len() - base.zeros() == nodes
-            && (edge.len() as u64).checked_add(1) == Some(nodes)
-            && values.len() as u64 == keys * 4
-            && (dead.is_empty() || dead.len() as u64 == keys.div_ceil(64) * 8);
-        // The super-root has one child, the root; every other node is a child of an earlier one.
-        let is_tree = || {
-            base.select0(0) == Some(1)
-                && (1..nodes).all(|node| base.select0(node).is_some_and(|zero| zero - node > node))
-        };
-        (fits && is_tree()).then_some(Self { base, leaf, edge, values, dead })
+        let trie = Self { base, leaf, edge, values, dead, origin: 0, guard: Trusted };
+        trie.check().is_ok().then_some(trie)
+    }
+
+    /// The root, where a walk begins.
+    pub fn root(&self) -> LoudsNode<'_, M> {
+        LoudsNode::root(self)
+    }
+}
+
+impl<M: Deref<Target = [u8]>, G: Guard> LoudsTrie<M, G> {
+    /// This trie over borrowed bytes.
+    pub(in crate::dict) fn borrowed(&self) -> LoudsTrie<&[u8], G> {
+        self.guarded(self.guard)
+    }
+
+    /// This trie over borrowed bytes, with another guard.
+    pub(in crate::dict) fn guarded<H>(&self, guard: H) -> LoudsTrie<&[u8], H> {
+        LoudsTrie {
+            base: self.base.borrowed(),
+            leaf: self.leaf.borrowed(),
+            edge: &self.edge,
+            values: &self.values,
+            dead: &self.dead,
+            origin: self.origin,
+            guard,
+        }
+    }
+
+    /// Tells the guard which bytes are read.
+    #[inline(always)]
+    fn see(&self, bytes: &[u8]) {
+        self.guard.touch(bytes.as_ptr().addr().wrapping_sub(self.origin), bytes.len());
+    }
+
+    /// The byte of a part at an index; `None` beyond the end.
+    #[inline(always)]
+    fn byte(&self, part: &[u8], index: u64) -> Option<u8> {
+        let byte = part.get(usize::try_from(index).ok()?..)?.first_chunk::<1>()?;
+        self.see(byte);
+        Some(byte[0])
     }
 
     /// The value of a key; `None` if it is not in the trie.
@@ -90,16 +127,26 @@ impl<M: Deref<Target = [u8]>> LoudsTrie<M> {
         self.value(node)
     }
 
+    /// The lengths and values of all keys that `text` begins with, the shortest first.
+    pub fn prefixes(&self, text: &[u8]) -> impl Iterator<Item = (usize, Value)> {
+        let mut at = Some(0);
+        let nodes = std::iter::once(0).chain(text.iter().map_while(move |&byte| {
+            at = self.child(at?, byte);
+            at
+        }));
+        nodes.enumerate().filter_map(|(length, node)| Some((length, self.value(node)?)))
+    }
+
     /// The child of a node with this byte.
     #[inline]
     fn child(&self, node: u64, byte: u8) -> Option<u64> {
-        let (first, mut bit) = self.children(node)?;
-        let labels = &self.edge[first as usize - 1..];
-        for (child, &label) in (first..).zip(labels) {
-            if label >= byte || !self.base.bit(bit) {
-                return (label == byte && self.base.bit(bit)).then_some(child);
+        let (mut child, mut bit) = self.children(node)?;
+        while self.has_one(bit) {
+            let label = self.label(child)?;
+            if label >= byte {
+                return (label == byte).then_some(child);
             }
-            bit += 1;
+            (child, bit) = (child + 1, bit + 1);
         }
         None
     }
@@ -107,24 +154,42 @@ impl<M: Deref<Target = [u8]>> LoudsTrie<M> {
     /// The number that the first child of a node has if it exists, and the place of its bit in BASE.
     #[inline]
     fn children(&self, node: u64) -> Option<(u64, u64)> {
-        let bit = self.base.select0(node)? + 1;
-        Some((bit - node - 1, bit))
+        let bit = self.base.select0_seen(node, |bytes| self.see(bytes))? + 1;
+        Some((bit.checked_sub(node + 1)?, bit))
+    }
+
+    /// True if BASE has a one at `bit`.
+    #[inline]
+    fn has_one(&self, bit: u64) -> bool {
+        bit < self.base.len() && self.byte(self.base.words(), bit / 8).is_some_and(|byte| byte >> (bit % 8) & 1 == 1)
+    }
+
+    /// The byte of a node; `None` for the root.
+    #[inline]
+    fn label(&self, node: u64) -> Option<u8> {
+        self.byte(&self.edge, node.checked_sub(1)?)
     }
 
     #[inline]
     fn value(&self, node: u64) -> Option<Value> {
-        if !self.leaf.bit(node) {
+        if node >= self.leaf.len() || self.byte(self.leaf.words(), node / 8)? >> (node % 8) & 1 == 0 {
             return None;
         }
-        let index = self.leaf.rank1(node) as usize;
-        let value = self.values.as_chunks().0.get(index).map(|&bytes| u32::from_le_bytes(bytes))?;
-        let is_dead = self.dead.get(index / 8).is_some_and(|byte| byte >> (index % 8) & 1 == 1);
-        Some((!is_dead).then_some(value))
+        self.value_at(self.leaf.rank1_seen(node, |bytes| self.see(bytes)))
     }
 
-    /// The root, where a walk begins.
-    pub fn root(&self) -> LoudsNode<'_, M> {
-        LoudsNode::root(self)
+    /// The value with this index among the values.
+    #[inline]
+    fn value_at(&self, index: u64) -> Option<Value> {
+        let bytes = self.values.as_chunks().0.get(usize::try_from(index).ok()?)?;
+        self.see(bytes);
+        let is_dead = self.byte(&self.dead, index / 8).is_some_and(|byte| byte >> (index % 8) & 1 == 1);
+        Some((!is_dead).then_some(u32::from_le_bytes(*bytes)))
+    }
+
+    /// The values of all keys that are not deleted, in the order of their nodes.
+    pub(in crate::dict) fn live_values(&self) -> impl Iterator<Item = u32> {
+        (0..self.keys()).filter_map(|index| self.value_at(index)?)
     }
 
     /// The number of keys, deletions included.
@@ -132,7 +197,7 @@ impl<M: Deref<Target = [u8]>> LoudsTrie<M> {
         self.values.len() as u64 / 4
     }
 
-    /// The number of nodes.
+    /// The number of nodes, the root included.
     pub fn nodes(&self) -> u64 {
         self.leaf.len()
     }

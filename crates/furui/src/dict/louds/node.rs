@@ -2,14 +2,17 @@ use std::ops::Deref;
 
 use super::LoudsTrie;
 use crate::bits::Buffer;
-use crate::dict::{Node, Value};
+use crate::dict::depth_first::Nodes;
+use crate::dict::trie::{Guard, Trusted};
+use crate::dict::{Found, Node, Value};
 
 /// A node of a [`LoudsTrie`].
 ///
 /// ```
 /// use furui::dict::{Node, SortedKeys, freeze};
 ///
-/// let trie = freeze(SortedKeys::new(&[("ab", Some(1)), ("bd", Some(3))])?.root(), 0.01, 0)?.trie;
+/// let keys = [("ab", Some(1)), ("bd", Some(3))];
+/// let trie = freeze(SortedKeys::new(&keys)?.root(), (), |(), _| (), false, |()| {})?;
 /// let a = trie.root().first_child().expect("the node of a");
 /// let b = a.sibling().expect("the node of b");
 /// assert_eq!((a.alphabet(), b.alphabet()), (b'a', b'b'));
@@ -17,54 +20,96 @@ use crate::dict::{Node, Value};
 /// # Ok::<(), furui::Error>(())
 /// ```
 #[derive(Debug)]
-pub struct LoudsNode<'a, M = Buffer> {
-    trie: &'a LoudsTrie<M>,
+pub struct LoudsNode<'a, M = Buffer, G = Trusted> {
+    trie: &'a LoudsTrie<M, G>,
+    place: Place,
+}
+
+/// The place of a node in a LOUDS trie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
     number: u64,
-    /// The place of its one in BASE.
+    /// The place of the node's one in BASE.
     bit: u64,
 }
 
-impl<'a, M> LoudsNode<'a, M> {
-    pub(super) fn root(trie: &'a LoudsTrie<M>) -> Self {
-        Self { trie, number: 0, bit: 0 }
+impl<'a, M, G> LoudsNode<'a, M, G> {
+    pub(super) fn root(trie: &'a LoudsTrie<M, G>) -> Self {
+        Self { trie, place: Place { number: 0, bit: 0 } }
     }
 }
 
-impl<M: Deref<Target = [u8]>> LoudsNode<'_, M> {
-    /// This node, if BASE has a one at `bit`.
+impl<M: Deref<Target = [u8]>, G: Guard> LoudsTrie<M, G> {
     #[inline]
-    fn if_any(self) -> Option<Self> {
-        self.trie.base.bit(self.bit).then_some(self)
+    fn first_child_of(&self, Place { number, .. }: Place) -> Option<Place> {
+        let (number, bit) = self.children(number)?;
+        self.has_one(bit).then_some(Place { number, bit })
+    }
+
+    #[inline]
+    fn sibling_of(&self, Place { number, bit }: Place) -> Option<Place> {
+        self.has_one(bit + 1).then_some(Place { number: number + 1, bit: bit + 1 })
     }
 }
 
-impl<M: Deref<Target = [u8]>> Node for LoudsNode<'_, M> {
+impl<M: Deref<Target = [u8]>, G: Guard> Node for LoudsNode<'_, M, G> {
     #[inline]
     fn first_child(&self) -> Option<Self> {
-        let (number, bit) = self.trie.children(self.number)?;
-        Self { number, bit, ..*self }.if_any()
+        Some(Self { place: self.trie.first_child_of(self.place)?, ..*self })
     }
 
     #[inline]
     fn sibling(&self) -> Option<Self> {
-        Self { number: self.number + 1, bit: self.bit + 1, ..*self }.if_any()
+        Some(Self { place: self.trie.sibling_of(self.place)?, ..*self })
     }
 
     #[inline]
     fn alphabet(&self) -> u8 {
-        self.number.checked_sub(1).map_or(0, |index| self.trie.edge[index as usize])
+        self.trie.label(self.place.number).unwrap_or_default()
     }
 
     #[inline]
     fn value(&self) -> Option<Value> {
-        self.trie.value(self.number)
+        self.trie.value(self.place.number)
     }
 }
 
-impl<M> Clone for LoudsNode<'_, M> {
+impl<G: Guard> Nodes for LoudsTrie<&[u8], G> {
+    type Node = Place;
+
+    fn count(&self) -> u64 {
+        self.nodes()
+    }
+
+    fn root(&self) -> Place {
+        LoudsNode::root(self).place
+    }
+
+    fn first_child(&self, node: Place) -> Option<Place> {
+        self.first_child_of(node)
+    }
+
+    fn sibling(&self, node: Place) -> Option<Place> {
+        self.sibling_of(node)
+    }
+
+    fn first_byte(&self, node: Place) -> u8 {
+        self.label(node.number).unwrap_or_default()
+    }
+
+    fn push_label(&self, node: Place, out: &mut Vec<u8>) {
+        out.extend(self.label(node.number));
+    }
+
+    fn found(&self, node: Place) -> Option<Found> {
+        self.value(node.number).map(Found::from)
+    }
+}
+
+impl<M, G> Clone for LoudsNode<'_, M, G> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<M> Copy for LoudsNode<'_, M> {}
+impl<M, G> Copy for LoudsNode<'_, M, G> {}

@@ -62,7 +62,7 @@ impl<'a> Trie<&'a [u8]> {
 impl Trie<Bytes> {
     /// The trie in a file with these bytes, not checked yet, with the regions of the file, and the offset of the trie's
     /// bytes.
-    pub(super) fn unchecked(bytes: &Bytes, name: &str) -> Result<(Self, Regions, usize), ReadError> {
+    pub(in crate::dict) fn unchecked(bytes: &Bytes, name: &str) -> Result<(Self, Regions, usize), ReadError> {
         let (envelope, shape) = read_shape(bytes, name)?;
         let base = envelope.section(TRIE)?.offset as usize;
         let body = bytes.part(base..base + shape.parts.len()).expect("the envelope's sections lie inside the file");

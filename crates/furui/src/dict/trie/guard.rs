@@ -24,9 +24,9 @@ impl Guard for Trusted {
 /// The guard of the bytes of a file, whose regions are checked when they are first read.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::dict) struct Checked<'a> {
-    pub(super) regions: &'a Regions,
+    pub(in crate::dict) regions: &'a Regions,
     /// The offset of the trie's bytes in the file.
-    pub(super) base: usize,
+    pub(in crate::dict) base: usize,
 }
 
 impl Guard for Checked<'_> {

@@ -5,20 +5,19 @@
 //! `counts` finds. Writing: `writer` writes everything as nodes come, into a `body`; `ends` writes the values, in
 //! `pieces` until all nodes are there; `skeleton` and `encode` supply the nodes of keys, with `codes`, `tokens` and
 //! `matcher` for the labels, and `merge` those of several tries. Walking: `cursor`, `iter` and `up`. Files: `file` and
-//! `check` read bytes of unknown origin; `checked` is a trie whose file is checked while it is read, by way of a
-//! `guard`, which is told what is read.
+//! `check` read bytes of unknown origin; a `guard` is told what is read, so that it can check it.
 
 use std::fmt;
 use std::ops::Deref;
 
 use crate::bits::{Buffer, Cpu, prefetch};
+use crate::dict::Found;
 
 mod batch;
 mod bits;
 mod block;
 mod body;
 mod check;
-mod checked;
 mod codes;
 mod counts;
 mod cursor;
@@ -48,16 +47,15 @@ mod values;
 mod writer;
 
 pub use crate::error::{MAX_KEY, TrieError};
-pub(in crate::dict) use checked::{CheckedEntries, CheckedTrie};
 pub use cursor::TrieNode;
+pub(in crate::dict) use guard::Checked;
 #[expect(unreachable_pub, reason = "bounds of public items, which no other crate need name")]
 pub use guard::{Guard, Trusted};
-pub use iter::TrieEntries;
 use jump::JumpTable;
 pub use merge::MAX_MERGED;
 use parts::{Names, Part, Parts};
 use position::Position;
-pub(in crate::dict) use room::{collected, reserve};
+pub(in crate::dict) use room::{collected, filled, reserve};
 use search::{Search, Step};
 pub use skeleton::Skeleton;
 use values::Width;
@@ -107,39 +105,6 @@ pub struct Trie<M = Buffer, G = Trusted> {
     vectors: Cpu,
     /// The guard, which is told which bytes are read.
     guard: G,
-}
-
-/// The value of a key in a trie.
-///
-/// ```
-/// use furui::dict::{Found, Skeleton, Trie};
-///
-/// let trie = Trie::encode(&Skeleton::from_sorted([(&b"a"[..], Some(7)), (b"b", None)])?)?;
-/// for (key, value) in [(b"a", Some(7)), (b"b", None)] {
-///     match trie.get(key) {
-///         Some(found) => assert_eq!(found.value(), value),
-///         None => unreachable!("both keys are in the trie"),
-///     }
-/// }
-/// assert_eq!(trie.get(b"b"), Some(Found::Deleted));
-/// # Ok::<(), furui::Error>(())
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Found {
-    /// A value.
-    Value(u32),
-    /// The key is deleted, here and in all older tries of a dictionary.
-    Deleted,
-}
-
-impl Found {
-    /// The value; `None` if the key is deleted.
-    pub fn value(self) -> Option<u32> {
-        match self {
-            Self::Value(value) => Some(value),
-            Self::Deleted => None,
-        }
-    }
 }
 
 /// The sizes of a trie and of its parts.
@@ -196,8 +161,15 @@ impl<M: Deref<Target = [u8]>, G: Guard> Trie<M, G> {
         self.guarded(self.guard)
     }
 
+    /// Tells the guard of the tables of labels, of which searches do not.
+    pub(in crate::dict) fn touch_labels(&self) {
+        for part in [Part::Places, Part::Texts, Part::Tokens] {
+            self.touch(part, 0, self.shape.parts.range(part).len());
+        }
+    }
+
     /// This trie over borrowed bytes, with another guard.
-    fn guarded<H>(&self, guard: H) -> Trie<&[u8], H> {
+    pub(in crate::dict) fn guarded<H>(&self, guard: H) -> Trie<&[u8], H> {
         Trie { body: &self.body, shape: self.shape, vectors: self.vectors, guard }
     }
 

@@ -1,0 +1,139 @@
+use std::io::{self, Write};
+use std::ops::{Bound, Deref};
+
+use super::depth_first::TrieEntries;
+use super::trie::{Guard, Trusted, collected};
+use super::{Found, LoudsTrie, Trie};
+use crate::bits::Buffer;
+use crate::error::TrieError;
+use crate::format::Seal;
+use crate::store::Layout;
+
+/// A trie of one of the layouts of a dictionary.
+#[derive(Debug)]
+pub(super) enum AnyTrie<M = Buffer, G = Trusted> {
+    Compact(Trie<M, G>),
+    Louds(LoudsTrie<M, G>),
+}
+
+impl<M: Deref<Target = [u8]>, G: Guard> AnyTrie<M, G> {
+    pub(super) fn layout(&self) -> Layout {
+        match self {
+            Self::Compact(_) => Layout::Compact,
+            Self::Louds(_) => Layout::Louds,
+        }
+    }
+
+    /// The number of keys, deletions included.
+    pub(super) fn keys(&self) -> u64 {
+        match self {
+            Self::Compact(trie) => trie.keys(),
+            Self::Louds(trie) => trie.keys(),
+        }
+    }
+
+    /// The number of nodes, without the root.
+    pub(super) fn nodes(&self) -> u64 {
+        match self {
+            Self::Compact(trie) => trie.nodes(),
+            Self::Louds(trie) => trie.nodes() - 1,
+        }
+    }
+
+    /// The number of bytes.
+    pub(super) fn bytes(&self) -> usize {
+        match self {
+            Self::Compact(trie) => trie.bytes(),
+            Self::Louds(trie) => trie.bytes(),
+        }
+    }
+
+    /// The value of `key`; `None` if the trie does not know it.
+    #[inline]
+    pub(super) fn get(&self, key: &[u8]) -> Option<Found> {
+        match self {
+            Self::Compact(trie) => trie.get(key),
+            Self::Louds(trie) => trie.get(key).map(Found::from),
+        }
+    }
+
+    /// Looks up each of `keys`. `out` is cleared first.
+    pub(super) fn get_all(&self, keys: &[&[u8]], out: &mut Vec<Option<Found>>) {
+        match self {
+            Self::Compact(trie) => trie.get_all(keys, out),
+            Self::Louds(trie) => {
+                out.clear();
+                out.extend(keys.iter().map(|key| trie.get(key).map(Found::from)));
+            }
+        }
+    }
+
+    /// The lengths and values of all keys that `text` begins with, the shortest first.
+    pub(super) fn prefixes(&self, text: &[u8]) -> Vec<(usize, Found)> {
+        match self {
+            Self::Compact(trie) => trie.prefixes(text).collect(),
+            Self::Louds(trie) => trie.prefixes(text).map(|(length, value)| (length, value.into())).collect(),
+        }
+    }
+
+    /// The values of all keys that are not deleted.
+    pub(super) fn values(&self) -> Result<Vec<u32>, TrieError> {
+        match self {
+            Self::Compact(trie) => collected(trie.values()),
+            Self::Louds(trie) => collected(trie.live_values()),
+        }
+    }
+
+    pub(super) fn borrowed(&self) -> AnyTrie<&[u8], G> {
+        match self {
+            Self::Compact(trie) => AnyTrie::Compact(trie.borrowed()),
+            Self::Louds(trie) => AnyTrie::Louds(trie.borrowed()),
+        }
+    }
+}
+
+impl<M: Deref<Target = [u8]>> AnyTrie<M> {
+    /// Writes the trie's file to `out`.
+    pub(super) fn write_to(&self, out: &mut dyn Write) -> io::Result<Seal> {
+        match self {
+            Self::Compact(trie) => trie.write_to(out),
+            Self::Louds(trie) => trie.write_to(out),
+        }
+    }
+
+    /// Checks that the nodes form one tree.
+    pub(super) fn check(&self) -> Result<(), &'static str> {
+        match self {
+            Self::Compact(trie) => trie.check().map_err(|(_, what)| what),
+            Self::Louds(trie) => trie.check(),
+        }
+    }
+}
+
+impl<'t, G: Guard> AnyTrie<&'t [u8], G> {
+    /// The keys from `from` on, and their values, in byte order.
+    pub(super) fn entries_from(self, from: &[u8]) -> AnyEntries<'t, G> {
+        let (start, end) = (Bound::Included(from), Bound::Unbounded);
+        match self {
+            Self::Compact(trie) => AnyEntries::Compact(TrieEntries::between(trie, start, end)),
+            Self::Louds(trie) => AnyEntries::Louds(TrieEntries::between(trie, start, end)),
+        }
+    }
+}
+
+/// The keys of an [`AnyTrie`] in byte order, and their values.
+#[derive(Debug)]
+pub(super) enum AnyEntries<'t, G: Guard> {
+    Compact(TrieEntries<Trie<&'t [u8], G>>),
+    Louds(TrieEntries<LoudsTrie<&'t [u8], G>>),
+}
+
+impl<G: Guard> AnyEntries<'_, G> {
+    /// The next key, in a buffer of this iterator, and its value.
+    pub(super) fn next_entry(&mut self) -> Option<(&[u8], Found)> {
+        match self {
+            Self::Compact(entries) => entries.next_entry(),
+            Self::Louds(entries) => entries.next_entry(),
+        }
+    }
+}

@@ -1,0 +1,40 @@
+use super::TrieError;
+use super::trie::reserve;
+use crate::filter::{BlockedBloom, ConfigError, FilterMut};
+use crate::hash::{HashSpec, KeyHash};
+
+/// The hashes of the keys that a walk meets. They wait for the end of the walk, when the number of keys is known and
+/// so the size of the filter.
+///
+/// Cost: the size of `H` for each key, 8 bytes for a [`KeyHash`]. Room is reserved for all keys that the walk can
+/// meet, but takes no memory before it is filled.
+pub(super) struct Hashes<H>(Vec<H>);
+
+impl<H> Hashes<H> {
+    /// Room for the hashes of at most this many keys.
+    pub(super) fn with_room(most: u64) -> Result<Self, TrieError> {
+        let mut hashes = vec![];
+        reserve(&mut hashes, usize::try_from(most).unwrap_or(usize::MAX))?;
+        Ok(Self(hashes))
+    }
+
+    #[inline(always)]
+    pub(super) fn push(&mut self, hash: H) {
+        // A walk over damaged tries may meet more keys than they say. That is found at the end.
+        if self.0.len() < self.0.capacity() {
+            self.0.push(hash);
+        }
+    }
+
+    /// All hashes, which must be those of `keys` keys.
+    pub(super) fn finish(self, keys: u64) -> Result<Vec<H>, TrieError> {
+        if self.0.len() as u64 == keys { Ok(self.0) } else { Err(TrieError::Damaged) }
+    }
+}
+
+/// The filter of keys with these hashes, which has the false-positive `rate` for their number.
+pub(super) fn blocked(hashes: &[KeyHash], hash: HashSpec, rate: f64) -> Result<BlockedBloom, ConfigError> {
+    let mut filter = BlockedBloom::with_rate(hashes.len() as u64, rate)?.hashed_by(hash);
+    filter.insert_all(hashes).expect("a Bloom filter is never full");
+    Ok(filter)
+}

@@ -1,0 +1,22 @@
+use crate::hash::KeyHasher;
+use crate::store::{FilterHash, Layout, Manifest, StoreKind};
+
+/// The way in which the tries of a dictionary are made.
+#[derive(Clone, Debug)]
+pub(super) struct Making {
+    /// The kind of the dictionary, which says what its values are.
+    pub(super) kind: StoreKind,
+    pub(super) layout: Layout,
+    pub(super) hasher: KeyHasher,
+    pub(super) filter_hash: FilterHash,
+    /// The false-positive rate of the filters of new tries.
+    pub(super) rate: f64,
+}
+
+impl Making {
+    /// The way of the dictionary with this manifest.
+    pub(super) fn new(manifest: &Manifest, rate: f64) -> Self {
+        let Manifest { store: kind, layout, filter_hash, hash, .. } = *manifest;
+        Self { kind, layout, hasher: hash.hasher(), filter_hash, rate }
+    }
+}

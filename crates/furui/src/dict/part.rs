@@ -1,0 +1,84 @@
+use super::any_trie::AnyTrie;
+use super::layer::{Layer, Window};
+use super::trie::collected;
+use super::{LoudsNode, LoudsTrie, Node, Record, SortedKeys, SortedNode, Value};
+use crate::error::{Result, TrieError};
+
+/// A part of a dictionary of LOUDS tries, as a trie that can be walked and merged.
+pub(super) enum Part<'a> {
+    /// The keys of a window, in order.
+    Keys(Vec<(&'a [u8], Value)>),
+    Trie(LoudsTrie<&'a [u8]>),
+}
+
+impl<'a> Part<'a> {
+    /// The part of a layer. A trie is checked as a whole, so that damaged bytes never get new checksums, and that it is one
+    /// tree, so that a walk over it ends.
+    pub(super) fn new(layer: &'a Layer) -> Result<Self> {
+        match layer {
+            Layer::Window(window) => {
+                let keys = records(window)?.map(|record| (record.key, record.found.value()));
+                Ok(Self::Keys(collected(keys)?))
+            }
+            Layer::Trie(trie) => match trie.trie().whole()? {
+                AnyTrie::Louds(trie) if trie.check().is_ok() => Ok(Self::Trie(trie)),
+                _ => Err(TrieError::Damaged.into()),
+            },
+        }
+    }
+
+    /// The root, where a walk begins.
+    pub(super) fn root(&self) -> Result<PartNode<'_>> {
+        Ok(match self {
+            Self::Keys(keys) => PartNode::Keys(SortedKeys::new(keys)?.root()),
+            Self::Trie(trie) => PartNode::Trie(trie.root()),
+        })
+    }
+}
+
+/// A node of a [`Part`].
+#[derive(Clone, Copy)]
+pub(super) enum PartNode<'a> {
+    Keys(SortedNode<'a, &'a [u8]>),
+    Trie(LoudsNode<'a, &'a [u8]>),
+}
+
+impl Node for PartNode<'_> {
+    #[inline]
+    fn first_child(&self) -> Option<Self> {
+        match self {
+            Self::Keys(node) => node.first_child().map(Self::Keys),
+            Self::Trie(node) => node.first_child().map(Self::Trie),
+        }
+    }
+
+    #[inline]
+    fn sibling(&self) -> Option<Self> {
+        match self {
+            Self::Keys(node) => node.sibling().map(Self::Keys),
+            Self::Trie(node) => node.sibling().map(Self::Trie),
+        }
+    }
+
+    #[inline]
+    fn alphabet(&self) -> u8 {
+        match self {
+            Self::Keys(node) => node.alphabet(),
+            Self::Trie(node) => node.alphabet(),
+        }
+    }
+
+    #[inline]
+    fn value(&self) -> Option<Value> {
+        match self {
+            Self::Keys(node) => node.value(),
+            Self::Trie(node) => node.value(),
+        }
+    }
+}
+
+/// The records of a window in order of keys.
+pub(super) fn records(window: &Window) -> Result<impl Iterator<Item = Record<'_>>> {
+    window.buffer.sort()?;
+    Ok((0..).map_while(|i| window.buffer.nth(i)))
+}

@@ -1,0 +1,128 @@
+use std::fmt;
+
+/// The layout of a dictionary's tries. A dictionary keeps the layout that it was made with.
+///
+/// ```
+/// use furui::dict::{Dict, DictOptions, Layout};
+/// use furui::store::Memory;
+///
+/// let options = DictOptions { layout: Some(Layout::Louds), ..DictOptions::default() };
+/// let dict = Dict::open_with(Memory::new(), options)?;
+/// assert_eq!(dict.layout().name(), "louds");
+/// # Ok::<(), furui::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Layout {
+    /// Path-compressed tries in blocks: see [`dict::Trie`](crate::dict::Trie). They take the least space, and the
+    /// least time for look-ups and merges.
+    #[default]
+    Compact,
+    /// LOUDS tries, a byte a node, as Koyanagi et al. (2011) have them: see
+    /// [`dict::LoudsTrie`](crate::dict::LoudsTrie).
+    Louds,
+}
+
+impl Layout {
+    /// All layouts.
+    pub const ALL: [Self; 2] = [Self::Compact, Self::Louds];
+
+    /// The name as users write it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Compact => "compact",
+            Self::Louds => "louds",
+        }
+    }
+
+    pub(super) const fn code(self) -> u8 {
+        match self {
+            Self::Compact => 0,
+            Self::Louds => 1,
+        }
+    }
+
+    pub(super) fn from_code(code: u8) -> Option<Self> {
+        Self::ALL.into_iter().find(|layout| layout.code() == code)
+    }
+}
+
+impl fmt::Display for Layout {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// The hash that the filters of a dictionary take the positions of a key from. A dictionary keeps the one that it was
+/// made with.
+///
+/// ```
+/// use furui::dict::{Dict, DictOptions, FilterHash, Layout};
+/// use furui::store::Memory;
+///
+/// let layout = Some(Layout::Louds);
+/// let options = DictOptions { layout, filter_hash: Some(FilterHash::Polynomials4), ..DictOptions::default() };
+/// let dict = Dict::open_with(Memory::new(), options)?;
+/// assert_eq!(dict.filter_hash().polynomials(), 4);
+/// # Ok::<(), furui::Error>(())
+/// ```
+///
+/// **Source.** Koyanagi et al. (2011), section 4.4: the positions are k polynomials of the key's bytes, each with a
+/// prime of its own. Their experiments have k of 1, 2, 4 and 8 (Table 2).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum FilterHash {
+    /// All positions are taken from one hash of 64 bits, that of the dictionary's keys. A walk carries one state.
+    #[default]
+    OneState,
+    /// One position: see [`PolynomialHashes`](crate::hash::PolynomialHashes).
+    Polynomials1,
+    /// Two positions.
+    Polynomials2,
+    /// Four positions, as in the paper's dictionary of 240 million words.
+    Polynomials4,
+    /// Eight positions.
+    Polynomials8,
+}
+
+impl FilterHash {
+    /// All of them.
+    pub const ALL: [Self; 5] =
+        [Self::OneState, Self::Polynomials1, Self::Polynomials2, Self::Polynomials4, Self::Polynomials8];
+
+    /// The name as users write it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::OneState => "one-state",
+            Self::Polynomials1 => "polynomials-1",
+            Self::Polynomials2 => "polynomials-2",
+            Self::Polynomials4 => "polynomials-4",
+            Self::Polynomials8 => "polynomials-8",
+        }
+    }
+
+    /// The number of polynomials; 0 for one state.
+    pub const fn polynomials(self) -> u8 {
+        match self {
+            Self::OneState => 0,
+            Self::Polynomials1 => 1,
+            Self::Polynomials2 => 2,
+            Self::Polynomials4 => 4,
+            Self::Polynomials8 => 8,
+        }
+    }
+
+    /// True if tries of this layout can have such filters. The walk over compact tries carries one state.
+    pub const fn fits(self, layout: Layout) -> bool {
+        matches!((self, layout), (Self::OneState, _) | (_, Layout::Louds))
+    }
+
+    /// The hash with this number of polynomials, if there is one.
+    pub fn of_polynomials(count: u8) -> Option<Self> {
+        Self::ALL.into_iter().find(|hash| hash.polynomials() == count)
+    }
+}
+
+impl fmt::Display for FilterHash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
