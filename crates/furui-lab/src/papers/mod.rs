@@ -60,7 +60,7 @@ fn chosen(names: &[String]) -> Result<Vec<Experiment>> {
 
 /// Runs the commands `all` and `paper` with their arguments: names and options.
 pub(crate) fn run(mut args: impl Iterator<Item = String>) -> Result<()> {
-    let mut context = Context { data: None, quick: false, seed: 1, progress: MultiProgress::new() };
+    let mut context = Context { data: None, quick: false, full: false, seed: 1, progress: MultiProgress::new() };
     let (mut names, mut out) = (vec![], None);
     while let Some(arg) = args.next() {
         let mut value = || args.next().ok_or_else(|| format!("{arg} what?"));
@@ -69,8 +69,9 @@ pub(crate) fn run(mut args: impl Iterator<Item = String>) -> Result<()> {
             "--out" => out = Some(value()?.into()),
             "--seed" => context.seed = value()?.parse()?,
             "--quick" => context.quick = true,
+            "--full" => context.full = true,
             option if option.starts_with('-') => {
-                return Err(format!("{option}? there are --out DIR, --data DIR, --seed N and --quick").into());
+                return Err(format!("{option}? there are --out DIR, --data DIR, --seed N, --quick and --full").into());
             }
             _ => names.push(arg),
         }
@@ -151,7 +152,7 @@ mod tests {
     #[test]
     fn every_experiment_runs_and_makes_its_pages() {
         let dir = std::env::temp_dir().join(format!("furui-papers-{}", std::process::id()));
-        let context = Context { data: None, quick: true, seed: 1, progress: MultiProgress::new() };
+        let context = Context { data: None, quick: true, full: true, seed: 1, progress: MultiProgress::new() };
         measure(&experiments(), &context, Some(&Pages::new(dir.clone()))).unwrap();
         check_pages(&dir);
         std::fs::remove_dir_all(dir).unwrap();

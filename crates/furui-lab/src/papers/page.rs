@@ -141,7 +141,10 @@ fn section(experiment: &Experiment, context: &Context, finding: &Finding, commit
     for note in &finding.notes {
         text += &format!("- {note}\n");
     }
-    let quick = if context.quick { " --quick" } else { "" };
+    let mut quick = if context.quick { " --quick" } else { "" }.to_owned();
+    if context.full {
+        quick += " --full";
+    }
     let data = if context.data.is_some() { " --data DIR" } else { "" };
     text += &format!(
         "\nData: {} Seed {}; commit {}; {}.\n\n    cargo run --release -p furui-lab -- paper {} --seed {}{data}{quick}\n",
