@@ -127,7 +127,7 @@ impl Building {
     /// Builds a trie and its filter in each way. Which comes first alternates, because what comes second finds its input in the caches.
     fn build(&mut self, root: impl Node + Clone, keys: usize) -> (LoudsTrie, Filter) {
         self.builds += 1;
-        let early = (self.builds % 2 == 0).then(|| self.at_once(root.clone(), keys));
+        let early = self.builds.is_multiple_of(2).then(|| self.at_once(root.clone(), keys));
         let trie = timed(&mut self.tries, || build(root.clone()));
         let filters = if self.builds % 4 < 2 {
             let second_walk = timed(&mut self.second_walk, || scan::<Hash>(&trie));
