@@ -26,6 +26,11 @@ impl DynamicTrie {
         self.keys
     }
 
+    /// The bytes of all nodes.
+    pub(super) fn bytes(&self) -> usize {
+        self.nodes.len() * size_of::<Slot>()
+    }
+
     pub(super) fn get(&self, key: &[u8]) -> Option<u32> {
         let mut node = 0;
         for &byte in key {

@@ -118,8 +118,7 @@ pub(super) fn run(context: &Context) -> Result<Finding> {
     let (plots, verdict) = (vec![plot(&table)], verdict(&table));
     let data = format!("{keys} uniform hashes of made-up keys, which are equal for all filters.");
     let notes = vec![
-        "During a merge there is one trie more than the maximum, so with 1 trie the fixed filters take twice as much \
-            memory as after the merge."
+        "During a merge there is one trie more than the maximum, and one fixed filter more than after the merge."
             .into(),
         "Building anew needs the hashes of all keys. The cost of computing them is not in this table: they are \
          carried along the walk that merges the tries (Table 2)."
@@ -152,19 +151,19 @@ fn verdict(table: &Table) -> Verdict {
     let ratio = |most| number("bits a key at most", most, &fixed(1)) / number("bits a key at most", most, &anew);
     let time = |most| number("ns a key", most, &anew) / number("ns a key", most, &fixed(1));
     let holds = TRIES.iter().all(|&most| ratio(most) >= most as f64);
-    let flat = TRIES.map(|most| number("bits a key at most", most, &anew));
+    let (least, most) = table.range("bits a key at most", &anew);
+    let [least, most] = [least, most].map(brief);
     let text = format!(
-        "Filters of the right size take {} bits a key at most, whatever the number of tries; fixed filters made for \
-         exactly the final number of keys take {}, {}, {} and {} times as much with 1, 3, 5 and 7 tries: at least as \
-         many times as there are tries, as the paper says. Building anew takes {} times as long as OR with one trie \
-         and {} times with 7, so time is not a reason for it.",
-        brief(flat.into_iter().fold(0.0, f64::max)),
-        brief(ratio(1)),
-        brief(ratio(3)),
-        brief(ratio(5)),
-        brief(ratio(7)),
-        brief(time(1)),
-        brief(time(7)),
+        "Filters of the right size take {} bits a key at most, from 1 to {} tries; fixed filters made for exactly the final number \
+         of keys take {} times as much with {} tries, {} as many times as there are tries, as the paper says. Building anew takes \
+         {} times as long as OR with these numbers of tries{}.",
+        if least == most { most } else { format!("{least} to {most}") },
+        TRIES[TRIES.len() - 1],
+        TRIES.map(|most| brief(ratio(most))).join(", "),
+        TRIES.map(|most| most.to_string()).join(", "),
+        if holds { "at least" } else { "but not always" },
+        TRIES.map(|most| brief(time(most))).join(", "),
+        if TRIES.iter().all(|&most| time(most) >= 1.0) { ", so time is not a reason for it" } else { "" },
     );
     Verdict::holds(holds, text)
 }

@@ -5,13 +5,21 @@ mod application;
 mod building;
 mod dynamic;
 mod merged_filters;
+mod online;
 mod pairs;
 mod path_hash;
 mod patricia;
+#[cfg(feature = "rivals")]
+mod rebuilt;
 mod virtual_nodes;
 mod words;
 
-use super::{Experiment, Source};
+use super::{Context, Experiment, Source};
+
+/// Chooses the size of an experiment: the paper's, the default, or the tiny one.
+fn scale<T>(context: &Context, paper: T, default: T, quick: T) -> T {
+    context.size(if context.full { paper } else { default }, quick)
+}
 
 pub(super) const EXPERIMENTS: &[Experiment] = &[
     Experiment {

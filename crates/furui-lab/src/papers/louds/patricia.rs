@@ -39,8 +39,8 @@ pub(super) fn run(context: &Context) -> Result<Finding> {
         "Both are built from sorted keys and hold a 32-bit number for each. Plain LOUDS takes four bytes for it; the \
          compact trie takes as many bits as the largest number needs."
             .into(),
-        "All tries look up equal keys in a round, one at a time in random order; `get_all` keeps 16 look-ups of a \
-            batch in flight."
+        "All tries look up equal keys in a round, one at a time in random order; `get_all` keeps several look-ups of \
+            a batch in flight."
             .into(),
     ];
     Ok(Finding { data, tables: vec![table], plots, verdict, notes })

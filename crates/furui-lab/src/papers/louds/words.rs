@@ -111,7 +111,7 @@ fn made_up_paths(seed: u64, paths: usize) -> Vec<u8> {
 }
 
 /// `len` indices of words, each drawn by its weight.
-pub(super) fn stream(words: &Words, seed: u64, len: usize) -> Vec<u32> {
+pub(super) fn stream(words: &[(Vec<u8>, f64)], seed: u64, len: usize) -> Vec<u32> {
     let sums: Vec<f64> = words
         .iter()
         .scan(0.0, |sum, (_, weight)| {
