@@ -15,6 +15,9 @@ const MARKER: &str = "\n<!-- experiment ";
 /// The page that links to all others.
 pub(super) const INDEX: &str = "README.md";
 
+/// The verdict of an experiment that has no section, because it is newer than the last run.
+pub(super) const NOT_MEASURED: &str = "not measured yet";
+
 /// The beginning of the index.
 const HEAD: &str = "\
 # The papers, measured again
@@ -28,8 +31,12 @@ times. They vary by some tens of percent if other processes share the processor'
 
 A verdict is *reproduced* if the claim holds; *reproduced within a band* if its direction and order of magnitude \
 hold, or its figure for some reading of what the paper leaves open; *not reproduced*, with the reason, if it does \
-not hold here; and *measured* if nothing is claimed.
+not hold here; and *measured* if nothing is claimed. An experiment that is newer than the last run of all is *not \
+measured yet*. At the end is what the papers leave open.
 ";
+
+/// The end of the index.
+pub(super) const OPEN: &str = include_str!("open.md");
 
 /// The directory of the pages.
 pub(super) struct Pages {
@@ -106,13 +113,16 @@ impl Pages {
             text += "| experiment | | verdict |\n|---|---|---|\n";
             for experiment in all.iter().filter(|experiment| experiment.source == source) {
                 let name = experiment.full_name();
-                let Some(section) = sections.get(&name) else { continue };
+                let Some(section) = sections.get(&name) else {
+                    text += &format!("| {name} | {} | {NOT_MEASURED} |\n", experiment.title);
+                    continue;
+                };
                 let Entry { title, grade } =
                     entry(section).ok_or_else(|| format!("{name} has no title or no verdict"))?;
                 text += &format!("| {name} | [{title}]({}.md#{}) | {grade} |\n", source.page(), anchor(&title));
             }
         }
-        Ok(text)
+        Ok(text + "\n" + OPEN)
     }
 }
 
@@ -198,6 +208,12 @@ fn machine() -> String {
 pub(super) fn commits(page: &str) -> Vec<&str> {
     let of_data = page.lines().filter(|line| line.starts_with("Data: "));
     of_data.filter_map(|line| Some(line.split_once("; commit ")?.1.split_once(';')?.0)).collect()
+}
+
+/// The number of sections of a page.
+#[cfg(test)]
+pub(super) fn sections(page: &str) -> usize {
+    page.matches(MARKER).count()
 }
 
 /// The paths of the files to which a page links, as written there.

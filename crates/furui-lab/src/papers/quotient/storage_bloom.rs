@@ -34,19 +34,39 @@ impl Shape {
         Self { pages: (bits / PAGE_BITS as f64).ceil() as u64, probes: (-rate.log2()).round() as u32, layout }
     }
 
-    /// The pages of a key's bits, and the positions of the bits in them.
+    /// The number of places of the file that have to be visited for a key.
+    fn visits(self) -> usize {
+        match self.layout {
+            Layout::Spread => self.probes as usize,
+            Layout::OnePage => 1,
+        }
+    }
+
+    /// The places of a key: positions of bits, or the key itself, whose order is that of the pages.
     #[inline]
-    fn bits(self, key: u64) -> impl Iterator<Item = (usize, usize)> {
-        let scale = move |hash: u64, to: u64| ((u128::from(hash) * u128::from(to)) >> 64) as u64;
+    fn places(self, key: u64) -> impl Iterator<Item = u64> {
         let step = mix(key) | 1;
-        (0..u64::from(self.probes)).map(move |i| {
-            let hash = key.wrapping_add(step.wrapping_mul(i));
+        (0..self.visits() as u64).map(move |i| match self.layout {
+            Layout::Spread => scale(key.wrapping_add(step.wrapping_mul(i)), self.pages * PAGE_BITS),
+            Layout::OnePage => key,
+        })
+    }
+
+    /// The pages of the bits at a place, and the positions of the bits in them.
+    #[inline]
+    fn bits_at(self, place: u64) -> impl Iterator<Item = (usize, usize)> {
+        let step = mix(place) | 1;
+        let bits = match self.layout {
+            Layout::Spread => 1,
+            Layout::OnePage => u64::from(self.probes),
+        };
+        (0..bits).map(move |i| {
             let (page, bit) = match self.layout {
-                Layout::Spread => {
-                    let bit = scale(hash, self.pages * PAGE_BITS);
-                    (bit / PAGE_BITS, bit % PAGE_BITS)
+                Layout::Spread => (place / PAGE_BITS, place % PAGE_BITS),
+                Layout::OnePage => {
+                    let hash = place.wrapping_add(step.wrapping_mul(i));
+                    (scale(place, self.pages), hash.wrapping_mul(step) >> (64 - PAGE_BITS.ilog2()))
                 }
-                Layout::OnePage => (scale(key, self.pages), hash.wrapping_mul(step) >> (64 - PAGE_BITS.ilog2())),
             };
             (page as usize, bit as usize)
         })
@@ -56,14 +76,20 @@ impl Shape {
     pub(super) fn filled(self, keys: impl Iterator<Item = u64>) -> Vec<u8> {
         let mut bytes = vec![0; self.pages as usize * PAGE];
         for key in keys {
-            self.bits(key).for_each(|(page, bit)| bytes[page * PAGE + bit / 8] |= 1 << (bit % 8));
+            let bits = self.places(key).flat_map(|at| self.bits_at(at));
+            bits.for_each(|(page, bit)| bytes[page * PAGE + bit / 8] |= 1 << (bit % 8));
         }
         bytes
     }
 }
 
-/// A filter in a file, with a cache of pages. The clock algorithm replaces pages, and they are written when they are
-/// replaced.
+/// Scales a hash to the numbers below `to`, in its order.
+fn scale(hash: u64, to: u64) -> u64 {
+    ((u128::from(hash) * u128::from(to)) >> 64) as u64
+}
+
+/// A filter in a file, with a cache of pages. Keys come in batches, which go through the file page by page. The clock
+/// algorithm replaces pages, and they are written when they are replaced.
 pub(super) struct StorageBloom {
     shape: Shape,
     file: File,
@@ -72,6 +98,8 @@ pub(super) struct StorageBloom {
     frames: Vec<Frame>,
     memory: Vec<u8>,
     hand: usize,
+    /// True if the last batch went through the file from its end.
+    backwards: bool,
     pub(super) bytes_read: u64,
     pub(super) bytes_written: u64,
 }
@@ -98,29 +126,59 @@ impl StorageBloom {
             frames: Vec::with_capacity(frames),
             memory: vec![0; frames * PAGE],
             hand: 0,
+            backwards: false,
             bytes_read: 0,
             bytes_written: 0,
         })
     }
 
-    pub(super) fn insert(&mut self, key: u64) -> Result<()> {
-        for (page, bit) in self.shape.bits(key) {
-            let frame = self.frame(page)?;
-            let byte = &mut self.memory[frame * PAGE + bit / 8];
-            self.frames[frame].dirty |= *byte & 1 << (bit % 8) == 0;
-            *byte |= 1 << (bit % 8);
+    /// Inserts a batch of keys in one pass over the file: each page is read and written once at most.
+    pub(super) fn insert(&mut self, keys: impl Iterator<Item = u64>) -> Result<()> {
+        for (at, _) in self.in_file_order(keys) {
+            self.shape.bits_at(at).try_for_each(|(page, bit)| {
+                let frame = self.frame(page)?;
+                let byte = &mut self.memory[frame * PAGE + bit / 8];
+                self.frames[frame].dirty |= *byte & 1 << (bit % 8) == 0;
+                *byte |= 1 << (bit % 8);
+                Result::Ok(())
+            })?;
         }
         Ok(())
     }
 
-    pub(super) fn contains(&mut self, key: u64) -> Result<bool> {
-        for (page, bit) in self.shape.bits(key) {
-            let frame = self.frame(page)?;
-            if self.memory[frame * PAGE + bit / 8] & 1 << (bit % 8) == 0 {
-                return Ok(false);
+    /// Looks up a batch of keys in one pass over the file. There is an answer for each key.
+    pub(super) fn contains(&mut self, keys: &[u64]) -> Result<Vec<bool>> {
+        let mut found = vec![true; keys.len()];
+        for (at, i) in self.in_file_order(keys.iter().copied()) {
+            let found = &mut found[i as usize];
+            for (page, bit) in self.shape.bits_at(at) {
+                // A page is not read for a key of which a bit was missing.
+                if !*found {
+                    break;
+                }
+                let frame = self.frame(page)?;
+                *found = self.memory[frame * PAGE + bit / 8] & 1 << (bit % 8) != 0;
             }
         }
-        Ok(true)
+        Ok(found)
+    }
+
+    /// What has to be visited for a batch of keys, as [`Shape::bits_at`] takes it, and the key's index in the batch. It is
+    /// in the order of the pages, unless all pages are in memory. Every other batch goes backwards, so that it begins with
+    /// the pages that the last one left in memory.
+    fn in_file_order(&mut self, keys: impl Iterator<Item = u64>) -> Vec<(u64, u32)> {
+        let mut visits = Vec::with_capacity(keys.size_hint().0 * self.shape.visits());
+        for (i, key) in (0..).zip(keys) {
+            self.shape.places(key).for_each(|at| visits.push((at, i)));
+        }
+        if self.memory.len() / PAGE < self.frame_of.len() {
+            visits.sort_unstable();
+            self.backwards = !self.backwards;
+            if self.backwards {
+                visits.reverse();
+            }
+        }
+        visits
     }
 
     /// Reads pages until the cache is full, as it is after some time of use.
@@ -168,7 +226,7 @@ mod tests {
     use super::*;
     use crate::store::WorkDirectory;
 
-    /// The cache has one page for many pages of the file, so that all accesses go through the file.
+    /// The cache has one page for many pages of the file, so that all accesses go through the file, each page once a batch.
     #[test]
     fn what_is_put_in_is_found_whatever_the_memory() {
         for layout in [Layout::Spread, Layout::OnePage] {
@@ -176,9 +234,13 @@ mod tests {
             let shape = Shape::new(60_000, 0.01, layout);
             let bytes = shape.filled((0..30_000).map(mix));
             let mut bloom = StorageBloom::create(&directory.path().join("bloom"), shape, &bytes, PAGE as u64).unwrap();
-            (30_000..33_000).for_each(|i| bloom.insert(mix(i)).unwrap());
-            assert!((29_000..33_000).all(|i| bloom.contains(mix(i)).unwrap()));
-            let wrong = (0..4000).filter(|i| bloom.contains(mix(1 << 40 | i)).unwrap()).count();
+            bloom.insert((30_000..33_000).map(mix)).unwrap();
+            assert!(bloom.bytes_read <= shape.pages * PAGE as u64 && bloom.bytes_written <= bloom.bytes_read);
+            let keys: Vec<_> = (29_000..33_000).map(mix).collect();
+            assert!(bloom.contains(&keys).unwrap().iter().all(|&found| found));
+            let others: Vec<_> = (0..4000).map(|i| mix(1 << 40 | i)).collect();
+            let found = bloom.contains(&others).unwrap();
+            let wrong = found.iter().filter(|&&found| found).count();
             assert!(wrong < 40 && bloom.bytes_written > 0, "{wrong}");
         }
     }

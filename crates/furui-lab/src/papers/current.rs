@@ -1,0 +1,151 @@
+//! Tests that the committed pages are of the current program. They fail from a change of the program until all pages
+//! are measured again, which takes hours, so they are ignored tests: a soak runs them, before each release.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::page::Pages;
+use super::{Context, Source, chosen, experiments, page};
+use crate::table::{Cell, Table};
+
+/// Experiments without a clock that take less than three seconds: their figures follow from the program and the seed.
+const DETERMINISTIC: [&str; 6] = ["000-fig4", "000-fig5", "001-similarity", "001-or", "004-space", "ours-coded-sets"];
+
+/// The seed of the committed pages.
+const SEED: u64 = 1;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// What the experiments of a source measure, and the code that measures it.
+fn measured(source: Source) -> &'static [&'static str] {
+    match source {
+        Source::Seed000 => &[
+            "crates/furui/src/filter",
+            "crates/furui-search/src",
+            "crates/furui-lab/src/search",
+            "crates/furui-lab/src/papers/ringed",
+        ],
+        Source::Seed001 => &[
+            "crates/furui/src/filter",
+            "crates/furui/src/hash",
+            "crates/furui-lab/src/papers/bloom.rs",
+            "crates/furui-lab/src/papers/secrecy.rs",
+        ],
+        Source::Seed002 => &[
+            "crates/furui/src/filter",
+            "crates/furui/src/seen",
+            "crates/furui/src/store",
+            "crates/furui-lab/src/papers/crawl",
+            "crates/furui-lab/src/papers/seed_002.rs",
+        ],
+        Source::Seed003 => &[
+            "crates/furui/src/bits",
+            "crates/furui/src/dict",
+            "crates/furui/src/hash",
+            "crates/furui-lab/src/papers/louds",
+        ],
+        Source::Seed004 => &[
+            "crates/furui/src/filter/bloom",
+            "crates/furui/src/filter/quotient",
+            "crates/furui/src/store",
+            "crates/furui-lab/src/papers/quotient",
+            "crates/furui-lab/src/store",
+        ],
+        Source::Ours => &[
+            "crates/furui/src/filter",
+            "crates/furui-search/src",
+            "crates/furui-lab/src/filters",
+            "crates/furui-lab/src/papers/crawl",
+            "crates/furui-lab/src/papers/ours",
+            "crates/furui-lab/src/search",
+        ],
+    }
+}
+
+/// Runs git in the repository. Returns what it printed, or `None` if it failed.
+fn git(args: &[&str]) -> Option<String> {
+    let output = Command::new("git").args(args).current_dir(root()).output().ok()?;
+    output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
+}
+
+#[test]
+#[ignore = "fails until the pages are measured again after a change of what they measure"]
+fn no_page_is_older_than_what_it_measures() {
+    match git(&["rev-parse", "--is-shallow-repository"]).as_deref() {
+        Some("false") => {}
+        Some(_) => return println!("SKIPPED: the clone is shallow, so the commits of the pages are not there"),
+        None => return println!("SKIPPED: there is no git, or this is no repository"),
+    }
+    let mut stale = vec![];
+    for source in Source::ALL {
+        let paths = measured(source);
+        assert!(paths.iter().all(|path| root().join(path).exists()), "{paths:?}: one of them was renamed");
+        let file = root().join("docs/papers").join(source.page()).with_extension("md");
+        let text = std::fs::read_to_string(file).unwrap();
+        let mut commits = page::commits(&text);
+        commits.sort_unstable();
+        commits.dedup();
+        for commit in commits {
+            let range = format!("{commit}..HEAD");
+            let args = [&["rev-list", "--count", &range, "--"], paths].concat();
+            match git(&args).as_deref() {
+                Some("0") => {}
+                Some(count) => stale.push(format!("{}: of {commit}, {count} commits since", source.page())),
+                None => stale.push(format!("{}: {commit} is no commit of this repository", source.page())),
+            }
+        }
+    }
+    assert!(stale.is_empty(), "RELEASING.md says how to measure these pages again: {stale:#?}");
+}
+
+/// True if two tables have equal texts, and numbers that are equal but for rounding, which differs between processors.
+fn equal(a: &Table, b: &Table) -> bool {
+    let near = |a: &Cell, b: &Cell| match (a.number(), b.number()) {
+        (Some(a), Some(b)) => (a - b).abs() <= 1e-9 * a.abs().max(b.abs()),
+        _ => a == b,
+    };
+    let rows = |a: &[Cell], b: &[Cell]| a.len() == b.len() && a.iter().zip(b).all(|(a, b)| near(a, b));
+    a.columns == b.columns && a.rows.len() == b.rows.len() && a.rows.iter().zip(&b.rows).all(|(a, b)| rows(a, b))
+}
+
+#[test]
+#[ignore = "fails until the pages are measured again after a change of what they measure"]
+fn what_is_deterministic_is_measured_again_with_the_same_figures() {
+    let context = Context { data: None, quick: false, seed: SEED, progress: Default::default() };
+    let mut other = vec![];
+    for experiment in chosen(&DETERMINISTIC.map(str::to_owned)).unwrap() {
+        for table in (experiment.run)(&context).unwrap().tables {
+            let file = Path::new(experiment.source.page()).join(&table.name).with_extension("csv");
+            let committed = std::fs::read_to_string(root().join("docs/papers").join(&file)).unwrap();
+            // A text of the program that has digits only is a number in the file, so both are read from CSV.
+            if !equal(&Table::from_csv(&table.csv()), &Table::from_csv(&committed)) {
+                other.push(file);
+            }
+        }
+    }
+    assert!(other.is_empty(), "RELEASING.md says how to measure these pages again: {other:?}");
+}
+
+/// Writes the committed index, after an experiment or an open question was added.
+#[test]
+#[ignore = "writes"]
+fn write_the_index() {
+    let dir = root().join("docs/papers");
+    let (file, index) = (dir.join(page::INDEX), Pages::new(dir).index(&experiments()).unwrap());
+    if std::fs::read_to_string(&file).unwrap() != index {
+        std::fs::write(file, index).unwrap();
+    }
+}
+
+/// Every experiment that the list of open questions names exists.
+#[test]
+fn what_the_papers_leave_open_names_experiments_that_exist() {
+    let names = page::OPEN.split(|c: char| !c.is_alphanumeric() && c != '-');
+    let prefixes = Source::ALL.map(|source| format!("{}-", source.prefix()));
+    let names = names.filter(|name| prefixes.iter().any(|prefix| name.starts_with(prefix)));
+    let names: Vec<_> = names.map(str::to_owned).collect();
+    assert!(names.len() > 5);
+    chosen(&names).unwrap();
+}
