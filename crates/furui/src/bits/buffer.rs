@@ -20,7 +20,7 @@ const LINE: usize = 64;
 ///
 /// let words = Buffer::from(vec![0b1101, 0, 0, 0, 0, 0, 0, 0]);
 /// assert_eq!(words.len(), 8);
-/// let bits = Rank1::new(words, 64);
+/// let bits = Rank1::new(words, 64).expect("memory for an index");
 /// assert_eq!(bits.rank1(3), 2);
 /// ```
 pub struct Buffer {

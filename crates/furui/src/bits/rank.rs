@@ -21,7 +21,7 @@ use super::{Buffer, Cpu, NoMemory};
 /// use furui::bits::Rank1;
 ///
 /// let words = vec![0b1101, 0, 0, 0, 0, 0, 0, 0];
-/// let bits = Rank1::new(words.into(), 64);
+/// let bits = Rank1::new(words.into(), 64).expect("memory for an index");
 /// assert_eq!([0, 1, 2, 3, 64].map(|position| bits.rank1(position)), [0, 1, 1, 2, 3]);
 /// ```
 #[derive(Clone, Debug)]

@@ -30,7 +30,7 @@ const FEW: usize = 8;
 /// use furui::bits::Select0;
 ///
 /// let words = vec![0b1101, 0, 0, 0, 0, 0, 0, 0];
-/// let bits = Select0::new(words.into(), 6);
+/// let bits = Select0::new(words.into(), 6).expect("memory for an index");
 /// assert_eq!([0, 1, 2, 3].map(|number| bits.select0(number)), [Some(1), Some(4), Some(5), None]);
 /// ```
 #[derive(Clone, Debug)]

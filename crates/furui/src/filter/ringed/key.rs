@@ -20,7 +20,7 @@ pub(super) const HELD: usize = 8;
 ///
 /// ```
 /// use furui::HashSpec;
-/// use furui::filter::{Gamma, RingedBloom, RingedKey, RingedParams};
+/// use furui::filter::{FilterMut, Gamma, RingedBloom, RingedKey, RingedParams};
 ///
 /// let hashes: Vec<_> = (0..5000u32).map(|id| HashSpec::default().hash(&id.to_le_bytes())).collect();
 /// let keys: Vec<RingedKey> = hashes.iter().map(|&hash| RingedKey::new(hash)).collect();
@@ -29,7 +29,7 @@ pub(super) const HELD: usize = 8;
 /// for (rate, members) in [(0.3, 5000), (0.01, 1000), (1e-6, 10)] {
 ///     let params = RingedParams::with_rate(rate, Gamma::Exact, 1000)?;
 ///     let mut filter = RingedBloom::with_size(params, members as u64)?;
-///     filter.insert_all(&hashes[..members]);
+///     filter.insert_all(&hashes[..members])?;
 ///     assert!(keys[..members].iter().all(|key| filter.contains_key(key)));
 /// }
 /// # Ok::<(), furui::Error>(())
