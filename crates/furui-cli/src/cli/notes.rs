@@ -50,7 +50,7 @@ const NOTES: &[Notes] = &[
     Notes {
         command: "filter list",
         statuses: DONE,
-        examples: &[("furui filter list urls.filter | uniq -d", "fingerprints that several lines share")],
+        examples: &[("furui filter list urls.filter", "the fingerprints of the lines in a quotient filter, in ascending order")],
     },
     Notes {
         command: "filter remove",
