@@ -90,7 +90,7 @@ const NOTES: &[Notes] = &[
         examples: &[
             ("furui dict build --store ranks ranks.tsv", "lines of a key, a tab and a number become entries"),
             ("furui dict build --store ranks --layout louds --merging all --filter-hash polynomials-4 ranks.tsv", "a new dictionary in the way of Koyanagi et al."),
-            ("furui dict put --values bytes --store titles urls.tsv", "lines of a key, a tab and any text become entries"),
+            ("furui dict build --values bytes --store titles urls.tsv", "lines of a key, a tab and any text become entries"),
         ],
     },
     Notes {
