@@ -133,7 +133,7 @@ impl Values for [u8] {
     }
 }
 
-/// What values a dictionary has: those that were asked for, or those of the store, if there is one.
+/// Chooses the kind of values: the one that the options name, or that of the store, or numbers for a new store.
 pub fn chosen(form: &EntryForm, store: Option<StoreKind>) -> ValuesName {
     form.values.unwrap_or(if store == Some(StoreKind::ByteDict) { ValuesName::Bytes } else { ValuesName::Numbers })
 }

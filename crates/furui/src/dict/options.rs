@@ -101,7 +101,7 @@ impl DictOptions {
         Ok(())
     }
 
-    /// Checks that a dictionary with this manifest is as these options ask for.
+    /// Checks that a dictionary with this manifest was made with the layout and the filter hash that these options name.
     pub(super) fn check_made(&self, manifest: &Manifest) -> std::result::Result<(), StoreProblem> {
         if !manifest.filter_hash.fits(manifest.layout) {
             let (layout, filter_hash) = (manifest.layout.name(), manifest.filter_hash.name());

@@ -12,7 +12,7 @@ use crate::store::FilterHash;
 pub(super) struct Asked<'k> {
     pub(super) key: &'k [u8],
     pub(super) hash: KeyHash,
-    /// Its polynomials, once a filter has asked for them. All filters of a dictionary have as many.
+    /// The states of its polynomials, which are computed for the first filter and used for all of a dictionary.
     polynomials: OnceCell<[u64; 8]>,
 }
 

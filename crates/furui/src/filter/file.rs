@@ -43,10 +43,10 @@ pub(super) fn write<M, F: Stored<M>>(filter: &F, hash: HashSpec, out: &mut dyn W
     writer.finish()
 }
 
-/// Writes the file of a filter to `path`, whole or not at all.
-pub(super) fn save<M, F: Stored<M>>(filter: &F, hash: HashSpec, path: &Path) -> Result<(), WriteError> {
+/// Publishes at `path` the file of a filter that `write` writes, whole or not at all.
+pub(super) fn save(path: &Path, write: impl Fn(&mut dyn Write) -> io::Result<Seal>) -> Result<(), WriteError> {
     publish(path, Access::Default, |out| {
-        let written = write(filter, hash, out);
+        let written = write(out);
         written.map_err(|source| WriteError { action: "cannot write", file: path.display().to_string(), source })
     })?;
     Ok(())

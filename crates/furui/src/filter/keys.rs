@@ -4,7 +4,7 @@
 use std::ops::{Deref, DerefMut};
 use std::path::Path;
 
-use super::file::save;
+use super::file::{save, write};
 use super::{
     AnyFilter, BlockedBloom, Bloom, CountingBloom, Filter, FilterMut, Full, GrowingBloom, InsertError, Mismatch,
     QuotientFilter, RingedBloom, SplitBlockBloom, StableBloom, StableBloomLight,
@@ -57,7 +57,7 @@ macro_rules! files {
             /// # Errors
             /// [`WriteError`] if the operating system refuses to write the file.
             pub fn save(&self, path: impl AsRef<Path>) -> Result<(), WriteError> {
-                save(self, Filter::hash_spec(self), path.as_ref())
+                save(path.as_ref(), |out| write(self, Filter::hash_spec(self), out))
             }
         }
 

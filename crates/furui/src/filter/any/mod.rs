@@ -4,15 +4,13 @@ use std::io::{self, Write};
 use std::ops::Deref;
 use std::path::Path;
 
-use super::file::{Borrowed, Mapped, Shared, Source, Stored, Writer};
+use super::file::{Borrowed, Mapped, Shared, Source, Stored, Writer, save};
 use super::{
     BlockedBloom, Bloom, CountingBloom, Filter, FilterMut, Full, GrowingBloom, QuotientFilter, RingedBloom,
     SplitBlockBloom, StableBloom, StableBloomLight, sizing,
 };
 use crate::bits::Buffer;
-use crate::format::{
-    Access, Bytes, DiskFile, Envelope, EnvelopeWriter, Kind, Problem, ReadError, Seal, WriteError, publish,
-};
+use crate::format::{Bytes, DiskFile, Envelope, EnvelopeWriter, Kind, Problem, ReadError, Seal, WriteError};
 use crate::hash::{HashSpec, KeyHash};
 
 /// A filter of any kind: what the file of a filter holds.
@@ -160,7 +158,7 @@ impl<M: Deref<Target = [u8]>> AnyFilter<M> {
     /// # Errors
     /// [`WriteError`] if the operating system refuses to write the file.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<(), WriteError> {
-        published(path.as_ref(), |out| self.write_to(out))
+        save(path.as_ref(), |out| self.write_to(out))
     }
 
     /// Writes the filter's file to `out` without the seed of its hash: only who knows the seed can look up a key in it,
@@ -194,7 +192,7 @@ impl<M: Deref<Target = [u8]>> AnyFilter<M> {
     /// # Errors
     /// [`WriteError`] if the operating system refuses to write the file.
     pub fn save_without_seed(&self, path: impl AsRef<Path>) -> Result<(), WriteError> {
-        published(path.as_ref(), |out| self.write_without_seed(out))
+        save(path.as_ref(), |out| self.write_without_seed(out))
     }
 
     fn write_into(&self, mut out: Writer<'_>) -> io::Result<Seal> {
@@ -321,13 +319,4 @@ impl FilterMut for AnyFilter {
     fn insert_all(&mut self, keys: &[KeyHash]) -> Result<u64, Full> {
         self.filter_mut().insert_all(keys)
     }
-}
-
-/// Writes a file whole or not at all.
-fn published(path: &Path, write: impl Fn(&mut dyn Write) -> io::Result<Seal>) -> Result<(), WriteError> {
-    publish(path, Access::Default, |out| {
-        let written = write(out);
-        written.map_err(|source| WriteError { action: "cannot write", file: path.display().to_string(), source })
-    })?;
-    Ok(())
 }
