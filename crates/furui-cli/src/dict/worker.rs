@@ -6,6 +6,12 @@ use furui::store::Directory;
 
 use crate::error::Error;
 
+/// The stack of the thread that merges.
+const STACK_BYTES: usize = 2 << 20;
+
+/// The memory that must be free before that thread is started: its stack and what it allocates at first.
+const THREAD_BYTES: usize = 2 * STACK_BYTES;
+
 /// A thread that builds and merges tries while lines are read.
 #[derive(Default)]
 pub struct Worker {
@@ -28,7 +34,12 @@ impl Worker {
         if self.running.is_none()
             && let Some(job) = dict.job()?
         {
-            let thread = thread::Builder::new().name("merge".into()).spawn(move || job.run());
+            // Where the system refuses a stack for its signals, the standard library aborts a thread that has just been
+            // started; this error comes first.
+            if Vec::<u8>::new().try_reserve_exact(THREAD_BYTES).is_err() {
+                return Err(furui::Error::NoMemory { what: "a thread that merges", bytes: THREAD_BYTES }.into());
+            }
+            let thread = thread::Builder::new().name("merge".into()).stack_size(STACK_BYTES).spawn(move || job.run());
             self.running = Some(thread.map_err(|error: io::Error| Error::io("cannot start", "a thread", error))?);
         }
         Ok(())
