@@ -3,7 +3,7 @@
 
 use std::hint::black_box;
 
-use furui::filter::{Recent, RecentTag};
+use furui::seen::{Recent, RecentTag};
 use furui::{HashSpec, KeyHash};
 
 use crate::clock::{median, ns_each};

@@ -5,9 +5,9 @@
 
 use furui::filter::{
     AnyFilter, BlockedBloom, Bloom, Concurrent, ConfigError, CountingBloom, FilterMut, Gamma, GrowingBloom,
-    InsertError, Mismatch, QuotientFilter, Recent, RingedBloom, RingedParams, SplitBlockBloom, StableBloom,
-    StableBloomLight,
+    InsertError, Mismatch, QuotientFilter, RingedBloom, RingedParams, SplitBlockBloom, StableBloom, StableBloomLight,
 };
+use furui::seen::Recent;
 use furui::{HashAlgorithm, HashSpec, Hashes, KeyHash};
 
 type Maker = fn() -> Box<dyn FilterMut>;

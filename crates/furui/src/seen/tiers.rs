@@ -1,9 +1,10 @@
 use super::counters::SeenCounters;
 use super::observed::Observed;
+use super::recent::Recent;
 use super::replacement::Front;
 use super::sizes::TierSizes;
 use crate::error::Result;
-use crate::filter::{Filter, FilterMut, Recent, StableBloomLight};
+use crate::filter::{Filter, FilterMut, StableBloomLight};
 use crate::hash::KeyHash;
 
 /// The cache in front of the exact set, which answers for keys that are repeated soon.

@@ -1,6 +1,6 @@
 use furui::KeyHash;
-use furui::filter::{ConfigError, FilterMut, Recent, RecentTag, StableBloom, StableBloomLight, stable_decrements};
-use furui::seen::{Clock as ClockCache, Lru, Observed};
+use furui::filter::{ConfigError, FilterMut, StableBloom, StableBloomLight, stable_decrements};
+use furui::seen::{Clock as ClockCache, Lru, Observed, Recent, RecentTag};
 
 use super::order::{Crawl, Mode, Outcome};
 use super::s3_fifo::S3Fifo;

@@ -13,11 +13,8 @@ use crate::hash::{HashAlgorithm, HashSpec, KeyHash};
 
 mod kernel;
 mod parquet;
-mod problem;
-mod thrift;
 
 pub use parquet::{MAX_PARQUET_BYTES, ParquetError};
-pub use problem::ParquetProblem;
 
 /// The size of a block in bytes.
 const BLOCK: usize = size_of::<kernel::Block>();

@@ -2,8 +2,9 @@ use std::fmt;
 use std::io::{self, Write};
 use std::ops::Deref;
 
-use super::{BLOCK, ParquetProblem, SplitBlockBloom, XXH64, thrift};
+use super::{BLOCK, SplitBlockBloom, XXH64};
 use crate::filter::ConfigError;
+use crate::format::{ParquetProblem, parquet};
 use crate::hash::HashSpec;
 
 /// The maximum size in bytes of a filter that all common readers of Parquet files accept: 128 MiB.
@@ -61,8 +62,8 @@ impl fmt::Display for ParquetError {
     }
 }
 
-impl From<thrift::Malformed> for ParquetError {
-    fn from(thrift::Malformed { offset, problem }: thrift::Malformed) -> Self {
+impl From<parquet::Malformed> for ParquetError {
+    fn from(parquet::Malformed { offset, problem }: parquet::Malformed) -> Self {
         Self::Invalid { offset, problem }
     }
 }
@@ -105,7 +106,7 @@ impl SplitBlockBloom {
     /// If the bytes are not a whole filter, or if its algorithm, hash or compression is not the only one that there is
     /// today; the message says which.
     pub fn from_parquet(bytes: &[u8]) -> Result<Self, ParquetError> {
-        let (header, length) = thrift::decode(bytes)?;
+        let (header, length) = parquet::decode(bytes)?;
         let invalid = |problem| ParquetError::Invalid { offset: header, problem };
         let Some(length) = usize::try_from(length).ok().filter(|&length| length > 0 && length % BLOCK == 0) else {
             return Err(invalid(ParquetProblem::Length(length)));
@@ -139,7 +140,7 @@ impl<M: Deref<Target = [u8]>> SplitBlockBloom<M> {
         if !self.blocks().is_power_of_two() || self.table.len() > MAX_PARQUET_BYTES {
             return Err(ParquetError::Size(self.table.len()));
         }
-        out.write_all(&thrift::encode(self.table.len() as u32)).map_err(ParquetError::Io)?;
+        out.write_all(&parquet::encode(self.table.len() as u32)).map_err(ParquetError::Io)?;
         out.write_all(&self.table).map_err(ParquetError::Io)
     }
 }

@@ -1,12 +1,14 @@
 use std::fmt;
 
-use super::BLOCK;
+/// The size of a block of the filter in bytes, by Parquet's specification.
+const BLOCK: usize = 32;
 
 /// What is wrong with bytes that should be a Bloom filter of a Parquet file, in a
-/// [`ParquetError`](super::ParquetError).
+/// [`ParquetError`](crate::filter::ParquetError).
 ///
 /// ```
-/// use furui::filter::{ParquetError, ParquetProblem, SplitBlockBloom};
+/// use furui::filter::{ParquetError, SplitBlockBloom};
+/// use furui::format::ParquetProblem;
 ///
 /// let error = SplitBlockBloom::from_parquet(b"\x15\x40 and no filter").unwrap_err();
 /// let ParquetError::Invalid { offset, problem } = error else { panic!("{error}") };

@@ -1,7 +1,6 @@
-use super::error::no_memory;
-use super::{ConfigError, Filter, FilterMut, Full};
 use crate::bits::arch::prefetch_for_write;
 use crate::bits::scale;
+use crate::filter::{ConfigError, Filter, FilterMut, Full};
 use crate::hash::{HashSpec, KeyHash};
 
 /// The prefetch distance, in keys.
@@ -36,12 +35,12 @@ const NEAR_BYTES: usize = 1 << 20;
 /// less at 1 %, and drop 0.3 to 0.5 % of the new keys; `u16` tags dropped 0.02 %, wider tags none. The layout is that
 /// of a processor cache.
 ///
-/// It is low level, a part of [`Seen`](crate::seen::Seen): it takes bare hashes, and nothing checks how the caller made
+/// It is low level, a part of [`Seen`](super::Seen): it takes bare hashes, and nothing checks how the caller made
 /// them.
 ///
 /// ```
 /// use furui::HashSpec;
-/// use furui::filter::Recent;
+/// use furui::seen::Recent;
 ///
 /// let mut recent = Recent::<u64>::new(1024)?;
 /// let keys = ["a", "b", "a"].map(|line| HashSpec::default().hash(line.as_bytes()));
@@ -127,7 +126,8 @@ impl<T: RecentTag, const WAYS: usize> Recent<T, WAYS> {
             });
         }
         let mut sets = Vec::new();
-        sets.try_reserve_exact(entries.div_ceil(WAYS)).map_err(|_| no_memory(entries, "recent keys"))?;
+        sets.try_reserve_exact(entries.div_ceil(WAYS))
+            .map_err(|_| ConfigError::NoMemory { count: entries, what: "recent keys" })?;
         sets.extend((0..entries.div_ceil(WAYS)).map(|set| [T::vacant(set); WAYS]));
         Ok(Self { sets, hash: HashSpec::default() })
     }

@@ -9,7 +9,9 @@
 //! 4 compression  1 UNCOMPRESSED
 //! ```
 
-use super::ParquetProblem;
+mod problem;
+
+pub use problem::ParquetProblem;
 
 /// The maximum length of a header: today 15 to 19 bytes, and room for future fields.
 const MAX_HEADER: usize = 4096;
@@ -35,7 +37,7 @@ mod kind {
 }
 
 /// A header for a bitset of `length` bytes.
-pub(super) fn encode(length: u32) -> Vec<u8> {
+pub(crate) fn encode(length: u32) -> Vec<u8> {
     // A field starts with its type and the difference between its number and that of the previous field.
     const STRUCT_1: u8 = 1 << 4 | kind::STRUCT;
     const STOP: u8 = 0;
@@ -55,15 +57,15 @@ pub(super) fn encode(length: u32) -> Vec<u8> {
 
 /// The error that bytes are not the header of a filter.
 #[derive(Debug)]
-pub(super) struct Malformed {
+pub(crate) struct Malformed {
     /// The offset of the first byte that cannot be read.
-    pub(super) offset: usize,
+    pub(crate) offset: usize,
     /// What is wrong at this offset.
-    pub(super) problem: ParquetProblem,
+    pub(crate) problem: ParquetProblem,
 }
 
 /// Reads a header, and returns the length of the header and that of the bitset after it, in bytes.
-pub(super) fn decode(bytes: &[u8]) -> Result<(usize, i64), Malformed> {
+pub(crate) fn decode(bytes: &[u8]) -> Result<(usize, i64), Malformed> {
     let mut input = Input { bytes: &bytes[..bytes.len().min(MAX_HEADER)], at: 0 };
     let mut length = None;
     let mut choices = [None; 3];
