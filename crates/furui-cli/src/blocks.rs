@@ -1,4 +1,4 @@
-//! Input in blocks of whole lines.
+//! Input in blocks of whole records, which usually are lines.
 
 use std::path::PathBuf;
 use std::time::Instant;
@@ -7,6 +7,7 @@ use crate::error::Error;
 use crate::input::{Fill, Input};
 use crate::interrupt::Interrupt;
 use crate::pipes;
+use crate::split::{BOM, Split, Splitter};
 
 /// How many bytes are read at a time. A block of this size stays in the second-level cache from the read to the write.
 const BLOCK: usize = 512 << 10;
@@ -17,7 +18,7 @@ const MAX_LINES: usize = 128 << 10;
 /// The maximum value of `--max-line`. Positions in a block are 32-bit numbers.
 pub const MOST_MAX_LINE: u64 = (1 << 32) - 2;
 
-/// Whole lines of one input, each with its separator.
+/// Whole records of one input, each with its separator. They are called lines here, though a record of a CSV file may have several.
 pub struct Block<'a> {
     pub bytes: &'a mut [u8],
     /// The positions of the separators, ascending, counted from `start` bytes before the block. The last one ends the block.
@@ -25,20 +26,45 @@ pub struct Block<'a> {
     start: u32,
     /// The name of the input.
     input: &'a str,
-    /// The number of lines of the input that came in earlier blocks.
+    /// The number of lines of the input that came in earlier blocks. Those within quotes count, too.
     before: u64,
+    split: Split,
+    /// True if the block is the first line of an input, which is its header.
+    pub is_header: bool,
+    /// True if the block begins an input.
+    is_first: bool,
 }
 
 impl Block<'_> {
     /// The file and number of the line with this index, for messages.
     pub fn place(&self, index: usize) -> String {
-        format!("{}: line {}", self.input, self.before + index as u64 + 1)
+        let earlier = match self.split {
+            Split::Lines(_) => index as u64,
+            Split::Csv(_) if index == 0 => 0,
+            Split::Csv(_) => newlines(&self.bytes[..self.next_line(index - 1)]),
+        };
+        format!("{}: line {}", self.input, self.before + earlier + 1)
+    }
+
+    /// A byte order mark at the beginning of the input.
+    pub fn mark(&self) -> &'static [u8] {
+        if self.is_first && self.bytes.starts_with(BOM) { BOM } else { b"" }
+    }
+
+    /// The name of the input.
+    pub fn input(&self) -> &str {
+        self.input
     }
 
     /// The line with this index, without its separator.
     pub fn line(&self, index: usize) -> &[u8] {
         let start = if index == 0 { 0 } else { self.next_line(index - 1) };
         &self.bytes[start..self.next_line(index) - 1]
+    }
+
+    /// Leaves only the first lines.
+    pub fn truncate(&mut self, lines: usize) {
+        self.ends = &self.ends[..lines];
     }
 
     /// How many lines there are.
@@ -63,6 +89,10 @@ impl Block<'_> {
     }
 }
 
+fn newlines(bytes: &[u8]) -> u64 {
+    memchr::memchr_iter(b'\n', bytes).count() as u64
+}
+
 /// The result of waiting for a block.
 pub enum Next<'a> {
     Block(Block<'a>),
@@ -80,7 +110,10 @@ pub enum Next<'a> {
 pub struct Blocks<'a> {
     files: std::vec::IntoIter<PathBuf>,
     current: Option<Input>,
+    splitter: Splitter,
+    /// The byte that ends a line.
     separator: u8,
+    options: Reading,
     interrupt: &'a Interrupt,
     buffer: Vec<u8>,
     /// How many bytes of the buffer are filled.
@@ -99,8 +132,6 @@ pub struct Blocks<'a> {
     input_bytes: u64,
     /// True after [`enlarge`](Self::enlarge): blocks are large, and a read waits a moment for more input.
     large: bool,
-    /// The maximum length of a line without its separator. A longer line is an error, or is cut.
-    max_line: usize,
     /// True if a line that is too long is cut instead of being an error.
     cuts: bool,
     /// The error that comes after the lines in the buffer.
@@ -110,15 +141,37 @@ pub struct Blocks<'a> {
     skipped: bool,
 }
 
+/// How inputs are read.
+#[derive(Clone, Copy, Debug)]
+pub struct Reading {
+    pub split: Split,
+    /// True if the first line of each input is its header, and a block by itself.
+    pub header: bool,
+    /// The maximum length of a line without its separator. A longer line is an error, or is cut.
+    pub max_line: usize,
+    /// True if compressed inputs are decoded.
+    pub decodes: bool,
+}
+
+impl Reading {
+    /// Reads plain lines.
+    #[cfg(any(test, feature = "node"))]
+    pub fn lines(max_line: usize) -> Self {
+        Self { split: Split::Lines(b'\n'), header: false, max_line, decodes: false }
+    }
+}
+
 impl<'a> Blocks<'a> {
-    /// Reads `files`, or standard input if there are none. "-" is standard input. A line of more than `max_line` bytes is
-    /// an error, which is returned after the lines before it.
-    pub fn new(files: &[PathBuf], separator: u8, max_line: usize, interrupt: &'a Interrupt) -> Self {
+    /// Reads `files`, or standard input if there are none. "-" is standard input. A line that is too long is an error, which is
+    /// returned after the lines before it.
+    pub fn new(files: &[PathBuf], options: Reading, interrupt: &'a Interrupt) -> Self {
         let files = if files.is_empty() { vec![PathBuf::from("-")] } else { files.to_vec() };
         Self {
             files: files.into_iter(),
             current: None,
-            separator,
+            splitter: Splitter::new(options.split),
+            separator: options.split.separator(),
+            options,
             interrupt,
             buffer: vec![0; BLOCK],
             filled: 0,
@@ -129,7 +182,6 @@ impl<'a> Blocks<'a> {
             input_lines: 0,
             input_bytes: 0,
             large: false,
-            max_line,
             cuts: false,
             failure: None,
             skip: None,
@@ -187,10 +239,15 @@ impl<'a> Blocks<'a> {
             }
         }
         let first = self.lines_done;
-        self.lines_done = (first + MAX_LINES).min(self.ends.len());
+        let is_first = self.input_lines == 0;
+        let is_header = is_first && self.options.header;
+        self.lines_done = if is_header { first + 1 } else { (first + MAX_LINES).min(self.ends.len()) };
         let start = std::mem::replace(&mut self.done, self.ends[self.lines_done - 1] as usize + 1);
         let before = self.input_lines;
-        self.input_lines += (self.lines_done - first) as u64;
+        self.input_lines += match self.options.split {
+            Split::Lines(_) => (self.lines_done - first) as u64,
+            Split::Csv(_) => newlines(&self.buffer[start..self.done]),
+        };
         self.input_bytes += (self.done - start) as u64;
         Ok(Next::Block(Block {
             bytes: &mut self.buffer[start..self.done],
@@ -198,6 +255,9 @@ impl<'a> Blocks<'a> {
             start: start as u32,
             input: &self.input,
             before,
+            split: self.options.split,
+            is_header,
+            is_first,
         }))
     }
 
@@ -214,7 +274,7 @@ impl<'a> Blocks<'a> {
         self.done = 0;
         self.lines_done = 0;
         self.ends.clear();
-        let mut scanned = 0;
+        self.splitter.reset();
         if self.buffer.len() > LARGE_BLOCK && self.filled < LARGE_BLOCK {
             // The buffer was grown for a long line, which has been handed out.
             self.buffer.truncate(LARGE_BLOCK);
@@ -231,7 +291,7 @@ impl<'a> Blocks<'a> {
                 }
                 match self.files.next() {
                     Some(path) => {
-                        let input = match (Input::open(&path), self.skip) {
+                        let input = match (Input::open(&path, self.options.decodes), self.skip) {
                             (Err(error), Some(skip)) => {
                                 skip(&error);
                                 self.skipped = true;
@@ -261,12 +321,11 @@ impl<'a> Blocks<'a> {
                     self.filled += 1;
                 }
             }
-            // The bytes scanned before contain no separator, or they would have been handed out.
-            furui::bits::byte_positions(&self.buffer[scanned..self.filled], self.separator, &mut self.ends);
-            if scanned > 0 {
-                self.ends.iter_mut().for_each(|end| *end += scanned as u32);
+            self.splitter.find(&self.buffer[..self.filled], &mut self.ends);
+            if state == Fill::End && self.splitter.is_open() && self.filled > 0 {
+                // A quote that is not closed takes the rest of the input.
+                self.ends.push(self.filled as u32 - 1);
             }
-            scanned = self.filled;
             self.stop_at_long_line();
             if !self.ends.is_empty() {
                 return Ok(Fill::Some);
@@ -278,12 +337,12 @@ impl<'a> Blocks<'a> {
                 return Err(error);
             }
             if self.current.is_some() && self.filled == self.buffer.len() {
-                if self.filled > self.max_line {
+                if self.filled > self.options.max_line {
                     // The rest of a line that is cut is read only to find its end.
-                    self.filled = self.max_line + 1;
-                    scanned = self.filled;
+                    self.filled = self.options.max_line + 1;
+                    self.splitter.cut(self.filled);
                 } else {
-                    self.grow((self.filled * 2).min(self.max_line + if self.cuts { BLOCK } else { 1 }))?;
+                    self.grow((self.filled * 2).min(self.options.max_line + if self.cuts { BLOCK } else { 1 }))?;
                 }
             }
         }
@@ -291,19 +350,19 @@ impl<'a> Blocks<'a> {
 
     /// Keeps the lines in the buffer that precede the first one that is too long, and stores the error to return after them.
     fn stop_at_long_line(&mut self) {
-        if self.cuts || self.filled <= self.max_line {
+        if self.cuts || self.filled <= self.options.max_line {
             return;
         }
         let mut start = 0;
         let too_long = |&end: &u32| {
             let length = end as usize - start;
             start = end as usize + 1;
-            length > self.max_line
+            length > self.options.max_line
         };
         match self.ends.iter().position(too_long) {
             Some(line) => self.ends.truncate(line),
             // The last line, whose separator has not arrived.
-            None if self.filled - start > self.max_line => {}
+            None if self.filled - start > self.options.max_line => {}
             None => return,
         }
         let before = self.ends.last().map_or(0, |&end| u64::from(end) + 1);
@@ -312,7 +371,7 @@ impl<'a> Blocks<'a> {
             self.input,
             self.input_lines + self.ends.len() as u64 + 1,
             self.input_bytes + before,
-            self.max_line
+            self.options.max_line
         )));
     }
 
@@ -341,7 +400,7 @@ mod tests {
         let lengths = [1, MOST, 7 * MOST + 5, 0, MOST + 1, 3, 4 * MOST];
         fs::write(&path, lengths.map(line).concat().trim_ascii_end()).expect("a file for the test");
         let interrupt = Interrupt::ignore();
-        let mut blocks = Blocks::new(std::slice::from_ref(&path), b'\n', MOST, &interrupt).cutting();
+        let mut blocks = Blocks::new(std::slice::from_ref(&path), Reading::lines(MOST), &interrupt).cutting();
         let mut found = Vec::new();
         while let Some(block) = blocks.next().expect("it can be read") {
             found.extend(block.lines().map(<[u8]>::len));

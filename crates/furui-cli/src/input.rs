@@ -5,6 +5,7 @@ use std::io::{self, ErrorKind, Read};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use crate::decode::{Compression, Decoder, Start};
 use crate::error::Error;
 use crate::interrupt::{Interrupt, Wait};
 use crate::pipes;
@@ -20,6 +21,18 @@ pub struct Input {
     pub name: String,
     /// True for a pipe or a terminal, where a read may wait.
     waits: bool,
+    decoding: Decoding,
+    /// The error that comes after the bytes that were read.
+    failure: Option<Error>,
+}
+
+/// Whether an input is decoded.
+enum Decoding {
+    /// The first bytes, which tell it, have not arrived.
+    Unknown,
+    No,
+    /// The file is the pipe of this decoder.
+    By(Decoder),
 }
 
 /// The result of a read.
@@ -35,7 +48,8 @@ pub enum Fill {
 }
 
 impl Input {
-    pub fn open(path: &Path) -> Result<Self, Error> {
+    /// Opens a file, or standard input for "-". If `decodes`, compressed contents are decoded.
+    pub fn open(path: &Path, decodes: bool) -> Result<Self, Error> {
         let (file, name) = if path.as_os_str() == "-" {
             (standard_input(), "standard input".to_string())
         } else {
@@ -48,12 +62,72 @@ impl Input {
             return Err(describe(io::Error::from(ErrorKind::IsADirectory)));
         }
         pipes::widen(&file);
-        Ok(Self { file, name, waits: !kind.is_file() })
+        let decoding = if decodes { Decoding::Unknown } else { Decoding::No };
+        Ok(Self { file, name, waits: !kind.is_file(), decoding, failure: None })
     }
 
     /// True if a read would wait now.
     pub fn would_wait(&self, interrupt: &Interrupt) -> bool {
         self.waits && interrupt.ready(&self.file, Duration::ZERO) != Wait::Ready
+    }
+
+    /// Reads until the first bytes tell whether the input is compressed. If it is, starts a decoder, and removes them from the buffer,
+    /// which must hold nothing else.
+    fn look(
+        &mut self,
+        buffer: &mut [u8],
+        filled: &mut usize,
+        interrupt: &Interrupt,
+        until: Option<Instant>,
+    ) -> Result<Wait, Error> {
+        while let Decoding::Unknown = self.decoding {
+            let wait = match (self.waits, until) {
+                (false, _) => interrupt.check(),
+                (true, None) => interrupt.wait(&self.file),
+                (true, Some(until)) => interrupt.ready(&self.file, until.saturating_duration_since(Instant::now())),
+            };
+            if wait != Wait::Ready {
+                return Ok(wait);
+            }
+            let count = self.read(&mut buffer[*filled..])?;
+            *filled += count.unwrap_or(0);
+            match Compression::of(&buffer[..*filled]) {
+                Start::Compressed(compression) => {
+                    let file = self.file.try_clone();
+                    let started = file.and_then(|file| Decoder::start(compression, buffer[..*filled].to_vec(), file));
+                    let (pipe, decoder) = started.map_err(|error| Error::io("cannot decode", &self.name, error))?;
+                    *filled = 0;
+                    (self.file, self.waits, self.decoding) = (pipe, true, Decoding::By(decoder));
+                }
+                Start::Short if count != Some(0) => {}
+                Start::Short | Start::Plain => self.decoding = Decoding::No,
+            }
+        }
+        Ok(Wait::Ready)
+    }
+
+    /// Reads once. `None` if the read was interrupted, or would have had to wait.
+    fn read(&mut self, buffer: &mut [u8]) -> Result<Option<usize>, Error> {
+        match self.file.read(buffer) {
+            Ok(count) => Ok(Some(count)),
+            Err(error) if error.kind() == ErrorKind::Interrupted => Ok(None),
+            // Another process has made standard input non-blocking, so the loop waits by a poll.
+            Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                self.waits = true;
+                Ok(None)
+            }
+            Err(error) => Err(Error::io("cannot read", &self.name, error)),
+        }
+    }
+
+    /// Ends the decoder, if there is one, at the end of its pipe.
+    fn finish(&mut self) -> Result<(), Error> {
+        match std::mem::replace(&mut self.decoding, Decoding::No) {
+            Decoding::By(decoder) => {
+                decoder.finish().map_err(|problem| Error::Message(format!("{}: {problem}", self.name)))
+            }
+            Decoding::Unknown | Decoding::No => Ok(()),
+        }
     }
 
     /// Reads the available bytes. If there are none, waits until `until`; with `patience`, then waits a moment longer
@@ -66,9 +140,21 @@ impl Input {
         patient: bool,
         until: Option<Instant>,
     ) -> Result<Fill, Error> {
+        if let Some(error) = self.failure.take() {
+            return Err(error);
+        }
         let mut state = Fill::Some;
-        let before = *filled;
         let mut first = None;
+        let mut before = *filled;
+        if let Decoding::Unknown = self.decoding {
+            before = 0;
+            match self.look(buffer, filled, interrupt, until)? {
+                Wait::Interrupted => return Ok(Fill::Interrupted),
+                Wait::Nothing => return Ok(Fill::Some),
+                Wait::Ready if *filled > 0 => first = Some(Instant::now()),
+                Wait::Ready => {}
+            }
+        }
         while *filled < buffer.len() {
             let wait = match (self.waits, first) {
                 (false, _) => interrupt.check(),
@@ -89,16 +175,23 @@ impl Input {
                 Wait::Interrupted if *filled > before => break,
                 Wait::Interrupted => return Ok(Fill::Interrupted),
             }
-            match self.file.read(&mut buffer[*filled..]) {
-                Ok(0) => {
+            let read = self.read(&mut buffer[*filled..]).and_then(|count| match count {
+                Some(0) => self.finish().map(|()| count),
+                count => Ok(count),
+            });
+            match read {
+                Ok(Some(0)) => {
                     state = Fill::End;
                     break;
                 }
-                Ok(count) => *filled += count,
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                // Another process has made standard input non-blocking, so the loop waits by a poll.
-                Err(error) if error.kind() == ErrorKind::WouldBlock => self.waits = true,
-                Err(error) => return Err(Error::io("cannot read", &self.name, error)),
+                Ok(Some(count)) => *filled += count,
+                Ok(None) => {}
+                // The bytes before the error are handed out first.
+                Err(error) if *filled > before => {
+                    self.failure = Some(error);
+                    break;
+                }
+                Err(error) => return Err(error),
             }
         }
         Ok(state)

@@ -2,6 +2,7 @@
 
 mod blocks;
 mod cli;
+mod decode;
 mod dict;
 mod error;
 mod filter;
@@ -21,6 +22,7 @@ mod progress;
 mod report;
 mod seen;
 mod size;
+mod split;
 mod store;
 mod streams;
 mod wait;

@@ -1,6 +1,7 @@
 //! Operations on pipes that files do not have.
 
 use std::fs::File;
+use std::io;
 #[cfg(unix)]
 use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
@@ -27,6 +28,22 @@ pub fn widen(file: &File) {
 
 #[cfg(not(target_os = "linux"))]
 pub fn widen(_: &File) {}
+
+/// A new pipe: what is written to the second file is read from the first.
+#[cfg(unix)]
+pub fn pipe() -> io::Result<(File, File)> {
+    use std::os::fd::OwnedFd;
+    let (reader, writer) = io::pipe()?;
+    Ok((File::from(OwnedFd::from(reader)), File::from(OwnedFd::from(writer))))
+}
+
+/// A new pipe: what is written to the second file is read from the first.
+#[cfg(windows)]
+pub fn pipe() -> io::Result<(File, File)> {
+    use std::os::windows::io::OwnedHandle;
+    let (reader, writer) = io::pipe()?;
+    Ok((File::from(OwnedHandle::from(reader)), File::from(OwnedHandle::from(writer))))
+}
 
 /// Opens a pipe a second time, in non-blocking mode. Other processes that write to the pipe are not affected, as they would be
 /// if the mode of the open file were changed. Returns `None` where the system cannot do that.

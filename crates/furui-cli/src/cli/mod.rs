@@ -2,6 +2,7 @@
 
 mod dict;
 mod filter;
+mod lines;
 pub mod notes;
 mod seen;
 
@@ -11,13 +12,15 @@ use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum, 
 use clap_complete::Shell;
 use furui::HashAlgorithm;
 
-use crate::blocks::{Blocks, MOST_MAX_LINE};
+use crate::blocks::{Blocks, MOST_MAX_LINE, Reading};
 use crate::interrupt::Interrupt;
 use crate::network::{self, NetworkCommand};
-use crate::{number, size};
+use crate::size;
+use crate::split::Split;
 
 pub use dict::*;
 pub use filter::*;
+pub use lines::{LineOptions, Policy};
 use seen::memory;
 pub use seen::*;
 
@@ -155,6 +158,9 @@ pub struct InputOptions {
     /// The longest line that is allowed: a longer one is an error, and the lines before it are kept
     #[arg(long, value_name = "SIZE", value_parser = max_line, default_value = "64MiB")]
     pub max_line: usize,
+    /// Read compressed input as it is. Otherwise gzip, zstd, xz, bzip2 and lz4 are decoded, which their first bytes tell
+    #[arg(long)]
+    pub no_decompress: bool,
 }
 
 impl InputOptions {
@@ -163,25 +169,16 @@ impl InputOptions {
         if self.null { 0 } else { b'\n' }
     }
 
-    /// The lines.
-    pub fn blocks<'a>(&self, interrupt: &'a Interrupt) -> Blocks<'a> {
-        Blocks::new(&self.files, self.separator(), self.max_line, interrupt)
+    /// How the input is read if its lines are plain.
+    pub fn reading(&self) -> Reading {
+        let split = Split::Lines(self.separator());
+        Reading { split, header: false, max_line: self.max_line, decodes: !self.no_decompress }
     }
-}
 
-/// The part of a line that is its key.
-#[derive(Args)]
-pub struct LineOptions {
-    /// The key is the N-th field, counted from 1 (a line without it has the empty key)
-    #[arg(short, long, value_name = "N", value_parser = number::between::<u32>(1, u32::MAX.into()))]
-    pub field: Option<u32>,
-    /// The separator of fields: one byte [default: tab]
-    #[arg(short, long, value_name = "C", default_value = "\t", hide_default_value = true, requires = "field", value_parser = delimiter)]
-    pub delimiter: u8,
-    /// The key is the canonical form of the URL (scheme and host in lower case, dots resolved, no default port, no
-    /// fragment); a line that is no http, https, ftp, ws or wss URL is its own key
-    #[arg(long)]
-    pub url: bool,
+    /// The lines of the input.
+    pub fn blocks<'a>(&self, interrupt: &'a Interrupt) -> Blocks<'a> {
+        Blocks::new(&self.files, self.reading(), interrupt)
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -202,18 +199,6 @@ impl From<HashName> for HashAlgorithm {
             HashName::Sha1 => Self::Sha1,
             HashName::Xxh64 => Self::Xxh64,
         }
-    }
-}
-
-/// Parses a field delimiter: one byte, or the escape `\\t` or `\\0`.
-fn delimiter(text: &str) -> Result<u8, String> {
-    match text {
-        "\\t" => Ok(b'\t'),
-        "\\0" => Ok(0),
-        _ => match text.as_bytes() {
-            [byte] => Ok(*byte),
-            _ => Err("must be one byte (\\t and \\0 are understood)".into()),
-        },
     }
 }
 

@@ -14,7 +14,7 @@ use furui::{HashAlgorithm, HashSpec, Hashes};
 use super::file::{SeedPlace, refuse_unwritable, replace};
 use super::gather::{Gathered, Repeats};
 use super::seed::read_or_made;
-use crate::cli::{BuildOptions, FilterKind, GammaName, InputOptions};
+use crate::cli::{BuildOptions, FilterKind, GammaName, InputOptions, LineOptions};
 use crate::error::Error;
 use crate::interrupt::Interrupt;
 use crate::keys::Keys;
@@ -47,7 +47,7 @@ pub fn run(options: &BuildOptions) -> Result<ExitCode, Error> {
     refuse_to_replace_input(options)?;
     refuse_unwritable(&options.output)?;
     let (spec, place) = hash_spec(options)?;
-    let keys = Keys::new(spec, &options.lines);
+    let mut keys = Keys::new(spec, &options.lines)?;
     if options.capacity.is_none() {
         // A filter for one line is made first, so that invalid options are refused before anything is read.
         drop(new_filter(options, keys.hasher.spec(), 1)?);
@@ -55,22 +55,22 @@ pub fn run(options: &BuildOptions) -> Result<ExitCode, Error> {
     let filter = match options.capacity {
         Some(0) => return Err(Error::Message("--capacity 0: a filter is for at least one line".into())),
         // Each line gets one copy, however often it occurs, so that removing it once removes it.
-        _ if options.kind == FilterKind::Quotient && !options.no_remove => gathered(options, &keys)?,
-        Some(capacity) => filled(new_filter(options, keys.hasher.spec(), capacity)?, options, &keys)?,
+        _ if options.kind == FilterKind::Quotient && !options.no_remove => gathered(options, &mut keys)?,
+        Some(capacity) => filled(new_filter(options, keys.hasher.spec(), capacity)?, options, &mut keys)?,
         None if progress::total(&options.input.files).is_some() => {
-            let capacity = count(options, &keys)?;
-            filled(new_filter(options, keys.hasher.spec(), capacity)?, options, &keys)?
+            let capacity = count(options, &mut keys)?;
+            filled(new_filter(options, keys.hasher.spec(), capacity)?, options, &mut keys)?
         }
         None => match options.kind {
             FilterKind::Bloom => {
                 let growing = GrowingBloom::with_rate(options.fpr)?.hashed_by(keys.hasher.spec());
-                filled(AnyFilter::Growing(growing), options, &keys)?
+                filled(AnyFilter::Growing(growing), options, &mut keys)?
             }
             FilterKind::Stable | FilterKind::StableLight => {
                 let reason = "a stable filter forgets: say with --capacity how many lines it is to remember";
                 return Err(Error::Message(reason.into()));
             }
-            _ => gathered(options, &keys)?,
+            _ => gathered(options, &mut keys)?,
         },
     };
     replace(&filter, &options.output, place)?;
@@ -166,8 +166,8 @@ fn remembered(capacity: u64, per_key: usize, rounds: f64) -> usize {
 }
 
 /// Puts all lines into a filter.
-fn filled(mut filter: AnyFilter, options: &BuildOptions, keys: &Keys) -> Result<AnyFilter, Error> {
-    each_block(&options.input, keys, "building", |hashes| {
+fn filled(mut filter: AnyFilter, options: &BuildOptions, keys: &mut Keys) -> Result<AnyFilter, Error> {
+    each_block(&options.input, &options.lines, keys, "building", |hashes| {
         filter.insert_hashes(hashes).map(drop).map_err(|error| not_inserted(&options.output, error))
     })?;
     Ok(filter)
@@ -175,10 +175,10 @@ fn filled(mut filter: AnyFilter, options: &BuildOptions, keys: &Keys) -> Result<
 
 /// Reads the input once, and estimates for how many different lines a filter needs room, rather too many than too few.
 /// For a stable filter, repeats count as well, because each insertion makes it forget.
-pub fn count(options: &BuildOptions, keys: &Keys) -> Result<u64, Error> {
+pub fn count(options: &BuildOptions, keys: &mut Keys) -> Result<u64, Error> {
     if matches!(options.kind, FilterKind::Stable | FilterKind::StableLight) {
         let mut lines: u64 = 0;
-        each_block(&options.input, keys, "counting", |hashes| {
+        each_block(&options.input, &options.lines, keys, "counting", |hashes| {
             lines += hashes.len() as u64;
             Ok(())
         })?;
@@ -187,13 +187,15 @@ pub fn count(options: &BuildOptions, keys: &Keys) -> Result<u64, Error> {
     // One bit for 16 bytes of input: the error is well below 1 %, whatever the lengths of the lines.
     let bytes = progress::total(&options.input.files).unwrap_or(0);
     let mut counter = Bloom::from_parts((bytes / 16).max(1 << 20), 1)?.hashed_by(keys.hasher.spec());
-    each_block(&options.input, keys, "counting", |hashes| Ok(counter.insert_hashes(hashes).map(drop)?))?;
+    each_block(&options.input, &options.lines, keys, "counting", |hashes| {
+        Ok(counter.insert_hashes(hashes).map(drop)?)
+    })?;
     let estimate = counter.cardinality();
     Ok((estimate.value + 4.0 * estimate.error).ceil().max(1.0) as u64)
 }
 
 /// Gathers the hashes of all lines, and then builds a filter for exactly as many, unless the capacity is given.
-fn gathered(options: &BuildOptions, keys: &Keys) -> Result<AnyFilter, Error> {
+fn gathered(options: &BuildOptions, keys: &mut Keys) -> Result<AnyFilter, Error> {
     let (repeats, remedy) = match options.kind {
         // A counting filter gets room for repeats, too.
         FilterKind::Counting => (Repeats::Kept, "say with --capacity how many different ones there will be"),
@@ -203,7 +205,7 @@ fn gathered(options: &BuildOptions, keys: &Keys) -> Result<AnyFilter, Error> {
         _ => (Repeats::Dropped, "say with --capacity how many different ones there will be"),
     };
     let mut all = Gathered::new(repeats, remedy);
-    each_block(&options.input, keys, "reading", |hashes| all.take(hashes))?;
+    each_block(&options.input, &options.lines, keys, "reading", |hashes| all.take(hashes))?;
     let (all, distinct) = all.finish();
     let mut filter = new_filter(options, keys.hasher.spec(), options.capacity.unwrap_or(distinct).max(1))?;
     filter.insert_all(&all).map_err(|full| not_inserted(&options.output, full.into()))?;
@@ -213,19 +215,24 @@ fn gathered(options: &BuildOptions, keys: &Keys) -> Result<AnyFilter, Error> {
 /// Calls `each` with the hashes of the lines of each block. `what` names the work in a progress bar.
 pub fn each_block(
     input: &InputOptions,
-    keys: &Keys,
+    lines: &LineOptions,
+    keys: &mut Keys,
     what: &'static str,
     mut each: impl FnMut(&Hashes) -> Result<(), Error>,
 ) -> Result<(), Error> {
     let interrupt = Interrupt::ignore();
-    let mut blocks = input.blocks(&interrupt);
+    let mut blocks = lines.blocks(input, &interrupt);
     let mut progress = Progress::new(what, &input.files);
     let mut hashes = Hashes::new(&keys.hasher);
-    while let Some(block) = blocks.next()? {
-        keys.hash_all(&block, &mut hashes);
+    while let Some(mut block) = blocks.next()? {
         progress.advance(block.bytes.len());
-        each(&hashes)?;
+        if keys.header(&block)?.is_none() {
+            keys.hash_all(&mut block, &mut hashes);
+            each(&hashes)?;
+            keys.failure()?;
+        }
     }
+    keys.report();
     Ok(())
 }
 

@@ -11,7 +11,7 @@ use furui::{HashAlgorithm, HashSpec};
 
 use super::build::{count, each_block};
 use super::compare::lines;
-use crate::cli::{BuildOptions, InputOptions, InsertOptions};
+use crate::cli::{BuildOptions, InputOptions, InsertOptions, LineOptions};
 use crate::error::Error;
 use crate::keys::Keys;
 use crate::memory;
@@ -45,7 +45,7 @@ pub fn build(options: &BuildOptions) -> Result<ExitCode, Error> {
     }
     let seed = options.hash_seed.unwrap_or_else(|| HashSpec::random().seed);
     let spec = HashSpec { algorithm: options.hash.map_or(HashAlgorithm::Xxh3, Into::into), seed };
-    let keys = Keys::new(spec, &options.lines);
+    let mut keys = Keys::new(spec, &options.lines)?;
     if options.capacity.is_none() && progress::total(&options.input.files).is_none() {
         let reason = "a cascade filter does not keep its lines in memory: say with --capacity how many it is for";
         return Err(Error::Message(reason.into()));
@@ -57,12 +57,12 @@ pub fn build(options: &BuildOptions) -> Result<ExitCode, Error> {
     if path.exists() && Manifest::load(&Directory::open_read_only(path)?)?.is_some() {
         return Err(furui::Error::store(path.display().to_string(), StoreProblem::Occupied).into());
     }
-    let capacity = options.capacity.map_or_else(|| count(options, &keys), Ok)?;
+    let capacity = options.capacity.map_or_else(|| count(options, &mut keys), Ok)?;
     furui::store::Fingerprints::with_rate(capacity, options.fpr)?;
     let settings = CascadeOptions { memory: memory_of(options.memory), hash: Some(spec), journal: false };
     let directory = Directory::open(path)?.mapped(false);
     let filter = CascadeFilter::create_with(directory, capacity, options.fpr, settings)?;
-    fill(filter, &options.input, &keys, "building", path)
+    fill(filter, &options.input, &options.lines, &mut keys, "building", path)
 }
 
 /// `furui filter insert` into a cascade filter.
@@ -70,8 +70,8 @@ pub fn insert(options: &InsertOptions) -> Result<ExitCode, Error> {
     let path = &options.change.filter;
     let settings = CascadeOptions { memory: memory_of(options.memory), hash: None, journal: false };
     let filter = CascadeFilter::open_with(open_to_write(path, &options.wait)?.mapped(false), settings)?;
-    let keys = Keys::new(filter.hash_spec(), &options.change.lines);
-    fill(filter, &options.change.input, &keys, "reading", path)
+    let mut keys = Keys::new(filter.hash_spec(), &options.change.lines)?;
+    fill(filter, &options.change.input, &options.change.lines, &mut keys, "reading", path)
 }
 
 /// Opens a cascade filter to look lines up.
@@ -94,11 +94,12 @@ fn memory_of(asked: Option<u64>) -> u64 {
 fn fill(
     mut filter: CascadeFilter,
     input: &InputOptions,
-    keys: &Keys,
+    lines: &LineOptions,
+    keys: &mut Keys,
     what: &'static str,
     path: &Path,
 ) -> Result<ExitCode, Error> {
-    let inserted = each_block(input, keys, what, |hashes| Ok(filter.insert_hashes(hashes)?));
+    let inserted = each_block(input, lines, keys, what, |hashes| Ok(filter.insert_hashes(hashes)?));
     let published = filter.publish();
     // The first error explains more than one that follows from it.
     inserted?;

@@ -6,16 +6,14 @@ use std::process::ExitCode;
 use furui::filter::{AnyFilter, FilterMut, Full, InsertError, QuotientFilter};
 use furui::{HashSpec, Hashes, KeyHash};
 
-use super::build::{not_inserted, warn_if_too_full};
+use super::build::{each_block, not_inserted, warn_if_too_full};
 use super::file::{Held, save};
 use super::gather::{Gathered, Repeats};
 use super::resize::{double, tell};
 use super::seed::given;
 use crate::cli::{ChangeOptions, InsertOptions};
 use crate::error::Error;
-use crate::interrupt::Interrupt;
 use crate::keys::Keys;
-use crate::progress::Progress;
 use crate::report::counted;
 
 /// The exit code if some lines were not in the filter.
@@ -39,7 +37,7 @@ pub fn insert(options: &InsertOptions) -> Result<ExitCode, Error> {
         }
     } else {
         let spec = held.filter.hash_spec();
-        each_block(options, spec, |hashes| {
+        each_change(options, spec, |hashes| {
             held.filter.insert_hashes(hashes).map(drop).map_err(|error| not_inserted(path, error))
         })?;
     }
@@ -61,7 +59,7 @@ pub fn remove(options: &ChangeOptions) -> Result<ExitCode, Error> {
             missing += u64::from(!filter.remove_hash(hash).map_err(|error| named(options, error))?);
         }
     } else {
-        each_block(options, spec, |hashes| {
+        each_change(options, spec, |hashes| {
             let removed = held.filter.remove_hashes(hashes).map_err(|error| named(options, error))?;
             missing += hashes.len() as u64 - removed;
             Ok(())
@@ -91,7 +89,7 @@ fn insert_into(filter: &mut QuotientFilter, options: &ChangeOptions) -> Result<(
         }
         return filter.insert_all(&all).map(drop).map_err(|full| not_inserted(path, full.into()));
     }
-    each_block(options, filter.hash_spec(), |hashes| {
+    each_change(options, filter.hash_spec(), |hashes| {
         // Keys that are inserted twice into a set change nothing, so the batch is repeated.
         while let Err(error) = filter.insert_hashes(hashes) {
             match error {
@@ -107,7 +105,7 @@ fn insert_into(filter: &mut QuotientFilter, options: &ChangeOptions) -> Result<(
 fn gathered(options: &ChangeOptions, spec: HashSpec) -> Result<Vec<KeyHash>, Error> {
     let mut all =
         Gathered::new(Repeats::Dropped, "split the input into parts without common lines, and run once for each");
-    each_block(options, spec, |hashes| all.take(hashes))?;
+    each_change(options, spec, |hashes| all.take(hashes))?;
     Ok(all.finish().0)
 }
 
@@ -115,20 +113,11 @@ fn named(options: &ChangeOptions, error: furui::filter::ConfigError) -> Error {
     Error::Message(format!("{}: {error}", options.filter.display()))
 }
 
-fn each_block(
+fn each_change(
     options: &ChangeOptions,
     spec: HashSpec,
-    mut change: impl FnMut(&Hashes) -> Result<(), Error>,
+    change: impl FnMut(&Hashes) -> Result<(), Error>,
 ) -> Result<(), Error> {
-    let keys = Keys::new(spec, &options.lines);
-    let interrupt = Interrupt::ignore();
-    let mut blocks = options.input.blocks(&interrupt);
-    let mut progress = Progress::new("reading", &options.input.files);
-    let mut hashes = Hashes::new(&keys.hasher);
-    while let Some(block) = blocks.next()? {
-        keys.hash_all(&block, &mut hashes);
-        progress.advance(block.bytes.len());
-        change(&hashes)?;
-    }
-    Ok(())
+    let mut keys = Keys::new(spec, &options.lines)?;
+    each_block(&options.input, &options.lines, &mut keys, "reading", change)
 }

@@ -50,26 +50,36 @@ pub fn run(options: &TestOptions) -> Result<ExitCode, Error> {
         true => Asked::Cascade(Box::new(cascade::open(&options.filter)?)),
         false => Asked::File(open(&options.filter, given(&options.seed)?)?),
     };
-    let keys = Keys::new(filter.hash_spec(), &options.lines);
+    let mut keys = Keys::new(filter.hash_spec(), &options.lines)?;
     let interrupt = Interrupt::ignore();
     let mut output = Output::new(options.quiet || options.count)?;
-    let mut blocks = options.input.blocks(&interrupt).skipping(complain);
+    let mut blocks = options.lines.blocks(&options.input, &interrupt).skipping(complain);
     let (mut hashes, mut answers) = (Hashes::new(&keys.hasher), Vec::new());
     let mut found: u64 = 0;
     while let Some(mut block) = blocks.next()? {
-        keys.hash_all(&block, &mut hashes);
+        if let Some(is_first) = keys.header(&block)? {
+            if is_first && output.write(&mut block, std::iter::once(true))? == Sink::Closed {
+                break;
+            }
+            continue;
+        }
+        keys.hash_all(&mut block, &mut hashes);
         filter.contains_hashes(&hashes, &mut answers)?;
-        found += answers.iter().filter(|&&maybe| maybe != options.invert).count() as u64;
+        // A line without a key is in no filter.
+        let wanted = || keys.wanted(answers.iter().map(|&maybe| maybe != options.invert), options.invert);
+        found += wanted().filter(|&wanted| wanted).count() as u64;
         if options.quiet && found > 0 {
             break;
         }
-        if output.write(&mut block, answers.iter().map(|&maybe| maybe != options.invert))? == Sink::Closed {
+        if output.write(&mut block, wanted())? == Sink::Closed {
             break;
         }
         if matches!(filter, Asked::Cascade(_)) {
             blocks.enlarge();
         }
+        keys.failure()?;
     }
+    keys.report();
     if options.count {
         print(format!("{found}\n").as_bytes())?;
     }

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use serde::Deserialize;
 use url::Url;
 
-use crate::blocks::Blocks;
+use crate::blocks::{Blocks, Reading};
 use crate::error::Error;
 use crate::interrupt::Interrupt;
 use crate::network::node::Client;
@@ -42,7 +42,7 @@ pub fn run(options: &UnpublishOptions) -> Result<ExitCode, Error> {
     }
     if let Some(path) = &options.from {
         let interrupt = Interrupt::ignore();
-        let mut blocks = Blocks::new(std::slice::from_ref(path), b'\n', MAX_URL, &interrupt).cutting();
+        let mut blocks = Blocks::new(std::slice::from_ref(path), Reading::lines(MAX_URL), &interrupt).cutting();
         while let Some(block) = blocks.next()? {
             for line in block.lines() {
                 withdrawal.push(String::from_utf8_lossy(line).trim())?;

@@ -59,15 +59,15 @@ fn observe<S: Storage>(storage: S, options: &cli::SeenOptions) -> Result<ExitCod
     } else {
         Interrupt::ignore()
     };
-    let keys = Keys::new(seen.hash_spec(), &options.lines);
+    let mut keys = Keys::new(seen.hash_spec(), &options.lines)?;
     let wanted = if options.invert { Verdict::Repeat } else { Verdict::New };
     let mut output = Output::new(options.quiet)?;
     if records {
         output.mend(options.input.separator())?;
     }
     let mut recorder = Recorder::new(output, wanted, records.then_some(options.sync));
-    let mut blocks = options.input.blocks(&interrupt);
-    let (mut hashes, mut verdicts) = (Hashes::new(&keys.hasher), Vec::new());
+    let mut blocks = options.lines.blocks(&options.input, &interrupt);
+    let (mut hashes, mut verdicts, mut fates) = (Hashes::new(&keys.hasher), vec![], vec![]);
     let mut bytes = 0;
     let mut closed = false;
     let mut failure = None;
@@ -86,24 +86,45 @@ fn observe<S: Storage>(storage: S, options: &cli::SeenOptions) -> Result<ExitCod
             }
         };
         bytes += block.bytes.len() as u64;
-        keys.hash_all(&block, &mut hashes);
+        match keys.header(&block) {
+            Ok(Some(is_first)) => {
+                if is_first && recorder.print_header(block.bytes)? == Sink::Closed {
+                    closed = true;
+                    break;
+                }
+                continue;
+            }
+            Ok(None) => keys.hash_all(&mut block, &mut hashes),
+            Err(error) => {
+                failure = Some(error);
+                break;
+            }
+        }
         if records && seen.will_sync(block.len()) && recorder.settle(&mut seen)? == Sink::Closed {
             closed = true;
             break;
         }
         let observed = match &options.protect {
             None => seen.observe_all(&hashes, &mut verdicts),
-            Some(regex) => seen.observe_protected(&hashes, |i| regex.is_match(block.line(i)), &mut verdicts),
+            Some(regex) => {
+                let line = keys.with_key();
+                seen.observe_protected(&hashes, |i| regex.is_match(block.line(line(i))), &mut verdicts)
+            }
         };
         if let Err(error) = observed {
             failure = Some(error.into());
             break;
         }
+        keys.fates(&verdicts, &mut fates);
         // The lines are printed before the next call, which may make their keys durable. So a crash repeats lines, but loses none.
-        if recorder.print(&mut seen, &mut block, &verdicts)? == Sink::Closed {
+        if recorder.print(&mut seen, &mut block, &fates)? == Sink::Closed {
             // It is unknown which of the last lines were read. The next run prints again the lines that are not
             // durable.
             closed = true;
+            break;
+        }
+        if let Err(error) = keys.failure() {
+            failure = Some(error);
             break;
         }
         if !seen.set().runs().is_empty() {
@@ -120,6 +141,7 @@ fn observe<S: Storage>(storage: S, options: &cli::SeenOptions) -> Result<ExitCod
         // The first error explains more than those that follow from it.
         failure = failure.or(kept.err());
     }
+    keys.report();
     if let Some(format) = options.stats {
         stats::report(&seen, bytes, format);
     }

@@ -9,6 +9,7 @@ use furui::store::Storage;
 use super::pace::Pace;
 use crate::blocks::Block;
 use crate::error::Error;
+use crate::keys::Fate;
 use crate::output::{Output, Sink, keep};
 
 /// Prints lines, and records those that have reached the file or the reader.
@@ -34,23 +35,28 @@ impl Recorder {
         self.pace.as_ref().and_then(|pace| pace.deadline(seen.unsynced()))
     }
 
+    /// Prints the header of the input.
+    pub fn print_header(&mut self, header: &[u8]) -> Result<Sink, Error> {
+        self.output.print(header)
+    }
+
     /// Prints those lines of a block that have the wanted verdict. While the reader of a pipe reads nothing, the lines that it has read
     /// are recorded.
     pub fn print<S: Storage>(
         &mut self,
         seen: &mut Seen<S>,
         block: &mut Block<'_>,
-        verdicts: &[Verdict],
+        fates: &[Fate],
     ) -> Result<Sink, Error> {
         if let Some(pace) = &mut self.pace
-            && verdicts.contains(&Verdict::New)
+            && fates.contains(&Fate::Observed(Verdict::New))
         {
             pace.came(Instant::now());
             if self.output.is_pipe() && self.wanted == Verdict::New {
-                self.unread.extend(ends(block, verdicts, self.output.printed()));
+                self.unread.extend(ends(block, fates, self.output.printed()));
             }
         }
-        let mut left = keep(block, verdicts.iter().map(|&verdict| verdict == self.wanted));
+        let mut left = keep(block, fates.iter().map(|&fate| is_printed(fate, self.wanted)));
         loop {
             if self.output.print_until(&mut left, self.deadline(seen))? == Sink::Closed {
                 return Ok(Sink::Closed);
@@ -94,15 +100,20 @@ impl Recorder {
     }
 }
 
+/// True if a line is printed where the lines with this verdict are. A line without a key is printed as a new one is.
+fn is_printed(fate: Fate, wanted: Verdict) -> bool {
+    fate == Fate::Observed(wanted) || wanted == Verdict::New && fate == Fate::Kept
+}
+
 /// The positions in the output at which the new lines of a block end, if `printed` bytes precede the block.
-fn ends(block: &Block<'_>, verdicts: &[Verdict], printed: u64) -> impl Iterator<Item = u64> {
+fn ends(block: &Block<'_>, fates: &[Fate], printed: u64) -> impl Iterator<Item = u64> {
     let (mut printed, mut start) = (printed, 0);
-    verdicts.iter().enumerate().filter_map(move |(index, &verdict)| {
+    fates.iter().enumerate().filter_map(move |(index, &fate)| {
         let end = block.next_line(index);
         let length = end - std::mem::replace(&mut start, end);
-        (verdict == Verdict::New).then(|| {
+        if is_printed(fate, Verdict::New) {
             printed += length as u64;
-            printed
-        })
+        }
+        (fate == Fate::Observed(Verdict::New)).then_some(printed)
     })
 }

@@ -3,7 +3,7 @@ use std::path::Path;
 use furui_net::http::{MAX_LINE, read_line};
 
 use super::Publisher;
-use crate::blocks::Blocks;
+use crate::blocks::{Blocks, Reading};
 use crate::error::Error;
 use crate::interrupt::Interrupt;
 
@@ -11,7 +11,7 @@ impl Publisher<'_> {
     /// Publishes the documents of a file that has one in each line.
     pub(super) fn lines(&mut self, path: &Path) -> Result<(), Error> {
         let interrupt = Interrupt::ignore();
-        let mut blocks = Blocks::new(&[path.to_owned()], b'\n', MAX_LINE, &interrupt).cutting();
+        let mut blocks = Blocks::new(&[path.to_owned()], Reading::lines(MAX_LINE), &interrupt).cutting();
         loop {
             let Some(block) = blocks.next()? else { return Ok(()) };
             for (index, line) in block.lines().enumerate() {

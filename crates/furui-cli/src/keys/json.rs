@@ -1,0 +1,207 @@
+//! Values in JSON texts.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+use serde_json::value::RawValue;
+
+use super::Lack;
+use super::compare::Compare;
+use crate::error::Error;
+
+/// The byte before a value that is no string. No string in UTF-8 has it.
+const OTHER: u8 = 0xFF;
+
+/// A JSON Pointer (RFC 6901), which names a value in a JSON text.
+#[derive(Default)]
+pub(super) struct Pointer {
+    /// The names of members, or the indices of elements.
+    tokens: Vec<String>,
+}
+
+impl Pointer {
+    pub(super) fn parse(text: &str) -> Result<Self, Error> {
+        if text.is_empty() {
+            return Ok(Self::default());
+        }
+        let Some(tokens) = text.strip_prefix('/') else {
+            return Err(Error::Message(format!(
+                "--key {text}: with --json a key is a JSON Pointer, which begins with /, as in /{text}"
+            )));
+        };
+        Ok(Self { tokens: tokens.split('/').map(|token| token.replace("~1", "/").replace("~0", "~")).collect() })
+    }
+
+    /// The value in a line of JSON. If a name occurs twice in an object, the last one counts.
+    pub(super) fn find<'l>(&self, line: &'l [u8]) -> Result<Option<&'l RawValue>, Lack> {
+        if line.trim_ascii().is_empty() {
+            return Err(Lack::Missing);
+        }
+        let bad = |error: &dyn fmt::Display| {
+            // The library counts lines in the text that it is given, which is one line.
+            Lack::Bad(format!("not a JSON value: {error}").replace(" at line 1 column", ", at byte"))
+        };
+        let text = std::str::from_utf8(line).map_err(|error| bad(&error))?;
+        let mut value: Option<&RawValue> = None;
+        for token in &self.tokens {
+            let within = value.map_or(text, RawValue::get);
+            let mut deserializer = serde_json::Deserializer::from_str(within);
+            let found = Member(token).deserialize(&mut deserializer).map_err(|error| bad(&error))?;
+            deserializer.end().map_err(|error| bad(&error))?;
+            match found {
+                Some(found) => value = Some(found),
+                None => return Ok(None),
+            }
+        }
+        match value {
+            Some(value) => Ok(Some(value)),
+            None => serde_json::from_str(text).map(Some).map_err(|error| bad(&error)),
+        }
+    }
+}
+
+/// Finds the member of an object or the element of an array with this name.
+struct Member<'t>(&'t str);
+
+impl<'de> DeserializeSeed<'de> for Member<'_> {
+    type Value = Option<&'de RawValue>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Member<'_> {
+    type Value = Option<&'de RawValue>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON value")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut found = None;
+        while let Some(is_wanted) = map.next_key_seed(Is(self.0))? {
+            if is_wanted {
+                found = Some(map.next_value()?);
+            } else {
+                map.next_value::<IgnoredAny>()?;
+            }
+        }
+        Ok(found)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
+        // An index has no sign and no leading zero.
+        let index = self.0.parse::<usize>().ok().filter(|index| index.to_string() == self.0);
+        let mut found = None;
+        for at in 0.. {
+            if Some(at) == index {
+                found = seq.next_element()?;
+                if found.is_none() {
+                    break;
+                }
+            } else if seq.next_element::<IgnoredAny>()?.is_none() {
+                break;
+            }
+        }
+        Ok(found)
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<Self::Value, E> {
+        Ok(None)
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<Self::Value, E> {
+        Ok(None)
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<Self::Value, E> {
+        Ok(None)
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<Self::Value, E> {
+        Ok(None)
+    }
+
+    fn visit_str<E>(self, _: &str) -> Result<Self::Value, E> {
+        Ok(None)
+    }
+
+    fn visit_unit<E>(self) -> Result<Self::Value, E> {
+        Ok(None)
+    }
+}
+
+/// Whether a name is this one.
+struct Is<'t>(&'t str);
+
+impl<'de> DeserializeSeed<'de> for Is<'_> {
+    type Value = bool;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<bool, D::Error> {
+        deserializer.deserialize_str(self)
+    }
+}
+
+impl Visitor<'_> for Is<'_> {
+    type Value = bool;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a name")
+    }
+
+    fn visit_str<E>(self, name: &str) -> Result<bool, E> {
+        Ok(name == self.0)
+    }
+}
+
+/// A string, borrowed where it has no escapes.
+#[derive(Deserialize)]
+struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
+
+/// Appends the key of a value: of a string its text, of a number its value, of anything else its bytes.
+pub(super) fn append(value: &RawValue, compare: &Compare, out: &mut Vec<u8>) {
+    let raw = value.get();
+    match raw.as_bytes().first() {
+        Some(b'"') => match serde_json::from_str::<Text<'_>>(raw) {
+            Ok(text) => compare.append(text.0.as_bytes(), out),
+            // A lone surrogate, which no text in UTF-8 has.
+            Err(_) => {
+                out.push(OTHER);
+                out.extend_from_slice(raw.as_bytes());
+            }
+        },
+        Some(b'-' | b'0'..=b'9') => {
+            out.push(OTHER);
+            append_number(raw, out);
+        }
+        _ => {
+            out.push(OTHER);
+            out.extend_from_slice(raw.as_bytes());
+        }
+    }
+}
+
+/// Appends a form that all texts of one number share: its digits without zeros around them, and the power of ten of the last one.
+fn append_number(text: &str, out: &mut Vec<u8>) {
+    let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
+    let negative = mantissa.starts_with('-');
+    let (whole, fraction) =
+        mantissa.trim_start_matches('-').split_once('.').unwrap_or((mantissa.trim_start_matches('-'), ""));
+    let digits = [whole, fraction].concat();
+    let digits = digits.trim_start_matches('0');
+    let significant = digits.trim_end_matches('0');
+    if significant.is_empty() {
+        return out.push(b'0');
+    }
+    // An exponent that no 128-bit number holds is that of a number that no other program reads.
+    let exponent: i128 =
+        exponent.parse().unwrap_or(if exponent.starts_with('-') { i128::MIN / 2 } else { i128::MAX / 2 });
+    let last = exponent - fraction.len() as i128 + (digits.len() - significant.len()) as i128;
+    if negative {
+        out.push(b'-');
+    }
+    out.extend_from_slice(format!("{significant}e{last}").as_bytes());
+}

@@ -1,0 +1,328 @@
+//! The key of a line: the line, some of its fields, or a part of its JSON; and which keys are equal.
+
+mod columns;
+mod compare;
+mod form;
+mod json;
+mod url;
+
+use furui::seen::Verdict;
+use furui::{HashSpec, Hashes, KeyHasher};
+
+use crate::blocks::Block;
+use crate::cli::{LineOptions, Policy};
+use crate::error::Error;
+use crate::report::counted;
+use columns::Columns;
+use compare::Compare;
+use json::Pointer;
+
+pub use form::form;
+
+/// Finds the keys of lines, and hashes them.
+pub struct Keys {
+    /// What the keys are hashed by.
+    pub hasher: KeyHasher,
+    part: Part,
+    compare: Compare,
+    missing: Policy,
+    bad: Policy,
+    /// The lines of the last block that have no key, ascending.
+    lacking: Vec<(u32, Fate)>,
+    /// The error that comes after the lines of the last block.
+    failure: Option<Error>,
+    counts: Counts,
+}
+
+/// The part of a line that is its key.
+enum Part {
+    Line,
+    /// The fields with these indices, from 0 on, and the byte between fields.
+    Fields(Vec<usize>, u8),
+    Columns(Columns),
+    Json(Vec<Pointer>),
+}
+
+/// How many lines had no key.
+#[derive(Default)]
+struct Counts {
+    kept: u64,
+    dropped: u64,
+}
+
+/// Why a line has no key.
+#[derive(Debug, PartialEq, Eq)]
+enum Lack {
+    Missing,
+    /// The line is broken, for this reason.
+    Bad(String),
+}
+
+/// What becomes of a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// The set answered this for its key.
+    Observed(Verdict),
+    /// It has no key, and is printed.
+    Kept,
+    /// It has no key, and is not printed.
+    Dropped,
+}
+
+impl Keys {
+    /// The keys that the options describe. Options that contradict each other are an error.
+    pub fn new(spec: HashSpec, options: &LineOptions) -> Result<Self, Error> {
+        if options.delimiter.is_some() && options.field.is_empty() && !options.csv {
+            return Err(Error::Message(
+                "--delimiter goes with --field or --csv: other lines have no such fields".into(),
+            ));
+        }
+        let part = if options.csv || options.tsv {
+            Part::Columns(Columns::new(options)?)
+        } else if options.json {
+            Part::Json(options.key.iter().map(|text| Pointer::parse(text)).collect::<Result<_, _>>()?)
+        } else if options.field.is_empty() {
+            Part::Line
+        } else {
+            let indices = options.field.iter().map(|&number| number as usize - 1).collect();
+            Part::Fields(indices, options.delimiter.unwrap_or(b'\t'))
+        };
+        Ok(Self {
+            hasher: spec.hasher(),
+            part,
+            compare: Compare::new(options)?,
+            missing: options.missing,
+            bad: options.bad,
+            lacking: vec![],
+            failure: None,
+            counts: Counts::default(),
+        })
+    }
+
+    /// Reads the header of an input, if the block is one. Returns true if it is to be printed, which the first one is; `None` if the
+    /// block has lines.
+    pub fn header(&mut self, block: &Block<'_>) -> Result<Option<bool>, Error> {
+        match &mut self.part {
+            Part::Columns(columns) if block.is_header => columns.read_header(block).map(Some),
+            _ => Ok(None),
+        }
+    }
+
+    /// Hashes the key of every line of a block that has one by the hasher of `out`, which is cleared first. If a line without a key is an
+    /// error, the block is cut before it, and the next call of [`failure`](Self::failure) returns the error.
+    pub fn hash_all(&mut self, block: &mut Block<'_>, out: &mut Hashes) {
+        out.clear();
+        self.lacking.clear();
+        if matches!(self.part, Part::Line) && self.compare.is_plain() {
+            out.extend(block.lines());
+            return;
+        }
+        let mut key = vec![];
+        for index in 0..block.len() {
+            key.clear();
+            let line = match index {
+                0 => block.line(0).strip_prefix(block.mark()).unwrap_or_default(),
+                _ => block.line(index),
+            };
+            let (policy, lack) = match self.key(line, &mut key) {
+                Ok(()) => {
+                    out.push(&key);
+                    continue;
+                }
+                Err(lack @ Lack::Missing) => (self.missing, lack),
+                Err(lack @ Lack::Bad(_)) => (self.bad, lack),
+            };
+            let (count, fate) = match policy {
+                Policy::Keep => (&mut self.counts.kept, Fate::Kept),
+                Policy::Drop => (&mut self.counts.dropped, Fate::Dropped),
+                Policy::Error => {
+                    let (reason, option) = match lack {
+                        Lack::Missing => ("the line has no key".to_owned(), "--missing"),
+                        Lack::Bad(reason) => (reason, "--bad"),
+                    };
+                    self.failure = Some(Error::Message(format!(
+                        "{}: {reason}; with {option} keep or {option} drop such lines are printed or left out",
+                        block.place(index)
+                    )));
+                    block.truncate(index);
+                    return;
+                }
+            };
+            *count += 1;
+            self.lacking.push((index as u32, fate));
+        }
+    }
+
+    /// The error that comes after the lines of the last block, if there is one.
+    pub fn failure(&mut self) -> Result<(), Error> {
+        self.failure.take().map_or(Ok(()), Err)
+    }
+
+    /// What becomes of each line of the last block, if `verdicts` are the answers for those that have a key.
+    pub fn fates(&self, verdicts: &[Verdict], out: &mut Vec<Fate>) {
+        out.clear();
+        let mut verdicts = verdicts.iter().map(|&verdict| Fate::Observed(verdict));
+        for &(index, fate) in &self.lacking {
+            out.extend(verdicts.by_ref().take(index as usize - out.len()));
+            out.push(fate);
+        }
+        out.extend(verdicts);
+    }
+
+    /// Whether each line of the last block is wanted, if `answers` are those for the lines that have a key; and `lacking` for those that
+    /// have none and are kept.
+    pub fn wanted(&self, answers: impl Iterator<Item = bool>, lacking: bool) -> impl Iterator<Item = bool> {
+        let (mut answers, mut lacks) = (answers, self.lacking.iter().peekable());
+        (0..).map_while(move |index| match lacks.next_if(|lack| lack.0 == index) {
+            Some((_, fate)) => Some(lacking && *fate == Fate::Kept),
+            None => answers.next(),
+        })
+    }
+
+    /// The index in the last block of each line that has a key.
+    pub fn with_key(&self) -> impl Fn(usize) -> usize {
+        let lacking: Vec<usize> = self.lacking.iter().enumerate().map(|(nth, lack)| lack.0 as usize - nth).collect();
+        move |index| index + lacking.partition_point(|&before| before <= index)
+    }
+
+    /// Says on standard error how many lines had no key, if there were any.
+    pub fn report(&self) {
+        for (count, what) in [(self.counts.kept, "not recorded"), (self.counts.dropped, "dropped")] {
+            if count > 0 {
+                let said = format!("{} had no key: {what}", counted(count, "line"));
+                crate::complain(&Error::Message(said));
+            }
+        }
+    }
+
+    /// Appends the key of a line.
+    fn key(&self, line: &[u8], out: &mut Vec<u8>) -> Result<(), Lack> {
+        let compare = &self.compare;
+        match &self.part {
+            Part::Line => compare.append(line, out),
+            Part::Fields(indices, delimiter) => {
+                for (nth, &index) in indices.iter().enumerate() {
+                    let field = line.split(|byte| byte == delimiter).nth(index).ok_or(Lack::Missing)?;
+                    part(nth, indices.len(), out, |out| compare.append(field, out));
+                }
+            }
+            Part::Columns(columns) => columns.key(line, compare, out)?,
+            Part::Json(pointers) if pointers.is_empty() => {
+                Pointer::parse("").unwrap_or_default().find(line)?;
+                compare.append(line, out);
+            }
+            Part::Json(pointers) => {
+                for (nth, pointer) in pointers.iter().enumerate() {
+                    let value = pointer.find(line)?.ok_or(Lack::Missing)?;
+                    part(nth, pointers.len(), out, |out| json::append(value, compare, out));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Appends one of several parts of a key, after its length; a single part has none (docs/format.md, "Keys of several parts").
+fn part(nth: usize, count: usize, out: &mut Vec<u8>, append: impl FnOnce(&mut Vec<u8>)) {
+    debug_assert!(nth < count);
+    if count == 1 {
+        return append(out);
+    }
+    let start = out.len();
+    out.extend([0; 4]);
+    append(out);
+    let length = (out.len() - start - 4) as u32;
+    out[start..start + 4].copy_from_slice(&length.to_le_bytes());
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+    use crate::cli::InputOptions;
+
+    #[derive(Parser)]
+    struct Arguments {
+        #[command(flatten)]
+        lines: LineOptions,
+        #[command(flatten)]
+        _input: InputOptions,
+    }
+
+    /// The key of a line by these options.
+    fn key(options: &[&str], line: &str) -> Result<Vec<u8>, Lack> {
+        let arguments = Arguments::try_parse_from([&["furui"], options].concat()).unwrap();
+        let keys = Keys::new(HashSpec::default(), &arguments.lines).unwrap();
+        let mut out = vec![];
+        keys.key(line.as_bytes(), &mut out).map(|()| out)
+    }
+
+    fn equal(options: &[&str], a: &str, b: &str) -> bool {
+        key(options, a).unwrap() == key(options, b).unwrap()
+    }
+
+    #[test]
+    fn urls_that_name_one_page_have_one_key() {
+        let url = &["--url"];
+        assert!(equal(url, "HTTP://Example.COM:80/a/../b#top", "http://example.com/b"));
+        assert!(equal(url, "https://example.com", "https://example.com/"));
+        assert!(equal(url, "http://例え.jp/", "http://xn--r8jz45g.jp/"));
+        assert!(!equal(url, "http://example.com/?a", "http://example.com/?b"));
+        for (a, b) in [
+            ("no url", "No url"),
+            ("ERROR: ticket #12", "ERROR: ticket #13"),
+            ("localhost:8080/#/a", "localhost:8080/#/b"),
+            ("data:text/plain,a#1", "data:text/plain,a#2"),
+            ("C:\\Dir", "c:\\Dir"),
+        ] {
+            assert!(!equal(url, a, b), "{a} {b}");
+        }
+        let drop = &["--url", "--url-drop", "utm_*,fbclid"];
+        assert!(equal(drop, "http://a/?utm_source=x&b=1&fbclid=y", "http://a/?b=1"));
+        assert!(equal(drop, "http://a/?utm%5Fx=1", "http://a/"));
+        assert!(!equal(drop, "http://a/?utm=1", "http://a/"));
+        assert!(equal(&["--url", "--url-sort"], "http://a/?b=1&a=2&b=0", "http://a/?b=0&b=1&a=2"));
+    }
+
+    #[test]
+    fn fields_are_counted_from_one() {
+        assert!(equal(&["-f", "2"], "x\tk\ty", "z\tk"));
+        assert_eq!(key(&["-f", "2"], "x"), Err(Lack::Missing));
+        assert!(equal(&["-f", "3,1", "-d", ";"], "a;b;c", "a;x;c"));
+        // No text of two fields is that of two others.
+        assert!(!equal(&["-f", "1,2", "-d", ";"], "ab;c", "a;bc"));
+    }
+
+    #[test]
+    fn keys_are_compared_as_the_options_say() {
+        assert!(equal(&["--trim"], " \ta b\u{3000}", "a b"));
+        assert!(equal(&["--ignore-case"], "ΣΑΣ Straße", "σας straße"));
+        assert!(equal(&["--ignore-case"], "ς", "Σ"), "simple folding has one small sigma");
+        assert!(!equal(&["--ignore-case"], "ss", "ß"), "simple folding changes no length in letters");
+        assert!(equal(&["-f", "1", "--trim", "--ignore-case"], " A \tx", "a\ty"));
+    }
+
+    #[test]
+    fn json_is_compared_by_value() {
+        let json = &["--json", "--key", "/a/b"];
+        assert!(equal(json, r#"{"a":{"b":"\u0041"}}"#, r#" {"x":[1,{"b":2}],"a":{"c":1,"b": "A"} } "#));
+        for (a, b) in [
+            ("1", "1.0"),
+            ("100", "1e2"),
+            ("-0.5", "-5E-1"),
+            ("0", "-0.0"),
+            ("12345678901234567890123", "1.2345678901234567890123e22"),
+        ] {
+            assert!(equal(json, &format!(r#"{{"a":{{"b":{a}}}}}"#), &format!(r#"{{"a":{{"b":{b}}}}}"#)), "{a} {b}");
+        }
+        assert!(!equal(json, r#"{"a":{"b":1}}"#, r#"{"a":{"b":"1"}}"#));
+        assert!(!equal(json, r#"{"a":{"b":null}}"#, r#"{"a":{"b":"null"}}"#));
+        assert_eq!(key(json, r#"{"a":{}}"#), Err(Lack::Missing));
+        assert_eq!(key(json, "3"), Err(Lack::Missing));
+        assert_eq!(key(json, ""), Err(Lack::Missing));
+        assert!(matches!(key(json, r#"{"a":{"b":1}"#), Err(Lack::Bad(_))));
+        assert!(matches!(key(json, r#"{"a":{"b":1}} x"#), Err(Lack::Bad(_))));
+        assert!(equal(&["--json", "--key", "/1/~1~0"], r#"[0,{"/~":"k"}]"#, r#"[1,{"/~":"k"},2]"#));
+    }
+}

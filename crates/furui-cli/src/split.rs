@@ -1,0 +1,150 @@
+//! Where the records of an input end.
+
+/// What ends a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Split {
+    /// This byte.
+    Lines(u8),
+    /// A newline that is not within quotes, by RFC 4180. A quote opens a field only at its beginning, after this delimiter.
+    Csv(u8),
+}
+
+impl Split {
+    /// The byte that ends a record.
+    pub fn separator(self) -> u8 {
+        match self {
+            Self::Lines(separator) => separator,
+            Self::Csv(_) => b'\n',
+        }
+    }
+}
+
+/// The three bytes with which some programs begin a text in UTF-8.
+pub const BOM: &[u8] = b"\xEF\xBB\xBF";
+
+/// Finds the ends of records in a buffer that begins with a record and grows.
+pub struct Splitter {
+    split: Split,
+    /// The position up to which the buffer was searched.
+    searched: usize,
+    /// True within quotes.
+    quoted: bool,
+    /// The position after the quote that was closed last.
+    closed: usize,
+}
+
+impl Splitter {
+    pub fn new(split: Split) -> Self {
+        Self { split, searched: 0, quoted: false, closed: 0 }
+    }
+
+    /// Forgets the buffer: the next one begins with a record, too.
+    pub fn reset(&mut self) {
+        *self = Self::new(self.split);
+    }
+
+    /// Appends the positions of the bytes that end a record, of those that the buffer got since the last call. A record of which
+    /// nothing was found yet may have been cut: then it is searched from there on.
+    pub fn find(&mut self, buffer: &[u8], ends: &mut Vec<u32>) {
+        let from = self.searched.min(buffer.len());
+        self.searched = buffer.len();
+        match self.split {
+            Split::Lines(separator) => {
+                let before = ends.len();
+                furui::bits::byte_positions(&buffer[from..], separator, ends);
+                if from > 0 {
+                    ends[before..].iter_mut().for_each(|end| *end += from as u32);
+                }
+            }
+            Split::Csv(delimiter) => self.find_csv(buffer, from, delimiter, ends),
+        }
+    }
+
+    fn find_csv(&mut self, buffer: &[u8], mut at: usize, delimiter: u8, ends: &mut Vec<u32>) {
+        let mut start = ends.last().map_or(0, |&end| end as usize + 1);
+        while at < buffer.len() {
+            if self.quoted {
+                let Some(quote) = memchr::memchr(b'"', &buffer[at..]) else { return };
+                at += quote + 1;
+                (self.quoted, self.closed) = (false, at);
+                continue;
+            }
+            let Some(next) = memchr::memchr2(b'"', b'\n', &buffer[at..]) else { return };
+            let found = at + next;
+            at = found + 1;
+            if buffer[found] == b'\n' {
+                ends.push(found as u32);
+                start = at;
+                continue;
+            }
+            // Two quotes within quotes are one. A byte order mark is no part of the first field.
+            let is_second = self.closed == found && found > start;
+            let begins = found == start || buffer[found - 1] == delimiter || &buffer[start..found] == BOM;
+            self.quoted = is_second || begins;
+        }
+    }
+
+    /// Notes that the buffer was cut to this length. Only lines may be cut.
+    pub fn cut(&mut self, length: usize) {
+        self.searched = length;
+    }
+
+    /// True if the end of the buffer is within quotes.
+    pub fn is_open(&self) -> bool {
+        self.quoted
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn records(split: Split, text: &[u8], step: usize) -> Vec<Vec<u8>> {
+        let (mut splitter, mut ends) = (Splitter::new(split), vec![]);
+        for end in (0..=text.len()).step_by(step).chain([text.len()]) {
+            splitter.find(&text[..end], &mut ends);
+        }
+        let mut start = 0;
+        ends.iter().map(|&end| text[std::mem::replace(&mut start, end as usize + 1)..end as usize].to_vec()).collect()
+    }
+
+    #[test]
+    fn a_newline_in_quotes_ends_no_record() {
+        let text = b"a,\"x\ny\"\n\"\"\"\n\"\"\",5\" disk\nb,\"\",\"\n\"\n\xEF\xBB\xBF\"\n";
+        let expected: [&[u8]; 3] = [b"a,\"x\ny\"", b"\"\"\"\n\"\"\",5\" disk", b"b,\"\",\"\n\""];
+        for step in 1..=text.len() {
+            assert_eq!(records(Split::Csv(b','), text, step), expected, "{step} bytes at a time");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn records_are_those_of_another_reader(text in "[a\",\n]{0,40}", step in 1usize..50) {
+            // Every record ends, in quotes or not.
+            let text = text + "\"\n\n";
+            let found = records(Split::Csv(b','), text.as_bytes(), step);
+            let mut reader = csv_core::ReaderBuilder::new().terminator(csv_core::Terminator::Any(b'\n')).build();
+            let (mut at, mut expected) = (0, vec![]);
+            loop {
+                let (mut fields, mut ends) = ([0; 100], [0; 100]);
+                let (state, read, _, _) = reader.read_record(&text.as_bytes()[at..], &mut fields, &mut ends);
+                if state != csv_core::ReadRecordResult::Record {
+                    break;
+                }
+                // This reader takes empty lines before a record for a part of it.
+                let record = text[at..at + read].trim_start_matches('\n');
+                if record.ends_with('\n') {
+                    expected.push(record[..record.len() - 1].as_bytes().to_vec());
+                }
+                at += read;
+            }
+            let found: Vec<_> = found.into_iter().filter(|record| !record.is_empty()).collect();
+            // An unclosed quote takes the rest.
+            let length = found.len().min(expected.len());
+            prop_assert!(expected.len() - length <= 1);
+            prop_assert_eq!(&found[..], &expected[..length]);
+        }
+    }
+}
