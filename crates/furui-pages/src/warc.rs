@@ -161,7 +161,7 @@ impl<R: BufRead> Warc<R> {
         let mut header = Header::default();
         let mut left = MAX_HEADER;
         while self.read_line()? {
-            // A record that begins here begins without the end that the previous header announced.
+            // The next record begins before the empty line that ends this header.
             if self.line.starts_with(b"WARC/1.") {
                 return Err(broken("its header does not end"));
             }

@@ -4,7 +4,7 @@
 #[derive(Clone, Debug)]
 pub struct First<T> {
     most: usize,
-    /// The candidates. Once items were left out, the last of the first `most` is the largest of the selection.
+    /// The candidates. After a cut, the one at index `most` - 1 is the largest of those that the cut kept.
     kept: Vec<T>,
     is_cut: bool,
 }

@@ -66,10 +66,12 @@ pub struct DictChange {
 /// What the values of a dictionary are, and how its entries stand in lines.
 #[derive(Args)]
 pub struct EntryForm {
-    /// What the values are; a dictionary of others is refused [default: what the dictionary has, numbers in a new one]
+    /// The kind of the values. A dictionary with values of another kind is refused [default: the kind that the
+    /// dictionary has; numbers for a new one]
     #[arg(long, value_enum, value_name = "KIND")]
     pub values: Option<ValuesName>,
-    /// In lines, in keys and in values, \t \n \r \0 \\ are tab, newline, carriage return, NUL and backslash: so they may be any bytes
+    /// Read and write tab, newline, carriage return, NUL and backslash in keys and values as \t \n \r \0 \\, so that
+    /// keys and values may be any bytes
     #[arg(long)]
     pub escape: bool,
 }

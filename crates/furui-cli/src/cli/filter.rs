@@ -71,8 +71,9 @@ pub struct BuildOptions {
     /// and keep it secret
     #[arg(long, value_name = "SEED", value_parser = seed)]
     pub hash_seed: Option<u64>,
-    /// Keep the seed in this file, and only its fingerprint in the filter's: the filter then tells nothing of its lines to others
-    /// than those who have the seed. If the file does not exist, it is made, with a random seed. The hash is siphash by default
+    /// Keep the seed in this file, and only its fingerprint in the filter's file: nobody can then look up a line in the
+    /// filter without the seed. If the file does not exist, it is made, with a random seed. The hash is siphash by
+    /// default
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "hash_seed")]
     pub seed_file: Option<PathBuf>,
 }
@@ -102,8 +103,8 @@ pub enum FilterKind {
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum GammaName {
-    /// As in the paper: the bits of a filter for one line, rounded up, with ⌈log2 1/rate⌉ probes. Filters of all sizes have the
-    /// same bits a line, and at least the rate
+    /// As in the paper: ⌈log2 1/rate⌉ probes, and a whole number of bits a line, the least for these probes. Both are
+    /// the same for filters of all sizes
     Whole,
     /// The least that keeps the rate
     Fractional,
@@ -111,12 +112,13 @@ pub enum GammaName {
 
 /// Insert lines into a filter
 ///
-/// The filter's file is replaced when all lines are in, whole or not at all. In a cascade filter, lines stay that were inserted
-/// before an error; inserting them again does no harm.
+/// The filter's file is replaced when all lines are in, whole or not at all. A cascade filter keeps the lines that were
+/// inserted before an error; inserting them again does no harm.
 ///
-/// A quotient filter that is full gets twice as many slots, and its new false-positive rate is told; the other kinds become fuller
-/// than they were made for, and that is told. A quotient filter keeps a copy for each line, once a run: a line that two runs insert
-/// must be removed twice.
+/// A quotient filter that is full gets twice as many slots, and its new false-positive rate is printed on standard
+/// error. The other kinds become fuller than they were made for, and a warning says so. Each run of this command
+/// inserts one copy of a line into a quotient filter, however often the line occurs: a line that two runs insert must
+/// be removed twice.
 #[derive(Args)]
 pub struct InsertOptions {
     #[command(flatten)]
@@ -230,9 +232,9 @@ pub struct CompareOptions {
 
 /// Change the number of slots of a quotient filter, without its lines
 ///
-/// Its fingerprints are copied in order into a larger or smaller table, so that the false-positive rate does not change now. It is
-/// proportional to the number of lines, so a filter that is enlarged and then filled errs more often than it was built to, which is
-/// told.
+/// Its fingerprints are copied in order into a larger or smaller table, so that the false-positive rate does not change
+/// now. But the rate grows with the number of lines: a filter that is enlarged and then filled errs more often than it
+/// was built to. Both rates are printed on standard error.
 #[derive(Args)]
 pub struct ResizeOptions {
     /// The filter, which is replaced, whole or not at all
@@ -247,10 +249,10 @@ pub struct ResizeOptions {
 #[derive(Args)]
 #[group(required = true, multiple = false)]
 pub struct ResizeTo {
-    /// How many lines there shall be room for
+    /// The number of lines to make room for
     #[arg(short, long, value_name = "N", value_parser = number::count)]
     pub capacity: Option<u64>,
-    /// How many slots there shall be, of which 97 % can be used
+    /// The new number of slots, of which 97 % can be used
     #[arg(long, value_name = "N", value_parser = number::count)]
     pub slots: Option<u64>,
 }

@@ -93,7 +93,7 @@ pub struct TierOptions {
     #[arg(long, value_name = "P", value_parser = size, conflicts_with = "fpr")]
     pub decrements: Option<usize>,
     /// --cache lru+stable with the sizes of Kubota, Ueda and Yamana: --lru 1048576 --counters 1073741824 --probes 8
-    /// --decrements 84. What is given besides is kept. Takes 277 MiB of the memory
+    /// --decrements 84. A size that is given, too, overrides the paper's. Takes 277 MiB of the memory
     #[arg(long, conflicts_with = "fpr")]
     pub paper: bool,
 }
@@ -106,7 +106,7 @@ pub enum ReplacementKind {
     Clock,
 }
 
-/// Parses a size that memory is for.
+/// Parses the size of a tier.
 fn size(text: &str) -> Result<usize, String> {
     usize::try_from(number::count(text)?).map_err(|_| "more than this machine can count in memory".into())
 }

@@ -101,7 +101,7 @@ fn refuse_to_replace_input(options: &BuildOptions) -> Result<(), Error> {
 fn hash_spec(options: &BuildOptions) -> Result<(HashSpec, SeedPlace), Error> {
     let default = match (options.kind, &options.seed_file) {
         (FilterKind::Parquet, _) => HashAlgorithm::Xxh64,
-        // A secret seed is for people who see answers, too.
+        // Whoever keeps a seed secret may answer strangers, who must not be able to compute the seed from the answers.
         (_, Some(_)) => HashAlgorithm::SipHash13,
         (_, None) => HashAlgorithm::Xxh3,
     };

@@ -23,10 +23,10 @@ use crate::wait::open_to_write;
 /// The default memory: this part of the machine's, 1 / 4, as of a set.
 const DEFAULT_MEMORY_SHARE: u64 = 4;
 
-/// A filter is said to have outgrown its capacity if it holds more than this many times as much.
+/// The user is warned if a filter holds more than this many times its capacity.
 const OUTGROWN: f64 = 1.01;
 
-/// The memory for the keys of a journal, where nothing is inserted.
+/// The options for a filter that is only read: the memory is for the keys of its journal.
 const TO_READ: CascadeOptions = CascadeOptions { memory: 64 << 20, hash: None, journal: false };
 
 /// A cascade filter that is only read. The keys of a journal that do not fit into memory go to temporary files.

@@ -5,7 +5,7 @@
 pub(crate) enum Source {
     /// Ringed Bloom filters.
     Seed000,
-    /// Bloom filters explained.
+    /// The column "Bloom filters explained".
     Seed001,
     /// Duplicated URLs.
     Seed002,

@@ -38,7 +38,7 @@ pub(super) struct Fresh {
     pub(super) table: Extent,
     /// The new postings, ascending.
     pub(super) postings: Vec<Posting>,
-    /// The sum of the hashes of their ids.
+    /// The sum of the hashes of the ids of `postings`.
     pub(super) sum: u64,
 }
 

@@ -58,8 +58,8 @@ pub struct Golomb {
     /// v, 0 to 64: the number of bits of an id's keyed hash that are sent back with its rank. A false match is taken
     /// for a true one with probability 2⁻ᵛ.
     pub check_bits: u8,
-    /// The key of the checks, chosen for each query. Because of it, a publisher cannot choose an id that is taken for
-    /// another one in more than one query of 2³².
+    /// The key of the checks, chosen anew for each query: so a publisher cannot choose an id that is taken for another
+    /// one in more than one of 2³² queries.
     pub salt: u32,
     /// True if the answer may have fewer check bits, followed by a third message with a checksum of the ids that are
     /// left: see [`Session`](super::Session).

@@ -36,8 +36,9 @@ const CHUNK: usize = 1024;
 pub struct Matcher {
     set: CodedSet,
     join: Join,
-    /// The ids that match and, for ids and Golomb, the ranks of the elements of the set that they match.
+    /// The ids that match. For the coding ids, only their ranks are kept.
     ids: Vec<ContentId>,
+    /// For ids and Golomb: for each match, the rank of its id or its cell in the set.
     ranks: Vec<u32>,
     /// The places of the matching ids in the slice that was fed last.
     matched: Vec<u32>,

@@ -9,7 +9,7 @@ const LOOKUP_TIMEOUT: Duration = Duration::from_secs(20);
 /// The delay before a word is looked up again.
 const RETRY: Duration = Duration::from_millis(500);
 
-/// A word of a query, and how far its keepers and the size of its list are known.
+/// A word of a query, and what is known so far of its keepers and of the size of its list.
 #[derive(Debug)]
 pub(super) struct Word {
     pub(super) name: String,

@@ -19,11 +19,11 @@ const MAX_BITS: u64 = 1 << 43;
 
 /// A Bloom filter whose k positions are k polynomials of a key's bytes, modulo the number of bits: the paper's.
 ///
-/// It takes keys, not hashes of 64 bits, so it is no filter of [`filter`](crate::filter). Its number of bits is
-/// divisible by none of the polynomials' primes, because then only the last byte of a key would count.
+/// It takes keys, not hashes of 64 bits, so it is no filter of [`filter`](crate::filter). None of the polynomials'
+/// primes divides its number of bits: if one did, only the last byte of a key would count.
 ///
-/// Short keys have small polynomials: those of fewer than log₁₃₁ m bytes do not reach all of m bits, and have more false
-/// positives than the rate says.
+/// Short keys have small polynomials: those of keys of fewer than log₁₃₁ m bytes do not reach all m bits, so these keys
+/// have more false positives than the rate says.
 ///
 /// **Source.** Koyanagi et al. (2011), section 4.4.
 #[derive(Debug)]
@@ -71,8 +71,7 @@ impl PolynomialFilter {
 }
 
 impl<M: Deref<Target = [u8]>> PolynomialFilter<M> {
-    /// Whether a key may be among the keys whose polynomials are these. `see` is shown the bytes that are read, before they
-    /// are.
+    /// Whether a key with these polynomials may be among the keys. `see` is called with the bytes before they are read.
     fn contains(&self, polynomials: &[u64; 8], see: impl Fn(&[u8])) -> bool {
         polynomials[..usize::from(self.hash.polynomials())].iter().map(|hash| hash % self.bits).all(|position| {
             let byte = &self.words[(position / 8) as usize..][..1];
@@ -171,7 +170,7 @@ impl CheckedPolynomials {
         &self.filter
     }
 
-    /// The rate of false positives as the bits are. Checks all regions.
+    /// The present false-positive rate, from the bits that are set. Checks all regions.
     pub(super) fn rate(&self) -> Result<f64, FormatError> {
         self.regions.check_all()?;
         Ok(self.filter.rate())

@@ -165,9 +165,9 @@ impl fmt::Display for Full {
             }
             Self::Crowded { len } => write!(
                 f,
-                "the filter holds {len} keys and has room, but not where this one belongs, since too many hashes are near \
-                 it: if keys are chosen by others, hash them with a secret seed; if copies of a key are counted, keep \
-                 their number elsewhere"
+                "the filter holds {len} keys and has room, but not where this key belongs, because too many hashes are \
+                 near its hash: if others choose the keys, hash them with a secret seed; if a key is inserted many \
+                 times, count its copies outside the filter"
             ),
         }
     }

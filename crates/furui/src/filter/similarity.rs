@@ -112,9 +112,9 @@ impl Marking {
     /// e^`ln_one`, and two given bits of its block with probability e^`ln_two`.
     pub(super) fn new(bits: u64, blocks: f64, ln_one: f64, ln_two: f64) -> Self {
         let bits = bits as f64;
-        // The logarithm of the probability that a key misses given bits in `times` blocks: it belongs to one of these
-        // blocks with probability times / blocks, and misses there with probability e^`ln`. Where blocks overlap, there
-        // may be fewer than `times` of them.
+        // The logarithm of the probability that a key leaves given bits in `times` different blocks 0: it belongs to
+        // one of these blocks with probability times / blocks, and then leaves the bits there 0 with probability
+        // e^`ln`. Where blocks overlap, `blocks` may be less than `times`.
         let ln_missed = |times: f64, ln: f64| match blocks {
             1.0 => ln,
             _ => (times * ln.exp_m1() / blocks).max(-1.0).ln_1p(),

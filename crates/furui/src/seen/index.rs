@@ -3,7 +3,7 @@ use crate::error::{Error, Result};
 use crate::filter::ConfigError;
 use crate::hash::KeyHash;
 
-/// The most keys of an exact cache.
+/// The maximum number of keys of an exact cache.
 pub(super) const MAX_CAPACITY: usize = 1 << 30;
 
 /// The bytes of the slots for a key, 1.25 of 4 each, rounded up.
@@ -51,7 +51,7 @@ impl Index {
         self.slots[gap] = number + 1;
     }
 
-    /// Gives the entry `number` of the key `old` to `key`. `key_of` still tells `old`.
+    /// Makes `number`, which was the entry of `old`, the entry of `key`. The entry itself may still hold `old`.
     pub(super) fn replace(&mut self, number: u32, old: KeyHash, key: KeyHash, key_of: impl Fn(u32) -> KeyHash) {
         self.remove(number, old, &key_of);
         // The search for the key is made now, because the removal may have moved the gap.

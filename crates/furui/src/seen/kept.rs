@@ -1,5 +1,5 @@
-//! The file `TIERS` of a store: the paper's tiers as the last run left them. docs/format.md has its bytes, and the reasons
-//! why it never makes a set drop more than its filter's rate.
+//! The file `TIERS` of a store: the paper's tiers as the last run left them. docs/format.md describes its bytes, and
+//! says why restored tiers never make a set drop a larger share of the new keys than the rate of the stable filter.
 
 use std::io::{self, Write};
 

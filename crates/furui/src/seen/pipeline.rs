@@ -258,8 +258,8 @@ impl<S: Storage> Seen<S> {
 
     /// Works as [`observe_all`](Self::observe_all), but with [`Cache::LruStable`] the exact set answers for the keys at the
     /// indices for which `is_protected` is true, so that none of them is dropped. They are the paper's important pages.
-    /// Cost: the set is also asked about those that the LRU knows, because it may know them from when they were dropped,
-    /// unprotected.
+    /// Cost: protected keys are looked up in the set even if the LRU has them, because it may have them from a time
+    /// when they were not protected, and were dropped.
     ///
     /// # Errors
     /// Those of [`observe_all`](Self::observe_all).
@@ -305,8 +305,8 @@ impl<S: Storage> Seen<S> {
         Ok(())
     }
 
-    /// True if observing this many keys would first make the keys of earlier calls durable. A caller that writes new keys
-    /// out makes them durable itself before that: then not even a power cut loses one.
+    /// True if observing this many keys would first make the keys of earlier calls durable. Before that, a caller that
+    /// writes out the new keys must make its output durable: then not even a power cut loses a key.
     pub fn will_sync(&self, keys: usize) -> bool {
         self.set.will_sync(keys)
     }
@@ -320,8 +320,8 @@ impl<S: Storage> Seen<S> {
         self.set.sync()
     }
 
-    /// Makes the first `keys` of the new keys durable that are not yet, in the order in which they came. It is for a caller
-    /// that knows how many of them have reached their reader. Without a journal all become durable.
+    /// Makes durable the first `keys` of the new keys that are not durable yet, in the order in which they came. It is
+    /// for a caller that knows how many of them have reached their reader. Without a journal all become durable.
     ///
     /// # Errors
     /// Those of [`sync`](Self::sync).

@@ -23,7 +23,7 @@ pub struct TierSizes {
     pub lru: Option<usize>,
     /// The counters of the stable filter (m). By default they take a quarter of the memory, and are at most 2³⁰.
     pub counters: Option<usize>,
-    /// The counters of a key (k). By default so many that keys are remembered for long at the rate: 4 at 1 %.
+    /// The counters of a key (k). By default as many as the rate needs for keys to be remembered for long: 4 at 1 %.
     pub probes: Option<u32>,
     /// The counters that an insertion decrements (P). By default as many as the rate needs. If they are given, the
     /// filter's rate follows from `probes` and `decrements`, whatever rate the cache has.
@@ -32,9 +32,9 @@ pub struct TierSizes {
     pub replacement: Replacement,
 }
 
-/// The most entries of an exact cache that follow from the memory, as in the paper's experiments (2²⁰).
+/// The maximum default number of entries of an exact cache: 2²⁰, as in the paper's experiments.
 const LRU_KEYS: u64 = 1 << 20;
-/// The most counters that follow from the memory, of two bits each: the paper's largest (2³⁰, 256 MiB).
+/// The maximum default number of counters, of two bits each: 2³⁰ (256 MiB), the paper's largest.
 const STABLE_COUNTERS: u64 = 1 << 30;
 /// The tiers take at most 7 / 8 of the memory. The rest is for the set.
 const MOST_SHARE: (u64, u64) = (7, 8);

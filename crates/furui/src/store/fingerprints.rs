@@ -50,8 +50,9 @@ impl Fingerprints {
         }
     }
 
-    /// The shortest fingerprints with which `capacity` keys have a false-positive rate of `rate`: capacity / −ln(1 − rate)
-    /// of them, because so many keys have capacity · (1 − rate / 2 − …) different ones.
+    /// The shortest fingerprints with which `capacity` keys have a false-positive rate of `rate`. There are
+    /// capacity / −ln(1 − rate) of them, fewer than capacity / rate, because some keys share a fingerprint: `capacity`
+    /// keys have capacity · (1 − rate / 2 − …) different ones.
     ///
     /// # Errors
     /// [`ConfigError`] if the capacity is 0, the rate is not between 0 and 1, or both together ask for more than
@@ -92,7 +93,7 @@ impl Fingerprints {
         -(-self.rate(held)).ln_1p() * self.last as f64
     }
 
-    /// The place of the fingerprint of a key. It is never 0, which in a table is an empty slot.
+    /// The place of the fingerprint of a key. It is never 0, so a table can mark its empty slots by 0.
     #[inline]
     pub fn place_of(self, key: KeyHash) -> u64 {
         self.place(self.of(key))

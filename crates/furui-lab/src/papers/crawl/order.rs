@@ -73,7 +73,7 @@ pub(super) struct Outcome {
     pub(super) false_negatives: u64,
     /// Which pages were crawled.
     pub(super) crawled: Vec<bool>,
-    /// Which pages a link led to that was met.
+    /// Which pages were met: the first one, and those to which a link was met.
     pub(super) met: Vec<bool>,
     /// How many pages were never crawled, although a link to them was met or, live, would have been met.
     lost: usize,

@@ -27,8 +27,9 @@ const WINDOWS: usize = 100;
 /// Other numbers of windows, for one trie.
 const WINDOWS_TRIED: [usize; 5] = [10, 20, 50, 100, 200];
 
-/// A saving is reproduced if it differs from the paper's by at most this share, and within a band by at most the other.
+/// A saving is reproduced if it differs from the paper's saving by at most this share of it.
 const CLOSE: f64 = 0.15;
+/// A saving is within a band if it differs from the paper's saving by at most this share of it.
 const BAND: f64 = 0.5;
 
 const TRIES: &str = "tries at most";

@@ -12,7 +12,8 @@ use crate::table::{Cell, Table};
 
 const ROUNDS: usize = 5;
 
-/// The source code of the two walks, of virtual nodes, and of this file.
+/// The source code of the walk over one trie (or virtual nodes); then of the walk over pairs of nodes, of virtual
+/// nodes, and of this file.
 const WALK: &str = include_str!("../../../../furui/src/dict/walk.rs");
 const PAIRS: &str = include_str!("pairs.rs");
 const MERGED: &str = include_str!("../../../../furui/src/dict/merged.rs");
@@ -25,7 +26,7 @@ const PAPER: [u64; 2] = [11, 35];
 struct Lines {
     /// The walk over virtual nodes, which is that over one trie.
     walk: u64,
-    /// The virtual node: the type and its methods.
+    /// The lines of the virtual node: of the type and its methods.
     merged: u64,
     /// The walk over pairs of nodes.
     pairs: u64,

@@ -10,7 +10,7 @@ use crate::papers::Result;
 pub(super) const PAGE: usize = 4096;
 const PAGE_BITS: u64 = 8 * PAGE as u64;
 
-/// The positions of a key's bits.
+/// Where the bits of a key lie in the file.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Layout {
     /// Anywhere in the file: an ordinary Bloom filter.

@@ -111,7 +111,7 @@ impl Desk {
         Ok(Response::Compared { state, lists, more })
     }
 
-    /// Parts of these lists, as many as fit into a message.
+    /// For each word, the part of its list that is in `range`; as many words and ids as fit into a message.
     fn list(&mut self, from: &Peer, words: &[String], range: IdRange) -> furui::Result<Vec<Listed>> {
         let (now, shelf) = (unix_seconds(), &mut self.kept.shelf);
         let mut room = LISTED_BYTES;

@@ -132,7 +132,7 @@ impl Published {
         })
     }
 
-    /// Notes that at most `most` of all published documents are withdrawn. Returns how many.
+    /// Records the withdrawal of up to `most` published documents. Returns the number of URLs that were withdrawn.
     pub(super) fn withdraw_some(&self, most: usize, now: u64) -> furui::Result<usize> {
         self.0.change(|transaction| {
             let mut some = Vec::new();

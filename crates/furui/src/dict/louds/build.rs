@@ -43,8 +43,8 @@ impl LoudsBuilder {
     /// Writes the next node, and returns its number. `parent` is the number of its parent, or `None` for the root, which
     /// has no byte. `value` is that of the key that ends there, if one does.
     ///
-    /// The ones of a parent are written when its children come, and its zero when a child of the next parent does, so
-    /// that no node is asked for its children twice.
+    /// The bits of a node in BASE follow later: a one when each of its children is visited, and its zero when the first
+    /// child of a later node is. So no node is asked for its children twice.
     ///
     /// # Errors
     /// [`TrieError::NoMemory`].

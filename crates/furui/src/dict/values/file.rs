@@ -17,7 +17,7 @@ use crate::hash::HashSpec;
 /// ```
 ///
 /// Cost: opening reads the ends of the file and its numbers. A look-up is a binary search in the index, and a walk over
-/// what is in front of the value in its block: 1 KiB at most, but for the value before it.
+/// the heads of the values in a block, which all begin in its first KiB.
 #[derive(Debug)]
 pub(in crate::dict) struct ValueFile {
     file: Bytes,
@@ -182,12 +182,12 @@ impl ValueFile {
     }
 }
 
-/// A walk from value to value. It reads what stands in front of them.
+/// A walk from value to value, which reads only their heads.
 struct Walk<'v> {
     values: &'v ValueFile,
     /// Where the next value's head begins in the data.
     at: usize,
-    /// The id of the first value, whose head is not asked.
+    /// The id of the first value. The step in its head is not used.
     next: Option<u32>,
     last: u32,
 }

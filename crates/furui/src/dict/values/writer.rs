@@ -11,7 +11,7 @@ const GATHERED: usize = 64 << 10;
 
 /// Writes a file of values as they come, in order of their ids.
 ///
-/// Memory: 12 bytes for each block, which has at least one value and but for the last at least 1 KiB, and 64 KiB.
+/// Memory: 64 KiB, and 12 bytes for each block of values. Every block but the last has at least 1 KiB.
 pub(in crate::dict) struct ValueWriter<W: Write> {
     out: BufWriter<EnvelopeWriter<W>>,
     /// The entries of the index.

@@ -30,8 +30,8 @@ const MAX_BITS: u64 = 1 << 43;
 /// Cost: 1.44 log₂(1/rate) bits a key, 9.6 at 1 % and 28.8 at 10⁻⁶. With n keys the rate is (1 - (1 - 1/m)^(kn))^k;
 /// beyond the capacity it grows, and nothing else goes wrong. An insertion and a hit touch k cache lines, a miss two to
 /// four, or two in a batch. [`contains_all`](Filter::contains_all) and [`insert_all`](FilterMut::insert_all) prefetch
-/// the lines of many keys: beyond the caches that takes a third to two thirds of the time of single keys, except for
-/// hits where memory is slow. A blocked filter takes more space and touches one line.
+/// the lines of many keys: in a table larger than the caches, a key of a batch takes a third to two thirds of the time
+/// of a single key, except for hits where memory is slow. A blocked filter takes more space and touches one line.
 ///
 /// From Bloom, "Space/Time Trade-offs in Hash Coding with Allowable Errors" (1970), sized by equations 1 to 4 of Sei,
 /// Matsuzaki and Honiden; see [`sizing`]. In place of their k independent hash functions there are k steps of one
@@ -40,14 +40,15 @@ const MAX_BITS: u64 = 1 << 43;
 /// modulo m, so m can be any number.
 ///
 /// If keys are hashed by [`HashAlgorithm::Sha1`], the k functions are SHA-1 with k salts, as in the Perl module
-/// Bloom::Filter: position i is derived from SHA-1(i, hash of the key). Unlike there, the salt is hashed with the key's
-/// digest instead of the key, so that a key is read once, and positions are scaled.
+/// Bloom::Filter: position i is derived from SHA-1(i, hash of the key). There are two differences from that module: the
+/// salt is hashed with the key's digest instead of the key, so that a key is read only once; and positions are scaled.
 ///
 /// Filters with equal bits and probes are sets: [`union`](Self::union) is OR, [`intersection`](Self::intersection) is
 /// AND, and [`similarity`](Self::similarity) estimates from the bits alone how much two sets have in common.
 ///
 /// A filter does not store its keys, but does not hide them from guesses: with the hash's seed, which its file holds,
-/// all words of a dictionary can be looked up. Without the seed of a keyed hash, the bits show only numbers of keys.
+/// all words of a dictionary can be looked up. Without the seed of a keyed hash, the bits show only how many keys there
+/// are, and how many keys filters with the same seed share.
 ///
 /// ```
 /// use furui::filter::Bloom;

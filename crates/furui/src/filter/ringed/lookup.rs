@@ -13,8 +13,8 @@ const NEAR: usize = (4 << 20) / 8;
 /// The number of keys whose fractions are computed at a time: as many as fit into the first cache.
 const CHUNK: usize = 128;
 
-/// Into tables of at most this many words, keys are inserted as fast without a prefetch, which would compute the
-/// positions twice.
+/// Into tables of at most this many words, keys are inserted without a prefetch: it would compute the positions twice,
+/// and save no time.
 const NEAR_TO_INSERT: usize = (2 << 20) / 8;
 
 /// How many keys are inserted at a time, after all their cache lines were prefetched.
@@ -74,7 +74,7 @@ fn around_the_end(words: &[[u8; 8]], ring: &Ring, start: u64, fractions: &[u32])
     all_set(words, fractions, |fraction| position(ring, start, fraction))
 }
 
-/// Whether the bits are set whose fractions a key does not hold. One miss of 2⁸ needs them.
+/// Whether the bits at the fractions that a key does not hold are set. Of the misses, only one in 2⁸ needs them.
 #[inline(never)]
 fn others_set(words: &[[u8; 8]], ring: &Ring, start: u64, key: &RingedKey) -> bool {
     let mut others = Fractions::of(key.hash()).take(ring.params().probes()).skip(HELD);

@@ -200,8 +200,8 @@ impl<M: Deref<Target = [u8]>> RingedBloom<M> {
             .sum()
     }
 
-    /// Works like Works like [`ones_in`](Self::ones_in), for positions that may be in the ring's second round and are
-    /// less than one round apart.
+    /// Works like [`ones_in`](Self::ones_in), for positions that may be in the ring's second round and are less than
+    /// one round apart.
     fn ones_around(&self, from: u64, to: u64) -> u64 {
         let bits = self.bits();
         match (from < bits, to <= bits) {

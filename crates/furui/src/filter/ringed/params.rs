@@ -8,8 +8,9 @@ use crate::filter::{ConfigError, sizing};
 /// The maximum number of bits of a ringed filter: 1 TiB of them.
 pub(super) const MAX_BITS: u64 = 1 << 43;
 
-/// The minimum and maximum bits a key, in units of 2⁻³² bits.
+/// The minimum number of bits a key, in units of 2⁻³² bits.
 const LEAST_GAMMA: u64 = 1 << 32;
+/// The maximum number of bits a key, in units of 2⁻³² bits.
 const MOST_GAMMA: u64 = 1 << 48;
 
 /// How many bits a ringed filter has for each key: γ.

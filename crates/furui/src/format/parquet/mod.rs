@@ -19,7 +19,8 @@ const MAX_HEADER: usize = 4096;
 /// The maximum depth to which values of unknown fields are nested.
 const MAX_DEPTH: u32 = 16;
 
-/// The types of the protocol, as its documents number them. The type of a bool outside a collection is its value.
+/// The types of the protocol, as its documents number them. A bool outside a collection has no bytes: its type is its
+/// value.
 mod kind {
     pub(super) const TRUE: u8 = 1;
     pub(super) const FALSE: u8 = 2;

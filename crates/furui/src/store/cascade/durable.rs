@@ -16,7 +16,7 @@ impl<S: Storage> Cascade<S> {
         self.sync_first(usize::MAX)
     }
 
-    /// Makes at least the first `keys` of the keys durable that were new since the last sync, in the order in which
+    /// Makes durable at least the first `keys` of the keys that were new since the last sync, in the order in which
     /// they came; see [`sync`](Self::sync). An empty set is recorded too, with its hash.
     ///
     /// # Errors
@@ -50,7 +50,8 @@ impl<S: Storage> Cascade<S> {
         self.publish_table()
     }
 
-    /// Merges all runs and the keys in RAM into one run, which takes the least space, and one page for each look-up.
+    /// Merges all runs and the keys in RAM into one run. It takes the least space, and a look-up reads at most one
+    /// page.
     ///
     /// # Errors
     /// Those of [`insert_all`](Self::insert_all).

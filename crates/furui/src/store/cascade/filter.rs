@@ -17,10 +17,10 @@ const EXTEND_BATCH: usize = 4096;
 /// fingerprint of each key, in a level in RAM that is merged, when it is full, with levels on storage, sequentially. It is a
 /// [`Cascade`], the exact set, of shorter [`Fingerprints`].
 ///
-/// Cost: to insert a key reads nothing, and writes its 1.5 bytes (at 0.1 %) log₂ (n / memory) times. To look a key up reads
-/// at most one page of each level; there are about log₂ (n / memory) levels, and one after [`compact`](Self::compact). On
-/// storage a key takes about log₂ (1 / rate) + 2 bits: 12.0 at 0.1 %, where no filter takes less than 9.97 and fingerprints
-/// in order no less than 11.41.
+/// Cost: an insertion reads nothing, and writes the 1.5 bytes of the key (at 0.1 %) log₂ (n / memory) times. A look-up
+/// reads at most one page of each level; there are about log₂ (n / memory) levels, and one after
+/// [`compact`](Self::compact). On storage a key takes about log₂ (1 / rate) + 2 bits. At 0.1 % these are 12.0 bits; any
+/// filter takes at least 9.97, and any sorted list of fingerprints at least 11.41.
 ///
 /// Differences from the paper: fingerprints are the numbers 1 to m for any m instead of p bits, so that the rate is as
 /// asked; the level in RAM is a flat table of 8 bytes a slot instead of a quotient filter, because that took 3.5 to 7 times
@@ -95,8 +95,8 @@ impl<S: Storage> CascadeFilter<S> {
     /// Creates a filter for `capacity` keys with a false-positive rate of `rate` in a storage that holds no store.
     ///
     /// # Errors
-    /// [`Error::Config`] if there are no such filters: the capacity is 0, the rate not between 0 and 1, or finer than
-    /// capacity / 2⁵⁶; [`Error::Store`] if `storage` holds a store; [`Error::Io`].
+    /// [`Error::Config`] if the capacity is 0, or if the rate is not between 0 and 1 or is less than capacity / 2⁵⁶;
+    /// [`Error::Store`] if `storage` holds a store; [`Error::Io`].
     pub fn create_with(storage: S, capacity: u64, rate: f64, options: CascadeOptions) -> Result<Self> {
         let fingerprints = Fingerprints::with_rate(capacity, rate)?;
         if Manifest::load(&storage)?.is_some() {
@@ -215,7 +215,7 @@ impl<S: Storage> CascadeFilter<S> {
         self.set.publish()
     }
 
-    /// Merges everything into one run, which takes the least space, and one page for each look-up. After that
+    /// Merges everything into one run. It takes the least space, and a look-up reads at most one page. After that
     /// [`len`](Self::len) is exact.
     ///
     /// # Errors

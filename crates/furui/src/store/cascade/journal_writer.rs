@@ -20,8 +20,9 @@ struct Begun {
     salt: u64,
 }
 
-/// Keys may wait in one part in [`SHARE`] of a set's memory, and in at most [`MOST_BYTES`].
+/// Waiting keys take at most one part in this many of a set's memory.
 const SHARE: u64 = 8;
+/// The maximum number of bytes that waiting keys take, however large the memory is.
 const MOST_BYTES: u64 = 16 << 20;
 
 impl JournalWriter {

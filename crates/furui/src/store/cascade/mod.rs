@@ -92,15 +92,15 @@ pub struct Cascade<S: Storage> {
     partial: bool,
     /// The journal of an earlier process, if there was one. Its keys are in the table, unless they are in a run.
     old_journal: Option<Journal<S::File>>,
-    /// True while that journal is being read. It is needed until its end was read.
+    /// True while the journal of an earlier process is being read. Until its end is reached, it must not be removed.
     replaying: bool,
     journal: Option<JournalWriter>,
     /// The runs, oldest first, as in the manifest.
     runs: Vec<Run<S::File>>,
     table: MemTable,
     written: u64,
-    /// The hashes of the current batch, or of short fingerprints their [places](crate::store::Fingerprints), which are
-    /// called hashes everywhere here.
+    /// The hashes of the current batch. In a set of short fingerprints, these are their
+    /// [places](crate::store::Fingerprints); this module calls them hashes, too.
     hashes: Vec<u64>,
     /// The hashes of the batch that are not in RAM, with their indices, sorted.
     absent: Vec<(u64, u32)>,

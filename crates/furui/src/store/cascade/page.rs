@@ -226,7 +226,7 @@ impl<'a> Page<'a> {
         let last = u64::from_le_bytes(*last) & low_bits(bits.min(64) as u32);
         let Some(before) = quotients.len().checked_sub(last.count_ones() as usize) else { return false };
         let (front, back) = quotients.split_at_mut(before);
-        // As many words have at least as many bits, so the difference is the number of zeros.
+        // The whole words of a valid page hold `before` ones, so their other bits are the zeros before the last word.
         let Some(zeros) = (whole.len() * 64).checked_sub(before) else { return false };
         unary_numbers(whole, self.base, front)
             && unary_numbers(&[last.to_le_bytes()], self.base.wrapping_add(zeros as u64), back)
@@ -270,8 +270,8 @@ fn fitting(keys: &[u64], bits: RemainderBits) -> usize {
 }
 
 /// Writes the unary part to the front of `unary`, which holds zeros. The current word is kept in a register and stored with
-/// every key: no branch, and no load that waits for a store. What is behind the unary part is still zero, or is written by
-/// nothing but zeros.
+/// every key: no branch, and no load that waits for a store. A store may reach beyond the unary part, but writes only
+/// zeros there.
 fn encode_unary(keys: &[u64], bits: RemainderBits, base: u64, unary: &mut [u8]) {
     let words = unary.as_chunks_mut().0;
     let (mut current, mut word) = (0, 0u64);

@@ -12,15 +12,15 @@ use crate::hash::HashSpec;
 use crate::store::Fingerprints;
 
 /// The number of look-ups that a sorted batch over a mapped file prefetches ahead. Each waits some 100 ns for memory,
-/// and a processor has about as many outstanding misses.
+/// and a processor can have about this many cache misses in flight.
 const PREFETCH_LOOKUPS: usize = 16;
 
 /// The maximum number of adjacent pages that a sorted batch reads at once from a file that is not mapped.
 const COALESCED: usize = 32;
 
 /// A sorted, immutable set of [fingerprints](Fingerprints) in a file. It says exactly whether a fingerprint is in the set,
-/// and reads at most one page for it. Keys are passed to it and come from it as the places of their fingerprints, which of
-/// whole hashes are the hashes.
+/// and reads at most one page for it. It takes and returns keys as the places of their fingerprints; the place of a
+/// whole hash is the hash itself.
 ///
 /// ```text
 ///   fences, resident     │ 0x0000…  │ 0x0142…  │ 0x0291…  │ …          8 bytes a page: 0.08 bits a key
@@ -161,8 +161,8 @@ impl<F: ReadAt> Run<F> {
         self.bits
     }
 
-    /// True if the key with this place, which of whole hashes is the hash, is in the run. Cost: one page, 0.1 to 0.2 µs if
-    /// it is mapped and cached.
+    /// True if the key with this place is in the run; the place of a whole hash is the hash itself. Cost: one page, 0.1
+    /// to 0.2 µs if it is mapped and cached.
     ///
     /// # Errors
     /// [`Error::Format`] if the page is damaged; [`Error::Io`].

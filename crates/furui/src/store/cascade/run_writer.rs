@@ -85,7 +85,8 @@ pub struct WrittenRun {
 
 impl<W: Write> RunWriter<W> {
     /// Begins a run of whole hashes in `out`, which is called `name` in errors. `expected_keys` decides the width of
-    /// remainders. If there are fewer keys, the run is still correct, and takes a bit a key more for each halving.
+    /// remainders. With fewer keys the run is still correct, and takes one more bit a key each time their number is
+    /// halved.
     ///
     /// # Errors
     /// [`Error::Io`].

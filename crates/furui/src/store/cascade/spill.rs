@@ -37,7 +37,7 @@ impl<S: Storage> Cascade<S> {
 
     fn reserve(&mut self, batch: usize, max_bytes: usize) -> Result<bool> {
         self.table.reserve(batch, max_bytes).map_err(|_| {
-            // Growing takes the old size, and an eighth to a half of it more.
+            // A table that grows takes its present size, and an eighth to three eighths of it more.
             Error::NoMemory { what: "a set's table", bytes: self.table.bytes() }
         })
     }

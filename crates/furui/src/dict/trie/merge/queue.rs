@@ -31,7 +31,7 @@ impl Queue {
         Ok(Self { pieces: Pieces::new()?, record: vec![0; Path::BYTES], cursors: 0 })
     }
 
-    /// Adds a cursor to the next node.
+    /// Appends a cursor to the record of the next node.
     #[inline(always)]
     pub(super) fn push(&mut self, cursor: Cursor) {
         self.record.extend_from_slice(&cursor.to_bytes());
