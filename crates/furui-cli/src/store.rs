@@ -21,7 +21,7 @@ use crate::wait::open_to_write;
 use crate::{ERROR, complain, size};
 
 /// The options for maintenance: a merge takes little memory, and the table holds only the keys of a journal.
-const OPTIONS: CascadeOptions = CascadeOptions { memory: 64 << 20, hash: None, journal: false };
+const OPTIONS: CascadeOptions = CascadeOptions { memory: 64 << 20, hash: None, form: None, journal: false };
 
 /// Merges a store into one run.
 pub fn compact(CompactOptions { path, wait }: &CompactOptions) -> Result<ExitCode, Error> {

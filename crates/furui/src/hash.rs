@@ -17,12 +17,14 @@ use siphasher::sip::SipHasher13;
 mod dot;
 mod hasher;
 mod hashes;
+mod key_form;
 mod keyed;
 mod polynomial;
 mod rolling;
 
 pub use hasher::KeyHasher;
 pub use hashes::Hashes;
+pub use key_form::{InvalidKeyForm, KeyForm};
 pub use polynomial::PolynomialHashes;
 pub(crate) use rolling::RollingRun;
 pub use rolling::{Rolling, RollingState};

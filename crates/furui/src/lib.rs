@@ -11,4 +11,4 @@ pub mod seen;
 pub mod store;
 
 pub use error::{Error, Result};
-pub use hash::{HashAlgorithm, HashSpec, Hashes, KeyHash, KeyHasher};
+pub use hash::{HashAlgorithm, HashSpec, Hashes, InvalidKeyForm, KeyForm, KeyHash, KeyHasher};

@@ -16,7 +16,7 @@ use proptest::prelude::*;
 use support::{Failing, Fault};
 
 const HEAD: usize = 88;
-const OPTIONS: CascadeOptions = CascadeOptions { memory: 1 << 20, hash: None, journal: true };
+const OPTIONS: CascadeOptions = CascadeOptions { memory: 1 << 20, hash: None, form: None, journal: true };
 
 /// The golden file, written once by version 1 of the format and never written again. Every later version reads it.
 const GOLDEN: &[u8] = include_bytes!("golden/v1/JOURNAL");

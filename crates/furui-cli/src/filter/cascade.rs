@@ -27,7 +27,7 @@ const DEFAULT_MEMORY_SHARE: u64 = 4;
 const OUTGROWN: f64 = 1.01;
 
 /// The options for a filter that is only read: the memory is for the keys of its journal.
-const TO_READ: CascadeOptions = CascadeOptions { memory: 64 << 20, hash: None, journal: false };
+const TO_READ: CascadeOptions = CascadeOptions { memory: 64 << 20, hash: None, form: None, journal: false };
 
 /// A cascade filter that is only read. The keys of a journal that do not fit into memory go to temporary files.
 pub type Reader = CascadeFilter<Overlay<Directory, Scratch>>;
@@ -68,7 +68,7 @@ pub fn build(options: &BuildOptions) -> Result<ExitCode, Error> {
 /// `furui filter insert` into a cascade filter.
 pub fn insert(options: &InsertOptions) -> Result<ExitCode, Error> {
     let path = &options.change.filter;
-    let settings = CascadeOptions { memory: memory_of(options.memory), hash: None, journal: false };
+    let settings = CascadeOptions { memory: memory_of(options.memory), hash: None, form: None, journal: false };
     let filter = CascadeFilter::open_with(open_to_write(path, &options.wait)?.mapped(false), settings)?;
     let mut keys = Keys::new(filter.hash_spec(), &options.change.lines)?;
     fill(filter, &options.change.input, &options.change.lines, &mut keys, "reading", path)

@@ -1,5 +1,7 @@
 use std::fmt;
 
+use crate::hash::KeyForm;
+
 /// What keeps a store from being opened or changed, and which store it is.
 ///
 /// ```
@@ -86,6 +88,13 @@ pub enum StoreProblem {
         /// The value that was asked for.
         expected: &'static str,
     },
+    /// The keys of the store were made from records in another way.
+    OtherForm {
+        /// How they were made.
+        found: KeyForm,
+        /// How they were to be made.
+        expected: KeyForm,
+    },
     /// The tries of a dictionary of this layout have no filters of this hash.
     NoSuchFilters {
         /// The layout.
@@ -141,6 +150,15 @@ impl fmt::Display for StoreProblem {
                 return write!(
                     f,
                     "made with {option} {found}, not {expected}, and keeps it: leave the option out, or make a new store"
+                );
+            }
+            Self::OtherForm { found, expected } => {
+                let said = |form: &KeyForm| if form.is_empty() { "whole records".into() } else { form.to_string() };
+                return write!(
+                    f,
+                    "its keys are made by {}, not by {}: make them so, or open it whatever their form",
+                    said(found),
+                    said(expected)
                 );
             }
             Self::NoSuchFilters { layout, filter_hash } => {

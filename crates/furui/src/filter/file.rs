@@ -74,7 +74,7 @@ pub(super) trait Source {
     /// Checks that the sections of the file have these tags, in this order.
     fn expect_sections(&self, tags: &[Tag]) -> Result<(), ReadError> {
         let envelope = self.envelope();
-        if envelope.sections().iter().map(|section| section.tag).eq(tags.iter().copied()) {
+        if envelope.own_sections().iter().map(|section| section.tag).eq(tags.iter().copied()) {
             return Ok(());
         }
         Err(envelope.error(0, Problem::Invalid("its sections are not those of its kind")).into())

@@ -9,7 +9,7 @@ use super::layout::*;
 use super::sums::{Sums, level_lengths};
 use super::writer::seal_checksum;
 use super::{Bytes, FormatError, Problem, ReadAt, ReadError, Regions};
-use crate::hash::HashSpec;
+use crate::hash::{HashSpec, KeyForm};
 
 /// The maximum number of appended bytes among which to search for a file's own footer, so that the error can say that
 /// the file has grown.
@@ -31,12 +31,12 @@ const VERIFY_CHUNK: usize = 256 << 10;
 ///
 /// let mut file = Vec::new();
 /// let mut writer = EnvelopeWriter::new(&mut file, Kind::Run, HashSpec::default())?;
-/// writer.section(Tag::new(*b"KEYS"), Align::Line)?;
+/// writer.section(Tag::new(*b"FORM"), Align::Line)?;
 /// writer.write_all(b"some bytes")?;
 /// writer.finish()?;
 ///
 /// let envelope = Envelope::open(&file[..], "example")?;
-/// assert_eq!(envelope.read_section(&file[..], Tag::new(*b"KEYS"), 100)?, b"some bytes");
+/// assert_eq!(envelope.read_section(&file[..], Tag::new(*b"FORM"), 100)?, b"some bytes");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -186,6 +186,32 @@ impl Envelope {
             return Err(self.error(section.offset, Problem::Checksum).into());
         }
         Ok(bytes)
+    }
+
+    /// How the keys of the file were made from records: the contents of its last section `FORM`, or the empty form if
+    /// it has none.
+    ///
+    /// # Errors
+    /// [`ReadError::Format`] if the section is no [`KeyForm`], is damaged, or is not the last.
+    pub fn key_form(&self, file: &(impl ReadAt + ?Sized)) -> Result<KeyForm, ReadError> {
+        if self.section(FORM).is_err() {
+            return Ok(KeyForm::default());
+        }
+        let text = self.read_section(file, FORM, KeyForm::MAX_BYTES)?;
+        let form = std::str::from_utf8(&text).ok().and_then(|text| text.parse().ok());
+        // An empty form has no section.
+        form.filter(|form: &KeyForm| !form.is_empty()).ok_or_else(|| {
+            let offset = self.section(FORM).map_or(0, |section| section.offset);
+            self.error(offset, Problem::Invalid("it does not say how keys are made")).into()
+        })
+    }
+
+    /// The sections that a file of this kind must have: all but a last one that says how keys are made.
+    pub(crate) fn own_sections(&self) -> &[Section] {
+        match self.sections() {
+            [own @ .., last] if last.tag == FORM => own,
+            all => all,
+        }
     }
 
     /// Reads and checks every byte of the file in order: sections by their checksums, padding for zeros, the envelope

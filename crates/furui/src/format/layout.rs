@@ -38,6 +38,8 @@ pub(super) const FOOTER_CHECKSUM: usize = 48;
 pub(super) const FOOTER_END_MAGIC: usize = 56;
 
 /// The tag of the last section of files that [have](Kind::has_sums) checksums of their regions.
+/// The section of a [`KeyForm`](crate::KeyForm), the last one of a manifest or a filter.
+pub(super) const FORM: Tag = Tag::new(*b"FORM");
 pub(super) const SUMS: Tag = Tag::new(*b"SUMS");
 
 /// The kind of a furui file.

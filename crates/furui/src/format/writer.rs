@@ -7,7 +7,7 @@ use super::field::put;
 use super::header::Header;
 use super::layout::*;
 use super::sums::Sums;
-use crate::hash::HashSpec;
+use crate::hash::{HashSpec, KeyForm};
 
 /// Writes a file's envelope front to back: header, sections as they come, table, footer.
 ///
@@ -90,6 +90,19 @@ impl<W: Write> EnvelopeWriter<W> {
         self.pad(align)?;
         self.sections.push(Section { tag, align, offset: self.written, length: 0, checksum: 0 });
         Ok(())
+    }
+
+    /// Writes how the keys of the file were made from records, in the section that [`Envelope::key_form`](super::Envelope::key_form)
+    /// reads, which must be the last one. The empty form has none.
+    ///
+    /// # Errors
+    /// Those of [`section`](Self::section).
+    pub fn key_form(&mut self, form: &KeyForm) -> io::Result<()> {
+        if form.is_empty() {
+            return Ok(());
+        }
+        self.section(FORM, Align::Line)?;
+        self.write_all(form.as_str().as_bytes())
     }
 
     /// Ends the last section, writes table and footer, and flushes `out`.

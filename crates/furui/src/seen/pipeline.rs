@@ -8,7 +8,7 @@ use super::sizes::TierSizes;
 use super::tiers::{Asked, Cache, Tiers};
 use crate::error::Result;
 use crate::filter::Mismatch;
-use crate::hash::{HashSpec, Hashes, KeyHash, KeyHasher};
+use crate::hash::{HashSpec, KeyForm, Hashes, KeyHash, KeyHasher};
 use crate::store::cascade::{Cascade, CascadeOptions};
 use crate::store::{Directory, Storage, TIERS};
 
@@ -122,6 +122,9 @@ pub struct SeenOptions {
     /// How keys are hashed. A store keeps the hash it was made with, and opening it with another one is an error. With `None`
     /// an existing store is opened with its own hash, and a new one gets XXH3 with a random seed.
     pub hash: Option<HashSpec>,
+    /// How the keys are made from records. A store keeps the form it was made with, and opening it with another one is an error.
+    /// With `None` an existing store is opened whatever its form, and a new one gets the empty form: a record is its own key.
+    pub form: Option<KeyForm>,
     /// If true, [`sync`](Seen::sync) appends 8 bytes for each new key to a journal, which is cheap. If false, it writes a run,
     /// as [`publish`](Seen::publish) does.
     pub journal: bool,
@@ -130,7 +133,7 @@ pub struct SeenOptions {
 impl Default for SeenOptions {
     /// The recent cache, 256 MiB, whatever hash the store has, and no journal.
     fn default() -> Self {
-        Self { cache: Cache::Recent, sizes: TierSizes::default(), memory: 256 << 20, hash: None, journal: false }
+        Self { cache: Cache::Recent, sizes: TierSizes::default(), memory: 256 << 20, hash: None, form: None, journal: false }
     }
 }
 
@@ -170,7 +173,7 @@ impl<S: Storage> Seen<S> {
         let options = SeenOptions { memory: options.memory.max(CascadeOptions::MIN_MEMORY), ..options };
         let (mut tiers, bytes) = Tiers::new(options.cache, &options.sizes, options.memory)?;
         let memory = options.memory.saturating_sub(bytes);
-        let set = Cascade::open(storage, CascadeOptions { memory, hash: options.hash, journal: options.journal })?;
+        let set = Cascade::open(storage, CascadeOptions { memory, hash: options.hash, form: options.form, journal: options.journal })?;
         if !set.runs().is_empty() {
             tiers.enlarge(options.memory)?;
         }

@@ -6,7 +6,7 @@ use super::{FilterHash, Fingerprints, Layout, MANIFEST, ReadAt, Storage, StoreKi
 use crate::error::{Error, Result, StoreProblem};
 use crate::format::field::{array_at, u16_at, u32_at, u64_at};
 use crate::format::{Align, Envelope, EnvelopeWriter, FormatError, Kind, Problem, ReadError, Seal, Tag};
-use crate::hash::HashSpec;
+use crate::hash::{HashSpec, KeyForm};
 
 /// The maximum number of runs of a store. It bounds the memory that an invalid manifest takes.
 pub const MAX_RUNS: usize = 4096;
@@ -75,6 +75,8 @@ pub struct Manifest {
     pub fingerprints: Fingerprints,
     /// The number of keys that a cascade filter was made for; 0 in other stores.
     pub capacity: u64,
+    /// How the keys were made from records, according to the program that inserted them.
+    pub form: KeyForm,
     generation: u64,
     next_file: u64,
 }
@@ -141,6 +143,7 @@ impl Manifest {
             journal: 0,
             fingerprints: Fingerprints::EXACT,
             capacity: 0,
+            form: KeyForm::default(),
             generation: 0,
             next_file: 0,
         };
@@ -279,6 +282,7 @@ impl Manifest {
             out.write_all(&self.capacity.to_le_bytes())?;
             out.write_all(&self.fingerprints.last().to_le_bytes())?;
         }
+        out.key_form(&self.form)?;
         out.finish()
     }
 
@@ -290,7 +294,7 @@ impl Manifest {
     pub fn decode(file: &(impl ReadAt + ?Sized), name: &str) -> std::result::Result<Self, ReadError> {
         let envelope = Envelope::open(file, name)?;
         envelope.expect_kind(Kind::Manifest)?;
-        let (meta_at, runs_at, rate_at) = match envelope.sections() {
+        let (meta_at, runs_at, rate_at) = match envelope.own_sections() {
             [meta, runs] if meta.tag == META && runs.tag == RUNS => (meta.offset, runs.offset, None),
             [meta, runs, rate] if meta.tag == META && runs.tag == RUNS && rate.tag == RATE => {
                 (meta.offset, runs.offset, Some(rate.offset))
@@ -310,6 +314,7 @@ impl Manifest {
             Some(at) => Some((at, envelope.read_section(file, RATE, RATE_LEN)?)),
             None => None,
         };
+        let form = envelope.key_form(file)?;
         envelope.verify(file)?;
 
         let store = array_at(&meta, 0);
@@ -351,6 +356,7 @@ impl Manifest {
             journal,
             fingerprints,
             capacity,
+            form,
             generation: u64_at(&meta, META_GENERATION),
             next_file: u64_at(&meta, META_NEXT_FILE),
         };

@@ -4,14 +4,14 @@ use std::io::{self, Write};
 use std::ops::Deref;
 use std::path::Path;
 
-use super::file::{Borrowed, Mapped, Shared, Source, Stored, Writer, save};
+use super::file::{Borrowed, Mapped, Shared, Source, Stored, save};
 use super::{
     BlockedBloom, Bloom, CountingBloom, Filter, FilterMut, Full, GrowingBloom, QuotientFilter, RingedBloom,
     SplitBlockBloom, StableBloom, StableBloomLight, sizing,
 };
 use crate::bits::Buffer;
 use crate::format::{Bytes, DiskFile, Envelope, EnvelopeWriter, Kind, Problem, ReadError, Seal, WriteError};
-use crate::hash::{HashSpec, KeyHash};
+use crate::hash::{HashSpec, KeyForm, KeyHash};
 
 /// A filter of any kind: what the file of a filter holds.
 ///
@@ -150,7 +150,7 @@ impl<M: Deref<Target = [u8]>> AnyFilter<M> {
     /// # Errors
     /// Those of `out`.
     pub fn write_to(&self, out: &mut dyn Write) -> io::Result<Seal> {
-        self.write_into(EnvelopeWriter::new(out, self.kind(), self.hash_spec())?)
+        self.write_into(EnvelopeWriter::new(out, self.kind(), self.hash_spec())?, &KeyForm::default())
     }
 
     /// Saves the filter's file, whole or not at all: after a crash or an error `path` is unchanged.
@@ -168,7 +168,7 @@ impl<M: Deref<Target = [u8]>> AnyFilter<M> {
     /// # Errors
     /// Those of `out`.
     pub fn write_without_seed(&self, out: &mut dyn Write) -> io::Result<Seal> {
-        self.write_into(EnvelopeWriter::without_seed(out, self.kind(), self.hash_spec())?)
+        self.write_into(EnvelopeWriter::without_seed(out, self.kind(), self.hash_spec())?, &KeyForm::default())
     }
 
     /// Saves the file that [`write_without_seed`](Self::write_without_seed) writes, whole or not at all.
@@ -195,7 +195,27 @@ impl<M: Deref<Target = [u8]>> AnyFilter<M> {
         save(path.as_ref(), |out| self.write_without_seed(out))
     }
 
-    fn write_into(&self, mut out: Writer<'_>) -> io::Result<Seal> {
+    /// Writes the filter's file by a writer that was just begun, as one of [`kind`](Self::kind) and
+    /// [`hash_spec`](Filter::hash_spec). The file remembers `form`, which [`Envelope::key_form`] reads: how its keys were
+    /// made from records.
+    ///
+    /// ```
+    /// use furui::KeyForm;
+    /// use furui::filter::{AnyFilter, Bloom, Filter};
+    /// use furui::format::{Envelope, EnvelopeWriter};
+    ///
+    /// let mut urls = Bloom::with_rate(100, 0.01)?;
+    /// urls.insert("https://example.org/");
+    /// let (urls, form) = (AnyFilter::from(urls), "--csv --key url".parse::<KeyForm>()?);
+    /// let mut file = vec![];
+    /// urls.write_into(EnvelopeWriter::new(&mut file as &mut dyn std::io::Write, urls.kind(), urls.hash_spec())?, &form)?;
+    /// assert_eq!(Envelope::open(&file[..], "urls.filter")?.key_form(&file[..])?, form);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of `out`.
+    pub fn write_into(&self, mut out: EnvelopeWriter<&mut dyn Write>, form: &KeyForm) -> io::Result<Seal> {
         match self {
             Self::Bloom(filter) => filter.write(&mut out),
             Self::Blocked(filter) => filter.write(&mut out),
@@ -207,6 +227,7 @@ impl<M: Deref<Target = [u8]>> AnyFilter<M> {
             Self::SplitBlock(filter) => filter.write(&mut out),
             Self::Growing(filter) => filter.write(&mut out),
         }?;
+        out.key_form(form)?;
         out.finish()
     }
 

@@ -105,6 +105,7 @@ impl<S: Storage> CascadeFilter<S> {
         let hash = options.hash.unwrap_or_else(HashSpec::random);
         let mut new = Manifest::new(StoreKind::Filter, hash);
         (new.fingerprints, new.capacity) = (fingerprints, capacity);
+        new.form = options.form.unwrap_or_default();
         let mut filter = Self::of(Cascade::open_as(storage, options, new)?);
         filter.set.save_first()?;
         Ok(filter)

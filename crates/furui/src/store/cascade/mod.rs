@@ -136,7 +136,9 @@ impl<S: Storage> Cascade<S> {
 
     /// The manifest of a new set.
     fn new_set(options: CascadeOptions) -> Manifest {
-        Manifest::new(StoreKind::Seen, options.hash.unwrap_or_else(HashSpec::random))
+        let mut new = Manifest::new(StoreKind::Seen, options.hash.unwrap_or_else(HashSpec::random));
+        new.form = options.form.unwrap_or_default();
+        new
     }
 
     /// Opens what `storage` holds, which must be of the kind of `new`, or what `new` describes.
@@ -174,6 +176,10 @@ impl<S: Storage> Cascade<S> {
             let file = storage.path(MANIFEST);
             let problem = Problem::OtherHash { found: manifest.hash, expected };
             return Err(FormatError { file, offset: 0, problem }.into());
+        }
+        if let Some(expected) = options.form.filter(|&form| form != manifest.form) {
+            let problem = StoreProblem::OtherForm { found: manifest.form, expected };
+            return Err(Error::store(storage.path(MANIFEST), problem));
         }
         let open = |(entry, file)| open_run(&storage, entry, file, &manifest);
         let runs = manifest.runs.iter().zip(files).map(open).collect::<Result<_>>()?;

@@ -1,4 +1,4 @@
-use crate::hash::HashSpec;
+use crate::hash::{HashSpec, KeyForm};
 
 /// The options of a [`Cascade`](super::Cascade).
 ///
@@ -19,6 +19,10 @@ pub struct CascadeOptions {
     /// How keys are hashed. A set keeps the hash it was made with, and opening it with another one is an error. With
     /// `None` an existing set is opened with its own hash, and a new one gets XXH3 with a random seed.
     pub hash: Option<HashSpec>,
+    /// How the keys are made from records. A set keeps the form it was made with, and opening it with another one is an
+    /// error. With `None` an existing set is opened whatever its form, and a new one gets the empty form: a record is its
+    /// own key.
+    pub form: Option<KeyForm>,
     /// If true, [`sync`](super::Cascade::sync) records keys in a journal, 8 bytes each, instead of publishing a run. An
     /// eighth of the memory, at most 16 MiB, is for keys that wait for the journal.
     pub journal: bool,
@@ -30,8 +34,8 @@ impl CascadeOptions {
 }
 
 impl Default for CascadeOptions {
-    /// 256 MiB, the hash of the existing set, and no journal.
+    /// 256 MiB, hash and form of the existing set, and no journal.
     fn default() -> Self {
-        Self { memory: 256 << 20, hash: None, journal: false }
+        Self { memory: 256 << 20, hash: None, form: None, journal: false }
     }
 }

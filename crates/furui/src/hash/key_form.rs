@@ -1,0 +1,108 @@
+use std::fmt;
+
+/// How keys are made from records, such as the lines of a file: a short text that stores and filters remember.
+///
+/// The library takes keys and never makes them, so the text means nothing to it: a store or filter that was filled from
+/// one column of a table would answer questions about another column, always with "no", and nobody would notice. So a
+/// program that cuts keys out of records describes how it does that, as `furui` does in the words of its own options,
+/// and a set that was made otherwise returns an error. The empty form, which is the default, says that a record is its
+/// own key.
+///
+/// ```
+/// use furui::KeyForm;
+///
+/// let form: KeyForm = "--csv --key url".parse()?;
+/// assert_eq!(form.to_string(), "--csv --key url");
+/// assert!(KeyForm::default().is_empty());
+/// assert!("\n".parse::<KeyForm>().is_err());
+/// # Ok::<(), furui::InvalidKeyForm>(())
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct KeyForm {
+    length: u8,
+    /// The text in UTF-8, then zeros.
+    bytes: [u8; Self::MAX_BYTES],
+}
+
+impl KeyForm {
+    /// The maximum length of the text in bytes.
+    pub const MAX_BYTES: usize = 255;
+
+    /// True if a record is its own key.
+    pub fn is_empty(&self) -> bool {
+        self.length == 0
+    }
+
+    /// The text.
+    pub fn as_str(&self) -> &str {
+        std::str::from_utf8(&self.bytes[..self.length.into()]).expect("made from a string")
+    }
+}
+
+impl Default for KeyForm {
+    fn default() -> Self {
+        Self { length: 0, bytes: [0; Self::MAX_BYTES] }
+    }
+}
+
+impl std::str::FromStr for KeyForm {
+    type Err = InvalidKeyForm;
+
+    fn from_str(text: &str) -> Result<Self, InvalidKeyForm> {
+        if text.len() > Self::MAX_BYTES {
+            return Err(InvalidKeyForm::TooLong { length: text.len() });
+        }
+        if text.contains(char::is_control) {
+            return Err(InvalidKeyForm::Control);
+        }
+        let mut form = Self { length: text.len() as u8, ..Self::default() };
+        form.bytes[..text.len()].copy_from_slice(text.as_bytes());
+        Ok(form)
+    }
+}
+
+impl fmt::Display for KeyForm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl fmt::Debug for KeyForm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("KeyForm").field(&self.as_str()).finish()
+    }
+}
+
+/// Why a text is no [`KeyForm`].
+///
+/// ```
+/// use furui::{InvalidKeyForm, KeyForm};
+///
+/// assert_eq!("x".repeat(300).parse::<KeyForm>(), Err(InvalidKeyForm::TooLong { length: 300 }));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InvalidKeyForm {
+    /// The text has more than [`KeyForm::MAX_BYTES`] bytes.
+    TooLong {
+        /// Its length in bytes.
+        length: usize,
+    },
+    /// The text has a control character, such as a line break.
+    Control,
+}
+
+impl fmt::Display for InvalidKeyForm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TooLong { length } => write!(
+                f,
+                "the description of the keys has {length} bytes, of which a file remembers at most {}: use shorter names, or \
+                 the numbers of columns",
+                KeyForm::MAX_BYTES
+            ),
+            Self::Control => f.write_str("the description of the keys has a control character"),
+        }
+    }
+}
+
+impl std::error::Error for InvalidKeyForm {}
