@@ -13,6 +13,7 @@ use std::time::Duration;
 use furui::KeyHash;
 use furui::dict::{Dict, DictOptions, DictValue};
 use furui::filter::AnyFilter;
+use furui::seen::KeptTiers;
 use furui::store::cascade::{Cascade, CascadeFilter, CascadeOptions, Journal};
 use furui::store::{Bytes, Directory, Manifest, StoreKind};
 
@@ -549,7 +550,8 @@ fn compact(name: &'static str, prepare: fn(&Path), has_all: fn(&Path) -> Result<
 /// A store of two runs, the first of which is too large to be merged with the second.
 fn seen_in_parts(root: &Path) {
     for part in [0..PARTS[0], PARTS[0]..PARTS[1]] {
-        quietly(&["seen", "-q", "--store", &path(root, "store")], &keys(part));
+        let tiers = ["--cache", "lru+stable", "--lru", "1000", "--counters", "1M", "--fpr", "0.000000001"];
+        quietly(&[&["seen", "-q", "--store", &path(root, "store")], &tiers[..]].concat(), &keys(part));
     }
 }
 
@@ -557,6 +559,10 @@ const PARTS: [u32; 2] = [210_000, 220_000];
 
 fn seen_has_all(root: &Path, name: &str) -> Result<(), String> {
     let mut set = open_set(root, name, false)?.unwrap();
+    let tiers = KeptTiers::of(&set).map_err(|error| error.to_string())?;
+    if !tiers.is_some_and(|tiers| tiers.is_current && tiers.keys == 1000) {
+        return Err(format!("{name}: the next run does not begin with {tiers:?}"));
+    }
     let spec = set.hash_spec();
     let hashes: Vec<_> = (0..PARTS[1]).map(|number| spec.hash(key(number).as_bytes())).collect();
     let mut found = vec![];
