@@ -201,7 +201,8 @@ fn files_of_an_enemy_are_errors_or_some_trie() {
     let (mut opened, mut merged) = (0, 0);
     for part in 0..inner.len() {
         let length = inner[part].1.len();
-        let changes = (0..length).step_by(1 + length / 25).map(|at| (at, if at % 2 == 0 { 0x5A } else { 1 << (at % 8) }));
+        let changes =
+            (0..length).step_by(1 + length / 25).map(|at| (at, if at % 2 == 0 { 0x5A } else { 1 << (at % 8) }));
         // The first bits of BASE are exchanged, so that the root is its own child.
         for (at, bits) in changes.chain((length > 0).then_some((0, 0b11))) {
             let (mut inner, mut outer, mut manifest) = (inner.clone(), outer.clone(), manifest.clone());
