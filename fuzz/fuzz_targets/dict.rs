@@ -1,5 +1,5 @@
 //! Opens a dictionary of any layout, filters and values, whose files were changed anywhere, under checksums that fit: the
-//! result is an error, or a dictionary whose operations all end, in bounded time and memory, and which a merge leaves whole.
+//! result is an error, or a dictionary whose operations all end, in bounded time and memory.
 //! An unchanged dictionary answers like a map.
 #![no_main]
 
@@ -102,12 +102,15 @@ fn run<V: DictValue + ?Sized>(
     ask(&dict, &model, &input.asked, is_good, &owned);
     assert!(dict.verify().is_ok() || !is_good);
     put(&mut dict, b"more", b"more").expect("a window has room");
-    if dict.compact().is_ok() {
-        dict.verify().expect("what a merge wrote is whole");
+    if dict.compact().is_err() {
+        assert!(!is_good);
+    } else if dict.verify().is_ok() {
         model.insert(b"more".to_vec(), owned(dict.get("more").expect("whole").expect("it was put")));
         ask(&dict, &model, &input.asked, is_good, &owned);
     } else {
-        assert!(!is_good);
+        // LOUDS tries are checked before they are merged. Of a compact one that is none, a merge makes some other.
+        assert!(!is_good && dict.layout() == Layout::Compact);
+        ask(&dict, &model, &input.asked, is_good, &owned);
     }
 }
 
