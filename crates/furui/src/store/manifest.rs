@@ -41,7 +41,7 @@ const RATE_LAST: usize = 8;
 /// 3. remove the files that are no longer named.
 ///
 /// A crash before step 2 leaves new files that the manifest does not name, and a crash after it leaves old ones:
-/// [`orphans`](Self::orphans) finds both. A new store saves its empty manifest before any other file, so that runs
+/// opening the store for writing removes both. A new store saves its empty manifest before any other file, so that runs
 /// without a manifest are known to be a damaged store and not a new one.
 ///
 /// ```
