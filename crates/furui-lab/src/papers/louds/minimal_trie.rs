@@ -243,15 +243,20 @@ impl<N: Node> Node for Cut<N> {
 
 /// The number of levels from a node down to the first one where a key ends above others, or that has two children;
 /// `None` if only one key is below.
-fn branch_below(node: &impl Node) -> Option<usize> {
-    let (mut next, mut ends, mut levels) = (node.first_child(), node.value().is_some(), 0);
-    loop {
-        let child = next?;
-        if ends || child.sibling().is_some() {
+fn branch_below<N: Node>(node: &N) -> Option<usize> {
+    let is_branch = |node: &N, child: &N| child.sibling().is_some() || node.value().is_some();
+    let mut last = node.first_child()?;
+    if is_branch(node, &last) {
+        return Some(0);
+    }
+    for levels in 1.. {
+        let child = last.first_child()?;
+        if is_branch(&last, &child) {
             return Some(levels);
         }
-        (next, ends, levels) = (child.first_child(), child.value().is_some(), levels + 1);
+        last = child;
     }
+    None
 }
 
 #[cfg(test)]
@@ -266,71 +271,57 @@ mod tests {
     type Map = BTreeMap<Vec<u8>, Value>;
 
     fn of_map(map: &Map) -> MinimalTrie {
-        let keys: Vec<_> = map.iter().collect();
-        let keys: Vec<(&[u8], Value)> = keys.into_iter().map(|(key, value)| (key.as_slice(), *value)).collect();
+        let keys: Vec<(&Vec<u8>, Value)> = map.iter().map(|(key, value)| (key, *value)).collect();
         MinimalTrie::build(SortedKeys::new(&keys).unwrap().root())
     }
 
-    fn merged<'a>(newest_first: impl IntoIterator<Item = &'a MinimalTrie>) -> MinimalTrie {
-        MinimalTrie::build(Merged::new(newest_first.into_iter().map(MinimalTrie::root)).unwrap())
-    }
-
-    /// All that a trie consists of, but for the indexes.
-    fn parts(trie: &MinimalTrie) -> (u64, [&[u8]; 7]) {
-        let louds = &trie.prefixes;
-        let of_louds = [louds.base().words(), louds.leaf().words(), louds.edge(), louds.values(), louds.dead()];
-        let [base, leaf, edge, values, dead] = of_louds;
-        (trie.ends.len(), [base, leaf, edge, values, dead, &trie.tail, trie.ends.words()])
+    fn merged(newest_first: &[MinimalTrie]) -> MinimalTrie {
+        MinimalTrie::build(Merged::new(newest_first.iter().map(MinimalTrie::root)).unwrap())
     }
 
     fn check(trie: &MinimalTrie, map: &Map, seed: u64) {
+        let parts = |trie: &MinimalTrie| {
+            let louds =
+                [trie.prefixes.base().words(), trie.prefixes.edge(), trie.prefixes.values(), trie.prefixes.dead()];
+            [louds.concat(), trie.prefixes.leaf().words().to_vec(), trie.tail.clone(), trie.ends.words().to_vec()]
+        };
         assert!(parts(trie) == parts(&of_map(map)), "seed {seed}: the trie is that of sorted keys");
-        for (key, value) in map {
-            assert_eq!(trie.get(key), Some(*value), "seed {seed}: {key:?}");
-            let longer = [0, 1, b'a', 0xFF].map(|byte| [key.as_slice(), &[byte]].concat());
-            let shorter = key.split_last().map(|(_, shorter)| shorter.to_vec());
-            let other = key.iter().position(|&byte| byte != 7).map(|at| {
-                let mut other = key.clone();
-                other[at] = 7;
-                other
-            });
-            for near in longer.into_iter().chain(shorter).chain(other) {
-                assert_eq!(trie.get(&near), map.get(&near).copied(), "seed {seed}: {near:?}");
-            }
+        for key in map.keys().chain([&vec![]]) {
+            let longer = [0, b'a', 0xFF].map(|byte| [key.as_slice(), &[byte]].concat());
+            let others = (0..key.len()).map(|at| [&key[..at], &[7], &key[at + 1..]].concat());
+            let near = longer.into_iter().chain(others).chain([key.clone(), key[..key.len() / 2].to_vec()]);
+            near.for_each(|key| assert_eq!(trie.get(&key), map.get(&key).copied(), "seed {seed}: {key:?}"));
         }
-        assert_eq!(trie.get(b""), map.get(&b""[..]).copied(), "seed {seed}: the empty key");
     }
 
-    /// A random key: a few bytes of few values, so that keys are prefixes of each other, or empty; any bytes; or one of
-    /// two long prefixes and a few bytes.
+    /// A random key: a few bytes of few values, so that keys are prefixes of each other, or empty; such bytes behind a
+    /// long prefix; or any bytes.
     fn key(random: impl Fn(u64) -> u64) -> Vec<u8> {
-        let byte = |i| [0, 1, b'a', b'b', 0xFE, 0xFF][(random(i) % 6) as usize];
+        let few = (2..2 + random(1) % 6).map(|i| [0, 1, b'a', b'b', 0xFE, 0xFF][(random(i) % 6) as usize]).collect();
         match random(0) % 8 {
             0 => (0..random(1) % 60).map(|i| random(i + 2) as u8).collect(),
-            1 => [vec![byte(1); 300], (0..random(2) % 4).map(|i| byte(i + 3)).collect()].concat(),
-            _ => (0..random(1) % 6).map(|i| byte(i + 2)).collect(),
+            1 => [vec![b'a'; 300], few].concat(),
+            _ => few,
         }
     }
 
     #[test]
-    fn merged_tries_are_what_a_map_says_whatever_was_put_and_deleted() {
+    fn tries_that_are_merged_are_a_map_whatever_is_put_and_deleted() {
         for seed in 0..20 {
-            let random = |step: u64, i: u64| mix(mix(seed << 32 | step) ^ i);
-            let (mut all, mut window, mut tries) = (Map::new(), Map::new(), Vec::<MinimalTrie>::new());
+            let (mut all, mut window, mut tries) = (Map::new(), Map::new(), vec![]);
             for step in 0..200 {
-                let random = |i| random(step, i);
+                let random = |i| mix(mix(seed << 32 | step) ^ i);
                 match random(100) % 16 {
                     0 => tries.insert(0, of_map(&std::mem::take(&mut window))),
-                    1 if !tries.is_empty() => tries = vec![merged(&tries)],
-                    2 if tries.len() > 1 => {
-                        let newer: Vec<_> = tries.drain(..2).collect();
-                        tries.insert(0, merged(&newer));
+                    1 if !tries.is_empty() => {
+                        let newest = 1 + random(101) as usize % tries.len();
+                        let one = merged(&tries[..newest]);
+                        tries.splice(..newest, [one]);
                     }
                     choice => {
-                        let value = (choice > 4).then_some(step as u32);
-                        let key = key(random);
-                        window.insert(key.clone(), value);
-                        all.insert(key, value);
+                        let entry = (key(random), (choice > 4).then_some(step as u32));
+                        window.extend([entry.clone()]);
+                        all.extend([entry]);
                     }
                 }
                 let key = key(|i| random(i + 500));
@@ -343,21 +334,16 @@ mod tests {
     }
 
     #[test]
-    fn the_example_and_the_smallest_tries() {
-        let keys = ["cat", "coal", "coat", "coats", "dog"];
-        let map: Map = keys.iter().zip(0..).map(|(key, value)| (key.as_bytes().to_vec(), Some(value))).collect();
-        let trie = of_map(&map);
+    fn the_example_and_tries_of_one_key_or_none() {
+        let map =
+            |keys: &[&str]| keys.iter().zip(0..).map(|(key, value)| (key.as_bytes().to_vec(), Some(value))).collect();
+        let trie = of_map(&map(&["cat", "coal", "coat", "coats", "dog"]));
         assert_eq!((trie.prefixes.edge(), trie.tail.as_slice()), (&b"cdaoalts"[..], &b"ogt"[..]));
         assert_eq!(trie.rests().collect::<Vec<_>>(), [&b"og"[..], b"t", b"", b"", b""]);
-        check(&trie, &map, 0);
-
-        assert_eq!((of_map(&Map::new()).get(b""), of_map(&Map::new()).get(b"a")), (None, None));
-        for key in ["", "a", "a long key"] {
-            let map = Map::from([(key.into(), Some(7))]);
-            let trie = of_map(&map);
-            assert_eq!((trie.prefixes.nodes(), trie.tail.as_slice()), (1, key.as_bytes()));
-            check(&trie, &map, 0);
-            check(&merged([&of_map(&Map::new()), &trie]), &map, 0);
+        for keys in [&[][..], &[""], &["a"], &["a long key"]] {
+            let trie = of_map(&map(keys));
+            assert_eq!((trie.prefixes.nodes(), trie.tail.as_slice()), (1, keys.concat().as_bytes()));
+            check(&merged(&[of_map(&Map::new()), trie]), &map(keys), 0);
         }
     }
 }
