@@ -24,7 +24,7 @@ pub fn rate(text: &str) -> Result<f64, String> {
     };
     let rate = number.parse().ok().zip(scale).map(|(number, scale): (f64, f64)| number / scale);
     rate.filter(|&rate| rate > 0.0 && rate < 1.0)
-        .ok_or_else(|| "not a rate, which is more than 0 and less than 1, as 0.01 or 1%".into())
+        .ok_or_else(|| "not a rate, which is more than 0 and less than 1, such as 0.01 or 1%".into())
 }
 
 /// Returns a parser of whole numbers from `least` to `most`.

@@ -7,8 +7,9 @@ use furui::KeyHash;
 use furui::dict::FilteredTrie;
 use furui::filter::AnyFilter;
 use furui::format::{Envelope, Kind};
+use furui::seen::{KeptTiers, Replacement};
 use furui::store::cascade::{Cascade, CascadeFilter, CascadeOptions, Journal, Run};
-use furui::store::{Directory, DiskFile, Manifest, Storage, StoreKind, TIERS};
+use furui::store::{Directory, DiskFile, Manifest, Storage, StoreKind};
 
 use crate::cli::{CompactOptions, InfoOptions, SnapshotOptions};
 use crate::dict;
@@ -76,11 +77,9 @@ fn check(path: &Path) -> Result<(), Error> {
             StoreKind::Dict | StoreKind::ByteDict => dict::verify(path)?,
             StoreKind::Filter => cascade::open_published(path)?.set().verify()?,
             _ => {
-                open(path)?.verify()?;
-                let tiers = path.join(TIERS);
-                if tiers.exists() {
-                    check(&tiers)?;
-                }
+                let set = open(path)?;
+                set.verify()?;
+                KeptTiers::of(&set)?;
             }
         }
     } else if let Some(journal) = open_journal(path)? {
@@ -110,6 +109,7 @@ fn store_info(path: &Path, json: bool) -> Result<String, Error> {
     let journal = set.journal_keys()?;
     let keys = set.len() + journal;
     let lost = KeyHash::expected_collisions(keys);
+    let tiers = KeptTiers::of(&set)?;
     if json {
         let mut report = Report::default();
         report
@@ -123,6 +123,17 @@ fn store_info(path: &Path, json: bool) -> Result<String, Error> {
             .number("journal", journal)
             .number("generation", set.manifest().generation())
             .number("expected_collisions", format!("{lost:e}"));
+        if let Some(tiers) = tiers {
+            report
+                .text("tiers_replacement", replacement(&tiers))
+                .number("tiers_lru", tiers.capacity)
+                .number("tiers_lru_keys", tiers.keys)
+                .number("tiers_counters", tiers.counters)
+                .number("tiers_probes", tiers.probes)
+                .number("tiers_decrements", tiers.decrements)
+                .number("tiers_filled", format!("{:.6}", tiers.filled))
+                .number("tiers_current", tiers.is_current);
+        }
         return Ok(report.json());
     }
     let mut lines = vec![
@@ -141,8 +152,31 @@ fn store_info(path: &Path, json: bool) -> Result<String, Error> {
     if journal > 0 {
         lines.push(format!("journal     {}, of a run that is at work or was killed", counted(journal, "key")));
     }
+    if let Some(tiers) = tiers {
+        lines.push(format!(
+            "tiers       {} of {}, {} taken; {} counters, k = {}, P = {}, {:.1} % above 0",
+            replacement(&tiers),
+            counted(tiers.capacity, "line"),
+            grouped(tiers.keys),
+            grouped(tiers.counters),
+            tiers.probes,
+            grouped(tiers.decrements),
+            tiers.filled * 100.0
+        ));
+        if !tiers.is_current {
+            lines.push("            of another state of the set: the next run begins without them".into());
+        }
+    }
     lines.extend(run_lines(&set));
     Ok(lines.join("\n") + "\n")
+}
+
+/// The name of the rule by which the exact cache evicts, as `--replacement` has it.
+fn replacement(tiers: &KeptTiers) -> &'static str {
+    match tiers.replacement {
+        Replacement::Lru => "lru",
+        Replacement::Clock => "clock",
+    }
 }
 
 fn filter_info(path: &Path, json: bool) -> Result<String, Error> {

@@ -256,14 +256,18 @@ fn numbers_come_while_the_input_is_still_open_and_others_are_kept_out() {
 /// by any run, a word has one number, and a number belongs to one word.
 #[test]
 fn after_kill_no_number_that_was_printed_is_given_to_another_word() {
+    ["compact", "louds"].into_iter().for_each(no_number_is_given_again_after_kill);
+}
+
+fn no_number_is_given_again_after_kill(layout: &str) {
     let dir = TempDir::new();
     let store = dir.join("store");
     let mut number_of: HashMap<String, u32> = HashMap::new();
     let mut word_of: HashMap<u32, String> = HashMap::new();
-    for round in 0..10usize {
+    for round in 0..5usize {
         let words = lines(30_000, round as u64);
         let mut child = furui()
-            .args(["dict", "number", "--store", &store])
+            .args(["dict", "number", "--layout", layout, "--store", &store])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
@@ -274,7 +278,7 @@ fn after_kill_no_number_that_was_printed_is_given_to_another_word() {
         let writer = std::thread::spawn(move || bytes.chunks(40_000).try_for_each(|piece| input.write_all(piece)));
         let mut output = BufReader::new(child.stdout.take().unwrap());
         let mut printed = String::new();
-        for _ in 0..round * 2500 {
+        for _ in 0..round * 5000 {
             output.read_line(&mut printed).unwrap();
         }
         child.kill().unwrap();

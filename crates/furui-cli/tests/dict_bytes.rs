@@ -146,6 +146,10 @@ fn numbers_and_bytes_are_refused_for_each_other() {
 /// recorded, and each entry has a value that was put for it.
 #[test]
 fn after_kill_the_dictionary_is_whole() {
+    ["compact", "louds"].into_iter().for_each(it_is_whole_after_kill);
+}
+
+fn it_is_whole_after_kill(layout: &str) {
     let dir = TempDir::new();
     let store = dir.join("store");
     let keys = lines(20_000, 9);
@@ -153,8 +157,8 @@ fn after_kill_the_dictionary_is_whole() {
         let value = |key: &str| format!("{key}\t{round}:{}\n", key.repeat(1 + key.len() % 20));
         keys.iter().flat_map(|key| value(key).into_bytes()).collect()
     };
-    stdout(&["dict", "put", "--values", "bytes", "--store", &store], &entries(0));
-    for round in 1..6usize {
+    stdout(&["dict", "put", "--values", "bytes", "--layout", layout, "--store", &store], &entries(0));
+    for round in 1..5usize {
         let mut child = furui().args(["dict", "put", "--store", &store]).stdin(Stdio::piped()).spawn().unwrap();
         let mut input = child.stdin.take().unwrap();
         // As much as is read before the pipe is full; in the last rounds all of it, so that the kill comes while it is merged.

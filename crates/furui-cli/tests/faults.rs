@@ -42,7 +42,9 @@ at_every_operation! {
     of_dict_number_with_a_new_dictionary: cases::new_dict(Scale::Small);
     of_dict_number_with_a_dictionary: cases::old_dict(Scale::Small);
     of_compact_of_a_store: cases::compact_set();
+    of_dict_number_with_a_louds_dictionary: cases::old_louds_dict(Scale::Small);
     of_compact_of_a_dictionary: cases::compact_dict();
+    of_compact_of_a_louds_dictionary: cases::compact_louds_dict();
     of_filter_build: cases::build();
     of_filter_insert: cases::insert();
     of_filter_insert_into_a_cascade: cases::insert_cascade(Scale::Small);
@@ -52,6 +54,8 @@ at_every_operation! {
     of_dict_build_with_a_dictionary: cases::dict_build();
     of_dict_delete: cases::dict_delete();
     of_dict_build_of_bytes: cases::dict_build_of_bytes();
+    of_dict_build_of_bytes_with_a_louds_dictionary: cases::louds_dict_build_of_bytes();
+    of_dict_delete_of_bytes: cases::louds_dict_delete_of_bytes();
     of_snapshot: cases::snapshot_set();
     of_snapshot_of_a_dictionary: cases::snapshot_dict();
 }

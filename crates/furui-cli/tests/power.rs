@@ -45,7 +45,9 @@ cut_off! {
     dict_number_with_a_new_dictionary: cases::new_dict(Scale::Small);
     dict_number_with_a_dictionary: cases::old_dict(Scale::Small);
     dict_get_after_a_dict_number_that_was_killed: cases::read_dict(Scale::Small);
+    dict_number_with_a_louds_dictionary: cases::old_louds_dict(Scale::Small);
     compact_of_a_dictionary: cases::compact_dict();
+    compact_of_a_louds_dictionary: cases::compact_louds_dict();
     filter_build: cases::build();
     filter_insert: cases::insert();
     snapshot: cases::snapshot_set();
@@ -56,6 +58,8 @@ cut_off! {
     dict_build_with_a_dictionary: cases::dict_build();
     dict_delete: cases::dict_delete();
     dict_build_of_bytes: cases::dict_build_of_bytes();
+    dict_build_of_bytes_with_a_louds_dictionary: cases::louds_dict_build_of_bytes();
+    dict_delete_of_bytes: cases::louds_dict_delete_of_bytes();
 }
 
 #[test]

@@ -46,9 +46,61 @@ fn the_next_run_sees_all_repeats_in_the_tiers() {
     fs::write(&tiers, bytes).unwrap();
     let args = [&["seen"], &args[..]].concat();
     assert!(failure(&args, b"a\n").contains("TIERS"));
-    assert!(failure(&["verify", &store], b"").contains("TIERS"));
+    for verb in ["verify", "info"] {
+        let output = run(&[verb, &store], b"");
+        assert!(output.status.code() == Some(2) && String::from_utf8(output.stderr).unwrap().contains("TIERS"));
+    }
     fs::remove_file(tiers).unwrap();
     assert_eq!(stdout(&args, b"a\nb\n"), b"b\n");
+}
+
+/// A copy and a merged store begin warm, and `info` says with what.
+#[test]
+fn tiers_are_described_and_outlive_a_merge_and_a_copy() {
+    let dir = TempDir::new();
+    let (store, copy, input) = (dir.join("store"), dir.join("copy"), text(&numbered(0..210_000)));
+    let sizes = ["--lru", "1000", "--counters", "4M", "--probes", "8", "--decrements", "84"];
+    let args = [&["--store", &store, "--cache", "lru+stable", "--replacement", "clock"][..], &sizes].concat();
+    // A run of more than 200,000 lines is not merged with a small one.
+    let last = text(&numbered(210_000..210_100));
+    stats(&args, &input);
+    stats(&args, &last);
+    let info = |path: &str| String::from_utf8(stdout(&["info", path], b"")).unwrap();
+    let tiers = |path: &str| info(path).lines().find(|line| line.starts_with("tiers")).unwrap().to_owned();
+    let before = tiers(&store);
+    assert!(before.contains("clock of 1,000 lines, 1,000 taken; 4,000,000 counters, k = 8, P = 84, "), "{before}");
+    let json = String::from_utf8(stdout(&["info", "--json", &store], b"")).unwrap();
+    for field in [
+        "\"tiers_replacement\":\"clock\",\"tiers_lru\":1000,\"tiers_lru_keys\":1000,\"tiers_counters\":4000000,",
+        "\"tiers_probes\":8,\"tiers_decrements\":84,\"tiers_filled\":0.2",
+        "\"tiers_current\":true",
+    ] {
+        assert!(json.contains(field), "{field}: {json}");
+    }
+
+    assert!(info(&store).contains("in 2 runs"));
+    stdout(&["compact", &store], b"");
+    assert!(info(&store).contains("in 1 run,"));
+    stdout(&["snapshot", &store, &copy], b"");
+    for path in [&store, &copy] {
+        assert_eq!((tiers(path), info(path).contains("another state")), (before.clone(), false));
+        let args = [&["--store", path][..], &args[2..]].concat();
+        let next = stats(&args, &last);
+        for field in ["\"start\":\"whole\"", "\"new\":0", "\"stable_forgotten\":0"] {
+            assert!(next.contains(field), "{field}: {next}");
+        }
+        assert_eq!(stdout(&["verify", path], b""), b"");
+    }
+    // The copy goes on by itself, and what it writes is not in the original.
+    let changed = [&["--store", &copy][..], &args[2..]].concat();
+    assert_eq!(stdout(&[&["seen"], &changed[..]].concat(), b"a\n"), b"a\n");
+    assert!(stats(&args, b"a\n").contains("\"new\":1"));
+    // Tiers of before beside a set that went on.
+    let old = fs::read(dir.join("store/TIERS")).unwrap();
+    assert_eq!(stdout(&[&["seen"], &args[..]].concat(), b"b\n"), b"b\n");
+    fs::write(dir.join("store/TIERS"), old).unwrap();
+    assert!(info(&store).contains("another state of the set"));
+    assert!(stats(&args, b"").contains("\"start\":\"outdated\""));
 }
 
 #[test]

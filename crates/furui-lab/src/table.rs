@@ -142,7 +142,6 @@ impl Table {
     }
 
     /// Reads the numbers of a CSV file.
-    #[cfg(test)]
     pub(crate) fn from_csv(csv: &str) -> Self {
         let cells = |line: &str| -> Vec<Cell> {
             let mut cells = vec![];

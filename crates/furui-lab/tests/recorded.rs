@@ -66,6 +66,53 @@ fn figures_of_tables_are_of_the_runs_that_are_linked_before_them() {
     assert!(found > 10, "only {found} figures: have the tables been moved?");
 }
 
+/// What a cell links to, outside of its page: the text of runs and documents, and of runs their raw output.
+fn linked(page: &Path, cell: &str) -> String {
+    let targets = cell.split("](").skip(1).filter_map(|rest| rest.split([')', '#']).next());
+    let files = targets.filter(|path| path.ends_with(".md")).map(|path| page.with_file_name(path));
+    files
+        .map(|file| if file.ends_with("README.md") { read(&file) } else { std::fs::read_to_string(file).unwrap() })
+        .collect()
+}
+
+/// A cell's text without the targets of its links.
+fn said(cell: &str) -> String {
+    let parts = cell.split("](").enumerate();
+    parts.map(|(i, part)| if i == 0 { part } else { part.split_once(')').unwrap().1 }).collect()
+}
+
+/// The figures of the tables "theirs, ours" that are not from the page's own tables.
+#[test]
+fn what_the_papers_ways_cost_is_of_the_runs_and_documents_that_are_linked() {
+    let papers = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/papers");
+    let mut found = 0;
+    for number in 0..5 {
+        let page = papers.join(format!("seed-00{number}.md"));
+        let text = std::fs::read_to_string(&page).unwrap();
+        let table = text
+            .lines()
+            .skip_while(|line| !line.starts_with("## Theirs"))
+            .take_while(|line| !line.starts_with("## Where"));
+        let mut last = String::new();
+        for cost in table
+            .filter(|line| line.starts_with("| "))
+            .filter_map(|row| row.trim_end_matches(" |").rsplit(" | ").next())
+        {
+            match linked(&page, cost) {
+                text if !text.is_empty() => last = text,
+                _ if cost.contains("(the same run)") => {}
+                _ => continue,
+            }
+            let recorded = numbers(&last);
+            for number in numbers(&said(cost)) {
+                assert!(is_recorded(number, &recorded), "{}: {number} of {cost:?} is not recorded", page.display());
+                found += 1;
+            }
+        }
+    }
+    assert!(found > 30, "only {found} figures: have the tables been moved?");
+}
+
 #[test]
 fn a_figure_is_recorded_as_it_is_or_rounded() {
     let recorded = numbers("| **0.224** | 77.7 MiB | huniq 2.7.0. |");

@@ -19,7 +19,7 @@ pub(crate) fn open(path: Option<&Path>, cache: usize) -> Result<Database, redb::
         None => Ok(builder.create_with_backend(InMemoryBackend::new())?),
         Some(path) => {
             let database = if path.exists() { builder.create(path)? } else { create(&builder, path)? };
-            // The process that created it may have been killed before its name was durable.
+            // The process that created the file may have been killed before the name of the file was durable.
             sync_name(path).map_err(|error| error.source)?;
             Ok(database)
         }

@@ -1,5 +1,5 @@
 //! Drives [`furui_search`] over the network: routing by Kademlia, messages over Noise-encrypted connections, postings
-//! and documents in an embedded database, and an HTTP face on loopback.
+//! and documents in an embedded database, and an HTTP interface on loopback.
 
 #![warn(missing_debug_implementations, unreachable_pub)]
 

@@ -1,6 +1,6 @@
 //! The effect of HTML elements on the text between their tags.
 
-/// Elements whose content is not part of the page's text, or is equal on every page of a site.
+/// Elements whose content is not part of the page's text, or is the same on every page of a site.
 const SKIPPED: [&[u8]; 11] = [
     b"canvas",
     b"iframe",

@@ -106,7 +106,7 @@ impl Reader {
         }
         if self.skipped.is_none() {
             if is_skipped(&tag) {
-                // Of all these elements, only `<svg/>` can end with its own tag.
+                // Of the skipped elements, only `<svg/>` can end with its own tag.
                 self.skipped = (!(self_closing && tag == b"svg")).then(|| (tag.clone(), 1));
                 self.text.end_line();
             } else {

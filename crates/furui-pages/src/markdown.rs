@@ -73,7 +73,7 @@ fn title_in(metadata: &str) -> Option<String> {
             let inside = value.strip_prefix(quote)?.strip_suffix(quote)?;
             if quote == '"' { inside.replace("\\\"", "\"") } else { inside.replace("''", "'") }
         }
-        // These values have no word on this line: a text in several lines, a list or a reference.
+        // A value that begins so has no word on this line: it is a text in several lines, a list or a reference.
         None if value.starts_with(['|', '>', '[', '{', '&', '*', '!', '#']) => return None,
         None => value.to_owned(),
     };

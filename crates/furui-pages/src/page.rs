@@ -25,7 +25,7 @@ pub enum Unreadable {
     Binary,
     /// The bytes are not UTF-8, and no other charset is stated.
     Charset,
-    /// The bytes are more than [`MAX_PAGE`].
+    /// There are more than [`MAX_PAGE`] bytes.
     TooLong,
 }
 

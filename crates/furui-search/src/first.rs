@@ -1,6 +1,6 @@
-/// A selection of the smallest items of a stream, in order, in twice their memory.
+/// A selection of the smallest items of a stream, in order. Memory: at most twice as many items as are selected.
 ///
-/// Cost: one comparison for each item, a selection each time as many items again were kept, and one sort of the result.
+/// Cost: one comparison for each item, a selection whenever the memory is full, and one sort of the result.
 #[derive(Clone, Debug)]
 pub struct First<T> {
     most: usize,
@@ -37,7 +37,7 @@ impl<T: Ord> First<T> {
         }
     }
 
-    /// The selected items in order, and whether they are all items that were added.
+    /// The selected items in order, and whether these are all items that were added.
     pub fn finish(mut self) -> (Vec<T>, bool) {
         self.cut();
         self.kept.sort_unstable();

@@ -36,7 +36,7 @@ pub const KEYS: usize = 1 << 13;
 /// The maximum number of exchanges whose costs are in the answer to a search.
 pub const COSTS: usize = WORDS;
 
-/// The maximum idf of a word.
+/// The maximum idf of a word, in 1/1024.
 pub const IDF: u32 = 1 << 15;
 /// The maximum number of ids on a page.
 pub const PAGE: usize = 1 << 12;

@@ -20,7 +20,7 @@ const DOMAIN: &[u8] = b"furui withdraw";
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Lock([u8; Self::BYTES]);
 
-/// The key of a [`Lock`]. Until it is used, only the node with the secret that it was made of knows it.
+/// The key of a [`Lock`]. Until a key is used, only the node that has derived it from its secret knows it.
 ///
 /// ```
 /// use furui_search::{ContentId, LockKey};
@@ -60,7 +60,8 @@ impl LockKey {
         Self(bytes)
     }
 
-    /// Derives the key of a document from the node's `secret`. Each of the `withdrawals` changes the key.
+    /// Derives the key of a document from the node's `secret`. `withdrawals` is the number of the document's earlier
+    /// withdrawals, each of which changes the key.
     pub fn of(secret: &[u8; 32], id: ContentId, withdrawals: u32) -> Self {
         let hash = Sha256::new().chain_update(DOMAIN).chain_update(secret).chain_update(id.as_bytes());
         Self(first(&hash.chain_update(withdrawals.to_le_bytes()).finalize()))

@@ -4,19 +4,19 @@ use std::ops::Range;
 use super::words::tokens;
 use super::{Phrase, limits};
 
-/// The maximum number of units of a phrase: each of the maximum number of words, and a skipped unit before each.
+/// The maximum number of units of a phrase: the maximum number of words, each with a skipped unit before it.
 const UNITS: usize = 2 * limits::WORDS;
 
 /// Finds many words and phrases in a text in one pass.
 ///
 /// The progress of a phrase is a number with a bit for each of its units (Shift-And): bit i is set if its units 0 to i
-/// were the last ones of the text.
+/// match the last i + 1 units of the text.
 ///
 /// **Cost.** One step for each phrase at each unit of the text.
 ///
 /// **Source.** Baeza-Yates and Gonnet, "A New Approach to Text Searching" (1992). In the paper, each place has one
-/// letter. Here, any of the words that begin at a unit matches, and a unit that no word of the phrase begins with
-/// matches any unit.
+/// letter. Here, any of the words that begin at a unit matches, and a unit of the phrase at which none of its words
+/// begins matches every unit.
 #[derive(Debug)]
 pub(super) struct Pattern<'a> {
     words: HashMap<&'a str, Uses>,
@@ -85,7 +85,7 @@ impl<'a> Pattern<'a> {
     /// `located`.
     pub(super) fn scan(&self, text: &str, located: bool, mut on: impl FnMut(Found, Range<usize>)) {
         let mut state = vec![State::default(); self.phrases.len()];
-        // The first bytes of the last units.
+        // The positions of the last `UNITS` units: of each, the first byte.
         let mut starts = [0; UNITS];
         let mut unit = 0;
         for token in tokens(text, located) {

@@ -39,19 +39,19 @@ pub fn traffic(own: u64, other: u64, both: u64, alpha: f64) -> f64 {
 
 /// Equation 18: the false-positive rate α that minimises [`traffic`], n₁ / (ζ (ln 2)² (n₂ - both)).
 ///
-/// If `both` is 0, this is equation 19; for lists of one size it is 0.013. Little is lost by taking 0 for the true
-/// number: on words of natural texts, less than 1 % of the traffic. The rate may be 1 or more, even infinite: then a
-/// filter is not worth its bits, and all ids should be sent.
+/// If `both` is 0, this is equation 19; for lists of equal size the rate is 0.013. Little is lost by taking 0 for the
+/// true `both`: on words of natural texts, less than 1 % of the traffic. The rate may be 1 or more, even infinite: a
+/// filter is then not worth its bits, and all ids should be sent.
 pub fn best_rate(own: u64, other: u64, both: u64) -> f64 {
     let zeta = ContentId::BITS as f64;
     own as f64 / (zeta * std::f64::consts::LN_2.powi(2) * other.saturating_sub(both) as f64)
 }
 
-/// The indices of lists of these sizes in the order in which to ask for them: smallest first, and lists of one size in
-/// their order.
+/// The indices of lists of these sizes in the order in which to ask for them: smallest first, and lists of equal size
+/// in the order given.
 ///
 /// The traffic is proportional to the smaller list, and the intersection only shrinks at each step. (The paper takes
-/// the words in their order.)
+/// the words in the order of the query.)
 pub fn order(sizes: &[u64]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..sizes.len()).collect();
     order.sort_by_key(|&i| sizes[i]);
@@ -61,14 +61,15 @@ pub fn order(sizes: &[u64]) -> Vec<usize> {
 /// Chooses the coding of a set of `own` ids in `range` for a list with `other` expected ids there, as the query wants
 /// it. `salt` is the query's salt.
 ///
-/// - [`Wants::Best`]: [`golomb_in_three`] if a third message is worth it when all ids are in both lists; otherwise
-///   [`golomb`], as always for [`Wants::Golomb`].
+/// - [`Wants::Best`]: [`golomb_in_three`] if a third message would save enough if all ids were in both lists; otherwise
+///   [`golomb`].
+/// - [`Wants::Golomb`]: [`golomb`].
 /// - [`Wants::Ringed`] with a number of probes: the paper's filter, with a whole γ (eq. 6). Without one:
 ///   [`ringed_probes`] probes, and the exact γ.
-/// - The others have all parameters in them.
+/// - [`Wants::Naive`] and [`Wants::Fixed`]: the coding with the parameters that they state.
 ///
-/// [`CodedSet::encode`](super::CodedSet::encode) refuses invalid parameters; but a ringed filter with invalid
-/// parameters becomes ids.
+/// For a ringed filter with invalid parameters, ids are chosen. Other invalid parameters are refused by
+/// [`CodedSet::encode`](super::CodedSet::encode).
 pub fn choose(wants: Wants, own: u64, other: u64, range: IdRange, salt: u32) -> Coding {
     let ringed = |params: Result<RingedParams, _>| params.map_or(Coding::Ids, Coding::Ringed);
     match wants {
@@ -124,15 +125,15 @@ pub fn golomb_in_three(own: u64, other: u64, range: IdRange, salt: u32) -> Codin
     best_cells(own, other, range, Golomb { cell_bits: 64, check_bits: CHECK_BITS, salt, three_messages: true })
 }
 
-/// True if an answer can have so many matches that their check bits exceed `bits`, the most that a third message could
-/// save.
+/// True if an answer can have so many matches that their check bits exceed `bits`. No third message can save more
+/// than these check bits.
 fn may_save(bits: f64, own: u64, other: u64, range: IdRange) -> bool {
     let Coding::Golomb(golomb) = golomb(own, other, range, 0) else { return false };
     let false_matches = Cellular::new(own, other, range, golomb.cell_bits).matches;
     (own.min(other) as f64 + false_matches) * f64::from(golomb.check_bits) > bits
 }
 
-/// The coding that takes the fewest bits, among codings whose cells have few of the other list's ids.
+/// The coding that takes the fewest bits, among those for which few ids of the other list are expected in a cell.
 fn best_cells(own: u64, other: u64, range: IdRange, golomb: Golomb) -> Coding {
     let crowds = |cell_bits: &u8| other as f64 * Golomb::part_of_cell(range, *cell_bits) > PER_CELL;
     let codings = (1..=64).skip_while(crowds).map(|cell_bits| {
@@ -162,8 +163,8 @@ impl Expected {
     }
 }
 
-/// The expected bits of an exchange if no id is in both lists. An exchange in three messages includes the cost of its
-/// repetition, times its probability.
+/// The expected bits of an exchange if no id is in both lists. For an exchange in three messages, they include the
+/// bits of a repetition, times its probability.
 pub fn expected(coding: Coding, own: u64, other: u64, range: IdRange) -> Expected {
     let zeta = ContentId::BITS as f64;
     let (n1, n2) = (own as f64, other as f64);

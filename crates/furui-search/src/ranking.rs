@@ -4,11 +4,11 @@ use std::str::FromStr;
 
 use super::{ContentId, NoContentId, Weight, limits};
 
-/// BM25's k₁: the larger it is, the more do further occurrences of a word count.
+/// BM25's k₁: the larger it is, the more weight further occurrences of a word have.
 const K1: f64 = 1.2;
 /// BM25's b: how much the length of a document counts.
 const B: f64 = 0.75;
-/// The unit of parts of a score: an idf or a factor of 1.
+/// The number that stands for an idf or a factor of 1.
 const ONE: f64 = Place::ONE as f64;
 
 /// The pseudo-word whose list is a sample of all documents. Its size and mean length tell the number of all documents

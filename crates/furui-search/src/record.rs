@@ -76,8 +76,8 @@ impl Record {
     }
 
     /// The words under which the document is found, in order, each once: those of its title and of its text, and `site:HOST`
-    /// for the host of its URL and the domains above it, at most 8 in all. Other words of the URL are not among them, or a
-    /// search for the name of a site would find all pages of the site.
+    /// for the host of its URL and the domains above it (at most 8). Other words of the URL are not among them, so
+    /// that a search for the name of a site does not find all its pages.
     pub fn words(&self) -> BTreeSet<String> {
         self.postings().into_keys().collect()
     }

@@ -8,10 +8,11 @@ use super::limits;
 /// The maximum number of words for the host of a document.
 const MAX_SITES: usize = 8;
 
-/// The beginning of these words. No word of a text has a colon.
+/// The beginning of the words that stand for sites. No word of a text has a colon.
 const SITE: &str = "site:";
-/// The maximum lengths of a label and of a host name, in bytes (RFC 1035).
+/// The maximum length of a label, in bytes (RFC 1035).
 const MAX_LABEL: usize = 63;
+/// The maximum length of a host name, in bytes (RFC 1035).
 const MAX_HOST: usize = 253;
 
 /// True if a word stands for a site.
@@ -19,8 +20,8 @@ pub(super) fn is_site(word: &str) -> bool {
     word.starts_with(SITE)
 }
 
-/// The words for the host of a URL: `site:` and the host, and `site:` and each domain above it that has a dot, from two
-/// labels to [`MAX_SITES`].
+/// The words for the host of a URL: `site:` with the host, and `site:` with each domain above it that has a dot. At
+/// most [`MAX_SITES`] in all: beside the host, the shortest domains.
 ///
 /// ```text
 ///  https://Docs.Example.org:8080/page    site:docs.example.org site:example.org

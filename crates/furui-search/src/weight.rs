@@ -26,7 +26,7 @@ impl Weight {
     pub const STEPS: u8 = OCCURRENCES.len() as u8;
     /// The number of steps of lengths.
     pub(crate) const LENGTHS: usize = 256;
-    /// An occurrence in the title counts as much as this many in the text.
+    /// The number of occurrences in the text that count as much as one in the title.
     pub const TITLE: u32 = 4;
 
     /// The weight of a word that occurs `occurrences` times, at least once, in a document of `length` words.

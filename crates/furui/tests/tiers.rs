@@ -9,7 +9,7 @@ use std::io::Write;
 
 use furui::filter::ConfigError;
 use furui::format::{Align, EnvelopeWriter, FormatError, Kind, Tag};
-use furui::seen::{Cache, Replacement, Seen, SeenOptions, Start, TierSizes, Verdict};
+use furui::seen::{Cache, KeptTiers, Replacement, Seen, SeenOptions, Start, TierSizes, Verdict};
 use furui::store::cascade::{Cascade, CascadeOptions};
 use furui::store::{Manifest, Memory, Storage, TIERS};
 use furui::{Error, HashAlgorithm, HashSpec, Hashes, KeyHash, Result};
@@ -107,6 +107,35 @@ fn the_keys_of_a_smaller_exact_cache_go_into_the_filter() {
     assert_eq!(seen.start(), Start::Keys);
     assert_eq!(new_keys(&mut seen, &all).unwrap(), []);
     assert_eq!(seen.counters().lru_hits, 300);
+}
+
+/// A merge brings no keys, so the tiers still know their set; keys of a journal are new to them.
+#[test]
+fn a_merge_keeps_the_tiers() {
+    // A run of more than 200,000 keys is not merged with a small one.
+    let options = || SeenOptions { memory: 8 << 20, ..options() };
+    let storage = store(&keys(0..210_000), options());
+    let mut seen = open(&storage, options());
+    new_keys(&mut seen, &keys(210_000..210_100)).unwrap();
+    seen.publish().unwrap();
+    let cascade = || Cascade::open(storage.clone(), CascadeOptions::default()).unwrap();
+    assert_eq!(cascade().runs().len(), 2);
+    cascade().compact().unwrap();
+    assert_eq!(cascade().runs().len(), 1);
+    let kept = |set: &Cascade<Memory>| KeptTiers::of(set).unwrap().unwrap();
+    let of_store = kept(&cascade());
+    assert!(of_store.is_current && of_store.keys == 300 && of_store.capacity == 300 && of_store.counters == 1 << 20);
+    assert!(of_store.filled > 0.1 && of_store.filled < 0.9, "{of_store:?}");
+    let mut seen = open(&storage, options());
+    assert_eq!((seen.start(), new_keys(&mut seen, &keys(209_000..210_100)).unwrap()), (Start::Whole, vec![]));
+    // The journal of a run that was killed.
+    new_keys(&mut seen, &keys(300_000..300_100)).unwrap();
+    seen.sync().unwrap();
+    drop(seen);
+    assert_eq!(open(&storage, options()).start(), Start::Whole);
+    cascade().compact().unwrap();
+    assert!(!kept(&cascade()).is_current);
+    assert_eq!(open(&storage, options()).start(), Start::Outdated);
 }
 
 /// An old file of tiers beside another state of the set counts for nothing, whether the set is behind it or went on.
@@ -261,16 +290,19 @@ fn sealed_files_that_cannot_be_are_refused() {
         put(&storage, TIERS, &file);
         Seen::open_with(storage.clone(), options).map(|seen| seen.start())
     };
-    let head = |reserved: u8, keys: u64| {
-        [&3u64.to_le_bytes()[..], &0x1234_5678_u32.to_le_bytes(), &[reserved, 0, 0, 0], &keys.to_le_bytes()].concat()
+    let head = |replacement: u8, keys: u64| {
+        let room = 300u64.to_le_bytes();
+        [&3u64.to_le_bytes()[..], &0x1234_5678_u32.to_le_bytes(), &[replacement, 0, 0, 0], &keys.to_le_bytes(), &room]
+            .concat()
     };
     let tags = [b"HEAD", b"KEYS", b"META", b"BITS"];
     assert_eq!(sections(head(0, 300), 300, 39, tags).unwrap(), Start::Whole);
     let refused = [
-        sections(head(1, 2), 2, 0, tags),
+        sections(head(2, 2), 2, 0, tags),
         sections(head(0, 3), 2, 0, tags),
+        sections(head(0, 301), 301, 0, tags),
         sections(head(0, u64::MAX), 2, 0, tags),
-        sections(head(0, 2)[..23].to_vec(), 2, 0, tags),
+        sections(head(0, 2)[..31].to_vec(), 2, 0, tags),
         sections(head(0, 2), 2, 40, tags),
         sections(head(0, 2), 2, 0, [tags[0], tags[2], tags[1], tags[3]]),
     ];

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::page::Pages;
-use super::{Context, Source, chosen, experiments, page};
+use super::{Context, Source, chosen, experiments, page, theirs};
 use crate::table::{Cell, Table};
 
 /// Experiments without a clock that take less than three seconds: their figures follow from the program and the seed.
@@ -128,21 +128,22 @@ fn what_is_deterministic_is_measured_again_with_the_same_figures() {
     assert!(other.is_empty(), "RELEASING.md says how to measure these pages again: {other:?}");
 }
 
-/// Writes the committed index, after an experiment or an open question was added.
+/// Writes the committed index, and the texts before the experiments of the pages, after one of them was changed.
 #[test]
 #[ignore = "writes"]
 fn write_the_index() {
-    let dir = root().join("docs/papers");
-    let (file, index) = (dir.join(page::INDEX), Pages::new(dir).index(&experiments()).unwrap());
-    if std::fs::read_to_string(&file).unwrap() != index {
-        std::fs::write(file, index).unwrap();
+    for (path, text) in Pages::new(root().join("docs/papers")).texts(&experiments()).unwrap() {
+        if std::fs::read_to_string(&path).unwrap() != text {
+            std::fs::write(path, text).unwrap();
+        }
     }
 }
 
-/// Every experiment that the list of open questions names exists.
+/// Every experiment that the texts about the papers name exists.
 #[test]
-fn what_the_papers_leave_open_names_experiments_that_exist() {
-    let names = page::OPEN.split(|c: char| !c.is_alphanumeric() && c != '-');
+fn what_the_texts_about_papers_name_are_experiments_that_exist() {
+    let texts = Source::ALL.map(theirs::text).join("\n") + page::OPEN;
+    let names = texts.split(|c: char| !c.is_alphanumeric() && c != '-');
     let prefixes = Source::ALL.map(|source| format!("{}-", source.prefix()));
     let names = names.filter(|name| prefixes.iter().any(|prefix| name.starts_with(prefix)));
     let names: Vec<_> = names.map(str::to_owned).collect();

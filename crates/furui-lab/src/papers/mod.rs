@@ -21,6 +21,7 @@ mod ringed;
 mod secrecy;
 mod seed_002;
 mod source;
+mod theirs;
 mod verdict;
 
 pub(crate) use axis::Axis;
@@ -117,16 +118,15 @@ mod tests {
     use super::*;
     use crate::table::Table;
 
-    /// Checks that every experiment has a row in the index, that every table of a page equals its CSV
-    /// file, that every file is linked from its page, that no file contains a path of the machine that wrote it, and
+    /// Checks that every experiment has a row in the index, that every page has the texts and figures about the paper's ways
+    /// and ours, that every table of an experiment equals its CSV file, that every file is linked from its page, that no file contains a path of the machine that wrote it, and
     /// that all sections are of one commit.
     fn check_pages(dir: &Path) {
+        for (path, text) in Pages::new(dir.to_owned()).texts(&experiments()).unwrap() {
+            let found = std::fs::read_to_string(&path).unwrap();
+            assert!(found == text, "{}: cargo test -p furui-lab write_the_index -- --ignored", path.display());
+        }
         let index = std::fs::read_to_string(dir.join(page::INDEX)).unwrap();
-        assert_eq!(
-            index,
-            Pages::new(dir.to_owned()).index(&experiments()).unwrap(),
-            "cargo test -p furui-lab write_the_index -- --ignored"
-        );
         for experiment in experiments() {
             assert!(index.contains(&format!("| {} |", experiment.full_name())), "{}", experiment.full_name());
         }
@@ -136,23 +136,24 @@ mod tests {
             let page = dir.join(source.page()).with_extension("md");
             let files = dir.join(source.page());
             let page = std::fs::read_to_string(page).unwrap();
-            let csv = page::links(&page, "csv");
+            let page = page::measured(&page);
+            let csv = page::links(page, "csv");
             for path in &csv {
                 let table = Table::from_csv(&std::fs::read_to_string(dir.join(path)).unwrap());
                 assert!(page.contains(&table.markdown()), "the table of {path} is not that of the page");
             }
             assert_eq!(page.matches("|\n|--").count(), csv.len(), "{}: every table has its CSV", source.page());
             let linked: BTreeSet<_> =
-                csv.into_iter().chain(page::links(&page, "svg")).map(|path| dir.join(path)).collect();
+                csv.into_iter().chain(page::links(page, "svg")).map(|path| dir.join(path)).collect();
             let found: BTreeSet<_> = std::fs::read_dir(files).unwrap().map(|file| file.unwrap().path()).collect();
             assert_eq!(linked, found, "{}: every file is linked and there", source.page());
             for home in machine.iter().map(String::as_str).chain(["/root", "/home", "/Users"]) {
                 assert!(!page.contains(home), "{}: a path of the machine", source.page());
             }
-            let of_page = page::commits(&page);
+            let of_page = page::commits(page);
             assert_eq!(
                 of_page.len(),
-                page::sections(&page),
+                page::sections(page),
                 "{}: every section says of what commit it is",
                 source.page()
             );
@@ -169,12 +170,19 @@ mod tests {
         check_pages(&dir);
         let index = std::fs::read_to_string(dir.join(page::INDEX)).unwrap();
         assert!(!index.contains(&format!("| {} |", page::NOT_MEASURED)), "every experiment has a section");
+        for place in theirs::places() {
+            assert!(theirs::figure(place, &dir) != Err(theirs::Missing::Column), "{place}: no table has this");
+        }
         std::fs::remove_dir_all(dir).unwrap();
     }
 
     #[test]
     fn the_committed_pages_are_whole_and_their_tables_those_of_the_csv_files() {
-        check_pages(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/papers"));
+        let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/papers");
+        check_pages(&dir);
+        for place in theirs::places() {
+            assert!(theirs::figure(place, &dir) != Err(theirs::Missing::Row), "{place}: no figure is there");
+        }
     }
 
     #[test]

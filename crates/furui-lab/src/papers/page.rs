@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::error::Error;
 use std::path::PathBuf;
 
-use super::{Context, Experiment, Finding, Source};
+use super::{Context, Experiment, Finding, Source, theirs};
 
 /// Tables longer than this are folded.
 const LONG: usize = 24;
@@ -32,7 +32,8 @@ times. They vary by some tens of percent if other processes share the processor'
 A verdict is *reproduced* if the claim holds; *reproduced within a band* if its direction and order of magnitude \
 hold, or its figure for some reading of what the paper leaves open; *not reproduced*, with the reason, if it does \
 not hold here; and *measured* if nothing is claimed. An experiment that is newer than the last run of all is *not \
-measured yet*. At the end is what the papers leave open.
+measured yet*. Each paper's page begins with two tables: how to do what the paper does, and what that costs compared \
+with what furui does by default; and where furui deviates, and why. At the end is what the papers leave open.
 ";
 
 /// The end of the index.
@@ -75,15 +76,38 @@ impl Pages {
         }
         let mut sections = self.sections(experiment.source)?;
         sections.insert(experiment.full_name(), section(experiment, context, finding, &self.commit));
-        let mut text = format!("# {}\n\n{}\n", experiment.source.title(), experiment.source.reference());
-        for experiment in all.iter().filter(|other| other.source == experiment.source) {
-            if let Some(section) = sections.get(&experiment.full_name()) {
-                text += &format!("{MARKER}{} -->\n{section}", experiment.full_name());
+        std::fs::write(self.page(experiment.source), self.text(all, experiment.source, &sections))?;
+        // The tables of a page may be quoted by others.
+        for (path, text) in self.texts(all)? {
+            std::fs::write(path, text)?;
+        }
+        Ok(())
+    }
+
+    /// The text of a page with these sections, in the order of the experiments.
+    fn text(&self, all: &[Experiment], source: Source, sections: &BTreeMap<String, String>) -> String {
+        let mut text = format!("# {}\n\n{}\n", source.title(), source.reference());
+        if source != Source::Ours {
+            text += &format!("\n{}", theirs::filled(source, &self.dir));
+        }
+        for name in all.iter().filter(|one| one.source == source).map(Experiment::full_name) {
+            if let Some(section) = sections.get(&name) {
+                text += &format!("{MARKER}{name} -->\n{section}");
             }
         }
-        std::fs::write(self.page(experiment.source), text)?;
-        std::fs::write(self.dir.join(INDEX), self.index(all)?)?;
-        Ok(())
+        text
+    }
+
+    /// The pages that exist and the index, whichever run wrote them, each with its text as it should be.
+    pub(super) fn texts(&self, all: &[Experiment]) -> Result<Vec<(PathBuf, String)>, Box<dyn Error>> {
+        let mut texts = vec![(self.dir.join(INDEX), self.index(all)?)];
+        for source in Source::ALL {
+            let sections = self.sections(source)?;
+            if !sections.is_empty() {
+                texts.push((self.page(source), self.text(all, source, &sections)));
+            }
+        }
+        Ok(texts)
     }
 
     fn page(&self, source: Source) -> PathBuf {
@@ -102,7 +126,7 @@ impl Pages {
     }
 
     /// The index of all pages that exist, whichever run wrote them.
-    pub(super) fn index(&self, all: &[Experiment]) -> Result<String, Box<dyn Error>> {
+    fn index(&self, all: &[Experiment]) -> Result<String, Box<dyn Error>> {
         let mut text = HEAD.to_owned();
         for source in Source::ALL {
             let sections = self.sections(source)?;
@@ -110,6 +134,12 @@ impl Pages {
                 continue;
             }
             text += &format!("\n## [{}]({}.md)\n\n{}\n\n", source.title(), source.page(), source.reference());
+            if source != Source::Ours {
+                let page = source.page();
+                text += &format!(
+                    "[Theirs, ours, what it costs]({page}.md#theirs-ours-what-it-costs); [where furui deviates]({page}.md#where-furui-deviates).\n\n"
+                );
+            }
             text += "| experiment | | verdict |\n|---|---|---|\n";
             for experiment in all.iter().filter(|experiment| experiment.source == source) {
                 let name = experiment.full_name();
@@ -214,6 +244,12 @@ pub(super) fn commits(page: &str) -> Vec<&str> {
 #[cfg(test)]
 pub(super) fn sections(page: &str) -> usize {
     page.matches(MARKER).count()
+}
+
+/// The part of a page that experiments wrote.
+#[cfg(test)]
+pub(super) fn measured(page: &str) -> &str {
+    page.find(MARKER).map_or("", |start| &page[start..])
 }
 
 /// The paths of the files to which a page links, as written there.

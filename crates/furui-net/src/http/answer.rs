@@ -7,7 +7,7 @@ use super::{ApiError, Asked, Call, Event, Face, PATIENCE, Refused};
 /// The maximum number of events that wait to be sent to the client.
 const WAITING: usize = 64;
 
-/// A node's answer to a search. The number of these is limited.
+/// A node's answer to a search. The number of concurrent answers is limited.
 pub(super) struct Answer {
     events: mpsc::Receiver<Event>,
     _permit: OwnedSemaphorePermit,

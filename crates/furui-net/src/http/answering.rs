@@ -6,16 +6,16 @@ use tokio::sync::mpsc;
 use super::{Asked, Call, Event, Hit, Refused, Status, Step, Summary};
 use crate::node::{Node, NodeError, SearchEvent, SearchOptions};
 
-/// The maximum number of events on their way to the face.
+/// The maximum number of events on their way to the HTTP interface.
 const EVENTS: usize = 16;
 
 impl Node {
-    /// Answers the calls of the [HTTP face](crate::http) until it closes. Searches that do not say how sets are to be
-    /// coded want them as `usual`.
+    /// Answers the calls of the [HTTP interface](crate::http) until it closes. `usual` is the coding of sets for
+    /// searches that do not state one.
     pub async fn answer(self, mut calls: mpsc::Receiver<Call>, usual: Wants) {
         while let Some(call) = calls.recv().await {
             let node = self.clone();
-            // The face bounds the number of concurrent calls.
+            // The HTTP interface bounds the number of concurrent calls.
             tokio::spawn(async move {
                 match call {
                     Call::Publish { documents, again, answer } => {

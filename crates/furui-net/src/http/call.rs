@@ -8,8 +8,8 @@ use tokio::sync::{mpsc, oneshot};
 use super::{SNIPPET, Status};
 use crate::node::{Document, Published};
 
-/// A request of the face to its node. If the other end of `answer` or `events` is closed, the client has gone and the
-/// node can stop.
+/// A request of the HTTP interface to its node. If the other end of `answer` or `events` is closed, the client has gone
+/// and the node can stop.
 #[derive(Debug)]
 pub enum Call {
     /// Publish these documents.
@@ -48,7 +48,7 @@ pub enum Call {
         /// The channel for the events of the answer; the last one is [`Event::End`] or [`Event::Refused`].
         events: mpsc::Sender<Event>,
     },
-    /// A request for the state of the node.
+    /// Report the state of the node.
     Status {
         /// The channel for the current figures.
         answer: oneshot::Sender<Status>,
@@ -64,7 +64,7 @@ pub struct Asked {
     pub limit: u32,
     /// The [`Summary::cursor`] of the answer to continue.
     pub cursor: Option<Place>,
-    /// How sets are coded between nodes; `None` for what is usual at the node.
+    /// How sets are coded between nodes; `None` for the node's default.
     pub wants: Option<Wants>,
     /// True if [`Event::Step`]s are wanted.
     pub explain: bool,

@@ -12,7 +12,7 @@ use super::{MAX_IDS, MAX_LIMIT, MAX_PUBLISHES, MAX_SEARCHES, PATIENCE};
 pub enum ApiError {
     /// The path does not exist.
     NotFound,
-    /// The path needs the other method.
+    /// The path needs the other method of GET and POST.
     Method,
     /// The request comes from another site's page, or was addressed to another host. The text says which.
     Foreign(&'static str),

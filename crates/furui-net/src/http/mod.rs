@@ -1,23 +1,23 @@
-//! The local HTTP face of a node, without state of its own: pages for people, and lines of JSON for the command line
-//! and other programs.
+//! The local HTTP interface of a node, without state of its own: pages for people, and lines of JSON for the command
+//! line and other programs.
 //!
 //! | request | answer |
 //! |---|---|
 //! | `GET /` and, to search, `/?q=…` | a page for people, see `page` |
-//! | `POST /publish` or, for what was published already, too, `/publish?again=true`, a body of lines `{"url":…,"title":…,"text":…}` | lines: `{"documents":…,"new":…,"changed":…,"scarce":…}` after each batch, `{"line":…,"error":…}` for each line that is no document, last `{"documents":…,"new":…,"changed":…,"scarce":…,"bad":…,"done":true}` |
-//! | `POST /wanted`, a body of ids of documents, 40 hexadecimal digits a line, at most 4096 | `{"wanted":[…]}`: which of them, counted from 0, are not published already |
-//! | `POST /unpublish`, a body of URLs, one a line, at most 4096 and a MiB | `{"withdrawn":…,"unknown":[…]}`: of how many something was published, and which of them, counted from 0, are others |
-//! | `POST /unpublish?all=true` | `{"withdrawn":…}`: how much of all that was published; ask again until nothing is left |
-//! | `GET /search?q=…` and, if wanted, `&limit=…&cursor=…&coding=…&rate=…&explain=true` ([`Wants::named`](furui_search::Wants::named)) | lines: `{"id":…,"url":…,"title":…,"snippet":…,"title_marks":[[0,5],…],"marks":[[…],…],"score":…}` as they are found (marks in bytes), `{"step":…,"sent":…,"received":…}` if explained, last `{"total":…,"bytes":…,"cursor":…,"whole":…}` |
-//! | `GET /status` | what the node is and holds: a page for who accepts `text/html`, JSON for all others |
-//! | `GET /metrics` | the same figures for Prometheus |
+//! | `POST /publish` or, to publish also what was published recently, `/publish?again=true`; the body has lines `{"url":…,"title":…,"text":…}` | lines: `{"documents":…,"new":…,"changed":…,"scarce":…}` after each batch, `{"line":…,"error":…}` for each line that is not a document; the last line is `{"documents":…,"new":…,"changed":…,"scarce":…,"bad":…,"done":true}` |
+//! | `POST /wanted`, a body of ids of documents, 40 hexadecimal digits in each line, at most 4096 lines | `{"wanted":[…]}`: the indices, from 0, of the ids that were not published recently |
+//! | `POST /unpublish`, a body of URLs, one in each line, at most 4096 lines and one MiB | `{"withdrawn":…,"unknown":[…]}`: the number of URLs under which something was published, and the indices, from 0, of the other URLs |
+//! | `POST /unpublish?all=true` | `{"withdrawn":…}`: the number of documents withdrawn, a part of all; ask again until it is 0 |
+//! | `GET /search?q=…` and, if wanted, `&limit=…&cursor=…&coding=…&rate=…&explain=true` ([`Wants::named`](furui_search::Wants::named)) | lines: `{"id":…,"url":…,"title":…,"snippet":…,"title_marks":[[0,5],…],"marks":[[…],…],"score":…}` as they are found (marks in bytes), `{"step":…,"sent":…,"received":…}` if explained; the last line is `{"total":…,"bytes":…,"cursor":…,"whole":…}` |
+//! | `GET /status` | what the node is and holds: a page for clients that accept `text/html`, JSON for all others |
+//! | `GET /metrics` | the figures of `/status`, for Prometheus |
 //!
 //! Every error is `{"error":"…"}`, a sentence that says what to do, with a status from 400 on. If lines were sent
 //! before, the error is the last line. If the last line of an answer is missing, the answer was cut off.
 //!
-//! The face sends [`Call`]s to its node through a channel. [`MAX_SEARCHES`] and [`MAX_PUBLISHES`] limit the concurrent
-//! work, [`MAX_LINE`] and [`BATCH_BYTES`] the memory of a request. Requests from pages of other sites are refused, see
-//! `guard`. A browser gets errors as pages.
+//! The interface sends [`Call`]s to its node through a channel. [`MAX_SEARCHES`] and [`MAX_PUBLISHES`] limit the
+//! concurrent work, [`MAX_LINE`] and [`BATCH_BYTES`] the memory of a request. Requests from pages of other sites are
+//! refused, see `guard`. A browser gets errors as pages.
 
 mod answer;
 mod answering;
@@ -68,7 +68,7 @@ pub const MAX_LIMIT: u32 = 1_000;
 pub const DEFAULT_LIMIT: u32 = 10;
 /// The maximum number of characters of a document's text in a result.
 pub const SNIPPET: usize = 200;
-/// The maximum pause of a node in its answer to a search or a batch, and of a client in its body.
+/// The maximum pause of a node while it answers a search or a batch, and of a client while it sends a body.
 pub const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Answers requests until the future `until` is ready, then completes those in flight.

@@ -73,9 +73,9 @@ struct Line {
 struct Progress {
     /// The number of documents published.
     documents: u64,
-    /// The number of these that were new.
+    /// The number of the published documents that were new.
     new: u64,
-    /// The number of these that replaced others.
+    /// The number of the new documents that replaced others.
     changed: u64,
     /// The number of new documents that too few nodes have taken.
     scarce: u64,

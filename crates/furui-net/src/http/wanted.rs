@@ -9,7 +9,7 @@ use tokio::time::timeout;
 
 use super::{ApiError, Call, Face, MAX_IDS, PATIENCE};
 
-/// The maximum length of a body, in bytes: ids in lines that end in two characters.
+/// The maximum length of a body, in bytes, if each line has an id and ends in two characters.
 const MAX_BODY: usize = MAX_IDS * (2 * ContentId::BYTES + 2);
 
 pub(super) async fn wanted(State(face): State<Face>, body: Body) -> Result<Response, ApiError> {

@@ -5,15 +5,17 @@ use tokio::time::Instant;
 
 use super::known::Known;
 
-/// The result of a look-up of many peers, used for other keys: it has all nodes that are at most as far from its key as
-/// its farthest peer.
+/// The result of a look-up of many peers, used for other keys: all nodes that are at most as far from the key of the
+/// look-up as the farthest of the peers.
 ///
 /// ```text
 ///                  key of the look-up
 ///   ─────────┬─────────────┼─────────────┬─────────   distance: XOR
-///            └── half of the last one's ─┘            another key in here, and its nth nearest of these no farther:
-///                                                     nobody else is nearer to it
+///            └─half the farthest distance┘
 /// ```
+///
+/// If another key lies in the marked part of the key space, and at least n of the peers do, no other node is nearer to
+/// that key than its n nearest peers.
 ///
 /// Twenty peers give the three nearest nodes of all keys in a subtree with ten to twenty of the peers.
 pub(super) struct Area {
@@ -32,8 +34,8 @@ impl Area {
 
     /// The `n` nodes nearest to a key, if this area certainly has them.
     pub(super) fn nearest(&self, key: &Key<Vec<u8>>, n: usize) -> Option<Vec<Peer>> {
-        // If two keys differ only in lower bits than those in which the farthest peer differs, every node near one key
-        // is near the other.
+        // A distance does not lead out of the marked part if its highest bit is lower than that of the farthest peer's
+        // distance.
         let is_within = |distance: Distance| distance.ilog2() < self.farthest.ilog2();
         if !is_within(self.key.distance(key)) {
             return None;

@@ -37,10 +37,13 @@ const MAX_STREAMS: usize = 128;
 /// The maximum number of requests and answers in flight on a connection. Streams beyond these are for the other
 /// protocols.
 const MAX_EXCHANGES: usize = 64;
-/// The maximum numbers of connections: of all, of incoming ones, of those with one peer, and of those being opened.
+/// The maximum number of all connections.
 const MAX_CONNECTIONS: u32 = 1024;
+/// The maximum number of incoming connections.
 const MAX_INCOMING: u32 = 640;
+/// The maximum number of connections with one peer.
 const MAX_PER_PEER: u32 = 4;
+/// The maximum number of connections that are being opened.
 const MAX_PENDING: u32 = 128;
 
 #[derive(NetworkBehaviour)]

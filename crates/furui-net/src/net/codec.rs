@@ -15,7 +15,8 @@ pub const MAX_MESSAGE: usize = 1 << 20;
 const MAX_REQUEST_BYTES: usize = 64 << 20;
 /// The maximum size in bytes of all answers that this node reads at the same time.
 const MAX_ANSWER_BYTES: usize = 64 << 20;
-/// The step in which memory for a message grows as its bytes arrive, so that an announced length alone takes no memory.
+/// The number of bytes by which the memory for a message grows as its bytes arrive, so that an announced length alone
+/// takes no memory.
 const STEP: usize = 16 << 10;
 
 /// The codec of requests and answers. A request is its length (4 bytes, little-endian) and its bytes. An answer is 0,

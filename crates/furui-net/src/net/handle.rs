@@ -34,7 +34,7 @@ pub struct Net {
 
 impl Net {
     /// The maximum number of nodes that [`closest`](Self::closest) returns. A look-up of that many also answers
-    /// look-ups of the keys around.
+    /// look-ups of other keys nearby.
     pub const MOST_CLOSEST: usize = K_VALUE.get();
 
     /// Starts a node: listens, and joins the nodes of `config.bootstrap`. The receiver gets the requests of other
@@ -144,7 +144,7 @@ impl Net {
         me.clone().expect("set before a handle exists")
     }
 
-    /// The identity of this node in the notation for people.
+    /// The identity of this node as text, for people.
     pub fn name(&self) -> String {
         libp2p::PeerId::from_bytes(self.me().identity()).map(|id| id.to_base58()).unwrap_or_default()
     }

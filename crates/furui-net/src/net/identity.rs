@@ -45,7 +45,7 @@ impl Identity {
                 file.take(Self::SECRET + 1).read_to_end(&mut secret).map_err(failed)?;
                 let identity =
                     Self::from_secret(&secret).map_err(|_| IdentityError::Damaged { path: path.to_owned() })?;
-                // The process that created it may have been killed before its name was durable.
+                // The process that created the file may have been killed before the name of the file was durable.
                 sync_name(path).map_err(|error| failed(error.source))?;
                 Ok(identity)
             }

@@ -21,9 +21,9 @@ pub(super) const BUCKETS: usize = 256;
 /// Knows the nearest nodes of keys without asking other nodes: where the routing table is complete, or by an earlier
 /// look-up.
 ///
-/// The peers of a bucket are in one subtree of all keys. If a look-up of twenty peers in it finds fewer, or finds peers
-/// outside of it too, the bucket holds the whole subtree, and the nearest node of each of its keys is known. A full
-/// bucket may hold only a part of its subtree.
+/// The peers of a bucket are in one subtree of the key space. If a look-up of twenty peers around a key of the subtree
+/// finds fewer, or finds also peers outside of the subtree, the bucket holds all nodes of the subtree, and the nearest
+/// node of each of its keys is known. A full bucket may hold only some nodes of its subtree.
 pub(super) struct Routes {
     me: Key<PeerId>,
     complete: [bool; BUCKETS],
@@ -52,7 +52,7 @@ impl Routes {
         }
     }
 
-    /// The bucket of keys at the distance of this key; `None` for this node's own key.
+    /// The number of the bucket to which this key belongs by its distance; `None` for this node's own key.
     pub(super) fn bucket<T>(&self, key: &Key<T>) -> Option<usize> {
         self.me.distance(key).ilog2().map(|bits| bits as usize)
     }
@@ -70,7 +70,7 @@ impl Routes {
         Some(edge)
     }
 
-    /// Takes the result of a look-up of a key in that bucket.
+    /// Takes the result of a look-up of a key in the bucket with this number.
     pub(super) fn looked_up(&mut self, bucket: usize, nearest: &[PeerId]) {
         let inside = nearest.iter().filter(|peer| self.bucket(&Key::from(**peer)) == Some(bucket)).count();
         self.complete[bucket] = inside < K_VALUE.get();
@@ -110,7 +110,7 @@ impl Routes {
         })
     }
 
-    /// Caches the result of a look-up that found as many peers as it wanted, to be used for keys around.
+    /// Caches the result of a look-up that found as many peers as it wanted, to be used for other keys nearby.
     pub(super) fn keep_area(&mut self, key: &Key<Vec<u8>>, peers: Vec<Known>, now: Instant) {
         if self.areas.len() == AREAS {
             self.areas.pop_front();

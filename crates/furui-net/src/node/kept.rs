@@ -17,9 +17,9 @@ pub(super) struct Kept {
     me: Peer,
     /// The nodes around this one, at the last time that one of the nearest came or went.
     pub(super) near: Places,
-    /// The nodes that were around when this node had last been given everything that it should hold, and all nodes
-    /// since. A key that this node keeps even if all of them are there was its to keep all the time, so no list of it
-    /// was published elsewhere.
+    /// The nodes that were around when this node had last been given everything that it should hold, and all nodes that
+    /// have come since. If this node is a keeper of a key even among all of these, it has been one all the time, so
+    /// nothing was published to other nodes only.
     since: Option<Places>,
 }
 
@@ -28,7 +28,7 @@ impl Kept {
         Self { shelf, me, near, since: None }
     }
 
-    /// Notes that everything was taken over that this node should hold, given the nodes around.
+    /// Notes that this node has taken over everything that it should hold, given the nodes around.
     pub(super) fn settle(&mut self, mut places: Places) {
         places.join(&self.near);
         self.since = Some(places);
@@ -49,9 +49,9 @@ impl Kept {
 }
 
 impl Index for Kept {
-    /// A list is whole if this node was to keep it when it was last given everything, and ever since. When nodes go,
-    /// this node must keep more lists, and does not have all of them yet. When nodes come, they are given some lists in
-    /// its place, even if they go again.
+    /// A list is whole if this node has been one of its keepers ever since this node was last given everything. When
+    /// nodes go, this node becomes a keeper of lists that it does not have yet. When nodes come, new postings of some
+    /// lists go to them in place of this node, and are not here even if they go again.
     fn size(&mut self, word: &str) -> Result<Listing> {
         let Listing { ids, whole } = self.shelf.size(word)?;
         let settled = || self.since.as_ref().is_some_and(|places| places.keeps(&self.me, &word_key(word)));

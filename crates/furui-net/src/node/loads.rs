@@ -11,9 +11,10 @@ use crate::net::Net;
 const KEYS: usize = 1 << 10;
 /// The maximum number of look-ups of keepers in flight.
 const LOOKUPS: usize = 64;
-/// The number of look-ups of many peers in flight, and the minimum mean number of keys that each must answer: it takes
-/// as many requests as five ordinary look-ups.
+/// The number of look-ups of many peers in flight.
 const AREAS: usize = 8;
+/// The minimum mean number of keys that a look-up of many peers must answer, because it takes as many requests as five
+/// ordinary look-ups.
 const WORTH: usize = 8;
 
 /// For each node, the indices of the keys that it should keep.
@@ -35,7 +36,7 @@ pub(super) async fn loads(net: &Net, keys: Vec<Vec<u8>>) -> HashMap<Peer, Vec<us
     loads
 }
 
-/// Adds the keys whose keepers are known without asking other nodes, and returns the others. It does so in small
+/// Adds the keys whose keepers are known without asking other nodes, and returns the others. It works in small
 /// portions, which do not block the network's other work.
 async fn add_known(
     net: &Net,

@@ -13,8 +13,8 @@ const SHUNNED_FOR: Duration = Duration::from_secs(5 * 60);
 /// Remembers the peers that lately did not answer this node, or lied to it. Of the keepers of a key, others are asked
 /// before them.
 ///
-/// Only what a peer does on a connection that its own key has opened counts; so no node can make another look silent by
-/// spreading a wrong address. A peer that answers, however late, is no longer counted as silent.
+/// What a peer does counts only on a connection on which the peer has proved its identity; so no node can make another
+/// look silent by spreading a wrong address. A peer that answers, however late, is no longer counted as silent.
 ///
 /// Clones share their memory.
 #[derive(Clone)]

@@ -1,7 +1,7 @@
 //! A node of the search network: the machines of [`furui_search`], driven by [`Net`], with the lists of a [`Shelf`].
 //!
 //! ```text
-//!  HTTP face ── search ──▶ Querier ──┐                    ┌──▶ Answerer ◀──┐
+//!  HTTP      ── search ──▶ Querier ──┐                    ┌──▶ Answerer ◀──┐
 //!            ── publish ─▶ words, ───┤── Net ═ other ═ Net ┤                ├── Keeper: the thread of the Shelf
 //!                          keepers   │        nodes        └──▶ store, fetch┘
 //!                 Repair ── compare, list ──┘
@@ -80,7 +80,7 @@ struct Inner {
     history: History,
     remembering: AbortHandle,
     tidying: AbortHandle,
-    /// The keeper's thread, until it was joined.
+    /// The keeper's thread, until it is joined.
     thread: std::sync::Mutex<Option<JoinHandle<()>>>,
 }
 

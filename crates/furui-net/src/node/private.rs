@@ -8,7 +8,7 @@ use furui::format::create_directory;
 use super::{IDENTITY, NodeError};
 
 /// Creates a directory that only its owner may enter. An existing directory that is empty or a node's is closed to
-/// other users, with everything in it; any other is left alone.
+/// other users, with everything in it; any other directory is not changed.
 ///
 /// # Errors
 /// If other users may enter a directory that has other files, or the system refuses.
@@ -27,7 +27,7 @@ pub(super) fn make(directory: &Path) -> Result<(), NodeError> {
             }
         }
     }
-    // The process that created it may have been killed before its name was durable.
+    // The process that created the directory may have been killed before the name of the directory was durable.
     create_directory(directory).map_err(|error| failed(error.source))
 }
 
@@ -107,7 +107,7 @@ mod tests {
         assert_eq!(
             files.each_ref().map(|file| mode(file)),
             [0o644, 0o600],
-            "of a key that others could read the user is told"
+            "the user is told of a key that others could read"
         );
         // The directory has files of somebody else.
         fs::remove_file(&files[0]).unwrap();

@@ -18,8 +18,9 @@ const MESSAGES: usize = 16;
 /// The maximum size of the postings and records of a message, as they are counted here, in bytes. The rest of a message
 /// suffices for everything around them.
 const MESSAGE_ROOM: usize = limits::MESSAGE_BYTES - (32 << 10);
-/// The maximum number of requests to a busy node, and the first pause between them, which then doubles each time.
+/// The maximum number of requests to a busy node.
 const TRIES: u32 = 4;
+/// The pause after the first request to a busy node. It doubles after each further one.
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// A document to publish, with everything that is derived from it.
@@ -49,10 +50,11 @@ impl Document {
 pub struct Published {
     /// The number of documents that were published, not counting those that had been published recently.
     pub new: u64,
-    /// The number of these that replaced a document that this node had published under the same URL.
+    /// The number of `new` documents that replaced a document that this node had published under the same URL.
     pub changed: u64,
-    /// The number of these whose record, or one of whose lists, has been taken by fewer than [`limits::REPLICAS`]
-    /// nodes. In a network of fewer nodes, all documents count; in others, repair will supply the missing copies.
+    /// The number of `new` documents whose record, or one of whose postings, was taken by fewer than
+    /// [`limits::REPLICAS`] nodes. In a network of fewer nodes, all documents count; in others, repair will supply the
+    /// missing copies.
     pub scarce: u64,
 }
 
@@ -91,8 +93,8 @@ impl Node {
     }
 
     /// Publishes documents: their words to the keepers of the lists, their records to the nodes nearest to them.
-    /// Documents that this node published within half of their life are left out, unless `again`. Documents that this
-    /// node has published before under the same URLs are withdrawn.
+    /// Documents that this node published less than half of their life ago are left out, unless `again`. Other
+    /// documents that this node has published under the same URLs are withdrawn.
     ///
     /// # Errors
     /// If a list or record found no keeper. Then nothing is noted as published, and all documents can be published

@@ -27,8 +27,8 @@ pub struct SearchOptions {
     pub limit: Option<u64>,
     /// The place at which an earlier search stopped.
     pub after: Option<Place>,
-    /// True to find the best documents first. Otherwise documents are in the order of their ids, without a maximum
-    /// number.
+    /// True to find the best documents first. Otherwise documents are in the order of their ids, and `limit` may be
+    /// any number.
     pub ranked: bool,
     /// How sets are coded between nodes.
     pub wants: Wants,

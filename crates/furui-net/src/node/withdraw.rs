@@ -19,7 +19,7 @@ impl Node {
     /// published the same documents. For each URL, returns true if something was published under it.
     ///
     /// # Errors
-    /// If no keeper of a document answers; it is told as soon as it does. Or if this node's storage fails.
+    /// If no keeper of a document answers; one is then told as soon as it answers; or if this node's storage fails.
     pub async fn withdraw(&self, urls: &[String]) -> Result<Vec<bool>, PublishError> {
         let found = self.0.published.withdraw(urls, unix_seconds()).map_err(PublishError::storage)?;
         tell(&self.0).await?;

@@ -13,7 +13,7 @@ const MAX_ROW: usize = 2 * MAX_CHANGE;
 /// the journal.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Change {
-    /// The expiry of its documents.
+    /// The expiry of the documents of the change.
     pub(super) expires: u32,
     /// The new words, with their numbers.
     pub(super) words: Vec<(String, u32)>,
@@ -23,7 +23,7 @@ pub(super) struct Change {
     pub(super) documents: Vec<(ContentId, u8)>,
     /// The known documents whose expiry is extended, ascending.
     pub(super) refreshed: Vec<u32>,
-    /// The known documents whose length was unknown before, with its step.
+    /// The known documents whose length was unknown before, each with the step of its length.
     pub(super) measured: Vec<Posting>,
     /// For each word, ascending, the documents that are new in its list, ascending.
     pub(super) postings: Vec<(u32, Vec<Posting>)>,

@@ -21,7 +21,7 @@ pub(super) struct Document {
     pub(super) expires: u32,
     /// The block of its record, if it is kept.
     pub(super) block: Option<u32>,
-    /// The length, as the step of a [`Weight`](furui_search::Weight); 0 if no posting has told it yet.
+    /// The length, as the step of a [`Weight`](furui_search::Weight); 0 if no posting has shown it yet.
     pub(super) length: u8,
 }
 

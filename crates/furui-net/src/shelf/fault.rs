@@ -4,7 +4,7 @@ use furui::Error;
 
 use crate::database;
 
-/// An error below a shelf, before the file is known.
+/// An error of the layers below a shelf, which do not know the name of the file.
 #[derive(Debug)]
 pub(super) enum Fault {
     /// An error of the database.

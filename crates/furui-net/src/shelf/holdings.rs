@@ -53,7 +53,7 @@ pub struct Shelf {
     /// The number of locks opened since the shelf was opened.
     pub(super) withdrawals: u64,
     pub(super) whole: bool,
-    /// The reason of a failed change.
+    /// The reason why a change failed, if one has.
     fault: Option<String>,
     pub(super) directory: Option<PathBuf>,
 }
@@ -137,8 +137,8 @@ impl Shelf {
     }
 
     /// Stores as [`store`](Self::store) does, and puts locks beside records, so that the holder of a key can
-    /// [`withdraw`](Self::withdraw) the record. A lock that was opened before is not kept, nor is a record all of whose
-    /// locks were.
+    /// [`withdraw`](Self::withdraw) the record. A lock that was opened before is not kept, nor is a record if all its
+    /// locks were opened before.
     ///
     /// # Errors
     /// As [`store`](Self::store).
@@ -254,7 +254,7 @@ impl Shelf {
         self.sequence + self.withdrawals
     }
 
-    /// The reason of a failed change, after which the shelf must be opened again.
+    /// The reason why a change failed, if one has. The shelf must then be opened again.
     pub fn fault(&self) -> Option<&str> {
         self.fault.as_deref()
     }

@@ -65,7 +65,7 @@ pub(super) fn read(view: &View, word: u32, mut show: impl FnMut(&[Posting]) -> O
     Ok(())
 }
 
-/// Removes the postings from `fresh`, which is ascending, whose documents are in the list already.
+/// Removes from the ascending postings `fresh` those whose documents are in the list already.
 pub(super) fn retain_new(view: &View, word: u32, fresh: &mut Vec<Posting>) -> Outcome<()> {
     let Some(row) = view.words.get(word)? else { return Ok(()) };
     let (_, inline) = Extent::read(word, row.value())?;
@@ -76,7 +76,7 @@ pub(super) fn retain_new(view: &View, word: u32, fresh: &mut Vec<Posting>) -> Ou
         return Ok(());
     }
     let mut new = vec![];
-    // The current block would hold all numbers below this one.
+    // Only the current block can hold numbers below `until` (`None`: any numbers). At first, there is no block.
     let mut until = Some(0);
     for &posting in &*fresh {
         let number = posting.number;
@@ -162,7 +162,7 @@ fn add_to_blocks(tables: &mut Tablets<'_>, word: u32, mut fresh: &[Posting]) -> 
     Ok(())
 }
 
-/// Rewrites the list with the documents that are kept, which have this extent. Without any, the list is removed.
+/// Rewrites the list with the documents that are kept, which have this extent. If none are kept, the list is removed.
 pub(super) fn rewrite(
     tables: &mut Tablets<'_>,
     view: &View,

@@ -13,7 +13,7 @@ use super::tables::{LOCKS, MORE_LOCKS, Row, View};
 pub(super) const CHUNK: u32 = 168;
 /// The length of an entry: a lock and its expiry, or a key and the time at which it is forgotten.
 const ENTRY: usize = Lock::BYTES + 4;
-/// The first lock of a record that has no lock left.
+/// What stands in place of the first lock of a record that had locks and has none left.
 const GONE: Kept = (Lock::NOBODY, 1);
 
 /// A lock and its expiry. The expiry is 0 if there is no lock.
@@ -80,7 +80,8 @@ pub(super) struct Admitted<'r> {
     pub(super) locks: Vec<(ContentId, Lock)>,
 }
 
-/// The records that may be stored, and their locks: without records all of whose locks were opened before.
+/// The records and locks that may be stored: without locks that were opened before, and without records all of whose
+/// locks were.
 pub(super) fn admit<'r>(
     view: &View,
     records: &'r [(ContentId, Vec<u8>)],
@@ -107,7 +108,7 @@ pub(super) fn add(transaction: &WriteTransaction, locks: &[(u32, Lock)], expires
     let mut tables = Locks::open(transaction)?;
     for &(number, lock) in locks {
         let mut all = tables.beside(number)?.unwrap_or_default();
-        // A record with too many publishers stays until it expires.
+        // A record with too many publishers gets a lock that no key opens: it stays until it expires.
         let lock = if all.len() < limits::LOCKS || all.iter().any(|(other, _)| *other == lock) {
             lock
         } else {

@@ -4,7 +4,8 @@ pub struct ShelfOptions {
     /// The maximum size of the cached lists, in bytes.
     pub cached_bytes: usize,
     /// The maximum number of ids that are sorted together: a longer list is read once for each part of this size.
-    /// Meanwhile twice as many ids, of 20 bytes each, are in memory. It also limits the answer to one question.
+    /// Meanwhile twice as many ids, of 20 bytes each, are in memory. This number also limits the answer to one
+    /// question.
     pub run_ids: usize,
     /// The approximate size of recent changes at which they are written to the tables, in bytes. On disk, the journal
     /// takes at most half of that.

@@ -8,7 +8,7 @@ pub(super) struct Posting {
 }
 
 impl Posting {
-    /// The number of bytes that it takes if its number is at least `least`.
+    /// The number of bytes that the posting takes, if its number is known to be at least `least`.
     pub(super) fn length(self, least: u64) -> usize {
         varint::length((u64::from(self.number) - least) << 1) + usize::from(self.step > 0)
     }

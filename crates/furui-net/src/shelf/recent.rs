@@ -17,7 +17,7 @@ pub(super) struct Recent {
     pub(super) first: u32,
     /// The documents from `first` on.
     pub(super) documents: Vec<Document>,
-    /// The numbers of these documents, and of older ones that were stored again, by id.
+    /// The numbers, by id, of `documents` and of older ones that were stored again.
     pub(super) ids: HashMap<ContentId, u32>,
     /// The older documents whose expiry is extended.
     pub(super) refreshed: BTreeMap<u32, u32>,

@@ -12,12 +12,12 @@ use super::{MAX_RECORD, varint};
 
 /// The maximum length of a block, in bytes: sixteen pages of the database, less the database's own bytes.
 const BLOCK_BYTES: usize = 65_400;
-/// The minimum length of a block that is not extended any more.
+/// The minimum length of a block that is not extended any more, in bytes.
 const FULL: usize = BLOCK_BYTES * 7 / 8;
-/// The maximum uncompressed length of the records in a block, unless it has only one, in bytes. Reading one record
+/// The maximum uncompressed length of the records in a block with more than one record, in bytes. Reading one record
 /// decompresses that much.
 const RAW_BYTES: usize = 1 << 20;
-/// The uncompressed length that is tried first. It suits well compressible text.
+/// The uncompressed length that is tried first, in bytes. It suits text that compresses well.
 const FIRST_RAW: usize = 320 << 10;
 /// The maximum number of attempts to fill a block.
 const TRIES: usize = 3;

@@ -18,7 +18,7 @@ struct Numbered {
     length: u8,
 }
 
-/// Finds out which parts of a call are new, and makes the change of the call.
+/// Finds out which parts of a call are new, and makes the [`Change`] of the call.
 pub(super) struct Resolver<'s> {
     recent: &'s Recent,
     view: &'s View,

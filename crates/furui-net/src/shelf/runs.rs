@@ -24,7 +24,7 @@ pub(super) struct Run {
     weights: Arc<[Weight]>,
     /// True if no id follows.
     complete: bool,
-    /// Documents that have been added to the list since.
+    /// Documents that have been added to the list since the run was made.
     pending: Vec<Posting>,
     used: u64,
 }

@@ -14,7 +14,7 @@ use super::{RECORDS, Shelf, expire, lists, records};
 
 /// The maximum number of keys that are remembered: 24 MiB.
 const MAX_WITHDRAWN: u64 = 1 << 18;
-/// The maximum number of these keys whose documents were never here.
+/// The maximum number of remembered keys whose documents were never here.
 const MAX_TOLD: u64 = MAX_WITHDRAWN / 2;
 
 impl Shelf {

@@ -33,8 +33,8 @@ enum How {
     AsWanted,
     /// Two messages with long checks, because the two sides disagreed after three messages.
     LongChecks,
-    /// All ids in full, because the other side had too many matches for the coding. The number of ids is not limited by
-    /// matches.
+    /// All ids in full, because the other side had too many matches for the coding. For ids in full, the number of
+    /// matches is not limited.
     Plain,
 }
 
@@ -58,8 +58,9 @@ pub(super) enum Then {
     Ask,
     /// The exchange is over.
     Answered(Answer),
-    /// Another replica must be asked. `Lied` means that this replica broke the protocol or failed.
+    /// The peer refuses: another replica must be asked.
     Refused,
+    /// The peer broke the protocol or failed: another replica must be asked.
     Lied,
 }
 
@@ -68,7 +69,7 @@ impl Exchange {
         Self { with, how: How::AsWanted, coding: Coding::Ids, stage: Stage::Meeting }
     }
 
-    /// The coding of the set that was sent last, and whether the third message is what is sent now.
+    /// The coding of the set that was sent last, and whether the message to send now is the third one.
     pub(super) fn coding(&self) -> (Coding, bool) {
         (self.coding, matches!(self.stage, Stage::Settling { .. }))
     }

@@ -6,10 +6,10 @@ use furui::filter::RingedKey;
 /// A cache of precomputed keys: what ringed filters need to know of the ids of a list. The keys of a list serve ringed
 /// filters of every size and every rate.
 ///
-/// **Source.** The paper's sections 2.2.2 and 3: a ringed filter exists so that hashes can be computed before it
+/// **Source.** The paper's sections 2.2.2 and 3: ringed filters exist so that hashes can be computed before a filter
 /// arrives. In the paper every list has precomputed keys, for one rate that all nodes agree on. Here a rate may be
 /// chosen for each pair of lists, but only lists that are requested a second time have keys, up to
-/// [`limits::KEY_BYTES`]. Because an id is a hash already, only the fractions of its probes are saved.
+/// [`limits::KEY_BYTES`]. Because an id is a hash already, a key saves only the computation of its probes' fractions.
 #[derive(Debug, Default)]
 pub(super) struct Keys {
     /// The cached keys, least recently used first.

@@ -9,8 +9,8 @@ use super::scoring::Scoring;
 use super::{EXCHANGE_TIMEOUT, HEDGE_A_BYTE, HEDGE_AFTER};
 use furui::Result;
 
-/// A search that this node hosts: the ids that are left of a slice of its own list, while the other words' lists are
-/// asked one after the other.
+/// A search that this node hosts: the ids that are left of a slice of its own list, while the keepers of the other
+/// words are asked, one word after the other.
 #[derive(Debug)]
 pub(super) struct Meeting {
     /// The peer that requested the search.
@@ -30,17 +30,17 @@ pub(super) struct Meeting {
     scoring: Option<Scoring>,
     seen: u64,
     whole: bool,
-    /// The index of the word in `others` that is asked now.
+    /// The index in `others` of the current word, whose keepers are asked now.
     at: usize,
-    /// The exchanges in flight about this word, at most one with each of its keepers.
+    /// The exchanges in flight about the current word, at most one with each of its keepers.
     waiting: Vec<Waiting>,
     /// The exchange that is to continue, if there is one.
     ready: Option<Exchange>,
     /// The time at which the next keeper is asked too, if no keeper has answered by then.
     hedge_at: Duration,
-    /// The keepers of this word that were asked.
+    /// The keepers of the current word that were asked.
     asked: Vec<Peer>,
-    /// The places that were in a list of a keeper whose list is not whole, if any such keeper has answered.
+    /// The matches that keepers whose list is not whole have reported; `None` if no such keeper has answered.
     partial: Option<Vec<(u32, u8)>>,
     costs: Vec<Cost>,
 }

@@ -27,7 +27,7 @@ const HEDGE_A_BYTE: Duration = Duration::from_micros(1);
 const MEETING_TIMEOUT: Duration = Duration::from_secs(8);
 /// How long a peer that failed is asked after other peers.
 const SHUNNED_FOR: Duration = Duration::from_secs(30);
-/// The maximum size of a `Met` message apart from the matches and steps in it.
+/// The maximum size of a `Met` message without its matches and steps, in bytes.
 const MET_OVERHEAD: usize = 32;
 
 /// A task that an [`Answerer`] gives to its caller.
@@ -61,8 +61,8 @@ pub enum AnswerEvent {
 /// ```
 ///
 /// The host always knows the ids of its own list, so false positives never leave it. Each further word costs one round
-/// trip, or two if the exchange has three messages. A word that must not occur is asked in the same way, and the ids
-/// that do not match are kept. A list that the host keeps itself costs nothing.
+/// trip, or two if the exchange has three messages. For a word that must not occur, a keeper is asked in the same
+/// way, and the ids that do not match are kept. A list that the host keeps itself costs nothing.
 ///
 /// The answerer does not answer [`Request`]s that need no memory between messages (sizes, storing, comparing, handing
 /// over, fetching): [`on_request`](Self::on_request) returns them.
@@ -72,7 +72,7 @@ pub enum AnswerEvent {
 /// [`Refusal::Busy`].
 ///
 /// **Source.** The paper's sections 2.1 and 6.2. In the paper, the node of the second word sends the filter of C₁ ∩ C₂
-/// on to the third.
+/// on to the node of the third.
 ///
 /// ```
 /// # use std::sync::Arc;

@@ -74,7 +74,7 @@ pub(super) fn decode_checked(bytes: &[u8], cells: u64, golomb: &Golomb) -> Resul
         let gap = reader.rice(rice);
         let rank = gap.and_then(|gap| last.checked_add(gap)).filter(|&rank| rank < cells);
         let (Some(rank), Some(check)) = (rank, reader.bits(check_bits.into())) else {
-            return Err(CodecError::Malformed("ranks out of range, or fewer than its number of matches"));
+            return Err(CodecError::Malformed("ranks out of range, or fewer ranks than it states"));
         };
         matches.push((rank as u32, check));
         last = rank;

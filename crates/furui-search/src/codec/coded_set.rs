@@ -9,8 +9,8 @@ use furui::filter::{Bloom, FilterMut, RingedBloom};
 
 /// A decoded set of ids, as another node sent it. A [`Matcher`](super::Matcher) compares a list with it.
 ///
-/// Decoding checks all bytes in one pass and takes the memory of the bytes. The bytes are described in docs/format.md,
-/// "Coded sets".
+/// Decoding checks all bytes in one pass, and takes as much memory as the bytes. The bytes are described in
+/// docs/format.md, "Coded sets".
 #[derive(Clone, Debug)]
 pub struct CodedSet {
     coding: Coding,
@@ -35,8 +35,8 @@ pub(super) enum Body {
 }
 
 impl CodedSet {
-    /// Codes a set of ids, which are ascending and in `range`. Cost: one pass over the ids, with k cache lines an id
-    /// for a filter; two passes for Golomb.
+    /// Codes a set of ids, which are ascending and in `range`. Cost: for a filter, one pass over
+    /// the ids, with k cache lines for each; for Golomb, two passes.
     ///
     /// # Errors
     /// If there are more than [`MAX_SET`] ids, if the result would exceed [`MAX_FILTER_BYTES`], if the parameters of

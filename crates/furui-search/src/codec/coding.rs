@@ -41,7 +41,7 @@ pub enum Coding {
 ///
 /// The range of ids is cut into equal cells, in the order of the ids: nothing is hashed, and a sorted list of ids gives
 /// a sorted list of cells. The cells that hold an id of the set are coded by their gaps, in Rice code, whose parameter
-/// follows from their number. In the answer, the rank of a cell among them names a match.
+/// follows from their number. In the answer, a match is named by the rank of its cell among these cells.
 ///
 /// ```text
 ///  range.first                                                   range.last
@@ -52,8 +52,8 @@ pub enum Coding {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Golomb {
-    /// b, 1 to 64: the ids of a cell have the first b bits of their heads in common, within a range of heads that is w
-    /// bits wide. There are at most 2ᵇ cells. If b ≥ w, each head is a cell.
+    /// b, 1 to 64: the range is cut into at most 2ᵇ cells. If the difference of its ends has w bits, a cell has
+    /// 2ʷ⁻ᵇ heads; if b ≥ w, each head is a cell.
     pub cell_bits: u8,
     /// v, 0 to 64: the number of bits of an id's keyed hash that are sent back with its rank. A false match is taken
     /// for a true one with probability 2⁻ᵛ.
@@ -85,7 +85,7 @@ impl Golomb {
         spec.hash(id.as_bytes()).get() & low_bits(self.check_bits.into())
     }
 
-    /// The sum of the ids' hashes, with another key than the checks have.
+    /// The sum of the ids' hashes, which have another key than the checks.
     pub(super) fn checksum(&self, ids: impl Iterator<Item = ContentId>) -> u64 {
         let spec = HashSpec { algorithm: HashAlgorithm::SipHash13, seed: (!self.salt).into() };
         ids.fold(0, |sum, id| sum.wrapping_add(spec.hash(id.as_bytes()).get()))

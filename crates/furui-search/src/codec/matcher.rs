@@ -152,7 +152,7 @@ impl Matcher {
     /// ids when a ringed filter arrives, whatever its size and rate. Other codings ignore the keys.
     ///
     /// # Errors
-    /// As [`feed`](Self::feed); and if the number of keys is not that of the ids.
+    /// Those of [`feed`](Self::feed); and if the number of keys is not that of the ids.
     pub fn feed_keys(&mut self, list: &[ContentId], keys: &[RingedKey]) -> Result<(), CodecError> {
         if !matches!(self.set.coding(), Coding::Ringed(_)) {
             return self.feed(list);

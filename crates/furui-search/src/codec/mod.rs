@@ -47,8 +47,8 @@ pub const MAX_FILTER_BYTES: usize = 1 << 22;
 /// The maximum number of matches in an answer.
 pub const MAX_MATCHES: usize = 1 << 18;
 /// The maximum number of ids of the other list that match one cell of a Golomb-Rice coded set. With the parameters of
-/// [`plan`](super::plan), at most a quarter of that is expected: more matches mean that ids were chosen so that they
-/// crowd.
+/// [`plan`](super::plan), at most a quarter of this number is expected: more matches mean that ids were chosen so that
+/// many are in one cell.
 pub const MAX_PER_CELL: usize = 64;
 
 /// Coded bytes, and their traffic as the paper counts it.

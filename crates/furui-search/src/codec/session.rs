@@ -24,7 +24,7 @@ impl Claim {
 ///
 /// If there are few check bits, some false matches are taken for true ones. Each side is left with some of its own ids,
 /// among them all that are in both lists; so if both sides are left with the same set, it is the intersection. The
-/// checksum compares the two sets, and errs with probability 2⁻⁶⁴. If it does not agree, the exchange is repeated with
+/// checksum compares the two sets, and errs with probability 2⁻⁶⁴. If the sets differ, the exchange is repeated with
 /// long checks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Session {

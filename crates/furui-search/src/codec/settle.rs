@@ -19,8 +19,8 @@ pub struct Settlement {
 
 /// Reads the answer to the set `own` in `range`, which was coded as `coding`: which of the ids are in both lists?
 ///
-/// False matches are removed: whole ids are compared with the own ids, and the check of a match with those of the own
-/// ids in its cell, which a false match passes with probability 2⁻ᵛ.
+/// False matches are removed. A match that is a whole id is compared with the own ids. Otherwise its check is compared
+/// with the checks of the own ids in its cell; a false match passes with probability 2⁻ᵛ.
 ///
 /// # Errors
 /// If the bytes are not an answer to this set, because the peer does not keep to the protocol.

@@ -35,7 +35,7 @@ impl ShortChecks {
             return None;
         }
         let again = sent_bits + matches * (rank_bits + f64::from(long));
-        // matches v + pairs 2⁻ᵛ again is minimal where pairs 2⁻ᵛ again ln 2 equals the number of matches.
+        // The sum of `matches` v and `pairs` 2⁻ᵛ `again` is minimal where `pairs` 2⁻ᵛ `again` ln 2 equals `matches`.
         let best = (pairs * again * std::f64::consts::LN_2 / matches).log2();
         let bits = best.round().clamp(0.0, long.into()) as u8;
         let mistaken = mistaken.clamp(0.0, matches);
@@ -57,7 +57,7 @@ impl ShortChecks {
         long: u8,
     ) -> Option<Self> {
         let (matches, occupied, other) = (matches as f64, occupied as f64, other as f64);
-        // The number of ids that is expected to occupy that many cells.
+        // The number of ids that are expected to occupy `occupied` cells.
         let own = -cells * (-occupied / (cells + 1.0)).ln_1p();
         let rank_bits = rice::expected_len(occupied / matches);
         Self::worth_it(matches, other * occupied / cells, other * own / cells, sent_bits as f64, rank_bits, long)

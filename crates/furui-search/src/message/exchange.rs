@@ -44,7 +44,7 @@ pub struct Settle {
 pub struct Cost {
     /// The index of the word among the words after the first: first the rest of `must`, then `without`.
     pub term: u32,
-    /// The coding of the set, of the last one if it was sent again.
+    /// The coding of the set; if sets were sent again, that of the last one.
     pub coding: Coding,
     /// True if there was a third message.
     pub in_three: bool,

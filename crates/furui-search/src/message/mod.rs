@@ -30,7 +30,7 @@ pub enum Request {
     },
     /// Asks the keeper of the first word for the documents that hold all words.
     Search(Search),
-    /// Asks the keeper of one list, for the keeper of another, which of these documents are in its list.
+    /// The keeper of one list asks the keeper of another which of these documents are in the receiver's list.
     Meet(Meet),
     /// Ends an exchange of three messages.
     Settle(Settle),
@@ -53,12 +53,12 @@ pub enum Request {
         /// Documents, each with the key to one of its locks.
         keys: Vec<(ContentId, LockKey)>,
     },
-    /// Asks for the locks of these documents, to hand them over.
+    /// Asks for the locks of these documents, to take the locks over.
     Locks {
         /// The ids of these documents.
         ids: Vec<ContentId>,
     },
-    /// Asks which locks of documents have been opened, to hand the keys over.
+    /// Asks which locks of documents have been opened, to take the keys over.
     Withdrawn {
         /// The range of documents.
         range: IdRange,
@@ -67,11 +67,11 @@ pub enum Request {
     Compare {
         /// The word after which to continue; empty at the beginning.
         from: String,
-        /// The receiver's state when the sender had taken over everything from it; 0 if it never had. If the state is
-        /// unchanged, there is nothing to compare.
+        /// The receiver's state when the sender had last taken over everything from the receiver; 0 if the sender never
+        /// has. If the state is unchanged, there is nothing to compare.
         since: u64,
     },
-    /// Asks for the ids of words' lists, to hand them over.
+    /// Asks for the ids of words' lists, to take the lists over.
     List {
         /// The words. The empty word stands for the ids of the documents whose records are kept.
         words: Vec<String>,
@@ -83,7 +83,7 @@ pub enum Request {
 /// An answer to a [`Request`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Response {
-    /// Answers a [`Request::Size`]: one for each word.
+    /// Answers a [`Request::Size`]: one size for each word.
     Sizes(Vec<WordSize>),
     /// Answers a [`Request::Search`].
     Found(Found),
@@ -93,7 +93,7 @@ pub enum Response {
     Met(Met),
     /// Answers a [`Request::Settle`]: true if both sides hold the same set.
     Settled(bool),
-    /// Answers a [`Request::Fetch`]: for each id its record, if the node keeps it, it fits, and the message has room.
+    /// Answers a [`Request::Fetch`]: for each id its record, or the reason why the record is not in the message.
     Fetched(Vec<Fetched>),
     /// Answers a [`Request::Store`].
     Stored {
@@ -105,7 +105,8 @@ pub enum Response {
         /// The number of locks that the keys opened.
         opened: u64,
     },
-    /// Answers a [`Request::Locks`]: for each document its locks, each with the whole days for which it is still kept.
+    /// Answers a [`Request::Locks`]: for each document its locks, each with the whole days for which the lock is still
+    /// kept.
     Locks(Vec<Vec<(Lock, u8)>>),
     /// Answers a [`Request::Withdrawn`].
     Keys {
@@ -125,7 +126,7 @@ pub enum Response {
         more: bool,
     },
     /// Answers a [`Request::List`]: the lists of the first words, as many as fit into the message; at least a part of
-    /// the first.
+    /// the first list.
     Listed(Vec<Listed>),
     /// Refuses a request.
     Refused(Refusal),
@@ -163,7 +164,7 @@ pub struct Term {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Search {
     /// The words that must occur. The receiver keeps the list of the first one; the others are in the order in which to
-    /// ask them.
+    /// ask their keepers.
     pub must: Vec<Term>,
     /// The words that must not occur.
     pub without: Vec<Term>,
@@ -184,8 +185,8 @@ pub struct Search {
 pub struct Found {
     /// The ids found, ascending.
     pub ids: Vec<ContentId>,
-    /// The head up to which everything was examined. The search continues after it, and is done at the end of its
-    /// range.
+    /// The head up to which everything was examined. If this is the end of the range, the search is done; otherwise it
+    /// continues after this head.
     pub through: u64,
     /// The number of ids of the first word's list that were examined.
     pub seen: u64,
@@ -213,7 +214,7 @@ pub struct WordSize {
 pub struct Listed {
     /// The ids, ascending.
     pub ids: Vec<ContentId>,
-    /// The weights of these postings; empty if the list is of documents.
+    /// The weight of each posting; empty for the list of the documents whose records are kept.
     pub weights: Vec<Weight>,
     /// For each id, the whole days for which it is still kept, so that a copy does not outlive the original.
     pub days: Vec<u8>,

@@ -27,13 +27,13 @@ pub struct Ranking {
 /// The answer to a [`Search`](super::Search) with a [`Ranking`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ranked {
-    /// The best of the slice, best first.
+    /// The best documents of the slice, best first.
     pub places: Vec<Place>,
     /// The bound and the id at which the next slice begins; `None` at the end of the list.
     pub next: Option<Place>,
     /// The number of ids of the first word's list that were examined.
     pub seen: u64,
-    /// The number of these documents that have all words.
+    /// The number of the examined documents that have all words.
     pub found: u64,
     /// True if all lists were [whole](super::WordSize::whole).
     pub whole: bool,

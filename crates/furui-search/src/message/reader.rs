@@ -1,8 +1,8 @@
 use super::super::{Coding, ContentId, IdRange, Peer, Weight, limits};
 use super::{MessageError, VERSION};
 
-/// Decodes a message. Memory for a count of elements is allocated only after the message was found to have that many
-/// bytes.
+/// Decodes a message. Memory for elements is allocated only after it was checked that the message has enough bytes for
+/// them.
 pub(super) struct Reader<'a> {
     bytes: &'a [u8],
     at: usize,

@@ -17,7 +17,7 @@ const WITHDRAWN: u8 = 0x8b;
 const LOCKS: u8 = 0x8c;
 const KEYS: u8 = 0x8d;
 
-/// The refusals, each at its number in messages.
+/// The refusals. The index of each is its number in messages.
 const REFUSALS: [Refusal; 6] =
     [Refusal::Busy, Refusal::Invalid, Refusal::Forgotten, Refusal::Unreachable, Refusal::Failed, Refusal::Crowded];
 

@@ -2,10 +2,10 @@ use std::fmt;
 
 use furui::filter::sizing;
 
-/// The window of ringed filters, in groups: all that a longer one gains is a hundredth of the false positives.
+/// The window of ringed filters, in groups. A longer window would avoid only a hundredth of the false positives.
 const DELTA: u32 = 1000;
 
-/// The bits of the paper's fixed filters for each hash function: 2164 at α = 2⁻⁵.
+/// The number of bits of the paper's fixed filters, which have five hash functions (α = 2⁻⁵).
 const BITS_OF_FIVE: u32 = 2164;
 
 /// The paper's rate for filters of one size.
@@ -50,15 +50,15 @@ impl Wants {
     /// The names of the codings, as [`named`](Self::named) takes them.
     pub const NAMES: [&str; 5] = ["best", "naive", "fixed", "ringed", "golomb"];
 
-    /// The coding with this name, whose filters have the false-positive rate `rate`: α, of which the paper's k is
-    /// ⌈log₂ 1/α⌉ (eq. 16). `None` without a name.
+    /// The coding with this name. `rate` is the false-positive rate α of its filters, so the number of probes is
+    /// k = ⌈log₂ 1/α⌉ (eq. 16). `None` without a name.
     ///
-    /// Without a rate, a fixed filter has the paper's, 2⁻⁵, and 2164 bits, and at other rates bits in proportion to k. A
-    /// ringed filter without a rate has the best one for each pair of lists (eq. 18).
+    /// The default rate of a fixed filter is the paper's, 2⁻⁵. The filter then has 2164 bits; at other rates, its bits
+    /// are in proportion to k. The default of a ringed filter is the best rate for each pair of lists (eq. 18).
     ///
     /// # Errors
-    /// If no coding has the name, if the coding has no rate or there is no coding for the rate, or if the rate is not
-    /// from 2⁻⁶⁴ to below 1.
+    /// If no coding has the name, if the coding has no rate, if there is a rate without a name, or if the rate is not
+    /// at least 2⁻⁶⁴ and below 1.
     pub fn named(name: Option<&str>, rate: Option<f64>) -> Result<Option<Self>, WantsError> {
         let probes = match rate {
             Some(rate) if !(2f64.powi(-64)..1.0).contains(&rate) => return Err(WantsError::Rate { given: rate }),
@@ -83,7 +83,7 @@ impl Wants {
     }
 }
 
-/// Why no coding has a name and a rate.
+/// Why a name and a rate do not state a coding.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum WantsError {
     /// No coding has this name.
@@ -93,7 +93,7 @@ pub enum WantsError {
         /// The name of the coding.
         coding: &'static str,
     },
-    /// There is a rate, but no coding.
+    /// There is a rate, but no name of a coding.
     NoCoding,
     /// The rate is out of range.
     Rate {
@@ -110,7 +110,7 @@ impl fmt::Display for WantsError {
                 write!(f, "the coding {coding} has no rate; leave the rate out, or take fixed or ringed")
             }
             Self::NoCoding => f.write_str("a rate without a coding; add fixed or ringed"),
-            Self::Rate { given } => write!(f, "the rate {given}; a rate is at least 2^-64 and less than 1, as 0.01"),
+            Self::Rate { given } => write!(f, "the rate {given}; a rate is from 2^-64 to below 1, such as 0.01"),
         }
     }
 }

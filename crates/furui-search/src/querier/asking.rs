@@ -1,4 +1,4 @@
-//! Sends requests: which is next, and to which node?
+//! Decides which request is next and to which node it goes, and sends it.
 
 use std::time::Duration;
 
@@ -51,7 +51,7 @@ impl Querier {
         }
         let Some(plan) = self.words.plan(branch.must(), branch.without()) else { return };
         let host = plan.must[0].holders[0].clone();
-        // There is no other host.
+        // There is no host but the silent one.
         if silent.is_some_and(|silent| silent == host) {
             return;
         }

@@ -5,14 +5,15 @@ use super::super::{Clause, ContentId, Found, Place};
 use super::words::Words;
 use super::{FAILURES_A_PASS, PASSES};
 
-/// The maximum size of a list that is read in one slice: fewer round trips are worth more than the bits of a filter.
+/// The maximum number of ids of a list that is read in one slice: fewer round trips are worth more than the bits of a
+/// filter.
 const SHORT_LIST: u64 = 1 << 12;
-/// The size of the first slice of a longer list.
+/// The number of ids in the first slice of a longer list.
 const FIRST_SLICE: usize = 1 << 10;
 /// The maximum growth from one slice to the next.
 const GROWTH: usize = 4;
-/// The delay after which another host is asked for the slice too. It is longer than a host waits for a silent keeper,
-/// because then the host is not at fault.
+/// The delay after which another host is asked for the slice too. It is longer than the time for which a host waits for
+/// a silent keeper, because this wait is not the fault of the host.
 const HEDGE_AFTER: Duration = Duration::from_millis(2500);
 /// The maximum number of slices of a conjunction: enough for 10⁸ ids if the nodes are honest.
 const SLICES: u32 = 1 << 12;
@@ -166,12 +167,12 @@ impl Branch {
         self.waits == 0 && !self.is_done() && self.found.is_empty()
     }
 
-    /// The time at which another host is asked too.
+    /// The time at which another host is asked for the next slice too.
     pub(super) fn hedge_at(&self) -> Option<Duration> {
         self.hedge_at
     }
 
-    /// True once for each slice, when that time has come.
+    /// True once for each slice: when the time to ask another host has come.
     pub(super) fn hedges(&mut self, now: Duration) -> bool {
         self.hedge_at.take_if(|at| *at <= now).is_some()
     }
@@ -220,7 +221,7 @@ impl Branch {
         self.most = most as usize;
     }
 
-    /// True, the first time only, if an answer from lists that are not whole is to be requested again.
+    /// True if an answer from lists that are not whole is to be requested again. This is done only once.
     pub(super) fn insists(&mut self) -> bool {
         std::mem::take(&mut self.insists)
     }

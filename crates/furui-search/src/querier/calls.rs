@@ -34,7 +34,7 @@ pub(super) enum Of {
 pub(super) struct Slice {
     /// The number of the conjunction.
     pub(super) branch: usize,
-    /// The numbers of its words, in the order of the search.
+    /// The numbers of the conjunction's words, in the order of the search.
     pub(super) order: Vec<usize>,
     pub(super) search: Search,
 }

@@ -46,20 +46,20 @@ const PASSES: u32 = 2;
 /// ```
 ///
 /// A query of two known words takes one search, which takes one exchange: two round trips, or three if the exchange has
-/// three messages, as for large sets, and for pages only if the sets are very large. Slices begin small and grow
-/// fourfold, so that the first page comes early, and a rare intersection of long lists takes few rounds. The
+/// three messages. It has them for large sets; for pages, only for very large sets. Slices begin small and grow
+/// fourfold, so that the first page comes early, and a small intersection of long lists takes few rounds. The
 /// conjunctions of a union are asked concurrently; each waits until the others have advanced as far.
 ///
 /// If a node fails, refuses, is too slow or breaks the protocol, another replica is asked. After some failures, the
 /// words are looked up again; then the query fails. So a query always ends. A node that was too slow or lied is
 /// reported ([`QueryEvent::Shun`]), so that later queries can ask others first.
 ///
-/// Memory: at most [`limits::IDS`](super::limits::IDS) ids that are not yet known to be next, for all conjunctions
-/// together, and as many and a page more that are ready. No more are requested until [`poll`](Self::poll) has handed
-/// these out.
+/// Memory: for all conjunctions together, at most [`limits::IDS`](super::limits::IDS) ids that are not yet known to be
+/// next, and at most one page more than that many ids that are ready. No more ids are requested until
+/// [`poll`](Self::poll) has handed these out.
 ///
-/// **Source.** The paper's sections 2.1 (TFA) and 6.2 (chaining). In the paper, words are asked in their order, the
-/// answer comes in one piece, and every list is sent whole.
+/// **Source.** The paper's sections 2.1 (TFA) and 6.2 (chaining). In the paper, the lists meet in the order of the
+/// query, the answer comes in one piece, and every list is sent whole.
 ///
 /// ```
 /// use std::collections::BTreeMap;

@@ -22,8 +22,8 @@ pub struct QueryOptions {
     /// The place after which to continue an earlier query. With several conjunctions, only the best [`limits::PAGE`]
     /// documents can be reached.
     pub after: Option<Place>,
-    /// A survey of all documents, to find the best ones first, at most [`limits::PAGE`]; `None` to find documents in
-    /// the order of their ids.
+    /// A survey of all documents, to find the best documents (at most [`limits::PAGE`]) first; `None` to find documents
+    /// in the order of their ids.
     pub ranked: Option<Survey>,
     /// How sets are coded between nodes.
     pub wants: Wants,
@@ -70,11 +70,11 @@ impl fmt::Display for QueryRefused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("query: ")?;
         match self {
-            Self::Clauses(count) => write!(f, "{count} clauses; it takes from 1 to {}", limits::CLAUSES),
+            Self::Clauses(count) => write!(f, "{count} clauses; a query has from 1 to {}", limits::CLAUSES),
             Self::OnlyWithout => f.write_str("a clause without a word that must occur; add one"),
             Self::Words(count) => write!(f, "{count} words in a clause; at most {} are allowed", limits::WORDS),
-            Self::WordBytes(bytes) => write!(f, "a word of {bytes} bytes; it takes from 1 to {}", limits::WORD_BYTES),
-            Self::Page(ids) => write!(f, "pages of {ids} ids; they take from 1 to {}", limits::PAGE),
+            Self::WordBytes(bytes) => write!(f, "a word of {bytes} bytes; a word has from 1 to {}", limits::WORD_BYTES),
+            Self::Page(ids) => write!(f, "pages of {ids} ids; a page has from 1 to {}", limits::PAGE),
             Self::Best(limit) => {
                 match limit {
                     Some(limit) => write!(f, "the best {limit} documents")?,

@@ -28,15 +28,15 @@ pub struct Report {
     /// The number of documents whose text was examined by the network layer, because the query has phrases and lists
     /// know only words.
     pub checked: u64,
-    /// The number of requests that failed, were refused, or whose answers were late or broke the protocol.
+    /// The number of requests that failed or were refused, or whose answers were late or broke the protocol.
     pub failures: u64,
     /// The bytes of the requests that the querier sent.
     pub sent_bytes: u64,
-    /// The bytes of their answers.
+    /// The bytes of the answers to the querier's requests.
     pub back_bytes: u64,
-    /// The total cost of all exchanges, as the nodes report it. Its term and coding have no meaning.
+    /// The total cost of all exchanges, as the nodes report it. The fields `term` and `coding` mean nothing here.
     pub exchanged: Cost,
-    /// The rounds, if they are to be described: at most [`limits::ROUNDS`](super::super::limits::ROUNDS).
+    /// The rounds, if the options ask for them; at most [`limits::ROUNDS`](super::super::limits::ROUNDS).
     pub rounds: Vec<Round>,
 }
 

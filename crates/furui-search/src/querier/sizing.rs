@@ -15,9 +15,9 @@ pub(super) struct Sizing {
     asked: Vec<Peer>,
     /// The nodes that were asked and have not answered, each with the time of the request.
     waiting: Vec<(Peer, Duration)>,
-    /// The time at which the next node is asked, if they still have not answered.
+    /// The time at which the next node is asked, if the nodes asked before have not answered.
     hedge_at: Duration,
-    /// The time limit of the network's look-up of more nodes, if it was started.
+    /// The time limit of the network's look-up of more nodes, if there was one.
     looks_until: Option<Duration>,
     answers: Vec<Answer>,
 }
@@ -92,7 +92,7 @@ impl Sizing {
         self.is_settled() || self.waiting.is_empty() && self.untried().next().is_none() && !looks
     }
 
-    /// The time at which this needs attention, unless an answer arrives or a call fails before.
+    /// The time at which something must be done, unless an answer arrives or a call fails before.
     pub(super) fn deadline(&self) -> Option<Duration> {
         if self.waiting.is_empty() {
             self.looks_until
@@ -136,7 +136,7 @@ impl Sizing {
         is_short && self.looks_until.is_none() && !self.waiting.is_empty() && !self.is_settled()
     }
 
-    /// The nodes that can still be asked; none if enough were.
+    /// The nodes that can still be asked; none if enough nodes were asked or have answered.
     fn untried(&self) -> impl Iterator<Item = &Peer> {
         let enough = self.asked.len() >= 2 * limits::REPLICAS || self.answers.len() >= limits::REPLICAS;
         self.holders.iter().filter(move |&holder| !enough && !self.asked.contains(holder))

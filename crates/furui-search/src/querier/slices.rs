@@ -8,7 +8,7 @@ use super::calls::Slice;
 use super::honest::{is_honest, is_ranked};
 use super::{FAILURES_A_PASS, Querier, Round};
 
-/// The common part of the two kinds of answers to a slice, and their cost.
+/// The common part of the two kinds of answers to a request for a slice, and the cost.
 struct Told<'a> {
     host: Peer,
     found: u64,
@@ -75,7 +75,7 @@ impl Querier {
             });
         }
         costs.iter().for_each(|cost| self.report.add(cost));
-        // A keeper had a whole list before, and now has not: try another keeper, once.
+        // All lists were whole when their sizes were reported, and now one is not: try other keepers, once.
         let was_whole = slice.order.iter().all(|&word| self.words[word].is_whole());
         if !whole && was_whole && self.branches[slice.branch].insists() {
             // The host's own list may be whole while another word's list is nowhere whole, so the words are looked up.

@@ -37,7 +37,7 @@ impl Words {
         self.words.iter().filter_map(Word::term).map(|term| self.in_order(term))
     }
 
-    /// Moves the keepers of a term that failed most to its end.
+    /// The term with its keepers in the order of their failures: those that failed most come last.
     fn in_order(&self, term: &Term) -> Term {
         let mut term = term.clone();
         term.holders.sort_by_key(|holder| self.blame.of(holder));

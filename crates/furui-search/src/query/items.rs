@@ -21,8 +21,9 @@ pub(super) enum Item {
     Close,
 }
 
-/// The marks that open a phrase anywhere, and the marks that do so only at the beginning of a word.
+/// The marks that open a phrase anywhere.
 const OPENING: &str = "「『“„";
+/// The marks that open a phrase only at the beginning of a word.
 const EITHER: &str = "\"＂”";
 
 /// Splits the text into items, each with its position.
@@ -75,8 +76,8 @@ pub(super) fn items(text: &str) -> Result<Vec<(Item, usize)>, QueryError> {
     Ok(items)
 }
 
-/// True if a quotation mark closes what another one opened. On keyboards the two are one key, and languages use them in
-/// either order.
+/// True if the quotation mark `c` closes a phrase that `opening` opened. Except for Japanese marks, every mark closes
+/// what any other opened: keyboards have one key for both, and languages use “ and ” in either order.
 fn closes(opening: char, c: char) -> bool {
     match opening {
         '「' => c == '」',

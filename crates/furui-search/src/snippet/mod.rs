@@ -9,7 +9,8 @@ use super::pattern::{Found, Pattern};
 use super::{Clause, Record, limits};
 use piece::piece;
 
-/// The maximum number of marks of a text that are considered. The best of the first marks is good enough.
+/// The maximum number of marks of a text that are considered. The best piece with these first
+/// marks is good enough.
 const MARKS: usize = 1 << 14;
 
 /// The part of a document that is shown with a result: its title and a piece of its text, with the words of the query
@@ -44,7 +45,7 @@ pub struct Snippet {
 ///
 /// Phrases are marked, and required words that are in none of their clause's phrases. The piece is the one with the
 /// most different marks; among those, the one with the most marks; among those, the first. It begins and ends between
-/// words, unless a word is very long, and in Japanese text between any two of most characters.
+/// words, unless a word is very long; in Japanese text, between almost any two characters.
 ///
 /// **Cost.** Time proportional to title and text, and memory proportional to the marks.
 ///
@@ -306,7 +307,7 @@ mod tests {
             let all = Snippets::new(query.clauses()).of(&record, usize::MAX);
             let spaced: Vec<&str> = text.split(is_blank).filter(|part| !part.is_empty()).collect();
             prop_assert_eq!(&all.text, &spaced.join(" "));
-            // Something is marked wherever something fits.
+            // If the record fits, something is marked.
             let is_marked = !all.marks.is_empty();
             let fits = super::super::Fit::new(query.clauses()).unwrap().fits(&record);
             prop_assert!(is_marked || !fits);

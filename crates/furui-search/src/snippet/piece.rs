@@ -4,10 +4,10 @@ use unicode_segmentation::UnicodeSegmentation;
 
 /// The maximum distance, in characters, at which to look for a boundary between words.
 const SLACK: usize = 32;
-/// One of this many of the remaining characters of a snippet comes before its first mark.
+/// Of the characters around the marks of a snippet, one in this many comes before the first mark.
 const BEFORE: usize = 3;
 
-/// The piece of at most `most` characters around these bytes or, without any, at the beginning.
+/// The piece of at most `most` characters around the bytes `found` or, without these, at the beginning.
 pub(super) fn piece(text: &str, found: Option<Range<usize>>, most: usize) -> Range<usize> {
     let Some(found) = found else { return 0..end_of_word(text, 0, 0, forward(text, 0, most)) };
     let spare = most.saturating_sub(text[found.clone()].chars().count());
@@ -31,7 +31,8 @@ fn forward(text: &str, at: usize, chars: usize) -> usize {
     text[at..].char_indices().nth(chars).map_or(text.len(), |(after, _)| at + after)
 }
 
-/// The first beginning of a word at or after `at`, or `last`; `at` if there is none nearby.
+/// The first beginning of a word at or after `at`, but at most `last`. If there is
+/// none nearby, `last` if that is nearby, and otherwise `at`.
 fn start_of_word(text: &str, at: usize, last: usize) -> usize {
     if at == 0 {
         return 0;

@@ -39,8 +39,8 @@ pub(super) fn normalised(piece: &str) -> Cow<'_, str> {
     Cow::Owned(folded.nfkc().collect())
 }
 
-/// Case folding: to upper case and back, so that letters without a lower case of their own take part (ß is SS is ss, ς
-/// is Σ is σ).
+/// Case folding: to upper case and back, so that letters with a common upper case become equal (ß becomes SS, then ss;
+/// ς becomes Σ, then σ).
 fn fold(c: char) -> impl Iterator<Item = char> {
     c.to_lowercase().flat_map(char::to_uppercase).flat_map(char::to_lowercase)
 }

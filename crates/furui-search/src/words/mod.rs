@@ -34,7 +34,7 @@ pub fn words(text: &str) -> impl Iterator<Item = Cow<'_, str>> {
     Tokens::new(text, false).map(|token| token.word)
 }
 
-/// The words to use in a search: those of [`words`] that imply the other ones. A text with the word 東京 also has the
+/// The words to use in a search: those of [`words`] that imply all others. A text with the word 東京 also has the
 /// words 東 and 京.
 pub(super) fn telling_tokens(text: &str) -> impl Iterator<Item = Token<'_>> {
     Tokens::new(text, false).filter(|token| !token.implied)

@@ -72,7 +72,7 @@ impl<'a> Tokens<'a> {
         self.start + start..self.start + self.ends[last].1
     }
 
-    /// Reads the next unit of the piece; returns its word if that is the next word.
+    /// Reads the next unit of the piece. Returns its word if that comes next; words that come later go to `ready`.
     fn step(&mut self) -> Option<Token<'a>> {
         let rest = &self.piece[self.at..];
         let c = rest.chars().next()?;
@@ -173,8 +173,8 @@ impl<'a> Iterator for Tokens<'a> {
     }
 }
 
-/// For each character, as readers see it, its end in the normal form and in the piece; for the piece as a whole if
-/// normalising joins its characters.
+/// For each character as readers see it, its end in the normal form and in the piece. If normalising joins characters,
+/// the only entry is for the whole piece.
 fn ends(piece: &str, normal: &str) -> Vec<(usize, usize)> {
     let mut ends = Vec::new();
     let mut end = 0;

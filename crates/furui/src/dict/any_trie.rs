@@ -92,7 +92,25 @@ impl<M: Deref<Target = [u8]>, G: Guard> AnyTrie<M, G> {
     }
 }
 
+impl AnyTrie {
+    /// Replaces each value by its index in `values`, which are all values of the trie, ascending and each once. No key
+    /// of the trie may be deleted.
+    pub(super) fn renumber(&mut self, values: &[u32]) {
+        match self {
+            Self::Compact(trie) => trie.renumber(values),
+            Self::Louds(trie) => trie.renumber(values),
+        }
+    }
+}
+
 impl<M: Deref<Target = [u8]>> AnyTrie<M> {
+    /// The ids that are the values of a trie in a dictionary of bytes, ascending.
+    pub(super) fn value_ids(&self) -> Result<Vec<u32>, TrieError> {
+        let mut ids = self.values()?;
+        ids.sort_unstable();
+        Ok(ids)
+    }
+
     /// Writes the trie's file to `out`.
     pub(super) fn write_to(&self, out: &mut dyn Write) -> io::Result<Seal> {
         match self {

@@ -1,5 +1,4 @@
 use std::io::{self, Write};
-use std::ops::Deref;
 use std::path::Path;
 
 use super::any_trie::AnyTrie;
@@ -57,13 +56,13 @@ pub struct FilteredTrie {
 
 impl FilteredTrie {
     /// Writes the file with this number, and opens it. In a dictionary of bytes `values` writes the file of the values
-    /// whose ids the trie has, which it gets in ascending order.
+    /// whose ids the trie has.
     pub(super) fn publish<S: Storage>(
         storage: &S,
         number: u64,
         merged: Union,
         making: &Making,
-        values: impl FnOnce(&mut dyn Write, &[u32]) -> Result<()>,
+        values: impl FnOnce(&mut dyn Write) -> Result<()>,
     ) -> Result<Self> {
         let name = making.kind.file_name(number);
         let Union { trie, filter } = merged;
@@ -80,7 +79,7 @@ impl FilteredTrie {
             let mut out = begin().map_err(failed)?;
             if making.kind == StoreKind::ByteDict {
                 out.section(VALUES, Align::Page).map_err(failed)?;
-                values(&mut out, &value_ids(&trie)?)?;
+                values(&mut out)?;
             }
             out.finish().map_err(failed)
         })?;
@@ -231,17 +230,10 @@ impl FilteredTrie {
             return Err(invalid("the trie has a different number of keys"));
         }
         if let Some(values) = &self.values {
-            values.check(&value_ids(&trie)?)?;
+            values.check(&trie.value_ids()?)?;
         }
         Ok(())
     }
-}
-
-/// The ids that are the values of a trie in a dictionary of bytes, ascending.
-fn value_ids<M: Deref<Target = [u8]>>(trie: &AnyTrie<M>) -> Result<Vec<u32>> {
-    let mut ids = trie.values()?;
-    ids.sort_unstable();
-    Ok(ids)
 }
 
 /// A file that is a section of another one, and its name in errors.

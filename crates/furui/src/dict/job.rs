@@ -7,7 +7,7 @@ use super::layer::Layer;
 use super::making::Making;
 use super::merge::{copy_values, merge};
 use crate::error::Result;
-use crate::store::Storage;
+use crate::store::{Storage, StoreKind};
 
 /// Work on a [`Dict`](super::Dict) that any thread can do while the dictionary is read and written: freezing windows or
 /// merging tries into one trie with its filter.
@@ -76,7 +76,7 @@ pub(super) struct Task {
     /// The number of the new file.
     pub(super) number: u64,
     pub(super) making: Making,
-    /// True if no part is older, so that deletions are no longer needed.
+    /// True if no part is older, so that deletions are no longer needed, and values may have ids from 0 on.
     pub(super) oldest: bool,
     /// A token that lives as long as the job may be running.
     pub(super) ticket: Arc<()>,
@@ -99,12 +99,19 @@ impl<S: Storage> Job<S> {
 
 impl Task {
     pub(super) fn run<S: Storage>(self, storage: &S) -> Result<Done> {
-        let merged = merge(&self.sources, &self.making, self.oldest)?;
+        let mut merged = merge(&self.sources, &self.making, self.oldest)?;
+        let mut ids = vec![];
+        if self.making.kind == StoreKind::ByteDict {
+            ids = merged.trie.value_ids()?;
+            if self.oldest && ids.last().is_some_and(|&last| last as usize >= ids.len()) {
+                merged.trie.renumber(&ids);
+            }
+        }
         let trie = match merged.trie.keys() {
             0 => None,
             _ => {
                 let name = storage.path(&self.making.kind.file_name(self.number));
-                let values = |out: &mut dyn Write, ids: &[u32]| copy_values(&self.sources, ids, out, &name);
+                let values = |out: &mut dyn Write| copy_values(&self.sources, &ids, self.oldest, out, &name);
                 Some(Arc::new(FilteredTrie::publish(storage, self.number, merged, &self.making, values)?))
             }
         };

@@ -141,14 +141,22 @@ fn frozen(keys: &[(&[u8], Value)]) -> Result<LoudsTrie> {
 }
 
 /// Writes the file of the values with these ids, which ascend and are those of the trie that was merged from these parts,
-/// oldest first. The file is called `name` in errors.
+/// oldest first. The file is called `name` in errors. With `renumber` their ids in the file are numbers from 0 on.
 ///
 /// Ids ascend from part to part, so each part's values are read once, in order, and written as they are read. Those
 /// of keys that were put again or deleted are left behind. Memory: that of [`ValueWriter`].
-pub(super) fn copy_values(layers: &[Layer], ids: &[u32], out: &mut dyn Write, name: &str) -> Result<()> {
+pub(super) fn copy_values(
+    layers: &[Layer],
+    ids: &[u32],
+    renumber: bool,
+    out: &mut dyn Write,
+    name: &str,
+) -> Result<()> {
     let failed = |source| Error::io("cannot write", name, source);
-    let mut writer = ValueWriter::new(out, ids).map_err(failed)?;
-    let mut rest = ids;
+    let (count, first) = (ids.len() as u64, ids.first().copied().unwrap_or(0));
+    let new_ids = if renumber { 0..ids.len() as u32 } else { first..ids.last().map_or(0, |last| last + 1) };
+    let mut writer = ValueWriter::new(out, count, new_ids).map_err(failed)?;
+    let (mut rest, mut next) = (ids, 0);
     for layer in layers {
         let range = layer.ids();
         let here;
@@ -157,7 +165,11 @@ pub(super) fn copy_values(layers: &[Layer], ids: &[u32], out: &mut dyn Write, na
             return Err(TrieError::Damaged.into());
         }
         if !here.is_empty() {
-            layer.each_value(here, |id, value| writer.push(id, value).map_err(failed))?;
+            layer.each_value(here, |id, value| {
+                let id = if renumber { next } else { id };
+                next += 1;
+                writer.push(id, value).map_err(failed)
+            })?;
         }
     }
     if !rest.is_empty() || !ids.is_sorted_by(|a, b| a < b) {

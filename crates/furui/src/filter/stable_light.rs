@@ -119,6 +119,12 @@ impl StableBloomLight {
         Ok(true)
     }
 
+    /// Reads the filter from a file that has the sections of a filter's file among others, all of them checked by
+    /// [`Envelope::verify`].
+    pub(crate) fn read_sections(file: &impl ReadAt, envelope: &Envelope) -> Result<Self, ReadError> {
+        Self::read(&Part { file, envelope })
+    }
+
     /// This filter, for keys that are hashed by `hash` instead of by [`HashSpec::default`]. Keys that are already in
     /// the filter must have been hashed by `hash` too.
     #[must_use]

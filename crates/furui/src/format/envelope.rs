@@ -152,7 +152,7 @@ impl Envelope {
     ///
     /// # Errors
     /// [`Problem::WrongKind`].
-    pub fn expect_kind(&self, expected: Kind) -> Result<(), FormatError> {
+    pub(crate) fn expect_kind(&self, expected: Kind) -> Result<(), FormatError> {
         if self.kind == expected {
             return Ok(());
         }
@@ -163,7 +163,7 @@ impl Envelope {
     ///
     /// # Errors
     /// [`Problem::OtherHash`].
-    pub fn expect_hash(&self, expected: HashSpec) -> Result<(), FormatError> {
+    pub(crate) fn expect_hash(&self, expected: HashSpec) -> Result<(), FormatError> {
         if self.hash == expected {
             return Ok(());
         }

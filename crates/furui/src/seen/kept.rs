@@ -5,6 +5,7 @@ use std::io::{self, Write};
 
 use super::index::MAX_CAPACITY;
 use super::observed::Observed;
+use super::replacement::Replacement;
 use super::tiers::Stable;
 use crate::error::{Error, Result};
 use crate::filter::FilterMut;
@@ -46,23 +47,98 @@ pub enum Start {
 
 /// The sections before those of the filter.
 const HEAD: Tag = Tag::new(*b"HEAD");
-const HEAD_LEN: usize = 24;
+const HEAD_LEN: usize = 32;
 const KEYS: Tag = Tag::new(*b"KEYS");
 const FILTER: [Tag; 2] = [Tag::new(*b"META"), Tag::new(*b"BITS")];
 const KEY_LEN: u64 = 8;
 /// The bytes of keys that are read or written at a time.
 const CHUNK: usize = 64 << 10;
 
+/// The section `HEAD`.
+pub(super) struct Head {
+    pub(super) generation: u64,
+    pub(super) mark: u32,
+    pub(super) replacement: Replacement,
+    /// The number of keys that the file has.
+    pub(super) keys: u64,
+    /// The number of keys that the exact cache had room for.
+    pub(super) capacity: u64,
+}
+
+impl Head {
+    fn encode(&self) -> [u8; HEAD_LEN] {
+        let mut head = [0; HEAD_LEN];
+        head[..8].copy_from_slice(&self.generation.to_le_bytes());
+        head[8..12].copy_from_slice(&self.mark.to_le_bytes());
+        head[12] = u8::from(self.replacement == Replacement::Clock);
+        head[16..24].copy_from_slice(&self.keys.to_le_bytes());
+        head[24..].copy_from_slice(&self.capacity.to_le_bytes());
+        head
+    }
+
+    /// `None` if a field cannot be.
+    fn decode(head: &[u8]) -> Option<Self> {
+        let head: &[u8; HEAD_LEN] = head.try_into().ok()?;
+        let replacement = match head[12..16] {
+            [0, 0, 0, 0] => Replacement::Lru,
+            [1, 0, 0, 0] => Replacement::Clock,
+            _ => return None,
+        };
+        let (keys, capacity) = (u64_at(head, 16), u64_at(head, 24));
+        let fits = keys <= capacity && capacity <= MAX_CAPACITY as u64;
+        fits.then(|| Self { generation: u64_at(head, 0), mark: u32_at(head, 8), replacement, keys, capacity })
+    }
+
+    /// True if the set of this manifest has all keys that the tiers know: those that it had when they were written, and
+    /// perhaps more. Merging draws no other mark, and brings no keys.
+    pub(super) fn belongs_to(&self, manifest: &Manifest) -> bool {
+        self.mark == manifest.journal && self.generation <= manifest.generation()
+    }
+}
+
+/// A file of tiers, of which only the head was read.
+pub(super) struct Kept<F> {
+    pub(super) file: F,
+    pub(super) envelope: Envelope,
+    pub(super) head: Head,
+}
+
+/// Opens the tiers that `storage` keeps; `None` if there are none.
+pub(super) fn open<S: Storage>(storage: &S) -> Result<Option<Kept<S::File>>> {
+    let file = match storage.open(TIERS) {
+        Err(missing) if missing.is_not_found() => return Ok(None),
+        opened => opened?,
+    };
+    let envelope = Envelope::open(&file, &storage.path(TIERS))?;
+    envelope.expect_kind(Kind::Tiers)?;
+    let tags = [HEAD, KEYS].into_iter().chain(FILTER);
+    if !envelope.sections().iter().map(|section| section.tag).eq(tags) {
+        return Err(envelope.error(0, Problem::Invalid("its sections are not those of its kind")).into());
+    }
+    let at = envelope.section(HEAD)?.offset;
+    let invalid = |what| envelope.error(at, Problem::Invalid(what));
+    let head = Head::decode(&envelope.read_section(&file, HEAD, HEAD_LEN)?);
+    let head = head.ok_or_else(|| invalid("no exact cache is as the section HEAD says"))?;
+    if envelope.section(KEYS)?.length != head.keys * KEY_LEN {
+        return Err(invalid("the number of keys does not fit their section").into());
+    }
+    Ok(Some(Kept { file, envelope, head }))
+}
+
 /// Writes the tiers of a set whose keys are all in the runs of `manifest`, in place of those before.
 pub(super) fn save(tiers: &Stable, manifest: &Manifest, storage: &impl Storage) -> Result<()> {
     let path = storage.path(TIERS);
+    let head = Head {
+        generation: manifest.generation(),
+        mark: manifest.journal,
+        replacement: tiers.front.replacement(),
+        keys: tiers.front.len() as u64,
+        capacity: tiers.front.capacity() as u64,
+    };
     storage.publish(TIERS, |out| {
         let written = EnvelopeWriter::new(out, Kind::Tiers, manifest.hash).and_then(|mut out| {
             out.section(HEAD, Align::Line)?;
-            out.write_all(&manifest.generation().to_le_bytes())?;
-            out.write_all(&manifest.journal.to_le_bytes())?;
-            out.write_all(&[0; 4])?;
-            out.write_all(&(tiers.front.len() as u64).to_le_bytes())?;
+            out.write_all(&head.encode())?;
             out.section(KEYS, Align::Line)?;
             let mut bytes = Vec::with_capacity(CHUNK);
             tiers.front.for_each(|key| -> io::Result<()> {
@@ -83,30 +159,11 @@ pub(super) fn save(tiers: &Stable, manifest: &Manifest, storage: &impl Storage) 
 
 /// Fills empty tiers with those that `storage` keeps, if they belong to `manifest`.
 pub(super) fn restore(tiers: &mut Stable, manifest: &Manifest, storage: &impl Storage) -> Result<Start> {
-    let file = match storage.open(TIERS) {
-        Err(missing) if missing.is_not_found() => return Ok(Start::Empty),
-        opened => opened?,
-    };
-    let envelope = Envelope::open(&file, &storage.path(TIERS))?;
-    envelope.expect_kind(Kind::Tiers)?;
-    let tags = [HEAD, KEYS].into_iter().chain(FILTER);
-    if !envelope.sections().iter().map(|section| section.tag).eq(tags) {
-        return Err(envelope.error(0, Problem::Invalid("its sections are not those of its kind")).into());
-    }
-    let invalid =
-        |tag, what| envelope.section(tag).map(|section| envelope.error(section.offset, Problem::Invalid(what)));
-    let head = envelope.read_section(&file, HEAD, HEAD_LEN)?;
-    if head.len() != HEAD_LEN || u32_at(&head, 12) != 0 {
-        return Err(invalid(HEAD, "the section HEAD")?.into());
-    }
-    let of = (u64_at(&head, 0), u32_at(&head, 8), envelope.hash());
-    if of != (manifest.generation(), manifest.journal, manifest.hash) {
+    let Some(Kept { file, envelope, head }) = open(storage)? else { return Ok(Start::Empty) };
+    if !head.belongs_to(manifest) || envelope.hash() != manifest.hash {
         return Ok(Start::Outdated);
     }
-    let (keys, place) = (u64_at(&head, 16), envelope.section(KEYS)?);
-    if keys > MAX_CAPACITY as u64 || place.length != keys * KEY_LEN {
-        return Err(invalid(HEAD, "the number of keys does not fit their section")?.into());
-    }
+    let place = envelope.section(KEYS)?;
     envelope.verify(&file)?;
     let whole = tiers.filter.restore(&file, &envelope)?;
     let mut bytes = vec![0; CHUNK.min(place.length as usize)];

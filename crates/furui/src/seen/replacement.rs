@@ -56,6 +56,20 @@ impl Front {
         }
     }
 
+    pub(super) fn replacement(&self) -> Replacement {
+        match self {
+            Self::Lru(_) => Replacement::Lru,
+            Self::Clock(_) => Replacement::Clock,
+        }
+    }
+
+    pub(super) fn capacity(&self) -> usize {
+        match self {
+            Self::Lru(lru) => lru.capacity(),
+            Self::Clock(clock) => clock.capacity(),
+        }
+    }
+
     pub(super) fn len(&self) -> usize {
         match self {
             Self::Lru(lru) => lru.len(),

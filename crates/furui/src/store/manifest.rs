@@ -41,7 +41,7 @@ const RATE_LAST: usize = 8;
 /// 3. remove the files that are no longer named.
 ///
 /// A crash before step 2 leaves new files that the manifest does not name, and a crash after it leaves old ones:
-/// [`orphans`](Self::orphans) finds both. A new store saves its empty manifest before any other file, so that runs
+/// opening the store for writing removes both. A new store saves its empty manifest before any other file, so that runs
 /// without a manifest are known to be a damaged store and not a new one.
 ///
 /// ```
@@ -188,7 +188,7 @@ impl Manifest {
     ///
     /// # Errors
     /// Those of [`load`](Self::load); [`Error::Store`] if the store is of another kind.
-    pub fn load_kind<S: Storage>(storage: &S, expected: StoreKind) -> Result<Option<Self>> {
+    pub(crate) fn load_kind<S: Storage>(storage: &S, expected: StoreKind) -> Result<Option<Self>> {
         let manifest = Self::load(storage)?;
         match &manifest {
             Some(Self { store: found, .. }) if *found != expected => {
@@ -239,7 +239,7 @@ impl Manifest {
     /// # Errors
     /// [`Error::Format`] if a file has a number that was not given yet: then this manifest is an older one, and the
     /// files that it does not name may hold keys of the store. [`Error::Io`].
-    pub fn orphans<S: Storage>(&self, storage: &S) -> Result<Vec<String>> {
+    pub(crate) fn orphans<S: Storage>(&self, storage: &S) -> Result<Vec<String>> {
         let named: BTreeSet<u64> = self.runs.iter().map(|run| run.number).collect();
         let mut orphans = Vec::new();
         for name in storage.list()? {

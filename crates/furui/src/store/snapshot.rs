@@ -2,7 +2,7 @@ use std::fs;
 use std::io::Write;
 use std::path::Path;
 
-use super::{Directory, JOURNAL, MANIFEST, Published, ReadAt, Storage};
+use super::{Directory, DiskFile, JOURNAL, MANIFEST, Published, ReadAt, Storage, TIERS};
 use crate::error::{Error, Result, StoreProblem};
 use crate::format::{WRITE_BUFFER, sync_directory};
 
@@ -10,8 +10,8 @@ use crate::format::{WRITE_BUFFER, sync_directory};
 /// The copy is a store of its own, in a new or an empty directory.
 ///
 /// Files are hard-linked where the file system supports that, which takes no time and no space: a file of a store is
-/// never written to again. Otherwise they are copied, and so is the journal, which grows. The manifest comes last, and
-/// everything is synced, so that an incomplete copy is never taken for a store.
+/// never written to again. Otherwise they are copied, and so is the journal, which grows. The tiers that a set keeps are
+/// among them. The manifest comes last, and everything is synced, so that an incomplete copy is never taken for a store.
 ///
 /// # Errors
 /// [`Error::Store`] if `from` holds no store, if `to` is not empty, or if another process writes to it;
@@ -26,12 +26,20 @@ pub fn snapshot(from: impl AsRef<Path>, to: impl AsRef<Path>) -> Result<()> {
     }
     let Published { manifest, files, journal, .. } =
         Published::open(&source, store)?.ok_or_else(|| source.has_no_manifest())?;
-    for (entry, file) in manifest.runs.iter().zip(&files) {
-        let name = store.file_name(entry.number);
+    let link_or_copy = |name: &str, file: &DiskFile| {
         // A link also fails if the writer has removed the file meanwhile; the open file can still be copied.
-        if fs::hard_link(from.join(&name), to.join(&name)).is_err() {
-            target.publish(&name, |out| copy(file, &source.path(&name), out, &target.path(&name)))?;
+        match fs::hard_link(from.join(name), to.join(name)) {
+            Ok(()) => Ok(()),
+            Err(_) => target.publish(name, |out| copy(file, &source.path(name), out, &target.path(name))),
         }
+    };
+    for (entry, file) in manifest.runs.iter().zip(&files) {
+        link_or_copy(&store.file_name(entry.number), file)?;
+    }
+    // If a writer replaced the tiers since, they say themselves that they are not those of this manifest.
+    match source.open(TIERS) {
+        Err(missing) if missing.is_not_found() => {}
+        tiers => link_or_copy(TIERS, &tiers?)?,
     }
     if let Some(journal) = journal {
         // The writer appends to the journal, and a link would grow with it.

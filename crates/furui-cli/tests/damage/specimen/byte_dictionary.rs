@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use furui::dict::{Dict, DictOptions};
+use furui::dict::{Dict, DictOptions, Layout};
 use furui::hash::Rolling;
 use furui::store::Directory;
 
@@ -29,13 +29,13 @@ fn all(model: &BTreeMap<&str, &str>) -> Vec<u8> {
     text(&model.values().map(|&line| line.to_owned()).collect::<Vec<_>>())
 }
 
-/// A dictionary of bytes of three tries. What no command changes begins with s.
+/// A dictionary of bytes of three LOUDS tries. What no command changes begins with s.
 pub fn specimen(scratch: &TempDir) -> Specimen {
     let (settled, updated, deleted) = (lines("s", 1500), lines("u", 300), lines("d", 200));
     let directory = scratch.path().join("byte-dict");
     let store = directory.join("store");
     // With a seed, so that the files are always the same.
-    let options = DictOptions { hash: Some(Rolling::spec(7)), ..DictOptions::default() };
+    let options = DictOptions { layout: Some(Layout::Louds), hash: Some(Rolling::spec(7)), ..DictOptions::default() };
     std::fs::create_dir(&directory).unwrap();
     Dict::open_bytes_with(Directory::open(&store).unwrap(), options).and_then(|mut dict| dict.sync()).unwrap();
 

@@ -5,6 +5,8 @@ mod application;
 mod building;
 mod dynamic;
 mod merged_filters;
+mod minimal;
+mod minimal_trie;
 mod online;
 mod pairs;
 mod path_hash;
@@ -62,5 +64,13 @@ pub(super) const EXPERIMENTS: &[Experiment] = &[
         claim: "A LOUDS trie has a node for every byte that its keys do not share. The paper does not mention path \
                 compression, which joins nodes with a single child, as the trie of this project does.",
         run: patricia::run,
+    },
+    Experiment {
+        source: Source::Seed003,
+        name: "minimal",
+        title: "Section 6: tries of minimal prefixes",
+        claim: "Virtual nodes are thought to be usable for building minimal-prefix tries, too. The paper leaves it at that \
+                sentence.",
+        run: minimal::run,
     },
 ];

@@ -28,6 +28,19 @@ impl Corpus {
         Ok(Self { words, data })
     }
 
+    /// Words of a dictionary, of equal weights.
+    pub(super) fn lemmas(context: &Context, count: usize) -> Result<Self> {
+        let (text, source) = match context.real("lemmas.txt") {
+            Some(file) => (std::fs::read(file)?, "lemmas of WordNet"),
+            None => (made_up_text(context.seed, 20 * count), "made-up words"),
+        };
+        let split = |&byte: &u8| byte == b'\n' || byte == b' ';
+        let words = text.split(split).filter(|word| !word.is_empty()).map(|word| (word.to_vec(), 1.0)).collect();
+        let words = sample(words, context.seed, count);
+        let data = describe(&words, &format!("distinct {source}"));
+        Ok(Self { words, data })
+    }
+
     /// File names; the i-th has the weight 1/i (Zipf's law).
     pub(super) fn paths(context: &Context, count: usize) -> Result<Self> {
         let (text, source) = match context.real("paths.txt") {

@@ -20,8 +20,9 @@ use crate::http::{ApiError, Asked, DEFAULT_LIMIT, Event, Face, Hit, Step, Summar
 pub(super) struct Wanted {
     #[serde(default)]
     q: String,
-    /// The cursor at which an earlier page ended, and the number of the next result.
+    /// The cursor at which an earlier page ended.
     cursor: Option<String>,
+    /// The number of the first result of this page.
     #[serde(default = "one")]
     from: u64,
 }
@@ -61,7 +62,7 @@ pub(super) async fn search(
 /// The state of a page of results while it is sent.
 struct Page {
     query: String,
-    /// The number of its first result.
+    /// The number of the first result of the page.
     from: u64,
     is_first: bool,
     started: Instant,

@@ -7,8 +7,9 @@ use super::layout::{HTML, Layout};
 use crate::http::Status;
 use crate::node::{SPAN, Span};
 
-/// The size of the picture, in its own units.
+/// The width of the picture, in its own units.
 const WIDTH: f64 = 600.0;
+/// The height of the picture, in its own units.
 const HEIGHT: f64 = 80.0;
 /// The number of spans in a row of the table.
 const MINUTE: usize = (60 / SPAN.as_secs()) as usize;
@@ -19,7 +20,7 @@ pub(in crate::http) fn status(status: &Status) -> Response {
         h1 { "Status of this node" }
         p.note[!status.whole] { (standing(status)) }
         dl.figures {
-            (figure("Peers", count(status.peers), "other nodes that it is connected to"))
+            (figure("Peers", count(status.peers), "other nodes that it knows"))
             (figure("Words", count(status.words), "whose lists it keeps"))
             (figure("Postings", count(status.postings), "ids in these lists"))
             (figure("Documents", count(status.documents), "whose records it keeps"))
@@ -53,7 +54,7 @@ fn standing(status: &Status) -> &'static str {
         _ if status.peers == 0 => "It is alone: it has no other node to ask.",
         (false, _) => "It is not whole yet: its neighbours are still handing over what it should keep.",
         (true, true) => "It is whole: it has been given all that it should keep, and its neighbours say the same.",
-        (true, false) => "It is whole, and is looking whether its neighbours have something new for it.",
+        (true, false) => "It is whole, and is checking whether its neighbours have something new for it.",
     }
 }
 
@@ -71,7 +72,7 @@ fn traffic(spans: &[Span]) -> Markup {
             @if spans.is_empty() {
                 p { "It is measured every " (seconds) " seconds; look again then." }
             } @else {
-                p { "The last " (counted(minutes, "minute")) ", by " (seconds) " seconds; the most is "
+                p { "The last " (counted(minutes, "minute")) ", by " (seconds) " seconds; the maximum is "
                     (bytes(most(spans))) "." }
                 (picture(spans))
                 p.key aria-hidden="true" { span.sent {} " sent " span.received {} " received" }

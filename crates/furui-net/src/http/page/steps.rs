@@ -5,11 +5,13 @@ use maud::{Markup, html};
 use super::figures::{bytes, time};
 use crate::http::Step;
 
-/// The size of the picture, in its own units. A page scales it to the available width.
+/// The height of a row of the picture, in its own units. A page scales the picture to the available width.
 const ROW: usize = 22;
+/// The width of a column, in the units of the picture.
 const COLUMN: f64 = 270.0;
-/// The left edges of the columns.
+/// The left edge of the column of times.
 const TIME: f64 = 28.0;
+/// The left edge of the column of bytes.
 const BYTES: f64 = TIME + COLUMN + 24.0;
 /// The maximum number of steps in the picture. The table has all of them.
 const DRAWN: usize = 24;
@@ -21,7 +23,7 @@ pub(super) fn details(steps: &[Step], took: Duration) -> Markup {
             summary { "What it took, step by step" }
             (picture(steps, took))
             table {
-                caption { "Bytes of the messages of each step, and when after the beginning it was done" }
+                caption { "The bytes of the messages of each step, and the time from the beginning to its end" }
                 thead {
                     tr {
                         @for name in ["Step", "What was done", "Sent", "Received", "Done after"] {

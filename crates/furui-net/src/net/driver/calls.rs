@@ -67,7 +67,7 @@ impl Driver {
             Ok(_) => {
                 self.strikes.remove(&call.peer);
             }
-            // The handle measures the time.
+            // A busy peer has answered. Time-outs are measured by the handle, which sends a command about them.
             Err(CallError::Busy | CallError::TimedOut) => {}
             Err(_) => self.routes.failed(&call.peer),
         }
@@ -89,7 +89,7 @@ impl Driver {
         if *strikes >= STRIKES {
             self.strikes.remove(&peer);
             self.forget(&peer);
-            // The peer may only have been busy. Then its neighbours still name it.
+            // The peer may only have been busy. Then its neighbours still name it, and a refresh finds it again.
             self.refresh_at = self.refresh_at.min(Instant::now() + SECOND_CHANCE);
         }
     }

@@ -1,4 +1,5 @@
-//! Refreshes the routing table: joins the network, and finds out which subtrees of all keys the table holds whole.
+//! Refreshes the routing table: joins the network, and finds out of which subtrees of the key space it holds
+//! all nodes.
 
 use std::collections::HashMap;
 use std::time::Duration;

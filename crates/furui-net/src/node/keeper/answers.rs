@@ -12,10 +12,11 @@ use crate::shelf::Shelf;
 
 /// The maximum number of the shelf's words that are examined for one answer to a comparison.
 const COMPARED: usize = 4 << 10;
-/// The maximum number of bytes of ids in one answer; and the bytes of an id with its weight and its days.
+/// The maximum number of bytes of ids in one answer, weights and days included.
 const LISTED_BYTES: usize = limits::MESSAGE_BYTES - (64 << 10);
+/// The number of bytes of an id with its weight and its days.
 const LISTED_ID: usize = ContentId::BYTES + Weight::BYTES + 1;
-/// The free bytes of an answer below which no further list is begun.
+/// The number of free bytes of an answer below which no further list is begun.
 const SPARE: usize = 8 << 10;
 const DAY: u64 = 24 * 60 * 60;
 
@@ -93,7 +94,8 @@ impl Desk {
         Ok(Response::Stored { new: self.kept.shelf.store_locked(&postings, &records, &locks, expires)?.new })
     }
 
-    /// The fingerprints of the lists that the peer may have to keep; none if nothing has changed since it had them all.
+    /// The fingerprints of the lists that the peer may have to keep; none if nothing has changed since the peer
+    /// had all of them.
     fn compare(&mut self, from: &Peer, after: &str, since: u64) -> furui::Result<Response> {
         let state = self.state();
         if state == since {

@@ -16,12 +16,13 @@ use crate::node::kept::Kept;
 use crate::node::places::Places;
 use crate::node::{self, word_key};
 
-/// How long nothing may have been stored before the shelf is compacted, which blocks the thread while it rewrites the
+/// The time without changes after which the shelf is compacted. Compaction blocks the thread while it rewrites the
 /// shelf's files.
 const QUIET: Duration = Duration::from_secs(2 * 60);
-/// The minimum number of changes before the shelf is compacted: as many messages with something to store.
+/// The minimum number of changes between two compactions. Each message with something to store is one, and so is
+/// each opened lock.
 const CHANGES: u64 = 32;
-/// A time beyond all waiting times.
+/// A duration longer than any time to wait.
 const LONG: Duration = Duration::from_secs(3600);
 
 /// The state of a [`Keeper`](super::Keeper)'s thread.
@@ -81,7 +82,7 @@ impl Desk {
 
     /// Works until it is told to stop, or all senders are gone.
     pub(super) async fn work(mut self, mut inbound: mpsc::Receiver<Inbound>, mut orders: mpsc::Receiver<Order>) {
-        // The length is bounded by the number of the answerer's meetings, each of which waits for one answer.
+        // The length of this channel is bounded by the number of meetings, each of which waits for one answer.
         let (answers, mut answered) = mpsc::unbounded_channel::<Answer>();
         let mut neighbourhood = self.net.neighbourhood();
         loop {

@@ -24,7 +24,7 @@ pub(super) const LIFE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 type Job = Box<dyn FnOnce(&mut Shelf) + Send>;
 
-/// An order of the thread's own node.
+/// An order to the thread from its own node.
 enum Order {
     Do(Job),
     Settled(Places),
@@ -50,7 +50,8 @@ pub(super) struct Counts {
     fault: watch::Sender<Option<String>>,
 }
 
-/// Reports a fault of the node if a thread or task that holds it panics. Otherwise the panic would be unnoticed.
+/// Reports a fault of the node if the thread or task that holds the alarm panics, because nobody would notice
+/// otherwise.
 pub(super) struct Alarm {
     part: &'static str,
     counts: Arc<Counts>,
@@ -115,7 +116,7 @@ impl Keeper {
         receiver.await.ok()
     }
 
-    /// Tells the thread that everything was taken over that this node should hold, given the nodes around.
+    /// Tells the thread that this node has taken over everything that it should hold, given the nodes around.
     pub(super) async fn settle(&self, places: Places) {
         // Sending fails if the thread has ended.
         let _ = self.orders.send(Order::Settled(places)).await;
@@ -127,7 +128,7 @@ impl Keeper {
         let _ = self.orders.send(Order::Stop).await;
     }
 
-    /// Why the shelf accepts no more changes, if it does not.
+    /// Why the shelf accepts no more changes; `None` if it still does.
     pub(super) fn fault(&self) -> Option<String> {
         self.counts.fault.borrow().clone()
     }

@@ -15,9 +15,9 @@ use tokio::time::sleep;
 use super::Inner;
 use tables::{DOCUMENTS, DocumentTable, Tables, URLS, WITHDRAWN, WithdrawnTable, find, head, seconds};
 
-/// How long nothing may have been published before the table is compacted; and the minimum number of batches before it
-/// is.
+/// The time without a publication after which the table is compacted.
 const QUIET: Duration = Duration::from_secs(60);
+/// The minimum number of changes before the table is compacted.
 const CHANGES: u64 = 8;
 
 /// The documents that this node has published for its users, with their times and URLs. So a document is not published
@@ -75,8 +75,8 @@ impl Published {
         })
     }
 
-    /// Notes that these were published, each under its URL. The documents that they replace are noted as withdrawn.
-    /// Returns the number of replaced documents.
+    /// Notes that these documents were published, each under its URL. The documents that they replace are noted as
+    /// withdrawn. Returns the number of replaced documents.
     pub(super) fn set(&self, documents: &[(ContentId, String)], now: u64) -> furui::Result<u64> {
         self.0.change(|transaction| {
             let mut replaced = 0;

@@ -21,8 +21,8 @@ use crate::net::Net;
 use taking::{Taking, Why};
 
 /// The delay after a change of the neighbourhood before lists are compared, because other nodes come or go at the same
-/// time and refresh their tables. A comparison follows after twice that time, and so on, because publishers may have
-/// learnt of the change late.
+/// time and refresh their tables. A second comparison follows after twice that time, and so on, because publishers
+/// may have learnt of the change late.
 const PAUSE: Duration = Duration::from_secs(1);
 /// The maximum time between two rounds.
 const INTERVAL: Duration = Duration::from_secs(10 * 60);
@@ -57,7 +57,7 @@ pub(super) struct Repair {
 struct Done {
     rounds: u64,
     taken: u64,
-    /// The version of the neighbourhood for which nothing was missing, if the last round found that.
+    /// The version of the neighbourhood at which the last round found that nothing was missing; `None` if it did not.
     settled: Option<u64>,
 }
 

@@ -6,9 +6,9 @@ use super::super::keeper::{LIFE, unix_seconds};
 use super::super::places::Places;
 use super::super::{Inner, call, record_key, word_key};
 
-/// The maximum number of postings, and of bytes of records, taken over from one neighbour in one round, because anyone
-/// may become a neighbour.
+/// The maximum number of postings taken over from one neighbour in one round, because anyone may become a neighbour.
 const POSTINGS: u64 = 4 << 20;
+/// The maximum number of bytes of records taken over from one neighbour in one round.
 const RECORD_BYTES: u64 = 256 << 20;
 /// The maximum number of messages to one neighbour in one round.
 const CALLS: u32 = 1 << 14;
@@ -17,8 +17,8 @@ const DAY: u64 = 24 * 60 * 60;
 /// Takes over data that a neighbour holds and this node should hold, but does not.
 ///
 /// ```text
-///  Compare ─▶ words, sizes and fingerprints ─▶ those that this node should keep and has otherwise ─▶ List ─▶ store
-///  List of no word ─▶ ids of records ─▶ those that this node should keep and has not ─▶ Fetch ─▶ store
+///  Compare ─▶ words, sizes and fingerprints ─▶ those to keep here, where they differ ─▶ List ─▶ store
+///  List of no word ─▶ ids of records ─▶ those to keep here, where they are missing ─▶ Fetch ─▶ store
 /// ```
 pub(super) struct Taking<'a> {
     inner: &'a Inner,
@@ -252,8 +252,8 @@ impl<'a> Taking<'a> {
         Ok(())
     }
 
-    /// Keeps records with their locks, each as long as its locks. A record without a lock could never be withdrawn, and
-    /// is left out.
+    /// Keeps records with their locks, each record as long as the last of its locks. A record without a lock could
+    /// never be withdrawn, and is left out.
     async fn store_records(&mut self, records: Vec<(ContentId, Vec<u8>)>) -> Result<(), Why> {
         let request = Request::Locks { ids: records.iter().map(|(id, _)| *id).collect() };
         let Response::Locks(locks) = self.ask(&request).await? else { return Err(Why::Lied) };

@@ -1,6 +1,8 @@
 //! The buffer of new keys; see [`WriteBuffer`].
 
 mod sort;
+#[cfg(test)]
+mod tests;
 
 use std::collections::TryReserveError;
 use std::fmt;
@@ -24,7 +26,7 @@ const UNIT: usize = 8;
 /// The maximum number of bytes of records of a buffer: 16 GiB.
 const MAX_BYTES: u64 = 1 << 34;
 
-/// The maximum number of slots that a search probes before the buffer is [crowded](WriteBuffer::is_crowded). Of a
+/// The maximum number of slots that a search probes before a dictionary freezes the buffer early. Of a
 /// hundred million keys with random hashes, the chance that any is so far from its place is 10⁻⁸.
 pub const MAX_PROBE_LENGTH: usize = 1024;
 
@@ -151,7 +153,7 @@ impl WriteBuffer {
 
     /// True if a search has probed more than [`MAX_PROBE_LENGTH`] slots: an adversary has chosen the keys, and knows
     /// how they are hashed. The buffer still takes keys, ever more slowly, and should be frozen as if it were full.
-    pub fn is_crowded(&self) -> bool {
+    pub(in crate::dict) fn is_crowded(&self) -> bool {
         self.crowded
     }
 
@@ -198,7 +200,7 @@ impl WriteBuffer {
     }
 
     /// All keys, in order of arrival.
-    pub fn arrivals(&self) -> impl Iterator<Item = Record<'_>> {
+    pub(in crate::dict) fn arrivals(&self) -> impl Iterator<Item = Record<'_>> {
         let mut at = 0;
         iter::from_fn(move || {
             (at < self.arena.len()).then(|| {

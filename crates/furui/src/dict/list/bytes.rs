@@ -55,21 +55,36 @@ impl<S: Storage> Dict<S, [u8]> {
 
     /// Sets the value of a key, and replaces the value it had.
     ///
+    /// Each value gets a number of 32 bits. Merges with the oldest trie free those of values that were replaced or deleted.
+    /// If none is left, which takes 2³² puts, this call compacts the dictionary first.
+    ///
     /// # Errors
     /// [`Error::Config`] if the key is longer than [`MAX_KEY`](crate::dict::MAX_KEY) or the value longer than
-    /// [`MAX_VALUE`]; [`Error::NoNumberLeft`] after 2³² - 1 values, which includes those that were replaced;
-    /// [`Error::Store`] if an earlier change failed; [`Error::NoMemory`]; any other if a window had to be frozen and that
-    /// failed. The key was not put then.
+    /// [`MAX_VALUE`]; [`Error::NoNumberLeft`] if there are 2³² - 1 keys; [`Error::Store`] if an earlier change failed;
+    /// [`Error::NoMemory`]; any other if a window had to be frozen and that failed. The key was not put then.
     pub fn put(&mut self, key: impl AsRef<[u8]>, value: impl AsRef<[u8]>) -> Result<()> {
         let (key, value) = (key.as_ref(), value.as_ref());
         if value.len() > MAX_VALUE {
             let (given, most) = (value.len() as u64, MAX_VALUE as u64);
             return Err(ConfigError::OutOfRange { what: "bytes of a value", given, least: 0, most }.into());
         }
+        if self.next_id == u32::MAX {
+            self.renumber()?;
+        }
         let id = self.next_id;
         if id == u32::MAX {
             return Err(Error::NoNumberLeft { to: "values" });
         }
         self.write(key, self.hasher.hash(key), Found::Value(id), id + 1, Some(value))
+    }
+
+    /// Gives the values of all keys the ids from 0 on.
+    fn renumber(&mut self) -> Result<()> {
+        self.check_usable()?;
+        match self.state.layers.len() {
+            0 => self.next_id = 0,
+            all => self.replace(0..all)?,
+        }
+        Ok(())
     }
 }

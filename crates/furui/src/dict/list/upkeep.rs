@@ -8,7 +8,7 @@ use crate::dict::layer::Layer;
 use crate::dict::making::Making;
 use crate::dict::policy::tries_to_merge;
 use crate::error::{Error, Result, StoreProblem};
-use crate::store::{MANIFEST, RunEntry, Storage};
+use crate::store::{MANIFEST, RunEntry, Storage, StoreKind};
 
 impl<S: Storage, V: DictValue + ?Sized> Dict<S, V> {
     /// Returns waiting work, if there is any: freezing full windows, or else merging tries. At most one job of each
@@ -117,10 +117,19 @@ impl<S: Storage, V: DictValue + ?Sized> Dict<S, V> {
         let of_manifest = range.start..range.end.min(tries);
         let replaced: Vec<RunEntry> =
             self.manifest.runs.splice(of_manifest, done.trie.iter().map(|trie| *trie.entry())).collect();
-        self.manifest.next_id = done.next_id.unwrap_or(self.manifest.next_id);
+        let new = done.trie.clone().map(Layer::Trie);
+        if V::KIND == StoreKind::ByteDict {
+            // Ids above those of the values that are left can be given again.
+            let layers = &self.state.layers;
+            let left = layers[..range.start].iter().chain(&layers[range.end..]).chain(&new);
+            self.next_id = left.map(|layer| layer.ids().end).max().unwrap_or(0);
+            self.manifest.next_id = self.next_id;
+        } else if let Some(next_id) = done.next_id {
+            self.manifest.next_id = next_id;
+        }
         self.save()?;
         self.waiting = self.waiting.saturating_sub(range.end.saturating_sub(tries));
-        self.state.layers.splice(range, done.trie.iter().cloned().map(Layer::Trie));
+        self.state.layers.splice(range, new);
         for old in replaced {
             // If this fails, the file is an orphan, and the next opening removes it.
             let _ = self.storage.remove(&V::KIND.file_name(old.number));

@@ -5,6 +5,7 @@ mod check;
 mod file;
 mod node;
 mod prune;
+mod renumber;
 
 use std::ops::Deref;
 

@@ -42,8 +42,9 @@ impl<'a, M, G> LoudsNode<'a, M, G> {
 impl<M: Deref<Target = [u8]>, G: Guard> LoudsTrie<M, G> {
     #[inline]
     fn first_child_of(&self, Place { number, .. }: Place) -> Option<Place> {
-        let (number, bit) = self.children(number)?;
-        self.has_one(bit).then_some(Place { number, bit })
+        let (child, bit) = self.children(number)?;
+        // In a trie that is none, a node may be its own child, and a walk down would not end.
+        (child > number && self.has_one(bit)).then_some(Place { number: child, bit })
     }
 
     #[inline]

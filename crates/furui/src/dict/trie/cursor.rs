@@ -77,7 +77,7 @@ impl<M: Deref<Target = [u8]>, G: Guard> Trie<M, G> {
     }
 
     /// True if the node has children.
-    pub fn has_children(&self, node: TrieNode) -> bool {
+    pub(super) fn has_children(&self, node: TrieNode) -> bool {
         match self.block(node) {
             Some((block, slot)) => block.is_inner(slot),
             None => node.0 == ROOT && self.nodes() > 0,
@@ -85,7 +85,7 @@ impl<M: Deref<Target = [u8]>, G: Guard> Trie<M, G> {
     }
 
     /// The first byte of the node's label; 0 for the root, whose label is empty.
-    pub fn first_byte(&self, node: TrieNode) -> u8 {
+    pub(super) fn first_byte(&self, node: TrieNode) -> u8 {
         self.block(node).map_or(0, |(block, slot)| block.edges()[slot as usize])
     }
 

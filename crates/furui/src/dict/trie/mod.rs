@@ -36,6 +36,7 @@ mod merge;
 mod parts;
 mod pieces;
 mod position;
+mod renumber;
 mod room;
 mod search;
 mod skeleton;

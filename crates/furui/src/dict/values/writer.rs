@@ -1,4 +1,5 @@
 use std::io::{self, BufWriter, Write};
+use std::ops::Range;
 
 use super::head::Head;
 use super::{BLOCK, DATA, ENTRY_LEN, INDEX, META, META_END, META_FIRST, META_LEN};
@@ -25,20 +26,18 @@ pub(in crate::dict) struct ValueWriter<W: Write> {
 }
 
 impl<W: Write> ValueWriter<W> {
-    /// Begins a file of the values with these ids, which ascend.
-    pub(in crate::dict) fn new(out: W, ids: &[u32]) -> io::Result<Self> {
+    /// Begins a file of so many values, whose ids are in this range: the first id, and one more than the last.
+    pub(in crate::dict) fn new(out: W, count: u64, ids: Range<u32>) -> io::Result<Self> {
         let mut out = EnvelopeWriter::new(out, Kind::Values, HashSpec::default())?;
         let mut meta = [0; META_LEN];
-        put(&mut meta, 0, (ids.len() as u64).to_le_bytes());
-        if let (Some(first), Some(last)) = (ids.first(), ids.last()) {
-            put(&mut meta, META_FIRST, first.to_le_bytes());
-            put(&mut meta, META_END, (last + 1).to_le_bytes());
-        }
+        put(&mut meta, 0, count.to_le_bytes());
+        put(&mut meta, META_FIRST, ids.start.to_le_bytes());
+        put(&mut meta, META_END, ids.end.to_le_bytes());
         out.section(META, Align::Line)?;
         out.write_all(&meta)?;
         out.section(DATA, Align::Line)?;
         let out = BufWriter::with_capacity(GATHERED, out);
-        Ok(Self { out, index: vec![], head: vec![], written: 0, block: 0, last: *ids.first().unwrap_or(&0) })
+        Ok(Self { out, index: vec![], head: vec![], written: 0, block: 0, last: ids.start })
     }
 
     /// Writes the next value.

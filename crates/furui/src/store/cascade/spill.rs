@@ -99,7 +99,8 @@ impl<S: Storage> Cascade<S> {
         let run = open_run(&self.storage, &entry, file, &self.manifest)?;
         let replaced = self.manifest.runs.split_off(kept);
         self.manifest.runs.push(entry);
-        if !self.replaying {
+        // A merge that takes in no keys keeps the mark, by which a set's tiers still know their set.
+        if !self.replaying && (self.table.len() > 0 || self.old_journal.is_some()) {
             self.manifest.end_journal();
         }
         self.manifest.save(&self.storage)?;

@@ -1,69 +1,19 @@
 //! The files of a dictionary of bytes: damaged, made by an enemy, and as docs/format.md shows them.
 
-#![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
-
-use std::collections::BTreeMap;
 use std::io::Write;
 use std::ops::Range;
 
-use furui::dict::{Dict, DictOptions, Merging, Snapshot};
-use furui::format::{Align, Envelope, EnvelopeWriter, FormatError, Kind, Problem, Tag};
+use furui::dict::{Dict, DictOptions};
+use furui::format::{Align, Envelope, EnvelopeWriter, Kind, Problem, Tag};
 use furui::hash::Rolling;
 use furui::store::{Manifest, Memory, RunEntry, Storage, StoreKind};
-use furui::{Error, HashSpec, Result};
+use furui::{Error, HashSpec};
 
-type Model = BTreeMap<Vec<u8>, Vec<u8>>;
-
-const SMALL: DictOptions = DictOptions {
-    layout: None,
-    window: 5,
-    window_bytes: 1 << 20,
-    merge_after: 3,
-    merging: Merging::Geometric,
-    filter_rate: 0.05,
-    filter_hash: None,
-    hash: None,
-};
+use crate::damage::named_or_right;
+use crate::made::{MADE, SMALL, contents, format_error, three_tries};
 
 fn open(storage: Memory) -> Dict<Memory, [u8]> {
     Dict::open_bytes_with(storage, SMALL).unwrap()
-}
-
-fn format_error<T>(outcome: Result<T>) -> FormatError {
-    match outcome {
-        Err(Error::Format(error)) => error,
-        Err(other) => panic!("{other}"),
-        Ok(_) => panic!("accepted"),
-    }
-}
-
-/// Bytes of any length that tell lengths and seeds apart.
-fn bytes(length: usize, seed: u8) -> Vec<u8> {
-    (0..length).map(|i| (i as u8).wrapping_mul(31).wrapping_add((i >> 8) as u8) ^ seed).collect()
-}
-
-fn contents(snapshot: &Snapshot<[u8]>) -> Model {
-    snapshot.iter().map(|entry| entry.map(|(key, value)| (key, value.to_vec()))).collect::<Result<_>>().unwrap()
-}
-
-/// A dictionary of three parts with replaced and deleted keys.
-fn three_parts() -> (Memory, Model) {
-    let storage = Memory::new();
-    let options = DictOptions { window: 1000, merge_after: 9, hash: Some(HashSpec::default()), ..SMALL };
-    let mut dict = Dict::open_bytes_with(storage.clone(), options).unwrap();
-    let mut model = Model::new();
-    for (from, to) in [(0u32, 60), (50, 80), (75, 82)] {
-        for i in from..to {
-            let (key, value) = (format!("key {i}").into_bytes(), bytes((i * i % 97) as usize, to as u8));
-            dict.put(&key, &value).unwrap();
-            model.insert(key, value);
-        }
-        dict.delete(format!("key {}", from + 1).as_bytes()).unwrap();
-        model.remove(format!("key {}", from + 1).as_bytes());
-        dict.sync().unwrap();
-    }
-    assert_eq!(dict.tries().count(), 3);
-    (storage, model)
 }
 
 /// The bytes of the values in a file of a part.
@@ -78,49 +28,11 @@ fn values_in(file: &[u8]) -> Range<usize> {
 /// under a checksum that fits.
 #[test]
 fn damage_of_any_byte_of_the_values_is_named_or_does_not_matter() {
-    let (good, model) = three_parts();
-    let part = StoreKind::ByteDict.file_name(1);
-    let file = good.open(&part).unwrap();
-    let damaged = |at: usize| {
-        let storage = Memory::new();
-        for name in good.list().unwrap() {
-            let mut bytes = good.open(&name).unwrap().to_vec();
-            if name == part {
-                bytes[at] ^= 0x10;
-            }
-            storage
-                .publish(&name, |out| out.write_all(&bytes).map_err(|e| Error::io("cannot write", &name, e)))
-                .unwrap();
-        }
-        storage
-    };
-    for at in values_in(&file) {
-        let storage = damaged(at);
-        let named = |error: Error| {
-            let error = format_error(Err::<(), _>(error));
-            assert!(error.file.contains(&part), "at {at}: {error}");
-        };
-        let open = || Dict::open_bytes_with(storage.clone(), SMALL);
-        if let Err(error) = open() {
-            named(error);
-            continue;
-        }
-        // Each reader meets the damage first: what one has found, all others are told.
-        let dict = open().unwrap();
-        for (key, value) in &model {
-            dict.get(key).map_or_else(named, |found| assert_eq!(found, Some(value.as_slice()), "at {at}"));
-        }
-        let dict = open().unwrap();
-        let all = dict.iter().map(|entry| entry.map(|(key, value)| (key, value.to_vec()))).collect::<Result<Model>>();
-        all.map_or_else(named, |found| assert!(found == model, "at {at}"));
-        named(open().unwrap().verify().unwrap_err());
-        let mut dict = open().unwrap();
-        match dict.compact() {
-            Err(error) => named(error),
-            Ok(()) => {
-                dict.verify().unwrap();
-                assert!(contents(&dict) == model, "at {at}");
-            }
+    for made in [MADE[0], MADE[1]] {
+        let (good, model) = three_tries::<[u8]>(made);
+        let part = StoreKind::ByteDict.file_name(1);
+        for at in values_in(&good.open(&part).unwrap()) {
+            named_or_right::<[u8]>(&good, &model, &part, at);
         }
     }
 }
@@ -230,8 +142,8 @@ fn values_that_nobody_has_written_are_refused() {
 
 /// The files of version 1 of the format, byte for byte.
 const GOLDEN: [(&str, &[u8]); 2] = [
-    ("MANIFEST", include_bytes!("golden/v1/bytedict/MANIFEST")),
-    ("0000000000000000.pairs", include_bytes!("golden/v1/bytedict/0000000000000000.pairs")),
+    ("MANIFEST", include_bytes!("../golden/v1/bytedict/MANIFEST")),
+    ("0000000000000000.pairs", include_bytes!("../golden/v1/bytedict/0000000000000000.pairs")),
 ];
 
 fn golden() -> Memory {
@@ -260,7 +172,7 @@ fn today_reads_and_writes_the_bytes_of_version_1() {
 
 #[test]
 fn the_dump_in_the_format_description_is_of_the_golden_file() {
-    let page = include_str!("../../../docs/format.md");
+    let page = include_str!("../../../../docs/format.md");
     let golden = &GOLDEN[1].1[values_in(GOLDEN[1].1)];
     let mut lines = 0;
     let section = page.lines().skip_while(|line| *line != "### Values");

@@ -1,0 +1,203 @@
+//! Commands on sets.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::{Read, Seek, Write};
+use std::path::Path;
+use std::process::{Child, Stdio};
+use std::sync::Arc;
+use std::time::Duration;
+
+use furui::KeyHash;
+use furui::seen::KeptTiers;
+use furui::store::cascade::{Cascade, CascadeOptions, Journal};
+use furui::store::{Bytes, Directory};
+
+use super::{Case, is_finished, key, keys, lines, nothing_else, open, path, quietly};
+use crate::support::feed;
+
+pub(super) fn seen(name: &'static str, before: u32, count: u32) -> Case {
+    // Half of the keys that were there before are inserted again.
+    let all = before / 2..before / 2 + count;
+    let input = keys(all.clone());
+    let universe: Vec<String> = (0..all.end).map(key).collect();
+    Case {
+        name,
+        prepare: Box::new(move |root| {
+            if before > 0 {
+                quietly(&["seen", "-q", "--memory", "1MiB", "--store", &path(root, "store")], &keys(0..before));
+            }
+        }),
+        run: Box::new(move |mut command, root| {
+            command.args(["seen", "--memory", "1MiB", "--wait", "--store", &path(root, "store")]);
+            feed(command, &input)
+        }),
+        second: None,
+        check: Box::new(move |root, runs| {
+            let Some(mut set) = open_set(root, "store", before == 0)? else {
+                return is_finished(runs)
+                    .then_some("a run ended without an error, but there is no store")
+                    .map_or(Ok(()), |e| Err(e.into()));
+            };
+            let mut printed = vec![false; universe.len()];
+            for line in runs.iter().flat_map(|run| lines(&run.printed)) {
+                printed[usize::from_str_radix(line, 16).unwrap()] = true;
+            }
+            let spec = set.hash_spec();
+            let hashes: Vec<_> = universe.iter().map(|key| spec.hash(key.as_bytes())).collect();
+            let mut found = vec![];
+            set.contains_all(&hashes, &mut found).map_err(|error| error.to_string())?;
+            let known = found.iter().filter(|&&found| found).count() as u64;
+            if known != set.len() {
+                return Err(format!("{} keys, of which {known} are known", set.len()));
+            }
+            for (number, found) in found.into_iter().enumerate() {
+                let was_there = number < before as usize;
+                let is_recorded = || runs.iter().any(|run| run.recorded.contains(&hashes[number].get()));
+                if !found && (was_there || is_finished(runs) || is_recorded()) {
+                    return Err(format!("{}: recorded, and not there", universe[number]));
+                }
+                if found && !was_there && !printed[number] {
+                    return Err(format!("{}: there, and never printed", universe[number]));
+                }
+            }
+            Ok(())
+        }),
+    }
+}
+
+/// The lines arrive in bursts. Each burst is recorded in the journal before the next one arrives.
+pub fn bursts(name: &'static str, to_file: bool) -> Case {
+    const BURST: u32 = 20;
+    const BURSTS: u32 = 4;
+    Case {
+        name,
+        prepare: Box::new(move |root| {
+            if to_file {
+                fs::write(root.join("printed"), b"").unwrap();
+            }
+        }),
+        run: Box::new(move |mut command, root| {
+            command.args(["seen", "--sync", "0", "--wait", "--store", &path(root, "store")]);
+            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+            let file = to_file.then(|| fs::File::options().read(true).append(true).open(root.join("printed")).unwrap());
+            if let Some(file) = &file {
+                command.stdout(file.try_clone().unwrap());
+            }
+            let mut child = command.spawn().unwrap();
+            let mut answers: Box<dyn Read> = match file {
+                Some(_) => {
+                    let mut file = fs::File::open(root.join("printed")).unwrap();
+                    // These are the lines that a killed run has printed.
+                    file.seek(std::io::SeekFrom::Start(file.metadata().unwrap().len())).unwrap();
+                    Box::new(file)
+                }
+                None => Box::new(child.stdout.take().unwrap()),
+            };
+            let (mut input, mut printed, mut buffer) = (child.stdin.take().unwrap(), vec![], [0; 4096]);
+            let has_ended = move |child: &mut Child| {
+                std::thread::sleep(Duration::from_millis(1));
+                child.try_wait().unwrap().is_some()
+            };
+            'bursts: for burst in 0..BURSTS {
+                // The last line is new to each run.
+                let last = format!("{}-{burst}\n", child.id()).into_bytes();
+                // The process may have ended.
+                let _ = input.write_all(&[keys(burst * BURST..(burst + 1) * BURST), last.clone()].concat());
+                while !printed.ends_with(&last) {
+                    let count = answers.read(&mut buffer).unwrap();
+                    printed.extend(&buffer[..count]);
+                    if count == 0 && has_ended(&mut child) {
+                        break 'bursts;
+                    }
+                }
+                let all = lines(&printed).count();
+                while fs::read(root.join("store/JOURNAL")).map_or(0, |bytes| journal(&bytes).len()) < all {
+                    if has_ended(&mut child) {
+                        break 'bursts;
+                    }
+                }
+            }
+            drop(input);
+            let mut output = child.wait_with_output().unwrap();
+            output.stdout = if to_file { vec![] } else { printed };
+            output
+        }),
+        second: None,
+        check: Box::new(move |root, runs| {
+            let Some(mut set) = open_set(root, "store", true)? else {
+                let is_lost = is_finished(runs) || runs.iter().any(|run| !run.recorded.is_empty());
+                return if is_lost { Err("keys were recorded, but there is no store".to_owned()) } else { Ok(()) };
+            };
+            let file =
+                if to_file { fs::read(root.join("printed")).map_err(|error| error.to_string())? } else { vec![] };
+            let printed = runs.iter().map(|run| &run.printed).chain([&file]);
+            let printed: BTreeSet<&[u8]> = printed.flat_map(|text| text.split(|&byte| byte == b'\n')).collect();
+            let spec = set.hash_spec();
+            let mut found = vec![];
+            let hashes: Vec<_> = printed.iter().map(|line| spec.hash(line)).collect();
+            set.contains_all(&hashes, &mut found).map_err(|error| error.to_string())?;
+            let known = found.iter().filter(|&&found| found).count() as u64;
+            if known != set.len() {
+                return Err(format!("{} keys, of which {known} were printed", set.len()));
+            }
+            let mut must: Vec<_> = runs.iter().flat_map(|run| &run.recorded).map(|&key| KeyHash::new(key)).collect();
+            if is_finished(runs) {
+                must.extend((0..BURST * BURSTS).map(|number| spec.hash(key(number).as_bytes())));
+            }
+            found.clear();
+            set.contains_all(&must, &mut found).map_err(|error| error.to_string())?;
+            let lost = found.iter().filter(|&&found| !found).count();
+            if lost == 0 { Ok(()) } else { Err(format!("{lost} of {} keys were recorded and are lost", must.len())) }
+        }),
+    }
+}
+
+/// The keys of a journal; none if it is not one, or is being written.
+pub fn journal(bytes: &[u8]) -> Vec<u64> {
+    let mut all = vec![];
+    if let Ok(journal) = Journal::open(Bytes::from(Arc::<[u8]>::from(bytes)), "JOURNAL") {
+        let _ = journal.for_each(|keys| {
+            all.extend(keys);
+            Ok(())
+        });
+    }
+    all
+}
+
+/// The set in a directory, verified; `None` if it is missing and may be.
+fn open_set(root: &Path, name: &str, may_be_missing: bool) -> Result<Option<Cascade<Directory>>, String> {
+    let Some(directory) = open(root, name, may_be_missing)? else { return Ok(None) };
+    let set = Cascade::open(directory.mapped(false), CascadeOptions { memory: 0, hash: None, journal: false });
+    let set = set.map_err(|error| error.to_string())?;
+    set.verify().map_err(|error| error.to_string())?;
+    nothing_else(&root.join(name), set.manifest())?;
+    Ok(Some(set))
+}
+
+/// A store of two runs, the first of which is too large to be merged with the second.
+pub(super) fn seen_in_parts(root: &Path) {
+    for part in [0..PARTS[0], PARTS[0]..PARTS[1]] {
+        let tiers = ["--cache", "lru+stable", "--lru", "1000", "--counters", "1M", "--fpr", "0.000000001"];
+        quietly(&[&["seen", "-q", "--store", &path(root, "store")], &tiers[..]].concat(), &keys(part));
+    }
+}
+
+const PARTS: [u32; 2] = [210_000, 220_000];
+
+pub(super) fn seen_has_all(root: &Path, name: &str) -> Result<(), String> {
+    let mut set = open_set(root, name, false)?.unwrap();
+    let tiers = KeptTiers::of(&set).map_err(|error| error.to_string())?;
+    if !tiers.is_some_and(|tiers| tiers.is_current && tiers.keys == 1000) {
+        return Err(format!("{name}: the next run does not begin with {tiers:?}"));
+    }
+    let spec = set.hash_spec();
+    let hashes: Vec<_> = (0..PARTS[1]).map(|number| spec.hash(key(number).as_bytes())).collect();
+    let mut found = vec![];
+    set.contains_all(&hashes, &mut found).map_err(|error| error.to_string())?;
+    let known = found.iter().filter(|&&found| found).count();
+    if known == hashes.len() && known as u64 == set.len() {
+        return Ok(());
+    }
+    Err(format!("{name}: {known} of {} keys, {} in all", hashes.len(), set.len()))
+}

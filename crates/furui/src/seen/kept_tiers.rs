@@ -1,0 +1,65 @@
+use super::kept::{self, Kept};
+use super::replacement::Replacement;
+use crate::error::Result;
+use crate::filter::StableBloomLight;
+use crate::store::Storage;
+use crate::store::cascade::Cascade;
+
+/// What a store keeps of the tiers of its last run: an exact cache and a stable filter, in the file `TIERS`.
+///
+/// ```
+/// use furui::seen::{Cache, KeptTiers, Seen, SeenOptions};
+/// use furui::store::Memory;
+///
+/// let storage = Memory::new();
+/// let options =
+///     SeenOptions { cache: Cache::LruStable { rate: 1e-5 }, memory: 1 << 20, ..SeenOptions::default() };
+/// let mut seen = Seen::open_with(storage.clone(), options)?;
+/// seen.extend(["a", "b"])?;
+/// seen.publish()?;
+/// let tiers = KeptTiers::of(seen.set())?.expect("kept by publish");
+/// assert!(tiers.is_current && tiers.keys == 2);
+/// # Ok::<(), furui::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct KeptTiers {
+    /// The keys that the exact cache has.
+    pub keys: u64,
+    /// The keys that the exact cache had room for.
+    pub capacity: u64,
+    /// How the exact cache chose the key that it evicted.
+    pub replacement: Replacement,
+    /// The counters of the stable filter (m).
+    pub counters: u64,
+    /// The counters of a key (k).
+    pub probes: u32,
+    /// The counters that an insertion decrements (P).
+    pub decrements: u64,
+    /// The share of counters that are above 0, from 0 to 1.
+    pub filled: f64,
+    /// True if the next run of these sizes begins with these tiers; false if the set was changed without them.
+    pub is_current: bool,
+}
+
+impl KeptTiers {
+    /// Reads and checks the tiers that the storage of a set keeps; `None` if there are none. Cost: the whole file is
+    /// read, and the memory of its filter is taken meanwhile.
+    ///
+    /// # Errors
+    /// [`Error::Format`](crate::Error::Format) if the file is damaged; [`Error::Io`](crate::Error::Io).
+    pub fn of(set: &Cascade<impl Storage>) -> Result<Option<Self>> {
+        let Some(Kept { file, envelope, head }) = kept::open(set.storage())? else { return Ok(None) };
+        envelope.verify(&file)?;
+        let filter = StableBloomLight::read_sections(&file, &envelope)?;
+        Ok(Some(Self {
+            keys: head.keys,
+            capacity: head.capacity,
+            replacement: head.replacement,
+            counters: filter.counters() as u64,
+            probes: filter.probes(),
+            decrements: filter.decrements() as u64,
+            filled: filter.false_positive_rate().powf(1.0 / f64::from(filter.probes())),
+            is_current: head.belongs_to(set.manifest()) && envelope.hash() == set.hash_spec(),
+        }))
+    }
+}

@@ -1,0 +1,15 @@
+//! The dictionary, of numbers and of bytes, in each layout: compared with an ordered map through all interleavings of its
+//! operations, and on storage that fails, is damaged, or was made by an enemy.
+
+#![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
+
+mod bytes;
+mod damage;
+mod faults;
+mod made;
+mod model;
+mod numbers;
+#[path = "../support/mod.rs"]
+mod support;
+mod value_files;
+mod values;

@@ -1,0 +1,131 @@
+//! The values of a dictionary, as a test makes and compares them.
+
+use std::fmt::Debug;
+
+use furui::Result;
+use furui::dict::{Dict, DictOptions, DictValue};
+use furui::store::{Memory, Storage, StoreKind};
+use proptest::prelude::*;
+
+pub(crate) trait Values: DictValue {
+    type Owned: Clone + Debug + PartialEq;
+
+    fn open<S: Storage>(storage: S, options: DictOptions) -> Result<Dict<S, Self>>;
+
+    fn put<S: Storage>(dict: &mut Dict<S, Self>, key: &[u8], value: &Self::Owned) -> Result<()>;
+
+    /// The id that a key is given; `None` if keys are given none.
+    fn number(dict: &mut Dict<Memory, Self>, key: &[u8]) -> Option<Result<Self::Owned>>;
+
+    /// The id that would be given next, if keys are given any.
+    fn next(dict: &Dict<Memory, Self>) -> u32;
+
+    fn owned(value: Self::Read<'_>) -> Self::Owned;
+
+    fn lent(value: &Self::Owned) -> Self::Read<'_>;
+
+    /// A value that depends on a number.
+    fn value(number: u32) -> Self::Owned;
+
+    /// Strategy for values.
+    fn values() -> BoxedStrategy<Self::Owned>;
+
+    /// The bytes of a value that stands beside the tries.
+    fn len(value: &Self::Owned) -> u64;
+
+    fn kind() -> StoreKind;
+}
+
+impl Values for u32 {
+    type Owned = u32;
+
+    fn open<S: Storage>(storage: S, options: DictOptions) -> Result<Dict<S>> {
+        Dict::open_with(storage, options)
+    }
+
+    fn put<S: Storage>(dict: &mut Dict<S>, key: &[u8], value: &u32) -> Result<()> {
+        dict.put(key, *value)
+    }
+
+    fn number(dict: &mut Dict<Memory>, key: &[u8]) -> Option<Result<u32>> {
+        Some(dict.number(key))
+    }
+
+    fn next(dict: &Dict<Memory>) -> u32 {
+        dict.next_id()
+    }
+
+    fn owned(value: u32) -> u32 {
+        value
+    }
+
+    fn lent(value: &u32) -> u32 {
+        *value
+    }
+
+    fn value(number: u32) -> u32 {
+        number
+    }
+
+    fn values() -> BoxedStrategy<u32> {
+        any::<u16>().prop_map(u32::from).boxed()
+    }
+
+    fn len(_: &u32) -> u64 {
+        0
+    }
+
+    fn kind() -> StoreKind {
+        StoreKind::Dict
+    }
+}
+
+impl Values for [u8] {
+    type Owned = Vec<u8>;
+
+    fn open<S: Storage>(storage: S, options: DictOptions) -> Result<Dict<S, Self>> {
+        Dict::open_bytes_with(storage, options)
+    }
+
+    fn put<S: Storage>(dict: &mut Dict<S, Self>, key: &[u8], value: &Vec<u8>) -> Result<()> {
+        dict.put(key, value)
+    }
+
+    fn number(_: &mut Dict<Memory, Self>, _: &[u8]) -> Option<Result<Vec<u8>>> {
+        None
+    }
+
+    fn next(_: &Dict<Memory, Self>) -> u32 {
+        0
+    }
+
+    fn owned(value: &[u8]) -> Vec<u8> {
+        value.to_vec()
+    }
+
+    fn lent(value: &Vec<u8>) -> &[u8] {
+        value
+    }
+
+    fn value(number: u32) -> Vec<u8> {
+        bytes((number * number % 97) as usize, number as u8)
+    }
+
+    fn values() -> BoxedStrategy<Vec<u8>> {
+        let length = prop_oneof![2 => Just(0usize), 10 => 1usize..40, 4 => 500usize..3000, 1 => 20_000usize..100_000];
+        (length, any::<u8>()).prop_map(|(length, seed)| bytes(length, seed)).boxed()
+    }
+
+    fn len(value: &Vec<u8>) -> u64 {
+        value.len() as u64
+    }
+
+    fn kind() -> StoreKind {
+        StoreKind::ByteDict
+    }
+}
+
+/// Bytes of any length that tell lengths and seeds apart.
+pub(crate) fn bytes(length: usize, seed: u8) -> Vec<u8> {
+    (0..length).map(|i| (i as u8).wrapping_mul(31).wrapping_add((i >> 8) as u8) ^ seed).collect()
+}
