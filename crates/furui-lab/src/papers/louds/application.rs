@@ -22,7 +22,7 @@ const PAPER: [(usize, [f64; 2], [f64; 2]); 4] = [
 ];
 
 /// The number of windows in which all words arrive. The paper does not give it.
-const WINDOWS: usize = 100;
+const WINDOWS: usize = 50;
 
 /// Other numbers of windows, for one trie.
 const WINDOWS_TRIED: [usize; 5] = [10, 20, 50, 100, 200];
