@@ -11,13 +11,13 @@ use furui::filter::{
 use furui::format::is_still;
 use furui::{HashAlgorithm, HashSpec, Hashes};
 
-use super::file::{SeedPlace, refuse_unwritable, replace};
+use super::file::{Label, refuse_unwritable, replace};
 use super::gather::{Gathered, Repeats};
 use super::seed::read_or_made;
 use crate::cli::{BuildOptions, FilterKind, GammaName, InputOptions, LineOptions};
 use crate::error::Error;
 use crate::interrupt::Interrupt;
-use crate::keys::Keys;
+use crate::keys::{Keys, form};
 use crate::progress::{self, Progress};
 use crate::report::figure;
 use crate::streams::standard_input;
@@ -46,7 +46,7 @@ pub fn run(options: &BuildOptions) -> Result<ExitCode, Error> {
     }
     refuse_to_replace_input(options)?;
     refuse_unwritable(&options.output)?;
-    let (spec, place) = hash_spec(options)?;
+    let (spec, label) = hash_spec(options)?;
     let mut keys = Keys::new(spec, &options.lines)?;
     if options.capacity.is_none() {
         // A filter for one line is made first, so that invalid options are refused before anything is read.
@@ -73,7 +73,7 @@ pub fn run(options: &BuildOptions) -> Result<ExitCode, Error> {
             _ => gathered(options, &mut keys)?,
         },
     };
-    replace(&filter, &options.output, place)?;
+    replace(&filter, &options.output, label)?;
     warn_if_too_full(&filter, &options.output);
     Ok(ExitCode::SUCCESS)
 }
@@ -98,7 +98,7 @@ fn refuse_to_replace_input(options: &BuildOptions) -> Result<(), Error> {
 }
 
 /// How lines are hashed, and where the seed is.
-fn hash_spec(options: &BuildOptions) -> Result<(HashSpec, SeedPlace), Error> {
+fn hash_spec(options: &BuildOptions) -> Result<(HashSpec, Label), Error> {
     let default = match (options.kind, &options.seed_file) {
         (FilterKind::Parquet, _) => HashAlgorithm::Xxh64,
         // Whoever keeps a seed secret may answer strangers, who must not be able to compute the seed from the answers.
@@ -116,7 +116,7 @@ fn hash_spec(options: &BuildOptions) -> Result<(HashSpec, SeedPlace), Error> {
         let reason = "--kind parquet goes with --hash xxh64 and no --hash-seed: readers of Parquet know no other hash";
         return Err(Error::Message(reason.into()));
     }
-    Ok((spec, SeedPlace::of(secret)))
+    Ok((spec, Label::new(secret, form(&options.lines)?)))
 }
 
 /// Creates an empty filter for `capacity` lines.

@@ -13,7 +13,7 @@ use super::build::{count, each_block};
 use super::compare::lines;
 use crate::cli::{BuildOptions, InputOptions, InsertOptions, LineOptions};
 use crate::error::Error;
-use crate::keys::Keys;
+use crate::keys::{self, Keys, form};
 use crate::memory;
 use crate::progress;
 use crate::report::{Report, counted, figure, grouped};
@@ -59,7 +59,12 @@ pub fn build(options: &BuildOptions) -> Result<ExitCode, Error> {
     }
     let capacity = options.capacity.map_or_else(|| count(options, &mut keys), Ok)?;
     furui::store::Fingerprints::with_rate(capacity, options.fpr)?;
-    let settings = CascadeOptions { memory: memory_of(options.memory), hash: Some(spec), journal: false };
+    let settings = CascadeOptions {
+        memory: memory_of(options.memory),
+        hash: Some(spec),
+        form: Some(form(&options.lines)?),
+        journal: false,
+    };
     let directory = Directory::open(path)?.mapped(false);
     let filter = CascadeFilter::create_with(directory, capacity, options.fpr, settings)?;
     fill(filter, &options.input, &options.lines, &mut keys, "building", path)
@@ -70,6 +75,7 @@ pub fn insert(options: &InsertOptions) -> Result<ExitCode, Error> {
     let path = &options.change.filter;
     let settings = CascadeOptions { memory: memory_of(options.memory), hash: None, form: None, journal: false };
     let filter = CascadeFilter::open_with(open_to_write(path, &options.wait)?.mapped(false), settings)?;
+    keys::check(path.display(), filter.set().manifest().form, &options.change.lines)?;
     let mut keys = Keys::new(filter.hash_spec(), &options.change.lines)?;
     fill(filter, &options.change.input, &options.change.lines, &mut keys, "reading", path)
 }

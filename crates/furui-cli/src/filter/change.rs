@@ -13,7 +13,7 @@ use super::resize::{double, tell};
 use super::seed::given;
 use crate::cli::{ChangeOptions, InsertOptions};
 use crate::error::Error;
-use crate::keys::Keys;
+use crate::keys::{self, Keys};
 use crate::report::counted;
 
 /// The exit code if some lines were not in the filter.
@@ -29,6 +29,7 @@ pub fn insert(options: &InsertOptions) -> Result<ExitCode, Error> {
     let options = &options.change;
     let mut held = Held::open(&options.filter, given(&options.seed)?)?;
     let path = &options.filter;
+    keys::check(path.display(), held.label.form, &options.lines)?;
     if let AnyFilter::Quotient(filter) = &mut held.filter {
         let slots = filter.slots();
         insert_into(filter, options)?;
@@ -41,7 +42,7 @@ pub fn insert(options: &InsertOptions) -> Result<ExitCode, Error> {
             held.filter.insert_hashes(hashes).map(drop).map_err(|error| not_inserted(path, error))
         })?;
     }
-    save(&held.filter, &options.filter, held.seed)?;
+    save(&held.filter, &options.filter, held.label)?;
     warn_if_too_full(&held.filter, &options.filter);
     Ok(ExitCode::SUCCESS)
 }
@@ -49,6 +50,7 @@ pub fn insert(options: &InsertOptions) -> Result<ExitCode, Error> {
 /// Removes lines from a filter.
 pub fn remove(options: &ChangeOptions) -> Result<ExitCode, Error> {
     let mut held = Held::open(&options.filter, given(&options.seed)?)?;
+    keys::check(options.filter.display(), held.label.form, &options.lines)?;
     let mut missing: u64 = 0;
     // Most kinds of filters cannot remove keys, so this is checked before any line is read.
     held.filter.check_removable().map_err(|error| named(options, error))?;
@@ -65,7 +67,7 @@ pub fn remove(options: &ChangeOptions) -> Result<ExitCode, Error> {
             Ok(())
         })?;
     }
-    save(&held.filter, &options.filter, held.seed)?;
+    save(&held.filter, &options.filter, held.label)?;
     if missing == 0 {
         return Ok(ExitCode::SUCCESS);
     }

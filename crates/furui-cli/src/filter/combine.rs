@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use furui::filter::{AnyFilter, Mismatch};
 
 use super::build::warn_if_too_full;
-use super::file::{SeedPlace, open, replace};
+use super::file::{Label, common_form, open, replace};
 use super::seed::given;
 use crate::cli::CombineOptions;
 use crate::error::Error;
@@ -33,10 +33,11 @@ fn combine(
     };
     let seed = given(&options.seed)?;
     let mut filter = open(first, seed)?;
+    let form = common_form(&options.filters)?;
     for path in others {
         with(&mut filter, &open(path, seed)?).map_err(|error| mismatch(first, path, &error))?;
     }
-    replace(&filter, &options.output, SeedPlace::of(seed))?;
+    replace(&filter, &options.output, Label::new(seed, form))?;
     Ok(filter)
 }
 

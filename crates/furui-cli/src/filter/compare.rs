@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use furui::filter::Estimate;
 
 use super::combine::mismatch;
-use super::file::open;
+use super::file::{common_form, open};
 use super::seed::given;
 use crate::cli::CompareOptions;
 use crate::error::Error;
@@ -16,6 +16,7 @@ use crate::report::{Report, figure, grouped};
 pub fn run(options: &CompareOptions) -> Result<ExitCode, Error> {
     let seed = given(&options.seed)?;
     let (a, b) = (open(&options.a, seed)?, open(&options.b, seed)?);
+    common_form([&options.a, &options.b])?;
     let similarity = a.similarity(&b).map_err(|error| mismatch(&options.a, &options.b, &error))?;
     let estimates = [
         ("a", format!("in {}", options.a.display()), similarity.a),

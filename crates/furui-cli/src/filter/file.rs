@@ -4,8 +4,9 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
+use furui::KeyForm;
 use furui::filter::AnyFilter;
-use furui::format::{Access, Seal, is_still, publish};
+use furui::format::{Access, DiskFile, Envelope, EnvelopeWriter, Seal, is_still, publish};
 use furui::store::{Directory, MANIFEST, StoreKind};
 
 use crate::error::Error;
@@ -88,27 +89,66 @@ pub enum SeedPlace {
     Elsewhere,
 }
 
-impl SeedPlace {
-    /// The place of a seed that was read from a file of its own, if any was.
-    pub fn of(seed: Option<u64>) -> Self {
-        if seed.is_some() { Self::Elsewhere } else { Self::Filter }
+/// What the file of a filter says besides the filter.
+#[derive(Clone, Copy)]
+pub struct Label {
+    pub seed: SeedPlace,
+    /// How its keys are made from lines.
+    pub form: KeyForm,
+}
+
+impl Label {
+    /// The label of a filter whose seed was read from a file of its own, if any was.
+    pub fn new(seed: Option<u64>, form: KeyForm) -> Self {
+        Self { seed: if seed.is_some() { SeedPlace::Elsewhere } else { SeedPlace::Filter }, form }
     }
 
     fn write(self, filter: &AnyFilter, out: &mut dyn Write) -> io::Result<Seal> {
-        match self {
-            Self::Filter => filter.write_to(out),
-            Self::Elsewhere => filter.write_without_seed(out),
+        let (kind, hash) = (filter.kind(), filter.hash_spec());
+        let begun = match self.seed {
+            SeedPlace::Filter => EnvelopeWriter::new(out, kind, hash),
+            SeedPlace::Elsewhere => EnvelopeWriter::without_seed(out, kind, hash),
+        };
+        filter.write_into(begun?, &self.form)
+    }
+}
+
+/// How the keys of a filter in a file are made from lines. The caller has opened the filter.
+pub fn form_of(path: &Path) -> Result<KeyForm, Error> {
+    let name = path.display().to_string();
+    let file = DiskFile::open(path).map_err(|error| Error::io("cannot open", &name, error))?;
+    Ok(Envelope::open(&file, &name)?.key_form(&file)?)
+}
+
+/// Returns an error if the keys of filters are made from lines in different ways. Otherwise returns that way.
+pub fn common_form<'p>(paths: impl IntoIterator<Item = &'p PathBuf>) -> Result<KeyForm, Error> {
+    let mut first: Option<(&Path, KeyForm)> = None;
+    for path in paths {
+        let form = form_of(path)?;
+        match first {
+            Some((other, known)) if known != form => {
+                let said = |form: KeyForm| if form.is_empty() { "whole lines".to_owned() } else { form.to_string() };
+                return Err(Error::Message(format!(
+                    "{} and {}: keys were made from {} and from {}, so that they do not fit together",
+                    other.display(),
+                    path.display(),
+                    said(known),
+                    said(form)
+                )));
+            }
+            _ => first = Some((path, form)),
         }
     }
+    Ok(first.map_or_else(KeyForm::default, |(_, form)| form))
 }
 
 /// Writes a filter to a file, whole or not at all. "-" is standard output. Anything but a regular file, such as a pipe, is written to
 /// directly. If `path` is a symbolic link, the file that it points to is replaced.
-pub fn save(filter: &AnyFilter, path: &Path, seed: SeedPlace) -> Result<(), Error> {
+pub fn save(filter: &AnyFilter, path: &Path, label: Label) -> Result<(), Error> {
     if path.as_os_str() == "-" || path == Path::new("/dev/stdout") {
         let written = standard_output().and_then(|out| {
             let mut out = BufWriter::with_capacity(WRITE, out);
-            seed.write(filter, &mut out)?;
+            label.write(filter, &mut out)?;
             out.flush()
         });
         return match written {
@@ -121,12 +161,12 @@ pub fn save(filter: &AnyFilter, path: &Path, seed: SeedPlace) -> Result<(), Erro
     let failed = |error| Error::io("cannot write", &name, error);
     if path.metadata().is_ok_and(|data| !data.is_file()) {
         let mut file = File::options().write(true).open(path).map_err(failed)?;
-        return seed.write(filter, &mut file).map(drop).map_err(failed);
+        return label.write(filter, &mut file).map(drop).map_err(failed);
     }
     let path = linked(path).map_err(failed)?;
     let interrupt = Interrupt::listen().map_err(|error| Error::io("cannot catch", "signals", error))?;
     let saved = publish(&path, Access::Default, |out| {
-        seed.write(filter, &mut Until { interrupt: &interrupt, out }).map(drop).map_err(failed)
+        label.write(filter, &mut Until { interrupt: &interrupt, out }).map(drop).map_err(failed)
     });
     if saved.is_err() {
         // The unfinished file is removed. The user, who interrupted, needs no message.
@@ -137,11 +177,11 @@ pub fn save(filter: &AnyFilter, path: &Path, seed: SeedPlace) -> Result<(), Erro
 
 /// [`save`]s a filter that does not depend on the contents of the file that it replaces. If another process is changing that file,
 /// waits for it, as its change would otherwise overwrite the new filter.
-pub fn replace(filter: &AnyFilter, path: &Path, seed: SeedPlace) -> Result<(), Error> {
+pub fn replace(filter: &AnyFilter, path: &Path, label: Label) -> Result<(), Error> {
     let is_there = path.metadata().is_ok_and(|data| data.is_file());
     // On file systems without locks, the user must see to it that a file has one writer.
     let _lock = if is_there { lock(path, Others::AreAwaited).ok() } else { None };
-    save(filter, path, seed)
+    save(filter, path, label)
 }
 
 /// A writer that fails as soon as the user interrupts.
@@ -178,8 +218,8 @@ fn linked(path: &Path) -> io::Result<PathBuf> {
 /// A filter that is going to be replaced, with a lock that keeps other processes from replacing it.
 pub struct Held {
     pub filter: AnyFilter,
-    /// Where its seed is when it is saved.
-    pub seed: SeedPlace,
+    /// What its file says when it is saved.
+    pub label: Label,
     /// Closing this file releases the lock.
     _lock: File,
 }
@@ -189,7 +229,8 @@ impl Held {
     pub fn open(path: &Path, seed: Option<u64>) -> Result<Self, Error> {
         refuse_pipe(path)?;
         let lock = lock(path, Others::AreRefused)?;
-        Ok(Self { filter: open(path, seed)?, seed: SeedPlace::of(seed), _lock: lock })
+        let filter = open(path, seed)?;
+        Ok(Self { filter, label: Label::new(seed, form_of(path)?), _lock: lock })
     }
 }
 

@@ -32,7 +32,7 @@ pub fn run(options: &ResizeOptions) -> Result<ExitCode, Error> {
     let resized = resized.map_err(named)?;
     tell(&options.filter, &resized);
     held.filter = AnyFilter::Quotient(resized);
-    save(&held.filter, &options.filter, held.seed)?;
+    save(&held.filter, &options.filter, held.label)?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -6,13 +6,13 @@ use furui::filter::AnyFilter;
 use furui::{HashSpec, Hashes};
 
 use super::cascade;
-use super::file::{is_cascade, open};
+use super::file::{form_of, is_cascade, open};
 use super::seed::given;
 use crate::cli::TestOptions;
 use crate::complain;
 use crate::error::Error;
 use crate::interrupt::Interrupt;
-use crate::keys::Keys;
+use crate::keys::{self, Keys};
 use crate::output::{Output, Sink, print};
 
 /// The exit code if no line was printed, as of grep.
@@ -46,10 +46,15 @@ impl Asked {
 
 /// Runs the command.
 pub fn run(options: &TestOptions) -> Result<ExitCode, Error> {
-    let mut filter = match is_cascade(&options.filter)? {
-        true => Asked::Cascade(Box::new(cascade::open(&options.filter)?)),
-        false => Asked::File(open(&options.filter, given(&options.seed)?)?),
+    let (mut filter, form) = if is_cascade(&options.filter)? {
+        let filter = cascade::open(&options.filter)?;
+        let form = filter.set().manifest().form;
+        (Asked::Cascade(Box::new(filter)), form)
+    } else {
+        let filter = open(&options.filter, given(&options.seed)?)?;
+        (Asked::File(filter), form_of(&options.filter)?)
     };
+    keys::check(options.filter.display(), form, &options.lines)?;
     let mut keys = Keys::new(filter.hash_spec(), &options.lines)?;
     let interrupt = Interrupt::ignore();
     let mut output = Output::new(options.quiet || options.count)?;

@@ -1,9 +1,10 @@
-use crate::cli::LineOptions;
+use furui::KeyForm;
 
-/// How keys are made from lines, in the words of the options that say so. Empty if a line is its own key.
-///
-/// A store or a filter remembers this text (docs/format.md, "How keys are made").
-pub fn form(options: &LineOptions) -> String {
+use crate::cli::LineOptions;
+use crate::error::Error;
+
+/// How keys are made from lines, in the words of the options that say so. A store or a filter remembers it.
+pub fn form(options: &LineOptions) -> Result<KeyForm, Error> {
     let mut words = vec![];
     let list = |items: &[String]| items.join(",");
     for (is_given, name) in [(options.csv, "--csv"), (options.tsv, "--tsv"), (options.json, "--json")] {
@@ -32,5 +33,19 @@ pub fn form(options: &LineOptions) -> String {
     if options.url_sort {
         words.push("--url-sort".to_owned());
     }
-    words.join(" ")
+    words.join(" ").parse().map_err(|error| Error::Message(format!("{error}")))
+}
+
+/// Returns an error if the set at `path`, whose keys have this form, is used with keys of another, unless the user wants that.
+pub fn check(path: impl std::fmt::Display, found: KeyForm, options: &LineOptions) -> Result<(), Error> {
+    let asked = form(options)?;
+    if options.as_is || asked == found {
+        return Ok(());
+    }
+    let said = |form: KeyForm| if form.is_empty() { "whole lines".to_owned() } else { form.to_string() };
+    Err(Error::Message(format!(
+        "{path}: its keys were made from {}, and now they are made from {}: give the same options, or --as-is to go on",
+        said(found),
+        said(asked)
+    )))
 }

@@ -17,7 +17,7 @@ use columns::Columns;
 use compare::Compare;
 use json::Pointer;
 
-pub use form::form;
+pub use form::{check, form};
 
 /// Finds the keys of lines, and hashes them.
 pub struct Keys {

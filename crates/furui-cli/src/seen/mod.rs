@@ -5,17 +5,18 @@ mod recorder;
 mod stats;
 mod tiers;
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use furui::seen::{Seen, SeenOptions, Verdict};
 use furui::store::{Directory, Manifest, Overlay, Scratch, Storage};
-use furui::{HashSpec, Hashes};
+use furui::{HashSpec, Hashes, KeyForm};
 
 use crate::blocks::Next;
 use crate::cli;
 use crate::error::Error;
 use crate::interrupt::Interrupt;
-use crate::keys::Keys;
+use crate::keys::{self, Keys};
 use crate::memory;
 use crate::output::{Output, Sink};
 use crate::wait::open_to_write;
@@ -47,6 +48,7 @@ fn observe<S: Storage>(storage: S, options: &cli::SeenOptions) -> Result<ExitCod
         sizes: tiers::sizes(&options.tiers),
         memory: options.memory.unwrap_or_else(|| memory::total() / DEFAULT_MEMORY_SHARE),
         hash: Some(hash(&storage, options)?),
+        form: Some(key_form(&storage, options)?),
         journal: records,
     };
     let mut seen = Seen::open_with(storage, settings)?;
@@ -149,6 +151,15 @@ fn observe<S: Storage>(storage: S, options: &cli::SeenOptions) -> Result<ExitCod
         Some(error) => Err(error),
         None => Ok(interrupt.signal().map_or(ExitCode::SUCCESS, |signal| ExitCode::from(SIGNALLED + signal))),
     }
+}
+
+/// How the keys of the set are made from lines: as the options say, or, with --as-is, as the store remembers.
+fn key_form<S: Storage>(storage: &S, options: &cli::SeenOptions) -> Result<KeyForm, Error> {
+    let asked = keys::form(&options.lines)?;
+    let Some(manifest) = Manifest::load(storage)? else { return Ok(asked) };
+    let path = options.store.as_deref().unwrap_or(Path::new(""));
+    keys::check(path.display(), manifest.form, &options.lines)?;
+    Ok(manifest.form)
 }
 
 /// The hash of the set: that of an existing store, or a new one as the options say. Options that contradict the store are an error.

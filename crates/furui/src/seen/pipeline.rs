@@ -8,7 +8,7 @@ use super::sizes::TierSizes;
 use super::tiers::{Asked, Cache, Tiers};
 use crate::error::Result;
 use crate::filter::Mismatch;
-use crate::hash::{HashSpec, KeyForm, Hashes, KeyHash, KeyHasher};
+use crate::hash::{HashSpec, Hashes, KeyForm, KeyHash, KeyHasher};
 use crate::store::cascade::{Cascade, CascadeOptions};
 use crate::store::{Directory, Storage, TIERS};
 
@@ -133,7 +133,14 @@ pub struct SeenOptions {
 impl Default for SeenOptions {
     /// The recent cache, 256 MiB, whatever hash the store has, and no journal.
     fn default() -> Self {
-        Self { cache: Cache::Recent, sizes: TierSizes::default(), memory: 256 << 20, hash: None, form: None, journal: false }
+        Self {
+            cache: Cache::Recent,
+            sizes: TierSizes::default(),
+            memory: 256 << 20,
+            hash: None,
+            form: None,
+            journal: false,
+        }
     }
 }
 
@@ -173,7 +180,10 @@ impl<S: Storage> Seen<S> {
         let options = SeenOptions { memory: options.memory.max(CascadeOptions::MIN_MEMORY), ..options };
         let (mut tiers, bytes) = Tiers::new(options.cache, &options.sizes, options.memory)?;
         let memory = options.memory.saturating_sub(bytes);
-        let set = Cascade::open(storage, CascadeOptions { memory, hash: options.hash, form: options.form, journal: options.journal })?;
+        let set = Cascade::open(
+            storage,
+            CascadeOptions { memory, hash: options.hash, form: options.form, journal: options.journal },
+        )?;
         if !set.runs().is_empty() {
             tiers.enlarge(options.memory)?;
         }

@@ -69,7 +69,7 @@ pub(super) fn cascade(before: u32) -> Case {
         second: None,
         check: Box::new(move |root, runs| {
             let Some(directory) = open(root, "store", false)? else { return Err("the filter is gone".to_owned()) };
-            let options = CascadeOptions { memory: 0, hash: None, journal: false };
+            let options = CascadeOptions { memory: 0, hash: None, form: None, journal: false };
             let mut filter = CascadeFilter::open_with(directory.mapped(false), options).map_err(|e| e.to_string())?;
             filter.set().verify().map_err(|error| error.to_string())?;
             nothing_else(&root.join("store"), filter.set().manifest())?;

@@ -168,7 +168,8 @@ pub fn journal(bytes: &[u8]) -> Vec<u64> {
 /// The set in a directory, verified; `None` if it is missing and may be.
 fn open_set(root: &Path, name: &str, may_be_missing: bool) -> Result<Option<Cascade<Directory>>, String> {
     let Some(directory) = open(root, name, may_be_missing)? else { return Ok(None) };
-    let set = Cascade::open(directory.mapped(false), CascadeOptions { memory: 0, hash: None, journal: false });
+    let set =
+        Cascade::open(directory.mapped(false), CascadeOptions { memory: 0, hash: None, form: None, journal: false });
     let set = set.map_err(|error| error.to_string())?;
     set.verify().map_err(|error| error.to_string())?;
     nothing_else(&root.join(name), set.manifest())?;
