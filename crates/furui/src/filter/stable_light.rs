@@ -157,7 +157,7 @@ impl<M> StableBloomLight<M> {
 
 impl<M: DerefMut<Target = [u8]>> StableBloomLight<M> {
     /// Inserts `keys` in order, and appends to `new` the indices in `keys` of those that were not remembered, as
-    /// [`Recent::observe_all`](super::Recent::observe_all) does. The counters of later keys are prefetched: in a filter
+    /// [`Recent::observe_all`](crate::seen::Recent::observe_all) does. The counters of later keys are prefetched: in a filter
     /// larger than the cache that is at least five times as fast as inserting the keys one by one. The caller must hash
     /// keys by [`hash_spec`](Self::hash_spec); nothing checks that.
     ///
