@@ -17,7 +17,7 @@ pub type Result<T> = std::result::Result<T, Error>;
 
 /// Everything that can go wrong in this crate.
 ///
-/// The message of an error says what happened, where, and what to do. Its variants and their fields are for programs:
+/// The message of an error says what happened, where, and what to do. The variants and their fields are for programs:
 ///
 /// ```
 /// use furui::Error;
@@ -60,10 +60,10 @@ pub enum Error {
     NoMemory {
         /// The purpose of the memory.
         what: &'static str,
-        /// How many bytes it would have been.
+        /// The number of bytes that were requested.
         bytes: usize,
     },
-    /// A dictionary, or a node, has given all 32-bit numbers.
+    /// A dictionary, or a node, has already assigned all 32-bit numbers.
     NoNumberLeft {
         /// The kind of thing that is numbered, in the plural, such as `documents`.
         to: &'static str,
@@ -95,7 +95,7 @@ impl fmt::Display for Error {
                 write!(f, "no memory for {bytes} bytes of {what}: ask for less, or give the process more memory")
             }
             Self::NoNumberLeft { to } => {
-                write!(f, "all numbers below 2^32 - 1 have been given to {to}: begin in a new directory")
+                write!(f, "all numbers below 2^32 - 1 are already assigned to {to}: begin in a new directory")
             }
             Self::Format(error) => error.fmt(f),
             Self::Store(error) => error.fmt(f),

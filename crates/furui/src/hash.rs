@@ -1,8 +1,8 @@
 //! Hashing of keys: the only module in which the bytes of a key become a hash.
 //!
 //! A key is hashed when it enters the program, by a [`KeyHasher`], and travels on as a [`KeyHash`]. A [`HashSpec`] says
-//! how it was hashed. Every file holds the spec of its keys, and it is compared whenever two structures meet, so that
-//! filters with different seeds are never mixed up silently.
+//! how it was hashed. Every file holds the spec of its keys, and specs are compared whenever two structures meet, so
+//! that filters with different seeds are never mixed up silently.
 //!
 //! A caller that hashes keys itself puts them into [`Hashes`], which know their spec: a structure that hashes otherwise
 //! returns an error. A bare [`KeyHash`] does not know how it was made. Only low-level methods take it, such as those of
@@ -81,8 +81,8 @@ impl KeyHash {
 #[non_exhaustive]
 pub enum HashAlgorithm {
     /// XXH3 with 64 bits. With seed 0 it is the published function: fast, and safe against accidental collisions. With
-    /// any other seed it is keyed, because all words that it mixes with the key are derived from the seed: as fast, and
-    /// safe against adversaries who neither know the seed nor see answers.
+    /// any other seed it is keyed, because all words that it mixes with the key are derived from the seed. It is then
+    /// as fast, and safe against adversaries who neither know the seed nor see answers.
     Xxh3,
     /// SipHash-1-3 keyed by the seed. It is also safe against an adversary who sees answers.
     SipHash13,
@@ -147,8 +147,9 @@ pub struct HashSpec {
     /// The hash function.
     pub algorithm: HashAlgorithm,
     /// The seed of XXH64; the source of the key of XXH3 (unless it is 0), SipHash and the rolling hash; or the prefix
-    /// of the key for SHA-1. A file holds it unencrypted, so a file with a secret seed must be kept secret, unless it was
-    /// [saved without its seed](crate::filter::AnyFilter::save_without_seed). An adversary who knows the seed can choose keys that collide, or that crowd one place.
+    /// of the key for SHA-1. A file holds the seed unencrypted, so a file with a secret seed must be kept secret,
+    /// unless the file was [saved without its seed](crate::filter::AnyFilter::save_without_seed). An adversary who
+    /// knows the seed can choose keys that collide, or that crowd one place of a table.
     pub seed: u64,
 }
 
@@ -166,8 +167,8 @@ impl HashSpec {
     }
 
     /// A number that tells whether two parties have the same seed, in files that do not hold it: the first 64 bits of
-    /// the SHA-1 of `furui seed` and the eight bytes of the seed, little-endian. The seed cannot be computed from it,
-    /// but by trying up to 2⁶⁴ seeds.
+    /// the SHA-1 of `furui seed` and the eight bytes of the seed, little-endian. The only known way to find the seed
+    /// from it is to try up to 2⁶⁴ seeds.
     pub fn seed_fingerprint(self) -> u64 {
         let mut sha1 = sha1_smol::Sha1::new();
         sha1.update(b"furui seed");
@@ -247,7 +248,7 @@ mod tests {
     fn hashes_are_those_of_the_published_algorithms() {
         // XXH3 of the empty input, as the reference implementation prints it.
         assert_eq!(HashSpec::default().hash(b"").get(), 0x2D06_8005_38D3_94C2);
-        // With a seed, as docs/format.md says.
+        // XXH3 with a seed, as docs/format.md defines it.
         let seeded = HashSpec { algorithm: HashAlgorithm::Xxh3, seed: 7 }.hasher();
         assert_eq!(seeded.hash(b"seen before").get(), 0xB532_D3A6_0F40_2DF0);
         assert_eq!(seeded.hash(&[b'a'; 1000]).get(), 0xD0A5_A3C7_96B3_E6A6);
@@ -259,7 +260,7 @@ mod tests {
         let sha1 = HashSpec { algorithm: HashAlgorithm::Sha1, seed: 0 };
         assert_eq!(sha1.hash(b"abc").get().to_le_bytes(), [0xfc, 0x1a, 0x88, 0x93, 0xfe, 0x07, 0xe2, 0xf2]);
         assert_eq!(salted_sha1(1, KeyHash::new(0)).to_le_bytes(), [0x67, 0x57, 0xfb, 0xbd, 0x5f, 0xab, 0x6a, 0xb3]);
-        // XXH64 of the empty input and of "abc" with seed 0, likewise.
+        // XXH64 of the empty input and of "abc" with seed 0, as published.
         let xxh64 = HashSpec { algorithm: HashAlgorithm::Xxh64, seed: 0 };
         assert_eq!(xxh64.hash(b"").get(), 0xEF46_DB37_51D8_E999);
         assert_eq!(xxh64.hash(b"abc").get(), 0x44BC_2CF5_AD77_0999);

@@ -169,7 +169,7 @@ fn threads_lose_nothing<F: Shareable + Send + Sync>(new: impl Fn() -> F, insert:
             scope.spawn(move || {
                 part[..3000].chunks(500).for_each(|keys| _ = shared.insert_hashes(&hasher.hash_all(keys)).unwrap());
                 part[3000..].iter().for_each(|key| _ = shared.insert(key));
-                // While the others are still at it.
+                // The other threads may still be inserting.
                 let mut found = vec![];
                 shared.contains_hashes(&hasher.hash_all(part), &mut found).unwrap();
                 assert!(found == [true; 4500] && part.iter().all(|key| shared.contains(key)));

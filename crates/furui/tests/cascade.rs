@@ -14,7 +14,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use support::{Failing, Fault};
 
-/// Makes a hash of given bits, for hashes that no hash function is likely to give.
+/// Makes hashes from their bits, such as no hash function is likely to give.
 fn raw(hashes: &[u64]) -> Vec<KeyHash> {
     hashes.iter().map(|&hash| KeyHash::new(hash)).collect()
 }
@@ -236,8 +236,8 @@ fn every_fault_in_lookup_insertion_and_compaction_is_an_error_and_harms_nothing(
     }
 }
 
-/// An earlier manifest is put back, as by an incomplete copy. Files that it does not name are then damage, not
-/// left-overs to remove.
+/// An earlier manifest is put back, as by an incomplete copy. Run files that this manifest does not name are then
+/// damage, not left-overs to remove.
 #[test]
 fn an_older_manifest_is_damage_and_nothing_is_removed() {
     let storage = Memory::new();

@@ -1,4 +1,4 @@
-//! The cascade filter against a plain set of fingerprints; and storage that is not what it should be.
+//! The cascade filter compared with a plain set of fingerprints; and storage that is damaged or altered.
 
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
 
@@ -17,7 +17,7 @@ use support::{Failing, Fault};
 
 const JOURNALED: CascadeOptions = CascadeOptions { memory: 1 << 20, hash: None, journal: true };
 
-/// A filter whose fingerprints have this many bits, and so few keys as capacity that the rate is 1/2.
+/// A filter whose fingerprints have this many bits. Its capacity is the number of keys at which its rate is 1/2.
 fn of_bits(storage: Memory, bits: u32, options: CascadeOptions) -> CascadeFilter<Memory> {
     let capacity = (f64::from(bits).exp2() * std::f64::consts::LN_2) as u64;
     let filter = CascadeFilter::create_with(storage, capacity, 0.5, options).unwrap();
@@ -29,7 +29,7 @@ fn keys(numbers: std::ops::Range<u64>) -> Vec<KeyHash> {
     numbers.map(|i| HashSpec::default().hash(&i.to_le_bytes())).collect()
 }
 
-/// A batch of keys for this filter, which takes them for its own hashes.
+/// A batch of these hashes, as if they were hashed by this filter's spec.
 fn of<S: Storage>(filter: &CascadeFilter<S>, keys: &[KeyHash]) -> Hashes {
     let mut hashes = Hashes::new(&filter.hash_spec().hasher());
     keys.iter().for_each(|&key| hashes.push_hash(key));
@@ -42,7 +42,7 @@ fn has_all<S: Storage>(filter: &mut CascadeFilter<S>, keys: &[KeyHash]) -> bool 
     there.len() == keys.len() && there.iter().all(|&there| there)
 }
 
-/// Uniform hashes, a crowd in one place, and both ends.
+/// Strategy for hashes: uniform ones, hashes that crowd in one place, and the smallest and largest.
 fn hash() -> impl Strategy<Value = u64> {
     prop_oneof![3 => any::<u64>(), 2 => 0u64..400, 1 => (0u64..50).prop_map(|i| u64::MAX - i)]
 }
@@ -118,7 +118,7 @@ fn it_errs_at_the_rate_it_was_made_for_and_says_when_it_has_outgrown_that() {
         let asked = 400_000;
         for more in [0, 2 * capacity] {
             filter.insert_hashes(&of(&filter, &keys(capacity..capacity + more))).unwrap();
-            // Fingerprints that two levels share are counted twice until then.
+            // Before this, fingerprints that two levels share are counted twice.
             filter.compact().unwrap();
             let mut there = vec![];
             filter.contains_hashes(&of(&filter, &keys(1 << 32..(1 << 32) + asked)), &mut there).unwrap();
@@ -174,7 +174,7 @@ fn a_store_of_another_kind_is_refused_and_nothing_is_overwritten() {
     }
 }
 
-/// A filter as a killed process leaves it: 0 to 299 in a run, 300 to 399 in the journal.
+/// A filter as a killed process leaves it: keys 0 to 299 in a run, keys 300 to 399 in the journal.
 fn killed() -> Memory {
     let storage = Memory::new();
     let mut filter = CascadeFilter::create_with(storage.clone(), 1000, 0.001, JOURNALED).unwrap();
@@ -185,7 +185,7 @@ fn killed() -> Memory {
     storage
 }
 
-/// Whatever fails: what was acknowledged is there, and a filter that failed once takes nothing more.
+/// Any operation may fail: acknowledged keys are there afterwards, and a filter that failed once takes no more keys.
 #[test]
 fn every_fault_is_an_error_and_loses_nothing_that_was_acknowledged() {
     let start = killed();
@@ -226,7 +226,7 @@ fn every_fault_is_an_error_and_loses_nothing_that_was_acknowledged() {
     }
 }
 
-/// Also while it is created: then there is a whole filter, or none.
+/// If the process dies while it creates a filter, there is a complete filter afterwards, or none.
 #[test]
 fn a_crash_during_creation_leaves_a_filter_or_nothing() {
     for fault in Fault::ALL {
@@ -287,7 +287,7 @@ fn a_journal_holds_fingerprints_and_one_beyond_the_last_is_damage() {
     let expected: Vec<u64> = keys(300..400).into_iter().map(|key| fingerprints.of(key)).collect();
     assert_eq!(recorded, expected);
 
-    // A store of the same files but fewer fingerprints: as if the journal came from another one.
+    // This store has an equal journal but fewer fingerprints, as if the journal came from another store.
     let mut manifest = filter.set().manifest().clone();
     manifest.fingerprints = Fingerprints::new(fingerprints.last() / 2).unwrap();
     manifest.runs.clear();

@@ -25,7 +25,7 @@ const GOLDEN: [(&str, &[u8]); 3] = [
     ("0000000000000001.trie", include_bytes!("golden/v1/dict/0000000000000001.trie")),
 ];
 
-/// Those of a dictionary of LOUDS tries, with filters of two polynomials.
+/// The files of a dictionary of LOUDS tries, with filters of two polynomials.
 const LOUDS: [(&str, &[u8]); 2] = [
     (MANIFEST, include_bytes!("golden/v1/dict-louds/MANIFEST")),
     ("0000000000000000.trie", include_bytes!("golden/v1/dict-louds/0000000000000000.trie")),
@@ -99,7 +99,7 @@ fn the_dumps_in_the_format_description_are_of_the_golden_files() {
     check_dump("### LOUDS trie", LOUDS[1].1, 31);
 }
 
-/// Checks the lines of a dump, of which there must be so many.
+/// Checks the lines of the dump below a heading. There must be `expected` lines.
 fn check_dump(heading: &str, golden: &[u8], expected: u32) {
     let page = include_str!("../../../docs/format.md");
     let mut lines = 0;

@@ -229,7 +229,7 @@ fn a_writer_refuses_what_a_reader_would() {
     assert_eq!(writer.section(tag(0), Align::Page).unwrap_err().kind(), io::ErrorKind::InvalidInput);
 }
 
-/// Counts the bytes that are read, and fails with the error, if there is one.
+/// A file that counts the bytes that are read. If it has an error, reading fails with this error.
 struct Counting<'a> {
     file: &'a [u8],
     read: AtomicU64,
@@ -310,7 +310,7 @@ proptest! {
         damage in vec((any::<prop::sample::Index>(), any::<u8>()), 1..4),
     ) {
         let (mut file, _) = written(&sections);
-        // These are the header, and the table with the footer.
+        // The length of the header, the table and the footer together.
         let ends = 64 + sections.len() * 32 + 64;
         for (index, byte) in damage {
             let index = index.index(ends);

@@ -348,7 +348,7 @@ fn a_file_without_its_seed_is_read_by_who_has_the_seed_and_checked_by_anybody() 
     assert_eq!(opened.hash_spec(), spec);
     assert!(opened.contains("here") && !opened.contains("there"));
 
-    // With a seed that is in the file, the two are compared.
+    // If the file has its seed, the given seed is compared with it.
     opened.save(&path).unwrap();
     assert!(AnyFilter::open_with_seed(&path, 7).unwrap().contains("here"));
     assert_eq!(problem(AnyFilter::open_with_seed(&path, 8)), Problem::OtherSeed);

@@ -141,7 +141,7 @@ fn keys_are_recorded_in_the_order_in_which_they_came_as_many_as_the_caller_says(
             set.publish().unwrap();
         }
         set.sync().unwrap();
-        // Some of these keys are known; the others come in no order.
+        // Some of these keys are known; the others come in no particular order.
         let batch: Vec<u64> = (0..600).map(|i| i * 7919 % 1201 + 900).collect();
         let new = insert(&mut set, batch).unwrap();
         assert_eq!(set.unsynced(), new.len());
@@ -174,7 +174,7 @@ fn keys_that_nobody_syncs_are_recorded_when_too_many_wait() {
     assert_eq!(open(storage).len(), known);
 }
 
-/// The first process is killed, perhaps because it used too much memory; the next one has less.
+/// The first process is killed, perhaps because it used too much memory; the next process has less memory.
 #[test]
 fn a_journal_larger_than_the_memory_is_taken_in_and_needed_until_then() {
     let storage = Memory::new();
@@ -192,7 +192,7 @@ fn a_journal_larger_than_the_memory_is_taken_in_and_needed_until_then() {
         set.sync().unwrap();
         set
     };
-    // The process dies somewhere on the way.
+    // The process that opens the store dies at some operation.
     for fault in [Fault::Die, Fault::DieAfter] {
         for at in (0..).step_by(23) {
             let dying = Failing::new(&storage, at, fault);
@@ -262,7 +262,8 @@ fn a_journal_that_is_cut_off_anywhere_has_the_records_before() {
     }
 }
 
-/// After a write that was cut short, a device may have any subset of its sectors. The others read as zeros.
+/// After a write that was cut short, a device may have any subset of the sectors of this write. The other sectors read
+/// as zeros.
 #[test]
 fn a_last_record_of_which_sectors_are_missing_is_the_end_and_another_is_damage() {
     let storage = Memory::new();
@@ -406,7 +407,7 @@ fn nothing_that_was_synced_is_lost_and_nothing_else_is_known_whatever_fails() {
                 }
                 for removed_come_back in [false, true] {
                     let left = storage.after_crash(removed_come_back);
-                    // Somebody may read the store with another tool first.
+                    // Another tool may read the store first.
                     if left.list().unwrap().contains(&MANIFEST.to_owned()) {
                         Cascade::open_published(copy(&left), OPTIONS).unwrap().verify().unwrap();
                     }

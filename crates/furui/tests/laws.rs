@@ -102,7 +102,7 @@ const SHA1: HashSpec = HashSpec { algorithm: HashAlgorithm::Sha1, seed: 0 };
 const ROOM: u64 = 5000;
 const RATE: f64 = 0.01;
 
-/// Hashes that a filter might confuse with its empty slots, its masks or by rounding.
+/// Hashes that a filter might confuse: with its empty slots or its masks, or by rounding.
 const EXTREMES: [u64; 6] = [0, 1, u64::MAX, u64::MAX - 1, 1 << 63, 1 << 32];
 
 /// `n` keys. Lists with different `list` have no key in common.
@@ -110,7 +110,7 @@ fn keys(list: u64, n: u64) -> Vec<KeyHash> {
     (0..n).map(|i| HashSpec::default().hash(&(list << 32 | i).to_le_bytes())).collect()
 }
 
-/// A stream in which keys repeat, soon or late.
+/// A stream in which keys repeat, after few or many other keys.
 fn stream() -> Vec<KeyHash> {
     let keys = keys(0, ROOM);
     let pick = |i: usize| keys[(i * 7919 + i * i % 211) % keys.len()];
@@ -277,7 +277,7 @@ fn hashes_of_another_spec_are_an_error_for_every_kind_of_filter() {
         [any.hash_spec(), HashSpec::default()].map(|spec| spec.hasher().hash_all(["以前", "?"])).into();
     assert!(matches!(any.remove_hashes(&foreign), Err(ConfigError::Mismatch(Mismatch::Hash { .. }))));
     assert_eq!(any.remove_hashes(&own), Ok(1));
-    // It keeps a copy for each insertion above.
+    // The filter keeps a copy for each insertion above.
     while any.remove("以前").unwrap() {}
     assert!(!any.contains("以前") && any.contains("珠玉"));
 }

@@ -156,8 +156,8 @@ fn a_second_child_of_the_super_root_is_no_trie() {
     };
     let mut words = base.words().to_vec();
     assert!(of(&words).is_some());
-    // The bits "10 110 ..." become "110 10 ...": there are as many nodes, but a walk from the root does not meet one of
-    // them.
+    // The bits "10 110 ..." become "110 10 ...": there are as many nodes, but a walk from the root does not reach all
+    // of them.
     words[0] ^= 0b110;
     assert!(of(&words).is_none());
 }
@@ -181,7 +181,7 @@ fn sections(file: &[u8]) -> Vec<(Tag, Vec<u8>)> {
     envelope.sections().iter().map(read).collect()
 }
 
-/// Bytes whose checksums fit, as an enemy writes them, are refused, or answer something and end.
+/// Files of an attacker, whose checksums fit, are refused, or all queries to them end, with any answer.
 #[test]
 fn files_of_an_enemy_are_errors_or_some_trie() {
     let good = Memory::new();
@@ -224,8 +224,8 @@ fn files_of_an_enemy_are_errors_or_some_trie() {
             merged += u32::from(dict.compact().is_ok());
         }
     }
-    // The numbers of nodes and keys are refused on opening, and trees that are none in merges. Other values and letters
-    // are as good as any.
+    // Wrong numbers of nodes and keys are refused when the file is opened, and parts that form no tree are refused by
+    // merges. Changed values and bytes of nodes are valid.
     assert!(opened > 60 && merged > 20, "{opened} opened, {merged} merged");
 }
 
@@ -258,7 +258,7 @@ proptest! {
         let hasher = Rolling::spec(seed).hasher();
         prop_assert!(union.keys().all(|key| filter.contains_hash(hasher.hash(key))));
         prop_assert_eq!(filter, with_filter(expected.root(), 0.01, seed, false).1);
-        // Without the deleted keys it is the trie of the others.
+        // Without the deleted keys, the merged trie is the trie of the other keys.
         union.retain(|_, value| value.is_some());
         let (pruned, expected) = (with_filter(merged(), 0.01, seed, true).0, trie_of(&union));
         prop_assert_eq!(parts(&pruned), parts(&expected));

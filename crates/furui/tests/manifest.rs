@@ -321,7 +321,7 @@ fn sections_that_no_manifest_has_are_refused() {
     meta[..4].copy_from_slice(b"list");
     let unknown = with(&[(b"META", &meta), (b"RUNS", &[])]);
     assert_eq!(unknown, Err(Problem::UnknownStore(r"list\x00\x00\x00\x00".to_owned())));
-    // Of a dictionary: the layout of its tries, and the polynomials of their filters.
+    // These are the layout of a dictionary's tries, and the number of polynomials of their filters.
     for (kind, made, valid) in [
         (b"dict", [0, 0], true),
         (b"dict", [1, 0], true),
@@ -394,7 +394,7 @@ fn work(storage: &Failing, keys: &[u8], acknowledged: &mut Vec<u8>) -> Result<()
     Ok(())
 }
 
-/// A store whose manifest is replaced while any single operation may fail, or the process may die at it.
+/// The manifest of a store is replaced. Any single operation may fail, or the process may die at that operation.
 #[test]
 fn whatever_fails_what_was_acknowledged_is_there() {
     for fault in Fault::ALL {

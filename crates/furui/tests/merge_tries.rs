@@ -175,7 +175,7 @@ fn damaged_tries_are_errors_or_some_trie() {
     let other = Trie::from_bytes(&other, "memory").unwrap();
     for at in (0..body.len()).step_by(11) {
         body[at] ^= 0x5A;
-        // The checksums fit: the file comes from an enemy, or from a furui with a bug.
+        // The checksums fit, as in a file of an attacker, or of a furui with a bug.
         let mut file = vec![];
         let mut writer = EnvelopeWriter::new(&mut file, Kind::Trie, HashSpec::default()).unwrap();
         for (tag, bytes) in [(*b"META", &meta), (*b"TRIE", &body)] {

@@ -72,7 +72,7 @@ proptest! {
 #[test]
 fn sources_longer_than_a_window_pass_in_rounds() {
     for ways in 1..=9u64 {
-        // Source w has the multiples of w + 1, so that lengths differ and many keys are shared.
+        // Source w has the multiples of w, so that lengths differ and many keys are shared.
         let sources: Vec<BTreeSet<u64>> = (1..=ways)
             .map(|w| (0..4 * MERGE_WINDOW as u64).step_by(w as usize).map(|key| key << 40).collect())
             .collect();

@@ -11,7 +11,7 @@ use furui::store::cascade::{PAGE_BYTES, Page, RemainderBits};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-/// Sets of hashes, good and bad: uniform, dense, in clusters, with the smallest and largest.
+/// Strategy for sets of hashes: uniform, dense, in clusters, and with the smallest and largest hashes.
 fn keys() -> impl Strategy<Value = Vec<u64>> {
     let dense = (any::<u64>(), vec(1..4u64, 1..2000)).prop_map(|(start, steps)| {
         let mut key = start;
@@ -142,7 +142,7 @@ fn remainders_are_as_wide_as_the_number_of_keys_asks() {
     for (keys, bits) in [(0, 56), (1, 56), (256, 56), (257, 55), (1 << 20, 44), (100_000_000, 37), (u64::MAX, 1)] {
         assert_eq!(RemainderBits::for_keys(keys, Fingerprints::EXACT).get(), bits, "{keys} keys");
     }
-    // ⌊log₂ (m / n)⌋ for n of m fingerprints.
+    // The remainder has ⌊log₂ (m / n)⌋ bits for n of m fingerprints.
     let thousand = Fingerprints::with_rate(1_000_000, 1e-3).unwrap();
     for (keys, bits) in [(1, 29), (500_000, 10), (1_000_000, 9), (400_000_000, 1), (u64::MAX, 1)] {
         assert_eq!(RemainderBits::for_keys(keys, thousand).get(), bits, "{keys} keys");

@@ -170,7 +170,7 @@ proptest! {
         let model = run(&mut filter, counting, &ops);
         check(&filter, &model, &probes);
 
-        // However they were inserted, these fingerprints have one possible table.
+        // In whatever order they were inserted, these fingerprints have one possible table.
         let sorted: Vec<KeyHash> = copies(&model).iter().map(|&fingerprint| hash_of(&filter, fingerprint)).collect();
         let mut built = empty.clone();
         prop_assert_eq!(built.insert_sorted(sorted.iter().copied()), Ok(model.len() as u64));
@@ -184,7 +184,7 @@ proptest! {
         prop_assert_eq!(backwards.insert_sorted(shuffled.iter().copied()), Ok(model.len() as u64));
         prop_assert_eq!(&backwards, &filter);
 
-        // And removing everything leaves nothing behind.
+        // After everything is removed, the table is empty.
         if counting {
             for key in shuffled {
                 prop_assert_eq!(filter.remove_hash(key), Ok(true));

@@ -190,7 +190,7 @@ fn a_copy_takes_the_place_of_nothing() {
     set.sync().unwrap();
     drop(set);
     refused(&path, "holds a store");
-    // The copy looks as if it had been killed before its manifest was written.
+    // The copy is as if the process that makes it had been killed before it wrote the manifest.
     fs::create_dir_all(&copy).unwrap();
     fs::hard_link(path.join(StoreKind::Seen.file_name(0)), copy.join(StoreKind::Seen.file_name(0))).unwrap();
     refused(&copy, "cut short");

@@ -202,7 +202,7 @@ fn a_key_computed_once_serves_filters_of_every_size_and_every_rate() {
     let hashes: Vec<KeyHash> = hashes(0, 5000).collect();
     let keys: Vec<RingedKey> = hashes.iter().map(|&hash| RingedKey::new(hash)).collect();
     let mut answers = Vec::new();
-    // Fewer probes than a key holds, as many, and more.
+    // A filter has fewer probes than a `RingedKey` holds, as many, or more.
     for probes in [1, 5, 8, 9, 20, 64] {
         for (gamma, delta) in [(Gamma::Whole, 1), (Gamma::Exact, 10), (Gamma::Whole, 1000), (Gamma::Exact, 100_000)] {
             let params = params(probes, gamma, delta);
@@ -276,7 +276,7 @@ fn the_smallest_filter_of_a_rate_keeps_it_and_one_with_fewer_bits_does_not() {
         let empty = RingedBloom::with_window(n, rate, delta).unwrap();
         assert!(empty.params().expected_rate(n).unwrap() <= rate, "n = {n}, {}", empty.params());
         let fewer = params(empty.probes(), Gamma::Bits(empty.params().gamma() - 0.01), delta);
-        // The groups of one window have whole numbers of bits.
+        // With windows of one group, groups have whole numbers of bits, so there may be no smaller filter.
         assert!(delta == 1 || fewer.expected_rate(n).unwrap() > rate, "n = {n}, {}", empty.params());
         let measured = measured(empty.params(), n, 60_000);
         assert!((0.9..1.04).contains(&(measured / rate)), "n = {n}, {}: measured {measured}", empty.params());

@@ -14,7 +14,7 @@ use furui::{Error, HashSpec, KeyHash, Result};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-/// A file in memory that counts the calls that read it. It can pretend not to be in memory, so that calls are used.
+/// A file in memory that counts the calls that read it. It can hide that it is in memory, so that it is read by calls.
 #[derive(Clone, Debug)]
 struct File {
     bytes: Arc<[u8]>,
@@ -83,7 +83,7 @@ fn read_all<F: ReadAt>(run: &Run<F>) -> Result<Vec<u64>> {
     }
 }
 
-/// Whole hashes, or any number of fingerprints of 8 to 56 bits.
+/// Strategy for fingerprints: whole hashes, or fingerprints of 8 to 56 bits whose number need not be a power of two.
 fn fingerprints() -> impl Strategy<Value = Fingerprints> {
     let short = (8..=56u32, any::<u64>()).prop_map(|(bits, less)| (1 << bits) - less % (1 << (bits - 1)));
     prop_oneof![Just(u64::MAX), short].prop_map(|last| Fingerprints::new(last).unwrap())

@@ -117,8 +117,8 @@ fn session<S: Storage>(
     Ok(())
 }
 
-/// Runs a session with a fault at operation k, for k from 0 in steps, until it no longer strikes; then a second one
-/// over the same keys, as a user would.
+/// Runs sessions with a fault at operation k, for k from 0 in steps, until the fault no longer strikes. After each
+/// session, a second process observes all its keys again, as a user would.
 fn nothing_is_lost_whatever_fails(start: &Memory, recorded: &HashSet<Key>, batches: &[Vec<Key>], step: usize) {
     let all: HashSet<Key> = batches.iter().flatten().copied().chain(recorded.iter().copied()).collect();
     for fault in Fault::ALL {

@@ -52,7 +52,7 @@ fn keeps_the_laws(storage: &impl Storage) {
     assert_not_found(storage.open("gone"));
     assert_not_found(storage.remove("gone"));
 
-    // A file has the bytes that were written, also if in pieces; and the value returned by the writer is returned.
+    // A file has the bytes that were written, even in pieces, and `publish` returns the value that the writer returns.
     let long: Vec<u8> = (0..300_000u32).flat_map(u32::to_le_bytes).collect();
     let returned = storage.publish("b", |out| {
         long.chunks(70_001).for_each(|chunk| out.write_all(chunk).unwrap());
@@ -67,7 +67,8 @@ fn keeps_the_laws(storage: &impl Storage) {
     assert_eq!((b.len(), b.is_empty()), (long.len() as u64, false));
     assert!(storage.open("a").unwrap().is_empty());
 
-    // The test reads at any position. A map, if there is one, shows equal bytes, also after its pages were released.
+    // A file can be read at any position. A map, if there is one, shows equal bytes, even after its pages were
+    // released.
     let mut three = [0; 3];
     b.read_at(500_001, &mut three).unwrap();
     assert_eq!(three, long[500_001..500_004]);
@@ -107,7 +108,7 @@ fn keeps_the_laws(storage: &impl Storage) {
 #[test]
 fn every_storage_keeps_the_laws() {
     keeps_the_laws(&Memory::new());
-    // Windows does not remove files that are mapped, so the laws are checked there with other files.
+    // Windows does not remove files that are mapped, so there the laws are checked only with files that are not mapped.
     for mapped in [cfg!(unix), false] {
         keeps_the_laws(&Directory::open(directory("laws")).unwrap().mapped(mapped));
         keeps_the_laws(&Scratch::new(directory("laws-scratch")).mapped(mapped));

@@ -1,4 +1,4 @@
-//! The paper's tiers, kept in the store: the next run begins with them, and they never make a set lose what it lacks.
+//! The paper's tiers, kept in the store: the next run begins with them, and they never hide a key that the set lacks.
 
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
 
@@ -15,7 +15,7 @@ use furui::store::{Manifest, Memory, Storage, TIERS};
 use furui::{Error, HashAlgorithm, HashSpec, Hashes, KeyHash, Result};
 use support::{Failing, Fault};
 
-/// Written once by version 1 of the format.
+/// The golden file, which has version 1 of the format.
 const GOLDEN: &[u8] = include_bytes!("golden/v1/TIERS");
 const GOLDEN_SPEC: HashSpec = HashSpec { algorithm: HashAlgorithm::SipHash13, seed: 0x0123_4567_89AB_CDEF };
 
@@ -35,7 +35,7 @@ fn open(storage: &Memory, options: SeenOptions) -> Seen<Memory> {
     Seen::open_with(storage.clone(), options).unwrap()
 }
 
-/// A batch of keys, which the set takes for its own hashes.
+/// A batch of these hashes, as if they were hashed by this set's spec.
 fn of<S: Storage>(seen: &Seen<S>, keys: &[KeyHash]) -> Hashes {
     let mut batch = Hashes::new(&seen.hash_spec().hasher());
     keys.iter().for_each(|&key| batch.push_hash(key));
@@ -82,7 +82,7 @@ fn the_next_run_remembers_what_the_last_one_saw() {
         // One claim of the filter in 32 is checked in the set; all others are believed.
         assert_eq!(counters.set_repeats, counters.audited, "{counters:?}");
         assert!(counters.audited <= 2000 / 32 + 1, "{counters:?}");
-        // The run before is remembered from run to run.
+        // The tiers are kept from run to run.
         seen.publish().unwrap();
         let mut seen = open(&storage, options);
         new_keys(&mut seen, &all[1700..]).unwrap();
@@ -109,7 +109,7 @@ fn the_keys_of_a_smaller_exact_cache_go_into_the_filter() {
     assert_eq!(seen.counters().lru_hits, 300);
 }
 
-/// A merge brings no keys, so the tiers still know their set; keys of a journal are new to them.
+/// A merge adds no keys, so the tiers still belong to the set. Keys of a journal that are merged are new to the tiers.
 #[test]
 fn a_merge_keeps_the_tiers() {
     // A run of more than 200,000 keys is not merged with a small one.
@@ -128,7 +128,7 @@ fn a_merge_keeps_the_tiers() {
     assert!(of_store.filled > 0.1 && of_store.filled < 0.9, "{of_store:?}");
     let mut seen = open(&storage, options());
     assert_eq!((seen.start(), new_keys(&mut seen, &keys(209_000..210_100)).unwrap()), (Start::Whole, vec![]));
-    // The journal of a run that was killed.
+    // These keys stay in the journal, as if the process had been killed.
     new_keys(&mut seen, &keys(300_000..300_100)).unwrap();
     seen.sync().unwrap();
     drop(seen);
@@ -138,7 +138,7 @@ fn a_merge_keeps_the_tiers() {
     assert_eq!(open(&storage, options()).start(), Start::Outdated);
 }
 
-/// An old file of tiers beside another state of the set counts for nothing, whether the set is behind it or went on.
+/// A file of tiers that belongs to an earlier or a later state of the set is ignored.
 #[test]
 fn tiers_of_another_state_are_not_believed() {
     let storage = store(&keys(0..1000), options());
@@ -148,7 +148,8 @@ fn tiers_of_another_state_are_not_believed() {
     seen.publish().unwrap();
     let tiers = storage.open(TIERS).unwrap();
 
-    // A backup was put back, but not its tiers; then it goes another way, to the generation that the tiers name.
+    // A backup of the set is put back without its tiers. Then it changes in another way, up to the generation that the
+    // tiers name.
     put(&before, TIERS, &tiers);
     let back = copy(&before);
     let mut seen = open(&back, options());
@@ -217,7 +218,7 @@ fn nothing_is_lost_whatever_fails() {
     }
 }
 
-/// A key that was dropped stays so while the tiers remember it, but no longer, and not if it is protected.
+/// A dropped key is dropped again as long as the tiers remember it, unless it is protected.
 #[test]
 fn a_dropped_key_comes_through_when_it_is_protected_or_forgotten() {
     let sizes = TierSizes {
@@ -242,7 +243,7 @@ fn a_dropped_key_comes_through_when_it_is_protected_or_forgotten() {
     let mut verdicts = vec![];
     seen.observe_protected(&of(&seen, &last), |_| true, &mut verdicts).unwrap();
     assert!(verdicts.iter().all(|&verdict| verdict == Verdict::New));
-    // The caches that drop nothing do not believe these tiers.
+    // The caches that drop nothing ignore these tiers.
     for cache in [Cache::Recent, Cache::Lru, Cache::None] {
         let mut seen = open(&copy(&storage), SeenOptions { cache, ..coarse });
         assert_eq!(new_keys(&mut seen, &last).unwrap(), last, "{cache:?}");
@@ -266,13 +267,13 @@ fn damage_is_an_error_that_names_the_file() {
         put(&storage, TIERS, &good[..at]);
         assert!(Seen::open_with(storage.clone(), options).is_err(), "cut at {at}");
     }
-    // Without the file the store is whole.
+    // Without the file, the store is complete.
     storage.remove(TIERS).unwrap();
     let mut seen = open(&storage, options);
     assert_eq!((seen.start(), new_keys(&mut seen, &keys(0..20)).unwrap()), (Start::Empty, vec![]));
 }
 
-/// Files whose checksums fit, as an enemy makes them.
+/// Files of an attacker, whose checksums fit.
 #[test]
 fn sealed_files_that_cannot_be_are_refused() {
     let (storage, options) = example();
@@ -338,7 +339,7 @@ fn sizes_that_are_given_are_kept_or_refused() {
     ] {
         refused(sizes, 1 << 30);
     }
-    // The paper's k and P give less than its rate, with a cursor.
+    // With a cursor, the paper's k and P give a lower rate than the paper's.
     let paper = TierSizes { lru: None, counters: None, ..TierSizes::PAPER };
     let seen = open(&Memory::new(), SeenOptions { sizes: paper, ..options() });
     assert!(seen.stable_rate().is_some_and(|rate| rate < 1e-5 && rate > 0.3e-5), "{:?}", seen.stable_rate());
@@ -347,7 +348,8 @@ fn sizes_that_are_given_are_kept_or_refused() {
     assert!(open(&Memory::new(), options).stable_rate().is_some_and(|rate| rate <= 0.01 && rate > 0.005));
 }
 
-/// The tiers of the example: two keys that the set had already, and so the manifest is the one that is given here.
+/// The store of the example in docs/format.md, without its tiers. It has the two keys of the tiers already, so that
+/// observing these keys does not change the manifest.
 fn example() -> (Memory, SeenOptions) {
     let (storage, two) = (Memory::new(), [0x0123_4567_89AB_CDEF, 1].map(KeyHash::new));
     let mut set =

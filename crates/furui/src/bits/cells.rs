@@ -242,8 +242,8 @@ impl<M: DerefMut<Target = [u8]>> Cells<M> {
         }
     }
 
-    /// Decrements all cells above 0 of the words `first`..`end`. Not inlined, so that a short range, which has no such
-    /// words, takes few instructions.
+    /// Decrements all cells above 0 of the words `first`..`end`. This function is not inlined, so that a short range,
+    /// which has no whole words, takes few instructions.
     #[inline(never)]
     fn decrement_words(&mut self, first: usize, end: usize) {
         let bits = self.bits;

@@ -5,7 +5,7 @@ use super::{Buffer, NoMemory};
 /// The number of bits in a block, which is a cache line.
 pub(super) const BLOCK: u64 = 512;
 
-/// The bytes of the block at `index`, as far as there are so many.
+/// The bytes of the block at `index`: fewer than 64 at the end of `words`, and none beyond it.
 #[inline(always)]
 pub(super) fn block_bytes(words: &[u8], index: usize) -> &[u8] {
     let rest = words.get(index.saturating_mul(64)..).unwrap_or_default();
@@ -34,7 +34,7 @@ pub(super) struct Counts<M> {
 }
 
 impl Counts<Buffer> {
-    /// Stores `numbers`, of which there must be `len`, none above `limit`.
+    /// Stores `numbers`. There must be `len` of them, and none may be above `limit`.
     pub(super) fn collect(numbers: impl Iterator<Item = u64>, len: usize, limit: u64) -> Result<Self, NoMemory> {
         let wide = is_wide(limit);
         let width = if wide { 8 } else { 4 };
@@ -59,7 +59,7 @@ impl<M: Deref<Target = [u8]>> Counts<M> {
         Counts { bytes: &self.bytes, wide: self.wide }
     }
 
-    /// The bytes of the numbers in a range, as far as there are so many.
+    /// The bytes of the numbers in a range. Numbers beyond the end are left out.
     #[inline(always)]
     pub(super) fn bytes_of(&self, range: Range<usize>) -> &[u8] {
         let width = if self.wide { 8 } else { 4 };

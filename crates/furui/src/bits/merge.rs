@@ -43,8 +43,8 @@ fn co_rank(a: &[u64], b: &[u64], rank: usize) -> usize {
 
 /// The next number of the merge after the `rank` least, of which `taken` come from `a` and the others from `b`.
 ///
-/// An exhausted side counts as `u64::MAX`. That loses every comparison except with a true `u64::MAX`, and then all
-/// numbers that are left equal it.
+/// An exhausted side counts as `u64::MAX`. This value loses every comparison except with a true `u64::MAX`, and then
+/// all remaining numbers are equal to it.
 #[inline(always)]
 fn step(a: &[u64], b: &[u64], taken: &mut usize, rank: usize) -> u64 {
     let x = a.get(*taken).copied().unwrap_or(u64::MAX);

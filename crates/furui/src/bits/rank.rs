@@ -102,7 +102,7 @@ impl<M: Deref<Target = [u8]>> Rank1<M> {
         self.rank1_seen(position, |_| {})
     }
 
-    /// [`rank1`](Self::rank1), which shows `see` the bytes that it reads, before it reads them.
+    /// Works like [`rank1`](Self::rank1), but passes the bytes that it reads to `see` before it reads them.
     #[inline]
     pub(crate) fn rank1_seen(&self, position: u64, see: impl Fn(&[u8])) -> u64 {
         let index = (position.min(self.len) / BLOCK) as usize;

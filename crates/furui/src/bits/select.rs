@@ -133,7 +133,7 @@ impl<M: Deref<Target = [u8]>> Select0<M> {
         self.select0_seen(number, |_| {})
     }
 
-    /// [`select0`](Self::select0), which shows `see` the bytes that it reads, before it reads them.
+    /// Works like [`select0`](Self::select0), but passes the bytes that it reads to `see` before it reads them.
     #[inline]
     pub(crate) fn select0_seen(&self, number: u64, see: impl Fn(&[u8])) -> Option<u64> {
         if number >= self.zeros {
@@ -165,7 +165,8 @@ impl<M: Deref<Target = [u8]>> Select0<M> {
             index += 1;
         }
         see(block_bytes(&self.words, index));
-        // Count the words that end before the zero. All eight are summed, as a branch could be mispredicted.
+        // Count the words that end before the zero, at most seven. All seven are summed, as a branch could be
+        // mispredicted.
         let rank = number.saturating_sub(self.counts.get(index)).min(BLOCK) as u32;
         let zeros = block(&self.words, index).map(|word| !word);
         let (mut word, mut before, mut sum) = (0, 0, 0);

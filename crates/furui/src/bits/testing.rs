@@ -11,7 +11,8 @@ pub(crate) fn random() -> impl FnMut() -> u64 {
     }
 }
 
-/// Random words in which one bit in 16 is not set: many keys that probe a few bits find all set, and many miss one.
+/// Random words in which one bit in 16 is not set, so that of keys with a few bits, many find all of them set, and many
+/// find one that is not set.
 pub(crate) fn mostly_ones(words: usize) -> Vec<[u8; 8]> {
     let mut random = random();
     (0..words).map(|_| (random() | random() | random() | random()).to_le_bytes()).collect()

@@ -47,7 +47,7 @@ pub trait Nodes {
 /// ```
 pub struct TrieEntries<T: Nodes> {
     trie: T,
-    /// The nodes to visit, with the lengths of the paths to their parents. The next one is the last.
+    /// The nodes to visit, with the lengths of the paths to their parents. The last one is visited next.
     stack: Vec<(T::Node, usize)>,
     path: Vec<u8>,
     end: End,

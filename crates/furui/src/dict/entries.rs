@@ -15,7 +15,7 @@ use crate::format::FormatError;
 /// comparison of keys for each part, and a step of each stream that has the key.
 ///
 /// As an [`Iterator`] it returns each key in a vector of its own; [`next_entry`](Self::next_entry) lends the key
-/// instead. Values that are bytes are lent by the dictionary. It ends after an error, which says that a file is damaged.
+/// instead. Values that are bytes are lent by the dictionary. The iterator ends after an error.
 ///
 /// ```
 /// use furui::dict::{Dict, DictOptions};
@@ -50,7 +50,7 @@ enum Stream<'a> {
     Trie(Box<TrieStream<'a>>),
 }
 
-/// The entries of a trie, and a copy of the next one.
+/// The entries of a trie, and a copy of the next entry.
 #[derive(Debug)]
 struct TrieStream<'a> {
     entries: CheckedEntries<'a>,
@@ -113,7 +113,7 @@ impl<'a, V: DictValue + ?Sized> Entries<'a, V> {
         }
     }
 
-    /// The next key, or deletion of a key, with its state in the newest part that has it.
+    /// The next key, with its value or deletion in the newest part that has the key.
     pub(super) fn next_found(&mut self) -> Result<Option<(&[u8], Found)>> {
         let found = self.advance()?;
         Ok(found.map(|found| (&*self.key, found)))

@@ -15,7 +15,7 @@ use crate::store::{RunEntry, Storage, StoreKind};
 /// The trie and the filter of several parts of a dictionary that were merged.
 pub(super) struct Union {
     pub(super) trie: AnyTrie,
-    /// The filter of its keys.
+    /// The filter of the trie's keys.
     pub(super) filter: NewFilter,
 }
 
@@ -50,7 +50,7 @@ pub struct FilteredTrie {
     file: Bytes,
     trie: CheckedTrie,
     filter: TrieFilter,
-    /// The values of a dictionary of bytes.
+    /// The values; `None` in a dictionary of numbers.
     values: Option<ValueFile>,
 }
 
@@ -87,8 +87,9 @@ impl FilteredTrie {
         Self::open(storage, &entry, &entry.open(storage, making.kind)?, making)
     }
 
-    /// Opens the file that the manifest of a dictionary that is made in this way names. It reads only the envelope and
-    /// the sizes of the parts, so the time does not depend on the size of the file. The rest is checked when it is read.
+    /// Opens the file of a manifest's `entry`, in a dictionary whose tries are made in the way `making`. This reads
+    /// only the envelope and the sizes of the parts, so the time does not depend on the size of the file. The rest is
+    /// checked when it is read.
     pub(super) fn open<S: Storage>(storage: &S, entry: &RunEntry, file: &S::File, making: &Making) -> Result<Self> {
         let name = storage.path(&making.kind.file_name(entry.number));
         let file = file.bytes(0, file.len()).map_err(|source| Error::io("cannot read", &name, source))?;
@@ -106,7 +107,7 @@ impl FilteredTrie {
         Ok(Self { entry: *entry, ..opened })
     }
 
-    /// Opens `file`. The entry it returns lacks the number of the file.
+    /// Opens `file`. The number in the returned entry is 0, because it is not in the file.
     fn read(file: Bytes, name: &str) -> Result<(Envelope, Self)> {
         let envelope = Envelope::open(&file, name)?;
         envelope.expect_kind(Kind::FilteredTrie)?;
@@ -130,7 +131,7 @@ impl FilteredTrie {
         Ok((envelope, Self { entry, file, trie, filter, values }))
     }
 
-    /// The entry of the manifest.
+    /// The manifest's entry for this file.
     pub fn entry(&self) -> &RunEntry {
         &self.entry
     }
@@ -150,12 +151,13 @@ impl FilteredTrie {
         self.trie.bytes()
     }
 
-    /// The bytes of the values of its keys, with some bytes for the length of each; `None` in a dictionary of numbers.
+    /// The number of bytes of the values, with some bytes for the id and the length of each; `None` in a dictionary of
+    /// numbers.
     pub fn value_bytes(&self) -> Option<u64> {
         self.values.as_ref().map(ValueFile::bytes)
     }
 
-    /// The filter of its keys.
+    /// The filter of the trie's keys.
     pub fn filter(&self) -> &TrieFilter {
         &self.filter
     }
@@ -221,7 +223,7 @@ impl FilteredTrie {
                 return Err(invalid("the keys of the trie are not in order"));
             }
             if !self.filter.contains(&Asked::new(key, hasher.hash(key)))? || trie.get(key) != Some(found) {
-                return Err(invalid("a key of the trie is not found in it"));
+                return Err(invalid("a key of the trie is not found"));
             }
             keys += 1;
             last = Some(key.to_vec());

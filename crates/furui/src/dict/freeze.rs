@@ -41,7 +41,7 @@ pub fn freeze<N: Node, S>(
     mut each_key: impl FnMut(&S),
 ) -> Result<LoudsTrie, TrieError> {
     let mut builder = LoudsBuilder::new()?;
-    // It is taken for the root, which is visited once.
+    // The state is taken when the root is visited, which happens once.
     let mut start = Some(start);
     let mut forgotten = false;
     breadth_first(root, |parent: Option<&(u64, S)>, node| {

@@ -20,7 +20,7 @@ impl<H> Hashes<H> {
 
     #[inline(always)]
     pub(super) fn push(&mut self, hash: H) {
-        // A walk over damaged tries may meet more keys than they say. That is found at the end.
+        // A walk over damaged tries may meet more keys than the tries claim to have. `finish` reports that.
         if self.0.len() < self.0.capacity() {
             self.0.push(hash);
         }

@@ -16,7 +16,7 @@ pub(super) enum Layer {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Window {
     pub(super) buffer: WriteBuffer,
-    /// The values of its keys in a dictionary of bytes; else empty.
+    /// The values of the window's keys in a dictionary of bytes; otherwise empty.
     pub(super) values: ValueBuffer,
     /// The dictionary's next id, after the newest key of this window.
     pub(super) next_id: u32,
@@ -31,7 +31,7 @@ impl Layer {
         }
     }
 
-    /// The range that the ids of its values are in. Those of a newer layer are greater.
+    /// The range of the ids of the layer's values. The ids of a newer layer are greater.
     pub(super) fn ids(&self) -> Range<u32> {
         match self {
             Self::Trie(trie) => trie.values().map_or(0..0, ValueFile::ids),

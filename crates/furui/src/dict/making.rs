@@ -14,7 +14,7 @@ pub(super) struct Making {
 }
 
 impl Making {
-    /// The way of the dictionary with this manifest.
+    /// The way in which the tries of the dictionary with this manifest are made.
     pub(super) fn new(manifest: &Manifest, rate: f64) -> Self {
         let Manifest { store: kind, layout, filter_hash, hash, .. } = *manifest;
         Self { kind, layout, hasher: hash.hasher(), filter_hash, rate }

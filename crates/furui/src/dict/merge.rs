@@ -19,7 +19,7 @@ use crate::store::{FilterHash, Layout};
 /// Merges several parts, at least one, which are oldest first, into one trie and its filter. Of equal keys the newest
 /// counts. With `forget` deleted keys are left out, which is right if there is no older part.
 ///
-/// With hashes that a walk carries, they are merged as tries, and otherwise key by key.
+/// If a walk can carry the state of the hash, the parts are merged as tries; otherwise they are merged key by key.
 pub(super) fn merge(layers: &[Layer], making: &Making, forget: bool) -> Result<Union> {
     if let (Layout::Compact, [Layer::Window(window)]) = (making.layout, layers) {
         return encode(window, making, forget);
@@ -68,7 +68,7 @@ fn compact(layers: &[Layer], rolling: &Rolling, making: &Making, forget: bool) -
     one_state(AnyTrie::Compact(trie), hashes, making)
 }
 
-/// Merges windows and LOUDS tries in one walk over virtual nodes, which carries one state.
+/// Merges windows and LOUDS tries in one walk over virtual nodes, which carries one hash state.
 fn louds(layers: &[Layer], rolling: &Rolling, making: &Making, forget: bool) -> Result<Union> {
     let (parts, mut hashes) = (parts(layers)?, room(layers)?);
     let push = |&state: &_, byte| rolling.push(state, byte);
@@ -76,7 +76,7 @@ fn louds(layers: &[Layer], rolling: &Rolling, making: &Making, forget: bool) -> 
     one_state(AnyTrie::Louds(trie), hashes, making)
 }
 
-/// Merges as [`louds`] does, with `K` states for the filter of as many polynomials.
+/// Merges as [`louds`] does, but the walk carries `K` hash states, for a filter with `K` polynomials.
 fn polynomials<const K: usize>(layers: &[Layer], making: &Making, forget: bool) -> Result<Union> {
     let (parts, mut hashes) = (parts(layers)?, room::<PolynomialHashes<K>>(layers)?);
     let start = PolynomialHashes::start();
@@ -101,7 +101,7 @@ fn room<H>(layers: &[Layer]) -> Result<Hashes<H>> {
     Ok(Hashes::with_room(layers.iter().map(Layer::keys).sum())?)
 }
 
-/// Merges key by key, for hashes that no walk carries.
+/// Merges key by key, for hashes whose state a walk cannot carry.
 fn by_key(layers: &[Layer], making: &Making, forget: bool) -> Result<Union> {
     let mut bytes = vec![];
     let mut ends = vec![];
@@ -140,11 +140,12 @@ fn frozen(keys: &[(&[u8], Value)]) -> Result<LoudsTrie> {
     Ok(freeze(SortedKeys::new(keys)?.root(), (), |(), _| (), false, |()| {})?)
 }
 
-/// Writes the file of the values with these ids, which ascend and are those of the trie that was merged from these parts,
-/// oldest first. The file is called `name` in errors. With `renumber` their ids in the file are numbers from 0 on.
+/// Writes the file of a merged trie's values, which is called `name` in errors. `ids` are the ids of the values,
+/// ascending; `layers` are the parts that were merged, oldest first. With `renumber`, the values get the ids from 0 on
+/// in the file.
 ///
-/// Ids ascend from part to part, so each part's values are read once, in order, and written as they are read. Those
-/// of keys that were put again or deleted are left behind. Memory: that of [`ValueWriter`].
+/// Ids ascend from part to part, so each part's values are read once, in order, and written as they are read. Values
+/// of keys that were put again or deleted are left out. Memory: that of [`ValueWriter`].
 pub(super) fn copy_values(
     layers: &[Layer],
     ids: &[u32],

@@ -1,6 +1,6 @@
 use super::{Node, Value};
 
-/// A virtual node M(n₁, …, nₖ) for nodes of several tries: a node of the trie that has the keys of all.
+/// A virtual node M(n₁, …, nₖ) for nodes of several tries: a node of the trie that has the keys of all these tries.
 ///
 /// ```text
 ///   newer: "ab", "bd"      older: "ac", "bd"        M(root, root) ── a ── M(b, c): b, then its sibling c
@@ -21,8 +21,8 @@ use super::{Node, Value};
 /// tries allocates the list of nodes.
 ///
 /// **Source.** Koyanagi et al. (2011), section 4.3 and Table 1, for two tries: a = min of both, and the rows for equal,
-/// smaller and greater alphabets are those above for A = {n₁, n₂}, {n₁} and {n₂}. It does not say which value wins; section
-/// 3.3 says the newest.
+/// smaller and greater alphabets are those above for A = {n₁, n₂}, {n₁} and {n₂}. These do not say which value wins;
+/// section 3.3 says that it is the newest.
 ///
 /// ```
 /// use furui::dict::{Merged, Node, SortedKeys};

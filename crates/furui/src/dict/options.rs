@@ -32,9 +32,10 @@ pub struct DictOptions {
     pub merging: Merging,
     /// The false-positive rate of the filters, which is the share of tries that are searched in vain.
     pub filter_rate: f64,
-    /// The hash that the filters take the positions of a key from. A dictionary keeps the one it was made with, and
-    /// opening it with another one is an error. With `None` an existing dictionary is opened with its own, and a new one
-    /// has [`OneState`](FilterHash::OneState). The others are for [`Layout::Louds`].
+    /// The hash from which the filters derive the positions of a key. A dictionary keeps the filter hash it was made
+    /// with, and opening it with another one is an error. With `None` an existing dictionary is opened with its own
+    /// filter hash, and a new one has [`OneState`](FilterHash::OneState). The other filter hashes are for
+    /// [`Layout::Louds`].
     pub filter_hash: Option<FilterHash>,
     /// How keys are hashed. A dictionary keeps the hash it was made with, and opening it with another one is an error.
     /// With `None` an existing dictionary is opened with its own hash, and a new one gets the rolling hash with a

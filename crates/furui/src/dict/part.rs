@@ -12,7 +12,7 @@ pub(super) enum Part<'a> {
 }
 
 impl<'a> Part<'a> {
-    /// The part of a layer. A trie is checked as a whole, so that damaged bytes never get new checksums, and that it is one
+    /// The part of a layer. A trie is checked as a whole, so that damaged bytes never get new checksums. It must be one
     /// tree, so that a walk over it ends.
     pub(super) fn new(layer: &'a Layer) -> Result<Self> {
         match layer {

@@ -2,12 +2,12 @@
 
 use super::{DictOptions, Merging};
 
-/// With [`Merging::Geometric`], a trie is merged when the newer ones have at least this many quarters of its keys: 5/4
-/// of its size. At 1 the choice would depend on a few keys between tries of equal size.
+/// With [`Merging::Geometric`], a trie is merged if it has at most this many quarters of the number of keys of the
+/// newer tries, which is 5/4. With a factor of 1, the choice between tries of equal size would depend on a few keys.
 const GROWTH_QUARTERS: u64 = 5;
 
-/// The number of the newest tries with which a new trie of `new` keys is merged. `sizes` are the keys of each trie,
-/// oldest first.
+/// The number of the newest tries with which a new trie of `new` keys is merged. `sizes` has the number of keys of each
+/// trie, oldest first.
 pub(super) fn tries_to_merge(sizes: &[u64], new: u64, options: &DictOptions) -> usize {
     let spare = (sizes.len() + 1).saturating_sub(options.merge_after);
     match options.merging {
@@ -32,7 +32,8 @@ pub(super) fn tries_to_merge(sizes: &[u64], new: u64, options: &DictOptions) -> 
 mod tests {
     use super::*;
 
-    /// How often each key is written when so many windows are frozen, and the most tries at any time.
+    /// How often each key is written on average when this many windows are frozen, and the maximum number of tries at
+    /// any time.
     fn simulate(windows: u64, merge_after: usize, merging: Merging) -> (f64, usize) {
         const WINDOW: u64 = 1000;
         let options = DictOptions { merge_after, merging, ..DictOptions::default() };

@@ -14,7 +14,7 @@ const META: Tag = Tag::new(*b"META");
 const META_LEN: usize = 32;
 const BITS: Tag = Tag::new(*b"BITS");
 
-/// The maximum number of bits, as of other Bloom filters.
+/// The maximum number of bits, as in other Bloom filters.
 const MAX_BITS: u64 = 1 << 43;
 
 /// A Bloom filter whose k positions are k polynomials of a key's bytes, modulo the number of bits: the paper's.
@@ -30,7 +30,7 @@ const MAX_BITS: u64 = 1 << 43;
 pub(super) struct PolynomialFilter<M = Buffer> {
     words: M,
     bits: u64,
-    /// The number of keys that it was sized for.
+    /// The number of keys that the filter was sized for.
     keys: u64,
     hash: FilterHash,
 }
@@ -80,12 +80,12 @@ impl<M: Deref<Target = [u8]>> PolynomialFilter<M> {
         })
     }
 
-    /// The number of keys that it was sized for.
+    /// The number of keys that the filter was sized for.
     pub(super) fn capacity(&self) -> u64 {
         self.keys
     }
 
-    /// The hash that the positions are taken from.
+    /// The hash from which the positions are derived.
     pub(super) fn hash(&self) -> FilterHash {
         self.hash
     }
@@ -96,7 +96,7 @@ impl<M: Deref<Target = [u8]>> PolynomialFilter<M> {
     }
 }
 
-/// The polynomials of a key, as many as `hash` has, and zeros behind them.
+/// The polynomials of a key, as many as `hash` has, and zeros after them.
 pub(super) fn polynomials(hash: FilterHash, key: &[u8]) -> [u64; 8] {
     match hash {
         FilterHash::OneState => [0; 8],
@@ -148,7 +148,7 @@ impl CheckedPolynomials {
             fits.then(|| PolynomialFilter { words: words.clone(), bits, keys, hash })
         };
         let at_meta = envelope.sections()[0].offset;
-        let filter = sized().ok_or_else(|| envelope.error(at_meta, Problem::Invalid("no filter has these sizes")))?;
+        let filter = sized().ok_or_else(|| envelope.error(at_meta, Problem::Invalid("META has invalid sizes")))?;
         let regions = envelope.regions(bytes).expect("a filter's file has checksums of its regions");
         Ok(Self { filter, origin: bytes.as_ptr().addr(), regions })
     }
@@ -165,7 +165,7 @@ impl CheckedPolynomials {
         Ok(found)
     }
 
-    /// The filter, not checked.
+    /// The filter, whose bytes may not be checked yet.
     pub(super) fn filter(&self) -> &PolynomialFilter<Bytes> {
         &self.filter
     }

@@ -19,8 +19,8 @@ use crate::hash::{HashSpec, KeyHash, KeyHasher};
 ///     └ asked first        └ looked into only if its filter does not say no
 /// ```
 ///
-/// The parts are searched from the newest to the oldest. The first one that knows the key decides: it has its value, or
-/// its deletion. Source: Koyanagi et al. (2011), section 3.4.
+/// The parts are searched from the newest to the oldest. The first part that knows the key decides: it has the value of
+/// the key, or its deletion. Source: Koyanagi et al. (2011), section 3.4.
 ///
 /// A [`Dict`](super::Dict) dereferences to its newest snapshot, so it has all these methods, too.
 ///
@@ -97,7 +97,7 @@ impl<V: DictValue + ?Sized> Snapshot<V> {
     }
 
     /// The value of `key`. Cost: a probe of each window and filter, and usually a search of one trie; if values are
-    /// bytes, also a search among those of one part, which lends them.
+    /// bytes, also a search among the values of one part.
     ///
     /// # Errors
     /// [`Error::Format`](crate::Error::Format) if a part of a file that was read, now or before, is damaged.
@@ -106,7 +106,7 @@ impl<V: DictValue + ?Sized> Snapshot<V> {
         self.read(self.find(key, self.hasher.hash(key))?)
     }
 
-    /// The value that a part has of a key.
+    /// Reads the value of a key; `found` is the result of the search for the key.
     #[inline]
     fn read(&self, found: Option<Found>) -> Result<Option<V::Read<'_>>> {
         found.and_then(Found::value).map(|number| V::read(number, Layers(&self.layers))).transpose()
@@ -136,15 +136,15 @@ impl<V: DictValue + ?Sized> Snapshot<V> {
         Ok(None)
     }
 
-    /// Looks up a batch of keys, which takes less time than one by one. `out` gets the value of each key; it is cleared
-    /// first.
+    /// Looks up a batch of keys, which takes less time than looking them up one by one. `out` is cleared, and gets the
+    /// value of each key.
     ///
     /// # Errors
     /// Those of [`get`](Self::get).
     pub fn get_all<'a>(&'a self, keys: &[impl AsRef<[u8]>], out: &mut Vec<Option<V::Read<'a>>>) -> Result<()> {
         out.clear();
         out.resize(keys.len(), None);
-        // The indices and the hashes of the keys that no part has known so far.
+        // The indices and the hashes of the keys that no part searched so far knows.
         let mut open: Vec<usize> = (0..keys.len()).collect();
         let mut hashes: Vec<KeyHash> = keys.iter().map(|key| self.hasher.hash(key.as_ref())).collect();
         for layer in self.layers.iter().rev() {
@@ -229,7 +229,7 @@ impl<V: DictValue + ?Sized> Snapshot<V> {
         found.map(|(length, number)| Ok((length, V::read(number, Layers(&self.layers))?))).collect()
     }
 
-    /// The lengths of the keys that `text` begins with, and the numbers that the newest parts have of them.
+    /// The length of each key that `text` begins with, and the number that the newest part with this key has for it.
     fn prefixes_found(&self, text: &[u8]) -> Result<Vec<(usize, u32)>> {
         let text = &text[..text.len().min(super::MAX_KEY)];
         let mut found = BTreeMap::new();

@@ -6,7 +6,7 @@ use crate::error::TrieError;
 /// ```text
 /// "ab"  "ac"  "bd"
 /// ├── a ────┤├ b ┤       first_child(root): the keys with the byte of the first one at depth 1
-/// ├ b ┤├ c ┤├ d ─┤       sibling(a): those behind them, with theirs
+/// ├ b ┤├ c ┤├ d ─┤       sibling(a): the next keys, with the byte of the first of these
 /// ```
 ///
 /// **Cost.** No memory. Finding the end of a range of m keys takes about 2 log₂ m comparisons of one byte.

@@ -8,11 +8,11 @@ use crate::format::{Bytes, Envelope, FormatError, Kind, Problem, Seal};
 use crate::hash::{HashSpec, KeyHash};
 use crate::store::FilterHash;
 
-/// A key that is looked up in several tries, and what their filters ask of it.
+/// A key that is looked up in several tries, with the hashes that their filters need.
 pub(super) struct Asked<'k> {
     pub(super) key: &'k [u8],
     pub(super) hash: KeyHash,
-    /// The states of its polynomials, which are computed for the first filter and used for all of a dictionary.
+    /// The polynomials of the key, which are computed for the first filter and used for all filters of a dictionary.
     polynomials: OnceCell<[u64; 8]>,
 }
 
@@ -42,8 +42,8 @@ impl NewFilter {
 
 /// The filter of a [`FilteredTrie`](super::FilteredTrie), in its file, which is checked when it is read.
 ///
-/// By default it is a blocked Bloom filter of the dictionary's 64-bit hashes, which costs a miss one cache line. In a
-/// dictionary of LOUDS tries it may be the paper's: k positions by k polynomials.
+/// By default it is a blocked Bloom filter of the dictionary's 64-bit hashes, where a look-up of an absent key reads
+/// one cache line. In a dictionary of LOUDS tries it may be the paper's filter, with k positions by k polynomials.
 ///
 /// ```
 /// use furui::dict::{Dict, DictOptions, FilterHash};
@@ -90,7 +90,7 @@ impl TrieFilter {
         })
     }
 
-    /// Whether each of some keys of these hashes may be in the trie. `out` is cleared first.
+    /// Whether each of `keys`, which have these hashes, may be in the trie. `out` is cleared first.
     pub(super) fn contains_all<'k>(
         &self,
         mut keys: impl Iterator<Item = &'k [u8]>,
@@ -109,7 +109,7 @@ impl TrieFilter {
         }
     }
 
-    /// The hash that the positions of a key are taken from.
+    /// The hash from which the positions of a key are derived.
     pub fn hash(&self) -> FilterHash {
         match &self.0 {
             Kinds::OneState(_) => FilterHash::OneState,
@@ -125,7 +125,7 @@ impl TrieFilter {
         }
     }
 
-    /// The false-positive rate of the filter as its bits are. Cost: it reads the whole filter.
+    /// The present false-positive rate of the filter, from the bits that are set. Cost: one pass over the filter.
     ///
     /// # Errors
     /// [`Error::Format`](crate::Error::Format) if the filter is damaged.

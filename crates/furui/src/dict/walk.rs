@@ -15,7 +15,7 @@ use crate::error::TrieError;
 /// is carried.
 ///
 /// # Errors
-/// Those of `visit`, which end the walk; [`TrieError::NoMemory`] if there is none for the queue.
+/// Those of `visit`, which end the walk; [`TrieError::NoMemory`] if there is no memory for the queue.
 pub fn breadth_first<N: Node, S>(
     root: N,
     mut visit: impl FnMut(Option<&S>, &N) -> Result<S, TrieError>,

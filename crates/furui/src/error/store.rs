@@ -79,7 +79,7 @@ pub enum StoreProblem {
         /// The kind that was to be opened.
         expected: &'static str,
     },
-    /// The dictionary was made with another option that it keeps.
+    /// The dictionary was made with another value of an option that cannot be changed later.
     OtherMade {
         /// The option.
         option: &'static str,
@@ -108,7 +108,7 @@ pub enum StoreProblem {
     NoLog,
     /// A manifest contradicts itself, and was not written.
     Manifest(&'static str),
-    /// The store has given all the numbers it has for files.
+    /// The store has already used all numbers that it has for files.
     NoFileNumberLeft,
 }
 
@@ -170,7 +170,7 @@ impl fmt::Display for StoreProblem {
             Self::Name(name) => return write!(f, "{name:?} is not valid as the name of a file here"),
             Self::NoLog => "a temporary file cannot be a log; use a directory",
             Self::Manifest(problem) => return write!(f, "{problem}; nothing was written"),
-            Self::NoFileNumberLeft => "all numbers of files have been given: copy the store to a new one",
+            Self::NoFileNumberLeft => "all numbers for files have been used: copy the store to a new one",
         })
     }
 }

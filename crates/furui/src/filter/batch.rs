@@ -52,7 +52,7 @@ struct Lookup<S> {
 ///
 /// Each round tests the next bit of every key in flight, and prefetches the line of the bit after it. Keys that fail
 /// drop out without a branch, and new keys take their places, so a miss costs two lines and no key waits for another.
-/// This pays for tables beyond the caches; in a cache it gains nothing.
+/// This saves time for tables larger than the caches, and none for smaller ones.
 #[inline(always)]
 pub(super) fn contains_all<S: Copy>(
     words: &[[u8; 8]],

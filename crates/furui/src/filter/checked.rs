@@ -71,8 +71,8 @@ impl CheckedFilter {
     /// Looks up a batch of keys: `out` is cleared and gets one answer per key.
     ///
     /// # Errors
-    /// Those of [`contains`](Self::contains). Its problem is [`Problem::OtherHash`] if the keys were hashed by another
-    /// spec than [`hash_spec`](Self::hash_spec).
+    /// Those of [`contains`](Self::contains), and [`Problem::OtherHash`] if the keys were hashed by another spec than
+    /// [`hash_spec`](Self::hash_spec).
     pub fn contains_hashes(&self, keys: &Hashes, out: &mut Vec<bool>) -> Result<(), FormatError> {
         if keys.spec() != self.hash_spec() {
             let problem = Problem::OtherHash { found: self.hash_spec(), expected: keys.spec() };
@@ -81,21 +81,22 @@ impl CheckedFilter {
         self.contains_all(keys.as_slice(), out)
     }
 
-    /// [`contains`](Self::contains) for a key that the caller hashed by [`hash_spec`](Self::hash_spec).
+    /// Works like [`contains`](Self::contains) for a key that the caller hashed by [`hash_spec`](Self::hash_spec).
     #[inline(always)]
     pub(crate) fn contains_hash(&self, key: KeyHash) -> Result<bool, FormatError> {
         if !self.regions.all_checked() {
             self.check(key)?;
         }
         Ok(match &self.filter {
-            // The tries of a dictionary have filters of this kind, so it is called directly: a processor works on the
-            // filters of several tries at once, and gets further ahead the fewer instructions they take.
+            // The tries of a dictionary have filters of this kind, so this kind is called directly: a processor
+            // overlaps lookups in several tries, and the fewer instructions a lookup takes, the more of them overlap.
             AnyFilter::Blocked(filter) => filter.contains_hash(key),
             filter => filter.contains_hash(key),
         })
     }
 
-    /// [`contains_hashes`](Self::contains_hashes) for keys that the caller hashed by [`hash_spec`](Self::hash_spec).
+    /// Works like [`contains_hashes`](Self::contains_hashes) for keys that the caller hashed by
+    /// [`hash_spec`](Self::hash_spec).
     pub(crate) fn contains_all(&self, keys: &[KeyHash], out: &mut Vec<bool>) -> Result<(), FormatError> {
         if !self.regions.all_checked() {
             keys.iter().try_for_each(|&key| self.check(key))?;

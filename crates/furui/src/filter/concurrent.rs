@@ -57,7 +57,7 @@ pub(super) trait BitTable: Sized {
     fn hash_spec(&self) -> HashSpec;
 
     /// Calls `each` with the index of every word in which `key` has bits, and with these bits, until `each` returns
-    /// false. True if it never did. `words` is the length of the table in words.
+    /// false. True if `each` never returned false. `words` is the length of the table in words.
     fn all(&self, words: usize, key: KeyHash, each: impl FnMut(usize, u64) -> bool) -> bool;
 }
 
@@ -203,7 +203,7 @@ mod tests {
         use crate::filter::{BlockedBloom, Bloom};
 
         fn check<F: Shareable + Send + Sync>(filter: F, contains: impl Fn(&F, &str) -> bool) {
-            // Neighbours insert half of each other's keys, too.
+            // A thread also inserts half of the keys of the thread before it.
             let keys_of = |thread: u64| (0..100).map(move |i| (50 * thread + i).to_string());
             let shared = Concurrent::new(filter).unwrap();
             std::thread::scope(|scope| {

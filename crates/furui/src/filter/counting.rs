@@ -60,7 +60,7 @@ impl CountingBloom {
     /// beyond `keys` keys the rate grows.
     ///
     /// # Errors
-    /// If `rate` is not between 0 and 1, finer than 64-bit hashes of that many keys allow, or if the filter would be
+    /// If `rate` is not between 0 and 1, or finer than 64-bit hashes of that many keys allow, or if the filter would be
     /// too large.
     pub fn with_rate(keys: u64, rate: f64) -> Result<Self, ConfigError> {
         let (counters, probes) = few_probes(own_rate(rate, keys)?, keys);
@@ -122,8 +122,8 @@ impl<M: Deref<Target = [u8]>> CountingBloom<M> {
         self.count_hash(self.hash.hash(key.as_ref()))
     }
 
-    /// Works as [`count`](Self::count), for a key that the caller hashed by [`hash_spec`](Self::hash_spec). It is low
-    /// level: a hash that was made in another way is not noticed, and is that of another key.
+    /// Works as [`count`](Self::count), for a key that the caller hashed by [`hash_spec`](Self::hash_spec). Nothing
+    /// checks this: a hash that was made in another way counts as the hash of another key.
     pub fn count_hash(&self, key: KeyHash) -> u64 {
         let cells = self.counters.cells.lend();
         self.counters.of(key).map(|position| cells.get(position)).min().map_or(0, u64::from)
@@ -147,8 +147,8 @@ impl<M: DerefMut<Target = [u8]>> CountingBloom<M> {
         self.remove_hash(self.hash.hash(key.as_ref()))
     }
 
-    /// Works as [`remove`](Self::remove), for a key that the caller hashed by [`hash_spec`](Self::hash_spec). It is low
-    /// level: a hash that was made in another way is not noticed, and is that of another key.
+    /// Works as [`remove`](Self::remove), for a key that the caller hashed by [`hash_spec`](Self::hash_spec). Nothing
+    /// checks this: a hash that was made in another way counts as the hash of another key.
     pub fn remove_hash(&mut self, key: KeyHash) -> bool {
         if !self.contains_hash(key) {
             return false;
@@ -274,7 +274,7 @@ mod tests {
 
     #[test]
     fn a_counter_that_overflowed_sticks_so_nothing_is_missed() {
-        // 2-bit counters, far more insertions than they can count.
+        // There are far more insertions than 2-bit counters can count.
         let mut filter = CountingBloom::from_parts(64, 3, 2).unwrap();
         (0..1000).for_each(|i| _ = filter.insert_hash(key(i)));
         (500..1000).for_each(|i| assert!(filter.remove_hash(key(i))));

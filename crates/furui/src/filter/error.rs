@@ -67,7 +67,7 @@ pub enum ConfigError {
         /// The number of probes.
         probes: u32,
     },
-    /// A table has a bit set after its last one.
+    /// A bit is set after the last bit of a table.
     BitBeyond {
         /// How many bits the table has.
         bits: u64,
@@ -86,9 +86,9 @@ pub enum ConfigError {
     BeyondMemory {
         /// What takes the memory, in the plural.
         what: &'static str,
-        /// How many bytes they take.
+        /// How many bytes the parts take.
         bytes: u64,
-        /// How many bytes they may take.
+        /// How many bytes the parts may take.
         most: u64,
     },
     /// There is not enough memory.
@@ -108,12 +108,12 @@ impl fmt::Display for ConfigError {
                 write!(f, "{given} {what}: from {least} to {most} are valid")
             }
             Self::Rate { given, finest: 0.0 } => {
-                write!(f, "a false-positive rate of {given}: it is more than 0 and less than 1")
+                write!(f, "a false-positive rate of {given}: it must be more than 0 and less than 1")
             }
             Self::Rate { given, finest } => write!(
                 f,
-                "a false-positive rate of {given:e}: what this kind of filter uses of a hash allows rates of more than \
-                 {finest:.1e}, and less than 1; ask for a larger rate, fewer keys, or another kind of filter"
+                "a false-positive rate of {given:e}: for this kind of filter and number of keys it must be more than \
+                 {finest:.1e} and less than 1; ask for a larger rate, fewer keys, or another kind of filter"
             ),
             Self::TooLarge { keys, rate, most, what } => {
                 write!(
@@ -123,12 +123,12 @@ impl fmt::Display for ConfigError {
             }
             Self::RateExceeded { keys, expected, allowed } => write!(
                 f,
-                "{keys} keys of these fingerprints give a false-positive rate of {expected:e}, over {allowed:e}: only a filter \
-                 built again from the keys can have longer fingerprints"
+                "{keys} keys with such short fingerprints give a false-positive rate of {expected:e}, over \
+                 {allowed:e}: only a filter built again from the keys can have longer fingerprints"
             ),
             Self::CounterBits { given, valid } => write!(f, "counters of {given} bits: one of {valid:?} is valid"),
             Self::OddLines { lines, probes } => {
-                write!(f, "{lines} lines with {probes} probes a key in two of them: have an even number of lines")
+                write!(f, "{lines} lines: a key with {probes} probes has bits in two, so their number must be even")
             }
             Self::NotRemovable(kind) => write!(
                 f,
@@ -136,18 +136,19 @@ impl fmt::Display for ConfigError {
                  filters can remove"
             ),
             Self::OneCopy => f.write_str(
-                "nothing can be removed from a quotient filter that keeps one copy of keys with equal fingerprints, as others would go \
-                 with it: build one that keeps a copy of each key",
+                "nothing can be removed from a quotient filter that keeps one copy of keys with equal fingerprints, \
+                 because the other keys of that copy would be removed too: build one that keeps a copy of each key",
             ),
             Self::NothingToMerge => f.write_str("there is no filter to merge: name at least one"),
             Self::Mismatch(mismatch) => mismatch.fmt(f),
             Self::Full(full) => write!(f, "the filters together do not fit: {full}"),
             Self::BeyondMemory { what, bytes, most } => write!(
                 f,
-                "{what} take {bytes} bytes, and at most {most} of the memory may be theirs: allow more memory, or choose smaller sizes"
+                "{what} take {bytes} bytes of memory, and may take at most {most}: allow more memory, or choose \
+                 smaller sizes"
             ),
             Self::NoMemory { count, what } => {
-                write!(f, "{count} {what}: more than there is memory for; ask for less than that")
+                write!(f, "there is not enough memory for {count} {what}: ask for fewer")
             }
         }
     }
@@ -236,7 +237,7 @@ impl fmt::Display for Mismatch {
                 write!(f, "{kind} does not support this operation: Bloom, blocked and quotient filters do")
             }
             Self::Size { what, ours, theirs } => {
-                write!(f, "one filter has {ours} {what} and the other {theirs}: build both with as many")
+                write!(f, "one filter has {ours} {what} and the other {theirs}: build both with the same number")
             }
             Self::Hash { ours, theirs } => {
                 write!(f, "keys are hashed by {ours} on one side and by {theirs} on the other: hash both in one way")
@@ -248,12 +249,12 @@ impl fmt::Display for Mismatch {
             Self::Parts { parts, most } => write!(
                 f,
                 "growing filters of {parts} parts together: they have no more than {most}; insert the keys of one into the \
-                 other, or build Bloom filters of one size, which unite without end"
+                 other, or build Bloom filters of equal size, of which any number can be united"
             ),
             Self::Rates { ours, theirs } => write!(
                 f,
-                "growing filters with rates {ours} and {theirs}: the rates of a union add up, to less than 1; build both with \
-                 smaller ones"
+                "growing filters with rates {ours} and {theirs}: the rates of a union add up, and the sum must be less \
+                 than 1; build both with smaller rates"
             ),
             Self::NoMemory => f.write_str("there is no memory for both filters and the result"),
         }
@@ -288,7 +289,7 @@ impl Mismatch {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum InsertError {
-    /// The filter has no room for all keys. Some of them may be inserted.
+    /// The filter has no room for all keys. Some of them may have been inserted.
     Full(Full),
     /// The hashes were made by another spec than the filter's. Nothing was inserted.
     Mismatch(Mismatch),

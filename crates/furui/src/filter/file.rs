@@ -139,8 +139,8 @@ fn read_table(file: &impl ReadAt, name: &str, offset: u64, length: usize) -> Res
     Ok(bytes)
 }
 
-/// A file that has the sections of a filter's file among others, which the caller has checked. The table is read into
-/// memory.
+/// A file that has the sections of a filter's file among other sections. The caller has checked that they are there.
+/// The table is read into memory.
 pub(super) struct Part<'a, F> {
     pub(super) file: &'a F,
     pub(super) envelope: &'a Envelope,
@@ -191,7 +191,7 @@ impl<'a> Source for Borrowed<'a, '_> {
     }
 }
 
-/// A file with shared bytes, which its tables share too.
+/// A file whose bytes are shared; the filter's tables share them too.
 pub(super) struct Shared<'a> {
     pub(super) bytes: &'a Bytes,
     pub(super) envelope: &'a Envelope,

@@ -1,5 +1,5 @@
-//! The inherent methods that all filters share: lookups and insertions of keys as bytes or as checked batches of hashes,
-//! and files.
+//! The inherent methods that all filters share: lookups and insertions of keys as bytes or as checked batches of
+//! hashes, and methods that save and open files.
 
 use std::ops::{Deref, DerefMut};
 use std::path::Path;
@@ -33,8 +33,8 @@ macro_rules! queries {
                 Ok(())
             }
 
-            /// The probability that [`contains`](Self::contains) says yes to a key that was never inserted, as the
-            /// filter stands now.
+            /// The probability that [`contains`](Self::contains) says yes to a key that was never inserted, for the
+            /// present contents of the filter.
             pub fn false_positive_rate(&self) -> f64 {
                 Filter::false_positive_rate(self)
             }
@@ -145,8 +145,8 @@ macro_rules! insertions_with_room {
         /// Inserts the keys of a batch, and returns how many were certainly new.
         ///
         /// # Errors
-        /// [`InsertError::Full`] if there is no room for all keys. Some of them may be inserted then; nothing else is
-        /// changed. [`InsertError::Mismatch`] if the keys were hashed by another spec than
+        /// [`InsertError::Full`] if there is no room for all keys. Some of them may have been inserted then; nothing
+        /// else is changed. [`InsertError::Mismatch`] if the keys were hashed by another spec than
         /// [`hash_spec`](Self::hash_spec); nothing is inserted then.
         pub fn insert_hashes(&mut self, keys: &Hashes) -> Result<u64, InsertError> {
             let keys = Mismatch::check(self.hash_spec(), keys)?;

@@ -126,7 +126,7 @@ pub trait FilterMut: Filter {
     /// Inserts many keys, and returns how many were certainly new. Implementations prefetch or sort here.
     ///
     /// # Errors
-    /// [`Full`] if there is no room for all keys. Some of them may be inserted then; nothing else is changed.
+    /// [`Full`] if there is no room for all keys. Some of them may have been inserted then; nothing else is changed.
     fn insert_all(&mut self, keys: &[KeyHash]) -> Result<u64, Full> {
         keys.iter().try_fold(0, |new, &key| Ok(new + u64::from(self.insert_hash(key)?)))
     }

@@ -126,9 +126,9 @@ macro_rules! operations_of_bits {
                 Ok(())
             }
 
-            /// Keeps the keys that `other` holds too. Every key of both is still found. Of other keys, no more are
-            /// found than in either filter, but more than in a filter that is built from the common keys. Cost: one
-            /// pass over both.
+            /// Keeps the keys that `other` holds too. Every key that is in both filters is still found. Of other keys,
+            /// no more are found than in either filter, but more than in a filter that is built from the common keys.
+            /// Cost: one pass over both.
             ///
             /// # Errors
             /// [`Mismatch`] if the filters differ in size, parameters or hash; nothing is changed then.

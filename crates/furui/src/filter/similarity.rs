@@ -45,7 +45,7 @@ impl Estimate {
 ///
 /// The errors follow from the delta method. The estimates of two sets s and t are correlated, because equal keys set
 /// equal bits; their covariance is V(|s ∩ t|), where V(n) is the variance of the estimate for n keys. For a Bloom
-/// filter V(n) = m (e^c - 1 - c) / k² with c = kn/m. Hence the variance of the intersection is V(u) + 2 V(i) - V(a) -
+/// filter V(n) = m (e^c - 1 - c) / k² with c = kn/m. Hence the variance of the intersection i is V(u) + 2 V(i) - V(a) -
 /// V(b).
 ///
 /// ```
@@ -102,8 +102,9 @@ pub(super) struct Marking {
     bits: f64,
     /// ln q, where q is the probability that one key does not set a given bit.
     ln_zero: f64,
-    /// The correlation of two given bits, first of one block, then of different blocks: the logarithm of how much more
-    /// often a key leaves both 0 than independent bits would be, and the number of such pairs.
+    /// The correlation of two bits of one block, and then of two bits of different blocks: ln(p/q), where p is the
+    /// probability that a key leaves both bits 0, and q is that probability if the bits were independent; and the
+    /// number of such pairs.
     excess: [(f64, f64); 2],
 }
 
@@ -280,7 +281,7 @@ mod tests {
 
     #[test]
     fn filters_of_blocks_do_too() {
-        // 100 blocks of 64 bits, 6 probes a key in one of them.
+        // There are 100 blocks of 64 bits, and each key has 6 probes in one of them.
         let ln = |missed: f64| 6.0 * (-missed / 64f64).ln_1p();
         check(Marking::new(6400, 100.0, ln(1.0), ln(2.0)), 600, 800, 250, |keys| {
             let mut bits = vec![false; 6400];
@@ -300,7 +301,7 @@ mod tests {
             let Estimate { value, error } = Marking::of_probes(bits, probes).cardinality(bits * 3 / 4);
             assert!((1.0..3.0).contains(&value) && (0.1..1.0).contains(&error), "{bits}: {value} ± {error}");
         }
-        // A window longer than half of the ring.
+        // This window is longer than half of the ring.
         let ring = Marking::of_windows(5, 4, 64).cardinality(4);
         assert!((ring.value - 1.0).abs() < 0.1 && ring.error > 0.1, "{ring:?}");
         // There are so many probes that the probability of missing a bit rounds to 0.
@@ -329,7 +330,7 @@ mod tests {
         let both = marking.similarity(600, 700, 1000);
         assert!(both.union.value == f64::INFINITY && both.intersection.value.is_nan() && both.jaccard.value.is_nan());
         assert!(both.a.error.is_finite() && both.intersection.error == f64::INFINITY);
-        // A filter of one bit.
+        // This filter has one bit.
         let one = Marking::new(1, 1.0, f64::NEG_INFINITY, f64::NEG_INFINITY);
         assert_eq!((one.cardinality(0).value, one.cardinality(1).value), (0.0, f64::INFINITY));
     }

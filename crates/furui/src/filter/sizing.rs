@@ -82,8 +82,8 @@ pub fn few_probes(rate: f64, keys: u64) -> (u64, u32) {
 /// To save probes, the smallest number of bits may grow by one part in this many.
 const SPARE: u64 = 200;
 
-/// The smallest number of bits with which `keys` keys have the rate `rate`, which is between 0 and 1, at `probes` probes,
-/// which are at least 1.
+/// The smallest number of bits with which `keys` keys have the rate `rate` if each key has `probes` probes. `rate` is
+/// between 0 and 1, and `probes` is at least 1.
 pub fn with_probes(probes: u32, rate: f64, keys: u64) -> u64 {
     let k = f64::from(probes);
     let ln_zero = (-rate.powf(1.0 / k)).ln_1p() / (k * keys.max(1) as f64);

@@ -28,11 +28,11 @@ const WIDTHS: [u32; 4] = [1, 2, 4, 8];
 /// rate is (1 - Z)^k with Z = (1 + 1 / (P (1/k - 1/m)))^-Max for m counters with maximum Max.
 ///
 /// Cost: no memory but the counters; k + P cache misses for each insertion, because the decrements are scattered.
-/// [`StableBloomLight`](super::StableBloomLight) has k + 1 and no more errors.
+/// [`StableBloomLight`](super::StableBloomLight) takes k + 1 cache misses, and makes no more errors.
 ///
 /// From Deng and Rafiei (SIGMOD 2006), as described in section 3.2.3 of Kubota, Ueda and Yamana. The random numbers are
 /// from SplitMix64 with a fixed seed, so that equal insertions give equal filters. The state of the generator is kept
-/// in the filter's file, so a filter that was written and read goes on with the same random numbers.
+/// in the filter's file, so a filter that was written and read continues with the same random numbers.
 ///
 /// ```
 /// use furui::filter::StableBloom;

@@ -19,7 +19,7 @@ const BITS: u32 = 2;
 /// The value to which an insertion sets a counter.
 const MAX: u8 = 3;
 
-/// A stable Bloom filter without random numbers: "was it here lately?", in fixed memory at a fixed error rate, fast.
+/// A fast stable Bloom filter without random numbers: "was it here lately?", in fixed memory at a fixed error rate.
 ///
 /// It works like [`StableBloom`](super::StableBloom), but an insertion decrements the next P counters at a cursor that
 /// goes round the table. These counters are adjacent: 32 of them are a word, 256 a vector.
@@ -34,8 +34,8 @@ const MAX: u8 = 3;
 /// rate is (1 - Z)^k with Z = e^(-2λ) (1 - e^(-λ)) / λ and λ = k/P: a counter stays above 0 for 2 to 3 rounds of the
 /// cursor.
 ///
-/// Cost: no memory but the counters; an insertion touches k cache lines and one or two at the cursor. It remembers
-/// every key for 2 rounds, that is 2 m/P insertions.
+/// Cost: no memory but the counters; an insertion touches k cache lines and one or two at the cursor. The filter
+/// remembers every key for at least 2 rounds, that is 2 m/P insertions.
 ///
 /// From Kubota, Ueda and Yamana, "Efficient Duplicated URL Detection for Web Crawlers", section 4.2. They take P from
 /// the formula for random decrement ([`stable_decrements`](super::stable_decrements)). With a cursor, 11 to 13 % fewer
@@ -72,8 +72,8 @@ impl StableBloomLight {
         Self::with_probes(counters, rate, Self::probes_for(counters, rate)?)
     }
 
-    /// A filter of `counters` counters that makes `probes` probes a key, and whose false-positive rate settles at `rate`
-    /// or just below.
+    /// A filter of `counters` counters that makes `probes` probes a key, and whose false-positive rate settles at
+    /// `rate` or just below.
     ///
     /// # Errors
     /// If `rate` is not between 0 and 1, or there is no such filter.
@@ -100,14 +100,14 @@ impl StableBloomLight {
         Ok(Self { counters, decrements, cursor: 0, hash: HashSpec::default() })
     }
 
-    /// Writes the sections of its file into another one.
+    /// Writes the sections of the filter's file into another file.
     pub(crate) fn write_sections(&self, out: &mut EnvelopeWriter<&mut dyn Write>) -> io::Result<()> {
         self.write(out)
     }
 
-    /// Takes over counters and cursor from a file that has the sections of a filter's file among others, all of them
-    /// checked by [`Envelope::verify`]. Returns false, and changes nothing, if that filter has another number of
-    /// counters, probes or decrements.
+    /// Takes over the counters and the cursor of a filter from a file that has the sections of that filter among other
+    /// sections. The caller has checked all of them by [`Envelope::verify`]. Returns false, and changes nothing, if the
+    /// filter in the file has another number of counters, probes or decrements.
     pub(crate) fn restore(&mut self, file: &impl ReadAt, envelope: &Envelope) -> Result<bool, ReadError> {
         let source = Part { file, envelope };
         let meta: [u8; META_BYTES] = source.meta()?;
@@ -157,9 +157,9 @@ impl<M> StableBloomLight<M> {
 
 impl<M: DerefMut<Target = [u8]>> StableBloomLight<M> {
     /// Inserts `keys` in order, and appends to `new` the indices in `keys` of those that were not remembered, as
-    /// [`Recent::observe_all`](super::Recent::observe_all) does. The counters of later keys are prefetched: in a filter
-    /// larger than the cache that is at least five times as fast as inserting the keys one by one. It is low level: the
-    /// caller hashes by [`hash_spec`](Self::hash_spec), which nothing checks.
+    /// [`Recent::observe_all`](crate::seen::Recent::observe_all) does. The counters of later keys are prefetched: in a filter
+    /// larger than the cache that is at least five times as fast as inserting the keys one by one. The caller must hash
+    /// keys by [`hash_spec`](Self::hash_spec); nothing checks that.
     ///
     /// # Panics
     /// If `keys` has 2³² keys or more.

@@ -27,10 +27,10 @@ use crate::format::ReadError;
 /// ```
 ///
 /// This is eq. 3 of Kubota, Ueda and Yamana ("Efficient Duplicated URL Detection for Web Crawlers"), after Deng and
-/// Rafiei (SIGMOD 2006), with the inner reciprocal that the printed formula lacks; with it the result for k = 8, 10⁻⁵,
-/// Max = 3 is the 84 of their text. The result is not rounded: the paper rounds down, the filters here round up, so
-/// that `rate` is not exceeded. All filters have `probes` ≥ 1, 0 < `rate` < 1 and `max` ≥ 1; for other values the
-/// result is meaningless.
+/// Rafiei (SIGMOD 2006), with the inner reciprocal that the printed formula lacks. With this reciprocal, the result for
+/// k = 8, a rate of 10⁻⁵ and Max = 3 is 84.7, which is the 84 of the paper's text. The result is not rounded: the paper
+/// rounds down, the filters here round up, so that `rate` is not exceeded. All filters have `probes` ≥ 1, 0 < `rate` <
+/// 1 and `max` ≥ 1; for other values the result is meaningless.
 pub fn stable_decrements(probes: u32, rate: f64, max: u8, counters: usize) -> f64 {
     let (k, m) = (f64::from(probes), counters as f64);
     let zeros = zeros_for(rate, probes);
@@ -81,9 +81,9 @@ pub(super) fn sequential_decrements(probes: u32, rate: f64, max: u8) -> f64 {
 /// at least 0.9 times as long as with the best number. (Each probe costs a cache miss, and the optimum is flat.)
 ///
 /// A key is forgotten when the first of its k counters is 0, which under sequential decrement is Max - 1 + 1/(k+1)
-/// passes of m/P insertions after the key was inserted. That gives 4 at 1 %, as in the paper, and 10 at 10⁻⁵, where
-/// with the paper's 8 keys are remembered for 10 % less time. Random decrement forgets so similarly that it uses the
-/// same rule.
+/// passes of m/P insertions after the key was inserted. That gives 4 probes at 1 %, as in the paper, and 10 probes at
+/// 10⁻⁵; with the 8 probes of the paper, keys are remembered for 10 % less time. Under random decrement keys are
+/// forgotten so similarly that the same rule is used.
 pub(super) fn lasting_probes(rate: f64, max: u8) -> u32 {
     let memory =
         |probes: u32| (f64::from(max - 1) + 1.0 / f64::from(probes + 1)) / sequential_decrements(probes, rate, max);
@@ -104,7 +104,7 @@ pub(super) fn check_stable(counters: usize, probes: u32, decrements: usize) -> R
     }
     if !(1..=counters).contains(&decrements) {
         return Err(ConfigError::OutOfRange {
-            what: "decrements of each insertion, of which more counters allow more and a coarser rate needs fewer",
+            what: "decrements of each insertion (more counters allow more, a larger rate needs fewer)",
             given: decrements as u64,
             least: 1,
             most: counters as u64,

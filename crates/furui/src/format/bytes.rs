@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use memmap2::Mmap;
 
-/// Shared bytes of an immutable file: a part of its map, or of memory. A clone is another handle to the same bytes.
-/// They live as long as the last handle, even if the file is removed.
+/// Shared bytes of an immutable file: a part of the file's map, or of memory. A clone is another handle to the same
+/// bytes. They live as long as the last handle, even if the file is removed.
 ///
 /// ```
 /// use std::sync::Arc;

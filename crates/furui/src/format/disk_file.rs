@@ -15,10 +15,10 @@ const CAN_MAP: bool = cfg!(all(target_pointer_width = "64", any(unix, windows)))
 ///
 /// # Mapped or not
 ///
-/// A look-up in a resident map costs a tenth of one through a system call. But an error of the device is then no error
-/// value: it is a signal (SIGBUS) that ends the process, as it also does if another program truncates the file. Nothing
-/// durable is lost by that. [`read_at`](ReadAt::read_at) always makes a system call, even if the file is mapped, so its
-/// errors are values. Mapped pages that were touched count as memory of the process.
+/// A look-up in a resident map costs a tenth of one through a system call. But an error of the device is then not
+/// returned as a value: it is a signal (SIGBUS) that ends the process. The signal also comes if another program
+/// truncates the file. Nothing durable is lost by that. [`read_at`](ReadAt::read_at) always makes a system call, even
+/// if the file is mapped, so its errors are values. Mapped pages that were touched count as memory of the process.
 ///
 /// ```
 /// use furui::format::{DiskFile, ReadAt};
@@ -74,8 +74,8 @@ impl DiskFile {
 
 #[expect(unsafe_code, reason = "a memory map is only as immutable as its file, which the compiler cannot see")]
 fn map_private(file: &File, offset: u64, length: usize) -> io::Result<MmapMut> {
-    // SAFETY: as for `map`; a caller that opens a file outside a store is told not to change it (`AnyFilter::open`). Writes
-    // to this map go to copies of the file's pages.
+    // SAFETY: as for `map`; a caller that opens a file outside a store is told not to change it (`AnyFilter::open`).
+    // Writes to this map go to copies of the file's pages.
     unsafe { MmapOptions::new().offset(offset).len(length).map_copy(file) }
 }
 
@@ -120,7 +120,7 @@ impl ReadAt for DiskFile {
     }
 
     fn read_at(&self, offset: u64, buf: &mut [u8]) -> io::Result<()> {
-        // This is checked first, because beyond the largest offset of the system the error would be another one.
+        // This is checked first, because for offsets beyond its maximum the system returns another error.
         match offset.checked_add(buf.len() as u64) {
             Some(end) if end <= self.length => read_exact_at(&self.file, offset, buf),
             _ => Err(io::ErrorKind::UnexpectedEof.into()),

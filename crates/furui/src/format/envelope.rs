@@ -20,7 +20,7 @@ const VERIFY_CHUNK: usize = 256 << 10;
 
 /// The envelope of a file: its kind, the hash of its keys, and where its sections lie.
 ///
-/// Opening reads and checks the header, the table and the footer, some hundred bytes. A section is checked when it is
+/// Opening reads and checks the header, the table and the footer, a few hundred bytes. A section is checked when it is
 /// read whole ([`read_section`](Self::read_section)), and all of them by [`verify`](Self::verify), which reads
 /// everything. An envelope does not hold the file: each call takes it, so that the caller decides how long it lives.
 ///
@@ -89,7 +89,8 @@ impl Envelope {
         self.seed == SeedPlace::Elsewhere
     }
 
-    /// The envelope with the seed that its file does not hold. For a file that holds its seed, this only compares.
+    /// The envelope with the seed that its file does not hold. For a file that holds its seed, this method only
+    /// compares the two seeds.
     ///
     /// # Errors
     /// [`Problem::OtherSeed`] if the file was made with another seed.
@@ -170,8 +171,8 @@ impl Envelope {
         Err(self.error(HEADER_ALGORITHM as u64, Problem::OtherHash { found: self.hash, expected }))
     }
 
-    /// Reads a whole section and checks its checksum. `limit` is the most bytes that a valid file has here; it bounds
-    /// the memory that an invalid one takes.
+    /// Reads a whole section and checks its checksum. `limit` is the maximum length of this section in a valid file; it
+    /// bounds the memory that an invalid file takes.
     ///
     /// # Errors
     /// [`ReadError::Format`] if there is no such section, or it is longer than `limit`, or damaged.
@@ -215,11 +216,12 @@ impl Envelope {
     }
 
     /// Reads and checks every byte of the file in order: sections by their checksums, padding for zeros, the envelope
-    /// again, and the checksums of regions, if the file has them. Takes 256 KiB of memory, and for the checksums of
-    /// regions 1/512 of the file's length.
+    /// again, and the checksums of regions, if the file has them. This takes 256 KiB of memory, and for the checksums
+    /// of regions 1/512 of the file's length.
     ///
     /// # Errors
-    /// [`ReadError::Format`] names the place of the damage: of padding the byte, of a section its start.
+    /// [`ReadError::Format`] with the offset of the damaged byte if it is in padding, and otherwise of the start of the
+    /// damaged section.
     pub fn verify(&self, file: &(impl ReadAt + ?Sized)) -> Result<(), ReadError> {
         let reader = Reader { file, name: &self.name };
         if reader.open()? != *self {

@@ -212,7 +212,7 @@ impl From<FormatError> for ReadError {
     }
 }
 
-/// An error of the operating system while a file was being written, with what was being done to which file.
+/// An error of the operating system while a file was being written, with the operation and the file.
 ///
 /// ```
 /// use furui::filter::Bloom;

@@ -19,7 +19,7 @@ pub(crate) struct Header {
 pub(crate) enum SeedPlace {
     /// In the file.
     File,
-    /// With those who share it. The file has its fingerprint.
+    /// With the people or programs that share the seed. The file has the seed's fingerprint.
     Elsewhere,
 }
 

@@ -150,9 +150,9 @@ impl Kind {
         matches!(self.code(), 16..64)
     }
 
-    /// True if files of this kind end with checksums of their regions, as those do that are mapped and read at random.
-    /// The pages of a run have checksums of their own, a manifest is read whole, and the parts of a filtered trie are
-    /// such files themselves.
+    /// True if files of this kind end with checksums of their regions: these are the files that are mapped and read at
+    /// random. The pages of a run have checksums of their own, a manifest is read whole, and the parts of a filtered
+    /// trie are files with checksums of regions themselves.
     pub(super) const fn has_sums(self) -> bool {
         self.is_filter() || matches!(self, Self::Trie | Self::LoudsTrie | Self::Values | Self::PolynomialBloom)
     }
@@ -257,7 +257,7 @@ impl fmt::Debug for Tag {
     }
 }
 
-/// The multiples that a section starts at.
+/// The alignment of a section: its offset is a multiple of this number of bytes.
 ///
 /// ```
 /// use std::io::Write;
@@ -298,7 +298,7 @@ impl Align {
         }
     }
 
-    /// `offset` rounded up to a multiple; `None` if that does not fit into 64 bits.
+    /// `offset` rounded up to a multiple of the alignment; `None` if that does not fit into 64 bits.
     pub(super) const fn round_up(self, offset: u64) -> Option<u64> {
         offset.checked_next_multiple_of(self.bytes() as u64)
     }
@@ -346,9 +346,9 @@ pub struct Seal {
 pub struct Section {
     /// The name of the section.
     pub tag: Tag,
-    /// The alignment of its offset.
+    /// The alignment of the section's offset.
     pub align: Align,
-    /// The offset of its first byte from the start of the file.
+    /// The offset of the section's first byte from the start of the file.
     pub offset: u64,
     /// The length of the section in bytes.
     pub length: u64,

@@ -4,7 +4,8 @@
 //! header | section | padding | section | … | padding | section table | footer
 //! ```
 //!
-//! A file is written front to back ([`EnvelopeWriter`]) and never changed. It is opened by its two ends ([`Envelope`]).
+//! A file is written front to back ([`EnvelopeWriter`]) and never changed. Opening a file reads only its beginning and
+//! its end ([`Envelope`]).
 //! docs/format.md is the normative description, and this module implements it.
 
 mod bytes;

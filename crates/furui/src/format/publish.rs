@@ -19,7 +19,7 @@ const DIGITS: usize = 8;
 /// purpose.
 const MAX_NAME_TRIES: u32 = 16;
 
-/// Who may read a new file. A file that replaces another one keeps that one's permissions.
+/// Who may read a new file. A file that replaces another one gets the permissions of the old file.
 ///
 /// ```
 /// use furui::format::{Access, WriteError, publish};
@@ -42,9 +42,9 @@ pub enum Access {
     Owner,
 }
 
-/// Writes a file atomically and durably: under a temporary name beside `path`, synced, renamed, and the directory
-/// synced. If anything fails, `path` has either its old contents or those that `write` wrote. A file that is replaced
-/// passes on its permissions, and its owner and group where the system allows that.
+/// Writes a file atomically and durably: the file is written under a temporary name beside `path`, synced and renamed,
+/// and then the directory is synced. If anything fails, `path` has either its old contents or those that `write` wrote.
+/// A file that is replaced passes on its permissions, and its owner and group where the system allows that.
 ///
 /// Each call takes a new temporary name: nobody waits for a lock, no symbolic link is followed, and the last of two
 /// writers of one `path` wins. Temporary files that killed writers of `path` left behind are removed first, so that
@@ -63,8 +63,8 @@ pub fn publish<T, E: From<WriteError>>(
     Ok(written)
 }
 
-/// Works as [`publish`] without the sync of the directory. It also returns the file, by which the caller can tell
-/// whether the name still stands for it.
+/// Works as [`publish`] without the sync of the directory. It also returns the open file, by which the caller can tell
+/// whether `path` is still a name of this file.
 pub(crate) fn replace<T, E: From<WriteError>>(
     path: &Path,
     access: Access,
@@ -83,7 +83,7 @@ pub(crate) fn replace<T, E: From<WriteError>>(
         Ok(written)
     });
     if published.is_err() {
-        // This gives room back at once. If it fails too, the next writer removes the file.
+        // This frees the space at once. If the removal fails too, the next writer removes the file.
         let _ = fs::remove_file(&temporary);
     }
     Ok((published?, file))
@@ -103,7 +103,7 @@ fn write_durably<T, E: From<WriteError>>(
 /// Creates the temporary file, empty and locked.
 fn create(path: &Path, access: Access) -> io::Result<(File, PathBuf)> {
     let mut options = File::options();
-    // A file or symbolic link that has the name already is neither followed nor opened.
+    // An existing file or symbolic link with this name is neither opened nor followed.
     options.write(true).create_new(true);
     #[cfg(unix)]
     if access == Access::Owner {
@@ -121,8 +121,8 @@ fn create(path: &Path, access: Access) -> io::Result<(File, PathBuf)> {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
             opened => opened?,
         };
-        // Just before the lock another writer may have taken this file for one of a killed writer. Where files cannot
-        // be locked, no writer does.
+        // Just before this lock, another writer may have locked or removed the file, because it took the file for one
+        // of a killed writer. Where files cannot be locked, no writer does so.
         match file.try_lock() {
             Err(TryLockError::WouldBlock) => {}
             _ if !is_still(&file, &temporary) => {}
@@ -132,8 +132,8 @@ fn create(path: &Path, access: Access) -> io::Result<(File, PathBuf)> {
     Err(io::Error::new(io::ErrorKind::AlreadyExists, "other processes take every temporary name"))
 }
 
-/// Removes the temporary files of killed writers of `path`, which nobody has locked. Files that cannot be removed do no
-/// harm.
+/// Removes the temporary files that killed writers of `path` left behind: those that nobody has locked. Files that
+/// cannot be removed do no harm.
 fn remove_left_over(path: &Path) {
     let (Some(name), Ok(entries)) = (path.file_name(), fs::read_dir(parent_of(path))) else { return };
     for entry in entries.flatten() {
@@ -202,7 +202,7 @@ pub fn create_directory(path: impl AsRef<Path>) -> Result<(), WriteError> {
     let failed = WriteError::at("cannot create", path);
     match fs::metadata(path) {
         Ok(found) if found.is_dir() => {
-            // The process that made it may have been killed before its name was durable.
+            // The process that made the directory may have been killed before the directory's name was durable.
             return sync_if_writable(parent_of(path));
         }
         Ok(_) => return Err(failed(io::ErrorKind::NotADirectory.into())),
@@ -216,8 +216,8 @@ pub fn create_directory(path: impl AsRef<Path>) -> Result<(), WriteError> {
     }
 }
 
-/// Syncs the directory that holds a file or directory, because the process that made it may have been killed before it
-/// did so.
+/// Makes the name of a file or directory durable by a sync of its parent directory. The process that created the name
+/// may have been killed before that sync.
 ///
 /// # Errors
 /// The operating system's error.

@@ -24,8 +24,8 @@ pub trait ReadAt: Send + Sync {
     /// Fills `buf` with the bytes from `offset` on.
     ///
     /// # Errors
-    /// Of kind [`UnexpectedEof`](io::ErrorKind::UnexpectedEof) if the file ends before `buf` is full; otherwise the
-    /// operating system's. What `buf` holds then is unspecified.
+    /// An error of kind [`UnexpectedEof`](io::ErrorKind::UnexpectedEof) if the file ends before `buf` is full;
+    /// otherwise the operating system's error. After an error, the contents of `buf` are unspecified.
     fn read_at(&self, offset: u64, buf: &mut [u8]) -> io::Result<()>;
 
     /// True if the file has no bytes.

@@ -14,14 +14,15 @@ const LAST_SHARE: usize = 8;
 ///
 /// ```text
 ///   root       in the footer, which was checked when the file was opened
-///   level 1    c c                     4096 bytes of a level are checked before one of their checksums is believed
+///   level 1    c c                     4096 bytes of a level are checked before a checksum in them is trusted
 ///   level 0    c c c c … c c c c …
 ///   file       ──── ──── ──── ────     4096 bytes each, checked by the process when it first reads them
 /// ```
 ///
-/// Cost: opening reads nothing. The first touch of a region reads 4 KiB, and once in 1024 regions as much of each level
-/// above. A later touch is a load and a comparison. When an eighth of the regions is left, they are checked together,
-/// so that readers need not touch any more. Memory: a bit for each 4096 bytes. Any number of threads may share it.
+/// Cost: opening reads nothing. The first touch of a region reads 4 KiB; the first touch among 1024 regions also reads
+/// 4 KiB of their checksums in level 0, and so on for each level above. A later touch is a load and a comparison. When
+/// only an eighth of the regions is unchecked, all of them are checked together, so that readers need not touch regions
+/// any more. Memory: a bit for each 4096 bytes. Any number of threads may share a value of this type.
 ///
 /// A reader touches what it reads, and continues whatever the bytes are, because decoders here are total. Then it asks
 /// [`result`](Self::result) whether everything was whole. After the first damage, that is an error for every reader of

@@ -55,8 +55,9 @@ impl<W: Write> EnvelopeWriter<W> {
         Self::begin(out, Header::new(kind, hash))
     }
 
-    /// Begins a file without the seed of its hash, which its readers must know. It has the seed's
-    /// [fingerprint](HashSpec::seed_fingerprint), to tell whether they do. The `kind` must be one of a filter.
+    /// Begins a file that does not hold the seed of its hash; its readers must know the seed. The file has the seed's
+    /// [fingerprint](HashSpec::seed_fingerprint), which tells whether a reader's seed is the right one. The `kind` must
+    /// be a kind of filter.
     ///
     /// # Errors
     /// Those of `out`.
@@ -74,16 +75,16 @@ impl<W: Write> EnvelopeWriter<W> {
         Ok(writer)
     }
 
-    /// Begins a section, which ends the one before it. Later bytes belong to it.
+    /// Ends the section before, and begins a new one, to which all later bytes belong.
     ///
     /// # Errors
     /// Those of `out`; [`InvalidInput`](io::ErrorKind::InvalidInput) if the file has a section of this tag already, or
-    /// has [`MAX_SECTIONS`].
+    /// has [`MAX_SECTIONS`] sections.
     pub fn section(&mut self, tag: Tag, align: Align) -> io::Result<()> {
         if self.sections.len() == MAX_SECTIONS || self.sections.iter().any(|section| section.tag == tag) {
             return Err(io::Error::new(
                 io::ErrorKind::InvalidInput,
-                format!("section {tag} is there already, or is one more than {MAX_SECTIONS}"),
+                format!("the file already has a section {tag}, or {MAX_SECTIONS} sections"),
             ));
         }
         self.end_section();

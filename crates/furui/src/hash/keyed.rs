@@ -6,9 +6,10 @@ use super::seed_words;
 
 /// The words that XXH3 mixes with the bytes of a key, all derived from the seed.
 ///
-/// XXH3's own seed is only added to published words. For a key of 17 to 32 bytes it then multiplies two words x xor a
-/// and y xor b, where an adversary knows a xor b with a chance of 2⁻¹⁸; exchanging the two words then gives another key
-/// with the same hash. Here all words are secret.
+/// XXH3's own seed is only added to, or subtracted from, published words. Of a key of 17 to 32 bytes, XXH3 multiplies
+/// x xor a by y xor b, where x and y are words of the key, and a and b are two of these words. An adversary can guess
+/// a xor b with a chance of 2⁻¹⁸, and so make a key in which the two factors are exchanged: it has the same hash. Here
+/// all words are secret.
 ///
 /// For keys of more than 240 bytes XXH3 adds products of 32 by 32 bits, and an adversary can make keys that collide
 /// with a chance of 2⁻³³ even if all words are secret. So longer keys are hashed in blocks of 240 bytes, and each block
@@ -53,15 +54,15 @@ impl Secret {
 mod tests {
     use super::*;
 
-    /// Keys of two words each, as bytes.
+    /// A key of four words, as bytes.
     fn key(words: [u64; 4]) -> Vec<u8> {
         words.iter().flat_map(|word| word.to_le_bytes()).collect()
     }
 
-    /// The differences that are likeliest of two words of XXH3's, one plus a seed, the other minus the seed.
+    /// The most probable values of a xor b, where a is a word of XXH3 plus a seed, and b another word minus that seed.
     ///
-    /// The sum of the two words does not depend on the seed. So the difference of one word determines that of the
-    /// other, up to borrows; where a borrow is not certain, each of the two cases holds for half of the seeds.
+    /// The sum a + b does not depend on the seed. It determines a xor b, up to the borrows of the subtraction
+    /// a = `sum` - b; where a borrow is not certain, each of the two cases holds for half of the seeds.
     fn likely_differences(sum: u64, count: usize) -> Vec<u64> {
         // The number of choices so far, whether there is a borrow, and the difference so far.
         let mut ways = vec![(0u32, 0u64, 0u64)];

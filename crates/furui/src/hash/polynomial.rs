@@ -1,11 +1,12 @@
 /// The factors of [`PolynomialHashes`]: primes near the number of letters, from the paper's 131 on.
 const PRIMES: [u64; 8] = [131, 137, 139, 149, 151, 157, 163, 167];
 
-/// The paper's own form of [`Rolling`](super::Rolling): `K` states, at most 8, each with its own prime, and no seed.
-/// Each state gives a position modulo the number of bits of a filter.
+/// The form that [`Rolling`](super::Rolling) has in its paper: `K` states, at most 8, each with its own prime, and no
+/// seed. Each state gives a position modulo the number of bits of a filter.
 ///
-/// A dictionary has filters of such hashes if its [`FilterHash`](crate::dict::FilterHash) says so. One state with double hashing is faster, takes 8 bytes instead of 8 `K` for
-/// each path of a walk, and does not confuse short keys whose bytes are larger than the primes.
+/// A dictionary has filters of such hashes if its [`FilterHash`](crate::dict::FilterHash) says so. One state with
+/// double hashing is faster, takes 8 bytes instead of 8 · `K` for each path of a walk, and does not confuse short keys
+/// whose bytes are larger than the primes.
 ///
 /// ```
 /// use furui::hash::PolynomialHashes;

@@ -42,8 +42,8 @@ pub struct Rolling {
 
 /// A state of [`Rolling`]: the value of the polynomial for the bytes so far.
 ///
-/// It is not fully reduced: it is at most 2⁶² + 2⁹, because a step then takes only a shift and an addition. Such a
-/// number times a factor below 2⁶⁰, folded, is at most 2⁶¹ + 2⁶¹ + 2⁸, and a byte adds less than 2⁸.
+/// The value is not fully reduced, so that the reduction in a step takes only a shift and an addition. It is at most
+/// 2⁶² + 2⁹: such a number times a factor below 2⁶⁰, folded, is at most 2⁶¹ + 2⁶¹ + 2⁸, and a byte adds less than 2⁸.
 ///
 /// ```
 /// use furui::hash::{Rolling, RollingState};
@@ -73,7 +73,7 @@ const BITS: u32 = 61;
 /// The number of bits of the factor and the start: one less than the prime has.
 const SEED_BITS: u32 = BITS - 1;
 
-/// Reduces x to a congruent number of at most 2⁶¹ + x / 2⁶¹, which must fit.
+/// Reduces x to a congruent number of at most 2⁶¹ + x / 2⁶¹, which must fit into 64 bits.
 #[inline(always)]
 const fn fold_wide(x: u128) -> u64 {
     (x as u64 & PRIME) + (x >> BITS) as u64
@@ -116,12 +116,12 @@ impl Rolling {
     /// The state after one more byte.
     #[inline(always)]
     pub const fn push(&self, state: RollingState, byte: u8) -> RollingState {
-        // The factor has a bit less, so that no second folding is needed.
+        // The factor has one bit less than the prime, so that no second folding is needed.
         RollingState(fold_wide(state.0 as u128 * self.powers[1] as u128) + byte as u64)
     }
 
-    /// The state after more bytes. It takes 128 at a time by the powers of the factor, because their multiplications do
-    /// not wait for each other.
+    /// The state after more bytes. They are multiplied by powers of the factor, 128 bytes at a time, because these
+    /// multiplications do not wait for each other.
     #[inline]
     pub fn push_all(&self, state: RollingState, bytes: &[u8]) -> RollingState {
         bytes.chunks(RUN).fold(state, |state, run| {
@@ -211,8 +211,8 @@ impl RollingState {
     }
 }
 
-/// A word of eight bytes that ends with the given ones, at most seven, after zeros. There is no loop, because the
-/// processor could not predict its length.
+/// A word of eight bytes that has the given bytes, at most seven, at its end, after zeros. There is no loop, because
+/// the processor could not predict its length.
 #[inline(always)]
 fn last_of_eight(bytes: &[u8]) -> u64 {
     let word = match bytes {
@@ -231,7 +231,7 @@ fn last_of_eight(bytes: &[u8]) -> u64 {
 }
 
 impl RollingRun {
-    /// How many bytes.
+    /// The number of bytes of the run.
     pub(crate) const fn len(self) -> u32 {
         self.length as u32
     }
@@ -280,7 +280,7 @@ mod tests {
 
     #[test]
     fn states_are_what_arithmetic_of_any_size_says() {
-        // The largest states and factors there can be, against remainders.
+        // The largest possible states and factors are compared with exact remainders.
         const LOOSE: u64 = (1 << 62) + (1 << 9);
         let largest = (1 << SEED_BITS) - 1;
         for factor in [largest, largest - 1, 1 << 59, 3, 0] {

@@ -3,11 +3,11 @@ use super::observed::Observed;
 use crate::error::{Error, Result};
 use crate::hash::KeyHash;
 
-/// An exact cache of the CLOCK kind: an approximation of the least recently used one in two thirds of its memory, whose
-/// hits write one bit instead of six links.
+/// An exact cache of the CLOCK kind. It approximates an LRU cache in two thirds of the memory, and a hit writes one bit
+/// instead of six links.
 ///
-/// Entries lie in a circle, and each has a mark, which a hit sets. For a new key the hand goes round: it clears the marks
-/// that it meets, and the new key takes the place of the first entry without one. A new key has no mark.
+/// Entries lie in a circle, and each has a mark, which a hit sets. For a new key the hand goes round: it clears the
+/// marks that it meets, and the new key takes the place of the first entry without a mark. A new key has no mark.
 ///
 /// ```text
 ///   entries  [ x* ][ y ][ z* ][ w ]      * marked
@@ -35,7 +35,7 @@ use crate::hash::KeyHash;
 #[derive(Clone, Debug)]
 pub struct Clock {
     keys: Vec<KeyHash>,
-    /// A byte of marks for eight entries.
+    /// The marks of the entries, one bit each.
     marks: Vec<u8>,
     capacity: usize,
     /// The entry that the hand points to.
@@ -59,7 +59,7 @@ impl Clock {
         Ok(Self { keys, marks, capacity, hand: 0, index })
     }
 
-    /// The number of keys that there is room for.
+    /// The number of keys for which there is room.
     pub fn capacity(&self) -> usize {
         self.capacity
     }
@@ -74,7 +74,7 @@ impl Clock {
         self.keys.is_empty()
     }
 
-    /// Marks `key` if it is in the cache; otherwise puts it there, in the place of another if there is no room.
+    /// Marks `key` if it is in the cache. Otherwise puts it there, in the place of another key if there is no room.
     pub fn observe(&mut self, key: KeyHash) -> Observed {
         let key_of = |number: u32| self.keys[number as usize];
         match self.index.find(key, key_of) {

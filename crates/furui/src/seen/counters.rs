@@ -14,7 +14,7 @@
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SeenCounters {
-    /// Keys observed.
+    /// The number of keys that were observed.
     pub keys: u64,
     /// The number of keys that were new.
     pub new: u64,
@@ -22,23 +22,23 @@ pub struct SeenCounters {
     pub recent_hits: u64,
     /// The number of keys for which the LRU answered. They are certainly repeats.
     pub lru_hits: u64,
-    /// Keys that the stable filter claimed to have seen and that were believed. They are repeats except for a few that
-    /// were [dropped](Self::dropped_measured).
+    /// The number of keys that the stable filter claimed to have seen, where the claim was believed. These keys are
+    /// repeats, except for a few new keys that were [dropped](Self::dropped_measured).
     pub stable_hits: u64,
     /// The number of keys that reached the exact set and were in it.
     pub set_repeats: u64,
-    /// Those of `set_repeats` that the stable filter did not know: its false negatives, and keys of earlier runs of a
-    /// store, which it never met.
+    /// The number of keys among the `set_repeats` that the stable filter did not know: its false negatives, and keys
+    /// that the store had before, which the filter never met.
     pub stable_forgotten: u64,
-    /// The claims of the stable filter that were checked against the exact set instead of being believed: one in
-    /// [`AUDIT`](Self::AUDIT).
+    /// The number of claims of the stable filter that were checked against the exact set instead of being believed: one
+    /// in [`AUDIT`](Self::AUDIT).
     pub audited: u64,
-    /// Those of `audited` that were wrong: false positives, which were not dropped.
+    /// The number of `audited` claims that were wrong: false positives, whose keys were not dropped.
     pub audited_false: u64,
 }
 
 impl SeenCounters {
-    /// The number of claims of the stable filter of which one is checked.
+    /// One claim of the stable filter in this many is checked.
     pub const AUDIT: u64 = 32;
 
     /// The number of keys that were repeats, or were dropped as repeats.
@@ -46,8 +46,8 @@ impl SeenCounters {
         self.keys - self.new
     }
 
-    /// An estimate of how many new keys were dropped: the share of the audited claims that was wrong, times the claims
-    /// that were believed.
+    /// An estimate of how many new keys were dropped: the share of the audited claims that was wrong, times the number
+    /// of claims that were believed.
     pub fn dropped_measured(&self) -> f64 {
         if self.audited == 0 {
             return 0.0;
@@ -55,9 +55,9 @@ impl SeenCounters {
         self.audited_false as f64 / self.audited as f64 * self.stable_hits as f64
     }
 
-    /// The number of new keys that a filter with this false-positive rate is expected to drop. It claims to know that
-    /// share of the new keys, and all its claims but the audited ones are believed; the other new keys come through. A
-    /// filter begins empty and reaches its rate after some rounds; until then it drops fewer.
+    /// The number of new keys that a filter with this false-positive rate is expected to drop. The filter claims to
+    /// know that share of the new keys, and all its claims but the audited ones are believed; the other new keys come
+    /// through. A filter begins empty and takes some time to reach its rate; until then it drops fewer keys.
     pub fn dropped_expected(&self, rate: f64) -> f64 {
         let believed = rate * (1.0 - 1.0 / Self::AUDIT as f64);
         self.new as f64 * believed / (1.0 - believed)

@@ -6,11 +6,11 @@ use crate::hash::KeyHash;
 /// The maximum number of keys of an exact cache.
 pub(super) const MAX_CAPACITY: usize = 1 << 30;
 
-/// The bytes of the slots for a key, 1.25 of 4 each, rounded up.
+/// The bytes of the slots for a key: 1.25 slots of 4 bytes each.
 pub(super) const SLOT_BYTES: usize = 5;
 
-/// A hash table with linear probing from keys to the numbers of the entries that hold them. The keys themselves are with
-/// the entries: the methods take a function from the number of an entry to its key.
+/// A hash table with linear probing that maps keys to the numbers of their entries. The keys themselves are in the
+/// entries, so the methods take a function from the number of an entry to its key.
 #[derive(Clone, Debug)]
 pub(super) struct Index {
     /// The number of an entry plus 1, or 0 in an empty slot.
@@ -34,7 +34,7 @@ impl Index {
         Ok((Self { slots }, entries))
     }
 
-    /// The number of the entry of `key`, or as an error the empty slot where the search ended.
+    /// The number of the entry of `key`. If there is none, the error is the empty slot where the search ended.
     pub(super) fn find(&self, key: KeyHash, key_of: impl Fn(u32) -> KeyHash) -> std::result::Result<u32, usize> {
         let mut slot = self.home(key);
         loop {
@@ -83,7 +83,7 @@ impl Index {
         self.slots[gap] = 0;
     }
 
-    /// The slot where the search for a key begins. It grows with the hash.
+    /// The slot where the search for a key begins. Keys with greater hashes begin at the same or later slots.
     fn home(&self, key: KeyHash) -> usize {
         scale(key.get(), self.slots.len())
     }

@@ -1,5 +1,6 @@
-//! The file `TIERS` of a store: the paper's tiers as the last run left them. docs/format.md describes its bytes, and
-//! says why restored tiers never make a set drop a larger share of the new keys than the rate of the stable filter.
+//! The file `TIERS` of a store: the paper's tiers as the last process left them. docs/format.md describes the bytes of
+//! the file, and says why restored tiers never make a set drop a larger share of the new keys than the rate of the
+//! stable filter.
 
 use std::io::{self, Write};
 
@@ -32,23 +33,25 @@ use crate::store::{Manifest, Storage, TIERS};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Start {
-    /// Empty: the store kept no tiers, or the cache is not [`Cache::LruStable`](super::Cache::LruStable), whose tiers
-    /// alone are kept.
+    /// Empty: the store kept no tiers, or the cache is not [`Cache::LruStable`](super::Cache::LruStable), the only
+    /// cache whose tiers are kept.
     Empty,
-    /// Empty: the tiers that the store kept belong to another state of the set, because a run was killed, or the set was
-    /// changed without them.
+    /// Empty: the tiers that the store kept belong to another state of the set, because a process was killed, or the
+    /// set was changed without its tiers.
     Outdated,
-    /// With the keys of the exact cache. The filter is empty, because that of the store has another number of counters,
-    /// probes or decrements.
+    /// With the kept keys in the exact cache. The filter is empty, because the kept filter has another number of
+    /// counters, probes or decrements.
     Keys,
-    /// As the last run left them.
+    /// With all that the last process kept.
     Whole,
 }
 
-/// The sections before those of the filter.
+/// The section that names the state of the set, and describes the exact cache.
 const HEAD: Tag = Tag::new(*b"HEAD");
 const HEAD_LEN: usize = 32;
+/// The section of the keys in the exact cache.
 const KEYS: Tag = Tag::new(*b"KEYS");
+/// The sections of the filter.
 const FILTER: [Tag; 2] = [Tag::new(*b"META"), Tag::new(*b"BITS")];
 const KEY_LEN: u64 = 8;
 /// The bytes of keys that are read or written at a time.
@@ -76,7 +79,7 @@ impl Head {
         head
     }
 
-    /// `None` if a field cannot be.
+    /// `None` if a field is invalid.
     fn decode(head: &[u8]) -> Option<Self> {
         let head: &[u8; HEAD_LEN] = head.try_into().ok()?;
         let replacement = match head[12..16] {
@@ -89,8 +92,8 @@ impl Head {
         fits.then(|| Self { generation: u64_at(head, 0), mark: u32_at(head, 8), replacement, keys, capacity })
     }
 
-    /// True if the set of this manifest has all keys that the tiers know: those that it had when they were written, and
-    /// perhaps more. Merging draws no other mark, and brings no keys.
+    /// True if the set with this manifest has all keys that the tiers know: the keys that the set had when the tiers
+    /// were written, and perhaps more. A merge alone draws no other mark, and adds no keys.
     pub(super) fn belongs_to(&self, manifest: &Manifest) -> bool {
         self.mark == manifest.journal && self.generation <= manifest.generation()
     }
@@ -118,14 +121,15 @@ pub(super) fn open<S: Storage>(storage: &S) -> Result<Option<Kept<S::File>>> {
     let at = envelope.section(HEAD)?.offset;
     let invalid = |what| envelope.error(at, Problem::Invalid(what));
     let head = Head::decode(&envelope.read_section(&file, HEAD, HEAD_LEN)?);
-    let head = head.ok_or_else(|| invalid("no exact cache is as the section HEAD says"))?;
+    let head = head.ok_or_else(|| invalid("the section HEAD is invalid"))?;
     if envelope.section(KEYS)?.length != head.keys * KEY_LEN {
         return Err(invalid("the number of keys does not fit their section").into());
     }
     Ok(Some(Kept { file, envelope, head }))
 }
 
-/// Writes the tiers of a set whose keys are all in the runs of `manifest`, in place of those before.
+/// Writes the tiers of a set, in place of the tiers that the store has. All keys of the set are in the runs of
+/// `manifest`.
 pub(super) fn save(tiers: &Stable, manifest: &Manifest, storage: &impl Storage) -> Result<()> {
     let path = storage.path(TIERS);
     let head = Head {
@@ -174,7 +178,7 @@ pub(super) fn restore(tiers: &mut Stable, manifest: &Manifest, storage: &impl St
         file.read_at(place.offset + offset, bytes)
             .map_err(|source| ReadError::Io { file: envelope.name().to_owned(), source })?;
         for key in bytes.chunks_exact(KEY_LEN as usize) {
-            // If there is less room than there was, the oldest keys go into the filter, as in a run.
+            // If the cache has less room than it had, the oldest keys are evicted into the filter, as always.
             if let Observed::Miss { evicted: Some(evicted) } = tiers.front.observe(KeyHash::new(u64_at(key, 0))) {
                 tiers.filter.insert_hash(evicted).expect("a stable filter is never full");
             }

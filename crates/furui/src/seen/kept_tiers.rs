@@ -5,7 +5,7 @@ use crate::filter::StableBloomLight;
 use crate::store::Storage;
 use crate::store::cascade::Cascade;
 
-/// What a store keeps of the tiers of its last run: an exact cache and a stable filter, in the file `TIERS`.
+/// The tiers that a store keeps in the file `TIERS`, as the last process left them: an exact cache and a stable filter.
 ///
 /// ```
 /// use furui::seen::{Cache, KeptTiers, Seen, SeenOptions};
@@ -23,27 +23,28 @@ use crate::store::cascade::Cascade;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct KeptTiers {
-    /// The keys that the exact cache has.
+    /// The number of keys in the exact cache.
     pub keys: u64,
-    /// The keys that the exact cache had room for.
+    /// The number of keys for which the exact cache had room.
     pub capacity: u64,
-    /// How the exact cache chose the key that it evicted.
+    /// How the exact cache chose the keys that it evicted.
     pub replacement: Replacement,
-    /// The counters of the stable filter (m).
+    /// The number of counters of the stable filter (m).
     pub counters: u64,
-    /// The counters of a key (k).
+    /// The number of counters of a key (k).
     pub probes: u32,
-    /// The counters that an insertion decrements (P).
+    /// The number of counters that an insertion decrements (P).
     pub decrements: u64,
     /// The share of counters that are above 0, from 0 to 1.
     pub filled: f64,
-    /// True if the next run of these sizes begins with these tiers; false if the set was changed without them.
+    /// True if the next [`Seen`](super::Seen) with tiers of these sizes begins with these tiers; false if the set was
+    /// changed without them.
     pub is_current: bool,
 }
 
 impl KeptTiers {
     /// Reads and checks the tiers that the storage of a set keeps; `None` if there are none. Cost: the whole file is
-    /// read, and the memory of its filter is taken meanwhile.
+    /// read, and its filter is in memory meanwhile.
     ///
     /// # Errors
     /// [`Error::Format`](crate::Error::Format) if the file is damaged; [`Error::Io`](crate::Error::Io).

@@ -15,8 +15,7 @@ use crate::hash::KeyHash;
 ///   newest -> 1 <-> 0 <-> 2 <- oldest    y x z: the next new key takes the place of z
 /// ```
 ///
-/// It is low level, a part of [`Seen`](super::Seen): it knows keys by bare hashes, and nothing checks that all were made
-/// in one way.
+/// It is low level, a part of [`Seen`](super::Seen): it takes bare hashes, and nothing checks how the caller made them.
 ///
 /// Cost: at most 21 bytes for each entry (16, and 1.25 table slots of 4); about three cache misses for each
 /// observation, O(1).

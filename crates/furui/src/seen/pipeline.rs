@@ -25,7 +25,7 @@ use crate::store::{Directory, Storage, TIERS};
 /// a small cache answers for keys that are repeated soon, so that the exact set is asked less often. Differences from
 /// the paper: the set is a [`Cascade`], whose first level is in RAM, and batches are looked up together, sorted by
 /// hash. The default cache is a flat table of whole hashes, which drops nothing, and takes 1 ns a key on a crawl where
-/// LRU and stable filter take 12 to 34 ns. For the same number of misses it needs more memory than they do at 1 %, and
+/// LRU and stable filter take 12 to 34 ns. For the same number of misses it needs more memory than both at 1 %, and
 /// up to 6 times that of an LRU alone. The paper's own tiers are [`Cache::LruStable`], with two differences: keys pass
 /// them in rounds of 256, so that an evicted key reaches the filter at the end of its round; and one claim of the
 /// filter in 32 is checked instead of believed, which measures its errors. [`TierSizes::PAPER`] has the paper's sizes.
@@ -84,7 +84,7 @@ pub struct Seen<S: Storage = Directory> {
     /// The generation of the manifest that the set was opened with.
     opened: u64,
     counters: SeenCounters,
-    /// The keys of the current batch that the cache does not know: their indices in the batch.
+    /// The indices in the current batch of the keys that the cache does not know.
     misses: Vec<u32>,
     keys: Vec<KeyHash>,
     /// The keys of `misses` that were looked up in the stable filter.
@@ -95,7 +95,7 @@ pub struct Seen<S: Storage = Directory> {
     verdicts: Vec<Verdict>,
 }
 
-/// The number of keys that [`Seen::extend`] takes together.
+/// The number of keys in a batch of [`Seen::extend`].
 const EXTEND_BATCH: usize = 4096;
 
 /// The options of a [`Seen`].
@@ -113,8 +113,8 @@ const EXTEND_BATCH: usize = 4096;
 pub struct SeenOptions {
     /// The cache in front of the exact set.
     pub cache: Cache,
-    /// The sizes of [`Cache::Lru`] and [`Cache::LruStable`]. What is given is kept, whatever the memory; together they
-    /// may take at most 7 / 8 of it.
+    /// The sizes of [`Cache::Lru`] and [`Cache::LruStable`]. Given sizes do not depend on the memory, but the tiers
+    /// together may take at most 7 / 8 of it.
     pub sizes: TierSizes,
     /// The memory for the set and the cache in bytes, at least [`CascadeOptions::MIN_MEMORY`]. Keys that do not fit go
     /// to storage.
@@ -131,7 +131,7 @@ pub struct SeenOptions {
 }
 
 impl Default for SeenOptions {
-    /// The recent cache, 256 MiB, whatever hash the store has, and no journal.
+    /// The recent cache, 256 MiB, the hash of the existing store, and no journal.
     fn default() -> Self {
         Self {
             cache: Cache::Recent,
@@ -169,12 +169,12 @@ impl Seen {
 }
 
 impl<S: Storage> Seen<S> {
-    /// Opens the set that `storage` holds, or an empty one. An empty one is not written before the first
-    /// [`sync`](Self::sync), or before it outgrows its memory.
+    /// Opens the set that `storage` holds, or an empty one. An empty set is written at the first [`sync`](Self::sync),
+    /// or when it outgrows its memory.
     ///
     /// # Errors
-    /// [`Error::Format`](crate::Error::Format) if a file is damaged, missing, of a newer version, or hashed otherwise;
-    /// [`Error::Store`](crate::Error::Store) if the storage holds a store of another kind; another
+    /// [`Error::Format`](crate::Error::Format) if a file is damaged, missing, of a newer version, or hashed by another
+    /// spec; [`Error::Store`](crate::Error::Store) if the storage holds a store of another kind; another
     /// [`Error`](crate::Error) if the options are invalid, or the storage fails.
     pub fn open_with(storage: S, options: SeenOptions) -> Result<Self> {
         let options = SeenOptions { memory: options.memory.max(CascadeOptions::MIN_MEMORY), ..options };
@@ -214,7 +214,7 @@ impl<S: Storage> Seen<S> {
 
     /// Records a key. True if it is new.
     ///
-    /// Cost: where the set is on storage, much more for a key alone than for one of a batch; [`extend`](Self::extend) and
+    /// Cost: if the set is on storage, a single key costs much more than a key of a batch; [`extend`](Self::extend) and
     /// [`observe_all`](Self::observe_all) take batches.
     ///
     /// # Errors
@@ -228,7 +228,7 @@ impl<S: Storage> Seen<S> {
         Ok(self.verdicts[0] == Verdict::New)
     }
 
-    /// True if a key was recorded before. The key is not recorded by this.
+    /// True if a key was recorded before. This does not record the key.
     ///
     /// # Errors
     /// Those of [`observe_all`](Self::observe_all).
@@ -236,7 +236,7 @@ impl<S: Storage> Seen<S> {
         self.set.contains(self.hasher.hash(key.as_ref()))
     }
 
-    /// Records keys, and returns how many of them are new. It takes them in batches, and so faster than
+    /// Records keys, and returns how many of them are new. It works in batches, and so is faster than
     /// [`insert`](Self::insert). It is not an [`Extend`], because it can fail.
     ///
     /// # Errors
@@ -259,7 +259,7 @@ impl<S: Storage> Seen<S> {
     /// `verdicts` is cleared first.
     ///
     /// Keys of earlier calls may become durable during a call, but keys of the call itself do not. So a caller that has
-    /// written out what earlier calls said is new loses nothing when it is killed.
+    /// written out the keys that earlier calls reported as new loses nothing when it is killed.
     ///
     /// # Errors
     /// [`Error::Mismatch`](crate::Error::Mismatch) if the keys were hashed by another spec than
@@ -270,9 +270,9 @@ impl<S: Storage> Seen<S> {
     }
 
     /// Works as [`observe_all`](Self::observe_all), but with [`Cache::LruStable`] the exact set answers for the keys at the
-    /// indices for which `is_protected` is true, so that none of them is dropped. They are the paper's important pages.
-    /// Cost: protected keys are looked up in the set even if the LRU has them, because it may have them from a time
-    /// when they were not protected, and were dropped.
+    /// indices for which `is_protected` is true, so that none of them is dropped. Protected keys are the paper's
+    /// important pages. Cost: a protected key is looked up in the set even if the LRU has it, because the LRU may have
+    /// it from a time when it was not protected, and was dropped.
     ///
     /// # Errors
     /// Those of [`observe_all`](Self::observe_all).
@@ -334,7 +334,8 @@ impl<S: Storage> Seen<S> {
     }
 
     /// Makes durable the first `keys` of the new keys that are not durable yet, in the order in which they came. It is
-    /// for a caller that knows how many of them have reached their reader. Without a journal all become durable.
+    /// for a caller that knows how many of these keys have reached the reader of its output. Without a journal, all
+    /// keys become durable.
     ///
     /// # Errors
     /// Those of [`sync`](Self::sync).
@@ -347,9 +348,9 @@ impl<S: Storage> Seen<S> {
         self.set.unsynced()
     }
 
-    /// Makes every recorded key durable in a run, which takes less room than a journal and is not read when the set is opened.
-    /// It is for the end of a stream: with [`Cache::LruStable`] it also writes the tiers, so that the next
-    /// [`Seen`] of these sizes begins with what this one remembers.
+    /// Makes every recorded key durable in a run, which takes less room than a journal and is not read when the set is
+    /// opened. Call it at the end of a stream: with [`Cache::LruStable`] it also writes the tiers, so that the next
+    /// [`Seen`] with tiers of these sizes begins with the keys that this one remembers.
     ///
     /// # Errors
     /// Those of [`sync`](Self::sync).
@@ -359,19 +360,20 @@ impl<S: Storage> Seen<S> {
         match &self.tiers {
             Tiers::LruStable(_) if !changed && self.counters.keys == 0 && self.start == Start::Whole => {}
             Tiers::LruStable(tiers) => kept::save(tiers, self.set.manifest(), self.set.storage())?,
-            // They belong to a state that is gone. If this fails, the next opening finds that out.
+            // The file `TIERS` belongs to a state that is gone. If it cannot be removed, the next opening finds out
+            // that it is outdated.
             _ if changed => _ = self.set.storage().remove(TIERS),
             _ => {}
         }
         Ok(())
     }
 
-    /// How the tiers began: [`Start::Whole`] if as an earlier [`publish`](Self::publish) left them.
+    /// How the tiers began. [`Start::Whole`] means as an earlier [`publish`](Self::publish) left them.
     pub fn start(&self) -> Start {
         self.start
     }
 
-    /// The false-positive rate at which the stable filter settles. `None` if there is none.
+    /// The false-positive rate at which the stable filter settles. `None` if there is no stable filter.
     pub fn stable_rate(&self) -> Option<f64> {
         match &self.tiers {
             Tiers::LruStable(tiers) => Some(tiers.filter.stable_rate()),
@@ -379,12 +381,12 @@ impl<S: Storage> Seen<S> {
         }
     }
 
-    /// What happened to the keys since the set was opened.
+    /// The numbers of keys since the set was opened, by the tier that answered for them.
     pub fn counters(&self) -> &SeenCounters {
         &self.counters
     }
 
-    /// The options with which the pipeline was opened.
+    /// The options with which the set was opened.
     pub fn options(&self) -> &SeenOptions {
         &self.options
     }

@@ -5,10 +5,10 @@ use crate::hash::{HashSpec, KeyHash};
 
 /// The prefetch distance, in keys.
 const AHEAD: usize = 16;
-/// Arrays of at most this many bytes are in a near cache, and are not prefetched.
+/// Arrays of at most this many bytes stay in the caches of a processor core, and are not prefetched.
 const NEAR_BYTES: usize = 1 << 20;
 
-/// The recently seen keys, in one array: "was it here a moment ago?"
+/// The recently seen keys, in one array. It answers the question "was this key here a moment ago?"
 ///
 /// The upper part of a key's hash selects a set of `WAYS` adjacent slots, and the lower part is the key's tag. A key is
 /// remembered if its tag is in its set. The newest tag is in front, and a tag that is pushed off the end is forgotten.
@@ -24,9 +24,9 @@ const NEAR_BYTES: usize = 1 << 20;
 /// probability c/2^b for tags of b bits, at most `WAYS`/2^b.
 ///
 /// Cost: one tag a key, no pointers. An observation touches one cache line, or two if the set lies in two lines, and
-/// takes 1 ns with 1 way, 2 with 4, 4 with 8. With 1 way, a key is forgotten as soon as another one needs its slot: of
-/// the links of a crawl, 11.9 % passed 1024 entries with 1 way, 7.7 % with 4 ways and 6.1 % with 8. So take 1 way if
-/// the next step for a key that passes takes tens of nanoseconds, and 4 ways if it reads storage.
+/// takes 1 ns with 1 way, 2 ns with 4 ways, and 4 ns with 8. With 1 way, a key is forgotten as soon as another one
+/// needs its slot: of the links of a crawl, 11.9 % passed 1024 entries with 1 way, 7.7 % with 4 ways and 6.1 % with 8.
+/// So take 1 way if the next step for a key that passes takes tens of nanoseconds, and 4 ways if it reads storage.
 ///
 /// It replaces the LRU list and the stable filter of Kubota, Ueda and Yamana (section 4.3). To let as few keys of that
 /// crawl pass as an LRU of 21 bytes an entry does, `u16` tags with 8 ways take at least 77 % less memory than the LRU,
@@ -143,7 +143,7 @@ impl<T: RecentTag, const WAYS: usize> Recent<T, WAYS> {
         self.sets.len() * WAYS
     }
 
-    /// Makes `key` the newest of its set. True if it was there already.
+    /// Makes `key` the newest of its set. True if the set had it already.
     #[inline]
     pub fn observe(&mut self, key: KeyHash) -> bool {
         let set = scale(key.get(), self.sets.len());
@@ -209,7 +209,7 @@ impl<T: RecentTag, const WAYS: usize> Filter for Recent<T, WAYS> {
     }
 
     /// The rate c/2^b, where a set holds c tags of b bits on average. If tag and set together have more bits than the
-    /// hash, it is the number of remembered keys divided by 2⁶⁴. Cost: one pass over the array.
+    /// hash, the rate is the number of remembered keys divided by 2⁶⁴. Cost: one pass over the array.
     fn false_positive_rate(&self) -> f64 {
         let a_tag = 2f64.powi(-(T::BITS as i32)) / self.sets.len() as f64;
         self.occupied() as f64 * a_tag.max(2f64.powi(-64))

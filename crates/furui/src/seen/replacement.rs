@@ -77,7 +77,7 @@ impl Front {
         }
     }
 
-    /// Calls `work` with the keys, in the order in which they would be evicted.
+    /// Calls `work` with the keys, in the order in which they would be evicted. The marks of a [`Clock`] do not count.
     pub(super) fn for_each<E>(
         &self,
         work: impl FnMut(KeyHash) -> std::result::Result<(), E>,

@@ -3,8 +3,8 @@ use super::replacement::Replacement;
 use crate::error::Result;
 use crate::filter::{ConfigError, StableBloomLight};
 
-/// The sizes of the tiers of [`Cache::Lru`](super::Cache::Lru) and [`Cache::LruStable`](super::Cache::LruStable). What is
-/// `None` follows from the memory and the rate.
+/// The sizes of the tiers of [`Cache::Lru`](super::Cache::Lru) and [`Cache::LruStable`](super::Cache::LruStable). A
+/// size that is `None` follows from the memory and the rate.
 ///
 /// ```
 /// use furui::seen::{Cache, Seen, SeenOptions, TierSizes};
@@ -19,14 +19,18 @@ use crate::filter::{ConfigError, StableBloomLight};
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TierSizes {
-    /// The entries of the exact cache, at least 256. By default they take an eighth of the memory, and are at most 2²⁰.
+    /// The number of entries of the exact cache, at least 256. By default, entries take an eighth of the memory, and
+    /// there are at most 2²⁰.
     pub lru: Option<usize>,
-    /// The counters of the stable filter (m). By default they take a quarter of the memory, and are at most 2³⁰.
+    /// The number of counters of the stable filter (m). By default, counters take a quarter of the memory, and there
+    /// are at most 2³⁰.
     pub counters: Option<usize>,
-    /// The counters of a key (k). By default as many as the rate needs for keys to be remembered for long: 4 at 1 %.
+    /// The number of counters of a key (k). By default, the number with which keys are remembered for long at the rate:
+    /// 4 at 1 %.
     pub probes: Option<u32>,
-    /// The counters that an insertion decrements (P). By default as many as the rate needs. If they are given, the
-    /// filter's rate follows from `probes` and `decrements`, whatever rate the cache has.
+    /// The number of counters that an insertion decrements (P). By default, the number that the rate needs. If this
+    /// number is given, the filter's rate follows from `probes` and `decrements`, and the rate of the cache does not
+    /// count.
     pub decrements: Option<usize>,
     /// How the exact cache chooses the key that it evicts.
     pub replacement: Replacement,
@@ -41,7 +45,7 @@ const MOST_SHARE: (u64, u64) = (7, 8);
 
 impl TierSizes {
     /// The sizes of Kubota, Ueda and Yamana (sections 4.1.3 and 5.3): an LRU of 2²⁰ entries, 2³⁰ counters, k = 8 and
-    /// P = 84, which is their eq. 3 for 0.001 %, rounded down. They take 277 MiB.
+    /// P = 84, which is the value of their eq. 3 for a rate of 0.001 %, rounded down. The tiers take 277 MiB.
     pub const PAPER: Self = Self {
         lru: Some(1 << 20),
         counters: Some(1 << 30),
@@ -50,7 +54,7 @@ impl TierSizes {
         replacement: Replacement::Lru,
     };
 
-    /// The entries of the exact cache of a set with so much memory.
+    /// The number of entries of the exact cache in a set with this much memory.
     pub(super) fn entries(&self, memory: u64, least: usize) -> Result<usize> {
         let share = memory / 8 / self.replacement.key_bytes() as u64;
         let entries = self.lru.unwrap_or_else(|| share.clamp(least as u64, LRU_KEYS) as usize);
@@ -61,7 +65,7 @@ impl TierSizes {
         Ok(entries)
     }
 
-    /// The counters of the stable filter of a set with so much memory: there are four in a byte.
+    /// The number of counters of the stable filter in a set with this much memory. A byte holds four counters.
     pub(super) fn counters(&self, memory: u64) -> usize {
         self.counters.unwrap_or(memory.min(STABLE_COUNTERS) as usize)
     }
@@ -75,7 +79,7 @@ impl TierSizes {
         })
     }
 
-    /// Checks that tiers of so many bytes leave memory for the set.
+    /// Checks that tiers of this many bytes leave memory for the set.
     pub(super) fn check(bytes: u64, memory: u64) -> Result<()> {
         let (part, whole) = MOST_SHARE;
         let most = memory / whole * part;

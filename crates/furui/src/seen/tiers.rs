@@ -24,7 +24,8 @@ use crate::hash::KeyHash;
 pub enum Cache {
     /// A flat table of the latest hashes. It compares whole hashes, so it drops nothing.
     Recent,
-    /// A cache that evicts the least recently used key, or one by [`Replacement`](super::Replacement). It drops nothing.
+    /// A cache that evicts the least recently used key, unless [`TierSizes::replacement`] names another way to choose
+    /// the key. It drops nothing.
     Lru,
     /// Kubota, Ueda and Yamana's tiers: an LRU whose evicted keys feed a Stable Bloom Filter Light. A key that the
     /// filter claims to know is taken for a repeat. The filter is wrong about the share `rate` of the new keys, and
@@ -37,12 +38,12 @@ pub enum Cache {
     None,
 }
 
-/// The number of keys of a recent cache in front of a set in RAM: 256 KiB, which stay in the second-level cache. More
-/// hits would not pay for slower probes.
+/// The number of keys of a recent cache in front of a set in RAM: 256 KiB, which stay in the second-level cache. With
+/// more keys, the additional hits would save less than the slower probes cost.
 const RECENT_KEYS: u64 = 1 << 15;
 /// The number of keys of a recent cache in front of a set on storage: 2 MiB, because a hit saves more there.
 const RECENT_KEYS_STORAGE: u64 = 1 << 18;
-/// A recent cache takes at most one part in this many of the memory.
+/// A recent cache takes at most 1 / `RECENT_SHARE` of the memory.
 const RECENT_SHARE: u64 = 32;
 /// The minimum number of keys of a recent cache.
 const RECENT_LEAST: u64 = 1 << 10;
@@ -72,7 +73,8 @@ pub(super) struct Stable {
 
 impl Tiers {
     /// Tiers that take a share of `memory` bytes, unless `sizes` says otherwise: a thirty-second for the recent cache, an
-    /// eighth for the LRU, a quarter for the stable filter. Also returns the most bytes of RAM that they take.
+    /// eighth for the LRU, a quarter for the stable filter. Also returns the maximum number of bytes of RAM that they
+    /// take.
     pub(super) fn new(cache: Cache, sizes: &TierSizes, memory: u64) -> Result<(Self, u64)> {
         let entries = sizes.entries(memory, ROUND)?;
         let front_bytes = (entries as u64).saturating_mul(sizes.replacement.key_bytes() as u64);
@@ -108,7 +110,7 @@ impl Tiers {
     }
 
     /// Looks up a batch and records it. Appends to `misses` the indices of the keys that must be looked up in the exact
-    /// set, and to `asked` those of these keys that were looked up in the stable filter.
+    /// set, and to `asked` those among these keys that were also looked up in the stable filter.
     pub(super) fn filter(
         &mut self,
         keys: &[KeyHash],
@@ -135,7 +137,8 @@ impl Tiers {
                         if let Observed::Miss { evicted: Some(evicted) } = observed {
                             round.evicted.push(evicted);
                         }
-                        // The front also has keys that the filter dropped, so a protected key passes it too.
+                        // The front also has keys that were dropped, so a protected key goes on to the exact set even
+                        // if the front has it.
                         if is_protected(i as usize) {
                             misses.push(i);
                         } else if observed == Observed::Hit {
@@ -157,14 +160,15 @@ impl Tiers {
 /// overlap, and so do those of its insertions. An evicted key reaches the filter at the end of its round.
 #[derive(Default)]
 pub(super) struct Round {
-    /// The keys that missed the LRU and that the filter may claim, with their indices in the batch.
+    /// The keys that missed the LRU and are not protected, with their indices in the batch. The filter is asked for
+    /// them.
     missed: Vec<(u32, KeyHash)>,
     evicted: Vec<KeyHash>,
     keys: Vec<KeyHash>,
     claims: Vec<bool>,
 }
 
-/// The maximum number of keys of a round, which is less than any LRU holds.
+/// The maximum number of keys of a round. Every LRU has room for at least as many.
 const ROUND: usize = 256;
 
 impl Round {
@@ -190,7 +194,7 @@ impl Round {
     }
 }
 
-/// The number of keys of a recent cache that has at most `most`.
+/// The number of keys of a recent cache for a set with this much memory, at most `most`.
 fn recent_keys(most: u64, memory: u64) -> u64 {
     (memory / RECENT_SHARE / size_of::<u64>() as u64).clamp(RECENT_LEAST, most)
 }

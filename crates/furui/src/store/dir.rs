@@ -23,9 +23,9 @@ const LOCK: &str = "LOCK";
 /// stays readable when it is removed. (Windows does not remove or replace a file while it is mapped: there, drop all
 /// handles before a writer starts.)
 ///
-/// The operating system holds the lock, on the file `LOCK`. It ends with the process in any case, and there is nothing
-/// to clean up. If `LOCK` is removed while a writer runs, or another process replaces the manifest, the writer notices
-/// it before its next change, and stops.
+/// The lock is a lock of the operating system on the file `LOCK`. It ends with the process in any case, and there is
+/// nothing to clean up. If `LOCK` is removed while a writer runs, or another process replaces the manifest, the writer
+/// notices that before its next change, and stops.
 ///
 /// ```
 /// use furui::Error;
@@ -66,8 +66,8 @@ impl Directory {
         create_directory(&path)?;
         refuse_foreign(&path)?;
         let lock = lock(&path)?;
-        // The last writer may have been killed between a rename and its sync. Everything that this process believes and
-        // acts upon must survive a power cut.
+        // The last writer may have been killed between a rename and its sync. Everything that this process reads and
+        // acts on must survive a power cut.
         sync_directory(&path)?;
         let directory = Self { path, mapped: true, lock: Some(lock), manifest: Mutex::default() };
         for name in directory.names()?.iter().filter(|name| name.ends_with(TEMPORARY)) {
@@ -102,7 +102,7 @@ impl Directory {
     /// The manifest of the store that the directory holds.
     ///
     /// # Errors
-    /// [`Error::Store`] if it holds none, or none yet; those of [`Manifest::load`].
+    /// [`Error::Store`] if the directory holds no manifest, or no manifest yet; those of [`Manifest::load`].
     pub fn manifest(&self) -> Result<Manifest> {
         Manifest::load(self)?.ok_or_else(|| self.has_no_manifest())
     }
@@ -120,7 +120,7 @@ impl Directory {
         for entry in fs::read_dir(&self.path).map_err(&error)? {
             let entry = entry.map_err(&error)?;
             let is_file = match entry.file_type() {
-                // A writer has removed it since the directory was read.
+                // A writer has removed the file since the directory was read.
                 Err(gone) if gone.kind() == io::ErrorKind::NotFound => continue,
                 kind => kind.map_err(&error)?.is_file(),
             };
@@ -162,9 +162,10 @@ impl Storage for Directory {
         let file = File::open(&path).map_err(&failed);
         if name == MANIFEST {
             let mut last = self.last_manifest();
-            // The caller may use what it reads here, such as numbers that were given, so a power cut must not undo it.
-            // The writer may not have synced yet, or may have been killed before. A manifest that was replaced never
-            // comes back, so one that has the name now had it when it was opened above.
+            // The caller may act on what it reads here, such as numbers that were given, so a power cut must not undo
+            // it. But the writer may not have synced the directory yet, or may have been killed before it did. A
+            // manifest that was replaced never comes back, so a file that has the name now also had it when it was
+            // opened above.
             if self.lock.is_none() && !last.as_ref().is_some_and(|last| is_still(last, &path)) {
                 sync_if_writable(&self.path)?;
             }
@@ -233,7 +234,7 @@ impl Log for DiskLog {
     }
 }
 
-/// Refuses a directory that holds files of other programs, so that a typing error does not mix the two.
+/// Refuses a directory that holds files of other programs, so that a mistyped path does not mix these with a store.
 fn refuse_foreign(path: &Path) -> Result<()> {
     if path.join(MANIFEST).exists() {
         return Ok(());
@@ -249,7 +250,7 @@ fn refuse_foreign(path: &Path) -> Result<()> {
 }
 
 fn is_ours(name: &str) -> bool {
-    // A manifest may have appeared since the check above, because a writer has just made it.
+    // A manifest may have appeared since `refuse_foreign` looked for one, because a writer has just made it.
     matches!(name, LOCK | MANIFEST) || name.ends_with(TEMPORARY) || StoreKind::is_any_part(name)
 }
 

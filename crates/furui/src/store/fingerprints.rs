@@ -4,12 +4,14 @@ use crate::hash::KeyHash;
 /// What a set keeps of each key: its fingerprint, a number from 1 to `last`.
 ///
 /// The fingerprint of a hash h is 1 + ⌊h · last / 2⁶⁴⌋, so fingerprints are in the order of hashes. With `last` = 2⁶⁴ − 1,
-/// which is [`EXACT`](Self::EXACT), it is h itself, but for 0, which is taken for 1. With a smaller `last`, fingerprints are
-/// shorter, and among n of them a key that was never inserted is found with a probability of n / last.
+/// which is [`EXACT`](Self::EXACT), the fingerprint is h itself, except that the hash 0 has the fingerprint 1. With a
+/// smaller `last`, fingerprints are shorter, and a set of n fingerprints contains that of a key that was never inserted
+/// with a probability of n / last.
 ///
-/// Whatever works with hashes expects uniform 64-bit numbers. So, inside a set, a fingerprint f is its *place*
-/// f · ⌊(2⁶⁴ − 1) / last⌋: places are in the order of fingerprints, and spread over all 64-bit numbers. Files hold
-/// fingerprints. A fingerprint becomes a place by a multiplication, and a place a fingerprint by another.
+/// Code for hashes expects uniform 64-bit numbers. So, inside a set, a fingerprint f is represented by its *place*,
+/// which is f · ⌊(2⁶⁴ − 1) / last⌋: places are in the order of fingerprints, and spread over all 64-bit numbers. Files
+/// hold fingerprints. One multiplication turns a fingerprint into its place, and one turns a place into its
+/// fingerprint.
 ///
 /// ```
 /// use furui::KeyHash;
@@ -34,11 +36,12 @@ impl Fingerprints {
     /// Whole 64-bit hashes.
     pub const EXACT: Self = Self { last: u64::MAX, step: 1, inverse: 0 };
 
-    /// The largest `last` below that of [`EXACT`](Self::EXACT). With it, places leave less than one number in 2⁸ unused.
+    /// The largest `last` below that of [`EXACT`](Self::EXACT). With it, less than one in 2⁸ of the 64-bit numbers lies
+    /// above the greatest place.
     pub const MAX_LAST: u64 = 1 << 56;
 
-    /// The fingerprints 1 to `last`; `None` if there are none, or more than [`MAX_LAST`](Self::MAX_LAST) and fewer than
-    /// 2⁶⁴ − 1.
+    /// The fingerprints 1 to `last`; `None` if `last` is 0, or if it is greater than [`MAX_LAST`](Self::MAX_LAST) but
+    /// not 2⁶⁴ − 1.
     pub fn new(last: u64) -> Option<Self> {
         match last {
             u64::MAX => Some(Self::EXACT),
@@ -52,11 +55,11 @@ impl Fingerprints {
 
     /// The shortest fingerprints with which `capacity` keys have a false-positive rate of `rate`. There are
     /// capacity / −ln(1 − rate) of them, fewer than capacity / rate, because some keys share a fingerprint: `capacity`
-    /// keys have capacity · (1 − rate / 2 − …) different ones.
+    /// keys have capacity · (1 − rate / 2 − …) different fingerprints.
     ///
     /// # Errors
-    /// [`ConfigError`] if the capacity is 0, the rate is not between 0 and 1, or both together ask for more than
-    /// [`MAX_LAST`](Self::MAX_LAST) fingerprints.
+    /// [`ConfigError`] if the capacity is 0, if the rate is not between 0 and 1, or if capacity and rate together need
+    /// more than [`MAX_LAST`](Self::MAX_LAST) fingerprints.
     pub fn with_rate(capacity: u64, rate: f64) -> Result<Self, ConfigError> {
         if capacity == 0 || capacity > Self::MAX_LAST {
             let what = "keys of a cascade filter";
@@ -71,7 +74,7 @@ impl Fingerprints {
         Self::new((last as u64).min(u64::MAX - 1)).ok_or(ConfigError::Rate { given: rate, finest })
     }
 
-    /// The largest fingerprint, which is also their number.
+    /// The greatest fingerprint, which is also the number of fingerprints.
     pub fn last(self) -> u64 {
         self.last
     }
@@ -99,19 +102,20 @@ impl Fingerprints {
         self.place(self.of(key))
     }
 
-    /// The place of a fingerprint; any number for one that is 0 or greater than [`last`](Self::last).
+    /// The place of a fingerprint. The result is arbitrary if `fingerprint` is 0 or greater than [`last`](Self::last).
     #[inline]
     pub fn place(self, fingerprint: u64) -> u64 {
         fingerprint.wrapping_mul(self.step)
     }
 
-    /// The fingerprint at a place; any number for what is no place.
+    /// The fingerprint at a place. The result is arbitrary if `place` is not the place of a fingerprint.
     #[inline]
     pub fn at(self, place: u64) -> u64 {
         if self.is_exact() {
             return place;
         }
-        // The inverse is at most 1 more than 2⁶⁴ / step, and more than it: so the product is the fingerprint and less than 1.
+        // The inverse is greater than 2⁶⁴ / step by at most 1, so the unrounded product exceeds the fingerprint by less
+        // than 1.
         ((u128::from(place) * u128::from(self.inverse)) >> 64) as u64
     }
 

@@ -3,10 +3,11 @@ use std::fmt;
 /// The name of a store's manifest.
 pub const MANIFEST: &str = "MANIFEST";
 
-/// The name of the journal of a set or of a cascade filter. The journal holds the keys that were recorded since the last run was published.
+/// The name of the journal of a set or of a cascade filter. The journal holds the keys that were recorded since the
+/// last run was published.
 pub const JOURNAL: &str = "JOURNAL";
 
-/// The name of the file of the tiers in front of a set, as the last run left them.
+/// The name of the file with the cache tiers in front of a set, as the last process to publish the set left them.
 pub const TIERS: &str = "TIERS";
 
 /// The kinds of store.

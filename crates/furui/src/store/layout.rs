@@ -17,7 +17,7 @@ pub enum Layout {
     /// least time for look-ups and merges.
     #[default]
     Compact,
-    /// LOUDS tries, a byte a node, as Koyanagi et al. (2011) have them: see
+    /// LOUDS tries with one byte for each node, as in Koyanagi et al. (2011): see
     /// [`dict::LoudsTrie`](crate::dict::LoudsTrie).
     Louds,
 }
@@ -52,8 +52,8 @@ impl fmt::Display for Layout {
     }
 }
 
-/// The hash that the filters of a dictionary take the positions of a key from. A dictionary keeps the one that it was
-/// made with.
+/// The hash from which the filters of a dictionary derive the positions of a key. A dictionary keeps the filter hash
+/// that it was made with.
 ///
 /// ```
 /// use furui::dict::{Dict, DictOptions, FilterHash, Layout};
@@ -67,10 +67,11 @@ impl fmt::Display for Layout {
 /// ```
 ///
 /// **Source.** Koyanagi et al. (2011), section 4.4: the positions are k polynomials of the key's bytes, each with a
-/// prime of its own. Their experiments have k of 1, 2, 4 and 8 (Table 2).
+/// prime of its own. Their experiments use k = 1, 2, 4 and 8 (Table 2).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum FilterHash {
-    /// All positions are taken from one hash of 64 bits, that of the dictionary's keys. A walk carries one state.
+    /// All positions are derived from one 64-bit hash, the hash of the dictionary's keys. A walk down a trie carries
+    /// one hash state.
     #[default]
     OneState,
     /// One position: see [`PolynomialHashes`](crate::hash::PolynomialHashes).
@@ -84,7 +85,7 @@ pub enum FilterHash {
 }
 
 impl FilterHash {
-    /// All of them.
+    /// All filter hashes.
     pub const ALL: [Self; 5] =
         [Self::OneState, Self::Polynomials1, Self::Polynomials2, Self::Polynomials4, Self::Polynomials8];
 
@@ -99,7 +100,7 @@ impl FilterHash {
         }
     }
 
-    /// The number of polynomials; 0 for one state.
+    /// The number of polynomials; 0 for [`OneState`](Self::OneState).
     pub const fn polynomials(self) -> u8 {
         match self {
             Self::OneState => 0,
@@ -110,7 +111,8 @@ impl FilterHash {
         }
     }
 
-    /// True if tries of this layout can have such filters. The walk over compact tries carries one state.
+    /// True if tries of this layout can have filters with this hash. Compact tries can have only
+    /// [`OneState`](Self::OneState), because a walk over them carries only one hash state.
     pub const fn fits(self, layout: Layout) -> bool {
         matches!((self, layout), (Self::OneState, _) | (_, Layout::Louds))
     }

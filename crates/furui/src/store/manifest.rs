@@ -37,7 +37,7 @@ const RATE_LAST: usize = 8;
 /// from one state to the next in one step, however many files change. The order makes that safe:
 ///
 /// 1. publish the new runs, under numbers from [`take_number`](Self::take_number);
-/// 2. [`save`](Self::save) a manifest that names them, and no longer those they replace;
+/// 2. [`save`](Self::save) a manifest that names the new runs, and no longer the runs that they replace;
 /// 3. remove the files that are no longer named.
 ///
 /// A crash before step 2 leaves new files that the manifest does not name, and a crash after it leaves old ones:
@@ -62,16 +62,16 @@ pub struct Manifest {
     pub hash: HashSpec,
     /// The runs, oldest first. The runs of a dictionary are its tries.
     pub runs: Vec<RunEntry>,
-    /// The next id of a dictionary, which equals the number of ids that were given, to keys or, in a dictionary of bytes,
-    /// to values; 0 in a set.
+    /// The next id of a dictionary. In a dictionary of numbers it equals the number of ids that were given to keys; in
+    /// a dictionary of bytes it is greater than the ids of all values. 0 in other stores.
     pub next_id: u32,
     /// The layout of a dictionary's tries; the default in other stores.
     pub layout: Layout,
     /// The hash of the filters of a dictionary's tries; the default in other stores.
     pub filter_hash: FilterHash,
-    /// The mark of the journal whose keys belong to a set or a cascade filter; 0 in a dictionary.
+    /// The mark of the journal that belongs to this state of a set or of a cascade filter; 0 in a dictionary.
     pub journal: u32,
-    /// What the runs hold of each key: of a set whole hashes, of a cascade filter shorter fingerprints.
+    /// What the runs hold of each key: whole hashes in a set, shorter fingerprints in a cascade filter.
     pub fingerprints: Fingerprints,
     /// The number of keys that a cascade filter was made for; 0 in other stores.
     pub capacity: u64,
@@ -130,8 +130,8 @@ impl RunEntry {
 }
 
 impl Manifest {
-    /// The manifest of a new store, without runs. It is not saved yet. That of a cascade filter gets its
-    /// [`fingerprints`](Self::fingerprints) and [`capacity`](Self::capacity) before.
+    /// The manifest of a new store, without runs. It is not saved yet. For a cascade filter, the caller must set the
+    /// [`fingerprints`](Self::fingerprints) and the [`capacity`](Self::capacity) before it saves the manifest.
     pub fn new(store: StoreKind, hash: HashSpec) -> Self {
         let mut new = Self {
             store,
@@ -153,7 +153,8 @@ impl Manifest {
         new
     }
 
-    /// Draws another mark, so that an existing journal no longer belongs to the store. The runs must hold all its keys.
+    /// Draws another mark, so that an existing journal no longer belongs to the store. The runs must hold all keys of
+    /// that journal.
     pub(super) fn end_journal(&mut self) {
         let old = self.journal;
         while self.journal == old {
@@ -184,7 +185,7 @@ impl Manifest {
         Ok(file.map(|file| Self::decode(&file, &path)).transpose()?)
     }
 
-    /// Works as [`load`](Self::load), and checks that the store is of the expected kind.
+    /// Reads the manifest as [`load`](Self::load) does, and checks that the store is of the expected kind.
     ///
     /// # Errors
     /// Those of [`load`](Self::load); [`Error::Store`] if the store is of another kind.
@@ -202,8 +203,8 @@ impl Manifest {
     /// Replaces the manifest of the store by this one, atomically and durably. The generation goes up by one.
     ///
     /// # Errors
-    /// [`Error::Store`] if there are more than [`MAX_RUNS`] runs, or they contradict each other; [`Error::Io`], and
-    /// then the store's manifest is the old one or this one.
+    /// [`Error::Store`] if there are more than [`MAX_RUNS`] runs, or if the fields contradict each other;
+    /// [`Error::Io`]: the store's manifest is then either the old one or this one.
     pub fn save<S: Storage>(&mut self, storage: &S) -> Result<()> {
         let path = storage.path(MANIFEST);
         self.check().map_err(|(_, problem)| Error::store(path.as_str(), StoreProblem::Manifest(problem)))?;
@@ -303,7 +304,7 @@ impl Manifest {
         };
         let meta = envelope.read_section(file, META, META_LEN)?;
         if meta.len() != META_LEN {
-            return Err(envelope.error(meta_at, Problem::Invalid("the section META")).into());
+            return Err(envelope.error(meta_at, Problem::Invalid("the section META has another length")).into());
         }
         let runs = envelope.read_section(file, RUNS, MAX_RUNS * RUN_LEN)?;
         if runs.len() != usize::from(u16_at(&meta, META_RUN_COUNT)) * RUN_LEN {
@@ -330,11 +331,11 @@ impl Manifest {
         let (capacity, fingerprints) = match (store, rate) {
             (StoreKind::Filter, Some((at, rate))) if rate.len() == RATE_LEN => {
                 let last = u64_at(&rate, RATE_LAST);
-                let invalid = || envelope.error(at + RATE_LAST as u64, Problem::Invalid("a number of fingerprints"));
+                let invalid = || envelope.error(at + RATE_LAST as u64, Problem::Invalid("invalid last fingerprint"));
                 (u64_at(&rate, 0), Fingerprints::new(last).ok_or_else(invalid)?)
             }
             (StoreKind::Seen | StoreKind::Dict | StoreKind::ByteDict, None) => (0, Fingerprints::EXACT),
-            _ => return Err(envelope.error(meta_at, Problem::Invalid("the section RATE")).into()),
+            _ => return Err(envelope.error(meta_at, Problem::Invalid("a wrong or missing section RATE")).into()),
         };
         let layout = Layout::from_code(meta[META_LAYOUT]);
         let filter_hash = FilterHash::of_polynomials(meta[META_FILTER_HASH]);
@@ -374,16 +375,16 @@ impl Manifest {
         }
         let has_rate = self.capacity > 0 && !self.fingerprints.is_exact();
         if has_rate != (self.store == StoreKind::Filter) {
-            return Err((0, "a filter without capacity and rate"));
+            return Err((0, "capacity and rate do not fit the kind of the store"));
         }
         let mut numbers = BTreeSet::new();
         let mut keys: u64 = 0;
         for (index, run) in self.runs.iter().enumerate() {
             if !numbers.insert(run.number) {
-                return Err((index, "two runs of one file number"));
+                return Err((index, "two runs have the same file number"));
             }
             if run.number >= self.next_file {
-                return Err((index, "a run's file number that was never given out"));
+                return Err((index, "a run has a file number that was never given out"));
             }
             keys = keys.checked_add(run.keys).ok_or((index, "more than 2^64 keys"))?;
         }

@@ -31,7 +31,7 @@ impl Memory {
     }
 
     fn files(&self) -> MutexGuard<'_, BTreeMap<String, Bytes>> {
-        // Every change is a single insertion or removal, so the map is whole even if a thread panicked while it held
+        // Every change is a single insertion or removal, so the map is valid even if a thread panicked while it held
         // the mutex.
         self.files.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use super::{Bytes, Log, ReadAt, Storage};
 use crate::error::{Error, Result};
 
-/// A storage on top of another one that it never changes, for a dry run on a store.
+/// A storage on top of another storage, which it never changes. It is for a dry run on a store.
 ///
 /// ```text
 /// publish, remove ──► top   what was published here
@@ -69,7 +69,7 @@ impl<B: Storage, T: Storage> Overlay<B, T> {
     }
 
     fn changed(&self) -> MutexGuard<'_, BTreeMap<String, Change>> {
-        // Every change is a single insertion, so the map is whole even if a thread panicked while it held the mutex.
+        // Every change is a single insertion, so the map is valid even if a thread panicked while it held the mutex.
         self.changed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

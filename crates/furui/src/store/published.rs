@@ -8,9 +8,9 @@ const MAX_TRIES: u32 = 1000;
 
 /// The last published state of a store: its manifest, and all files that it names, open.
 ///
-/// A reader takes no lock for it. A writer may replace the manifest while the files are being opened, and remove the
-/// files of the old one or end its journal. Then the new manifest is read, until all files of one manifest are open.
-/// They stay readable after that, even if they are removed.
+/// A reader takes no lock. While it opens the files, a writer may replace the manifest, and remove the files of the old
+/// manifest or end its journal. Then the reader reads the new manifest and tries again, until all files of one manifest
+/// are open. Open files stay readable, even if they are removed.
 ///
 /// ```
 /// use furui::seen::{Seen, SeenOptions};
@@ -29,12 +29,12 @@ const MAX_TRIES: u32 = 1000;
 pub struct Published<F> {
     /// The manifest.
     pub manifest: Manifest,
-    /// The files of its [`runs`](Manifest::runs), in their order.
+    /// The files of the manifest's [`runs`](Manifest::runs), in their order.
     pub files: Vec<F>,
     /// The journal of a set, if it has one. [`Journal::of`](super::cascade::Journal::of) finds out whether it belongs
     /// to this manifest.
     pub journal: Option<F>,
-    /// Other files of a store, left by a crash or being written.
+    /// The names of the run files that the manifest does not name: a crash left them, or they are being written.
     orphans: Vec<String>,
 }
 
@@ -42,14 +42,14 @@ impl<F> Published<F> {
     /// Opens the published state of a store of this kind. `None` if there is no store yet.
     ///
     /// # Errors
-    /// [`Error::Format`] if a file is damaged or missing; [`Error::Store`] if the store is of another kind, or was replaced
-    /// over and over again; [`Error::Io`].
+    /// [`Error::Format`] if a file is damaged or missing; [`Error::Store`] if the store is of another kind, or if its
+    /// manifest was replaced during each of many attempts; [`Error::Io`].
     pub fn open<S: Storage<File = F>>(storage: &S, store: StoreKind) -> Result<Option<Self>> {
         let Some(mut manifest) = Manifest::load_kind(storage, store)? else { return Ok(None) };
         for _ in 0..MAX_TRIES {
             let opened = open_files(storage, &manifest);
-            // The files belong together only if the manifest is still the same after all are open: a writer removes the
-            // files that a new manifest does not need after it has replaced the old one.
+            // The files belong together only if the manifest is still the same after all are open: a writer first
+            // replaces the manifest, and then removes the files that the new one does not need.
             match Manifest::load_kind(storage, store)? {
                 Some(newer) if newer != manifest => manifest = newer,
                 _ => return opened.map(|(files, journal, orphans)| Some(Self { manifest, files, journal, orphans })),
@@ -58,8 +58,8 @@ impl<F> Published<F> {
         Err(Error::store(storage.path(super::MANIFEST), StoreProblem::Unsettled { tries: MAX_TRIES }))
     }
 
-    /// Removes the files that a crash left. The caller must know that the store is whole. On a storage that is only
-    /// read they are not removed, and do no harm.
+    /// Removes the run files that a crash left. The caller must know that the store is complete. If the storage is
+    /// read-only, the files stay, and do no harm.
     pub(crate) fn remove_orphans(&mut self, storage: &impl Storage) {
         for orphan in self.orphans.drain(..) {
             let _ = storage.remove(&orphan);
@@ -67,7 +67,7 @@ impl<F> Published<F> {
     }
 }
 
-/// The files of the runs, the journal, and the names of other files of a store.
+/// The files of the runs, the journal, and the names of the run files that the manifest does not name.
 type Opened<F> = (Vec<F>, Option<F>, Vec<String>);
 
 fn open_files<S: Storage>(storage: &S, manifest: &Manifest) -> Result<Opened<S::File>> {

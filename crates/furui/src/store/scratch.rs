@@ -9,8 +9,8 @@ use super::{DiskFile, Log, Storage};
 use crate::error::{Error, Result, StoreProblem};
 use crate::format::WRITE_BUFFER;
 
-/// The maximum number of names that are tried for a new file. One is enough unless another process takes them on
-/// purpose.
+/// The maximum number of names that are tried for a new file. The first name is free unless another process takes such
+/// names on purpose.
 const MAX_NAME_TRIES: u32 = 16;
 
 /// A storage of temporary files on disk, which vanish with the process in any case.
@@ -46,7 +46,7 @@ impl Scratch {
     }
 
     fn files(&self) -> MutexGuard<'_, BTreeMap<String, Arc<DiskFile>>> {
-        // Every change is a single insertion or removal, so the map is whole even if a thread panicked while it held
+        // Every change is a single insertion or removal, so the map is valid even if a thread panicked while it held
         // the mutex.
         self.files.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -114,7 +114,7 @@ impl Storage for Scratch {
         Ok(written)
     }
 
-    /// Fails always, because a log is of no use where nothing outlives the process.
+    /// Always fails, because a log is of no use where nothing outlives the process.
     fn log(&self, name: &str, _head: &[u8]) -> Result<Box<dyn Log>> {
         Err(Error::store(self.path(name), StoreProblem::NoLog))
     }

@@ -9,12 +9,13 @@ use crate::format::{WRITE_BUFFER, sync_directory};
 /// Copies the last published state of the set or dictionary in a directory, even while another process writes to it.
 /// The copy is a store of its own, in a new or an empty directory.
 ///
-/// Files are hard-linked where the file system supports that, which takes no time and no space: a file of a store is
-/// never written to again. Otherwise they are copied, and so is the journal, which grows. The tiers that a set keeps are
-/// among them. The manifest comes last, and everything is synced, so that an incomplete copy is never taken for a store.
+/// Where the file system supports hard links, files are linked, which takes no time and no space. That is safe, because
+/// a published file never changes. Elsewhere files are copied. The tiers that a set keeps are linked or copied like
+/// other files. The journal, which grows, is always copied. The manifest comes last, and everything is synced, so that
+/// an incomplete copy is never taken for a store.
 ///
 /// # Errors
-/// [`Error::Store`] if `from` holds no store, if `to` is not empty, or if another process writes to it;
+/// [`Error::Store`] if `from` holds no store, if `to` is not empty, or if another process writes to `to`;
 /// [`Error::Format`] if a file is missing or shorter than it should be; [`Error::Io`].
 pub fn snapshot(from: impl AsRef<Path>, to: impl AsRef<Path>) -> Result<()> {
     let (from, to) = (from.as_ref(), to.as_ref());
@@ -36,7 +37,7 @@ pub fn snapshot(from: impl AsRef<Path>, to: impl AsRef<Path>) -> Result<()> {
     for (entry, file) in manifest.runs.iter().zip(&files) {
         link_or_copy(&store.file_name(entry.number), file)?;
     }
-    // If a writer replaced the tiers since, they say themselves that they are not those of this manifest.
+    // If a writer has replaced the tiers since the manifest was read, their head shows that they do not belong to it.
     match source.open(TIERS) {
         Err(missing) if missing.is_not_found() => {}
         tiers => link_or_copy(TIERS, &tiers?)?,

@@ -35,12 +35,12 @@ pub trait Storage {
     /// Returns the value that `write` returns.
     ///
     /// # Errors
-    /// The error of `write`, and then nothing has changed; or [`Error::Io`](crate::Error::Io), and then the name stands
-    /// for the old file or for the new one, which are both whole.
+    /// The error of `write`: nothing has changed then. [`Error::Io`](crate::Error::Io): the name then stands for either
+    /// the old file or the new one, and that file is complete.
     fn publish<T>(&self, name: &str, write: impl FnOnce(&mut dyn io::Write) -> Result<T>) -> Result<T>;
 
     /// Publishes a file with the bytes `head` as [`publish`](Self::publish) does, and returns a handle that appends to
-    /// it. An open file shows the bytes that it had when it was opened. A log may be replaced or removed as any other
+    /// it. An open file shows the bytes that it had when it was opened. A log may be replaced or removed like any other
     /// file.
     ///
     /// # Errors
@@ -76,7 +76,7 @@ pub trait Storage {
 /// ```
 pub trait Log: Send + Sync {
     /// Appends bytes. When this returns, they are durable, and so is everything that was appended before. If the
-    /// process or the machine stops before, storage has some part of them.
+    /// process or the machine stops before that, storage has some part of the bytes.
     ///
     /// # Errors
     /// [`Error::Io`](crate::Error::Io). The log must not be used after that: it is not known which bytes storage has,

@@ -69,7 +69,7 @@ fn a_window_is_bounded_by_the_bytes_of_its_values_replaced_ones_too() {
     }
 }
 
-/// A few keys are put again as often as there are ids of values, several times over.
+/// A few keys are put again until the ids of values run out, and this several times over.
 #[test]
 fn ids_of_values_that_are_gone_are_given_again() {
     for made in MADE {
@@ -92,7 +92,7 @@ fn ids_of_values_that_are_gone_are_given_again() {
             }
             assert_eq!(snapshot.get("a").unwrap(), Some(&b"second"[..]));
             assert_eq!(dict.get("a").unwrap(), Some(format!("{round} 19").as_bytes()));
-            // What was put when the ids ended is durable.
+            // Everything that was put before the ids ran out is durable.
             let left = open();
             assert!(left.get("a").unwrap().unwrap().starts_with(format!("{round} ").as_bytes()));
             assert!(left.manifest().next_id <= 2, "{}", left.manifest().next_id);
@@ -102,7 +102,7 @@ fn ids_of_values_that_are_gone_are_given_again() {
             assert_eq!(open().get("b").unwrap(), Some(&b"never put again"[..]));
             assert_eq!(dict.manifest().next_id, 2);
         }
-        // All keys may be deleted when the ids end.
+        // All keys may be deleted when the ids run out.
         let mut dict = open();
         dict.delete("a").unwrap();
         dict.delete("b").unwrap();

@@ -17,7 +17,7 @@ fn damage_is_named_with_its_file_and_never_read_as_if_it_were_whole() {
         for made in MADE {
             scope.spawn(move || damage_is_named::<u32>(made));
         }
-        // With bytes as values, which filter it is makes no difference.
+        // With bytes as values, the kind of filter makes no difference.
         for made in [MADE[0], MADE[1]] {
             scope.spawn(move || damage_is_named::<[u8]>(made));
         }
@@ -34,7 +34,7 @@ fn damage_is_named<V: Values + ?Sized>(made: DictOptions) {
     }
 }
 
-/// Asks everything of a dictionary one of whose files has a wrong byte at `at`.
+/// Makes all queries to a dictionary of which one file has a wrong byte at `at`.
 pub(crate) fn named_or_right<V: Values + ?Sized>(good: &Memory, model: &Model<V>, file: &str, at: usize) {
     let storage = Memory::new();
     for name in good.list().unwrap() {

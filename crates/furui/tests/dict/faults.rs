@@ -12,7 +12,7 @@ use crate::values::Values;
 /// answers are right, and a dictionary that failed in a change refuses all later changes.
 #[test]
 fn every_fault_is_an_error_and_harms_nothing() {
-    // Which filter it is makes no difference to the storage.
+    // The kind of filter makes no difference to the storage.
     MADE.into_iter().take(2).for_each(every_fault::<u32>);
 }
 

@@ -1,4 +1,4 @@
-//! Dictionaries of each layout, to ask and to damage.
+//! Dictionaries of each layout, for queries and for damage.
 
 use std::collections::BTreeMap;
 

@@ -71,7 +71,7 @@ fn options() -> impl Strategy<Value = DictOptions> {
 struct Run<V: Values + ?Sized> {
     storage: Memory,
     options: DictOptions,
-    /// Whether, when the dictionary is opened, nearly all ids of values have been given.
+    /// True if nearly all ids of values have been given when the dictionary is opened.
     is_worn: bool,
     dict: Dict<Memory, V>,
     model: Model<V>,
@@ -175,8 +175,8 @@ impl<V: Values + ?Sized> Run<V> {
     }
 }
 
-/// Changes the manifest of a dictionary of bytes to that of one whose keys were put again so often that the ids of values
-/// end after four more.
+/// Changes the manifest of a dictionary of bytes, as if its keys had been put again so often that at most four ids of
+/// values are left.
 pub(crate) fn wear_out(storage: &Memory) {
     let mut manifest = Manifest::load(storage).unwrap().unwrap();
     manifest.next_id = manifest.next_id.max(u32::MAX - 4);

@@ -160,7 +160,7 @@ fn another_layout_or_filter_hash_is_refused_by_both_names() {
         }
         assert_eq!(open(storage).layout(), made.layout.unwrap_or_default());
     }
-    // A manifest and its tries are of one layout, and their filters of one hash.
+    // A manifest and its tries must have one layout and one filter hash.
     for (made, layout, filter_hash) in [
         (louds, Layout::Compact, FilterHash::OneState),
         (SMALL, Layout::Louds, FilterHash::OneState),

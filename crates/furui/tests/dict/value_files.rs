@@ -1,4 +1,4 @@
-//! The files of a dictionary of bytes: damaged, made by an enemy, and as docs/format.md shows them.
+//! The files of a dictionary of bytes: damaged, made by an attacker, and as docs/format.md shows them.
 
 use std::io::Write;
 use std::ops::Range;
@@ -16,7 +16,7 @@ fn open(storage: Memory) -> Dict<Memory, [u8]> {
     Dict::open_bytes_with(storage, SMALL).unwrap()
 }
 
-/// The bytes of the values in a file of a part.
+/// The range of the bytes in the file of a part where the values are.
 fn values_in(file: &[u8]) -> Range<usize> {
     let envelope = Envelope::open(file, "part").unwrap();
     let section = envelope.sections().last().unwrap();
@@ -24,8 +24,8 @@ fn values_in(file: &[u8]) -> Range<usize> {
     section.offset as usize..(section.offset + section.length) as usize
 }
 
-/// Whatever a reader or a merge reads of damaged values is an error that names the file, or right, and is never written anew
-/// under a checksum that fits.
+/// Whatever a reader or a merge reads of damaged values is right, or an error that names the file. Damaged values are
+/// never copied under a new checksum that fits.
 #[test]
 fn damage_of_any_byte_of_the_values_is_named_or_does_not_matter() {
     for made in [MADE[0], MADE[1]] {
@@ -37,7 +37,7 @@ fn damage_of_any_byte_of_the_values_is_named_or_does_not_matter() {
     }
 }
 
-/// A file of values with these sections, whose checksums fit.
+/// A file of values with these sections, and checksums that fit.
 fn values_file(meta: &[u8], data: &[u8], index: &[u8]) -> Vec<u8> {
     let mut file = vec![];
     let mut out = EnvelopeWriter::new(&mut file, Kind::Values, HashSpec::default()).unwrap();
@@ -51,7 +51,8 @@ fn values_file(meta: &[u8], data: &[u8], index: &[u8]) -> Vec<u8> {
     file
 }
 
-/// Bytes whose checksums fit and that no writer has written: no reader panics, and nothing is taken for whole.
+/// Files whose checksums fit, but that no writer has written: no reader panics, and opening or `verify` refuses them
+/// all.
 #[test]
 fn values_that_nobody_has_written_are_refused() {
     let storage = Memory::new();
@@ -122,7 +123,7 @@ fn values_that_nobody_has_written_are_refused() {
             let _ = dict.get(key);
         }
         assert!(dict.iter().count() <= 3);
-        // A merge takes only what is there.
+        // If a merge succeeds, its result is valid.
         dict.put("d", "four").unwrap();
         if dict.compact().is_ok() {
             dict.verify().unwrap();

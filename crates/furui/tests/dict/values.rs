@@ -14,10 +14,10 @@ pub(crate) trait Values: DictValue {
 
     fn put<S: Storage>(dict: &mut Dict<S, Self>, key: &[u8], value: &Self::Owned) -> Result<()>;
 
-    /// The id that a key is given; `None` if keys are given none.
+    /// Gives a key an id, and returns it; `None` if the keys of such a dictionary get no ids.
     fn number(dict: &mut Dict<Memory, Self>, key: &[u8]) -> Option<Result<Self::Owned>>;
 
-    /// The id that would be given next, if keys are given any.
+    /// The id that the next new key would get; 0 if the keys of such a dictionary get no ids.
     fn next(dict: &Dict<Memory, Self>) -> u32;
 
     fn owned(value: Self::Read<'_>) -> Self::Owned;
@@ -30,7 +30,7 @@ pub(crate) trait Values: DictValue {
     /// Strategy for values.
     fn values() -> BoxedStrategy<Self::Owned>;
 
-    /// The bytes of a value that stands beside the tries.
+    /// The number of bytes that a value takes beside the tries.
     fn len(value: &Self::Owned) -> u64;
 
     fn kind() -> StoreKind;
@@ -125,7 +125,7 @@ impl Values for [u8] {
     }
 }
 
-/// Bytes of any length that tell lengths and seeds apart.
+/// Bytes of this length, which differ between lengths and between seeds.
 pub(crate) fn bytes(length: usize, seed: u8) -> Vec<u8> {
     (0..length).map(|i| (i as u8).wrapping_mul(31).wrapping_add((i >> 8) as u8) ^ seed).collect()
 }

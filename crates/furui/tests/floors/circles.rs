@@ -13,7 +13,7 @@ type Module = Vec<String>;
 /// The files of a crate, by their modules.
 pub struct Files<'a> {
     files: BTreeMap<Module, &'a (String, String)>,
-    /// For each module, the paths for which the names imported by its `use` items stand.
+    /// For each module, the names that its `use` items import, and the path of each.
     imports: HashMap<Module, HashMap<String, Vec<String>>>,
 }
 

@@ -1,6 +1,6 @@
 //! Every public type shows how it is used: its documentation has a block of Rust, which is run as a doc test.
 //!
-//! A type is what stands behind `pub struct` or `pub enum`. One that no caller can name is `pub(crate)`, or a lint fires.
+//! A type is a `pub struct` or a `pub enum`. A type that no caller can name must be `pub(crate)`, which a lint checks.
 
 /// Types that stand in bounds and sealed traits only, and that no caller names.
 const BOUNDS: [&str; 3] = ["Layers", "Place", "Trusted"];
@@ -23,7 +23,7 @@ pub fn types_without_example(file: &str, text: &str) -> Vec<String> {
     found
 }
 
-/// True if one of the blocks of a documentation is of Rust. Every other fence ends a block.
+/// True if a documentation has a block of Rust. Every second fence ends a block.
 fn has_example(documentation: &[&str]) -> bool {
     let fences = documentation.iter().filter_map(|line| line.strip_prefix("```"));
     fences.step_by(2).any(|language| ["", "no_run"].contains(&language))

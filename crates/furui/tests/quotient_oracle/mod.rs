@@ -1,5 +1,5 @@
-//! The quotient filter word for word: an array of slots with three flags each, a power of two of them, and the paper's
-//! pseudo-code, which walks it slot by slot. It is slow and simple, and the fast filter is compared with it.
+//! The quotient filter exactly as in the paper: an array of slots with three flags each, whose number is a power of
+//! two, and pseudo-code that walks it slot by slot. It is slow and simple, and the fast filter is compared with it.
 
 use furui::filter::QuotientSlot as Slot;
 

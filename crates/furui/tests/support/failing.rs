@@ -56,7 +56,7 @@ impl Failing {
         self.plan.operations.load(Ordering::Relaxed) > self.plan.at
     }
 
-    /// The files that a new process finds, with or without those whose removal was not durable yet.
+    /// The files that a new process finds, with or without the files whose removal was not durable yet.
     pub(crate) fn after_crash(&self, removed_come_back: bool) -> Memory {
         let files = copy(&self.files);
         if removed_come_back {

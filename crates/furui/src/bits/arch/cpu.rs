@@ -7,7 +7,7 @@ use super::generic;
 #[cfg(target_arch = "x86_64")]
 use super::x86_64;
 
-/// A proof of what the processor can do: one of the instruction sets that this module has versions for.
+/// A proof that the processor has an instruction set, one of those for which this module has versions of its code.
 ///
 /// Detection costs more than the instructions save. So a structure calls [`detect`](Self::detect) once, keeps the
 /// result, and runs each whole operation through [`run`](Self::run), in which every method of this type is a few
@@ -62,7 +62,7 @@ impl Cpu {
     }
 
     /// Calls `f`, which is compiled once for each instruction set. `f` and all that it calls must be
-    /// `#[inline(always)]`; the rest stays portable code.
+    /// `#[inline(always)]`: a function that is not inlined stays portable code.
     #[inline(always)]
     pub(crate) fn run<R>(self, f: impl FnOnce(Self) -> R) -> R {
         match self.0 {

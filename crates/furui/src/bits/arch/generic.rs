@@ -1,6 +1,7 @@
 //! Portable twins of the vector code.
 
-/// Calls `f`. Not inlined, so that callers do not save registers for `f` on the paths that run vector code instead.
+/// Calls `f`. This function is not inlined, so that callers do not save registers for `f` on the paths that run vector
+/// code instead.
 #[inline(never)]
 pub(super) fn run<R>(f: impl FnOnce() -> R) -> R {
     f()
@@ -138,8 +139,8 @@ pub(super) fn positions(bytes: &[u8; 64], byte: u8) -> u64 {
     mask
 }
 
-/// The portable version of [`super::Cpu::starts_with`]. The last comparison overlaps the one before, instead of a loop
-/// over the last bytes.
+/// The portable version of [`super::Cpu::starts_with`]. The last comparison overlaps the one before it, which saves a
+/// loop over the last bytes.
 #[inline(always)]
 pub(super) fn starts_with(text: &[u8], prefix: &[u8]) -> bool {
     let Some(text) = text.get(..prefix.len()) else { return false };

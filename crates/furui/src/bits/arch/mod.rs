@@ -53,7 +53,7 @@ pub(crate) fn unary_numbers(words: &[[u8; 8]], base: u64, numbers: &mut [u64]) -
     }
 }
 
-/// Appends to every value, as its low bits, the number of `bits` bits (at most 56) with the same index in `packed`.
+/// Shifts every value left by `bits` bits (at most 56), and sets its low bits to the packed number with the same index.
 #[inline]
 pub(crate) fn append_packed(packed: &[u8], bits: u32, values: &mut [u64]) {
     let groups = match Cpu::detect().level() {
@@ -86,7 +86,7 @@ pub(crate) fn prefetch_at<T>(items: &[T], at: usize) {
 
 /// Subtracts 1 from every 2-bit counter of `words`, except from those that are 0.
 ///
-/// Cost: memory bandwidth, from a few kilobytes on.
+/// Cost: from a few kilobytes on, only the bandwidth of the memory limits the speed.
 #[inline]
 pub(crate) fn decrement_2bit(cpu: Cpu, words: &mut [[u8; 8]]) {
     // A stable Bloom filter decrements two or three words per insertion, too few for a vector to pay off.

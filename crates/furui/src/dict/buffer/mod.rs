@@ -20,14 +20,14 @@ const VALUE: usize = 12;
 /// The flag in the length of a deleted key.
 const TOMBSTONE: u32 = 1 << 31;
 
-/// The alignment of records, with which 32 bits reach [`MAX_BYTES`].
+/// The alignment of records, in bytes. Places are counted in units, so that 32 bits suffice for [`MAX_BYTES`].
 const UNIT: usize = 8;
 
 /// The maximum number of bytes of records of a buffer: 16 GiB.
 const MAX_BYTES: u64 = 1 << 34;
 
-/// The maximum number of slots that a search probes before a dictionary freezes the buffer early. Of a
-/// hundred million keys with random hashes, the chance that any is so far from its place is 10⁻⁸.
+/// The maximum number of slots that a search probes before a dictionary freezes the buffer early. Among a
+/// hundred million keys with random hashes, the probability that any key needs more probes is 10⁻⁸.
 pub const MAX_PROBE_LENGTH: usize = 1024;
 
 /// The slots of a new table: a power of two, which doubling keeps.
@@ -57,7 +57,7 @@ const FIRST_SLOTS: usize = 64;
 ///
 /// Difference from the paper (T. Koyanagi et al., "Method to Build Bloom Filters for Online Building of LOUDS TRIE",
 /// 2011): there the buffer is a dynamic double array, which takes three times the memory of a hash table, and six times
-/// as long for an insertion. Its advantage is the order of keys, for which sorting once suffices.
+/// as long for an insertion. Its advantage is that it keeps keys in order; here, sorting them once suffices.
 ///
 /// ```
 /// use furui::HashSpec;
@@ -145,7 +145,7 @@ impl WriteBuffer {
     pub(crate) fn reserve(&mut self, length: usize) -> Result<(), TryReserveError> {
         self.arena.try_reserve(record_len(length))?;
         if self.is_due_to_grow() {
-            // This room is freed at once, for the new table that replaces the old one.
+            // This only tests whether there is memory for the larger table. It is freed at once.
             Vec::<u64>::new().try_reserve_exact(self.grown_slots())?;
         }
         Ok(())
@@ -214,7 +214,7 @@ impl WriteBuffer {
     /// The key with index `index` in order of keys, counted from 0; `None` if there are fewer keys.
     ///
     /// # Panics
-    /// If the keys are not [sorted](Self::sort), and there is no memory to do that.
+    /// If the keys are not [sorted](Self::sort), and there is no memory to sort them.
     pub fn nth(&self, index: usize) -> Option<Record<'_>> {
         self.order().get(index).map(|&at| self.record(at))
     }
@@ -264,7 +264,7 @@ impl WriteBuffer {
         }
     }
 
-    /// True if more than 3/4 of the slots would be full. Below that a search ends soon.
+    /// True if one more key would fill more than 3/4 of the slots. With fewer full slots, searches are short.
     fn is_due_to_grow(&self) -> bool {
         self.keys * 4 >= self.slots.len() * 3
     }

@@ -66,8 +66,8 @@ impl Sorter<'_> {
         Ok(order)
     }
 
-    /// Among keys that are equal up to `depth` if zeros follow their ends, moves the keys that end before `depth` to
-    /// the front, shorter ones first. Returns their number.
+    /// The first `depth` bytes of the keys in `run` are equal if short keys are padded with zeros. Moves the keys of at
+    /// most `depth` bytes to the front, shorter ones first, and returns their number.
     fn ended_first(&self, run: &mut [Item], depth: usize) -> usize {
         let mut ended = 0;
         for i in 0..run.len() {
@@ -90,7 +90,7 @@ impl Sorter<'_> {
     }
 }
 
-/// The first 8 bytes as a number with the order of the bytes; zeros follow the end.
+/// The first 8 bytes as a number, so that the order of numbers is that of the bytes. Fewer bytes are padded with zeros.
 fn chunk(bytes: &[u8]) -> u64 {
     let mut chunk = [0; size_of::<u64>()];
     match bytes.first_chunk() {

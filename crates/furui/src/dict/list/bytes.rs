@@ -40,10 +40,10 @@ impl Dict<Directory, [u8]> {
 impl<S: Storage> Dict<S, [u8]> {
     /// Opens the dictionary of bytes that `storage` holds, or an empty one.
     ///
-    /// The tries have a number for each key, the id of its value. The values are beside them: those of new keys in the
-    /// window, others in the file of the trie. When tries are merged, the values of the keys that are left are copied
-    /// one by one, so that a merge of any size takes little memory for them, 16 bytes each; those of keys that were put
-    /// again or deleted are dropped.
+    /// The tries have a number for each key, the id of its value. The values are beside the tries: those of new keys in
+    /// the window, the others in the files of the tries. When tries are merged, the values of the remaining keys are
+    /// copied one by one, so that a merge of any size takes little memory: 16 bytes for each value. Values of keys that
+    /// were put again or deleted are dropped.
     ///
     /// **Source.** It is the key-value store that section 6 of Koyanagi et al. (2011) names as future work, on one machine.
     ///
@@ -55,13 +55,13 @@ impl<S: Storage> Dict<S, [u8]> {
 
     /// Sets the value of a key, and replaces the value it had.
     ///
-    /// Each value gets a number of 32 bits. Merges with the oldest trie free those of values that were replaced or deleted.
-    /// If none is left, which takes 2³² puts, this call compacts the dictionary first.
+    /// Each value gets a number of 32 bits. Merges with the oldest trie free the numbers of values that were replaced
+    /// or deleted. If no number is left, which takes 2³² puts, this call first compacts the dictionary.
     ///
     /// # Errors
     /// [`Error::Config`] if the key is longer than [`MAX_KEY`](crate::dict::MAX_KEY) or the value longer than
     /// [`MAX_VALUE`]; [`Error::NoNumberLeft`] if there are 2³² - 1 keys; [`Error::Store`] if an earlier change failed;
-    /// [`Error::NoMemory`]; any other if a window had to be frozen and that failed. The key was not put then.
+    /// [`Error::NoMemory`]; any other error if a window had to be frozen and that failed. The key is then not put.
     pub fn put(&mut self, key: impl AsRef<[u8]>, value: impl AsRef<[u8]>) -> Result<()> {
         let (key, value) = (key.as_ref(), value.as_ref());
         if value.len() > MAX_VALUE {

@@ -84,12 +84,13 @@ pub struct Dict<S: Storage = Directory, V: DictValue + ?Sized = u32> {
     /// True if a change failed. The state of storage is then unknown until the dictionary is opened again.
     broken: bool,
     state: Snapshot<V>,
-    /// The number of windows, the oldest ones, that are full and wait to be frozen.
+    /// The number of the oldest windows, which are full and wait to be frozen.
     waiting: usize,
-    /// The number of ids that were given.
+    /// The id that is given next.
     next_id: u32,
-    /// The tokens of jobs that may be running.
+    /// The token of the last job that freezes windows, as long as it may be running.
     freezing: Weak<()>,
+    /// The token of the last job that merges tries, as long as it may be running.
     merging: Weak<()>,
 }
 
@@ -115,8 +116,8 @@ impl Dict {
 }
 
 impl<S: Storage> Dict<S> {
-    /// Opens the dictionary that `storage` holds, or an empty one. An empty one is not written before the first
-    /// [`sync`](Self::sync) or the first full window.
+    /// Opens the dictionary that `storage` holds, or an empty one. An empty dictionary is written at the first
+    /// [`sync`](Self::sync), or when its first window is full.
     ///
     /// Cost: the two ends of each trie's file are read, whatever its size.
     ///
@@ -131,9 +132,9 @@ impl<S: Storage> Dict<S> {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Format`] if a file is damaged, missing, of a newer version, or hashed otherwise; [`Error::Store`] if the
-    /// storage holds a store of another kind, which may be a dictionary of bytes; [`Error::Config`] if the options are
-    /// invalid; [`Error::Io`].
+    /// [`Error::Format`] if a file is damaged, missing, of a newer version, or hashed by another spec; [`Error::Store`]
+    /// if the storage holds a store of another kind, such as a dictionary of bytes; [`Error::Config`] if the options
+    /// are invalid; [`Error::Io`].
     pub fn open_with(storage: S, options: DictOptions) -> Result<Self> {
         Self::open_kind(storage, options)
     }
@@ -147,7 +148,8 @@ impl<S: Storage> Dict<S> {
     ///
     /// # Errors
     /// [`Error::Config`] if the key is longer than [`MAX_KEY`](super::MAX_KEY); [`Error::Store`] if an earlier change
-    /// failed; [`Error::NoMemory`]; any other if a window had to be frozen and that failed. The key was not put then.
+    /// failed; [`Error::NoMemory`]; any other error if a window had to be frozen and that failed. The key is then not
+    /// put.
     pub fn put(&mut self, key: impl AsRef<[u8]>, value: u32) -> Result<()> {
         let key = key.as_ref();
         self.write(key, self.hasher.hash(key), Found::Value(value), self.next_id, None)
@@ -219,12 +221,12 @@ impl<S: Storage, V: DictValue + ?Sized> Dict<S, V> {
         &self.options
     }
 
-    /// The layout of its tries.
+    /// The layout of the dictionary's tries.
     pub fn layout(&self) -> Layout {
         self.manifest.layout
     }
 
-    /// The hash of its filters.
+    /// The hash of the dictionary's filters.
     pub fn filter_hash(&self) -> FilterHash {
         self.manifest.filter_hash
     }
@@ -277,7 +279,7 @@ impl<S: Storage, V: DictValue + ?Sized> Dict<S, V> {
     }
 
     /// Reads every byte of every trie on storage, and checks checksums, order and counts, that each key is found, and
-    /// that there is a value for each key and no other.
+    /// that there is a value for each key and no further value.
     ///
     /// # Errors
     /// [`Error::Format`] with the file and the offset of the first damage; [`Error::Io`].

@@ -12,7 +12,7 @@ use crate::store::{MANIFEST, RunEntry, Storage, StoreKind};
 
 impl<S: Storage, V: DictValue + ?Sized> Dict<S, V> {
     /// Returns waiting work, if there is any: freezing full windows, or else merging tries. At most one job of each
-    /// kind is handed out at a time. The number of its file is made durable here, by writing the manifest.
+    /// kind is handed out at a time. The number of the job's file is made durable here, by writing the manifest.
     ///
     /// # Errors
     /// Those of [`sync`](Self::sync).
@@ -37,8 +37,8 @@ impl<S: Storage, V: DictValue + ?Sized> Dict<S, V> {
     }
 
     /// Puts the result of a job in the place of the parts it was made from, and makes them durable as
-    /// [`sync`](Self::sync) does. Returns false and changes nothing if those parts are gone because their work was done
-    /// otherwise meanwhile.
+    /// [`sync`](Self::sync) does. Returns false and changes nothing if those parts are gone, because the work was done
+    /// in another way meanwhile.
     ///
     /// # Errors
     /// Those of [`sync`](Self::sync).
@@ -71,7 +71,7 @@ impl<S: Storage, V: DictValue + ?Sized> Dict<S, V> {
         self.state.layers.len() - self.tries_len()
     }
 
-    /// How many of the newest among the first `tries` tries have been outgrown by the `newer` keys that came after
+    /// Among the first `tries` tries, the number of the newest ones that have been outgrown by the `newer` keys after
     /// them.
     fn outgrown(&self, tries: usize, newer: u64) -> usize {
         let sizes: Vec<u64> = self.manifest.runs[..tries].iter().map(|run| run.keys).collect();
@@ -90,7 +90,7 @@ impl<S: Storage, V: DictValue + ?Sized> Dict<S, V> {
         self.replace(tries - outgrown..tries + windows)
     }
 
-    /// Merges these layers into one trie at once.
+    /// Merges these layers into one trie, in this thread.
     pub(super) fn replace(&mut self, range: Range<usize>) -> Result<()> {
         if !self.saved {
             self.save()?;

@@ -10,8 +10,8 @@ use crate::hash::KeyHash;
 use crate::store::Storage;
 
 impl<S: Storage, V: DictValue + ?Sized> Dict<S, V> {
-    /// True if putting this many keys, of this many bytes together, may have to freeze a window first because its job
-    /// is not done yet. Before that, wait for the thread that runs the job.
+    /// True if putting this many keys, of this many bytes together, may have to freeze a window first, because the job
+    /// for that window is not done yet. If so, first wait for the thread that runs the job.
     pub fn will_freeze(&self, keys: usize, bytes: usize) -> bool {
         let (kept, window_bytes, crowded) = self.window_size();
         let bytes = window_bytes + bytes + keys * (WriteBuffer::KEY_BYTES + ValueBuffer::VALUE_BYTES);
@@ -19,8 +19,8 @@ impl<S: Storage, V: DictValue + ?Sized> Dict<S, V> {
         self.waiting > 0 && (is_full || crowded)
     }
 
-    /// Puts a key into the current window. From then on `next_id` is the next id. `value` is the one of the id that is
-    /// found, in a dictionary of bytes.
+    /// Puts a key into the current window. From then on `next_id` is the next id. In a dictionary of bytes, `value` is
+    /// the value whose id is in `found`.
     pub(super) fn write(
         &mut self,
         key: &[u8],
@@ -35,7 +35,7 @@ impl<S: Storage, V: DictValue + ?Sized> Dict<S, V> {
             return Err(ConfigError::OutOfRange { what: "bytes of a key", given, least: 0, most }.into());
         }
         if self.window_is_full(key.len() + value.map_or(0, <[u8]>::len)) {
-            // The job for the window before was not taken.
+            // The job for the previous window was not taken.
             self.freeze(self.waiting)?;
             self.waiting = self.windows_len();
         }
@@ -84,7 +84,8 @@ impl<S: Storage, V: DictValue + ?Sized> Dict<S, V> {
         let free = matches!(&layers[first..], [.., Layer::Window(window)] if Arc::strong_count(window) == 1);
         if !free {
             coalesce(layers, first);
-            // If there is no memory for its first key, it is frozen as it is, and takes no id back.
+            // If there is no memory for its first key, the window stays empty. It has the present next id, so that no
+            // id is given again after it is frozen.
             layers.push(Layer::Window(Arc::new(Window { next_id: self.next_id, ..Window::default() })));
         }
         match layers.last_mut() {
@@ -95,7 +96,7 @@ impl<S: Storage, V: DictValue + ?Sized> Dict<S, V> {
 }
 
 /// Joins windows from `first` on until each is more than twice as large as the next one. Then there are few of them,
-/// and a key was copied a logarithmic number of times. Windows that snapshots hold are copied. A crowded one is not
+/// and a key was copied a logarithmic number of times. Windows that snapshots hold are copied. A crowded window is not
 /// joined.
 fn coalesce(layers: &mut Vec<Layer>, first: usize) {
     while let [.., Layer::Window(older), Layer::Window(newer)] = &layers[first..]

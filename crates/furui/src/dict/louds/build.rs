@@ -44,7 +44,7 @@ impl LoudsBuilder {
     /// has no byte. `value` is that of the key that ends there, if one does.
     ///
     /// The bits of a node in BASE follow later: a one when each of its children is visited, and its zero when the first
-    /// child of a later node is. So no node is asked for its children twice.
+    /// child of a later node is visited. So no node is asked for its children twice.
     ///
     /// # Errors
     /// [`TrieError::NoMemory`].

@@ -18,7 +18,7 @@ impl<M: Deref<Target = [u8]>> LoudsTrie<M> {
             || self.values.len() as u64 != keys * 4
             || (!self.dead.is_empty() && self.dead.len() as u64 != keys.div_ceil(64) * 8)
         {
-            return Err("the parts of the trie are not as long as its nodes and keys need");
+            return Err("the lengths of the parts do not fit the numbers of nodes and keys");
         }
         // The super-root has one child, the root. Every other node is a child of an earlier one.
         let (mut met, mut closed, mut last) = (0u64, 0u64, None);
@@ -36,7 +36,7 @@ impl<M: Deref<Target = [u8]>> LoudsTrie<M> {
                     return Err("the nodes do not form one tree");
                 }
                 if is_end && nodes > 1 && !self.leaf.bit(closed - 1) {
-                    return Err("a node without children is no end of a key");
+                    return Err("no key ends in a node without children");
                 }
                 last = None;
                 closed += 1;

@@ -11,9 +11,10 @@ use crate::hash::HashSpec;
 /// The numbers of nodes and of keys.
 const META: Tag = Tag::new(*b"META");
 const META_LEN: usize = 16;
-/// The numbers of children, the number of zeros before each 512 bits of them, and the 512 bits of each 512th zero.
+/// The numbers of children in unary; for each 512 of these bits, the number of zeros before; and for each 512th zero,
+/// the index of the 512 bits where it is.
 const BASE: [Tag; 3] = [Tag::new(*b"BASE"), Tag::new(*b"BCNT"), Tag::new(*b"BHNT")];
-/// The ends of keys, and the number of ones before each 512 bits of them.
+/// A bit for each node, which is set if a key ends there; and for each 512 of these bits, the number of ones before.
 const LEAF: [Tag; 2] = [Tag::new(*b"LEAF"), Tag::new(*b"LCNT")];
 /// The bytes of the nodes.
 const EDGE: Tag = Tag::new(*b"EDGE");

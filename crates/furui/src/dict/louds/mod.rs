@@ -63,7 +63,7 @@ pub struct LoudsTrie<M = Buffer, G = Trusted> {
     edge: M,
     /// Four little-endian bytes for each value; 0 for a deleted key.
     values: M,
-    /// A bit for each value, which is set if its key is deleted. Empty if no key is.
+    /// A bit for each value, which is set if its key is deleted. Empty if no key is deleted.
     dead: M,
     /// The address from which the guard counts bytes: that of the trie's file.
     origin: usize,
@@ -73,8 +73,8 @@ pub struct LoudsTrie<M = Buffer, G = Trusted> {
 
 impl<M: Deref<Target = [u8]>> LoudsTrie<M> {
     /// The trie with these parts, which are the [`base`](Self::base), [`leaf`](Self::leaf), [`edge`](Self::edge),
-    /// [`values`](Self::values) and [`dead`](Self::dead) of a trie that was built. `None` if no trie has them, because
-    /// a walk might not end then. Cost: one pass over BASE, LEAF and EDGE.
+    /// [`values`](Self::values) and [`dead`](Self::dead) of a trie that was built. `None` if no trie has such parts,
+    /// because a walk over them might not end. Cost: one pass over BASE, LEAF and EDGE.
     pub fn from_parts(base: Select0<M>, leaf: Rank1<M>, edge: M, values: M, dead: M) -> Option<Self> {
         let trie = Self { base, leaf, edge, values, dead, origin: 0, guard: Trusted };
         trie.check().is_ok().then_some(trie)
@@ -230,7 +230,7 @@ impl<M: Deref<Target = [u8]>, G: Guard> LoudsTrie<M, G> {
         &self.values
     }
 
-    /// A bit for each value, which is set if its key is deleted; empty if no key is.
+    /// A bit for each value, which is set if its key is deleted; empty if no key is deleted.
     pub fn dead(&self) -> &[u8] {
         &self.dead
     }

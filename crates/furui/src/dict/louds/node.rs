@@ -43,7 +43,7 @@ impl<M: Deref<Target = [u8]>, G: Guard> LoudsTrie<M, G> {
     #[inline]
     fn first_child_of(&self, Place { number, .. }: Place) -> Option<Place> {
         let (child, bit) = self.children(number)?;
-        // In a trie that is none, a node may be its own child, and a walk down would not end.
+        // In a damaged trie a node may be its own child, and a walk down would not end.
         (child > number && self.has_one(bit)).then_some(Place { number: child, bit })
     }
 

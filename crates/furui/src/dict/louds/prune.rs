@@ -12,9 +12,9 @@ impl<M: Deref<Target = [u8]>> LoudsTrie<M> {
         let stays = |node: u64| stays[(node / 64) as usize] >> (node % 64) & 1 == 1;
         let mut builder = LoudsBuilder::new()?;
         builder.visit(None, 0, self.value(0))?;
-        // The next node, the parent of it, and the number that the parent has among those that stay.
+        // The next node, its parent, and the number of the parent among the nodes that stay.
         let (mut node, mut parent, mut kept) = (1, 0, 0);
-        // The first bits are of the super-root.
+        // The first two bits belong to the super-root.
         for bit in 2..self.base.len() {
             if !self.base.bit(bit) {
                 kept += u64::from(stays(parent) || parent == 0);
@@ -39,7 +39,7 @@ impl<M: Deref<Target = [u8]>> LoudsTrie<M> {
                 parent -= 1;
                 continue;
             }
-            // The children of a node come behind it, so that all of them were seen before.
+            // Children come after their parent, so that all children of a node were seen before the node.
             node -= 1;
             let stay = self.leaf.bit(node) || stays[(node / 64) as usize] >> (node % 64) & 1 == 1;
             stays[(node / 64) as usize] |= u64::from(stay) << (node % 64);

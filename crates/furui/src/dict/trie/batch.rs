@@ -14,8 +14,8 @@ impl<M: Deref<Target = [u8]>, G: Guard> Trie<M, G> {
     /// Looks up each of `keys`. `out` is cleared first.
     ///
     /// 16 searches are in flight at a time, and each goes one step further while the memory of the others is being
-    /// fetched. On a trie larger than the caches this finds at least one and a half times as many keys in a second; on
-    /// a trie in a cache no more.
+    /// fetched. On a trie larger than the caches, this finds at least one and a half times as many keys a second as
+    /// [`get`](Self::get); on a trie in a cache, it finds no more.
     pub fn get_all(&self, keys: &[&[u8]], out: &mut Vec<Option<Found>>) {
         out.clear();
         out.reserve(keys.len());

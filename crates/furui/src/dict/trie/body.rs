@@ -3,13 +3,13 @@ use crate::bits::Buffer;
 
 /// The bytes of a trie, written front to back in their final place.
 ///
-/// A large table takes memory only for the part that was written.
+/// A large body takes memory only for the part that was written.
 pub(super) struct Body {
     bytes: Buffer,
     len: usize,
 }
 
-/// The maximum size of a table, in bytes, that is copied to its own size when it is finished, which saves memory.
+/// A body of fewer bytes is copied to a buffer of its own size when it is finished, which saves memory.
 const SMALL_BODY: usize = 4 << 20;
 
 impl Body {

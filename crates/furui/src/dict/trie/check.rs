@@ -83,7 +83,7 @@ impl<M: Deref<Target = [u8]>> Trie<M> {
         if group == 0 {
             return Ok(parent);
         }
-        // A block without inner nodes has the same place as the next block that has some.
+        // A block without inner nodes states the same position as the next block with inner nodes.
         while parent.1 == group {
             let block = NodeBlock::at(self.part(Part::Nodes), parent.0).ok_or((parent.0, "the nodes end early"))?;
             if block.down() != position || parent.0 > current.0 {

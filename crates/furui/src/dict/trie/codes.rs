@@ -61,7 +61,7 @@ pub(super) struct Dictionary {
 /// The maximum number of groups of two-byte codes.
 const MAX_GROUPS: usize = (1 << 16) / GROUP;
 
-/// The longest label that gets a code. Longer ones would fill the dictionary with small groups.
+/// The maximum length of a label with a code, in bytes. Longer labels would fill the dictionary with small groups.
 const MAX_CODED_LENGTH: usize = 128;
 
 impl Codes {
@@ -136,8 +136,8 @@ impl Codes {
 /// About how many eighths of a byte a label of this length that occurs `count` times saves with a two-byte code; `None`
 /// if it saves nothing.
 ///
-/// Without a code its first occurrence is a record of one byte and 12 bits for each 2.7 bytes of text, and each other
-/// one is a record again or a link of 5 bytes.
+/// Without a code, the first occurrence of a label is a record of one byte and 12 bits for each 2.7 bytes of text. Each
+/// further occurrence is another record, or a link of 5 bytes.
 fn saving(length: usize, count: u32) -> Option<u64> {
     if !(1..=MAX_CODED_LENGTH).contains(&length) {
         return None;

@@ -7,7 +7,8 @@ use super::room::{no_memory, reserve};
 use super::values::is_terminal;
 use crate::bits::prefetch;
 
-/// The rank of an inner node with many keys below it, and the rank of its parent.
+/// An inner node with many keys below it: its rank, the rank of its parent (`above`), its position, and the number of
+/// keys below it.
 pub(super) struct Counted {
     pub(super) inner: u32,
     pub(super) above: u32,
@@ -15,14 +16,14 @@ pub(super) struct Counted {
     pub(super) keys: u32,
 }
 
-/// The number of blocks whose beginnings are prefetched.
+/// The prefetch distance, in blocks. Only the beginnings of blocks are prefetched.
 const PREFETCH_BLOCKS: usize = 8;
 
 /// The inner nodes with at least `least` keys below them, the last one first, and after them the root, whatever its
 /// count.
 ///
-/// `lengths` are the lengths of the blocks. They are read backwards, where children come before their parents and in
-/// the same order, so that only the counts of one level wait.
+/// `lengths` are the lengths of the blocks. Blocks are read backwards. In this direction, children come before their
+/// parents and in the same order, so that only the counts of one level wait.
 #[inline(always)]
 pub(super) fn count_keys(
     blocks: &[u8],
@@ -33,7 +34,7 @@ pub(super) fn count_keys(
 ) -> Result<Vec<Counted>, TrieError> {
     let mut counted = vec![];
     let mut waiting: VecDeque<u32> = VecDeque::new();
-    // The last inner node that was not visited yet, and the parent of the current group, plus one.
+    // The rank of the last inner node that was not visited yet, and that of the parent of the current group.
     let (mut inner, mut above) = (None, 0);
     let mut keys = 0;
     let mut valid = !0 >> (nodes.wrapping_neg() % NODES as u64);
@@ -48,7 +49,7 @@ pub(super) fn count_keys(
         let Some(block) = NodeBlock::at(blocks, offset) else { continue };
         let (mut left, mut firsts, inners) = (valid, block.first() & valid, block.inner() & valid);
         valid = !0;
-        // A block has at most this many of either.
+        // A block has at most this many inner nodes, and at most this many groups.
         reserve(&mut counted, NODES)?;
         waiting.try_reserve(NODES).map_err(|_| no_memory::<u32>(waiting.len() + NODES))?;
         let inner = inner.get_or_insert_with(|| {
@@ -71,7 +72,7 @@ pub(super) fn count_keys(
                 *inner = inner.saturating_sub(1);
             }
             left ^= group;
-            // Otherwise the group begins in an earlier block.
+            // A group without a first child here begins in an earlier block.
             if firsts & group != 0 {
                 firsts &= left;
                 waiting.push_back(std::mem::take(&mut keys));

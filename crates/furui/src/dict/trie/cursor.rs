@@ -37,7 +37,7 @@ impl TrieNode {
     }
 }
 
-/// Methods that walk node by node. Each reads one block, or two at times, and only [`push_label`](Trie::push_label)
+/// Methods that walk node by node. Each reads one block, sometimes two, and only [`push_label`](Trie::push_label)
 /// decodes a label.
 ///
 /// A walk down ends whatever the bytes are, because children come after their parent. But a damaged trie may have many

@@ -7,8 +7,9 @@ use super::room::filled;
 
 /// A block before it is written: its nodes and their labels, which arrive separately.
 pub(super) struct Draft {
-    /// The numbers of inner nodes and leaves before the block.
+    /// The number of inner nodes before the block.
     inners: u32,
+    /// The number of leaves before the block.
     leaves: u32,
     first: u64,
     inner: u64,

@@ -16,7 +16,7 @@ pub(super) struct Ends {
 struct Held {
     values: Packed,
     keys: usize,
-    /// The deleted keys, up to the last one.
+    /// A bit for each key up to the last deleted one, which is set if the key is deleted.
     deleted: Bits,
 }
 
@@ -46,7 +46,7 @@ pub(super) struct EndParts {
 }
 
 impl Ends {
-    /// An empty collection of values of at most `width` bits, and the value of the root.
+    /// A collection of values of at most `width` bits. It has the root, with its value if a key ends there.
     pub(super) fn new(width: Width, root: Option<Found>) -> Result<Self, TrieError> {
         let mut ends = Self { width, leaves: Held::new()?, inners: Held::new()?, terminals: Bits::default() };
         ends.push(true, root)?;

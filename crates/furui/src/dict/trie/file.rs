@@ -16,7 +16,7 @@ use crate::hash::HashSpec;
 
 /// The section with the sizes of the trie.
 const META: Tag = Tag::new(*b"META");
-/// The section with its parts.
+/// The section with the parts of the trie.
 const TRIE: Tag = Tag::new(*b"TRIE");
 
 const META_LEN: usize = 128;
@@ -80,7 +80,7 @@ fn read_shape(file: &(impl ReadAt + ?Sized), name: &str) -> Result<(Envelope, Tr
     }
     let meta = envelope.read_section(file, META, META_LEN)?;
     let invalid = |what| envelope.error(envelope.sections()[0].offset, Problem::Invalid(what));
-    let meta: [u8; META_LEN] = meta.try_into().map_err(|_| invalid("META is shorter than that of a trie"))?;
+    let meta: [u8; META_LEN] = meta.try_into().map_err(|_| invalid("the section META is too short"))?;
     let shape = TrieShape::from_meta(&meta).map_err(invalid)?;
     if shape.parts.len() as u64 != envelope.section(TRIE)?.length {
         return Err(invalid("the lengths of the parts are not that of the trie").into());
@@ -111,7 +111,7 @@ impl TrieShape {
         let jump: Lengths = std::array::from_fn(|i| u16_at(meta, JUMPS + 2 * i));
         let lengths: [u64; PARTS] = std::array::from_fn(|i| u64_at(meta, LENGTHS + 8 * i));
         let width = Width::new(u32_at(meta, WIDTH)).ok_or("values of more than 32 bits")?;
-        let parts = Parts::new(lengths).ok_or("parts that are beyond this machine")?;
+        let parts = Parts::new(lengths).ok_or("the parts are too large for this machine")?;
         let length = |part: Part| lengths[part as usize];
         if nodes > MAX_NODES as u64 || leaves > nodes || leaves > keys || keys - leaves > nodes - leaves + 1 {
             return Err("no trie has these numbers of keys, nodes and leaves");

@@ -2,10 +2,10 @@ use crate::format::Regions;
 
 /// A reader of a trie's bytes tells a guard which bytes it will read; the guard checks them, if that is necessary.
 ///
-/// A search continues whatever the guard returns, because it is total. But its result is valid only if all bytes were
-/// whole.
+/// A search works on any bytes, so it need not stop, whatever the guard returns. But its result is valid only if all
+/// bytes that it read were undamaged.
 pub trait Guard: Copy {
-    /// True if the `len` bytes of the trie from `start` on are whole.
+    /// True if the `len` bytes of the trie from `start` on are undamaged.
     #[doc(hidden)]
     fn touch(self, start: usize, len: usize) -> bool;
 }

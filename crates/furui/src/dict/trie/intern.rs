@@ -57,8 +57,8 @@ impl Default for Interner {
 }
 
 impl Interner {
-    /// Numbers the strings of a batch in their order, each shorter than 64 KiB, and empties it. `each` gets the key of each string and its
-    /// number.
+    /// Numbers the strings of a batch, each shorter than 64 KiB, in their order, and empties the batch. `each` gets the
+    /// key and the number of each string.
     pub(super) fn intern_all(&mut self, batch: &mut Batch, mut each: impl FnMut(u32, u32)) -> Result<(), TrieError> {
         self.reserve(batch.items.len(), batch.text.len())?;
         for item in &batch.items {
@@ -129,7 +129,7 @@ impl Interner {
         number
     }
 
-    /// Frees the table. Meant for a time when further strings are unlikely.
+    /// Frees the table. Call this when further strings are unlikely.
     pub(super) fn close(&mut self) {
         self.slots = vec![];
     }

@@ -18,13 +18,13 @@ use crate::hash::HashSpec;
 
 /// The maximum number of lengths of a table.
 pub(super) const MAX_LENGTHS: usize = 4;
-/// The longest prefix that is jumped over.
+/// The maximum length of a prefix that is jumped over, in bytes.
 pub(super) const MAX_JUMP_LENGTH: u16 = 248;
 
 /// The minimum number of keys below a node that has an entry.
 const MIN_KEYS: u32 = 72;
 
-/// The step between candidate lengths.
+/// The step between candidate lengths, in bytes.
 const STEP: usize = 4;
 /// The number of candidate lengths.
 const CANDIDATES: usize = MAX_JUMP_LENGTH as usize / STEP;
@@ -53,7 +53,7 @@ pub(super) struct Jump {
     pub(super) paths: Vec<u8>,
 }
 
-/// An inner node with many keys below. The root is the first.
+/// An inner node with many keys below it. The root is the first such node.
 struct Heavy {
     inner: u32,
     /// The position of the node; it has no meaning for the root.
@@ -160,7 +160,8 @@ impl Jump {
         lengths.resize(MAX_LENGTHS, 0);
         let mut by_path: Vec<&Landing> = collected(landings)?;
         by_path.sort_unstable_by(|a, b| a.path.cmp(&b.path));
-        // If the next node is below a node, its path begins with that node's path.
+        // Paths are visited in descending order, so a path that is a prefix of others follows one of them, and shares
+        // its bytes.
         let mut paths: Vec<u8> = vec![];
         let mut entries: Vec<(u32, &Landing, usize)> = vec![];
         reserve(&mut entries, by_path.len())?;
@@ -173,7 +174,7 @@ impl Jump {
             }
             entries.push((landing.keys, landing, paths.len() - last.len()));
         }
-        // Ties are broken by the path, the last one first.
+        // Ties are broken by the start of the path, and then by its length, the longest first.
         let last_first = |landing: &Landing| std::cmp::Reverse(landing.path.len());
         entries.sort_unstable_by_key(|&(keys, landing, start)| (std::cmp::Reverse(keys), start, last_first(landing)));
         let mut buckets = filled(0, (entries.len() * ENTRY * 5 / 4).div_ceil(BUCKET) * BUCKET)?;
@@ -195,10 +196,11 @@ fn array_of(lengths: &[u16]) -> Lengths {
     std::array::from_fn(|i| lengths[i])
 }
 
-/// The weights of the choice of lengths: the levels that a failed search costs, the levels that a byte for each key is
-/// worth, and the least that a further length must save.
+/// The cost of a failed search in the jump table, in levels.
 const VAIN_LEVELS: f64 = 0.5;
+/// The cost of a byte for each key, in levels.
 const LEVELS_PER_BYTE: f64 = 8.0;
+/// The minimum number of levels that a further length must save, less its costs.
 const MIN_SCORE: f64 = 0.3;
 
 /// The inner nodes with at least [`MIN_KEYS`] keys below them, in breadth-first order.

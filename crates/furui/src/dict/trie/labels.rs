@@ -15,14 +15,14 @@ pub(super) const MAX_RECORD_NIBBLES: usize = 127;
 pub(super) const NEAR_NIBBLES: usize = 8;
 /// The half bytes of a link to any other position.
 pub(super) const FAR_NIBBLES: usize = 10;
-/// The half bytes of a link to a text of its own.
+/// The half bytes of a link to a long label, which is a text of its own.
 pub(super) const LONG_NIBBLES: usize = 16;
 
 /// The bits of the length in a place of a text, which is start · 2¹⁶ + length.
 pub(super) const PLACE_LENGTH_BITS: u32 = 16;
 
-/// The labels of a group of two-byte codes, all of one length, so that the place of a text can be computed from its
-/// code.
+/// The number of labels in a group of two-byte codes. All labels of a group have one length, so that the place of a
+/// text can be computed from its code.
 pub(super) const GROUP: usize = 64;
 /// The number of places for one-byte codes.
 pub(super) const ONES: usize = 256;

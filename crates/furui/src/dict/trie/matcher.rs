@@ -17,7 +17,7 @@ struct Way {
     length: u8,
 }
 
-/// A number of tokens that no text has, because it has fewer bytes.
+/// More tokens than any text has, because texts have fewer bytes.
 const NO_WAY: u32 = 1 << 16;
 
 impl LabelMatcher {

@@ -152,7 +152,7 @@ impl<M: Deref<Target = [u8]>, G: Guard> Trie<M, G> {
         self.body.len()
     }
 
-    /// The names of its parts, and the bytes of each.
+    /// The name of each part of the trie, and its number of bytes.
     pub fn sizes(&self) -> Vec<(&'static str, u64)> {
         Part::ALL.iter().map(|part| part.name()).zip(self.shape.parts.lengths()).collect()
     }
@@ -162,7 +162,7 @@ impl<M: Deref<Target = [u8]>, G: Guard> Trie<M, G> {
         self.guarded(self.guard)
     }
 
-    /// Tells the guard of the tables of labels, of which searches do not.
+    /// Tells the guard that the tables of labels are read. Searches do not tell it.
     pub(in crate::dict) fn touch_labels(&self) {
         for part in [Part::Places, Part::Texts, Part::Tokens] {
             self.touch(part, 0, self.shape.parts.range(part).len());

@@ -27,7 +27,7 @@ pub(super) enum Part {
     Paths,
     /// The values.
     Values,
-    /// A bit for each key that is set if it is deleted; empty if no key is.
+    /// A bit for each key, which is set if the key is deleted; empty if no key is deleted.
     Deleted,
 }
 
@@ -121,7 +121,7 @@ pub(super) struct Names<'a, G = Trusted> {
     pub(super) long: &'a [u8],
     /// The offset of the long labels among the trie's bytes. The nodes begin at 0.
     pub(super) long_start: usize,
-    /// The guard, which is told which nodes and long labels are read. The other parts are checked before.
+    /// The guard, which is told which nodes and long labels are read. The other parts are checked beforehand.
     pub(super) guard: G,
 }
 

@@ -13,8 +13,8 @@ const MAX_SPAN: usize = 260;
 pub(super) struct Search<'k> {
     key: &'k [u8],
     at: usize,
-    /// The number of groups to pass before this one is reached, counted from the one that begins at or after `slot` of
-    /// the block at `offset`.
+    /// The number of groups to pass before the group of children is reached, counted from the group that begins at or
+    /// after `slot` of the block at `offset`.
     skip: u32,
     offset: usize,
     slot: u32,
@@ -45,7 +45,7 @@ impl<'k> Search<'k> {
         fetch(names.nodes, self.offset);
     }
 
-    /// Goes one block nearer to the group. True if the group is in the current block, or in none.
+    /// Goes one block nearer to the group. True if the group begins in the current block, or if there is no such group.
     #[inline(always)]
     pub(super) fn is_at_group<G: Guard>(&mut self, names: &Names<'_, G>) -> bool {
         let Some(block) = names.block(self.offset) else { return true };
@@ -127,8 +127,8 @@ impl<'k> Search<'k> {
     }
 }
 
-/// Prefetches two blocks of usual size: children are as likely to be in the next block, and labels are at a block's
-/// end. Which lines will be read is known too late, and predicting it failed too often.
+/// Prefetches two blocks of usual size, because children are as likely to be in the next block as in this one, and
+/// labels are at the end of a block. Which lines will be read is known too late, and predictions failed too often.
 #[inline(always)]
 pub(super) fn fetch(nodes: &[u8], offset: usize) {
     const LINE: usize = 64;

@@ -46,7 +46,7 @@ pub struct Skeleton {
     pub(super) deleted: Bits,
 }
 
-/// The number of a label whose number is missing.
+/// The entry in `rests` of a label whose number is missing.
 const UNKNOWN: u32 = u32::MAX;
 
 impl Skeleton {
@@ -129,7 +129,8 @@ impl Skeleton {
     /// 24 for each key.
     ///
     /// # Errors
-    /// [`TrieError`] if a key is too long or out of order, there are too many, or there is no memory for them.
+    /// [`TrieError`] if a key is too long or out of order, if there are too many keys, or if there is no memory for
+    /// them.
     pub fn from_sorted<'k>(keys: impl IntoIterator<Item = (&'k [u8], Option<u32>)>) -> Result<Self, TrieError> {
         let keys: Vec<(&[u8], Option<u32>)> = collected(keys)?;
         if keys.len() > MAX_NODES / 2 {
@@ -160,8 +161,8 @@ impl Skeleton {
     }
 }
 
-/// A node while the keys are read. Its label is `start..=last` of a key that passes through it, or that ends there if
-/// any does.
+/// A node while the keys are read. Its label is the bytes `start..=last` of the key with the index `key`. That key ends
+/// at the node if any key does; otherwise it passes through the node.
 #[derive(Clone, Copy)]
 struct Post {
     key: u32,
@@ -209,8 +210,8 @@ fn close(open: &mut Vec<Open>, nodes: &mut Vec<Post>, depth: usize) -> Result<()
         && node.depth > depth
     {
         let start = parent.depth.max(depth);
-        // The depths of two nodes differ and are from 0 to 2^16, so the upper one fits into 16 bits, and the lower one
-        // less 1 does.
+        // Depths are from 0 to 2^16, and the node is deeper than `start`, so `start` and the node's depth less 1 fit
+        // into 16 bits.
         reserve(nodes, 1)?;
         nodes.push(Post {
             key: node.key,

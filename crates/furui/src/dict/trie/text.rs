@@ -3,8 +3,8 @@ use std::ops::Range;
 use super::skeleton::common_prefix;
 use crate::hash::{Rolling, RollingRun};
 
-/// A text with more bytes after it in memory, so that a short one can be read and copied at a fixed length. The
-/// processor could not predict the length of the text itself.
+/// A text with more bytes after it in memory, so that a short text can be read and copied with a fixed length. With the
+/// length of the text itself, there would be branches that the processor could not predict.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Text<'a> {
     bytes: &'a [u8],
@@ -14,7 +14,7 @@ pub(super) struct Text<'a> {
 /// A length that most texts do not exceed.
 const SHORT: usize = 16;
 
-/// The bytes after a text that allow copying it at a fixed length.
+/// The number of bytes after a text that allow copying it with a fixed length.
 pub(super) const SLACK: usize = 2 * SHORT;
 
 impl<'a> Text<'a> {
@@ -47,7 +47,7 @@ impl<'a> Text<'a> {
         Some((first, Self { bytes, len: self.len.checked_sub(1)? }))
     }
 
-    /// The text after the first `count` bytes. It must have as many.
+    /// The text without its first `count` bytes. It must have at least this many bytes.
     #[inline(always)]
     pub(super) fn behind(self, count: usize) -> Self {
         Self { bytes: &self.bytes[count..], len: self.len - count }

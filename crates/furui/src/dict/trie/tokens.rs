@@ -117,7 +117,7 @@ impl Tokens {
         }
     }
 
-    /// The child of a node, or as an error the free place for it. Half of the places are free.
+    /// The child of a node. If there is none, the error is the free place for it. At least half of the places are free.
     #[inline]
     fn child(&self, node: u16, byte: u8) -> Result<u16, usize> {
         let wanted = u64::from(node) << 8 | u64::from(byte);

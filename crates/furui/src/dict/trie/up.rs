@@ -74,7 +74,7 @@ impl<M: Deref<Target = [u8]>, G: Guard> Trie<M, G> {
         Some(Some(Position::new(offset, slot)).filter(|parent| *parent < position))
     }
 
-    /// The last block for which `holds` is true. It must be true for all blocks before that, too.
+    /// The last block for which `holds` is true. `holds` must be true for all blocks before that block, too.
     fn last_block(&self, holds: impl Fn(NodeBlock<'_>) -> bool) -> Option<(NodeBlock<'_>, usize)> {
         let names = self.names();
         let directory = self.part(Part::Directory).as_chunks::<8>().0;

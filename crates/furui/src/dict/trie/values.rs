@@ -26,7 +26,7 @@ impl Width {
         (u128::from(count) * u128::from(self.0)).div_ceil(8) as u64
     }
 
-    /// The offset of the bytes of the value with this index, and the most bytes it has.
+    /// The offset of the first byte that has bits of the value with this index, and the number of such bytes.
     #[inline(always)]
     pub(super) fn place(self, index: u64) -> (usize, usize) {
         let bit = index as u128 * u128::from(self.0);
@@ -49,11 +49,12 @@ fn last_word(bytes: &[u8]) -> u64 {
     bytes.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte))
 }
 
-/// The bits of inner nodes in a line of 64 bytes, after the number of bits that are set before it.
+/// The number of bits of inner nodes in a line of 64 bytes. The line begins with the number of bits that are set before
+/// it.
 const LINE_BITS: u64 = 512 - 32;
 
-/// The bits of inner nodes as lines. A bit, the root's first, is set if a key ends there. There are no lines if no key
-/// ends in an inner node.
+/// The bits of inner nodes as lines. The first bit is that of the root. A bit is set if a key ends in its node. There
+/// are no lines if no key ends in an inner node.
 ///
 /// A line has 64 bytes: the number of bits that are set before it (u32), and 480 bits.
 pub(super) fn terminals(bits: &Bits) -> Result<Vec<u8>, TrieError> {
@@ -114,7 +115,7 @@ pub(super) fn terminal_rank(lines: &[u8], inner: u64) -> Option<u64> {
     Some(count)
 }
 
-/// The inner node where the key with this rank among the keys of inner nodes ends.
+/// The rank of the inner node where a key ends, from the key's rank among the keys that end in inner nodes.
 pub(super) fn terminal_select(lines: &[u8], rank: u64) -> Option<u64> {
     let lines = lines.as_chunks::<64>().0;
     let before = |line: &[u8; 64]| u64::from(u32::from_le_bytes([line[0], line[1], line[2], line[3]]));

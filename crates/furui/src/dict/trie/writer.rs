@@ -86,7 +86,7 @@ impl Writer {
         self.nodes.bytes()
     }
 
-    /// Sets the label of the next node. A record must have been given before.
+    /// Sets the label of the next node. If it has no code but a record, the record must have been given before.
     #[inline(always)]
     pub(super) fn code(&mut self, code: Code) -> Result<(), TrieError> {
         self.draft.push_code(code);
@@ -113,13 +113,13 @@ impl Writer {
         self.draft.push_nibbles(position.0, nibbles);
     }
 
-    /// Sets the next record to a link to a text of its own.
+    /// Sets the next record to a link to the long label at `place`.
     pub(super) fn long(&mut self, place: u64) {
         self.draft.push_length(LINK | LONG_NIBBLES as u8);
         self.draft.push_nibbles(place, LONG_NIBBLES);
     }
 
-    /// Appends a text of its own, and returns its place.
+    /// Appends a long label, whose text lies outside the blocks, and returns its place.
     pub(super) fn add_long(&mut self, text: &[u8]) -> Result<u64, TrieError> {
         if self.long.len() as u64 >= 1 << 46 {
             return Err(TrieError::TooLarge("more than 2^46 bytes of long labels"));
@@ -130,7 +130,7 @@ impl Writer {
         Ok(place)
     }
 
-    /// True if `text` is the text at `place`.
+    /// True if `text` is the long label at `place`.
     pub(super) fn is_long(&self, place: u64, text: &[u8]) -> bool {
         self.long.get((place >> PLACE_LENGTH_BITS) as usize..).is_some_and(|long| long.starts_with(text))
             && place as usize & ((1 << PLACE_LENGTH_BITS) - 1) == text.len()
@@ -177,7 +177,7 @@ impl Writer {
         }
         while firsts != 0 {
             let position = Position::new(offset, firsts.trailing_zeros());
-            // A block without inner nodes has the same place as the next block that has some.
+            // A block without inner nodes gets the place that the next block with inner nodes gets.
             while self.group == self.parent.1 {
                 let Some(block) = NodeBlock::at(self.nodes.bytes(), self.parent.0) else { break };
                 let next = (self.parent.0 + block.length(), self.parent.1 + block.inner().count_ones());

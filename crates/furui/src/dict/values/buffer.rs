@@ -14,7 +14,7 @@ pub(in crate::dict) struct ValueBuffer {
 }
 
 impl ValueBuffer {
-    /// The most bytes that a value takes besides its own.
+    /// The maximum number of bytes that a value takes besides its own bytes.
     pub(in crate::dict) const VALUE_BYTES: usize = size_of::<usize>();
 
     /// The bytes that the values take.
@@ -33,7 +33,7 @@ impl ValueBuffer {
         self.bytes.try_reserve(length)
     }
 
-    /// Adds a value. Its id follows that of the last one.
+    /// Adds a value. Its id must be greater by 1 than that of the last value.
     pub(in crate::dict) fn push(&mut self, id: u32, value: &[u8]) {
         if self.ends.is_empty() {
             self.first = id;
@@ -60,7 +60,7 @@ impl ValueBuffer {
 }
 
 impl fmt::Debug for ValueBuffer {
-    /// Shows how much it holds, not the values.
+    /// Shows the ids and the number of bytes, but not the values.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ValueBuffer").field("ids", &self.ids()).field("bytes", &self.bytes()).finish_non_exhaustive()
     }

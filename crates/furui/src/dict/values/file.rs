@@ -7,8 +7,8 @@ use crate::format::field::{u32_at, u64_at};
 use crate::format::{Bytes, Envelope, FormatError, Kind, Problem, ReadError, Regions};
 use crate::hash::HashSpec;
 
-/// The values of a part of a dictionary, in their file, each region of which is checked when this process first reads
-/// it.
+/// The values of a part of a dictionary, in their file. Each region of the file is checked when this process first
+/// reads it.
 ///
 /// ```text
 ///   index   id 0 │ id 37 │ id 90 …          the first value of each block
@@ -16,7 +16,7 @@ use crate::hash::HashSpec;
 ///   data    1 5 seven 1 4 four  …      1 5 again …      in front of each value: how far its id is from the last, its length
 /// ```
 ///
-/// Cost: opening reads the ends of the file and its numbers. A look-up is a binary search in the index, and a walk over
+/// Cost: opening reads the ends of the file and META. A look-up is a binary search in the index, and a walk over
 /// the heads of the values in a block, which all begin in its first KiB.
 #[derive(Debug)]
 pub(in crate::dict) struct ValueFile {
@@ -41,7 +41,7 @@ impl ValueFile {
         }
         let meta = envelope.read_section(file, META, META_LEN)?;
         if meta.len() != META_LEN {
-            return Err(invalid("META is shorter than that of values").into());
+            return Err(invalid("the section META is too short").into());
         }
         let (count, ids) = (u64_at(&meta, 0), u32_at(&meta, META_FIRST)..u32_at(&meta, META_END));
         // The envelope has checked that its sections lie inside the file.
@@ -56,23 +56,23 @@ impl ValueFile {
             || data.is_empty() != (count == 0)
             || count == 0 && ids != (0..0)
         {
-            return Err(invalid("no values have these numbers").into());
+            return Err(invalid("the sizes of the values contradict each other").into());
         }
         let regions = envelope.regions(file).expect("a file of values has checksums of its regions");
         Ok(Self { file: file.clone(), name: name.to_owned(), regions, data, index, count, ids })
     }
 
-    /// The range of the ids of its values. Not all ids in it need have a value.
+    /// The range of the ids of the values. Some ids in the range may have no value.
     pub(in crate::dict) fn ids(&self) -> Range<u32> {
         self.ids.clone()
     }
 
-    /// The bytes of the values, with the numbers in front of each.
+    /// The number of bytes of all values and of the heads in front of them.
     pub(in crate::dict) fn bytes(&self) -> u64 {
         self.data.len() as u64
     }
 
-    /// The value with this id. It is an error if there is none, because the trie beside it has the id.
+    /// The value with this id. If there is none, that is an error, because the trie in the file has the id.
     pub(in crate::dict) fn get(&self, id: u32) -> Result<&[u8], FormatError> {
         let mut walk = match self.block_before(id) {
             Some(block) => self.walk_from(block),
@@ -106,7 +106,7 @@ impl ValueFile {
         Ok(())
     }
 
-    /// Reads all values, and checks that they are those with these ids, which ascend, and that the index is theirs.
+    /// Reads all values, and checks that they have exactly these ids, which ascend, and that the index fits them.
     pub(in crate::dict) fn check(&self, ids: &[u32]) -> Result<(), FormatError> {
         self.regions.check_all()?;
         let (mut walk, mut blocks, mut block) = (self.walk(), 0, 0);
@@ -118,7 +118,7 @@ impl ValueFile {
             }
             if blocks == 0 || (at - block) as u64 >= BLOCK {
                 if blocks == self.blocks() || self.block(blocks) != (id, at as u64) {
-                    return Err(self.invalid(at, "the index has not the blocks of the values"));
+                    return Err(self.invalid(at, "the index does not fit the values"));
                 }
                 (blocks, block) = (blocks + 1, at);
             }
@@ -166,12 +166,12 @@ impl ValueFile {
         Ok(&self.file[self.data.clone()][range])
     }
 
-    /// The error that a value is missing, unless damage explains it.
+    /// The error that a value is missing; if a checksum is wrong, that error instead.
     fn missing(&self) -> FormatError {
         self.invalid(0, "a key has no value")
     }
 
-    /// The error that something is wrong with the data at `at`, unless a checksum explains it.
+    /// The error that the data at `at` is invalid; if a checksum is wrong, that error instead.
     fn invalid(&self, at: usize, what: &'static str) -> FormatError {
         let here = FormatError {
             file: self.name.clone(),
@@ -187,7 +187,7 @@ struct Walk<'v> {
     values: &'v ValueFile,
     /// Where the next value's head begins in the data.
     at: usize,
-    /// The id of the first value. The step in its head is not used.
+    /// The id of the first value, until that value is read. The step in its head is not used.
     next: Option<u32>,
     last: u32,
 }
@@ -212,7 +212,7 @@ impl Walk<'_> {
             (length <= MAX_VALUE && length <= data.len() - start).then_some((id, start..start + length))
         });
         let Some((id, range)) = entry else {
-            return Err(values.invalid(self.at, "these are not the numbers of a value"));
+            return Err(values.invalid(self.at, "the head of a value is invalid"));
         };
         (self.at, self.next, self.last) = (range.end, None, id);
         Ok(Some((id, range)))

@@ -1,4 +1,4 @@
-/// The most bytes of a head.
+/// The maximum number of bytes of a head.
 pub(super) const MAX_HEAD: usize = 10;
 
 /// The numbers in front of a value in a file, in one to five bytes each: groups of 7 bits, the low ones first.
@@ -22,7 +22,7 @@ impl Head {
         }
     }
 
-    /// The head that `bytes` begin with, and its length; `None` if they begin with none.
+    /// The head at the beginning of `bytes`, and its length; `None` if there is no valid head.
     pub(super) fn read(bytes: &[u8]) -> Option<(Self, usize)> {
         let (step, first) = number(bytes)?;
         let (length, second) = number(&bytes[first..])?;

@@ -17,7 +17,7 @@ pub(super) use writer::ValueWriter;
 
 use crate::format::Tag;
 
-/// The most bytes of a value in a dictionary of bytes: 16 MiB.
+/// The maximum number of bytes of a value in a dictionary of bytes: 16 MiB.
 pub const MAX_VALUE: usize = 16 << 20;
 
 /// The section with the number of values and their ids.
@@ -34,5 +34,5 @@ const INDEX: Tag = Tag::new(*b"INDX");
 const ENTRY_LEN: usize = 12;
 const ENTRY_AT: usize = 4;
 
-/// The bytes after which the next value begins a new block.
+/// The number of bytes at which a block ends: the next value begins a new block.
 const BLOCK: u64 = 1024;

@@ -18,15 +18,16 @@ pub(in crate::dict) struct ValueWriter<W: Write> {
     /// The entries of the index.
     index: Vec<u8>,
     head: Vec<u8>,
-    /// The number of bytes so far, and where the last block begins.
+    /// The number of bytes so far.
     written: u64,
+    /// The offset at which the last block begins.
     block: u64,
     /// The id of the last value.
     last: u32,
 }
 
 impl<W: Write> ValueWriter<W> {
-    /// Begins a file of so many values, whose ids are in this range: the first id, and one more than the last.
+    /// Begins a file of `count` values. The range `ids` begins with the first id, and ends after the last one.
     pub(in crate::dict) fn new(out: W, count: u64, ids: Range<u32>) -> io::Result<Self> {
         let mut out = EnvelopeWriter::new(out, Kind::Values, HashSpec::default())?;
         let mut meta = [0; META_LEN];

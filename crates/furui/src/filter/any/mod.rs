@@ -57,12 +57,12 @@ pub type FilterRef<'a> = AnyFilter<&'a [u8]>;
 impl AnyFilter {
     /// Opens the file of a filter. The table is mapped, not copied: its pages are loaded when they are used. Later
     /// insertions change this filter, never the file. Every byte is checked once, in one sequential pass; a
-    /// [`CheckedFilter`](super::CheckedFilter) is opened without it.
+    /// [`CheckedFilter`](super::CheckedFilter) is opened without this pass.
     ///
     /// While the filter is open, no program may write to the file or truncate it: bytes that are loaded later would not
-    /// be those that were checked, and reading after the end kills the process. Replacing the file by another one of
-    /// its name, as `furui filter` does, is fine. A caller that cannot rule out such changes reads the file into memory
-    /// and uses [`from_bytes`](FilterRef::from_bytes).
+    /// be those that were checked, and reading after the end kills the process. Replacing the file by a new file with
+    /// the same name, as `furui filter` does, is fine. A caller that cannot rule out such changes reads the file into
+    /// memory and uses [`from_bytes`](FilterRef::from_bytes).
     ///
     /// # Errors
     /// [`ReadError::Format`] if the bytes are not those of a filter's file, whole and undamaged.
@@ -161,9 +161,9 @@ impl<M: Deref<Target = [u8]>> AnyFilter<M> {
         save(path.as_ref(), |out| self.write_to(out))
     }
 
-    /// Writes the filter's file to `out` without the seed of its hash: only who knows the seed can look up a key in it,
-    /// or make a filter that can be combined with it. The file has the seed's
-    /// [fingerprint](HashSpec::seed_fingerprint). It is opened by [`open_with_seed`](AnyFilter::open_with_seed).
+    /// Writes the filter's file to `out` without the seed of its hash: only somebody who knows the seed can look up a
+    /// key in it, or make a filter that can be combined with it. The file has the seed's
+    /// [fingerprint](HashSpec::seed_fingerprint), and is opened by [`open_with_seed`](AnyFilter::open_with_seed).
     ///
     /// # Errors
     /// Those of `out`.

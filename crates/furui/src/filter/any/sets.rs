@@ -7,9 +7,9 @@ use crate::filter::{ConfigError, Estimate, Mismatch, Similarity};
 use crate::hash::{Hashes, KeyHash};
 
 impl<M: Deref<Target = [u8]>> AnyFilter<M> {
-    /// The approximate number of different keys, for kinds of filter that can estimate it. It is far too high for an
-    /// intersection of any kind but quotient filters: [`similarity`](Self::similarity) of the two filters has a better
-    /// estimate.
+    /// The approximate number of different keys, for kinds of filter that can estimate it. The estimate is far too high
+    /// for an intersection, except of quotient filters: [`similarity`](Self::similarity) of the two filters has a
+    /// better one.
     pub fn cardinality(&self) -> Option<Estimate> {
         match self {
             Self::Bloom(filter) => Some(filter.cardinality()),

@@ -19,8 +19,8 @@ const LANES: u32 = 8;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::filter) struct Layout(u8);
 
-/// The lowest bit of each lane in which a key has a bit. The second hash of the key says by how much each lane is
-/// rotated.
+/// The lowest bit of each lane in which a key has a bit. The second hash of the key says by how much the bit of each
+/// lane is rotated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(align(64))]
 pub(super) struct Row(pub(super) [u64; 8]);
@@ -53,14 +53,14 @@ impl Layout {
         self.probes() > LANES
     }
 
-    /// The row of a key in its own line, whose first lane `choice` determines.
+    /// The row of a key in its own line; `choice` determines the row's first lane.
     #[inline(always)]
     pub(super) fn own(self, choice: u64) -> &'static Row {
         // If there is a bit in each lane, the row is a constant, which a loop over keys need not load.
         if self.probes() < LANES { Row::of(self.probes(), choice) } else { &Row::FULL }
     }
 
-    /// The row of a key in the neighbouring line, whose first lane `choice` determines.
+    /// The row of a key in the neighbouring line; `choice` determines the row's first lane.
     #[inline(always)]
     pub(super) fn other(self, choice: u64) -> &'static Row {
         Row::of(self.probes() - LANES, choice)
@@ -83,7 +83,7 @@ impl Row {
     /// A bit in each lane.
     const FULL: Self = Self([1; 8]);
 
-    /// The row of `lanes` lanes, at most 8, whose first lane `choice` determines.
+    /// The row of `lanes` lanes, at most 8; `choice` determines the first of them.
     #[inline(always)]
     fn of(lanes: u32, choice: u64) -> &'static Self {
         &ROWS[lanes.min(LANES) as usize][(choice >> 13) as usize & 7]

@@ -20,8 +20,8 @@ pub use layout::MAX_BLOCKED_PROBES;
 const MAX_LINES: u64 = 1 << 34;
 
 /// The finest rate of a [`BlockedBloom`]. The finer the rate, the more false positives come from lines with too many
-/// keys: at this rate a filter takes half as many bits again as a [`Bloom`](super::Bloom) filter, and below it the
-/// formula for the rate loses its digits.
+/// keys. At this rate a filter takes 1.5 times the bits of a [`Bloom`](super::Bloom) filter; for finer rates, rounding
+/// errors make the formula for the rate useless.
 pub const FINEST_BLOCKED_RATE: f64 = 1e-9;
 
 /// "Is it in this set?" in one access to memory: all bits of a key lie in one cache line.
@@ -36,18 +36,18 @@ pub const FINEST_BLOCKED_RATE: f64 = 1e-9;
 ///
 /// With fewer than 8 probes the bits are in as many consecutive lanes, from a random one on.
 ///
-/// **Rate.** [`expected_rate`](Self::expected_rate) is exact: it includes that bits share a line, and that some lines
-/// get more keys than others. Together that costs 5 % of space against a [`Bloom`](super::Bloom) filter at 1 % (10.10
-/// bits a key instead of 9.62) and 9 % at 0.1 % (15.73 instead of 14.42). Finer rates take two lines, seldom both
-/// overfull.
+/// **Rate.** [`expected_rate`](Self::expected_rate) is exact: it takes into account that bits share a line, and that
+/// some lines get more keys than others. These two effects cost 5 % more space than a [`Bloom`](super::Bloom) filter
+/// takes at 1 % (10.10 bits a key instead of 9.62) and 9 % more at 0.1 % (15.73 instead of 14.42). For finer rates, a
+/// key has bits in two lines; it is rare that both have too many keys.
 ///
 /// **Cost.** An insertion and a hit touch one line, or two neighbours; so does a miss, but with more than 8 probes it
 /// seldom reads the neighbour if it is looked up alone. A line is one vector of AVX-512, or two of AVX2. Batches
 /// prefetch the lines of later keys.
 ///
 /// **Source.** Putze, Sanders and Singler, "Cache-, Hash- and Space-Efficient Bloom Filters", 2007: blocks, and one bit
-/// in each lane. **Differs** in the second line: in the paper all probes of a key are in one block. There are no
-/// patterns from a table, which would save 1.6 % of space at 0.1 %.
+/// in each lane. **Differs** in the second line: in the paper all probes of a key are in one block. Nor are the bits of
+/// a key patterns from a table, which would save 1.6 % of space at 0.1 %.
 ///
 /// ```
 /// use furui::filter::BlockedBloom;

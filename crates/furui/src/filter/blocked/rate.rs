@@ -45,9 +45,9 @@ fn least_lines(keys: u64, rate: f64, layout: Layout, most: u64) -> Option<u64> {
     Some(step * least::least(guess / step, most / step, excess)?)
 }
 
-/// Sets S of bits of a looked-up key that inserted keys hit with equal probability.
+/// A group of sets S of bits of a looked-up key; inserted keys hit each of these sets with the same probability.
 struct Alike {
-    /// How many of these sets have an even size, minus how many have an odd size; the mean over all ways in which a
+    /// The number of sets of even size minus the number of sets of odd size: the mean over all ways in which a
     /// looked-up key can have its bits.
     sign: f64,
     /// The probability that an inserted key sets a bit of S, times the number of lines.
@@ -57,9 +57,9 @@ struct Alike {
 /// The mean false-positive rate over all ways in which random keys can be distributed.
 ///
 /// By inclusion and exclusion, the probability that all bits of a looked-up key are set is a sum over sets S of them:
-/// plus or minus the probability that no key has set any bit of S. A key sets one with probability 1 - z if it belongs
-/// to the line of S, and else never; so n keys leave S at 0 with probability (1 - (1 - z)/lines)ⁿ. If keys have bits in
-/// two lines, each line has its own keys and its own z.
+/// plus or minus the probability that no key has set any bit of S. A key that belongs to the line of S sets at least
+/// one bit of S with probability 1 - z, and a key of another line never does; so n keys leave S at 0 with probability
+/// (1 - (1 - z)/lines)ⁿ. If keys have bits in two lines, each line has its own keys and its own z.
 pub(super) fn expected(keys: u64, lines: u64, layout: Layout) -> f64 {
     let term = |set: &Alike| set.sign * (keys as f64 * (-set.reached / lines as f64).ln_1p()).exp();
     sets(layout).iter().map(term).sum::<f64>().clamp(0.0, 1.0)
@@ -87,9 +87,9 @@ fn sets(layout: Layout) -> &'static [Alike] {
     })
 }
 
-/// Sets of looked-up bits in one line that inserted keys hit with equal probability.
+/// A group of sets of looked-up bits in one line; inserted keys hit each of these sets with the same probability.
 struct Subsets {
-    /// How many of these sets have an even size, minus how many have an odd size.
+    /// The number of sets of even size minus the number of sets of odd size.
     sign: f64,
     /// The probability that a key of this line sets none of the bits.
     by_own: f64,

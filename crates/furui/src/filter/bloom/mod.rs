@@ -87,7 +87,7 @@ impl Bloom {
             });
         }
         check_probes(probes)?;
-        // Bits are numbered in machine words.
+        // The number of a bit must fit into a machine word.
         let words = usize::try_from(bits).map_err(|_| no_memory(usize::MAX, "bits"))?.div_ceil(64);
         let words = Buffer::zeroed(8 * words).map_err(|_| no_memory(words, "words of 64 bits"))?;
         Ok(Self { words, bits, probes, capacity: 0, hash: HashSpec::default() })
@@ -119,8 +119,8 @@ impl Bloom {
     }
 
     /// A filter of the size that equations 3 and 4 give for `keys` keys at the rate `rate` or better: the variable-size
-    /// Bloom filter of Sei et al., for comparison with theirs. It is larger than necessary unless `rate` is a power of
-    /// ½; a filter by [`with_rate`](Self::with_rate) is not.
+    /// Bloom filter of Sei et al., for comparison with their results. It is larger than necessary unless `rate` is a
+    /// power of ½; a filter by [`with_rate`](Self::with_rate) is at most .5 % larger than necessary.
     ///
     /// # Errors
     /// Those of [`with_rate`](Self::with_rate).
@@ -159,7 +159,7 @@ impl<M> Bloom<M> {
         Shape { bits: self.bits as usize, probes: self.probes }
     }
 
-    /// Whether the probes are by SHA-1.
+    /// Whether SHA-1 computes the positions of the probes.
     #[inline]
     fn salted(&self) -> bool {
         self.hash.algorithm == HashAlgorithm::Sha1
@@ -273,7 +273,7 @@ mod tests {
 
     #[test]
     fn a_batch_gives_the_answers_of_single_keys() {
-        // Three tables in near caches, and two beyond the caches.
+        // Three tables fit in near caches, and two are larger than the caches.
         for bits in [1, 1000, 70_001, 40_000_001, 101_000_003] {
             let mut table = Bloom::from_parts(bits, 1).unwrap();
             let words = table.words.as_chunks_mut().0;

@@ -84,13 +84,13 @@ pub(super) fn insert_all(words: &mut [[u8; 8]], shape: Shape, keys: &[KeyHash]) 
     )
 }
 
-/// Works like [`contains`] for a filter whose probes are by SHA-1.
+/// Works like [`contains`] for a filter in which SHA-1 computes the positions of the probes.
 #[cold]
 pub(super) fn contains_salted(words: &[[u8; 8]], shape: Shape, key: KeyHash) -> bool {
     salted_positions(key, shape.probes, shape.bits).all(|position| bit(words, position) == 1)
 }
 
-/// Works like [`insert`] for a filter whose probes are by SHA-1.
+/// Works like [`insert`] for a filter in which SHA-1 computes the positions of the probes.
 #[cold]
 pub(super) fn insert_salted(words: &mut [[u8; 8]], shape: Shape, key: KeyHash) -> bool {
     salted_positions(key, shape.probes, shape.bits).fold(1, |old, position| old & set(words, position)) == 0

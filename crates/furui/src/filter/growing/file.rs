@@ -7,8 +7,10 @@ use crate::format::field::{put, u32_at, u64_at};
 use crate::format::{Align, Kind, ReadError, Tag};
 use crate::hash::KeyHash;
 
-/// The lengths of the head of `META`, and of an entry for each of the [`MAX_PARTS`] possible parts after it.
+/// The length in bytes of the head of `META`.
 const HEAD: usize = 32;
+/// The length in bytes of an entry of `META`. After the head there is one for each of the [`MAX_PARTS`]
+/// possible parts.
 const ENTRY: usize = 32;
 
 /// The tag of the section of part `i`: `BITA` to `BITZ`.

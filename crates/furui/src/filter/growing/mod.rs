@@ -42,9 +42,10 @@ const BATCH: usize = 512;
 /// to it.
 ///
 /// **Cost.** There are log₂(n/4096) + 1 parts, so eight at a million keys. A miss queries all of them, and tests at
-/// least three bits in each; half of all hits query only the last one. With n from 10⁶ to 10⁹ keys the space is,
-/// against a [`Bloom`] filter that was sized for n: 1.7 times at 1 % and 1.2 times at 10⁻⁶ just before the filter
-/// grows, 3.7 and 2.6 times just after, 2.5 and 1.8 in the mean. So use a [`Bloom`] filter if n is known.
+/// least three bits in each; half of all hits query only the last one. With n from 10⁶ to 10⁹ keys the filter takes
+/// more space than a [`Bloom`] filter that was sized for n: at 1 % it takes 1.7 times as much just before it grows, 3.7
+/// times just after, and 2.5 times in the mean; at 10⁻⁶ 1.2, 2.6 and 1.8 times. So use a [`Bloom`] filter if n is
+/// known.
 ///
 /// **Source.** Almeida, Baquero, Preguiça and Hutchison, "Scalable Bloom Filters", 2007. **Differs** in its parts,
 /// which are not sliced into one range for each probe. The paper leaves growth and tightening open: 2 and 0.9 take the
@@ -72,7 +73,7 @@ pub struct GrowingBloom<M = Buffer> {
 
 #[derive(Clone, Debug, PartialEq)]
 struct Part<M> {
-    /// The filter of the part, which has its rate at its capacity.
+    /// The filter of the part. It has the part's rate when it holds as many keys as its capacity.
     filter: Bloom<M>,
     /// How many keys were inserted, at most the capacity of the filter.
     keys: u64,
@@ -144,7 +145,8 @@ impl GrowingBloom {
         Ok(self.parts.last_mut().expect("there is a part"))
     }
 
-    /// Adds the keys of `other` by copying its parts. The rate that the filter keeps is then the sum of both rates.
+    /// Adds the keys of `other` by copying its parts. The rate that the filter does not exceed is then the sum of both
+    /// rates.
     ///
     /// Keys that are in both filters count twice in [`len`](Self::len). Cost: a copy of `other`.
     ///

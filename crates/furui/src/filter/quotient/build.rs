@@ -38,11 +38,13 @@ struct Front {
     previous_quotient: u64,
     /// The number of the block of the last quotient.
     quotient_block: u64,
-    /// The occupied bits of that block.
+    /// The occupied bits of block `quotient_block`.
     occupied: u64,
-    /// The number of the block of the last slot; `starts` and `shifted` are that block's other bit planes.
+    /// The number of the block of the last slot.
     slot_block: u64,
+    /// The starts bits of block `slot_block`.
     starts: u64,
+    /// The shifted bits of block `slot_block`.
     shifted: u64,
     /// The eight bytes that were written last.
     tail: u64,
@@ -268,7 +270,7 @@ impl<M: Deref<Target = [u8]>> QuotientFilter<M> {
 impl<M: DerefMut<Target = [u8]>> QuotientFilter<M> {
     /// Inserts keys in ascending order of their hashes and returns how many of their fingerprints were new. An empty
     /// filter is filled from its first slot to its last, without searching or moving anything. Keys out of order are
-    /// allowed but slow. It is low level: the caller hashes by [`hash_spec`](Self::hash_spec), which nothing checks.
+    /// allowed but slow. The caller must hash keys by [`hash_spec`](Self::hash_spec); nothing checks that.
     ///
     /// # Errors
     /// [`Full`] at the first key for which there is no room; the keys before it have been inserted.

@@ -29,8 +29,8 @@ impl<M: Deref<Target = [u8]>> SlotTable<M> {
         }
     }
 
-    /// Works like [`run_start`](Self::run_start) for a run that begins in a later block. Not inlined, so that the
-    /// common path takes few registers and instructions: then more lookups are in flight at a time.
+    /// Works like [`run_start`](Self::run_start) for a run that begins in a later block. It is not inlined, so that
+    /// the common path takes few registers and instructions: then more lookups are in flight at a time.
     #[inline(never)]
     fn distant_run_start(&self, words: Cpu, block: usize, rank: u32) -> Slot {
         words.run(
@@ -54,11 +54,11 @@ impl<M: Deref<Target = [u8]>> SlotTable<M> {
         )
     }
 
-    /// Whether `remainder` is in the run of `quotient`. Branches on whether the quotient has a run, and otherwise only
-    /// on rare cases: a long run, or one that leaves its block.
+    /// Whether `remainder` is in the run of `quotient`. It branches on whether the quotient has a run, and otherwise
+    /// only on rare cases: a long run, or one that leaves its block.
     ///
-    /// In a table larger than the caches, speed depends on how many lookups are in flight, so on how few instructions a
-    /// lookup takes. All rare cases therefore call one function, which starts over.
+    /// In a table larger than the caches, speed depends on how many lookups are in flight, and so on how few
+    /// instructions a lookup takes. All rare cases therefore call one function, which starts over.
     #[inline(always)]
     pub(super) fn contains(&self, words: Cpu, lanes: &Lanes, quotient: u64, remainder: u64) -> bool {
         let block = self.block((quotient / 64) as usize);
@@ -94,7 +94,8 @@ impl<M: Deref<Target = [u8]>> SlotTable<M> {
         self.walk_finds(words, quotient, remainder)
     }
 
-    /// [`contains`](Self::contains) for any quotient that has a run, comparing one remainder after the other.
+    /// Works like [`contains`](Self::contains) for any quotient that has a run. It compares one remainder after the
+    /// other.
     #[inline(never)]
     fn walk_finds(&self, words: Cpu, quotient: u64, remainder: u64) -> bool {
         words.run(
@@ -175,14 +176,15 @@ impl<M: Deref<Target = [u8]>> QuotientFilter<M> {
         self.count_hash(self.hash.hash(key.as_ref()))
     }
 
-    /// Works as [`count`](Self::count), for a key that the caller hashed by [`hash_spec`](Self::hash_spec). It is low
-    /// level: a hash that was made in another way is not noticed, and is that of another key.
+    /// Works as [`count`](Self::count), for a key that the caller hashed by [`hash_spec`](Self::hash_spec). Nothing
+    /// checks this: a hash that was made in another way counts as the hash of another key.
     pub fn count_hash(&self, key: KeyHash) -> u64 {
         let (quotient, remainder) = self.shape.locate(key);
         self.table.count(self.words, quotient, remainder)
     }
 
-    /// [`contains`](Filter::contains_hash) for processors without the instructions that make inlining worthwhile.
+    /// Works like [`contains`](Filter::contains_hash) on processors without the instructions that make inlining
+    /// worthwhile.
     #[inline(never)]
     fn call_contains(&self, key: KeyHash) -> bool {
         let (quotient, remainder) = self.shape.locate(key);

@@ -196,7 +196,7 @@ pub struct QuotientSlot {
     pub is_continuation: bool,
     /// True if this slot's remainder lies outside its canonical slot.
     pub is_shifted: bool,
-    /// The remainder in this slot; 0 if it is empty, which is when no flag is set.
+    /// The remainder in this slot; 0 if the slot is empty, that is, if no flag is set.
     pub remainder: u64,
 }
 

@@ -145,8 +145,8 @@ impl QuotientFilter {
     /// Turns an empty filter into a multiset: each insertion stores a copy of the key's fingerprint in a slot of its
     /// own, also of a key that is inserted again, and each removal removes one copy.
     ///
-    /// So keys can be [removed](Self::remove) without removing others that share their fingerprint. Keys that a set
-    /// took before it was turned into a multiset share one copy.
+    /// So keys can be [removed](Self::remove) without removing others that share their fingerprint. If the filter is
+    /// not empty, those of its keys that share a fingerprint keep sharing one copy.
     #[must_use]
     pub fn counting(self) -> Self {
         Self { counting: true, ..self }

@@ -141,9 +141,9 @@ impl<M: DerefMut<Target = [u8]>> SlotTable<M> {
 impl<M: DerefMut<Target = [u8]>> QuotientFilter<M> {
     /// Removes one copy of `key` from a [`counting`](Self::counting) filter. False if its fingerprint is absent.
     ///
-    /// Remove only keys that were inserted, and each as often as it was inserted. A key that was not may share its
-    /// fingerprint with one that was; removing it makes the filter forget that key, a false negative, and nothing in
-    /// the filter can tell the two apart.
+    /// Remove only keys that were inserted, and each at most as often as it was inserted. A key that was not inserted
+    /// may share its fingerprint with an inserted one, and the filter cannot tell the two apart: removing the first
+    /// makes the filter forget the second, which is a false negative.
     ///
     /// # Errors
     /// [`ConfigError::OneCopy`] if the filter is a set. There, two keys with one fingerprint are one entry, so that
@@ -152,8 +152,8 @@ impl<M: DerefMut<Target = [u8]>> QuotientFilter<M> {
         self.remove_hash(self.hash.hash(key.as_ref()))
     }
 
-    /// Works as [`remove`](Self::remove), for a key that the caller hashed by [`hash_spec`](Self::hash_spec). It is low
-    /// level: a hash that was made in another way is not noticed, and is that of another key.
+    /// Works as [`remove`](Self::remove), for a key that the caller hashed by [`hash_spec`](Self::hash_spec). Nothing
+    /// checks this: a hash that was made in another way counts as the hash of another key.
     ///
     /// # Errors
     /// [`ConfigError::OneCopy`] if the filter is a set.

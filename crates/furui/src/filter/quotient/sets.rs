@@ -11,12 +11,12 @@ use crate::filter::{ConfigError, Estimate, Mismatch, Similarity};
 
 impl QuotientFilter {
     /// The union of `filters` as a new filter with a capacity of at least `capacity`, made in one pass over all of
-    /// them. The filters may differ in their numbers of slots, but must have the same fingerprints and hash
-    /// specification. If any of them is counting, so is the union, and copies add up; otherwise it is a set.
+    /// them. The filters may differ in their numbers of slots, but must have the same range of fingerprints and the
+    /// same hash specification. If any of them is counting, so is the union, and copies add up; otherwise it is a set.
     ///
     /// # Errors
-    /// If there is no filter, if filters differ in fingerprints or hash specifications, or if the union exceeds
-    /// `capacity`.
+    /// If there is no filter, if filters differ in the range of fingerprints or the hash specification, or if the union
+    /// exceeds `capacity`.
     pub fn merge(filters: &[&QuotientFilter<impl Deref<Target = [u8]>>], capacity: u64) -> Result<Self, ConfigError> {
         let Some(first) = filters.first() else {
             return Err(ConfigError::NothingToMerge);
@@ -79,11 +79,12 @@ impl<M: Deref<Target = [u8]>> QuotientFilter<M> {
         Marking::of_fingerprints(self.shape.last).cardinality(self.distinct)
     }
 
-    /// Estimates how similar the sets of two filters are, which may differ in their numbers of slots. The differing
-    /// bits are the fingerprints that only one of them holds. Cost: one pass over both.
+    /// Estimates how similar the sets of two filters are. The filters may differ in their numbers of slots. The
+    /// [differing bits](Similarity::differing_bits) are the fingerprints that only one of the filters holds. Cost: one
+    /// pass over both.
     ///
     /// # Errors
-    /// If the filters differ in fingerprints or hash specifications.
+    /// If the filters differ in the range of fingerprints or the hash specification.
     pub fn similarity(&self, other: &QuotientFilter<impl Deref<Target = [u8]>>) -> Result<Similarity, Mismatch> {
         let union = self.distinct + other.distinct - self.common(other)?;
         Ok(Marking::of_fingerprints(self.shape.last).similarity(self.distinct, other.distinct, union))
@@ -92,7 +93,7 @@ impl<M: Deref<Target = [u8]>> QuotientFilter<M> {
     /// How many different fingerprints both filters hold, exactly. Cost: one pass over both.
     ///
     /// # Errors
-    /// If the filters differ in fingerprints or hash specifications.
+    /// If the filters differ in the range of fingerprints or the hash specification.
     pub fn common(&self, other: &QuotientFilter<impl Deref<Target = [u8]>>) -> Result<u64, Mismatch> {
         self.check_match(other)?;
         let mut before = None;
@@ -100,7 +101,7 @@ impl<M: Deref<Target = [u8]>> QuotientFilter<M> {
         Ok(in_both(self.fingerprints(), other.fingerprints()).filter(new).count() as u64)
     }
 
-    /// Returns an error if `other` differs in fingerprints or hash specification.
+    /// Returns an error if `other` differs in the range of fingerprints or the hash specification.
     fn check_match(&self, other: &QuotientFilter<impl Deref<Target = [u8]>>) -> Result<(), Mismatch> {
         let meaning = |last, hash| Meaning { sizes: [("fingerprints", u64::saturating_add(last, 1))], hash };
         meaning(self.shape.last, self.hash).check(meaning(other.shape.last, other.hash))
@@ -113,8 +114,8 @@ impl<M: DerefMut<Target = [u8]>> QuotientFilter<M> {
     /// [`merge`](QuotientFilter::merge) takes any number of filters and makes a table that is large enough.
     ///
     /// # Errors
-    /// If the filters differ in fingerprints or hash specifications, or if this filter has no room for the union. This
-    /// filter is then unchanged.
+    /// If the filters differ in the range of fingerprints or the hash specification, or if this filter has no room for
+    /// the union. This filter is then unchanged.
     pub fn union_with(&mut self, other: &QuotientFilter<impl Deref<Target = [u8]>>) -> Result<(), Mismatch> {
         self.check_match(other)?;
         let mut union = self.emptied().map_err(|_| Mismatch::NoMemory)?;
@@ -132,7 +133,7 @@ impl<M: DerefMut<Target = [u8]>> QuotientFilter<M> {
     /// its fingerprint is among those kept.
     ///
     /// # Errors
-    /// If the filters differ in fingerprints or hash specifications; this filter is then unchanged.
+    /// If the filters differ in the range of fingerprints or the hash specification; this filter is then unchanged.
     pub fn intersect_with(&mut self, other: &QuotientFilter<impl Deref<Target = [u8]>>) -> Result<(), Mismatch> {
         self.check_match(other)?;
         let mut both = self.emptied().map_err(|_| Mismatch::NoMemory)?;

@@ -45,7 +45,7 @@ impl Shape {
         }
         if slots - 1 > last {
             return Err(ConfigError::OutOfRange {
-                what: "slots for fingerprints so short",
+                what: "slots for fingerprints of this length",
                 given: slots,
                 least: 1,
                 most: last.saturating_add(1),
@@ -79,7 +79,7 @@ impl Shape {
         }
         let last = (u128::from(slots) << remainder_bits).saturating_sub(1);
         let last = u64::try_from(last).map_err(|_| ConfigError::OutOfRange {
-            what: "slots with remainders so long",
+            what: "slots for remainders of this length",
             given: slots,
             least: 1,
             most: u64::MAX >> remainder_bits,
@@ -109,7 +109,7 @@ impl Shape {
         Err(ConfigError::RateExceeded { keys: capacity, expected, allowed: rate })
     }
 
-    /// The smallest table for `capacity` keys that has the fingerprints of this one.
+    /// The smallest table for `capacity` keys that has the same range of fingerprints as this one.
     pub(super) fn resized(&self, capacity: u64) -> Result<Self, ConfigError> {
         let exact = Self::new(slots_for(capacity)?, self.last)?;
         // A few more slots may make each remainder one bit shorter.

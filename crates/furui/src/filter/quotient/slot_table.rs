@@ -9,7 +9,7 @@ use super::block::{Block, HEAD_BYTES, Head};
 use super::shape::Shape;
 
 /// Extra bytes after the last block, so that eight bytes can be read wherever one of its remainders begins, and also
-/// where one more remainder would.
+/// where one more remainder would begin.
 const PADDING: usize = 16;
 
 /// The slots of a filter, in consecutive blocks of 64. Each block is laid out, little-endian on every machine, as

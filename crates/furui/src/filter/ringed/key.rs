@@ -4,19 +4,19 @@ use crate::hash::KeyHash;
 /// How many fractions a key holds. A lookup of a key with more probes computes the others, which few misses reach.
 pub(super) const HELD: usize = 8;
 
-/// All that ringed filters need of a key, computed before anything of the filter is known: the hash h₀, which chooses
+/// All that ringed filters need of a key, computed before anything is known of the filter: the hash h₀, which chooses
 /// the window, and h₁, h₂, … as fractions of a window.
 ///
 /// One key serves ringed filters of every number of keys n and of every [`RingedParams`](super::RingedParams): a filter
 /// with k probes takes the first k fractions, and multiplies them by the length of its window. So a program that looks
 /// up the same keys in many filters computes them once, even if every filter has another size and another rate.
 ///
-/// Size: 40 bytes. Cost of a lookup: one remainder, by two multiplications, and a multiplication for each probe; from
-/// the 9th probe on, another one for each.
+/// Size: 40 bytes. Cost of a lookup: one remainder, by two multiplications, and one multiplication for each of the
+/// first 8 probes, two for each later one.
 ///
 /// **Source.** Sei, Matsuzaki and Honiden, "Using Ringed Bloom Filters to Reduce the Communication Traffic on a
-/// Distributed Hash Table", section 3, where the hashes do not depend on n. What differs: there they depend on k, δ and
-/// γ, so that all nodes must agree on one rate; that each node may choose its own is left for the future (section 7).
+/// Distributed Hash Table", section 3, where the hashes do not depend on n. What differs: in the paper they depend on
+/// k, δ and γ, so that all nodes must agree on one rate; that each node may choose a rate is future work (section 7).
 ///
 /// ```
 /// use furui::HashSpec;
@@ -63,8 +63,8 @@ impl RingedKey {
 
 /// The fractions of a window at which the bits of a key are, in units of 2⁻³² windows.
 ///
-/// The state is mixed from the hash, because the hash chooses the window, and what is in the window must be independent
-/// of it. It is then multiplied from probe to probe, as in a Bloom filter.
+/// The state is mixed from the hash, because the hash chooses the window, and the fractions must be independent of that
+/// choice. The state is then multiplied from probe to probe, as in a Bloom filter.
 #[derive(Clone, Copy)]
 pub(super) struct Fractions(u64);
 

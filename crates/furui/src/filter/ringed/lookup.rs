@@ -56,7 +56,7 @@ pub(super) fn positions(ring: &Ring, key: KeyHash) -> impl Iterator<Item = usize
     Fractions::of(key).take(ring.params().probes()).map(move |fraction| position(ring, start, fraction))
 }
 
-/// The offset in a window of `window` bits of the bit at a fraction of it.
+/// The offset in bits of the bit at `fraction`, which is in units of 2⁻³² windows, in a window of `window` bits.
 #[inline(always)]
 fn offset(fraction: u32, window: u32) -> u32 {
     ((u64::from(fraction) * u64::from(window)) >> 32) as u32
@@ -74,7 +74,7 @@ fn around_the_end(words: &[[u8; 8]], ring: &Ring, start: u64, fractions: &[u32])
     all_set(words, fractions, |fraction| position(ring, start, fraction))
 }
 
-/// Whether the bits at the fractions that a key does not hold are set. Of the misses, only one in 2⁸ needs them.
+/// Whether all bits are set at the fractions that `key` does not hold. Only one in 2⁸ misses needs this test.
 #[inline(never)]
 fn others_set(words: &[[u8; 8]], ring: &Ring, start: u64, key: &RingedKey) -> bool {
     let mut others = Fractions::of(key.hash()).take(ring.params().probes()).skip(HELD);
@@ -131,8 +131,8 @@ pub(super) fn contains_all_hashes(words: &[[u8; 8]], ring: &Ring, keys: &[KeyHas
     }
 }
 
-/// Works like [`contains_hash`] for every key; the answers go to `answers`. The table is beyond the caches: fractions
-/// are computed while cache lines are loaded.
+/// Works like [`contains_hash`] for every key; the answers go to `answers`. The table is larger than the caches, so
+/// fractions are computed while cache lines are loaded.
 fn contains_all_far(words: &[[u8; 8]], ring: &Ring, keys: impl Iterator<Item = KeyHash>, answers: &mut [bool]) {
     let keys = keys.map(|key| (Fractions::of(key), ring.start_of(key.get())));
     let next = |(fractions, start): &mut (Fractions, u64)| position(ring, *start, fractions.next());
@@ -175,7 +175,7 @@ mod tests {
 
     #[test]
     fn every_way_to_look_keys_up_tests_the_bits_at_their_positions() {
-        // The tables of the last numbers of keys are larger than the caches.
+        // The table for the last number of keys is larger than the caches.
         let words = mostly_ones(650_000);
         let hashes: Vec<KeyHash> = (0..500u32).map(|i| HashSpec::default().hash(&i.to_le_bytes())).collect();
         let asked: Vec<RingedKey> = hashes.iter().map(|&hash| RingedKey::new(hash)).collect();

@@ -29,7 +29,7 @@ const WINDOW: u32 = 1000;
 /// A program that looks up the same million keys in filters of many sizes cannot precompute the positions of these keys
 /// in [`Bloom`](super::Bloom) filters, because they depend on the size of the filter. Filters of one size for all sets
 /// waste space on small sets, and say yes to nearly everything for large ones. Here the positions of a key depend on
-/// the size by one remainder only: the rest is a [`RingedKey`], computed once.
+/// the size only through one remainder: the rest is a [`RingedKey`], computed once.
 ///
 /// The ring has n groups of γ bits for n keys. The window of a key, δ groups, begins at group T = h₀ mod n, where h₀ is
 /// its hash; windows overlap. The key's k bits are in its window, at fractions of it that do not depend on the filter:
@@ -47,26 +47,27 @@ const WINDOW: u32 = 1000;
 /// **Choosing δ.** δ = 1 is the n-divided filter: every group is a filter by itself, and groups that get two or three
 /// keys by chance raise the rate more than tenfold. The more groups a window spans, the more even its load: at k = 7
 /// the rate is 1.7 times that of a Bloom filter of the same bits for δ = 10, 1.07 times for δ = 100, 1.007 times for δ
-/// = 1000. A window of 100 groups lies in three or four cache lines: beyond the caches, batched lookups of precomputed
-/// keys take a third (misses) to a half (hits) less time than in a Bloom filter. A window of 1000 groups has 20 lines,
-/// more than a key has probes, and takes as long as a Bloom filter, as does one of 100,000, the paper's. Key by key,
-/// hits take no longer than in a Bloom filter, and misses a fifth to a half longer, growing with the window. If n is
-/// below δ, every probe takes a remainder, and a lookup 1.6 times as long. So take δ = 1000, or, at k = 7, δ = 100
-/// where time matters more than 7 % of the rate. The cost of a window grows with k: by the formula, 100 groups raise
-/// the rate by 14 % at k = 10 and 76 % at k = 20, 1000 groups by 1.4 %, 6 % and, at k = 30, 15 %.
-/// [`with_rate`](Self::with_rate) then takes more bits.
+/// = 1000. A window of 100 groups lies in three or four cache lines: in a table larger than the caches, batched lookups
+/// of precomputed keys take a third (misses) to a half (hits) less time than in a Bloom filter. A window of 1000 groups
+/// has 20 lines, more than a key has probes, so lookups take as long as in a Bloom filter; so they do with the paper's
+/// windows of 100,000 groups. Looked up one by one, hits take no longer than in a Bloom filter, and misses take a fifth
+/// to a half longer (more in longer windows). If n is below δ, every probe takes a remainder, and a lookup takes
+/// 1.6 times as long. So take δ = 1000, or, at k = 7, δ = 100 where time matters more than 7 % of the rate. The cost of
+/// a window grows with k: by the formula, 100 groups raise the rate by 14 % at k = 10 and 76 % at k = 20; 1000 groups
+/// raise it by 1.4 % at k = 10, 6 % at k = 20 and 15 % at k = 30. [`with_rate`](Self::with_rate) then takes more bits.
 ///
-/// **Cost.** n γ bits, with [`Gamma::Exact`] those of a Bloom filter of the same rate. A lookup takes a remainder (two
-/// multiplications) and up to k reads; 15 in 16 misses fail at the first four bits, which are tested together. Beyond
-/// the caches, batches take a third to two thirds of the time of single lookups. The rate is expected to be
-/// [`RingedParams::expected_rate`] before the filter is built, and is exactly
-/// [`false_positive_rate`](Filter::false_positive_rate) after.
+/// **Cost.** n γ bits, with [`Gamma::Exact`] as many as a Bloom filter of the same rate. A lookup takes a remainder
+/// (two multiplications) and up to k reads; 15 in 16 misses fail at the first four bits, which are tested together. In
+/// a table larger than the caches, batches take a third to two thirds of the time of single lookups. Before the filter
+/// is built, its rate is expected to be [`RingedParams::expected_rate`]; afterwards it is exactly
+/// [`false_positive_rate`](Filter::false_positive_rate).
 ///
 /// **Source.** Sei, Matsuzaki and Honiden, "Using Ringed Bloom Filters to Reduce the Communication Traffic on a
 /// Distributed Hash Table", eqs. 5 to 8. What differs:
 /// - γ need not be whole ([`Gamma`]). Group T then begins at bit ⌊T γ⌋, and the ring has ⌈n γ⌉ bits.
 /// - All k + 1 hash functions are derived from the 64 bits of one [`KeyHash`]: h₀ is the hash itself, the others are
-///   probes of the hash mixed once more. Each is a fraction of 2³² of a window, so that it does not depend on the window.
+///   probes of the hash mixed once more. Each of the others is a fraction of a window, in units of 2⁻³² windows, so
+///   that it does not depend on the length of the window.
 /// - The paper's formula for the rate, eq. 13, is [`ringed_rate`]; a more accurate one is [`ringed_rate_refined`].
 ///
 /// ```

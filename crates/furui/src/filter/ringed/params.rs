@@ -104,7 +104,7 @@ impl RingedParams {
             Self::from_fixed(probes, gamma.clamp(LEAST_GAMMA.into(), MOST_GAMMA.into()) as u64, delta)
         };
         let excess = |number: u64| {
-            // If there is no such filter, it would be too large: the check after the search reports that.
+            // If there are no such parameters, the filter would be too large: the check after the search reports that.
             let expected = with(number).and_then(|params| params.expected_rate(keys)).unwrap_or(0.0);
             (expected / own).ln()
         };
@@ -170,7 +170,7 @@ impl RingedParams {
         u64::try_from(bits).ok().filter(|&bits| bits <= MAX_BITS).ok_or_else(|| {
             let most = u64::try_from((u128::from(MAX_BITS) << 32) / u128::from(self.gamma)).unwrap_or(u64::MAX);
             ConfigError::OutOfRange {
-                what: "keys of a ringed filter of so many bits each",
+                what: "keys of a ringed filter with this many bits a key",
                 given: keys,
                 least: 1,
                 most,

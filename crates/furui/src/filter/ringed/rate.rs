@@ -1,7 +1,7 @@
 //! The false-positive rate of a ringed filter before it is built: the paper's formula, and a more accurate one.
 
-/// The paper's false-positive rate of a ringed filter (eq. 13): of `n` keys with `probes` probes each (k), spread over
-/// windows of `delta` groups (δ) of `gamma` bits (γ).
+/// The paper's false-positive rate of a ringed filter (eq. 13). The filter has `n` keys with `probes` probes each (k),
+/// which are spread over windows of `delta` groups (δ) of `gamma` bits (γ).
 ///
 /// ```text
 ///              n  / n \                             -k (t + ⌊δ/n⌋ n) / (δ γ)  k
@@ -9,12 +9,13 @@
 ///             t=0 \ t /
 /// ```
 ///
-/// Here t + ⌊δ/n⌋ n is the number of windows, of n, that cover a group. The formula sums up eqs. 9 to 12. Eq. 10 as
+/// Here t + ⌊δ/n⌋ n is the number of the n windows that cover a group. The formula sums up eqs. 9 to 12. Eq. 10 as
 /// printed lacks brackets: the exponent is -k N / (δ γ), because each of the N keys sets k/δ of its k bits in each
 /// group of its window. If δ is a multiple of n, or n ≪ δ, the rate is (1 - e^(-k/γ))^k (eq. 15), that of a Bloom
 /// filter with γ bits a key.
 ///
-/// Cost: at most 30 standard deviations of t, so 50,000 steps for n = 10⁷; n and δ can be any numbers.
+/// Cost: at most 30 steps for each unit of the standard deviation of t, so 50,000 for n = 10⁷; n and δ can be any
+/// numbers.
 /// [`ringed_rate_refined`] is more accurate, and says how accurate this formula is.
 ///
 /// ```
@@ -36,28 +37,29 @@ pub fn ringed_rate(probes: u32, n: u64, delta: u64, gamma: f64) -> f64 {
 
 /// The false-positive rate of a ringed filter, more accurate than [`ringed_rate`], with the same parameters.
 ///
-/// The errors of eq. 13 (measured / eq. 13 at k = 7, γ = 11):
+/// The errors of eq. 13: the measured rate divided by the rate of eq. 13, at k = 7 and γ = 11:
 ///
 /// | δ | n = 1 | 10 | 100 | 1000 | 10⁶ | why |
 /// |--:|--:|--:|--:|--:|--:|---|
 /// | 1 | 2.05 | 1.46 | 1.43 | 1.43 | 1.43 | eq. 1 in a group of 11 bits |
 /// | 10 | 2.04 | 1.09 | 0.88 | 0.89 | 0.89 | all δ groups of a window are assumed to have the same load |
-/// | 100 | 2.04 | 1.09 | 1.01 | 0.98 | 0.98 | the same |
-/// | 1000 | 2.04 | 1.08 | 1.01 | 1.00 | 1.00 | the same, for n > δ |
+/// | 100 | 2.04 | 1.09 | 1.01 | 0.98 | 0.98 | as for δ = 10 |
+/// | 1000 | 2.04 | 1.08 | 1.01 | 1.00 | 1.00 | as for δ = 10, where n > δ |
 ///
 /// - Eq. 1, on which eq. 13 is based, assumes many bits: it uses the mean of the share of bits that are set. The mean
 ///   of the k-th power is larger: in n γ bits by a factor of 2 at n = 1, and by 1 % at n = 100.
 /// - For δ < n, a looked-up key meets the mean load of δ groups, to which a key at a distance of d groups contributes
-///   with the weight 1 - d/δ: the variance of this load is (2 δ² + 1) / (3 δ) - δ²/n. Eq. 12 has that of a single
-///   group, δ - δ²/n, which is 1.5 times as much for 1 ≪ δ ≪ n. So a small δ costs two thirds of what eq. 13 says.
+///   with the weight 1 - d/δ: the variance of this load is (2 δ² + 1) / (3 δ) - δ²/n. Eq. 12 has the variance of the
+///   load of a single group, δ - δ²/n, which is 1.5 times as much for 1 ≪ δ ≪ n. So a small δ costs two thirds of what
+///   eq. 13 says.
 ///
 /// This function computes the exact mean and variance of the share of a window's bits that are set, from the
-/// probabilities that one bit is set and that two bits are, at each distance in groups. Its mean of the k-th power is
-/// that of the beta distribution with this mean and variance. For δ = 1 it does that for each number of keys in a
+/// probabilities that one bit is set and that two bits are, at each distance in groups. It takes the mean of the k-th
+/// power from the beta distribution with this mean and variance. For δ = 1 it does so for each number of keys in a
 /// group. Measured for k = 3, 7 and 10 with the paper's γ, n from 1 to 10⁶ and δ from 1 to 10⁵, it is within 0.5 % of
 /// the truth for δ ≥ 100 and n ≥ 10, and within 4 % for smaller n and for δ = 1; between δ = 1 and 100 it is too high,
 /// by up to 8 % for δ = 10 and 40 % for δ = 2, both at k = 10. For other parameters it is nearly as good with a large
-/// δ, and worse with a small one: at k = 20 up to 3 times too high for δ = 2, half too high for δ = 10; with a
+/// δ, and worse with a small one: at k = 20 up to 3 times the truth for δ = 2 and 1.5 times for δ = 10; with a
 /// fractional γ up to a fifth too low for δ = 2.
 ///
 /// Cost: min(δ, n) steps.
@@ -93,9 +95,9 @@ fn moments(probes: u32, n: u64, delta: u64, gamma: f64) -> (f64, f64) {
     // A window covers every group `rounds` times, and `part` of them once more.
     let (rounds, part) = ((delta / n) as f64, (delta % n) as f64);
     let window = length * gamma;
-    // The probability that a key sets one of some bits that its window covers `times` times.
+    // The probability that a key sets at least one of certain bits, which its window covers `times` times in total.
     let hit = |times: f64| -(k * (-(times / window).min(1.0)).ln_1p()).exp_m1();
-    // The probability that every key misses.
+    // The probability that no key sets one of these bits, if each key does so with probability `hit`.
     let missed = |hit: f64| (groups * (-hit).ln_1p()).exp();
 
     let one = missed(part / groups * hit(rounds + 1.0) + (1.0 - part / groups) * hit(rounds));

@@ -51,7 +51,7 @@ const XXH64: HashSpec = HashSpec { algorithm: HashAlgorithm::Xxh64, seed: 0 };
 ///
 /// **Source.** Apache Parquet's specification `BloomFilter.md`; the blocks are from Putze, Sanders and Singler,
 /// "Cache-, Hash- and Space-Efficient Bloom Filters", 2007. **Differs** only in the sizes: writers of Parquet files
-/// round to a power of two, as [`for_parquet`](Self::for_parquet) does, but not [`with_rate`](Self::with_rate).
+/// round to a power of two, as [`for_parquet`](Self::for_parquet) does. [`with_rate`](Self::with_rate) does not round.
 ///
 /// By default, keys are hashed by XXH64 with seed 0. A key of a Parquet file is the plain encoding of a value, without
 /// the length before a byte array.
@@ -116,7 +116,7 @@ impl SplitBlockBloom {
 
     /// The expected false-positive rate of `blocks` blocks with `keys` keys.
     pub fn rate_with(keys: u64, blocks: u64) -> f64 {
-        /// With more keys on average, a block says yes to all but one key in 10²⁰.
+        /// The mean number of keys of a block above which the block says yes to all but one key in 10²⁰.
         const FULL: f64 = 2000.0;
         let mean = keys as f64 / blocks as f64;
         if mean == 0.0 {

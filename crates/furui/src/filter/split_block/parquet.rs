@@ -45,8 +45,8 @@ impl fmt::Display for ParquetError {
         match self {
             Self::OtherHash(hash) => write!(
                 f,
-                "this filter cannot be written for Parquet: its keys are hashed by {hash}, and readers look for {XXH64}; \
-                 build it with that"
+                "this filter cannot be written for Parquet: its keys are hashed by {hash}, but readers hash by \
+                 {XXH64}; build it with that hash"
             ),
             Self::Size(bytes) => write!(
                 f,
@@ -83,7 +83,7 @@ impl SplitBlockBloom {
     /// number of blocks is rounded up to a power of two, which [`to_parquet`](Self::to_parquet) requires.
     ///
     /// # Errors
-    /// Those of [`with_rate`](Self::with_rate), and if it would be larger than [`MAX_PARQUET_BYTES`].
+    /// Those of [`with_rate`](Self::with_rate), and if the filter would be larger than [`MAX_PARQUET_BYTES`].
     pub fn for_parquet(keys: u64, rate: f64) -> Result<Self, ConfigError> {
         let blocks = Self::blocks_for(keys, rate)?.next_power_of_two();
         if blocks > (MAX_PARQUET_BYTES / BLOCK) as u64 {
@@ -100,11 +100,11 @@ impl SplitBlockBloom {
     /// Reads the filter of a column chunk in a Parquet file. `bytes` begin at the chunk's `bloom_filter_offset`; bytes
     /// after the filter are ignored, because files before version 2.10 of the format do not say where it ends.
     ///
-    /// The number of blocks can be any, as in the specification. Unknown fields of the header are skipped.
+    /// Any number of blocks is accepted, as in the specification. Unknown fields of the header are skipped.
     ///
     /// # Errors
-    /// If the bytes are not a whole filter, or if its algorithm, hash or compression is not the only one that there is
-    /// today; the message says which.
+    /// If the bytes are not a whole filter, or if its algorithm, hash or compression is not the only one that is
+    /// defined so far; the message says which.
     pub fn from_parquet(bytes: &[u8]) -> Result<Self, ParquetError> {
         let (header, length) = parquet::decode(bytes)?;
         let invalid = |problem| ParquetError::Invalid { offset: header, problem };

@@ -13,7 +13,7 @@ mod problem;
 
 pub use problem::ParquetProblem;
 
-/// The maximum length of a header: today 15 to 19 bytes, and room for future fields.
+/// The maximum length of a header in bytes. Today's headers have 15 to 19 bytes; the rest is room for future fields.
 const MAX_HEADER: usize = 4096;
 
 /// The maximum depth to which values of unknown fields are nested.

@@ -23,7 +23,7 @@ pub enum ParquetProblem {
     LongNumber,
     /// A union of the header has no value, or more than one.
     Union {
-        /// Whether it has no value.
+        /// Whether the union has no value.
         is_empty: bool,
     },
     /// Values of the header are nested more deeply than this.
@@ -39,7 +39,7 @@ pub enum ParquetProblem {
     },
     /// The header lacks a field that every header has: `numBytes`, `algorithm`, `hash` or `compression`.
     Missing(&'static str),
-    /// The algorithm, hash or compression is not the only one that there is today.
+    /// The algorithm, hash or compression is not the only one that is defined so far.
     Unknown {
         /// The name of the field: `algorithm`, `hash` or `compression`.
         field: &'static str,
@@ -52,7 +52,7 @@ pub enum ParquetProblem {
     Length(i64),
     /// The bitset is cut off.
     Short {
-        /// Its length in bytes, according to the header.
+        /// The length of the bitset in bytes, according to the header.
         length: usize,
         /// The number of bytes that follow the header.
         follow: usize,
@@ -76,7 +76,7 @@ impl fmt::Display for ParquetProblem {
                 write!(f, "its {field} is number {number}: only number 1, {known}, is known")
             }
             Self::Length(length) => {
-                write!(f, "a bitset of {length} bytes, where it has blocks of {BLOCK} bytes, at least one")
+                write!(f, "a bitset of {length} bytes, which is not a positive multiple of {BLOCK} bytes")
             }
             Self::Short { length, follow } => write!(f, "the bitset has {length} bytes, but only {follow} follow"),
         }

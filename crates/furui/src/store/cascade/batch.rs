@@ -3,20 +3,21 @@
 use super::room::fill_to;
 use crate::error::Result;
 
-/// A batch of fewer hashes is sorted by comparison.
+/// A batch of fewer hashes than this is sorted by comparison.
 const SMALL_BATCH: usize = 256;
-/// The maximum number of leading bits that number the buckets, so that their counts stay in the first-level cache.
+/// The maximum number of leading bits that select a bucket. It keeps the counts of all buckets in the first-level
+/// cache.
 const MAX_BUCKET_BITS: u32 = 14;
-/// The maximum number of hashes of a bucket, where there are four on average. A fuller bucket means that the hashes are
-/// not uniform.
+/// The maximum number of hashes in a bucket when buckets have four on average. A fuller bucket means that the hashes
+/// are not uniform.
 const CROWDED: u32 = 32;
 
 /// Sorts hashes with their indices. Equal hashes keep their order, which must be by index. `scratch` is room to work
 /// in.
 ///
-/// Hashes are uniform, so one pass over their leading bits puts each within a few places of its own, and an insertion
-/// sort does the rest. Hashes that crowd one place are sorted by comparison. Cost: 4 to 10 ns a hash, a half to a
-/// quarter of a comparison sort.
+/// Hashes are uniform, so one pass over their leading bits puts each within a few places of its final place, and an
+/// insertion sort does the rest. If hashes crowd in one bucket, the batch is sorted by comparison. Cost: 4 to 10 ns a
+/// hash, which is a half to a quarter of the time of a comparison sort.
 ///
 /// # Errors
 /// [`Error::NoMemory`](crate::Error::NoMemory).

@@ -11,8 +11,8 @@ pub(super) struct Drain<'a> {
     next: usize,
 }
 
-/// The slots that are read at a time: with the rest of the last window they give at least a window of keys at most
-/// loads.
+/// The number of slots that are read at a time. At most loads, their keys and the keys that are left of the last window
+/// make at least one window.
 const SLOTS: usize = 4 * MERGE_WINDOW;
 
 impl<'a> Drain<'a> {
@@ -28,7 +28,7 @@ impl SortedSource for Drain<'_> {
             self.next = 0;
             let (now, later) = self.slots.split_at(SLOTS.min(self.slots.len()));
             self.slots = later;
-            // Every slot is written and only a full one is kept, so that no branch depends on the load.
+            // Every slot is copied, and only full ones are kept, so that no branch depends on the load.
             let mut len = self.keys.len();
             fill_to(&mut self.keys, len + now.len(), 0)?;
             for &slot in now {

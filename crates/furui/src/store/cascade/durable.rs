@@ -50,8 +50,8 @@ impl<S: Storage> Cascade<S> {
         self.publish_table()
     }
 
-    /// Merges all runs and the keys in RAM into one run. It takes the least space, and a look-up reads at most one
-    /// page.
+    /// Merges all runs and the keys in RAM into one run. After that, the set takes the least space, and a look-up reads
+    /// at most one page.
     ///
     /// # Errors
     /// Those of [`insert_all`](Self::insert_all).
@@ -75,7 +75,7 @@ impl<S: Storage> Cascade<S> {
     /// Inserts the keys of the journal, if storage has one.
     pub(super) fn replay(&mut self) -> Result<()> {
         let Some(journal) = self.old_journal.take() else {
-            // A crash may have left a journal behind.
+            // A crash may have left a journal of an earlier state.
             let _ = self.storage.remove(JOURNAL);
             return Ok(());
         };

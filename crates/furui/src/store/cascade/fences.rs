@@ -4,10 +4,10 @@ use crate::bits::scale;
 /// among n uniform ones is off by at most √n / 2 (one sigma): 6 pages at 10⁸ keys, 19 at 10⁹.
 const STEPS: usize = 32;
 
-/// The place of the first key of every page of a run, which tells without a read on which page a hash would be.
+/// The places of the first keys of all pages of a run. They tell without a read on which page a hash would be.
 ///
-/// Places are as uniform as hashes, so the page of a hash can be guessed: it is hash / 2⁶⁴ of the way through the file. A few steps
-/// along the fences correct the guess. Hashes that are not uniform cost a binary search.
+/// Places are as uniform as hashes, so the page of a hash can be guessed: it is at the fraction hash / 2⁶⁴ of the file.
+/// A few steps along the fences correct the guess. Hashes that are not uniform cost a binary search.
 #[derive(Debug)]
 pub(super) struct Fences(Vec<u64>);
 

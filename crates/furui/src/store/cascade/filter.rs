@@ -7,24 +7,24 @@ use crate::filter::{Estimate, Mismatch};
 use crate::hash::{HashSpec, Hashes, KeyHash, KeyHasher};
 use crate::store::{Directory, Fingerprints, MANIFEST, Manifest, Storage, StoreKind};
 
-/// The number of keys that [`CascadeFilter::extend`] takes together.
+/// The number of keys in a batch of [`CascadeFilter::extend`].
 const EXTEND_BATCH: usize = 4096;
 
-/// A filter that may be far larger than memory: it says "no" only to keys that were never inserted, and "yes" wrongly at a
-/// rate that was chosen for a number of keys.
+/// A filter that may be far larger than memory. It says "no" only to keys that were never inserted; the rate at which
+/// it wrongly says "yes" is chosen for a number of keys.
 ///
-/// It is the cascade filter of M. A. Bender et al., "Don't Thrash: How to Cache Your Hash on Flash" (VLDB 2012): a
-/// fingerprint of each key, in a level in RAM that is merged, when it is full, with levels on storage, sequentially. It is a
-/// [`Cascade`], the exact set, of shorter [`Fingerprints`].
+/// It is the cascade filter of M. A. Bender et al., "Don't Thrash: How to Cache Your Hash on Flash" (VLDB 2012): it
+/// keeps a fingerprint of each key in a level in RAM; when that level is full, it is merged sequentially with levels on
+/// storage. The implementation is that of the exact set, [`Cascade`], with shorter [`Fingerprints`].
 ///
 /// Cost: an insertion reads nothing, and writes the 1.5 bytes of the key (at 0.1 %) log₂ (n / memory) times. A look-up
 /// reads at most one page of each level; there are about log₂ (n / memory) levels, and one after
 /// [`compact`](Self::compact). On storage a key takes about log₂ (1 / rate) + 2 bits. At 0.1 % these are 12.0 bits; any
 /// filter takes at least 9.97, and any sorted list of fingerprints at least 11.41.
 ///
-/// Differences from the paper: fingerprints are the numbers 1 to m for any m instead of p bits, so that the rate is as
-/// asked; the level in RAM is a flat table of 8 bytes a slot instead of a quotient filter, because that took 3.5 to 7 times
-/// as long; levels on storage have no empty slots; and keys cannot be removed.
+/// Differences from the paper: fingerprints are the numbers 1 to m for any m, instead of p bits, so that the rate is
+/// exactly the requested one; the level in RAM is a flat table of 8 bytes a slot instead of a quotient filter, because
+/// a quotient filter took 3.5 to 7 times as long; levels on storage have no empty slots; and keys cannot be removed.
 ///
 /// It takes any number of keys. With more than its capacity it errs more often: see
 /// [`false_positive_rate`](Self::false_positive_rate). As with a [`Seen`](crate::seen::Seen), keys are durable after
@@ -58,7 +58,7 @@ pub struct CascadeFilter<S: Storage = Directory> {
 }
 
 impl<S: Storage> fmt::Debug for CascadeFilter<S> {
-    /// Shows what it was made for and how many keys there are, not the keys.
+    /// Shows the capacity, the fingerprints and the number of keys, but not the keys.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("CascadeFilter")
             .field("capacity", &self.capacity())
@@ -75,7 +75,7 @@ impl CascadeFilter {
     /// # Errors
     /// Those of [`Directory::open`] and of [`create_with`](Self::create_with).
     pub fn create(path: impl AsRef<Path>, capacity: u64, rate: f64) -> Result<Self> {
-        // Wrong numbers are refused before there is a directory.
+        // Invalid numbers are refused before a directory is created.
         Fingerprints::with_rate(capacity, rate)?;
         Self::create_with(Directory::open(path)?, capacity, rate, CascadeOptions::default())
     }
@@ -83,9 +83,10 @@ impl CascadeFilter {
     /// Opens the filter in a directory with the default [`CascadeOptions`].
     ///
     /// # Errors
-    /// [`Error::Store`] if there is none; those of [`Directory::open`] and of [`open_with`](Self::open_with).
+    /// [`Error::Store`] if the directory holds no filter; those of [`Directory::open`] and of
+    /// [`open_with`](Self::open_with).
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
-        // Opening it for writing would create the directory.
+        // The manifest is looked for first, because opening a directory for writing would create it.
         Directory::open_read_only(&path)?.manifest()?;
         Self::open_with(Directory::open(path)?, CascadeOptions::default())
     }
@@ -121,7 +122,7 @@ impl<S: Storage> CascadeFilter<S> {
     }
 
     /// Opens only the runs, to describe or verify a filter, because the keys of the journal may need much memory. The
-    /// filter cannot be changed.
+    /// filter can then be neither searched nor changed.
     ///
     /// # Errors
     /// Those of [`open_with`](Self::open_with).
@@ -134,7 +135,7 @@ impl<S: Storage> CascadeFilter<S> {
         Self { hasher: set.hash_spec().hasher(), set, new: vec![] }
     }
 
-    /// How keys are hashed: what a caller that hashes them itself must use.
+    /// How keys are hashed. A caller that hashes keys itself must use this spec.
     pub fn hash_spec(&self) -> HashSpec {
         self.hasher.spec()
     }
@@ -166,12 +167,12 @@ impl<S: Storage> CascadeFilter<S> {
     /// Inserts the keys of a batch that the caller hashed. Nothing is read: a key that is on storage already
     /// is dropped when the levels are merged.
     ///
-    /// Keys of earlier calls may become durable during a call, but none of the call itself.
+    /// Keys of earlier calls may become durable during a call, but keys of the call itself do not.
     ///
     /// # Errors
-    /// [`Error::Mismatch`] if the keys were hashed by another spec than [`hash_spec`](Self::hash_spec); nothing is changed
-    /// then. [`Error::Io`] or [`Error::Format`] if storage fails or is damaged; [`Error::NoMemory`]. Storage then holds what it
-    /// held before, or also keys of earlier calls. The filter must be opened again.
+    /// [`Error::Mismatch`] if the keys were hashed by another spec than [`hash_spec`](Self::hash_spec); nothing is
+    /// changed then. [`Error::Io`] or [`Error::Format`] if storage fails or is damaged; [`Error::NoMemory`]. Storage
+    /// then holds the keys that it held before, and perhaps keys of earlier calls, and the filter must be opened again.
     ///
     /// # Panics
     /// If there are 2³² keys or more.
@@ -191,8 +192,8 @@ impl<S: Storage> CascadeFilter<S> {
         self.set.contains(self.hasher.hash(key.as_ref()))
     }
 
-    /// Answers [`contains`](Self::contains) for a batch of keys that the caller hashed, in one forward pass through each run. `out` is cleared
-    /// and gets one answer for each key.
+    /// Answers [`contains`](Self::contains) for a batch of keys that the caller hashed, in one forward pass through
+    /// each run. `out` is cleared and gets one answer for each key.
     ///
     /// # Errors
     /// Those of [`insert_hashes`](Self::insert_hashes).
@@ -208,7 +209,7 @@ impl<S: Storage> CascadeFilter<S> {
         self.set.sync()
     }
 
-    /// Makes every inserted key durable in a run. It is for the end of the insertions.
+    /// Makes every inserted key durable in a run. Call it after the last insertion.
     ///
     /// # Errors
     /// Those of [`insert_hashes`](Self::insert_hashes).
@@ -216,8 +217,8 @@ impl<S: Storage> CascadeFilter<S> {
         self.set.publish()
     }
 
-    /// Merges everything into one run. It takes the least space, and a look-up reads at most one page. After that
-    /// [`len`](Self::len) is exact.
+    /// Merges everything into one run. After that, the filter takes the least space, a look-up reads at most one page,
+    /// and [`len`](Self::len) is exact.
     ///
     /// # Errors
     /// Those of [`insert_hashes`](Self::insert_hashes).
@@ -225,18 +226,18 @@ impl<S: Storage> CascadeFilter<S> {
         self.set.compact()
     }
 
-    /// The number of keys that it was made for.
+    /// The number of keys that the filter was made for.
     pub fn capacity(&self) -> u64 {
         self.set.manifest().capacity
     }
 
-    /// Which fingerprints keys have.
+    /// The fingerprints that keys may have.
     pub fn fingerprints(&self) -> Fingerprints {
         self.set.manifest().fingerprints
     }
 
-    /// The number of fingerprints in RAM and on storage. One that was inserted again may count twice, until its levels are
-    /// merged.
+    /// The number of fingerprints in RAM and on storage. A fingerprint that was inserted again may count twice, until
+    /// the levels that hold it are merged.
     pub fn len(&self) -> u64 {
         self.set.len()
     }
@@ -246,25 +247,27 @@ impl<S: Storage> CascadeFilter<S> {
         self.len() == 0
     }
 
-    /// The false-positive rate that it was made for, at its capacity.
+    /// The false-positive rate that the filter was made for, at its capacity.
     pub fn intended_rate(&self) -> f64 {
         -(-(self.capacity() as f64) / self.fingerprints().last() as f64).exp_m1()
     }
 
     /// The probability that [`contains`](Self::contains) says yes to a key that was never inserted, as the filter stands
-    /// now: the share of the fingerprints that it holds. Where [`len`](Self::len) is too large, so is this.
+    /// now: the share of the possible fingerprints that it holds. If [`len`](Self::len) counts a fingerprint twice,
+    /// this rate is too high.
     pub fn false_positive_rate(&self) -> f64 {
         self.fingerprints().rate(self.len())
     }
 
-    /// About how many different keys were inserted.
+    /// An estimate of the number of different keys that were inserted.
     pub fn cardinality(&self) -> Estimate {
         let value = self.fingerprints().expected_keys(self.len());
-        // Of n keys about n² / 2m share a fingerprint with another, give or take the root of that.
+        // Among n keys, about n² / 2m share a fingerprint with another key. The standard deviation of that number is
+        // its square root.
         Estimate { value, error: value / (2.0 * self.fingerprints().last() as f64).sqrt() }
     }
 
-    /// The set of its fingerprints, which says where they lie.
+    /// The set of the filter's fingerprints, which says where they lie.
     pub fn set(&self) -> &Cascade<S> {
         &self.set
     }

@@ -31,8 +31,8 @@ const SEARCH_BYTES: u64 = 256 << 10;
 
 /// A reader of a store's journal: the keys that were recorded since the last run was published.
 ///
-/// The journal may grow while it is read; the reader sees the records that it had when it was opened. Memory: at most 8
-/// MiB.
+/// The journal may grow while it is read; the reader sees the records that the journal had when it was opened. Memory:
+/// at most 8 MiB.
 ///
 /// ```
 /// use furui::KeyHash;
@@ -60,7 +60,7 @@ pub struct Journal<F> {
     salt: u64,
 }
 
-/// The result of reading at a place of a journal.
+/// What a journal has at an offset.
 enum Scanned {
     /// A valid record with this many bytes. Its keys are in the buffer.
     Record(u64),
@@ -106,7 +106,8 @@ impl<F: ReadAt> Journal<F> {
         self.hash
     }
 
-    /// Reads the whole journal and passes the fingerprints of its keys to `take`, some thousand at a time, in the order in which they came.
+    /// Reads the whole journal and passes the fingerprints of its keys to `take`, some thousand at a time, in the order
+    /// in which the keys came.
     ///
     /// # Errors
     /// Those of `take`; [`Error::Format`] with the offset of the first record that is damaged; [`Error::Io`].
@@ -118,7 +119,7 @@ impl<F: ReadAt> Journal<F> {
                 keys.clear();
                 keys.extend(chunk.iter().map(|key| u64::from_le_bytes(*key)));
                 if keys.iter().any(|&key| key == 0 || key > self.last) {
-                    return Err(self.error(at, Problem::Invalid("a key that is no fingerprint of this store")));
+                    return Err(self.error(at, Problem::Invalid("a key is no fingerprint of this store")));
                 }
                 take(&keys)?;
             }
@@ -154,7 +155,7 @@ impl<F: ReadAt> Journal<F> {
             return Err(self.error(at, Problem::Checksum));
         }
         if self.is_record_behind(at, keys)? {
-            return Err(self.error(at, Problem::Invalid("a record that is incomplete, with a good one after it")));
+            return Err(self.error(at, Problem::Invalid("an incomplete record has a valid one after it")));
         }
         Ok(Scanned::End)
     }
@@ -169,7 +170,7 @@ impl<F: ReadAt> Journal<F> {
         Ok(end_of(self.salt, at, &head))
     }
 
-    /// Reads the keys of the record from `at` to `end`, whose head is valid. True if they are valid too.
+    /// Reads the keys of the record from `at` to `end`, whose head is valid. True if the keys are valid too.
     fn read_keys(&self, at: u64, end: u64, keys: &mut Vec<u8>) -> Result<bool> {
         let mut head = [0; RECORD_HEAD];
         self.read(at, &mut head)?;
@@ -201,7 +202,7 @@ impl<F: ReadAt> Journal<F> {
         let mut window = Vec::new();
         let mut start = at + KEY_LEN as u64;
         while start + RECORD_HEAD as u64 <= length {
-            // Windows overlap by a head without its first key.
+            // Windows overlap by half a head, so that the head of a record is whole in some window.
             window.resize((length - start).min(SEARCH_BYTES) as usize, 0);
             self.read(start, &mut window)?;
             for (head, place) in window.windows(RECORD_HEAD).zip(start..).step_by(KEY_LEN) {

@@ -20,7 +20,7 @@ struct Begun {
     salt: u64,
 }
 
-/// Waiting keys take at most one part in this many of a set's memory.
+/// Waiting keys take at most 1 / `SHARE` of a set's memory.
 const SHARE: u64 = 8;
 /// The maximum number of bytes that waiting keys take, however large the memory is.
 const MOST_BYTES: u64 = 16 << 20;
@@ -82,7 +82,7 @@ impl JournalWriter {
         Ok(written)
     }
 
-    /// Drops the waiting keys and the file, because all keys are in runs. Returns whether there was a file.
+    /// Drops the waiting keys and closes the file, because all keys are in runs. Returns whether there was a file.
     pub(super) fn end(&mut self) -> bool {
         self.waiting.truncate(RECORD_HEAD);
         self.begun.take().is_some()

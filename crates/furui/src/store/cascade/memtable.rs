@@ -33,8 +33,8 @@ pub(crate) struct MemTable {
     crowded: bool,
 }
 
-/// The load in percent at which the table grows, up to [`LARGE_SLOTS`]. Above it clusters become long faster than space
-/// is saved: from 85 to 90 % an insertion costs a sixth more.
+/// The load in percent at which the table grows, up to [`LARGE_SLOTS`]. At a higher load, longer clusters cost more
+/// than the saved space is worth: from 85 to 90 % an insertion costs a sixth more.
 const GROW_LOAD: usize = 85;
 /// The load in percent at which a larger table grows, because space counts more there, and the highest load of a table
 /// that may not grow.
@@ -43,14 +43,14 @@ const FULL_LOAD: usize = 90;
 const LARGE_SLOTS: usize = 8 << 20;
 /// The slots of a new table: 128 KiB.
 const FIRST_SLOTS: usize = 16 << 10;
-/// A growing table gets an eighth more slots, and at most this many on top (16 MiB). That keeps it below 10 bytes a key
-/// plus 16 MiB at any size, and small tables still grow by three eighths.
+/// A table grows by an eighth of its slots plus a quarter of them, where the quarter is at most this many slots (16
+/// MiB). So a table of any size takes less than 10 bytes a key plus 16 MiB, and small tables grow by three eighths.
 const EXTRA_SLOTS: usize = 2 << 20;
 /// The number of spare slots after the last home. Uniform hashes at the loads above never fill them; if they are full,
 /// more are added.
 const SPARE_SLOTS: usize = 1024;
-/// The maximum number of slots that a cluster may continue after the home of a hash that is inserted. Of a billion
-/// uniform hashes at the loads above, one lies in such a long cluster with a chance of 10⁻²⁸.
+/// The maximum number of slots that a cluster may continue after the home of a hash that is inserted. The probability
+/// that one of a billion uniform hashes at the loads above lies in a longer cluster is 10⁻²⁸.
 const MAX_CLUSTER: usize = 16 << 10;
 /// The prefetch distance of a batch, in keys: the latency of memory divided by the time of an insertion.
 const PREFETCH_KEYS: usize = 24;
@@ -97,7 +97,7 @@ impl MemTable {
         !self.crowded && (self.len + additional) as u128 * 100 <= self.homes.max(limit) as u128 * FULL_LOAD as u128
     }
 
-    /// The number of hashes at a load in percent.
+    /// The number of hashes that the table has at this load, in percent.
     fn capacity(&self, load: usize) -> usize {
         self.homes * load / 100
     }

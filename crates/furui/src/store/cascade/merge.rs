@@ -1,4 +1,4 @@
-//! The k-way merge of sorted keys, which makes one run of many.
+//! The k-way merge of sorted keys, which makes one run out of many.
 
 use super::room::fill_to;
 use crate::bits::merge_two;
@@ -76,11 +76,11 @@ impl<S: SortedSource + ?Sized> SortedSource for Box<S> {
 ///   source 0  ──window──┐
 ///   source 1  ──window──┴─ merge ─┐           A round takes from every window the keys up to the least
 ///   source 2  ──window──┐         ├─ merge ─> window's last key: whatever comes later is greater. They go
-///   source 3  ──window──┴─ merge ─┘           through a tree of two-way merges, then equal neighbours fall
-///                                             together.
+///   source 3  ──window──┴─ merge ─┘           through a tree of two-way merges. Then all but one of equal
+///                                             neighbours are dropped.
 /// ```
 ///
-/// Cost: about 0.7 ns for each key and each of the log₂ k levels of the tree. Memory: 16 [`MERGE_WINDOW`] bytes for
+/// Cost: about 0.7 ns for each key and each of the log₂ k levels of the tree. Memory: 16 × [`MERGE_WINDOW`] bytes for
 /// each source, whatever its length. No branch depends on a key, so random keys cost no more than regular ones.
 ///
 /// The two-way merge is divided into parts of equal length by co-ranking (T. Hagerup, C. Rüb, "Optimal merging and

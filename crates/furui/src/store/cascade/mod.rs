@@ -58,8 +58,8 @@ use room::{fill_to, reserve};
 ///
 /// Differences from the paper: whole 64-bit hashes are kept, so that the answer is exact except for equal hashes (the
 /// paper's filter, of shorter fingerprints, is a [`CascadeFilter`] around it); the level in RAM is a flat table in hash
-/// order; levels on storage have no empty slots, because they are never inserted into; and a level is merged when the
-/// newer ones have grown to its size, whatever its number.
+/// order; levels on storage have no empty slots, because they are never inserted into; and levels have no fixed sizes:
+/// a level is merged when the newer levels together have grown to about its size.
 ///
 /// It is low level: [`Seen`](crate::seen::Seen) takes keys as bytes, and checks how a batch of hashes was made. Here the
 /// caller makes bare hashes by [`hash_spec`](Self::hash_spec), and a hash that was made in another way is not noticed.
@@ -105,7 +105,7 @@ pub struct Cascade<S: Storage> {
     /// The hashes of the batch that are not in RAM, with their indices, sorted.
     absent: Vec<(u64, u32)>,
     scratch: Vec<(u64, u32)>,
-    /// The hashes of the batch that no run searched so far has.
+    /// The hashes of the batch that are not in RAM, and in no run that was searched so far.
     wanted: Vec<u64>,
     found: Vec<bool>,
 }
@@ -124,12 +124,12 @@ impl<S: Storage> fmt::Debug for Cascade<S> {
 impl<S: Storage> Cascade<S> {
     /// Opens the set that `storage` holds, or an empty one. It writes only if the journal is larger than the memory.
     ///
-    /// Cost: reading the fences of each run, one page in 500, and the journal, which exists if the last process was
-    /// killed: 20 to 40 ns a key.
+    /// Cost: reading the fences of each run, which are 1/500 of its size. If the last process was killed, there is also
+    /// a journal to read, which takes 20 to 40 ns for each of its keys.
     ///
     /// # Errors
-    /// [`Error::Format`] if a file is damaged, missing, of a newer version, or hashed otherwise; [`Error::Store`] if
-    /// the storage holds a store of another kind; [`Error::NoMemory`]; [`Error::Io`].
+    /// [`Error::Format`] if a file is damaged, missing, of a newer version, or hashed by another spec; [`Error::Store`]
+    /// if the storage holds a store of another kind; [`Error::NoMemory`]; [`Error::Io`].
     pub fn open(storage: S, options: CascadeOptions) -> Result<Self> {
         Self::open_as(storage, options, Self::new_set(options))
     }
@@ -141,11 +141,12 @@ impl<S: Storage> Cascade<S> {
         new
     }
 
-    /// Opens what `storage` holds, which must be of the kind of `new`, or what `new` describes.
+    /// Opens the store that `storage` holds, which must be of the kind of `new`. If there is none, opens an empty store
+    /// with the manifest `new`.
     fn open_as(storage: S, options: CascadeOptions, new: Manifest) -> Result<Self> {
         let (mut set, published) = Self::open_runs(storage, options, new)?;
-        // All files of the store exist, so other files are orphans. They are removed before the journal is replayed,
-        // which may publish a run under the name of an orphan.
+        // All files of the store exist, so other run files are orphans. Orphans are removed before the journal is
+        // replayed, because the replay may publish a run under the name of an orphan.
         if let Some(mut published) = published {
             published.remove_orphans(&set.storage);
         }
@@ -155,7 +156,7 @@ impl<S: Storage> Cascade<S> {
     }
 
     /// Opens only the runs, to describe or verify a set, because the keys of the journal may need much memory. The set
-    /// cannot be changed.
+    /// can then be neither searched nor changed.
     ///
     /// # Errors
     /// Those of [`open`](Self::open).
@@ -210,7 +211,7 @@ impl<S: Storage> Cascade<S> {
         Ok((set, published))
     }
 
-    /// Where its files are.
+    /// The storage of the set's files.
     pub(crate) fn storage(&self) -> &S {
         &self.storage
     }
@@ -250,15 +251,15 @@ impl<S: Storage> Cascade<S> {
         self.written
     }
 
-    /// Inserts keys, and appends to `new` the indices of those that were not in the set, in any order. Of equal keys in
-    /// a batch the first is new.
+    /// Inserts keys, and appends to `new`, in any order, the indices of the keys that were not in the set. Among equal
+    /// keys of a batch, only the first one is new.
     ///
-    /// Keys of earlier calls may become durable during a call, but none of the call itself.
+    /// Keys of earlier calls may become durable during a call, but keys of the call itself do not.
     ///
     /// # Errors
-    /// [`Error::Io`] or [`Error::Format`] if storage fails or is damaged; [`Error::NoMemory`]. Storage then holds what
-    /// it held before, or also keys of earlier calls. This value cannot be used any more, and returns an error if it
-    /// is.
+    /// [`Error::Io`] or [`Error::Format`] if storage fails or is damaged; [`Error::NoMemory`]. Storage then holds the
+    /// keys that it held before, and perhaps keys of earlier calls. Every later search or change of this value returns
+    /// an error.
     ///
     /// # Panics
     /// If there are 2³² keys or more.
@@ -267,8 +268,8 @@ impl<S: Storage> Cascade<S> {
         self.insert_hashes(new)
     }
 
-    /// Inserts keys without asking the runs for them, and so without reading anything. A key that a run has too is in
-    /// two levels then, until they are merged.
+    /// Inserts keys without looking them up in the runs, and so without reading anything. A key that is also in a run
+    /// is then in two levels, until these levels are merged.
     fn add_all(&mut self, keys: &[KeyHash], new: &mut Vec<u32>) -> Result<()> {
         self.admit(keys)?;
         new.clear();
@@ -285,15 +286,16 @@ impl<S: Storage> Cascade<S> {
         self.take_hashes(keys)
     }
 
-    /// Inserts `hashes` into the table, which has room for them, and appends to `new` the indices of those that it did not
-    /// have.
+    /// Inserts `hashes` into the table, which has room for them, and appends to `new` the indices of the hashes that
+    /// the table did not have.
     fn add_hashes(&mut self, new: &mut Vec<u32>) {
         let before = new.len();
         self.table.insert_all(&self.hashes, |i| new.push(i as u32));
         self.note(&new[before..]);
     }
 
-    /// Inserts `hashes`, for which the table has room, and appends to `new` the indices of those that were not in the set.
+    /// Inserts `hashes`, for which the table has room, and appends to `new` the indices of the hashes that were not in
+    /// the set.
     fn insert_hashes(&mut self, new: &mut Vec<u32>) -> Result<()> {
         reserve(new, self.hashes.len())?;
         if self.runs.is_empty() {
@@ -303,7 +305,8 @@ impl<S: Storage> Cascade<S> {
         // After an error below, the set must not be used: a caller could not know which keys were inserted.
         self.broken = true;
         self.seek_absent()?;
-        // In hash order the table is written forward. Equal hashes are adjacent, the first one of the batch in front.
+        // `wanted` is in hash order, so the table is written forward. In `absent`, equal hashes are adjacent, and the
+        // first one of the batch comes first.
         self.table.insert_all(&self.wanted, |_| {});
         let mut wanted = self.wanted.iter().copied().peekable();
         let before = new.len();
@@ -358,8 +361,8 @@ impl<S: Storage> Cascade<S> {
         Ok(false)
     }
 
-    /// Reads every byte of every run and of the journal, and checks checksums, order and counts, and, of an exact set, that
-    /// no key is in two runs.
+    /// Reads every byte of every run and of the journal, and checks checksums, order and counts. In an exact set, also
+    /// checks that no key is in two runs.
     ///
     /// # Errors
     /// [`Error::Format`] with the file and the offset of the first damage; [`Error::Io`].
@@ -416,8 +419,8 @@ impl<S: Storage> Cascade<S> {
         Ok(())
     }
 
-    /// Stores the hashes of `hashes` that are not in RAM in `absent`, sorted, with their indices; and those of them
-    /// that are in no run either in `wanted`, ascending and distinct.
+    /// Puts into `absent` the hashes of `hashes` that are not in RAM, sorted, with their indices. Puts into `wanted`
+    /// the hashes of `absent` that are in no run either, ascending and distinct.
     fn seek_absent(&mut self) -> Result<()> {
         let (absent, hashes) = (&mut self.absent, &self.hashes);
         absent.clear();

@@ -13,8 +13,8 @@ use crate::hash::{HashSpec, KeyForm};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CascadeOptions {
-    /// The bytes of RAM for the set, at least [`MIN_MEMORY`](Self::MIN_MEMORY). Runs keep 0.01 bytes a key in RAM; if
-    /// that is more than half of the memory, it comes on top.
+    /// The bytes of RAM for the set, at least [`MIN_MEMORY`](Self::MIN_MEMORY). Runs keep 0.01 bytes a key in RAM. If
+    /// that is more than half of `memory`, the set takes more than `memory`.
     pub memory: u64,
     /// How keys are hashed. A set keeps the hash it was made with, and opening it with another one is an error. With
     /// `None` an existing set is opened with its own hash, and a new one gets XXH3 with a random seed.
@@ -29,7 +29,7 @@ pub struct CascadeOptions {
 }
 
 impl CascadeOptions {
-    /// The minimum memory of a set. With less it would only rewrite files.
+    /// The minimum memory of a set, in bytes. With less memory, a set would spend nearly all its time rewriting files.
     pub const MIN_MEMORY: u64 = 1 << 20;
 }
 

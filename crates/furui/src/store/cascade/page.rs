@@ -1,4 +1,4 @@
-//! Quotient pages: sorted fingerprints in 4 KiB, at two bits a key above their remainders.
+//! Quotient pages: sorted fingerprints in 4 KiB. A key takes two to three bits besides its remainder.
 
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -16,13 +16,14 @@ const HEADER_BYTES: usize = 6;
 /// The bytes for the unary part and the remainders.
 const BODY_BYTES: usize = PAGE_BYTES - HEADER_BYTES;
 
-/// The most bytes of the unary part, which is read in whole words.
+/// The maximum number of bytes of the unary part, which is read in whole words.
 const MAX_UNARY_BYTES: usize = BODY_BYTES / 8 * 8;
 
 /// The number l of low bits of a fingerprint that are its remainder in a run. The other bits are its quotient.
 ///
-/// With n of m fingerprints and l = ⌊log₂ (m / n)⌋ there are one to two quotients for each key, so the unary part takes 2
-/// to 3 bits a key, and the whole page about log₂ (m / n) + 2. One bit more or less of remainder costs more than it saves.
+/// With n of m possible fingerprints and l = ⌊log₂ (m / n)⌋, there are one to two quotients for each key. So the unary
+/// part takes 2 to 3 bits a key, and the whole page about log₂ (m / n) + 2 bits a key. A remainder that is one bit
+/// shorter or longer costs more than it saves.
 ///
 /// ```
 /// use furui::store::Fingerprints;
@@ -40,7 +41,8 @@ pub struct RemainderBits(u32);
 impl RemainderBits {
     /// The narrowest remainder, for runs that hold a quarter of all fingerprints or more.
     pub const MIN: u32 = 1;
-    /// The widest remainder, for at most 256 whole hashes. It fits into eight bytes from any bit on.
+    /// The widest remainder, for at most 256 whole hashes. It lies within eight bytes, at whichever bit of a byte it
+    /// begins.
     pub const MAX: u32 = 56;
 
     /// The width for a run of about this many keys. Any number works; a wrong guess only costs space.
@@ -182,7 +184,7 @@ impl<'a> Page<'a> {
         let Some(zeros) = (fingerprint >> self.bits.get()).checked_sub(self.base) else { return false };
         let Some(mut position) = unary_position(self.unary, zeros) else { return false };
         let remainder = fingerprint & self.bits.mask();
-        // Behind the last key, this is at least the count, whatever bits of the remainders are in the last word.
+        // After the last key, the index is at least the count, whatever bits of remainders are in the last word.
         let mut index = position - zeros as usize;
         while index < self.count && self.is_key(position) {
             let found = self.remainder(index);
@@ -214,12 +216,12 @@ impl<'a> Page<'a> {
             return Err(Problem::Invalid("a page's unary part holds a different number of keys than its header says"));
         }
         append_packed(&self.bytes[self.remainders..], self.bits.get(), keys);
-        // This fold has no early exit, so the compiler makes vector comparisons of it.
+        // This fold has no early exit, so that the compiler vectorizes it.
         let ascending = keys.iter().zip(&keys[1..]).fold(true, |ascending, (a, b)| ascending & (a < b));
         if ascending { Ok(()) } else { Err(Problem::Invalid("the keys of a page do not ascend")) }
     }
 
-    /// Decodes the quotients. False if there is another number of them.
+    /// Decodes the quotients. False if their number is not the length of `quotients`.
     fn decode_unary(&self, quotients: &mut [u64]) -> bool {
         let Some((last, whole)) = self.unary.split_last() else { return false };
         let bits = (self.remainders - HEADER_BYTES) * 8 - whole.len() * 64;
@@ -239,20 +241,21 @@ impl<'a> Page<'a> {
     /// The remainder of key `index`, which is less than the count.
     fn remainder(&self, index: usize) -> u64 {
         let bit = index * self.bits.get() as usize;
-        // The last remainders end less than eight bytes before the page does. For them the last eight bytes are read,
-        // and shifted more.
+        // The last remainders begin less than eight bytes before the end of the page. For these, the last eight bytes
+        // of the page are read, and shifted by more bits.
         let start = self.remainders + bit / 8;
         let at = start.min(PAGE_BYTES - 8);
         field::u64_at(self.bytes, at) >> ((start - at) * 8 + bit % 8) & self.bits.mask()
     }
 }
 
-/// The checksum of a page with this base, so that a page in the place of another one is noticed.
+/// The checksum of a page. It depends on the base, so that a page in the place of another one is noticed.
 fn checksum(page: &[u8; PAGE_BYTES], base: u64) -> u32 {
     (xxh3_64(&page[4..]) as u32).wrapping_add(base as u32)
 }
 
-/// The number of `keys` that fit into a page. The size grows with every key, so a binary search finds it.
+/// The number of `keys` that fit into a page. A binary search finds it, because the size of a page grows with every
+/// key.
 fn fitting(keys: &[u64], bits: RemainderBits) -> usize {
     assert!(!keys.is_empty(), "a page holds at least one key");
     let (mut fit, mut most) = (1, keys.len().min(bits.most_keys()));
@@ -269,9 +272,9 @@ fn fitting(keys: &[u64], bits: RemainderBits) -> usize {
     fit
 }
 
-/// Writes the unary part to the front of `unary`, which holds zeros. The current word is kept in a register and stored with
-/// every key: no branch, and no load that waits for a store. A store may reach beyond the unary part, but writes only
-/// zeros there.
+/// Writes the unary part to the front of `unary`, which holds zeros. The current word is kept in a register and stored
+/// with every key, so that there is no branch, and no load waits for a store. A store may reach beyond the unary part,
+/// but writes only zeros there.
 fn encode_unary(keys: &[u64], bits: RemainderBits, base: u64, unary: &mut [u8]) {
     let words = unary.as_chunks_mut().0;
     let (mut current, mut word) = (0, 0u64);

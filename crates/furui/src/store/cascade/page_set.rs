@@ -1,6 +1,6 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A set of page numbers, one bit each, to which the readers of a shared run add.
+/// A set of page numbers, one bit each. Readers that share a run may add to its set at the same time.
 ///
 /// Relaxed operations suffice, because a bit only stands for bytes that never change.
 #[derive(Debug)]

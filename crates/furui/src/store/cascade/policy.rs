@@ -1,18 +1,19 @@
 //! The choice of the runs that are merged.
 
-/// A run is merged when the newer ones have at least this many quarters of its keys: 5/4 of its size. At 1 the choice
-/// would depend on a few keys between runs of equal size; above 2 keys are rewritten too often.
+/// A run is merged if it has at most this many quarters of the number of keys of the newer runs, which is 5/4. With a
+/// factor of 1, the choice between runs of equal size would depend on a few keys; above 2, keys would be rewritten too
+/// often.
 const GROWTH_QUARTERS: u64 = 5;
 
-/// A run of at most this many keys (about 1 MiB) is merged with any newer one, because rewriting it costs less than
-/// looking into it.
+/// A run of at most this many keys (about 1 MiB) is always merged with the newer ones, because rewriting it costs less
+/// than looking keys up in it.
 const SMALL_RUN: u64 = 200_000;
 
 /// The maximum number of runs that are merged at a time. Each takes buffers.
 pub(super) const MAX_FAN_IN: usize = 64;
 
-/// The number of the newest runs that a new run of `new` keys is merged with. `sizes` are the keys of each run, oldest
-/// first.
+/// The number of the newest runs that a new run of `new` keys is merged with. `sizes` has the number of keys of each
+/// run, oldest first.
 ///
 /// Runs then grow geometrically with age: with keys for n full tables there are at most log₂ n + 1 runs, and a key is
 /// written at most that often. The table goes straight into the merge, so a run of one table is never written just to
@@ -34,7 +35,7 @@ pub(super) fn runs_to_merge(sizes: &[u64], new: u64) -> usize {
 mod tests {
     use super::*;
 
-    /// Bytes are counted in keys: how often each key is written, and the most runs at any time.
+    /// How often each key is written on average, and the maximum number of runs at any time.
     fn simulate(keys: u64, table: u64) -> (f64, usize) {
         let (mut sizes, mut written, mut most) = (vec![], 0, 0);
         for done in (0..keys).step_by(table as usize) {

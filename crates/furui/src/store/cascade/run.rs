@@ -28,9 +28,9 @@ const COALESCED: usize = 32;
 ///   pages, on storage    │ 4 KiB    │ 4 KiB    │ 4 KiB    │ …          see [`Page`]
 /// ```
 ///
-/// Space: about log₂ (m / n) + 2 bits a key in all for n of m fingerprints; of whole hashes 5 bytes at 10⁸ keys, 1.02 times
-/// what any exact set of 64-bit hashes needs. Memory: 8 bytes and one bit a page (0.01 bytes a key). A look-up guesses the
-/// page, corrects the guess by a few steps along the fences, and reads one page.
+/// Space: about log₂ (m / n) + 2 bits a key in all for n of m fingerprints. For 10⁸ whole hashes that is 5 bytes a key,
+/// 1.02 times the minimum of any exact set of 64-bit hashes. Memory: 8 bytes and one bit a page (0.01 bytes a key). A
+/// look-up guesses the page, corrects the guess by a few steps along the fences, and reads one page.
 ///
 /// The checksum of a page is compared whenever the page is read. A page of a mapped file is checked when it is first
 /// touched, and trusted after that.
@@ -85,12 +85,12 @@ impl<F: ReadAt> Run<F> {
             .map_err(|_| invalid("the description of a run has a wrong length"))?;
         let keys = field::u64_at(&meta, 0);
         let fingerprints =
-            Fingerprints::new(field::u64_at(&meta, 24)).ok_or_else(|| invalid("a number of fingerprints"))?;
+            Fingerprints::new(field::u64_at(&meta, 24)).ok_or_else(|| invalid("an invalid number of fingerprints"))?;
         let greatest = field::u64_at(&meta, 8);
         if greatest > fingerprints.last() {
             return Err(invalid("the greatest key is no fingerprint"));
         }
-        let bits = RemainderBits::new(field::u32_at(&meta, 16)).ok_or_else(|| invalid("width of remainders"))?;
+        let bits = RemainderBits::new(field::u32_at(&meta, 16)).ok_or_else(|| invalid("an invalid width"))?;
         if field::u32_at(&meta, 20) != 0 {
             return Err(invalid("a reserved byte is not zero"));
         }
@@ -126,7 +126,7 @@ impl<F: ReadAt> Run<F> {
         })
     }
 
-    /// The bytes of RAM that its fences and marks take, a little over 8 for each page.
+    /// The bytes of RAM that the run's fences and marks take, a little over 8 for each page.
     pub fn resident_bytes(&self) -> u64 {
         self.pages() as u64 * 8 + self.pages().div_ceil(4) as u64
     }
@@ -151,7 +151,7 @@ impl<F: ReadAt> Run<F> {
         self.fences.len()
     }
 
-    /// Which fingerprints it holds some of.
+    /// The possible fingerprints, of which the run holds some.
     pub fn fingerprints(&self) -> Fingerprints {
         self.fingerprints
     }
@@ -277,7 +277,7 @@ impl<F: ReadAt> Run<F> {
             .map_err(|source| Error::io("cannot read", self.envelope.name(), source))
     }
 
-    /// Page `index`, after two checks: of its checksum, and that its first key is its fence. The second one finds a
+    /// Page `index`, after two checks: its checksum is right, and its first key is its fence. The second check finds a
     /// page that is in the place of another.
     pub(super) fn checked_page<'a>(&self, index: usize, bytes: &'a [u8; PAGE_BYTES]) -> Result<Page<'a>> {
         let first = self.first_of(index);
@@ -300,7 +300,7 @@ impl<F: ReadAt> Run<F> {
         self.fences.get(index + 1)
     }
 
-    /// Page `index` of a mapped file. It is checked unless it was before.
+    /// Page `index` of a mapped file. The page is checked when it is first used.
     #[inline]
     fn mapped_page<'a>(&self, index: usize, bytes: &'a [u8; PAGE_BYTES]) -> Result<Page<'a>> {
         if self.checked.contains(index) {
@@ -317,7 +317,7 @@ impl<F: ReadAt> Run<F> {
         Page::new(bytes, self.first_of(index), self.bits).map_err(|problem| self.page_error(index, problem))
     }
 
-    /// The first fingerprint of a page, which its fence says.
+    /// The first fingerprint of a page, taken from its fence.
     #[inline]
     fn first_of(&self, index: usize) -> u64 {
         self.fingerprints.at(self.fences.get(index).unwrap_or(0))
@@ -340,8 +340,9 @@ impl<F: ReadAt> Run<F> {
     }
 
     /// Prefetches the cache lines that a look-up of `hash` will read: the header, the unary part up to the guessed
-    /// place of its quotient, and the remainder there. Together with one line on either side of the guess that suffices
-    /// in nine cases of ten: among 800 uniform keys the guess is off by 14, which is a line of remainders.
+    /// place of its quotient, and the remainder there. With one line on either side of the remainder, that suffices in
+    /// nine cases of ten: among 800 uniform keys the guess is off by 14 keys (one sigma), which is a line of
+    /// remainders.
     #[inline]
     fn prefetch(&self, hash: u64, index: usize, page: &[u8; PAGE_BYTES]) {
         let fence = self.fences.get(index).unwrap_or(0);

@@ -11,8 +11,8 @@ const READ_PAGES: usize = 16;
 /// Reads all keys of a [`Run`], ascending, in one pass from front to back, as a merge does. They come as the
 /// [places](crate::store::Fingerprints) of their fingerprints.
 ///
-/// The checksum, the place, the order and the number of keys of every page are checked. Pages are read and not mapped,
-/// so that a pass over a large file leaves nothing resident. Memory: 64 KiB and two [`MERGE_WINDOW`]s.
+/// The checksum, the place, the order and the number of keys of every page are checked. Pages are read, even if the
+/// file is mapped, so that a pass over a large file leaves nothing resident. Memory: 64 KiB and two [`MERGE_WINDOW`]s.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -65,7 +65,7 @@ impl<F: ReadAt> RunReader<'_, F> {
             self.decode_next()?;
             Page::encode(&self.keys, self.run.remainder_bits(), &mut written);
             if written != self.pages[index % READ_PAGES] {
-                return Err(self.run.page_error(index, Problem::Invalid("a page is not as its keys are written")));
+                return Err(self.run.page_error(index, Problem::Invalid("a page is not as a writer writes its keys")));
             }
         }
         Ok(())
@@ -86,7 +86,7 @@ impl<F: ReadAt> RunReader<'_, F> {
         self.next += 1;
         let last = self.keys.last().copied().unwrap_or(0);
         let problem = match run.next_fence(index) {
-            _ if last > run.fingerprints().last() => "a page has a fingerprint beyond the last",
+            _ if last > run.fingerprints().last() => "a page has a fingerprint above the greatest",
             Some(fence) if run.fingerprints().place(last) >= fence => {
                 "the last key of a page is not less than the next page's first"
             }

@@ -48,7 +48,7 @@ pub struct RunWriter<W> {
     fences: Vec<u64>,
     /// Fingerprints that are not encoded yet, because they may not fill a page.
     pending: Vec<u64>,
-    /// The pages that are not written yet are the first `filled` of these.
+    /// A buffer of pages. The first `filled` of these pages are to be written.
     pages: Vec<[u8; PAGE_BYTES]>,
     filled: usize,
 }
@@ -94,7 +94,7 @@ impl<W: Write> RunWriter<W> {
         Self::of(out, name, hash, Fingerprints::EXACT, expected_keys)
     }
 
-    /// Begins a run of these fingerprints, as [`new`](Self::new) does one of whole hashes.
+    /// Works as [`new`](Self::new), for a run of these fingerprints instead of whole hashes.
     ///
     /// # Errors
     /// [`Error::Io`].
@@ -119,7 +119,8 @@ impl<W: Write> RunWriter<W> {
         })
     }
 
-    /// Appends keys: the [places](Fingerprints) of their fingerprints, which of whole hashes are the hashes.
+    /// Appends keys, which are given as the [places](Fingerprints) of their fingerprints. The place of a whole hash is
+    /// the hash itself.
     ///
     /// # Errors
     /// [`Error::Io`].
@@ -169,7 +170,8 @@ impl<W: Write> RunWriter<W> {
         Ok(WrittenRun { keys: self.keys, seal })
     }
 
-    /// Encodes pending keys while there are at least `least` of them: as many as a page may hold, or one at the end.
+    /// Encodes pending keys while there are at least `least` of them. `least` is the maximum number of keys of a page,
+    /// or 1 at the end of the run.
     fn encode_pages(&mut self, least: usize) -> Result<()> {
         let mut done = 0;
         while self.pending.len() - done >= least {

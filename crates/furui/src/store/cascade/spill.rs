@@ -8,13 +8,13 @@ use crate::error::{Error, Result};
 use crate::store::{RunEntry, Storage};
 
 impl<S: Storage> Cascade<S> {
-    /// The bytes of RAM that do not belong to the table.
+    /// The bytes of RAM that the runs take.
     pub(super) fn run_bytes(&self) -> u64 {
         self.runs.iter().map(Run::resident_bytes).sum()
     }
 
     /// Makes room in the table for a batch, within the memory if possible; otherwise the table is written to storage. A
-    /// batch that does not fit even then gets the room it needs, because the caller has memory for it, too.
+    /// batch that does not fit even then gets the room it needs, because the caller had memory for the batch, too.
     pub(super) fn make_room(&mut self, batch: usize) -> Result<()> {
         if self.old_journal.is_some() && self.journal.is_some() && !self.replaying {
             // A journal whose writer was killed or failed is not continued, because its state on storage is not known.
@@ -99,7 +99,7 @@ impl<S: Storage> Cascade<S> {
         let run = open_run(&self.storage, &entry, file, &self.manifest)?;
         let replaced = self.manifest.runs.split_off(kept);
         self.manifest.runs.push(entry);
-        // A merge that takes in no keys keeps the mark, by which a set's tiers still know their set.
+        // A merge without new keys keeps the mark, so that the kept tiers of a set still belong to the set.
         if !self.replaying && (self.table.len() > 0 || self.old_journal.is_some()) {
             self.manifest.end_journal();
         }

@@ -117,8 +117,9 @@ pub(super) fn byte_positions_v3(haystack: &[u8], byte: u8, out: &mut Vec<u32>) {
     });
 }
 
-/// Appends the positions of the ones in the match mask of every 64-byte block. The first four are written whether they
-/// exist or not, which saves a branch per match in text with lines of usual lengths; a loop writes the rest.
+/// Appends the positions of the ones in the match mask of every 64-byte block. The first four positions of a block are
+/// written whether they exist or not, which saves a branch per match in text with lines of usual lengths; a loop writes
+/// the rest.
 #[inline(always)]
 fn flatten(haystack: &[u8], byte: u8, out: &mut Vec<u32>, mask_of: impl Fn(&[u8; 64]) -> u64) {
     let (blocks, tail) = haystack.as_chunks::<64>();
@@ -132,8 +133,8 @@ fn flatten(haystack: &[u8], byte: u8, out: &mut Vec<u32>, mask_of: impl Fn(&[u8;
         let base = i as u32 * 64;
         let slots = &mut out[len..len + 64];
         for slot in &mut slots[..4] {
-            // An empty mask has 64 trailing zeros. The next block overwrites the number stored for it, or the end is
-            // cut off.
+            // An empty mask has 64 trailing zeros. The number that is stored then is overwritten by the next block, or
+            // cut off at the end.
             *slot = base + mask.trailing_zeros();
             mask &= mask.wrapping_sub(1);
         }

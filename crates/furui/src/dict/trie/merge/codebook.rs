@@ -10,7 +10,7 @@ use crate::dict::trie::room::{collected, filled};
 use crate::dict::trie::text::Text;
 use crate::hash::{Rolling, RollingRun};
 
-/// The codes of labels in the merged trie by their texts, which are those of one of the sources.
+/// The codes of labels in the merged trie, by their texts. The merged trie has the codes of one of the sources.
 ///
 /// It is a hash table whose searches probe a few places. A code that is not found only makes the trie larger.
 pub(super) struct Codebook<'t> {
@@ -41,7 +41,7 @@ impl Number {
 /// The number of places that a search probes.
 const PLACES: usize = 8;
 
-/// The bits of a code, which is never 0.
+/// The number of bits of a [`Number`], which is never 0.
 const NUMBER_BITS: u32 = 17;
 const _: () = assert!(ONES + (1 << 16) < 1 << NUMBER_BITS);
 
@@ -92,7 +92,7 @@ impl<'t> Codebook<'t> {
         prefetch(&self.slots[self.places(hash).start]);
     }
 
-    /// The codes in the merged trie of a source's codes.
+    /// For each code of a source: the code of its text in the merged trie, if there is one.
     pub(super) fn translate(&self, source: &Names<'t>) -> Result<Vec<Option<Number>>, TrieError> {
         let translated = |number| {
             let text = text(source, number, self.vectors)?;

@@ -4,8 +4,8 @@ use crate::dict::trie::labels::Packing;
 use crate::dict::trie::room::filled;
 use crate::dict::trie::token_trie::{END_BITS, NAME_BITS, ROOT, TokenTrie};
 
-/// Divides a text into tokens greedily, the longest at each place. That is not always the fewest, but takes far fewer
-/// steps than a [`LabelMatcher`](crate::dict::trie::matcher::LabelMatcher).
+/// Divides a text into tokens greedily: it takes the longest token at each place. That does not always give the fewest
+/// tokens, but takes far fewer steps than a [`LabelMatcher`](crate::dict::trie::matcher::LabelMatcher).
 pub(super) struct Greedy {
     trie: TokenTrie,
     /// The node to which two bytes lead, at index 256 · first + second. Most tokens that are found are hardly longer
@@ -20,8 +20,8 @@ pub(super) struct Greedy {
 ///   the node's base 25 bits
 /// ```
 ///
-/// If they lead to no node, the node and its base are 0. That is the name of the root's child for byte 0, none of whose
-/// children is among the root's children.
+/// If these bytes lead to no node, the node and its base are 0. Node 0 is the root's child for byte 0. No child of node
+/// 0 is among the places after base 0, which are those of the root's children, so a search ends there.
 #[derive(Clone, Copy)]
 struct Pair(u64);
 

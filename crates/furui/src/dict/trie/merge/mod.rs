@@ -38,7 +38,7 @@ impl Trie {
     ///
     /// With `forget` deleted keys are left out, which is right if there is no older trie. The trie has the nodes of a
     /// trie that is built from the same keys, but its labels have the codes and tokens of the largest source, so it may
-    /// be a few hundredths larger.
+    /// be a few percent larger.
     ///
     /// ```text
     ///   new   rom ── an* ─┬─ us*        queue   {new: behind "rom", old: behind "rom" of "romul"}, hash of "rom"
@@ -61,8 +61,8 @@ impl Trie {
     /// TRIE" (2011), where every node is one byte, so that a walk is never within a label.
     ///
     /// # Errors
-    /// [`TrieError::Damaged`] if the bytes of a trie are not those of one, [`TrieError::TooLarge`] if there are too many
-    /// keys or tries.
+    /// [`TrieError::Damaged`] if the bytes of a trie are invalid, [`TrieError::TooLarge`] if there are too many keys or
+    /// tries.
     pub fn merge<M: Deref<Target = [u8]>>(
         tries: &[&Trie<M>],
         rolling: &Rolling,

@@ -13,7 +13,7 @@ pub(super) struct Path {
 impl Path {
     pub(super) const BYTES: usize = 12;
 
-    /// The path as bytes, with a number of at most 256.
+    /// The path as bytes, together with `cursors`, which is at most 256.
     #[inline(always)]
     pub(super) fn to_bytes(self, cursors: u32) -> [u8; Self::BYTES] {
         let mut bytes = [0; Self::BYTES];

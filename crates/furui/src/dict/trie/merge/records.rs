@@ -10,7 +10,7 @@ use crate::dict::trie::writer::{Writer, link_nibbles};
 
 /// The positions of records of tokens that were written, so that an equal record can be a link.
 ///
-/// Each hash has one place, which holds the last record. A record that is forgotten is only written again.
+/// Each hash has one place, which holds the last record. If a record is forgotten, an equal one is written again.
 pub(super) struct Records {
     /// 24 bits of a hash and a position.
     places: Vec<u64>,

@@ -30,7 +30,7 @@ pub(super) struct Branch<'t> {
     pub(super) at: At<'t>,
 }
 
-/// The end of a branch.
+/// Where a branch leads.
 #[derive(Clone, Copy)]
 pub(super) enum At<'t> {
     /// A node whose label begins with the branch's byte.
@@ -48,7 +48,7 @@ pub(super) struct End {
     pub(super) found: Option<Found>,
 }
 
-/// About how many leaves there are between the beginning of a block and the end of the next one.
+/// The leaves whose values are prefetched with the next block, counted from the first leaf of the current block.
 const LEAVES_AHEAD: [u64; 2] = [44, 66];
 
 impl<'t> Source<'t> {

@@ -51,7 +51,7 @@ pub(super) struct Labels<'t> {
     /// The words of the waiting records.
     words: Vec<u64>,
     records: Records,
-    /// The places of texts of their own by hash. The first one with a hash counts.
+    /// The places of long labels, by hash. Of several texts with one hash, the first counts.
     long: HashMap<u64, u64>,
 }
 
