@@ -173,7 +173,7 @@ impl<'a> Blocks<'a> {
             separator: options.split.separator(),
             options,
             interrupt,
-            buffer: vec![0; BLOCK],
+            buffer: vec![],
             filled: 0,
             done: 0,
             lines_done: 0,
@@ -275,6 +275,9 @@ impl<'a> Blocks<'a> {
         self.lines_done = 0;
         self.ends.clear();
         self.splitter.reset();
+        if self.buffer.is_empty() {
+            self.grow(BLOCK)?;
+        }
         if self.buffer.len() > LARGE_BLOCK && self.filled < LARGE_BLOCK {
             // The buffer was grown for a long line, which has been handed out.
             self.buffer.truncate(LARGE_BLOCK);

@@ -135,8 +135,8 @@ mod tests {
                 }
                 // This reader takes empty lines before a record for a part of it.
                 let record = text[at..at + read].trim_start_matches('\n');
-                if record.ends_with('\n') {
-                    expected.push(record[..record.len() - 1].as_bytes().to_vec());
+                if let Some(record) = record.strip_suffix('\n') {
+                    expected.push(record.as_bytes().to_vec());
                 }
                 at += read;
             }

@@ -15,6 +15,7 @@ use crate::cli::{CompactOptions, InfoOptions, SnapshotOptions};
 use crate::dict;
 use crate::error::Error;
 use crate::filter::{cascade, details, fields, given_seed, refuse_pipe};
+use crate::keys;
 use crate::kind::kind_of;
 use crate::output::print;
 use crate::report::{Report, counted, figure, grouped};
@@ -117,6 +118,7 @@ fn store_info(path: &Path, json: bool) -> Result<String, Error> {
             .text("kind", "seen")
             .text("hash", set.hash_spec().algorithm.name())
             .text("seed", &format!("{:#018x}", set.hash_spec().seed))
+            .text("keys_from", set.manifest().form.as_str())
             .number("keys", keys)
             .number("runs", runs.len())
             .number("bytes", stored)
@@ -140,6 +142,7 @@ fn store_info(path: &Path, json: bool) -> Result<String, Error> {
         format!("{}: {}", path.display(), set.manifest().store),
         format!("keys        {}", grouped(keys)),
         format!("hash        {}", set.hash_spec()),
+        format!("keys from   {}", keys::said(set.manifest().form)),
         format!("collisions  {} keys are expected to have been taken for another (n²/2⁶⁵)", figure(lost)),
         format!(
             "storage     {} in {}, {:.2} bytes a key",
@@ -218,14 +221,16 @@ fn file_info(path: &Path, seed: Option<u64>, json: bool) -> Result<String, Error
         let what = Kind::Journal;
         return Ok(format!("{}: {what}\nhash      {hash}\nkeys      {}\n", path.display(), grouped(keys)));
     }
-    let (_, envelope) = open_file(path)?;
+    let (file, envelope) = open_file(path)?;
     let seal = envelope.seal();
     if envelope.kind().is_filter() && (seed.is_some() || !envelope.seed_is_elsewhere()) {
         let filter = match seed {
             Some(seed) => AnyFilter::open_with_seed(path, seed)?,
             None => AnyFilter::open(path)?,
         };
-        return Ok(if json { fields(path, &filter, seal.length) } else { details(path, &filter, seal.length) });
+        let form = envelope.key_form(&file)?;
+        let describe = if json { fields } else { details };
+        return Ok(describe(path, &filter, form, seal.length));
     }
     if json {
         let mut report = Report::default();

@@ -104,8 +104,8 @@ fn lines_are_keyed_as_seen_keys_them() {
     let dir = TempDir::new();
     let filter = dir.join("f");
     build("bloom", &["--fpr", "1e-6", "-f", "2", "-d", ","], &filter, b"1,x\n2,y\n");
-    assert_eq!(stdout(&["filter", "test", &filter], b"x\nz\n"), b"x\n");
-    assert_eq!(stdout(&["filter", "test", "-0", &filter], b"x\0z\0y\0"), b"x\0y\0");
+    assert_eq!(stdout(&["filter", "test", "--as-is", &filter], b"x\nz\n"), b"x\n");
+    assert_eq!(stdout(&["filter", "test", "--as-is", "-0", &filter], b"x\0z\0y\0"), b"x\0y\0");
     build("bloom", &["--fpr", "1e-6", "--url"], &filter, b"HTTP://Example.com:80/a#b\n");
     assert_eq!(stdout(&["filter", "test", "--url", &filter], b"http://example.com/a\n"), b"http://example.com/a\n");
 }
@@ -274,7 +274,7 @@ fn what_cannot_be_is_refused_before_anything_is_read() {
         (&["--fpr", "0"][..], "more than 0 and less than 1"),
         (&["--fpr", "1"], "more than 0 and less than 1"),
         (&["--fpr", "nan"], "more than 0 and less than 1"),
-        (&["--fpr", "1e-19", "--capacity", "100"], "hash"),
+        (&["--fpr", "1e-19", "--capacity", "100"], "another kind of filter"),
         (&["--capacity", "0"], "at least one"),
         (&["--capacity", "1000000000000000"], ""),
         (&["--kind", "stable"], "--capacity"),

@@ -63,7 +63,7 @@ pub fn order(sizes: &[u64]) -> Vec<usize> {
 ///
 /// - [`Wants::Best`]: [`golomb_in_three`] if a third message would save enough if all ids were in both lists; otherwise
 ///   [`golomb`].
-/// - [`Wants::Golomb`]: [`golomb`].
+/// - [`Wants::Golomb`]: the coding of [`golomb`].
 /// - [`Wants::Ringed`] with a number of probes: the paper's filter, with a whole γ (eq. 6). Without one:
 ///   [`ringed_probes`] probes, and the exact γ.
 /// - [`Wants::Naive`] and [`Wants::Fixed`]: the coding with the parameters that they state.

@@ -142,6 +142,7 @@ pub fn details<S: Storage>(path: &Path, filter: &CascadeFilter<S>) -> Result<Vec
     let mut rows = vec![
         format!("{}: {}", path.display(), filter.set().manifest().store),
         format!("hash        {}", filter.hash_spec()),
+        format!("keys from   {}", keys::said(filter.set().manifest().form)),
         format!("capacity    {}", counted(filter.capacity(), "line")),
         format!(
             "holds       {}{}, with {} of {} fingerprints ({:.2} bits)",
@@ -182,6 +183,7 @@ pub fn fields<S: Storage>(path: &Path, filter: &CascadeFilter<S>) -> Result<Stri
         .text("path", &path.display().to_string())
         .text("kind", "cascade")
         .text("hash", filter.hash_spec().algorithm.name())
+        .text("keys_from", filter.set().manifest().form.as_str())
         .text("seed", &format!("{:#018x}", filter.hash_spec().seed))
         .number("capacity", filter.capacity())
         .number("keys", format!("{:.0}", figures.keys))

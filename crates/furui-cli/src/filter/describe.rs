@@ -2,15 +2,18 @@
 
 use std::path::Path;
 
+use furui::KeyForm;
 use furui::filter::{AnyFilter, Filter};
 
 use super::compare::lines;
+use crate::keys;
 use crate::report::{Report, figure, grouped};
 use crate::size;
 
 /// Describes a filter as text.
-pub fn details(path: &Path, filter: &AnyFilter, bytes: u64) -> String {
+pub fn details(path: &Path, filter: &AnyFilter, form: KeyForm, bytes: u64) -> String {
     let mut rows = vec![("hash", filter.hash_spec().to_string())];
+    rows.push(("keys from", keys::said(form)));
     rows.push(("size", size::exact(bytes)));
     rows.extend(parameters(filter).into_iter().map(|(name, value)| (name, grouped(value))));
     if let Some(gamma) = gamma(filter) {
@@ -38,13 +41,14 @@ pub fn details(path: &Path, filter: &AnyFilter, bytes: u64) -> String {
 }
 
 /// Describes a filter as JSON.
-pub fn fields(path: &Path, filter: &AnyFilter, bytes: u64) -> String {
+pub fn fields(path: &Path, filter: &AnyFilter, form: KeyForm, bytes: u64) -> String {
     let mut report = Report::default();
     report
         .text("path", &path.display().to_string())
         .text("kind", filter.kind().name())
         .text("hash", filter.hash_spec().algorithm.name())
         .text("seed", &format!("{:#018x}", filter.hash_spec().seed))
+        .text("keys_from", form.as_str())
         .number("bytes", bytes);
     for (name, value) in parameters(filter) {
         report.number(name, value);

@@ -11,6 +11,7 @@ use furui::store::{Directory, MANIFEST, StoreKind};
 
 use crate::error::Error;
 use crate::interrupt::{Interrupt, Wait};
+use crate::keys;
 use crate::streams::standard_output;
 
 /// How many bytes are written between two checks for an interruption.
@@ -127,13 +128,12 @@ pub fn common_form<'p>(paths: impl IntoIterator<Item = &'p PathBuf>) -> Result<K
         let form = form_of(path)?;
         match first {
             Some((other, known)) if known != form => {
-                let said = |form: KeyForm| if form.is_empty() { "whole lines".to_owned() } else { form.to_string() };
                 return Err(Error::Message(format!(
                     "{} and {}: keys were made from {} and from {}, so that they do not fit together",
                     other.display(),
                     path.display(),
-                    said(known),
-                    said(form)
+                    keys::said(known),
+                    keys::said(form)
                 )));
             }
             _ => first = Some((path, form)),

@@ -42,10 +42,14 @@ pub fn check(path: impl std::fmt::Display, found: KeyForm, options: &LineOptions
     if options.as_is || asked == found {
         return Ok(());
     }
-    let said = |form: KeyForm| if form.is_empty() { "whole lines".to_owned() } else { form.to_string() };
     Err(Error::Message(format!(
         "{path}: its keys were made from {}, and now they are made from {}: give the same options, or --as-is to go on",
         said(found),
         said(asked)
     )))
+}
+
+/// A form for people.
+pub fn said(form: KeyForm) -> String {
+    if form.is_empty() { "whole lines".to_owned() } else { form.to_string() }
 }

@@ -17,7 +17,7 @@ use columns::Columns;
 use compare::Compare;
 use json::Pointer;
 
-pub use form::{check, form};
+pub use form::{check, form, said};
 
 /// Finds the keys of lines, and hashes them.
 pub struct Keys {

@@ -91,9 +91,9 @@ pub enum StoreProblem {
     /// The keys of the store were made from records in another way.
     OtherForm {
         /// How they were made.
-        found: KeyForm,
+        found: Box<KeyForm>,
         /// How they were to be made.
-        expected: KeyForm,
+        expected: Box<KeyForm>,
     },
     /// The tries of a dictionary of this layout have no filters of this hash.
     NoSuchFilters {

@@ -373,6 +373,9 @@ impl Manifest {
         if self.runs.len() > MAX_RUNS {
             return Err((MAX_RUNS, "more than 4096 runs, compact the store"));
         }
+        if !self.form.is_empty() && matches!(self.store, StoreKind::Dict | StoreKind::ByteDict) {
+            return Err((0, "a dictionary with a form of keys"));
+        }
         let has_rate = self.capacity > 0 && !self.fingerprints.is_exact();
         if has_rate != (self.store == StoreKind::Filter) {
             return Err((0, "capacity and rate do not fit the kind of the store"));

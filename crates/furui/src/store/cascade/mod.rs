@@ -179,7 +179,7 @@ impl<S: Storage> Cascade<S> {
             return Err(FormatError { file, offset: 0, problem }.into());
         }
         if let Some(expected) = options.form.filter(|&form| form != manifest.form) {
-            let problem = StoreProblem::OtherForm { found: manifest.form, expected };
+            let problem = StoreProblem::OtherForm { found: manifest.form.into(), expected: expected.into() };
             return Err(Error::store(storage.path(MANIFEST), problem));
         }
         let open = |(entry, file)| open_run(&storage, entry, file, &manifest);

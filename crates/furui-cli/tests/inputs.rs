@@ -1,0 +1,234 @@
+//! What `furui` reads: compressed files, CSV, TSV and JSON; which lines have equal keys; and lines that have none.
+
+#![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
+
+mod support;
+
+use std::fs;
+use std::process::{Command, Stdio};
+
+use support::{TempDir, distinct, failure, feed, furui, lines, run, stdout, text};
+
+/// Compresses bytes with a program, or says that it is not there.
+fn compressed(program: &str, bytes: &[u8]) -> Option<Vec<u8>> {
+    let mut command = Command::new(program);
+    if command.arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).stdin(Stdio::null()).status().is_err() {
+        println!("SKIPPED: {program} is not installed");
+        return None;
+    }
+    let mut command = Command::new(program);
+    command.arg("-c");
+    let output = feed(command, bytes);
+    assert!(output.status.success(), "{output:?}");
+    Some(output.stdout)
+}
+
+#[test]
+fn compressed_input_is_decoded_whole_or_named() {
+    let dir = TempDir::new();
+    let lines = lines(30_000, 5);
+    let expected = text(&distinct(&lines));
+    let plain = text(&lines);
+    for program in ["gzip", "xz", "bzip2", "zstd", "lz4"] {
+        let Some(packed) = compressed(program, &plain) else { continue };
+        let file = dir.file("packed", &packed);
+        assert!(stdout(&["seen", &file], b"") == expected, "{program}");
+        assert!(stdout(&["seen"], &packed) == expected, "{program} from standard input");
+        // Members, frames or streams that follow each other are one text.
+        let (a, b) = plain.split_at(plain.len() / 2);
+        let parts = [compressed(program, a).unwrap(), compressed(program, b).unwrap()].concat();
+        assert!(stdout(&["seen"], &parts) == expected, "{program} in two parts");
+        assert!(stdout(&["seen", "--no-decompress", &file], b"").starts_with(&packed[..20]));
+        // A file that was cut: the lines before the damage, and an error. No cut line is printed.
+        for length in [packed.len() / 2, packed.len() - 3, 12] {
+            let output = run(&["seen"], &packed[..length]);
+            let message = String::from_utf8(output.stderr).unwrap();
+            assert_eq!(output.status.code(), Some(2), "{program}, {length} bytes: {message}");
+            assert!(message.contains(&format!("standard input: damaged {program} data")), "{message}");
+            assert!(expected.starts_with(&output.stdout) && !output.stdout.ends_with(b"x"), "{program}");
+            assert!(output.stdout.is_empty() || output.stdout.ends_with(b"\n"), "{program}");
+        }
+        // A byte that was changed: nothing wrong is printed without an error.
+        for at in (10..packed.len()).step_by(packed.len() / 12) {
+            let mut damaged = packed.clone();
+            damaged[at] ^= 0x10;
+            let output = run(&["seen"], &damaged);
+            assert!(output.status.code() == Some(2) || output.stdout == expected, "{program}, byte {at}");
+        }
+    }
+    for empty in ["gzip", "xz", "bzip2", "zstd", "lz4"].map(|program| compressed(program, b"")) {
+        assert!(empty.is_none_or(|empty| stdout(&["seen"], &empty).is_empty()));
+    }
+}
+
+#[test]
+fn text_that_begins_like_a_compressed_file_is_text() {
+    for text in ["BZh9\nBZh9\n", "BZh\n", "B", "\u{1f}\n", "(\n(\n", ""] {
+        let lines: Vec<String> = text.split_inclusive('\n').map(|line| line.trim_end().to_owned()).collect();
+        assert_eq!(stdout(&["seen"], text.as_bytes()), support::text(&distinct(&lines)), "{text:?}");
+    }
+}
+
+#[test]
+fn csv_records_are_compared_by_columns() {
+    let dir = TempDir::new();
+    let a = dir.file("a.csv", b"id,name,city\n1,\"Doe, John\",x\n2,\"a\nb\",y\n3,\"Doe, John\",z\n4,\"a\nb\",y\n");
+    let b = dir.file("b.csv", b"id,name,city\r\n9,\"say \"\"a\"\"\",x\r\n8,say \"a\",q\r\n");
+    let by_name = stdout(&["seen", "--csv", "--key", "name", &a, &b], b"");
+    // The header is printed once, though that of the second file has another line break; rows are printed as they came.
+    assert_eq!(text_of(&by_name), "id,name,city\n1,\"Doe, John\",x\n2,\"a\nb\",y\n9,\"say \"\"a\"\"\",x\r\n");
+    assert_eq!(by_name, stdout(&["seen", "--csv", "--key", "2", &a, &b], b""));
+    let by_two = stdout(&["seen", "--csv", "--key", "city,name", &a], b"");
+    assert_eq!(text_of(&by_two).lines().count(), 5);
+    // Equal fields are equal, quoted or not.
+    assert_eq!(stdout(&["seen", "--csv", "--no-header"], b"a,\"b\"\na,b\n\"a\",b\na,c\n"), b"a,\"b\"\na,c\n");
+    let semicolons = stdout(&["seen", "--csv", "-d", ";", "--key", "b"], b"a;b\n1;x,y\n2;x,y\n");
+    assert_eq!(semicolons, b"a;b\n1;x,y\n");
+    let tabs = stdout(&["seen", "--tsv", "--key", "b"], b"a\tb\n1\t\"x\n2\t\"x\n3\ty\n");
+    assert_eq!(tabs, b"a\tb\n1\t\"x\n3\ty\n");
+    // A byte order mark is no part of a name.
+    assert_eq!(stdout(&["seen", "--csv", "--key", "a"], b"\xEF\xBB\xBFa,b\n1,2\n1,3\n"), b"\xEF\xBB\xBFa,b\n1,2\n");
+    assert!(stdout(&["seen", "--csv", "--key", "a"], b"").is_empty());
+    assert_eq!(stdout(&["seen", "--csv", "--key", "a"], b"a,b"), b"a,b\n");
+}
+
+fn text_of(bytes: &[u8]) -> &str {
+    std::str::from_utf8(bytes).unwrap()
+}
+
+#[test]
+fn lines_without_a_key_are_kept_dropped_or_named() {
+    let input = b"a,b\n1,x\n2\n3,x\n4\n";
+    let args = |policy| ["seen", "--csv", "--key", "b", "--missing", policy];
+    let kept = run(&["seen", "--csv", "--key", "b"], input);
+    assert_eq!((text_of(&kept.stdout), kept.status.code()), ("a,b\n1,x\n2\n4\n", Some(0)));
+    assert_eq!(text_of(&kept.stderr), "furui: 2 lines had no key: not recorded\n");
+    let dropped = run(&args("drop"), input);
+    assert_eq!(
+        (text_of(&dropped.stdout), text_of(&dropped.stderr)),
+        ("a,b\n1,x\n", "furui: 2 lines had no key: dropped\n")
+    );
+    let stopped = run(&args("error"), input);
+    assert_eq!((text_of(&stopped.stdout), stopped.status.code()), ("a,b\n1,x\n", Some(2)));
+    assert!(text_of(&stopped.stderr).contains("standard input: line 3: the line has no key"), "{stopped:?}");
+    // Repeats are asked for: a line without a key is none.
+    assert_eq!(run(&["seen", "-i", "--csv", "--key", "b"], input).stdout, b"a,b\n3,x\n");
+    // Kept lines are printed again at the next run, as they are not recorded.
+    let dir = TempDir::new();
+    let store = dir.join("store");
+    let with_store = ["seen", "--store", &store, "--csv", "--key", "b"];
+    assert_eq!(run(&with_store, input).stdout, b"a,b\n1,x\n2\n4\n");
+    assert_eq!(run(&with_store, input).stdout, b"a,b\n2\n4\n");
+    assert_eq!(run(&["seen", "-f", "2"], b"a\tb\nc\nd\tb\nc\n").stdout, b"a\tb\nc\nc\n");
+}
+
+#[test]
+fn broken_records_are_named_with_their_line() {
+    let csv = b"a,b\n1,\"x\ny\"\n2,\"unclosed\n3,z\n";
+    assert!(failure(&["seen", "--csv", "--key", "b"], csv).contains("standard input: line 4: a quote is not closed"));
+    let kept = run(&["seen", "--csv", "--key", "b", "--bad", "keep"], csv);
+    assert_eq!((&*kept.stdout, kept.status.code()), (&csv[..], Some(0)));
+    let json = b"{\"a\":1}\n{\"a\":\n{\"a\":1.0}\n{\"a\":\"1\"}\n\xFF\n";
+    let message = failure(&["seen", "--json", "--key", "/a"], json);
+    assert!(message.contains("standard input: line 2: not a JSON value: EOF while parsing"), "{message}");
+    let dropped = run(&["seen", "--json", "--key", "/a", "--bad", "drop"], json);
+    assert_eq!(dropped.stdout, b"{\"a\":1}\n{\"a\":\"1\"}\n");
+    assert_eq!(text_of(&dropped.stderr), "furui: 2 lines had no key: dropped\n");
+}
+
+#[test]
+fn wrong_columns_and_pointers_are_named() {
+    let dir = TempDir::new();
+    let (a, b) = (dir.file("a.csv", b"id,name\n1,x\n"), dir.file("b.csv", b"name,id\nx,1\n"));
+    let message = failure(&["seen", "--csv", "--key", "url", &a], b"");
+    assert!(message.contains("a.csv: there is no column url; the columns are id,name"), "{message}");
+    assert!(failure(&["seen", "--csv", "--key", "3", &a], b"").contains("there is no column 3"));
+    assert!(failure(&["seen", "--csv", "--key", "0", &a], b"").contains("columns are counted from 1"));
+    assert!(failure(&["seen", "--csv", "--no-header", "--key", "id", &a], b"").contains("columns have numbers"));
+    let message = failure(&["seen", "--csv", "--key", "id", &a, &b], b"");
+    assert!(message.contains("b.csv: has other columns than"), "{message}");
+    assert!(failure(&["seen", "--json", "--key", "a"], b"").contains("begins with /, as in /a"));
+    assert!(failure(&["seen", "--key", "a"], b"").contains("--csv"));
+    assert!(failure(&["seen", "-d", ","], b"a\n").contains("--delimiter goes with --field or --csv"));
+    assert!(failure(&["seen", "--csv", "--null"], b"").contains("cannot be used with"));
+    assert!(failure(&["seen", "--url", "--url-drop", "*"], b"").contains("drops every parameter"));
+}
+
+#[test]
+fn a_set_remembers_how_its_keys_are_made() {
+    let dir = TempDir::new();
+    let (store, filter, cascade) = (dir.join("store"), dir.join("filter"), dir.join("cascade"));
+    let input = b"id,url\n1,a\n2,b\n";
+    let csv = ["--csv", "--key", "url"];
+    stdout(&[&["seen", "-q", "--store", &store], &csv[..]].concat(), input);
+    stdout(&[&["filter", "build", "-c", "100", "-o", &filter], &csv[..]].concat(), input);
+    let memory = ["--kind", "cascade", "--memory", "1MiB", "-c", "100"];
+    stdout(&[&["filter", "build", "-o", &cascade], &memory[..], &csv[..]].concat(), input);
+    for set in [&store, &filter, &cascade] {
+        let info = String::from_utf8(stdout(&["info", set], b"")).unwrap();
+        assert!(info.contains("keys from") && info.contains("--csv --key url"), "{info}");
+        stdout(&["verify", set], b"");
+    }
+    let message = failure(&["seen", "--store", &store], b"a\n");
+    assert!(message.contains("made from --csv --key url, and now they are made from whole lines"), "{message}");
+    assert!(failure(&["filter", "test", &filter, "--csv", "--key", "id"], input).contains("--as-is"));
+    assert!(failure(&["filter", "insert", &filter], b"c\n").contains("--as-is"));
+    assert!(failure(&["filter", "insert", &cascade], b"c\n").contains("--as-is"));
+    assert!(failure(&["filter", "test", &cascade], b"c\n").contains("--as-is"));
+    // Whole lines are the same keys here, and the user says so.
+    assert_eq!(stdout(&["seen", "--store", &store, "--as-is"], b"a\nc\n"), b"c\n");
+    for filter in [&filter, &cascade] {
+        stdout(&["filter", "insert", filter, "--as-is"], b"c\n");
+        assert_eq!(stdout(&["filter", "test", filter, "--as-is"], b"a\nc\nx\n"), b"a\nc\n");
+        assert_eq!(stdout(&[&["filter", "test", filter], &csv[..]].concat(), b"id,url\n7,c\n8,x\n"), b"id,url\n7,c\n");
+    }
+    // A copy and an insertion remember it, too.
+    let copy = dir.join("copy");
+    stdout(&["snapshot", &store, &copy], b"");
+    assert!(failure(&["seen", "--store", &copy], b"a\n").contains("--csv --key url"));
+    let plain = dir.join("plain");
+    stdout(&["filter", "build", "-c", "100", "-o", &plain], b"a\n");
+    let message = failure(&["filter", "union", &filter, &plain, "-o", &dir.join("union")], b"");
+    assert!(message.contains("keys were made from --csv --key url and from whole lines"), "{message}");
+    assert!(failure(&["filter", "compare", &filter, &plain], b"").contains("do not fit together"));
+    let long = (0..100).map(|column| format!("column{column}")).collect::<Vec<_>>().join(",");
+    assert!(failure(&["seen", "--csv", "--key", &long], b"").contains("at most 255"));
+}
+
+#[test]
+fn a_compressed_pipe_answers_line_by_line() {
+    use std::io::{BufRead, BufReader, Write};
+    let Some(packed) = compressed("gzip", b"first\nfirst\nsecond\n") else { return };
+    let mut child = furui().arg("seen").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let (mut input, output) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+    let mut printed = BufReader::new(output).lines();
+    // The first byte alone does not tell what follows.
+    for byte in &packed {
+        input.write_all(&[*byte]).unwrap();
+        input.flush().unwrap();
+    }
+    // The member is whole, and the pipe is still open.
+    assert_eq!(printed.next().unwrap().unwrap(), "first");
+    assert_eq!(printed.next().unwrap().unwrap(), "second");
+    drop(input);
+    assert!(printed.next().is_none() && child.wait().unwrap().success());
+}
+
+#[test]
+fn large_csv_is_read_in_blocks() {
+    // Quoted fields with newlines fall on every place of a block's end.
+    let mut input = b"key,text\n".to_vec();
+    let mut expected = input.clone();
+    for row in 0..60_000 {
+        let record = format!("k{},\"line {row}\n\"\"{}\"\"\"\n", row % 40_000, "x".repeat(row % 41));
+        input.extend_from_slice(record.as_bytes());
+        if row < 40_000 {
+            expected.extend_from_slice(record.as_bytes());
+        }
+    }
+    let dir = TempDir::new();
+    let file = dir.file("large.csv", &input);
+    assert!(stdout(&["seen", "--csv", "--key", "key", &file], b"") == expected);
+    assert!(stdout(&["seen", "--csv", "--key", "key"], &input) == expected);
+    assert!(fs::metadata(&file).unwrap().len() > 2 << 20);
+}
