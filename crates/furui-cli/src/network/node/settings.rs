@@ -11,8 +11,9 @@ use crate::network::options::node::NodeOptions;
 
 /// The maximum size of a configuration file in bytes.
 const MAX_FILE: u64 = 1 << 20;
-/// The default address on which a node listens.
+/// The default address on which a node listens for other nodes.
 const LISTEN: &str = "/ip4/0.0.0.0/tcp/0";
+/// The default address of a node's HTTP interface.
 const HTTP: &str = "127.0.0.1:7717";
 
 /// The settings of a node: from the options, else from the configuration file, else the defaults.
