@@ -82,7 +82,7 @@ impl Interrupt {
     }
 }
 
-/// On systems without signals to wait for, a read may wait, and ^C ends the process at once.
+/// On systems where a process cannot wait for signals, a read may wait, and ^C ends the process at once.
 #[cfg(not(unix))]
 impl Interrupt {
     pub fn check(&self) -> Wait {
@@ -126,7 +126,7 @@ mod unix {
 
     use super::Wait;
 
-    /// A flag for the moments between reads, and a pipe that ends a wait.
+    /// Notices signals by a flag, which is tested between reads, and by a pipe, which ends a wait.
     pub(super) struct Listener {
         interrupted: Arc<AtomicBool>,
         /// The signal's number, or 0.
@@ -165,7 +165,7 @@ mod unix {
                 if self.interrupted() {
                     return Wait::Interrupted;
                 }
-                // Another signal, such as SIGCONT after ^Z, has interrupted the poll.
+                // If another signal, such as SIGCONT after ^Z, has interrupted the poll, the poll is repeated.
                 if result != Err(rustix::io::Errno::INTR) {
                     return answer(result, ends[1].revents(), timeout.is_some());
                 }
@@ -180,7 +180,7 @@ mod unix {
     }
 
     /// True if the signal was ignored when the process began, as ^C is in background jobs of a script and SIGHUP under nohup.
-    /// Such a signal is left ignored. Only Linux tells.
+    /// Such a signal is left ignored. Only Linux tells which signals are ignored; elsewhere, this returns false.
     fn is_ignored(signal: i32) -> bool {
         let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
         let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));

@@ -5,8 +5,8 @@ use std::fs;
 /// The memory that is assumed where the system does not tell.
 const UNKNOWN_MACHINE: u64 = 4 << 30;
 
-/// The memory that this process can use, in bytes: that of the machine, the limit of its control group, or its limit of addresses
-/// (`ulimit -v`), whichever is least.
+/// The memory that this process can use, in bytes: the least of the machine's memory, the limit of the control group,
+/// and the limit of addresses (`ulimit -v`).
 pub fn total() -> u64 {
     let limits = [control_group(), addresses()].into_iter().flatten();
     limits.fold(machine().unwrap_or(UNKNOWN_MACHINE), u64::min)

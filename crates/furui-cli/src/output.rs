@@ -36,7 +36,8 @@ impl Output {
         Ok(Self { file, pipe, printed: 0 })
     }
 
-    /// Makes printing into a pipe stop at a deadline while the reader reads nothing, where the system allows that.
+    /// Makes [`print_until`](Self::print_until) stop at its deadline even if the reader of a pipe reads nothing, where
+    /// the system allows that.
     pub fn without_waiting(mut self) -> Self {
         if let Some(file) = self.file.as_ref().filter(|_| self.pipe).and_then(pipes::without_waiting) {
             self.file = Some(file);
@@ -67,7 +68,7 @@ impl Output {
         self.print_until(&mut left, None)
     }
 
-    /// Prints these bytes, and stops at `until`. Then `left` holds those that were not printed.
+    /// Prints these bytes, and stops at `until`. Afterwards `left` holds the bytes that were not printed.
     pub fn print_until(&mut self, left: &mut &[u8], until: Option<Instant>) -> Result<Sink, Error> {
         let Some(file) = &mut self.file else {
             *left = &[];
@@ -105,8 +106,8 @@ impl Output {
         Ok(())
     }
 
-    /// The number of printed bytes that have arrived. A file is synced first, so that all of them have. Into a pipe,
-    /// bytes have arrived once the reader has read them. `None` if the reader has closed the pipe.
+    /// The number of printed bytes that have arrived. In a file all of them have, because it is synced first. In a
+    /// pipe, bytes have arrived once the reader has read them. `None` if the reader has closed the pipe.
     pub fn arrived(&self) -> Result<Option<u64>, Error> {
         let Some(file) = &self.file else { return Ok(Some(self.printed)) };
         if file.metadata().is_ok_and(|data| data.is_file()) {
@@ -118,8 +119,8 @@ impl Output {
         })
     }
 
-    /// Waits until all printed bytes have [arrived](Self::arrived), but at most until `until`. The reader may close the
-    /// pipe before it has read everything.
+    /// Waits until all printed bytes have [arrived](Self::arrived), but at most until `until`. Ends early if the reader
+    /// closes the pipe, which it may do before it has read everything.
     pub fn settle(&self, until: Option<Instant>) -> Result<Sink, Error> {
         if let Some(pipe) = self.file.as_ref().filter(|_| self.pipe) {
             return Ok(match pipes::wait_drained(pipe, until) {

@@ -72,7 +72,7 @@ pub fn wait_writable(_: &File, _: Option<Instant>) {
     std::thread::yield_now();
 }
 
-/// True if `file` is a pipe, of which the system tells how much was read.
+/// True if `file` is a pipe, and the system tells how much of it was read.
 #[cfg(unix)]
 pub fn is_pipe(file: &File) -> bool {
     file.metadata().is_ok_and(|data| data.file_type().is_fifo())
@@ -84,7 +84,7 @@ pub fn is_pipe_at(path: &Path) -> bool {
     path.metadata().is_ok_and(|data| data.file_type().is_fifo())
 }
 
-/// This system does not tell how much of a pipe was read.
+/// False, because this system does not tell how much of a pipe was read.
 #[cfg(not(unix))]
 pub fn is_pipe(_: &File) -> bool {
     false
@@ -95,7 +95,7 @@ pub fn is_pipe_at(_: &Path) -> bool {
     false
 }
 
-/// How many bytes in a pipe have not been read. `None` if the reader has closed it.
+/// How many bytes in a pipe have not been read. `None` if the reader has closed the pipe.
 #[cfg(unix)]
 pub fn unread(pipe: &File) -> Option<u64> {
     if closed_within(pipe, Duration::ZERO) {

@@ -8,7 +8,8 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 /// A job that takes less time shows no bar.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// A bar of the bytes that were read, out of all. It is shown on standard error if that is a terminal, after [`PATIENCE`].
+/// A bar that shows how much of the input was read. It appears after [`PATIENCE`] on standard error, if that is a
+/// terminal.
 pub struct Progress {
     read: u64,
     started: Instant,

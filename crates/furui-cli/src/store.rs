@@ -22,7 +22,8 @@ use crate::report::{Report, counted, figure, grouped};
 use crate::wait::open_to_write;
 use crate::{ERROR, complain, size};
 
-/// The options for maintenance: a merge takes little memory, and the table holds only the keys of a journal.
+/// The options for maintenance. 64 MiB suffice: a merge takes little memory, and the table holds only the keys of a
+/// journal.
 const OPTIONS: CascadeOptions = CascadeOptions { memory: 64 << 20, hash: None, form: None, journal: false };
 
 /// Merges a store into one run.
@@ -174,7 +175,7 @@ fn store_info(path: &Path, json: bool) -> Result<String, Error> {
     Ok(lines.join("\n") + "\n")
 }
 
-/// The name of the rule by which the exact cache evicts, as `--replacement` has it.
+/// The rule by which the exact cache evicts, by its name in `--replacement`.
 fn replacement(tiers: &KeptTiers) -> &'static str {
     match tiers.replacement {
         Replacement::Lru => "lru",

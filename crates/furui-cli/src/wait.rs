@@ -10,8 +10,9 @@ use furui::store::Directory;
 use crate::cli::WaitOptions;
 use crate::error::Error;
 
-/// The first and the maximum pause before the lock is tried again. Each pause is twice as long as the one before.
+/// The first pause before the lock is tried again. Each further pause is twice as long as the one before.
 const FIRST_PAUSE: Duration = Duration::from_millis(5);
+/// The maximum pause before the lock is tried again.
 const LONGEST_PAUSE: Duration = Duration::from_millis(200);
 
 /// Opens a directory for writing. While it waits, signals have their default effect.

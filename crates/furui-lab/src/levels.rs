@@ -56,13 +56,14 @@ type Level = fn(&[KeyHash]) -> Result<Sample>;
 
 const LEVELS: [(&str, Level); 5] = [
     ("Cascade, 1 GiB, grows", |keys| cascade(keys, BATCH)),
-    ("Cascade, the same, a key a call", |keys| cascade(keys, 1)),
+    ("Cascade, 1 GiB, a key a call", |keys| cascade(keys, 1)),
     ("QuotientFilter, presized, insert", quotient),
     ("QuotientFilter, presized, insert_all", quotient_all),
     ("HashSet<u64>, hash as it is, grows", hash_set),
 ];
 
-/// Inserts one key in each call. Nothing is prefetched, as in the other levels, so that only the layouts differ.
+/// Inserts `call` keys in each call. With one key a call nothing is prefetched, as in the other levels, so that only
+/// the layouts differ.
 fn cascade(keys: &[KeyHash], call: usize) -> Result<Sample> {
     let mut cascade = Cascade::open(Memory::default(), CascadeOptions { memory: 1 << 30, ..Default::default() })?;
     let mut new = Vec::with_capacity(BATCH);
@@ -75,7 +76,7 @@ fn cascade(keys: &[KeyHash], call: usize) -> Result<Sample> {
     Ok(Sample { new_ns, repeat_ns, bytes: cascade.resident_bytes() })
 }
 
-/// Inserts keys one by one. It returns for each key whether it was there, as the cascade needs.
+/// Inserts keys one by one. As the cascade needs, an insertion returns whether the key was there.
 fn quotient(keys: &[KeyHash]) -> Result<Sample> {
     let mut filter = presized()?;
     let (new_ns, repeat_ns) =
@@ -83,7 +84,7 @@ fn quotient(keys: &[KeyHash]) -> Result<Sample> {
     Ok(Sample { new_ns, repeat_ns, bytes: filter.bits() / 8 })
 }
 
-/// Inserts sorted batches. It returns how many keys were new, but not which.
+/// Inserts sorted batches. An insertion returns how many keys were new, but not which.
 fn quotient_all(keys: &[KeyHash]) -> Result<Sample> {
     let mut filter = presized()?;
     let (new_ns, repeat_ns) = twice(keys, |batch| Ok(filter.insert_all(batch)?))?;
@@ -102,8 +103,8 @@ fn hash_set(keys: &[KeyHash]) -> Result<Sample> {
     Ok(Sample { new_ns, repeat_ns, bytes: buckets * 9 })
 }
 
-/// Measures the first and the second insertion of all keys, in nanoseconds for each key. `insert` inserts a batch, and returns how many
-/// keys were new.
+/// Measures the first and the second insertion of all keys, in nanoseconds for each key. `insert` inserts a batch, and
+/// returns how many keys were new.
 fn twice(keys: &[KeyHash], mut insert: impl FnMut(&[KeyHash]) -> Result<u64>) -> Result<(f64, f64)> {
     let mut time = |expected: u64| -> Result<f64> {
         let start = thread_ns();

@@ -16,7 +16,7 @@ const ROUNDS: usize = 7;
 /// The number of keys in a merge. Merges run in memory: 4 M keys are 21 MB of pages.
 const MERGED: usize = 4_000_000;
 
-/// The sizes of the runs for lookups, which are files in the page cache.
+/// The numbers of keys of the runs for lookups. These runs are files in the page cache.
 const RUNS: [usize; 3] = [5_000_000, 20_000_000, 100_000_000];
 
 pub(crate) fn run(what: Option<&str>) -> Result<()> {
@@ -202,8 +202,8 @@ impl Inputs {
     }
 }
 
-/// Merges filters of the rival in pairs until one is left, which is its equivalent of a merge of runs. The filters hold whole hashes, and
-/// are nine tenths full.
+/// Merges filters of the rival in pairs until one is left. This is the rival's equivalent of a merge of runs. The
+/// filters hold whole hashes, and are nine tenths full.
 #[cfg(feature = "rivals")]
 fn rival_merge(ways: usize) -> Option<f64> {
     const ALL: usize = (1 << 21) * 9 / 10;
@@ -231,7 +231,7 @@ fn rival_merge(_ways: usize) -> Option<f64> {
     None
 }
 
-/// A file that claims not to be mapped.
+/// A file that reports that it is not mapped.
 struct Read<F>(F);
 
 impl<F: ReadAt> ReadAt for Read<F> {

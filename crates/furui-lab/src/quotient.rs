@@ -22,7 +22,7 @@ fn ns_each<R>(items: usize, work: impl FnOnce() -> R) -> f64 {
 const ROUNDS: usize = 9;
 const LOADS: [f64; 4] = [0.50, 0.75, 0.90, 0.95];
 
-/// The operations that are measured, of furui's filter and of the rival's.
+/// The operations of furui's filter and of the rival's filter that are measured.
 trait Table {
     fn insert(&mut self, hash: u64);
     fn contains(&self, hash: u64) -> bool;
@@ -79,8 +79,8 @@ impl Table for qfilter::Filter {
     }
 
     fn build(&mut self, sorted: &[u64]) {
-        // The rival's fingerprints are the low bits of a hash, so it gets the high bits as low ones, to have them in
-        // order.
+        // The rival's fingerprints are the low bits of a hash. The hashes are in the order of their high bits, so these
+        // are shifted down.
         let shift = 64 - self.fingerprint_size();
         let mut builder = qfilter::Builder::new(self.clone());
         for &hash in sorted {

@@ -1,5 +1,5 @@
-//! The recent cache on a stream of lines: how many keys pass it, and the time a key, by the number of ways and the
-//! size.
+//! The recent cache on a stream of lines: the number of keys that pass it and the time for each key, depending on the
+//! number of ways and the size.
 
 use std::hint::black_box;
 

@@ -157,7 +157,7 @@ fn full_light(counters: usize) -> StableBloomLight {
     light
 }
 
-/// Measures rates, next to those of the formulas, and how long keys are remembered.
+/// Prints measured rates beside the rates by formula, and how long keys are remembered.
 fn rates() {
     const COUNTERS: usize = 1 << 24;
     println!("\nat rest, 2^24 counters of 2 bits");

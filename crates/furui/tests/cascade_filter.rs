@@ -15,7 +15,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use support::{Failing, Fault};
 
-const JOURNALED: CascadeOptions = CascadeOptions { memory: 1 << 20, hash: None, journal: true };
+const JOURNALED: CascadeOptions = CascadeOptions { memory: 1 << 20, hash: None, form: None, journal: true };
 
 /// A filter whose fingerprints have this many bits. Its capacity is the number of keys at which its rate is 1/2.
 fn of_bits(storage: Memory, bits: u32, options: CascadeOptions) -> CascadeFilter<Memory> {

@@ -17,7 +17,7 @@ use support::{Failing, Fault};
 const SIZES: TierSizes =
     TierSizes { lru: None, counters: None, probes: None, decrements: None, replacement: Replacement::Lru };
 const SMALL: SeenOptions =
-    SeenOptions { cache: Cache::Recent, sizes: SIZES, memory: 1 << 20, hash: None, journal: false };
+    SeenOptions { cache: Cache::Recent, sizes: SIZES, memory: 1 << 20, hash: None, form: None, journal: false };
 
 type Key = [u8; 8];
 

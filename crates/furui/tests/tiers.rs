@@ -24,7 +24,14 @@ const EXACT: f64 = 1e-12;
 
 fn options() -> SeenOptions {
     let sizes = TierSizes { lru: Some(300), counters: Some(1 << 20), ..TierSizes::default() };
-    SeenOptions { cache: Cache::LruStable { rate: EXACT }, sizes, memory: 1 << 20, hash: None, journal: true }
+    SeenOptions {
+        cache: Cache::LruStable { rate: EXACT },
+        sizes,
+        memory: 1 << 20,
+        hash: None,
+        form: None,
+        journal: true,
+    }
 }
 
 fn keys(range: std::ops::Range<u64>) -> Vec<KeyHash> {

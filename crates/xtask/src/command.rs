@@ -2,7 +2,7 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
 
-/// How a step ended that did not fail.
+/// The outcome of a step that did not fail.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
     Passed,
@@ -37,7 +37,7 @@ pub(crate) fn output_of(command: &mut Command) -> Result<String, String> {
     }
 }
 
-/// Installs a component of the Rust toolchain if the cargo subcommand it brings is missing.
+/// Installs a component of the Rust toolchain if its cargo subcommand is missing.
 pub(crate) fn ensure_component(component: &str, subcommand: &str) -> Result<(), String> {
     let mut probe = cargo_command();
     probe.args([subcommand, "--version"]).stdout(Stdio::null()).stderr(Stdio::null());

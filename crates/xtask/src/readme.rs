@@ -18,7 +18,8 @@ const QUICK_BUILD: [(&str, &str); 3] = [
 /// The arguments that build the search engine too.
 const NODE: &str = "--features node";
 
-/// The crate around the program that README.md prints: a stranger's, who has added furui by its path.
+/// The manifest of the crate around the program that README.md prints: a crate of a user who has added furui by its
+/// path.
 const MANIFEST: &str = r#"[package]
 name = "readme"
 edition = "2024"
@@ -63,8 +64,8 @@ fn run_program(readme: &str) -> Result<(), String> {
     succeed(&mut command, "cargo run, with the program of README.md,")
 }
 
-/// Runs each line of README.md's `sh` blocks that starts with `cargo run`; the demo until it shows a result. Without its feature
-/// the demo must say how to get it.
+/// Runs each line of README.md's `sh` blocks that starts with `cargo run`. The demo is ended when it has shown a
+/// result. In a build without the search engine, the demo must say how to get a build with it.
 fn run_commands(readme: &str) -> Result<(), String> {
     let commands = cargo_runs(readme)?;
     if commands.is_empty() {
@@ -123,13 +124,13 @@ fn page(address: &str, query: &str) -> std::io::Result<String> {
     Ok(String::from_utf8_lossy(&page).into_owned())
 }
 
-/// What the `rust` blocks print; nothing, which is no program, if there is none.
+/// The text of the `rust` blocks. It is empty, which is no program, if there is no such block.
 fn program(readme: &str) -> String {
     let blocks = readme.split("```rust\n").skip(1);
     blocks.filter_map(|rest| rest.split("```").next()).collect()
 }
 
-/// What follows `cargo` in each such line, without a comment at its end.
+/// The arguments of cargo in each `cargo run` line of the `sh` blocks, without a comment at the end of the line.
 fn cargo_runs(readme: &str) -> Result<Vec<&str>, String> {
     let mut commands = Vec::new();
     let mut in_sh = false;

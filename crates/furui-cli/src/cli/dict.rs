@@ -17,10 +17,11 @@ const USUAL: dict::DictOptions = dict::DictOptions::DEFAULT;
 pub enum DictCommand {
     /// Put lines into a dictionary: KEY, or KEY, a tab and a value
     ///
-    /// In a dictionary of numbers, a line without a tab is a key, which gets the next number, from 0 on, unless it has a value already. In other lines the
-    /// last tab separates the key from its value, a number less than 2^32, which replaces an earlier value of the key. The next
-    /// number is the count of numbers given so far. So no number is given twice, but it may equal the value in a line with a tab. A
-    /// line of any other form is an error, which names the line; the lines before it are kept.
+    /// In a dictionary of numbers, a line without a tab is a key, which gets the next number, from 0 on, unless it has
+    /// a value already. In other lines the last tab separates the key from its value, a number less than 2^32, which
+    /// replaces an earlier value of the key. The next number is the count of numbers given so far. So no number is
+    /// given twice, but a number may equal the value in a line with a tab. A line of any other form is an error, which
+    /// names the line; the lines before it are kept.
     ///
     /// In a dictionary of bytes (--values bytes), the first tab separates the key from its value, which may be any bytes up to 16 MiB,
     /// with tabs, and replaces an earlier value of the key. A value with newlines needs --null or --escape.
@@ -28,8 +29,8 @@ pub enum DictCommand {
     Build(EntryWrite),
     /// Print each line that is a key, with a tab and the value of the key
     ///
-    /// An entry that could not be read again is an error: in a dictionary of bytes, a key with a tab, or a value with a newline (with
-    /// --null, with a NUL). --escape prints all of them.
+    /// An entry whose line would be ambiguous is an error: in a dictionary of bytes, a key with a tab, or a value with
+    /// a newline (with --null, with a NUL). With --escape all entries can be printed.
     Get(EntryLines),
     /// Print the keys that begin with PREFIX, with their values, in order
     Prefix(PrefixOptions),
@@ -40,8 +41,8 @@ pub enum DictCommand {
     /// Print the number of each line; a new line gets the next one
     ///
     /// Numbers are given in order, from 0 on. None is given twice, not even after a crash or after keys were deleted: a number
-    /// is printed only after it is on the disk. The values of lines with a tab in `dict build` do not count, and may equal a number. If
-    /// lines arrive slowly, each number is printed at once; otherwise many at a time.
+    /// is printed only after it is on the disk. The values of lines with a tab in `dict build` do not count, and may
+    /// equal a number. If lines arrive slowly, each number is printed at once; otherwise many are printed at a time.
     Number(DictWrite),
 }
 
@@ -136,11 +137,11 @@ pub struct MakingOptions {
     /// Which tries are merged
     #[arg(long, value_enum, default_value_t = MergingName::Geometric)]
     pub merging: MergingName,
-    /// How often a trie is searched in vain for a line that it does not have
+    /// The false-positive rate of the filters of tries: how often a trie is searched for a line that it does not have
     #[arg(long, value_name = "RATE", value_parser = number::rate, default_value_t = USUAL.filter_rate)]
     pub filter_rate: f64,
-    /// Where the filters of the tries take the positions of a line from, which a dictionary keeps [default: one-state for a
-    /// new one]
+    /// How the filters of the tries compute the positions of a line; a dictionary keeps this choice [default: one-state
+    /// for a new one]
     #[arg(long, value_enum)]
     pub filter_hash: Option<FilterHashName>,
 }
@@ -163,7 +164,7 @@ pub enum MergingName {
 
 #[derive(Clone, Copy, ValueEnum)]
 pub enum FilterHashName {
-    /// One hash of 64 bits, of a random seed
+    /// One hash of 64 bits, with a random seed
     OneState,
     /// With --layout louds: one position by a polynomial of the line's bytes, which has no seed, as in the paper
     #[value(name = "polynomials-1")]
@@ -201,7 +202,7 @@ pub struct WalkOptions {
 /// Parses a number of keys, which is not 0.
 fn keys(text: &str) -> Result<usize, String> {
     let keys = usize::try_from(number::count(text)?).ok().filter(|&keys| keys > 0);
-    keys.ok_or_else(|| "not a number of keys that memory can have, which is at least 1".into())
+    keys.ok_or_else(|| "not a number of keys: use at least 1, and no more than memory can hold".into())
 }
 
 #[derive(Args)]
@@ -218,7 +219,7 @@ pub struct RangeOptions {
     /// The first key [default: the first of all]
     #[arg(value_name = "FROM")]
     pub from: Option<OsString>,
-    /// The first key that is not printed [default: print all to the last]
+    /// The first key that is not printed [default: print to the last key]
     #[arg(value_name = "TO")]
     pub to: Option<OsString>,
     #[command(flatten)]

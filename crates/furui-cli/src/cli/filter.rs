@@ -31,8 +31,8 @@ pub enum FilterCommand {
 pub struct BuildOptions {
     #[command(flatten)]
     pub input: InputOptions,
-    /// The file for the filter, which is written whole or not at all; "-" is standard output. Of a cascade filter, a new or an
-    /// empty directory
+    /// The file for the filter, which is written whole or not at all; "-" is standard output. For a cascade filter, a
+    /// new or an empty directory
     #[arg(short, long, value_name = "OUT", value_hint = ValueHint::AnyPath)]
     pub output: PathBuf,
     /// The kind of filter
@@ -52,8 +52,8 @@ pub struct BuildOptions {
     /// machine's]
     #[arg(long, value_name = "SIZE", value_parser = memory)]
     pub memory: Option<u64>,
-    /// How many groups the window of a line spans in a ringed filter [default: 1000]: more of them lower the rate by little, and few
-    /// are faster beyond the caches. The paper has 100000
+    /// How many groups the window of a line spans in a ringed filter [default: 1000]. More groups lower the rate a
+    /// little; fewer groups make filters that are larger than the caches faster. The paper has 100000
     #[arg(long, value_name = "GROUPS", value_parser = number::between::<u32>(1, u32::MAX.into()))]
     pub delta: Option<u32>,
     /// How many bits a ringed filter has for each line [default: fractional]
@@ -62,13 +62,13 @@ pub struct BuildOptions {
     #[command(flatten)]
     pub lines: LineOptions,
     /// How lines are hashed [default: xxh3; for parquet xxh64]. Use siphash with a secret seed for lines of strangers who see
-    /// the answers. It also keeps anybody who does not have the filter's file, which contains the seed, from guessing its
-    /// lines
+    /// the answers. Siphash also keeps anybody who does not have the filter's file, which contains the seed, from
+    /// guessing its lines
     #[arg(long, value_enum)]
     pub hash: Option<HashName>,
-    /// The seed of the hash [default: 0; for cascade a random one]. Only filters with the same hash and seed can be combined. Anybody who knows the seed can
-    /// choose lines that are taken for others, and everybody knows 0: for lines that strangers choose, use a random seed
-    /// and keep it secret
+    /// The seed of the hash [default: 0; for cascade a random one]. Only filters with the same hash and seed can be
+    /// combined. Anybody who knows the seed can choose lines that are taken for others, and everybody knows 0: for
+    /// lines that strangers choose, use a random seed and keep it secret
     #[arg(long, value_name = "SEED", value_parser = seed)]
     pub hash_seed: Option<u64>,
     /// Keep the seed in this file, and only its fingerprint in the filter's file: nobody can then look up a line in the
@@ -94,8 +94,8 @@ pub enum FilterKind {
     Ringed,
     /// Can remove lines, grow and shrink; sorted inside. A line that occurs repeatedly in the input is inserted once
     Quotient,
-    /// Larger than memory: a directory of fingerprints in order, of which those of the newest lines are in memory; takes any
-    /// number of lines
+    /// Larger than memory: a directory of sorted fingerprints; only the fingerprints of the newest lines are in memory.
+    /// Takes any number of lines
     Cascade,
     /// The Bloom filter of Parquet files, in a furui file: a power of two blocks, at most 128 MiB
     Parquet,
@@ -123,7 +123,7 @@ pub enum GammaName {
 pub struct InsertOptions {
     #[command(flatten)]
     pub change: ChangeOptions,
-    /// Of a cascade filter: memory for the newest lines, as in 64MiB [default: a quarter of the machine's]
+    /// For a cascade filter: memory for the newest lines, as in 64MiB [default: a quarter of the machine's]
     #[arg(long, value_name = "SIZE", value_parser = memory)]
     pub memory: Option<u64>,
     #[command(flatten)]
@@ -202,10 +202,10 @@ pub struct CombineOptions {
 
 /// Write the intersection of filters: the lines that are in all of them
 ///
-/// It says yes to a line if all of them do. It has a few more false positives than a filter built from the common lines alone, and
-/// `furui info` reports too many lines for it; `furui filter compare` of two filters estimates the common lines correctly. The
-/// filters must have been built with the same --kind, --capacity, --fpr and --hash. Growing, counting and stable filters have no
-/// intersection.
+/// The intersection says yes to a line if all filters do. It has a few more false positives than a filter built from
+/// the common lines alone, and `furui info` reports too many lines for it; `furui filter compare` of two filters
+/// estimates the common lines correctly. The filters must have been built with the same --kind, --capacity, --fpr and
+/// --hash. Growing, counting and stable filters have no intersection.
 #[derive(Args)]
 pub struct IntersectOptions {
     #[command(flatten)]
@@ -217,10 +217,10 @@ pub struct IntersectOptions {
 /// The number after ± is one standard deviation: the true value is within two of them in 19 cases of 20.
 #[derive(Args)]
 pub struct CompareOptions {
-    /// One filter
+    /// The first filter
     #[arg(value_name = "A", value_hint = ValueHint::FilePath)]
     pub a: PathBuf,
-    /// The other
+    /// The second filter
     #[arg(value_name = "B", value_hint = ValueHint::FilePath)]
     pub b: PathBuf,
     /// Print JSON
@@ -230,7 +230,7 @@ pub struct CompareOptions {
     pub seed: SeedOptions,
 }
 
-/// Change the number of slots of a quotient filter, without its lines
+/// Change the number of slots of a quotient filter, without reading its lines again
 ///
 /// Its fingerprints are copied in order into a larger or smaller table, so that the false-positive rate does not change
 /// now. But the rate grows with the number of lines: a filter that is enlarged and then filled errs more often than it

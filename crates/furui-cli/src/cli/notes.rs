@@ -34,7 +34,7 @@ const NOTES: &[Notes] = &[
         examples: &[
             ("furui filter build -o urls.filter urls.txt", "a Bloom filter of the lines of a file, wrong at a rate of 1 %"),
             ("furui filter build -o urls.filter -k blocked -c 10M --fpr 0.1%", "a filter for 10 million lines of standard input"),
-            ("furui filter build -o urls -k cascade -c 10G --rate 0.1% --memory 64MiB", "one larger than memory, in the directory urls"),
+            ("furui filter build -o urls -k cascade -c 10G --rate 0.1% --memory 64MiB", "a filter larger than memory, in the directory urls"),
         ],
     },
     Notes {
@@ -62,11 +62,11 @@ const NOTES: &[Notes] = &[
         statuses: &[
             ("0", "some line was printed, or with --quiet would have been"),
             ("1", "no line was printed, or with --quiet would have been"),
-            ("2", "after an error, or if a file could not be opened, whatever the others held"),
+            ("2", "after an error, or if a file could not be opened, whatever the other files contained"),
         ],
         examples: &[
             ("furui filter test urls.filter candidates.txt", "print the lines that may be in the filter"),
-            ("furui filter test -v urls.filter candidates.txt", "print the others"),
+            ("furui filter test -v urls.filter candidates.txt", "print the lines that are not in the filter"),
         ],
     },
     Notes {

@@ -43,14 +43,14 @@ pub fn run(command: &DictCommand) -> Result<ExitCode, Error> {
     }
 }
 
-/// These options, for a dictionary that is written to.
+/// Adapts options to a dictionary that is written to: limits the memory of its write buffer.
 fn options_to_write(options: DictOptions) -> DictOptions {
     // Two write buffers and a merge must fit into a small memory, too.
     let share = usize::try_from(memory::total() / WINDOW_SHARE).unwrap_or(usize::MAX);
     DictOptions { window_bytes: options.window_bytes.min(share), ..options }
 }
 
-/// The options of a dictionary that is made in this way.
+/// The options of a dictionary, as the command line says how it is made.
 fn options(making: &MakingOptions) -> DictOptions {
     let layout = making.layout.map(|layout| match layout {
         LayoutName::Compact => Layout::Compact,

@@ -18,7 +18,7 @@ pub trait Values: DictValue {
     /// Puts the entry that a line stands for.
     fn put(dict: &mut Dict<Directory, Self>, line: Line<'_>) -> Result<(), Error>;
 
-    /// Appends what stands for an entry in a line. Returns false if the line could not be read again.
+    /// Appends an entry as it stands in a line. Returns false if the line would be ambiguous.
     fn push(out: &mut Vec<u8>, key: &[u8], value: Self::Read<'_>, lines: Lines) -> bool;
 }
 
@@ -72,7 +72,7 @@ impl Line<'_> {
         self.lines.read(text, self.block, self.index)
     }
 
-    /// A key, which is not too long.
+    /// The key that a part of this line stands for. A key that is too long is an error.
     fn key<'l>(&self, text: &'l [u8]) -> Result<Cow<'l, [u8]>, Error> {
         let key = self.read(text)?;
         check_key(&key, self.block, self.index)?;
@@ -133,7 +133,7 @@ impl Values for [u8] {
     }
 }
 
-/// Chooses the kind of values: the one that the options name, or that of the store, or numbers for a new store.
+/// Chooses the kind of values: the kind that the options name, or the kind of the store, or numbers for a new store.
 pub fn chosen(form: &EntryForm, store: Option<StoreKind>) -> ValuesName {
     form.values.unwrap_or(if store == Some(StoreKind::ByteDict) { ValuesName::Bytes } else { ValuesName::Numbers })
 }

@@ -9,7 +9,7 @@ use crate::error::Error;
 /// The stack of the thread that merges.
 const STACK_BYTES: usize = 2 << 20;
 
-/// The memory that must be free before that thread is started: its stack and what it allocates at first.
+/// The memory that must be free before the thread that merges is started: its stack and what it allocates at first.
 const THREAD_BYTES: usize = 2 * STACK_BYTES;
 
 /// A thread that builds and merges tries while lines are read.
@@ -34,8 +34,8 @@ impl Worker {
         if self.running.is_none()
             && let Some(job) = dict.job()?
         {
-            // Where the system refuses a stack for its signals, the standard library aborts a thread that has just been
-            // started; this error comes first.
+            // If the system refuses memory for the stack of a thread's signal handlers, the standard library aborts. So
+            // the memory is tested before the thread is started, and its lack is an error.
             if Vec::<u8>::new().try_reserve_exact(THREAD_BYTES).is_err() {
                 return Err(furui::Error::NoMemory { what: "a thread that merges", bytes: THREAD_BYTES }.into());
             }

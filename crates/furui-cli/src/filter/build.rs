@@ -35,10 +35,10 @@ const TOO_FULL: f64 = 1.25;
 /// Runs the command, for all kinds but cascade filters.
 pub fn run(options: &BuildOptions) -> Result<ExitCode, Error> {
     if options.memory.is_some() {
-        return Err(Error::Message("--memory goes with --kind cascade: other filters are in memory whole".into()));
+        return Err(Error::Message("--memory is for --kind cascade: other filters are wholly in memory".into()));
     }
     if options.no_remove && options.kind != FilterKind::Quotient {
-        let reason = "--no-remove goes with --kind quotient: of the other kinds only counting can remove lines";
+        let reason = "--no-remove is for --kind quotient: of the other kinds only counting can remove lines";
         return Err(Error::Message(reason.into()));
     }
     if options.kind != FilterKind::Ringed && (options.delta.is_some() || options.gamma.is_some()) {
@@ -101,19 +101,20 @@ fn refuse_to_replace_input(options: &BuildOptions) -> Result<(), Error> {
 fn hash_spec(options: &BuildOptions) -> Result<(HashSpec, Label), Error> {
     let default = match (options.kind, &options.seed_file) {
         (FilterKind::Parquet, _) => HashAlgorithm::Xxh64,
-        // Whoever keeps a seed secret may answer strangers, who must not be able to compute the seed from the answers.
+        // A user who keeps a seed secret may answer strangers, who must not be able to compute the seed from the
+        // answers.
         (_, Some(_)) => HashAlgorithm::SipHash13,
         (_, None) => HashAlgorithm::Xxh3,
     };
     if options.kind == FilterKind::Parquet && options.seed_file.is_some() {
-        let reason = "--kind parquet has no --seed-file: readers of Parquet know no hash with a seed";
+        let reason = "--kind parquet has no --seed-file: readers of Parquet support no hash with a seed";
         return Err(Error::Message(reason.into()));
     }
     let secret = read_or_made(options.seed_file.as_deref())?;
     let seed = secret.or(options.hash_seed).unwrap_or(0);
     let spec = HashSpec { algorithm: options.hash.map_or(default, Into::into), seed };
     if options.kind == FilterKind::Parquet && spec != (HashSpec { algorithm: HashAlgorithm::Xxh64, seed: 0 }) {
-        let reason = "--kind parquet goes with --hash xxh64 and no --hash-seed: readers of Parquet know no other hash";
+        let reason = "--kind parquet needs --hash xxh64 and no --hash-seed: readers of Parquet support no other hash";
         return Err(Error::Message(reason.into()));
     }
     Ok((spec, Label::new(secret, form(&options.lines)?)))
@@ -173,8 +174,8 @@ fn filled(mut filter: AnyFilter, options: &BuildOptions, keys: &mut Keys) -> Res
     Ok(filter)
 }
 
-/// Reads the input once, and estimates for how many different lines a filter needs room, rather too many than too few.
-/// For a stable filter, repeats count as well, because each insertion makes it forget.
+/// Reads the input once, and estimates for how many different lines a filter needs room. The estimate is rather too
+/// large than too small. For a stable filter, repeats count as well, because each insertion makes it forget.
 pub fn count(options: &BuildOptions, keys: &mut Keys) -> Result<u64, Error> {
     if matches!(options.kind, FilterKind::Stable | FilterKind::StableLight) {
         let mut lines: u64 = 0;
@@ -184,7 +185,7 @@ pub fn count(options: &BuildOptions, keys: &mut Keys) -> Result<u64, Error> {
         })?;
         return Ok(lines.max(1));
     }
-    // One bit for 16 bytes of input: the error is well below 1 %, whatever the lengths of the lines.
+    // One bit for each 16 bytes of input: then the error is well below 1 %, whatever the lengths of the lines.
     let bytes = progress::total(&options.input.files).unwrap_or(0);
     let mut counter = Bloom::from_parts((bytes / 16).max(1 << 20), 1)?.hashed_by(keys.hasher.spec());
     each_block(&options.input, &options.lines, keys, "counting", |hashes| {
@@ -194,13 +195,14 @@ pub fn count(options: &BuildOptions, keys: &mut Keys) -> Result<u64, Error> {
     Ok((estimate.value + 4.0 * estimate.error).ceil().max(1.0) as u64)
 }
 
-/// Gathers the hashes of all lines, and then builds a filter for exactly as many, unless the capacity is given.
+/// Gathers the hashes of all lines, and then builds a filter for exactly this number of lines, unless the capacity is
+/// given.
 fn gathered(options: &BuildOptions, keys: &mut Keys) -> Result<AnyFilter, Error> {
     let (repeats, remedy) = match options.kind {
         // A counting filter gets room for repeats, too.
         FilterKind::Counting => (Repeats::Kept, "say with --capacity how many different ones there will be"),
         FilterKind::Quotient if !options.no_remove => {
-            (Repeats::Dropped, "say --no-remove, with which no hashes are kept, or build from parts and unite them")
+            (Repeats::Dropped, "say --no-remove, with which no hashes are kept, or unite filters of parts of the input")
         }
         _ => (Repeats::Dropped, "say with --capacity how many different ones there will be"),
     };
@@ -236,7 +238,7 @@ pub fn each_block(
     Ok(())
 }
 
-/// The error of a filter that did not take all lines.
+/// Describes why a filter did not take all lines.
 pub fn not_inserted(path: &Path, error: InsertError) -> Error {
     Error::Message(match error {
         InsertError::Full(Full::AtCapacity { capacity }) => {

@@ -20,7 +20,7 @@ use crate::report::{Report, counted, figure, grouped};
 use crate::size;
 use crate::wait::open_to_write;
 
-/// The default memory: this part of the machine's, 1 / 4, as of a set.
+/// The default memory: this part of the machine's memory, 1 / 4, as for `furui seen`.
 const DEFAULT_MEMORY_SHARE: u64 = 4;
 
 /// The user is warned if a filter holds more than this many times its capacity.
@@ -36,7 +36,7 @@ pub type Reader = CascadeFilter<Overlay<Directory, Scratch>>;
 pub fn build(options: &BuildOptions) -> Result<ExitCode, Error> {
     let path = &options.output;
     if path.as_os_str() == "-" {
-        return Err(Error::Message("-o -: a cascade filter is a directory, name a new or an empty one".into()));
+        return Err(Error::Message("-o -: a cascade filter is a directory; name a new or an empty one".into()));
     }
     if options.seed_file.is_some() {
         let reason =
@@ -53,7 +53,8 @@ pub fn build(options: &BuildOptions) -> Result<ExitCode, Error> {
     if options.capacity == Some(0) {
         return Err(Error::Message("--capacity 0: a filter is for at least one line".into()));
     }
-    // Before the lines are read, which may take hours. A path that is no directory is an error, too.
+    // This is checked before the lines are read, because reading may take hours. A path that is no directory is an
+    // error, too.
     if path.exists() && Manifest::load(&Directory::open_read_only(path)?)?.is_some() {
         return Err(furui::Error::store(path.display().to_string(), StoreProblem::Occupied).into());
     }
@@ -96,7 +97,7 @@ fn memory_of(asked: Option<u64>) -> u64 {
     asked.unwrap_or_else(|| memory::total() / DEFAULT_MEMORY_SHARE)
 }
 
-/// Inserts all lines, and makes them durable. After an error, so are those before it, if possible.
+/// Inserts all lines, and makes them durable. After an error, the lines before it are made durable, if possible.
 fn fill(
     mut filter: CascadeFilter,
     input: &InputOptions,
@@ -120,7 +121,7 @@ fn warn_if_outgrown(filter: &CascadeFilter, path: &Path) {
     if held.value - 3.0 * held.error <= OUTGROWN * filter.capacity() as f64 {
         return;
     }
-    // What several runs have is counted several times.
+    // A fingerprint that is in several runs is counted several times.
     let (most, advice) = match filter.set().runs().len() {
         0 | 1 => ("", "build it with a larger --capacity"),
         _ => ("at most ", "`furui compact` counts them exactly; build it with a larger --capacity"),
@@ -136,7 +137,7 @@ fn warn_if_outgrown(filter: &CascadeFilter, path: &Path) {
     );
 }
 
-/// Describes a cascade filter as text, but for its runs.
+/// Describes a cascade filter as text, except for its runs.
 pub fn details<S: Storage>(path: &Path, filter: &CascadeFilter<S>) -> Result<Vec<String>, Error> {
     let figures = Figures::of(filter)?;
     let mut rows = vec![
@@ -200,11 +201,13 @@ pub fn fields<S: Storage>(path: &Path, filter: &CascadeFilter<S>) -> Result<Stri
 
 /// What `furui info` says of a cascade filter.
 struct Figures {
-    /// The fingerprints in runs and journal, and how many of them in the journal.
+    /// The number of fingerprints in the runs and the journal.
     held: u64,
+    /// The number of fingerprints in the journal.
     journal: u64,
-    /// About how many lines these are, and the standard deviation.
+    /// The estimated number of lines.
     keys: f64,
+    /// The standard deviation of `keys`.
     error: f64,
     rate: f64,
     /// The bytes of the runs.

@@ -24,7 +24,7 @@ pub fn insert(options: &InsertOptions) -> Result<ExitCode, Error> {
     let stray = [("--memory", options.memory.is_some()), ("--wait", options.wait.wait.is_some())];
     if let Some((name, _)) = stray.iter().find(|(_, given)| *given) {
         let filter = options.change.filter.display();
-        return Err(Error::Message(format!("{name} goes with a cascade filter, and {filter} is none")));
+        return Err(Error::Message(format!("{name} is for a cascade filter, and {filter} is none")));
     }
     let options = &options.change;
     let mut held = Held::open(&options.filter, given(&options.seed)?)?;
@@ -56,7 +56,7 @@ pub fn remove(options: &ChangeOptions) -> Result<ExitCode, Error> {
     held.filter.check_removable().map_err(|error| named(options, error))?;
     let spec = held.filter.hash_spec();
     if let AnyFilter::Quotient(filter) = &mut held.filter {
-        // A run inserts a line once, so it removes it once.
+        // A run of `furui filter insert` inserts a line once, however often it occurs, so a run removes it once.
         for hash in gathered(options, spec)? {
             missing += u64::from(!filter.remove_hash(hash).map_err(|error| named(options, error))?);
         }

@@ -41,8 +41,8 @@ fn combine(
     Ok(filter)
 }
 
-/// The error of two files that cannot be combined.
+/// The error for two files that cannot be combined.
 pub fn mismatch(a: &Path, b: &Path, error: &Mismatch) -> Error {
-    let hint = "filters fit together that were built with the same --kind, --capacity, --fpr and --hash";
+    let hint = "build both with the same --kind, --capacity, --fpr and --hash";
     Error::Message(format!("{} and {}: {error} ({hint})", a.display(), b.display()))
 }

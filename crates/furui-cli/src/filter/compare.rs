@@ -1,4 +1,4 @@
-//! `furui filter compare`: how alike are two filters?
+//! `furui filter compare`: how similar are two filters?
 
 use std::process::ExitCode;
 

@@ -42,7 +42,7 @@ pub fn open(path: &Path, seed: Option<u64>) -> Result<AnyFilter, Error> {
                  not this command"
             }
             true => {
-                "a store or a dictionary, not a filter: ask it by `furui seen -n --store` or `furui dict get --store`"
+                "a store or a dictionary, not a filter: use `furui seen -n --store` or `furui dict get --store` instead"
             }
             false => "a directory, not a filter",
         };
@@ -57,14 +57,14 @@ pub fn open(path: &Path, seed: Option<u64>) -> Result<AnyFilter, Error> {
 /// Returns an error if `path` is a pipe. A pipe has no length, so it would be taken for a file that was cut off, or opening it would wait.
 pub fn refuse_pipe(path: &Path) -> Result<(), Error> {
     if path.metadata().is_ok_and(|data| !data.is_file() && !data.is_dir()) {
-        let reason = "not a regular file, which alone can be opened here: write it to one first";
+        let reason = "not a regular file, and nothing else can be opened here: write its contents to a file first";
         return Err(Error::Message(format!("{}: {reason}", path.display())));
     }
     Ok(())
 }
 
-/// Returns an error if no filter can be [`save`]d at `path`, because it is a directory, or lies in a directory that does not exist.
-/// Called before the input is read, which may take hours.
+/// Returns an error if no filter can be [`save`]d at `path`, because `path` is a directory, or is in a directory that
+/// does not exist. It is called before the input is read, because reading may take hours.
 pub fn refuse_unwritable(path: &Path) -> Result<(), Error> {
     let failed = |action, path: &Path, error| Err(Error::io(action, path.display().to_string(), error));
     match path.metadata() {
@@ -175,11 +175,11 @@ pub fn save(filter: &AnyFilter, path: &Path, label: Label) -> Result<(), Error> 
     saved
 }
 
-/// [`save`]s a filter that does not depend on the contents of the file that it replaces. If another process is changing that file,
-/// waits for it, as its change would otherwise overwrite the new filter.
+/// [`save`]s a filter that does not depend on the contents of the file that it replaces. If another process is changing
+/// that file, waits until that process ends; otherwise its change would overwrite the new filter.
 pub fn replace(filter: &AnyFilter, path: &Path, label: Label) -> Result<(), Error> {
     let is_there = path.metadata().is_ok_and(|data| data.is_file());
-    // On file systems without locks, the user must see to it that a file has one writer.
+    // On file systems without locks, the user must ensure that a file has only one writer.
     let _lock = if is_there { lock(path, Others::AreAwaited).ok() } else { None };
     save(filter, path, label)
 }
@@ -192,7 +192,7 @@ struct Until<'a> {
 
 impl Write for Until<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        // A filter is written by one call, which is divided here.
+        // A filter is written by one call with all bytes. Here it is divided, to check for an interruption in between.
         let some = &bytes[..bytes.len().min(WRITE)];
         match self.interrupt.check() {
             Wait::Interrupted => Err(io::Error::other("interrupted")),

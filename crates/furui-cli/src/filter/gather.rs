@@ -25,7 +25,7 @@ pub enum Repeats {
 }
 
 impl Gathered {
-    /// Nothing so far.
+    /// Creates an empty collection.
     pub fn new(repeats: Repeats, remedy: &'static str) -> Self {
         let most = (memory::total() / SHARE) as usize / size_of::<KeyHash>();
         Self { hashes: vec![], most, repeats, remedy }
@@ -42,7 +42,7 @@ impl Gathered {
             let more = all.len().max(hashes.len()).min(self.most.saturating_sub(all.len()));
             if more < hashes.len() || all.try_reserve_exact(more).is_err() {
                 return Err(Error::Message(format!(
-                    "{} lines, whose hashes fill the memory for them: {}",
+                    "the hashes of {} lines do not fit into the memory for them: {}",
                     all.len() + hashes.len(),
                     self.remedy
                 )));

@@ -17,13 +17,13 @@ pub fn run(options: &ResizeOptions) -> Result<ExitCode, Error> {
     let mut held = Held::open(&options.filter, given(&options.seed)?)?;
     let AnyFilter::Quotient(filter) = &held.filter else {
         return Err(Error::Message(format!(
-            "{}: {}, whose size cannot be changed without its lines: build it again with another --capacity",
+            "{}: {}, whose size cannot be changed: build it again from its lines with another --capacity",
             options.filter.display(),
             held.filter.kind()
         )));
     };
     let named = |error| Error::Message(format!("{}: {error}", options.filter.display()));
-    // Any rate is allowed, as the user is told what it is.
+    // Any rate is allowed, because the user is told the new rate.
     let any_rate = 1.0 - f64::EPSILON;
     let resized = match (options.size.slots, options.size.capacity) {
         (Some(slots), _) => filter.with_slots(slots),

@@ -9,7 +9,7 @@ use furui::HashSpec;
 use crate::cli::{SeedOptions, seed};
 use crate::error::Error;
 
-/// A file of a seed is a number and an end of line.
+/// The maximum size of a file of a seed in bytes. It holds a number and an end of line.
 const MAX_BYTES: u64 = 64;
 
 /// The seed in the file that the options name, if they name one.

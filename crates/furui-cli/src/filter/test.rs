@@ -21,7 +21,7 @@ const NONE: u8 = 1;
 /// The exit code if a file could not be opened, even if something was found in the others, as in grep.
 const SKIPPED: u8 = 2;
 
-/// A filter that is asked.
+/// The filter in which lines are looked up.
 enum Asked {
     File(AnyFilter),
     Cascade(Box<cascade::Reader>),

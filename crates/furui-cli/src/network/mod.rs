@@ -1,5 +1,5 @@
-//! The commands of the search engine: `furui node`, and those that send requests to a node. Only builds with the feature `node` have
-//! them; others have `no_network.rs` in the place of this module.
+//! The commands of the search engine: `furui node`, and those that send requests to a node. Only builds with the
+//! feature `node` have these commands; other builds have `no_network.rs` in the place of this module.
 
 mod demo;
 mod node;

@@ -35,8 +35,8 @@ pub const NOTES: &[Notes] = &[
         statuses: &[("0", "some document was found"), ("1", "no document was found"), ERROR],
         examples: &[
             ("furui search bloom filter", "documents with both words"),
-            ("furui search --limit 3 site:example.org filter -coffee", "three of one site, with a word and without another"),
-            ("furui search --coding ringed --explain bloom filter", "lists sent as the paper's filters, and what was sent"),
+            ("furui search --limit 3 site:example.org filter -coffee", "three of one site, with one word and without another"),
+            ("furui search --coding ringed --explain bloom filter", "send lists as the paper's filters, say what was sent"),
         ],
     },
     Notes {

@@ -14,8 +14,9 @@ use crate::network::options::unpublish::UnpublishOptions;
 use crate::output::print;
 use crate::report::grouped;
 
-/// The number of URLs that are sent at a time, and the number of bytes at which no further one is added.
+/// The maximum number of URLs that are sent at a time.
 const URLS: usize = 1024;
+/// No further URL is added to a request of this many bytes.
 const BYTES: usize = 512 << 10;
 /// The maximum length of a URL.
 const MAX_URL: usize = furui_search::MAX_URL;

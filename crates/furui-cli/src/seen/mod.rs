@@ -162,7 +162,8 @@ fn key_form<S: Storage>(storage: &S, options: &cli::SeenOptions) -> Result<KeyFo
     Ok(manifest.form)
 }
 
-/// The hash of the set: that of an existing store, or a new one as the options say. Options that contradict the store are an error.
+/// The hash of the set: the hash of an existing store, or a new one as the options say. Options that contradict the
+/// store are an error.
 fn hash<S: Storage>(storage: &S, options: &cli::SeenOptions) -> Result<HashSpec, Error> {
     let mut hash = Manifest::load(storage)?.map_or_else(HashSpec::random, |manifest| manifest.hash);
     if let Some(name) = options.hash {

@@ -7,8 +7,9 @@ const PAUSE: Duration = Duration::from_millis(40);
 /// An input that continues within this time after a pause has not really paused.
 const SOON: Duration = Duration::from_secs(1);
 /// Pauses are ignored for this long after a pause that was not a real one, and for twice as long after each further
-/// such pause, up to an hour.
+/// such pause.
 const HOLD: Duration = Duration::from_secs(60);
+/// The maximum time for which pauses are ignored.
 const LONGEST_HOLD: Duration = Duration::from_secs(3600);
 /// At least this many keys are worth a sync in any case, because they fill a good part of the page of storage that a
 /// sync writes.
@@ -60,7 +61,7 @@ impl Pace {
         let early = self.waiting.is_some_and(|since| now < since + self.interval);
         self.paused = (early && keys < MANY).then_some(now);
         self.pause = None;
-        // The rest waits for a reader of the pipe, and is not tried again at once.
+        // The other keys wait until the reader of the pipe has read their lines, so they are not tried again at once.
         self.waiting = (left > 0).then(|| now + PAUSE.saturating_sub(self.interval));
     }
 }

@@ -18,8 +18,8 @@ pub struct Recorder {
     /// When to record. `None` if nothing is recorded.
     pace: Option<Pace>,
     wanted: Verdict,
-    /// The positions in the output at which new lines end that are not recorded, and that the reader of a pipe may not
-    /// have read yet. Lines that are known to be read or recorded are not among them.
+    /// The positions in the output at which lines end that are new, not recorded, and not known to have been read from
+    /// the pipe.
     unread: VecDeque<u64>,
 }
 

@@ -8,7 +8,7 @@ use crate::error::Error;
 /// The default false-positive rate of the stable filter: the smaller of the two rates in the paper.
 const DEFAULT_RATE: f64 = 1e-5;
 
-/// The cache. Options that contradict it are an error.
+/// The cache in front of the exact set. Options that do not belong to this cache are an error.
 pub fn cache(options: &SeenOptions) -> Result<Cache, Error> {
     let tiers = &options.tiers;
     let kind = options.cache.unwrap_or(if tiers.paper { CacheKind::LruStable } else { CacheKind::Recent });
@@ -23,11 +23,11 @@ pub fn cache(options: &SeenOptions) -> Result<Cache, Error> {
     let front = [("--lru", tiers.lru.is_some()), ("--replacement", tiers.replacement.is_some())];
     let given = |options: &[(&'static str, bool)]| options.iter().find(|option| option.1).map(|option| option.0);
     if let Some(name) = given(&stable).filter(|_| kind != CacheKind::LruStable) {
-        return Err(Error::Message(format!("{name} goes with --cache lru+stable: the other caches have no filter")));
+        return Err(Error::Message(format!("{name} is for --cache lru+stable: the other caches have no filter")));
     }
     if let Some(name) = given(&front).filter(|_| !matches!(kind, CacheKind::Lru | CacheKind::LruStable)) {
         return Err(Error::Message(format!(
-            "{name} goes with --cache lru or lru+stable: the other caches have no LRU"
+            "{name} is for --cache lru and for lru+stable: the other caches have no LRU"
         )));
     }
     Ok(match kind {

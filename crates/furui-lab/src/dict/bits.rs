@@ -1,5 +1,5 @@
-//! Times of rank1 and select0 on random bits, as many bits as the array BASE of five million paths has. Each query
-//! depends on the answer to the one before.
+//! Times of rank1 and select0 on random bits, as many as the array BASE of a trie of five million paths has. Each query
+//! depends on the answer to the query before.
 
 use std::hint::black_box;
 

@@ -1,6 +1,6 @@
-//! The whole dictionary in memory: the time of inserting a key, including all freezing and merging, and of looking one
-//! up (hits and misses), by the number of tries. The keys looked up lie side by side in memory, as when they are read
-//! from a stream: keys at random places of a large text would take longer to load than a filter.
+//! The whole dictionary in memory: the time of inserting a key, including all freezing and merging, and of looking a
+//! key up (hits and misses), depending on the number of tries. The keys that are looked up lie side by side in memory,
+//! as if they were read from a stream: keys at random places of a large text would take longer to load than a filter.
 
 use std::error::Error;
 use std::hint::black_box;

@@ -1,6 +1,6 @@
 //! Merging tries: alone, while filling the filter that a dictionary gives its tries, and while filling a Bloom filter
-//! of 4 probes, which is compared with filling that filter by a scan of the finished trie. And merging LOUDS tries of the
-//! same keys over virtual nodes, alone and with encoding the keys of the merged trie as a compact one.
+//! of 4 probes, which is compared with filling that filter by a scan of the finished trie. Also merging LOUDS tries of
+//! the same keys over virtual nodes, alone, and followed by encoding the keys of the merged trie as a compact trie.
 //!
 //! The keys are lines of a file, shuffled by a fixed seed and dealt at random to 2, 4 or 8 tries. The value of a key is
 //! its position in that order.
@@ -126,7 +126,7 @@ fn as_louds(trie: &Trie) -> Result<LoudsTrie, Failure> {
     Ok(freeze(SortedKeys::new(&keys)?.root(), (), |(), _| (), false, |()| {})?)
 }
 
-/// Merges LOUDS tries in one walk that carries the hashes, as a dictionary of theirs does.
+/// Merges LOUDS tries in one walk that carries the hashes, as a dictionary of LOUDS tries does.
 fn over_virtual_nodes(tries: &[LoudsTrie], rolling: &Rolling) -> Result<LoudsTrie, Failure> {
     let root = Merged::new(tries.iter().map(LoudsTrie::root)).ok_or("no tries")?;
     let push = |&state: &RollingState, byte| rolling.push(state, byte);

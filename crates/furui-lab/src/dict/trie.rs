@@ -199,9 +199,9 @@ pub(super) fn shuffled(text: &[u8]) -> Vec<&[u8]> {
     lines
 }
 
-/// Copies of the keys to look up, one after the other, as if they came from a file or a peer. In the shuffled text, the
-/// lookups would wait for the keys to load, which is not part of a lookup; the contestant that runs first would wait
-/// most.
+/// Copies of the keys to look up, one after the other in memory, as if they came from a file or a peer. With keys in
+/// the shuffled text, lookups would wait until the keys are loaded, which is not part of a lookup; and the contestant
+/// that runs first would wait most.
 struct Queries {
     bytes: Vec<u8>,
     lengths: Vec<usize>,

@@ -1,4 +1,4 @@
-//! The blocked filter at the bits a key and at the rates for which this project's targets are set.
+//! The blocked filter with the numbers of bits a key, and at the rates, for which this project has set targets.
 
 use furui::Result;
 use furui::filter::BlockedBloom;

@@ -43,7 +43,7 @@ pub(super) fn run(n: usize) -> Result<()> {
     threads(n)
 }
 
-/// One of this project's filters, filled through `&self` as several threads would.
+/// One of this project's filters, filled through `&self`, as several threads would fill it.
 struct Shared {
     filter: Concurrent<Bloom>,
     bits: u64,
@@ -82,7 +82,7 @@ fn bytes(key: KeyHash) -> [u8; 8] {
 /// The number of hashes that are copied into a batch at a time.
 const BATCH: usize = 10_000;
 
-/// Inserts hashes in batches. To copy them takes a fraction of a nanosecond each.
+/// Inserts hashes in batches. Copying a hash into its batch takes a fraction of a nanosecond.
 fn insert(filter: &Concurrent<Bloom>, keys: &[KeyHash]) {
     let mut batch = Hashes::new(&filter.hash_spec().hasher());
     for keys in keys.chunks(BATCH) {
@@ -93,7 +93,7 @@ fn insert(filter: &Concurrent<Bloom>, keys: &[KeyHash]) {
 }
 
 /// Fills a filter by plain insertion, and a shared filter by 1 and by 2 threads. The cost of a key is the CPU time of
-/// the thread that inserts it; two threads with a core each then take half of that per key.
+/// the thread that inserts it. If each of two threads has a core, the wall-clock time of a key is half of that.
 fn threads(n: usize) -> Result<()> {
     let keys: Vec<KeyHash> = (0..n as u64).map(|i| KeyHash::new(mix(i))).collect();
     // Touch all pages before the clock starts.

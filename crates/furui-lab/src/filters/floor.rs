@@ -8,8 +8,8 @@ use super::{BATCH, Contestant};
 /// A table of cache lines on huge pages, as in this project's filters.
 pub(super) struct Floor {
     pages: MmapMut,
-    /// Whether the lines of a batch are prefetched. If not, they are loaded, and the processor overlaps the loads as it
-    /// can.
+    /// Whether the lines of a batch are prefetched. If not, they are loaded, and the processor overlaps the loads as
+    /// far as it can.
     prefetches: bool,
 }
 

@@ -19,7 +19,7 @@ pub(super) fn run(n: usize) -> Result<()> {
 
 type Kind = (&'static str, u64, AnyFilter);
 
-/// Empty filters for `n` keys and their sizes in bits; of filters that grow, the final sizes.
+/// Empty filters for `n` keys, and their sizes in bits. For a filter that grows, this is the final size.
 fn kinds(n: u64) -> Result<Vec<Kind>> {
     let bloom = Bloom::with_rate(n, RATE)?;
     let blocked = BlockedBloom::with_rate(n, RATE)?;

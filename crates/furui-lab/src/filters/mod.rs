@@ -34,8 +34,8 @@ const BATCH: usize = 1024;
 /// The number of turns of each contestant while its filter is filled, and again for hits and for misses.
 const ROUNDS: usize = 7;
 
-/// The maximum number of keys looked up in a turn: several for each line of the largest tables, so that the caches'
-/// contents from other contestants do not matter.
+/// The maximum number of keys looked up in a turn: several for each line of the largest tables, so that it does not
+/// matter what other contestants have left in the caches.
 const TURN: usize = 10_000_000;
 
 /// The number of keys looked up before a contestant's turn, which brings a small table back into the cache.
@@ -114,8 +114,9 @@ struct Samples {
     asked: usize,
 }
 
-/// Measures the contestants that `rows` makes, for the table `name`, filling and querying them `fills` times. Times are
-/// in ns, and also given as ratios to those of the row named `base` in the same turn; all are medians over the turns.
+/// Measures the contestants that `rows` makes, for the table `name`. They are filled and queried `fills` times. Times
+/// are in ns, and also given as ratios to the times of the row named `base` in the same turn. All figures are medians
+/// over the turns.
 fn measure(
     name: &str,
     title: &str,
@@ -179,7 +180,7 @@ fn measure(
     Ok(table)
 }
 
-/// How often filters of `n` keys are filled: a small one fills too fast for one fill to be measured.
+/// How often filters of `n` keys are filled. Filling a small filter once is too fast to be measured.
 fn fills(n: usize) -> usize {
     (4_000_000 / n).max(1)
 }

@@ -17,8 +17,8 @@ const ROUNDS: usize = 9;
 /// The number of lookups in a round.
 const ASKED: usize = 1_000_000;
 
-/// The numbers of different keys that are looked up: one per lookup, so that keys are streamed from memory, or so few
-/// that they stay in a cache, as when the same keys are looked up in many filters.
+/// The numbers of different keys that are looked up. Either each lookup has its own key, so that keys are streamed from
+/// memory; or there are so few keys that they stay in a cache, as if the same keys were looked up in many filters.
 const KEYS: [usize; 2] = [ASKED, 10_000];
 
 /// The windows that are measured: three short ones, and the paper's.
@@ -47,7 +47,8 @@ pub(super) fn run(n: usize) -> Result<()> {
     rates(n as u64)
 }
 
-/// The time of each row in nanoseconds a key, and as a ratio to a Bloom filter used likewise; all are medians.
+/// The time of each row in nanoseconds a key, and as a ratio to a Bloom filter that is used in the same way. All
+/// figures are medians.
 fn times(rows: &[(String, Ask<'_>)], questions: &Questions) -> Vec<[f64; 2]> {
     let asked = questions.hashes.len();
     let again = ASKED / asked;

@@ -54,7 +54,7 @@ pub(super) fn run(n: usize) -> Result<()> {
             };
             apart.add(share, &|keys| insert(&own_one, keys), &|keys| insert(&own_two, keys));
             let batch = |filter: &Concurrent<BlockedBloom>, keys: &[KeyHash]| {
-                // To copy a hash takes a fraction of a nanosecond.
+                // Copying a hash into the batch takes a fraction of a nanosecond.
                 let mut batch = Hashes::new(&filter.hash_spec().hasher());
                 keys.iter().for_each(|&key| batch.push_hash(key));
                 filter.insert_hashes(&batch).expect("a batch of its own spec");

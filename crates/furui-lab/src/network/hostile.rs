@@ -9,8 +9,8 @@ use furui_search::{
 use super::Done;
 use super::corpus::{Corpus, Dice};
 
-/// The kinds of requests with which a node is flooded, each as costly as possible. `Store` comes last, as the node
-/// keeps its data, and other nodes then take that over.
+/// The kinds of requests with which a node is flooded, each as costly as possible. `Store` comes last, because the node
+/// keeps the stored data, and other nodes then take that data over.
 pub(super) const KINDS: [Kind; 17] = [
     Kind::Size,
     Kind::Sample,
@@ -41,13 +41,13 @@ pub(super) enum Kind {
     Sample,
     /// Searches for a hot word and a word whose keeper receives the request but never answers.
     Search,
-    /// Like `Search`, but for the best documents: the host goes through the whole list.
+    /// Searches like `Search`, but for the best documents, so that the node goes through the whole list.
     Ranked,
-    /// A request to match as many ids as a message holds with a hot list.
+    /// Requests to match a hot list with as many ids as a message holds.
     Meet,
-    /// A request to match a ringed filter of as many ids as a message holds, with the maximum number of probes.
+    /// Requests to match a ringed filter of as many ids as a message holds, with the maximum number of probes.
     Filter,
-    /// All ids, for an exchange in three messages of which the third is never sent.
+    /// Sets of all ids, for exchanges in three messages whose third message is never sent.
     Sessions,
     /// Third messages of exchanges that never began.
     Settle,

@@ -4,8 +4,9 @@ use super::cluster::Cluster;
 use super::corpus::{Corpus, Dice};
 use super::{Done, Options};
 
-/// How many nodes are killed at a time, and how many times.
+/// How many nodes are killed at a time.
 const AT_A_TIME: usize = 2;
+/// How many times nodes are killed.
 const TIMES: usize = 5;
 /// How many nodes are killed at once in the end.
 const AT_ONCE: usize = 5;

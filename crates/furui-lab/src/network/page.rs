@@ -26,7 +26,7 @@ pub(super) struct Step {
 }
 
 impl Page {
-    /// The time at which the words were looked up: the keepers and the sizes of their lists were known.
+    /// The time at which the look-up of the words was done: then the keepers and the sizes of their lists were known.
     pub(super) fn looked_up(&self) -> Duration {
         self.steps.iter().find_map(|step| step.done).unwrap_or_default()
     }

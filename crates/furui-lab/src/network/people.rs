@@ -44,7 +44,7 @@ pub(super) fn run(options: &Options) -> Done {
     Ok(())
 }
 
-/// The times until the first result of a page had arrived, and until the whole page had.
+/// The time until the first result of a page has arrived, and the time until the whole page has arrived.
 fn look(url: &str, query: &str) -> Done<(Duration, Duration)> {
     let start = Instant::now();
     let response = ureq::get(format!("{url}/")).query("q", query).header("Accept", "text/html").call()?;

@@ -14,7 +14,7 @@ use super::{Done, Options};
 /// The number of documents of an answer that are compared.
 const SHOWN: usize = 10;
 
-/// Compares the order of answers with that of BM25 on one machine over the same words, and counts how often all nodes
+/// Compares the order of answers with the order by BM25 on one machine, over the same words. Counts how often all nodes
 /// give the same order.
 pub(super) fn run(options: &Options) -> Done {
     let corpus = Corpus::new(options)?;
@@ -71,7 +71,7 @@ fn gain(gains: &[f64]) -> f64 {
     (2..).zip(gains.iter().take(SHOWN)).map(|(place, gain)| gain / f64::from(place).log2()).sum()
 }
 
-/// A tantivy index of the words as furui splits them; words of the title are repeated as often as they count.
+/// A tantivy index of the words, split as furui splits them. Words of the title are repeated according to their weight.
 struct OneMachine {
     searcher: Searcher,
     url: Field,

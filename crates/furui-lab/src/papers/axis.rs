@@ -1,4 +1,4 @@
-//! An axis of a plot: the part of it that is drawn, and its labels.
+//! An axis of a plot: the range of values that is drawn, and the labels.
 
 use std::ops::Range;
 

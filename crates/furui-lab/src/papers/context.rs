@@ -31,8 +31,8 @@ impl Context {
         path.exists().then_some(path)
     }
 
-    /// Returns a progress bar for the steps of an experiment, which vanishes when it is dropped. Nothing is drawn if standard error is
-    /// not a terminal.
+    /// Returns a progress bar for the steps of an experiment. The bar vanishes when it is dropped. Nothing is drawn if
+    /// standard error is not a terminal.
     pub(crate) fn bar(&self, steps: u64, what: &str) -> ProgressBar {
         let style = ProgressStyle::with_template("{msg:32} {bar:40} {pos}/{len} {elapsed}");
         let style = style.expect("a valid template").progress_chars("##-");

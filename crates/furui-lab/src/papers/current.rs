@@ -100,7 +100,7 @@ fn no_page_is_older_than_what_it_measures() {
     assert!(stale.is_empty(), "RELEASING.md says how to measure these pages again: {stale:#?}");
 }
 
-/// True if two tables have equal texts, and numbers that are equal but for rounding, which differs between processors.
+/// True if two tables have equal texts, and numbers that differ only by rounding, which depends on the processor.
 fn equal(a: &Table, b: &Table) -> bool {
     let near = |a: &Cell, b: &Cell| match (a.number(), b.number()) {
         (Some(a), Some(b)) => (a - b).abs() <= 1e-9 * a.abs().max(b.abs()),

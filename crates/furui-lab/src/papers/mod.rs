@@ -66,7 +66,7 @@ pub(crate) fn run(mut args: impl Iterator<Item = String>) -> Result<()> {
     let mut context = Context { data: None, quick: false, full: false, seed: 1, progress: MultiProgress::new() };
     let (mut names, mut out) = (vec![], None);
     while let Some(arg) = args.next() {
-        let mut value = || args.next().ok_or_else(|| format!("{arg} what?"));
+        let mut value = || args.next().ok_or_else(|| format!("{arg} needs a value"));
         match arg.as_str() {
             "--data" => context.data = Some(value()?.into()),
             "--out" => out = Some(value()?.into()),
@@ -118,9 +118,9 @@ mod tests {
     use super::*;
     use crate::table::Table;
 
-    /// Checks that every experiment has a row in the index, that every page has the texts and figures about the paper's ways
-    /// and ours, that every table of an experiment equals its CSV file, that every file is linked from its page, that no file contains a path of the machine that wrote it, and
-    /// that all sections are of one commit.
+    /// Checks that every experiment has a row in the index, that every page has the texts and figures about the paper's
+    /// ways and ours, that every table of an experiment equals its CSV file, that every file is linked from its page,
+    /// that no file contains a path of the machine that wrote it, and that all sections are of one commit.
     fn check_pages(dir: &Path) {
         for (path, text) in Pages::new(dir.to_owned()).texts(&experiments()).unwrap() {
             let found = std::fs::read_to_string(&path).unwrap();

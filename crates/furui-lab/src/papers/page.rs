@@ -26,11 +26,11 @@ Every figure and table of the papers behind furui is measured again with furui's
 that the papers leave open. Each section has the claim, our result, the data, the machine, and the command that \
 repeats it. The command for all of them is `cargo run --release -p furui-lab -- all --out DIR`, with `--data DIR` \
 for the real data; missing data is made up from the seed, and the section says so. With `--features rivals`, the \
-code of others takes part too, and with `rocksdb` RocksDB, if the system has its library. Times are processor \
+code of others takes part, too, and with `rocksdb` RocksDB, if the system has its library. Times are processor \
 times. They vary by some tens of percent if other processes share the processor's caches, so read them as ratios.
 
 A verdict is *reproduced* if the claim holds; *reproduced within a band* if its direction and order of magnitude \
-hold, or its figure for some reading of what the paper leaves open; *not reproduced*, with the reason, if it does \
+hold, or its figure holds for one possible reading of the paper; *not reproduced*, with the reason, if it does \
 not hold here; and *measured* if nothing is claimed. An experiment that is newer than the last run of all is *not \
 measured yet*. Each paper's page begins with two tables: how to do what the paper does, and what that costs compared \
 with what furui does by default; and where furui deviates, and why. At the end is what the papers leave open.
@@ -98,7 +98,8 @@ impl Pages {
         text
     }
 
-    /// The pages that exist and the index, whichever run wrote them, each with its text as it should be.
+    /// The paths of the index and of the pages that exist, whichever runs wrote them, each with the text that it should
+    /// have.
     pub(super) fn texts(&self, all: &[Experiment]) -> Result<Vec<(PathBuf, String)>, Box<dyn Error>> {
         let mut texts = vec![(self.dir.join(INDEX), self.index(all)?)];
         for source in Source::ALL {

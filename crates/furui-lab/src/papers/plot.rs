@@ -9,12 +9,14 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use super::axis::Axis;
 
-/// The size of the picture in pixels, and the width of the legend on the right.
+/// The size of the picture in pixels.
 const SIZE: (u32, u32) = (860, 420);
+/// The width of the legend on the right, in pixels.
 const LEGEND: u32 = 240;
 
-/// The colours of text and axes, and of the grid. The background is that of the page, so they are visible on white and on black.
+/// The colour of text and axes. It is visible on white and on black, because the background is that of the page.
 const INK: RGBColor = RGBColor(0x76, 0x79, 0x80);
+/// The colour of the grid.
 const GRID: RGBAColor = RGBAColor(0x76, 0x79, 0x80, 0.25);
 
 /// The colours of the series, which are neither light nor dark. The series also differ in their marks.
@@ -55,8 +57,8 @@ pub(crate) enum Mark {
     Formula,
     /// Points without lines.
     Points,
-    /// Bars, up from names on the x axis, or to the right of names on the y axis, of which the first is on top. Points are (name, value)
-    /// or (value, name). The bars of several series are side by side.
+    /// Bars: upwards from names on the x axis, or to the right from names on the y axis, where the first name is on
+    /// top. Points are (name, value) or (value, name). The bars of several series are side by side.
     Bar,
 }
 

@@ -19,15 +19,15 @@ pub(super) const EXPERIMENTS: &[Experiment] = &[Experiment {
 /// The false-positive rate of the filters.
 const RATE: f64 = 0.01;
 
-/// What somebody concludes about every name of a directory: that it is in the filter, or that it is not.
+/// The result of looking up every name of a directory in a filter.
 struct Guess {
-    /// The names that are in the address book, and were said to be.
+    /// The number of names that are in the address book, and that the filter says are in it.
     right: usize,
-    /// The names that are not, and were said to be.
+    /// The number of names that are not in the address book, although the filter says that they are.
     wrong: usize,
 }
 
-/// Somebody who looks up a whole directory of names, of which the first `members` are in the filter.
+/// Looks up a whole directory of names, of which the first `members` are in the filter.
 fn look_up(filter: &Bloom, names: &[String], members: usize) -> Guess {
     let yes = |names: &[String]| names.iter().filter(|name| filter.contains(name)).count();
     Guess { right: yes(&names[..members]), wrong: yes(&names[members..]) }
@@ -60,7 +60,8 @@ fn run(context: &Context) -> Result<Finding> {
     let partner = look_up(&filter, &names, members);
     row("partner", "the file and the seed", &partner);
     row("finder of a file with its seed", "the file, and so the seed", &partner);
-    // Without the seed, the finder can only try seeds. The best of them is the one that names members rather than others.
+    // Without the seed, the finder can only try seeds. The best seed is the one with which the filter names the largest
+    // share of the members, less the share of the other names.
     let mut best: Option<(f64, Guess)> = None;
     let mut advantages = vec![];
     for attempt in 0..seeds {
@@ -77,7 +78,7 @@ fn run(context: &Context) -> Result<Finding> {
     let mean = advantages.iter().sum::<f64>() / advantages.len() as f64;
     let variance = advantages.iter().map(|advantage| (advantage - mean).powi(2)).sum::<f64>() / advantages.len() as f64;
 
-    // What needs no seed: how many names there are, and how many two books share.
+    // Without a seed one can learn how many names there are, and how many two books share.
     let other = book(members / 2..members * 3 / 2)?;
     let (size, similar) = (filter.cardinality(), filter.similarity(&other)?);
     let columns = ["what the finder of two files learns without the seed", "true", "estimated", "standard deviation"];
@@ -108,7 +109,8 @@ fn run(context: &Context) -> Result<Finding> {
         "So a filter hides a book from outsiders, if its seed is not in the file, and from a partner only the names that the partner \
          does not think of."
             .into(),
-        "The seed has 64 bits; this tries a thousand of 2^64, and says nothing of an attack on SipHash itself.".into(),
+        "The seed has 64 bits; this experiment tries a thousand of 2^64 seeds, and says nothing of an attack on \
+         SipHash itself.".into(),
     ];
     let data = "Made-up addresses of 28 bytes; SipHash-1-3 with a secret seed.".into();
     Ok(Finding { data, tables: vec![table, without], plots: vec![], verdict, notes })

@@ -33,12 +33,12 @@ impl Source {
         }
     }
 
-    /// The prefix of the names of its experiments.
+    /// The prefix of the names of the source's experiments.
     pub(crate) fn prefix(self) -> &'static str {
         self.page().trim_start_matches("seed-")
     }
 
-    /// The title of its page.
+    /// The title of the source's page.
     pub(crate) fn title(self) -> &'static str {
         match self {
             Self::Seed000 => {

@@ -1,7 +1,8 @@
 //! What a paper's page says before its experiments: the paper's ways and ours, what they cost, and where furui deviates.
 //!
-//! The texts are files of Markdown. A figure in them is taken from the tables of the pages, so that it is as old as they are:
-//! `{seed-000/fig6.csv; SHA-1: ringed, ms; k == 7}` stands for the number in that column of the row where k is 7.
+//! The texts are files of Markdown. A figure in them is taken from the tables of the pages, so that it is of the same
+//! run as the tables: `{seed-000/fig6.csv; SHA-1: ringed, ms; k == 7}` stands for the number in the column `SHA-1:
+//! ringed, ms` of the row where k is 7.
 
 use std::path::Path;
 
@@ -47,7 +48,7 @@ pub(super) fn places() -> impl Iterator<Item = &'static str> {
 pub(super) enum Missing {
     /// There is no such table, or none with these columns.
     Column,
-    /// The table has not just one row of these cells, or no number there.
+    /// The table has no row, or several rows, with these cells, or the cell in the row is not a number.
     Row,
 }
 

@@ -45,9 +45,9 @@ pub(crate) fn best(corpora: &[Corpus], options: &Options) -> Result<Table, Box<d
     Ok(table)
 }
 
-/// Applies eq. 18 to lists of two sizes, with nothing in common or many ids: the rate it gives, and the rate whose filter
-/// causes the least real traffic, returned ids included. The last column is for the rate that a node would take, which
-/// does not know how many ids are common (eq. 19).
+/// Applies eq. 18 to lists of two sizes, which have no ids or many ids in common. The table has the rate by eq. 18, and
+/// the rate whose filter causes the least real traffic, returned ids included. The last column is for the rate by eq.
+/// 19, which a node would take, because it does not know how many ids are common.
 pub(crate) fn eq18(options: &Options) -> Result<Table, Box<dyn Error>> {
     let columns = [
         "ids of the first",

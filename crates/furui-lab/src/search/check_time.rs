@@ -21,9 +21,9 @@ const PIECE: usize = 1 << 12;
 /// The window of the ringed filters, as in the paper.
 const DELTA: u32 = 100_000;
 
-/// Measures the three filters of the paper, all with the same hash functions: k + 1 of SHA-1, or ours, all from one hash
-/// of 64 bits. Ours are so cheap that positions kept for a fixed filter are slower to read than to compute, so that a
-/// fixed filter and a variable one are looked up in the same way.
+/// Measures the three filters of the paper, first with k + 1 functions that are SHA-1, then with our functions, which
+/// all follow from one hash of 64 bits. Ours are so cheap that reading precomputed positions for a fixed filter is
+/// slower than computing them. So a fixed filter and a variable one are looked up in the same way.
 pub(crate) fn fig6(quick: bool) -> Result<Table> {
     let asked: u64 = if quick { 10_000 } else { 1_000_000 };
     let columns = [
@@ -47,7 +47,8 @@ pub(crate) fn fig6(quick: bool) -> Result<Table> {
         let [fixed, ringed] = [Layout::fixed(probes), Layout::ringed(probes)].map(|layout| {
             let mut table = Bits::new(&layout);
             members.iter().for_each(|&key| table.insert(&layout.positions(&digests.of(key))));
-            // What is computed before the filter comes: of the fixed one positions, of the ringed one h0 and offsets.
+            // This is computed before the filter comes: positions for the fixed filter, h0 and offsets for the ringed
+            // one.
             let before: Vec<u64> = keys.iter().flat_map(|&key| layout.before(&digests.of(key))).collect();
             (layout, table, before)
         });
@@ -121,7 +122,8 @@ impl Layout {
         }
     }
 
-    /// What can be computed of a key before the number of members is known. A fixed size is known before.
+    /// The numbers that can be computed from a key's hashes before the number of members is known. The size of a fixed
+    /// filter is always known.
     fn before(&self, hashes: &[u64]) -> Vec<u64> {
         match self {
             Self::Fixed { bits } => hashes[1..].iter().map(|hash| hash % bits).collect(),
@@ -132,7 +134,7 @@ impl Layout {
         }
     }
 
-    /// The positions of a key, from what was computed before.
+    /// The positions of a key, from the numbers that [`before`](Self::before) returned.
     fn after<'a>(&'a self, before: &'a [u64]) -> impl Iterator<Item = u64> + 'a {
         let (start, offsets, bits) = match self {
             Self::Fixed { bits } => (0, before, *bits),
@@ -164,8 +166,8 @@ impl Bits {
     }
 }
 
-/// Measures what a node saves by keeping keys for ringed filters, where each pair of lists has a rate of its own: a list
-/// is matched with a coded set, in pieces as a node reads it.
+/// Measures what a node saves by keeping precomputed keys for ringed filters, if each pair of lists has a rate of its
+/// own. A list is matched with a coded set, in pieces, as a node reads it.
 pub(crate) fn keys_kept(quick: bool) -> Result<Table> {
     let asked = if quick { 10_000 } else { 1_000_000 };
     let columns = [
@@ -225,7 +227,7 @@ pub(crate) fn keys_kept(quick: bool) -> Result<Table> {
 #[derive(Clone, Copy)]
 enum Keys {
     None,
-    /// Computed when the filter arrives, as they must be if keys serve one rate only and the rate is another.
+    /// Keys are computed when the filter arrives, as is necessary if the kept keys serve only another rate.
     Anew,
     Kept,
 }

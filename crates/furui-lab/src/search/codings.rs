@@ -11,7 +11,7 @@ use super::exchange::{Choice, Order, measure};
 use super::traffic::{kbit, tuned_for};
 use crate::table::Table;
 
-/// The bits that the lists' sizes would take if they were not part of the look-up, which is cached.
+/// The bits that the sizes of the lists would take if a node did not get them with the look-up, which is cached.
 const SIZES_BITS: f64 = 40.0;
 
 /// Measures the traffic of each coding, and its ratio to that of the paper's ringed filter.
@@ -72,8 +72,8 @@ pub(crate) fn codings(corpora: &[Corpus], options: &Options) -> Result<Table, Bo
     Ok(table)
 }
 
-/// Measures the bits per id of one set by its false-positive rate: for a Golomb-Rice coded set as encoded, and for
-/// filters.
+/// Measures the bits for each id of one set at several false-positive rates: of the encoded Golomb-Rice coded set, and
+/// of filters.
 pub(crate) fn coded_sets(options: &Options) -> Result<Table, Box<dyn Error>> {
     /// The number of ids: a power of two, so that coded sets can have the rate 2^-k.
     const IDS: u32 = 1 << 13;

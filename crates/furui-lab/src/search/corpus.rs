@@ -10,7 +10,7 @@ use super::debian;
 use super::random::Random;
 use super::zipf::{self, Zipf};
 
-/// The purpose of the random numbers drawn here. Each purpose has numbers of its own.
+/// The purpose of the random numbers that are drawn here. Each purpose has its own sequence of numbers.
 const IDS: u64 = 1;
 
 /// Documents in order of publication, and the lists of their words.

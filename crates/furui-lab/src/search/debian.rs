@@ -35,7 +35,7 @@ const ENDINGS: [(&str, &str); 16] = [
 /// Reads `descriptions.txt`, `lemmas.txt` and the exceptions of `wordnet-base` in `data`. Returns the number of
 /// documents, which are shuffled, and for each word the numbers of the documents that contain it.
 ///
-/// Equal descriptions are one document, as they have one content id.
+/// Equal descriptions are one document, because they have the same content id.
 pub(super) fn read(data: &Path, seed: u64) -> Result<(u32, Lists), Box<dyn Error>> {
     let open = |path: &str| {
         let path = data.join(path);

@@ -33,12 +33,12 @@ pub(super) enum Order {
 pub(super) type Way = (Order, Choice);
 
 impl Choice {
-    /// The coding as the paper's ringed filter, or as one with another γ.
+    /// Chooses the paper's ringed filter, or one with another γ.
     pub(super) fn ringed(probes: u32, gamma: Gamma, delta: u32) -> Self {
         Self::Always(Coding::Ringed(RingedParams::new(probes, gamma, delta).expect("valid parameters")))
     }
 
-    /// The coding as a filter of one size for all lists.
+    /// Chooses a filter of one size for all lists.
     pub(super) fn fixed(probes: u32, bits: u64) -> Self {
         Self::Always(Coding::Fixed { bits: bits as u32, probes: probes as u8 })
     }
@@ -63,7 +63,8 @@ impl Choice {
 /// The traffic of one exchange.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Exchange {
-    /// T₁ + T₂, and the bits of a third message. If ids are sent in full, T₂ is left out, as in the paper.
+    /// The bits of the set (T₁), of the answer (T₂) and of a third message. If whole ids are sent, T₂ is left out, as
+    /// in the paper.
     pub(super) bits: u64,
     /// The bytes of sets, answers and third messages.
     pub(super) bytes: u64,

@@ -58,7 +58,8 @@ mod tests {
         assert!((mean("ringed / variable") - 1.000_000_4).abs() < 1e-6);
     }
 
-    /// Eq. 5 and Fig. 2: n filters of one element err n times as often as one, and a ring has evener windows than groups.
+    /// Eq. 5 and Fig. 2: n filters of one element err n times as often as one filter, and the rates of a ring's windows
+    /// vary less than those of groups.
     #[test]
     fn one_filter_for_each_element_errs_n_times_as_often_and_long_windows_are_even() {
         let table = eq5(true).expect("filters that can be");

@@ -6,7 +6,7 @@ use furui::{KeyHash, Result};
 use crate::keys::mix;
 use crate::table::{Cell, Table};
 
-/// The number of probes for α = 2⁻¹⁰, the rate of both figures.
+/// The number of probes for α = 2⁻¹⁰, the rate in Figs. 4 and 5.
 const PROBES: u32 = 10;
 
 /// The number of keys for one point of a measured curve, over all its filters.
@@ -59,9 +59,9 @@ pub(crate) fn fig4(quick: bool) -> Result<Table> {
     Ok(table)
 }
 
-/// Section 3, before eq. 6: a set as n filters of one element each, all of which are asked. At n = 1 the rate is α, and
-/// the paper's α′ = 1 - (1 - α)ⁿ takes the filters for independent. Beside it, what one filter of n groups and the ring
-/// make of the same bits.
+/// Section 3, before eq. 6: a set is stored in n filters of one element each, and a key is looked up in all of them. At
+/// n = 1 the rate is α. The paper's α′ = 1 - (1 - α)ⁿ assumes that the filters are independent. The table also has the
+/// rates of one filter of n groups, and of the ring, of the same number of bits.
 pub(crate) fn eq5(quick: bool) -> Result<Table> {
     let asked: u64 = if quick { 100_000 } else { 1_000_000 };
     let columns =
@@ -109,8 +109,8 @@ pub(crate) fn eq5(quick: bool) -> Result<Table> {
     Ok(table)
 }
 
-/// Fig. 2: how the rates of the windows of one filter spread, by the length of a window. With δ = 1 they are the groups
-/// of the n-divided filter.
+/// Fig. 2: how much the rates of the windows of one filter vary, depending on the length of a window. With δ = 1 the
+/// windows are the groups of the n-divided filter.
 pub(crate) fn fig2() -> Result<Table> {
     let n: u64 = 10_000;
     let columns = ["delta", "mean", "least", "at 10 %", "median", "at 90 %", "greatest", "spread / mean"];
@@ -143,9 +143,10 @@ pub(crate) fn fig2() -> Result<Table> {
     Ok(table)
 }
 
-/// Fig. 5: the rates of fixed, variable and ringed filters (δ = 100,000) by the number of keys, where the fixed filter
-/// is made for 500 keys, the mean number. The ringed filter has the bits of the variable one, m = M(α, n) (eq. 7), or γ =
-/// M(α, 1) whole bits a key (eq. 6), which are more. The last row has the means of the rates, and their ratios.
+/// Fig. 5: the rates of fixed, variable and ringed filters (δ = 100,000) by the number of keys. The fixed filter is
+/// made for 500 keys, the mean number. The ringed filter has as many bits as the variable one, m = M(α, n) (eq. 7), or
+/// a whole number of bits a key, γ = M(α, 1) (eq. 6), which is more. The last row has the means of the rates, and their
+/// ratios.
 pub(crate) fn fig5(quick: bool) -> Result<Table> {
     let columns = [
         "keys",
@@ -165,7 +166,7 @@ pub(crate) fn fig5(quick: bool) -> Result<Table> {
     let mut table = Table::new("fig5", title.to_owned(), columns);
     let variable_bits = |keys: u64| sizing::bits(sizing::rate_half_full(PROBES), keys);
     let whole = RingedParams::new(PROBES, Gamma::Whole, 100_000)?;
-    // By formula: the fixed, the variable, and the two ringed filters.
+    // The rates by formula, of the fixed filter, the variable filter, and the two ringed filters.
     let rates = |keys: u64| {
         let ringed = |gamma: f64| ringed_rate(PROBES, keys, 100_000, gamma);
         [

@@ -16,7 +16,7 @@ use crate::table::Table;
 struct Chain {
     choice: Choice,
     smaller_first: bool,
-    /// Whether a set is sent as ids if these are expected to take fewer bits.
+    /// Whether a set is sent as ids if ids are expected to take fewer bits.
     falls_back: bool,
 }
 

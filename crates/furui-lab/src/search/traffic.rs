@@ -16,7 +16,7 @@ use crate::table::{Cell, Table};
 /// The window of the paper's ringed filters.
 pub(super) const DELTA: u32 = 100_000;
 
-/// The size of the paper's fixed filters, in bits: by eq. 4, that for 300 keys at α = 2⁻⁵.
+/// The size of the paper's fixed filters, in bits. By eq. 4 it is the size for 300 keys at α = 2⁻⁵.
 pub(crate) const PAPER_BITS: u64 = 2164;
 
 /// The number of rounds in which queries over all documents are drawn anew, to see how much their results vary. Queries
@@ -35,8 +35,9 @@ const CUTS: [&str; 8] = [
     "max, most",
 ];
 
-/// A figure of the traffic of a round, and the function that combines the figures of two rounds.
+/// A function that computes a figure of the traffic of a round.
 type Figure = fn(&Traffic) -> f64;
+/// A function that combines the figures of two rounds.
 type Join = fn(f64, f64) -> f64;
 
 /// Table 1: documents and words.
@@ -82,8 +83,8 @@ pub(crate) fn fig7(corpora: &[Corpus], options: &Options) -> Result<Table, Box<d
 
 /// Figs. 8 and 9: the mean and maximum traffic of TFA with fixed and ringed filters, by the number of documents and α.
 /// Fixed filters are either made for the same number of keys at each α, as the paper's must be, or have, for each α,
-/// the bits with the least mean traffic at half of the documents. The list of the first word is sent, as in the paper,
-/// and, in the last two columns, the smaller one, as by a node.
+/// the bits with the least mean traffic at half of the documents. The list of the first word is sent, as in the paper;
+/// in the last two columns the smaller list is sent, as a node does.
 pub(crate) fn fig8_and_9(corpora: &[Corpus], options: &Options) -> Result<[Table; 2], Box<dyn Error>> {
     let columns = [
         "corpus",
@@ -127,8 +128,8 @@ pub(crate) fn fig8_and_9(corpora: &[Corpus], options: &Options) -> Result<[Table
     Ok(tables)
 }
 
-/// The bits of a fixed filter of rate 2^-`probes` for as many keys as fit the paper's 2164 bits at 2⁻⁵ or, for a corpus
-/// other than the paper's, as fit the bits that are best at 2⁻⁵.
+/// The bits of a fixed filter of rate 2^-`probes` for as many keys as a filter of 2164 bits, the paper's size, has at
+/// 2⁻⁵. For a corpus other than the paper's, the size that is best at 2⁻⁵ takes the place of 2164 bits.
 pub(super) fn bits_of_keys(corpus: &Corpus, tuned: &[u64], probes: u32) -> u64 {
     let at_five = if corpus.has_shape_of_the_paper() { PAPER_BITS } else { tuned[4] };
     at_five * u64::from(probes) / 5
@@ -137,7 +138,7 @@ pub(super) fn bits_of_keys(corpus: &Corpus, tuned: &[u64], probes: u32) -> u64 {
 /// The reduction of traffic by ringed filters at 2⁻⁷ compared with fixed ones at 2⁻⁵, by the number of documents. The
 /// last row of each pair is the mean of the others, which is one reading of the paper's 39 %.
 ///
-/// One large pair of lists outweighs hundreds of others, so the result of 5000 queries is a matter of luck. The table
+/// One large pair of lists outweighs hundreds of others, so the result of 5000 queries depends on chance. The table
 /// therefore has the mean over all pairs of words, by formula, and the mean over many rounds of queries, with the
 /// median and the range of single rounds.
 pub(crate) fn cuts(corpora: &[Corpus], options: &Options) -> Result<Table, Box<dyn Error>> {
@@ -234,8 +235,8 @@ fn cut(ringed: f64, fixed: f64) -> f64 {
     100.0 * (1.0 - ringed / fixed)
 }
 
-/// The reductions by one way compared with another, of the mean and of the maximum: of all rounds together, of the
-/// median round, and the least and greatest of any round.
+/// The reductions of the mean and of the maximum by one way compared with another: each over all rounds together, in
+/// the median round, and the least and the greatest reduction in a single round.
 fn cuts_of_rounds(traffic: &[Vec<Traffic>], ringed: usize, fixed: usize) -> [f64; 8] {
     let figures: [(Figure, Join); 2] = [(Traffic::mean, |a, b| a + b), (|traffic| traffic.max as f64, f64::max)];
     let [mean, max] = figures.map(|(figure, join)| {

@@ -38,8 +38,8 @@ impl<'a> Workload<'a> {
         Self { corpus, documents, queries: (0..queries).map(|_| draw()).collect() }
     }
 
-    /// The results of `of_query` for each query's lists, which ascend, and its number, in no particular order. All
-    /// processors are used.
+    /// Calls `of_query` with the lists of each query, whose ids ascend, and the number of the query. Returns the
+    /// results in no particular order. All processors are used.
     pub(crate) fn map<T: Send>(&self, of_query: impl Fn(&[Vec<ContentId>], u32) -> T + Sync) -> Vec<T> {
         let parts = std::thread::available_parallelism().map_or(1, usize::from);
         let part = |first: usize| -> Vec<T> {

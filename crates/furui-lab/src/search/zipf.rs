@@ -10,7 +10,7 @@ pub(crate) struct Shape {
     pub(crate) words: u32,
     /// The mean number of words of a document.
     pub(crate) words_each: f64,
-    /// The number of documents of the most frequent word, the one figure that the paper does not print.
+    /// The number of documents of the most frequent word. This is the only parameter that the paper does not give.
     pub(crate) top: u32,
 }
 
@@ -22,8 +22,8 @@ impl Shape {
     pub(crate) const QUICK: Self = Self { documents: 2000, words: 1000, words_each: 16.0, top: 1300 };
 }
 
-/// A law by which the r-th most frequent word is in C / (r + q)ˢ documents and the last in one. For each word, its
-/// documents are drawn at random.
+/// A law by which the r-th most frequent word is in C / (r + q)ˢ documents and the last word in one document. The
+/// documents of each word are drawn at random.
 pub(crate) struct Zipf {
     documents: u32,
     sizes: Vec<u32>,

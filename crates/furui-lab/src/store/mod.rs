@@ -1,5 +1,5 @@
-//! The exact set on storage, alone and compared with other stores (features `rivals` and `rocksdb`): its time per key
-//! and its size.
+//! The time per key and the size of the exact set on storage, alone and compared with other stores (features `rivals`
+//! and `rocksdb`).
 
 pub(crate) mod counted;
 mod large;
@@ -26,7 +26,7 @@ pub(crate) fn run(size: Option<&str>, place: Option<String>) -> Result<()> {
     match size {
         Some("small") => small::run(directory.path()),
         Some("large") => large::run(directory.path()),
-        _ => Err("say store small or store large".into()),
+        _ => Err("which experiment? store small or store large".into()),
     }
 }
 

@@ -1,4 +1,4 @@
-//! The cascade, used in the way of the command line.
+//! The cascade, used as the command uses it.
 
 use furui::KeyHash;
 use furui::store::Storage;
@@ -6,7 +6,7 @@ use furui::store::cascade::{Cascade, CascadeOptions};
 
 use super::Result;
 
-/// The number of lines, of 60 bytes each, in a block of 512 KiB, which the command line reads while the set is in RAM.
+/// The number of lines, of 60 bytes each, in a block of 512 KiB. The command reads such blocks while the set is in RAM.
 const BATCH: u64 = 8 << 10;
 /// The maximum number of lines in a batch once there are runs.
 const LARGE_BATCH: u64 = 128 << 10;

@@ -45,9 +45,9 @@ unsafe extern "C" {
     fn rocksdb_free(memory: *mut c_void);
 }
 
-/// A RocksDB database. Of the memory given, a quarter is for new keys and the rest caches blocks of files. As by
-/// default, filters (10 bits a key) and indices of files are kept in memory besides. Background threads compact, so the
-/// whole process's time is to be measured.
+/// A RocksDB database. Of the memory given, a quarter is for new keys and the rest caches blocks of files. Filters (10
+/// bits a key) and indices of files are also kept in memory, as is RocksDB's default. Background threads compact, so
+/// the whole process's time is to be measured.
 pub(crate) struct RocksDb {
     database: Handle,
     read: Handle,

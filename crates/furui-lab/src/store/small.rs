@@ -1,5 +1,5 @@
-//! The time per key of a set a few times larger than its memory: insertions and lookups, compared with rival stores in
-//! the same rounds.
+//! The time per key of insertions into, and lookups in, a set a few times larger than its memory, compared with rival
+//! stores in the same rounds.
 
 use std::fs;
 use std::path::Path;

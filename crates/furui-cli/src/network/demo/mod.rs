@@ -21,7 +21,7 @@ use crate::network::node::{CALLS, Client, interruption};
 use crate::network::options::demo::DemoOptions;
 use crate::output::print;
 
-/// The default port of the page, at which `furui search` looks for a node.
+/// The default port of the page. It is the port at which `furui search` looks for a node by default.
 const PORT: u16 = 7717;
 
 /// Suggested queries, each of which finds something. The page is opened with the first.
@@ -150,7 +150,7 @@ fn publish(client: &Client) -> Result<(), Error> {
 fn announce(url: &str) -> Result<(), Error> {
     let mut text = format!("\nThe page is at {url}\n\nTry\n");
     for query in SUGGESTED {
-        // Characters of double width shift the column, which is tolerable here.
+        // A character of double width shifts the column of addresses in its line, which is tolerable here.
         text += &format!("  {query:24} {url}/?q={}\n", asked_as(query));
     }
     text += "\n^C ends it and leaves nothing behind.\n";

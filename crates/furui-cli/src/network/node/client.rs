@@ -68,7 +68,7 @@ impl Client {
             return Ok(lines);
         }
         match lines.next() {
-            // The line reported an error of the whole request.
+            // The answer has a line with the node's error message.
             Err(error @ Error::Message(_)) => Err(error),
             _ => Err(Error::Message(format!("{} answers {status}: is this a node?", self.url))),
         }

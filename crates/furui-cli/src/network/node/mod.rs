@@ -52,7 +52,7 @@ async fn serve(settings: Settings) -> Result<ExitCode, Error> {
         async move {
             tokio::select! {
                 () = interrupted => {}
-                // After an error the node is not served any more.
+                // Each of these errors ends the command.
                 why = node.failed() => drop(failure.send(why)),
                 Err(panic) = answering => drop(failure.send(panic.to_string())),
             }

@@ -11,8 +11,9 @@ use crate::network::options::node::NodeOptions;
 
 /// The maximum size of a configuration file in bytes.
 const MAX_FILE: u64 = 1 << 20;
-/// The default address on which a node listens.
+/// The default address on which a node listens for other nodes.
 const LISTEN: &str = "/ip4/0.0.0.0/tcp/0";
+/// The default address of a node's HTTP interface.
 const HTTP: &str = "127.0.0.1:7717";
 
 /// The settings of a node: from the options, else from the configuration file, else the defaults.
@@ -155,7 +156,7 @@ mod tests {
         for (text, expected) in [
             ("coding = 'zip'", "there are best, naive, fixed, ringed, golomb"),
             ("coding = 'best'\nrate = 0.1", "the coding best has no rate"),
-            ("coding = 'ringed'\nrate = 1.5", "less than 1"),
+            ("coding = 'ringed'\nrate = 1.5", "below 1"),
             ("rate = 0.1", "add fixed or ringed"),
         ] {
             std::fs::write(&file, text).unwrap();

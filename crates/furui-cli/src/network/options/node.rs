@@ -1,4 +1,4 @@
-//! The options of `furui node`, and how the commands that ask one reach it.
+//! The options of `furui node`, and the options by which other commands reach a node.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -46,9 +46,9 @@ pub struct NodeOptions {
 /// How the lists of words are sent between nodes. The documents that are found do not depend on it.
 #[derive(Args, Default)]
 pub struct CodingOptions {
-    /// How searches send lists between nodes, which changes the traffic, not the answer: best takes the fewest bits; naive sends ids;
-    /// fixed and ringed send Bloom filters, of one size for all lists or of each list's own; golomb is best without a third message
-    /// [default: best or, for a search, what the node has]
+    /// How searches send lists between nodes, which changes the traffic, not the answer: best takes the fewest bits;
+    /// naive sends ids; fixed sends Bloom filters of one size for all lists; ringed sends Bloom filters sized for each
+    /// list; golomb is like best, but without a third message [default: best or, for a search, the coding of the node]
     #[arg(long, value_name = "CODING", value_parser = PossibleValuesParser::new(Wants::NAMES))]
     pub coding: Option<String>,
     /// The false-positive rate of fixed and ringed filters [default: 1/32 for fixed; for ringed the best rate for each two lists]

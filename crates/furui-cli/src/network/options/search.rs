@@ -7,8 +7,9 @@ use crate::number;
 
 /// Find the documents that contain all of the words
 ///
-/// a b finds documents with both words, a OR b those with at least one, a -b those with the first and without the second,
-/// '"a b"' those with one directly after the other, and site:example.org those on that host and its subdomains. Parentheses group.
+/// a b finds documents with both words, a OR b those with at least one, a -b those with the first and without the
+/// second, '"a b"' those with b directly after a, and site:example.org those on that host and its subdomains.
+/// Parentheses group.
 /// Quotes and parentheses must be quoted in the shell.
 #[derive(Args)]
 pub struct SearchOptions {

@@ -4,8 +4,9 @@ use serde::{Deserialize, Serialize};
 use crate::error::Error;
 use crate::network::node::Client;
 
-/// The number of documents that are sent at a time, and the number of bytes at which no further one is added.
+/// The maximum number of documents that are sent at a time.
 const DOCUMENTS: usize = 256;
+/// No further document is added to a batch of this many bytes.
 const BYTES: usize = 1 << 20;
 
 /// Documents that are sent together.
@@ -76,8 +77,8 @@ impl Batch {
         self.documents.len() == DOCUMENTS || self.bytes >= BYTES
     }
 
-    /// Publishes the documents that the node does not have, or all of them if `again`. Calls `bad` with the place of each that the node
-    /// refuses, and the reason.
+    /// Publishes the documents that the node does not have, or all of them if `again`. Calls `bad` with the place of
+    /// each document that the node refuses, and the reason.
     pub(super) fn send(
         self,
         client: &Client,

@@ -15,7 +15,7 @@ pub(super) struct Sums {
     sent: u64,
     /// How many of the sent documents replaced others.
     changed: u64,
-    /// How many of the sent documents too few nodes stored.
+    /// How many of the sent documents were stored by too few nodes.
     scarce: u64,
     left_out: [u64; REASONS.len()],
 }

@@ -52,7 +52,7 @@ impl Publisher<'_> {
         self.sums.leave_out(&place, &error.to_string())
     }
 
-    /// Publishes a file of any format. The inner error is one of reading the file.
+    /// Publishes a file of any format. The inner error says that the file could not be read.
     fn file(&mut self, path: &Path, root: &Path, is_named: bool) -> Result<io::Result<()>, Error> {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let format = self.options.format().or_else(|| Format::of_name(&name));

@@ -167,7 +167,7 @@ impl<'a> Site<'a> {
     }
 }
 
-/// Returns an error if a URL is not on this machine, from which alone pages are fetched.
+/// Returns an error if a URL is not on this machine. Pages are fetched from nowhere else.
 fn check(url: &Url) -> Result<(), String> {
     if url.scheme() != "http" {
         return Err(format!("only http: is fetched, not {}:", url.scheme()));
@@ -181,12 +181,12 @@ fn check(url: &Url) -> Result<(), String> {
     if is_loopback {
         return Ok(());
     }
-    Err("only sites on this machine are fetched; for others publish what a crawler brings, as a WARC file; for a sitemap \
-         that names a public site, give its URL by --base"
+    Err("only sites on this machine are fetched; of others, publish a WARC file of a crawler; if a sitemap \
+         names a public site, give the URL of that site by --base"
         .to_owned())
 }
 
-/// Replaces the site of a URL, and keeps path and query.
+/// Moves a URL to another site: its path and query are kept.
 fn at(site: &Url, url: &Url) -> Url {
     let mut moved = site.clone();
     moved.set_path(url.path());

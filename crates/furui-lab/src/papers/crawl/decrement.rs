@@ -117,8 +117,8 @@ pub(in super::super) fn table1(context: &Context) -> Result<Finding> {
         plots: vec![plot],
         notes: vec![
             format!(
-                "Processor time of the thread, medians of {rounds} rounds. In a round, each way in turn does some \
-                 millions of decrements; the seconds are scaled to the paper's 2 billion."
+                "Processor time of the thread, medians of {rounds} rounds. In a round, each way in turn does a few \
+                 million decrements; the seconds are scaled to the paper's 2 billion."
             ),
             "Random decrements are slow because of memory, not because of the generator: SplitMix64 is little \
              faster. Our processor overlaps several random accesses, and the paper's Xeon fewer; and consecutive \

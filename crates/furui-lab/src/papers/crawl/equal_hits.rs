@@ -125,8 +125,8 @@ fn fine(table: &Table, crawl: &Crawl) -> Verdict {
     }
 }
 
-/// The memory at which a cache has so many hits, by linear interpolation in the hits between two measured points
-/// (memory, hits).
+/// The memory with which a cache has this many hits, by linear interpolation between two measured points (memory,
+/// hits).
 fn memory_for(curve: &[(f64, f64)], hits: f64) -> Option<f64> {
     let above = curve.iter().position(|point| point.1 >= hits)?;
     let (low, high) = (curve[above.checked_sub(1)?], curve[above]);

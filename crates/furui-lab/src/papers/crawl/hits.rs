@@ -19,7 +19,7 @@ const BRODER: f64 = 80.0;
 pub(super) const SETTINGS: [Stable; 2] = [Stable::FINE, Stable::COARSE];
 /// The number of false positives at 2^30 counters with these settings, according to the paper.
 const PAPER_FALSE_POSITIVES: [f64; 2] = [1e4, 1.5e6];
-/// Below so many false positives chance decides.
+/// If there are fewer false positives than this, their number depends on chance.
 const FEW: f64 = 20.0;
 
 pub(in super::super) fn fig5(context: &Context) -> Result<Finding> {
@@ -71,7 +71,7 @@ pub(in super::super) fn fig5(context: &Context) -> Result<Finding> {
             Verdict::holds(grows && exact, "Hits grow with every doubling, and there is no false positive."),
         ])
         .and(format!(
-            "A CLOCK of as many entries, which take two thirds of the memory, hits {} to {} % of the links more.",
+            "A CLOCK with as many entries, which takes two thirds of the memory, answers {} to {} % of the links more.",
             brief(worst),
             brief(best)
         )),
@@ -145,9 +145,10 @@ pub(in super::super) fn fig8(context: &Context) -> Result<Finding> {
         tables: vec![table],
         plots: vec![plot],
         notes: vec![
-            "The paper's false positives at 2^30 counters are compared with ours for as many pages: within a band if neither is \
-             more than four times the other. Fewer errors than in the paper count against the claim as well as more: the graph or \
-             the filter differs then. Below twenty false positives chance decides."
+            "The paper's false positives at 2^30 counters are compared with ours for as many pages: within a band if \
+             neither is more than four times the other. Fewer errors than in the paper count against the claim just as \
+             more do: the graph or the filter differs then. If there are fewer than twenty false positives, chance \
+             decides."
                 .to_owned(),
             "The paper's 10,000 with k = 8 are more than a rate of 0.001 % for each of the hosts gives (5,381); links that meet a lost \
              page again are counted, and how many do depends on the graph."
@@ -156,7 +157,7 @@ pub(in super::super) fn fig8(context: &Context) -> Result<Finding> {
     })
 }
 
-/// The false positives of a crawl against the paper's, of which there are `paper` a page.
+/// The verdict on the false positives of a crawl, compared with the paper, which has `paper` of them for each page.
 fn errors(crawl: &Crawl, filter: Stable, found: f64, paper: f64) -> Verdict {
     let expected = paper * crawl.pages() as f64;
     let off = (found / expected).max(expected / found);

@@ -1,11 +1,14 @@
-//! A seeded graph of hosts, as the paper's is one: too large to be kept, so the links of a host are made whenever it is met.
+//! A seeded graph of hosts, like the graph of the paper. It is too large to be kept in memory, so the links of a host
+//! are made anew whenever the host is met.
 
 use super::order::Crawl;
 use super::web::Draw;
 
-/// All hosts there are, and after how many links the crawl ends.
+/// The parameters of the graph and of the crawl.
 pub(super) struct Shape {
+    /// The number of all hosts; a crawl meets some of them.
     pub(super) universe: u32,
+    /// The number of links after which the crawl ends.
     pub(super) links: usize,
 }
 
@@ -14,15 +17,16 @@ impl Shape {
     pub(super) const QUICK: Self = Self { universe: 1 << 16, links: 1 << 17 };
 }
 
-/// How it is made, in a sentence.
+/// A sentence that says how the graph is made.
 pub(super) const ABOUT: &str = "The seeded hosts: 16 to 400 links a host, log-uniform; half of them lead to hosts nearby, half to \
                                 popular ones: a rank r is as popular as r^-0.909; the hosts of a group of 64 copy 70 % of their links \
                                 from one list.";
 
 /// A host has from 16 to 400 links, log-uniform: 119 on average, as in the paper.
 const LINKS: (f64, f64) = (16.0, 400.0);
-/// The hosts of a group, as those of one provider, copy this part of their links from one list.
+/// The part of their links that the hosts of a group, such as those of one provider, copy from one list.
 const COPIED: f64 = 0.7;
+/// The number of hosts of a group.
 const GROUP: u32 = 64;
 
 pub(super) fn crawl(shape: &Shape, seed: u64) -> Crawl {

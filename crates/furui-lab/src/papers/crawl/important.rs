@@ -6,7 +6,7 @@ use super::{FRONT, crawls, slug, stable_bytes};
 use crate::papers::{Axis, Context, Finding, Grade, Mark, Plot, Result, Series, Verdict, brief};
 use crate::table::Table;
 
-/// The number of counters of the filter that is measured, in the middle of the paper's sizes.
+/// The binary logarithm of the paper's number of counters for which the filter is measured: the middle of its sizes.
 const COUNTERS: u32 = 27;
 /// Classes of pages by their number of in-links: each class begins at one of these numbers and ends below the next.
 const CLASSES: [u32; 6] = [1, 2, 4, 16, 64, 256];
@@ -136,8 +136,8 @@ pub(in super::super) fn important(context: &Context) -> Result<Finding> {
         let ((before, all), (after, _)) = (kept(coarse, PROTECTED), kept(spared, PROTECTED));
         let (many, all_many) = kept(coarse, MANY_LINKS);
         let first = format!(
-            "{}: at 1 % the crawl takes {} of the {} protected pages for seen and never crawls them; if the exact set answers for them, \
-             {}. Of the {} pages with {MANY_LINKS}, {} are taken for seen.",
+            "{}: at 1 % the crawl takes {} of the {} protected pages for seen and never crawls them; if the exact set \
+             answers for these pages, {}. Of the {} pages with {MANY_LINKS}, {} are taken for seen.",
             crawl.name,
             brief(before),
             brief(all),
@@ -182,9 +182,10 @@ pub(in super::super) fn important(context: &Context) -> Result<Finding> {
              host, or index.html, which a crawler knows by the URL. `Seen::observe_protected` and `furui seen --protect` do it. A \
              protected page can still be lost if no page that links to it is crawled: \"no link met\"."
                 .to_owned(),
-            "Fetched after the crawl: the links that were met, against the exact set, tell which pages were taken for seen and never \
-             crawled; the ones that most of the crawled pages link to are fetched first, and what they lead to is crawled without a \
-             cache. All of the list brings back all that was lost. docs/crawling.md has the commands."
+            "Fetched after the crawl: comparing the links that were met with the exact set shows which pages were \
+             taken for seen and never crawled. Those to which most crawled pages link are fetched first, and the pages \
+             to which they lead are crawled without a cache. Fetching the whole list brings back all lost pages. \
+             docs/crawling.md has the commands."
                 .to_owned(),
             "The tags have as much memory as LRU and SBFL together: 20 bytes an entry and 2 bits a counter.".to_owned(),
         ],

@@ -29,10 +29,11 @@ use std::ops::RangeInclusive;
 use super::{Context, Result};
 use order::Crawl;
 
-/// The binary logarithms of the paper's sizes: of an LRU alone, of the LRU before a filter, and of the filter's
-/// counters.
+/// The binary logarithms of the paper's numbers of entries of an LRU alone.
 const LRU: RangeInclusive<u32> = 18..=24;
+/// The binary logarithm of the paper's number of entries of an LRU before a filter.
 const FRONT: u32 = 20;
+/// The binary logarithms of the paper's numbers of counters of a filter.
 const COUNTERS: RangeInclusive<u32> = 24..=30;
 /// The bytes of an LRU entry as the paper counts them. This project's LRU takes 21.
 const LRU_BYTES: usize = 20;
@@ -49,7 +50,7 @@ fn crawls(context: &Context) -> Result<(Vec<Crawl>, String)> {
     Ok((crawls, about))
 }
 
-/// The crawls of [`crawls`], and if all is measured at the paper's scale, one that has as many links.
+/// The crawls of [`crawls`], and, if the paper's scale is requested, a crawl with as many links as in the paper.
 fn crawls_and_hosts(context: &Context) -> Result<(Vec<Crawl>, String)> {
     let (mut crawls, mut about) = crawls(context)?;
     if context.full {
@@ -60,12 +61,13 @@ fn crawls_and_hosts(context: &Context) -> Result<(Vec<Crawl>, String)> {
     Ok((crawls, about))
 }
 
-/// The sizes of an LRU alone that are measured on a crawl: on one of the paper's scale, those that are faster than it.
+/// The sizes of an LRU alone that are measured on a crawl. On a crawl of the paper's scale, the largest sizes are left
+/// out.
 fn lru_sizes(crawl: &Crawl) -> RangeInclusive<u32> {
     if crawl.is_whole() { *LRU.start()..=*LRU.end() - 2 } else { LRU }
 }
 
-/// The memory of the paper's tiers with so many counters for 2^FRONT entries.
+/// The bytes of the paper's tiers with 2^`FRONT` entries and 2^`counters` counters.
 fn stable_bytes(crawl: &Crawl, counters: u32) -> usize {
     LRU_BYTES * crawl.size(FRONT) + crawl.size(counters) / 4
 }

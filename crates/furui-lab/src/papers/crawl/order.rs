@@ -21,8 +21,9 @@ const MAX_SHIFT: u32 = 11;
 pub(super) struct Crawl {
     pub(super) name: &'static str,
     source: Links,
-    /// How many links are met, and how many pages have links.
+    /// The number of links that are met.
     links: usize,
+    /// The number of pages that have links.
     expanded: usize,
     pages: usize,
     seed: u64,
@@ -35,14 +36,15 @@ type LinksOf = dyn Fn(u32, &mut Vec<u32>);
 enum Links {
     /// In memory.
     Kept {
-        /// The targets of page 0, of page 1, ...
+        /// The targets of page 0, of page 1, and so on.
         targets: Vec<u32>,
-        /// Where those of each page begin, and where the last ones end.
+        /// Where the targets of each page begin, and where those of the last page end.
         starts: Vec<usize>,
-        /// Which pages are the front pages of their hosts or directories: what a crawler can tell from the URL.
+        /// For each page, whether it is the front page of its host or directory, which a crawler can tell from the URL.
         fronts: Vec<bool>,
     },
-    /// Made anew each time, because they do not fit into memory. Pages are numbered in any order, and not all are met.
+    /// Made anew each time, because the links do not fit into memory. Pages are numbered in any order, and not all are
+    /// met.
     Made {
         /// Appends the targets of a page, each once.
         of: Box<LinksOf>,
@@ -51,7 +53,7 @@ enum Links {
     },
 }
 
-/// What a crawl makes of the answers "seen before" and "new".
+/// How a crawl uses the answers "seen before" and "new".
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Mode {
     /// The links are the same whatever the answers are, as if a page wrongly taken for seen were fetched some other
@@ -71,7 +73,7 @@ pub(super) struct Outcome {
     pub(super) false_positives: u64,
     /// The number of answers "new" about pages that had been crawled: each costs an unnecessary lookup on storage.
     pub(super) false_negatives: u64,
-    /// Which pages were crawled.
+    /// For each page, whether it was crawled.
     pub(super) crawled: Vec<bool>,
     /// Which pages were met: the first one, and those to which a link was met.
     pub(super) met: Vec<bool>,
@@ -174,7 +176,7 @@ impl Crawl {
         matches!(self.source, Links::Made { .. })
     }
 
-    /// The targets of a page, which `room` has room for if they are made.
+    /// The targets of a page. If the links are made anew, they are written into `room`.
     fn targets<'a>(&'a self, page: u32, room: &'a mut Vec<u32>) -> &'a [u32] {
         match &self.source {
             Links::Kept { targets, starts, .. } => &targets[starts[page as usize]..starts[page as usize + 1]],
@@ -186,7 +188,7 @@ impl Crawl {
         }
     }
 
-    /// How many pages have a number.
+    /// The number of pages that have numbers, whether a crawl meets them or not.
     fn numbers(&self) -> usize {
         match &self.source {
             Links::Kept { fronts, .. } => fronts.len(),
@@ -281,7 +283,7 @@ impl Crawl {
                 let first = !std::mem::replace(&mut met[target_at], true);
                 let fetched = !said && !known;
                 crawled[target_at] |= fetched;
-                // Live, only what was crawled has its turn.
+                // In a live crawl, only pages that were crawled are expanded.
                 if if mode == Mode::Live { fetched } else { first } {
                     queue.push(target);
                 }
@@ -294,7 +296,7 @@ impl Crawl {
         Outcome { links, hits, false_positives, false_negatives, crawled, met, lost, expanded }
     }
 
-    /// The time of a question to `seen`, in nanoseconds, measured over at most the first [`TIMED`] links.
+    /// The time of a call of `seen`, in nanoseconds, measured over at most the first [`TIMED`] links.
     pub(super) fn time(&self, mut seen: impl FnMut(u32, KeyHash) -> bool) -> f64 {
         let Links::Kept { targets, .. } = &self.source else { return f64::NAN };
         let links = &targets[..targets.len().min(TIMED)];

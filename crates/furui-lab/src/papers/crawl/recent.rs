@@ -24,7 +24,7 @@ const CACHES: [&str; 7] = [
     "tags of 16 bits, 8 ways",
 ];
 
-/// Each of [`CACHES`] in so many bytes. An LRU in front of a filter gets an eighth of the bytes.
+/// Each of [`CACHES`] with this many bytes. An LRU in front of a filter gets an eighth of the bytes.
 fn tiers(bytes: usize) -> [Tier; CACHES.len()] {
     let entries = (bytes / 8 / LRU_BYTES).max(1);
     // A byte holds four counters.
@@ -46,7 +46,7 @@ pub(in super::super) fn recent(context: &Context) -> Result<Finding> {
     let bar = context.bar((crawls.len() * SIZES.len() * CACHES.len()) as u64, "recent tags");
     let mut saved = Table::new(
         "recent-saved",
-        "Memory saved against the LRU for as few links that reach the set; interpolated".to_owned(),
+        "Memory saved compared with the LRU, if as few links reach the set; interpolated".to_owned(),
         ["crawl", "cache", "kB of the LRU", SAVED],
     );
     let mut plots = vec![];

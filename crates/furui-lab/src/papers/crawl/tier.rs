@@ -15,7 +15,7 @@ pub(super) enum Tier {
     Clock {
         entries: usize,
     },
-    /// The paper's: what the LRU evicts goes to a stable filter of `counters` counters.
+    /// The paper's tiers: the keys that the LRU evicts go to a stable filter of `counters` counters.
     Stable {
         entries: usize,
         counters: usize,
@@ -47,13 +47,14 @@ pub(super) enum Stable {
     Random { probes: u32, rate: f64 },
     /// SBFL as the paper describes it: as many decrements as in SBF, of consecutive counters.
     Cursor { probes: u32, rate: f64 },
-    /// This project's filter: decrements consecutive counters, as many as the rate then needs.
+    /// This project's filter: decrements consecutive counters, as many as the rate needs with a cursor.
     Own { rate: f64 },
 }
 
 impl Stable {
-    /// The paper's two settings of SBFL.
+    /// The paper's setting of SBFL with the higher rate.
     pub(super) const COARSE: Self = Self::Cursor { probes: 4, rate: 1e-2 };
+    /// The paper's setting of SBFL with the lower rate.
     pub(super) const FINE: Self = Self::Cursor { probes: 8, rate: 1e-5 };
 
     pub(super) fn name(self) -> String {

@@ -14,7 +14,7 @@ use crate::papers::{Axis, Context, Finding, Grade, Mark, Plot, Result, Series, V
 use crate::store::counted::{Counted, Reads};
 use crate::table::Table;
 
-/// What a read of a page takes on the device that is assumed: a flash drive without a queue.
+/// The time of a read of a page, in nanoseconds, on the device that is assumed: a flash drive without a queue.
 const DEVICE_NS: f64 = 100_000.0;
 const WARM: &str = "ns a link, all";
 const COLD: &str = "ns a link with 100 us a read";
@@ -44,11 +44,11 @@ pub(in super::super) fn time(context: &Context) -> Result<Finding> {
         };
         let rows = WHOLE[1..].iter().map(|(name, _)| {
             let [warm, cold, single] = [WARM, COLD, SINGLE].map(|what| against(what, name));
-            format!("{name}: {warm}, in warm storage, {cold}, on the device, {single}, on it one by one")
+            format!("{name}: {warm}, in warm storage, {cold}, on the device, {single}, on the device one by one")
         });
         format!(
-            "{}: without a cache a link takes {} ns where files are in memory, {} ns where each read waits 100 us, and {} ns if the set is \
-             asked for one link after the other there; against that, {}.",
+            "{}: without a cache a link takes {} ns where files are in memory, {} ns where each read waits 100 us, and \
+             {} ns if there the set is asked for one link after the other; compared with that, {}.",
             crawl.name,
             brief(of(WARM, none)),
             brief(of(COLD, none)),
@@ -69,9 +69,10 @@ pub(in super::super) fn time(context: &Context) -> Result<Finding> {
              thread; writes are not charged."
                 .to_owned(),
             format!(
-                "One by one is what the paper does: batches of one link, the first {TIMED} at most, with as much less memory. In batches of \
-                 sorted hashes one read answers for many links, and the memory of a cache is missing in the set, which then has more runs: \
-                 so a cache spares few reads there, or none."
+                "\"One by one\" is what the paper does: batches of one link, for at most the first {TIMED} links, with \
+                 proportionally less memory. In batches of sorted hashes one read answers for many links. And the \
+                 memory of a cache is taken from the set, which then has more runs. So a cache spares few reads there, \
+                 or none."
             ),
             format!(
                 "Processor time of the thread, medians of {rounds} rounds; files are in the page cache, so there \
@@ -104,7 +105,7 @@ const CACHES: [&str; 7] = [
     "recent tags of 16 bits",
 ];
 
-/// Each of [`CACHES`] in a few sizes, with its memory.
+/// Each of [`CACHES`] in a few sizes, with its number of bytes.
 fn tiers(crawl: &Crawl) -> Vec<(&'static str, Tier, usize)> {
     let mut tiers = vec![];
     for log2 in LRU.step_by(3) {
@@ -158,7 +159,7 @@ fn batch_of(keys: &[KeyHash]) -> Hashes {
     batch
 }
 
-/// What `Seen` takes for a crawl.
+/// Measures the cost of a crawl with `Seen`.
 fn whole(crawls: &[Crawl], rounds: usize, context: &Context) -> Result<Table> {
     let columns = [
         "crawl",
@@ -210,7 +211,7 @@ fn whole(crawls: &[Crawl], rounds: usize, context: &Context) -> Result<Table> {
     Ok(table)
 }
 
-/// What `Seen` takes on the device for these keys: reads for 1000 of them, and nanoseconds a key.
+/// The cost of these keys with `Seen` on the device: the reads for 1000 keys, and the nanoseconds a key.
 fn on_device(options: SeenOptions, keys: &[KeyHash], batch: usize) -> Result<(f64, f64)> {
     let reads = Arc::new(Reads::default());
     let storage = Scratch::new(std::env::temp_dir()).mapped(false);
@@ -220,7 +221,7 @@ fn on_device(options: SeenOptions, keys: &[KeyHash], batch: usize) -> Result<(f6
     Ok((1000.0 * each, ns + each * DEVICE_NS))
 }
 
-/// Nanoseconds a key, and the set afterwards.
+/// Observes all keys. Returns the nanoseconds a key, and the set afterwards.
 fn observe<S: Storage>(mut seen: Seen<S>, keys: &[KeyHash], batch: usize) -> Result<(f64, Seen<S>)> {
     let (mut verdicts, mut result) = (vec![], Ok(()));
     let batches: Vec<Hashes> = keys.chunks(batch).map(batch_of).collect();

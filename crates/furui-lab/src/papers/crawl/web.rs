@@ -30,11 +30,12 @@ const AT_HOME: f64 = 0.75;
 /// The share of links that a page has in common with its section, such as those of menus, lists and signatures (the
 /// copying model of Kumar and others).
 const COPIED: f64 = 0.7;
+/// The number of pages of a section.
 const SECTION: u32 = 64;
 /// The maximum size of a host. Sizes are 4/u for a uniform u.
 const LARGEST_HOST: f64 = 65536.0;
-/// The exponent a of the popularity r^-a of the page of rank r. The number of pages with at least so many in-links then
-/// falls as that number to the power of -1.1, as on the web.
+/// The exponent a of the popularity r^-a of the page of rank r. The number of pages with at least n in-links is then
+/// proportional to n^-1.1, as on the web.
 const POPULARITY: f64 = 0.909;
 
 /// The graph. It stores only where hosts begin: the links of a page are drawn anew from its number each time.
@@ -66,7 +67,7 @@ impl Web {
     fn links_of(&self, page: u32, targets: &mut Vec<u32>) {
         let mut own = Draw::new(self.seed, page.into());
         let home = self.hosts.partition_point(|&start| start <= page) - 1;
-        // The pages of a section have consecutive numbers. The others copy links of the first one.
+        // The pages of a section have consecutive numbers. All but the first page copy links of the first page.
         let (start, _) = self.host(home);
         let first = page - (page - start) % SECTION;
         let mut section = Draw::new(self.seed, u64::from(first) << 32);
@@ -123,14 +124,14 @@ impl Draw {
         self.uniform() <= 0.5
     }
 
-    /// A rank from 0 to `count` - 1, the first the most popular.
+    /// A rank from 0 to `count` - 1. Rank 0 is the most popular.
     pub(super) fn rank(&mut self, count: u32) -> u32 {
         let flat = 1.0 - POPULARITY;
         let rank = (1.0 + self.uniform() * (f64::from(count + 1).powf(flat) - 1.0)).powf(1.0 / flat);
         (rank as u32).clamp(1, count) - 1
     }
 
-    /// A place near `here` among `count` in a circle, either side, the nearer the likelier.
+    /// A place near `here`, on either side, among `count` places in a circle. Nearer places are more likely.
     pub(super) fn near(&mut self, here: u32, count: u32) -> u32 {
         let way = (self.uniform().powi(-2) as u64).min(u64::from(count)) as u32;
         let on = if self.coin() { way } else { count - way };

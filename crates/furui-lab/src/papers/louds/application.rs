@@ -12,8 +12,8 @@ const PAPER_LOOKUPS: usize = 240_000_000;
 const DEFAULT_KEYS: usize = PAPER_KEYS / 100;
 const QUICK_KEYS: usize = 200;
 
-/// The maximum number of tries, and the seconds of Table 3: for building and in all, with filters built after the tries
-/// and at once with them.
+/// The rows of Table 3: the maximum number of tries; the seconds for building and in all if filters are built after the
+/// tries; and those seconds if filters are built at once with the tries.
 const PAPER: [(usize, [f64; 2], [f64; 2]); 4] = [
     (1, [5151.0, 12691.0], [3624.0, 11281.0]),
     (3, [1815.0, 9656.0], [1296.0, 9140.0]),
@@ -37,7 +37,7 @@ const FILTERS: &str = "filters";
 const SAVED_BUILDING: &str = "at once saves of building %";
 const SAVED: &str = "at once saves of all %";
 
-/// The number of look-ups for so many distinct words, in the paper's proportion.
+/// The number of look-ups for this many distinct words, in the proportion of the paper.
 fn lookups(words: usize) -> usize {
     words * PAPER_LOOKUPS / PAPER_KEYS
 }
@@ -66,7 +66,7 @@ pub(super) fn run(context: &Context) -> Result<Finding> {
     };
     #[cfg(not(feature = "rivals"))]
     let rebuilt =
-        "Without the feature `rivals`: the comparison with a trie that is built anew at every window is left out."
+        "The comparison with a trie that is built anew at every window needs the feature `rivals`, and is left out."
             .into();
 
     let all = stream(words, context.seed, lookups(words.len()));
@@ -75,7 +75,8 @@ pub(super) fn run(context: &Context) -> Result<Finding> {
         bar.inc(1);
         cost
     };
-    // At the paper's scale one after the other would take hours. At others, threads would only disturb each other.
+    // At the paper's scale, measuring one after the other would take hours. At smaller scales that is short, and
+    // threads would only disturb each other.
     let by_tries = if context.full { each_on_a_thread(PAPER, measure) } else { PAPER.map(measure) };
 
     let [one_trie, ..] = &by_tries;
@@ -133,7 +134,7 @@ fn each_on_a_thread<I: Send, R: Send, const N: usize>(inputs: [I; N], work: impl
     })
 }
 
-/// The part of a stream in which a share of its distinct words come for the first time.
+/// The part of a stream, from its beginning, after which a share of its distinct words have come.
 fn until_known(stream: &[u32], words: usize, share: f64) -> f64 {
     let mut met = vec![false; words];
     let firsts: Vec<usize> = (0..)

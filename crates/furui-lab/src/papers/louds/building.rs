@@ -18,8 +18,9 @@ const PAPER_KEYS: usize = 6_400_000;
 const DEFAULT_KEYS: usize = PAPER_KEYS / 32;
 const QUICK_KEYS: usize = 300;
 
-/// The rounds of a measurement, whose median counts: fewer at the paper's scale, where each takes minutes.
+/// The number of rounds of a measurement. The median of the rounds counts.
 const ROUNDS: usize = 3;
+/// The number of rounds at the paper's scale, where each takes minutes.
 const PAPER_ROUNDS: usize = 1;
 
 /// The data structure of the paper's buffer.
@@ -33,8 +34,8 @@ const ONE_STATE: &str = "one state";
 /// The seconds of Table 2, for each k: one after the other, and at once.
 const PAPER: [(u64, f64, f64); 4] = [(1, 36.73, 23.65), (2, 38.37, 24.90), (4, 38.02, 25.86), (8, 43.23, 30.81)];
 
-/// The median times of a walk, of building a trie, of filling a filter by a second walk and by the keys read back, and
-/// of building both at once.
+/// The median times of a walk, of building a trie, of filling a filter by a second walk, of filling it by reading the
+/// keys back, and of building trie and filter at once.
 struct Row {
     walk: f64,
     trie: f64,
@@ -155,9 +156,9 @@ pub(super) fn run(context: &Context) -> Result<Finding> {
     let added = |hash: &str, k| 100.0 * (of_buffer(hash, k, "at once") / of_buffer(hash, k, "trie") - 1.0);
     let data = format!("{data} The paper has {PAPER_KEYS}, of 34.5 bytes on average.");
     let notes = vec![
-        "Building both at once saves the second scan. In the paper, that scan reads each key out of the trie and \
-         hashes it from its first byte (\"by key\"); a second breadth-first walk that carries the hashes along is \
-         the fairer rival."
+        "Building trie and filter at once saves the second scan. In the paper, that scan reads each key out of the \
+         trie and hashes it from its first byte (\"by key\"); a second breadth-first walk that carries the hashes \
+         along is the fairer rival."
             .into(),
         format!(
             "The paper's Fig. 3 freezes a dynamic trie on a machine of 2005, under Java 1.6. Here a LOUDS trie is built from \
@@ -165,9 +166,9 @@ pub(super) fn run(context: &Context) -> Result<Finding> {
             brief(of_buffer(POLYNOMIALS, 4, "trie") / of_buffer(POLYNOMIALS, 4, "second walk")),
         ),
         format!(
-            "Carrying the hashes is not free: a queue holds k states for each node of a level of the trie, beside a trie that may not \
-             fit into the caches. When a dynamic trie is frozen, it adds {} % to the time of the trie at k = 1, 2, 4 and 8; one state \
-             of 64 bits for all probes adds {} % at k = 4 and 8.",
+            "Carrying the hashes is not free: a queue holds k states for each node of a level of the trie, beside a \
+             trie that may not fit into the caches. When a dynamic trie is frozen, carrying them adds {} % to the time \
+             of the trie at k = 1, 2, 4 and 8; one state of 64 bits for all probes adds {} % at k = 4 and 8.",
             PAPER.map(|(k, ..)| brief(added(POLYNOMIALS, k))).join(", "),
             [4, 8].map(|k| brief(added(ONE_STATE, k))).join(" and "),
         ),
@@ -215,7 +216,7 @@ fn sorted_text(words: &Words) -> (Vec<u8>, Vec<(usize, u32)>) {
     (text, order.iter().map(|(word, number)| (word.len(), *number)).collect())
 }
 
-/// Deals the words to `parts` parts in turn.
+/// The words of one of `parts` parts, to which the words are dealt in turn.
 fn dealt((text, words): &(Vec<u8>, Vec<(usize, u32)>), part: usize, parts: usize) -> Vec<(&[u8], Value)> {
     let mut rest = text.as_slice();
     let entries = words.iter().map(|&(len, number)| {

@@ -3,7 +3,7 @@ use furui::dict::{Node, Value};
 /// A trie that takes keys at any time: the buffer of the paper's system, and the target of the merge that the paper
 /// compares with.
 ///
-/// Children are a list in the order of their bytes, so that a walk needs no sorting.
+/// The children of a node are a list in the order of their bytes, so that a walk needs no sorting.
 pub(super) struct DynamicTrie {
     nodes: Vec<Slot>,
     keys: usize,

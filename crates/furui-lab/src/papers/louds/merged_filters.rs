@@ -19,7 +19,7 @@ const ROOM: [u64; 2] = [1, 4];
 /// A list of tries. Only the filters and the hashes of the keys are kept.
 struct Tries {
     most: usize,
-    /// The number of keys for which every filter is sized; `None` if each is sized for the keys that it has.
+    /// The number of keys for which every filter is sized. `None` if each filter is sized for the keys that it has.
     fixed: Option<u64>,
     list: Vec<(Bloom, Vec<KeyHash>)>,
     ns: u64,
@@ -65,7 +65,7 @@ impl Tries {
         self.most_bits = self.most_bits.max(self.list.iter().map(|(filter, _)| filter.bits()).sum());
     }
 
-    /// The number of tries that have to be searched for a key that is in none of them.
+    /// The mean number of tries that have to be searched for a key that is in none of them.
     fn searched_in_vain(&self, misses: impl Iterator<Item = KeyHash> + Clone) -> f64 {
         let count = misses.clone().count() as f64;
         misses.map(|key| self.list.iter().filter(|(filter, _)| filter.contains_hash(key)).count()).sum::<usize>() as f64
@@ -123,8 +123,8 @@ pub(super) fn run(context: &Context) -> Result<Finding> {
         "Building anew needs the hashes of all keys. The cost of computing them is not in this table: they are \
          carried along the walk that merges the tries (Table 2)."
             .into(),
-        "Before all keys are inserted, fixed filters are emptier than they were sized for, and have lower rates; \
-         that is the gain from their memory."
+        "Before all keys are inserted, fixed filters are emptier than they were sized for, and have lower rates: \
+         that is the benefit of their additional memory."
             .into(),
     ];
     Ok(Finding { data, tables: vec![table], plots, verdict, notes })

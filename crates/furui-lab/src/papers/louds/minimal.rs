@@ -41,16 +41,17 @@ pub(super) fn run(context: &Context) -> Result<Finding> {
     }
     let verdict = verdict(&tries, &tail);
     let notes = [
-        "All hold a 32-bit number for each key: the compact trie in as many bits as the largest number needs, the others in \
-         four bytes. All are built from sorted keys, and merged of two tries of their kind with half of the keys each: the first \
-         two by one walk over virtual nodes, the compact one by its own, which also hashes the keys.",
-        "The walk looks down from each node to the next branch, to find out whether two keys are below, and reads a rest again \
-         to write it. This costs more than the nodes that are saved, but for long keys that are built from sorted ones. The nodes \
-         that are left are those of bytes that keys share. Each still takes a select of a look-up; the compact trie has one node \
-         for each path without branches.",
-        "Rests lie one after the other, without marks, so that they may have any bytes. The length of each is in unary in a bit \
-         string with an index for `select0`. Offsets of 32 bits instead would take four bytes for each key, and save two selects of \
-         a hit; with them, equal rests could be stored once.",
+        "All tries hold a 32-bit number for each key: the compact trie in as many bits as the largest number needs, \
+         the others in four bytes. Each is built from sorted keys, and also by merging two tries of its kind with half \
+         of the keys each: the first two by one walk over virtual nodes, the compact one by its own walk, which also \
+         hashes the keys.",
+        "The walk looks down from each node to the next branch, to find out whether two keys are below, and reads a \
+         rest again to write it. This costs more than the saved nodes would, except for long keys if the trie is built \
+         from sorted keys. The nodes that are left are those of bytes that keys share. A look-up still makes a select \
+         for each of them; the compact trie has one node for each path without branches.",
+        "Rests lie one after the other, without end marks, so that they may have any bytes. The length of each rest is \
+         in unary in a bit string with an index for `select0`. Offsets of 32 bits instead would take four bytes for \
+         each key, and save two selects of a hit; with them, equal rests could be stored once.",
     ];
     let notes = notes.map(str::to_owned).into();
     let data = data + "Every tenth of them is left out, for misses.";
@@ -79,7 +80,7 @@ impl Three {
         Ok(Self(louds.ok_or("no trie")?, minimal.ok_or("no trie")?, timed(count, &mut times[2], merge)?))
     }
 
-    /// Checks that all have every key and none of `misses`.
+    /// Checks that all tries have every key and none of `misses`.
     fn check(&self, keys: &[&[u8]], misses: &[&[u8]]) {
         let get = |key| (self.0.get(key), self.1.get(key), self.2.get(key));
         for (&key, value) in keys.iter().zip(0..) {
@@ -161,16 +162,16 @@ fn verdict(tries: &Table, tail: &Table) -> Verdict {
     let is_better = |keys: &&str| ["bytes a key", "hit ns"].iter().all(|column| share(keys, TRIES[2], column) < 1.0);
     let better: Vec<&str> = KEYS.into_iter().filter(is_better).collect();
     let pays = if better.is_empty() {
-        "They would not pay as a layout: on neither are they smaller and faster to look up than the compact trie."
+        "They would not pay as a layout: on no data are they smaller and faster to look up than the compact trie."
             .into()
     } else {
         format!("They are smaller and faster to look up than the compact trie on {}.", better.join(" and "))
     };
     let text = format!(
-        "The walk that builds and merges LOUDS tries builds them too, over virtual nodes that have no child where only one key is \
-         below. Compared with plain LOUDS, on lemmas and on paths, they take {}. Compared with the compact trie: {}. The rests take \
-         {} bytes a key ({} if equal ones were stored once) and their ends {}; all of the compact trie without its values takes {}. \
-         {pays}",
+        "The walk that builds and merges LOUDS tries also builds minimal tries, over virtual nodes that have no child \
+         if only one key is below. Compared with plain LOUDS, on lemmas and on paths, minimal tries take {}. Compared \
+         with the compact trie: {}. The rests take {} bytes a key ({} if equal ones were stored once) and their ends \
+         {}; all of the compact trie without its values takes {}. {pays}",
         shares(TRIES[0]),
         shares(TRIES[2]),
         of_tail("rests"),

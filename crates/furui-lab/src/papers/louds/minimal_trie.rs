@@ -3,7 +3,8 @@
 use furui::bits::Select0;
 use furui::dict::{LoudsBuilder, LoudsTrie, Node, Value, breadth_first};
 
-/// A trie of the shortest prefixes that tell its keys apart. What is left of a key, its rest, lies in TAIL.
+/// A trie of the shortest prefixes that tell its keys apart. The part of a key after its prefix, its *rest*, is in
+/// TAIL.
 ///
 /// ```text
 ///   keys "cat", "coal", "coat", "coats", "dog"
@@ -19,16 +20,16 @@ use furui::dict::{LoudsBuilder, LoudsTrie, Node, Value, breadth_first};
 ///      l   t -- s
 /// ```
 ///
-/// A key that is a prefix of another one ends within the trie, and its rest is empty, as is that of a key which differs
-/// from the others in its last byte only. A look-up goes down as far as there are children, and compares what is left of
-/// the key with the rest.
+/// A key that is a prefix of another key ends within the trie, and its rest is empty. The rest is also empty if a key
+/// differs from the others only in its last byte. A look-up goes down as far as there are children, and compares what
+/// is left of the key with the rest.
 ///
 /// **Cost.** Besides the LOUDS trie of the prefixes, a byte and a bit for each byte of the rests, a bit for each key, and
 /// an index of about a tenth of these bits. A hit takes one rank and two selects more than the way down.
 ///
-/// **Source.** Koyanagi et al. (2011), section 6, say only that virtual nodes are thought to be usable for building such
-/// tries. Rests and the name TAIL are those of Aoe (1989), where an offset is kept for each key, and each rest has an end
-/// mark, which then can be in no key.
+/// **Source.** Koyanagi et al. (2011), section 6, say only that virtual nodes are thought to be usable for building
+/// such tries. Rests and the name TAIL are from Aoe (1989). There, an offset is kept for each key, and each rest has an
+/// end mark, a byte that no key may contain.
 pub(super) struct MinimalTrie {
     prefixes: LoudsTrie,
     tail: Vec<u8>,
@@ -37,8 +38,8 @@ pub(super) struct MinimalTrie {
 }
 
 impl MinimalTrie {
-    /// Builds the trie of the keys below `root`, in the breadth-first walk that also builds a LOUDS trie. The root may be
-    /// that of any trie: of sorted keys, of another trie of this kind, or a virtual node of several.
+    /// Builds the trie of the keys below `root`, in the breadth-first walk that also builds a LOUDS trie. The root may
+    /// be that of sorted keys or of any trie, also of this kind, or a virtual node of several tries.
     pub(super) fn build(root: impl Node) -> Self {
         let (mut tail, mut ends, mut len) = (vec![], vec![], 0);
         let walk = || {
@@ -86,17 +87,17 @@ impl MinimalTrie {
         (0..self.prefixes.keys()).map(|index| self.rest(index))
     }
 
-    /// The bytes of the ends of the rests, with their index.
+    /// The number of bytes of the ends of the rests and their index.
     pub(super) fn bytes_of_ends(&self) -> usize {
         self.ends.words().len() + self.ends.index().map(<[u8]>::len).iter().sum::<usize>()
     }
 
-    /// The bytes of all parts and their index.
+    /// The number of bytes of all parts and their indices.
     pub(super) fn bytes(&self) -> usize {
         self.prefixes.bytes() + self.tail.len() + self.bytes_of_ends()
     }
 
-    /// The number that the first child of a node has if it exists, and the place of its bit in BASE.
+    /// The number of the first child of a node, if it has one, and the place of the child's bit in BASE.
     #[inline]
     fn children(&self, node: u64) -> Option<(u64, u64)> {
         let bit = self.prefixes.base().select0(node)? + 1;
@@ -142,14 +143,16 @@ impl MinimalTrie {
     }
 }
 
-/// A node of all bytes of the keys of a [`MinimalTrie`], those of the rests too, so that such tries can be merged.
+/// A node for each byte of the keys of a [`MinimalTrie`], also for those of the rests, so that such tries can be
+/// merged.
 #[derive(Clone, Copy)]
 pub(super) struct MinimalNode<'a> {
     trie: &'a MinimalTrie,
-    /// The number of the node among the prefixes, and the place of its one in BASE.
+    /// The number of the node among the prefixes.
     number: u64,
+    /// The place of the node's one in BASE.
     bit: u64,
-    /// In a rest: its bytes from that of the node on.
+    /// In a rest, the bytes from that of the node on. `None` among the prefixes.
     rest: Option<&'a [u8]>,
 }
 
@@ -203,7 +206,7 @@ impl<N: Node> Cut<N> {
         Self { node, branch }
     }
 
-    /// The value of the key that ends here, or that is the only one below; its rest goes to `push`.
+    /// The value of the key that ends here, or of the only key below. The rest of that key is passed to `push`.
     fn end(&self, mut push: impl FnMut(u8)) -> Option<Value> {
         let below = if self.branch.is_none() { self.node.first_child() } else { None };
         let Some(mut last) = below else { return self.node.value() };
@@ -220,7 +223,7 @@ impl<N: Node> Node for Cut<N> {
     fn first_child(&self) -> Option<Self> {
         let levels = self.branch?;
         let node = self.node.first_child()?;
-        // On the way to a branch, it is not looked for again at each level.
+        // Above a branch that is known, no further search is needed.
         Some(match levels.checked_sub(1) {
             Some(left) => Self { node, branch: Some(left) },
             None => Self::new(node),
@@ -293,8 +296,8 @@ mod tests {
         }
     }
 
-    /// A random key: a few bytes of few values, so that keys are prefixes of each other, or empty; such bytes behind a
-    /// long prefix; or any bytes.
+    /// A random key: either a few bytes of few values, so that keys are prefixes of each other or empty; or such bytes
+    /// after a long prefix; or any bytes.
     fn key(random: impl Fn(u64) -> u64) -> Vec<u8> {
         let few = (2..2 + random(1) % 6).map(|i| [0, 1, b'a', b'b', 0xFE, 0xFF][(random(i) % 6) as usize]).collect();
         match random(0) % 8 {

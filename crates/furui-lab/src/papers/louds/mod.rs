@@ -62,7 +62,7 @@ pub(super) const EXPERIMENTS: &[Experiment] = &[
         name: "patricia",
         title: "Beyond the paper: the compact trie against plain LOUDS",
         claim: "A LOUDS trie has a node for every byte that its keys do not share. The paper does not mention path \
-                compression, which joins nodes with a single child, as the trie of this project does.",
+                compression, which joins nodes with a single child; the trie of this project compresses paths.",
         run: patricia::run,
     },
     Experiment {

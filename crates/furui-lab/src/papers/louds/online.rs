@@ -11,10 +11,11 @@ type Filter = <Hash as PathHash>::Filter;
 
 /// The paper's dictionary: a buffer, and frozen tries with their filters, all of which are merged when there are too many.
 ///
-/// Every trie and filter is built in each of three ways, whose times are kept apart; look-ups use the same tries whatever the way.
+/// Every trie and filter is built in each of three ways, whose times are kept apart. Look-ups do not depend on the way,
+/// because all ways build the same tries and filters.
 pub(super) struct Online {
     buffer: DynamicTrie,
-    /// The oldest first.
+    /// The frozen tries and their filters, the oldest first.
     frozen: Vec<(LoudsTrie, Filter)>,
     window: usize,
     most_tries: usize,
@@ -51,7 +52,7 @@ pub(super) struct Cost {
     /// The seconds of CPU for all look-ups, and for putting unknown words into the buffer.
     pub(super) query: f64,
     building: Building,
-    /// The bytes of the largest buffer, divided by those of the tries at the end.
+    /// The bytes of the largest buffer, divided by the bytes of the tries at the end.
     pub(super) buffer_share: f64,
     /// The number of distinct words of the stream.
     pub(super) distinct: u32,
@@ -98,8 +99,8 @@ impl Online {
         self.building_ns += thread_ns() - start;
     }
 
-    /// Looks up each word of a stream of indices, puts the unknown ones, and measures that. The dictionary has at most `most_tries`
-    /// tries, and freezes its buffer at `window` words.
+    /// Looks up each word of a stream of indices, inserts the unknown words, and measures the cost. The dictionary has
+    /// at most `most_tries` tries, and freezes its buffer at `window` words.
     pub(super) fn measure(words: &[(Vec<u8>, f64)], stream: &[u32], window: usize, most_tries: usize) -> Cost {
         let mut dictionary = Self::new(window, most_tries);
         let (all, distinct) = seconds(|| {
@@ -124,7 +125,8 @@ impl Online {
 }
 
 impl Building {
-    /// Builds a trie and its filter in each way. Which comes first alternates, because what comes second finds its input in the caches.
+    /// Builds a trie and its filter in each way. The order of the ways alternates, because a later way finds its input
+    /// in the caches.
     fn build(&mut self, root: impl Node + Clone, keys: usize) -> (LoudsTrie, Filter) {
         self.builds += 1;
         let early = self.builds.is_multiple_of(2).then(|| self.at_once(root.clone(), keys));
@@ -154,7 +156,7 @@ fn timed<R>(spent: &mut f64, work: impl FnOnce() -> R) -> R {
 }
 
 impl Way {
-    /// The ways of filling a filter after its trie.
+    /// The ways that fill a filter after its trie is built.
     pub(super) const RIVALS: [Self; 2] = [Self::SecondWalk, Self::ByKey];
 
     pub(super) fn name(self) -> &'static str {

@@ -4,8 +4,7 @@ use std::collections::VecDeque;
 
 use furui::dict::Node;
 
-/// Two nodes at the same position in two tries, first that of the newer trie. Further fields are those of the node with
-/// the smaller byte.
+/// The nodes at one position in two tries: first that of the newer trie, then that of the older one.
 pub(super) type Pair<N> = (Option<N>, Option<N>);
 
 /// The walk of the paper's appendix A.1.

@@ -12,7 +12,7 @@ const BITS: usize = 10;
 /// The state of a hash after the bytes of a path.
 pub(super) trait PathHash: Copy {
     type Filter: PartialEq;
-    /// Creates an empty filter for so many keys.
+    /// Creates an empty filter for this many keys.
     fn filter(keys: usize) -> Self::Filter;
     fn start() -> Self;
     fn push(self, byte: u8) -> Self;
@@ -35,7 +35,7 @@ impl<const K: usize> PathHash for PolynomialHashes<K> {
     type Filter = Bits;
 
     fn filter(keys: usize) -> Bits {
-        // The factor is odd; otherwise the upper bits of a hash would have no influence.
+        // The length is odd. If it were a power of two, the upper bits of a hash would have no influence.
         let len = (keys * BITS) | 1;
         Bits { words: vec![0; len.div_ceil(64)], len: len as u64 }
     }
@@ -117,7 +117,7 @@ pub(super) fn build_concurrently<H: PathHash>(root: impl Node, keys: usize) -> (
     (trie, filter)
 }
 
-/// Builds the filter of a finished trie by a second walk like the one that built it. The paper compares with this.
+/// Builds the filter of a finished trie by a second walk, which carries the hashes, like the walk that built the trie.
 pub(super) fn scan<H: PathHash>(trie: &LoudsTrie) -> H::Filter {
     let mut filter = H::filter(trie.keys() as usize);
     breadth_first(trie.root(), |parent: Option<&H>, node| {
@@ -131,8 +131,8 @@ pub(super) fn scan<H: PathHash>(trie: &LoudsTrie) -> H::Filter {
     filter
 }
 
-/// Builds the filter of a finished trie by reading each key out of the trie and hashing it from its first byte: the way
-/// if no hash is computed along the walk.
+/// Builds the filter of a finished trie by reading each key out of the trie and hashing it from its first byte, as the
+/// paper does. This is the only way if no hash is computed along the walk.
 pub(super) fn scan_keys<H: PathHash>(trie: &LoudsTrie) -> H::Filter {
     let mut filter = H::filter(trie.keys() as usize);
     let mut key = Vec::new();

@@ -36,8 +36,8 @@ pub(super) fn run(context: &Context) -> Result<Finding> {
     let data = format!("{} Every tenth of them is left out, for misses.", data.join(" "));
     let (plots, verdict) = (vec![plot(&table)], verdict(&table));
     let notes = vec![
-        "Both are built from sorted keys and hold a 32-bit number for each. Plain LOUDS takes four bytes for it; the \
-         compact trie takes as many bits as the largest number needs."
+        "Both tries are built from sorted keys and hold a 32-bit number for each key. Plain LOUDS takes four bytes for \
+         it; the compact trie takes as many bits as the largest number needs."
             .into(),
         "All tries look up equal keys in a round, one at a time in random order; `get_all` keeps several look-ups of \
             a batch in flight."

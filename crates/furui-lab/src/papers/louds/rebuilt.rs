@@ -1,4 +1,4 @@
-//! The way for users of an immutable trie: build it anew at every window.
+//! What users of an immutable trie have to do: they build it anew at every window.
 
 use std::collections::HashMap;
 

@@ -24,13 +24,13 @@ const PAPER: [u64; 2] = [11, 35];
 
 /// The lines of code of the two ways to walk two tries as one.
 struct Lines {
-    /// The walk over virtual nodes, which is that over one trie.
+    /// The lines of the walk over virtual nodes, which is also the walk over one trie.
     walk: u64,
     /// The lines of the virtual node: of the type and its methods.
     merged: u64,
-    /// The walk over pairs of nodes.
+    /// The lines of the walk over pairs of nodes.
     pairs: u64,
-    /// The cases that a visit of a pair has to tell apart.
+    /// The lines for the cases that a visit of a pair has to tell apart.
     visit: u64,
 }
 
@@ -70,7 +70,7 @@ impl Lines {
     }
 }
 
-/// The number of lines of code: comments, attributes and blank lines are none.
+/// The number of lines of code, without comments, attributes and blank lines.
 fn code<'a>(lines: impl Iterator<Item = &'a str>) -> u64 {
     lines.map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("//") && !line.starts_with("#[")).count()
         as u64
@@ -82,7 +82,7 @@ fn body_lines(source: &str, function: &str) -> u64 {
     code(from.skip_while(|line| !line.ends_with('{')).skip(1).take_while(|line| *line != "}"))
 }
 
-/// The nodes in the order of the walk: the number of the parent, the byte, and the value of each. They determine the
+/// The nodes in the order of the walk, each with the number of its parent, its byte and its value. They determine the
 /// trie.
 type Nodes = Vec<(u32, u8, Option<Value>)>;
 
@@ -197,10 +197,11 @@ fn verdict(lines: &Lines, walks: &Table, flags: &Table) -> Verdict {
     let walk = Verdict::near("lines", paper, ours, 0.1, 0.5).grade;
     let fewer = lines.with() < lines.without();
     let text = format!(
-        "The walk has {} lines with virtual nodes, {} without them (the paper: {} and {} statements). With the lines of the virtual \
-         node itself, and of the cases that a visit tells apart without it, {} against {}: for one walk over two tries, virtual nodes \
-         are {} code. The walk with virtual nodes takes {} (phrases) and {} (paths) of the time of the walk without them. The paper's \
-         flags would lose {} % of the phrases and {} % of the paths.",
+        "The walk has {} lines with virtual nodes, {} without them (the paper: {} and {} statements). With the lines \
+         of the virtual node itself, and those for the cases that a visit has to tell apart without it, {} against {}: \
+         for one walk over two tries, virtual nodes are {} code. The walk with virtual nodes takes {} (phrases) and {} \
+         (paths) of the time of the walk without them. The paper's flags would lose {} % of the phrases and {} % of \
+         the paths.",
         lines.walk,
         lines.pairs,
         PAPER[0],

@@ -1,4 +1,4 @@
-//! Words and the number of occurrences of each: those of real files, or made up.
+//! Words of real files, or made-up words, and the number of occurrences of each.
 
 use std::collections::HashMap;
 

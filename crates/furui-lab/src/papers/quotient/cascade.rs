@@ -36,13 +36,13 @@ const WRITTEN: &str = "written a key inserted";
 const LOOKUP: &str = "lookup ns";
 const LOOKUP_READ: &str = "read a lookup";
 const STORED: &str = "stored a key";
-/// What is measured of a filter: CPU time in nanoseconds, the others in bytes.
+/// The costs of a filter that are measured: CPU times in nanoseconds, the others in bytes.
 const COSTS: [&str; 6] = [INSERT, INSERT_READ, WRITTEN, LOOKUP, LOOKUP_READ, STORED];
 
 /// The work that is measured with every amount of memory.
 struct Workload {
     keys: u64,
-    /// The number of keys whose insertion into the Bloom filters on storage is measured. They are the last keys.
+    /// The number of keys whose insertion into the Bloom filters on storage is measured: the last ones of all keys.
     sample: u64,
     lookups: u64,
     seed: u64,
@@ -58,8 +58,8 @@ impl Workload {
         self.key(if i.is_multiple_of(2) { mix(i) % self.keys } else { 1 << 40 | i })
     }
 
-    /// Looks all queries up in batches. Returns the nanoseconds of CPU and the bytes read of a lookup, and the
-    /// false-positive rate.
+    /// Looks all queries up in batches. Returns the nanoseconds of CPU and the bytes that are read for a lookup, and
+    /// the false-positive rate.
     fn look_up(
         &self,
         mut batch: impl FnMut(std::ops::Range<u64>) -> Result<Vec<bool>>,
@@ -148,7 +148,7 @@ impl Workload {
         Ok(costs.try_into().ok().expect("two costs"))
     }
 
-    /// A Bloom filter to which keys come in batches of this number, with a cache of so many bytes.
+    /// A Bloom filter that takes keys in batches of `batch` keys, with a cache of `cache` bytes.
     fn bloom(&self, directory: &Path, shape: Shape, filled: &[u8], batch: u64, cache: u64) -> Result<Cost> {
         let path = directory.join("bloom");
         let mut bloom = StorageBloom::create(&path, shape, filled, cache)?;
@@ -235,15 +235,15 @@ pub(super) fn run(context: &Context) -> Result<Finding> {
          pages of 4 KiB."
             .into(),
         format!(
-            "All take keys in batches of {BATCH} for insertions and lookups. A Bloom filter sorts the batch by page, so \
-             that it reads and writes a page once a batch at most, and keeps pages in a cache of the given memory (clock \
-             replacement), which is full at the beginning; if it holds all pages, nothing is sorted, and nothing is read \
-             or written until the end. The memory for the batch comes on top, for all filters."
+            "All filters take keys in batches of {BATCH} for insertions and lookups. A Bloom filter sorts the batch by \
+             page, so that it reads and writes a page once a batch at most, and keeps pages in a cache of the given \
+             memory (clock replacement), which is full at the beginning; if it holds all pages, nothing is sorted, and \
+             nothing is read or written until the end. The memory for the batch comes on top, for all filters."
         ),
         format!(
             "\"Keys wait in memory\": the memory is not for pages but for keys, {WAITING_BYTES} bytes each, which are \
-             inserted when it is full. Lookups of keys that still wait are not part of the measurement. It is not there \
-             where all pages fit into memory."
+             inserted when it is full. Lookups of keys that still wait are not part of the measurement. This way is \
+             left out where all pages fit into memory."
         ),
         "\"Compacted\": all levels are merged into one at the end, which is part of the costs of insertions.".into(),
     ];
@@ -270,7 +270,7 @@ fn verdict(table: &Table, memories: &[u64]) -> Verdict {
                 continue;
             }
             let times = COSTS.map(|column| of(bloom, column)[0].1 / of(CASCADE, column)[0].1);
-            // The least memory is that in which a Bloom filter is on storage most of all.
+            // The verdict is about the least memory, where the largest part of a Bloom filter is only on storage.
             if i == 0 {
                 wins.iter_mut().zip(times).for_each(|(wins, times)| *wins &= times > 1.0);
             }

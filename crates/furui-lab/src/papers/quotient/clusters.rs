@@ -7,12 +7,13 @@ use crate::keys::mix;
 use crate::papers::{Axis, Context, Finding, Mark, Plot, Result, Series, Verdict, brief};
 use crate::table::{Cell, Table};
 
-/// The remainder bits: so many that two keys hardly ever share a fingerprint.
+/// The number of remainder bits. With so many, two keys hardly ever share a fingerprint.
 const REMAINDER_BITS: u32 = 32;
 /// The loads that are measured, in twentieths of the slots.
 const LOADS: std::ops::RangeInclusive<u64> = 1..=19;
-/// The load at which lengths are listed one by one, in twentieths, and the largest length listed.
+/// The load at which lengths are listed one by one, in twentieths.
 const SHOWN: u64 = 15;
+/// The largest length that is listed.
 const LONGEST: usize = 40;
 
 /// The number of runs, or clusters, of each length.
@@ -65,14 +66,15 @@ fn ln_factorial(n: usize) -> f64 {
     (2..=n).map(|i| (i as f64).ln()).sum()
 }
 
-/// The share of runs of this length. The number of keys of a slot is Poisson-distributed, and a run has at least one.
+/// The share of runs of this length. The number of keys of a slot is Poisson-distributed, and a run has at least one
+/// key.
 fn run_share(load: f64, length: usize) -> f64 {
     (length as f64 * load.ln() - load - ln_factorial(length)).exp() / (1.0 - (-load).exp())
 }
 
 /// The share of clusters of this length. A cluster is the busy period of a queue that serves the keys of one slot at a
-/// time. With B the generating function of the Borel distribution, that of clusters is (1 - e^(-load B)) / (1 -
-/// e^(-load)); Lagrange's inversion gives its coefficients.
+/// time. If B is the generating function of the Borel distribution, the generating function of the lengths of clusters
+/// is (1 - e^(-load B)) / (1 - e^(-load)). Lagrange's inversion gives its coefficients.
 fn cluster_share(load: f64, length: usize) -> f64 {
     let (t, before) = (length as f64, length as f64 - 1.0);
     let power = if length == 1 { 0.0 } else { before * (load * before).ln() };

@@ -8,10 +8,10 @@ const TOMBSTONE: u8 = 8;
 
 /// A quotient filter of 2^q slots and remainders of 8 bits, which keeps a copy for each key.
 ///
-/// A tombstone is skipped by searches, and is used again by an insertion into its run at its place. Where nothing lies
-/// behind a tombstone in its cluster, the slot becomes empty. The entry says that `is_occupied` is reset when the last
-/// fingerprint of a run goes; its first slot is then marked as a continuation, so that the number of runs stays that of
-/// the occupied slots, which Fig. 6 counts.
+/// Searches skip a tombstone. An insertion into its run at its place overwrites it. A slot whose tombstone is the last
+/// one of its cluster becomes empty. The entry says that `is_occupied` is reset when the last fingerprint of a run is
+/// deleted. The first slot of that run is then marked as a continuation, so that the number of runs stays equal to the
+/// number of occupied slots, which Fig. 6 counts.
 pub(super) struct Literal {
     remainders: Vec<u8>,
     flags: Vec<u8>,
@@ -107,7 +107,7 @@ impl Literal {
             return true;
         }
         if self.flags[quotient] & (TOMBSTONE | SHIFTED | OCCUPIED) == TOMBSTONE {
-            // The first slot of a cluster whose first run was deleted.
+            // The slot is the first of a cluster whose first run was deleted.
             (self.remainders[quotient], self.flags[quotient]) = (remainder, OCCUPIED);
             return true;
         }
@@ -159,7 +159,8 @@ impl Literal {
         }
     }
 
-    /// Moves what lies from `slot` to the next empty slot by one, and writes into `slot`. `is_occupied` stays where it is.
+    /// Moves the contents of the slots from `slot` to the next empty slot on by one slot, and writes into `slot`. The
+    /// flags `is_occupied` are not moved.
     fn shift_in(&mut self, mut slot: usize, mut remainder: u8, mut flags: u8) {
         loop {
             let was_empty = self.is_empty(slot);

@@ -118,7 +118,7 @@ impl Times {
     }
 }
 
-/// Columns.
+/// The columns with the times of the operations.
 const OPERATIONS: [&str; 4] = ["insert ns", "hit ns", "miss ns", "delete ns"];
 
 pub(super) fn run(context: &Context) -> Result<Finding> {
@@ -179,13 +179,13 @@ pub(super) fn run(context: &Context) -> Result<Finding> {
         quotient.bits() as f64 / f64::from(8 << 20)
     );
     let mut notes = vec![
-        "Run by run search is not by walking the cluster, as the entry's Fig. 6 has it, but by counting flags of 64 slots at once \
-         (the rank-and-select quotient filter); 004-walk measures both."
+        "A run is not found by walking along the cluster, as in the entry's Fig. 6, but by counting the flags of 64 \
+         slots at once (the rank-and-select quotient filter); 004-walk measures both ways."
             .into(),
         "Nothing but this table is in the caches while it is measured, so \"one key at a time\" is one or two cache misses.".into(),
     ];
     if cfg!(not(feature = "rivals")) {
-        notes.push("Without the feature `rivals`: the crate qfilter is left out.".into());
+        notes.push("The crate qfilter needs the feature `rivals`, and is left out.".into());
     }
     Ok(Finding { data, tables: vec![table], plots, verdict, notes })
 }

@@ -20,7 +20,8 @@ pub(super) fn run(context: &Context) -> Result<Finding> {
     let mut table = Table::new(
         "resize",
         format!(
-            "ns of CPU a fingerprint to move those of a table of a load of {LOAD} into one of twice the slots, medians of {ROUNDS} rounds"
+            "ns of CPU a fingerprint to move a table of a load of {LOAD} into one of twice the slots, medians of \
+             {ROUNDS} rounds"
         ),
         ["log2 of slots"].into_iter().chain(WAYS),
     );
@@ -83,9 +84,8 @@ pub(super) fn run(context: &Context) -> Result<Finding> {
     );
     let data = "Uniform 64-bit hashes.".into();
     let notes = vec![
-        "Doubling takes a bit from each remainder and gives it to the quotient: the false-positive rate \
-                      still depends on the number of keys only, and every doubling makes the remainders one bit \
-                      shorter."
+        "Doubling moves a bit of each remainder to the quotient. The false-positive rate still depends \
+                      only on the number of keys, and every doubling makes the remainders one bit shorter."
             .into(),
     ];
     Ok(Finding { data, tables: vec![table], plots: vec![plot], verdict, notes })

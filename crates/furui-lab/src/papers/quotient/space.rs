@@ -6,7 +6,7 @@ use crate::papers::{Axis, Context, Finding, Grade, Mark, Plot, Result, Series, V
 use crate::table::{Cell, Table};
 
 const KEYS: u64 = 1_000_000;
-/// The rates are 2 to the power of minus these.
+/// The rates are 2^-e for these exponents e.
 const EXPONENTS: std::ops::RangeInclusive<i32> = 2..=24;
 
 const COLUMNS: [&str; 3] = ["quotient filter", "Bloom filter", "least possible"];

@@ -28,7 +28,7 @@ pub(super) struct Shape {
 }
 
 impl Shape {
-    /// The shape for so many keys at a rate, with the best number of probes.
+    /// The shape for this many keys at a rate, with the best number of probes.
     pub(super) fn new(keys: u64, rate: f64, layout: Layout) -> Self {
         let bits = keys as f64 * -rate.ln() / std::f64::consts::LN_2.powi(2);
         Self { pages: (bits / PAGE_BITS as f64).ceil() as u64, probes: (-rate.log2()).round() as u32, layout }
@@ -113,7 +113,7 @@ struct Frame {
 const NONE: u32 = u32::MAX;
 
 impl StorageBloom {
-    /// Creates a new file with the bytes of a filter, and a cache of so many bytes for its pages.
+    /// Creates a new file with the bytes of a filter, and a cache of `memory` bytes for its pages.
     pub(super) fn create(path: &Path, shape: Shape, bytes: &[u8], memory: u64) -> Result<Self> {
         let file = File::options().read(true).write(true).create_new(true).open(path)?;
         file.write_all_at(bytes, 0)?;
@@ -152,7 +152,7 @@ impl StorageBloom {
         for (at, i) in self.in_file_order(keys.iter().copied()) {
             let found = &mut found[i as usize];
             for (page, bit) in self.shape.bits_at(at) {
-                // A page is not read for a key of which a bit was missing.
+                // If a bit of the key was 0, no further page is read for it.
                 if !*found {
                     break;
                 }
@@ -163,9 +163,9 @@ impl StorageBloom {
         Ok(found)
     }
 
-    /// What has to be visited for a batch of keys, as [`Shape::bits_at`] takes it, and the key's index in the batch. It is
-    /// in the order of the pages, unless all pages are in memory. Every other batch goes backwards, so that it begins with
-    /// the pages that the last one left in memory.
+    /// The places that have to be visited for a batch of keys, as [`Shape::bits_at`] takes them, each with the index of
+    /// its key in the batch. They are in the order of the pages, unless all pages are in memory. Every other batch goes
+    /// backwards, so that it begins with the pages that the batch before left in memory.
     fn in_file_order(&mut self, keys: impl Iterator<Item = u64>) -> Vec<(u64, u32)> {
         let mut visits = Vec::with_capacity(keys.size_hint().0 * self.shape.visits());
         for (i, key) in (0..).zip(keys) {
@@ -226,7 +226,7 @@ mod tests {
     use super::*;
     use crate::store::WorkDirectory;
 
-    /// The cache has one page for many pages of the file, so that all accesses go through the file, each page once a batch.
+    /// The cache has room for one page, so that all accesses go to the file, at most once a batch for each page.
     #[test]
     fn what_is_put_in_is_found_whatever_the_memory() {
         for layout in [Layout::Spread, Layout::OnePage] {

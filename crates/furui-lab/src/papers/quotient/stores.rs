@@ -9,8 +9,8 @@ use crate::table::{Cell, Table};
 
 /// The number of keys that are inserted at once.
 const TRANSACTION: u64 = 100_000;
-/// The number of keys in a step of the mixed load, which looks up so many keys, half of them present, and then inserts
-/// as many new ones.
+/// The number of keys in a step of the mixed load. A step looks up this many keys, half of them present, and then
+/// inserts as many new keys.
 const MIXED: u64 = 10_000;
 /// The CPU time after which a phase ends, since its costs are known by then.
 const ENOUGH_NS: u64 = 6_000_000_000;
@@ -32,8 +32,8 @@ struct Phase {
 }
 
 impl Phase {
-    /// Calls `step` with 0, 1 and so on, until it returns that it is done, or enough time has passed. Each call returns
-    /// the number of its operations.
+    /// Calls `step` with 0, 1 and so on. Each call returns the number of its operations. Stops after a call without
+    /// operations, or when enough time has passed.
     fn run(mut step: impl FnMut(u64) -> Result<u64>) -> Result<Self> {
         let (start, moved) = (process_ns(), bytes_moved());
         let mut operations = 0;

@@ -13,7 +13,7 @@ use crate::table::{Cell, Table};
 
 const ROUNDS: usize = 5;
 const REMAINDER_BITS: u32 = 8;
-/// Percent of the slots.
+/// The loads that are measured, in percent of the slots.
 const LOADS: [u64; 6] = [50, 60, 70, 80, 90, 95];
 /// The share of the held keys that are deleted and replaced by new ones, in percent.
 const REPLACED: u64 = 50;
@@ -127,7 +127,7 @@ pub(super) fn tombstones(context: &Context) -> Result<Finding> {
         ] {
             let mut literal = Literal::new(slots as usize);
             (0..held).for_each(|i| assert!(literal.insert(hash(i))));
-            // Steps of a hundredth: their deletions are timed together, then their insertions.
+            // A step replaces a hundredth of the keys: its deletions are timed together, then its insertions.
             let step = (replaced / 100).max(1);
             let (mut deletions, mut insertions, mut refused) = (vec![], vec![], 0);
             for first in (0..replaced).step_by(step as usize) {

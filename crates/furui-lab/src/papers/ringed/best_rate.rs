@@ -98,11 +98,13 @@ fn best_ringed(mean: &Table, best: &Table, corpora: &[Corpus]) -> Verdict {
     Verdict::holds(
         holds,
         format!(
-            "In the paper's order ringed filters are best at k = {} by the number of documents, at {} over all of them (the paper: 7){real}; \
-             over all pairs of words, by formula, at {}, where 7 takes {} % more. In our order, where the smaller list is sent, they are \
-             best at {others}, where 11 is the end of the range. The paper's own equations say why 6: with gamma a whole number of bits, two lists of one length take 9 + 160 \
-             x 0.0133 = 11.1 bits an id at 6 and 11 + 160 x 0.0052 = 11.8 at 7 (eqs. 15 and 17), and lists of words drawn at random \
-             have one length on average. For 7 to win, the lists that are asked must hold 1.53 times the ids of those that are sent.",
+            "In the paper's order ringed filters are best at k = {}, depending on the number of documents, and at {} \
+             over all numbers (the paper: 7){real}. By formula, over all pairs of words, they are best at {}; there 7 \
+             takes {} % more. In our order, where the smaller list is sent, they are best at {others}, where 11 is the \
+             end of the range. The paper's own equations say why 6: with gamma a whole number of bits, two lists of \
+             one length take 9 + 160 x 0.0133 = 11.1 bits an id at 6 and 11 + 160 x 0.0052 = 11.8 at 7 (eqs. 15 and \
+             17), and lists of words drawn at random have one length on average. For 7 to win, the lists that are \
+             asked must hold 1.53 times the ids of those that are sent.",
             span(&each),
             brief(over_all),
             range(least, most),
@@ -127,9 +129,10 @@ fn best_fixed(mean: &Table, best: &Table, corpus: &Corpus) -> Verdict {
     Verdict::new(
         grade,
         format!(
-            "Fixed-size ones, made for 300 keys, are best at k = {} by the number of documents, and over all numbers at {} (the paper: \
-             5). With the bits that are best for each alpha they are best at {}, over all at {}; with 2164 bits at every alpha at {}, by \
-             formula; made for 300 keys, in our order, at {}, over all at {}.",
+            "Fixed-size filters made for 300 keys are best at k = {}, depending on the number of documents, and at {} \
+             over all numbers (the paper: 5). With the bits that are best for each alpha they are best at {}, and at \
+             {} over all numbers; with 2164 bits at every alpha, by formula, at {}; made for 300 keys, in our order, \
+             at {}, and at {} over all numbers.",
             span(&each),
             brief(over_all),
             span(&tuned),
@@ -208,16 +211,16 @@ pub(super) fn eq18(context: &Context) -> Result<Finding> {
             Verdict::holds(
                 apart < 1.02,
                 format!(
-                    "The whole k beside the alpha of eq. 18 takes at most {} % more than the best one, measured on lists with nothing in \
-                     common,",
+                    "The whole k nearest to the alpha of eq. 18 takes at most {} % more bits than the best k, measured \
+                     on lists with nothing in common,",
                     brief(100.0 * (apart - 1.0))
                 ),
             ),
             Verdict::holds(
                 common < 1.02,
                 format!(
-                    "and {} % on lists with common ids, whose number must be known for that; taken for 0 (eq. 19), as a node must, it is \
-                     up to {} %.",
+                    "and {} % on lists with common ids, if their number is known; if it is taken for 0 (eq. 19), as a \
+                     node must do, up to {} %.",
                     brief(100.0 * (common - 1.0)),
                     brief(100.0 * (unknown - 1.0))
                 ),

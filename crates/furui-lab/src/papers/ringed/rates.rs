@@ -23,7 +23,7 @@ pub(super) fn fig4(context: &Context) -> Result<Finding> {
         points.iter().map(|(_, value)| value).sum::<f64>() / points.len() as f64
     };
     let ratio = |delta: u64| mean(delta, "of the Bloom filter's of the same bits");
-    // A hundredth is what so few filters leave to luck.
+    // The means of so few filters vary by about 1 % by chance.
     let falls = DELTAS.windows(2).all(|pair| ratio(pair[1]) < 1.01 * ratio(pair[0]));
     let ratios = DELTAS.map(|delta| format!("{} (delta {delta})", brief(ratio(delta)))).join(", ");
     let off = |delta: u64| mean(delta, "eq. 13 / measured");
@@ -73,16 +73,16 @@ pub(super) fn fig4(context: &Context) -> Result<Finding> {
         plots: vec![plot],
         verdict,
         notes: vec![
-            "Measured: the mean over many filters of what their bits say.".to_owned(),
-            "\"Refined\" does without what eq. 13 assumes, and is nearer wherever delta is less than the number of keys; see \
-             `ringed_rate_refined`."
+            "\"Measured\": the mean rate of many filters, computed from the bits that are set.".to_owned(),
+            "\"Refined\" is a formula without the assumptions of eq. 13; it is nearer to the measured rate wherever \
+             delta is less than the number of keys; see `ringed_rate_refined`."
                 .to_owned(),
             "A delta of 1000 is enough: 100,000 gains only a hundredth, and its window does not fit into the \
                 processor's nearest cache."
                 .to_owned(),
-            "In the table of eq. 5 alpha is the rate measured at n = 1, twice 2^-10: a filter of one element and 15 bits is far from \
-             the many bits that eq. 1 assumes. The n filters share their functions, so they are not independent, as the formula has \
-             it, and err less often."
+            "In the table of eq. 5 alpha is the rate measured at n = 1, which is twice 2^-10: a filter of one element \
+             and 15 bits is far from the many bits that eq. 1 assumes. The n filters share their functions, so they \
+             are not independent, as the formula assumes, and err less often."
                 .to_owned(),
         ],
     })
@@ -124,8 +124,8 @@ pub(super) fn fig5(context: &Context) -> Result<Finding> {
         Verdict::new(
             grade,
             format!(
-                "The ringed filter's over that of the variable-size one, with as many bits (eq. 7), by eq. 13: {ringed:.7} here, \
-                 1.0000004 in the paper; on real filters of 100 to 1000 keys {}.",
+                "The mean rate of the ringed filter over that of the variable-size one of as many bits (eq. 7), by eq. \
+                 13: {ringed:.7} here, 1.0000004 in the paper; on real filters of 100 to 1000 keys {}.",
                 brief(real)
             ),
         ),
@@ -175,9 +175,10 @@ pub(super) fn fig6(context: &Context) -> Result<Finding> {
         Verdict::new(near, format!("The ringed one takes {} times as long.", between(ringed))),
     ])
     .and(format!(
-        "This is a matter of the functions, which the paper does not name. With ours, which are multiplications of one hash that \
-         an id is already, nothing needs to be computed before: a variable-size filter is looked up as a fixed-size one, and the \
-         ringed one takes {} times as long as either, so there the paper's reason for the ringed filter is gone.",
+        "This is a matter of the functions, which the paper does not name. Ours multiply one hash, and an id is a hash \
+         already, so nothing needs to be computed before: a variable-size filter is looked up like a fixed-size one, \
+         and the ringed one takes {} times as long as either, so there the paper's reason for the ringed filter is \
+         gone.",
         between(ratios("ours", "ringed"))
     ));
     let node = search::keys_kept(context.quick)?;
@@ -188,13 +189,13 @@ pub(super) fn fig6(context: &Context) -> Result<Finding> {
         plots: vec![plot],
         verdict,
         notes: vec![
-            "Processor time of one thread, medians of 5 rounds in turn. All filters of a row have the same k, and hash the same keys. \
-             What can be computed before the filter comes is: of a fixed-size filter the positions, of a ringed one h0 and the \
-             offsets; of a variable-size one nothing."
+            "Processor time of one thread, medians of 5 rounds in turn. All filters of a row have the same k, and hash \
+             the same keys. Before the filter comes, this can be computed and is: for a fixed-size filter the \
+             positions, for a ringed one h0 and the offsets; for a variable-size one nothing."
                 .to_owned(),
             format!(
                 "The second table is what a node does. Keys computed once serve filters of every rate, so a rate for each pair of \
-                 lists (eq. 18) costs {kept} times what it does where keys serve one rate and are computed anew for another."
+                 lists (eq. 18) costs {kept} times as much as with keys that are computed anew for each rate."
             ),
         ],
     })

@@ -22,7 +22,7 @@ pub(super) fn table1(context: &Context) -> Result<Finding> {
     Ok(Finding {
         data,
         verdict: verdict.and(format!(
-            "The synthetic documents are made so: {} words a document and {} documents a word.",
+            "The synthetic documents are made to have such figures: {} words a document and {} documents a word.",
             brief(of(&corpora[0], each)),
             brief(of(&corpora[0], lists))
         )),
@@ -105,7 +105,8 @@ pub(super) fn cuts(context: &Context) -> Result<Finding> {
         }
         plot
     };
-    // Of the synthetic documents the first rows are: the tuned filters, the paper's, the tuned with an exact gamma.
+    // For the synthetic documents, the first rows are: the tuned filters, the paper's, the tuned ones with an exact
+    // gamma.
     let at = |documents: Cell, way: usize, column: &str| {
         let [ringed, fixed] = ways[way];
         let corpus = ("corpus", corpora[0].name.as_str().into());
@@ -123,8 +124,8 @@ pub(super) fn cuts(context: &Context) -> Result<Finding> {
     let (our_mean, our_max) = (ours(of_rounds), ours(max_of_rounds));
     let verdict = Verdict::all([
         Verdict::near(
-            "The cut of the mean, in %, over all numbers of documents and all rounds, of fixed filters of 2164 bits, in the paper's \
-             order",
+            "The cut of the mean, in %, over all numbers of documents and all rounds, against fixed filters of 2164 \
+             bits, in the paper's order",
             39.0,
             over_sizes(1, of_rounds),
             0.05,
@@ -134,16 +135,18 @@ pub(super) fn cuts(context: &Context) -> Result<Finding> {
         Verdict::holds(
             our_mean >= 39.0,
             format!(
-                "In our order, where the smaller list is sent, it is {} % of the mean and {} % of the maximum, at all documents.",
+                "In our order, where the smaller list is sent, the cut is {} % of the mean and {} % of the maximum, at \
+                 all documents.",
                 brief(our_mean),
                 brief(our_max)
             ),
         ),
     ])
     .and(format!(
-        "By formula, over all pairs of words, the cut of the mean is {} % over all numbers of documents, and {} % at all of them; of \
-         fixed filters whose bits are the best for 2^-5, {} % and {} %. A round of queries is a matter of luck, for a few pairs of \
-         long lists decide it: at all documents from {} to {} % for the mean, and from {} to {} % for the maximum.",
+        "By formula, over all pairs of words, the cut of the mean is {} % over all numbers of documents, and {} % at \
+         all documents; against fixed filters whose bits are the best for 2^-5, {} % and {} %. The cut of a single \
+         round depends on chance, because a few pairs of long lists determine it: at all documents it is from {} to {} \
+         % for the mean, and from {} to {} % for the maximum.",
         brief(over_sizes(1, mean)),
         brief(at_all(1, mean)),
         brief(over_sizes(0, mean)),
