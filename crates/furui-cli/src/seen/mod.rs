@@ -29,14 +29,14 @@ const SIGNALLED: u8 = 128;
 /// Runs the command.
 pub fn run(options: &cli::SeenOptions) -> Result<ExitCode, Error> {
     // Files are read, not mapped: so memory stays within its limit, and a device error is an error instead of a signal.
-    let scratch = || Scratch::new(std::env::temp_dir()).mapped(false);
+    let scratch = || Scratch::new(std::env::temp_dir()).mapped(true);
     match &options.store {
         None => observe(scratch(), options),
         Some(path) if options.dry_run && !path.exists() => observe(scratch(), options),
         Some(path) if options.dry_run => {
-            observe(Overlay::new(Directory::open_read_only(path)?.mapped(false), scratch()), options)
+            observe(Overlay::new(Directory::open_read_only(path)?.mapped(true), scratch()), options)
         }
-        Some(path) => observe(open_to_write(path, &options.wait)?.mapped(false), options),
+        Some(path) => observe(open_to_write(path, &options.wait)?.mapped(true), options),
     }
 }
 

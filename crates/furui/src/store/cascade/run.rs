@@ -11,9 +11,9 @@ use crate::format::{Align, Envelope, Kind, Problem, ReadAt, Seal, field};
 use crate::hash::HashSpec;
 use crate::store::Fingerprints;
 
-/// The number of look-ups that a sorted batch over a mapped file prefetches ahead. Each waits some 100 ns for memory,
-/// and a processor has about as many outstanding misses.
-const PREFETCH_LOOKUPS: usize = 16;
+/// The number of look-ups that go through a mapped file together: each step prefetches for all of them what the next step
+/// reads. A processor has about as many outstanding misses.
+const LOOKUPS: usize = 16;
 
 /// The maximum number of adjacent pages that a sorted batch reads at once from a file that is not mapped.
 const COALESCED: usize = 32;
@@ -200,20 +200,34 @@ impl<F: ReadAt> Run<F> {
     }
 
     fn contains_sorted_mapped(&self, pages: &[[u8; PAGE_BYTES]], hashes: &[u64], found: &mut [bool]) -> Result<()> {
-        let mut places = [0; PREFETCH_LOOKUPS];
-        for i in 0..hashes.len() + PREFETCH_LOOKUPS {
-            if let Some(done) = i.checked_sub(PREFETCH_LOOKUPS)
-                && !found[done]
-                && self.spans(hashes[done])
-            {
-                let index = places[done % PREFETCH_LOOKUPS];
-                let fingerprint = self.fingerprints.at(hashes[done]);
-                found[done] = self.mapped_page(index, &pages[index])?.contains(fingerprint);
+        let mut drift = 0;
+        let mut indices = [None; LOOKUPS];
+        let mut places = [None; LOOKUPS];
+        for (start, found) in (0..).step_by(LOOKUPS).zip(found.chunks_mut(LOOKUPS)) {
+            let (hashes, later) = hashes[start..].split_at(found.len());
+            for (i, &hash) in hashes.iter().enumerate() {
+                if let Some(&ahead) = later.get(i) {
+                    self.fences.prefetch(ahead, drift);
+                }
+                indices[i] = (!found[i] && self.spans(hash)).then(|| {
+                    let index = self.fences.page_of_next(hash, &mut drift);
+                    self.prefetch_unary(&pages[index]);
+                    index
+                });
             }
-            if i < hashes.len() && !found[i] && self.spans(hashes[i]) {
-                let index = self.fences.page_of(hashes[i]);
-                places[i % PREFETCH_LOOKUPS] = index;
-                self.prefetch(hashes[i], index, &pages[index]);
+            for (i, &hash) in hashes.iter().enumerate() {
+                places[i] = match indices[i] {
+                    Some(index) => {
+                        let page = self.mapped_page(index, &pages[index])?;
+                        page.seek(self.fingerprints.at(hash)).map(|place| (page, place))
+                    }
+                    None => None,
+                };
+            }
+            for (i, &hash) in hashes.iter().enumerate() {
+                if let Some((page, place)) = places[i] {
+                    found[i] = page.contains_at(place, self.fingerprints.at(hash));
+                }
             }
         }
         Ok(())
@@ -337,6 +351,14 @@ impl<F: ReadAt> Run<F> {
         let mapped = self.file.mapped()?;
         let start = usize::try_from(self.pages_start).ok()?;
         Some(mapped.get(start..start.checked_add(self.pages() * PAGE_BYTES)?)?.as_chunks().0)
+    }
+
+    /// Prefetches the header and the unary part of a page.
+    #[inline]
+    fn prefetch_unary(&self, page: &[u8; PAGE_BYTES]) {
+        for line in 0..=(self.unary_bytes as usize / 64).min(8) {
+            prefetch(&page[line * 64]);
+        }
     }
 
     /// Prefetches the cache lines that a look-up of `hash` will read: the header, the unary part up to the guessed
