@@ -8,6 +8,7 @@ use furui::{HashSpec, Hashes};
 use super::cascade;
 use super::file::{is_cascade, open};
 use super::seed::given;
+use crate::blocks::LargeBlocks;
 use crate::cli::TestOptions;
 use crate::complain;
 use crate::error::Error;
@@ -67,7 +68,7 @@ pub fn run(options: &TestOptions) -> Result<ExitCode, Error> {
             break;
         }
         if matches!(filter, Asked::Cascade(_)) {
-            blocks.enlarge();
+            blocks.enlarge(LargeBlocks::LEAST);
         }
     }
     if options.count {

@@ -5,8 +5,8 @@ use crate::error::Result;
 
 /// A batch of fewer hashes is sorted by comparison.
 const SMALL_BATCH: usize = 256;
-/// The maximum number of leading bits that number the buckets, so that their counts stay in the first-level cache.
-const MAX_BUCKET_BITS: u32 = 14;
+/// The maximum number of leading bits that number the buckets, so that their counts stay in the second-level cache.
+const MAX_BUCKET_BITS: u32 = 16;
 /// The maximum number of hashes of a bucket, where there are four on average. A fuller bucket means that the hashes are
 /// not uniform.
 const CROWDED: u32 = 32;

@@ -413,11 +413,13 @@ impl<S: Storage> Cascade<S> {
     /// Stores the hashes of `hashes` that are not in RAM in `absent`, sorted, with their indices; and those of them
     /// that are in no run either in `wanted`, ascending and distinct.
     fn seek_absent(&mut self) -> Result<()> {
-        let (absent, hashes) = (&mut self.absent, &self.hashes);
+        let absent = &mut self.absent;
         absent.clear();
-        reserve(absent, hashes.len())?;
-        self.table.absent(hashes, |i| absent.push((hashes[i], i as u32)));
+        reserve(absent, self.hashes.len())?;
+        absent.extend(self.hashes.iter().copied().zip(0..));
+        // In hash order, keys on the same page of the table's memory are asked for together.
         batch::sort_by_hash(absent, &mut self.scratch)?;
+        self.table.retain_absent(absent);
         self.wanted.clear();
         reserve(&mut self.wanted, absent.len())?;
         self.wanted.extend(absent.iter().map(|&(hash, _)| hash));
