@@ -74,8 +74,8 @@ impl LargeBlocks {
     const MOST_LINES: usize = 512 << 10;
     /// A set has at least this much memory in bytes for each line of a block beyond [`MAX_LINES`].
     const MEMORY_A_LINE: u64 = 512;
-    /// The bytes that a line takes: 80 in the lists of hashes and verdicts, and its share of the text.
-    const LINE: usize = 80 + Self::TEXT;
+    /// The bytes that a line takes: 70 in the lists of hashes and verdicts, and its share of the text.
+    const LINE: usize = 70 + Self::TEXT;
     /// The text of a block has this many bytes for each line, but at least [`LEAST_TEXT`](Self::LEAST_TEXT).
     const TEXT: usize = 32;
     const LEAST_TEXT: usize = 8 << 20;

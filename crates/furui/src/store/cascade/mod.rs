@@ -38,6 +38,10 @@ use journal_writer::JournalWriter;
 use memtable::MemTable;
 use room::{fill_to, reserve};
 
+/// The number of hashes of a sorted batch that are looked up and inserted together. What was read of the table for their
+/// look-up is still in the second-level cache when they are inserted.
+const PART: usize = 4096;
+
 /// An exact set of [`KeyHash`]es that may be far larger than memory.
 ///
 /// ```text
@@ -102,10 +106,12 @@ pub struct Cascade<S: Storage> {
     /// The hashes of the current batch, or of short fingerprints their [places](crate::store::Fingerprints), which are
     /// called hashes everywhere here.
     hashes: Vec<u64>,
-    /// The hashes of the batch that are not in RAM, with their indices, sorted.
-    absent: Vec<(u64, u32)>,
+    /// The hashes of the batch with their indices, sorted.
+    batch: Vec<(u64, u32)>,
     scratch: Vec<(u64, u32)>,
-    /// The hashes of the batch that no run searched so far has.
+    /// Those of a part of the batch that are not in RAM.
+    absent: Vec<(u64, u32)>,
+    /// The hashes of `absent`, without repeats, that no run has.
     wanted: Vec<u64>,
     found: Vec<bool>,
 }
@@ -196,8 +202,9 @@ impl<S: Storage> Cascade<S> {
             table: MemTable::new(),
             written: 0,
             hashes: vec![],
-            absent: vec![],
+            batch: vec![],
             scratch: vec![],
+            absent: vec![],
             wanted: vec![],
             found: vec![],
         };
@@ -296,15 +303,18 @@ impl<S: Storage> Cascade<S> {
         }
         // After an error below, the set must not be used: a caller could not know which keys were inserted.
         self.broken = true;
-        self.seek_absent()?;
-        // In hash order the table is written forward. Equal hashes are adjacent, the first one of the batch in front.
-        self.table.insert_all(&self.wanted, |_| {});
-        let mut wanted = self.wanted.iter().copied().peekable();
+        self.sort_batch()?;
         let before = new.len();
-        for &(hash, index) in &self.absent {
-            if wanted.peek() == Some(&hash) {
-                new.push(index);
-                wanted.next();
+        for start in (0..self.batch.len()).step_by(PART) {
+            self.seek_absent(start)?;
+            // In hash order the table is written forward. Equal hashes are adjacent, the first one of the batch in front.
+            self.table.insert_all(&self.wanted, |_| {});
+            let mut wanted = self.wanted.iter().copied().peekable();
+            for &(hash, index) in &self.absent {
+                if wanted.peek() == Some(&hash) {
+                    new.push(index);
+                    wanted.next();
+                }
             }
         }
         self.note(&new[before..]);
@@ -322,12 +332,15 @@ impl<S: Storage> Cascade<S> {
         out.clear();
         reserve(out, keys.len())?;
         out.resize(keys.len(), true);
-        self.seek_absent()?;
-        let mut wanted = self.wanted.iter().copied().peekable();
-        for &(hash, index) in &self.absent {
-            while wanted.next_if(|&absent| absent < hash).is_some() {}
-            if wanted.peek() == Some(&hash) {
-                out[index as usize] = false;
+        self.sort_batch()?;
+        for start in (0..self.batch.len()).step_by(PART) {
+            self.seek_absent(start)?;
+            let mut wanted = self.wanted.iter().copied().peekable();
+            for &(hash, index) in &self.absent {
+                while wanted.next_if(|&absent| absent < hash).is_some() {}
+                if wanted.peek() == Some(&hash) {
+                    out[index as usize] = false;
+                }
             }
         }
         Ok(())
@@ -410,15 +423,22 @@ impl<S: Storage> Cascade<S> {
         Ok(())
     }
 
-    /// Stores the hashes of `hashes` that are not in RAM in `absent`, sorted, with their indices; and those of them
-    /// that are in no run either in `wanted`, ascending and distinct.
-    fn seek_absent(&mut self) -> Result<()> {
+    /// Stores `hashes` in `batch`, sorted, with their indices.
+    fn sort_batch(&mut self) -> Result<()> {
+        self.batch.clear();
+        reserve(&mut self.batch, self.hashes.len())?;
+        self.batch.extend(self.hashes.iter().copied().zip(0..));
+        batch::sort_by_hash(&mut self.batch, &mut self.scratch)
+    }
+
+    /// Stores those hashes of the part of `batch` from `start` on that are not in RAM in `absent`, with their indices; and
+    /// those of them that are in no run either in `wanted`, ascending and distinct.
+    fn seek_absent(&mut self, start: usize) -> Result<()> {
+        let part = &self.batch[start..self.batch.len().min(start + PART)];
         let absent = &mut self.absent;
         absent.clear();
-        reserve(absent, self.hashes.len())?;
-        absent.extend(self.hashes.iter().copied().zip(0..));
-        // In hash order, keys on the same page of the table's memory are asked for together.
-        batch::sort_by_hash(absent, &mut self.scratch)?;
+        reserve(absent, part.len())?;
+        absent.extend_from_slice(part);
         self.table.retain_absent(absent);
         self.wanted.clear();
         reserve(&mut self.wanted, absent.len())?;

@@ -193,7 +193,7 @@ impl<'a> Page<'a> {
     }
 
     /// Where the keys with the quotient of a fingerprint begin; `None` if there are none. Reads the header and the unary
-    /// part, and prefetches the line of remainders that [`contains_at`](Self::contains_at) reads.
+    /// part, and prefetches the remainders that [`contains_at`](Self::contains_at) reads.
     #[inline]
     pub(super) fn seek(&self, fingerprint: u64) -> Option<KeyPlace> {
         let zeros = (fingerprint >> self.bits.get()).checked_sub(self.base)?;
@@ -203,7 +203,10 @@ impl<'a> Page<'a> {
         if index >= self.count || !self.is_key(position) {
             return None;
         }
-        prefetch_at(self.bytes, self.remainders + index * self.bits.get() as usize / 8);
+        // The remainders of the one or two keys that are compared may lie on two lines.
+        let remainder = self.remainders + index * self.bits.get() as usize / 8;
+        prefetch_at(self.bytes, remainder);
+        prefetch_at(self.bytes, remainder + 15);
         Some(KeyPlace { position, index })
     }
 

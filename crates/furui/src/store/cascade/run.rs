@@ -353,14 +353,6 @@ impl<F: ReadAt> Run<F> {
         Some(mapped.get(start..start.checked_add(self.pages() * PAGE_BYTES)?)?.as_chunks().0)
     }
 
-    /// Prefetches the header and the unary part of a page.
-    #[inline]
-    fn prefetch_unary(&self, page: &[u8; PAGE_BYTES]) {
-        for line in 0..=(self.unary_bytes as usize / 64).min(8) {
-            prefetch(&page[line * 64]);
-        }
-    }
-
     /// Prefetches the cache lines that a look-up of `hash` will read: the header, the unary part up to the guessed
     /// place of its quotient, and the remainder there. Together with one line on either side of the guess that suffices
     /// in nine cases of ten: among 800 uniform keys the guess is off by 14, which is a line of remainders.
@@ -376,6 +368,15 @@ impl<F: ReadAt> Run<F> {
         let remainder = (self.unary_bytes + behind * (PAGE_BYTES as f32 - self.unary_bytes)) as usize;
         for at in [remainder.saturating_sub(64), remainder, remainder + 64] {
             prefetch(&page[at.min(PAGE_BYTES - 1)]);
+        }
+    }
+
+    /// Prefetches the header and the whole unary part of an average page. In a large batch other look-ups read the rest of
+    /// it too, and a guess of the place costs more than it saves.
+    #[inline]
+    fn prefetch_unary(&self, page: &[u8; PAGE_BYTES]) {
+        for line in 0..=(self.unary_bytes as usize / 64).min(8) {
+            prefetch(&page[line * 64]);
         }
     }
 }
