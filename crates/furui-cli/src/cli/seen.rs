@@ -20,6 +20,9 @@ use crate::{number, size};
 /// a reader has read it from the pipe. After a crash or a power cut the next run prints again what was delivered in the last
 /// second (see --sync), or less; it never loses a line. A run that ends without an error, or by ^C, SIGTERM or SIGHUP, has recorded
 /// every line that it printed. If a kill cut off the last line of a file, the next run that appends to that file begins a new line.
+///
+/// The files of the set are mapped into memory: if another program truncates one while it is read, a signal ends the process. This
+/// command never truncates a file; it replaces it.
 #[derive(Args)]
 pub struct SeenOptions {
     #[command(flatten)]

@@ -88,9 +88,17 @@ mod tests {
         for first_hashes in [even, low, high, split, vec![5], vec![0], vec![u64::MAX]] {
             let fences = Fences::new(first_hashes.clone()).unwrap();
             let near = first_hashes.iter().flat_map(|&fence| [fence.saturating_sub(1), fence, fence.saturating_add(1)]);
-            for hash in near.chain([0, 1, 1 << 63, u64::MAX - 1, u64::MAX]) {
+            let mut hashes: Vec<u64> = near.chain([0, 1, 1 << 63, u64::MAX - 1, u64::MAX]).collect();
+            hashes.sort_unstable();
+            let mut drift = 0;
+            for hash in hashes {
                 let naive = first_hashes.iter().rposition(|&fence| fence <= hash).unwrap_or(0);
                 assert_eq!(fences.page_of(hash), naive, "{hash}");
+                assert_eq!(fences.page_of_next(hash, &mut drift), naive, "{hash} after the one before");
+                fences.prefetch(hash, drift);
+            }
+            for far in [isize::MIN, -5, 5, isize::MAX] {
+                assert_eq!(fences.page_of_next(1 << 40, &mut { far }), fences.page_of(1 << 40));
             }
         }
     }

@@ -2,8 +2,8 @@
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::bits::word::low_bits;
 use crate::bits::arch::prefetch_at;
+use crate::bits::word::low_bits;
 use crate::bits::{append_packed, pack, unary_numbers, unary_position};
 use crate::format::{Problem, field};
 use crate::store::Fingerprints;
