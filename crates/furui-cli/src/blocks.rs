@@ -11,8 +11,6 @@ use crate::split::{BOM, Split, Splitter};
 
 /// How many bytes are read at a time. A block of this size stays in the second-level cache from the read to the write.
 const BLOCK: usize = 512 << 10;
-/// The maximum size of a block after [`enlarge`](Blocks::enlarge). With a set on storage, the keys of a block share one pass over storage.
-const LARGE_BLOCK: usize = 8 << 20;
 /// The maximum number of lines in a block. It bounds the memory that is kept for each line, however short the lines are.
 const MAX_LINES: usize = 128 << 10;
 /// The maximum value of `--max-line`. Positions in a block are 32-bit numbers.
@@ -93,6 +91,43 @@ fn newlines(bytes: &[u8]) -> u64 {
     memchr::memchr_iter(b'\n', bytes).count() as u64
 }
 
+/// The maximum size of the blocks after [`Blocks::enlarge`]. With a set on storage, the keys of a block share one pass over
+/// storage: four times as many keys halve the cost of a look-up in a large run.
+#[derive(Clone, Copy)]
+pub struct LargeBlocks {
+    lines: usize,
+}
+
+impl LargeBlocks {
+    /// For a set with little memory.
+    pub const LEAST: Self = Self { lines: MAX_LINES };
+    /// The maximum number of lines, for a set with much memory.
+    const MOST_LINES: usize = 512 << 10;
+    /// A set has at least this much memory in bytes for each line of a block of more than [`MAX_LINES`]. So at most a third of
+    /// its memory is taken off.
+    const MEMORY_A_LINE: u64 = 256;
+    /// The bytes that a line takes: 70 in the lists of hashes and verdicts, and its share of the text.
+    const LINE: usize = 70 + Self::TEXT;
+    /// The text of a block has this many bytes for each line, but at least [`LEAST_TEXT`](Self::LEAST_TEXT).
+    const TEXT: usize = 32;
+    const LEAST_TEXT: usize = 8 << 20;
+
+    /// For a set with this much memory.
+    pub fn of(memory: u64) -> Self {
+        let lines = memory / Self::MEMORY_A_LINE;
+        Self { lines: lines.clamp(MAX_LINES as u64, Self::MOST_LINES as u64) as usize }
+    }
+
+    /// The memory that they take beyond that of blocks of [`MAX_LINES`] lines. It is taken off that of the set.
+    pub fn bytes(self) -> u64 {
+        ((self.lines - MAX_LINES) * Self::LINE) as u64
+    }
+
+    fn text(self) -> usize {
+        (self.lines * Self::TEXT).max(Self::LEAST_TEXT)
+    }
+}
+
 /// The result of waiting for a block.
 pub enum Next<'a> {
     Block(Block<'a>),
@@ -130,8 +165,8 @@ pub struct Blocks<'a> {
     input_lines: u64,
     /// How many bytes of the input were handed out.
     input_bytes: u64,
-    /// True after [`enlarge`](Self::enlarge): blocks are large, and a read waits a moment for more input.
-    large: bool,
+    /// The sizes of blocks after [`enlarge`](Self::enlarge): a read then waits a moment for more input.
+    large: Option<LargeBlocks>,
     /// True if a line that is too long is cut instead of being an error.
     cuts: bool,
     /// The error that comes after the lines in the buffer.
@@ -181,7 +216,7 @@ impl<'a> Blocks<'a> {
             input: String::new(),
             input_lines: 0,
             input_bytes: 0,
-            large: false,
+            large: None,
             cuts: false,
             failure: None,
             skip: None,
@@ -206,14 +241,14 @@ impl<'a> Blocks<'a> {
         Self { cuts: true, ..self }
     }
 
-    /// Makes later blocks as large as [`MAX_LINES`] lines of the length of those in the last block, if as much input has
-    /// arrived.
-    pub fn enlarge(&mut self) {
-        self.large = true;
+    /// Makes later blocks as large as the maximum of `large`, with lines of the length of those in the last block, if as much
+    /// input has arrived.
+    pub fn enlarge(&mut self, large: LargeBlocks) {
+        self.large = Some(large);
         if let Some(&last) = self.ends.last() {
-            let wanted = (last as usize / self.ends.len() + 1) * MAX_LINES;
-            if self.buffer.len() < wanted.min(LARGE_BLOCK) {
-                self.buffer.resize(wanted.min(LARGE_BLOCK), 0);
+            let wanted = ((last as usize / self.ends.len() + 1) * large.lines).min(large.text());
+            if self.buffer.len() < wanted {
+                self.buffer.resize(wanted, 0);
             }
         }
     }
@@ -241,7 +276,8 @@ impl<'a> Blocks<'a> {
         let first = self.lines_done;
         let is_first = self.input_lines == 0;
         let is_header = is_first && self.options.header;
-        self.lines_done = if is_header { first + 1 } else { (first + MAX_LINES).min(self.ends.len()) };
+        let most = if is_header { 1 } else { self.large.map_or(MAX_LINES, |large| large.lines) };
+        self.lines_done = (first + most).min(self.ends.len());
         let start = std::mem::replace(&mut self.done, self.ends[self.lines_done - 1] as usize + 1);
         let before = self.input_lines;
         self.input_lines += match self.options.split {
@@ -278,9 +314,10 @@ impl<'a> Blocks<'a> {
         if self.buffer.is_empty() {
             self.grow(BLOCK)?;
         }
-        if self.buffer.len() > LARGE_BLOCK && self.filled < LARGE_BLOCK {
+        let most = self.large.map_or(LargeBlocks::LEAST_TEXT, LargeBlocks::text);
+        if self.buffer.len() > most && self.filled < most {
             // The buffer was grown for a long line, which has been handed out.
-            self.buffer.truncate(LARGE_BLOCK);
+            self.buffer.truncate(most);
             self.buffer.shrink_to_fit();
         }
         loop {
@@ -310,7 +347,7 @@ impl<'a> Blocks<'a> {
                 }
             }
             let Some(input) = &mut self.current else { continue };
-            let state = input.fill(&mut self.buffer, &mut self.filled, self.interrupt, self.large, until)?;
+            let state = input.fill(&mut self.buffer, &mut self.filled, self.interrupt, self.large.is_some(), until)?;
             if state == Fill::Interrupted {
                 return Ok(state);
             }

@@ -5,6 +5,15 @@ use std::fs;
 /// The memory that is assumed where the system does not tell.
 const UNKNOWN_MACHINE: u64 = 4 << 30;
 
+/// A run of a set is mapped if it takes at most this part of the memory, 1 / 2. The newer runs together are smaller than a
+/// run, so the mapped ones fit into memory together.
+const MAPPED_SHARE: u64 = 2;
+
+/// The maximum size of a run that is mapped. Nothing is mapped under a limit of addresses, which maps count towards.
+pub fn mappable() -> u64 {
+    if addresses().is_some() { 0 } else { total() / MAPPED_SHARE }
+}
+
 /// The memory that this process can use, in bytes: the least of the machine's memory, the limit of the control group,
 /// and the limit of addresses (`ulimit -v`).
 pub fn total() -> u64 {

@@ -42,11 +42,17 @@ fn sets_larger_than_memory_give_the_same_lines() {
     let (first, second) = (lines(900_000, 5), lines(900_000, 6));
     let all = distinct(&[first.clone(), second.clone()].concat());
     let expected_first = distinct(&first);
-    for cache in ["recent", "lru", "none"] {
+    // With 256 MiB the lines are taken in larger batches.
+    let ways = ["--cache=recent --memory=1MiB", "--cache=lru --memory=1MiB", "--cache=none --memory=1MiB"];
+    for way in ways.into_iter().chain(["--memory=1MiB --no-mmap", "--memory=256MiB", "--memory=256MiB --no-mmap"]) {
         let _ = fs::remove_dir_all(&store);
-        let args = ["seen", "--memory", "1MiB", "--cache", cache, "--store", &store];
-        assert!(stdout(&args, &text(&first)) == text(&expected_first), "{cache}");
-        assert!(stdout(&args, &text(&second)) == text(&all[expected_first.len()..]), "{cache}");
+        let args: Vec<&str> = ["seen", "--store", &store].into_iter().chain(way.split(' ')).collect();
+        if way.contains("256MiB") {
+            stdout(&["seen", "--memory=1MiB", "--store", &store], &text(&first));
+        } else {
+            assert!(stdout(&args, &text(&first)) == text(&expected_first), "{way}");
+        }
+        assert!(stdout(&args, &text(&second)) == text(&all[expected_first.len()..]), "{way}");
     }
     // Without a store, keys that do not fit go to a temporary directory, which is removed at the end.
     let temporary = TempDir::new();
@@ -243,10 +249,12 @@ fn damage_is_an_error_that_names_the_file_and_changes_nothing() {
                 None => fs::remove_file(path).expect("removable"),
             }
             let before = files(&store);
-            let message = failure(&["seen", "--store", &store], &text(&all));
-            assert!(message.contains(path.as_str()), "{what}: {message}");
-            let message = failure(&["verify", &store], b"");
-            assert!(message.contains(path.as_str()), "{what}: {message}");
+            for args in
+                [&["seen", "--store", &store][..], &["seen", "--no-mmap", "--store", &store], &["verify", &store]]
+            {
+                let message = failure(args, &text(&all));
+                assert!(message.contains(path.as_str()), "{args:?}: {what}: {message}");
+            }
             assert!(files(&store) == before, "{what}: {path} was changed");
             fs::write(path, bytes).expect("writable");
         }

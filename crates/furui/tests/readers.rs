@@ -32,7 +32,8 @@ fn keys(range: std::ops::Range<u64>) -> Vec<KeyHash> {
 }
 
 fn cascade(storage: Directory) -> Cascade<Directory> {
-    Cascade::open(storage, CascadeOptions { memory: 0, hash: Some(HashSpec::default()), form: None, journal: false }).unwrap()
+    Cascade::open(storage, CascadeOptions { memory: 0, hash: Some(HashSpec::default()), form: None, journal: false })
+        .unwrap()
 }
 
 /// Opens the directory for reading again and again while `write` runs, and at least once afterwards.

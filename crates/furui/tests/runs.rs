@@ -205,6 +205,63 @@ fn damage_is_named_with_the_offset_of_its_page() {
 }
 
 #[test]
+fn mapped_and_read_runs_give_equal_answers_on_both_sides_of_every_page() {
+    let seed = HashSpec::random().seed;
+    println!("seed {seed}");
+    let mut state = seed;
+    let mut below = |n: usize| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize % n
+    };
+    // The keys of the second run are not uniform, so that pages are far from where they are guessed.
+    let crowded: Vec<u64> = uniform(20_000).into_iter().map(|key| if key % 3 == 0 { key >> 9 } else { key }).collect();
+    for keys in [uniform(20_000), crowded] {
+        let keys: Vec<u64> = keys.into_iter().collect::<BTreeSet<_>>().into_iter().collect();
+        let bytes = write(&keys, 5000, 20_000);
+        let [mapped, read] = [true, false].map(|mapped| open(&bytes, mapped).unwrap());
+        // Pages are full, so whichever keys begin one, they and their neighbours are among these.
+        let mut asked: Vec<u64> = keys.iter().flat_map(|&key| [key - 1, key, key + 1]).chain([0, u64::MAX]).collect();
+        asked.sort_unstable();
+        let expected: Vec<bool> = asked.iter().map(|key| keys.binary_search(key).is_ok()).collect();
+        let mut start = 0;
+        while start < asked.len() {
+            let most = if below(4) == 0 { 20_000 } else { 70 };
+            let end = asked.len().min(start + 1 + below(most));
+            let known: Vec<bool> = (start..end).map(|_| below(5) == 0).collect();
+            for run in [&mapped, &read] {
+                let mut found = known.clone();
+                run.contains_sorted(&asked[start..end], &mut found).unwrap();
+                for (i, found) in found.into_iter().enumerate() {
+                    assert_eq!(found, known[i] || expected[start + i], "{:#x}", asked[start + i]);
+                }
+            }
+            start = end;
+        }
+    }
+}
+
+#[test]
+fn a_batch_that_meets_a_damaged_page_is_an_error_mapped_or_read() {
+    let keys = uniform(20_000);
+    let bytes = write(&keys, 5000, 20_000);
+    let pages = open(&bytes, true).unwrap().pages();
+    let mut damaged = bytes.clone();
+    for page in (0..pages).step_by(3) {
+        // The header of the file fills the page before the first one.
+        let at = PAGE_BYTES * (1 + page);
+        damaged[at + 2000] ^= 8;
+        for run in [true, false].map(|mapped| open(&damaged, mapped).unwrap()) {
+            // A second look is an error too.
+            for _ in 0..2 {
+                let error = run.contains_sorted(&keys, &mut vec![false; keys.len()]).unwrap_err().to_string();
+                assert!(error.starts_with(&format!("run: at byte {at}: checksum mismatch")), "{error}");
+            }
+        }
+        damaged[at + 2000] = bytes[at + 2000];
+    }
+}
+
+#[test]
 fn a_run_of_another_hash_or_kind_does_not_open() {
     let bytes = write(&[1, 2, 3], 3, 3);
     let other = HashSpec { seed: 1, ..HashSpec::default() };

@@ -20,6 +20,9 @@ use crate::{number, size};
 /// a reader has read it from the pipe. After a crash or a power cut the next run prints again what was delivered in the last
 /// second (see --sync), or less; it never loses a line. A run that ends without an error, or by ^C, SIGTERM or SIGHUP, has recorded
 /// every line that it printed. If a kill cut off the last line of a file, the next run that appends to that file begins a new line.
+///
+/// The files of the set are mapped into memory: if another program truncates one while it is read, a signal ends the process. This
+/// command never truncates a file; it replaces it.
 #[derive(Args)]
 pub struct SeenOptions {
     #[command(flatten)]
@@ -34,9 +37,14 @@ pub struct SeenOptions {
     #[command(flatten)]
     pub wait: WaitOptions,
     /// Memory for the set, as in 64MiB; what does not fit goes to the store, or to temporary files in $TMPDIR
-    /// [default: a quarter of the machine's]
+    /// [default: a quarter of the machine's]. These files are mapped: their pages in the system's cache count as memory of the
+    /// process, too, but the system takes them back when it needs memory
     #[arg(long, value_name = "SIZE", value_parser = memory)]
     pub memory: Option<u64>,
+    /// Read the files of the set, do not map them: slower, but no page of them counts as memory of the process, and an error
+    /// of the device is an error instead of a signal. (Files larger than half of the machine's memory are always read)
+    #[arg(long)]
+    pub no_mmap: bool,
     /// Which of the latest lines are kept in a small table, which is searched before the exact set [default: recent]
     #[arg(long, value_enum)]
     pub cache: Option<CacheKind>,

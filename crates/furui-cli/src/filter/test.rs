@@ -8,6 +8,7 @@ use furui::{HashSpec, Hashes};
 use super::cascade;
 use super::file::{form_of, is_cascade, open};
 use super::seed::given;
+use crate::blocks::LargeBlocks;
 use crate::cli::TestOptions;
 use crate::complain;
 use crate::error::Error;
@@ -80,7 +81,7 @@ pub fn run(options: &TestOptions) -> Result<ExitCode, Error> {
             break;
         }
         if matches!(filter, Asked::Cascade(_)) {
-            blocks.enlarge();
+            blocks.enlarge(LargeBlocks::LEAST);
         }
         keys.failure()?;
     }

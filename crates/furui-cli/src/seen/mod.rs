@@ -12,7 +12,7 @@ use furui::seen::{Seen, SeenOptions, Verdict};
 use furui::store::{Directory, Manifest, Overlay, Scratch, Storage};
 use furui::{HashSpec, Hashes, KeyForm};
 
-use crate::blocks::Next;
+use crate::blocks::{LargeBlocks, Next};
 use crate::cli;
 use crate::error::Error;
 use crate::interrupt::Interrupt;
@@ -29,24 +29,26 @@ const SIGNALLED: u8 = 128;
 
 /// Runs the command.
 pub fn run(options: &cli::SeenOptions) -> Result<ExitCode, Error> {
-    // Files are read, not mapped: so memory stays within its limit, and a device error is an error instead of a signal.
-    let scratch = || Scratch::new(std::env::temp_dir()).mapped(false);
+    let mapped = if options.no_mmap { 0 } else { memory::mappable() };
+    let scratch = || Scratch::new(std::env::temp_dir()).mapped_up_to(mapped);
     match &options.store {
         None => observe(scratch(), options),
         Some(path) if options.dry_run && !path.exists() => observe(scratch(), options),
         Some(path) if options.dry_run => {
-            observe(Overlay::new(Directory::open_read_only(path)?.mapped(false), scratch()), options)
+            observe(Overlay::new(Directory::open_read_only(path)?.mapped_up_to(mapped), scratch()), options)
         }
-        Some(path) => observe(open_to_write(path, &options.wait)?.mapped(false), options),
+        Some(path) => observe(open_to_write(path, &options.wait)?.mapped_up_to(mapped), options),
     }
 }
 
 fn observe<S: Storage>(storage: S, options: &cli::SeenOptions) -> Result<ExitCode, Error> {
     let records = options.store.is_some() && !options.dry_run;
+    let memory = options.memory.unwrap_or_else(|| memory::total() / DEFAULT_MEMORY_SHARE);
+    let large = LargeBlocks::of(memory);
     let settings = SeenOptions {
         cache: tiers::cache(options)?,
         sizes: tiers::sizes(&options.tiers),
-        memory: options.memory.unwrap_or_else(|| memory::total() / DEFAULT_MEMORY_SHARE),
+        memory: memory - large.bytes(),
         hash: Some(hash(&storage, options)?),
         form: Some(key_form(&storage, options)?),
         journal: records,
@@ -130,7 +132,7 @@ fn observe<S: Storage>(storage: S, options: &cli::SeenOptions) -> Result<ExitCod
             break;
         }
         if !seen.set().runs().is_empty() {
-            blocks.enlarge();
+            blocks.enlarge(large);
         }
     }
     if records && !closed {

@@ -45,19 +45,19 @@ impl DiskFile {
     /// # Errors
     /// The operating system's.
     pub fn open(path: impl AsRef<Path>) -> io::Result<Self> {
-        Self::new(File::open(path)?, false)
+        Self::new(File::open(path)?, 0)
     }
 
     /// The bytes of a file outside a store, mapped if files can be mapped.
     pub(crate) fn bytes_of(path: &Path) -> io::Result<Bytes> {
-        let file = Self::new(File::open(path)?, true)?;
+        let file = Self::new(File::open(path)?, u64::MAX)?;
         file.bytes(0, file.length)
     }
 
-    /// Wraps an open file whose bytes nobody changes from now on.
-    pub(crate) fn new(file: File, mapped: bool) -> io::Result<Self> {
+    /// Wraps an open file whose bytes nobody changes from now on. It is mapped if it has at most `mapped` bytes.
+    pub(crate) fn new(file: File, mapped: u64) -> io::Result<Self> {
         let length = file.metadata()?.len();
-        let map = if mapped && CAN_MAP && length > 0 { Some(Arc::new(map(&file)?)) } else { None };
+        let map = if CAN_MAP && (1..=mapped).contains(&length) { Some(Arc::new(map(&file)?)) } else { None };
         Ok(Self { file, length, map })
     }
 }

@@ -44,7 +44,8 @@ const LOCK: &str = "LOCK";
 #[derive(Debug)]
 pub struct Directory {
     path: PathBuf,
-    mapped: bool,
+    /// Files of at most this many bytes are mapped.
+    mapped: u64,
     /// The open file `LOCK`, which holds the lock; `None` if the directory was opened for reading.
     lock: Option<File>,
     /// The manifest that was opened or published last. While it is open, no other file has its inode.
@@ -69,7 +70,7 @@ impl Directory {
         // The last writer may have been killed between a rename and its sync. Everything that this process reads and
         // acts on must survive a power cut.
         sync_directory(&path)?;
-        let directory = Self { path, mapped: true, lock: Some(lock), manifest: Mutex::default() };
+        let directory = Self { path, mapped: u64::MAX, lock: Some(lock), manifest: Mutex::default() };
         for name in directory.names()?.iter().filter(|name| name.ends_with(TEMPORARY)) {
             let path = directory.path.join(name);
             fs::remove_file(&path).map_err(error_at("cannot remove", &path))?;
@@ -89,14 +90,21 @@ impl Directory {
             return Err(error_of(&path, StoreProblem::NotADirectory));
         }
         refuse_foreign(&path)?;
-        Ok(Self { path, mapped: true, lock: None, manifest: Mutex::default() })
+        Ok(Self { path, mapped: u64::MAX, lock: None, manifest: Mutex::default() })
     }
 
     /// Chooses whether files that are opened later are mapped into memory, as they are by default; [`DiskFile`]
     /// describes the cost.
     #[must_use]
     pub fn mapped(self, mapped: bool) -> Self {
-        Self { mapped, ..self }
+        self.mapped_up_to(if mapped { u64::MAX } else { 0 })
+    }
+
+    /// Maps files of at most `bytes` bytes that are opened later. Longer ones are read, because a map of a file beyond
+    /// memory reads more around each page than is asked for.
+    #[must_use]
+    pub fn mapped_up_to(self, bytes: u64) -> Self {
+        Self { mapped: bytes, ..self }
     }
 
     /// The manifest of the store that the directory holds.

@@ -29,20 +29,28 @@ const MAX_NAME_TRIES: u32 = 16;
 #[derive(Debug)]
 pub struct Scratch {
     directory: PathBuf,
-    mapped: bool,
+    /// Files of at most this many bytes are mapped.
+    mapped: u64,
     files: Mutex<BTreeMap<String, Arc<DiskFile>>>,
 }
 
 impl Scratch {
     /// A storage in `directory`, which must exist. Files are mapped, unless [`mapped`](Self::mapped) says otherwise.
     pub fn new(directory: impl AsRef<Path>) -> Self {
-        Self { directory: directory.as_ref().to_path_buf(), mapped: true, files: Mutex::default() }
+        Self { directory: directory.as_ref().to_path_buf(), mapped: u64::MAX, files: Mutex::default() }
     }
 
     /// Chooses whether files are mapped into memory; [`DiskFile`] describes the cost.
     #[must_use]
     pub fn mapped(self, mapped: bool) -> Self {
-        Self { mapped, ..self }
+        self.mapped_up_to(if mapped { u64::MAX } else { 0 })
+    }
+
+    /// Maps files of at most `bytes` bytes that are opened later. Longer ones are read, because a map of a file beyond
+    /// memory reads more around each page than is asked for.
+    #[must_use]
+    pub fn mapped_up_to(self, bytes: u64) -> Self {
+        Self { mapped: bytes, ..self }
     }
 
     fn files(&self) -> MutexGuard<'_, BTreeMap<String, Arc<DiskFile>>> {

@@ -1,4 +1,4 @@
-use crate::bits::scale;
+use crate::bits::{prefetch, scale};
 
 /// The maximum number of pages that a search steps from its guess before it becomes a binary search. The rank of a hash
 /// among n uniform ones is off by at most √n / 2 (one sigma): 6 pages at 10⁸ keys, 19 at 10⁹.
@@ -30,8 +30,35 @@ impl Fences {
     /// The last page whose first hash is not greater than `hash`; page 0 if there is none.
     #[inline]
     pub(super) fn page_of(&self, hash: u64) -> usize {
+        self.page_from(scale(hash, self.len()), hash)
+    }
+
+    /// [`page_of`](Self::page_of) for the hashes of a sorted batch. `drift` is how far behind its guess the page of the
+    /// last hash was, at first 0. That of the next one is nearly as far behind.
+    #[inline]
+    pub(super) fn page_of_next(&self, hash: u64, drift: &mut isize) -> usize {
+        let guess = scale(hash, self.len());
+        let page = self.page_from(self.drifted(guess, *drift), hash);
+        *drift = page as isize - guess as isize;
+        page
+    }
+
+    /// Prefetches the fence at which [`page_of_next`](Self::page_of_next) will begin.
+    #[inline]
+    pub(super) fn prefetch(&self, hash: u64, drift: isize) {
+        if let Some(fence) = self.0.get(self.drifted(scale(hash, self.len()), drift)) {
+            prefetch(fence);
+        }
+    }
+
+    #[inline]
+    fn drifted(&self, guess: usize, drift: isize) -> usize {
+        guess.saturating_add_signed(drift).min(self.len().saturating_sub(1))
+    }
+
+    #[inline]
+    fn page_from(&self, guess: usize, hash: u64) -> usize {
         let fences = &self.0[..];
-        let guess = scale(hash, fences.len());
         if fences.get(guess).is_some_and(|&fence| fence <= hash) {
             let near = &fences[guess + 1..fences.len().min(guess + 1 + STEPS)];
             match near.iter().position(|&fence| fence > hash) {
@@ -61,9 +88,17 @@ mod tests {
         for first_hashes in [even, low, high, split, vec![5], vec![0], vec![u64::MAX]] {
             let fences = Fences::new(first_hashes.clone()).unwrap();
             let near = first_hashes.iter().flat_map(|&fence| [fence.saturating_sub(1), fence, fence.saturating_add(1)]);
-            for hash in near.chain([0, 1, 1 << 63, u64::MAX - 1, u64::MAX]) {
+            let mut hashes: Vec<u64> = near.chain([0, 1, 1 << 63, u64::MAX - 1, u64::MAX]).collect();
+            hashes.sort_unstable();
+            let mut drift = 0;
+            for hash in hashes {
                 let naive = first_hashes.iter().rposition(|&fence| fence <= hash).unwrap_or(0);
                 assert_eq!(fences.page_of(hash), naive, "{hash}");
+                assert_eq!(fences.page_of_next(hash, &mut drift), naive, "{hash} after the one before");
+                fences.prefetch(hash, drift);
+            }
+            for far in [isize::MIN, -5, 5, isize::MAX] {
+                assert_eq!(fences.page_of_next(1 << 40, &mut { far }), fences.page_of(1 << 40));
             }
         }
     }

@@ -38,6 +38,10 @@ use journal_writer::JournalWriter;
 use memtable::MemTable;
 use room::{fill_to, reserve};
 
+/// The number of hashes of a sorted batch that are looked up and inserted together. What was read of the table for their
+/// look-up is still in the second-level cache when they are inserted.
+const PART: usize = 4096;
+
 /// An exact set of [`KeyHash`]es that may be far larger than memory.
 ///
 /// ```text
@@ -102,10 +106,12 @@ pub struct Cascade<S: Storage> {
     /// The hashes of the current batch. In a set of short fingerprints, these are their
     /// [places](crate::store::Fingerprints); this module calls them hashes, too.
     hashes: Vec<u64>,
-    /// The hashes of the batch that are not in RAM, with their indices, sorted.
-    absent: Vec<(u64, u32)>,
+    /// The hashes of the batch with their indices, sorted.
+    batch: Vec<(u64, u32)>,
     scratch: Vec<(u64, u32)>,
-    /// The hashes of the batch that are not in RAM, and in no run that was searched so far.
+    /// Those of a part of the batch that are not in RAM.
+    absent: Vec<(u64, u32)>,
+    /// The hashes of `absent`, without repeats, that no run has.
     wanted: Vec<u64>,
     found: Vec<bool>,
 }
@@ -203,8 +209,9 @@ impl<S: Storage> Cascade<S> {
             table: MemTable::new(),
             written: 0,
             hashes: vec![],
-            absent: vec![],
+            batch: vec![],
             scratch: vec![],
+            absent: vec![],
             wanted: vec![],
             found: vec![],
         };
@@ -304,16 +311,18 @@ impl<S: Storage> Cascade<S> {
         }
         // After an error below, the set must not be used: a caller could not know which keys were inserted.
         self.broken = true;
-        self.seek_absent()?;
-        // `wanted` is in hash order, so the table is written forward. In `absent`, equal hashes are adjacent, and the
-        // first one of the batch comes first.
-        self.table.insert_all(&self.wanted, |_| {});
-        let mut wanted = self.wanted.iter().copied().peekable();
+        self.sort_batch()?;
         let before = new.len();
-        for &(hash, index) in &self.absent {
-            if wanted.peek() == Some(&hash) {
-                new.push(index);
-                wanted.next();
+        for start in (0..self.batch.len()).step_by(PART) {
+            self.seek_absent(start)?;
+            // In hash order the table is written forward. Equal hashes are adjacent, the first one of the batch in front.
+            self.table.insert_all(&self.wanted, |_| {});
+            let mut wanted = self.wanted.iter().copied().peekable();
+            for &(hash, index) in &self.absent {
+                if wanted.peek() == Some(&hash) {
+                    new.push(index);
+                    wanted.next();
+                }
             }
         }
         self.note(&new[before..]);
@@ -331,12 +340,15 @@ impl<S: Storage> Cascade<S> {
         out.clear();
         reserve(out, keys.len())?;
         out.resize(keys.len(), true);
-        self.seek_absent()?;
-        let mut wanted = self.wanted.iter().copied().peekable();
-        for &(hash, index) in &self.absent {
-            while wanted.next_if(|&absent| absent < hash).is_some() {}
-            if wanted.peek() == Some(&hash) {
-                out[index as usize] = false;
+        self.sort_batch()?;
+        for start in (0..self.batch.len()).step_by(PART) {
+            self.seek_absent(start)?;
+            let mut wanted = self.wanted.iter().copied().peekable();
+            for &(hash, index) in &self.absent {
+                while wanted.next_if(|&absent| absent < hash).is_some() {}
+                if wanted.peek() == Some(&hash) {
+                    out[index as usize] = false;
+                }
             }
         }
         Ok(())
@@ -419,14 +431,23 @@ impl<S: Storage> Cascade<S> {
         Ok(())
     }
 
-    /// Puts into `absent` the hashes of `hashes` that are not in RAM, sorted, with their indices. Puts into `wanted`
-    /// the hashes of `absent` that are in no run either, ascending and distinct.
-    fn seek_absent(&mut self) -> Result<()> {
-        let (absent, hashes) = (&mut self.absent, &self.hashes);
+    /// Stores `hashes` in `batch`, sorted, with their indices.
+    fn sort_batch(&mut self) -> Result<()> {
+        self.batch.clear();
+        reserve(&mut self.batch, self.hashes.len())?;
+        self.batch.extend(self.hashes.iter().copied().zip(0..));
+        batch::sort_by_hash(&mut self.batch, &mut self.scratch)
+    }
+
+    /// Stores those hashes of the part of `batch` from `start` on that are not in RAM in `absent`, with their indices; and
+    /// those of them that are in no run either in `wanted`, ascending and distinct.
+    fn seek_absent(&mut self, start: usize) -> Result<()> {
+        let part = &self.batch[start..self.batch.len().min(start + PART)];
+        let absent = &mut self.absent;
         absent.clear();
-        reserve(absent, hashes.len())?;
-        self.table.absent(hashes, |i| absent.push((hashes[i], i as u32)));
-        batch::sort_by_hash(absent, &mut self.scratch)?;
+        reserve(absent, part.len())?;
+        absent.extend_from_slice(part);
+        self.table.retain_absent(absent);
         self.wanted.clear();
         reserve(&mut self.wanted, absent.len())?;
         self.wanted.extend(absent.iter().map(|&(hash, _)| hash));

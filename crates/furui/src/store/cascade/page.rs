@@ -2,6 +2,7 @@
 
 use xxhash_rust::xxh3::xxh3_64;
 
+use crate::bits::arch::prefetch_at;
 use crate::bits::word::low_bits;
 use crate::bits::{append_packed, pack, unary_numbers, unary_position};
 use crate::format::{Problem, field};
@@ -119,6 +120,15 @@ pub struct Page<'a> {
     count: usize,
 }
 
+/// The place of a key in a page.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct KeyPlace {
+    /// Its bit in the unary part.
+    position: usize,
+    /// The number of keys before it.
+    index: usize,
+}
+
 impl<'a> Page<'a> {
     /// Packs as many of `keys` into `page` as fit, at least one, and returns their number.
     ///
@@ -181,11 +191,32 @@ impl<'a> Page<'a> {
     /// Cost: popcounts up to its quotient, then one or two comparisons. If the page is damaged the answer is arbitrary.
     #[inline]
     pub fn contains(&self, fingerprint: u64) -> bool {
-        let Some(zeros) = (fingerprint >> self.bits.get()).checked_sub(self.base) else { return false };
-        let Some(mut position) = unary_position(self.unary, zeros) else { return false };
+        self.seek(fingerprint).is_some_and(|place| self.contains_at(place, fingerprint))
+    }
+
+    /// Where the keys with the quotient of a fingerprint begin; `None` if there are none. Reads the header and the unary
+    /// part, and prefetches the remainders that [`contains_at`](Self::contains_at) reads.
+    #[inline]
+    pub(super) fn seek(&self, fingerprint: u64) -> Option<KeyPlace> {
+        let zeros = (fingerprint >> self.bits.get()).checked_sub(self.base)?;
+        let position = unary_position(self.unary, zeros)?;
+        // Behind the last key, this is at least the count, whatever bits of the remainders are in the last word.
+        let index = position - zeros as usize;
+        if index >= self.count || !self.is_key(position) {
+            return None;
+        }
+        // The remainders of the one or two keys that are compared may lie on two lines.
+        let remainder = self.remainders + index * self.bits.get() as usize / 8;
+        prefetch_at(self.bytes, remainder);
+        prefetch_at(self.bytes, remainder + 15);
+        Some(KeyPlace { position, index })
+    }
+
+    /// True if `fingerprint`, whose quotient is that of the key at `place`, is in the page.
+    #[inline]
+    pub(super) fn contains_at(&self, place: KeyPlace, fingerprint: u64) -> bool {
         let remainder = fingerprint & self.bits.mask();
-        // After the last key, the index is at least the count, whatever bits of remainders are in the last word.
-        let mut index = position - zeros as usize;
+        let KeyPlace { mut position, mut index } = place;
         while index < self.count && self.is_key(position) {
             let found = self.remainder(index);
             if found >= remainder {

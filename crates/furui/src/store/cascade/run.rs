@@ -11,9 +11,9 @@ use crate::format::{Align, Envelope, Kind, Problem, ReadAt, Seal, field};
 use crate::hash::HashSpec;
 use crate::store::Fingerprints;
 
-/// The number of look-ups that a sorted batch over a mapped file prefetches ahead. Each waits some 100 ns for memory,
-/// and a processor can have about this many cache misses in flight.
-const PREFETCH_LOOKUPS: usize = 16;
+/// The number of look-ups that go through a mapped file together: each step prefetches for all of them what the next step
+/// reads. A processor has about as many outstanding misses.
+const LOOKUPS: usize = 16;
 
 /// The maximum number of adjacent pages that a sorted batch reads at once from a file that is not mapped.
 const COALESCED: usize = 32;
@@ -200,20 +200,34 @@ impl<F: ReadAt> Run<F> {
     }
 
     fn contains_sorted_mapped(&self, pages: &[[u8; PAGE_BYTES]], hashes: &[u64], found: &mut [bool]) -> Result<()> {
-        let mut places = [0; PREFETCH_LOOKUPS];
-        for i in 0..hashes.len() + PREFETCH_LOOKUPS {
-            if let Some(done) = i.checked_sub(PREFETCH_LOOKUPS)
-                && !found[done]
-                && self.spans(hashes[done])
-            {
-                let index = places[done % PREFETCH_LOOKUPS];
-                let fingerprint = self.fingerprints.at(hashes[done]);
-                found[done] = self.mapped_page(index, &pages[index])?.contains(fingerprint);
+        let mut drift = 0;
+        let mut indices = [None; LOOKUPS];
+        let mut places = [None; LOOKUPS];
+        for (start, found) in (0..).step_by(LOOKUPS).zip(found.chunks_mut(LOOKUPS)) {
+            let (hashes, later) = hashes[start..].split_at(found.len());
+            for (i, &hash) in hashes.iter().enumerate() {
+                if let Some(&ahead) = later.get(i) {
+                    self.fences.prefetch(ahead, drift);
+                }
+                indices[i] = (!found[i] && self.spans(hash)).then(|| {
+                    let index = self.fences.page_of_next(hash, &mut drift);
+                    self.prefetch_unary(&pages[index]);
+                    index
+                });
             }
-            if i < hashes.len() && !found[i] && self.spans(hashes[i]) {
-                let index = self.fences.page_of(hashes[i]);
-                places[i % PREFETCH_LOOKUPS] = index;
-                self.prefetch(hashes[i], index, &pages[index]);
+            for (i, &hash) in hashes.iter().enumerate() {
+                places[i] = match indices[i] {
+                    Some(index) => {
+                        let page = self.mapped_page(index, &pages[index])?;
+                        page.seek(self.fingerprints.at(hash)).map(|place| (page, place))
+                    }
+                    None => None,
+                };
+            }
+            for (i, &hash) in hashes.iter().enumerate() {
+                if let Some((page, place)) = places[i] {
+                    found[i] = page.contains_at(place, self.fingerprints.at(hash));
+                }
             }
         }
         Ok(())
@@ -355,6 +369,15 @@ impl<F: ReadAt> Run<F> {
         let remainder = (self.unary_bytes + behind * (PAGE_BYTES as f32 - self.unary_bytes)) as usize;
         for at in [remainder.saturating_sub(64), remainder, remainder + 64] {
             prefetch(&page[at.min(PAGE_BYTES - 1)]);
+        }
+    }
+
+    /// Prefetches the header and the whole unary part of an average page. In a large batch other look-ups read the rest of
+    /// it too, and a guess of the place costs more than it saves.
+    #[inline]
+    fn prefetch_unary(&self, page: &[u8; PAGE_BYTES]) {
+        for line in 0..=(self.unary_bytes as usize / 64).min(8) {
+            prefetch(&page[line * 64]);
         }
     }
 }
