@@ -1,4 +1,5 @@
 use super::compare::Compare;
+use super::csv::{Field, fields};
 use super::{Lack, part};
 use crate::blocks::Block;
 use crate::cli::LineOptions;
@@ -23,14 +24,6 @@ enum Column {
     Name(String),
     /// Its index, from 0 on.
     Index(usize),
-}
-
-/// A field of a record.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Field<'a> {
-    bytes: &'a [u8],
-    /// True if it begins with a quote.
-    quoted: bool,
 }
 
 impl Columns {
@@ -74,7 +67,7 @@ impl Columns {
             return Ok(false);
         }
         let mut names = vec![];
-        for field in self.fields(line) {
+        for field in fields(line, self.delimiter, self.quotes) {
             let mut name = vec![];
             field
                 .map_err(|_| Error::Message(format!("{}: a quote of the header is not closed", block.input())))?
@@ -101,7 +94,8 @@ impl Columns {
         if record.is_empty() {
             return Err(Lack::Missing);
         }
-        let fields: Vec<Field<'_>> = self.fields(record).collect::<Result<_, _>>()?;
+        let fields: Vec<Field<'_>> =
+            fields(record, self.delimiter, self.quotes).collect::<Result<_, _>>().map_err(Lack::Bad)?;
         let mut value = vec![];
         let mut append = |nth, count, field: Field<'_>, out: &mut Vec<u8>| {
             value.clear();
@@ -122,53 +116,6 @@ impl Columns {
         }
         Ok(())
     }
-
-    /// The fields of a record. The last one is an error if a quote is not closed.
-    fn fields<'r>(&self, record: &'r [u8]) -> impl Iterator<Item = Result<Field<'r>, Lack>> {
-        let (delimiter, quotes) = (self.delimiter, self.quotes);
-        let mut rest = Some(record);
-        std::iter::from_fn(move || {
-            let bytes = rest.take()?;
-            let quoted = quotes && bytes.first() == Some(&b'"');
-            // The delimiter that ends the field comes after the closing quote.
-            let from = match if quoted { closing_quote(bytes) } else { Some(0) } {
-                Some(from) => from,
-                None => return Some(Err(Lack::Bad("a quote is not closed".into()))),
-            };
-            let end = memchr::memchr(delimiter, &bytes[from..]).map(|end| from + end);
-            rest = end.map(|end| &bytes[end + 1..]);
-            Some(Ok(Field { bytes: &bytes[..end.unwrap_or(bytes.len())], quoted }))
-        })
-    }
-}
-
-/// The position after the quote that closes the one with which `bytes` begins.
-fn closing_quote(bytes: &[u8]) -> Option<usize> {
-    let mut at = 1;
-    loop {
-        at += memchr::memchr(b'"', &bytes[at..])? + 1;
-        if bytes.get(at) != Some(&b'"') {
-            return Some(at);
-        }
-        at += 1;
-    }
-}
-
-impl Field<'_> {
-    /// Appends the field without its quotes. Text after the closing quote belongs to the field, as other readers have it.
-    fn append(&self, out: &mut Vec<u8>) {
-        if !self.quoted {
-            return out.extend_from_slice(self.bytes);
-        }
-        let end = closing_quote(self.bytes).unwrap_or(self.bytes.len());
-        let mut quoted = &self.bytes[1..end - 1];
-        while let Some(quote) = memchr::memchr(b'"', quoted) {
-            out.extend_from_slice(&quoted[..=quote]);
-            quoted = &quoted[quote + 2..];
-        }
-        out.extend_from_slice(quoted);
-        out.extend_from_slice(&self.bytes[end..]);
-    }
 }
 
 /// The beginning of a header, for messages.
@@ -176,32 +123,4 @@ fn shown(line: &[u8]) -> String {
     const MOST: usize = 200;
     let text = String::from_utf8_lossy(&line[..line.len().min(MOST)]);
     if line.len() > MOST { format!("{text}...") } else { text.into_owned() }
-}
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    proptest! {
-        #[test]
-        fn fields_are_those_of_another_reader(record in "[a\", ]{1,30}") {
-            let columns = Columns { wanted: vec![], indices: vec![], delimiter: b',', quotes: true, header: None, input: String::new() };
-            let fields: Result<Vec<_>, _> = columns.fields(record.as_bytes()).collect();
-            let Ok(fields) = fields else { return Ok(()) };
-            let found: Vec<Vec<u8>> = fields.iter().map(|field| {
-                let mut out = vec![];
-                field.append(&mut out);
-                out
-            }).collect();
-            let (mut bytes, mut ends) = ([0; 100], [0; 100]);
-            let mut reader = csv_core::Reader::new();
-            let text = format!("{record}\n");
-            let (_, _, _, count) = reader.read_record(text.as_bytes(), &mut bytes, &mut ends);
-            let mut start = 0;
-            let expected: Vec<Vec<u8>> = ends[..count].iter().map(|&end| bytes[std::mem::replace(&mut start, end)..end].to_vec()).collect();
-            prop_assert_eq!(found, expected);
-        }
-    }
 }

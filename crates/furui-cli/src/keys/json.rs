@@ -7,41 +7,39 @@ use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
-use super::Lack;
-use super::compare::Compare;
-use crate::error::Error;
-
 /// The byte before a value that is no string. No string in UTF-8 has it.
 const OTHER: u8 = 0xFF;
 
 /// A JSON Pointer (RFC 6901), which names a value in a JSON text.
 #[derive(Default)]
-pub(super) struct Pointer {
+pub struct Pointer {
     /// The names of members, or the indices of elements.
     tokens: Vec<String>,
 }
 
 impl Pointer {
-    pub(super) fn parse(text: &str) -> Result<Self, Error> {
+    /// Parses a pointer. The error says what it should be.
+    pub fn parse(text: &str) -> Result<Self, String> {
         if text.is_empty() {
             return Ok(Self::default());
         }
         let Some(tokens) = text.strip_prefix('/') else {
-            return Err(Error::Message(format!(
+            return Err(format!(
                 "--key {text}: with --json a key is a JSON Pointer, which begins with /, as in /{text}"
-            )));
+            ));
         };
         Ok(Self { tokens: tokens.split('/').map(|token| token.replace("~1", "/").replace("~0", "~")).collect() })
     }
 
-    /// The value in a line of JSON. If a name occurs twice in an object, the last one counts.
-    pub(super) fn find<'l>(&self, line: &'l [u8]) -> Result<Option<&'l RawValue>, Lack> {
+    /// The value in a line of JSON. `None` if it has none; the reason if it is not JSON. If a name occurs twice in an object, the
+    /// last one counts.
+    pub fn find<'l>(&self, line: &'l [u8]) -> Result<Option<&'l RawValue>, String> {
         if line.trim_ascii().is_empty() {
-            return Err(Lack::Missing);
+            return Ok(None);
         }
         let bad = |error: &dyn fmt::Display| {
             // The library counts lines in the text that it is given, which is one line.
-            Lack::Bad(format!("not a JSON value: {error}").replace(" at line 1 column", ", at byte"))
+            format!("not a JSON value: {error}").replace(" at line 1 column", ", at byte")
         };
         let text = std::str::from_utf8(line).map_err(|error| bad(&error))?;
         let mut value: Option<&RawValue> = None;
@@ -161,12 +159,12 @@ impl Visitor<'_> for Is<'_> {
 #[derive(Deserialize)]
 struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
 
-/// Appends the key of a value: of a string its text, of a number its value, of anything else its bytes.
-pub(super) fn append(value: &RawValue, compare: &Compare, out: &mut Vec<u8>) {
+/// Appends the key of a value: of a string its text, by `append`; of a number its value; of anything else its bytes.
+pub fn append_key(value: &RawValue, append: impl FnOnce(&[u8], &mut Vec<u8>), out: &mut Vec<u8>) {
     let raw = value.get();
     match raw.as_bytes().first() {
         Some(b'"') => match serde_json::from_str::<Text<'_>>(raw) {
-            Ok(text) => compare.append(text.0.as_bytes(), out),
+            Ok(text) => append(text.0.as_bytes(), out),
             // A lone surrogate, which no text in UTF-8 has.
             Err(_) => {
                 out.push(OTHER);

@@ -2,6 +2,7 @@
 
 mod columns;
 mod compare;
+mod csv;
 mod form;
 mod json;
 mod url;
@@ -80,7 +81,14 @@ impl Keys {
         let part = if options.csv || options.tsv {
             Part::Columns(Columns::new(options)?)
         } else if options.json {
-            Part::Json(options.key.iter().map(|text| Pointer::parse(text)).collect::<Result<_, _>>()?)
+            Part::Json(
+                options
+                    .key
+                    .iter()
+                    .map(|text| Pointer::parse(text))
+                    .collect::<Result<_, _>>()
+                    .map_err(Error::Message)?,
+            )
         } else if options.field.is_empty() {
             Part::Line
         } else {
@@ -208,13 +216,15 @@ impl Keys {
             }
             Part::Columns(columns) => columns.key(line, compare, out)?,
             Part::Json(pointers) if pointers.is_empty() => {
-                Pointer::parse("").unwrap_or_default().find(line)?;
+                Pointer::default().find(line).map_err(Lack::Bad)?.ok_or(Lack::Missing)?;
                 compare.append(line, out);
             }
             Part::Json(pointers) => {
                 for (nth, pointer) in pointers.iter().enumerate() {
-                    let value = pointer.find(line)?.ok_or(Lack::Missing)?;
-                    part(nth, pointers.len(), out, |out| json::append(value, compare, out));
+                    let value = pointer.find(line).map_err(Lack::Bad)?.ok_or(Lack::Missing)?;
+                    part(nth, pointers.len(), out, |out| {
+                        json::append_key(value, |text, out| compare.append(text, out), out)
+                    });
                 }
             }
         }

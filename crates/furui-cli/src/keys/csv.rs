@@ -1,0 +1,83 @@
+//! The fields of a record of CSV (RFC 4180).
+
+/// A field of a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Field<'a> {
+    pub bytes: &'a [u8],
+    /// True if it begins with a quote.
+    pub quoted: bool,
+}
+
+/// The fields of a record of CSV, between delimiters; with `quotes` they may be quoted. The last one is an error if a quote is not
+/// closed.
+pub fn fields(record: &[u8], delimiter: u8, quotes: bool) -> impl Iterator<Item = Result<Field<'_>, String>> {
+    let mut rest = Some(record);
+    std::iter::from_fn(move || {
+        let bytes = rest.take()?;
+        let quoted = quotes && bytes.first() == Some(&b'"');
+        // The delimiter that ends the field comes after the closing quote.
+        let from = match if quoted { closing_quote(bytes) } else { Some(0) } {
+            Some(from) => from,
+            None => return Some(Err("a quote is not closed".into())),
+        };
+        let end = memchr::memchr(delimiter, &bytes[from..]).map(|end| from + end);
+        rest = end.map(|end| &bytes[end + 1..]);
+        Some(Ok(Field { bytes: &bytes[..end.unwrap_or(bytes.len())], quoted }))
+    })
+}
+
+/// The position after the quote that closes the one with which `bytes` begins.
+fn closing_quote(bytes: &[u8]) -> Option<usize> {
+    let mut at = 1;
+    loop {
+        at += memchr::memchr(b'"', &bytes[at..])? + 1;
+        if bytes.get(at) != Some(&b'"') {
+            return Some(at);
+        }
+        at += 1;
+    }
+}
+
+impl Field<'_> {
+    /// Appends the field without its quotes. Text after the closing quote belongs to the field, as other readers have it.
+    pub fn append(&self, out: &mut Vec<u8>) {
+        if !self.quoted {
+            return out.extend_from_slice(self.bytes);
+        }
+        let end = closing_quote(self.bytes).unwrap_or(self.bytes.len());
+        let mut quoted = &self.bytes[1..end - 1];
+        while let Some(quote) = memchr::memchr(b'"', quoted) {
+            out.extend_from_slice(&quoted[..=quote]);
+            quoted = &quoted[quote + 2..];
+        }
+        out.extend_from_slice(quoted);
+        out.extend_from_slice(&self.bytes[end..]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn fields_are_those_of_another_reader(record in "[a\", ]{1,30}") {
+            let fields: Result<Vec<_>, _> = fields(record.as_bytes(), b',', true).collect();
+            let Ok(fields) = fields else { return Ok(()) };
+            let found: Vec<Vec<u8>> = fields.iter().map(|field| {
+                let mut out = vec![];
+                field.append(&mut out);
+                out
+            }).collect();
+            let (mut bytes, mut ends) = ([0; 100], [0; 100]);
+            let mut reader = csv_core::Reader::new();
+            let text = format!("{record}\n");
+            let (_, _, _, count) = reader.read_record(text.as_bytes(), &mut bytes, &mut ends);
+            let mut start = 0;
+            let expected: Vec<Vec<u8>> = ends[..count].iter().map(|&end| bytes[std::mem::replace(&mut start, end)..end].to_vec()).collect();
+            prop_assert_eq!(found, expected);
+        }
+    }
+}
