@@ -25,6 +25,8 @@ const NOTES: &[Notes] = &[
             ("furui seen --store known --memory 64MiB urls.txt", "print the lines that no earlier run with this store has printed"),
             ("furui seen --field 2 --delimiter , --invert log.csv", "print the lines whose second field came before"),
             ("furui seen --store crawl --cache lru+stable --stats links.txt", "ask storage less often, drop 1 new line in 100,000, and say how many"),
+            ("furui seen --store alerts --window 1h alerts.log", "print the lines that did not come within the last hour"),
+            ("furui seen --filter lately.filter urls.txt", "print the lines that a filter does not have, and insert them"),
             ("furui seen --store known --dry-run urls.txt", "print the lines that would be new, and record nothing"),
         ],
     },
