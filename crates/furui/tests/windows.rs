@@ -48,7 +48,10 @@ impl Model {
         match self.last.get(&key) {
             None => assert!(is_new, "{key} never occurred"),
             Some(&(earliest, latest)) => {
-                assert!(!is_new || !earliest.is_some_and(remembered), "{key} is forgotten early: {earliest:?}, now {slice}");
+                assert!(
+                    !is_new || !earliest.is_some_and(remembered),
+                    "{key} is forgotten early: {earliest:?}, now {slice}"
+                );
                 assert!(is_new || remembered(latest), "{key} is remembered for too long: {latest}, now {slice}");
             }
         }
@@ -70,7 +73,10 @@ impl Model {
 #[derive(Clone, Debug)]
 enum Step {
     Observe(Vec<u64>),
-    ObserveMany { from: u64, count: u64 },
+    ObserveMany {
+        from: u64,
+        count: u64,
+    },
     /// Some sixteenths of a window pass, in thirds.
     Pass(u64),
     GoBack,
@@ -253,7 +259,8 @@ fn no_acknowledged_occurrence_is_forgotten_early_whatever_fails() {
                 let all: Vec<u64> = (0..80).collect();
                 let new = observe(&mut seen, &all).unwrap();
                 for (key, is_new) in all.into_iter().zip(new) {
-                    let remembered = |last: &HashMap<u64, u64>| last.get(&key).is_some_and(|last| now / 100 - last <= 16);
+                    let remembered =
+                        |last: &HashMap<u64, u64>| last.get(&key).is_some_and(|last| now / 100 - last <= 16);
                     assert!(!is_new || !remembered(&earliest), "{fault:?} at {at}: {key} is forgotten early");
                     assert!(is_new || remembered(&latest), "{fault:?} at {at}: {key} is remembered for too long");
                 }
@@ -270,7 +277,9 @@ fn a_store_keeps_to_its_window() {
     let hour = window_of(false, 3_600_000);
     let open = |storage: &Memory, window| {
         Seen::open_window(storage.clone(), SeenOptions::default(), window).map(drop).map_err(|error| match error {
-            Error::Store(StoreError { problem: StoreProblem::OtherWindow { found, expected }, .. }) => (found, expected),
+            Error::Store(StoreError { problem: StoreProblem::OtherWindow { found, expected }, .. }) => {
+                (found, expected)
+            }
             other => panic!("{other}"),
         })
     };

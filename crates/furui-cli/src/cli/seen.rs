@@ -132,7 +132,8 @@ pub enum ReplacementKind {
 
 /// Parses a window: a time in seconds, minutes, hours or days, or a number of lines.
 fn span(text: &str) -> Result<Window, String> {
-    let wrong = || format!("{text:?} is no window: write a time as in 90s, 30m, 1h or 7d, or a number of lines as in 1000000");
+    let wrong =
+        || format!("{text:?} is no window: write a time as in 90s, 30m, 1h or 7d, or a number of lines as in 1000000");
     let number = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let milliseconds: u64 = match &text[number.len()..] {
         "" => return number.parse().map(Window::Keys).map_err(|_| wrong()),

@@ -48,12 +48,15 @@ pub fn observe(path: &Path, options: &cli::SeenOptions) -> Result<ExitCode, Erro
             } else {
                 keys.hash_all(&mut block, &mut hashes);
                 let full = insert_all(&mut held.filter, hashes.as_slice(), &mut verdicts, path);
-                // Of a filter that is full, the lines before the first that was not inserted are printed.
+                let inserted = verdicts.len();
                 verdicts.resize(hashes.len(), Verdict::Repeat);
                 keys.fates(&verdicts, &mut fates);
-                let is_wanted = |&fate: &Fate| {
-                    fate == Fate::Observed(wanted) || wanted == Verdict::New && fate == Fate::Kept
-                };
+                if full.is_err() {
+                    // The lines before the first one for which there was no room are printed.
+                    block.truncate(keys.with_key()(inserted));
+                }
+                let is_wanted =
+                    |&fate: &Fate| fate == Fate::Observed(wanted) || wanted == Verdict::New && fate == Fate::Kept;
                 sink = output.write(&mut block, fates.iter().map(is_wanted))?;
                 full?;
                 keys.failure()?;
@@ -89,12 +92,7 @@ fn slots(filter: &AnyFilter) -> Option<u64> {
 }
 
 /// Looks up and inserts keys one after the other. If one cannot be inserted, there are verdicts on those before it.
-fn insert_all(
-    filter: &mut AnyFilter,
-    keys: &[KeyHash],
-    verdicts: &mut Vec<Verdict>,
-    path: &Path,
-) -> Result<(), Error> {
+fn insert_all(filter: &mut AnyFilter, keys: &[KeyHash], verdicts: &mut Vec<Verdict>, path: &Path) -> Result<(), Error> {
     verdicts.clear();
     for &key in keys {
         // These count how often a key was inserted, and so are given each key once, as `furui filter insert` does.

@@ -14,7 +14,8 @@ pub fn open<S: Storage>(storage: S, settings: SeenOptions, options: &cli::SeenOp
     if let Some(manifest) = Manifest::load(&storage)?
         && manifest.window != options.window
     {
-        let asked = options.window.map_or("no --window was given".to_owned(), |window| format!("--window {}", asked(window)));
+        let asked =
+            options.window.map_or("no --window was given".to_owned(), |window| format!("--window {}", asked(window)));
         return Err(Error::Message(format!(
             "{}: remembers {}, but {asked}: give the same --window as the run that made it, or name another store",
             options.store.as_deref().unwrap_or(Path::new("")).display(),

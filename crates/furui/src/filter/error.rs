@@ -106,9 +106,9 @@ impl fmt::Display for ConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::BitBeyond { bits } => write!(f, "a table of {bits} bits has a bit set after the last: it must be 0"),
-            Self::WindowOfStable => {
-                f.write_str("a stable filter before a set with a window: it cannot forget by time; ask for another cache")
-            }
+            Self::WindowOfStable => f.write_str(
+                "a stable filter before a set with a window: it cannot forget by time; ask for another cache",
+            ),
             Self::OutOfRange { what, given, least, most } => {
                 write!(f, "{given} {what}: from {least} to {most} are valid")
             }

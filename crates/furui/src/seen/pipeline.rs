@@ -189,8 +189,7 @@ impl<S: Storage> Seen<S> {
         let options = SeenOptions { memory: options.memory.max(CascadeOptions::MIN_MEMORY), ..options };
         let (mut tiers, bytes) = Tiers::new(options.cache, &options.sizes, options.memory)?;
         let memory = options.memory.saturating_sub(bytes);
-        let set =
-            open(CascadeOptions { memory, hash: options.hash, form: options.form, journal: options.journal })?;
+        let set = open(CascadeOptions { memory, hash: options.hash, form: options.form, journal: options.journal })?;
         if !set.runs().is_empty() {
             tiers.enlarge(options.memory)?;
         }
