@@ -202,7 +202,7 @@ proptest! {
 /// Each batch is observed at a time of its own. Returns how many batches were acknowledged, by a sync.
 fn session<S: Storage>(storage: S, batches: &[(u64, Vec<u64>)]) -> (usize, Result<()>) {
     let mut acknowledged = 0;
-    let mut run = || {
+    let run = || {
         let mut seen = Seen::open_window(storage, options(Cache::Recent, true), window_of(false, 1600))?;
         for (time, batch) in batches {
             seen.set_time(*time);

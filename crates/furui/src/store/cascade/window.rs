@@ -11,8 +11,8 @@ impl<S: Storage> Cascade<S> {
     /// All levels with keys of the present slice work as in a set without a window. When the slice ends, they are merged
     /// into one run, and the runs of the oldest slice are removed.
     ///
-    /// Cost: a new key is looked up in 17 runs or more, each with the keys of a slice. The set takes 17/16 of the space of the
-    /// distinct keys of each slice.
+    /// Cost: a new key is looked up in 17 runs or more, each with the keys of a slice. A key takes space
+    /// in each slice in which it occurred.
     ///
     /// # Errors
     /// Those of [`open`](Self::open); [`Error::Store`] if the set has another window, or none.
