@@ -13,7 +13,7 @@ fuzz_target!(|input: (u64, Vec<(u64, u64, u64, u64)>, Vec<(u32, u8)>, &[u8])| {
     let mut manifest = Manifest::new(StoreKind::Seen, HashSpec { seed, ..HashSpec::default() });
     for (number, keys, length, checksum) in runs {
         let _ = manifest.take_number();
-        manifest.runs.push(RunEntry { number: number % 16, keys, seal: Seal { length, checksum } });
+        manifest.runs.push(RunEntry { number: number % 16, keys, seal: Seal { length, checksum }, slice: 0 });
     }
     let mut bytes = Vec::new();
     manifest.encode(&mut bytes).expect("memory takes all bytes");

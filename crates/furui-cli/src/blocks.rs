@@ -167,6 +167,8 @@ pub struct Blocks<'a> {
     input_bytes: u64,
     /// The sizes of blocks after [`enlarge`](Self::enlarge): a read then waits a moment for more input.
     large: Option<LargeBlocks>,
+    /// The maximum number of lines of the next block, if it is less than usual.
+    most: Option<usize>,
     /// True if a line that is too long is cut instead of being an error.
     cuts: bool,
     /// The error that comes after the lines in the buffer.
@@ -217,6 +219,7 @@ impl<'a> Blocks<'a> {
             input_lines: 0,
             input_bytes: 0,
             large: None,
+            most: None,
             cuts: false,
             failure: None,
             skip: None,
@@ -253,6 +256,11 @@ impl<'a> Blocks<'a> {
         }
     }
 
+    /// Gives later blocks at most so many lines, or as many as usual.
+    pub fn at_most(&mut self, lines: Option<u64>) {
+        self.most = lines.map(|lines| usize::try_from(lines).unwrap_or(usize::MAX));
+    }
+
     /// Waits for the next block. Returns `None` when all input is read, or when the user interrupted.
     pub fn next(&mut self) -> Result<Option<Block<'_>>, Error> {
         match self.next_until(None)? {
@@ -277,6 +285,7 @@ impl<'a> Blocks<'a> {
         let is_first = self.input_lines == 0;
         let is_header = is_first && self.options.header;
         let most = if is_header { 1 } else { self.large.map_or(MAX_LINES, |large| large.lines) };
+        let most = self.most.map_or(most, |less| most.min(less));
         self.lines_done = (first + most).min(self.ends.len());
         let start = std::mem::replace(&mut self.done, self.ends[self.lines_done - 1] as usize + 1);
         let before = self.input_lines;

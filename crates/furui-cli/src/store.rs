@@ -9,7 +9,7 @@ use furui::filter::AnyFilter;
 use furui::format::{Envelope, Kind};
 use furui::seen::{KeptTiers, Replacement};
 use furui::store::cascade::{Cascade, CascadeFilter, CascadeOptions, Journal, Run};
-use furui::store::{Directory, DiskFile, Manifest, Storage, StoreKind};
+use furui::store::{Directory, DiskFile, Manifest, Storage, StoreKind, Window};
 
 use crate::cli::{CompactOptions, InfoOptions, SnapshotOptions};
 use crate::dict;
@@ -19,6 +19,7 @@ use crate::keys;
 use crate::kind::kind_of;
 use crate::output::print;
 use crate::report::{Report, counted, figure, grouped};
+use crate::seen::window::of_lines;
 use crate::wait::open_to_write;
 use crate::{ERROR, complain, size};
 
@@ -126,6 +127,9 @@ fn store_info(path: &Path, json: bool) -> Result<String, Error> {
             .number("journal", journal)
             .number("generation", set.manifest().generation())
             .number("expected_collisions", format!("{lost:e}"));
+        if let Some(window) = set.manifest().window {
+            report.text("window", &of_lines(window)).number("slices", slices_with_keys(set.manifest()));
+        }
         if let Some(tiers) = tiers {
             report
                 .text("tiers_replacement", replacement(&tiers))
@@ -153,6 +157,14 @@ fn store_info(path: &Path, json: bool) -> Result<String, Error> {
         ),
         format!("generation  {}", set.manifest().generation()),
     ];
+    if let Some(window) = set.manifest().window {
+        lines.push(format!(
+            "window      the last {}; {} of {} slices have keys, and a key counts in each in which it occurred",
+            of_lines(window),
+            slices_with_keys(set.manifest()),
+            Window::SLICES + 1
+        ));
+    }
     if journal > 0 {
         lines.push(format!("journal     {}, of a run that is at work or was killed", counted(journal, "key")));
     }
@@ -173,6 +185,11 @@ fn store_info(path: &Path, json: bool) -> Result<String, Error> {
     }
     lines.extend(run_lines(&set));
     Ok(lines.join("\n") + "\n")
+}
+
+/// The number of slices of a window of which there are runs.
+fn slices_with_keys(manifest: &Manifest) -> usize {
+    manifest.runs.chunk_by(|a, b| a.slice == b.slice).count()
 }
 
 /// The rule by which the exact cache evicts, by its name in `--replacement`.

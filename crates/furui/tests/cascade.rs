@@ -183,7 +183,7 @@ fn store_of_runs(runs: &[std::ops::Range<u64>]) -> Memory {
                 writer.finish()
             })
             .unwrap();
-        manifest.runs.push(RunEntry { number, keys, seal });
+        manifest.runs.push(RunEntry { number, keys, seal, slice: 0 });
     }
     manifest.save(&storage).unwrap();
     storage

@@ -21,6 +21,10 @@ const KEYS: Tag = Tag::new(*b"KEYS");
 /// The golden file, written once by version 1 of the format and never written again. Every later version reads it.
 const GOLDEN: &[u8] = include_bytes!("golden/v1/MANIFEST");
 
+fn entry(number: u64, keys: u64, seal: Seal) -> RunEntry {
+    RunEntry { number, keys, seal, slice: 0 }
+}
+
 fn golden() -> Manifest {
     let mut manifest = Manifest::new(StoreKind::Seen, SPEC);
     manifest.journal = 0;
@@ -28,8 +32,8 @@ fn golden() -> Manifest {
         manifest.take_number().unwrap();
     }
     manifest.runs = vec![
-        RunEntry { number: 3, keys: 1_000_000, seal: Seal { length: 6_082_816, checksum: 0x1122_3344_5566_7788 } },
-        RunEntry { number: 2, keys: 65_536, seal: Seal { length: 430_336, checksum: 0x99AA_BBCC_DDEE_FF00 } },
+        entry(3, 1_000_000, Seal { length: 6_082_816, checksum: 0x1122_3344_5566_7788 }),
+        entry(2, 65_536, Seal { length: 430_336, checksum: 0x99AA_BBCC_DDEE_FF00 }),
     ];
     manifest
 }
@@ -73,7 +77,7 @@ fn publish_run(storage: &impl Storage, manifest: &mut Manifest, keys: &[u8]) -> 
         };
         write().map_err(|source| Error::io("cannot write", &name, source))
     })?;
-    Ok(RunEntry { number, keys: keys.len() as u64, seal })
+    Ok(entry(number, keys.len() as u64, seal))
 }
 
 fn keys_of(storage: &impl Storage, manifest: &Manifest) -> Result<Vec<u8>> {
@@ -438,7 +442,7 @@ proptest! {
         let mut manifest = Manifest::new(StoreKind::Seen, HashSpec { seed, ..SPEC });
         for (keys, length, checksum) in runs {
             let number = manifest.take_number().unwrap();
-            manifest.runs.insert(0, RunEntry { number, keys, seal: Seal { length, checksum } });
+            manifest.runs.insert(0, entry(number, keys, Seal { length, checksum }));
         }
         let bytes = encode(&manifest);
         prop_assert_eq!(decode(&bytes).unwrap(), manifest);

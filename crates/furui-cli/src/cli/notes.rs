@@ -27,6 +27,8 @@ const NOTES: &[Notes] = &[
             ("furui seen --csv --key url,lang crawl.csv.gz", "print the rows of a compressed table whose two columns are new"),
             ("furui seen --json --key /meta/url --trim log.jsonl.zst", "print the lines of JSON whose member is new"),
             ("furui seen --store crawl --cache lru+stable --stats links.txt", "ask storage less often, drop 1 new line in 100,000, and say how many"),
+            ("furui seen --store alerts --window 1h alerts.log", "print the lines that did not come within the last hour"),
+            ("furui seen --filter lately.filter urls.txt", "print the lines that a filter does not have, and insert them"),
             ("furui seen --store known --dry-run urls.txt", "print the lines that would be new, and record nothing"),
         ],
     },

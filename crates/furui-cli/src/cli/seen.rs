@@ -1,9 +1,11 @@
 //! The options of `furui seen`.
 
+use std::num::NonZeroU64;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum, ValueHint};
+use furui::store::Window;
 use furui::store::cascade::CascadeOptions;
 use regex::bytes::Regex;
 
@@ -36,6 +38,20 @@ pub struct SeenOptions {
     pub sync: Duration,
     #[command(flatten)]
     pub wait: WaitOptions,
+    /// Remember only the last SPAN: a time, as in 90s, 30m, 1h or 7d, or a number of lines, as in 1000000. A line that last
+    /// came within the window is a repeat; one that last came more than 17/16 of it ago is new, and gone from the disk. A repeat
+    /// counts: the window begins anew with it. The time is that of the system's clock; if it goes back, no time passes until
+    /// it has caught up. A store keeps the window it was made with. A crash forgets no recorded line early, but may make the set
+    /// remember lines for a sixteenth longer
+    #[arg(long, value_name = "SPAN", value_parser = span)]
+    pub window: Option<Window>,
+    /// Print the lines that the filter in FILE does not have, and insert all: no set is made. At its rate the filter takes new
+    /// lines for repeats. Any kind of `furui filter build` but cascade works; stable and stable-light never fill up. FILE is
+    /// replaced at the end, whole or not at all: after a crash it is as before, and the next run prints these lines again
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath,
+          conflicts_with_all = ["store", "wait", "window", "memory", "no_mmap", "cache", "fpr", "protect", "TierOptions", "stats",
+                                "hash", "hash_seed"])]
+    pub filter: Option<PathBuf>,
     /// Memory for the set, as in 64MiB; what does not fit goes to the store, or to temporary files in $TMPDIR
     /// [default: a quarter of the machine's]. These files are mapped: their pages in the system's cache count as memory of the
     /// process, too, but the system takes them back when it needs memory
@@ -112,6 +128,23 @@ pub enum ReplacementKind {
     Lru,
     /// An approximation of that, in two thirds of the memory for a line
     Clock,
+}
+
+/// Parses a window: a time in seconds, minutes, hours or days, or a number of lines.
+fn span(text: &str) -> Result<Window, String> {
+    let wrong =
+        || format!("{text:?} is no window: write a time as in 90s, 30m, 1h or 7d, or a number of lines as in 1000000");
+    let number = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let milliseconds: u64 = match &text[number.len()..] {
+        "" => return number.parse().map(Window::Keys).map_err(|_| wrong()),
+        "s" => 1000,
+        "m" => 60_000,
+        "h" => 3_600_000,
+        "d" => 86_400_000,
+        _ => return Err(wrong()),
+    };
+    let ticks = number.parse::<u64>().ok().and_then(|number| number.checked_mul(milliseconds));
+    ticks.and_then(NonZeroU64::new).map(Window::Milliseconds).ok_or_else(wrong)
 }
 
 /// Parses the size of a tier.

@@ -9,6 +9,7 @@ mod describe;
 mod file;
 mod gather;
 mod list;
+mod observe;
 mod resize;
 mod seed;
 mod test;
@@ -19,6 +20,7 @@ use crate::cli::{FilterCommand, FilterKind};
 use crate::error::Error;
 pub use describe::{details, fields};
 pub use file::refuse_pipe;
+pub use observe::observe;
 pub use seed::given as given_seed;
 
 /// Runs one of the commands.

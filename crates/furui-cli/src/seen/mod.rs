@@ -4,17 +4,19 @@ mod pace;
 mod recorder;
 mod stats;
 mod tiers;
+pub mod window;
 
 use std::path::Path;
 use std::process::ExitCode;
 
-use furui::seen::{Seen, SeenOptions, Verdict};
+use furui::seen::{SeenOptions, Verdict};
 use furui::store::{Directory, Manifest, Overlay, Scratch, Storage};
 use furui::{HashSpec, Hashes, KeyForm};
 
 use crate::blocks::{LargeBlocks, Next};
 use crate::cli;
 use crate::error::Error;
+use crate::filter;
 use crate::interrupt::Interrupt;
 use crate::keys::{self, Keys};
 use crate::memory;
@@ -29,6 +31,9 @@ const SIGNALLED: u8 = 128;
 
 /// Runs the command.
 pub fn run(options: &cli::SeenOptions) -> Result<ExitCode, Error> {
+    if let Some(path) = &options.filter {
+        return filter::observe(path, options);
+    }
     let mapped = if options.no_mmap { 0 } else { memory::mappable() };
     let scratch = || Scratch::new(std::env::temp_dir()).mapped_up_to(mapped);
     match &options.store {
@@ -53,7 +58,7 @@ fn observe<S: Storage>(storage: S, options: &cli::SeenOptions) -> Result<ExitCod
         form: Some(key_form(&storage, options)?),
         journal: records,
     };
-    let mut seen = Seen::open_with(storage, settings)?;
+    let mut seen = window::open(storage, settings, options)?;
     if records {
         // This makes the directory a store before any line is read, and moves the keys of a journal that a crash left into a run.
         seen.sync()?;
@@ -76,6 +81,7 @@ fn observe<S: Storage>(storage: S, options: &cli::SeenOptions) -> Result<ExitCod
     let mut closed = false;
     let mut failure = None;
     loop {
+        blocks.at_most(seen.slice_room());
         let mut block = match blocks.next_until(recorder.deadline(&seen)) {
             Ok(Next::Block(block)) => block,
             Ok(Next::Pause) if recorder.sync(&mut seen)? == Sink::Closed => {
@@ -90,6 +96,7 @@ fn observe<S: Storage>(storage: S, options: &cli::SeenOptions) -> Result<ExitCod
             }
         };
         bytes += block.bytes.len() as u64;
+        window::tell_time(&mut seen);
         match keys.header(&block) {
             Ok(Some(is_first)) => {
                 if is_first && recorder.print_header(block.bytes)? == Sink::Closed {
@@ -135,6 +142,7 @@ fn observe<S: Storage>(storage: S, options: &cli::SeenOptions) -> Result<ExitCod
             blocks.enlarge(large);
         }
     }
+    window::tell_time(&mut seen);
     if records && !closed {
         // After any error, printed lines are recorded if possible, in the journal, which needs no memory.
         let kept = match recorder.settle(&mut seen) {

@@ -49,7 +49,7 @@ impl Recorder {
         fates: &[Fate],
     ) -> Result<Sink, Error> {
         if let Some(pace) = &mut self.pace
-            && fates.contains(&Fate::Observed(Verdict::New))
+            && (fates.contains(&Fate::Observed(Verdict::New)) || seen.unsynced_repeats() > 0)
         {
             pace.came(Instant::now());
             if self.output.is_pipe() && self.wanted == Verdict::New {

@@ -83,7 +83,7 @@ impl FilteredTrie {
             }
             out.finish().map_err(failed)
         })?;
-        let entry = RunEntry { number, keys: trie.keys(), seal };
+        let entry = RunEntry { number, keys: trie.keys(), seal, slice: 0 };
         Self::open(storage, &entry, &entry.open(storage, making.kind)?, making)
     }
 
@@ -127,7 +127,7 @@ impl FilteredTrie {
         } else {
             None
         };
-        let entry = RunEntry { number: 0, keys: trie.keys(), seal: envelope.seal() };
+        let entry = RunEntry { number: 0, keys: trie.keys(), seal: envelope.seal(), slice: 0 };
         Ok((envelope, Self { entry, file, trie, filter, values }))
     }
 

@@ -1,5 +1,6 @@
 use std::fmt;
 
+use crate::format::Window;
 use crate::hash::KeyForm;
 
 /// What keeps a store from being opened or changed, and which store it is.
@@ -95,6 +96,13 @@ pub enum StoreProblem {
         /// How they were to be made.
         expected: Box<KeyForm>,
     },
+    /// The set remembers another part of the stream.
+    OtherWindow {
+        /// The window of the set; `None` if it remembers all keys.
+        found: Option<Window>,
+        /// The window that was asked for.
+        expected: Window,
+    },
     /// The tries of a dictionary of this layout have no filters of this hash.
     NoSuchFilters {
         /// The layout.
@@ -159,6 +167,13 @@ impl fmt::Display for StoreProblem {
                     "its keys are made by {}, not by {}: make them so, or open it whatever their form",
                     said(found),
                     said(expected)
+                );
+            }
+            Self::OtherWindow { found, expected } => {
+                let found = found.map_or_else(|| "all keys".to_owned(), |window| format!("a window of {window}"));
+                return write!(
+                    f,
+                    "remembers {found}, not a window of {expected}, and keeps to it: ask for the same, or make a new store"
                 );
             }
             Self::NoSuchFilters { layout, filter_hash } => {

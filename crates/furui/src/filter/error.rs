@@ -33,6 +33,8 @@ pub enum ConfigError {
         /// A valid rate is more than this.
         finest: f64,
     },
+    /// A set with a window has a cache whose stable filter forgets keys in its own order.
+    WindowOfStable,
     /// A filter for this many keys at this rate would exceed the maximum size of its kind.
     TooLarge {
         /// The number of keys.
@@ -104,6 +106,9 @@ impl fmt::Display for ConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::BitBeyond { bits } => write!(f, "a table of {bits} bits has a bit set after the last: it must be 0"),
+            Self::WindowOfStable => f.write_str(
+                "a stable filter before a set with a window: it cannot forget by time; ask for another cache",
+            ),
             Self::OutOfRange { what, given, least, most } => {
                 write!(f, "{given} {what}: from {least} to {most} are valid")
             }

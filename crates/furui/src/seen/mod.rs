@@ -12,6 +12,7 @@ mod recent;
 mod replacement;
 mod sizes;
 mod tiers;
+mod window;
 
 pub use clock::Clock;
 pub use counters::SeenCounters;

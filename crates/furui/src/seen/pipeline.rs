@@ -77,9 +77,11 @@ use crate::store::{Directory, Storage, TIERS};
 /// ```
 pub struct Seen<S: Storage = Directory> {
     hasher: KeyHasher,
-    tiers: Tiers,
-    options: SeenOptions,
-    set: Cascade<S>,
+    pub(super) tiers: Tiers,
+    pub(super) options: SeenOptions,
+    pub(super) set: Cascade<S>,
+    /// The tick of a window at which the next keys occur.
+    pub(super) time: u64,
     start: Start,
     /// The generation of the manifest that the set was opened with.
     opened: u64,
@@ -177,13 +179,17 @@ impl<S: Storage> Seen<S> {
     /// spec; [`Error::Store`](crate::Error::Store) if the storage holds a store of another kind; another
     /// [`Error`](crate::Error) if the options are invalid, or the storage fails.
     pub fn open_with(storage: S, options: SeenOptions) -> Result<Self> {
+        Self::open_as(options, |options| Cascade::open(storage, options))
+    }
+
+    pub(super) fn open_as(
+        options: SeenOptions,
+        open: impl FnOnce(CascadeOptions) -> Result<Cascade<S>>,
+    ) -> Result<Self> {
         let options = SeenOptions { memory: options.memory.max(CascadeOptions::MIN_MEMORY), ..options };
         let (mut tiers, bytes) = Tiers::new(options.cache, &options.sizes, options.memory)?;
         let memory = options.memory.saturating_sub(bytes);
-        let set = Cascade::open(
-            storage,
-            CascadeOptions { memory, hash: options.hash, form: options.form, journal: options.journal },
-        )?;
+        let set = open(CascadeOptions { memory, hash: options.hash, form: options.form, journal: options.journal })?;
         if !set.runs().is_empty() {
             tiers.enlarge(options.memory)?;
         }
@@ -192,6 +198,7 @@ impl<S: Storage> Seen<S> {
             _ => Start::Empty,
         };
         Ok(Self {
+            time: set.manifest().tick,
             start,
             opened: set.manifest().generation(),
             hasher: set.hash_spec().hasher(),
@@ -293,6 +300,23 @@ impl<S: Storage> Seen<S> {
     ) -> Result<()> {
         verdicts.clear();
         verdicts.resize(keys.len(), Verdict::Repeat);
+        let mut done = 0;
+        while done < keys.len() {
+            let end = keys.len().min(done.saturating_add(self.move_on()?));
+            self.observe_part(&keys[done..end], |i| is_protected(done + i), &mut verdicts[done..end])?;
+            self.pass(end - done);
+            done = end;
+        }
+        Ok(())
+    }
+
+    /// Observes keys of one slice of a window, which all verdicts take for repeats so far.
+    fn observe_part(
+        &mut self,
+        keys: &[KeyHash],
+        is_protected: impl Fn(usize) -> bool,
+        verdicts: &mut [Verdict],
+    ) -> Result<()> {
         self.misses.clear();
         self.asked.clear();
         self.tiers.filter(keys, is_protected, &mut self.misses, &mut self.asked, &mut self.counters);
@@ -321,7 +345,7 @@ impl<S: Storage> Seen<S> {
     /// True if observing this many keys would first make the keys of earlier calls durable. Before that, a caller that
     /// writes out the new keys must make its output durable: then not even a power cut loses a key.
     pub fn will_sync(&self, keys: usize) -> bool {
-        self.set.will_sync(keys)
+        self.ends_slice(keys) || self.set.will_sync(keys)
     }
 
     /// Makes every recorded key durable: they survive a crash of the process or of the machine. With a
@@ -355,6 +379,7 @@ impl<S: Storage> Seen<S> {
     /// # Errors
     /// Those of [`sync`](Self::sync).
     pub fn publish(&mut self) -> Result<()> {
+        self.move_on()?;
         self.set.publish()?;
         let changed = self.set.manifest().generation() != self.opened;
         match &self.tiers {

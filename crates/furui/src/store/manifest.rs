@@ -2,7 +2,7 @@ use std::collections::BTreeSet;
 use std::hash::{BuildHasher, RandomState};
 use std::io::{self, Write};
 
-use super::{FilterHash, Fingerprints, Layout, MANIFEST, ReadAt, Storage, StoreKind};
+use super::{FilterHash, Fingerprints, Layout, MANIFEST, ReadAt, Storage, StoreKind, Window};
 use crate::error::{Error, Result, StoreProblem};
 use crate::format::field::{array_at, u16_at, u32_at, u64_at};
 use crate::format::{Align, Envelope, EnvelopeWriter, FormatError, Kind, Problem, ReadError, Seal, Tag};
@@ -30,6 +30,13 @@ const RUN_CHECKSUM: usize = 24;
 const RATE: Tag = Tag::new(*b"RATE");
 const RATE_LEN: usize = 16;
 const RATE_LAST: usize = 8;
+
+const WINDOW: Tag = Tag::new(*b"WIND");
+const WINDOW_HEAD: usize = 24;
+const WINDOW_TICK: usize = 8;
+const WINDOW_UNIT: usize = 16;
+const WINDOW_RESERVED: usize = 20;
+const SLICE_LEN: usize = 8;
 
 /// The small file that names the kind of a store and the files that it consists of.
 ///
@@ -77,6 +84,10 @@ pub struct Manifest {
     pub capacity: u64,
     /// How the keys were made from records, according to the program that inserted them.
     pub form: KeyForm,
+    /// The part of the stream that a set remembers. `None` if it remembers all keys.
+    pub window: Option<Window>,
+    /// The tick up to which a set with a window has come; 0 in other stores.
+    pub tick: u64,
     generation: u64,
     next_file: u64,
 }
@@ -105,6 +116,8 @@ pub struct RunEntry {
     pub keys: u64,
     /// The length and the checksum that identify the run's file.
     pub seal: Seal,
+    /// The slice of the [`Window`] in which the run's keys occurred; 0 in a store without a window.
+    pub slice: u64,
 }
 
 impl RunEntry {
@@ -144,6 +157,8 @@ impl Manifest {
             fingerprints: Fingerprints::EXACT,
             capacity: 0,
             form: KeyForm::default(),
+            window: None,
+            tick: 0,
             generation: 0,
             next_file: 0,
         };
@@ -224,6 +239,17 @@ impl Manifest {
         self.runs.iter().fold(0, |sum, run| sum.saturating_add(run.keys))
     }
 
+    /// The slice of the window in which the tick is; 0 without a window.
+    pub fn slice(&self) -> u64 {
+        self.window.map_or(0, |window| window.slice_of(self.tick))
+    }
+
+    /// The number of runs, the newest ones, that hold keys of the present slice: all runs without a window.
+    pub(super) fn present_runs(&self) -> usize {
+        let slice = self.slice();
+        self.runs.iter().rev().take_while(|run| run.slice == slice).count()
+    }
+
     /// Takes a number for the file of a new run, larger than that of every earlier run.
     ///
     /// # Errors
@@ -283,11 +309,21 @@ impl Manifest {
             out.write_all(&self.capacity.to_le_bytes())?;
             out.write_all(&self.fingerprints.last().to_le_bytes())?;
         }
+        if let Some(window) = self.window {
+            out.section(WINDOW, Align::Line)?;
+            out.write_all(&window.ticks().to_le_bytes())?;
+            out.write_all(&self.tick.to_le_bytes())?;
+            out.write_all(&window.code().to_le_bytes())?;
+            out.write_all(&[0; WINDOW_HEAD - WINDOW_RESERVED])?;
+            for run in &self.runs {
+                out.write_all(&run.slice.to_le_bytes())?;
+            }
+        }
         out.key_form(&self.form)?;
         out.finish()
     }
 
-    /// Reads every byte of a manifest's file, which is called `name` in errors. Takes at most [`MAX_RUNS`] × 32 bytes
+    /// Reads every byte of a manifest's file, which is called `name` in errors. Takes at most [`MAX_RUNS`] × 40 bytes
     /// of memory.
     ///
     /// # Errors
@@ -295,11 +331,13 @@ impl Manifest {
     pub fn decode(file: &(impl ReadAt + ?Sized), name: &str) -> std::result::Result<Self, ReadError> {
         let envelope = Envelope::open(file, name)?;
         envelope.expect_kind(Kind::Manifest)?;
-        let (meta_at, runs_at, rate_at) = match envelope.own_sections() {
-            [meta, runs] if meta.tag == META && runs.tag == RUNS => (meta.offset, runs.offset, None),
-            [meta, runs, rate] if meta.tag == META && runs.tag == RUNS && rate.tag == RATE => {
-                (meta.offset, runs.offset, Some(rate.offset))
-            }
+        let (meta_at, runs_at, rate_at, window_at) = match envelope.own_sections() {
+            [meta, runs, more @ ..] if meta.tag == META && runs.tag == RUNS => match more {
+                [] => (meta.offset, runs.offset, None, None),
+                [rate] if rate.tag == RATE => (meta.offset, runs.offset, Some(rate.offset), None),
+                [window] if window.tag == WINDOW => (meta.offset, runs.offset, None, Some(window.offset)),
+                _ => return Err(envelope.error(0, Problem::Invalid("a manifest has other sections")).into()),
+            },
             _ => return Err(envelope.error(0, Problem::Invalid("a manifest has other sections")).into()),
         };
         let meta = envelope.read_section(file, META, META_LEN)?;
@@ -313,6 +351,10 @@ impl Manifest {
         }
         let rate = match rate_at {
             Some(at) => Some((at, envelope.read_section(file, RATE, RATE_LEN)?)),
+            None => None,
+        };
+        let window = match window_at {
+            Some(at) => Some((at, envelope.read_section(file, WINDOW, WINDOW_HEAD + MAX_RUNS * SLICE_LEN)?)),
             None => None,
         };
         let form = envelope.key_form(file)?;
@@ -347,10 +389,19 @@ impl Manifest {
                 let problem = Problem::Invalid("its dictionary has a layout or filters of an unknown kind");
                 envelope.error(meta_at + META_LAYOUT as u64, problem)
             })?;
+        let mut runs: Vec<RunEntry> = runs.chunks_exact(RUN_LEN).map(run_of).collect();
+        let (window, tick) = match window {
+            Some((at, bytes)) => {
+                let (window, tick) = window_of(&bytes, &mut runs)
+                    .ok_or_else(|| envelope.error(at, Problem::Invalid("an invalid section WIND")))?;
+                (Some(window), tick)
+            }
+            None => (None, 0),
+        };
         let manifest = Self {
             store,
             hash: envelope.hash(),
-            runs: runs.chunks_exact(RUN_LEN).map(run_of).collect(),
+            runs,
             next_id,
             layout,
             filter_hash,
@@ -358,6 +409,8 @@ impl Manifest {
             fingerprints,
             capacity,
             form,
+            window,
+            tick,
             generation: u64_at(&meta, META_GENERATION),
             next_file: u64_at(&meta, META_NEXT_FILE),
         };
@@ -380,8 +433,12 @@ impl Manifest {
         if has_rate != (self.store == StoreKind::Filter) {
             return Err((0, "capacity and rate do not fit the kind of the store"));
         }
+        if self.window.is_some() && self.store != StoreKind::Seen || self.window.is_none() && self.tick != 0 {
+            return Err((0, "a window in a store that has none"));
+        }
         let mut numbers = BTreeSet::new();
         let mut keys: u64 = 0;
+        let mut slice = 0;
         for (index, run) in self.runs.iter().enumerate() {
             if !numbers.insert(run.number) {
                 return Err((index, "two runs have the same file number"));
@@ -390,6 +447,10 @@ impl Manifest {
                 return Err((index, "a run has a file number that was never given out"));
             }
             keys = keys.checked_add(run.keys).ok_or((index, "more than 2^64 keys"))?;
+            if run.slice < slice || run.slice > self.slice() {
+                return Err((index, "a run of a slice that is out of order or in the future"));
+            }
+            slice = run.slice;
         }
         Ok(())
     }
@@ -400,5 +461,16 @@ fn run_of(entry: &[u8]) -> RunEntry {
         number: u64_at(entry, 0),
         keys: u64_at(entry, RUN_KEYS),
         seal: Seal { length: u64_at(entry, RUN_FILE_LEN), checksum: u64_at(entry, RUN_CHECKSUM) },
+        slice: 0,
     }
+}
+
+/// The window and the tick in the section `WIND`, which also has the slices of `runs`. `None` if the section is invalid.
+fn window_of(bytes: &[u8], runs: &mut [RunEntry]) -> Option<(Window, u64)> {
+    let slices = bytes.get(WINDOW_HEAD..).filter(|slices| slices.len() == runs.len() * SLICE_LEN)?;
+    for (run, slice) in runs.iter_mut().zip(slices.chunks_exact(SLICE_LEN)) {
+        run.slice = u64_at(slice, 0);
+    }
+    let window = Window::from_code(u32_at(bytes, WINDOW_UNIT), u64_at(bytes, 0))?;
+    (u32_at(bytes, WINDOW_RESERVED) == 0).then_some((window, u64_at(bytes, WINDOW_TICK)))
 }

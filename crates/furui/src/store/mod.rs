@@ -16,7 +16,7 @@ mod scratch;
 mod snapshot;
 mod storage;
 
-pub use crate::format::{Bytes, DiskFile, ReadAt};
+pub use crate::format::{Bytes, DiskFile, ReadAt, Window};
 pub use dir::Directory;
 pub use fingerprints::Fingerprints;
 pub use kind::{JOURNAL, MANIFEST, StoreKind, TIERS};

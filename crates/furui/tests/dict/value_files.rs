@@ -114,7 +114,7 @@ fn values_that_nobody_has_written_are_refused() {
                 Ok(out.finish().unwrap())
             })
             .unwrap();
-        manifest.runs.push(RunEntry { number, keys: 3, seal });
+        manifest.runs.push(RunEntry { number, keys: 3, seal, slice: 0 });
         manifest.next_id = 3;
         manifest.save(&storage).unwrap();
         let Ok(mut dict) = Dict::open_bytes_with(storage, SMALL) else { continue };
@@ -132,7 +132,7 @@ fn values_that_nobody_has_written_are_refused() {
     let numbers = Memory::new();
     let mut manifest = Manifest::new(StoreKind::Dict, envelope.hash());
     let number = manifest.take_number().unwrap();
-    let entry = RunEntry { number, keys: 3, seal: envelope.seal() };
+    let entry = RunEntry { number, keys: 3, seal: envelope.seal(), slice: 0 };
     let name = StoreKind::Dict.file_name(number);
     numbers.publish(&name, |out| out.write_all(&file).map_err(|e| Error::io("cannot write", &name, e))).unwrap();
     manifest.runs.push(entry);

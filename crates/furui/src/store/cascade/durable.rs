@@ -42,23 +42,28 @@ impl<S: Storage> Cascade<S> {
     pub fn publish(&mut self) -> Result<()> {
         self.check_usable()?;
         if !self.saved {
-            self.save_first()?;
+            self.save_manifest()?;
         }
         if self.old_journal.is_some() && self.table.len() == 0 {
-            return self.end_old_journal();
+            self.end_old_journal()?;
         }
-        self.publish_table()
+        self.publish_table()?;
+        if self.stale {
+            self.save_manifest()?;
+        }
+        Ok(())
     }
 
     /// Merges all runs and the keys in RAM into one run. After that, the set takes the least space, and a look-up reads
-    /// at most one page.
+    /// at most one page. In a set with a window, these are the runs of the present slice: those of earlier slices were
+    /// merged when the slices ended.
     ///
     /// # Errors
     /// Those of [`insert_all`](Self::insert_all).
     pub fn compact(&mut self) -> Result<()> {
         self.check_usable()?;
-        while self.runs.len() + usize::from(self.table.len() > 0) > 1 {
-            self.spill(self.runs.len().min(policy::MAX_FAN_IN))?;
+        while self.manifest.present_runs() + usize::from(self.table.len() > 0) > 1 {
+            self.spill(self.manifest.present_runs().min(policy::MAX_FAN_IN))?;
         }
         self.publish()
     }
@@ -115,7 +120,7 @@ impl<S: Storage> Cascade<S> {
     /// Records the first `keys` of the waiting keys in the journal.
     pub(super) fn write_journal(&mut self, keys: usize) -> Result<()> {
         if !self.saved {
-            self.save_first()?;
+            self.save_manifest()?;
         }
         let Some(journal) = &mut self.journal else { return Ok(()) };
         // A write or sync that failed is never tried again, because its effect on storage is not known.

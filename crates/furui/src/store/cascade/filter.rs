@@ -108,7 +108,7 @@ impl<S: Storage> CascadeFilter<S> {
         (new.fingerprints, new.capacity) = (fingerprints, capacity);
         new.form = options.form.unwrap_or_default();
         let mut filter = Self::of(Cascade::open_as(storage, options, new)?);
-        filter.set.save_first()?;
+        filter.set.save_manifest()?;
         Ok(filter)
     }
 

@@ -8,6 +8,8 @@ use crate::store::{JOURNAL, Log, Manifest, Storage};
 pub(super) struct JournalWriter {
     /// Room for the head of a record, and after it the fingerprints of the keys in the order in which they came.
     waiting: Vec<u8>,
+    /// The fingerprints of the keys that occurred again, of a set with a window. They go in front of the others.
+    repeated: Vec<u8>,
     /// The maximum number of bytes that may wait.
     most: usize,
     begun: Option<Begun>,
@@ -32,31 +34,47 @@ impl JournalWriter {
         let mut waiting = vec![];
         reserve(&mut waiting, most)?;
         waiting.resize(RECORD_HEAD, 0);
-        Ok(Self { waiting, most, begun: None })
+        Ok(Self { waiting, repeated: vec![], most, begun: None })
     }
 
     /// The memory that the waiting keys take, in bytes.
     pub(super) fn bytes(&self) -> u64 {
-        self.waiting.capacity() as u64
+        (self.waiting.capacity() + self.repeated.capacity()) as u64
     }
 
-    /// The number of waiting keys.
+    /// The number of waiting keys, without those that occurred again.
     pub(super) fn len(&self) -> usize {
         (self.waiting.len() - RECORD_HEAD) / KEY_LEN
     }
 
+    /// The number of waiting keys that occurred again.
+    pub(super) fn repeats(&self) -> usize {
+        self.repeated.len() / KEY_LEN
+    }
+
     /// True if `keys` more keys may wait. Any number may if none are waiting.
     pub(super) fn has_room(&self, keys: usize) -> bool {
-        self.len() == 0 || self.waiting.len().saturating_add(keys.saturating_mul(KEY_LEN)) <= self.most
+        let waiting = self.waiting.len() + self.repeated.len();
+        waiting == RECORD_HEAD || waiting.saturating_add(keys.saturating_mul(KEY_LEN)) <= self.most
     }
 
     pub(super) fn push(&mut self, key: u64) {
         self.waiting.extend_from_slice(&key.to_le_bytes());
     }
 
-    /// Makes the first `count` of the waiting keys durable. Returns the number of bytes that were written.
+    /// Notes a key that occurred again in a later slice of the window.
+    pub(super) fn push_repeat(&mut self, key: u64) {
+        self.repeated.extend_from_slice(&key.to_le_bytes());
+    }
+
+    /// Makes the first `count` of the waiting keys durable, and all that occurred again. Returns the number of bytes that were written.
     pub(super) fn sync<S: Storage>(&mut self, storage: &S, manifest: &Manifest, count: usize) -> Result<u64> {
         let mut left = count.min(self.len());
+        if !self.repeated.is_empty() {
+            left += self.repeats();
+            reserve(&mut self.waiting, self.repeated.len())?;
+            self.waiting.splice(RECORD_HEAD..RECORD_HEAD, self.repeated.drain(..));
+        }
         let mut written = 0;
         while left > 0 {
             let begun = match &mut self.begun {
@@ -85,6 +103,7 @@ impl JournalWriter {
     /// Drops the waiting keys and closes the file, because all keys are in runs. Returns whether there was a file.
     pub(super) fn end(&mut self) -> bool {
         self.waiting.truncate(RECORD_HEAD);
+        self.repeated.clear();
         self.begun.take().is_some()
     }
 }

@@ -18,6 +18,7 @@ mod run;
 mod run_reader;
 mod run_writer;
 mod spill;
+mod window;
 
 pub use filter::CascadeFilter;
 pub use journal::{Journal, MAX_RECORD_KEYS};
@@ -90,6 +91,8 @@ pub struct Cascade<S: Storage> {
     manifest: Manifest,
     /// True if storage has a manifest.
     saved: bool,
+    /// True if the manifest on storage has an earlier tick of the present slice.
+    stale: bool,
     /// True if a change failed. The state of storage is then unknown until the set is opened again.
     broken: bool,
     /// True if the set was opened without its journal, and so lacks keys.
@@ -111,8 +114,9 @@ pub struct Cascade<S: Storage> {
     scratch: Vec<(u64, u32)>,
     /// Those of a part of the batch that are not in RAM.
     absent: Vec<(u64, u32)>,
-    /// The hashes of `absent`, without repeats, that no run has.
+    /// The hashes of `absent`, without repeats, that no run of the present slice has.
     wanted: Vec<u64>,
+    /// For each of `wanted` in [`seek_absent`](Self::seek_absent), whether it occurred in an earlier slice of the window.
     found: Vec<bool>,
 }
 
@@ -200,6 +204,7 @@ impl<S: Storage> Cascade<S> {
             memory,
             manifest,
             saved: published.is_some(),
+            stale: false,
             broken: false,
             partial: true,
             old_journal,
@@ -228,7 +233,7 @@ impl<S: Storage> Cascade<S> {
         self.manifest.hash
     }
 
-    /// The number of keys, in RAM and on storage.
+    /// The number of keys, in RAM and on storage. A key counts in each slice of a window in which it occurred.
     pub fn len(&self) -> u64 {
         self.manifest.keys() + self.table.len() as u64
     }
@@ -317,11 +322,14 @@ impl<S: Storage> Cascade<S> {
             self.seek_absent(start)?;
             // In hash order the table is written forward. Equal hashes are adjacent, the first one of the batch in front.
             self.table.insert_all(&self.wanted, |_| {});
-            let mut wanted = self.wanted.iter().copied().peekable();
+            let mut wanted = self.wanted.iter().copied().zip(&self.found).peekable();
             for &(hash, index) in &self.absent {
-                if wanted.peek() == Some(&hash) {
-                    new.push(index);
-                    wanted.next();
+                if let Some((_, &occurred)) = wanted.next_if(|&(wanted, _)| wanted == hash) {
+                    if !occurred {
+                        new.push(index);
+                    } else if let Some(journal) = self.journal.as_mut().filter(|_| !self.replaying) {
+                        journal.push_repeat(self.manifest.fingerprints.at(hash));
+                    }
                 }
             }
         }
@@ -343,11 +351,11 @@ impl<S: Storage> Cascade<S> {
         self.sort_batch()?;
         for start in (0..self.batch.len()).step_by(PART) {
             self.seek_absent(start)?;
-            let mut wanted = self.wanted.iter().copied().peekable();
+            let mut wanted = self.wanted.iter().copied().zip(&self.found).peekable();
             for &(hash, index) in &self.absent {
-                while wanted.next_if(|&absent| absent < hash).is_some() {}
-                if wanted.peek() == Some(&hash) {
-                    out[index as usize] = false;
+                while wanted.next_if(|&(absent, _)| absent < hash).is_some() {}
+                if let Some(&(absent, &occurred)) = wanted.peek() {
+                    out[index as usize] = absent != hash || occurred;
                 }
             }
         }
@@ -374,7 +382,7 @@ impl<S: Storage> Cascade<S> {
     }
 
     /// Reads every byte of every run and of the journal, and checks checksums, order and counts. In an exact set, also
-    /// checks that no key is in two runs.
+    /// checks that no key is in two runs of a slice.
     ///
     /// # Errors
     /// [`Error::Format`] with the file and the offset of the first damage; [`Error::Io`].
@@ -386,14 +394,16 @@ impl<S: Storage> Cascade<S> {
         if self.manifest.store != StoreKind::Seen {
             return Ok(());
         }
-        let mut merge = Merge::new(self.runs.iter().map(Run::reader).collect());
-        let mut distinct = 0;
-        loop {
-            let keys = merge.next_keys()?;
-            if keys.is_empty() {
-                break;
+        let (mut distinct, mut runs) = (0, self.runs.iter());
+        for slice in self.manifest.runs.chunk_by(|a, b| a.slice == b.slice) {
+            let mut merge = Merge::new(runs.by_ref().take(slice.len()).map(Run::reader).collect());
+            loop {
+                let keys = merge.next_keys()?;
+                if keys.is_empty() {
+                    break;
+                }
+                distinct += keys.len() as u64;
             }
-            distinct += keys.len() as u64;
         }
         if distinct != self.manifest.keys() {
             let file = self.storage.path(MANIFEST);
@@ -440,7 +450,8 @@ impl<S: Storage> Cascade<S> {
     }
 
     /// Stores those hashes of the part of `batch` from `start` on that are not in RAM in `absent`, with their indices; and
-    /// those of them that are in no run either in `wanted`, ascending and distinct.
+    /// those of them that are in no run of the present slice either in `wanted`, ascending and distinct. Stores in `found` which of
+    /// these are in a run of an earlier slice; there are none without a window.
     fn seek_absent(&mut self, start: usize) -> Result<()> {
         let part = &self.batch[start..self.batch.len().min(start + PART)];
         let absent = &mut self.absent;
@@ -454,11 +465,17 @@ impl<S: Storage> Cascade<S> {
         self.wanted.dedup();
         self.found.clear();
         fill_to(&mut self.found, self.wanted.len(), false)?;
-        for run in &self.runs {
+        let (earlier, present) = self.runs.split_at(self.runs.len() - self.manifest.present_runs());
+        for run in present {
             run.contains_sorted(&self.wanted, &mut self.found)?;
         }
         let mut found = self.found.iter();
         self.wanted.retain(|_| found.next() == Some(&false));
+        self.found.clear();
+        fill_to(&mut self.found, self.wanted.len(), false)?;
+        for run in earlier {
+            run.contains_sorted(&self.wanted, &mut self.found)?;
+        }
         Ok(())
     }
 }

@@ -71,7 +71,7 @@ impl<W> fmt::Debug for RunWriter<W> {
 /// writer.push(&[5, 6])?;
 /// let written = writer.finish()?;
 /// // What a manifest says of the run.
-/// let entry = RunEntry { number: 0, keys: written.keys, seal: written.seal };
+/// let entry = RunEntry { number: 0, keys: written.keys, seal: written.seal, slice: 0 };
 /// assert_eq!((entry.keys, entry.seal.length), (2, file.len() as u64));
 /// # Ok::<(), furui::Error>(())
 /// ```

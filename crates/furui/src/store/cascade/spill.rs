@@ -50,11 +50,12 @@ impl<S: Storage> Cascade<S> {
         usize::try_from(room).unwrap_or(usize::MAX)
     }
 
-    /// Saves the manifest before any other file, because runs without a manifest are a damaged store and not a new one.
-    pub(super) fn save_first(&mut self) -> Result<()> {
+    /// Saves the manifest. That of a new store is saved before any other file, because runs without a manifest are a damaged
+    /// store and not a new one.
+    pub(super) fn save_manifest(&mut self) -> Result<()> {
         self.broken = true;
         self.manifest.save(&self.storage)?;
-        (self.saved, self.broken) = (true, false);
+        (self.saved, self.stale, self.broken) = (true, false, false);
         Ok(())
     }
 
@@ -62,14 +63,15 @@ impl<S: Storage> Cascade<S> {
         if self.table.len() == 0 {
             return Ok(());
         }
-        let sizes: Vec<u64> = self.manifest.runs.iter().map(|run| run.keys).collect();
+        let earlier = self.runs.len() - self.manifest.present_runs();
+        let sizes: Vec<u64> = self.manifest.runs[earlier..].iter().map(|run| run.keys).collect();
         self.spill(policy::runs_to_merge(&sizes, self.table.len() as u64))
     }
 
-    /// Merges the table and the newest `count` runs into one new run, durably, and removes the merged runs.
+    /// Merges the table and the newest `count` runs, all of the present slice, into one new run, durably, and removes the merged runs.
     pub(super) fn spill(&mut self, count: usize) -> Result<()> {
         if !self.saved {
-            self.save_first()?;
+            self.save_manifest()?;
         }
         self.broken = true;
         let kept = self.runs.len() - count;
@@ -93,7 +95,7 @@ impl<S: Storage> Cascade<S> {
                 writer.push(keys)?;
             }
         })?;
-        let entry = RunEntry { number, keys, seal };
+        let entry = RunEntry { number, keys, seal, slice: self.manifest.slice() };
         self.written += entry.seal.length;
         let file = entry.open(&self.storage, self.manifest.store)?;
         let run = open_run(&self.storage, &entry, file, &self.manifest)?;
@@ -110,7 +112,7 @@ impl<S: Storage> Cascade<S> {
         if self.table.bytes() > self.table_budget() {
             self.table = MemTable::new();
         }
-        self.broken = false;
+        (self.stale, self.broken) = (false, false);
         for old in replaced {
             // If this fails, the file is an orphan, and the next opening removes it.
             let _ = self.storage.remove(&self.manifest.store.file_name(old.number));

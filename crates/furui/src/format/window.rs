@@ -1,0 +1,124 @@
+use std::fmt;
+use std::num::NonZeroU64;
+
+/// The part of a stream that a set remembers: the last keys, or the last time.
+///
+/// The jumping window of Metwally, Agrawal and El Abbadi ("Duplicate Detection in Click Streams", WWW 2005). Time is a
+/// count of *ticks*: the keys of the stream, or milliseconds. It is cut into *slices* of a sixteenth of the window. A
+/// set keeps the keys of the present slice and of the 16 slices before it, each slice in runs of its own, and forgets a
+/// slice as a whole.
+///
+/// So a key whose latest occurrence is W ticks ago or less, for a window of W, is always known; a key whose latest
+/// occurrence is 17/16 W ticks ago or more never is. Difference from the paper: a slice is an exact set and no Bloom
+/// filter, and a repeat counts as an occurrence.
+///
+/// ```
+/// use std::num::NonZeroU64;
+///
+/// use furui::store::Window;
+///
+/// let hour = Window::Milliseconds(NonZeroU64::new(3_600_000).unwrap());
+/// assert_eq!(hour.to_string(), "1h");
+/// assert_eq!(hour.slice_of(3_600_000), 16);
+/// assert_eq!(hour.end_of(0), 225_000);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Window {
+    /// This many keys of the stream, repeats included.
+    Keys(NonZeroU64),
+    /// This many milliseconds.
+    Milliseconds(NonZeroU64),
+}
+
+impl Window {
+    /// The number of slices in a window.
+    pub const SLICES: u64 = 16;
+
+    /// The length in ticks.
+    pub fn ticks(self) -> u64 {
+        match self {
+            Self::Keys(ticks) | Self::Milliseconds(ticks) => ticks.get(),
+        }
+    }
+
+    /// The slice in which a tick is: ⌊16 tick / W⌋, but at most 2⁶⁴ - 1.
+    pub fn slice_of(self, tick: u64) -> u64 {
+        let slice = u128::from(tick) * u128::from(Self::SLICES) / u128::from(self.ticks());
+        u64::try_from(slice).unwrap_or(u64::MAX)
+    }
+
+    /// The first tick that is in a later slice than `slice`, but at most 2⁶⁴ - 1.
+    pub fn end_of(self, slice: u64) -> u64 {
+        let end = ((u128::from(slice) + 1) * u128::from(self.ticks())).div_ceil(u128::from(Self::SLICES));
+        u64::try_from(end).unwrap_or(u64::MAX)
+    }
+
+    /// The oldest slice that is remembered in slice `slice`.
+    pub(crate) fn oldest(slice: u64) -> u64 {
+        slice.saturating_sub(Self::SLICES)
+    }
+
+    /// The number that stands for the unit in a file.
+    pub(crate) fn code(self) -> u32 {
+        match self {
+            Self::Keys(_) => 0,
+            Self::Milliseconds(_) => 1,
+        }
+    }
+
+    pub(crate) fn from_code(code: u32, ticks: u64) -> Option<Self> {
+        match (code, NonZeroU64::new(ticks)?) {
+            (0, ticks) => Some(Self::Keys(ticks)),
+            (1, ticks) => Some(Self::Milliseconds(ticks)),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Window {
+    /// Writes the window in the largest unit that fits: `1000 keys`, `90m`, `1h`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const UNITS: [(u64, &str); 4] = [(86_400_000, "d"), (3_600_000, "h"), (60_000, "m"), (1000, "s")];
+        match self {
+            Self::Keys(keys) => write!(f, "{keys} keys"),
+            Self::Milliseconds(ticks) => {
+                let fits = UNITS.into_iter().find(|(unit, _)| ticks.get().is_multiple_of(*unit));
+                let (unit, name) = fits.unwrap_or((1, "ms"));
+                write!(f, "{}{name}", ticks.get() / unit)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn a_window_is_exact_to_a_sixteenth(ticks in 1u64..1 << 40, tick in 0u64..1 << 50, age in 0u64..1 << 41) {
+            let window = Window::Keys(NonZeroU64::new(ticks).unwrap());
+            let remembered = window.slice_of(tick) >= Window::oldest(window.slice_of(tick + age));
+            if age <= ticks {
+                prop_assert!(remembered);
+            } else if u128::from(age) * 16 >= u128::from(ticks) * 17 {
+                prop_assert!(!remembered);
+            }
+            let slice = window.slice_of(tick);
+            prop_assert!(window.end_of(slice) > tick);
+            prop_assert!(window.slice_of(window.end_of(slice)) > slice);
+            prop_assert!(window.slice_of(window.end_of(slice) - 1) <= slice);
+        }
+    }
+
+    #[test]
+    fn ends_of_time_are_no_overflow() {
+        let window = Window::Keys(NonZeroU64::MIN);
+        assert_eq!(window.slice_of(u64::MAX), u64::MAX);
+        assert_eq!(window.end_of(u64::MAX), u64::MAX / 16 + 1);
+        let window = Window::Milliseconds(NonZeroU64::MAX);
+        assert_eq!((window.slice_of(u64::MAX), window.end_of(16)), (16, u64::MAX));
+    }
+}

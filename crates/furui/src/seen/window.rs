@@ -1,0 +1,102 @@
+//! A set that answers for the last part of a stream only.
+
+use super::pipeline::{Seen, SeenOptions};
+use super::tiers::{Cache, Tiers};
+use crate::error::Result;
+use crate::filter::ConfigError;
+use crate::store::cascade::Cascade;
+use crate::store::{Storage, Window};
+
+impl<S: Storage> Seen<S> {
+    /// Opens the set that `storage` holds, or an empty one, which answers the question "was this key seen within the
+    /// window?" See [`Window`] for the answers near its end.
+    ///
+    /// A repeat counts: the window begins at the latest occurrence of a key. A window of keys counts the keys that the set
+    /// observes. The time of a window of milliseconds is that of the last [`set_time`](Self::set_time).
+    ///
+    /// Memory and storage are bounded by the distinct keys of each of 17 slices. At the end of a slice, keys become
+    /// durable, and the oldest slice is removed; this happens in the first observation of the next slice, or when the set
+    /// is [published](Self::publish). A batch that passes the end of a slice of keys makes its own first keys durable: a caller that
+    /// must write them out before does not pass more keys at a time than [`slice_room`](Self::slice_room).
+    ///
+    /// A crash never forgets a key early. It may lose the count of the keys since the slice began, and so remember keys for up to a slice longer.
+    ///
+    /// Cost: a new key is looked up in 17 runs. So a window that is far smaller than the memory is slower than a set without a
+    /// window.
+    ///
+    /// # Errors
+    /// Those of [`open_with`](Self::open_with); [`Error::Store`](crate::Error::Store) if the store has another window or
+    /// none; [`Error::Config`](crate::Error::Config) with [`Cache::LruStable`], whose filter cannot forget keys by their time.
+    ///
+    /// ```
+    /// use std::num::NonZeroU64;
+    ///
+    /// use furui::seen::{Seen, SeenOptions};
+    /// use furui::store::{Memory, Window};
+    ///
+    /// let hour = Window::Milliseconds(NonZeroU64::new(3_600_000).unwrap());
+    /// let mut seen = Seen::open_window(Memory::new(), SeenOptions::default(), hour)?;
+    /// assert!(seen.insert("a")?);
+    /// seen.set_time(3_600_000);
+    /// assert!(!seen.insert("a")?);
+    /// // The last hour begins at the repeat.
+    /// seen.set_time(7_200_000);
+    /// assert!(!seen.insert("a")?);
+    /// seen.set_time(7_200_000 + 3_600_000 / 16 * 17);
+    /// assert!(seen.insert("a")?);
+    /// # Ok::<(), furui::Error>(())
+    /// ```
+    pub fn open_window(storage: S, options: SeenOptions, window: Window) -> Result<Self> {
+        if matches!(options.cache, Cache::LruStable { .. }) {
+            return Err(ConfigError::WindowOfStable.into());
+        }
+        Self::open_as(options, |options| Cascade::open_window(storage, options, window))
+    }
+
+    /// Sets the time in milliseconds, from any beginning, at which the next keys occur. An earlier time than the present one
+    /// changes nothing, so if a clock goes back, no time passes until it has caught up. A set without a window of milliseconds
+    /// has no time.
+    pub fn set_time(&mut self, milliseconds: u64) {
+        if let Some(Window::Milliseconds(_)) = self.set.manifest().window {
+            self.time = self.time.max(milliseconds);
+        }
+    }
+
+    /// The number of keys that can be observed before the present slice of a window of keys ends, at least 1. `None` in another
+    /// set.
+    pub fn slice_room(&self) -> Option<u64> {
+        let window = self.set.manifest().window.filter(|window| matches!(window, Window::Keys(_)))?;
+        Some((window.end_of(window.slice_of(self.time)) - self.time).max(1))
+    }
+
+    /// The number of keys of earlier slices that occurred again, and of which that is not durable yet. They are not among the
+    /// [`unsynced`](Self::unsynced) keys, and every [`sync`](Self::sync) makes them durable. Without a journal it is 0.
+    pub fn unsynced_repeats(&self) -> usize {
+        self.set.unsynced_repeats()
+    }
+
+    /// True if observing this many keys passes the end of a slice.
+    pub(super) fn ends_slice(&self, keys: usize) -> bool {
+        self.set.will_end_slice(self.time) || self.slice_room().is_some_and(|room| keys as u64 > room)
+    }
+
+    /// Moves the set on to the present time. Returns the maximum number of keys of a part of a batch.
+    pub(super) fn move_on(&mut self) -> Result<usize> {
+        if self.set.will_end_slice(self.time) {
+            // The cache knows keys that did not occur in the slice that begins.
+            self.tiers = Tiers::new(self.options.cache, &self.options.sizes, self.options.memory)?.0;
+            if !self.set.runs().is_empty() {
+                self.tiers.enlarge(self.options.memory)?;
+            }
+        }
+        self.set.advance_to(self.time)?;
+        Ok(self.slice_room().map_or(usize::MAX, |room| usize::try_from(room).unwrap_or(usize::MAX)))
+    }
+
+    /// Counts keys that were observed.
+    pub(super) fn pass(&mut self, keys: usize) {
+        if let Some(Window::Keys(_)) = self.set.manifest().window {
+            self.time = self.time.saturating_add(keys as u64);
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! A set that forgets: the slices of a window.
+
+use super::{Cascade, CascadeOptions};
+use crate::error::{Error, Result, StoreProblem};
+use crate::store::{MANIFEST, Storage, Window};
+
+impl<S: Storage> Cascade<S> {
+    /// Opens the set that `storage` holds, or an empty one, which remembers the keys of this window only.
+    ///
+    /// A key that occurs again counts from its last occurrence: it is inserted into the present slice, unless it is there.
+    /// All levels with keys of the present slice work as in a set without a window. When the slice ends, they are merged
+    /// into one run, and the runs of the oldest slice are removed.
+    ///
+    /// Cost: a new key is looked up in 17 runs or more, each with the keys of a slice. A key takes space
+    /// in each slice in which it occurred.
+    ///
+    /// # Errors
+    /// Those of [`open`](Self::open); [`Error::Store`] if the set has another window, or none.
+    pub fn open_window(storage: S, options: CascadeOptions, window: Window) -> Result<Self> {
+        let mut new = Self::new_set(options);
+        new.window = Some(window);
+        let set = Self::open_as(storage, options, new)?;
+        match set.manifest.window {
+            Some(found) if found == window => Ok(set),
+            found => {
+                let problem = StoreProblem::OtherWindow { found, expected: window };
+                Err(Error::store(set.storage.path(MANIFEST), problem))
+            }
+        }
+    }
+
+    /// Moves a set with a window on to this tick: the keys of later batches occur then. An earlier tick than the present one
+    /// changes nothing.
+    ///
+    /// If the tick is in another slice, all keys become durable first, and slices that are no longer remembered are
+    /// removed. After a crash during this, or before the next change of the set, keys may be remembered for a slice
+    /// longer, and none is forgotten early.
+    ///
+    /// # Errors
+    /// Those of [`insert_all`](Self::insert_all).
+    pub fn advance_to(&mut self, tick: u64) -> Result<()> {
+        self.check_usable()?;
+        let Some(window) = self.manifest.window.filter(|_| tick > self.manifest.tick) else { return Ok(()) };
+        let slice = window.slice_of(tick);
+        if slice == self.manifest.slice() {
+            self.manifest.tick = tick;
+            self.stale = true;
+            return Ok(());
+        }
+        if self.table.len() > 0 || self.manifest.present_runs() > 1 || self.old_journal.is_some() {
+            self.compact()?;
+        }
+        self.broken = true;
+        self.manifest.tick = tick;
+        let oldest = Window::oldest(slice);
+        let forgotten = self.manifest.runs.partition_point(|run| run.slice < oldest);
+        let names: Vec<String> =
+            self.manifest.runs.drain(..forgotten).map(|run| self.manifest.store.file_name(run.number)).collect();
+        if self.saved {
+            self.manifest.save(&self.storage)?;
+        }
+        self.stale = false;
+        self.runs.drain(..forgotten);
+        self.broken = false;
+        for name in names {
+            // If this fails, the file is an orphan, and the next opening removes it.
+            let _ = self.storage.remove(&name);
+        }
+        Ok(())
+    }
+
+    /// True if moving to this tick would make keys durable, as [`advance_to`](Self::advance_to) does at the end of a slice.
+    pub fn will_end_slice(&self, tick: u64) -> bool {
+        self.manifest.window.is_some_and(|window| window.slice_of(tick) > self.manifest.slice())
+    }
+
+    /// The number of keys of earlier slices that occurred again, and of which that is in no run and no journal yet. They are not
+    /// among the [`unsynced`](Self::unsynced) keys.
+    pub fn unsynced_repeats(&self) -> usize {
+        self.journal.as_ref().map_or(0, super::JournalWriter::repeats)
+    }
+}

@@ -1,0 +1,378 @@
+//! Tests a `Seen` with a window: its verdicts compared with a model, its bounds, and the effects of crashes and damage.
+
+#![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
+
+mod support;
+
+use std::collections::HashMap;
+use std::num::NonZeroU64;
+
+use furui::error::{StoreError, StoreProblem};
+use furui::filter::ConfigError;
+use furui::seen::{Cache, Seen, SeenOptions, Verdict};
+use furui::store::{MANIFEST, Manifest, Memory, ReadAt, Storage, Window, snapshot};
+use furui::{Error, Result};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use support::{Failing, Fault};
+
+fn window_of(keys: bool, ticks: u64) -> Window {
+    let ticks = NonZeroU64::new(ticks).unwrap();
+    if keys { Window::Keys(ticks) } else { Window::Milliseconds(ticks) }
+}
+
+fn options(cache: Cache, journal: bool) -> SeenOptions {
+    SeenOptions { cache, journal, memory: 1 << 20, ..SeenOptions::default() }
+}
+
+fn observe<S: Storage>(seen: &mut Seen<S>, keys: &[u64]) -> Result<Vec<bool>> {
+    let mut verdicts = vec![];
+    seen.observe_all(&seen.hash_spec().hasher().hash_all(keys.iter().map(|key| key.to_le_bytes())), &mut verdicts)?;
+    Ok(verdicts.into_iter().map(|verdict| verdict == Verdict::New).collect())
+}
+
+/// The slices in which keys occurred last. After a crash it is not known which of the keys since the last sync are there, so each
+/// key has the earliest and the latest possible slice.
+#[derive(Clone, Default)]
+struct Model {
+    tick: u64,
+    last: HashMap<u64, (Option<u64>, u64)>,
+    /// The slices that are durable.
+    synced: HashMap<u64, u64>,
+}
+
+impl Model {
+    /// Checks the verdict on a key that occurs in `slice`, and notes it.
+    fn check(&mut self, key: u64, slice: u64, is_new: bool) {
+        let remembered = |last: u64| slice.saturating_sub(last) <= Window::SLICES;
+        match self.last.get(&key) {
+            None => assert!(is_new, "{key} never occurred"),
+            Some(&(earliest, latest)) => {
+                assert!(
+                    !is_new || !earliest.is_some_and(remembered),
+                    "{key} is forgotten early: {earliest:?}, now {slice}"
+                );
+                assert!(is_new || remembered(latest), "{key} is remembered for too long: {latest}, now {slice}");
+            }
+        }
+        self.last.insert(key, (Some(slice), slice));
+    }
+
+    fn sync(&mut self) {
+        let known = self.last.iter().filter_map(|(&key, &(earliest, _))| Some((key, earliest?)));
+        self.synced = known.collect();
+    }
+
+    fn crash(&mut self) {
+        for (key, (earliest, _)) in &mut self.last {
+            *earliest = self.synced.get(key).copied();
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+enum Step {
+    Observe(Vec<u64>),
+    ObserveMany {
+        from: u64,
+        count: u64,
+    },
+    /// Some sixteenths of a window pass, in thirds.
+    Pass(u64),
+    GoBack,
+    Sync,
+    Publish,
+    Compact,
+    Crash,
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        8 => vec(0u64..300, 0..100).prop_map(Step::Observe),
+        1 => (0u64..20_000, 0u64..20_000).prop_map(|(from, count)| Step::ObserveMany { from, count }),
+        6 => (0u64..12).prop_map(Step::Pass),
+        1 => (40u64..80).prop_map(Step::Pass),
+        1 => Just(Step::GoBack),
+        2 => Just(Step::Sync),
+        1 => Just(Step::Publish),
+        1 => Just(Step::Compact),
+        1 => Just(Step::Crash),
+    ]
+}
+
+/// Forgotten slices are gone from storage, and so are all other files but those of the set.
+fn check_bounds(seen: &Seen<Memory>, storage: &Memory) {
+    let manifest = seen.set().manifest();
+    let slice = manifest.slice();
+    assert!(manifest.runs.iter().all(|run| run.slice + Window::SLICES >= slice), "slice {slice}: {:?}", manifest.runs);
+    let mut slices: Vec<u64> = manifest.runs.iter().map(|run| run.slice).collect();
+    slices.retain(|&run| run < slice);
+    assert!(slices.is_sorted_by(|a, b| a < b), "one run for each slice that has ended: {slices:?}");
+    let runs = storage.list().unwrap().iter().filter(|name| name.ends_with(".run")).count();
+    assert_eq!(runs, manifest.runs.len());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases / 8))]
+
+    #[test]
+    fn verdicts_are_those_of_the_window(
+        keys in any::<bool>(),
+        ticks in prop_oneof![1u64..50, 500u64..3000, 100_000u64..1_000_000],
+        cache in prop_oneof![Just(Cache::Recent), Just(Cache::Lru), Just(Cache::None)],
+        journal in any::<bool>(),
+        steps in vec(step(), 1..60),
+    ) {
+        let (storage, window) = (Memory::new(), window_of(keys, ticks));
+        let options = options(cache, journal);
+        let mut seen = Seen::open_window(storage.clone(), options, window).unwrap();
+        let mut model = Model::default();
+        for step in steps {
+            let batch: Vec<u64> = match step {
+                Step::Observe(batch) => batch,
+                // A window of a few keys would rotate a thousand times.
+                Step::ObserveMany { from, count } => (from..from + count.min(ticks.max(100))).collect(),
+                Step::Pass(thirds) => {
+                    if !keys {
+                        model.tick += thirds * ticks / 48;
+                        seen.set_time(model.tick);
+                    }
+                    continue;
+                }
+                Step::GoBack => {
+                    seen.set_time(model.tick / 2);
+                    continue;
+                }
+                Step::Sync => {
+                    seen.sync().unwrap();
+                    prop_assert_eq!((seen.unsynced(), seen.unsynced_repeats()), (0, 0));
+                    model.sync();
+                    continue;
+                }
+                Step::Publish | Step::Compact => {
+                    seen.publish().unwrap();
+                    model.sync();
+                    if matches!(step, Step::Compact) {
+                        drop(seen);
+                        // A program that only maintains the store need not know the window.
+                        let mut set = furui::store::cascade::Cascade::open(storage.clone(), Default::default()).unwrap();
+                        set.compact().unwrap();
+                        set.verify().unwrap();
+                        drop(set);
+                        seen = Seen::open_window(storage.clone(), options, window).unwrap();
+                        if keys {
+                            prop_assert_eq!(seen.set().manifest().tick, model.tick);
+                        } else {
+                            seen.set_time(model.tick);
+                        }
+                    }
+                    continue;
+                }
+                Step::Crash => {
+                    drop(seen);
+                    seen = Seen::open_window(storage.clone(), options, window).unwrap();
+                    seen.set().verify().unwrap();
+                    model.crash();
+                    if keys {
+                        let tick = seen.set().manifest().tick;
+                        prop_assert!(tick <= model.tick);
+                        prop_assert!(window.slice_of(tick) == window.slice_of(model.tick.saturating_sub(1).max(tick))
+                            || seen.set().is_empty());
+                        model.tick = tick;
+                    } else {
+                        seen.set_time(model.tick);
+                    }
+                    continue;
+                }
+            };
+            let will_sync = seen.will_sync(batch.len());
+            let before = seen.set().manifest().slice();
+            let new = observe(&mut seen, &batch).unwrap();
+            prop_assert!(will_sync || batch.is_empty() || seen.set().manifest().slice() == before);
+            for (&key, is_new) in batch.iter().zip(new) {
+                model.check(key, window.slice_of(model.tick), is_new);
+                model.tick += u64::from(keys);
+            }
+            check_bounds(&seen, &storage);
+        }
+        seen.set().verify().unwrap();
+    }
+}
+
+/// Each batch is observed at a time of its own. Returns how many batches were acknowledged, by a sync.
+fn session<S: Storage>(storage: S, batches: &[(u64, Vec<u64>)]) -> (usize, Result<()>) {
+    let mut acknowledged = 0;
+    let run = || {
+        let mut seen = Seen::open_window(storage, options(Cache::Recent, true), window_of(false, 1600))?;
+        for (time, batch) in batches {
+            seen.set_time(*time);
+            observe(&mut seen, batch)?;
+            seen.sync()?;
+            acknowledged += 1;
+        }
+        seen.publish()
+    };
+    let outcome = run();
+    (acknowledged, outcome)
+}
+
+#[test]
+fn no_acknowledged_occurrence_is_forgotten_early_whatever_fails() {
+    // Keys 0 to 9 occur in the first slice and again in the third, and others in between; the last batches push them out.
+    let batches: Vec<(u64, Vec<u64>)> = vec![
+        (0, (0..40).collect()),
+        (150, (30..60).collect()),
+        (250, (0..10).chain(60..70).collect()),
+        (260, (0..20).collect()),
+        (1750, (70..80).collect()),
+        (1900, (0..5).collect()),
+    ];
+    let mut struck = 0;
+    for fault in Fault::ALL {
+        for at in 0.. {
+            let storage = Failing::new(&Memory::new(), at, fault);
+            let (acknowledged, outcome) = session(storage.clone(), &batches);
+            if !storage.struck() {
+                outcome.unwrap();
+                break;
+            }
+            struck += 1;
+            for removed_come_back in [false, true] {
+                let left = storage.after_crash(removed_come_back);
+                let mut seen =
+                    Seen::open_window(left.clone(), options(Cache::Recent, true), window_of(false, 1600)).unwrap();
+                seen.set().verify().unwrap();
+                // At the time of the last batch, or within the slice, whatever the clock says.
+                let (mut earliest, mut latest) = (HashMap::new(), HashMap::new());
+                for (index, (time, batch)) in batches.iter().enumerate() {
+                    for &key in batch {
+                        if index < acknowledged {
+                            earliest.insert(key, time / 100);
+                        }
+                        if index <= acknowledged {
+                            latest.insert(key, time / 100);
+                        }
+                    }
+                }
+                let now = batches[acknowledged.min(batches.len() - 1)].0 + 100;
+                seen.set_time(now);
+                let all: Vec<u64> = (0..80).collect();
+                let new = observe(&mut seen, &all).unwrap();
+                for (key, is_new) in all.into_iter().zip(new) {
+                    let remembered =
+                        |last: &HashMap<u64, u64>| last.get(&key).is_some_and(|last| now / 100 - last <= 16);
+                    assert!(!is_new || !remembered(&earliest), "{fault:?} at {at}: {key} is forgotten early");
+                    assert!(is_new || remembered(&latest), "{fault:?} at {at}: {key} is remembered for too long");
+                }
+                seen.publish().unwrap();
+                assert_eq!(left.list().unwrap().len(), 1 + seen.set().runs().len());
+            }
+        }
+    }
+    assert!(struck > 400, "{struck} faults");
+}
+
+#[test]
+fn a_store_keeps_to_its_window() {
+    let hour = window_of(false, 3_600_000);
+    let open = |storage: &Memory, window| {
+        Seen::open_window(storage.clone(), SeenOptions::default(), window).map(drop).map_err(|error| match error {
+            Error::Store(StoreError { problem: StoreProblem::OtherWindow { found, expected }, .. }) => {
+                (found, expected)
+            }
+            other => panic!("{other}"),
+        })
+    };
+    let storage = Memory::new();
+    Seen::open_window(storage.clone(), SeenOptions::default(), hour).unwrap().publish().unwrap();
+    assert_eq!(open(&storage, hour), Ok(()));
+    for other in [window_of(false, 3_600_001), window_of(true, 3_600_000)] {
+        assert_eq!(open(&storage, other), Err((Some(hour), other)));
+    }
+    let storage = Memory::new();
+    Seen::open_with(storage.clone(), SeenOptions::default()).unwrap().publish().unwrap();
+    assert_eq!(open(&storage, hour), Err((None, hour)));
+
+    let stable = options(Cache::LruStable { rate: 0.01 }, false);
+    let error = Seen::open_window(Memory::new(), stable, hour).unwrap_err();
+    assert!(matches!(error, Error::Config(ConfigError::WindowOfStable)), "{error}");
+}
+
+/// A store with runs of three slices.
+fn sample() -> Memory {
+    let storage = Memory::new();
+    let mut seen = Seen::open_window(storage.clone(), SeenOptions::default(), window_of(false, 160)).unwrap();
+    for time in [5, 10, 30] {
+        seen.set_time(time);
+        observe(&mut seen, &[1, time]).unwrap();
+    }
+    seen.publish().unwrap();
+    storage
+}
+
+#[test]
+fn damage_and_contradictions_of_the_manifest_are_errors() {
+    let bytes = sample().open(MANIFEST).unwrap();
+    let bytes: &[u8] = bytes.as_ref();
+    let manifest = Manifest::decode(bytes, "sample").unwrap();
+    assert_eq!((manifest.window, manifest.tick), (Some(window_of(false, 160)), 30));
+    assert_eq!(manifest.runs.iter().map(|run| run.slice).collect::<Vec<_>>(), [0, 1, 3]);
+    for at in 0..bytes.len() {
+        let mut bad = bytes.to_vec();
+        bad[at] ^= 0x10;
+        assert!(Manifest::decode(bad.as_slice(), "sample").is_err(), "byte {at}");
+        assert!(Manifest::decode(&bytes[..at], "sample").is_err(), "cut at {at}");
+    }
+    let contradictions: [fn(&mut Manifest); 4] = [
+        |manifest| manifest.runs.swap(0, 1),
+        |manifest| manifest.tick = 29,
+        |manifest| manifest.runs[2].slice = u64::MAX,
+        |manifest| manifest.store = furui::store::StoreKind::Dict,
+    ];
+    for (index, contradict) in contradictions.into_iter().enumerate() {
+        let mut bad = manifest.clone();
+        contradict(&mut bad);
+        assert!(bad.save(&Memory::new()).is_err(), "contradiction {index}");
+        let mut encoded = vec![];
+        bad.encode(&mut encoded).unwrap();
+        assert!(Manifest::decode(encoded.as_slice(), "bad").is_err(), "contradiction {index}");
+    }
+    let mut bad = manifest;
+    bad.window = None;
+    assert!(bad.save(&Memory::new()).is_err(), "slices without a window");
+}
+
+#[test]
+fn a_snapshot_keeps_the_window() {
+    let dir = std::env::temp_dir().join(format!("furui-windows-{}", std::process::id()));
+    let (from, to) = (dir.join("from"), dir.join("to"));
+    let open = |path: &std::path::Path| {
+        let storage = furui::store::Directory::open(path).unwrap();
+        Seen::open_window(storage, options(Cache::Recent, true), window_of(true, 32)).unwrap()
+    };
+    std::fs::create_dir_all(&dir).unwrap();
+    let mut seen = open(&from);
+    observe(&mut seen, &[1, 2, 3]).unwrap();
+    seen.sync().unwrap();
+    snapshot(&from, &to).unwrap();
+    let mut copy = open(&to);
+    assert_eq!(observe(&mut copy, &[1, 2, 3, 4]).unwrap(), [false, false, false, true]);
+    drop((seen, copy));
+    std::fs::remove_dir_all(&dir).unwrap();
+}
+
+#[test]
+fn a_window_far_longer_than_the_memory_is_kept_on_storage() {
+    let storage = Memory::new();
+    let mut seen = Seen::open_window(storage.clone(), options(Cache::Recent, false), window_of(true, 800_000)).unwrap();
+    let mut sizes = vec![];
+    for start in (0..2_000_000u64).step_by(50_000) {
+        let new = observe(&mut seen, &(start..start + 50_000).collect::<Vec<_>>()).unwrap();
+        assert!(new.into_iter().all(|new| new));
+        sizes.push(storage.list().unwrap().iter().map(|name| storage.open(name).unwrap().len()).sum::<u64>());
+    }
+    let most = sizes.iter().max().unwrap();
+    assert!(*most < 850_000 * 7, "{most} bytes");
+    assert!(observe(&mut seen, &[1_999_999, 1_200_001]).unwrap().iter().all(|new| !new));
+    assert_eq!(observe(&mut seen, &[1_145_000]).unwrap(), [true]);
+}
