@@ -6,6 +6,7 @@ mod decode;
 mod dict;
 mod error;
 mod filter;
+mod has;
 mod input;
 mod interrupt;
 mod keys;
@@ -52,6 +53,7 @@ fn main() -> ExitCode {
 fn run(Cli { command }: Cli) -> Result<ExitCode, Error> {
     match command {
         Command::Seen(options) => seen::run(&options),
+        Command::Has(options) => has::run(&options),
         Command::Filter(command) => filter::run(&command),
         Command::Dict(command) => dict::run(&command),
         Command::Network(command) => network::run(&command),

@@ -171,16 +171,16 @@ fn a_set_remembers_how_its_keys_are_made() {
     }
     let message = failure(&["seen", "--store", &store], b"a\n");
     assert!(message.contains("made from --csv --key url, and now they are made from whole lines"), "{message}");
-    assert!(failure(&["filter", "test", &filter, "--csv", "--key", "id"], input).contains("--as-is"));
+    assert!(failure(&["has", &filter, "--csv", "--key", "id"], input).contains("--as-is"));
     assert!(failure(&["filter", "insert", &filter], b"c\n").contains("--as-is"));
     assert!(failure(&["filter", "insert", &cascade], b"c\n").contains("--as-is"));
-    assert!(failure(&["filter", "test", &cascade], b"c\n").contains("--as-is"));
+    assert!(failure(&["has", &cascade], b"c\n").contains("--as-is"));
     // Whole lines are the same keys here, and the user says so.
     assert_eq!(stdout(&["seen", "--store", &store, "--as-is"], b"a\nc\n"), b"c\n");
     for filter in [&filter, &cascade] {
         stdout(&["filter", "insert", filter, "--as-is"], b"c\n");
-        assert_eq!(stdout(&["filter", "test", filter, "--as-is"], b"a\nc\nx\n"), b"a\nc\n");
-        assert_eq!(stdout(&[&["filter", "test", filter], &csv[..]].concat(), b"id,url\n7,c\n8,x\n"), b"id,url\n7,c\n");
+        assert_eq!(stdout(&["has", filter, "--as-is"], b"a\nc\nx\n"), b"a\nc\n");
+        assert_eq!(stdout(&[&["has", filter], &csv[..]].concat(), b"id,url\n7,c\n8,x\n"), b"id,url\n7,c\n");
     }
     // A copy and an insertion remember it, too.
     let copy = dir.join("copy");

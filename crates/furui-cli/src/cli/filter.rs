@@ -12,7 +12,6 @@ pub enum FilterCommand {
     Build(BuildOptions),
     Insert(InsertOptions),
     Remove(RemoveOptions),
-    Test(TestOptions),
     Union(CombineOptions),
     Intersect(IntersectOptions),
     Compare(CompareOptions),
@@ -155,32 +154,6 @@ pub struct ChangeOptions {
 pub struct RemoveOptions {
     #[command(flatten)]
     pub change: ChangeOptions,
-}
-
-/// Print the lines that may be in a filter
-///
-/// A file that cannot be opened is reported, and the others are read.
-#[derive(Args)]
-pub struct TestOptions {
-    /// The filter
-    #[arg(value_name = "FILTER", value_hint = ValueHint::AnyPath)]
-    pub filter: PathBuf,
-    #[command(flatten)]
-    pub input: InputOptions,
-    /// Print the lines that are not in the filter instead. They were never inserted, or a stable filter has forgotten
-    /// them
-    #[arg(short = 'v', long)]
-    pub invert: bool,
-    /// Print no lines; the exit status tells whether there are any
-    #[arg(short, long)]
-    pub quiet: bool,
-    /// Print only how many lines there are
-    #[arg(long, conflicts_with = "quiet")]
-    pub count: bool,
-    #[command(flatten)]
-    pub lines: LineOptions,
-    #[command(flatten)]
-    pub seed: SeedOptions,
 }
 
 /// Write the union of filters: the lines that are in any of them

@@ -2,6 +2,7 @@
 
 mod dict;
 mod filter;
+mod has;
 mod lines;
 pub mod notes;
 mod seen;
@@ -20,6 +21,7 @@ use crate::split::Split;
 
 pub use dict::*;
 pub use filter::*;
+pub use has::HasOptions;
 pub use lines::{LineOptions, Policy};
 use seen::memory;
 pub use seen::*;
@@ -51,6 +53,7 @@ pub fn arguments() -> Result<Cli, clap::Error> {
 #[derive(Subcommand)]
 pub enum Command {
     Seen(SeenOptions),
+    Has(HasOptions),
     /// Small files that answer "have I seen this?", wrong only at a stated rate
     ///
     /// A filter is mapped into memory: if another program truncates its file while it is read, a signal ends the process.

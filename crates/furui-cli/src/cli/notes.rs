@@ -29,6 +29,20 @@ const NOTES: &[Notes] = &[
         ],
     },
     Notes {
+        command: "has",
+        statuses: &[
+            ("0", "some line was printed, or with --quiet would have been"),
+            ("1", "no line was printed, or with --quiet would have been"),
+            ("2", "after an error, or if a file could not be opened, whatever the other files contained"),
+        ],
+        examples: &[
+            ("furui has -v old.txt new.txt", "print the lines of new.txt that are not in old.txt"),
+            ("furui has known urls.txt", "print the lines that are in a store, and record nothing"),
+            ("furui has urls.filter candidates.txt", "print the lines that may be in a filter"),
+            ("furui has --csv --key url blocked.csv log.csv", "print the records whose URL another file has"),
+        ],
+    },
+    Notes {
         command: "filter build",
         statuses: DONE,
         examples: &[
@@ -56,18 +70,6 @@ const NOTES: &[Notes] = &[
         command: "filter remove",
         statuses: &[("0", "all lines were in the filter, and are removed"), ("1", "some lines were not in the filter; the others are removed"), ERROR],
         examples: &[("furui filter remove urls.filter gone.txt", "remove lines from a counting or quotient filter")],
-    },
-    Notes {
-        command: "filter test",
-        statuses: &[
-            ("0", "some line was printed, or with --quiet would have been"),
-            ("1", "no line was printed, or with --quiet would have been"),
-            ("2", "after an error, or if a file could not be opened, whatever the other files contained"),
-        ],
-        examples: &[
-            ("furui filter test urls.filter candidates.txt", "print the lines that may be in the filter"),
-            ("furui filter test -v urls.filter candidates.txt", "print the lines that are not in the filter"),
-        ],
     },
     Notes {
         command: "filter union",
