@@ -27,7 +27,7 @@ cache west 401 700
 
 # Upward: the root fetches the digests of those below it, and unites them with its own by OR.
 for leaf in east west; do curl -sS -o "$work/$leaf.digest" "$(address $leaf)/digest"; done
-"$furui" filter union "$work/root/digest" "$work/east.digest" "$work/west.digest" -o "$work/root/below"
+"$furui" union "$work/root/digest" "$work/east.digest" "$work/west.digest" -o "$work/root/below"
 curl -sS -o "$work/below" "$(address root)/below"
 "$furui" info "$work/below"
 

@@ -212,7 +212,7 @@ fn unions_and_intersections_hold_what_they_should() {
     for kind in ["bloom", "blocked", "counting", "ringed", "quotient", "parquet"] {
         build(kind, &["--fpr", "1e-4", "--capacity", "1000"], &a, b"1\n2\n3\n");
         build(kind, &["--fpr", "1e-4", "--capacity", "1000"], &b, b"3\n4\n");
-        assert_eq!(stdout(&["filter", "union", &a, &b, "-o", &out], b""), b"", "{kind}");
+        assert_eq!(stdout(&["union", &a, &b, "-o", &out], b""), b"", "{kind}");
         assert_eq!(stdout(&["has", &out], b"1\n2\n3\n4\n5\n"), b"1\n2\n3\n4\n", "{kind}");
         if kind != "counting" {
             assert_eq!(stdout(&["filter", "intersect", &a, &b, "-o", &out], b""), b"", "{kind}");
@@ -257,7 +257,7 @@ fn what_does_not_fit_together_is_named_on_both_sides() {
     ] {
         build(kind, more, &b, b"x\n");
         for verb in ["union", "intersect"] {
-            let message = failure(&["filter", verb, &a, &b, "-o", &out], b"");
+            let message = failure(&[verb, &a, &b, "-o", &out], b"");
             assert!(message.contains(&a) && message.contains(&b), "{kind} {more:?}: {message}");
             assert!(!fs::exists(&out).unwrap(), "nothing is written");
         }
@@ -533,7 +533,7 @@ fn what_a_killed_writer_left_is_removed_and_nothing_else() {
     held.lock().unwrap();
     // Another process still reads the earlier filter of that name.
     build("bloom", &[], &dir.join(left), b"a\n");
-    assert_eq!(stdout(&["filter", "union", &dir.join(left), "-o", &filter], b""), b"");
+    assert_eq!(stdout(&["union", &dir.join(left), "-o", &filter], b""), b"");
     assert_eq!(stdout(&["has", &filter], b"a\n"), b"a\n");
     assert!(!fs::exists(dir.join(left)).unwrap());
     assert!(others.iter().all(|name| fs::read(dir.join(name)).unwrap() == b"kept\n"));
@@ -694,7 +694,7 @@ fn a_filter_without_its_seed_tells_only_those_who_have_the_seed() {
     assert_eq!(stdout(&["filter", "build", "-c", "100", "--seed-file", &seed, "-o", &theirs], b"bob\ncarol\n"), b"");
     let with = ["--seed-file", &seed];
     assert_eq!(stdout(&[&["has"][..], &with, &[&theirs]].concat(), b"alice\nbob\n"), b"bob\n");
-    let union = [&["filter", "union"][..], &with, &[&mine, &theirs, "-o", &both]].concat();
+    let union = [&["union"][..], &with, &[&mine, &theirs, "-o", &both]].concat();
     assert_eq!(stdout(&union, b""), b"");
     assert_eq!(stdout(&[&["filter", "insert"][..], &with, &[&both]].concat(), b"dave\n"), b"");
     let asked = [&["has"][..], &with, &[&both]].concat();

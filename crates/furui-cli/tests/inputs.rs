@@ -188,7 +188,7 @@ fn a_set_remembers_how_its_keys_are_made() {
     assert!(failure(&["seen", "--store", &copy], b"a\n").contains("--csv --key url"));
     let plain = dir.join("plain");
     stdout(&["filter", "build", "-c", "100", "-o", &plain], b"a\n");
-    let message = failure(&["filter", "union", &filter, &plain, "-o", &dir.join("union")], b"");
+    let message = failure(&["union", &filter, &plain, "-o", &dir.join("union")], b"");
     assert!(message.contains("keys were made from --csv --key url and from whole lines"), "{message}");
     assert!(failure(&["filter", "compare", &filter, &plain], b"").contains("do not fit together"));
     let long = (0..100).map(|column| format!("column{column}")).collect::<Vec<_>>().join(",");

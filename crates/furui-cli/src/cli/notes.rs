@@ -25,6 +25,7 @@ const NOTES: &[Notes] = &[
             ("furui seen --store known --memory 64MiB urls.txt", "print the lines that no earlier run with this store has printed"),
             ("furui seen --field 2 --delimiter , --invert log.csv", "print the lines whose second field came before"),
             ("furui seen --store crawl --cache lru+stable --stats links.txt", "ask storage less often, drop 1 new line in 100,000, and say how many"),
+            ("furui seen --store tuesday --like monday urls.txt", "keep a new set that can be combined with another"),
             ("furui seen --store known --dry-run urls.txt", "print the lines that would be new, and record nothing"),
         ],
     },
@@ -40,6 +41,27 @@ const NOTES: &[Notes] = &[
             ("furui has known urls.txt", "print the lines that are in a store, and record nothing"),
             ("furui has urls.filter candidates.txt", "print the lines that may be in a filter"),
             ("furui has --csv --key url blocked.csv log.csv", "print the records whose URL another file has"),
+        ],
+    },
+    Notes {
+        command: "union",
+        statuses: DONE,
+        examples: &[
+            ("furui union monday tuesday -o both", "a store of the lines that are in either store"),
+            ("furui union monday.filter tuesday.filter -o all.filter", "a filter of the lines that are in either filter"),
+        ],
+    },
+    Notes {
+        command: "subtract",
+        statuses: DONE,
+        examples: &[("furui subtract known blocked -o left", "a store of the lines of known that are not in blocked")],
+    },
+    Notes {
+        command: "intersect",
+        statuses: DONE,
+        examples: &[
+            ("furui intersect monday tuesday -o both", "a store of the lines that are in both stores"),
+            ("furui intersect monday.filter tuesday.filter -o both.filter", "a filter of the lines that are in both filters"),
         ],
     },
     Notes {
@@ -70,16 +92,6 @@ const NOTES: &[Notes] = &[
         command: "filter remove",
         statuses: &[("0", "all lines were in the filter, and are removed"), ("1", "some lines were not in the filter; the others are removed"), ERROR],
         examples: &[("furui filter remove urls.filter gone.txt", "remove lines from a counting or quotient filter")],
-    },
-    Notes {
-        command: "filter union",
-        statuses: DONE,
-        examples: &[("furui filter union -o all.filter monday.filter tuesday.filter", "a filter of the lines that are in either")],
-    },
-    Notes {
-        command: "filter intersect",
-        statuses: DONE,
-        examples: &[("furui filter intersect -o both.filter monday.filter tuesday.filter", "a filter of the lines that are in both")],
     },
     Notes {
         command: "filter compare",

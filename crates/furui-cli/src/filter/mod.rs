@@ -16,6 +16,7 @@ use std::process::ExitCode;
 
 use crate::cli::{FilterCommand, FilterKind};
 use crate::error::Error;
+pub use combine::combine;
 pub use describe::{details, fields};
 pub use file::{form_of, open, refuse_pipe};
 pub use seed::given as given_seed;
@@ -28,8 +29,6 @@ pub fn run(command: &FilterCommand) -> Result<ExitCode, Error> {
         FilterCommand::Insert(options) if file::is_cascade(&options.change.filter)? => cascade::insert(options),
         FilterCommand::Insert(options) => change::insert(options),
         FilterCommand::Remove(options) => change::remove(&options.change),
-        FilterCommand::Union(options) => combine::union(options),
-        FilterCommand::Intersect(options) => combine::intersect(&options.combine),
         FilterCommand::Compare(options) => compare::run(options),
         FilterCommand::Resize(options) => resize::run(options),
         FilterCommand::List(options) => list::run(options),

@@ -70,11 +70,11 @@ pub fn all(scratch: &TempDir) -> Vec<Specimen> {
             ]);
         };
         if can.contains(&Unite) {
-            result_of("filter union a.filter b.filter -o out.filter");
-            result_of("filter union b.filter a.filter -o out.filter");
+            result_of("union a.filter b.filter -o out.filter");
+            result_of("union b.filter a.filter -o out.filter");
         }
         if can.contains(&Intersect) {
-            result_of("filter intersect a.filter b.filter -o out.filter");
+            result_of("intersect a.filter b.filter -o out.filter");
             chapters[0].insert(3, step(Reads, "filter compare --json a.filter b.filter"));
             chapters[0].insert(4, step(Reads, "filter compare b.filter a.filter"));
         }

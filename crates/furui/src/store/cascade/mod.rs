@@ -1,6 +1,7 @@
 //! The cascade filter: a set of fingerprints in RAM and in runs on storage, exact if they are whole 64-bit hashes.
 
 mod batch;
+mod combine;
 mod drain;
 mod durable;
 mod fences;
@@ -19,6 +20,7 @@ mod run_reader;
 mod run_writer;
 mod spill;
 
+pub use combine::Combination;
 pub use filter::CascadeFilter;
 pub use journal::{Journal, MAX_RECORD_KEYS};
 pub use merge::{MERGE_WINDOW, Merge, SortedSource};
