@@ -34,7 +34,7 @@ pub fn run(options: &CombineOptions, how: Combination) -> Result<ExitCode, Error
 }
 
 /// A store that is only read. The keys of its journal that do not fit into memory go to temporary files.
-type Reader = Cascade<Overlay<Directory, Scratch>>;
+pub type Reader = Cascade<Overlay<Directory, Scratch>>;
 
 fn stores(options: &CombineOptions, how: Combination) -> Result<ExitCode, Error> {
     if options.output.as_os_str() == "-" {
@@ -55,7 +55,8 @@ fn stores(options: &CombineOptions, how: Combination) -> Result<ExitCode, Error>
     Ok(ExitCode::SUCCESS)
 }
 
-fn open(path: &Path, memory: u64) -> Result<Reader, Error> {
+/// Opens a store. The keys of its journal take at most `memory` bytes.
+pub fn open(path: &Path, memory: u64) -> Result<Reader, Error> {
     let directory = Directory::open_read_only(path)?.mapped(false);
     // A directory without a manifest is an error, and no empty set.
     directory.manifest()?;

@@ -8,6 +8,7 @@ mod dict;
 mod error;
 mod filter;
 mod has;
+mod hashes;
 mod input;
 mod interrupt;
 mod keys;
@@ -59,6 +60,8 @@ fn run(Cli { command }: Cli) -> Result<ExitCode, Error> {
         Command::Union(options) => combine::run(&options, Combination::Union),
         Command::Subtract(options) => combine::run(&options, Combination::Difference),
         Command::Intersect(options) => combine::run(&options, Combination::Intersection),
+        Command::Export(options) => hashes::export(&options),
+        Command::Import(options) => hashes::import(&options),
         Command::Filter(command) => filter::run(&command),
         Command::Dict(command) => dict::run(&command),
         Command::Network(command) => network::run(&command),

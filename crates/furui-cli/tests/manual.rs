@@ -67,7 +67,7 @@ fn every_command_has_a_page_with_exit_statuses_and_examples() {
             checked += 1;
         }
     }
-    let commands = if cfg!(feature = "node") { 28 } else { 23 };
+    let commands = if cfg!(feature = "node") { 30 } else { 25 };
     assert_eq!(checked, commands);
 }
 

@@ -35,11 +35,13 @@ fn prepared() -> TempDir {
 }
 
 /// Commands that print something.
-const PRINTING: [&str; 20] = [
+const PRINTING: [&str; 22] = [
     "seen lines",
     "seen --store new lines",
     "seen --invert --store store lines",
     "filter build -o - lines",
+    "export --u64 store",
+    "has lines lines",
     "union -o - filter filter",
     "intersect -o /dev/stdout filter filter",
     "has filter lines",

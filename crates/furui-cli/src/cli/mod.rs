@@ -4,6 +4,7 @@ mod combine;
 mod dict;
 mod filter;
 mod has;
+mod hashes;
 mod lines;
 pub mod notes;
 mod seen;
@@ -24,6 +25,7 @@ pub use combine::CombineOptions;
 pub use dict::*;
 pub use filter::*;
 pub use has::HasOptions;
+pub use hashes::{ExportOptions, ImportOptions};
 pub use lines::{LineOptions, Policy};
 use seen::memory;
 pub use seen::*;
@@ -81,6 +83,8 @@ pub enum Command {
     /// estimates the common lines correctly. The filters must have been built with the same --kind, --capacity, --fpr and
     /// --hash. Growing, counting and stable filters have no intersection.
     Intersect(CombineOptions),
+    Export(ExportOptions),
+    Import(ImportOptions),
     /// Small files that answer "have I seen this?", wrong only at a stated rate
     ///
     /// A filter is mapped into memory: if another program truncates its file while it is read, a signal ends the process.

@@ -65,6 +65,16 @@ const NOTES: &[Notes] = &[
         ],
     },
     Notes {
+        command: "export",
+        statuses: DONE,
+        examples: &[("furui export known --u64 -o known.u64", "write the hashes of a store as sorted numbers of 64 bits")],
+    },
+    Notes {
+        command: "import",
+        statuses: DONE,
+        examples: &[("furui import known more.u64", "insert the hashes in a file, which were made by the hash of the store")],
+    },
+    Notes {
         command: "filter build",
         statuses: DONE,
         examples: &[

@@ -341,6 +341,10 @@ impl<S: Storage> Cascade<S> {
         self.take_hashes(keys)?;
         out.clear();
         reserve(out, keys.len())?;
+        if self.runs.is_empty() {
+            self.table.contains_all(&self.hashes, out);
+            return Ok(());
+        }
         out.resize(keys.len(), true);
         self.sort_batch()?;
         for start in (0..self.batch.len()).step_by(PART) {
