@@ -1,5 +1,7 @@
 //! `furui union`, `subtract` and `intersect` of stores, and `furui seen --like`.
 
+#![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
+
 use std::fs;
 
 mod support;

@@ -1,5 +1,7 @@
 //! `furui has`: one question of every kind of set.
 
+#![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
+
 use std::collections::HashSet;
 use std::fs;
 
