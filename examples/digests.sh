@@ -27,16 +27,16 @@ cache west 401 700
 
 # Upward: the root fetches the digests of those below it, and unites them with its own by OR.
 for leaf in east west; do curl -sS -o "$work/$leaf.digest" "$(address $leaf)/digest"; done
-"$furui" filter union "$work/root/digest" "$work/east.digest" "$work/west.digest" -o "$work/root/below"
+"$furui" union "$work/root/digest" "$work/east.digest" "$work/west.digest" -o "$work/root/below"
 curl -sS -o "$work/below" "$(address root)/below"
 "$furui" info "$work/below"
 
 # Downward: a query goes only where a digest says that the page may be.
 seq 1 1400 | sed 's/^/page\//' > "$work/wanted"
-"$furui" filter test "$work/below" "$work/wanted" > "$work/maybe-below"
+"$furui" has "$work/below" "$work/wanted" > "$work/maybe-below"
 cp "$work/root/digest" "$work/root.digest"
 for one in root east west; do
-    "$furui" filter test "$work/$one.digest" "$work/maybe-below" > "$work/$one.ask"
+    "$furui" has "$work/$one.digest" "$work/maybe-below" > "$work/$one.ask"
     sed "s|.*|url = \"$(address $one)/&\"\noutput = /dev/null|" "$work/$one.ask" |
         curl -sS -K - -w '%{http_code}\n' > "$work/$one.codes"
     grep -cx 200 "$work/$one.codes" >> "$work/found"
@@ -48,4 +48,4 @@ echo "1400 pages wanted of 3 caches: $asked requests in place of 4200, $found pa
 
 # A digest that is full says yes to everything: its cache is asked as often as without a digest, and nothing is lost.
 seq 1 200000 | "$furui" filter build --capacity 100 -o "$work/full" 2> /dev/null
-[ "$("$furui" filter test --count "$work/full" "$work/wanted")" = 1400 ]
+[ "$("$furui" has --count "$work/full" "$work/wanted")" = 1400 ]

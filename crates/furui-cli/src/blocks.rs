@@ -99,8 +99,6 @@ pub struct LargeBlocks {
 }
 
 impl LargeBlocks {
-    /// For a set with little memory.
-    pub const LEAST: Self = Self { lines: MAX_LINES };
     /// The maximum number of lines, for a set with much memory.
     const MOST_LINES: usize = 512 << 10;
     /// A set has at least this much memory in bytes for each line of a block of more than [`MAX_LINES`]. So at most a third of

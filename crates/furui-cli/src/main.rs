@@ -2,10 +2,13 @@
 
 mod blocks;
 mod cli;
+mod combine;
 mod decode;
 mod dict;
 mod error;
 mod filter;
+mod has;
+mod hashes;
 mod input;
 mod interrupt;
 mod keys;
@@ -32,6 +35,7 @@ use std::process::ExitCode;
 
 use clap::error::ContextKind;
 use clap_complete::CompleteEnv;
+use furui::store::cascade::Combination;
 
 use cli::{Cli, Command};
 use error::Error;
@@ -52,6 +56,12 @@ fn main() -> ExitCode {
 fn run(Cli { command }: Cli) -> Result<ExitCode, Error> {
     match command {
         Command::Seen(options) => seen::run(&options),
+        Command::Has(options) => has::run(&options),
+        Command::Union(options) => combine::run(&options, Combination::Union),
+        Command::Subtract(options) => combine::run(&options, Combination::Difference),
+        Command::Intersect(options) => combine::run(&options, Combination::Intersection),
+        Command::Export(options) => hashes::export(&options),
+        Command::Import(options) => hashes::import(&options),
         Command::Filter(command) => filter::run(&command),
         Command::Dict(command) => dict::run(&command),
         Command::Network(command) => network::run(&command),

@@ -19,7 +19,7 @@ fn build(more: &[&str], output: &str, input: &[u8]) {
 }
 
 fn count(filter: &str, input: &[u8]) -> u64 {
-    let output = run(&["filter", "test", "--count", filter], input);
+    let output = run(&["has", "--count", filter], input);
     String::from_utf8(output.stdout).unwrap().trim().parse().unwrap()
 }
 
@@ -38,7 +38,7 @@ fn a_filter_larger_than_its_memory_has_its_lines_and_few_others_through_all_its_
         (numbered("a", 0..400_000), numbered("b", 0..100_000), numbered("absent", 0..200_000));
     // A mebibyte of memory has a quarter of these, in slots of 8 bytes.
     build(&["--memory", "1MiB", "--capacity", "500k", "--rate", "0.1%"], &filter, &first);
-    assert_eq!(stdout(&["filter", "test", &filter], &first), first);
+    assert_eq!(stdout(&["has", &filter], &first), first);
     assert_eq!(stdout(&["filter", "insert", "--memory", "1MiB", &filter], &second), b"");
     // Once more, which changes nothing.
     assert_eq!(stdout(&["filter", "insert", "--memory", "1MiB", &filter], &numbered("a", 5..500)), b"");
@@ -56,8 +56,8 @@ fn a_filter_larger_than_its_memory_has_its_lines_and_few_others_through_all_its_
     assert_eq!((count(&filter, &first), count(&filter, &second)), (400_000, 100_000));
     let wrong = count(&filter, &absent) as f64;
     assert!((wrong - 200.0).abs() < 3.0 * 200f64.sqrt(), "{wrong} of 200,000 at a rate of 0.1 %");
-    assert_eq!(stdout(&["filter", "test", "-q", &filter], b"nothing\na7\n"), b"");
-    assert_eq!(run(&["filter", "test", "-v", &filter], &second).status.code(), Some(1));
+    assert_eq!(stdout(&["has", "-q", &filter], b"nothing\na7\n"), b"");
+    assert_eq!(run(&["has", "-v", &filter], &second).status.code(), Some(1));
 
     let text = String::from_utf8(stdout(&["info", &filter], b"")).unwrap();
     for said in ["a cascade filter", "500,000 lines", "0.001 (made for 0.001)", "1 run", "remainders of 9 bits"] {
@@ -87,7 +87,7 @@ fn files_are_counted_and_lines_are_keyed_as_elsewhere() {
     let filter = dir.join("filter");
     let file = dir.file("lines", b"1,x\n2,y\n2,y\n");
     build(&["-f", "2", "-d", ",", "--rate", "1e-9", "--hash", "siphash", "--hash-seed", "7", &file], &filter, b"");
-    assert_eq!(stdout(&["filter", "test", "--as-is", &filter], b"x\nz\ny\n"), b"x\ny\n");
+    assert_eq!(stdout(&["has", "--as-is", &filter], b"x\nz\ny\n"), b"x\ny\n");
     let text = String::from_utf8(stdout(&["info", &filter], b"")).unwrap();
     assert!(text.contains("siphash with seed"), "{text}");
     // Without a seed, each is hashed by its own.
@@ -137,10 +137,11 @@ fn what_cannot_be_is_an_error_that_says_what_could() {
         (&["filter", "insert", "--memory", "1MiB", &bloom], "is none"),
         (&["filter", "insert", "--wait", &bloom], "is none"),
         (&["filter", "insert", &set], "a store or a dictionary, not a filter"),
-        (&["filter", "test", &set], "a store or a dictionary, not a filter"),
-        (&["filter", "test", &full], "a directory, not a filter"),
+        (&["has", &full], "not a store"),
+        (&["has", "--seed-file", "seed", &filter], "--seed-file"),
         (&["filter", "remove", &filter], "but not this command"),
-        (&["filter", "union", &filter, &bloom, "-o", &new], "but not this command"),
+        (&["union", &filter, &bloom, "-o", &new], "a directory and a file"),
+        (&["union", &filter, &filter, "-o", &new], "not the set of a `furui seen --store`"),
         (&["filter", "compare", &filter, &bloom], "but not this command"),
         (&["seen", "--store", &filter], "not the set of a `furui seen --store`"),
         (&["seen", "-n", "--store", &filter], "not the set of a `furui seen --store`"),
@@ -149,7 +150,7 @@ fn what_cannot_be_is_an_error_that_says_what_could() {
         let message = failure(args, b"b\n");
         assert!(message.contains(said), "{args:?}: {message}");
     }
-    assert_eq!(stdout(&["filter", "test", &filter], b"a\n"), b"a\n");
+    assert_eq!(stdout(&["has", &filter], b"a\n"), b"a\n");
 }
 
 #[test]
@@ -163,7 +164,7 @@ fn a_truncated_run_is_an_error_of_every_command_and_a_copy_is_whole() {
     fs::remove_file(&path).unwrap();
     fs::write(&path, &bytes[..bytes.len() / 2]).unwrap();
     for args in [
-        &["filter", "test", &filter][..],
+        &["has", &filter][..],
         &["filter", "insert", &filter],
         &["info", &filter],
         &["verify", &filter],

@@ -171,16 +171,16 @@ fn a_set_remembers_how_its_keys_are_made() {
     }
     let message = failure(&["seen", "--store", &store], b"a\n");
     assert!(message.contains("made from --csv --key url, and now they are made from whole lines"), "{message}");
-    assert!(failure(&["filter", "test", &filter, "--csv", "--key", "id"], input).contains("--as-is"));
+    assert!(failure(&["has", &filter, "--csv", "--key", "id"], input).contains("--as-is"));
     assert!(failure(&["filter", "insert", &filter], b"c\n").contains("--as-is"));
     assert!(failure(&["filter", "insert", &cascade], b"c\n").contains("--as-is"));
-    assert!(failure(&["filter", "test", &cascade], b"c\n").contains("--as-is"));
+    assert!(failure(&["has", &cascade], b"c\n").contains("--as-is"));
     // Whole lines are the same keys here, and the user says so.
     assert_eq!(stdout(&["seen", "--store", &store, "--as-is"], b"a\nc\n"), b"c\n");
     for filter in [&filter, &cascade] {
         stdout(&["filter", "insert", filter, "--as-is"], b"c\n");
-        assert_eq!(stdout(&["filter", "test", filter, "--as-is"], b"a\nc\nx\n"), b"a\nc\n");
-        assert_eq!(stdout(&[&["filter", "test", filter], &csv[..]].concat(), b"id,url\n7,c\n8,x\n"), b"id,url\n7,c\n");
+        assert_eq!(stdout(&["has", filter, "--as-is"], b"a\nc\nx\n"), b"a\nc\n");
+        assert_eq!(stdout(&[&["has", filter], &csv[..]].concat(), b"id,url\n7,c\n8,x\n"), b"id,url\n7,c\n");
     }
     // A copy and an insertion remember it, too.
     let copy = dir.join("copy");
@@ -188,7 +188,7 @@ fn a_set_remembers_how_its_keys_are_made() {
     assert!(failure(&["seen", "--store", &copy], b"a\n").contains("--csv --key url"));
     let plain = dir.join("plain");
     stdout(&["filter", "build", "-c", "100", "-o", &plain], b"a\n");
-    let message = failure(&["filter", "union", &filter, &plain, "-o", &dir.join("union")], b"");
+    let message = failure(&["union", &filter, &plain, "-o", &dir.join("union")], b"");
     assert!(message.contains("keys were made from --csv --key url and from whole lines"), "{message}");
     assert!(failure(&["filter", "compare", &filter, &plain], b"").contains("do not fit together"));
     let long = (0..100).map(|column| format!("column{column}")).collect::<Vec<_>>().join(",");

@@ -35,15 +35,17 @@ fn prepared() -> TempDir {
 }
 
 /// Commands that print something.
-const PRINTING: [&str; 20] = [
+const PRINTING: [&str; 22] = [
     "seen lines",
     "seen --store new lines",
     "seen --invert --store store lines",
     "filter build -o - lines",
-    "filter union -o - filter filter",
-    "filter intersect -o /dev/stdout filter filter",
-    "filter test filter lines",
-    "filter test --count filter lines",
+    "export --u64 store",
+    "has lines lines",
+    "union -o - filter filter",
+    "intersect -o /dev/stdout filter filter",
+    "has filter lines",
+    "has --count filter lines",
     "filter compare filter filter",
     "dict number --store new-dict lines",
     "dict get --store dict lines",
@@ -92,7 +94,7 @@ fn input_that_is_closed_is_an_error_of_every_command_that_reads_it() {
         "seen lines -",
         "filter build -o new.filter",
         "filter insert filter",
-        "filter test filter",
+        "has filter",
         "dict build --store dict",
         "dict get --store dict",
         "dict delete --store dict",

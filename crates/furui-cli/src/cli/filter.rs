@@ -12,9 +12,6 @@ pub enum FilterCommand {
     Build(BuildOptions),
     Insert(InsertOptions),
     Remove(RemoveOptions),
-    Test(TestOptions),
-    Union(CombineOptions),
-    Intersect(IntersectOptions),
     Compare(CompareOptions),
     Resize(ResizeOptions),
     List(ListOptions),
@@ -155,61 +152,6 @@ pub struct ChangeOptions {
 pub struct RemoveOptions {
     #[command(flatten)]
     pub change: ChangeOptions,
-}
-
-/// Print the lines that may be in a filter
-///
-/// A file that cannot be opened is reported, and the others are read.
-#[derive(Args)]
-pub struct TestOptions {
-    /// The filter
-    #[arg(value_name = "FILTER", value_hint = ValueHint::AnyPath)]
-    pub filter: PathBuf,
-    #[command(flatten)]
-    pub input: InputOptions,
-    /// Print the lines that are not in the filter instead. They were never inserted, or a stable filter has forgotten
-    /// them
-    #[arg(short = 'v', long)]
-    pub invert: bool,
-    /// Print no lines; the exit status tells whether there are any
-    #[arg(short, long)]
-    pub quiet: bool,
-    /// Print only how many lines there are
-    #[arg(long, conflicts_with = "quiet")]
-    pub count: bool,
-    #[command(flatten)]
-    pub lines: LineOptions,
-    #[command(flatten)]
-    pub seed: SeedOptions,
-}
-
-/// Write the union of filters: the lines that are in any of them
-///
-/// The filters must have been built with the same --kind, --capacity, --fpr and --hash. Growing filters, which are built
-/// from a pipe without --capacity, need only the same --hash. Their false-positive rates add up, and the result may have at
-/// most 26 parts: `furui info` tells how many parts each filter has.
-#[derive(Args)]
-pub struct CombineOptions {
-    /// The filters
-    #[arg(value_name = "FILTER", required = true, value_hint = ValueHint::FilePath)]
-    pub filters: Vec<PathBuf>,
-    /// Where the filter is written; "-" is standard output
-    #[arg(short, long, value_name = "OUT", value_hint = ValueHint::FilePath)]
-    pub output: PathBuf,
-    #[command(flatten)]
-    pub seed: SeedOptions,
-}
-
-/// Write the intersection of filters: the lines that are in all of them
-///
-/// The intersection says yes to a line if all filters do. It has a few more false positives than a filter built from
-/// the common lines alone, and `furui info` reports too many lines for it; `furui filter compare` of two filters
-/// estimates the common lines correctly. The filters must have been built with the same --kind, --capacity, --fpr and
-/// --hash. Growing, counting and stable filters have no intersection.
-#[derive(Args)]
-pub struct IntersectOptions {
-    #[command(flatten)]
-    pub combine: CombineOptions,
 }
 
 /// Estimate the similarity of two filters: their numbers of lines, and how many lines they share

@@ -74,14 +74,19 @@ pub enum Policy {
 }
 
 impl LineOptions {
-    /// The lines of the input.
-    pub fn blocks<'a>(&self, input: &InputOptions, interrupt: &'a Interrupt) -> Blocks<'a> {
+    /// How the input is read.
+    pub fn reading(&self, input: &InputOptions) -> Reading {
         let split = match self.csv {
             true => Split::Csv(self.delimiter.unwrap_or(b',')),
             false => Split::Lines(input.separator()),
         };
         let header = (self.csv || self.tsv) && !self.no_header;
-        Blocks::new(&input.files, Reading { split, header, ..input.reading() }, interrupt)
+        Reading { split, header, ..input.reading() }
+    }
+
+    /// The lines of the input.
+    pub fn blocks<'a>(&self, input: &InputOptions, interrupt: &'a Interrupt) -> Blocks<'a> {
+        Blocks::new(&input.files, self.reading(input), interrupt)
     }
 }
 

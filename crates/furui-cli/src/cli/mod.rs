@@ -1,7 +1,10 @@
 //! The syntax of the command line. The commands decide what the options mean.
 
+mod combine;
 mod dict;
 mod filter;
+mod has;
+mod hashes;
 mod lines;
 pub mod notes;
 mod seen;
@@ -18,8 +21,11 @@ use crate::network::{self, NetworkCommand};
 use crate::size;
 use crate::split::Split;
 
+pub use combine::CombineOptions;
 pub use dict::*;
 pub use filter::*;
+pub use has::HasOptions;
+pub use hashes::{ExportOptions, ImportOptions};
 pub use lines::{LineOptions, Policy};
 use seen::memory;
 pub use seen::*;
@@ -51,6 +57,34 @@ pub fn arguments() -> Result<Cli, clap::Error> {
 #[derive(Subcommand)]
 pub enum Command {
     Seen(SeenOptions),
+    Has(HasOptions),
+    /// Write the union of stores or of filters: the lines that are in any of them
+    ///
+    /// Stores are combined if their lines were hashed alike and keys were made alike: `furui seen --like` makes such stores. They are
+    /// read twice from front to back, and the result is a new store, whole or not at all. Nothing is locked.
+    ///
+    /// The filters must have been built with the same --kind, --capacity, --fpr and --hash. Growing filters, which are built
+    /// from a pipe without --capacity, need only the same --hash. Their false-positive rates add up, and the result may have at
+    /// most 26 parts: `furui info` tells how many parts each filter has.
+    Union(CombineOptions),
+    /// Write the difference of stores: the lines of the first that are in no other
+    ///
+    /// Stores are combined if their lines were hashed alike and keys were made alike: `furui seen --like` makes such stores. They are
+    /// read twice from front to back, and the result is a new store, whole or not at all. Nothing is locked. Filters
+    /// have no difference.
+    Subtract(CombineOptions),
+    /// Write the intersection of stores or of filters: the lines that are in all of them
+    ///
+    /// Stores are combined if their lines were hashed alike and keys were made alike: `furui seen --like` makes such stores. They are
+    /// read twice from front to back, and the result is a new store, whole or not at all. Nothing is locked.
+    ///
+    /// The intersection of filters says yes to a line if all filters do. It has a few more false positives than a filter built from
+    /// the common lines alone, and `furui info` reports too many lines for it; `furui filter compare` of two filters
+    /// estimates the common lines correctly. The filters must have been built with the same --kind, --capacity, --fpr and
+    /// --hash. Growing, counting and stable filters have no intersection.
+    Intersect(CombineOptions),
+    Export(ExportOptions),
+    Import(ImportOptions),
     /// Small files that answer "have I seen this?", wrong only at a stated rate
     ///
     /// A filter is mapped into memory: if another program truncates its file while it is read, a signal ends the process.

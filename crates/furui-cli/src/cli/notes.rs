@@ -29,8 +29,54 @@ const NOTES: &[Notes] = &[
             ("furui seen --store crawl --cache lru+stable --stats links.txt", "ask storage less often, drop 1 new line in 100,000, and say how many"),
             ("furui seen --store alerts --window 1h alerts.log", "print the lines that did not come within the last hour"),
             ("furui seen --filter lately.filter urls.txt", "print the lines that a filter does not have, and insert them"),
+            ("furui seen --store tuesday --like monday urls.txt", "keep a new set that can be combined with another"),
             ("furui seen --store known --dry-run urls.txt", "print the lines that would be new, and record nothing"),
         ],
+    },
+    Notes {
+        command: "has",
+        statuses: &[
+            ("0", "some line was printed, or with --quiet would have been"),
+            ("1", "no line was printed, or with --quiet would have been"),
+            ("2", "after an error, or if a file could not be opened, whatever the other files contained"),
+        ],
+        examples: &[
+            ("furui has -v old.txt new.txt", "print the lines of new.txt that are not in old.txt"),
+            ("furui has known urls.txt", "print the lines that are in a store, and record nothing"),
+            ("furui has urls.filter candidates.txt", "print the lines that may be in a filter"),
+            ("furui has --csv --key url blocked.csv log.csv", "print the records whose URL another file has"),
+        ],
+    },
+    Notes {
+        command: "union",
+        statuses: DONE,
+        examples: &[
+            ("furui union monday tuesday -o both", "a store of the lines that are in either store"),
+            ("furui union monday.filter tuesday.filter -o all.filter", "a filter of the lines that are in either filter"),
+        ],
+    },
+    Notes {
+        command: "subtract",
+        statuses: DONE,
+        examples: &[("furui subtract known blocked -o left", "a store of the lines of known that are not in blocked")],
+    },
+    Notes {
+        command: "intersect",
+        statuses: DONE,
+        examples: &[
+            ("furui intersect monday tuesday -o both", "a store of the lines that are in both stores"),
+            ("furui intersect monday.filter tuesday.filter -o both.filter", "a filter of the lines that are in both filters"),
+        ],
+    },
+    Notes {
+        command: "export",
+        statuses: DONE,
+        examples: &[("furui export known --u64 -o known.u64", "write the hashes of a store as sorted numbers of 64 bits")],
+    },
+    Notes {
+        command: "import",
+        statuses: DONE,
+        examples: &[("furui import known more.u64", "insert the hashes in a file, which were made by the hash of the store")],
     },
     Notes {
         command: "filter build",
@@ -60,28 +106,6 @@ const NOTES: &[Notes] = &[
         command: "filter remove",
         statuses: &[("0", "all lines were in the filter, and are removed"), ("1", "some lines were not in the filter; the others are removed"), ERROR],
         examples: &[("furui filter remove urls.filter gone.txt", "remove lines from a counting or quotient filter")],
-    },
-    Notes {
-        command: "filter test",
-        statuses: &[
-            ("0", "some line was printed, or with --quiet would have been"),
-            ("1", "no line was printed, or with --quiet would have been"),
-            ("2", "after an error, or if a file could not be opened, whatever the other files contained"),
-        ],
-        examples: &[
-            ("furui filter test urls.filter candidates.txt", "print the lines that may be in the filter"),
-            ("furui filter test -v urls.filter candidates.txt", "print the lines that are not in the filter"),
-        ],
-    },
-    Notes {
-        command: "filter union",
-        statuses: DONE,
-        examples: &[("furui filter union -o all.filter monday.filter tuesday.filter", "a filter of the lines that are in either")],
-    },
-    Notes {
-        command: "filter intersect",
-        statuses: DONE,
-        examples: &[("furui filter intersect -o both.filter monday.filter tuesday.filter", "a filter of the lines that are in both")],
     },
     Notes {
         command: "filter compare",

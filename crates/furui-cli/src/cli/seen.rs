@@ -94,6 +94,10 @@ pub struct SeenOptions {
     /// choose lines that are taken for others, and so are not printed, or lines that make the set slow
     #[arg(long, value_name = "SEED", value_parser = seed)]
     pub hash_seed: Option<u64>,
+    /// With --store: a new store takes the hash of this one, and keys must be made as in this one, so that `furui union`,
+    /// `subtract` and `intersect` can combine them
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, requires = "store", conflicts_with_all = ["hash", "hash_seed"])]
+    pub like: Option<PathBuf>,
 }
 
 /// The sizes of the caches lru and lru+stable.

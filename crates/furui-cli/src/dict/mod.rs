@@ -79,7 +79,7 @@ fn open<V: Values + ?Sized>(path: &Path, wait: &WaitOptions) -> Result<Dict<Dire
 }
 
 /// Opens a dictionary for reading.
-fn open_to_read<V: Values + ?Sized>(path: &Path) -> Result<Dict<Directory, V>, Error> {
+pub fn open_to_read<V: Values + ?Sized>(path: &Path) -> Result<Dict<Directory, V>, Error> {
     let storage = Directory::open_read_only(path)?;
     storage.manifest()?;
     Ok(V::open(storage, DictOptions::default())?)

@@ -26,7 +26,7 @@ const DEFAULT_MEMORY_SHARE: u64 = 4;
 /// The user is warned if a filter holds more than this many times its capacity.
 const OUTGROWN: f64 = 1.01;
 
-/// The options for a filter that is only read: the memory is for the keys of its journal.
+/// The options for a filter of which only the runs are read.
 const TO_READ: CascadeOptions = CascadeOptions { memory: 64 << 20, hash: None, form: None, journal: false };
 
 /// A cascade filter that is only read. The keys of a journal that do not fit into memory go to temporary files.
@@ -81,11 +81,13 @@ pub fn insert(options: &InsertOptions) -> Result<ExitCode, Error> {
     fill(filter, &options.change.input, &options.change.lines, &mut keys, "reading", path)
 }
 
-/// Opens a cascade filter to look lines up.
-pub fn open(path: &Path) -> Result<Reader, Error> {
-    let directory = Directory::open_read_only(path)?.mapped(false);
-    let scratch = Scratch::new(std::env::temp_dir()).mapped(false);
-    Ok(CascadeFilter::open_with(Overlay::new(directory, scratch), TO_READ)?)
+/// Opens a cascade filter to look lines up. The keys of its journal take at most `memory` bytes, and files of at most `mapped` bytes
+/// are mapped.
+pub fn open(path: &Path, memory: u64, mapped: u64) -> Result<Reader, Error> {
+    let directory = Directory::open_read_only(path)?.mapped_up_to(mapped);
+    let scratch = Scratch::new(std::env::temp_dir()).mapped_up_to(mapped);
+    let options = CascadeOptions { memory, hash: None, form: None, journal: false };
+    Ok(CascadeFilter::open_with(Overlay::new(directory, scratch), options)?)
 }
 
 /// Opens the runs of a cascade filter for reading.

@@ -1,9 +1,10 @@
-//! `furui filter union` and `furui filter intersect`.
+//! The union and the intersection of filters in files.
 
 use std::path::Path;
 use std::process::ExitCode;
 
 use furui::filter::{AnyFilter, Mismatch};
+use furui::store::cascade::Combination;
 
 use super::build::warn_if_too_full;
 use super::file::{Label, common_form, open, replace};
@@ -11,34 +12,31 @@ use super::seed::given;
 use crate::cli::CombineOptions;
 use crate::error::Error;
 
-/// Writes the union of filters.
-pub fn union(options: &CombineOptions) -> Result<ExitCode, Error> {
-    let filter = combine(options, AnyFilter::union_with)?;
-    warn_if_too_full(&filter, &options.output);
-    Ok(ExitCode::SUCCESS)
-}
-
-/// Writes the intersection of filters.
-pub fn intersect(options: &CombineOptions) -> Result<ExitCode, Error> {
-    combine(options, AnyFilter::intersect_with)?;
-    Ok(ExitCode::SUCCESS)
-}
-
-fn combine(
-    options: &CombineOptions,
-    with: impl Fn(&mut AnyFilter, &AnyFilter) -> Result<(), Mismatch>,
-) -> Result<AnyFilter, Error> {
-    let Some((first, others)) = options.filters.split_first() else {
+/// Writes a combination of filters.
+pub fn combine(options: &CombineOptions, how: Combination) -> Result<ExitCode, Error> {
+    let with = match how {
+        Combination::Union => AnyFilter::union_with,
+        Combination::Intersection => AnyFilter::intersect_with,
+        Combination::Difference => {
+            let reason = "filters cannot be subtracted: the second one says yes wrongly to some lines that only the first has, \
+                          and these would be lost; subtract stores, or print the lines that a filter does not have by `furui has -v`";
+            return Err(Error::Message(reason.into()));
+        }
+    };
+    let Some((first, others)) = options.sets.split_first() else {
         return Err(Error::Message("there is no filter to combine: name at least one".into()));
     };
     let seed = given(&options.seed)?;
     let mut filter = open(first, seed)?;
-    let form = common_form(&options.filters)?;
+    let form = common_form(&options.sets)?;
     for path in others {
         with(&mut filter, &open(path, seed)?).map_err(|error| mismatch(first, path, &error))?;
     }
     replace(&filter, &options.output, Label::new(seed, form))?;
-    Ok(filter)
+    if how == Combination::Union {
+        warn_if_too_full(&filter, &options.output);
+    }
+    Ok(ExitCode::SUCCESS)
 }
 
 /// The error for two files that cannot be combined.

@@ -38,11 +38,11 @@ pub fn open(path: &Path, seed: Option<u64>) -> Result<AnyFilter, Error> {
     if path.is_dir() {
         let what = match path.join(MANIFEST).exists() {
             true if is_cascade(path)? => {
-                "a cascade filter, with which `furui filter insert` and `test`, `furui info`, `verify` and `compact` work, but \
+                "a cascade filter, with which `furui has`, `furui filter insert`, `furui info`, `verify` and `compact` work, but \
                  not this command"
             }
             true => {
-                "a store or a dictionary, not a filter: use `furui seen -n --store` or `furui dict get --store` instead"
+                "a store or a dictionary, not a filter: use `furui seen --store`, `furui has` or `furui dict` instead"
             }
             false => "a directory, not a filter",
         };

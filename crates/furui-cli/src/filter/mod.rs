@@ -12,14 +12,14 @@ mod list;
 mod observe;
 mod resize;
 mod seed;
-mod test;
 
 use std::process::ExitCode;
 
 use crate::cli::{FilterCommand, FilterKind};
 use crate::error::Error;
+pub use combine::combine;
 pub use describe::{details, fields};
-pub use file::refuse_pipe;
+pub use file::{form_of, open, refuse_pipe};
 pub use observe::observe;
 pub use seed::given as given_seed;
 
@@ -31,9 +31,6 @@ pub fn run(command: &FilterCommand) -> Result<ExitCode, Error> {
         FilterCommand::Insert(options) if file::is_cascade(&options.change.filter)? => cascade::insert(options),
         FilterCommand::Insert(options) => change::insert(options),
         FilterCommand::Remove(options) => change::remove(&options.change),
-        FilterCommand::Test(options) => test::run(options),
-        FilterCommand::Union(options) => combine::union(options),
-        FilterCommand::Intersect(options) => combine::intersect(&options.combine),
         FilterCommand::Compare(options) => compare::run(options),
         FilterCommand::Resize(options) => resize::run(options),
         FilterCommand::List(options) => list::run(options),

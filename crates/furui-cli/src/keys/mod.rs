@@ -120,9 +120,19 @@ impl Keys {
     /// error, the block is cut before it, and the next call of [`failure`](Self::failure) returns the error.
     pub fn hash_all(&mut self, block: &mut Block<'_>, out: &mut Hashes) {
         out.clear();
-        self.lacking.clear();
-        if matches!(self.part, Part::Line) && self.compare.is_plain() {
+        if self.is_line() {
+            self.lacking.clear();
             out.extend(block.lines());
+            return;
+        }
+        self.each(block, |key| out.push(key));
+    }
+
+    /// Calls `see` with the key of every line of a block that has one, as [`hash_all`](Self::hash_all) hashes them.
+    pub fn each(&mut self, block: &mut Block<'_>, mut see: impl FnMut(&[u8])) {
+        self.lacking.clear();
+        if self.is_line() {
+            block.lines().for_each(see);
             return;
         }
         let mut key = vec![];
@@ -134,7 +144,7 @@ impl Keys {
             };
             let (policy, lack) = match self.key(line, &mut key) {
                 Ok(()) => {
-                    out.push(&key);
+                    see(&key);
                     continue;
                 }
                 Err(lack @ Lack::Missing) => (self.missing, lack),
@@ -159,6 +169,11 @@ impl Keys {
             *count += 1;
             self.lacking.push((index as u32, fate));
         }
+    }
+
+    /// True if every line is its own key.
+    fn is_line(&self) -> bool {
+        matches!(self.part, Part::Line) && self.compare.is_plain()
     }
 
     /// The error that comes after the lines of the last block, if there is one.

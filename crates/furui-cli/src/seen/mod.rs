@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use furui::seen::{SeenOptions, Verdict};
-use furui::store::{Directory, Manifest, Overlay, Scratch, Storage};
+use furui::store::{Directory, Manifest, Overlay, Scratch, Storage, StoreKind};
 use furui::{HashSpec, Hashes, KeyForm};
 
 use crate::blocks::{LargeBlocks, Next};
@@ -165,17 +165,41 @@ fn observe<S: Storage>(storage: S, options: &cli::SeenOptions) -> Result<ExitCod
 
 /// How the keys of the set are made from lines: as the options say, or, with --as-is, as the store remembers.
 fn key_form<S: Storage>(storage: &S, options: &cli::SeenOptions) -> Result<KeyForm, Error> {
-    let asked = keys::form(&options.lines)?;
-    let Some(manifest) = Manifest::load(storage)? else { return Ok(asked) };
-    let path = options.store.as_deref().unwrap_or(Path::new(""));
-    keys::check(path.display(), manifest.form, &options.lines)?;
-    Ok(manifest.form)
+    let (path, form) = match (Manifest::load(storage)?, &options.like) {
+        (Some(manifest), _) => (options.store.as_deref().unwrap_or(Path::new("")), manifest.form),
+        (None, Some(like)) => (like.as_path(), model(like)?.form),
+        (None, None) => return keys::form(&options.lines),
+    };
+    keys::check(path.display(), form, &options.lines)?;
+    Ok(form)
+}
+
+/// The manifest of the store that a new one is to be like.
+fn model(path: &Path) -> Result<Manifest, Error> {
+    let manifest = Directory::open_read_only(path)?.manifest()?;
+    if manifest.store != StoreKind::Seen {
+        let (path, kind) = (path.display(), manifest.store);
+        return Err(Error::Message(format!("{path}: this is {kind}: --like takes {}", StoreKind::Seen)));
+    }
+    Ok(manifest)
 }
 
 /// The hash of the set: the hash of an existing store, or a new one as the options say. Options that contradict the
 /// store are an error.
 fn hash<S: Storage>(storage: &S, options: &cli::SeenOptions) -> Result<HashSpec, Error> {
-    let mut hash = Manifest::load(storage)?.map_or_else(HashSpec::random, |manifest| manifest.hash);
+    let like = options.like.as_deref().map(|path| Ok::<_, Error>((path, model(path)?))).transpose()?;
+    let mut hash = match (Manifest::load(storage)?, like) {
+        (Some(manifest), Some((path, like))) if (manifest.hash, manifest.form) != (like.hash, like.form) => {
+            return Err(Error::Message(format!(
+                "{}: is there already, and has another hash or keys of another form than {}: name a new store, or leave out --like",
+                storage.path(""),
+                path.display()
+            )));
+        }
+        (Some(manifest), _) => manifest.hash,
+        (None, Some((_, like))) => like.hash,
+        (None, None) => HashSpec::random(),
+    };
     if let Some(name) = options.hash {
         hash.algorithm = name.into();
     }

@@ -103,6 +103,11 @@ pub enum StoreProblem {
         /// The window that was asked for.
         expected: Window,
     },
+    /// The set forgets keys, so it cannot be combined with others, or exported.
+    HasWindow {
+        /// The window of the set.
+        window: Window,
+    },
     /// The tries of a dictionary of this layout have no filters of this hash.
     NoSuchFilters {
         /// The layout.
@@ -175,6 +180,9 @@ impl fmt::Display for StoreProblem {
                     f,
                     "remembers {found}, not a window of {expected}, and keeps to it: ask for the same, or make a new store"
                 );
+            }
+            Self::HasWindow { window } => {
+                return write!(f, "remembers only a window of {window}: take a set that remembers all its keys");
             }
             Self::NoSuchFilters { layout, filter_hash } => {
                 return write!(

@@ -9,8 +9,10 @@ pub const VERSION: u16 = 1;
 /// The maximum number of sections that a file may have. It bounds the memory that an invalid envelope takes.
 pub const MAX_SECTIONS: usize = 64;
 
-pub(super) const MAGIC: [u8; 8] = *b"FURUI\r\n\x1a";
-pub(super) const END_MAGIC: [u8; 8] = *b"FURUIEND";
+/// The first bytes of every file.
+pub const MAGIC: [u8; 8] = *b"FURUI\r\n\x1a";
+/// The last bytes of every file.
+pub const END_MAGIC: [u8; 8] = *b"FURUIEND";
 
 pub(super) const HEADER_LEN: usize = 64;
 pub(super) const HEADER_VERSION: usize = 8;

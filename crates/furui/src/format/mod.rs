@@ -28,7 +28,7 @@ pub use disk_file::DiskFile;
 pub use envelope::Envelope;
 pub use error::{FormatError, Problem, ReadError, WriteError};
 pub(crate) use header::Header;
-pub use layout::{Align, Kind, MAX_SECTIONS, Seal, Section, Tag, VERSION};
+pub use layout::{Align, END_MAGIC, Kind, MAGIC, MAX_SECTIONS, Seal, Section, Tag, VERSION};
 pub use parquet::ParquetProblem;
 pub use publish::{Access, create_directory, is_still, publish, sync_name};
 pub(crate) use publish::{TEMPORARY, WRITE_BUFFER, replace, sync_directory, sync_if_writable};

@@ -243,6 +243,15 @@ impl<S: Storage> Seen<S> {
         self.set.contains(self.hasher.hash(key.as_ref()))
     }
 
+    /// Answers [`contains`](Self::contains) for a batch of keys that the caller hashed, in one forward pass through each run on
+    /// storage. `out` is cleared and gets one answer for each key.
+    ///
+    /// # Errors
+    /// Those of [`observe_all`](Self::observe_all).
+    pub fn contains_hashes(&mut self, keys: &Hashes, out: &mut Vec<bool>) -> Result<()> {
+        self.set.contains_all(Mismatch::check(self.hash_spec(), keys)?, out)
+    }
+
     /// Records keys, and returns how many of them are new. It works in batches, and so is faster than
     /// [`insert`](Self::insert). It is not an [`Extend`], because it can fail.
     ///

@@ -56,7 +56,7 @@ impl StoreKind {
     }
 
     /// The description of a store of this kind in errors.
-    pub(super) const fn what(self) -> &'static str {
+    pub(in crate::store) const fn what(self) -> &'static str {
         match self {
             Self::Seen => "the set of a `furui seen --store`",
             Self::Dict => "a dictionary of `furui dict`",

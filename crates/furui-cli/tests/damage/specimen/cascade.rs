@@ -30,17 +30,17 @@ pub fn specimen(scratch: &TempDir) -> Specimen {
             step(Reads, "info store"),
             step(Reads, "info --json store"),
             step(Reads, "info {}"),
-            step(ReadsSettled, "filter test store @asked").printing(text(&sample)),
-            step(Reads, "filter test -v store @asked").printing(text(&absent)),
+            step(ReadsSettled, "has store @asked").printing(text(&sample)),
+            step(Reads, "has -v store @asked").printing(text(&absent)),
             step(Writes, "filter insert --memory 1MiB store @fresh").printing(""),
             step(Verifies, "verify store"),
-            step(ReadsSettled, "filter test store @asked").printing(text(&sample)),
-            step(Reads, "filter test store @fresh").printing(text(&fresh)),
+            step(ReadsSettled, "has store @asked").printing(text(&sample)),
+            step(Reads, "has store @fresh").printing(text(&fresh)),
         ],
         vec![
             step(Writes, "compact store").printing(""),
             step(Verifies, "verify store"),
-            step(ReadsSettled, "filter test -v store @all").printing(text(&absent)),
+            step(ReadsSettled, "has -v store @all").printing(text(&absent)),
         ],
     ];
     let specimen = Specimen::new(&directory, "cascade", &["store"], chapters);

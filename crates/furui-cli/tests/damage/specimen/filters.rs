@@ -49,32 +49,32 @@ pub fn all(scratch: &TempDir) -> Vec<Specimen> {
         build(&directory.join("a.filter"), options, &text(&known));
         build(&directory.join("b.filter"), options, &text(&[&known[6000..], &others[..2000]].concat()));
         let step = |effect, words| Step::new(effect, words, inputs);
-        let known_there = step(Reads, "filter test a.filter @known");
+        let known_there = step(Reads, "has a.filter @known");
         let mut chapters = vec![vec![
             step(Verifies, "verify a.filter"),
             step(Reads, "info a.filter"),
             step(Reads, "info --json a.filter"),
             if can.contains(&Remember) { known_there.printing(text(&known)) } else { known_there },
-            step(Reads, "filter test a.filter @asked"),
-            step(Reads, "filter test -v a.filter @asked"),
-            step(Reads, "filter test --count a.filter @asked"),
+            step(Reads, "has a.filter @asked"),
+            step(Reads, "has -v a.filter @asked"),
+            step(Reads, "has --count a.filter @asked"),
             step(Writes, "filter insert a.filter @more"),
             step(Verifies, "verify a.filter"),
-            step(Reads, "filter test a.filter @asked"),
+            step(Reads, "has a.filter @asked"),
         ]];
         let mut result_of = |command| {
             chapters.push(vec![
                 step(Writes, command),
                 step(Verifies, "verify out.filter"),
-                step(Reads, "filter test out.filter @asked"),
+                step(Reads, "has out.filter @asked"),
             ]);
         };
         if can.contains(&Unite) {
-            result_of("filter union a.filter b.filter -o out.filter");
-            result_of("filter union b.filter a.filter -o out.filter");
+            result_of("union a.filter b.filter -o out.filter");
+            result_of("union b.filter a.filter -o out.filter");
         }
         if can.contains(&Intersect) {
-            result_of("filter intersect a.filter b.filter -o out.filter");
+            result_of("intersect a.filter b.filter -o out.filter");
             chapters[0].insert(3, step(Reads, "filter compare --json a.filter b.filter"));
             chapters[0].insert(4, step(Reads, "filter compare b.filter a.filter"));
         }
@@ -82,7 +82,7 @@ pub fn all(scratch: &TempDir) -> Vec<Specimen> {
             chapters.push(vec![
                 step(Writes, "filter remove a.filter @gone"),
                 step(Verifies, "verify a.filter"),
-                step(Reads, "filter test a.filter @asked"),
+                step(Reads, "has a.filter @asked"),
             ]);
         }
         Specimen::new(&directory, name, &["a.filter"], chapters)

@@ -27,7 +27,9 @@ pub(super) fn filter(
         }),
         run: Box::new(move |mut process, root| {
             let is_input = |arg: &str| before.iter().any(|(name, _)| *name == arg);
-            process.arg("filter");
+            if command != "union" {
+                process.arg("filter");
+            }
             process.args(args.iter().map(|arg| if is_input(arg) { path(root, arg) } else { (*arg).to_owned() }));
             process.arg(path(root, "f"));
             feed(process, &keys(100..200))

@@ -155,7 +155,7 @@ pub fn remove() -> Case {
 }
 
 pub fn union() -> Case {
-    filter("filter union", &["union", "a", "b", "-o"], &[("a", 0..100), ("b", 100..200)])
+    filter("union of filters", &["union", "a", "b", "-o"], &[("a", 0..100), ("b", 100..200)])
 }
 
 pub fn snapshot_set() -> Case {

@@ -132,6 +132,16 @@ impl MemTable {
         batch.truncate(kept);
     }
 
+    /// Appends for each hash, in any order, whether it is in the table.
+    pub(crate) fn contains_all(&self, hashes: &[u64], out: &mut Vec<bool>) {
+        out.extend(hashes.iter().enumerate().map(|(i, &hash)| {
+            if let Some(&ahead) = hashes.get(i + PREFETCH_KEYS) {
+                prefetch(&self.slots[scale(ahead, self.homes)]);
+            }
+            self.contains(hash)
+        }));
+    }
+
     /// True if a hash is in the table.
     pub(crate) fn contains(&self, hash: u64) -> bool {
         self.slots[self.position(hash)] == hash

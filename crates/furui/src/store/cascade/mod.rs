@@ -1,6 +1,7 @@
 //! The cascade filter: a set of fingerprints in RAM and in runs on storage, exact if they are whole 64-bit hashes.
 
 mod batch;
+mod combine;
 mod drain;
 mod durable;
 mod fences;
@@ -20,6 +21,7 @@ mod run_writer;
 mod spill;
 mod window;
 
+pub use combine::Combination;
 pub use filter::CascadeFilter;
 pub use journal::{Journal, MAX_RECORD_KEYS};
 pub use merge::{MERGE_WINDOW, Merge, SortedSource};
@@ -347,6 +349,10 @@ impl<S: Storage> Cascade<S> {
         self.take_hashes(keys)?;
         out.clear();
         reserve(out, keys.len())?;
+        if self.runs.is_empty() {
+            self.table.contains_all(&self.hashes, out);
+            return Ok(());
+        }
         out.resize(keys.len(), true);
         self.sort_batch()?;
         for start in (0..self.batch.len()).step_by(PART) {

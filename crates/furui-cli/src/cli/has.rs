@@ -1,0 +1,45 @@
+//! The options of `furui has`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueHint};
+
+use super::{InputOptions, LineOptions, SeedOptions, memory};
+
+/// Print the lines that are in a set
+///
+/// SET is a store of `furui seen`, a filter, a dictionary, or a file of lines: `furui has -v old.txt new.txt` prints the lines of
+/// new.txt that are not in old.txt, as `grep -vxFf` does. A filter may say yes wrongly, at its rate. A store and a file of lines
+/// are compared by 64-bit hashes, the seed of which is random: one new line in 10^11 is taken for one of 10^8. A dictionary is
+/// exact. Nothing is learned and nothing is locked, so another process may write to the set meanwhile.
+///
+/// The options on keys say how those of FILE are made, and those of SET if it is a file of lines. A FILE that cannot be
+/// opened is reported, and the others are read.
+#[derive(Args)]
+pub struct HasOptions {
+    /// A store, a filter, a dictionary, or a file of lines, also compressed or from a pipe; "-" is standard input
+    #[arg(value_name = "SET", value_hint = ValueHint::AnyPath)]
+    pub set: PathBuf,
+    #[command(flatten)]
+    pub input: InputOptions,
+    /// Print the lines that are not in the set instead
+    #[arg(short = 'v', long)]
+    pub invert: bool,
+    /// Print no lines; the exit status tells whether there are any
+    #[arg(short, long)]
+    pub quiet: bool,
+    /// Print only how many lines there are
+    #[arg(long, conflicts_with = "quiet")]
+    pub count: bool,
+    /// Memory for the lines of a text, or for the journal of a store, as in 64MiB; what does not fit goes to temporary files in
+    /// $TMPDIR [default: a quarter of the machine's]
+    #[arg(long, value_name = "SIZE", value_parser = memory)]
+    pub memory: Option<u64>,
+    /// Read the files of a store, do not map them: slower, but an error of the device is an error instead of a signal
+    #[arg(long)]
+    pub no_mmap: bool,
+    #[command(flatten)]
+    pub lines: LineOptions,
+    #[command(flatten)]
+    pub seed: SeedOptions,
+}

@@ -1,0 +1,41 @@
+//! The options of `furui export` and `import`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueHint};
+
+use super::WaitOptions;
+
+/// Write the hashes of a store as numbers, in ascending order
+///
+/// Each line of the store is a number of 64 bits, its hash, in 8 bytes, the least significant first: this is the format of datatrove's
+/// indexes of exact duplicates. The hash and its seed are what `furui info` says of the store. Nothing is locked.
+#[derive(Args)]
+pub struct ExportOptions {
+    /// The store
+    #[arg(value_name = "STORE", value_hint = ValueHint::DirPath)]
+    pub store: PathBuf,
+    /// Write numbers of 64 bits, the only format there is
+    #[arg(long, required = true)]
+    pub u64: bool,
+    /// The file to write, whole or not at all [default: standard output]
+    #[arg(short, long, value_name = "OUT", value_hint = ValueHint::FilePath)]
+    pub output: Option<PathBuf>,
+}
+
+/// Insert the hashes in a file into a store
+///
+/// The file holds numbers of 64 bits, as `furui export --u64` writes them, in any order. They must have been made by the hash of the
+/// store, which nothing can check; `furui seen -q --store NEW --like STORE < /dev/null` makes an empty store of the hash of another.
+/// After an error some hashes may be in the store; to import them again does no harm.
+#[derive(Args)]
+pub struct ImportOptions {
+    /// The store
+    #[arg(value_name = "STORE", value_hint = ValueHint::DirPath)]
+    pub store: PathBuf,
+    /// The file of hashes; "-" is standard input
+    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub file: PathBuf,
+    #[command(flatten)]
+    pub wait: WaitOptions,
+}

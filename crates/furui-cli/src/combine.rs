@@ -1,0 +1,82 @@
+//! `furui union`, `subtract` and `intersect`: stores or filters become a new one.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use furui::store::cascade::{Cascade, CascadeOptions, Combination};
+use furui::store::{Directory, Overlay, Scratch};
+
+use crate::cli::CombineOptions;
+use crate::error::Error;
+use crate::filter;
+use crate::keys;
+use crate::memory;
+
+/// The journals of all stores together take at most this part of the machine's memory, 1 / 4.
+const MEMORY_SHARE: u64 = 4;
+
+/// Runs one of the commands.
+pub fn run(options: &CombineOptions, how: Combination) -> Result<ExitCode, Error> {
+    let is_store = |path: &&std::path::PathBuf| path.is_dir();
+    match (options.sets.iter().find(is_store), options.sets.iter().find(|path| !path.is_dir())) {
+        (None, _) => filter::combine(options, how),
+        (Some(_), None) => stores(options, how),
+        (Some(store), Some(file)) => {
+            // If there is no such file, that is the reason to tell.
+            file.metadata().map_err(|error| Error::io("cannot open", file.display().to_string(), error))?;
+            Err(Error::Message(format!(
+                "{} and {}: a directory and a file: name only stores, or only files of filters",
+                store.display(),
+                file.display()
+            )))
+        }
+    }
+}
+
+/// A store that is only read. The keys of its journal that do not fit into memory go to temporary files.
+pub type Reader = Cascade<Overlay<Directory, Scratch>>;
+
+fn stores(options: &CombineOptions, how: Combination) -> Result<ExitCode, Error> {
+    if options.output.as_os_str() == "-" {
+        return Err(Error::Message("-o -: a store is a directory; name a new or an empty one".into()));
+    }
+    if options.seed.seed_file.is_some() {
+        return Err(Error::Message("--seed-file is for files of filters: a store holds its seed".into()));
+    }
+    let memory = memory::total() / MEMORY_SHARE / options.sets.len() as u64;
+    let sets = options.sets.iter().map(|path| open(path, memory)).collect::<Result<Vec<_>, _>>()?;
+    let Some((first, others)) = sets.split_first() else {
+        return Err(Error::Message("there is no store to combine: name at least one".into()));
+    };
+    for (path, other) in options.sets.iter().zip(&sets).skip(1) {
+        check(&options.sets[0], first, path, other)?;
+    }
+    first.combine(how, &others.iter().collect::<Vec<_>>(), &Directory::open(&options.output)?)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Opens a store. The keys of its journal take at most `memory` bytes.
+pub fn open(path: &Path, memory: u64) -> Result<Reader, Error> {
+    let directory = Directory::open_read_only(path)?.mapped(false);
+    // A directory without a manifest is an error, and no empty set.
+    directory.manifest()?;
+    let storage = Overlay::new(directory, Scratch::new(std::env::temp_dir()).mapped(false));
+    Ok(Cascade::open(storage, CascadeOptions { memory, hash: None, form: None, journal: false })?)
+}
+
+/// Returns an error that names both stores if they do not fit together.
+fn check(first: &Path, a: &Reader, path: &Path, b: &Reader) -> Result<(), Error> {
+    let (a_form, b_form) = (a.manifest().form, b.manifest().form);
+    let reason = if a.hash_spec() != b.hash_spec() {
+        format!("keys are hashed by {} and by {}", a.hash_spec(), b.hash_spec())
+    } else if a_form != b_form {
+        format!("keys were made from {} and from {}", keys::said(a_form), keys::said(b_form))
+    } else {
+        return Ok(());
+    };
+    Err(Error::Message(format!(
+        "{} and {}: {reason}, so that they do not fit together; `furui seen --like` makes stores that do",
+        first.display(),
+        path.display()
+    )))
+}

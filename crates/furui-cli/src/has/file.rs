@@ -1,0 +1,48 @@
+//! Telling a furui file from a text.
+
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::path::Path;
+
+use furui::format::{END_MAGIC, MAGIC};
+
+use crate::error::Error;
+
+/// A file that begins with this part of the magic bytes is a furui file that was cut off, and no text.
+const BEGINNING: usize = 5;
+
+/// True if a regular file is one of furui's, even if its beginning or its end is damaged.
+pub fn is_furui_file(path: &Path) -> Result<bool, Error> {
+    let failed = |error| Error::io("cannot read", path.display().to_string(), error);
+    if path.as_os_str() == "-" || path.metadata().is_ok_and(|data| !data.is_file()) {
+        return Ok(false);
+    }
+    let mut file = File::open(path).map_err(failed)?;
+    let mut head = vec![];
+    Read::by_ref(&mut file).take(MAGIC.len() as u64).read_to_end(&mut head).map_err(failed)?;
+    if is_beginning(&head) {
+        return Ok(true);
+    }
+    let mut tail = vec![];
+    if file.metadata().map_err(failed)?.len() >= END_MAGIC.len() as u64 {
+        file.seek(SeekFrom::End(-(END_MAGIC.len() as i64))).map_err(failed)?;
+        file.read_to_end(&mut tail).map_err(failed)?;
+    }
+    Ok(tail == END_MAGIC)
+}
+
+/// Returns an error if the first bytes of a text show that it is none.
+pub fn refuse_binary(first: &[u8], name: &str) -> Result<(), Error> {
+    let reason = if is_beginning(first) {
+        "holds a furui file, which is read only from a regular file: write it to one first"
+    } else if memchr::memchr(0, first).is_some() {
+        "has NUL bytes, and so is neither a furui file nor a text of lines; --null reads lines that end in NUL"
+    } else {
+        return Ok(());
+    };
+    Err(Error::Message(format!("{name}: {reason}")))
+}
+
+fn is_beginning(bytes: &[u8]) -> bool {
+    bytes.len() >= BEGINNING && bytes.iter().zip(MAGIC).all(|(&byte, magic)| byte == magic)
+}

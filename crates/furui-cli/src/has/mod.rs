@@ -1,0 +1,75 @@
+//! `furui has`: which lines are in a set?
+
+mod file;
+mod set;
+
+use std::process::ExitCode;
+
+use crate::blocks::LargeBlocks;
+use crate::cli::HasOptions;
+use crate::complain;
+use crate::error::Error;
+use crate::interrupt::Interrupt;
+use crate::keys::Keys;
+use crate::memory;
+use crate::output::{Output, Sink, print};
+use set::Set;
+
+/// The default memory for what is not on storage: this part of the machine's memory, 1 / 4, as for `furui seen`.
+const DEFAULT_MEMORY_SHARE: u64 = 4;
+
+/// The exit code if no line was printed, as of grep.
+const NONE: u8 = 1;
+
+/// The exit code if a file could not be opened, even if something was found in the others, as in grep.
+const SKIPPED: u8 = 2;
+
+/// Runs the command.
+pub fn run(options: &HasOptions) -> Result<ExitCode, Error> {
+    let files = &options.input.files;
+    if options.set.as_os_str() == "-" && (files.is_empty() || files.contains(&options.set)) {
+        let reason = "-: standard input is the set, so the lines to look up cannot come from there: name their file";
+        return Err(Error::Message(reason.into()));
+    }
+    let memory = options.memory.unwrap_or_else(|| memory::total() / DEFAULT_MEMORY_SHARE);
+    let large = LargeBlocks::of(memory);
+    let interrupt = Interrupt::ignore();
+    let mut set = Set::open(options, memory - large.bytes(), &interrupt)?;
+    let mut keys = Keys::new(set.hash_spec(), &options.lines)?;
+    let mut output = Output::new(options.quiet || options.count)?;
+    let mut blocks = options.lines.blocks(&options.input, &interrupt).skipping(complain);
+    let mut answers = vec![];
+    let mut found: u64 = 0;
+    while let Some(mut block) = blocks.next()? {
+        if let Some(is_first) = keys.header(&block)? {
+            if is_first && output.write(&mut block, std::iter::once(true))? == Sink::Closed {
+                break;
+            }
+            continue;
+        }
+        set.contains(&mut keys, &mut block, &mut answers)?;
+        // A line without a key is in no set.
+        let wanted = || keys.wanted(answers.iter().map(|&there| there != options.invert), options.invert);
+        found += wanted().take(block.len()).filter(|&wanted| wanted).count() as u64;
+        if options.quiet && found > 0 {
+            break;
+        }
+        if output.write(&mut block, wanted())? == Sink::Closed {
+            break;
+        }
+        if set.is_on_storage() {
+            blocks.enlarge(large);
+        }
+        keys.failure()?;
+    }
+    keys.report();
+    if options.count {
+        print(format!("{found}\n").as_bytes())?;
+    }
+    Ok(match found {
+        1.. if options.quiet => ExitCode::SUCCESS,
+        _ if blocks.skipped() => ExitCode::from(SKIPPED),
+        0 => ExitCode::from(NONE),
+        _ => ExitCode::SUCCESS,
+    })
+}

@@ -1,0 +1,180 @@
+use std::path::Path;
+
+use furui::dict::{Dict, DictValue};
+use furui::filter::AnyFilter;
+use furui::seen::{Cache, Seen, SeenOptions};
+use furui::store::{Directory, Overlay, Scratch, Storage, StoreKind};
+use furui::{HashSpec, Hashes, KeyForm};
+
+use super::file::{is_furui_file, refuse_binary};
+use crate::blocks::{Block, Blocks};
+use crate::cli::HasOptions;
+use crate::dict;
+use crate::error::Error;
+use crate::filter::{self, cascade, given_seed};
+use crate::interrupt::Interrupt;
+use crate::keys::{self, Keys};
+use crate::kind::kind_of;
+use crate::memory;
+
+/// A set of lines in which others are looked up. Nothing is written to it, and its lock is not taken.
+pub struct Set {
+    source: Source,
+    /// The hashes of a block.
+    hashes: Hashes,
+}
+
+/// Where the lines of a set are.
+enum Source {
+    Filter(Box<AnyFilter>),
+    Cascade(Box<cascade::Reader>),
+    /// A store of `furui seen`. The keys of its journal that do not fit into memory go to temporary files.
+    Store(Box<Seen<Overlay<Directory, Scratch>>>),
+    /// The lines of a text, by their hashes. Those that do not fit into memory go to temporary files.
+    Text(Box<Seen<Scratch>>),
+    Numbers(Box<Dict<Directory>>),
+    Bytes(Box<Dict<Directory, [u8]>>),
+}
+
+impl Set {
+    /// Opens what the options name, and reads it if it is a text. What is not on storage takes at most `memory` bytes.
+    pub fn open(options: &HasOptions, memory: u64, interrupt: &Interrupt) -> Result<Self, Error> {
+        let path = &options.set;
+        let source = if path.is_dir() {
+            open_directory(options, memory)?
+        } else if is_furui_file(path)? {
+            let filter = filter::open(path, given_seed(&options.seed)?)?;
+            keys::check(path.display(), filter::form_of(path)?, &options.lines)?;
+            Source::Filter(filter.into())
+        } else {
+            Source::Text(read_text(options, memory, interrupt)?.into())
+        };
+        if options.seed.seed_file.is_some() && !matches!(source, Source::Filter(_)) {
+            return Err(Error::Message(format!("{}: --seed-file is for the file of a filter", path.display())));
+        }
+        let spec = match &source {
+            Source::Filter(filter) => filter.hash_spec(),
+            Source::Cascade(filter) => filter.hash_spec(),
+            Source::Store(seen) => seen.hash_spec(),
+            Source::Text(seen) => seen.hash_spec(),
+            // A dictionary compares whole keys.
+            Source::Numbers(_) | Source::Bytes(_) => HashSpec::default(),
+        };
+        Ok(Self { source, hashes: Hashes::new(&spec.hasher()) })
+    }
+
+    /// How keys are hashed.
+    pub fn hash_spec(&self) -> HashSpec {
+        self.hashes.spec()
+    }
+
+    /// True if look-ups read storage, so that many together cost less.
+    pub fn is_on_storage(&self) -> bool {
+        match &self.source {
+            Source::Cascade(_) | Source::Store(_) => true,
+            Source::Text(seen) => !seen.set().runs().is_empty(),
+            Source::Filter(_) | Source::Numbers(_) | Source::Bytes(_) => false,
+        }
+    }
+
+    /// Says for each line of a block that has a key, in order, whether the set has it.
+    pub fn contains(&mut self, keys: &mut Keys, block: &mut Block<'_>, out: &mut Vec<bool>) -> Result<(), Error> {
+        let hashes = &mut self.hashes;
+        match &self.source {
+            Source::Numbers(dict) => return look_up(dict, keys, block, out),
+            Source::Bytes(dict) => return look_up(dict, keys, block, out),
+            _ => keys.hash_all(block, hashes),
+        }
+        match &mut self.source {
+            Source::Filter(filter) => filter.contains_hashes(hashes, out)?,
+            Source::Cascade(filter) => filter.contains_hashes(hashes, out)?,
+            Source::Store(seen) => seen.contains_hashes(hashes, out)?,
+            Source::Text(seen) => seen.contains_hashes(hashes, out)?,
+            Source::Numbers(_) | Source::Bytes(_) => {}
+        }
+        Ok(())
+    }
+}
+
+fn open_directory(options: &HasOptions, memory: u64) -> Result<Source, Error> {
+    let path = &options.set;
+    let check = |form: KeyForm| keys::check(path.display(), form, &options.lines);
+    Ok(match kind_of(path)? {
+        // The keys of a dictionary are what was put into it, and so say nothing of how they were made.
+        StoreKind::Dict => Source::Numbers(dict::open_to_read(path)?.into()),
+        StoreKind::ByteDict => Source::Bytes(dict::open_to_read(path)?.into()),
+        StoreKind::Filter => {
+            let filter = cascade::open(path, memory, mapped(options))?;
+            check(filter.set().manifest().form)?;
+            Source::Cascade(filter.into())
+        }
+        _ => {
+            let storage = Overlay::new(directory(path, options)?, scratch(options));
+            let seen = exact(storage, memory)?;
+            check(seen.set().manifest().form)?;
+            Source::Store(seen.into())
+        }
+    })
+}
+
+fn directory(path: &Path, options: &HasOptions) -> Result<Directory, Error> {
+    Ok(Directory::open_read_only(path)?.mapped_up_to(mapped(options)))
+}
+
+fn scratch(options: &HasOptions) -> Scratch {
+    Scratch::new(std::env::temp_dir()).mapped_up_to(mapped(options))
+}
+
+/// The maximum size of a file that is mapped.
+fn mapped(options: &HasOptions) -> u64 {
+    if options.no_mmap { 0 } else { memory::mappable() }
+}
+
+/// Opens an exact set without a cache in front of it, which would only help keys that are inserted.
+fn exact<S: Storage>(storage: S, memory: u64) -> Result<Seen<S>, Error> {
+    Ok(Seen::open_with(storage, SeenOptions { cache: Cache::None, memory, ..SeenOptions::default() })?)
+}
+
+/// The lines of a text, which is a file, a pipe or standard input.
+fn read_text(options: &HasOptions, memory: u64, interrupt: &Interrupt) -> Result<Seen<Scratch>, Error> {
+    let mut seen = exact(scratch(options), memory)?;
+    let mut keys = Keys::new(seen.hash_spec(), &options.lines)?;
+    let reading = options.lines.reading(&options.input);
+    let mut blocks = Blocks::new(std::slice::from_ref(&options.set), reading, interrupt);
+    let (mut hashes, mut verdicts) = (Hashes::new(&keys.hasher), vec![]);
+    let mut is_first = true;
+    while let Some(mut block) = blocks.next()? {
+        if std::mem::take(&mut is_first) && reading.split.separator() != 0 {
+            refuse_binary(block.bytes, block.input())?;
+        }
+        if keys.header(&block)?.is_some() {
+            continue;
+        }
+        keys.hash_all(&mut block, &mut hashes);
+        seen.observe_all(&hashes, &mut verdicts)?;
+        keys.failure()?;
+    }
+    keys.report();
+    Ok(seen)
+}
+
+/// Looks the keys of a block up in a dictionary.
+fn look_up<V: DictValue + ?Sized>(
+    dict: &Dict<Directory, V>,
+    keys: &mut Keys,
+    block: &mut Block<'_>,
+    out: &mut Vec<bool>,
+) -> Result<(), Error> {
+    let (mut bytes, mut ends) = (vec![], vec![]);
+    keys.each(block, |key| {
+        bytes.extend_from_slice(key);
+        ends.push(bytes.len());
+    });
+    let mut start = 0;
+    let asked: Vec<&[u8]> = ends.iter().map(|&end| &bytes[std::mem::replace(&mut start, end)..end]).collect();
+    let mut values = vec![];
+    dict.get_all(&asked, &mut values)?;
+    out.clear();
+    out.extend(values.iter().map(Option::is_some));
+    Ok(())
+}

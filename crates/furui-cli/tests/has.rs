@@ -1,0 +1,149 @@
+//! `furui has`: one question of every kind of set.
+
+#![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
+
+use std::collections::HashSet;
+use std::fs;
+
+mod support;
+use support::{TempDir, failure, run, stdout};
+
+fn numbered(from: u32, to: u32) -> Vec<u8> {
+    (from..to).flat_map(|line| format!("line {line}\n").into_bytes()).collect()
+}
+
+/// The lines of `asked` that are, or are not, in `set`.
+fn model(set: &[u8], asked: &[u8], there: bool) -> Vec<u8> {
+    let known: HashSet<&[u8]> = set.split(|&byte| byte == b'\n').collect();
+    let lines = asked.split_inclusive(|&byte| byte == b'\n');
+    lines.filter(|line| known.contains(&line[..line.len() - 1]) == there).flatten().copied().collect()
+}
+
+#[test]
+fn every_exact_set_answers_as_the_naive_model() {
+    let dir = TempDir::new();
+    let (old, asked) = (numbered(0, 30_000), [numbered(20_000, 50_000), numbered(0, 5)].concat());
+    let (text, questions) = (dir.file("old.txt", &old), dir.file("asked.txt", &asked));
+    let (store, dict, bytes) = (dir.join("store"), dir.join("dict"), dir.join("bytes"));
+    // The store has several runs.
+    stdout(&["seen", "-q", "--store", &store], &numbered(0, 29_000));
+    stdout(&["seen", "-q", "--store", &store], &numbered(28_000, 30_000));
+    stdout(&["dict", "build", "--store", &dict, &text], b"");
+    stdout(&["dict", "build", "--values", "bytes", "--escape", "--store", &bytes], &entries(&old));
+    let there = model(&old, &asked, true);
+    for set in [&text, &store, &dict, &bytes] {
+        assert!(stdout(&["has", set, &questions], b"") == there, "{set}");
+        assert!(stdout(&["has", "-v", set], &asked) == model(&old, &asked, false), "{set}");
+        assert_eq!(stdout(&["has", "--count", set, &questions], b""), b"10005\n", "{set}");
+        let status = |options: &[&str]| run(&[&["has"], options].concat(), b"line 1\n").status.code();
+        assert_eq!((status(&["-q", set]), status(&["-qv", set])), (Some(0), Some(1)), "{set}");
+    }
+    for options in [&["--no-mmap"][..], &["--memory", "1MiB"]] {
+        assert!(stdout(&[&["has", &store, &questions], options].concat(), b"") == there, "{options:?}");
+        assert!(stdout(&[&["has", &text, &questions], options].concat(), b"") == there, "{options:?}");
+    }
+}
+
+#[test]
+fn a_text_larger_than_the_memory_goes_to_temporary_files() {
+    let dir = TempDir::new();
+    let old = dir.file("old", &numbered(0, 300_000));
+    for options in [&[][..], &["--no-mmap"]] {
+        let counted =
+            stdout(&[&["has", "--count", "--memory", "1MiB", &old], options].concat(), &numbered(299_000, 400_000));
+        assert_eq!(counted, b"1000\n", "{options:?}");
+    }
+}
+
+/// Each line with a value.
+fn entries(lines: &[u8]) -> Vec<u8> {
+    lines.split_inclusive(|&byte| byte == b'\n').flat_map(|line| [&line[..line.len() - 1], b"\tv\n"].concat()).collect()
+}
+
+#[test]
+fn a_set_is_only_read_while_another_process_writes_to_it() {
+    let dir = TempDir::new();
+    let store = dir.join("store");
+    stdout(&["seen", "-q", "--store", &store], b"a\n");
+    let lock = fs::File::open(dir.join("store/LOCK")).unwrap();
+    lock.lock().unwrap();
+    let names = || fs::read_dir(&store).unwrap().map(|entry| entry.unwrap().file_name()).collect::<HashSet<_>>();
+    let before = names();
+    assert_eq!(stdout(&["has", &store], b"b\na\n"), b"a\n");
+    assert_eq!(stdout(&["has", &store], b"b\na\n"), b"a\n", "nothing was learned");
+    assert_eq!(names(), before);
+}
+
+#[test]
+fn a_text_is_compressed_or_comes_from_a_pipe() {
+    let dir = TempDir::new();
+    let asked = dir.file("asked", b"x\nb\na");
+    assert_eq!(stdout(&["has", "-", &asked], b"a\nb"), b"b\na\n");
+    assert_eq!(stdout(&["has", "-v", "-", &asked], b""), b"x\nb\na\n", "an empty set");
+    assert!(failure(&["has", "-"], b"a\n").contains("standard input is the set"));
+    assert!(failure(&["has", "-", &asked, "-"], b"a\n").contains("standard input is the set"));
+    if cfg!(unix) {
+        assert_eq!(stdout(&["has", "/dev/stdin", &asked], b"b\n"), b"b\n");
+    }
+    let mut packed = flate2::write::GzEncoder::new(vec![], flate2::Compression::fast());
+    std::io::Write::write_all(&mut packed, b"a\nb\n").unwrap();
+    let packed = dir.file("old.gz", &packed.finish().unwrap());
+    assert_eq!(stdout(&["has", &packed, &asked], b""), b"b\na\n");
+}
+
+#[test]
+fn keys_of_a_text_are_made_as_those_of_the_lines() {
+    let dir = TempDir::new();
+    let old = dir.file("old.csv", b"id,url\n1,\"a,b\"\n2,c\n3\n");
+    let csv = ["--csv", "--key", "url", &old];
+    let new = b"url,more\nc,1\nd,2\n\"a,b\",3\n\n";
+    let output = run(&[&["has"], &csv[..]].concat(), new);
+    assert_eq!(output.stdout, b"url,more\nc,1\n\"a,b\",3\n", "each file has a header of its own");
+    let output = run(&[&["has", "-v", "--missing", "drop"], &csv[..]].concat(), new);
+    assert_eq!(output.stdout, b"url,more\nd,2\n");
+    let bad = dir.file("bad.csv", b"id,url\n1,\"open\n");
+    assert!(failure(&["has", "--csv", "--key", "url", &bad], new).contains("bad.csv: line 2"));
+    assert!(failure(&["has", "--csv", "--key", "none", &old], new).contains("no column none"));
+    assert_eq!(stdout(&["has", "--ignore-case", "--trim", &dir.file("names", b"Ada\n")], b" ADA \nBob\n"), b" ADA \n");
+    let dict = dir.join("dict");
+    stdout(&["dict", "build", "--store", &dict], b"c\n");
+    let output = run(&["has", "--csv", "--key", "url", "--missing", "drop", &dict], new);
+    assert_eq!(output.stdout, b"url,more\nc,1\n");
+}
+
+#[test]
+fn a_store_remembers_how_its_keys_were_made() {
+    let dir = TempDir::new();
+    let store = dir.join("store");
+    stdout(&["seen", "-q", "--field", "2", "--store", &store], b"x\ta\n");
+    assert_eq!(stdout(&["has", "--field", "2", &store], b"y\ta\ny\tb\n"), b"y\ta\n");
+    assert!(failure(&["has", &store], b"a\n").contains("--as-is"));
+    assert_eq!(stdout(&["has", "--as-is", &store], b"a\nb\n"), b"a\n");
+}
+
+#[test]
+fn what_is_no_set_is_an_error() {
+    let dir = TempDir::new();
+    let (store, filter, folder) = (dir.join("store"), dir.join("filter"), dir.join("folder"));
+    stdout(&["seen", "-q", "--store", &store], b"a\n");
+    stdout(&["filter", "build", "-c", "9", "-o", &filter], b"a\n");
+    fs::create_dir(&folder).unwrap();
+    assert!(failure(&["has", &dir.join("none")], b"a\n").contains("none"));
+    assert!(failure(&["has", &folder], b"a\n").contains("not a store"));
+    dir.file("folder/something", b"");
+    assert!(failure(&["has", &folder], b"a\n").contains("not a store"));
+    let run_file = dir.join("store/0000000000000000.run");
+    assert!(failure(&["has", &run_file], b"a\n").contains("not a filter"), "a part of a store");
+    assert!(failure(&["has", &dir.file("zeros", &[0; 100])], b"a\n").contains("NUL bytes"));
+    assert!(failure(&["has", "-", &dir.file("lines", b"a\n")], &fs::read(&filter).unwrap()).contains("regular file"));
+    assert!(failure(&["has", "--seed-file", &filter, &store], b"a\n").contains("--seed-file is for"));
+    // A damaged byte of a run is found before any answer.
+    let mut bytes = fs::read(&run_file).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    fs::write(&run_file, bytes).unwrap();
+    let output = run(&["has", &store], b"a\n");
+    assert!(output.status.code() == Some(2) || output.stdout == b"a\n", "right, or an error");
+    fs::write(&run_file, b"short").unwrap();
+    assert!(failure(&["has", &store], b"a\n").contains("0000000000000000.run"));
+}

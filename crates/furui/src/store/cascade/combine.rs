@@ -1,0 +1,240 @@
+//! Unions, differences and intersections of sets, which become new stores.
+
+use super::drain::Drain;
+use super::room::reserve;
+use super::{Cascade, Merge, RunWriter, SortedSource, WrittenRun};
+use crate::error::{Error, Result, StoreProblem};
+use crate::format::{FormatError, Problem};
+use crate::store::{MANIFEST, Manifest, RunEntry, Storage, StoreKind};
+
+/// Which keys a [combination](Cascade::combine) of a set with others has.
+///
+/// ```
+/// use furui::store::Memory;
+/// use furui::store::cascade::{Cascade, CascadeOptions, Combination};
+/// use furui::{HashSpec, KeyHash};
+///
+/// let options = CascadeOptions { hash: Some(HashSpec::random()), ..CascadeOptions::default() };
+/// let [mut a, mut b] = [Cascade::open(Memory::new(), options)?, Cascade::open(Memory::new(), options)?];
+/// a.insert_all(&[1, 2, 3].map(KeyHash::new), &mut vec![])?;
+/// b.insert_all(&[3, 4].map(KeyHash::new), &mut vec![])?;
+/// for (how, keys) in [(Combination::Union, 4), (Combination::Difference, 2), (Combination::Intersection, 1)] {
+///     let storage = Memory::new();
+///     assert_eq!(a.combine(how, &[&b], &storage)?, keys);
+///     assert_eq!(Cascade::open(storage, options)?.len(), keys);
+/// }
+/// # Ok::<(), furui::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Combination {
+    /// The keys that any of the sets has.
+    Union,
+    /// The keys of the first set that no other has.
+    Difference,
+    /// The keys that all sets have.
+    Intersection,
+}
+
+impl<S: Storage> Cascade<S> {
+    /// Writes the combination of this set with `others` as a new store of one run, with the hash and the form of this set. Returns
+    /// its number of keys. `storage` must hold no store; it holds the whole result or none: the manifest comes last, and what a
+    /// crash leaves before it is not taken for a store.
+    ///
+    /// Cost: two sequential passes over all runs, one to count the keys and one to write them. Memory: 100 KiB for each run,
+    /// whatever its length.
+    ///
+    /// # Errors
+    /// [`Error::Format`] if a set was hashed by another spec than this one, or is damaged; [`Error::Store`] if the keys of a set were
+    /// made in another way, if a set is that of a [`CascadeFilter`](super::CascadeFilter) or lacks its journal, or if `storage` holds
+    /// a store; [`Error::Io`].
+    pub fn combine<T: Storage>(&self, how: Combination, others: &[&Self], storage: &T) -> Result<u64> {
+        self.check_combinable(self)?;
+        others.iter().try_for_each(|other| self.check_combinable(other))?;
+        if Manifest::load(storage)?.is_some() {
+            return Err(Error::store(storage.path(MANIFEST), StoreProblem::Occupied));
+        }
+        let mut count = 0;
+        let mut combined = Combined::new(how, self, others);
+        while let keys @ [_, ..] = combined.next_keys()? {
+            count += keys.len() as u64;
+        }
+        let mut manifest = Manifest::new(StoreKind::Seen, self.manifest.hash);
+        manifest.form = self.manifest.form;
+        if count == 0 {
+            return manifest.save(storage).map(|()| 0);
+        }
+        let number = manifest.take_number()?;
+        let name = manifest.store.file_name(number);
+        let path = storage.path(&name);
+        let written = storage.publish(&name, |out| {
+            let mut writer = RunWriter::new(out, &path, manifest.hash, count)?;
+            let mut combined = Combined::new(how, self, others);
+            while let keys @ [_, ..] = combined.next_keys()? {
+                writer.push(keys)?;
+            }
+            writer.finish()
+        });
+        let saved = written.and_then(|WrittenRun { keys, seal }| {
+            manifest.runs.push(RunEntry { number, keys, seal, slice: 0 });
+            manifest.save(storage)
+        });
+        if saved.is_err() && storage.open(MANIFEST).is_err_and(|error| error.is_not_found()) {
+            // Without its manifest the run is of no use. The first error explains more than one of the removal.
+            let _ = storage.remove(&name);
+        }
+        saved.map(|()| count)
+    }
+
+    /// Returns an error if the keys of `other` cannot be compared with those of this set.
+    fn check_combinable(&self, other: &Self) -> Result<()> {
+        other.check_usable()?;
+        let file = other.storage.path(MANIFEST);
+        let (found, expected) = (&other.manifest, &self.manifest);
+        if found.store != StoreKind::Seen {
+            let problem = StoreProblem::OtherKind { found: found.store.what(), expected: StoreKind::Seen.what() };
+            return Err(Error::store(file, problem));
+        }
+        other.check_whole()?;
+        if found.hash != expected.hash {
+            let problem = Problem::OtherHash { found: found.hash, expected: expected.hash };
+            return Err(FormatError { file, offset: 0, problem }.into());
+        }
+        if found.form != expected.form {
+            let problem = StoreProblem::OtherForm { found: found.form.into(), expected: expected.form.into() };
+            return Err(Error::store(file, problem));
+        }
+        Ok(())
+    }
+
+    /// Returns an error if the set has a window: it forgets keys, and holds others twice.
+    fn check_whole(&self) -> Result<()> {
+        match self.manifest.window {
+            Some(window) => Err(Error::store(self.storage.path(MANIFEST), StoreProblem::HasWindow { window })),
+            None => Ok(()),
+        }
+    }
+
+    /// Appends the parts of the set, each in order.
+    fn push_sources<'a>(&'a self, sources: &mut Vec<Box<dyn SortedSource + 'a>>) {
+        sources.push(Box::new(Drain::new(&self.table)));
+        sources.extend(self.runs.iter().map(|run| Box::new(run.reader()) as Box<dyn SortedSource>));
+    }
+
+    /// All keys of the set, in RAM and on storage, ascending. Cost: a sequential pass. Memory: 100 KiB for each run.
+    ///
+    /// ```
+    /// use furui::KeyHash;
+    /// use furui::store::Memory;
+    /// use furui::store::cascade::{Cascade, CascadeOptions};
+    ///
+    /// let mut set = Cascade::open(Memory::new(), CascadeOptions::default())?;
+    /// set.insert_all(&[7, 5].map(KeyHash::new), &mut vec![])?;
+    /// assert_eq!(set.sorted()?.next_keys()?, [5, 7]);
+    /// # Ok::<(), furui::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Store`] if the set has a window or lacks its journal, or if a change failed.
+    pub fn sorted(&self) -> Result<Merge<Box<dyn SortedSource + '_>>> {
+        self.check_usable()?;
+        self.check_whole()?;
+        Ok(self.merged())
+    }
+
+    fn merged(&self) -> Sources<'_> {
+        let mut sources = vec![];
+        self.push_sources(&mut sources);
+        Merge::new(sources)
+    }
+}
+
+type Sources<'a> = Merge<Box<dyn SortedSource + 'a>>;
+
+/// The keys of a combination, ascending, in pieces.
+struct Combined<'a> {
+    /// The keys of which some are wanted.
+    keys: Sources<'a>,
+    /// The sets that decide which.
+    others: Vec<Cursor<'a>>,
+    /// True if a key is wanted that all others have; false if one is that none of them has.
+    wanted: bool,
+    piece: Vec<u64>,
+}
+
+impl<'a> Combined<'a> {
+    fn new<S: Storage>(how: Combination, first: &'a Cascade<S>, others: &[&'a Cascade<S>]) -> Self {
+        let mut sources = vec![];
+        first.push_sources(&mut sources);
+        let cursors = match how {
+            Combination::Union => {
+                others.iter().for_each(|other| other.push_sources(&mut sources));
+                vec![]
+            }
+            Combination::Difference | Combination::Intersection => {
+                others.iter().map(|other| Cursor { keys: other.merged(), piece: vec![], next: 0 }).collect()
+            }
+        };
+        Self { keys: Merge::new(sources), others: cursors, wanted: how == Combination::Intersection, piece: vec![] }
+    }
+
+    /// The next keys, ascending; empty at the end.
+    fn next_keys(&mut self) -> Result<&[u64]> {
+        self.piece.clear();
+        while self.piece.is_empty() {
+            let keys = self.keys.next_keys()?;
+            if keys.is_empty() {
+                break;
+            }
+            reserve(&mut self.piece, keys.len())?;
+            self.piece.extend_from_slice(keys);
+            for other in &mut self.others {
+                other.retain(&mut self.piece, self.wanted)?;
+            }
+        }
+        Ok(&self.piece)
+    }
+}
+
+/// A place among the keys of a set.
+struct Cursor<'a> {
+    keys: Sources<'a>,
+    /// The keys around the place.
+    piece: Vec<u64>,
+    /// The index in `piece` of the least key that was not passed yet.
+    next: usize,
+}
+
+impl Cursor<'_> {
+    /// Keeps those of some ascending keys that the set has, or has not if `wanted` is false. They are not less than those of earlier
+    /// calls.
+    fn retain(&mut self, keys: &mut Vec<u64>, wanted: bool) -> Result<()> {
+        let mut kept = 0;
+        for i in 0..keys.len() {
+            let key = keys[i];
+            keys[kept] = key;
+            kept += usize::from((self.at_or_after(key)? == Some(key)) == wanted);
+        }
+        keys.truncate(kept);
+        Ok(())
+    }
+
+    /// The least key of the set that is not less than `key`.
+    fn at_or_after(&mut self, key: u64) -> Result<Option<u64>> {
+        loop {
+            while let Some(&found) = self.piece.get(self.next) {
+                if found >= key {
+                    return Ok(Some(found));
+                }
+                self.next += 1;
+            }
+            let piece = self.keys.next_keys()?;
+            if piece.is_empty() {
+                return Ok(None);
+            }
+            self.piece.clear();
+            reserve(&mut self.piece, piece.len())?;
+            self.piece.extend_from_slice(piece);
+            self.next = 0;
+        }
+    }
+}
