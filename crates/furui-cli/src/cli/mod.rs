@@ -4,6 +4,7 @@ mod dict;
 mod filter;
 mod lines;
 pub mod notes;
+mod outputs;
 mod seen;
 
 use std::path::PathBuf;
@@ -21,6 +22,7 @@ use crate::split::Split;
 pub use dict::*;
 pub use filter::*;
 pub use lines::{LineOptions, Policy};
+pub use outputs::{MarkForm, OutputOptions};
 use seen::memory;
 pub use seen::*;
 

@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum, ValueHint};
 use furui::store::cascade::CascadeOptions;
 use regex::bytes::Regex;
 
-use super::{HashName, InputOptions, LineOptions, WaitOptions, seed};
+use super::{HashName, InputOptions, LineOptions, OutputOptions, WaitOptions, seed};
 use crate::{number, size};
 
 /// Print the first occurrence of each line, in order
@@ -59,6 +59,8 @@ pub struct SeenOptions {
     /// Print the repeats instead
     #[arg(short, long)]
     pub invert: bool,
+    #[command(flatten)]
+    pub outputs: OutputOptions,
     #[command(flatten)]
     pub lines: LineOptions,
     /// Print as usual, record nothing

@@ -1,6 +1,7 @@
 //! `furui seen`, which prints the first occurrence of each line.
 
 mod pace;
+mod printing;
 mod recorder;
 mod stats;
 mod tiers;
@@ -8,7 +9,7 @@ mod tiers;
 use std::path::Path;
 use std::process::ExitCode;
 
-use furui::seen::{Seen, SeenOptions, Verdict};
+use furui::seen::{Seen, SeenOptions};
 use furui::store::{Directory, Manifest, Overlay, Scratch, Storage};
 use furui::{HashSpec, Hashes, KeyForm};
 
@@ -20,6 +21,7 @@ use crate::keys::{self, Keys};
 use crate::memory;
 use crate::output::{Output, Sink};
 use crate::wait::open_to_write;
+use printing::Printing;
 use recorder::Recorder;
 
 /// The default memory of the set: this part of the machine's memory, 1 / 4.
@@ -64,12 +66,11 @@ fn observe<S: Storage>(storage: S, options: &cli::SeenOptions) -> Result<ExitCod
         Interrupt::ignore()
     };
     let mut keys = Keys::new(seen.hash_spec(), &options.lines)?;
-    let wanted = if options.invert { Verdict::Repeat } else { Verdict::New };
     let mut output = Output::new(options.quiet)?;
     if records {
         output.mend(options.input.separator())?;
     }
-    let mut recorder = Recorder::new(output, wanted, records.then_some(options.sync));
+    let mut recorder = Recorder::new(output, Printing::of(options), records.then_some(options.sync));
     let mut blocks = options.lines.blocks(&options.input, &interrupt);
     let (mut hashes, mut verdicts, mut fates) = (Hashes::new(&keys.hasher), vec![], vec![]);
     let mut bytes = 0;
@@ -92,7 +93,7 @@ fn observe<S: Storage>(storage: S, options: &cli::SeenOptions) -> Result<ExitCod
         bytes += block.bytes.len() as u64;
         match keys.header(&block) {
             Ok(Some(is_first)) => {
-                if is_first && recorder.print_header(block.bytes)? == Sink::Closed {
+                if recorder.print_header(block.bytes, is_first)? == Sink::Closed {
                     closed = true;
                     break;
                 }
@@ -131,7 +132,8 @@ fn observe<S: Storage>(storage: S, options: &cli::SeenOptions) -> Result<ExitCod
             failure = Some(error);
             break;
         }
-        if !seen.set().runs().is_empty() {
+        // A program that waits for the mark of each line sends no more until it comes.
+        if !seen.set().runs().is_empty() && options.outputs.mark.is_none() {
             blocks.enlarge(large);
         }
     }
