@@ -15,6 +15,10 @@ use crate::streams::standard_input;
 /// together is cheaper. The delay is too short to notice.
 const PATIENCE: Duration = Duration::from_millis(20);
 
+/// A read of fewer bytes than this has most likely emptied the pipe, so its bytes are handed out without a look for more. A program
+/// that sends a line and waits for the answer gets it sooner.
+const FEW: usize = 4096;
+
 /// An open input.
 pub struct Input {
     file: File,
@@ -47,14 +51,16 @@ pub enum Fill {
     Interrupted,
 }
 
+/// The name of an input in messages.
+pub fn name_of(path: &Path) -> String {
+    if path.as_os_str() == "-" { "standard input".to_string() } else { path.display().to_string() }
+}
+
 impl Input {
     /// Opens a file, or standard input for "-". If `decodes`, compressed contents are decoded.
     pub fn open(path: &Path, decodes: bool) -> Result<Self, Error> {
-        let (file, name) = if path.as_os_str() == "-" {
-            (standard_input(), "standard input".to_string())
-        } else {
-            (File::open(path), path.display().to_string())
-        };
+        let name = name_of(path);
+        let file = if path.as_os_str() == "-" { standard_input() } else { File::open(path) };
         let describe = |error| Error::io("cannot read", &name, error);
         let file = file.map_err(describe)?;
         let kind = file.metadata().map_err(describe)?.file_type();
@@ -184,7 +190,12 @@ impl Input {
                     state = Fill::End;
                     break;
                 }
-                Ok(Some(count)) => *filled += count,
+                Ok(Some(count)) => {
+                    *filled += count;
+                    if self.waits && !patient && count < FEW {
+                        break;
+                    }
+                }
                 Ok(None) => {}
                 // The bytes before the error are handed out first.
                 Err(error) if *filled > before => {

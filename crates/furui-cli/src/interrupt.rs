@@ -175,8 +175,13 @@ mod unix {
 
     pub(crate) fn poll_one(file: &File, events: PollFlags, within: Option<&Timespec>) -> Wait {
         let mut ends = [PollFd::new(file, events)];
-        let result = poll(&mut ends, within);
-        answer(result, ends[0].revents(), within.is_some())
+        loop {
+            let result = poll(&mut ends, within);
+            // A signal that does not end the process, such as SIGUSR1, has interrupted the poll.
+            if result != Err(rustix::io::Errno::INTR) {
+                return answer(result, ends[0].revents(), within.is_some());
+            }
+        }
     }
 
     /// True if the signal was ignored when the process began, as ^C is in background jobs of a script and SIGHUP under nohup.

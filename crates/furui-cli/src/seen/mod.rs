@@ -1,8 +1,12 @@
 //! `furui seen`, which prints the first occurrence of each line.
 
+mod by_file;
+mod byproducts;
+mod figures;
 mod pace;
 mod printing;
 mod recorder;
+mod repeats;
 mod stats;
 mod tiers;
 
@@ -21,6 +25,7 @@ use crate::keys::{self, Keys};
 use crate::memory;
 use crate::output::{Output, Sink};
 use crate::wait::open_to_write;
+use byproducts::Byproducts;
 use printing::Printing;
 use recorder::Recorder;
 
@@ -66,6 +71,7 @@ fn observe<S: Storage>(storage: S, options: &cli::SeenOptions) -> Result<ExitCod
         Interrupt::ignore()
     };
     let mut keys = Keys::new(seen.hash_spec(), &options.lines)?;
+    let mut byproducts = Byproducts::new(options)?;
     let mut output = Output::new(options.quiet)?;
     if records {
         output.mend(options.input.separator())?;
@@ -90,9 +96,11 @@ fn observe<S: Storage>(storage: S, options: &cli::SeenOptions) -> Result<ExitCod
                 break;
             }
         };
-        bytes += block.bytes.len() as u64;
+        let length = block.bytes.len();
+        bytes += length as u64;
         match keys.header(&block) {
             Ok(Some(is_first)) => {
+                byproducts.header(&block);
                 if recorder.print_header(block.bytes, is_first)? == Sink::Closed {
                     closed = true;
                     break;
@@ -121,6 +129,7 @@ fn observe<S: Storage>(storage: S, options: &cli::SeenOptions) -> Result<ExitCod
             break;
         }
         keys.fates(&verdicts, &mut fates);
+        byproducts.lines(&block, &fates);
         // The lines are printed before the next call, which may make their keys durable. So a crash repeats lines, but loses none.
         if recorder.print(&mut seen, &mut block, &fates)? == Sink::Closed {
             // It is unknown which of the last lines were read. The next run prints again the lines that are not
@@ -128,7 +137,7 @@ fn observe<S: Storage>(storage: S, options: &cli::SeenOptions) -> Result<ExitCod
             closed = true;
             break;
         }
-        if let Err(error) = keys.failure() {
+        if let Err(error) = byproducts.write(&seen, length).and_then(|()| keys.failure()) {
             failure = Some(error);
             break;
         }
@@ -137,6 +146,7 @@ fn observe<S: Storage>(storage: S, options: &cli::SeenOptions) -> Result<ExitCod
             blocks.enlarge(large);
         }
     }
+    failure = failure.or(byproducts.finish().err());
     if records && !closed {
         // After any error, printed lines are recorded if possible, in the journal, which needs no memory.
         let kept = match recorder.settle(&mut seen) {
@@ -148,9 +158,7 @@ fn observe<S: Storage>(storage: S, options: &cli::SeenOptions) -> Result<ExitCod
         failure = failure.or(kept.err());
     }
     keys.report();
-    if let Some(format) = options.stats {
-        stats::report(&seen, bytes, format);
-    }
+    stats::report(&seen, bytes, options.stats, byproducts.by_file());
     match failure {
         Some(error) => Err(error),
         None => Ok(interrupt.signal().map_or(ExitCode::SUCCESS, |signal| ExitCode::from(SIGNALLED + signal))),
