@@ -25,6 +25,8 @@ pub struct Input {
     pub name: String,
     /// True for a pipe or a terminal, where a read may wait.
     waits: bool,
+    /// True if a read returns instead of waiting.
+    nonblocking: bool,
     decoding: Decoding,
     /// The error that comes after the bytes that were read.
     failure: Option<Error>,
@@ -69,7 +71,7 @@ impl Input {
         }
         pipes::widen(&file);
         let decoding = if decodes { Decoding::Unknown } else { Decoding::No };
-        Ok(Self { file, name, waits: !kind.is_file(), decoding, failure: None })
+        Ok(Self { file, name, waits: !kind.is_file(), nonblocking: false, decoding, failure: None })
     }
 
     /// True if a read would wait now.
@@ -119,7 +121,7 @@ impl Input {
             Err(error) if error.kind() == ErrorKind::Interrupted => Ok(None),
             // Another process has made standard input non-blocking, so the loop waits by a poll.
             Err(error) if error.kind() == ErrorKind::WouldBlock => {
-                self.waits = true;
+                (self.waits, self.nonblocking) = (true, true);
                 Ok(None)
             }
             Err(error) => Err(Error::io("cannot read", &self.name, error)),
@@ -165,6 +167,8 @@ impl Input {
             let wait = match (self.waits, first) {
                 (false, _) => interrupt.check(),
                 (true, None) => match until {
+                    // The read itself waits.
+                    None if !self.nonblocking && !interrupt.listens() => Wait::Ready,
                     None => interrupt.wait(&self.file),
                     Some(until) => interrupt.ready(&self.file, until.saturating_duration_since(Instant::now())),
                 },

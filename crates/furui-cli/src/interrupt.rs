@@ -64,6 +64,11 @@ impl Interrupt {
         self.listener.as_ref().and_then(unix::Listener::signal)
     }
 
+    /// True if signals are reported, so that a read must not wait.
+    pub fn listens(&self) -> bool {
+        self.listener.is_some()
+    }
+
     /// Waits until `file` can be read or the user interrupts.
     pub fn wait(&self, file: &File) -> Wait {
         match &self.listener {
@@ -93,6 +98,10 @@ impl Interrupt {
 
     pub fn signal(&self) -> Option<u8> {
         None
+    }
+
+    pub fn listens(&self) -> bool {
+        false
     }
 
     pub fn wait(&self, _: &File) -> Wait {

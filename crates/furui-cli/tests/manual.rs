@@ -67,7 +67,7 @@ fn every_command_has_a_page_with_exit_statuses_and_examples() {
             checked += 1;
         }
     }
-    let commands = if cfg!(feature = "node") { 27 } else { 22 };
+    let commands = if cfg!(feature = "node") { 29 } else { 24 };
     assert_eq!(checked, commands);
 }
 
