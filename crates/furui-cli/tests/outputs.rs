@@ -79,9 +79,7 @@ fn the_lines_of_each_file_are_counted() {
     let twice = count(&[&b, &b]);
     assert_eq!(
         twice,
-        format!(
-            "{b}: 1 line, 1 new, 0 repeats, 0 without a key\n{b}: 1 line, 0 new, 1 repeat, 0 without a key\n"
-        )
+        format!("{b}: 1 line, 1 new, 0 repeats, 0 without a key\n{b}: 1 line, 0 new, 1 repeat, 0 without a key\n")
     );
     let summary = count(&["--stats", &b]);
     assert!(summary.starts_with("1 line (4 B), 1 new, 0 repeats\n") && summary.ends_with("0 without a key\n"));

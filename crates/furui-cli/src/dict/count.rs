@@ -86,7 +86,10 @@ fn count(dict: &mut Dict<Directory>, block: &Block<'_>) -> Result<(), Error> {
     for ((key, count), before) in keys.into_iter().zip(counts).zip(before) {
         let sum = before.unwrap_or(0).checked_add(count).ok_or_else(|| {
             let key = key.escape_ascii();
-            Error::Message(format!("{}: \"{key}\" has come 2^32 times, which is more than a count can be", block.input()))
+            Error::Message(format!(
+                "{}: \"{key}\" has come 2^32 times, which is more than a count can be",
+                block.input()
+            ))
         })?;
         dict.put(key, sum)?;
     }
