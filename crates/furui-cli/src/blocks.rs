@@ -30,7 +30,7 @@ pub struct Block<'a> {
     /// True if the block is the first line of an input, which is its header.
     pub is_header: bool,
     /// True if the block begins an input.
-    is_first: bool,
+    pub is_first: bool,
 }
 
 impl Block<'_> {

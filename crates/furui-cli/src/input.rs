@@ -15,12 +15,18 @@ use crate::streams::standard_input;
 /// together is cheaper. The delay is too short to notice.
 const PATIENCE: Duration = Duration::from_millis(20);
 
+/// A read of fewer bytes than this has most likely emptied the pipe, so its bytes are handed out without a look for more. A program
+/// that sends a line and waits for the answer gets it sooner.
+const FEW: usize = 4096;
+
 /// An open input.
 pub struct Input {
     file: File,
     pub name: String,
     /// True for a pipe or a terminal, where a read may wait.
     waits: bool,
+    /// True if a read returns instead of waiting.
+    nonblocking: bool,
     decoding: Decoding,
     /// The error that comes after the bytes that were read.
     failure: Option<Error>,
@@ -47,14 +53,16 @@ pub enum Fill {
     Interrupted,
 }
 
+/// The name of an input in messages.
+pub fn name_of(path: &Path) -> String {
+    if path.as_os_str() == "-" { "standard input".to_string() } else { path.display().to_string() }
+}
+
 impl Input {
     /// Opens a file, or standard input for "-". If `decodes`, compressed contents are decoded.
     pub fn open(path: &Path, decodes: bool) -> Result<Self, Error> {
-        let (file, name) = if path.as_os_str() == "-" {
-            (standard_input(), "standard input".to_string())
-        } else {
-            (File::open(path), path.display().to_string())
-        };
+        let name = name_of(path);
+        let file = if path.as_os_str() == "-" { standard_input() } else { File::open(path) };
         let describe = |error| Error::io("cannot read", &name, error);
         let file = file.map_err(describe)?;
         let kind = file.metadata().map_err(describe)?.file_type();
@@ -63,7 +71,7 @@ impl Input {
         }
         pipes::widen(&file);
         let decoding = if decodes { Decoding::Unknown } else { Decoding::No };
-        Ok(Self { file, name, waits: !kind.is_file(), decoding, failure: None })
+        Ok(Self { file, name, waits: !kind.is_file(), nonblocking: false, decoding, failure: None })
     }
 
     /// True if a read would wait now.
@@ -113,7 +121,7 @@ impl Input {
             Err(error) if error.kind() == ErrorKind::Interrupted => Ok(None),
             // Another process has made standard input non-blocking, so the loop waits by a poll.
             Err(error) if error.kind() == ErrorKind::WouldBlock => {
-                self.waits = true;
+                (self.waits, self.nonblocking) = (true, true);
                 Ok(None)
             }
             Err(error) => Err(Error::io("cannot read", &self.name, error)),
@@ -159,6 +167,8 @@ impl Input {
             let wait = match (self.waits, first) {
                 (false, _) => interrupt.check(),
                 (true, None) => match until {
+                    // The read itself waits.
+                    None if !self.nonblocking && !interrupt.listens() => Wait::Ready,
                     None => interrupt.wait(&self.file),
                     Some(until) => interrupt.ready(&self.file, until.saturating_duration_since(Instant::now())),
                 },
@@ -184,7 +194,12 @@ impl Input {
                     state = Fill::End;
                     break;
                 }
-                Ok(Some(count)) => *filled += count,
+                Ok(Some(count)) => {
+                    *filled += count;
+                    if self.waits && !patient && count < FEW {
+                        break;
+                    }
+                }
                 Ok(None) => {}
                 // The bytes before the error are handed out first.
                 Err(error) if *filled > before => {

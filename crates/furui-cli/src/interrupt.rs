@@ -64,6 +64,11 @@ impl Interrupt {
         self.listener.as_ref().and_then(unix::Listener::signal)
     }
 
+    /// True if signals are reported, so that a read must not wait.
+    pub fn listens(&self) -> bool {
+        self.listener.is_some()
+    }
+
     /// Waits until `file` can be read or the user interrupts.
     pub fn wait(&self, file: &File) -> Wait {
         match &self.listener {
@@ -93,6 +98,10 @@ impl Interrupt {
 
     pub fn signal(&self) -> Option<u8> {
         None
+    }
+
+    pub fn listens(&self) -> bool {
+        false
     }
 
     pub fn wait(&self, _: &File) -> Wait {
@@ -175,8 +184,13 @@ mod unix {
 
     pub(crate) fn poll_one(file: &File, events: PollFlags, within: Option<&Timespec>) -> Wait {
         let mut ends = [PollFd::new(file, events)];
-        let result = poll(&mut ends, within);
-        answer(result, ends[0].revents(), within.is_some())
+        loop {
+            let result = poll(&mut ends, within);
+            // A signal that does not end the process, such as SIGUSR1, has interrupted the poll.
+            if result != Err(rustix::io::Errno::INTR) {
+                return answer(result, ends[0].revents(), within.is_some());
+            }
+        }
     }
 
     /// True if the signal was ignored when the process began, as ^C is in background jobs of a script and SIGHUP under nohup.

@@ -1,7 +1,8 @@
 //! Printing to standard output.
 
 use std::fs::File;
-use std::io::{self, ErrorKind, IsTerminal, Write};
+use std::io::{self, ErrorKind, IsTerminal, Read, Seek, SeekFrom, Write};
+use std::path::Path;
 use std::time::Instant;
 
 use crate::blocks::Block;
@@ -137,21 +138,26 @@ impl Output {
 #[cfg(unix)]
 fn appended_last_byte(file: &File) -> Option<u8> {
     use rustix::fs::{OFlags, fcntl_getfl};
-    use std::os::unix::fs::FileExt;
     let length = file.metadata().ok().filter(|data| data.is_file())?.len();
-    if length == 0 || !fcntl_getfl(file).ok()?.contains(OFlags::APPEND) {
+    if !fcntl_getfl(file).ok()?.contains(OFlags::APPEND) {
         return None;
     }
-    let mut last = [0];
     // Standard output is rarely open for reading, so the file is opened again.
-    let written = File::open("/dev/fd/1").ok()?;
-    written.read_exact_at(&mut last, length - 1).ok()?;
-    Some(last[0])
+    ends_with("/dev/fd/1".as_ref(), length)
 }
 
 #[cfg(not(unix))]
 fn appended_last_byte(_: &File) -> Option<u8> {
     None
+}
+
+/// The last byte of a file of this length. `None` if it is empty, or cannot be read.
+pub fn ends_with(path: &Path, length: u64) -> Option<u8> {
+    let mut last = [0];
+    let mut file = (length > 0).then(|| File::open(path))?.ok()?;
+    file.seek(SeekFrom::Start(length - 1)).ok()?;
+    file.read_exact(&mut last).ok()?;
+    Some(last[0])
 }
 
 fn failed(error: io::Error) -> Error {

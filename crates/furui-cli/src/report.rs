@@ -39,6 +39,13 @@ impl Report {
         self
     }
 
+    /// Adds a list of other figures.
+    pub fn list(&mut self, name: &'static str, items: &[Self]) -> &mut Self {
+        let items: Vec<String> = items.iter().map(|item| item.json().trim_end().to_owned()).collect();
+        self.fields.push((name, format!("[{}]", items.join(","))));
+        self
+    }
+
     /// Returns `{"name":value,…}` and a newline.
     pub fn json(&self) -> String {
         let fields: Vec<String> = self.fields.iter().map(|(name, value)| format!("\"{name}\":{value}")).collect();

@@ -35,9 +35,10 @@ fn prepared() -> TempDir {
 }
 
 /// Commands that print something.
-const PRINTING: [&str; 22] = [
+const PRINTING: [&str; 26] = [
     "seen lines",
     "seen --store new lines",
+    "seen --mark lines",
     "seen --invert --store store lines",
     "filter build -o - lines",
     "export --u64 store",
@@ -48,7 +49,10 @@ const PRINTING: [&str; 22] = [
     "has --count filter lines",
     "filter compare filter filter",
     "dict number --store new-dict lines",
+    "dict number --with-key --store new-dict lines",
+    "dict count --store new-counts lines",
     "dict get --store dict lines",
+    "dict key --store dict 1 0",
     "dict prefix --store dict a",
     "dict range --store dict",
     "info filter store",
@@ -99,6 +103,8 @@ fn input_that_is_closed_is_an_error_of_every_command_that_reads_it() {
         "dict get --store dict",
         "dict delete --store dict",
         "dict number --store dict",
+        "dict count --store new-counts",
+        "dict key --store dict",
     ];
     if cfg!(feature = "node") {
         commands.extend(["publish", "publish --format warc", "unpublish --from -"]);

@@ -31,7 +31,12 @@ pub enum DictCommand {
     ///
     /// An entry whose line would be ambiguous is an error: in a dictionary of bytes, a key with a tab, or a value with
     /// a newline (with --null, with a NUL). With --escape all entries can be printed.
-    Get(EntryLines),
+    Get(GetOptions),
+    /// Print the keys that have the numbers ID, each after its number and a tab
+    ///
+    /// The answers come in the order of the IDs; a number that no key has is left out. A dictionary finds values by keys, not keys by values:
+    /// this command reads all entries, as `dict range` does, once for all IDs (once for each million of them on standard input).
+    Key(KeyOptions),
     /// Print the keys that begin with PREFIX, with their values, in order
     Prefix(PrefixOptions),
     /// Print the keys from FROM up to but not including TO, with their values, in order
@@ -43,7 +48,63 @@ pub enum DictCommand {
     /// Numbers are given in order, from 0 on. None is given twice, not even after a crash or after keys were deleted: a number
     /// is printed only after it is on the disk. The values of lines with a tab in `dict build` do not count, and may
     /// equal a number. If lines arrive slowly, each number is printed at once; otherwise many are printed at a time.
-    Number(DictWrite),
+    Number(NumberOptions),
+    /// Count how often each line came, and print each line after its count and a tab, in the order of the lines
+    ///
+    /// The counts are the values of a dictionary, to which the next run with the same --store adds. So this is `sort | uniq -c` for lines that
+    /// need not be sorted, nor fit into memory. The counts are recorded at the end and now and then before: a run that ends by an error or
+    /// by ^C, SIGTERM or SIGHUP has counted the lines that it had read, and a run that was killed has counted some of them. A count of 2^32 is
+    /// an error. A dictionary of numbers that `dict number` gave is refused.
+    Count(CountOptions),
+}
+
+/// A dictionary, the lines to look up in it, and which are printed.
+#[derive(Args)]
+pub struct GetOptions {
+    #[command(flatten)]
+    pub lines: EntryLines,
+    /// Print the lines that are not keys instead
+    #[arg(short = 'v', long)]
+    pub invert: bool,
+}
+
+/// A dictionary and the numbers of keys.
+#[derive(Args)]
+pub struct KeyOptions {
+    /// The numbers; if there are none, those on standard input, one on each line
+    #[arg(value_name = "ID", value_parser = number::between::<u32>(0, u32::MAX.into()))]
+    pub ids: Vec<u32>,
+    #[command(flatten)]
+    pub dict: DictOptions,
+    /// Write tab, newline, carriage return, NUL and backslash in keys as \t \n \r \0 \\
+    #[arg(long)]
+    pub escape: bool,
+    /// Lines end in NUL, not newline
+    #[arg(short = '0', long)]
+    pub null: bool,
+}
+
+/// A dictionary to create or change, the lines to number, and what is printed.
+#[derive(Args)]
+pub struct NumberOptions {
+    #[command(flatten)]
+    pub write: DictWrite,
+    /// Print the number, a tab, and the line
+    #[arg(long)]
+    pub with_key: bool,
+}
+
+/// A dictionary to create or change, the lines to count, and what is printed.
+#[derive(Args)]
+pub struct CountOptions {
+    #[command(flatten)]
+    pub write: DictWrite,
+    /// Print only the N most frequent lines, the most frequent first; of equal counts, the smaller lines come first
+    #[arg(long, value_name = "N", value_parser = number::between::<u32>(1, u32::MAX.into()))]
+    pub top: Option<u32>,
+    /// Print no lines
+    #[arg(short, long, conflicts_with = "top")]
+    pub quiet: bool,
 }
 
 /// A dictionary and the lines to use it with.

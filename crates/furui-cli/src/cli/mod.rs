@@ -7,6 +7,7 @@ mod has;
 mod hashes;
 mod lines;
 pub mod notes;
+mod outputs;
 mod seen;
 
 use std::path::PathBuf;
@@ -27,6 +28,7 @@ pub use filter::*;
 pub use has::HasOptions;
 pub use hashes::{ExportOptions, ImportOptions};
 pub use lines::{LineOptions, Policy};
+pub use outputs::{MarkForm, OutputOptions};
 use seen::memory;
 pub use seen::*;
 

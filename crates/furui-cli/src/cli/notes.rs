@@ -30,6 +30,8 @@ const NOTES: &[Notes] = &[
             ("furui seen --store alerts --window 1h alerts.log", "print the lines that did not come within the last hour"),
             ("furui seen --filter lately.filter urls.txt", "print the lines that a filter does not have, and insert them"),
             ("furui seen --store tuesday --like monday urls.txt", "keep a new set that can be combined with another"),
+            ("furui seen --mark --store known", "a coprocess: 1 or 0 for each line on standard input, at once"),
+            ("furui seen --repeats again.txt --count monday.txt tuesday.txt", "put the repeats into a file, and count the lines of each file"),
             ("furui seen --store known --dry-run urls.txt", "print the lines that would be new, and record nothing"),
         ],
     },
@@ -124,7 +126,12 @@ const NOTES: &[Notes] = &[
     Notes {
         command: "dict get",
         statuses: FOUND,
-        examples: &[("furui dict get --store ranks words.txt", "print the words that are keys, and their numbers")],
+        examples: &[("furui dict get --store ranks words.txt", "print the words that are keys, and their numbers"), ("furui dict get -v --store ranks words.txt", "print the words that are not keys")],
+    },
+    Notes {
+        command: "dict key",
+        statuses: FOUND,
+        examples: &[("furui dict key --store ids 17 4", "print the lines that got the numbers 17 and 4")],
     },
     Notes {
         command: "dict prefix",
@@ -144,7 +151,15 @@ const NOTES: &[Notes] = &[
     Notes {
         command: "dict number",
         statuses: &[("0", "done"), ERROR, SIGNAL],
-        examples: &[("furui dict number --store ids urls.txt", "print a number for each line, equal for equal lines")],
+        examples: &[("furui dict number --store ids urls.txt", "print a number for each line, equal for equal lines"), ("furui dict number --with-key --store ids urls.txt", "print each line after its number and a tab")],
+    },
+    Notes {
+        command: "dict count",
+        statuses: &[("0", "all lines are counted"), ERROR, SIGNAL],
+        examples: &[
+            ("furui dict count --store hits urls.txt", "print each distinct line after its count, with those of earlier runs"),
+            ("furui dict count --store hits --top 10 urls.txt", "print the ten most frequent lines, the most frequent first"),
+        ],
     },
     Notes {
         command: "compact",

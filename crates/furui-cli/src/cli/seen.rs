@@ -9,7 +9,7 @@ use furui::store::Window;
 use furui::store::cascade::CascadeOptions;
 use regex::bytes::Regex;
 
-use super::{HashName, InputOptions, LineOptions, WaitOptions, seed};
+use super::{HashName, InputOptions, LineOptions, OutputOptions, WaitOptions, seed};
 use crate::{number, size};
 
 /// Print the first occurrence of each line, in order
@@ -75,6 +75,8 @@ pub struct SeenOptions {
     /// Print the repeats instead
     #[arg(short, long)]
     pub invert: bool,
+    #[command(flatten)]
+    pub outputs: OutputOptions,
     #[command(flatten)]
     pub lines: LineOptions,
     /// Print as usual, record nothing

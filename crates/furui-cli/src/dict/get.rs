@@ -5,20 +5,20 @@ use std::process::ExitCode;
 
 use super::values::{Lines, Values, chosen};
 use super::{found_or_none, kind_of, open_to_read};
-use crate::cli::{EntryLines, ValuesName};
+use crate::cli::{GetOptions, ValuesName};
 use crate::error::Error;
 use crate::interrupt::Interrupt;
 use crate::output::{Output, Sink};
 
 /// Runs the command.
-pub fn run(options: &EntryLines) -> Result<ExitCode, Error> {
-    match chosen(&options.form, Some(kind_of(&options.files.dict.store)?)) {
+pub fn run(options: &GetOptions) -> Result<ExitCode, Error> {
+    match chosen(&options.lines.form, Some(kind_of(&options.lines.files.dict.store)?)) {
         ValuesName::Numbers => get::<u32>(options),
         ValuesName::Bytes => get::<[u8]>(options),
     }
 }
 
-fn get<V: Values + ?Sized>(options: &EntryLines) -> Result<ExitCode, Error> {
+fn get<V: Values + ?Sized>(GetOptions { lines: options, invert }: &GetOptions) -> Result<ExitCode, Error> {
     let dict = open_to_read::<V>(&options.files.dict.store)?;
     let interrupt = Interrupt::ignore();
     let lines = Lines { separator: options.files.input.separator(), escape: options.form.escape };
@@ -31,9 +31,14 @@ fn get<V: Values + ?Sized>(options: &EntryLines) -> Result<ExitCode, Error> {
         let keys: Vec<Cow<'_, [u8]>> = keys.collect::<Result<_, _>>()?;
         dict.get_all(&keys, &mut values)?;
         out.clear();
-        for (key, value) in keys.iter().zip(&values) {
-            if let Some(value) = value {
-                lines.push::<V>(&mut out, key, *value)?;
+        for (index, (key, value)) in keys.iter().zip(&values).enumerate() {
+            match value {
+                Some(value) if !invert => lines.push::<V>(&mut out, key, *value)?,
+                None if *invert => {
+                    out.extend_from_slice(block.line(index));
+                    out.push(lines.separator);
+                }
+                _ => {}
             }
         }
         found |= !out.is_empty();

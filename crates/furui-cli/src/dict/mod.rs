@@ -1,10 +1,12 @@
 //! `furui dict`: a map from lines to numbers, or to any bytes.
 
 mod build;
+mod count;
 mod delete;
 mod describe;
 mod escape;
 mod get;
+mod key;
 mod number;
 mod values;
 mod walk;
@@ -30,6 +32,8 @@ const NONE: u8 = 1;
 const WINDOW_SHARE: u64 = 16;
 /// A shell reports this plus the number of the signal for a process that a signal ended.
 const SIGNALLED: u8 = 128;
+/// How many bytes of output are gathered before a write.
+const GATHERED: usize = 128 << 10;
 
 /// Runs one of the commands.
 pub fn run(command: &DictCommand) -> Result<ExitCode, Error> {
@@ -40,6 +44,8 @@ pub fn run(command: &DictCommand) -> Result<ExitCode, Error> {
         DictCommand::Range(options) => walk::range(options),
         DictCommand::Delete(options) => delete::run(options),
         DictCommand::Number(options) => number::run(options),
+        DictCommand::Key(options) => key::run(options),
+        DictCommand::Count(options) => count::run(options),
     }
 }
 

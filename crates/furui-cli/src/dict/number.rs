@@ -7,7 +7,7 @@ use furui::store::Directory;
 
 use super::values::check_key;
 use super::{SIGNALLED, options, options_to_write};
-use crate::cli::{DictChange, DictWrite};
+use crate::cli::{DictChange, DictWrite, NumberOptions};
 use crate::error::Error;
 use crate::interrupt::Interrupt;
 use crate::output::{Output, Sink};
@@ -17,7 +17,8 @@ use crate::wait::open_to_write;
 const HELD_BACK: usize = 16 << 20;
 
 /// Runs the command.
-pub fn run(DictWrite { change: DictChange { lines, wait }, making }: &DictWrite) -> Result<ExitCode, Error> {
+pub fn run(NumberOptions { write, with_key }: &NumberOptions) -> Result<ExitCode, Error> {
+    let DictWrite { change: DictChange { lines, wait }, making } = write;
     let mut dict = Dict::open_with(open_to_write(&lines.dict.store, wait)?, options_to_write(options(making)))?;
     let interrupt = Interrupt::listen().map_err(|error| Error::io("cannot wait for", "signals", error))?;
     let separator = lines.input.separator();
@@ -34,6 +35,10 @@ pub fn run(DictWrite { change: DictChange { lines, wait }, making }: &DictWrite)
                     match check_key(line, &block, index).and_then(|()| Ok(dict.number(line)?)) {
                         Ok(id) => {
                             numbers.held.extend_from_slice(id.to_string().as_bytes());
+                            if *with_key {
+                                numbers.held.push(b'\t');
+                                numbers.held.extend_from_slice(line);
+                            }
                             numbers.held.push(separator);
                         }
                         Err(error) => {

@@ -33,6 +33,19 @@ impl Lines {
     /// Appends an entry, a tab between key and value and the separator at the end.
     pub fn push<V: Values + ?Sized>(self, out: &mut Vec<u8>, key: &[u8], value: V::Read<'_>) -> Result<(), Error> {
         let whole = V::push(out, key, value, self) && (self.escape || !key.contains(&self.separator));
+        self.end(out, whole, key)
+    }
+
+    /// Appends a number, a tab, a key, and the separator.
+    pub fn push_after(self, out: &mut Vec<u8>, number: u32, key: &[u8]) -> Result<(), Error> {
+        out.extend_from_slice(number.to_string().as_bytes());
+        out.push(b'\t');
+        self.write(out, key);
+        self.end(out, self.escape || !key.contains(&self.separator), key)
+    }
+
+    /// Appends the separator. If the line is not the `whole` entry of a key, returns an error.
+    fn end(self, out: &mut Vec<u8>, whole: bool, key: &[u8]) -> Result<(), Error> {
         out.push(self.separator);
         if whole {
             return Ok(());

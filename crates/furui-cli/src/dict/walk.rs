@@ -7,13 +7,10 @@ use std::process::ExitCode;
 use furui::dict::Entries;
 
 use super::values::{Lines, Values, chosen};
-use super::{found_or_none, kind_of, open_to_read};
+use super::{GATHERED, found_or_none, kind_of, open_to_read};
 use crate::cli::{PrefixOptions, RangeOptions, ValuesName, WalkOptions};
 use crate::error::Error;
 use crate::output::{Output, Sink};
-
-/// How many bytes of output are gathered before a write.
-const GATHERED: usize = 128 << 10;
 
 /// Prints the entries whose keys begin with a prefix.
 pub fn prefix(options: &PrefixOptions) -> Result<ExitCode, Error> {

@@ -1,7 +1,12 @@
 //! `furui seen`, which prints the first occurrence of each line.
 
+mod by_file;
+mod byproducts;
+mod figures;
 mod pace;
+mod printing;
 mod recorder;
+mod repeats;
 mod stats;
 mod tiers;
 pub mod window;
@@ -9,7 +14,7 @@ pub mod window;
 use std::path::Path;
 use std::process::ExitCode;
 
-use furui::seen::{SeenOptions, Verdict};
+use furui::seen::SeenOptions;
 use furui::store::{Directory, Manifest, Overlay, Scratch, Storage, StoreKind};
 use furui::{HashSpec, Hashes, KeyForm};
 
@@ -22,6 +27,8 @@ use crate::keys::{self, Keys};
 use crate::memory;
 use crate::output::{Output, Sink};
 use crate::wait::open_to_write;
+use byproducts::Byproducts;
+use printing::Printing;
 use recorder::Recorder;
 
 /// The default memory of the set: this part of the machine's memory, 1 / 4.
@@ -69,12 +76,12 @@ fn observe<S: Storage>(storage: S, options: &cli::SeenOptions) -> Result<ExitCod
         Interrupt::ignore()
     };
     let mut keys = Keys::new(seen.hash_spec(), &options.lines)?;
-    let wanted = if options.invert { Verdict::Repeat } else { Verdict::New };
+    let mut byproducts = Byproducts::new(options)?;
     let mut output = Output::new(options.quiet)?;
     if records {
         output.mend(options.input.separator())?;
     }
-    let mut recorder = Recorder::new(output, wanted, records.then_some(options.sync));
+    let mut recorder = Recorder::new(output, Printing::of(options), records.then_some(options.sync));
     let mut blocks = options.lines.blocks(&options.input, &interrupt);
     let (mut hashes, mut verdicts, mut fates) = (Hashes::new(&keys.hasher), vec![], vec![]);
     let mut bytes = 0;
@@ -95,11 +102,13 @@ fn observe<S: Storage>(storage: S, options: &cli::SeenOptions) -> Result<ExitCod
                 break;
             }
         };
-        bytes += block.bytes.len() as u64;
+        let length = block.bytes.len();
+        bytes += length as u64;
         window::tell_time(&mut seen);
         match keys.header(&block) {
             Ok(Some(is_first)) => {
-                if is_first && recorder.print_header(block.bytes)? == Sink::Closed {
+                byproducts.header(&block);
+                if recorder.print_header(block.bytes, is_first)? == Sink::Closed {
                     closed = true;
                     break;
                 }
@@ -127,6 +136,7 @@ fn observe<S: Storage>(storage: S, options: &cli::SeenOptions) -> Result<ExitCod
             break;
         }
         keys.fates(&verdicts, &mut fates);
+        byproducts.lines(&block, &fates);
         // The lines are printed before the next call, which may make their keys durable. So a crash repeats lines, but loses none.
         if recorder.print(&mut seen, &mut block, &fates)? == Sink::Closed {
             // It is unknown which of the last lines were read. The next run prints again the lines that are not
@@ -134,15 +144,17 @@ fn observe<S: Storage>(storage: S, options: &cli::SeenOptions) -> Result<ExitCod
             closed = true;
             break;
         }
-        if let Err(error) = keys.failure() {
+        if let Err(error) = byproducts.write(&seen, length).and_then(|()| keys.failure()) {
             failure = Some(error);
             break;
         }
-        if !seen.set().runs().is_empty() {
+        // A program that waits for the mark of each line sends no more until it comes.
+        if !seen.set().runs().is_empty() && options.outputs.mark.is_none() {
             blocks.enlarge(large);
         }
     }
     window::tell_time(&mut seen);
+    failure = failure.or(byproducts.finish().err());
     if records && !closed {
         // After any error, printed lines are recorded if possible, in the journal, which needs no memory.
         let kept = match recorder.settle(&mut seen) {
@@ -154,9 +166,7 @@ fn observe<S: Storage>(storage: S, options: &cli::SeenOptions) -> Result<ExitCod
         failure = failure.or(kept.err());
     }
     keys.report();
-    if let Some(format) = options.stats {
-        stats::report(&seen, bytes, format);
-    }
+    stats::report(&seen, bytes, options.stats, byproducts.by_file());
     match failure {
         Some(error) => Err(error),
         None => Ok(interrupt.signal().map_or(ExitCode::SUCCESS, |signal| ExitCode::from(SIGNALLED + signal))),

@@ -7,27 +7,30 @@ use furui::seen::{Seen, Verdict};
 use furui::store::Storage;
 
 use super::pace::Pace;
+use super::printing::Printing;
 use crate::blocks::Block;
 use crate::error::Error;
 use crate::keys::Fate;
-use crate::output::{Output, Sink, keep};
+use crate::output::{Output, Sink};
 
 /// Prints lines, and records those that have reached the file or the reader.
 pub struct Recorder {
     output: Output,
     /// When to record. `None` if nothing is recorded.
     pace: Option<Pace>,
-    wanted: Verdict,
+    printing: Printing,
+    /// A buffer for the text to print.
+    marked: Vec<u8>,
     /// The positions in the output at which lines end that are new, not recorded, and not known to have been read from
     /// the pipe.
     unread: VecDeque<u64>,
 }
 
 impl Recorder {
-    /// Creates a recorder that prints the lines with the verdict `wanted`, and records them within `within`, or never if it is `None`.
-    pub fn new(output: Output, wanted: Verdict, within: Option<Duration>) -> Self {
+    /// Creates a recorder that prints what `printing` says, and records the lines within `within`, or never if it is `None`.
+    pub fn new(output: Output, printing: Printing, within: Option<Duration>) -> Self {
         let output = if within.is_some() { output.without_waiting() } else { output };
-        Self { output, pace: within.map(Pace::new), wanted, unread: VecDeque::new() }
+        Self { output, pace: within.map(Pace::new), printing, marked: vec![], unread: VecDeque::new() }
     }
 
     /// The time at which [`sync`](Self::sync) should be called. `None` if there is nothing to record.
@@ -35,12 +38,12 @@ impl Recorder {
         self.pace.as_ref().and_then(|pace| pace.deadline(seen.unsynced()))
     }
 
-    /// Prints the header of the input.
-    pub fn print_header(&mut self, header: &[u8]) -> Result<Sink, Error> {
-        self.output.print(header)
+    /// Prints the header of an input, if it is to be printed.
+    pub fn print_header(&mut self, header: &[u8], is_first: bool) -> Result<Sink, Error> {
+        self.output.print(self.printing.header(header, is_first, &mut self.marked))
     }
 
-    /// Prints those lines of a block that have the wanted verdict. While the reader of a pipe reads nothing, the lines that it has read
+    /// Prints what is to be printed for the lines of a block. While the reader of a pipe reads nothing, the lines that it has read
     /// are recorded.
     pub fn print<S: Storage>(
         &mut self,
@@ -52,11 +55,18 @@ impl Recorder {
             && (fates.contains(&Fate::Observed(Verdict::New)) || seen.unsynced_repeats() > 0)
         {
             pace.came(Instant::now());
-            if self.output.is_pipe() && self.wanted == Verdict::New {
-                self.unread.extend(ends(block, fates, self.output.printed()));
+            if self.output.is_pipe() && self.printing.tells_new() {
+                self.unread.extend(self.printing.ends(block, fates, self.output.printed()));
             }
         }
-        let mut left = keep(block, fates.iter().map(|&fate| is_printed(fate, self.wanted)));
+        let mut marked = std::mem::take(&mut self.marked);
+        let sink = self.deliver(seen, self.printing.text(block, fates, &mut marked));
+        self.marked = marked;
+        sink
+    }
+
+    /// Prints a text, and records lines that have arrived if that takes long.
+    fn deliver<S: Storage>(&mut self, seen: &mut Seen<S>, mut left: &[u8]) -> Result<Sink, Error> {
         loop {
             if self.output.print_until(&mut left, self.deadline(seen))? == Sink::Closed {
                 return Ok(Sink::Closed);
@@ -98,22 +108,4 @@ impl Recorder {
             }
         }
     }
-}
-
-/// True if a line is printed where the lines with this verdict are. A line without a key is printed as a new one is.
-fn is_printed(fate: Fate, wanted: Verdict) -> bool {
-    fate == Fate::Observed(wanted) || wanted == Verdict::New && fate == Fate::Kept
-}
-
-/// The positions in the output at which the new lines of a block end, if `printed` bytes precede the block.
-fn ends(block: &Block<'_>, fates: &[Fate], printed: u64) -> impl Iterator<Item = u64> {
-    let (mut printed, mut start) = (printed, 0);
-    fates.iter().enumerate().filter_map(move |(index, &fate)| {
-        let end = block.next_line(index);
-        let length = end - std::mem::replace(&mut start, end);
-        if is_printed(fate, Verdict::New) {
-            printed += length as u64;
-        }
-        (fate == Fate::Observed(Verdict::New)).then_some(printed)
-    })
 }

@@ -5,15 +5,18 @@ use std::io::Write;
 use furui::seen::{Cache, Replacement, Seen, Start};
 use furui::store::Storage;
 
+use super::by_file::ByFile;
 use crate::cli::StatsFormat;
 use crate::report::{Report, counted, grouped};
 use crate::size;
 
-/// Prints the summary.
-pub fn report<S: Storage>(seen: &Seen<S>, bytes: u64, format: StatsFormat) {
+/// Prints the summary, if there is a format for it, and the counts of each file, if there are any.
+pub fn report<S: Storage>(seen: &Seen<S>, bytes: u64, format: Option<StatsFormat>, by_file: Option<&ByFile>) {
+    let by_file_text = || by_file.map(ByFile::text).unwrap_or_default();
     let report = match format {
-        StatsFormat::Text => text(seen, bytes),
-        StatsFormat::Json => json(seen, bytes),
+        Some(StatsFormat::Text) => text(seen, bytes) + &by_file_text(),
+        Some(StatsFormat::Json) => json(seen, bytes, by_file),
+        None => by_file_text(),
     };
     // If standard error cannot be written to, the lines are printed and recorded nevertheless.
     let _ = std::io::stderr().write_all(report.as_bytes());
@@ -81,7 +84,7 @@ fn text<S: Storage>(seen: &Seen<S>, bytes: u64) -> String {
     lines.join("\n") + "\n"
 }
 
-fn json<S: Storage>(seen: &Seen<S>, bytes: u64) -> String {
+fn json<S: Storage>(seen: &Seen<S>, bytes: u64, by_file: Option<&ByFile>) -> String {
     let (c, set) = (seen.counters(), seen.set());
     let mut report = Report::default();
     report
@@ -112,6 +115,9 @@ fn json<S: Storage>(seen: &Seen<S>, bytes: u64) -> String {
             .number("audited_false", c.audited_false)
             .number("dropped_measured", format!("{:.1}", c.dropped_measured()))
             .number("dropped_expected", format!("{:.1}", c.dropped_expected(rate)));
+    }
+    if let Some(by_file) = by_file {
+        report.list("files", &by_file.reports());
     }
     report.json()
 }

@@ -1,0 +1,31 @@
+//! What `furui seen` tells about lines beside printing them.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum, ValueHint};
+
+/// What is told of each line, and of each file.
+#[derive(Args)]
+pub struct OutputOptions {
+    /// Print a line for each line, as soon as it is decided: 1 if it would have been printed, because it is new or has no key
+    /// and is kept, 0 if not. The header of --csv and --tsv counts as new once. With --store a line is recorded after its
+    /// answer was read
+    #[arg(long, value_name = "FORM", num_args = 0..=1, require_equals = true, default_missing_value = "alone", conflicts_with_all = ["invert", "quiet"])]
+    pub mark: Option<MarkForm>,
+    /// Append the repeats to FILE, in their order. If FILE is new or empty, it gets the header of --csv or --tsv, too
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "invert")]
+    pub repeats: Option<PathBuf>,
+    /// Print on standard error how many lines of each file were new, repeats, and without a key; with --stats=json as a part of
+    /// it. A header is not counted
+    #[arg(long)]
+    pub count: bool,
+}
+
+/// What a line of `--mark` is.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum MarkForm {
+    /// 1 or 0
+    Alone,
+    /// 1 or 0, a tab, and the line as it is
+    Line,
+}

@@ -1,0 +1,128 @@
+//! `furui dict key`.
+
+use std::process::ExitCode;
+
+use furui::dict::Dict;
+use furui::store::Directory;
+
+use super::values::Lines;
+use super::{GATHERED, found_or_none, open_to_read};
+use crate::blocks::{Block, Blocks, Reading};
+use crate::cli::KeyOptions;
+use crate::error::Error;
+use crate::interrupt::Interrupt;
+use crate::output::{Output, Sink};
+use crate::split::Split;
+
+/// How many numbers of standard input share a pass over the entries. With their keys they are kept in memory.
+const BATCH: usize = 1 << 20;
+/// The maximum length of a line of standard input.
+const MAX_LINE: usize = 64 << 20;
+
+/// Runs the command.
+pub fn run(options: &KeyOptions) -> Result<ExitCode, Error> {
+    let separator = if options.null { 0 } else { b'\n' };
+    let mut keys = KeysOf {
+        dict: open_to_read::<u32>(&options.dict.store)?,
+        lines: Lines { separator, escape: options.escape },
+        output: Output::new(false)?,
+        found: false,
+    };
+    if options.ids.is_empty() {
+        keys.answer_input(separator)?;
+    } else {
+        keys.answer(&options.ids)?;
+    }
+    Ok(found_or_none(keys.found))
+}
+
+/// A dictionary whose keys are looked up by their values.
+struct KeysOf {
+    dict: Dict<Directory>,
+    lines: Lines,
+    output: Output,
+    /// True if a key was printed.
+    found: bool,
+}
+
+impl KeysOf {
+    /// Answers the numbers on standard input. If a line is no number, those before it are answered first.
+    fn answer_input(&mut self, separator: u8) -> Result<(), Error> {
+        let interrupt = Interrupt::ignore();
+        let reading = Reading { split: Split::Lines(separator), header: false, max_line: MAX_LINE, decodes: true };
+        let mut blocks = Blocks::new(&[], reading, &interrupt);
+        let mut ids = Vec::with_capacity(BATCH);
+        let mut failure = None;
+        while failure.is_none() {
+            match blocks.next() {
+                Ok(Some(block)) => {
+                    for (index, line) in block.lines().enumerate() {
+                        match id(line, &block, index) {
+                            Ok(id) => ids.push(id),
+                            Err(error) => {
+                                failure = Some(error);
+                                break;
+                            }
+                        }
+                    }
+                }
+                Ok(None) => break,
+                Err(error) => failure = Some(error),
+            }
+            if ids.len() >= BATCH {
+                if self.answer(&ids)? == Sink::Closed {
+                    return Ok(());
+                }
+                ids.clear();
+            }
+        }
+        self.answer(&ids)?;
+        failure.map_or(Ok(()), Err)
+    }
+
+    /// Prints the keys that have these numbers, in the order of the numbers. Cost: a pass over all entries.
+    fn answer(&mut self, ids: &[u32]) -> Result<Sink, Error> {
+        if ids.is_empty() {
+            return Ok(Sink::Open);
+        }
+        let mut wanted = ids.to_vec();
+        wanted.sort_unstable();
+        wanted.dedup();
+        // The numbers that were found, with the places of their keys.
+        let (mut found, mut keys) = (vec![], vec![]);
+        let mut entries = self.dict.iter();
+        while let Some((key, id)) = entries.next_entry()? {
+            if wanted.binary_search(&id).is_ok() {
+                let start = keys.len();
+                keys.extend_from_slice(key);
+                found.push((id, start..keys.len()));
+            }
+        }
+        // Keys with equal numbers stay in the order of keys.
+        found.sort_by_key(|&(id, _)| id);
+        let mut out = vec![];
+        for &id in ids {
+            let first = found.partition_point(|&(other, _)| other < id);
+            for (_, place) in found[first..].iter().take_while(|&&(other, _)| other == id) {
+                self.lines.push_after(&mut out, id, &keys[place.clone()])?;
+            }
+            if out.len() >= GATHERED {
+                if self.output.print(&out)? == Sink::Closed {
+                    return Ok(Sink::Closed);
+                }
+                out.clear();
+            }
+        }
+        self.found |= !found.is_empty();
+        self.output.print(&out)
+    }
+}
+
+/// The number on a line.
+fn id(line: &[u8], block: &Block<'_>, index: usize) -> Result<u32, Error> {
+    let digits = str::from_utf8(line).ok().filter(|line| line.bytes().all(|byte| byte.is_ascii_digit()));
+    digits.and_then(|digits| digits.parse().ok()).ok_or_else(|| {
+        let place = block.place(index);
+        Error::Message(format!("{place}: \"{}\" is not a number below 2^32", line.escape_ascii()))
+    })
+}

@@ -1,0 +1,91 @@
+//! How many lines of each input were new, repeats, or without a key.
+
+use std::path::PathBuf;
+
+use furui::seen::Verdict;
+
+use crate::blocks::Block;
+use crate::input::name_of;
+use crate::keys::Fate;
+use crate::report::{Report, counted, grouped};
+
+/// The counts of each input, in the order of the inputs.
+pub struct ByFile {
+    files: Vec<Counts>,
+    /// The index of the file that is read. `None` before the first.
+    current: Option<usize>,
+}
+
+struct Counts {
+    name: String,
+    new: u64,
+    repeats: u64,
+    missing: u64,
+}
+
+impl Counts {
+    fn lines(&self) -> u64 {
+        self.new + self.repeats + self.missing
+    }
+}
+
+impl ByFile {
+    /// For these files, or for standard input if there are none.
+    pub fn new(files: &[PathBuf]) -> Self {
+        let names: Vec<String> = match files {
+            [] => vec![name_of("-".as_ref())],
+            files => files.iter().map(|path| name_of(path)).collect(),
+        };
+        let counts = |name| Counts { name, new: 0, repeats: 0, missing: 0 };
+        Self { files: names.into_iter().map(counts).collect(), current: None }
+    }
+
+    /// Notes that a block is the next one. Files without a line have no block.
+    pub fn enter(&mut self, block: &Block<'_>) {
+        if block.is_first {
+            let from = self.current.map_or(0, |current| current + 1);
+            let found = (from..self.files.len()).find(|&index| self.files[index].name == block.input());
+            self.current = found.or(self.current);
+        }
+    }
+
+    /// Counts lines of the file that is read.
+    pub fn count(&mut self, fates: &[Fate]) {
+        let Some(counts) = self.current.and_then(|current| self.files.get_mut(current)) else { return };
+        let new = fates.iter().filter(|&&fate| fate == Fate::Observed(Verdict::New)).count() as u64;
+        let repeats = fates.iter().filter(|&&fate| fate == Fate::Observed(Verdict::Repeat)).count() as u64;
+        counts.new += new;
+        counts.repeats += repeats;
+        counts.missing += fates.len() as u64 - new - repeats;
+    }
+
+    /// A line of text for each file.
+    pub fn text(&self) -> String {
+        let line = |file: &Counts| {
+            format!(
+                "{}: {}, {} new, {}, {} without a key\n",
+                file.name,
+                counted(file.lines(), "line"),
+                grouped(file.new),
+                counted(file.repeats, "repeat"),
+                grouped(file.missing)
+            )
+        };
+        self.files.iter().map(line).collect()
+    }
+
+    /// The figures of each file.
+    pub fn reports(&self) -> Vec<Report> {
+        let report = |file: &Counts| {
+            let mut report = Report::default();
+            report
+                .text("file", &file.name)
+                .number("lines", file.lines())
+                .number("new", file.new)
+                .number("repeats", file.repeats)
+                .number("missing", file.missing);
+            report
+        };
+        self.files.iter().map(report).collect()
+    }
+}

@@ -1,0 +1,85 @@
+//! What a run makes beside its standard output: the file of the repeats, the counts of each file, the progress, and figures on request.
+
+use std::io::IsTerminal;
+
+use furui::seen::Seen;
+use furui::store::Storage;
+
+use super::by_file::ByFile;
+use super::figures::Figures;
+use super::repeats::Repeats;
+use crate::blocks::Block;
+use crate::cli::SeenOptions;
+use crate::error::Error;
+use crate::keys::Fate;
+use crate::pipes;
+use crate::progress::Progress;
+use crate::streams::standard_output;
+
+/// Everything that a run makes beside its standard output.
+pub struct Byproducts {
+    repeats: Option<Repeats>,
+    by_file: Option<ByFile>,
+    progress: Option<Progress>,
+    figures: Figures,
+}
+
+impl Byproducts {
+    /// Those that the options ask for. From here on, SIGUSR1 prints figures.
+    pub fn new(options: &SeenOptions) -> Result<Self, Error> {
+        let files = &options.input.files;
+        let repeats = options.outputs.repeats.as_deref();
+        Ok(Self {
+            repeats: repeats.map(|path| Repeats::open(path, options.input.separator(), files)).transpose()?,
+            by_file: options.outputs.count.then(|| ByFile::new(files)),
+            progress: (options.quiet || leaves_terminal_alone()).then(|| Progress::new("reading", files)),
+            figures: Figures::listen().map_err(|error| Error::io("cannot wait for", "signals", error))?,
+        })
+    }
+
+    /// Notes the header of an input.
+    pub fn header(&mut self, header: &Block<'_>) {
+        if let Some(repeats) = &mut self.repeats {
+            repeats.header(header.bytes);
+        }
+        if let Some(by_file) = &mut self.by_file {
+            by_file.enter(header);
+        }
+    }
+
+    /// Notes the lines of a block. Printing it changes the block, so this comes before.
+    pub fn lines(&mut self, block: &Block<'_>, fates: &[Fate]) {
+        if let Some(repeats) = &mut self.repeats {
+            repeats.lines(block, fates);
+        }
+        if let Some(by_file) = &mut self.by_file {
+            by_file.enter(block);
+            by_file.count(fates);
+        }
+    }
+
+    /// Writes what was noted, after the lines were printed. `bytes` were read since the last call.
+    pub fn write<S: Storage>(&mut self, seen: &Seen<S>, bytes: usize) -> Result<(), Error> {
+        self.figures.set(seen.counters(), bytes);
+        if let Some(progress) = &mut self.progress {
+            progress.advance(bytes);
+        }
+        self.repeats.as_mut().map_or(Ok(()), Repeats::write)
+    }
+
+    /// Ends the progress bar, and writes what is left.
+    pub fn finish(&mut self) -> Result<(), Error> {
+        self.progress = None;
+        self.repeats.as_mut().map_or(Ok(()), Repeats::finish)
+    }
+
+    /// The counts of each file, if they were asked for.
+    pub fn by_file(&self) -> Option<&ByFile> {
+        self.by_file.as_ref()
+    }
+}
+
+/// True if standard output is neither a terminal, nor a pipe, whose reader may print to the terminal: a bar would be mixed with these lines.
+fn leaves_terminal_alone() -> bool {
+    standard_output().is_ok_and(|output| !output.is_terminal() && !pipes::is_pipe(&output))
+}

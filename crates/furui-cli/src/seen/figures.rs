@@ -1,0 +1,93 @@
+//! A line of figures on standard error for each SIGUSR1 (and SIGINFO, where there is one: ^T).
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+use furui::seen::SeenCounters;
+
+use crate::report::{counted, grouped};
+use crate::size;
+
+/// The figures of a run, which a thread prints when a signal asks for them, whatever the run waits for.
+pub struct Figures {
+    latest: Arc<Latest>,
+}
+
+struct Latest {
+    started: Instant,
+    keys: AtomicU64,
+    new: AtomicU64,
+    bytes: AtomicU64,
+}
+
+impl Figures {
+    /// Makes the signals print the figures, where there are such signals.
+    pub fn listen() -> io::Result<Self> {
+        let zero = || AtomicU64::new(0);
+        let latest = Arc::new(Latest { started: Instant::now(), keys: zero(), new: zero(), bytes: zero() });
+        #[cfg(unix)]
+        unix::answer(Arc::clone(&latest))?;
+        Ok(Self { latest })
+    }
+
+    /// Sets the figures, after `bytes` more bytes were read.
+    pub fn set(&self, counters: &SeenCounters, bytes: usize) {
+        // The counts of one block may be told with those of the next: they are figures of a moment.
+        self.latest.keys.store(counters.keys, Ordering::Relaxed);
+        self.latest.new.store(counters.new, Ordering::Relaxed);
+        self.latest.bytes.fetch_add(bytes as u64, Ordering::Relaxed);
+    }
+}
+
+#[cfg_attr(not(unix), expect(dead_code, reason = "there are no signals that ask"))]
+impl Latest {
+    fn line(&self) -> String {
+        let (keys, new) = (self.keys.load(Ordering::Relaxed), self.new.load(Ordering::Relaxed));
+        format!(
+            "furui: {} ({}) in {:.1} s, {} new, {}\n",
+            counted(keys, "line"),
+            size::display(self.bytes.load(Ordering::Relaxed)),
+            self.started.elapsed().as_secs_f64(),
+            grouped(new),
+            counted(keys.saturating_sub(new), "repeat")
+        )
+    }
+}
+
+#[cfg(unix)]
+mod unix {
+    use std::io::{self, Read, Write};
+    use std::os::unix::net::UnixStream;
+    use std::sync::Arc;
+    use std::thread;
+
+    use signal_hook::consts::SIGUSR1;
+    use signal_hook::low_level::pipe;
+
+    use super::Latest;
+
+    #[cfg(any(target_os = "macos", target_os = "freebsd", target_os = "netbsd", target_os = "openbsd"))]
+    const SIGNALS: [i32; 2] = [SIGUSR1, signal_hook::consts::SIGINFO];
+    #[cfg(not(any(target_os = "macos", target_os = "freebsd", target_os = "netbsd", target_os = "openbsd")))]
+    const SIGNALS: [i32; 1] = [SIGUSR1];
+
+    /// The stack of the thread, which formats a line.
+    const STACK_BYTES: usize = 128 << 10;
+
+    /// Starts the thread, which waits for signals until the process ends.
+    pub(super) fn answer(latest: Arc<Latest>) -> io::Result<()> {
+        let (mut asked, write) = UnixStream::pair()?;
+        for signal in SIGNALS {
+            pipe::register(signal, write.try_clone()?)?;
+        }
+        let work = move || {
+            while asked.read_exact(&mut [0]).is_ok() {
+                // If standard error cannot be written to, nobody waits for the figures.
+                let _ = io::stderr().write_all(latest.line().as_bytes());
+            }
+        };
+        thread::Builder::new().name("figures".into()).stack_size(STACK_BYTES).spawn(work).map(drop)
+    }
+}

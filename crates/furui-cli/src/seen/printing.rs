@@ -1,0 +1,96 @@
+//! What is printed of the lines of a block.
+
+use furui::seen::Verdict;
+
+use crate::blocks::Block;
+use crate::cli::{MarkForm, SeenOptions};
+use crate::keys::Fate;
+use crate::output::keep;
+
+/// What is printed for each line.
+#[derive(Clone, Copy)]
+pub enum Printing {
+    /// The line, if it has this verdict.
+    Lines(Verdict),
+    /// Whether the line is new: `1` or `0`, and the separator of lines.
+    Marks(u8),
+    /// Whether the line is new, a tab, and the line.
+    MarkedLines,
+}
+
+impl Printing {
+    /// The one that the options say.
+    pub fn of(options: &SeenOptions) -> Self {
+        match options.outputs.mark {
+            Some(MarkForm::Alone) => Self::Marks(options.input.separator()),
+            Some(MarkForm::Line) => Self::MarkedLines,
+            None if options.invert => Self::Lines(Verdict::Repeat),
+            None => Self::Lines(Verdict::New),
+        }
+    }
+
+    /// True if something is printed for a new line.
+    pub fn tells_new(self) -> bool {
+        !matches!(self, Self::Lines(Verdict::Repeat))
+    }
+
+    /// The text to print for the lines of a block, which is in the block itself or in `marked`.
+    pub fn text<'a>(self, block: &'a mut Block<'_>, fates: &[Fate], marked: &'a mut Vec<u8>) -> &'a [u8] {
+        if let Self::Lines(wanted) = self {
+            return keep(block, fates.iter().map(|&fate| is_printed(fate, wanted)));
+        }
+        marked.clear();
+        let mut start = 0;
+        for (index, &fate) in fates.iter().enumerate() {
+            let end = block.next_line(index);
+            self.mark(is_printed(fate, Verdict::New), &block.bytes[start..end], marked);
+            start = end;
+        }
+        marked
+    }
+
+    /// The text to print for a header, with its separator, if it is the first one, or is a further one.
+    pub fn header<'a>(self, header: &'a [u8], is_first: bool, marked: &'a mut Vec<u8>) -> &'a [u8] {
+        match self {
+            Self::Lines(_) if is_first => header,
+            Self::Lines(_) => &[],
+            Self::Marks(_) | Self::MarkedLines => {
+                marked.clear();
+                self.mark(is_first, header, marked);
+                marked
+            }
+        }
+    }
+
+    /// The positions in the output at which the answers for the new lines of a block end, if `printed` bytes precede the block.
+    pub fn ends(self, block: &Block<'_>, fates: &[Fate], printed: u64) -> impl Iterator<Item = u64> {
+        let (mut printed, mut start) = (printed, 0);
+        fates.iter().enumerate().filter_map(move |(index, &fate)| {
+            let end = block.next_line(index);
+            let length = (end - std::mem::replace(&mut start, end)) as u64;
+            printed += match self {
+                Self::Lines(wanted) => length * u64::from(is_printed(fate, wanted)),
+                Self::Marks(_) => 2,
+                Self::MarkedLines => 2 + length,
+            };
+            (fate == Fate::Observed(Verdict::New)).then_some(printed)
+        })
+    }
+
+    /// Appends the answer for a line, which ends in its separator.
+    fn mark(self, is_new: bool, line: &[u8], out: &mut Vec<u8>) {
+        out.push(if is_new { b'1' } else { b'0' });
+        match self {
+            Self::Marks(separator) => out.push(separator),
+            Self::Lines(_) | Self::MarkedLines => {
+                out.push(b'\t');
+                out.extend_from_slice(line);
+            }
+        }
+    }
+}
+
+/// True if a line is printed where the lines with this verdict are. A line without a key is printed as a new one is.
+fn is_printed(fate: Fate, wanted: Verdict) -> bool {
+    fate == Fate::Observed(wanted) || wanted == Verdict::New && fate == Fate::Kept
+}

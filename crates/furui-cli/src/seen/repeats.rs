@@ -1,0 +1,85 @@
+//! The file of `--repeats`.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use furui::seen::Verdict;
+
+use crate::blocks::Block;
+use crate::error::Error;
+use crate::keys::Fate;
+use crate::output::ends_with;
+
+/// A file that the repeats are appended to.
+pub struct Repeats {
+    file: File,
+    name: String,
+    /// What is not written yet.
+    pending: Vec<u8>,
+    /// True if the file is empty, so that a header comes first.
+    wants_header: bool,
+}
+
+impl Repeats {
+    /// Opens a file to append to. If its last line has no separator, because a run was killed, one is appended first. A file that is an
+    /// input, too, is refused: the run would never end.
+    pub fn open(path: &Path, separator: u8, inputs: &[PathBuf]) -> Result<Self, Error> {
+        let name = path.display().to_string();
+        if path.as_os_str() == "-" {
+            return Err(Error::Message(
+                "--repeats takes a file: on standard output, --invert prints only the repeats, and --mark=line all lines".into(),
+            ));
+        }
+        let file = File::options().append(true).create(true).open(path).map_err(|error| failed(&name, error))?;
+        let whole = fs::canonicalize(path).ok();
+        if whole.is_some() && inputs.iter().any(|input| fs::canonicalize(input).ok() == whole) {
+            return Err(Error::Message(format!("{name}: an input cannot be the file of --repeats, too")));
+        }
+        let length = file.metadata().map_err(|error| failed(&name, error))?.len();
+        let mut pending = vec![];
+        if ends_with(path, length).is_some_and(|last| last != separator) {
+            pending.push(separator);
+        }
+        Ok(Self { file, name, pending, wants_header: length == 0 })
+    }
+
+    /// Notes a header. The first one is for an empty file.
+    pub fn header(&mut self, header: &[u8]) {
+        if std::mem::take(&mut self.wants_header) {
+            self.pending.extend_from_slice(header);
+        }
+    }
+
+    /// Notes the repeats among the lines of a block.
+    pub fn lines(&mut self, block: &Block<'_>, fates: &[Fate]) {
+        let mut start = 0;
+        for (index, &fate) in fates.iter().enumerate() {
+            let end = block.next_line(index);
+            if fate == Fate::Observed(Verdict::Repeat) {
+                self.pending.extend_from_slice(&block.bytes[start..end]);
+            }
+            start = end;
+        }
+    }
+
+    /// Writes what was noted.
+    pub fn write(&mut self) -> Result<(), Error> {
+        let written = self.file.write_all(&self.pending).map_err(|error| failed(&self.name, error));
+        self.pending.clear();
+        written
+    }
+
+    /// Writes what was noted, and waits until a file is on the disk, which may be the first time that the system says it is full.
+    pub fn finish(&mut self) -> Result<(), Error> {
+        self.write()?;
+        if self.file.metadata().is_ok_and(|data| data.is_file()) {
+            self.file.sync_all().map_err(|error| failed(&self.name, error))?;
+        }
+        Ok(())
+    }
+}
+
+fn failed(name: &str, error: io::Error) -> Error {
+    Error::io("cannot write to", name, error)
+}

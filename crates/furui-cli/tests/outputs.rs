@@ -1,0 +1,141 @@
+//! Tests what `furui seen` makes beside its standard output: `--repeats`, `--count`, and figures on a signal.
+
+#![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
+
+mod support;
+
+use std::fs;
+
+use support::{TempDir, distinct, failure, lines, run, stdout, text};
+
+#[test]
+fn repeats_are_appended_to_a_file_in_their_order() {
+    let dir = TempDir::new();
+    let (repeats, store) = (dir.join("repeats"), dir.join("store"));
+    let lines = lines(100_000, 5);
+    assert!(stdout(&["seen", "--repeats", &repeats], &text(&lines)) == text(&distinct(&lines)));
+    let inverted = stdout(&["seen", "--invert"], &text(&lines));
+    assert!(fs::read(&repeats).unwrap() == inverted, "they are those that --invert prints");
+    let run = ["seen", "--store", &store, "--repeats", &repeats];
+    fs::write(&repeats, b"cut of").unwrap();
+    assert_eq!(stdout(&run, b"a\nb\na\nb\na"), b"a\nb\n");
+    assert_eq!(fs::read(&repeats).unwrap(), b"cut of\na\nb\na\n", "a line that a kill cut off is ended");
+    assert_eq!(stdout(&run, b"b\nc\n"), b"c\n");
+    assert_eq!(fs::read(&repeats).unwrap(), b"cut of\na\nb\na\nb\n", "the next run appends");
+    assert_eq!(stdout(&["seen", "--mark", "--repeats", &repeats, "-0"], b"a\0a\0"), b"1\x000\0");
+    assert!(fs::read(&repeats).unwrap().ends_with(b"b\n\0a\0"));
+}
+
+#[test]
+fn the_file_of_repeats_is_a_table_with_one_header_and_has_no_lines_without_a_key() {
+    let dir = TempDir::new();
+    let repeats = dir.join("repeats");
+    let (a, b) = (dir.file("a", b"k,v\nx,1\nx,2\n"), dir.file("b", b"k,v\nx,3\ny,4\n"));
+    let args = ["seen", "--csv", "--key", "k", "--repeats", &repeats, &a, &b];
+    assert_eq!(stdout(&args, b""), b"k,v\nx,1\ny,4\n");
+    assert_eq!(stdout(&args, b""), b"k,v\nx,1\ny,4\n");
+    assert_eq!(fs::read(&repeats).unwrap(), b"k,v\nx,2\nx,3\nx,2\nx,3\n");
+    let other = dir.join("other");
+    let args = ["seen", "-f2", "-d,", "--missing", "drop", "--repeats", &other];
+    assert_eq!(run(&args, b"a,1\nb\nc,1\n").stdout, b"a,1\n");
+    assert_eq!(fs::read(&other).unwrap(), b"c,1\n");
+}
+
+#[test]
+fn a_file_that_cannot_take_the_repeats_is_an_error_and_what_was_printed_is_recorded() {
+    let dir = TempDir::new();
+    let (store, file) = (dir.join("store"), dir.file("lines", b"a\na\n"));
+    let seen = |repeats: &str| failure(&["seen", "--repeats", repeats, "--store", &store, &file], b"");
+    assert!(seen(&dir.join("no/file")).contains("no/file"));
+    assert!(seen(&file).contains("input"));
+    assert!(seen("-").contains("--invert"));
+    assert!(failure(&["seen", "--repeats", "x", "--invert"], b"").contains("--invert"));
+    assert_eq!(fs::read(&file).unwrap(), b"a\na\n");
+    if cfg!(target_os = "linux") {
+        let full = run(&["seen", "--repeats", "/dev/full", "--store", &store, &file], b"");
+        let message = String::from_utf8(full.stderr).unwrap();
+        assert_eq!((full.status.code(), full.stdout.as_slice()), (Some(2), &b"a\n"[..]), "{message}");
+        assert!(message.contains("/dev/full"), "{message}");
+        assert_eq!(stdout(&["seen", "--store", &store, &file], b""), b"", "it was printed");
+    }
+}
+
+#[test]
+fn the_lines_of_each_file_are_counted() {
+    let dir = TempDir::new();
+    let (a, b) = (dir.file("a", b"x,1\ny,2\nx,3\nz\n"), dir.file("b", b"x,1\n"));
+    let empty = dir.file("empty", b"");
+    let count = |args: &[&str]| {
+        let output = run(&[&["seen", "--count", "-f1,2", "-d,"], args].concat(), b"w,1\nw,1\n");
+        assert_eq!(output.status.code(), Some(0));
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let missing = "furui: 1 line had no key: not recorded\n";
+    let expected = format!(
+        "{missing}{a}: 4 lines, 3 new, 0 repeats, 1 without a key\n{empty}: 0 lines, 0 new, 0 repeats, 0 without a key\n\
+         standard input: 2 lines, 1 new, 1 repeat, 0 without a key\n{b}: 1 line, 0 new, 1 repeat, 0 without a key\n"
+    );
+    assert_eq!(count(&[&a, &empty, "-", &b]), expected);
+    let twice = count(&[&b, &b]);
+    assert_eq!(
+        twice,
+        format!("{b}: 1 line, 1 new, 0 repeats, 0 without a key\n{b}: 1 line, 0 new, 1 repeat, 0 without a key\n")
+    );
+    let summary = count(&["--stats", &b]);
+    assert!(summary.starts_with("1 line (4 B), 1 new, 0 repeats\n") && summary.ends_with("0 without a key\n"));
+    let json = count(&["--stats=json", &a, &b]);
+    let files = format!(
+        "\"files\":[{{\"file\":\"{a}\",\"lines\":4,\"new\":3,\"repeats\":0,\"missing\":1}},\
+         {{\"file\":\"{b}\",\"lines\":1,\"new\":0,\"repeats\":1,\"missing\":0}}]}}\n"
+    );
+    assert!(json.ends_with(&files), "{json}");
+    // A header is no line.
+    let csv = dir.file("csv", b"k\nx\nx\n");
+    let output = run(&["seen", "--count", "--csv", "-q", "--key", "k", &csv, &csv], b"");
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains(" 2 lines, 1 new, 1 repeat, 0") && said.contains(" 2 lines, 0 new, 2 repeats, 0"), "{said}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_signal_asks_for_figures_while_the_input_waits() {
+    use std::io::{BufRead, BufReader, Write};
+    use std::process::Stdio;
+
+    use rustix::process::{Pid, Signal, kill_process};
+    use support::furui;
+
+    let dir = TempDir::new();
+    for args in [&["seen"][..], &["seen", "--store", &dir.join("store")]] {
+        let mut command = furui();
+        command.args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let mut input = child.stdin.take().unwrap();
+        let mut output = BufReader::new(child.stdout.take().unwrap());
+        let mut said = BufReader::new(child.stderr.take().unwrap());
+        let mut line = String::new();
+        let mut ask = || {
+            kill_process(Pid::from_raw(child.id() as i32).unwrap(), Signal::USR1).unwrap();
+            line.clear();
+            said.read_line(&mut line).unwrap();
+            line.clone()
+        };
+        input.write_all(b"a\nb\na\nc\n").unwrap();
+        for expected in ["a\n", "b\n", "c\n"] {
+            let mut printed = String::new();
+            output.read_line(&mut printed).unwrap();
+            assert_eq!(printed, expected);
+        }
+        // The figures are those after the lines, which are printed a moment before.
+        let figures = loop {
+            let figures = ask();
+            if !figures.starts_with("furui: 0 lines") {
+                break figures;
+            }
+        };
+        assert!(figures.starts_with("furui: 4 lines (8 B) in "), "{figures}");
+        assert!(figures.ends_with(" s, 3 new, 1 repeat\n"), "{figures}");
+        drop(input);
+        assert!(child.wait().unwrap().success());
+    }
+}
