@@ -98,8 +98,8 @@ async fn requests_that_cannot_be_answered_say_what_to_do() {
         ("GET /search?q=a&coding=zip", 400, "best, naive, fixed, ringed, golomb"),
         ("GET /search?q=a&coding=naive&rate=0.1", 400, "naive has no rate"),
         ("GET /search?q=a&coding=golomb&rate=0.1", 400, "take fixed or ringed"),
-        ("GET /search?q=a&coding=ringed&rate=1", 400, "less than 1"),
-        ("GET /search?q=a&coding=fixed&rate=NaN", 400, "less than 1"),
+        ("GET /search?q=a&coding=ringed&rate=1", 400, "below 1"),
+        ("GET /search?q=a&coding=fixed&rate=NaN", 400, "below 1"),
         ("GET /search?q=a&coding=fixed&rate=x", 400, "/search?q=two+words"),
         ("GET /search?q=a&rate=0.1", 400, "add fixed or ringed"),
     ] {
