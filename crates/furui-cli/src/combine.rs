@@ -12,9 +12,6 @@ use crate::filter;
 use crate::keys;
 use crate::memory;
 
-/// The journals of all stores together take at most this part of the machine's memory, 1 / 4.
-const MEMORY_SHARE: u64 = 4;
-
 /// Runs one of the commands.
 pub fn run(options: &CombineOptions, how: Combination) -> Result<ExitCode, Error> {
     let is_store = |path: &&std::path::PathBuf| path.is_dir();
@@ -43,7 +40,7 @@ fn stores(options: &CombineOptions, how: Combination) -> Result<ExitCode, Error>
     if options.seed.seed_file.is_some() {
         return Err(Error::Message("--seed-file is for files of filters: a store holds its seed".into()));
     }
-    let memory = memory::total() / MEMORY_SHARE / options.sets.len() as u64;
+    let memory = memory::quarter() / options.sets.len() as u64;
     let sets = options.sets.iter().map(|path| open(path, memory)).collect::<Result<Vec<_>, _>>()?;
     let Some((first, others)) = sets.split_first() else {
         return Err(Error::Message("there is no store to combine: name at least one".into()));

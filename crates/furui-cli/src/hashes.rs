@@ -17,9 +17,6 @@ use crate::output::{Output, Sink};
 use crate::streams::standard_input;
 use crate::wait::open_to_write;
 
-/// The set takes at most this part of the machine's memory, 1 / 4, as for `furui seen`.
-const MEMORY_SHARE: u64 = 4;
-
 /// The bytes of a hash.
 const HASH: usize = 8;
 
@@ -28,7 +25,7 @@ const READ: usize = 1 << 20;
 
 /// Writes the hashes of a store, ascending, 8 bytes each, little-endian.
 pub fn export(options: &ExportOptions) -> Result<ExitCode, Error> {
-    let set = combine::open(&options.store, memory::total() / MEMORY_SHARE)?;
+    let set = combine::open(&options.store, memory::quarter())?;
     let mut keys = set.sorted()?;
     let mut next = || Ok::<Vec<u8>, Error>(keys.next_keys()?.iter().flat_map(|key| key.to_le_bytes()).collect());
     match &options.output {
@@ -64,7 +61,7 @@ pub fn import(options: &ImportOptions) -> Result<ExitCode, Error> {
     let name = options.file.display().to_string();
     let file = if name == "-" { standard_input() } else { File::open(&options.file) };
     let mut file = file.map_err(|error| Error::io("cannot open", &name, error))?;
-    let settings = CascadeOptions { memory: memory::total() / MEMORY_SHARE, hash: None, form: None, journal: false };
+    let settings = CascadeOptions { memory: memory::quarter(), hash: None, form: None, journal: false };
     let mut set = Cascade::open(open_to_write(&options.store, &options.wait)?.mapped(false), settings)?;
     let (mut bytes, mut keys, mut new) = (vec![], vec![], vec![]);
     loop {

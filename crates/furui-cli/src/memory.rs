@@ -14,6 +14,11 @@ pub fn mappable() -> u64 {
     if addresses().is_some() { 0 } else { total() / MAPPED_SHARE }
 }
 
+/// The memory of a set unless the user says otherwise, in bytes: a quarter of [`total`].
+pub fn quarter() -> u64 {
+    total() / 4
+}
+
 /// The memory that this process can use, in bytes: the least of the machine's memory, the limit of the control group,
 /// and the limit of addresses (`ulimit -v`).
 pub fn total() -> u64 {

@@ -111,7 +111,7 @@ fn lines_without_a_key_are_kept_dropped_or_named() {
     let stopped = run(&args("error"), input);
     assert_eq!((text_of(&stopped.stdout), stopped.status.code()), ("a,b\n1,x\n", Some(2)));
     assert!(text_of(&stopped.stderr).contains("standard input: line 3: the line has no key"), "{stopped:?}");
-    // Repeats are asked for: a line without a key is none.
+    // With -i repeats are printed, and a line without a key is no repeat.
     assert_eq!(run(&["seen", "-i", "--csv", "--key", "b"], input).stdout, b"a,b\n3,x\n");
     // Kept lines are printed again at the next run, as they are not recorded.
     let dir = TempDir::new();

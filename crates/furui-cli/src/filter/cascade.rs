@@ -20,9 +20,6 @@ use crate::report::{Report, counted, figure, grouped};
 use crate::size;
 use crate::wait::open_to_write;
 
-/// The default memory: this part of the machine's memory, 1 / 4, as for `furui seen`.
-const DEFAULT_MEMORY_SHARE: u64 = 4;
-
 /// The user is warned if a filter holds more than this many times its capacity.
 const OUTGROWN: f64 = 1.01;
 
@@ -96,7 +93,7 @@ pub fn open_published(path: &Path) -> Result<CascadeFilter<Directory>, Error> {
 }
 
 fn memory_of(asked: Option<u64>) -> u64 {
-    asked.unwrap_or_else(|| memory::total() / DEFAULT_MEMORY_SHARE)
+    asked.unwrap_or_else(memory::quarter)
 }
 
 /// Inserts all lines, and makes them durable. After an error, the lines before it are made durable, if possible.

@@ -15,9 +15,6 @@ use crate::memory;
 use crate::output::{Output, Sink, print};
 use set::Set;
 
-/// The default memory for what is not on storage: this part of the machine's memory, 1 / 4, as for `furui seen`.
-const DEFAULT_MEMORY_SHARE: u64 = 4;
-
 /// The exit code if no line was printed, as of grep.
 const NONE: u8 = 1;
 
@@ -31,7 +28,7 @@ pub fn run(options: &HasOptions) -> Result<ExitCode, Error> {
         let reason = "-: standard input is the set, so the lines to look up cannot come from there: name their file";
         return Err(Error::Message(reason.into()));
     }
-    let memory = options.memory.unwrap_or_else(|| memory::total() / DEFAULT_MEMORY_SHARE);
+    let memory = options.memory.unwrap_or_else(memory::quarter);
     let large = LargeBlocks::of(memory);
     let interrupt = Interrupt::ignore();
     let mut set = Set::open(options, memory - large.bytes(), &interrupt)?;

@@ -25,7 +25,7 @@ pub struct Byproducts {
 }
 
 impl Byproducts {
-    /// Those that the options ask for. From here on, SIGUSR1 prints figures.
+    /// The byproducts that the options request. From this call on, SIGUSR1 prints figures.
     pub fn new(options: &SeenOptions) -> Result<Self, Error> {
         let files = &options.input.files;
         let repeats = options.outputs.repeats.as_deref();
@@ -73,7 +73,7 @@ impl Byproducts {
         self.repeats.as_mut().map_or(Ok(()), Repeats::finish)
     }
 
-    /// The counts of each file, if they were asked for.
+    /// The counts of each file, if the options request them.
     pub fn by_file(&self) -> Option<&ByFile> {
         self.by_file.as_ref()
     }

@@ -10,7 +10,7 @@ use furui::seen::SeenCounters;
 use crate::report::{counted, grouped};
 use crate::size;
 
-/// The figures of a run, which a thread prints when a signal asks for them, whatever the run waits for.
+/// The figures of a run. A thread prints them when a signal requests them, even while the run waits for input or output.
 pub struct Figures {
     latest: Arc<Latest>,
 }

@@ -31,8 +31,6 @@ use byproducts::Byproducts;
 use printing::Printing;
 use recorder::Recorder;
 
-/// The default memory of the set: this part of the machine's memory, 1 / 4.
-const DEFAULT_MEMORY_SHARE: u64 = 4;
 /// A shell reports this plus the number of the signal for a process that a signal ended.
 const SIGNALLED: u8 = 128;
 
@@ -55,7 +53,7 @@ pub fn run(options: &cli::SeenOptions) -> Result<ExitCode, Error> {
 
 fn observe<S: Storage>(storage: S, options: &cli::SeenOptions) -> Result<ExitCode, Error> {
     let records = options.store.is_some() && !options.dry_run;
-    let memory = options.memory.unwrap_or_else(|| memory::total() / DEFAULT_MEMORY_SHARE);
+    let memory = options.memory.unwrap_or_else(memory::quarter);
     let large = LargeBlocks::of(memory);
     let settings = SeenOptions {
         cache: tiers::cache(options)?,
