@@ -1,134 +1,20 @@
-//! Input in blocks of whole records, which usually are lines.
+//! Input in blocks of whole records.
 
 use std::path::PathBuf;
 use std::time::Instant;
 
+use crate::block::{BLOCK, Block, MAX_LINES};
 use crate::error::Error;
 use crate::input::{Fill, Input};
 use crate::interrupt::Interrupt;
+use crate::large_blocks::LargeBlocks;
 use crate::pipes;
-use crate::split::{BOM, Split, Splitter};
-
-/// How many bytes are read at a time. A block of this size stays in the second-level cache from the read to the write.
-const BLOCK: usize = 512 << 10;
-/// The maximum number of lines in a block. It bounds the memory that is kept for each line, however short the lines are.
-const MAX_LINES: usize = 128 << 10;
-/// The maximum value of `--max-line`. Positions in a block are 32-bit numbers.
-pub const MOST_MAX_LINE: u64 = (1 << 32) - 2;
-
-/// Whole records of one input, each with its separator. They are called lines here, though a record of a CSV file may have several.
-pub struct Block<'a> {
-    pub bytes: &'a mut [u8],
-    /// The positions of the separators, ascending, counted from `start` bytes before the block. The last one ends the block.
-    ends: &'a [u32],
-    start: u32,
-    /// The name of the input.
-    input: &'a str,
-    /// The number of lines of the input that came in earlier blocks. Those within quotes count, too.
-    before: u64,
-    split: Split,
-    /// True if the block is the first line of an input, which is its header.
-    pub is_header: bool,
-    /// True if the block begins an input.
-    pub is_first: bool,
-}
-
-impl Block<'_> {
-    /// The file and number of the line with this index, for messages.
-    pub fn place(&self, index: usize) -> String {
-        let earlier = match self.split {
-            Split::Lines(_) => index as u64,
-            Split::Csv(_) if index == 0 => 0,
-            Split::Csv(_) => newlines(&self.bytes[..self.next_line(index - 1)]),
-        };
-        format!("{}: line {}", self.input, self.before + earlier + 1)
-    }
-
-    /// A byte order mark at the beginning of the input.
-    pub fn mark(&self) -> &'static [u8] {
-        if self.is_first && self.bytes.starts_with(BOM) { BOM } else { b"" }
-    }
-
-    /// The name of the input.
-    pub fn input(&self) -> &str {
-        self.input
-    }
-
-    /// The line with this index, without its separator.
-    pub fn line(&self, index: usize) -> &[u8] {
-        let start = if index == 0 { 0 } else { self.next_line(index - 1) };
-        &self.bytes[start..self.next_line(index) - 1]
-    }
-
-    /// Leaves only the first lines.
-    pub fn truncate(&mut self, lines: usize) {
-        self.ends = &self.ends[..lines];
-    }
-
-    /// How many lines there are.
-    pub fn len(&self) -> usize {
-        self.ends.len()
-    }
-
-    /// The position in the block at which the line after the one with this index begins.
-    pub fn next_line(&self, index: usize) -> usize {
-        (self.ends[index] - self.start) as usize + 1
-    }
-
-    /// The lines, without their separators.
-    pub fn lines(&self) -> impl ExactSizeIterator<Item = &[u8]> {
-        let mut start = 0;
-        self.ends.iter().map(move |&end| {
-            let end = (end - self.start) as usize;
-            let line = &self.bytes[start..end];
-            start = end + 1;
-            line
-        })
-    }
-}
-
-fn newlines(bytes: &[u8]) -> u64 {
-    memchr::memchr_iter(b'\n', bytes).count() as u64
-}
-
-/// The maximum size of the blocks after [`Blocks::enlarge`]. With a set on storage, the keys of a block share one pass over
-/// storage: four times as many keys halve the cost of a look-up in a large run.
-#[derive(Clone, Copy)]
-pub struct LargeBlocks {
-    lines: usize,
-}
-
-impl LargeBlocks {
-    /// The maximum number of lines, for a set with much memory.
-    const MOST_LINES: usize = 512 << 10;
-    /// A set has at least this much memory in bytes for each line of a block of more than [`MAX_LINES`]. So at most a third of
-    /// its memory is taken off.
-    const MEMORY_A_LINE: u64 = 256;
-    /// The bytes that a line takes: 70 in the lists of hashes and verdicts, and its share of the text.
-    const LINE: usize = 70 + Self::TEXT;
-    /// The text of a block has this many bytes for each line, but at least [`LEAST_TEXT`](Self::LEAST_TEXT).
-    const TEXT: usize = 32;
-    const LEAST_TEXT: usize = 8 << 20;
-
-    /// For a set with this much memory.
-    pub fn of(memory: u64) -> Self {
-        let lines = memory / Self::MEMORY_A_LINE;
-        Self { lines: lines.clamp(MAX_LINES as u64, Self::MOST_LINES as u64) as usize }
-    }
-
-    /// The memory that they take beyond that of blocks of [`MAX_LINES`] lines. It is taken off that of the set.
-    pub fn bytes(self) -> u64 {
-        ((self.lines - MAX_LINES) * Self::LINE) as u64
-    }
-
-    fn text(self) -> usize {
-        (self.lines * Self::TEXT).max(Self::LEAST_TEXT)
-    }
-}
+use crate::reading::Reading;
+use crate::split::Splitter;
 
 /// The result of waiting for a block.
-pub enum Next<'a> {
-    Block(Block<'a>),
+pub enum Next {
+    Block,
     /// Nothing arrived before the deadline.
     Pause,
     /// All input is read, or the user interrupted.
@@ -144,19 +30,18 @@ pub struct Blocks<'a> {
     files: std::vec::IntoIter<PathBuf>,
     current: Option<Input>,
     splitter: Splitter,
-    /// The byte that ends a line.
-    separator: u8,
     options: Reading,
     interrupt: &'a Interrupt,
-    buffer: Vec<u8>,
-    /// How many bytes of the buffer are filled.
-    filled: usize,
-    /// How many bytes of the buffer were handed out.
-    done: usize,
-    /// How many lines of the buffer were handed out.
-    lines_done: usize,
-    /// The ends of the lines in the buffer.
-    ends: Vec<u32>,
+    /// How many bytes are read at a time.
+    size: usize,
+    /// The beginning of a line whose end has not been read.
+    carried: Vec<u8>,
+    /// What was read, if it has more lines than a block may have.
+    pending: Block,
+    /// How many lines of `pending` were handed out.
+    given: usize,
+    /// The block that [`next`](Self::next) returns.
+    block: Block,
     /// The name of the input.
     input: String,
     /// How many lines of the input were handed out.
@@ -169,31 +54,11 @@ pub struct Blocks<'a> {
     most: Option<usize>,
     /// True if a line that is too long is cut instead of being an error.
     cuts: bool,
-    /// The error that comes after the lines in the buffer.
+    /// The error that comes after the lines that were read.
     failure: Option<Error>,
     /// Called with the error if a file cannot be opened; then the next file is read. Without it, the error ends the input.
     skip: Option<fn(&Error)>,
     skipped: bool,
-}
-
-/// How inputs are read.
-#[derive(Clone, Copy, Debug)]
-pub struct Reading {
-    pub split: Split,
-    /// True if the first line of each input is its header, and a block by itself.
-    pub header: bool,
-    /// The maximum length of a line without its separator. A longer line is an error, or is cut.
-    pub max_line: usize,
-    /// True if compressed inputs are decoded.
-    pub decodes: bool,
-}
-
-impl Reading {
-    /// Reads plain lines.
-    #[cfg(any(test, feature = "node"))]
-    pub fn lines(max_line: usize) -> Self {
-        Self { split: Split::Lines(b'\n'), header: false, max_line, decodes: false }
-    }
 }
 
 impl<'a> Blocks<'a> {
@@ -205,14 +70,13 @@ impl<'a> Blocks<'a> {
             files: files.into_iter(),
             current: None,
             splitter: Splitter::new(options.split),
-            separator: options.split.separator(),
             options,
             interrupt,
-            buffer: vec![],
-            filled: 0,
-            done: 0,
-            lines_done: 0,
-            ends: Vec::new(),
+            size: BLOCK,
+            carried: vec![],
+            pending: Block::default(),
+            given: 0,
+            block: Block::default(),
             input: String::new(),
             input_lines: 0,
             input_bytes: 0,
@@ -242,16 +106,10 @@ impl<'a> Blocks<'a> {
         Self { cuts: true, ..self }
     }
 
-    /// Makes later blocks as large as the maximum of `large`, with lines of the length of those in the last block, if as much
-    /// input has arrived.
-    pub fn enlarge(&mut self, large: LargeBlocks) {
+    /// Makes later blocks as large as the maximum of `large`, if as much input has arrived. `line` is the mean length of the lines so far.
+    pub fn enlarge(&mut self, large: LargeBlocks, line: usize) {
         self.large = Some(large);
-        if let Some(&last) = self.ends.last() {
-            let wanted = ((last as usize / self.ends.len() + 1) * large.lines).min(large.text());
-            if self.buffer.len() < wanted {
-                self.buffer.resize(wanted, 0);
-            }
-        }
+        self.size = self.size.max((line * large.lines()).min(large.text()));
     }
 
     /// Gives later blocks at most so many lines, or as many as usual.
@@ -260,73 +118,78 @@ impl<'a> Blocks<'a> {
     }
 
     /// Waits for the next block. Returns `None` when all input is read, or when the user interrupted.
-    pub fn next(&mut self) -> Result<Option<Block<'_>>, Error> {
-        match self.next_until(None)? {
-            Next::Block(block) => Ok(Some(block)),
-            Next::Pause | Next::End => Ok(None),
-        }
+    pub fn next(&mut self) -> Result<Option<&mut Block>, Error> {
+        let mut block = std::mem::take(&mut self.block);
+        let next = self.read(&mut block, None);
+        self.block = block;
+        Ok(matches!(next?, Next::Block).then_some(&mut self.block))
     }
 
-    /// Waits for the next block until `until`. A regular file never pauses.
-    pub fn next_until(&mut self, until: Option<Instant>) -> Result<Next<'_>, Error> {
-        if self.lines_done == self.ends.len() {
+    /// Waits for the next block until `until`, and puts it into `block`. A regular file never pauses.
+    pub fn read(&mut self, block: &mut Block, until: Option<Instant>) -> Result<Next, Error> {
+        if self.given == self.pending.len() {
             if let Some(error) = self.failure.take() {
                 return Err(error);
             }
-            match self.read(until)? {
+            match self.fill(block, until)? {
                 Fill::Some => {}
                 Fill::Nothing => return Ok(Next::Pause),
                 Fill::End | Fill::Interrupted => return Ok(Next::End),
             }
+            std::mem::swap(block, &mut self.pending);
+            self.given = 0;
         }
-        let first = self.lines_done;
         let is_first = self.input_lines == 0;
         let is_header = is_first && self.options.header;
-        let most = if is_header { 1 } else { self.large.map_or(MAX_LINES, |large| large.lines) };
+        let most = if is_header { 1 } else { self.large.map_or(MAX_LINES, LargeBlocks::lines) };
         let most = self.most.map_or(most, |less| most.min(less));
-        self.lines_done = (first + most).min(self.ends.len());
-        let start = std::mem::replace(&mut self.done, self.ends[self.lines_done - 1] as usize + 1);
-        let before = self.input_lines;
-        self.input_lines += match self.options.split {
-            Split::Lines(_) => (self.lines_done - first) as u64,
-            Split::Csv(_) => newlines(&self.buffer[start..self.done]),
-        };
-        self.input_bytes += (self.done - start) as u64;
-        Ok(Next::Block(Block {
-            bytes: &mut self.buffer[start..self.done],
-            ends: &self.ends[first..self.lines_done],
-            start: start as u32,
-            input: &self.input,
-            before,
-            split: self.options.split,
-            is_header,
-            is_first,
-        }))
+        let left = self.pending.len() - self.given;
+        if self.given == 0 && left <= most {
+            std::mem::swap(block, &mut self.pending);
+            self.pending.ends.clear();
+        } else {
+            block.copy(&self.pending, self.given, left.min(most));
+            self.given += left.min(most);
+        }
+        block.input.clone_from(&self.input);
+        (block.split, block.before) = (self.options.split, self.input_lines);
+        (block.is_header, block.is_first) = (is_header, is_first);
+        self.input_lines += block.input_lines();
+        self.input_bytes += block.length as u64;
+        Ok(Next::Block)
     }
 
     /// True if a read would wait now. A caller that holds output back in order to write more at once should write it then.
     pub fn would_wait(&self) -> bool {
         let waits = |input: &Input| input.would_wait(self.interrupt);
-        self.lines_done == self.ends.len() && self.failure.is_none() && self.current.as_ref().is_some_and(waits)
+        self.given == self.pending.len() && self.failure.is_none() && self.current.as_ref().is_some_and(waits)
     }
 
-    /// Replaces the lines in the buffer by at least one new line, if one arrives before `until`.
-    fn read(&mut self, until: Option<Instant>) -> Result<Fill, Error> {
-        self.buffer.copy_within(self.done..self.filled, 0);
-        self.filled -= self.done;
-        self.done = 0;
-        self.lines_done = 0;
-        self.ends.clear();
-        self.splitter.reset();
-        if self.buffer.is_empty() {
-            self.grow(BLOCK)?;
-        }
+    /// Fills a block with at least one line, if one arrives before `until`, and keeps what follows the last one.
+    fn fill(&mut self, block: &mut Block, until: Option<Instant>) -> Result<Fill, Error> {
         let most = self.large.map_or(LargeBlocks::LEAST_TEXT, LargeBlocks::text);
-        if self.buffer.len() > most && self.filled < most {
-            // The buffer was grown for a long line, which has been handed out.
-            self.buffer.truncate(most);
-            self.buffer.shrink_to_fit();
+        // The buffer may have been grown for a long line.
+        self.size = self.size.min(most).max(self.carried.len());
+        block.ends.clear();
+        self.resize(block, self.size)?;
+        if block.buffer.capacity() > most.max(2 * self.size) {
+            block.buffer.shrink_to_fit();
         }
+        let mut filled = self.carried.len();
+        block.buffer[..filled].copy_from_slice(&self.carried);
+        self.carried.clear();
+        self.splitter.reset();
+        let result = self.fill_from(block, &mut filled, until);
+        block.length = block.ends.last().map_or(0, |&end| end as usize + 1);
+        let rest = &block.buffer[block.length..filled];
+        if self.carried.try_reserve(rest.len()).is_err() {
+            return Err(self.no_memory(rest.len()));
+        }
+        self.carried.extend_from_slice(rest);
+        result
+    }
+
+    fn fill_from(&mut self, block: &mut Block, filled: &mut usize, until: Option<Instant>) -> Result<Fill, Error> {
         loop {
             if self.current.is_none() {
                 if let (Some(until), Some(path)) = (until, self.files.as_slice().first())
@@ -354,27 +217,28 @@ impl<'a> Blocks<'a> {
                 }
             }
             let Some(input) = &mut self.current else { continue };
-            let state = input.fill(&mut self.buffer, &mut self.filled, self.interrupt, self.large.is_some(), until)?;
+            let state = input.fill(&mut block.buffer, filled, self.interrupt, self.large.is_some(), until)?;
             if state == Fill::Interrupted {
                 return Ok(state);
             }
             if state == Fill::End {
                 self.current = None;
-                if self.filled > 0 && self.buffer[self.filled - 1] != self.separator {
-                    if self.filled == self.buffer.len() {
-                        self.grow(self.filled + 1)?;
+                let separator = self.options.split.separator();
+                if *filled > 0 && block.buffer[*filled - 1] != separator {
+                    if *filled == block.buffer.len() {
+                        self.resize(block, *filled + 1)?;
                     }
-                    self.buffer[self.filled] = self.separator;
-                    self.filled += 1;
+                    block.buffer[*filled] = separator;
+                    *filled += 1;
                 }
             }
-            self.splitter.find(&self.buffer[..self.filled], &mut self.ends);
-            if state == Fill::End && self.splitter.is_open() && self.filled > 0 {
+            self.splitter.find(&block.buffer[..*filled], &mut block.ends);
+            if state == Fill::End && self.splitter.is_open() && *filled > 0 {
                 // A quote that is not closed takes the rest of the input.
-                self.ends.push(self.filled as u32 - 1);
+                block.ends.push(*filled as u32 - 1);
             }
-            self.stop_at_long_line();
-            if !self.ends.is_empty() {
+            self.stop_at_long_line(block, *filled);
+            if !block.ends.is_empty() {
                 return Ok(Fill::Some);
             }
             if self.current.is_some() && until.is_some_and(|until| until <= Instant::now()) {
@@ -383,21 +247,23 @@ impl<'a> Blocks<'a> {
             if let Some(error) = self.failure.take() {
                 return Err(error);
             }
-            if self.current.is_some() && self.filled == self.buffer.len() {
-                if self.filled > self.options.max_line {
+            if self.current.is_some() && *filled == block.buffer.len() {
+                if *filled > self.options.max_line {
                     // The rest of a line that is cut is read only to find its end.
-                    self.filled = self.options.max_line + 1;
-                    self.splitter.cut(self.filled);
+                    *filled = self.options.max_line + 1;
+                    self.splitter.cut(*filled);
                 } else {
-                    self.grow((self.filled * 2).min(self.options.max_line + if self.cuts { BLOCK } else { 1 }))?;
+                    let most = self.options.max_line + if self.cuts { BLOCK } else { 1 };
+                    self.size = (*filled * 2).min(most);
+                    self.resize(block, self.size)?;
                 }
             }
         }
     }
 
-    /// Keeps the lines in the buffer that precede the first one that is too long, and stores the error to return after them.
-    fn stop_at_long_line(&mut self) {
-        if self.cuts || self.filled <= self.options.max_line {
+    /// Keeps the lines of a block that precede the first one that is too long, and stores the error to return after them.
+    fn stop_at_long_line(&mut self, block: &mut Block, filled: usize) {
+        if self.cuts || filled <= self.options.max_line {
             return;
         }
         let mut start = 0;
@@ -406,30 +272,33 @@ impl<'a> Blocks<'a> {
             start = end as usize + 1;
             length > self.options.max_line
         };
-        match self.ends.iter().position(too_long) {
-            Some(line) => self.ends.truncate(line),
+        match block.ends.iter().position(too_long) {
+            Some(line) => block.ends.truncate(line),
             // The last line, whose separator has not arrived.
-            None if self.filled - start > self.options.max_line => {}
+            None if filled - start > self.options.max_line => {}
             None => return,
         }
-        let before = self.ends.last().map_or(0, |&end| u64::from(end) + 1);
+        let before = block.ends.last().map_or(0, |&end| u64::from(end) + 1);
         self.failure = Some(Error::Message(format!(
             "{}: line {}, from byte {} on: longer than {} bytes; a larger --max-line takes it, in as much memory",
             self.input,
-            self.input_lines + self.ends.len() as u64 + 1,
+            self.input_lines + block.ends.len() as u64 + 1,
             self.input_bytes + before,
             self.options.max_line
         )));
     }
 
-    /// Makes the buffer longer. A lack of memory is an error.
-    fn grow(&mut self, length: usize) -> Result<(), Error> {
-        self.buffer.try_reserve_exact(length - self.buffer.len()).map_err(|_| {
-            let line = self.input_lines + 1;
-            Error::Message(format!("{}: line {line}: no memory for a line of {} bytes", self.input, self.buffer.len()))
-        })?;
-        self.buffer.resize(length, 0);
+    /// Gives the buffer of a block this length. A lack of memory is an error.
+    fn resize(&self, block: &mut Block, length: usize) -> Result<(), Error> {
+        let more = length.saturating_sub(block.buffer.len());
+        block.buffer.try_reserve_exact(more).map_err(|_| self.no_memory(block.buffer.len()))?;
+        block.buffer.resize(length, 0);
         Ok(())
+    }
+
+    fn no_memory(&self, length: usize) -> Error {
+        let line = self.input_lines + 1;
+        Error::Message(format!("{}: line {line}: no memory for a line of {length} bytes", self.input))
     }
 }
 
@@ -452,7 +321,7 @@ mod tests {
         while let Some(block) = blocks.next().expect("it can be read") {
             found.extend(block.lines().map(<[u8]>::len));
             assert_eq!(block.place(0), format!("{}: line {}", path.display(), found.len() - block.len() + 1));
-            assert!(blocks.buffer.len() <= MOST + BLOCK);
+            assert!(block.buffer.len() <= MOST + BLOCK);
         }
         fs::remove_file(&path).expect("it is there");
         assert_eq!(found.len(), lengths.len());

@@ -1,5 +1,6 @@
 //! `furui`: have I seen this?
 
+mod block;
 mod blocks;
 mod cli;
 mod combine;
@@ -13,6 +14,7 @@ mod input;
 mod interrupt;
 mod keys;
 mod kind;
+mod large_blocks;
 mod manual;
 mod memory;
 #[cfg_attr(not(feature = "node"), path = "no_network.rs")]
@@ -22,6 +24,7 @@ mod number;
 mod output;
 mod pipes;
 mod progress;
+mod reading;
 mod report;
 mod seen;
 mod size;

@@ -5,7 +5,7 @@ use std::io::{self, ErrorKind, IsTerminal, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 use std::time::Instant;
 
-use crate::blocks::Block;
+use crate::block::Block;
 use crate::error::Error;
 use crate::pipes;
 use crate::streams::standard_output;
@@ -57,11 +57,12 @@ impl Output {
     }
 
     /// Prints the wanted lines of a block in one write. `wanted` has an answer for each line. The contents of the block are overwritten.
-    pub fn write(&mut self, block: &mut Block<'_>, wanted: impl Iterator<Item = bool>) -> Result<Sink, Error> {
+    pub fn write(&mut self, block: &mut Block, wanted: impl Iterator<Item = bool>) -> Result<Sink, Error> {
         if self.file.is_none() {
             return Ok(Sink::Open);
         }
-        self.print(keep(block, wanted))
+        let kept = keep(block, wanted);
+        self.print(&block.bytes()[..kept])
     }
 
     /// Prints these bytes.
@@ -164,8 +165,8 @@ fn failed(error: io::Error) -> Error {
     Error::io("cannot write to", "standard output", error)
 }
 
-/// Moves the wanted lines to the front of the block, adjacent ones together, and returns them.
-pub fn keep<'a>(block: &'a mut Block<'_>, wanted: impl Iterator<Item = bool>) -> &'a [u8] {
+/// Moves the wanted lines to the front of the block, adjacent ones together, and returns how many bytes they take.
+pub fn keep(block: &mut Block, wanted: impl Iterator<Item = bool>) -> usize {
     let mut kept = 0;
     // The bytes from `piece` to `line` are wanted lines that are not moved yet.
     let (mut piece, mut line) = (0, 0);
@@ -173,15 +174,15 @@ pub fn keep<'a>(block: &'a mut Block<'_>, wanted: impl Iterator<Item = bool>) ->
         let next = block.next_line(index);
         if !wanted {
             if piece < line {
-                block.bytes.copy_within(piece..line, kept);
+                block.bytes_mut().copy_within(piece..line, kept);
                 kept += line - piece;
             }
             piece = next;
         }
         line = next;
     }
-    block.bytes.copy_within(piece..line, kept);
-    &block.bytes[..kept + line - piece]
+    block.bytes_mut().copy_within(piece..line, kept);
+    kept + line - piece
 }
 
 /// Prints a text on standard output. It is not an error if the reader has closed the pipe.

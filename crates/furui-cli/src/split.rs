@@ -9,6 +9,12 @@ pub enum Split {
     Csv(u8),
 }
 
+impl Default for Split {
+    fn default() -> Self {
+        Self::Lines(b'\n')
+    }
+}
+
 impl Split {
     /// The byte that ends a record.
     pub fn separator(self) -> u8 {

@@ -3,9 +3,10 @@
 use clap::{Args, ValueEnum};
 
 use super::InputOptions;
-use crate::blocks::{Blocks, Reading};
+use crate::blocks::Blocks;
 use crate::interrupt::Interrupt;
 use crate::number;
+use crate::reading::Reading;
 use crate::split::Split;
 
 /// The part of a line that is its key.

@@ -16,9 +16,11 @@ use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum, 
 use clap_complete::Shell;
 use furui::HashAlgorithm;
 
-use crate::blocks::{Blocks, MOST_MAX_LINE, Reading};
+use crate::block::MOST_MAX_LINE;
+use crate::blocks::Blocks;
 use crate::interrupt::Interrupt;
 use crate::network::{self, NetworkCommand};
+use crate::reading::Reading;
 use crate::size;
 use crate::split::Split;
 

@@ -61,6 +61,11 @@ pub struct SeenOptions {
     /// of the device is an error instead of a signal. (Files larger than half of the machine's memory are always read)
     #[arg(long)]
     pub no_mmap: bool,
+    /// How many threads work: they read and decode, hash, decide and write at the same time. What is printed does not depend on it.
+    /// With --cache lru+stable, and with --filter, there is one [default: as many as the machine or the container has processors, at
+    /// most 16]
+    #[arg(long, value_name = "N", value_parser = number::between::<usize>(1, MOST_THREADS))]
+    pub threads: Option<usize>,
     /// Which of the latest lines are kept in a small table, which is searched before the exact set [default: recent]
     #[arg(long, value_enum)]
     pub cache: Option<CacheKind>,
@@ -101,6 +106,9 @@ pub struct SeenOptions {
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, requires = "store", conflicts_with_all = ["hash", "hash_seed"])]
     pub like: Option<PathBuf>,
 }
+
+/// The maximum of --threads.
+const MOST_THREADS: u64 = 256;
 
 /// The sizes of the caches lru and lru+stable.
 #[derive(Args)]

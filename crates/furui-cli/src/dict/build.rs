@@ -48,11 +48,11 @@ fn put_all<V: Values + ?Sized>(
     let mut blocks = options.files.input.blocks(interrupt);
     let mut progress = Progress::new("building", &options.files.input.files);
     while let Some(block) = blocks.next()? {
-        worker.tend(dict, block.len(), block.bytes.len())?;
+        worker.tend(dict, block.len(), block.bytes().len())?;
         for (index, text) in block.lines().enumerate() {
             V::put(dict, Line { text, block: &block, index, lines })?;
         }
-        progress.advance(block.bytes.len());
+        progress.advance(block.bytes().len());
     }
     Ok(())
 }

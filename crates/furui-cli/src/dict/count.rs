@@ -10,7 +10,7 @@ use furui::store::Directory;
 use super::values::{Lines, check_key};
 use super::worker::Worker;
 use super::{GATHERED, SIGNALLED, options, options_to_write};
-use crate::blocks::Block;
+use crate::block::Block;
 use crate::cli::{CountOptions, DictChange, DictWrite, InputOptions};
 use crate::error::Error;
 use crate::interrupt::Interrupt;
@@ -57,15 +57,15 @@ fn count_all(
     let mut blocks = input.blocks(interrupt);
     let mut progress = Progress::new("counting", &input.files);
     while let Some(block) = blocks.next()? {
-        worker.tend(dict, block.len(), block.bytes.len())?;
+        worker.tend(dict, block.len(), block.bytes().len())?;
         count(dict, &block)?;
-        progress.advance(block.bytes.len());
+        progress.advance(block.bytes().len());
     }
     Ok(())
 }
 
 /// Adds the lines of a block to the counts, all equal ones at once. If a line cannot be a key, those before it are counted.
-fn count(dict: &mut Dict<Directory>, block: &Block<'_>) -> Result<(), Error> {
+fn count(dict: &mut Dict<Directory>, block: &Block) -> Result<(), Error> {
     let mut places = HashMap::new();
     let (mut keys, mut counts): (Vec<&[u8]>, Vec<u32>) = (vec![], vec![]);
     let mut checked = Ok(());

@@ -59,7 +59,7 @@ fn delete_all<V: Values + ?Sized>(
     let mut blocks = options.files.input.blocks(interrupt);
     let mut missing = 0;
     while let Some(block) = blocks.next()? {
-        worker.tend(dict, block.len(), block.bytes.len())?;
+        worker.tend(dict, block.len(), block.bytes().len())?;
         for (index, line) in block.lines().enumerate() {
             let key = lines.read(line, &block, index)?;
             // Only a key that exists needs a mark that it is deleted.

@@ -7,11 +7,13 @@ use furui::store::Directory;
 
 use super::values::Lines;
 use super::{GATHERED, found_or_none, open_to_read};
-use crate::blocks::{Block, Blocks, Reading};
+use crate::block::Block;
+use crate::blocks::Blocks;
 use crate::cli::KeyOptions;
 use crate::error::Error;
 use crate::interrupt::Interrupt;
 use crate::output::{Output, Sink};
+use crate::reading::Reading;
 use crate::split::Split;
 
 /// How many numbers of standard input share a pass over the entries. With their keys they are kept in memory.
@@ -119,7 +121,7 @@ impl KeysOf {
 }
 
 /// The number on a line.
-fn id(line: &[u8], block: &Block<'_>, index: usize) -> Result<u32, Error> {
+fn id(line: &[u8], block: &Block, index: usize) -> Result<u32, Error> {
     let digits = str::from_utf8(line).ok().filter(|line| line.bytes().all(|byte| byte.is_ascii_digit()));
     digits.and_then(|digits| digits.parse().ok()).ok_or_else(|| {
         let place = block.place(index);

@@ -6,7 +6,7 @@ use furui::dict::{Dict, DictOptions, DictValue, MAX_KEY, MAX_VALUE};
 use furui::store::{Directory, StoreKind};
 
 use super::escape::{push_escaped, unescaped};
-use crate::blocks::Block;
+use crate::block::Block;
 use crate::cli::{EntryForm, ValuesName};
 use crate::error::Error;
 
@@ -57,7 +57,7 @@ impl Lines {
     }
 
     /// The bytes that a part of a line stands for.
-    pub fn read<'l>(self, text: &'l [u8], block: &Block<'_>, index: usize) -> Result<Cow<'l, [u8]>, Error> {
+    pub fn read<'l>(self, text: &'l [u8], block: &Block, index: usize) -> Result<Cow<'l, [u8]>, Error> {
         if !self.escape {
             return Ok(text.into());
         }
@@ -75,7 +75,7 @@ impl Lines {
 /// A line of a block.
 pub struct Line<'b> {
     pub text: &'b [u8],
-    pub block: &'b Block<'b>,
+    pub block: &'b Block,
     pub index: usize,
     pub lines: Lines,
 }
@@ -152,7 +152,7 @@ pub fn chosen(form: &EntryForm, store: Option<StoreKind>) -> ValuesName {
 }
 
 /// Returns an error that names the line if a key is too long.
-pub fn check_key(key: &[u8], block: &Block<'_>, index: usize) -> Result<(), Error> {
+pub fn check_key(key: &[u8], block: &Block, index: usize) -> Result<(), Error> {
     if key.len() <= MAX_KEY {
         return Ok(());
     }
@@ -160,7 +160,7 @@ pub fn check_key(key: &[u8], block: &Block<'_>, index: usize) -> Result<(), Erro
     Err(Error::Message(format!("{place}: a key of {} bytes: a dictionary takes up to {MAX_KEY}", key.len())))
 }
 
-fn number(digits: &[u8], block: &Block<'_>, index: usize) -> Result<u32, Error> {
+fn number(digits: &[u8], block: &Block, index: usize) -> Result<u32, Error> {
     let value = str::from_utf8(digits).ok().filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()));
     value.and_then(|digits| digits.parse().ok()).ok_or_else(|| {
         let shown = digits.escape_ascii();

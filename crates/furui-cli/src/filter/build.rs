@@ -50,20 +50,20 @@ pub fn run(options: &BuildOptions) -> Result<ExitCode, Error> {
     let mut keys = Keys::new(spec, &options.lines)?;
     if options.capacity.is_none() {
         // A filter for one line is made first, so that invalid options are refused before anything is read.
-        drop(new_filter(options, keys.hasher.spec(), 1)?);
+        drop(new_filter(options, keys.hasher().spec(), 1)?);
     }
     let filter = match options.capacity {
         Some(0) => return Err(Error::Message("--capacity 0: a filter is for at least one line".into())),
         // Each line gets one copy, however often it occurs, so that removing it once removes it.
         _ if options.kind == FilterKind::Quotient && !options.no_remove => gathered(options, &mut keys)?,
-        Some(capacity) => filled(new_filter(options, keys.hasher.spec(), capacity)?, options, &mut keys)?,
+        Some(capacity) => filled(new_filter(options, keys.hasher().spec(), capacity)?, options, &mut keys)?,
         None if progress::total(&options.input.files).is_some() => {
             let capacity = count(options, &mut keys)?;
-            filled(new_filter(options, keys.hasher.spec(), capacity)?, options, &mut keys)?
+            filled(new_filter(options, keys.hasher().spec(), capacity)?, options, &mut keys)?
         }
         None => match options.kind {
             FilterKind::Bloom => {
-                let growing = GrowingBloom::with_rate(options.fpr)?.hashed_by(keys.hasher.spec());
+                let growing = GrowingBloom::with_rate(options.fpr)?.hashed_by(keys.hasher().spec());
                 filled(AnyFilter::Growing(growing), options, &mut keys)?
             }
             FilterKind::Stable | FilterKind::StableLight => {
@@ -187,7 +187,7 @@ pub fn count(options: &BuildOptions, keys: &mut Keys) -> Result<u64, Error> {
     }
     // One bit for each 16 bytes of input: then the error is well below 1 %, whatever the lengths of the lines.
     let bytes = progress::total(&options.input.files).unwrap_or(0);
-    let mut counter = Bloom::from_parts((bytes / 16).max(1 << 20), 1)?.hashed_by(keys.hasher.spec());
+    let mut counter = Bloom::from_parts((bytes / 16).max(1 << 20), 1)?.hashed_by(keys.hasher().spec());
     each_block(&options.input, &options.lines, keys, "counting", |hashes| {
         Ok(counter.insert_hashes(hashes).map(drop)?)
     })?;
@@ -209,7 +209,7 @@ fn gathered(options: &BuildOptions, keys: &mut Keys) -> Result<AnyFilter, Error>
     let mut all = Gathered::new(repeats, remedy);
     each_block(&options.input, &options.lines, keys, "reading", |hashes| all.take(hashes))?;
     let (all, distinct) = all.finish();
-    let mut filter = new_filter(options, keys.hasher.spec(), options.capacity.unwrap_or(distinct).max(1))?;
+    let mut filter = new_filter(options, keys.hasher().spec(), options.capacity.unwrap_or(distinct).max(1))?;
     filter.insert_all(&all).map_err(|full| not_inserted(&options.output, full.into()))?;
     Ok(filter)
 }
@@ -225,11 +225,11 @@ pub fn each_block(
     let interrupt = Interrupt::ignore();
     let mut blocks = lines.blocks(input, &interrupt);
     let mut progress = Progress::new(what, &input.files);
-    let mut hashes = Hashes::new(&keys.hasher);
-    while let Some(mut block) = blocks.next()? {
-        progress.advance(block.bytes.len());
-        if keys.header(&block)?.is_none() {
-            keys.hash_all(&mut block, &mut hashes);
+    let mut hashes = Hashes::new(keys.hasher());
+    while let Some(block) = blocks.next()? {
+        progress.advance(block.bytes().len());
+        if keys.header(block)?.is_none() {
+            keys.hash_all(block, &mut hashes);
             each(&hashes)?;
             keys.failure()?;
         }

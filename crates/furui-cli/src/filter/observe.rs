@@ -37,16 +37,16 @@ pub fn observe(path: &Path, options: &cli::SeenOptions) -> Result<ExitCode, Erro
     let mut output = Output::new(options.quiet)?;
     output.mend(options.input.separator())?;
     let mut blocks = options.lines.blocks(&options.input, &interrupt);
-    let (mut hashes, mut verdicts, mut fates) = (Hashes::new(&keys.hasher), vec![], vec![]);
+    let (mut hashes, mut verdicts, mut fates) = (Hashes::new(keys.hasher()), vec![], vec![]);
     let mut sink = Sink::Open;
     let mut run = || -> Result<(), Error> {
-        while let Some(mut block) = blocks.next()? {
-            if let Some(is_first) = keys.header(&block)? {
+        while let Some(block) = blocks.next()? {
+            if let Some(is_first) = keys.header(block)? {
                 if is_first {
-                    sink = output.print(block.bytes)?;
+                    sink = output.print(block.bytes())?;
                 }
             } else {
-                keys.hash_all(&mut block, &mut hashes);
+                keys.hash_all(block, &mut hashes);
                 let full = insert_all(&mut held.filter, hashes.as_slice(), &mut verdicts, path);
                 let inserted = verdicts.len();
                 verdicts.resize(hashes.len(), Verdict::Repeat);
@@ -57,7 +57,7 @@ pub fn observe(path: &Path, options: &cli::SeenOptions) -> Result<ExitCode, Erro
                 }
                 let is_wanted =
                     |&fate: &Fate| fate == Fate::Observed(wanted) || wanted == Verdict::New && fate == Fate::Kept;
-                sink = output.write(&mut block, fates.iter().map(is_wanted))?;
+                sink = output.write(block, fates.iter().map(is_wanted))?;
                 full?;
                 keys.failure()?;
             }

@@ -5,12 +5,12 @@ mod set;
 
 use std::process::ExitCode;
 
-use crate::blocks::LargeBlocks;
 use crate::cli::HasOptions;
 use crate::complain;
 use crate::error::Error;
 use crate::interrupt::Interrupt;
 use crate::keys::Keys;
+use crate::large_blocks::LargeBlocks;
 use crate::memory;
 use crate::output::{Output, Sink, print};
 use set::Set;
@@ -29,7 +29,7 @@ pub fn run(options: &HasOptions) -> Result<ExitCode, Error> {
         return Err(Error::Message(reason.into()));
     }
     let memory = options.memory.unwrap_or_else(memory::quarter);
-    let large = LargeBlocks::of(memory);
+    let large = LargeBlocks::of(memory, 1);
     let interrupt = Interrupt::ignore();
     let mut set = Set::open(options, memory - large.bytes(), &interrupt)?;
     let mut keys = Keys::new(set.hash_spec(), &options.lines)?;
@@ -37,25 +37,26 @@ pub fn run(options: &HasOptions) -> Result<ExitCode, Error> {
     let mut blocks = options.lines.blocks(&options.input, &interrupt).skipping(complain);
     let mut answers = vec![];
     let mut found: u64 = 0;
-    while let Some(mut block) = blocks.next()? {
-        if let Some(is_first) = keys.header(&block)? {
-            if is_first && output.write(&mut block, std::iter::once(true))? == Sink::Closed {
+    while let Some(block) = blocks.next()? {
+        if let Some(is_first) = keys.header(block)? {
+            if is_first && output.write(block, std::iter::once(true))? == Sink::Closed {
                 break;
             }
             continue;
         }
-        set.contains(&mut keys, &mut block, &mut answers)?;
+        set.contains(&mut keys, block, &mut answers)?;
         // A line without a key is in no set.
         let wanted = || keys.wanted(answers.iter().map(|&there| there != options.invert), options.invert);
         found += wanted().take(block.len()).filter(|&wanted| wanted).count() as u64;
         if options.quiet && found > 0 {
             break;
         }
-        if output.write(&mut block, wanted())? == Sink::Closed {
+        if output.write(block, wanted())? == Sink::Closed {
             break;
         }
+        let line = block.mean_line();
         if set.is_on_storage() {
-            blocks.enlarge(large);
+            blocks.enlarge(large, line);
         }
         keys.failure()?;
     }

@@ -7,7 +7,8 @@ use furui::store::{Directory, Overlay, Scratch, Storage, StoreKind};
 use furui::{HashSpec, Hashes, KeyForm};
 
 use super::file::{is_furui_file, refuse_binary};
-use crate::blocks::{Block, Blocks};
+use crate::block::Block;
+use crate::blocks::Blocks;
 use crate::cli::HasOptions;
 use crate::dict;
 use crate::error::Error;
@@ -78,7 +79,7 @@ impl Set {
     }
 
     /// Says for each line of a block that has a key, in order, whether the set has it.
-    pub fn contains(&mut self, keys: &mut Keys, block: &mut Block<'_>, out: &mut Vec<bool>) -> Result<(), Error> {
+    pub fn contains(&mut self, keys: &mut Keys, block: &mut Block, out: &mut Vec<bool>) -> Result<(), Error> {
         let hashes = &mut self.hashes;
         match &self.source {
             Source::Numbers(dict) => return look_up(dict, keys, block, out),
@@ -141,16 +142,16 @@ fn read_text(options: &HasOptions, memory: u64, interrupt: &Interrupt) -> Result
     let mut keys = Keys::new(seen.hash_spec(), &options.lines)?;
     let reading = options.lines.reading(&options.input);
     let mut blocks = Blocks::new(std::slice::from_ref(&options.set), reading, interrupt);
-    let (mut hashes, mut verdicts) = (Hashes::new(&keys.hasher), vec![]);
+    let (mut hashes, mut verdicts) = (Hashes::new(keys.hasher()), vec![]);
     let mut is_first = true;
-    while let Some(mut block) = blocks.next()? {
+    while let Some(block) = blocks.next()? {
         if std::mem::take(&mut is_first) && reading.split.separator() != 0 {
-            refuse_binary(block.bytes, block.input())?;
+            refuse_binary(block.bytes(), block.input())?;
         }
-        if keys.header(&block)?.is_some() {
+        if keys.header(block)?.is_some() {
             continue;
         }
-        keys.hash_all(&mut block, &mut hashes);
+        keys.hash_all(block, &mut hashes);
         seen.observe_all(&hashes, &mut verdicts)?;
         keys.failure()?;
     }
@@ -162,7 +163,7 @@ fn read_text(options: &HasOptions, memory: u64, interrupt: &Interrupt) -> Result
 fn look_up<V: DictValue + ?Sized>(
     dict: &Dict<Directory, V>,
     keys: &mut Keys,
-    block: &mut Block<'_>,
+    block: &mut Block,
     out: &mut Vec<bool>,
 ) -> Result<(), Error> {
     let (mut bytes, mut ends) = (vec![], vec![]);

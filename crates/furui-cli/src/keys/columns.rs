@@ -1,22 +1,33 @@
+use std::sync::OnceLock;
+
+use super::Lack;
 use super::compare::Compare;
 use super::csv::{Field, fields};
-use super::{Lack, part};
-use crate::blocks::Block;
+use super::part::part;
+use crate::block::Block;
 use crate::cli::LineOptions;
 use crate::error::Error;
 
 /// The columns of a CSV or TSV file that are the key.
 pub(super) struct Columns {
     wanted: Vec<Column>,
-    /// The indices of the wanted columns. Empty if all columns are the key.
+    /// The indices of the wanted columns, unless a header tells them.
     indices: Vec<usize>,
     delimiter: u8,
     /// True if fields may be quoted.
     quotes: bool,
-    /// The first header, without its line break.
-    header: Option<Vec<u8>>,
+    /// The first header.
+    header: OnceLock<Header>,
+}
+
+/// A header.
+struct Header {
+    /// The record without its line break.
+    line: Vec<u8>,
     /// The name of the input that it came from.
     input: String,
+    /// The indices of the wanted columns. Empty if all columns are the key.
+    indices: Vec<usize>,
 }
 
 /// A column, as the user named it.
@@ -44,24 +55,23 @@ impl Columns {
             wanted,
             delimiter: if options.csv { options.delimiter.unwrap_or(b',') } else { b'\t' },
             quotes: options.csv,
-            header: None,
-            input: String::new(),
+            header: OnceLock::new(),
         })
     }
 
     /// Reads the header of an input. Returns true for the first one. A header that differs from it is an error.
-    pub(super) fn read_header(&mut self, block: &Block<'_>) -> Result<bool, Error> {
+    pub(super) fn read_header(&self, block: &Block) -> Result<bool, Error> {
         let line = block.line(0);
         let line = line.strip_prefix(block.mark()).unwrap_or(line);
         let line = line.strip_suffix(b"\r").unwrap_or(line);
-        if let Some(first) = &self.header {
-            if first != line {
+        if let Some(first) = self.header.get() {
+            if first.line != line {
                 return Err(Error::Message(format!(
                     "{}: has other columns than {}: {} and {}; with --no-header a first line is a record like the others",
                     block.input(),
-                    self.input,
+                    first.input,
                     shown(line),
-                    shown(first)
+                    shown(&first.line)
                 )));
             }
             return Ok(false);
@@ -74,18 +84,19 @@ impl Columns {
                 .append(&mut name);
             names.push(name);
         }
-        for (column, index) in self.wanted.iter().zip(&mut self.indices) {
+        let mut indices = vec![];
+        for column in &self.wanted {
             let (found, what) = match column {
                 Column::Name(name) => (names.iter().position(|known| known == name.as_bytes()), name.clone()),
                 Column::Index(index) => (Some(*index).filter(|&index| index < names.len()), (index + 1).to_string()),
             };
-            *index = found.ok_or_else(|| {
+            indices.push(found.ok_or_else(|| {
                 let reason = format!("{}: there is no column {what}; the columns are {}", block.input(), shown(line));
                 Error::Message(reason)
-            })?;
+            })?);
         }
-        (self.header, self.input) = (Some(line.to_vec()), block.input().to_owned());
-        Ok(true)
+        let header = Header { line: line.to_vec(), input: block.input().to_owned(), indices };
+        Ok(self.header.set(header).is_ok())
     }
 
     /// Appends the key of a record.
@@ -107,12 +118,13 @@ impl Columns {
             };
             part(nth, count, out, |out| compare.append(bytes, out));
         };
-        if self.indices.is_empty() {
+        let indices = self.header.get().map_or(&self.indices, |header| &header.indices);
+        if indices.is_empty() {
             fields.iter().enumerate().for_each(|(nth, &field)| append(nth, fields.len(), field, out));
             return Ok(());
         }
-        for (nth, &index) in self.indices.iter().enumerate() {
-            append(nth, self.indices.len(), *fields.get(index).ok_or(Lack::Missing)?, out);
+        for (nth, &index) in indices.iter().enumerate() {
+            append(nth, indices.len(), *fields.get(index).ok_or(Lack::Missing)?, out);
         }
         Ok(())
     }

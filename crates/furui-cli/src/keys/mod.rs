@@ -2,53 +2,35 @@
 
 mod columns;
 mod compare;
+mod counts;
 mod csv;
 mod form;
 mod json;
+mod maker;
+mod part;
 mod url;
+
+use std::sync::Arc;
 
 use furui::seen::Verdict;
 use furui::{HashSpec, Hashes, KeyHasher};
 
-use crate::blocks::Block;
+use crate::block::Block;
 use crate::cli::{LineOptions, Policy};
 use crate::error::Error;
-use crate::report::counted;
-use columns::Columns;
-use compare::Compare;
-use json::Pointer;
+use maker::Maker;
 
+pub use counts::Counts;
 pub use form::{check, form, said};
 
-/// Finds the keys of lines, and hashes them.
+/// Finds the keys of the lines of a block, and hashes them.
 pub struct Keys {
-    /// What the keys are hashed by.
-    pub hasher: KeyHasher,
-    part: Part,
-    compare: Compare,
-    missing: Policy,
-    bad: Policy,
+    maker: Arc<Maker>,
     /// The lines of the last block that have no key, ascending.
     lacking: Vec<(u32, Fate)>,
     /// The error that comes after the lines of the last block.
     failure: Option<Error>,
     counts: Counts,
-}
-
-/// The part of a line that is its key.
-enum Part {
-    Line,
-    /// The fields with these indices, from 0 on, and the byte between fields.
-    Fields(Vec<usize>, u8),
-    Columns(Columns),
-    Json(Vec<Pointer>),
-}
-
-/// How many lines had no key.
-#[derive(Default)]
-struct Counts {
-    kept: u64,
-    dropped: u64,
 }
 
 /// Why a line has no key.
@@ -73,54 +55,44 @@ pub enum Fate {
 impl Keys {
     /// The keys that the options describe. Options that contradict each other are an error.
     pub fn new(spec: HashSpec, options: &LineOptions) -> Result<Self, Error> {
-        if options.delimiter.is_some() && options.field.is_empty() && !options.csv {
-            return Err(Error::Message(
-                "--delimiter goes with --field or --csv: other lines have no such fields".into(),
-            ));
-        }
-        let part = if options.csv || options.tsv {
-            Part::Columns(Columns::new(options)?)
-        } else if options.json {
-            Part::Json(
-                options
-                    .key
-                    .iter()
-                    .map(|text| Pointer::parse(text))
-                    .collect::<Result<_, _>>()
-                    .map_err(Error::Message)?,
-            )
-        } else if options.field.is_empty() {
-            Part::Line
-        } else {
-            let indices = options.field.iter().map(|&number| number as usize - 1).collect();
-            Part::Fields(indices, options.delimiter.unwrap_or(b'\t'))
-        };
-        Ok(Self {
-            hasher: spec.hasher(),
-            part,
-            compare: Compare::new(options)?,
-            missing: options.missing,
-            bad: options.bad,
-            lacking: vec![],
-            failure: None,
-            counts: Counts::default(),
-        })
+        Ok(Self::of(Arc::new(Maker::new(spec, options)?)))
+    }
+
+    fn of(maker: Arc<Maker>) -> Self {
+        Self { maker, lacking: vec![], failure: None, counts: Counts::default() }
+    }
+
+    /// Finds keys in the way in which this value does, but of other blocks: one thread may use the one and another thread the other.
+    pub fn others(&self) -> Self {
+        Self::of(Arc::clone(&self.maker))
+    }
+
+    /// What the keys are hashed by.
+    pub fn hasher(&self) -> &KeyHasher {
+        &self.maker.hasher
     }
 
     /// Reads the header of an input, if the block is one. Returns true if it is to be printed, which the first one is; `None` if the
-    /// block has lines.
-    pub fn header(&mut self, block: &Block<'_>) -> Result<Option<bool>, Error> {
-        match &mut self.part {
-            Part::Columns(columns) if block.is_header => columns.read_header(block).map(Some),
-            _ => Ok(None),
-        }
+    /// block has lines. Headers are read in the order of the inputs, and before their lines are hashed.
+    pub fn header(&self, block: &Block) -> Result<Option<bool>, Error> {
+        self.maker.header(block)
+    }
+
+    /// How many lines of the blocks since the last call had no key.
+    pub fn take_counts(&mut self) -> Counts {
+        std::mem::take(&mut self.counts)
+    }
+
+    /// Says on standard error how many lines had no key, if there were any.
+    pub fn report(&self) {
+        self.counts.report();
     }
 
     /// Hashes the key of every line of a block that has one by the hasher of `out`, which is cleared first. If a line without a key is an
     /// error, the block is cut before it, and the next call of [`failure`](Self::failure) returns the error.
-    pub fn hash_all(&mut self, block: &mut Block<'_>, out: &mut Hashes) {
+    pub fn hash_all(&mut self, block: &mut Block, out: &mut Hashes) {
         out.clear();
-        if self.is_line() {
+        if self.maker.is_line() {
             self.lacking.clear();
             out.extend(block.lines());
             return;
@@ -129,9 +101,9 @@ impl Keys {
     }
 
     /// Calls `see` with the key of every line of a block that has one, as [`hash_all`](Self::hash_all) hashes them.
-    pub fn each(&mut self, block: &mut Block<'_>, mut see: impl FnMut(&[u8])) {
+    pub fn each(&mut self, block: &mut Block, mut see: impl FnMut(&[u8])) {
         self.lacking.clear();
-        if self.is_line() {
+        if self.maker.is_line() {
             block.lines().for_each(see);
             return;
         }
@@ -142,13 +114,13 @@ impl Keys {
                 0 => block.line(0).strip_prefix(block.mark()).unwrap_or_default(),
                 _ => block.line(index),
             };
-            let (policy, lack) = match self.key(line, &mut key) {
+            let (policy, lack) = match self.maker.key(line, &mut key) {
                 Ok(()) => {
                     see(&key);
                     continue;
                 }
-                Err(lack @ Lack::Missing) => (self.missing, lack),
-                Err(lack @ Lack::Bad(_)) => (self.bad, lack),
+                Err(lack @ Lack::Missing) => (self.maker.missing, lack),
+                Err(lack @ Lack::Bad(_)) => (self.maker.bad, lack),
             };
             let (count, fate) = match policy {
                 Policy::Keep => (&mut self.counts.kept, Fate::Kept),
@@ -169,11 +141,6 @@ impl Keys {
             *count += 1;
             self.lacking.push((index as u32, fate));
         }
-    }
-
-    /// True if every line is its own key.
-    fn is_line(&self) -> bool {
-        matches!(self.part, Part::Line) && self.compare.is_plain()
     }
 
     /// The error that comes after the lines of the last block, if there is one.
@@ -207,57 +174,6 @@ impl Keys {
         let lacking: Vec<usize> = self.lacking.iter().enumerate().map(|(nth, lack)| lack.0 as usize - nth).collect();
         move |index| index + lacking.partition_point(|&before| before <= index)
     }
-
-    /// Says on standard error how many lines had no key, if there were any.
-    pub fn report(&self) {
-        for (count, what) in [(self.counts.kept, "not recorded"), (self.counts.dropped, "dropped")] {
-            if count > 0 {
-                let said = format!("{} had no key: {what}", counted(count, "line"));
-                crate::complain(&Error::Message(said));
-            }
-        }
-    }
-
-    /// Appends the key of a line.
-    fn key(&self, line: &[u8], out: &mut Vec<u8>) -> Result<(), Lack> {
-        let compare = &self.compare;
-        match &self.part {
-            Part::Line => compare.append(line, out),
-            Part::Fields(indices, delimiter) => {
-                for (nth, &index) in indices.iter().enumerate() {
-                    let field = line.split(|byte| byte == delimiter).nth(index).ok_or(Lack::Missing)?;
-                    part(nth, indices.len(), out, |out| compare.append(field, out));
-                }
-            }
-            Part::Columns(columns) => columns.key(line, compare, out)?,
-            Part::Json(pointers) if pointers.is_empty() => {
-                Pointer::default().find(line).map_err(Lack::Bad)?.ok_or(Lack::Missing)?;
-                compare.append(line, out);
-            }
-            Part::Json(pointers) => {
-                for (nth, pointer) in pointers.iter().enumerate() {
-                    let value = pointer.find(line).map_err(Lack::Bad)?.ok_or(Lack::Missing)?;
-                    part(nth, pointers.len(), out, |out| {
-                        json::append_key(value, |text, out| compare.append(text, out), out)
-                    });
-                }
-            }
-        }
-        Ok(())
-    }
-}
-
-/// Appends one of several parts of a key, after its length; a single part has none (docs/format.md, "Keys of several parts").
-fn part(nth: usize, count: usize, out: &mut Vec<u8>, append: impl FnOnce(&mut Vec<u8>)) {
-    debug_assert!(nth < count);
-    if count == 1 {
-        return append(out);
-    }
-    let start = out.len();
-    out.extend([0; 4]);
-    append(out);
-    let length = (out.len() - start - 4) as u32;
-    out[start..start + 4].copy_from_slice(&length.to_le_bytes());
 }
 
 #[cfg(test)]
@@ -280,7 +196,7 @@ mod tests {
         let arguments = Arguments::try_parse_from([&["furui"], options].concat()).unwrap();
         let keys = Keys::new(HashSpec::default(), &arguments.lines).unwrap();
         let mut out = vec![];
-        keys.key(line.as_bytes(), &mut out).map(|()| out)
+        keys.maker.key(line.as_bytes(), &mut out).map(|()| out)
     }
 
     fn equal(options: &[&str], a: &str, b: &str) -> bool {

@@ -6,12 +6,13 @@ use std::process::ExitCode;
 use serde::Deserialize;
 use url::Url;
 
-use crate::blocks::{Blocks, Reading};
+use crate::blocks::Blocks;
 use crate::error::Error;
 use crate::interrupt::Interrupt;
 use crate::network::node::Client;
 use crate::network::options::unpublish::UnpublishOptions;
 use crate::output::print;
+use crate::reading::Reading;
 use crate::report::grouped;
 
 /// The maximum number of URLs that are sent at a time.

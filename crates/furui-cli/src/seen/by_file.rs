@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use furui::seen::Verdict;
 
-use crate::blocks::Block;
+use crate::block::Block;
 use crate::input::name_of;
 use crate::keys::Fate;
 use crate::report::{Report, counted, grouped};
@@ -41,7 +41,7 @@ impl ByFile {
     }
 
     /// Notes that a block is the next one. Files without a line have no block.
-    pub fn enter(&mut self, block: &Block<'_>) {
+    pub fn enter(&mut self, block: &Block) {
         if block.is_first {
             let from = self.current.map_or(0, |current| current + 1);
             let found = (from..self.files.len()).find(|&index| self.files[index].name == block.input());

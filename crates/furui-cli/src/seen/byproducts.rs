@@ -2,16 +2,14 @@
 
 use std::io::IsTerminal;
 
-use furui::seen::Seen;
-use furui::store::Storage;
+use furui::seen::SeenCounters;
 
 use super::by_file::ByFile;
 use super::figures::Figures;
+use super::flight::Flight;
 use super::repeats::Repeats;
-use crate::blocks::Block;
 use crate::cli::SeenOptions;
 use crate::error::Error;
-use crate::keys::Fate;
 use crate::pipes;
 use crate::progress::Progress;
 use crate::streams::standard_output;
@@ -37,30 +35,28 @@ impl Byproducts {
         })
     }
 
-    /// Notes the header of an input.
-    pub fn header(&mut self, header: &Block<'_>) {
+    /// True if the repeats are written to a file.
+    pub fn wants_repeats(&self) -> bool {
+        self.repeats.is_some()
+    }
+
+    /// Notes the lines or the header of a flight, which will be printed next.
+    pub fn note(&mut self, flight: &Flight) {
         if let Some(repeats) = &mut self.repeats {
-            repeats.header(header.bytes);
+            match flight.header {
+                Some(_) => repeats.header(flight.block.bytes()),
+                None => repeats.note(&flight.repeats),
+            }
         }
         if let Some(by_file) = &mut self.by_file {
-            by_file.enter(header);
+            by_file.enter(&flight.block);
+            by_file.count(&flight.fates);
         }
     }
 
-    /// Notes the lines of a block. Printing it changes the block, so this comes before.
-    pub fn lines(&mut self, block: &Block<'_>, fates: &[Fate]) {
-        if let Some(repeats) = &mut self.repeats {
-            repeats.lines(block, fates);
-        }
-        if let Some(by_file) = &mut self.by_file {
-            by_file.enter(block);
-            by_file.count(fates);
-        }
-    }
-
-    /// Writes what was noted, after the lines were printed. `bytes` were read since the last call.
-    pub fn write<S: Storage>(&mut self, seen: &Seen<S>, bytes: usize) -> Result<(), Error> {
-        self.figures.set(seen.counters(), bytes);
+    /// Writes what was noted, after the lines were printed. `bytes` were read since the last call, and the set has these counters.
+    pub fn write(&mut self, counters: &SeenCounters, bytes: usize) -> Result<(), Error> {
+        self.figures.set(counters, bytes);
         if let Some(progress) = &mut self.progress {
             progress.advance(bytes);
         }

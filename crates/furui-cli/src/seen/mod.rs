@@ -2,23 +2,29 @@
 
 mod by_file;
 mod byproducts;
+mod decider;
+mod ending;
 mod figures;
+mod flight;
 mod pace;
+mod plan;
 mod printing;
+mod queue;
 mod recorder;
 mod repeats;
 mod stats;
 mod tiers;
 pub mod window;
+mod workers;
+mod writer;
 
 use std::path::Path;
 use std::process::ExitCode;
 
 use furui::seen::SeenOptions;
 use furui::store::{Directory, Manifest, Overlay, Scratch, Storage, StoreKind};
-use furui::{HashSpec, Hashes, KeyForm};
+use furui::{HashSpec, KeyForm};
 
-use crate::blocks::{LargeBlocks, Next};
 use crate::cli;
 use crate::error::Error;
 use crate::filter;
@@ -28,8 +34,14 @@ use crate::memory;
 use crate::output::{Output, Sink};
 use crate::wait::open_to_write;
 use byproducts::Byproducts;
+use decider::Decider;
+use ending::Ending;
+use plan::Plan;
 use printing::Printing;
+use queue::Queue;
 use recorder::Recorder;
+use workers::{Rest, Workers};
+use writer::Writer;
 
 /// A shell reports this plus the number of the signal for a process that a signal ended.
 const SIGNALLED: u8 = 128;
@@ -51,14 +63,17 @@ pub fn run(options: &cli::SeenOptions) -> Result<ExitCode, Error> {
     }
 }
 
-fn observe<S: Storage>(storage: S, options: &cli::SeenOptions) -> Result<ExitCode, Error> {
+fn observe<S>(storage: S, options: &cli::SeenOptions) -> Result<ExitCode, Error>
+where
+    S: Storage<File: Send> + Send + 'static,
+{
     let records = options.store.is_some() && !options.dry_run;
     let memory = options.memory.unwrap_or_else(memory::quarter);
-    let large = LargeBlocks::of(memory);
+    let plan = Plan::new(options, memory);
     let settings = SeenOptions {
         cache: tiers::cache(options)?,
         sizes: tiers::sizes(&options.tiers),
-        memory: memory - large.bytes(),
+        memory: memory - plan.bytes(),
         hash: Some(hash(&storage, options)?),
         form: Some(key_form(&storage, options)?),
         journal: records,
@@ -73,98 +88,41 @@ fn observe<S: Storage>(storage: S, options: &cli::SeenOptions) -> Result<ExitCod
     } else {
         Interrupt::ignore()
     };
-    let mut keys = Keys::new(seen.hash_spec(), &options.lines)?;
-    let mut byproducts = Byproducts::new(options)?;
+    let keys = Keys::new(seen.hash_spec(), &options.lines)?;
     let mut output = Output::new(options.quiet)?;
+    let byproducts = Byproducts::new(options)?;
     if records {
         output.mend(options.input.separator())?;
     }
-    let mut recorder = Recorder::new(output, Printing::of(options), records.then_some(options.sync));
-    let mut blocks = options.lines.blocks(&options.input, &interrupt);
-    let (mut hashes, mut verdicts, mut fates) = (Hashes::new(&keys.hasher), vec![], vec![]);
-    let mut bytes = 0;
-    let mut closed = false;
-    let mut failure = None;
-    loop {
-        blocks.at_most(seen.slice_room());
-        let mut block = match blocks.next_until(recorder.deadline(&seen)) {
-            Ok(Next::Block(block)) => block,
-            Ok(Next::Pause) if recorder.sync(&mut seen)? == Sink::Closed => {
-                closed = true;
-                break;
-            }
-            Ok(Next::Pause) => continue,
-            Ok(Next::End) => break,
-            Err(error) => {
-                failure = Some(error);
-                break;
-            }
-        };
-        let length = block.bytes.len();
-        bytes += length as u64;
-        window::tell_time(&mut seen);
-        match keys.header(&block) {
-            Ok(Some(is_first)) => {
-                byproducts.header(&block);
-                if recorder.print_header(block.bytes, is_first)? == Sink::Closed {
-                    closed = true;
-                    break;
-                }
-                continue;
-            }
-            Ok(None) => keys.hash_all(&mut block, &mut hashes),
-            Err(error) => {
-                failure = Some(error);
-                break;
-            }
-        }
-        if records && seen.will_sync(block.len()) && recorder.settle(&mut seen)? == Sink::Closed {
-            closed = true;
-            break;
-        }
-        let observed = match &options.protect {
-            None => seen.observe_all(&hashes, &mut verdicts),
-            Some(regex) => {
-                let line = keys.with_key();
-                seen.observe_protected(&hashes, |i| regex.is_match(block.line(line(i))), &mut verdicts)
-            }
-        };
-        if let Err(error) = observed {
-            failure = Some(error.into());
-            break;
-        }
-        keys.fates(&verdicts, &mut fates);
-        byproducts.lines(&block, &fates);
-        // The lines are printed before the next call, which may make their keys durable. So a crash repeats lines, but loses none.
-        if recorder.print(&mut seen, &mut block, &fates)? == Sink::Closed {
-            // It is unknown which of the last lines were read. The next run prints again the lines that are not
-            // durable.
-            closed = true;
-            break;
-        }
-        if let Err(error) = byproducts.write(&seen, length).and_then(|()| keys.failure()) {
-            failure = Some(error);
-            break;
-        }
-        // A program that waits for the mark of each line sends no more until it comes.
-        if !seen.set().runs().is_empty() && options.outputs.mark.is_none() {
-            blocks.enlarge(large);
-        }
-    }
-    window::tell_time(&mut seen);
-    failure = failure.or(byproducts.finish().err());
+    let printing = Printing::of(options);
+    let recorder = Recorder::new(output, printing, records.then_some(options.sync));
+    // A worker may wait for input until the process ends.
+    let interrupt: &'static Interrupt = Box::leak(Box::new(interrupt));
+    let blocks = options.lines.blocks(&options.input, interrupt);
+    let decider = Decider::new(seen, options.protect.clone());
+    let queue = Queue::new(blocks, decider, Writer { recorder, byproducts }, keys, plan.limits(options, records));
+    let Rest { mut decider, mut writer, ending, unprinted } = Workers::run(queue, printing, plan.threads());
+    let seen = &mut decider.seen;
+    window::tell_time(seen);
+    let (mut failure, closed) = match ending {
+        Ending::Broken(error) => return Err(error),
+        Ending::Failed(error) => (Some(error), false),
+        Ending::Closed => (None, true),
+        Ending::Done => (None, false),
+    };
+    failure = failure.or(writer.byproducts.finish().err());
     if records && !closed {
         // After any error, printed lines are recorded if possible, in the journal, which needs no memory.
-        let kept = match recorder.settle(&mut seen) {
+        let kept = match writer.recorder.settle(seen, unprinted) {
             Ok(Sink::Open) if failure.is_none() => seen.publish().map_err(Error::from),
-            Ok(Sink::Open) => seen.sync().map_err(Error::from),
+            Ok(Sink::Open) => seen.sync_first(seen.unsynced().saturating_sub(unprinted)).map_err(Error::from),
             arrived => arrived.map(drop),
         };
         // The first error explains more than those that follow from it.
         failure = failure.or(kept.err());
     }
-    keys.report();
-    stats::report(&seen, bytes, options.stats, byproducts.by_file());
+    decider.counts.report();
+    stats::report(&decider.seen, decider.bytes, options.stats, writer.byproducts.by_file());
     match failure {
         Some(error) => Err(error),
         None => Ok(interrupt.signal().map_or(ExitCode::SUCCESS, |signal| ExitCode::from(SIGNALLED + signal))),

@@ -2,7 +2,7 @@
 
 use furui::seen::Verdict;
 
-use crate::blocks::Block;
+use crate::block::Block;
 use crate::cli::{MarkForm, SeenOptions};
 use crate::keys::Fate;
 use crate::output::keep;
@@ -34,36 +34,35 @@ impl Printing {
         !matches!(self, Self::Lines(Verdict::Repeat))
     }
 
-    /// The text to print for the lines of a block, which is in the block itself or in `marked`.
-    pub fn text<'a>(self, block: &'a mut Block<'_>, fates: &[Fate], marked: &'a mut Vec<u8>) -> &'a [u8] {
+    /// Makes the text to print for the lines of a block. It is `marked`, or so many of the first bytes of the block.
+    pub fn text(self, block: &mut Block, fates: &[Fate], marked: &mut Vec<u8>) -> Option<usize> {
         if let Self::Lines(wanted) = self {
-            return keep(block, fates.iter().map(|&fate| is_printed(fate, wanted)));
+            return Some(keep(block, fates.iter().map(|&fate| is_printed(fate, wanted))));
         }
         marked.clear();
-        let mut start = 0;
         for (index, &fate) in fates.iter().enumerate() {
-            let end = block.next_line(index);
-            self.mark(is_printed(fate, Verdict::New), &block.bytes[start..end], marked);
-            start = end;
+            let line = &block.bytes()[block.start(index)..block.next_line(index)];
+            self.mark(is_printed(fate, Verdict::New), line, marked);
         }
-        marked
+        None
     }
 
-    /// The text to print for a header, with its separator, if it is the first one, or is a further one.
-    pub fn header<'a>(self, header: &'a [u8], is_first: bool, marked: &'a mut Vec<u8>) -> &'a [u8] {
+    /// Makes the text to print for a header, with its separator, if it is the first one, or is a further one. It is `marked`, or so
+    /// many of the first bytes of the header.
+    pub fn header(self, header: &Block, is_first: bool, marked: &mut Vec<u8>) -> Option<usize> {
         match self {
-            Self::Lines(_) if is_first => header,
-            Self::Lines(_) => &[],
+            Self::Lines(_) if is_first => Some(header.bytes().len()),
+            Self::Lines(_) => Some(0),
             Self::Marks(_) | Self::MarkedLines => {
                 marked.clear();
-                self.mark(is_first, header, marked);
-                marked
+                self.mark(is_first, header.bytes(), marked);
+                None
             }
         }
     }
 
     /// The positions in the output at which the answers for the new lines of a block end, if `printed` bytes precede the block.
-    pub fn ends(self, block: &Block<'_>, fates: &[Fate], printed: u64) -> impl Iterator<Item = u64> {
+    pub fn ends(self, block: &Block, fates: &[Fate], printed: u64) -> impl Iterator<Item = u64> {
         let (mut printed, mut start) = (printed, 0);
         fates.iter().enumerate().filter_map(move |(index, &fate)| {
             let end = block.next_line(index);

@@ -6,11 +6,10 @@ use std::time::{Duration, Instant};
 use furui::seen::{Seen, Verdict};
 use furui::store::Storage;
 
+use super::flight::Flight;
 use super::pace::Pace;
 use super::printing::Printing;
-use crate::blocks::Block;
 use crate::error::Error;
-use crate::keys::Fate;
 use crate::output::{Output, Sink};
 
 /// Prints lines, and records those that have reached the file or the reader.
@@ -19,8 +18,6 @@ pub struct Recorder {
     /// When to record. `None` if nothing is recorded.
     pace: Option<Pace>,
     printing: Printing,
-    /// A buffer for the text to print.
-    marked: Vec<u8>,
     /// The positions in the output at which lines end that are new, not recorded, and not known to have been read from
     /// the pipe.
     unread: VecDeque<u64>,
@@ -30,75 +27,57 @@ impl Recorder {
     /// Creates a recorder that prints what `printing` says, and records the lines within `within`, or never if it is `None`.
     pub fn new(output: Output, printing: Printing, within: Option<Duration>) -> Self {
         let output = if within.is_some() { output.without_waiting() } else { output };
-        Self { output, pace: within.map(Pace::new), printing, marked: vec![], unread: VecDeque::new() }
+        Self { output, pace: within.map(Pace::new), printing, unread: VecDeque::new() }
     }
 
-    /// The time at which [`sync`](Self::sync) should be called. `None` if there is nothing to record.
-    pub fn deadline<S: Storage>(&self, seen: &Seen<S>) -> Option<Instant> {
-        self.pace.as_ref().and_then(|pace| pace.deadline(seen.unsynced()))
+    /// The time at which [`sync`](Self::sync) should be called if the set has so many keys that are not recorded. `None` if there is
+    /// nothing to record.
+    pub fn deadline(&self, unsynced: usize) -> Option<Instant> {
+        self.pace.as_ref().and_then(|pace| pace.deadline(unsynced))
     }
 
-    /// Prints the header of an input, if it is to be printed.
-    pub fn print_header(&mut self, header: &[u8], is_first: bool) -> Result<Sink, Error> {
-        self.output.print(self.printing.header(header, is_first, &mut self.marked))
-    }
-
-    /// Prints what is to be printed for the lines of a block. While the reader of a pipe reads nothing, the lines that it has read
-    /// are recorded.
-    pub fn print<S: Storage>(
-        &mut self,
-        seen: &mut Seen<S>,
-        block: &mut Block<'_>,
-        fates: &[Fate],
-    ) -> Result<Sink, Error> {
+    /// Notes that the text of a flight will be printed next.
+    pub fn begin(&mut self, flight: &Flight) {
         if let Some(pace) = &mut self.pace
-            && (fates.contains(&Fate::Observed(Verdict::New)) || seen.unsynced_repeats() > 0)
+            && (flight.verdicts.contains(&Verdict::New) || flight.has_old_repeats)
         {
             pace.came(Instant::now());
-            if self.output.is_pipe() && self.printing.tells_new() {
-                self.unread.extend(self.printing.ends(block, fates, self.output.printed()));
-            }
-        }
-        let mut marked = std::mem::take(&mut self.marked);
-        let sink = self.deliver(seen, self.printing.text(block, fates, &mut marked));
-        self.marked = marked;
-        sink
-    }
-
-    /// Prints a text, and records lines that have arrived if that takes long.
-    fn deliver<S: Storage>(&mut self, seen: &mut Seen<S>, mut left: &[u8]) -> Result<Sink, Error> {
-        loop {
-            if self.output.print_until(&mut left, self.deadline(seen))? == Sink::Closed {
-                return Ok(Sink::Closed);
-            }
-            let due = self.deadline(seen).is_some_and(|due| due <= Instant::now());
-            if due && self.sync(seen)? == Sink::Closed {
-                return Ok(Sink::Closed);
-            }
-            if left.is_empty() {
-                return Ok(Sink::Open);
+            if self.tells_unread() {
+                self.unread.extend(self.printing.ends(&flight.block, &flight.fates, self.output.printed()));
             }
         }
     }
 
-    /// Records the lines that have arrived.
-    pub fn sync<S: Storage>(&mut self, seen: &mut Seen<S>) -> Result<Sink, Error> {
+    /// True if it is known which of the printed lines are not read: the lines of a flight count among them when it
+    /// [begins](Self::begin).
+    pub fn tells_unread(&self) -> bool {
+        self.pace.is_some() && self.output.is_pipe() && self.printing.tells_new()
+    }
+
+    /// Prints a text, and stops at `until` if the reader of a pipe reads nothing. Afterwards `left` is what was not printed.
+    pub fn print(&mut self, left: &mut &[u8], until: Option<Instant>) -> Result<Sink, Error> {
+        self.output.print_until(left, until)
+    }
+
+    /// Records the lines that have arrived. The last `unprinted` keys of the set are of lines of which nothing is printed yet.
+    pub fn sync<S: Storage>(&mut self, seen: &mut Seen<S>, unprinted: usize) -> Result<Sink, Error> {
         let Some(arrived) = self.output.arrived()? else { return Ok(Sink::Closed) };
         let unread = self.unread.partition_point(|&end| end <= arrived);
         self.unread.drain(..unread);
         let keys = seen.unsynced();
-        seen.sync_first(keys - self.unread.len().min(keys))?;
+        seen.sync_first(keys.saturating_sub(self.unread.len() + unprinted))?;
         if let Some(pace) = &mut self.pace {
             pace.synced(Instant::now(), keys, seen.unsynced());
         }
         Ok(Sink::Open)
     }
 
-    /// Waits until all lines have arrived, or the reader has closed the pipe. Records lines as they arrive.
-    pub fn settle<S: Storage>(&mut self, seen: &mut Seen<S>) -> Result<Sink, Error> {
+    /// Waits until all printed lines have arrived, or the reader has closed the pipe. Records lines as they arrive. `unprinted` is that
+    /// of [`sync`](Self::sync).
+    pub fn settle<S: Storage>(&mut self, seen: &mut Seen<S>, unprinted: usize) -> Result<Sink, Error> {
         loop {
-            match self.output.settle(self.deadline(seen))? {
-                Sink::Busy if self.sync(seen)? == Sink::Closed => return Ok(Sink::Closed),
+            match self.output.settle(self.deadline(seen.unsynced()))? {
+                Sink::Busy if self.sync(seen, unprinted)? == Sink::Closed => return Ok(Sink::Closed),
                 Sink::Busy => {}
                 Sink::Open => {
                     self.unread.clear();

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use furui::seen::Verdict;
 
-use crate::blocks::Block;
+use crate::block::Block;
 use crate::error::Error;
 use crate::keys::Fate;
 use crate::output::ends_with;
@@ -51,16 +51,9 @@ impl Repeats {
         }
     }
 
-    /// Notes the repeats among the lines of a block.
-    pub fn lines(&mut self, block: &Block<'_>, fates: &[Fate]) {
-        let mut start = 0;
-        for (index, &fate) in fates.iter().enumerate() {
-            let end = block.next_line(index);
-            if fate == Fate::Observed(Verdict::Repeat) {
-                self.pending.extend_from_slice(&block.bytes[start..end]);
-            }
-            start = end;
-        }
+    /// Notes repeats.
+    pub fn note(&mut self, repeats: &[u8]) {
+        self.pending.extend_from_slice(repeats);
     }
 
     /// Writes what was noted.
@@ -77,6 +70,15 @@ impl Repeats {
             self.file.sync_all().map_err(|error| failed(&self.name, error))?;
         }
         Ok(())
+    }
+}
+
+/// Appends the repeats among the lines of a block.
+pub fn append(block: &Block, fates: &[Fate], out: &mut Vec<u8>) {
+    for (index, &fate) in fates.iter().enumerate() {
+        if fate == Fate::Observed(Verdict::Repeat) {
+            out.extend_from_slice(&block.bytes()[block.start(index)..block.next_line(index)]);
+        }
     }
 }
 

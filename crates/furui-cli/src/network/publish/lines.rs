@@ -3,9 +3,10 @@ use std::path::Path;
 use furui_net::http::{MAX_LINE, read_line};
 
 use super::Publisher;
-use crate::blocks::{Blocks, Reading};
+use crate::blocks::Blocks;
 use crate::error::Error;
 use crate::interrupt::Interrupt;
+use crate::reading::Reading;
 
 impl Publisher<'_> {
     /// Publishes the documents of a file that has one in each line.
@@ -24,7 +25,7 @@ impl Publisher<'_> {
                     Err(why) => self.sums.leave_out(&block.place(index), &why)?,
                 }
             }
-            self.progress.advance(block.bytes.len());
+            self.progress.advance(block.bytes().len());
             if blocks.would_wait() {
                 self.send()?;
             }

@@ -1,0 +1,27 @@
+use crate::error::Error;
+use crate::report::counted;
+
+/// How many lines had no key.
+#[derive(Default)]
+pub struct Counts {
+    pub(super) kept: u64,
+    pub(super) dropped: u64,
+}
+
+impl Counts {
+    /// Adds those of other lines.
+    pub fn add(&mut self, others: Self) {
+        self.kept += others.kept;
+        self.dropped += others.dropped;
+    }
+
+    /// Says on standard error how many lines had no key, if there were any.
+    pub fn report(&self) {
+        for (count, what) in [(self.kept, "not recorded"), (self.dropped, "dropped")] {
+            if count > 0 {
+                let said = format!("{} had no key: {what}", counted(count, "line"));
+                crate::complain(&Error::Message(said));
+            }
+        }
+    }
+}

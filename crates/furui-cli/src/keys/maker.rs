@@ -1,0 +1,105 @@
+use furui::{HashSpec, KeyHasher};
+
+use super::Lack;
+use super::columns::Columns;
+use super::compare::Compare;
+use super::json::{self, Pointer};
+use super::part::part;
+use crate::block::Block;
+use crate::cli::{LineOptions, Policy};
+use crate::error::Error;
+
+/// How the key of a line is made.
+pub(super) struct Maker {
+    pub(super) hasher: KeyHasher,
+    part: Part,
+    compare: Compare,
+    pub(super) missing: Policy,
+    pub(super) bad: Policy,
+}
+
+/// The part of a line that is its key.
+enum Part {
+    Line,
+    /// The fields with these indices, from 0 on, and the byte between fields.
+    Fields(Vec<usize>, u8),
+    Columns(Columns),
+    Json(Vec<Pointer>),
+}
+
+impl Maker {
+    /// The keys that the options describe. Options that contradict each other are an error.
+    pub(super) fn new(spec: HashSpec, options: &LineOptions) -> Result<Self, Error> {
+        if options.delimiter.is_some() && options.field.is_empty() && !options.csv {
+            return Err(Error::Message(
+                "--delimiter goes with --field or --csv: other lines have no such fields".into(),
+            ));
+        }
+        let part = if options.csv || options.tsv {
+            Part::Columns(Columns::new(options)?)
+        } else if options.json {
+            Part::Json(
+                options
+                    .key
+                    .iter()
+                    .map(|text| Pointer::parse(text))
+                    .collect::<Result<_, _>>()
+                    .map_err(Error::Message)?,
+            )
+        } else if options.field.is_empty() {
+            Part::Line
+        } else {
+            let indices = options.field.iter().map(|&number| number as usize - 1).collect();
+            Part::Fields(indices, options.delimiter.unwrap_or(b'\t'))
+        };
+        Ok(Self {
+            hasher: spec.hasher(),
+            part,
+            compare: Compare::new(options)?,
+            missing: options.missing,
+            bad: options.bad,
+        })
+    }
+
+    /// Reads the header of an input, if the block is one. Returns true if it is to be printed, which the first one is; `None` if the
+    /// block has lines.
+    pub(super) fn header(&self, block: &Block) -> Result<Option<bool>, Error> {
+        match &self.part {
+            Part::Columns(columns) if block.is_header => columns.read_header(block).map(Some),
+            _ => Ok(None),
+        }
+    }
+
+    /// True if every line is its own key.
+    pub(super) fn is_line(&self) -> bool {
+        matches!(self.part, Part::Line) && self.compare.is_plain()
+    }
+
+    /// Appends the key of a line.
+    pub(super) fn key(&self, line: &[u8], out: &mut Vec<u8>) -> Result<(), Lack> {
+        let compare = &self.compare;
+        match &self.part {
+            Part::Line => compare.append(line, out),
+            Part::Fields(indices, delimiter) => {
+                for (nth, &index) in indices.iter().enumerate() {
+                    let field = line.split(|byte| byte == delimiter).nth(index).ok_or(Lack::Missing)?;
+                    part(nth, indices.len(), out, |out| compare.append(field, out));
+                }
+            }
+            Part::Columns(columns) => columns.key(line, compare, out)?,
+            Part::Json(pointers) if pointers.is_empty() => {
+                Pointer::default().find(line).map_err(Lack::Bad)?.ok_or(Lack::Missing)?;
+                compare.append(line, out);
+            }
+            Part::Json(pointers) => {
+                for (nth, pointer) in pointers.iter().enumerate() {
+                    let value = pointer.find(line).map_err(Lack::Bad)?.ok_or(Lack::Missing)?;
+                    part(nth, pointers.len(), out, |out| {
+                        json::append_key(value, |text, out| compare.append(text, out), out)
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,52 @@
+//! Large blocks, for sets on storage.
+
+use crate::block::MAX_LINES;
+
+/// The maximum size of large blocks. With a set on storage, the keys of a block share one pass over storage: four times as many
+/// keys halve the cost of a look-up in a large run.
+#[derive(Clone, Copy)]
+pub struct LargeBlocks {
+    lines: usize,
+    /// The memory of a line in bytes.
+    line: usize,
+}
+
+impl LargeBlocks {
+    /// The maximum number of lines, for a set with much memory.
+    const MOST_LINES: usize = 512 << 10;
+    /// A set has at least this much memory in bytes for each line of a block of more than [`MAX_LINES`], times one more than the
+    /// number of blocks. So at most a third of its memory is taken off.
+    const MEMORY_A_LINE: u64 = 128;
+    /// The bytes that a line takes: 70 in the lists of hashes and verdicts, and its share of the text.
+    const LINE: usize = 70 + Self::TEXT;
+    /// The bytes that a line of a further block takes: its hash, end and verdict, and its share of the text.
+    const FURTHER: usize = 16 + Self::TEXT;
+    /// The text of a block has this many bytes for each line, but at least [`LEAST_TEXT`](Self::LEAST_TEXT).
+    const TEXT: usize = 32;
+    /// The text of a block may have this many bytes in any case, such as for one long line.
+    pub const LEAST_TEXT: usize = 8 << 20;
+
+    /// For a set with this much memory, if there are at most so many of them at a time, at least one.
+    pub fn of(memory: u64, blocks: usize) -> Self {
+        let lines = memory / (Self::MEMORY_A_LINE * (blocks as u64 + 1));
+        Self {
+            lines: lines.clamp(MAX_LINES as u64, Self::MOST_LINES as u64) as usize,
+            line: Self::LINE + (blocks - 1) * Self::FURTHER,
+        }
+    }
+
+    /// The memory that they take beyond that of blocks of [`MAX_LINES`] lines. It is taken off that of the set.
+    pub fn bytes(self) -> u64 {
+        ((self.lines - MAX_LINES) * self.line) as u64
+    }
+
+    /// The maximum number of lines.
+    pub fn lines(self) -> usize {
+        self.lines
+    }
+
+    /// The maximum number of bytes.
+    pub fn text(self) -> usize {
+        (self.lines * Self::TEXT).max(Self::LEAST_TEXT)
+    }
+}

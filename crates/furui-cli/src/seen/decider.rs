@@ -1,0 +1,49 @@
+use furui::seen::Seen;
+use furui::store::Storage;
+use regex::bytes::Regex;
+
+use super::flight::Flight;
+use crate::keys::Counts;
+
+/// Decides which lines are new.
+pub struct Decider<S: Storage> {
+    pub seen: Seen<S>,
+    /// With the cache lru+stable: lines that match are never dropped.
+    protect: Option<Regex>,
+    /// How many bytes the blocks had.
+    pub bytes: u64,
+    /// How many lines had no key.
+    pub counts: Counts,
+}
+
+impl<S: Storage> Decider<S> {
+    pub fn new(seen: Seen<S>, protect: Option<Regex>) -> Self {
+        Self { seen, protect, bytes: 0, counts: Counts::default() }
+    }
+
+    /// Decides about the lines of a flight, in the order of the input. If the set fails, the flight does.
+    pub fn decide(&mut self, flight: &mut Flight) {
+        if flight.is_void {
+            return;
+        }
+        self.bytes += flight.block.bytes().len() as u64;
+        self.counts.add(flight.keys.take_counts());
+        if flight.header.is_some() {
+            return;
+        }
+        let (block, verdicts) = (&flight.block, &mut flight.verdicts);
+        let observed = match &self.protect {
+            None => self.seen.observe_all(&flight.hashes, verdicts),
+            Some(regex) => {
+                let line = flight.keys.with_key();
+                self.seen.observe_protected(&flight.hashes, |i| regex.is_match(block.line(line(i))), verdicts)
+            }
+        };
+        flight.has_old_repeats = self.seen.unsynced_repeats() > 0;
+        flight.counters = *self.seen.counters();
+        if let Err(error) = observed {
+            verdicts.clear();
+            flight.fail(error.into());
+        }
+    }
+}

@@ -1,0 +1,26 @@
+use crate::error::Error;
+use crate::output::Sink;
+
+/// Why a run ends.
+pub enum Ending {
+    /// All input is read and written, or the user interrupted.
+    Done,
+    /// The input, the set or a file of the output failed. The lines that were printed before are recorded.
+    Failed(Error),
+    /// The reader of the output has closed it. It is unknown which of the last lines were read. The next run prints again the
+    /// lines that are not durable.
+    Closed,
+    /// The output, or the recording of what was printed, has failed. Nothing more is recorded.
+    Broken(Error),
+}
+
+impl Ending {
+    /// The end of a run whose output is closed or broken.
+    pub fn of(result: Result<Sink, Error>) -> Result<(), Self> {
+        match result {
+            Ok(Sink::Open | Sink::Busy) => Ok(()),
+            Ok(Sink::Closed) => Err(Self::Closed),
+            Err(error) => Err(Self::Broken(error)),
+        }
+    }
+}

@@ -1,0 +1,109 @@
+use furui::Hashes;
+use furui::seen::{SeenCounters, Verdict};
+
+use super::printing::Printing;
+use super::repeats;
+use crate::block::Block;
+use crate::error::Error;
+use crate::keys::{Fate, Keys};
+
+/// A block on its way from the input to the output, with what is known of it so far.
+pub struct Flight {
+    pub block: Block,
+    pub keys: Keys,
+    pub hashes: Hashes,
+    /// If the block is a header, whether it is the first one.
+    pub header: Option<bool>,
+    pub verdicts: Vec<Verdict>,
+    pub fates: Vec<Fate>,
+    /// The counters of the set after this block.
+    pub counters: SeenCounters,
+    /// The error that comes after the lines of the block.
+    pub failure: Option<Error>,
+    /// True if there is nothing to print, because the set has failed, or because there are no lines.
+    pub is_void: bool,
+    /// True if the output has begun with this block.
+    pub is_begun: bool,
+    /// True if there are keys of earlier slices of a window that occurred again, and of which that is not recorded.
+    pub has_old_repeats: bool,
+    /// How many bytes of the text to print are printed.
+    pub printed: usize,
+    /// The repeats, if they are wanted.
+    pub repeats: Vec<u8>,
+    /// How many bytes of the block are the text to print. `None` if `marked` is the text.
+    kept: Option<usize>,
+    marked: Vec<u8>,
+}
+
+impl Flight {
+    /// A flight without a block, whose keys will be made as those of `keys`.
+    pub fn new(keys: &Keys) -> Self {
+        Self {
+            block: Block::default(),
+            hashes: Hashes::new(keys.hasher()),
+            keys: keys.others(),
+            header: None,
+            verdicts: vec![],
+            fates: vec![],
+            counters: SeenCounters::default(),
+            failure: None,
+            is_void: false,
+            is_begun: false,
+            has_old_repeats: false,
+            printed: 0,
+            repeats: vec![],
+            kept: None,
+            marked: vec![],
+        }
+    }
+
+    /// Forgets everything about the last block, and keeps its memory.
+    pub fn reset(&mut self) {
+        (self.header, self.failure, self.is_void, self.is_begun, self.printed) = (None, None, false, false, 0);
+        self.hashes.clear();
+        self.verdicts.clear();
+        self.fates.clear();
+        self.repeats.clear();
+    }
+
+    /// Ends the input with an error.
+    pub fn fail(&mut self, error: Error) {
+        (self.failure, self.is_void) = (Some(error), true);
+    }
+
+    /// Hashes the keys of the lines.
+    pub fn hash(&mut self) {
+        if self.header.is_none() && !self.is_void {
+            self.keys.hash_all(&mut self.block, &mut self.hashes);
+            self.failure = self.keys.failure().err();
+        }
+    }
+
+    /// Makes the text to print from the verdicts, and that of the repeats if it is wanted.
+    pub fn prepare(&mut self, printing: Printing, wants_repeats: bool) {
+        if self.is_void {
+            self.kept = Some(0);
+            return;
+        }
+        if let Some(is_first) = self.header {
+            self.kept = printing.header(&self.block, is_first, &mut self.marked);
+            return;
+        }
+        self.keys.fates(&self.verdicts, &mut self.fates);
+        if wants_repeats {
+            repeats::append(&self.block, &self.fates, &mut self.repeats);
+        }
+        self.kept = printing.text(&mut self.block, &self.fates, &mut self.marked);
+    }
+
+    /// The text that is not printed yet.
+    pub fn left(&self) -> &[u8] {
+        let text = self.kept.map_or(&self.marked[..], |kept| &self.block.bytes()[..kept]);
+        &text[self.printed..]
+    }
+
+    /// The number of new lines.
+    pub fn new_lines(&self) -> usize {
+        self.verdicts.iter().filter(|&&verdict| verdict == Verdict::New).count()
+    }
+}

@@ -1,0 +1,53 @@
+use std::thread;
+
+use super::queue::{LARGE_FLIGHTS, Limits};
+use crate::block::BLOCK;
+use crate::cli::{CacheKind, SeenOptions};
+use crate::large_blocks::LargeBlocks;
+
+/// How many threads work, and how much memory is taken off that of the set for them.
+pub struct Plan {
+    threads: usize,
+    flights: usize,
+    large: LargeBlocks,
+}
+
+/// The maximum number of threads unless the user says otherwise.
+const MOST_THREADS: usize = 16;
+
+/// The memory of a flight in bytes: its text, and as much for its lists.
+const FLIGHT: u64 = 2 * BLOCK as u64;
+
+/// Flights take at most 1 / `SHARE` of the memory.
+const SHARE: u64 = 8;
+
+impl Plan {
+    /// The plan of a run with this much memory.
+    pub fn new(options: &SeenOptions, memory: u64) -> Self {
+        let default = || thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS);
+        // The stable filter's answers depend a little on where blocks end, which depends on how far the others are.
+        let is_serial = options.tiers.paper || options.cache == Some(CacheKind::LruStable);
+        let threads = if is_serial { 1 } else { options.threads.unwrap_or_else(default) };
+        // One flight for each of the workers, one that waits for each of them, and one at each end.
+        let wanted = if threads == 1 { 1 } else { 2 * threads + 2 };
+        let flights = usize::try_from(memory / SHARE / FLIGHT).unwrap_or(usize::MAX).clamp(1, wanted);
+        Self { threads, flights, large: LargeBlocks::of(memory, flights.min(LARGE_FLIGHTS)) }
+    }
+
+    /// How many threads work.
+    pub fn threads(&self) -> usize {
+        self.threads
+    }
+
+    /// The memory of all flights but one in bytes.
+    pub fn bytes(&self) -> u64 {
+        self.large.bytes() + (self.flights as u64 - 1) * FLIGHT
+    }
+
+    /// How far workers go.
+    pub fn limits(&self, options: &SeenOptions, records: bool) -> Limits {
+        // A program that waits for the mark of each line sends no more until it comes.
+        let large = options.outputs.mark.is_none().then_some(self.large);
+        Limits { flights: self.flights, large, records }
+    }
+}

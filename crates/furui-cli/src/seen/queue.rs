@@ -1,0 +1,263 @@
+//! The flights between the input and the output, and what can be done next.
+
+use std::collections::VecDeque;
+use std::time::Instant;
+
+use furui::store::Storage;
+
+use super::decider::Decider;
+use super::ending::Ending;
+use super::flight::Flight;
+use super::window;
+use super::writer::Writer;
+use crate::block::BLOCK;
+use crate::blocks::Blocks;
+use crate::keys::Keys;
+use crate::large_blocks::LargeBlocks;
+
+/// The flights between the input and the output, in the order of the input. The reader, the set and the writer are each held by one
+/// worker at a time, who takes them out of here.
+pub struct Queue<S: Storage> {
+    pub reader: Option<Box<Blocks<'static>>>,
+    pub decider: Option<Box<Decider<S>>>,
+    pub writer: Option<Box<Writer>>,
+    limits: Limits,
+    /// True if blocks must end where the slices of a window do.
+    is_sliced: bool,
+    places: VecDeque<Place>,
+    /// How many flights have left.
+    left: u64,
+    /// How many of the first flights were given to the set.
+    decided: usize,
+    free: Vec<Box<Flight>>,
+    /// Flights are made like this one.
+    keys: Keys,
+    /// False after the last block.
+    reads: bool,
+    /// True if the last read brought so much that there is probably more.
+    pub is_plenty: bool,
+    /// The mean length of lines if blocks are to be large.
+    mean_line: Option<usize>,
+    /// The number of keys of the set that are not durable, when it was last here.
+    pub unsynced: usize,
+    pub ending: Option<Ending>,
+}
+
+/// How far workers go.
+#[derive(Clone, Copy)]
+pub struct Limits {
+    /// The maximum number of flights.
+    pub flights: usize,
+    /// The size of the blocks when the set is on storage, unless they stay as they are.
+    pub large: Option<LargeBlocks>,
+    /// True if lines are recorded: then the output comes before durability.
+    pub records: bool,
+}
+
+/// The maximum number of flights of large blocks.
+pub const LARGE_FLIGHTS: usize = 2;
+
+struct Place {
+    /// `None` while a worker has it.
+    flight: Option<Box<Flight>>,
+    next: Step,
+    bytes: usize,
+    /// How many new keys it has that are in the set, and of which the recorder does not know yet.
+    new: usize,
+}
+
+#[derive(PartialEq, Eq)]
+enum Step {
+    Decide,
+    Write,
+}
+
+/// A piece of work.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Task {
+    /// To record the lines that have arrived.
+    Sync,
+    Write,
+    Decide,
+    Read,
+}
+
+impl<S: Storage> Queue<S> {
+    pub fn new(reader: Blocks<'static>, decider: Decider<S>, writer: Writer, keys: Keys, limits: Limits) -> Self {
+        Self {
+            unsynced: decider.seen.unsynced(),
+            is_sliced: limits.records && decider.seen.slice_room().is_some(),
+            reader: Some(reader.into()),
+            decider: Some(decider.into()),
+            writer: Some(writer.into()),
+            limits,
+            places: VecDeque::new(),
+            left: 0,
+            decided: 0,
+            free: vec![],
+            keys,
+            reads: true,
+            is_plenty: false,
+            mean_line: None,
+            ending: None,
+        }
+    }
+
+    /// The next piece of work that can be done. What is nearest to the output comes first, so that no line waits for later ones.
+    pub fn choose(&mut self) -> Option<Task> {
+        if self.ending.is_some() {
+            return None;
+        }
+        let reads = || self.can_read().then_some(Task::Read);
+        if self.deadline().is_some_and(|due| due <= Instant::now()) {
+            // The set is not given away again before it is recorded.
+            return if self.decider.is_some() { Some(Task::Sync) } else { reads() };
+        }
+        let is_next =
+            |place: Option<&Place>, step| place.is_some_and(|place| place.flight.is_some() && place.next == step);
+        if self.writer.is_some() && is_next(self.places.front(), Step::Write) {
+            return Some(Task::Write);
+        }
+        if is_next(self.places.get(self.decided), Step::Decide) && self.can_decide() {
+            return Some(Task::Decide);
+        }
+        self.can_read().then_some(Task::Read)
+    }
+
+    /// True if the set is here, and the lines before the next flight are printed if their keys may become durable.
+    fn can_decide(&mut self) -> bool {
+        let Some(decider) = &mut self.decider else { return false };
+        window::tell_time(&mut decider.seen);
+        !self.syncs() || self.decided == 0 && self.writer.is_some()
+    }
+
+    /// True if the set makes earlier keys durable when it gets the next flight.
+    pub fn syncs(&self) -> bool {
+        let flight = self.places.get(self.decided).and_then(|place| place.flight.as_ref());
+        self.limits.records
+            && flight.zip(self.decider.as_ref()).is_some_and(|(flight, decider)| {
+                !flight.is_void && flight.header.is_none() && decider.seen.will_sync(flight.hashes.len())
+            })
+    }
+
+    fn can_read(&self) -> bool {
+        let flights = self.places.len();
+        let bytes: usize = self.places.iter().map(|place| place.bytes).sum();
+        let is_short = flights < LARGE_FLIGHTS || bytes + BLOCK <= self.limits.flights * BLOCK;
+        let has_room = flights < self.limits.flights && is_short;
+        // The number of lines in the present slice of a window is known when those before are decided.
+        let is_decided = self.decided == flights && self.decider.is_some();
+        self.reads && self.reader.is_some() && has_room && (is_decided || !self.is_sliced)
+    }
+
+    /// The time at which lines are to be recorded, if the writer is here.
+    pub fn deadline(&self) -> Option<Instant> {
+        self.writer.as_ref()?.recorder.deadline(self.unsynced)
+    }
+
+    /// The number of keys in the set whose lines are not printed yet.
+    pub fn unprinted(&self) -> usize {
+        self.places.iter().map(|place| place.new).sum()
+    }
+
+    /// Takes the reader, and a flight to read into.
+    pub fn take_reader(&mut self) -> Option<(Box<Blocks<'static>>, Box<Flight>)> {
+        let mut reader = self.reader.take()?;
+        if self.is_sliced {
+            reader.at_most(self.decider.as_ref().and_then(|decider| decider.seen.slice_room()));
+        }
+        if let Some((large, line)) = self.limits.large.zip(self.mean_line) {
+            reader.enlarge(large, line);
+        }
+        let flight = self.free.pop().unwrap_or_else(|| Flight::new(&self.keys).into());
+        Some((reader, flight))
+    }
+
+    /// Takes the reader back, which has read nothing.
+    pub fn put_reader(&mut self, reader: Box<Blocks<'static>>, flight: Box<Flight>) {
+        self.reader = Some(reader);
+        self.free.push(flight);
+    }
+
+    /// Takes the reader back, which has read a flight. Returns its number. `None` if an error came before it.
+    pub fn admit(&mut self, reader: Box<Blocks<'static>>, flight: &Flight) -> Option<u64> {
+        self.reader = Some(reader);
+        if !self.reads {
+            return None;
+        }
+        self.is_plenty = flight.block.is_plenty();
+        self.reads &= !flight.is_void;
+        self.places.push_back(Place { flight: None, next: Step::Decide, bytes: flight.block.buffer.len(), new: 0 });
+        Some(self.left + self.places.len() as u64 - 1)
+    }
+
+    /// Notes the end of the input.
+    pub fn end_reading(&mut self) {
+        self.reads = false;
+        self.end_if_empty();
+    }
+
+    /// Takes a flight back that is hashed, or has a text to print.
+    pub fn put(&mut self, number: u64, flight: Box<Flight>) {
+        if let Some(place) = self.places.get_mut((number - self.left) as usize) {
+            place.flight = Some(flight);
+        }
+    }
+
+    /// Takes the set, and the next flight, with its number.
+    pub fn take_decider(&mut self) -> Option<(u64, Box<Decider<S>>, Box<Flight>)> {
+        let place = self.places.get_mut(self.decided)?;
+        let taken = (self.left + self.decided as u64, self.decider.take()?, place.flight.take()?);
+        place.next = Step::Write;
+        self.decided += 1;
+        Some(taken)
+    }
+
+    /// Takes the set back, which has decided about a flight.
+    pub fn put_decider(&mut self, number: u64, decider: Box<Decider<S>>, flight: &Flight) {
+        self.unsynced = decider.seen.unsynced();
+        if !decider.seen.set().runs().is_empty() {
+            self.mean_line = Some(flight.block.mean_line());
+        }
+        self.decider = Some(decider);
+        if let Some(place) = self.places.get_mut((number - self.left) as usize) {
+            place.new = flight.new_lines();
+        }
+        if flight.failure.is_some() {
+            // What was read after an error is dropped.
+            self.reads = false;
+            self.places.truncate(self.decided);
+        }
+    }
+
+    /// Takes the writer and the first flight.
+    pub fn take_writer(&mut self) -> Option<(Box<Writer>, Box<Flight>)> {
+        let flight = self.places.front_mut()?.flight.take()?;
+        Some((self.writer.take()?, flight))
+    }
+
+    /// Takes the first flight back, of which a part is written.
+    pub fn put_first(&mut self, flight: Box<Flight>) {
+        let tells_unread = self.writer.as_ref().is_some_and(|writer| writer.recorder.tells_unread());
+        if let Some(first) = self.places.front_mut() {
+            if tells_unread {
+                first.new = 0;
+            }
+            first.flight = Some(flight);
+        }
+    }
+
+    /// Takes the first flight back, which is written.
+    pub fn leave(&mut self, flight: Box<Flight>) {
+        self.places.pop_front();
+        (self.left, self.decided) = (self.left + 1, self.decided - 1);
+        self.free.push(flight);
+        self.end_if_empty();
+    }
+
+    fn end_if_empty(&mut self) {
+        if !self.reads && self.places.is_empty() {
+            self.ending.get_or_insert(Ending::Done);
+        }
+    }
+}

@@ -1,0 +1,240 @@
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Instant;
+
+use furui::store::Storage;
+
+use super::decider::Decider;
+use super::ending::Ending;
+use super::printing::Printing;
+use super::queue::{Queue, Task};
+use super::writer::{Writer, Written};
+use crate::blocks::Next;
+
+/// Workers that take the flights of a queue from the input to the output. Each does at any time what can be done.
+///
+/// They are started when there is work for them. They are not waited for at the end, because one may be waiting for input while
+/// another finds out that nobody reads the output.
+pub struct Workers<S: Storage> {
+    shared: Mutex<Shared<S>>,
+    /// Notified when an idle worker can do something, and at the end.
+    changed: Condvar,
+    printing: Printing,
+    wants_repeats: bool,
+}
+
+struct Shared<S: Storage> {
+    queue: Queue<S>,
+    /// How many workers wait for work.
+    idle: usize,
+    /// How many more workers may be started.
+    further: usize,
+}
+
+/// What is left at the end of a run.
+pub struct Rest<S: Storage> {
+    pub decider: Box<Decider<S>>,
+    pub writer: Box<Writer>,
+    pub ending: Ending,
+    /// The number of the last keys of the set whose lines were not printed.
+    pub unprinted: usize,
+}
+
+/// The exit code of a program that panics.
+const PANICKED: i32 = 101;
+
+/// Ends the process if its thread panics, because the others would wait forever for what the thread holds.
+struct Guard;
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            std::process::exit(PANICKED);
+        }
+    }
+}
+
+impl<S> Workers<S>
+where
+    S: Storage<File: Send> + Send + 'static,
+{
+    /// Takes all flights to the output, by at most so many threads.
+    pub fn run(queue: Queue<S>, printing: Printing, threads: usize) -> Rest<S> {
+        let wants_repeats = queue.writer.as_ref().is_some_and(|writer| writer.byproducts.wants_repeats());
+        let shared = Mutex::new(Shared { queue, idle: 0, further: threads - 1 });
+        let workers = Arc::new(Self { shared, changed: Condvar::new(), printing, wants_repeats });
+        if threads == 1 || !workers.start() {
+            workers.lock().further = 0;
+            workers.work();
+        }
+        let mut shared = workers.lock();
+        loop {
+            let queue = &mut shared.queue;
+            if queue.ending.is_some() && queue.decider.is_some() && queue.writer.is_some() {
+                let unprinted = queue.unprinted();
+                if let (Some(decider), Some(writer), Some(ending)) =
+                    (queue.decider.take(), queue.writer.take(), queue.ending.take())
+                {
+                    return Rest { decider, writer, ending, unprinted };
+                }
+            }
+            shared = wait(&workers.changed, shared, None);
+        }
+    }
+
+    /// Starts a worker. False if the system starts none.
+    fn start(self: &Arc<Self>) -> bool {
+        let this = Arc::clone(self);
+        let work = move || {
+            let _guard = Guard;
+            this.work();
+        };
+        thread::Builder::new().name("worker".into()).spawn(work).is_ok()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Shared<S>> {
+        self.shared.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Lets another worker do what this one leaves.
+    fn relay(self: &Arc<Self>, shared: &mut Shared<S>) {
+        match shared.queue.choose() {
+            None => {}
+            // On a slow input one worker suffices, and waking another would cost more than it does.
+            Some(Task::Read) if !shared.queue.is_plenty => {}
+            Some(_) if shared.idle > 0 => self.changed.notify_one(),
+            Some(_) if shared.further > 0 => {
+                let starts = self.start();
+                shared.further = if starts { shared.further - 1 } else { 0 };
+            }
+            Some(_) => {}
+        }
+    }
+
+    fn work(self: &Arc<Self>) {
+        loop {
+            let mut shared = self.lock();
+            let task = loop {
+                if shared.queue.ending.is_some() {
+                    self.changed.notify_all();
+                    return;
+                }
+                if let Some(task) = shared.queue.choose() {
+                    break task;
+                }
+                shared.idle += 1;
+                // If the deadline has passed, the worker that holds the set comes to record.
+                let until = shared.queue.deadline().filter(|&due| due > Instant::now());
+                shared = wait(&self.changed, shared, until);
+                shared.idle -= 1;
+            };
+            match task {
+                Task::Sync => self.sync(shared),
+                Task::Write => self.write(shared),
+                Task::Decide => self.decide(shared),
+                Task::Read => self.read(shared),
+            };
+        }
+    }
+
+    /// Gives the mutex back while this worker does something that it has taken.
+    fn leave(self: &Arc<Self>, mut shared: MutexGuard<'_, Shared<S>>) {
+        self.relay(&mut shared);
+    }
+
+    fn sync(self: &Arc<Self>, mut shared: MutexGuard<'_, Shared<S>>) -> Option<()> {
+        let queue = &mut shared.queue;
+        let unprinted = queue.unprinted();
+        let (mut decider, mut writer) = (queue.decider.take()?, queue.writer.take()?);
+        self.leave(shared);
+        let synced = writer.sync(&mut decider.seen, unprinted);
+        let queue = &mut self.lock().queue;
+        queue.unsynced = decider.seen.unsynced();
+        (queue.decider, queue.writer) = (Some(decider), Some(writer));
+        queue.ending = queue.ending.take().or(synced.err());
+        Some(())
+    }
+
+    fn write(self: &Arc<Self>, mut shared: MutexGuard<'_, Shared<S>>) -> Option<()> {
+        let unsynced = shared.queue.unsynced;
+        let (mut writer, mut flight) = shared.queue.take_writer()?;
+        self.leave(shared);
+        let written = writer.write(&mut flight, unsynced);
+        let queue = &mut self.lock().queue;
+        queue.writer = Some(writer);
+        match written {
+            Written::Whole => queue.leave(flight),
+            Written::Part => queue.put_first(flight),
+            Written::Ended(ending) => {
+                if let Ending::Failed(_) = ending {
+                    queue.leave(flight);
+                }
+                queue.ending = Some(ending);
+            }
+        }
+        Some(())
+    }
+
+    fn decide(self: &Arc<Self>, mut shared: MutexGuard<'_, Shared<S>>) -> Option<()> {
+        let queue = &mut shared.queue;
+        let mut writer = if queue.syncs() { queue.writer.take() } else { None };
+        let (number, mut decider, mut flight) = queue.take_decider()?;
+        self.leave(shared);
+        let settled = writer.as_mut().map_or(Ok(()), |writer| writer.settle(&mut decider.seen));
+        if settled.is_ok() {
+            decider.decide(&mut flight);
+        }
+        let mut shared = self.lock();
+        let queue = &mut shared.queue;
+        queue.put_decider(number, decider, &flight);
+        queue.writer = queue.writer.take().or(writer);
+        queue.ending = queue.ending.take().or(settled.err());
+        self.leave(shared);
+        flight.prepare(self.printing, self.wants_repeats);
+        self.lock().queue.put(number, flight);
+        Some(())
+    }
+
+    fn read(self: &Arc<Self>, mut shared: MutexGuard<'_, Shared<S>>) -> Option<()> {
+        let until = shared.queue.deadline();
+        let (mut reader, mut flight) = shared.queue.take_reader()?;
+        self.leave(shared);
+        flight.reset();
+        match reader.read(&mut flight.block, until) {
+            Ok(Next::Block) => match flight.keys.header(&flight.block) {
+                Ok(header) => flight.header = header,
+                Err(error) => flight.fail(error),
+            },
+            Ok(next) => {
+                let queue = &mut self.lock().queue;
+                queue.put_reader(reader, flight);
+                if let Next::End = next {
+                    queue.end_reading();
+                }
+                return Some(());
+            }
+            Err(error) => flight.fail(error),
+        }
+        let mut shared = self.lock();
+        let number = shared.queue.admit(reader, &flight)?;
+        self.leave(shared);
+        flight.hash();
+        self.lock().queue.put(number, flight);
+        Some(())
+    }
+}
+
+/// Waits until the queue has changed, at most until `until`.
+fn wait<'a, S: Storage>(
+    changed: &Condvar,
+    shared: MutexGuard<'a, Shared<S>>,
+    until: Option<Instant>,
+) -> MutexGuard<'a, Shared<S>> {
+    match until {
+        None => changed.wait(shared).unwrap_or_else(PoisonError::into_inner),
+        Some(until) => {
+            let within = until.saturating_duration_since(Instant::now());
+            changed.wait_timeout(shared, within).unwrap_or_else(PoisonError::into_inner).0
+        }
+    }
+}

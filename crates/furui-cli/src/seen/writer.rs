@@ -1,0 +1,65 @@
+use furui::seen::Seen;
+use furui::store::Storage;
+
+use super::byproducts::Byproducts;
+use super::ending::Ending;
+use super::flight::Flight;
+use super::recorder::Recorder;
+use crate::output::Sink;
+
+/// Writes everything that a run makes.
+pub struct Writer {
+    pub recorder: Recorder,
+    pub byproducts: Byproducts,
+}
+
+/// The result of writing a flight.
+pub enum Written {
+    Whole,
+    /// The reader of the pipe reads nothing, and it is time to record what it has read.
+    Part,
+    /// Nothing more is to be written.
+    Ended(Ending),
+}
+
+impl Writer {
+    /// Writes a flight, or what is left of it, until lines are to be recorded. The set has so many keys that are not durable.
+    pub fn write(&mut self, flight: &mut Flight, unsynced: usize) -> Written {
+        if !flight.is_void {
+            if !flight.is_begun {
+                flight.is_begun = true;
+                self.byproducts.note(flight);
+                self.recorder.begin(flight);
+            }
+            let mut left = flight.left();
+            let before = left.len();
+            let until = self.recorder.deadline(unsynced);
+            let printed = self.recorder.print(&mut left, until);
+            let count = before - left.len();
+            flight.printed += count;
+            match printed {
+                Ok(Sink::Open) => {}
+                Ok(Sink::Busy) => return Written::Part,
+                Ok(Sink::Closed) => return Written::Ended(Ending::Closed),
+                Err(error) => return Written::Ended(Ending::Broken(error)),
+            }
+            if let Err(error) = self.byproducts.write(&flight.counters, flight.block.bytes().len()) {
+                return Written::Ended(Ending::Failed(error));
+            }
+        }
+        match flight.failure.take() {
+            Some(error) => Written::Ended(Ending::Failed(error)),
+            None => Written::Whole,
+        }
+    }
+
+    /// Records the lines that have arrived. The last `unprinted` keys of the set are of lines that are not printed yet.
+    pub fn sync<S: Storage>(&mut self, seen: &mut Seen<S>, unprinted: usize) -> Result<(), Ending> {
+        Ending::of(self.recorder.sync(seen, unprinted))
+    }
+
+    /// Waits until all lines have arrived.
+    pub fn settle<S: Storage>(&mut self, seen: &mut Seen<S>) -> Result<(), Ending> {
+        Ending::of(self.recorder.settle(seen, 0))
+    }
+}
