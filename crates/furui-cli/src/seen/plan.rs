@@ -10,6 +10,8 @@ pub struct Plan {
     threads: usize,
     flights: usize,
     large: LargeBlocks,
+    /// The memory of all flights but one in bytes.
+    further: u64,
 }
 
 /// The maximum number of threads unless the user says otherwise.
@@ -18,8 +20,11 @@ const MOST_THREADS: usize = 16;
 /// The memory of a flight in bytes: its text, and as much for its lists.
 const FLIGHT: u64 = 2 * BLOCK as u64;
 
-/// Flights take at most 1 / `SHARE` of the memory.
+/// Flights take at most 1 / `SHARE` of the memory, unless they are [`LEAST`].
 const SHARE: u64 = 8;
+
+/// With several threads there are at least so many flights: one is read, one is decided, and one is written.
+const LEAST: usize = 3;
 
 impl Plan {
     /// The plan of a run with this much memory.
@@ -28,10 +33,11 @@ impl Plan {
         // The stable filter's answers depend a little on where blocks end, which depends on how far the others are.
         let is_serial = options.tiers.paper || options.cache == Some(CacheKind::LruStable);
         let threads = if is_serial { 1 } else { options.threads.unwrap_or_else(default) };
+        let affordable = usize::try_from(memory / SHARE / FLIGHT).unwrap_or(usize::MAX);
         // One flight for each of the workers, one that waits for each of them, and one at each end.
-        let wanted = if threads == 1 { 1 } else { 2 * threads + 2 };
-        let flights = usize::try_from(memory / SHARE / FLIGHT).unwrap_or(usize::MAX).clamp(1, wanted);
-        Self { threads, flights, large: LargeBlocks::of(memory, flights.min(LARGE_FLIGHTS)) }
+        let flights = if threads == 1 { 1 } else { affordable.clamp(LEAST, 2 * threads + 2) };
+        let further = ((flights as u64 - 1) * FLIGHT).min(memory / SHARE);
+        Self { threads, flights, large: LargeBlocks::of(memory, flights.min(LARGE_FLIGHTS)), further }
     }
 
     /// How many threads work.
@@ -39,9 +45,9 @@ impl Plan {
         self.threads
     }
 
-    /// The memory of all flights but one in bytes.
+    /// The memory that is taken off that of the set in bytes.
     pub fn bytes(&self) -> u64 {
-        self.large.bytes() + (self.flights as u64 - 1) * FLIGHT
+        self.large.bytes() + self.further
     }
 
     /// How far workers go.
