@@ -50,7 +50,7 @@ fn put_all<V: Values + ?Sized>(
     while let Some(block) = blocks.next()? {
         worker.tend(dict, block.len(), block.bytes().len())?;
         for (index, text) in block.lines().enumerate() {
-            V::put(dict, Line { text, block: &block, index, lines })?;
+            V::put(dict, Line { text, block, index, lines })?;
         }
         progress.advance(block.bytes().len());
     }

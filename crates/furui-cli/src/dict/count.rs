@@ -58,7 +58,7 @@ fn count_all(
     let mut progress = Progress::new("counting", &input.files);
     while let Some(block) = blocks.next()? {
         worker.tend(dict, block.len(), block.bytes().len())?;
-        count(dict, &block)?;
+        count(dict, block)?;
         progress.advance(block.bytes().len());
     }
     Ok(())

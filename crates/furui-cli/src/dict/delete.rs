@@ -61,7 +61,7 @@ fn delete_all<V: Values + ?Sized>(
     while let Some(block) = blocks.next()? {
         worker.tend(dict, block.len(), block.bytes().len())?;
         for (index, line) in block.lines().enumerate() {
-            let key = lines.read(line, &block, index)?;
+            let key = lines.read(line, block, index)?;
             // Only a key that exists needs a mark that it is deleted.
             if dict.contains(&key)? {
                 dict.delete(&key)?;

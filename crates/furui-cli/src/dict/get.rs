@@ -27,7 +27,7 @@ fn get<V: Values + ?Sized>(GetOptions { lines: options, invert }: &GetOptions) -
     let (mut values, mut out) = (vec![], vec![]);
     let mut found = false;
     while let Some(block) = blocks.next()? {
-        let keys = block.lines().enumerate().map(|(index, line)| lines.read(line, &block, index));
+        let keys = block.lines().enumerate().map(|(index, line)| lines.read(line, block, index));
         let keys: Vec<Cow<'_, [u8]>> = keys.collect::<Result<_, _>>()?;
         dict.get_all(&keys, &mut values)?;
         out.clear();

@@ -59,7 +59,7 @@ impl KeysOf {
             match blocks.next() {
                 Ok(Some(block)) => {
                     for (index, line) in block.lines().enumerate() {
-                        match id(line, &block, index) {
+                        match id(line, block, index) {
                             Ok(id) => ids.push(id),
                             Err(error) => {
                                 failure = Some(error);

@@ -32,7 +32,7 @@ pub fn run(NumberOptions { write, with_key }: &NumberOptions) -> Result<ExitCode
         match blocks.next() {
             Ok(Some(block)) => {
                 for (index, line) in block.lines().enumerate() {
-                    match check_key(line, &block, index).and_then(|()| Ok(dict.number(line)?)) {
+                    match check_key(line, block, index).and_then(|()| Ok(dict.number(line)?)) {
                         Ok(id) => {
                             numbers.held.extend_from_slice(id.to_string().as_bytes());
                             if *with_key {
