@@ -16,7 +16,8 @@ const MAX_LINES: usize = 128 << 10;
 /// The maximum value of `--max-line`. Positions in a block are 32-bit numbers.
 pub const MOST_MAX_LINE: u64 = (1 << 32) - 2;
 
-/// Whole records of one input, each with its separator. They are called lines here, though a record of a CSV file may have several.
+/// Whole records of one input, each with its separator. Records are called lines here, although a record of a CSV file
+/// may extend over several lines of text.
 pub struct Block<'a> {
     pub bytes: &'a mut [u8],
     /// The positions of the separators, ascending, counted from `start` bytes before the block. The last one ends the block.
@@ -24,7 +25,7 @@ pub struct Block<'a> {
     start: u32,
     /// The name of the input.
     input: &'a str,
-    /// The number of lines of the input that came in earlier blocks. Those within quotes count, too.
+    /// The number of lines of the input that came in earlier blocks. Lines of text within quotes count, too.
     before: u64,
     split: Split,
     /// True if the block is the first line of an input, which is its header.
@@ -101,8 +102,8 @@ pub struct LargeBlocks {
 impl LargeBlocks {
     /// The maximum number of lines, for a set with much memory.
     const MOST_LINES: usize = 512 << 10;
-    /// A set has at least this much memory in bytes for each line of a block of more than [`MAX_LINES`]. So at most a third of
-    /// its memory is taken off.
+    /// A block has more than [`MAX_LINES`] lines only if the set has at least this many bytes of memory for each line.
+    /// So large blocks take at most a third of the memory.
     const MEMORY_A_LINE: u64 = 256;
     /// The bytes that a line takes: 70 in the lists of hashes and verdicts, and its share of the text.
     const LINE: usize = 70 + Self::TEXT;
@@ -110,13 +111,14 @@ impl LargeBlocks {
     const TEXT: usize = 32;
     const LEAST_TEXT: usize = 8 << 20;
 
-    /// For a set with this much memory.
+    /// The sizes for a set with this much memory, in bytes.
     pub fn of(memory: u64) -> Self {
         let lines = memory / Self::MEMORY_A_LINE;
         Self { lines: lines.clamp(MAX_LINES as u64, Self::MOST_LINES as u64) as usize }
     }
 
-    /// The memory that they take beyond that of blocks of [`MAX_LINES`] lines. It is taken off that of the set.
+    /// The bytes that large blocks take beyond those of blocks of [`MAX_LINES`] lines. The caller leaves this much less
+    /// memory to the set.
     pub fn bytes(self) -> u64 {
         ((self.lines - MAX_LINES) * Self::LINE) as u64
     }
@@ -171,7 +173,8 @@ pub struct Blocks<'a> {
     cuts: bool,
     /// The error that comes after the lines in the buffer.
     failure: Option<Error>,
-    /// Called with the error if a file cannot be opened; then the next file is read. Without it, the error ends the input.
+    /// The function to call with the error if a file cannot be opened; the next file is read then. `None` if such an
+    /// error ends the input.
     skip: Option<fn(&Error)>,
     skipped: bool,
 }
@@ -235,15 +238,15 @@ impl<'a> Blocks<'a> {
         self.skipped
     }
 
-    /// Cuts a line that is too long, instead of returning an error. The rest of the line is a few bytes longer than
-    /// `max_line`, so that the caller can notice the cut.
+    /// Cuts a line that is too long, instead of returning an error. What is left of the line is longer than `max_line`,
+    /// so that the caller can notice the cut.
     #[cfg(any(test, feature = "node"))]
     pub fn cutting(self) -> Self {
         Self { cuts: true, ..self }
     }
 
-    /// Makes later blocks as large as the maximum of `large`, with lines of the length of those in the last block, if as much
-    /// input has arrived.
+    /// Lets later blocks grow to the maximum of `large`, if so much input has arrived. The buffer is sized for lines as
+    /// long as those in the last block.
     pub fn enlarge(&mut self, large: LargeBlocks) {
         self.large = Some(large);
         if let Some(&last) = self.ends.last() {
@@ -254,7 +257,7 @@ impl<'a> Blocks<'a> {
         }
     }
 
-    /// Gives later blocks at most so many lines, or as many as usual.
+    /// Gives later blocks at most `lines` lines; with `None`, as many as usual.
     pub fn at_most(&mut self, lines: Option<u64>) {
         self.most = lines.map(|lines| usize::try_from(lines).unwrap_or(usize::MAX));
     }
@@ -332,7 +335,7 @@ impl<'a> Blocks<'a> {
                 if let (Some(until), Some(path)) = (until, self.files.as_slice().first())
                     && pipes::is_pipe_at(path)
                 {
-                    // To open a named pipe waits until another process opens it for writing.
+                    // Opening a named pipe waits until another process opens it for writing.
                     std::thread::sleep(until.saturating_duration_since(Instant::now()));
                     return Ok(Fill::Nothing);
                 }

@@ -43,8 +43,8 @@ pub enum Start {
 }
 
 impl Compression {
-    /// The bytes with which files of each format begin. A text cannot begin with them: each has bytes that no text has, and those of
-    /// bzip2, which begin with letters, are long.
+    /// The bytes with which files of each format begin; `*` stands for any digit. No text is likely to begin with them:
+    /// they have bytes that do not occur in texts, or, for bzip2, are ten characters that make no sense in a text.
     const MAGIC: [(&'static [u8], Self); 6] = [
         (b"\x1F\x8B\x08", Self::Gzip),
         (b"\x28\xB5\x2F\xFD", Self::Zstd),
@@ -55,7 +55,7 @@ impl Compression {
         (b"\x04\x22\x4D\x18", Self::Lz4),
     ];
 
-    /// What an input is whose first bytes are these.
+    /// What an input is that begins with these bytes.
     pub fn of(start: &[u8]) -> Start {
         let mut answer = Start::Plain;
         for (magic, compression) in Self::MAGIC {
@@ -106,7 +106,8 @@ impl Decoder {
         Ok((reader, Self { compression, thread }))
     }
 
-    /// Must be called at the end of the pipe. An error if the input was not decoded to its end.
+    /// Waits for the thread, so it must be called after the pipe was read to its end. Returns an error if the input
+    /// could not be decoded to its end.
     pub fn finish(self) -> Result<(), String> {
         let decoded = self.thread.join().unwrap_or_else(|_| Err(io::Error::other("the decoder failed")));
         decoded.map_err(|error| {
@@ -128,7 +129,7 @@ fn decode(compression: Compression, source: Source, mut out: File) -> io::Result
     }
 }
 
-/// Copies everything. It is not an error if nobody reads it any more.
+/// Copies everything. It is not an error if the reader of the pipe has closed it.
 fn copy(decoder: &mut impl Read, out: &mut File) -> io::Result<()> {
     let mut buffer = vec![0; WRITE];
     loop {
@@ -145,7 +146,7 @@ fn copy(decoder: &mut impl Read, out: &mut File) -> io::Result<()> {
     }
 }
 
-/// Decodes frames of zstd, and skips those that are made to be skipped.
+/// Decodes frames of zstd, and skips the skippable frames of the format.
 fn zstd(mut source: Source, out: &mut File) -> io::Result<()> {
     let mut decoder = ZstdFrame::new();
     decoder.set_max_window_size(MAX_WINDOW.into());
@@ -165,7 +166,7 @@ fn zstd(mut source: Source, out: &mut File) -> io::Result<()> {
         };
         copy(&mut frame, out)?;
         decoder = frame.into_frame_decoder();
-        // The library reads the checksum, and does not compare it.
+        // The library reads the checksum, but does not compare it.
         if decoder.get_checksum_from_data().is_some_and(|stored| decoder.get_calculated_checksum() != Some(stored)) {
             return Err(io::Error::other("a frame has another checksum than its contents"));
         }

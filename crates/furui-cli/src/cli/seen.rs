@@ -132,7 +132,7 @@ pub struct TierOptions {
 pub enum ReplacementKind {
     /// The line that was not seen for the longest time
     Lru,
-    /// An approximation of that, in two thirds of the memory for a line
+    /// An approximation of lru, in two thirds of the memory for a line
     Clock,
 }
 
@@ -176,7 +176,7 @@ pub enum CacheKind {
     /// The most recently used lines; the result is exact
     Lru,
     /// Like lru, but lines that leave it go into a stable Bloom filter, which takes new lines for repeats at the rate --fpr.
-    /// With --store both are kept for the next run
+    /// With --store the LRU and the filter are kept for the next run
     #[value(name = "lru+stable")]
     LruStable,
     /// No lines

@@ -15,7 +15,7 @@ use crate::memory;
 use crate::output::{Output, Sink, print};
 use set::Set;
 
-/// The exit code if no line was printed, as of grep.
+/// The exit code if no line was printed, as in grep.
 const NONE: u8 = 1;
 
 /// The exit code if a file could not be opened, even if something was found in the others, as in grep.

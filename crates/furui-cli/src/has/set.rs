@@ -17,7 +17,7 @@ use crate::keys::{self, Keys};
 use crate::kind::kind_of;
 use crate::memory;
 
-/// A set of lines in which others are looked up. Nothing is written to it, and its lock is not taken.
+/// A set of lines in which other lines are looked up. Nothing is written to it, and its lock is not taken.
 pub struct Set {
     source: Source,
     /// The hashes of a block.
@@ -37,7 +37,8 @@ enum Source {
 }
 
 impl Set {
-    /// Opens what the options name, and reads it if it is a text. What is not on storage takes at most `memory` bytes.
+    /// Opens the set that the options name, and reads it if it is a text. A store, a cascade filter or a text takes
+    /// about `memory` bytes of memory, and keeps the rest on storage.
     pub fn open(options: &HasOptions, memory: u64, interrupt: &Interrupt) -> Result<Self, Error> {
         let path = &options.set;
         let source = if path.is_dir() {
@@ -68,7 +69,7 @@ impl Set {
         self.hashes.spec()
     }
 
-    /// True if look-ups read storage, so that many together cost less.
+    /// True if look-ups read storage, so that a look-up costs less in a larger batch.
     pub fn is_on_storage(&self) -> bool {
         match &self.source {
             Source::Cascade(_) | Source::Store(_) => true,
@@ -77,7 +78,7 @@ impl Set {
         }
     }
 
-    /// Says for each line of a block that has a key, in order, whether the set has it.
+    /// Stores in `out` for each line of a block that has a key, in order, whether the set has the key.
     pub fn contains(&mut self, keys: &mut Keys, block: &mut Block<'_>, out: &mut Vec<bool>) -> Result<(), Error> {
         let hashes = &mut self.hashes;
         match &self.source {
@@ -100,7 +101,7 @@ fn open_directory(options: &HasOptions, memory: u64) -> Result<Source, Error> {
     let path = &options.set;
     let check = |form: KeyForm| keys::check(path.display(), form, &options.lines);
     Ok(match kind_of(path)? {
-        // The keys of a dictionary are what was put into it, and so say nothing of how they were made.
+        // A dictionary does not record how its keys were made from lines.
         StoreKind::Dict => Source::Numbers(dict::open_to_read(path)?.into()),
         StoreKind::ByteDict => Source::Bytes(dict::open_to_read(path)?.into()),
         StoreKind::Filter => {
@@ -130,7 +131,7 @@ fn mapped(options: &HasOptions) -> u64 {
     if options.no_mmap { 0 } else { memory::mappable() }
 }
 
-/// Opens an exact set without a cache in front of it, which would only help keys that are inserted.
+/// Opens an exact set without a cache in front of it: look-ups do not use the cache.
 fn exact<S: Storage>(storage: S, memory: u64) -> Result<Seen<S>, Error> {
     Ok(Seen::open_with(storage, SeenOptions { cache: Cache::None, memory, ..SeenOptions::default() })?)
 }

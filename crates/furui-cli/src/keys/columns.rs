@@ -15,14 +15,14 @@ pub(super) struct Columns {
     quotes: bool,
     /// The first header, without its line break.
     header: Option<Vec<u8>>,
-    /// The name of the input that it came from.
+    /// The name of the input that the first header came from.
     input: String,
 }
 
 /// A column, as the user named it.
 enum Column {
     Name(String),
-    /// Its index, from 0 on.
+    /// The index of the column, from 0 on.
     Index(usize),
 }
 
@@ -37,7 +37,7 @@ impl Columns {
             Err(_) => Ok(Column::Name(text.clone())),
         };
         let wanted: Vec<Column> = options.key.iter().map(column).collect::<Result<_, _>>()?;
-        // The indices of names are known with the header.
+        // The indices of named columns become known when the header is read.
         let index = |column: &Column| if let Column::Index(index) = column { *index } else { 0 };
         Ok(Self {
             indices: wanted.iter().map(index).collect(),
@@ -49,7 +49,8 @@ impl Columns {
         })
     }
 
-    /// Reads the header of an input. Returns true for the first one. A header that differs from it is an error.
+    /// Reads the header of an input. Returns true for the first header. A header that differs from the first one is an
+    /// error.
     pub(super) fn read_header(&mut self, block: &Block<'_>) -> Result<bool, Error> {
         let line = block.line(0);
         let line = line.strip_prefix(block.mark()).unwrap_or(line);

@@ -28,7 +28,7 @@ pub struct Keys {
     compare: Compare,
     missing: Policy,
     bad: Policy,
-    /// The lines of the last block that have no key, ascending.
+    /// The lines of the last block that have no key: their indices, ascending, and what becomes of them.
     lacking: Vec<(u32, Fate)>,
     /// The error that comes after the lines of the last block.
     failure: Option<Error>,
@@ -62,11 +62,11 @@ enum Lack {
 /// What becomes of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
-    /// The set answered this for its key.
+    /// The line has a key, for which the set gave this verdict.
     Observed(Verdict),
-    /// It has no key, and is printed.
+    /// The line has no key, and is printed.
     Kept,
-    /// It has no key, and is not printed.
+    /// The line has no key, and is not printed.
     Dropped,
 }
 
@@ -107,8 +107,8 @@ impl Keys {
         })
     }
 
-    /// Reads the header of an input, if the block is one. Returns true if it is to be printed, which the first one is; `None` if the
-    /// block has lines.
+    /// Reads the block if it is the header of an input. Returns true for the first header, which is to be printed, and
+    /// false for further ones; `None` if the block is not a header.
     pub fn header(&mut self, block: &Block<'_>) -> Result<Option<bool>, Error> {
         match &mut self.part {
             Part::Columns(columns) if block.is_header => columns.read_header(block).map(Some),
@@ -116,8 +116,9 @@ impl Keys {
         }
     }
 
-    /// Hashes the key of every line of a block that has one by the hasher of `out`, which is cleared first. If a line without a key is an
-    /// error, the block is cut before it, and the next call of [`failure`](Self::failure) returns the error.
+    /// Hashes the keys of a block, those of the lines that have one, by the hasher of `out`, which is cleared first. If
+    /// a line without a key is an error, the block is cut before it, and the next call of [`failure`](Self::failure)
+    /// returns the error.
     pub fn hash_all(&mut self, block: &mut Block<'_>, out: &mut Hashes) {
         out.clear();
         if self.is_line() {
@@ -128,7 +129,8 @@ impl Keys {
         self.each(block, |key| out.push(key));
     }
 
-    /// Calls `see` with the key of every line of a block that has one, as [`hash_all`](Self::hash_all) hashes them.
+    /// Calls `see` with each key that [`hash_all`](Self::hash_all) would hash. Lines without a key are treated in the
+    /// same way.
     pub fn each(&mut self, block: &mut Block<'_>, mut see: impl FnMut(&[u8])) {
         self.lacking.clear();
         if self.is_line() {
@@ -181,7 +183,7 @@ impl Keys {
         self.failure.take().map_or(Ok(()), Err)
     }
 
-    /// What becomes of each line of the last block, if `verdicts` are the answers for those that have a key.
+    /// What becomes of each line of the last block, if `verdicts` are the answers for the lines that have a key.
     pub fn fates(&self, verdicts: &[Verdict], out: &mut Vec<Fate>) {
         out.clear();
         let mut verdicts = verdicts.iter().map(|&verdict| Fate::Observed(verdict));
@@ -192,8 +194,8 @@ impl Keys {
         out.extend(verdicts);
     }
 
-    /// Whether each line of the last block is wanted, if `answers` are those for the lines that have a key; and `lacking` for those that
-    /// have none and are kept.
+    /// Says for each line of the last block whether it is wanted. `answers` says it for the lines that have a key, and
+    /// `lacking` for all lines that have none and are kept.
     pub fn wanted(&self, answers: impl Iterator<Item = bool>, lacking: bool) -> impl Iterator<Item = bool> {
         let (mut answers, mut lacks) = (answers, self.lacking.iter().peekable());
         (0..).map_while(move |index| match lacks.next_if(|lack| lack.0 == index) {
@@ -202,7 +204,7 @@ impl Keys {
         })
     }
 
-    /// The index in the last block of each line that has a key.
+    /// Returns a function from the number of a key in the last block, from 0 on, to the index of its line.
     pub fn with_key(&self) -> impl Fn(usize) -> usize {
         let lacking: Vec<usize> = self.lacking.iter().enumerate().map(|(nth, lack)| lack.0 as usize - nth).collect();
         move |index| index + lacking.partition_point(|&before| before <= index)
@@ -247,7 +249,8 @@ impl Keys {
     }
 }
 
-/// Appends one of several parts of a key, after its length; a single part has none (docs/format.md, "Keys of several parts").
+/// Appends a part of a key. In a key of several parts, each part comes after its length (docs/format.md, "Keys of
+/// several parts").
 fn part(nth: usize, count: usize, out: &mut Vec<u8>, append: impl FnOnce(&mut Vec<u8>)) {
     debug_assert!(nth < count);
     if count == 1 {

@@ -1,4 +1,5 @@
-//! What a run makes beside its standard output: the file of the repeats, the counts of each file, the progress, and figures on request.
+//! What a run makes besides its standard output: the file of the repeats, the counts of each file, the progress bar,
+//! and figures on request.
 
 use std::io::IsTerminal;
 
@@ -16,7 +17,7 @@ use crate::pipes;
 use crate::progress::Progress;
 use crate::streams::standard_output;
 
-/// Everything that a run makes beside its standard output.
+/// Everything that a run makes besides its standard output.
 pub struct Byproducts {
     repeats: Option<Repeats>,
     by_file: Option<ByFile>,
@@ -47,7 +48,7 @@ impl Byproducts {
         }
     }
 
-    /// Notes the lines of a block. Printing it changes the block, so this comes before.
+    /// Notes the lines of a block. It must be called before the block is printed, because printing changes the block.
     pub fn lines(&mut self, block: &Block<'_>, fates: &[Fate]) {
         if let Some(repeats) = &mut self.repeats {
             repeats.lines(block, fates);
@@ -58,7 +59,8 @@ impl Byproducts {
         }
     }
 
-    /// Writes what was noted, after the lines were printed. `bytes` were read since the last call.
+    /// Writes what was noted, after the lines were printed. `bytes` is the number of bytes that were read since the
+    /// last call.
     pub fn write<S: Storage>(&mut self, seen: &Seen<S>, bytes: usize) -> Result<(), Error> {
         self.figures.set(seen.counters(), bytes);
         if let Some(progress) = &mut self.progress {
@@ -79,7 +81,8 @@ impl Byproducts {
     }
 }
 
-/// True if standard output is neither a terminal, nor a pipe, whose reader may print to the terminal: a bar would be mixed with these lines.
+/// True if standard output is neither a terminal nor a pipe. (The reader of a pipe may print to the terminal, where its
+/// lines would be mixed with the progress bar.)
 fn leaves_terminal_alone() -> bool {
     standard_output().is_ok_and(|output| !output.is_terminal() && !pipes::is_pipe(&output))
 }

@@ -65,7 +65,8 @@ fn observe<S: Storage>(storage: S, options: &cli::SeenOptions) -> Result<ExitCod
     };
     let mut seen = window::open(storage, settings, options)?;
     if records {
-        // This makes the directory a store before any line is read, and moves the keys of a journal that a crash left into a run.
+        // This makes the directory a store before any line is read. If a crash left a journal, its keys are moved to a
+        // run.
         seen.sync()?;
     }
     let interrupt = if records {
@@ -135,7 +136,8 @@ fn observe<S: Storage>(storage: S, options: &cli::SeenOptions) -> Result<ExitCod
         }
         keys.fates(&verdicts, &mut fates);
         byproducts.lines(&block, &fates);
-        // The lines are printed before the next call, which may make their keys durable. So a crash repeats lines, but loses none.
+        // The lines are printed before the next call of `observe_all`, which may make their keys durable. So a crash
+        // repeats lines, but loses none.
         if recorder.print(&mut seen, &mut block, &fates)? == Sink::Closed {
             // It is unknown which of the last lines were read. The next run prints again the lines that are not
             // durable.
@@ -146,7 +148,8 @@ fn observe<S: Storage>(storage: S, options: &cli::SeenOptions) -> Result<ExitCod
             failure = Some(error);
             break;
         }
-        // A program that waits for the mark of each line sends no more until it comes.
+        // A program that reads marks may send a line only after it has read the mark of the line before: waiting for a
+        // larger block would only delay it.
         if !seen.set().runs().is_empty() && options.outputs.mark.is_none() {
             blocks.enlarge(large);
         }
@@ -182,7 +185,7 @@ fn key_form<S: Storage>(storage: &S, options: &cli::SeenOptions) -> Result<KeyFo
     Ok(form)
 }
 
-/// The manifest of the store that a new one is to be like.
+/// The manifest of the store that `--like` names.
 fn model(path: &Path) -> Result<Manifest, Error> {
     let manifest = Directory::open_read_only(path)?.manifest()?;
     if manifest.store != StoreKind::Seen {

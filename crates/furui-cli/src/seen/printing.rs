@@ -19,7 +19,7 @@ pub enum Printing {
 }
 
 impl Printing {
-    /// The one that the options say.
+    /// What the options request.
     pub fn of(options: &SeenOptions) -> Self {
         match options.outputs.mark {
             Some(MarkForm::Alone) => Self::Marks(options.input.separator()),
@@ -49,7 +49,8 @@ impl Printing {
         marked
     }
 
-    /// The text to print for a header, with its separator, if it is the first one, or is a further one.
+    /// The text to print for a header, which ends in its separator. Without marks, only the first header is printed.
+    /// With marks, each header has one: the first header counts as new, and further ones as repeats.
     pub fn header<'a>(self, header: &'a [u8], is_first: bool, marked: &'a mut Vec<u8>) -> &'a [u8] {
         match self {
             Self::Lines(_) if is_first => header,
@@ -90,7 +91,8 @@ impl Printing {
     }
 }
 
-/// True if a line is printed where the lines with this verdict are. A line without a key is printed as a new one is.
+/// True if a line is printed when the lines with the verdict `wanted` are printed. A line that is kept without a key
+/// counts as new.
 fn is_printed(fate: Fate, wanted: Verdict) -> bool {
     fate == Fate::Observed(wanted) || wanted == Verdict::New && fate == Fate::Kept
 }

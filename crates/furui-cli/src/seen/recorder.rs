@@ -43,8 +43,8 @@ impl Recorder {
         self.output.print(self.printing.header(header, is_first, &mut self.marked))
     }
 
-    /// Prints what is to be printed for the lines of a block. While the reader of a pipe reads nothing, the lines that it has read
-    /// are recorded.
+    /// Prints the text for the lines of a block. While the reader of a pipe reads nothing, the lines that it has read
+    /// before are recorded.
     pub fn print<S: Storage>(
         &mut self,
         seen: &mut Seen<S>,
@@ -65,7 +65,7 @@ impl Recorder {
         sink
     }
 
-    /// Prints a text, and records lines that have arrived if that takes long.
+    /// Prints a text. If this takes long, records the lines that have arrived meanwhile.
     fn deliver<S: Storage>(&mut self, seen: &mut Seen<S>, mut left: &[u8]) -> Result<Sink, Error> {
         loop {
             if self.output.print_until(&mut left, self.deadline(seen))? == Sink::Closed {
