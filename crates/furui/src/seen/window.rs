@@ -84,13 +84,19 @@ impl<S: Storage> Seen<S> {
     pub(super) fn move_on(&mut self) -> Result<usize> {
         if self.set.will_end_slice(self.time) {
             // The cache knows keys that did not occur in the slice that begins.
-            self.tiers = Tiers::new(self.options.cache, &self.options.sizes, self.options.memory)?.0;
-            if !self.set.runs().is_empty() {
-                self.tiers.enlarge(self.options.memory)?;
-            }
+            self.empty_tiers()?;
         }
         self.set.advance_to(self.time)?;
         Ok(self.slice_room().map_or(usize::MAX, |room| usize::try_from(room).unwrap_or(usize::MAX)))
+    }
+
+    /// Begins with a cache that knows no key.
+    pub(super) fn empty_tiers(&mut self) -> Result<()> {
+        self.tiers = Tiers::new(self.options.cache, &self.options.sizes, self.options.memory)?.0;
+        if !self.set.runs().is_empty() {
+            self.tiers.enlarge(self.options.memory)?;
+        }
+        Ok(())
     }
 
     /// Counts keys that were observed.
