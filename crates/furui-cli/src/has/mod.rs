@@ -2,6 +2,7 @@
 
 mod file;
 mod set;
+mod text;
 
 use std::process::ExitCode;
 
@@ -14,6 +15,8 @@ use crate::keys::Keys;
 use crate::memory;
 use crate::output::{Output, Sink, print};
 use set::Set;
+
+pub use text::Text;
 
 /// The exit code if no line was printed, as of grep.
 const NONE: u8 = 1;
@@ -59,7 +62,7 @@ pub fn run(options: &HasOptions) -> Result<ExitCode, Error> {
         }
         keys.failure()?;
     }
-    keys.report();
+    keys.report("taken for lines that are not in the set");
     if options.count {
         print(format!("{found}\n").as_bytes())?;
     }
