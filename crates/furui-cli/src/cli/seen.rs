@@ -58,8 +58,8 @@ pub struct SeenOptions {
     /// keeps for the next run is removed, because its filter cannot forget a line. --stats says how many lines were there,
     /// --dry-run how many are, and removes none. Copies of the store keep the lines
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "store",
-          conflicts_with_all = ["sync", "window", "filter", "cache", "fpr", "protect", "TierOptions", "invert", "OutputOptions",
-                                "hash", "hash_seed", "like"])]
+          conflicts_with_all = ["sync", "window", "filter", "cache", "fpr", "protect", "lru", "replacement", "counters", "probes",
+                                "decrements", "paper", "invert", "mark", "repeats", "count", "hash", "hash_seed", "like"])]
     pub remove: Option<PathBuf>,
     /// Memory for the set, as in 64MiB; what does not fit goes to the store, or to temporary files in $TMPDIR
     /// [default: a quarter of the machine's]. These files are mapped: their pages in the system's cache count as memory of the

@@ -62,7 +62,7 @@ pub fn run(options: &HasOptions) -> Result<ExitCode, Error> {
         }
         keys.failure()?;
     }
-    keys.report("taken for lines that are not in the set");
+    keys.report("not in the set");
     if options.count {
         print(format!("{found}\n").as_bytes())?;
     }

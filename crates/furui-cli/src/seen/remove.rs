@@ -76,7 +76,7 @@ fn read(
         ..SeenOptions::default()
     };
     let lines = (&options.lines, &options.input);
-    Text::read(file, lines, settings, mapped, &Interrupt::ignore(), "they name nothing to remove")
+    Text::read(file, lines, settings, mapped, &Interrupt::ignore(), "nothing to remove")
 }
 
 /// The number of keys of a text that a set has.

@@ -106,6 +106,10 @@ pub fn compact_set() -> Case {
     compact("compact of a store", seen_in_parts, |root| seen_has_all(root, "store"))
 }
 
+pub fn remove_from_set() -> Case {
+    set::remove()
+}
+
 pub fn compact_dict() -> Case {
     compact("compact of a dictionary", |root| numbered_in_parts(root, &[]), |root| numbers_are(root, "store"))
 }
@@ -177,6 +181,7 @@ pub fn all(scale: Scale) -> Vec<Case> {
             compact_louds_dict(),
             new_dict_build(),
             dict_build(),
+            remove_from_set(),
             dict_delete(),
             dict_build_of_bytes(),
             louds_dict_build_of_bytes(),
