@@ -122,7 +122,7 @@ fn a_dry_run_says_how_many_there_are_and_changes_nothing() {
 
 #[test]
 fn a_window_and_kept_tiers_forget_what_is_removed() {
-    let dir = TempDir::new();
+    let dir = TempDir::in_memory();
     let (store, tiers) = (dir.join("window"), dir.join("tiers"));
     let window = ["seen", "--window", "1600", "--store", &store];
     // Each line is in three slices.
@@ -187,7 +187,7 @@ fn what_makes_no_sense_is_refused_and_creates_nothing() {
 /// Kills the run after each change that it makes in the directory.
 #[test]
 fn after_a_kill_all_lines_are_there_or_none_that_was_to_be_removed() {
-    let dir = TempDir::new();
+    let dir = TempDir::in_memory();
     let (store, gone) = (dir.join("store"), numbered(0, 50_000));
     let left = numbered(50_000, 60_000);
     // 16 slices: the first lines are in several.
