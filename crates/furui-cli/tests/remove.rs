@@ -46,7 +46,8 @@ fn what_is_removed_is_new_again_and_in_no_file() {
     stdout(&["seen", "-q", "--store", &store], &numbered(0, 300_000));
     stdout(&["seen", "-q", "--store", &store], &numbered(300_000, 301_000));
     let before = exported(&store);
-    let gone = [numbered(1000, 1010), b"never there\n".to_vec(), numbered(300_500, 300_503), numbered(1000, 1001)].concat();
+    let gone =
+        [numbered(1000, 1010), b"never there\n".to_vec(), numbered(300_500, 300_503), numbered(1000, 1001)].concat();
     let file = dir.file("gone", &gone);
     assert_eq!(stdout(&["seen", "--remove", &file, "--store", &store], b""), b"");
     assert_eq!(run(&["has", "-q", &store], &gone).status.code(), Some(1));
@@ -110,13 +111,15 @@ fn a_dry_run_says_how_many_there_are_and_changes_nothing() {
     let dir = TempDir::new();
     let store = dir.join("store");
     stdout(&["seen", "-q", "--store", &store], &numbered(0, 100));
-    let before: Vec<Vec<u8>> = files(&store).iter().map(|name| fs::read(dir.path().join("store").join(name)).unwrap()).collect();
+    let before: Vec<Vec<u8>> =
+        files(&store).iter().map(|name| fs::read(dir.path().join("store").join(name)).unwrap()).collect();
     let dry = ["seen", "--remove", "-", "--store", &store, "--dry-run"];
     let said = told(&dry, &numbered(90, 110));
     assert_eq!(said, "20 lines (170 B): 10 keys would be removed, 10 not there; 100 keys in the set now\n");
     let json = told(&[&dry[..], &["--stats=json"]].concat(), &numbered(90, 110));
     assert!(json.contains("\"would_be_removed\":10,"), "{json}");
-    let after: Vec<Vec<u8>> = files(&store).iter().map(|name| fs::read(dir.path().join("store").join(name)).unwrap()).collect();
+    let after: Vec<Vec<u8>> =
+        files(&store).iter().map(|name| fs::read(dir.path().join("store").join(name)).unwrap()).collect();
     assert!(before == after);
 }
 
@@ -132,7 +135,8 @@ fn a_window_and_kept_tiers_forget_what_is_removed() {
     assert!(stdout(&window, &lines) == numbered(10, 20));
     assert_eq!(stdout(&["verify", &store], b""), b"");
 
-    let seen = ["seen", "--store", &tiers, "--cache", "lru+stable", "--lru", "1000", "--counters", "1000", "--fpr", "0.1"];
+    let seen =
+        ["seen", "--store", &tiers, "--cache", "lru+stable", "--lru", "1000", "--counters", "1000", "--fpr", "0.1"];
     // The filter drops some lines, which the LRU knows nevertheless.
     let lines = numbered(0, 3000);
     let printed = stdout(&seen, &lines);
@@ -218,7 +222,11 @@ fn after_a_kill_all_lines_are_there_or_none_that_was_to_be_removed() {
         let there = stdout(&["has", &store], &numbered(0, 60_000));
         assert!(there == left || there == numbered(0, 60_000), "{} bytes", there.len());
         assert!(!finished || there == left);
-        if there == left { removed += 1 } else { whole += 1 }
+        if there == left {
+            removed += 1
+        } else {
+            whole += 1
+        }
         assert_eq!(stdout(&["verify", &store], b""), b"");
         stdout(&["seen", "--remove", "-", "--store", &store], &gone);
         assert!(stdout(&["has", &store], &numbered(0, 60_000)) == left);

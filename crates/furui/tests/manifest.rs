@@ -153,7 +153,8 @@ fn the_dumps_in_the_format_description_are_the_golden_files() {
 #[test]
 #[ignore = "writes the golden file"]
 fn write_the_golden_file_of_a_window() {
-    std::fs::write(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/v1/MANIFEST-window"), encode(&golden_window())).unwrap();
+    std::fs::write(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/v1/MANIFEST-window"), encode(&golden_window()))
+        .unwrap();
 }
 
 #[test]

@@ -263,7 +263,8 @@ fn runs_without_such_keys_stay_as_they_are_and_one_without_others_vanishes() {
     let storage = Memory::new();
     // Each part is too large to be merged with the next one.
     for part in [0..600_000, 1_000_000..1_250_000, 2_000_000..2_000_100] {
-        let mut seen = Seen::open_with(storage.clone(), SeenOptions { hash: Some(HASH), ..SeenOptions::default() }).unwrap();
+        let mut seen =
+            Seen::open_with(storage.clone(), SeenOptions { hash: Some(HASH), ..SeenOptions::default() }).unwrap();
         seen.extend(part.map(u64::to_le_bytes)).unwrap();
         seen.publish().unwrap();
     }

@@ -159,7 +159,7 @@ impl Keys {
                         Lack::Bad(reason) => (reason, "--bad"),
                     };
                     self.failure = Some(Error::Message(format!(
-                        "{}: {reason}; with {option} keep or {option} drop such lines are printed or left out",
+                        "{}: {reason}; with {option} keep or {option} drop the run goes on",
                         block.place(index)
                     )));
                     block.truncate(index);

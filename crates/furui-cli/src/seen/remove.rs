@@ -32,7 +32,10 @@ pub fn run(file: &Path, store: &Path, options: &cli::SeenOptions) -> Result<Exit
     let manifest = Directory::open_read_only(store)?.manifest()?;
     if manifest.store != StoreKind::Seen {
         let (store, kind) = (store.display(), manifest.store);
-        return Err(Error::Message(format!("{store}: this is {kind}: --remove takes lines out of {}", StoreKind::Seen)));
+        return Err(Error::Message(format!(
+            "{store}: this is {kind}: --remove takes lines out of {}",
+            StoreKind::Seen
+        )));
     }
     keys::check(store.display(), manifest.form, &options.lines)?;
     let mapped = if options.no_mmap { 0 } else { memory::mappable() };
@@ -60,13 +63,7 @@ pub fn run(file: &Path, store: &Path, options: &cli::SeenOptions) -> Result<Exit
 }
 
 /// The lines to remove, by their keys. Until they are read, a signal ends the command, and nothing has changed.
-fn read(
-    file: &Path,
-    store: &Manifest,
-    memory: u64,
-    mapped: u64,
-    options: &cli::SeenOptions,
-) -> Result<Text, Error> {
+fn read(file: &Path, store: &Manifest, memory: u64, mapped: u64, options: &cli::SeenOptions) -> Result<Text, Error> {
     let settings = SeenOptions {
         cache: Cache::None,
         memory,

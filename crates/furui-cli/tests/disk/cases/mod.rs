@@ -126,6 +126,10 @@ pub fn dict_build() -> Case {
     entries::<u32>("dict build, a dictionary that is there", 0..50, "build", &[])
 }
 
+pub fn dict_count() -> Case {
+    dict::count()
+}
+
 pub fn dict_delete() -> Case {
     entries::<u32>("dict delete", 0..100, "delete", &[])
 }
@@ -182,6 +186,7 @@ pub fn all(scale: Scale) -> Vec<Case> {
             new_dict_build(),
             dict_build(),
             remove_from_set(),
+            dict_count(),
             dict_delete(),
             dict_build_of_bytes(),
             louds_dict_build_of_bytes(),
