@@ -58,7 +58,7 @@ pub fn arguments() -> Result<Cli, clap::Error> {
 
 #[derive(Subcommand)]
 pub enum Command {
-    Seen(SeenOptions),
+    Seen(Box<SeenOptions>),
     Has(HasOptions),
     /// Write the union of stores or of filters: the lines that are in any of them
     ///

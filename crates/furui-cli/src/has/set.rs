@@ -3,11 +3,12 @@ use std::path::Path;
 use furui::dict::{Dict, DictValue};
 use furui::filter::AnyFilter;
 use furui::seen::{Cache, Seen, SeenOptions};
-use furui::store::{Directory, Overlay, Scratch, Storage, StoreKind};
+use furui::store::{Directory, Overlay, Scratch, StoreKind};
 use furui::{HashSpec, Hashes, KeyForm};
 
-use super::file::{is_furui_file, refuse_binary};
-use crate::blocks::{Block, Blocks};
+use super::file::is_furui_file;
+use super::text::Text;
+use crate::blocks::Block;
 use crate::cli::HasOptions;
 use crate::dict;
 use crate::error::Error;
@@ -48,7 +49,9 @@ impl Set {
             keys::check(path.display(), filter::form_of(path)?, &options.lines)?;
             Source::Filter(filter.into())
         } else {
-            Source::Text(read_text(options, memory, interrupt)?.into())
+            let lines = (&options.lines, &options.input);
+            let text = Text::read(path, lines, exact(memory), mapped(options), interrupt, "not taken into the set")?;
+            Source::Text(text.seen.into())
         };
         if options.seed.seed_file.is_some() && !matches!(source, Source::Filter(_)) {
             return Err(Error::Message(format!("{}: --seed-file is for the file of a filter", path.display())));
@@ -111,7 +114,7 @@ fn open_directory(options: &HasOptions, memory: u64) -> Result<Source, Error> {
         }
         _ => {
             let storage = Overlay::new(directory(path, options)?, scratch(options));
-            let seen = exact(storage, memory)?;
+            let seen = Seen::open_with(storage, exact(memory))?;
             check(seen.set().manifest().form)?;
             Source::Store(seen.into())
         }
@@ -131,32 +134,9 @@ fn mapped(options: &HasOptions) -> u64 {
     if options.no_mmap { 0 } else { memory::mappable() }
 }
 
-/// Opens an exact set without a cache in front of it: look-ups do not use the cache.
-fn exact<S: Storage>(storage: S, memory: u64) -> Result<Seen<S>, Error> {
-    Ok(Seen::open_with(storage, SeenOptions { cache: Cache::None, memory, ..SeenOptions::default() })?)
-}
-
-/// The lines of a text, which is a file, a pipe or standard input.
-fn read_text(options: &HasOptions, memory: u64, interrupt: &Interrupt) -> Result<Seen<Scratch>, Error> {
-    let mut seen = exact(scratch(options), memory)?;
-    let mut keys = Keys::new(seen.hash_spec(), &options.lines)?;
-    let reading = options.lines.reading(&options.input);
-    let mut blocks = Blocks::new(std::slice::from_ref(&options.set), reading, interrupt);
-    let (mut hashes, mut verdicts) = (Hashes::new(&keys.hasher), vec![]);
-    let mut is_first = true;
-    while let Some(mut block) = blocks.next()? {
-        if std::mem::take(&mut is_first) && reading.split.separator() != 0 {
-            refuse_binary(block.bytes, block.input())?;
-        }
-        if keys.header(&block)?.is_some() {
-            continue;
-        }
-        keys.hash_all(&mut block, &mut hashes);
-        seen.observe_all(&hashes, &mut verdicts)?;
-        keys.failure()?;
-    }
-    keys.report();
-    Ok(seen)
+/// The settings of an exact set without a cache in front of it, which would only help keys that are inserted.
+fn exact(memory: u64) -> SeenOptions {
+    SeenOptions { cache: Cache::None, memory, ..SeenOptions::default() }
 }
 
 /// Looks the keys of a block up in a dictionary.

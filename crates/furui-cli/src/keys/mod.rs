@@ -161,7 +161,7 @@ impl Keys {
                         Lack::Bad(reason) => (reason, "--bad"),
                     };
                     self.failure = Some(Error::Message(format!(
-                        "{}: {reason}; with {option} keep or {option} drop such lines are printed or left out",
+                        "{}: {reason}; with {option} keep or {option} drop the run goes on",
                         block.place(index)
                     )));
                     block.truncate(index);
@@ -210,9 +210,9 @@ impl Keys {
         move |index| index + lacking.partition_point(|&before| before <= index)
     }
 
-    /// Says on standard error how many lines had no key, if there were any.
-    pub fn report(&self) {
-        for (count, what) in [(self.counts.kept, "not recorded"), (self.counts.dropped, "dropped")] {
+    /// Says on standard error how many lines had no key, if there were any, and what became of those that were not dropped.
+    pub fn report(&self, kept: &str) {
+        for (count, what) in [(self.counts.kept, kept), (self.counts.dropped, "dropped")] {
             if count > 0 {
                 let said = format!("{} had no key: {what}", counted(count, "line"));
                 crate::complain(&Error::Message(said));

@@ -6,6 +6,7 @@ mod figures;
 mod pace;
 mod printing;
 mod recorder;
+mod remove;
 mod repeats;
 mod stats;
 mod tiers;
@@ -38,6 +39,9 @@ const SIGNALLED: u8 = 128;
 pub fn run(options: &cli::SeenOptions) -> Result<ExitCode, Error> {
     if let Some(path) = &options.filter {
         return filter::observe(path, options);
+    }
+    if let (Some(file), Some(store)) = (&options.remove, &options.store) {
+        return remove::run(file, store, options);
     }
     let mapped = if options.no_mmap { 0 } else { memory::mappable() };
     let scratch = || Scratch::new(std::env::temp_dir()).mapped_up_to(mapped);
@@ -166,7 +170,7 @@ fn observe<S: Storage>(storage: S, options: &cli::SeenOptions) -> Result<ExitCod
         // The first error explains more than those that follow from it.
         failure = failure.or(kept.err());
     }
-    keys.report();
+    keys.report("not recorded");
     stats::report(&seen, bytes, options.stats, byproducts.by_file());
     match failure {
         Some(error) => Err(error),

@@ -86,17 +86,23 @@ impl<S: Storage> Seen<S> {
     /// Moves the set on to the present time. Returns the maximum number of keys to observe before the next call.
     pub(super) fn move_on(&mut self) -> Result<usize> {
         if self.set.will_end_slice(self.time) {
-            // The cache knows keys that have not occurred in the slice that begins, so an empty one replaces it.
-            self.tiers = Tiers::new(self.options.cache, &self.options.sizes, self.options.memory)?.0;
-            if !self.set.runs().is_empty() {
-                self.tiers.enlarge(self.options.memory)?;
-            }
+            // The cache knows keys that did not occur in the slice that begins.
+            self.empty_tiers()?;
         }
         self.set.advance_to(self.time)?;
         Ok(self.slice_room().map_or(usize::MAX, |room| usize::try_from(room).unwrap_or(usize::MAX)))
     }
 
-    /// Moves the time of a window of keys on by the number of keys that were observed.
+    /// Begins with a cache that knows no key.
+    pub(super) fn empty_tiers(&mut self) -> Result<()> {
+        self.tiers = Tiers::new(self.options.cache, &self.options.sizes, self.options.memory)?.0;
+        if !self.set.runs().is_empty() {
+            self.tiers.enlarge(self.options.memory)?;
+        }
+        Ok(())
+    }
+
+    /// Counts keys that were observed.
     pub(super) fn pass(&mut self, keys: usize) {
         if let Some(Window::Keys(_)) = self.set.manifest().window {
             self.time = self.time.saturating_add(keys as u64);

@@ -86,7 +86,7 @@ impl<S: Storage> Cascade<S> {
     }
 
     /// Returns an error if the keys of `other` cannot be compared with those of this set.
-    fn check_combinable(&self, other: &Self) -> Result<()> {
+    pub(super) fn check_combinable<T: Storage>(&self, other: &Cascade<T>) -> Result<()> {
         other.check_usable()?;
         let file = other.storage.path(MANIFEST);
         let (found, expected) = (&other.manifest, &self.manifest);
@@ -141,14 +141,14 @@ impl<S: Storage> Cascade<S> {
         Ok(self.merged())
     }
 
-    fn merged(&self) -> Sources<'_> {
+    pub(super) fn merged(&self) -> Sources<'_> {
         let mut sources = vec![];
         self.push_sources(&mut sources);
         Merge::new(sources)
     }
 }
 
-type Sources<'a> = Merge<Box<dyn SortedSource + 'a>>;
+pub(super) type Sources<'a> = Merge<Box<dyn SortedSource + 'a>>;
 
 /// The keys of a combination, ascending, in pieces.
 struct Combined<'a> {
@@ -171,7 +171,7 @@ impl<'a> Combined<'a> {
                 vec![]
             }
             Combination::Difference | Combination::Intersection => {
-                others.iter().map(|other| Cursor { keys: other.merged(), piece: vec![], next: 0 }).collect()
+                others.iter().map(|&other| Cursor::of(other)).collect()
             }
         };
         Self { keys: Merge::new(sources), others: cursors, wanted: how == Combination::Intersection, piece: vec![] }
@@ -196,7 +196,7 @@ impl<'a> Combined<'a> {
 }
 
 /// A place among the keys of a set.
-struct Cursor<'a> {
+pub(super) struct Cursor<'a> {
     keys: Sources<'a>,
     /// The keys around the place.
     piece: Vec<u64>,
@@ -204,10 +204,15 @@ struct Cursor<'a> {
     next: usize,
 }
 
-impl Cursor<'_> {
-    /// Keeps the keys that the set has or, if `wanted` is false, those that it does not have. `keys` ascend, and are
-    /// not less than the keys of earlier calls.
-    fn retain(&mut self, keys: &mut Vec<u64>, wanted: bool) -> Result<()> {
+impl<'a> Cursor<'a> {
+    /// The place before all keys of a set.
+    pub(super) fn of<S: Storage>(set: &'a Cascade<S>) -> Self {
+        Self { keys: set.merged(), piece: vec![], next: 0 }
+    }
+
+    /// Keeps those of some ascending keys that the set has, or has not if `wanted` is false. They are not less than those of earlier
+    /// calls.
+    pub(super) fn retain(&mut self, keys: &mut Vec<u64>, wanted: bool) -> Result<()> {
         let mut kept = 0;
         for i in 0..keys.len() {
             let key = keys[i];

@@ -14,6 +14,7 @@ mod options;
 mod page;
 mod page_set;
 mod policy;
+mod remove;
 mod room;
 mod run;
 mod run_reader;
