@@ -38,6 +38,10 @@ fn compressed_input_is_decoded_whole_or_named() {
         let (a, b) = plain.split_at(plain.len() / 2);
         let parts = [compressed(program, a).unwrap(), compressed(program, b).unwrap()].concat();
         assert!(stdout(&["seen"], &parts) == expected, "{program} in two parts");
+        // A program may choose smaller blocks for a short part.
+        let (a, b) = plain.split_at(plain.len() - 5_000);
+        let parts = [a, b].map(|part| compressed(program, part).unwrap()).concat();
+        assert!(stdout(&["seen"], &parts) == expected, "{program} in a long and a short part");
         assert!(stdout(&["seen", "--no-decompress", &file], b"").starts_with(&packed[..20]));
         // A file that was cut: the lines before the damage, and an error. No cut line is printed.
         for length in [packed.len() / 2, packed.len() - 3, 12] {
