@@ -175,11 +175,11 @@ fn zstd(mut source: Source, out: &mut File) -> io::Result<()> {
 }
 
 /// Decodes frames of lz4.
-fn lz4(source: Source, out: &mut File) -> io::Result<()> {
-    let mut decoder = Lz4Decoder::new(source);
+fn lz4(mut source: Source, out: &mut File) -> io::Result<()> {
     loop {
-        copy(&mut decoder, out)?;
-        if decoder.get_mut().fill_buf()?.is_empty() {
+        // A decoder expects that no frame has smaller blocks than one before it.
+        copy(&mut Lz4Decoder::new(&mut source), out)?;
+        if source.fill_buf()?.is_empty() {
             return Ok(());
         }
     }

@@ -38,6 +38,10 @@ fn compressed_input_is_decoded_whole_or_named() {
         let (a, b) = plain.split_at(plain.len() / 2);
         let parts = [compressed(program, a).unwrap(), compressed(program, b).unwrap()].concat();
         assert!(stdout(&["seen"], &parts) == expected, "{program} in two parts");
+        // A program may choose smaller blocks for a short part.
+        let (a, b) = plain.split_at(plain.len() - 5_000);
+        let parts = [a, b].map(|part| compressed(program, part).unwrap()).concat();
+        assert!(stdout(&["seen"], &parts) == expected, "{program} in a long and a short part");
         assert!(stdout(&["seen", "--no-decompress", &file], b"").starts_with(&packed[..20]));
         // A file that was cut: the lines before the damage, and an error. No cut line is printed.
         for length in [packed.len() / 2, packed.len() - 3, 12] {
@@ -80,7 +84,10 @@ fn csv_records_are_compared_by_columns() {
     assert_eq!(by_name, stdout(&["seen", "--csv", "--key", "2", &a, &b], b""));
     let by_two = stdout(&["seen", "--csv", "--key", "city,name", &a], b"");
     assert_eq!(text_of(&by_two).lines().count(), 5);
-    // Equal fields are equal, quoted or not.
+    // Equal fields are equal, quoted or not; so are equal names.
+    let quoted = dir.file("quoted.csv", b"\"id\",\"name\",city\n5,new,x\n");
+    let both = stdout(&["seen", "--csv", "--key", "name", &b, &quoted], b"");
+    assert_eq!(text_of(&both), "id,name,city\r\n9,\"say \"\"a\"\"\",x\r\n5,new,x\n");
     assert_eq!(stdout(&["seen", "--csv", "--no-header"], b"a,\"b\"\na,b\n\"a\",b\na,c\n"), b"a,\"b\"\na,c\n");
     let semicolons = stdout(&["seen", "--csv", "-d", ";", "--key", "b"], b"a;b\n1;x,y\n2;x,y\n");
     assert_eq!(semicolons, b"a;b\n1;x,y\n");

@@ -56,7 +56,7 @@ impl Columns {
         let line = line.strip_prefix(block.mark()).unwrap_or(line);
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         if let Some(first) = &self.header {
-            if first != line {
+            if first != line && self.names(first) != self.names(line) {
                 return Err(Error::Message(format!(
                     "{}: has other columns than {}: {} and {}; with --no-header a first line is a record like the others",
                     block.input(),
@@ -67,14 +67,8 @@ impl Columns {
             }
             return Ok(false);
         }
-        let mut names = vec![];
-        for field in fields(line, self.delimiter, self.quotes) {
-            let mut name = vec![];
-            field
-                .map_err(|_| Error::Message(format!("{}: a quote of the header is not closed", block.input())))?
-                .append(&mut name);
-            names.push(name);
-        }
+        let open = || Error::Message(format!("{}: a quote of the header is not closed", block.input()));
+        let names = self.names(line).ok_or_else(open)?;
         for (column, index) in self.wanted.iter().zip(&mut self.indices) {
             let (found, what) = match column {
                 Column::Name(name) => (names.iter().position(|known| known == name.as_bytes()), name.clone()),
@@ -87,6 +81,16 @@ impl Columns {
         }
         (self.header, self.input) = (Some(line.to_vec()), block.input().to_owned());
         Ok(true)
+    }
+
+    /// The names in a header, without their quotes. `None` if a quote is not closed.
+    fn names(&self, header: &[u8]) -> Option<Vec<Vec<u8>>> {
+        let name = |field: Result<Field<'_>, String>| {
+            let mut name = vec![];
+            field.ok()?.append(&mut name);
+            Some(name)
+        };
+        fields(header, self.delimiter, self.quotes).map(name).collect()
     }
 
     /// Appends the key of a record.
