@@ -3,6 +3,7 @@
 use std::fmt;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Chain, Cursor, ErrorKind, Read, Write};
+use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread::{self, JoinHandle};
 
 use bzip2::bufread::MultiBzDecoder;
@@ -17,8 +18,9 @@ use crate::pipes;
 /// How many bytes of compressed input are read at a time.
 const READ: usize = 64 << 10;
 
-/// How many decoded bytes are written at a time.
-const WRITE: usize = 128 << 10;
+/// The number of chunks of a decoder, and how many bytes each holds. All of them stay in the caches of the processor.
+const CHUNKS: usize = 4;
+const CHUNK: usize = 256 << 10;
 
 /// The memory that a decoder of xz or zstd may take for its window. Files that were made with the usual options take at most 65 MiB.
 const MAX_WINDOW: u32 = 256 << 20;
@@ -87,26 +89,87 @@ impl fmt::Display for Compression {
     }
 }
 
-/// A thread that decodes an input into a pipe.
+/// A thread that decodes an input into chunks of memory, which go round between it and the reader.
+///
+/// The thread hands out what it has before it waits for more input, so a chunk may be short.
 pub struct Decoder {
     compression: Compression,
     thread: JoinHandle<io::Result<()>>,
+    /// Chunks of decoded bytes.
+    full: Receiver<Chunk>,
+    /// Chunks that were read, for the thread to fill again.
+    empty: Sender<Chunk>,
+    /// The chunk that is being read.
+    current: Option<Chunk>,
+    /// How many bytes of it were read.
+    done: usize,
+}
+
+/// A piece of decoded input.
+struct Chunk {
+    bytes: Box<[u8]>,
+    /// How many of the bytes are in use.
+    length: usize,
+}
+
+/// Where the thread of a decoder puts the decoded bytes.
+struct Chunks {
+    full: Sender<Chunk>,
+    empty: Receiver<Chunk>,
+    /// A chunk for the next bytes, if one was left at the end of a frame.
+    spare: Option<Chunk>,
+    /// A pipe that holds a byte for each chunk whose end was not read. So the reader can wait for a chunk, a signal and a deadline
+    /// in one poll. The pipe holds more bytes than there are chunks, so a write never waits.
+    bell: File,
 }
 
 /// A compressed input from its beginning on. Its first bytes were read before.
 type Source = BufReader<Chain<Cursor<Vec<u8>>, File>>;
 
 impl Decoder {
-    /// Starts to decode an input, of which `head` was read already. Returns the pipe from which the decoded bytes are read.
+    /// Starts to decode an input, of which `head` was read already. Returns a pipe besides, which can be read from, in the sense of
+    /// poll, whenever [`read`](Self::read) does not wait.
     pub fn start(compression: Compression, head: Vec<u8>, file: File) -> io::Result<(File, Self)> {
-        let (reader, writer) = pipes::pipe()?;
-        pipes::widen(&writer);
+        let (answered, bell) = pipes::pipe()?;
+        let (fill, full) = mpsc::channel();
+        let (empty, refill) = mpsc::channel();
+        for _ in 0..CHUNKS {
+            let chunk = Chunk { bytes: vec![0; CHUNK].into(), length: 0 };
+            empty.send(chunk).map_err(io::Error::other)?;
+        }
         let source = BufReader::with_capacity(READ, Cursor::new(head).chain(file));
-        let thread = thread::Builder::new().name("decode".into()).spawn(move || decode(compression, source, writer))?;
-        Ok((reader, Self { compression, thread }))
+        let chunks = Chunks { full: fill, empty: refill, spare: None, bell };
+        let thread = thread::Builder::new().name("decode".into()).spawn(move || decode(compression, source, chunks))?;
+        Ok((answered, Self { compression, thread, full, empty, current: None, done: 0 }))
     }
 
-    /// Must be called at the end of the pipe. An error if the input was not decoded to its end.
+    /// Copies decoded bytes to `buffer`, which is not empty, and returns how many: 0 at the end. Waits if there are none. `bell` is the
+    /// pipe that [`start`](Self::start) returned.
+    pub fn read(&mut self, buffer: &mut [u8], mut bell: &File) -> io::Result<usize> {
+        let chunk = match self.current.take() {
+            Some(chunk) => chunk,
+            None => match self.full.recv() {
+                Ok(chunk) => chunk,
+                // The thread has ended.
+                Err(_) => return Ok(0),
+            },
+        };
+        let rest = &chunk.bytes[self.done..chunk.length];
+        let count = rest.len().min(buffer.len());
+        buffer[..count].copy_from_slice(&rest[..count]);
+        self.done += count;
+        if self.done < chunk.length {
+            self.current = Some(chunk);
+        } else {
+            self.done = 0;
+            // Nobody fills it if the thread has ended.
+            let _ = self.empty.send(chunk);
+            bell.read_exact(&mut [0])?;
+        }
+        Ok(count)
+    }
+
+    /// Must be called at the end. An error if the input was not decoded to its end.
     pub fn finish(self) -> Result<(), String> {
         let decoded = self.thread.join().unwrap_or_else(|_| Err(io::Error::other("the decoder failed")));
         decoded.map_err(|error| {
@@ -118,7 +181,7 @@ impl Decoder {
     }
 }
 
-fn decode(compression: Compression, source: Source, mut out: File) -> io::Result<()> {
+fn decode(compression: Compression, source: Source, mut out: Chunks) -> io::Result<()> {
     match compression {
         Compression::Gzip => copy(&mut MultiGzDecoder::new(source), &mut out),
         Compression::Bzip2 => copy(&mut MultiBzDecoder::new(source), &mut out),
@@ -128,25 +191,30 @@ fn decode(compression: Compression, source: Source, mut out: File) -> io::Result
     }
 }
 
-/// Copies everything. It is not an error if nobody reads it any more.
-fn copy(decoder: &mut impl Read, out: &mut File) -> io::Result<()> {
-    let mut buffer = vec![0; WRITE];
+/// Hands out everything. If nobody reads it any more, that is an error which nobody sees.
+fn copy(decoder: &mut impl Read, out: &mut Chunks) -> io::Result<()> {
     loop {
-        let count = match decoder.read(&mut buffer) {
-            Ok(0) => return Ok(()),
-            Ok(count) => count,
-            Err(error) if error.kind() == ErrorKind::Interrupted => continue,
-            Err(error) => return Err(error),
+        let mut chunk = match out.spare.take() {
+            Some(chunk) => chunk,
+            None => out.empty.recv().map_err(io::Error::other)?,
         };
-        match out.write_all(&buffer[..count]) {
-            Err(error) if error.kind() == ErrorKind::BrokenPipe => return Ok(()),
-            written => written?,
+        chunk.length = loop {
+            match decoder.read(&mut chunk.bytes) {
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                read => break read?,
+            }
+        };
+        if chunk.length == 0 {
+            out.spare = Some(chunk);
+            return Ok(());
         }
+        out.full.send(chunk).map_err(io::Error::other)?;
+        out.bell.write_all(&[0])?;
     }
 }
 
 /// Decodes frames of zstd, and skips those that are made to be skipped.
-fn zstd(mut source: Source, out: &mut File) -> io::Result<()> {
+fn zstd(mut source: Source, out: &mut Chunks) -> io::Result<()> {
     let mut decoder = ZstdFrame::new();
     decoder.set_max_window_size(MAX_WINDOW.into());
     while !source.fill_buf()?.is_empty() {
@@ -174,7 +242,7 @@ fn zstd(mut source: Source, out: &mut File) -> io::Result<()> {
 }
 
 /// Decodes frames of lz4.
-fn lz4(source: Source, out: &mut File) -> io::Result<()> {
+fn lz4(source: Source, out: &mut Chunks) -> io::Result<()> {
     let mut decoder = Lz4Decoder::new(source);
     loop {
         copy(&mut decoder, out)?;
