@@ -10,9 +10,9 @@ use bzip2::bufread::MultiBzDecoder;
 use flate2::bufread::MultiGzDecoder;
 use lz4_flex::frame::FrameDecoder as Lz4Decoder;
 use lzma_rust2::XzReader;
-use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
-use ruzstd::decoding::{FrameDecoder as ZstdFrame, StreamingDecoder};
+use zstd::Decoder as ZstdDecoder;
 
+use crate::interrupt::Interrupt;
 use crate::pipes;
 
 /// How many bytes of compressed input are read at a time.
@@ -124,23 +124,37 @@ struct Chunks {
 }
 
 /// A compressed input from its beginning on. Its first bytes were read before.
-type Source = BufReader<Chain<Cursor<Vec<u8>>, File>>;
+type Source = BufReader<Chain<Cursor<Vec<u8>>, Waiting>>;
+
+/// A file whose reads wait, even if another process has made standard input non-blocking.
+struct Waiting(File);
+
+impl Read for Waiting {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            match self.0.read(buffer) {
+                Err(error) if error.kind() == ErrorKind::WouldBlock => Interrupt::ignore().wait(&self.0),
+                read => return read,
+            };
+        }
+    }
+}
 
 impl Decoder {
-    /// Starts to decode an input, of which `head` was read already. Returns a pipe besides, which can be read from, in the sense of
-    /// poll, whenever [`read`](Self::read) does not wait.
+    /// Starts to decode an input, of which `head` was read already. Also returns a pipe, which poll reports as readable while
+    /// [`read`](Self::read) would not wait.
     pub fn start(compression: Compression, head: Vec<u8>, file: File) -> io::Result<(File, Self)> {
-        let (answered, bell) = pipes::pipe()?;
+        let (rings, bell) = pipes::pipe()?;
         let (fill, full) = mpsc::channel();
         let (empty, refill) = mpsc::channel();
         for _ in 0..CHUNKS {
             let chunk = Chunk { bytes: vec![0; CHUNK].into(), length: 0 };
             empty.send(chunk).map_err(io::Error::other)?;
         }
-        let source = BufReader::with_capacity(READ, Cursor::new(head).chain(file));
+        let source = BufReader::with_capacity(READ, Cursor::new(head).chain(Waiting(file)));
         let chunks = Chunks { full: fill, empty: refill, spare: None, bell };
         let thread = thread::Builder::new().name("decode".into()).spawn(move || decode(compression, source, chunks))?;
-        Ok((answered, Self { compression, thread, full, empty, current: None, done: 0 }))
+        Ok((rings, Self { compression, thread, full, empty, current: None, done: 0 }))
     }
 
     /// Copies decoded bytes to `buffer`, which is not empty, and returns how many: 0 at the end. Waits if there are none. `bell` is the
@@ -186,7 +200,11 @@ fn decode(compression: Compression, source: Source, mut out: Chunks) -> io::Resu
         Compression::Gzip => copy(&mut MultiGzDecoder::new(source), &mut out),
         Compression::Bzip2 => copy(&mut MultiBzDecoder::new(source), &mut out),
         Compression::Xz => copy(&mut XzReader::new_mem_limit(source, true, MAX_WINDOW >> 10), &mut out),
-        Compression::Zstd => zstd(source, &mut out),
+        Compression::Zstd => {
+            let mut decoder = ZstdDecoder::with_buffer(source)?;
+            decoder.window_log_max(MAX_WINDOW.ilog2())?;
+            copy(&mut decoder, &mut out)
+        }
         Compression::Lz4 => lz4(source, &mut out),
     }
 }
@@ -211,34 +229,6 @@ fn copy(decoder: &mut impl Read, out: &mut Chunks) -> io::Result<()> {
         out.full.send(chunk).map_err(io::Error::other)?;
         out.bell.write_all(&[0])?;
     }
-}
-
-/// Decodes frames of zstd, and skips those that are made to be skipped.
-fn zstd(mut source: Source, out: &mut Chunks) -> io::Result<()> {
-    let mut decoder = ZstdFrame::new();
-    decoder.set_max_window_size(MAX_WINDOW.into());
-    while !source.fill_buf()?.is_empty() {
-        let mut frame = match StreamingDecoder::new_with_decoder(&mut source, decoder) {
-            Ok(frame) => frame,
-            Err(FrameDecoderError::ReadFrameHeaderError(ReadFrameHeaderError::SkipFrame { length, .. })) => {
-                let skipped = io::copy(&mut source.by_ref().take(length.into()), &mut io::sink())?;
-                if skipped < u64::from(length) {
-                    return Err(ErrorKind::UnexpectedEof.into());
-                }
-                decoder = ZstdFrame::new();
-                decoder.set_max_window_size(MAX_WINDOW.into());
-                continue;
-            }
-            Err(error) => return Err(io::Error::other(error)),
-        };
-        copy(&mut frame, out)?;
-        decoder = frame.into_frame_decoder();
-        // The library reads the checksum, and does not compare it.
-        if decoder.get_checksum_from_data().is_some_and(|stored| decoder.get_calculated_checksum() != Some(stored)) {
-            return Err(io::Error::other("a frame has another checksum than its contents"));
-        }
-    }
-    Ok(())
 }
 
 /// Decodes frames of lz4.
@@ -267,5 +257,30 @@ mod tests {
             let answer = Compression::of(plain.as_bytes());
             assert!(answer == Start::Plain || plain.len() < 2, "{plain:?}: {answer:?}");
         }
+    }
+
+    #[test]
+    fn a_few_chunks_carry_an_input_of_any_length() {
+        let text: Vec<u8> = (0..1_000_000).flat_map(|line: u32| format!("{line}\n").into_bytes()).collect();
+        assert!(text.len() > 6 * CHUNKS * CHUNK);
+        let path = std::env::temp_dir().join(format!("furui-decode-{}", std::process::id()));
+        let file = File::create(&path).expect("a file for the test");
+        let mut encoder = flate2::write::GzEncoder::new(file, flate2::Compression::fast());
+        encoder.write_all(&text).and_then(|()| encoder.finish()).expect("it can be written");
+        let (bell, mut decoder) =
+            Decoder::start(Compression::Gzip, vec![], File::open(&path).expect("it is there")).expect("a thread");
+        std::fs::remove_file(&path).expect("it is there");
+        let mut chunks = std::collections::HashSet::new();
+        let (mut decoded, mut buffer) = (vec![], vec![0; 100_000]);
+        loop {
+            let count = decoder.read(&mut buffer, &bell).expect("it can be read");
+            chunks.extend(decoder.current.iter().map(|chunk| chunk.bytes.as_ptr()));
+            decoded.extend_from_slice(&buffer[..count]);
+            if count == 0 {
+                break;
+            }
+        }
+        assert!(decoded == text && (1..=CHUNKS).contains(&chunks.len()), "{} chunks", chunks.len());
+        decoder.finish().expect("the data is whole");
     }
 }
