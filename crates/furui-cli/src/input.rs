@@ -37,7 +37,7 @@ enum Decoding {
     /// The first bytes, which tell whether the input is compressed, have not arrived.
     Unknown,
     No,
-    /// The input is decoded: its file is the pipe into which this decoder writes.
+    /// The input is decoded. Its file is a pipe, which poll reports as readable while a read from this decoder would not wait.
     By(Decoder),
 }
 
@@ -116,7 +116,11 @@ impl Input {
 
     /// Reads once. `None` if the read was interrupted, or would have had to wait.
     fn read(&mut self, buffer: &mut [u8]) -> Result<Option<usize>, Error> {
-        match self.file.read(buffer) {
+        let read = match &mut self.decoding {
+            Decoding::By(decoder) => decoder.read(buffer, &self.file),
+            Decoding::Unknown | Decoding::No => self.file.read(buffer),
+        };
+        match read {
             Ok(count) => Ok(Some(count)),
             Err(error) if error.kind() == ErrorKind::Interrupted => Ok(None),
             // Another process has made standard input non-blocking, so from now on the loop polls before each read.
@@ -128,7 +132,7 @@ impl Input {
         }
     }
 
-    /// Ends the decoder, if there is one, at the end of its pipe.
+    /// Ends the decoder, if there is one, when nothing is left to read.
     fn finish(&mut self) -> Result<(), Error> {
         match std::mem::replace(&mut self.decoding, Decoding::No) {
             Decoding::By(decoder) => {
@@ -196,7 +200,8 @@ impl Input {
                 }
                 Ok(Some(count)) => {
                     *filled += count;
-                    if self.waits && !patient && count < FEW {
+                    // A decoder's next chunk may be there already.
+                    if self.waits && !patient && count < FEW && !matches!(self.decoding, Decoding::By(_)) {
                         break;
                     }
                 }
