@@ -6,17 +6,20 @@ use libfuzzer_sys::fuzz_target;
 
 // The command is no library, so its two readers, which need nothing else of it, are compiled here.
 #[allow(dead_code)]
-#[path = "../../crates/furui-cli/src/split.rs"]
-mod split;
-#[allow(dead_code)]
 #[path = "../../crates/furui-cli/src/keys/csv.rs"]
 mod csv;
 #[allow(dead_code)]
 #[path = "../../crates/furui-cli/src/keys/json.rs"]
 mod json;
+#[allow(dead_code)]
+#[path = "../../crates/furui-cli/src/split.rs"]
+mod split;
 
-fuzz_target!(|input: (u8, String, Vec<u8>)| {
-    let (step, pointer, bytes) = input;
+/// Pointers that name values in texts that are not too rare among random ones.
+const POINTERS: [&str; 7] = ["", "/a", "/0", "/a/0", "/a/a", "/a/~1~0", "/"];
+
+fuzz_target!(|input: (u8, u8, String, Vec<u8>)| {
+    let (step, choice, pointer, bytes) = input;
     let step = usize::from(step).max(1);
     // The same records, however the input arrives.
     let (mut whole, mut pieces) = (vec![], vec![]);
@@ -29,19 +32,46 @@ fuzz_target!(|input: (u8, String, Vec<u8>)| {
     let mut start = 0;
     for &end in &whole {
         let record = &bytes[start..end as usize];
-        for field in csv::fields(record, b',', true) {
-            // A record that has ended has no open quote, unless a byte order mark hid its first one.
-            let Ok(field) = field else { break };
+        let fields: Vec<_> = csv::fields(record, b',', true).collect();
+        let mut joined: Vec<u8> = vec![];
+        for field in fields.iter().flatten() {
             let mut value = vec![];
             field.append(&mut value);
             assert!(value.len() <= field.bytes.len());
+            joined.extend_from_slice(field.bytes);
+            joined.push(b',');
+        }
+        // A record that has ended has no open quote, unless a byte order mark hid its first one.
+        if fields.iter().all(Result::is_ok) {
+            assert_eq!(joined, [record, b","].concat());
+        } else {
+            assert!(record.starts_with(split::BOM));
         }
         start = end as usize + 1;
     }
-    let pointer = json::Pointer::parse(&pointer).unwrap_or_default();
-    if let Ok(Some(value)) = pointer.find(&bytes) {
-        let mut key = vec![];
-        json::append_key(value, |text, out| out.extend_from_slice(text), &mut key);
+    // One of these pointers, or any; and a text in which the first name is there, or any.
+    let text = POINTERS.get(usize::from(choice % 8)).map_or(pointer.as_str(), |text| *text);
+    let bytes = if choice < 128 { [b"{\"a\":", bytes.as_slice(), b"}"].concat() } else { bytes };
+    let Ok(pointer) = json::Pointer::parse(text) else { return };
+    let found = pointer.find(&bytes);
+    // The value is the one that another reader finds, where that can read all of the text.
+    if let Ok(value) = serde_json::from_slice::<serde_json::Value>(&bytes) {
+        let found = found.as_ref().expect("it is JSON").map(|raw| serde_json::from_str(raw.get()).expect("a part"));
+        assert_eq!(found.as_ref(), value.pointer(text));
+    }
+    if let Ok(Some(value)) = found {
+        let key = json_key(value);
         assert!(key.len() <= value.get().len() + 60);
+        // The key of a number is the number in another form.
+        if value.get().starts_with(['-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9']) {
+            let same = serde_json::from_slice(&key[1..]).expect("a number");
+            assert_eq!(json_key(same), key);
+        }
     }
 });
+
+fn json_key(value: &serde_json::value::RawValue) -> Vec<u8> {
+    let mut key = vec![];
+    json::append_key(value, |text, out| out.extend_from_slice(text), &mut key);
+    key
+}

@@ -56,7 +56,8 @@ pub struct Blocks<'a> {
     cuts: bool,
     /// The error that comes after the lines that were read.
     failure: Option<Error>,
-    /// Called with the error if a file cannot be opened; then the next file is read. Without it, the error ends the input.
+    /// The function to call with the error if a file cannot be opened; the next file is read then. `None` if such an
+    /// error ends the input.
     skip: Option<fn(&Error)>,
     skipped: bool,
 }
@@ -99,8 +100,8 @@ impl<'a> Blocks<'a> {
         self.skipped
     }
 
-    /// Cuts a line that is too long, instead of returning an error. The rest of the line is a few bytes longer than
-    /// `max_line`, so that the caller can notice the cut.
+    /// Cuts a line that is too long, instead of returning an error. What is left of the line is longer than `max_line`,
+    /// so that the caller can notice the cut.
     #[cfg(any(test, feature = "node"))]
     pub fn cutting(self) -> Self {
         Self { cuts: true, ..self }
@@ -112,7 +113,7 @@ impl<'a> Blocks<'a> {
         self.size = self.size.max((line * large.lines()).min(large.text()));
     }
 
-    /// Gives later blocks at most so many lines, or as many as usual.
+    /// Gives later blocks at most `lines` lines; with `None`, as many as usual.
     pub fn at_most(&mut self, lines: Option<u64>) {
         self.most = lines.map(|lines| usize::try_from(lines).unwrap_or(usize::MAX));
     }
@@ -195,7 +196,7 @@ impl<'a> Blocks<'a> {
                 if let (Some(until), Some(path)) = (until, self.files.as_slice().first())
                     && pipes::is_pipe_at(path)
                 {
-                    // To open a named pipe waits until another process opens it for writing.
+                    // Opening a named pipe waits until another process opens it for writing.
                     std::thread::sleep(until.saturating_duration_since(Instant::now()));
                     return Ok(Fill::Nothing);
                 }

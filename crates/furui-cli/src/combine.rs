@@ -19,7 +19,7 @@ pub fn run(options: &CombineOptions, how: Combination) -> Result<ExitCode, Error
         (None, _) => filter::combine(options, how),
         (Some(_), None) => stores(options, how),
         (Some(store), Some(file)) => {
-            // If there is no such file, that is the reason to tell.
+            // If the file does not exist, the error says only that.
             file.metadata().map_err(|error| Error::io("cannot open", file.display().to_string(), error))?;
             Err(Error::Message(format!(
                 "{} and {}: a directory and a file: name only stores, or only files of filters",
@@ -55,7 +55,7 @@ fn stores(options: &CombineOptions, how: Combination) -> Result<ExitCode, Error>
 /// Opens a store. The keys of its journal take at most `memory` bytes.
 pub fn open(path: &Path, memory: u64) -> Result<Reader, Error> {
     let directory = Directory::open_read_only(path)?.mapped(false);
-    // A directory without a manifest is an error, and no empty set.
+    // A directory without a manifest is an error, and not an empty set.
     directory.manifest()?;
     let storage = Overlay::new(directory, Scratch::new(std::env::temp_dir()).mapped(false));
     Ok(Cascade::open(storage, CascadeOptions { memory, hash: None, form: None, journal: false })?)

@@ -3,22 +3,24 @@
 use std::fmt;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Chain, Cursor, ErrorKind, Read, Write};
+use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread::{self, JoinHandle};
 
 use bzip2::bufread::MultiBzDecoder;
 use flate2::bufread::MultiGzDecoder;
 use lz4_flex::frame::FrameDecoder as Lz4Decoder;
 use lzma_rust2::XzReader;
-use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
-use ruzstd::decoding::{FrameDecoder as ZstdFrame, StreamingDecoder};
+use zstd::Decoder as ZstdDecoder;
 
+use crate::interrupt::Interrupt;
 use crate::pipes;
 
 /// How many bytes of compressed input are read at a time.
 const READ: usize = 64 << 10;
 
-/// How many decoded bytes are written at a time.
-const WRITE: usize = 128 << 10;
+/// The number of chunks of a decoder, and how many bytes each holds. All of them stay in the caches of the processor.
+const CHUNKS: usize = 4;
+const CHUNK: usize = 256 << 10;
 
 /// The memory that a decoder of xz or zstd may take for its window. Files that were made with the usual options take at most 65 MiB.
 const MAX_WINDOW: u32 = 256 << 20;
@@ -43,8 +45,8 @@ pub enum Start {
 }
 
 impl Compression {
-    /// The bytes with which files of each format begin. A text cannot begin with them: each has bytes that no text has, and those of
-    /// bzip2, which begin with letters, are long.
+    /// The bytes with which files of each format begin; `*` stands for any digit. No text is likely to begin with them:
+    /// they have bytes that do not occur in texts, or, for bzip2, are ten characters that make no sense in a text.
     const MAGIC: [(&'static [u8], Self); 6] = [
         (b"\x1F\x8B\x08", Self::Gzip),
         (b"\x28\xB5\x2F\xFD", Self::Zstd),
@@ -55,7 +57,7 @@ impl Compression {
         (b"\x04\x22\x4D\x18", Self::Lz4),
     ];
 
-    /// What an input is whose first bytes are these.
+    /// What an input is that begins with these bytes.
     pub fn of(start: &[u8]) -> Start {
         let mut answer = Start::Plain;
         for (magic, compression) in Self::MAGIC {
@@ -87,26 +89,102 @@ impl fmt::Display for Compression {
     }
 }
 
-/// A thread that decodes an input into a pipe.
+/// A thread that decodes an input into chunks of memory, which go round between it and the reader.
+///
+/// The thread hands out what it has before it waits for more input, so a chunk may be short.
 pub struct Decoder {
     compression: Compression,
     thread: JoinHandle<io::Result<()>>,
+    /// Chunks of decoded bytes.
+    full: Receiver<Chunk>,
+    /// Chunks that were read, for the thread to fill again.
+    empty: Sender<Chunk>,
+    /// The chunk that is being read.
+    current: Option<Chunk>,
+    /// How many bytes of it were read.
+    done: usize,
+}
+
+/// A piece of decoded input.
+struct Chunk {
+    bytes: Box<[u8]>,
+    /// How many of the bytes are in use.
+    length: usize,
+}
+
+/// Where the thread of a decoder puts the decoded bytes.
+struct Chunks {
+    full: Sender<Chunk>,
+    empty: Receiver<Chunk>,
+    /// A chunk for the next bytes, if one was left at the end of a frame.
+    spare: Option<Chunk>,
+    /// A pipe that holds a byte for each chunk whose end was not read. So the reader can wait for a chunk, a signal and a deadline
+    /// in one poll. The pipe holds more bytes than there are chunks, so a write never waits.
+    bell: File,
 }
 
 /// A compressed input from its beginning on. Its first bytes were read before.
-type Source = BufReader<Chain<Cursor<Vec<u8>>, File>>;
+type Source = BufReader<Chain<Cursor<Vec<u8>>, Waiting>>;
+
+/// A file whose reads wait, even if another process has made standard input non-blocking.
+struct Waiting(File);
+
+impl Read for Waiting {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            match self.0.read(buffer) {
+                Err(error) if error.kind() == ErrorKind::WouldBlock => Interrupt::ignore().wait(&self.0),
+                read => return read,
+            };
+        }
+    }
+}
 
 impl Decoder {
-    /// Starts to decode an input, of which `head` was read already. Returns the pipe from which the decoded bytes are read.
+    /// Starts to decode an input, of which `head` was read already. Also returns a pipe, which poll reports as readable while
+    /// [`read`](Self::read) would not wait.
     pub fn start(compression: Compression, head: Vec<u8>, file: File) -> io::Result<(File, Self)> {
-        let (reader, writer) = pipes::pipe()?;
-        pipes::widen(&writer);
-        let source = BufReader::with_capacity(READ, Cursor::new(head).chain(file));
-        let thread = thread::Builder::new().name("decode".into()).spawn(move || decode(compression, source, writer))?;
-        Ok((reader, Self { compression, thread }))
+        let (rings, bell) = pipes::pipe()?;
+        let (fill, full) = mpsc::channel();
+        let (empty, refill) = mpsc::channel();
+        for _ in 0..CHUNKS {
+            let chunk = Chunk { bytes: vec![0; CHUNK].into(), length: 0 };
+            empty.send(chunk).map_err(io::Error::other)?;
+        }
+        let source = BufReader::with_capacity(READ, Cursor::new(head).chain(Waiting(file)));
+        let chunks = Chunks { full: fill, empty: refill, spare: None, bell };
+        let thread = thread::Builder::new().name("decode".into()).spawn(move || decode(compression, source, chunks))?;
+        Ok((rings, Self { compression, thread, full, empty, current: None, done: 0 }))
     }
 
-    /// Must be called at the end of the pipe. An error if the input was not decoded to its end.
+    /// Copies decoded bytes to `buffer`, which is not empty, and returns how many: 0 at the end. Waits if there are none. `bell` is the
+    /// pipe that [`start`](Self::start) returned.
+    pub fn read(&mut self, buffer: &mut [u8], mut bell: &File) -> io::Result<usize> {
+        let chunk = match self.current.take() {
+            Some(chunk) => chunk,
+            None => match self.full.recv() {
+                Ok(chunk) => chunk,
+                // The thread has ended.
+                Err(_) => return Ok(0),
+            },
+        };
+        let rest = &chunk.bytes[self.done..chunk.length];
+        let count = rest.len().min(buffer.len());
+        buffer[..count].copy_from_slice(&rest[..count]);
+        self.done += count;
+        if self.done < chunk.length {
+            self.current = Some(chunk);
+        } else {
+            self.done = 0;
+            // Nobody fills it if the thread has ended.
+            let _ = self.empty.send(chunk);
+            bell.read_exact(&mut [0])?;
+        }
+        Ok(count)
+    }
+
+    /// Waits for the thread, so it must be called after everything was read. Returns an error if the input could not be decoded to
+    /// its end.
     pub fn finish(self) -> Result<(), String> {
         let decoded = self.thread.join().unwrap_or_else(|_| Err(io::Error::other("the decoder failed")));
         decoded.map_err(|error| {
@@ -118,67 +196,48 @@ impl Decoder {
     }
 }
 
-fn decode(compression: Compression, source: Source, mut out: File) -> io::Result<()> {
+fn decode(compression: Compression, source: Source, mut out: Chunks) -> io::Result<()> {
     match compression {
         Compression::Gzip => copy(&mut MultiGzDecoder::new(source), &mut out),
         Compression::Bzip2 => copy(&mut MultiBzDecoder::new(source), &mut out),
         Compression::Xz => copy(&mut XzReader::new_mem_limit(source, true, MAX_WINDOW >> 10), &mut out),
-        Compression::Zstd => zstd(source, &mut out),
+        Compression::Zstd => {
+            let mut decoder = ZstdDecoder::with_buffer(source)?;
+            decoder.window_log_max(MAX_WINDOW.ilog2())?;
+            copy(&mut decoder, &mut out)
+        }
         Compression::Lz4 => lz4(source, &mut out),
     }
 }
 
-/// Copies everything. It is not an error if nobody reads it any more.
-fn copy(decoder: &mut impl Read, out: &mut File) -> io::Result<()> {
-    let mut buffer = vec![0; WRITE];
+/// Hands out everything. Once the reader is gone this returns an error, which nobody sees.
+fn copy(decoder: &mut impl Read, out: &mut Chunks) -> io::Result<()> {
     loop {
-        let count = match decoder.read(&mut buffer) {
-            Ok(0) => return Ok(()),
-            Ok(count) => count,
-            Err(error) if error.kind() == ErrorKind::Interrupted => continue,
-            Err(error) => return Err(error),
+        let mut chunk = match out.spare.take() {
+            Some(chunk) => chunk,
+            None => out.empty.recv().map_err(io::Error::other)?,
         };
-        match out.write_all(&buffer[..count]) {
-            Err(error) if error.kind() == ErrorKind::BrokenPipe => return Ok(()),
-            written => written?,
-        }
-    }
-}
-
-/// Decodes frames of zstd, and skips those that are made to be skipped.
-fn zstd(mut source: Source, out: &mut File) -> io::Result<()> {
-    let mut decoder = ZstdFrame::new();
-    decoder.set_max_window_size(MAX_WINDOW.into());
-    while !source.fill_buf()?.is_empty() {
-        let mut frame = match StreamingDecoder::new_with_decoder(&mut source, decoder) {
-            Ok(frame) => frame,
-            Err(FrameDecoderError::ReadFrameHeaderError(ReadFrameHeaderError::SkipFrame { length, .. })) => {
-                let skipped = io::copy(&mut source.by_ref().take(length.into()), &mut io::sink())?;
-                if skipped < u64::from(length) {
-                    return Err(ErrorKind::UnexpectedEof.into());
-                }
-                decoder = ZstdFrame::new();
-                decoder.set_max_window_size(MAX_WINDOW.into());
-                continue;
+        chunk.length = loop {
+            match decoder.read(&mut chunk.bytes) {
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                read => break read?,
             }
-            Err(error) => return Err(io::Error::other(error)),
         };
-        copy(&mut frame, out)?;
-        decoder = frame.into_frame_decoder();
-        // The library reads the checksum, and does not compare it.
-        if decoder.get_checksum_from_data().is_some_and(|stored| decoder.get_calculated_checksum() != Some(stored)) {
-            return Err(io::Error::other("a frame has another checksum than its contents"));
+        if chunk.length == 0 {
+            out.spare = Some(chunk);
+            return Ok(());
         }
+        out.full.send(chunk).map_err(io::Error::other)?;
+        out.bell.write_all(&[0])?;
     }
-    Ok(())
 }
 
 /// Decodes frames of lz4.
-fn lz4(source: Source, out: &mut File) -> io::Result<()> {
-    let mut decoder = Lz4Decoder::new(source);
+fn lz4(mut source: Source, out: &mut Chunks) -> io::Result<()> {
     loop {
-        copy(&mut decoder, out)?;
-        if decoder.get_mut().fill_buf()?.is_empty() {
+        // A decoder expects that no frame has smaller blocks than one before it.
+        copy(&mut Lz4Decoder::new(&mut source), out)?;
+        if source.fill_buf()?.is_empty() {
             return Ok(());
         }
     }
@@ -199,5 +258,30 @@ mod tests {
             let answer = Compression::of(plain.as_bytes());
             assert!(answer == Start::Plain || plain.len() < 2, "{plain:?}: {answer:?}");
         }
+    }
+
+    #[test]
+    fn a_few_chunks_carry_an_input_of_any_length() {
+        let text: Vec<u8> = (0..1_000_000).flat_map(|line: u32| format!("{line}\n").into_bytes()).collect();
+        assert!(text.len() > 6 * CHUNKS * CHUNK);
+        let path = std::env::temp_dir().join(format!("furui-decode-{}", std::process::id()));
+        let file = File::create(&path).expect("a file for the test");
+        let mut encoder = flate2::write::GzEncoder::new(file, flate2::Compression::fast());
+        encoder.write_all(&text).and_then(|()| encoder.finish()).expect("it can be written");
+        let (bell, mut decoder) =
+            Decoder::start(Compression::Gzip, vec![], File::open(&path).expect("it is there")).expect("a thread");
+        std::fs::remove_file(&path).expect("it is there");
+        let mut chunks = std::collections::HashSet::new();
+        let (mut decoded, mut buffer) = (vec![], vec![0; 100_000]);
+        loop {
+            let count = decoder.read(&mut buffer, &bell).expect("it can be read");
+            chunks.extend(decoder.current.iter().map(|chunk| chunk.bytes.as_ptr()));
+            decoded.extend_from_slice(&buffer[..count]);
+            if count == 0 {
+                break;
+            }
+        }
+        assert!(decoded == text && (1..=CHUNKS).contains(&chunks.len()), "{} chunks", chunks.len());
+        decoder.finish().expect("the data is whole");
     }
 }

@@ -17,7 +17,7 @@ use crate::output::{Output, Sink};
 use crate::streams::standard_input;
 use crate::wait::open_to_write;
 
-/// The bytes of a hash.
+/// The size of a hash in bytes.
 const HASH: usize = 8;
 
 /// How many bytes are read at a time.

@@ -11,8 +11,8 @@ use crate::interrupt::{Interrupt, Wait};
 use crate::pipes;
 use crate::streams::standard_input;
 
-/// How long a large block is gathered, from its first bytes on, while more arrive. With a set on storage, looking up many lines
-/// together is cheaper. The delay is too short to notice.
+/// How long the input for a large block is gathered, from its first bytes on. In a set on storage it is cheaper to look
+/// up many lines together. The delay is too short to notice.
 const PATIENCE: Duration = Duration::from_millis(20);
 
 /// A read of fewer bytes than this has most likely emptied the pipe, so its bytes are handed out without a look for more. A program
@@ -34,10 +34,10 @@ pub struct Input {
 
 /// Whether an input is decoded.
 enum Decoding {
-    /// The first bytes, which tell it, have not arrived.
+    /// The first bytes, which tell whether the input is compressed, have not arrived.
     Unknown,
     No,
-    /// The file is the pipe of this decoder.
+    /// The input is decoded. Its file is a pipe, which poll reports as readable while a read from this decoder would not wait.
     By(Decoder),
 }
 
@@ -79,8 +79,8 @@ impl Input {
         self.waits && interrupt.ready(&self.file, Duration::ZERO) != Wait::Ready
     }
 
-    /// Reads until the first bytes tell whether the input is compressed. If it is, starts a decoder, and removes them from the buffer,
-    /// which must hold nothing else.
+    /// Reads until the first bytes tell whether the input is compressed. If it is, starts a decoder, and removes these
+    /// bytes from the buffer, which must hold nothing else.
     fn look(
         &mut self,
         buffer: &mut [u8],
@@ -116,10 +116,14 @@ impl Input {
 
     /// Reads once. `None` if the read was interrupted, or would have had to wait.
     fn read(&mut self, buffer: &mut [u8]) -> Result<Option<usize>, Error> {
-        match self.file.read(buffer) {
+        let read = match &mut self.decoding {
+            Decoding::By(decoder) => decoder.read(buffer, &self.file),
+            Decoding::Unknown | Decoding::No => self.file.read(buffer),
+        };
+        match read {
             Ok(count) => Ok(Some(count)),
             Err(error) if error.kind() == ErrorKind::Interrupted => Ok(None),
-            // Another process has made standard input non-blocking, so the loop waits by a poll.
+            // Another process has made standard input non-blocking, so from now on the loop polls before each read.
             Err(error) if error.kind() == ErrorKind::WouldBlock => {
                 (self.waits, self.nonblocking) = (true, true);
                 Ok(None)
@@ -128,7 +132,7 @@ impl Input {
         }
     }
 
-    /// Ends the decoder, if there is one, at the end of its pipe.
+    /// Ends the decoder, if there is one, when nothing is left to read.
     fn finish(&mut self) -> Result<(), Error> {
         match std::mem::replace(&mut self.decoding, Decoding::No) {
             Decoding::By(decoder) => {
@@ -138,8 +142,8 @@ impl Input {
         }
     }
 
-    /// Reads the available bytes. If there are none, waits until `until`; with `patience`, then waits a moment longer
-    /// for more.
+    /// Reads the available bytes. If there are none, waits until `until`; if `patient`, then waits a moment longer for
+    /// more.
     pub fn fill(
         &mut self,
         buffer: &mut [u8],
@@ -196,7 +200,8 @@ impl Input {
                 }
                 Ok(Some(count)) => {
                     *filled += count;
-                    if self.waits && !patient && count < FEW {
+                    // A decoder's next chunk may be there already.
+                    if self.waits && !patient && count < FEW && !matches!(self.decoding, Decoding::By(_)) {
                         break;
                     }
                 }

@@ -49,8 +49,8 @@ impl Splitter {
         *self = Self::new(self.split);
     }
 
-    /// Appends the positions of the bytes that end a record, of those that the buffer got since the last call. A record of which
-    /// nothing was found yet may have been cut: then it is searched from there on.
+    /// Searches the bytes that the buffer got since the last call, or after the length to which [`cut`](Self::cut) cut
+    /// it, and appends the positions of those that end a record.
     pub fn find(&mut self, buffer: &[u8], ends: &mut Vec<u32>) {
         let from = self.searched.min(buffer.len());
         self.searched = buffer.len();
@@ -83,7 +83,7 @@ impl Splitter {
                 start = at;
                 continue;
             }
-            // Two quotes within quotes are one. A byte order mark is no part of the first field.
+            // Two quotes within quotes stand for one quote. A byte order mark is not a part of the first field.
             let is_second = self.closed == found && found > start;
             let begins = found == start || buffer[found - 1] == delimiter || &buffer[start..found] == BOM;
             self.quoted = is_second || begins;

@@ -52,6 +52,8 @@ at_every_operation! {
     of_filter_union: cases::union();
     of_dict_build_with_a_new_dictionary: cases::new_dict_build();
     of_dict_build_with_a_dictionary: cases::dict_build();
+    of_seen_that_removes: cases::remove_from_set();
+    of_dict_count: cases::dict_count();
     of_dict_delete: cases::dict_delete();
     of_dict_build_of_bytes: cases::dict_build_of_bytes();
     of_dict_build_of_bytes_with_a_louds_dictionary: cases::louds_dict_build_of_bytes();

@@ -101,6 +101,11 @@ fn keys_of_a_text_are_made_as_those_of_the_lines() {
     assert_eq!(output.stdout, b"url,more\nc,1\n\"a,b\",3\n", "each file has a header of its own");
     let output = run(&[&["has", "-v", "--missing", "drop"], &csv[..]].concat(), new);
     assert_eq!(output.stdout, b"url,more\nd,2\n");
+    // A line without a key is in no set, so it is printed as one that is not there.
+    let output = run(&[&["has", "-v"], &csv[..]].concat(), new);
+    assert_eq!(output.stdout, b"url,more\nd,2\n\n");
+    let said = "furui: 1 line had no key: not taken into the set\nfurui: 1 line had no key: not in the set\n";
+    assert_eq!(String::from_utf8(output.stderr).unwrap(), said);
     let bad = dir.file("bad.csv", b"id,url\n1,\"open\n");
     assert!(failure(&["has", "--csv", "--key", "url", &bad], new).contains("bad.csv: line 2"));
     assert!(failure(&["has", "--csv", "--key", "none", &old], new).contains("no column none"));

@@ -5,8 +5,10 @@
 mod support;
 
 use std::fs;
-use std::process::{Command, Stdio};
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
+use flate2::write::GzEncoder;
 use support::{TempDir, distinct, failure, feed, furui, lines, run, stdout, text};
 
 /// Compresses bytes with a program, or says that it is not there.
@@ -38,6 +40,10 @@ fn compressed_input_is_decoded_whole_or_named() {
         let (a, b) = plain.split_at(plain.len() / 2);
         let parts = [compressed(program, a).unwrap(), compressed(program, b).unwrap()].concat();
         assert!(stdout(&["seen"], &parts) == expected, "{program} in two parts");
+        // A program may choose smaller blocks for a short part.
+        let (a, b) = plain.split_at(plain.len() - 5_000);
+        let parts = [a, b].map(|part| compressed(program, part).unwrap()).concat();
+        assert!(stdout(&["seen"], &parts) == expected, "{program} in a long and a short part");
         assert!(stdout(&["seen", "--no-decompress", &file], b"").starts_with(&packed[..20]));
         // A file that was cut: the lines before the damage, and an error. No cut line is printed.
         for length in [packed.len() / 2, packed.len() - 3, 12] {
@@ -80,7 +86,10 @@ fn csv_records_are_compared_by_columns() {
     assert_eq!(by_name, stdout(&["seen", "--csv", "--key", "2", &a, &b], b""));
     let by_two = stdout(&["seen", "--csv", "--key", "city,name", &a], b"");
     assert_eq!(text_of(&by_two).lines().count(), 5);
-    // Equal fields are equal, quoted or not.
+    // Equal fields are equal, quoted or not; so are equal names.
+    let quoted = dir.file("quoted.csv", b"\"id\",\"name\",city\n5,new,x\n");
+    let both = stdout(&["seen", "--csv", "--key", "name", &b, &quoted], b"");
+    assert_eq!(text_of(&both), "id,name,city\r\n9,\"say \"\"a\"\"\",x\r\n5,new,x\n");
     assert_eq!(stdout(&["seen", "--csv", "--no-header"], b"a,\"b\"\na,b\n\"a\",b\na,c\n"), b"a,\"b\"\na,c\n");
     let semicolons = stdout(&["seen", "--csv", "-d", ";", "--key", "b"], b"a;b\n1;x,y\n2;x,y\n");
     assert_eq!(semicolons, b"a;b\n1;x,y\n");
@@ -197,7 +206,6 @@ fn a_set_remembers_how_its_keys_are_made() {
 
 #[test]
 fn a_compressed_pipe_answers_line_by_line() {
-    use std::io::{BufRead, BufReader, Write};
     let Some(packed) = compressed("gzip", b"first\nfirst\nsecond\n") else { return };
     let mut child = furui().arg("seen").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let (mut input, output) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
@@ -212,6 +220,118 @@ fn a_compressed_pipe_answers_line_by_line() {
     assert_eq!(printed.next().unwrap().unwrap(), "second");
     drop(input);
     assert!(printed.next().is_none() && child.wait().unwrap().success());
+}
+
+/// The writers of compressed streams, each of which can be flushed, and ends the stream when it is dropped.
+const STREAMS: [fn(ChildStdin) -> Box<dyn Write>; 3] = [
+    |input| Box::new(GzEncoder::new(input, flate2::Compression::fast())),
+    |input| Box::new(zstd::Encoder::new(input, 1).unwrap().auto_finish()),
+    |input| Box::new(lz4_flex::frame::FrameEncoder::new(input).auto_finish()),
+];
+
+/// Sends a line as the next piece of a compressed stream, and leaves the stream open.
+fn send(stream: &mut impl Write, line: &str) {
+    stream.write_all(line.as_bytes()).unwrap();
+    stream.flush().unwrap();
+}
+
+/// Starts a command between two pipes.
+fn start(mut command: Command, args: &[&str]) -> (Child, ChildStdin, BufReader<ChildStdout>) {
+    let mut child = command.args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let (input, output) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+    (child, input, BufReader::new(output))
+}
+
+fn next_line(output: &mut BufReader<ChildStdout>) -> String {
+    let mut line = String::new();
+    output.read_line(&mut line).unwrap();
+    line
+}
+
+#[test]
+fn each_piece_of_a_compressed_stream_is_answered_before_the_next_is_sent() {
+    let dir = TempDir::in_memory();
+    for (format, stream) in STREAMS.iter().enumerate() {
+        for args in [&["seen"][..], &["seen", "--store", &dir.join("store")], &["seen", "--window", "1h"]] {
+            let (mut child, input, mut output) = start(furui(), args);
+            let mut input = stream(input);
+            for line in 0..20 {
+                let line = format!("{format} {line}\n");
+                send(&mut input, &line.repeat(2));
+                assert_eq!(next_line(&mut output), line, "{args:?}");
+            }
+            drop(input);
+            assert!(next_line(&mut output).is_empty() && child.wait().unwrap().success());
+        }
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_signal_ends_a_compressed_stream_that_stays_open() {
+    use rustix::process::{Pid, Signal, kill_process};
+    for (signal, status) in [(Signal::INT, 130), (Signal::TERM, 143)] {
+        let dir = TempDir::in_memory();
+        let store = dir.join("store");
+        let (mut child, input, mut output) = start(support::furui_for_signals(), &["seen", "--store", &store]);
+        let mut input = STREAMS[0](input);
+        send(&mut input, "a\n");
+        assert_eq!(next_line(&mut output), "a\n");
+        kill_process(Pid::from_child(&child), signal).unwrap();
+        assert_eq!(child.wait().unwrap().code(), Some(status));
+        drop(input);
+        assert_eq!(stdout(&["seen", "--store", &store], b"a\nb\n"), b"b\n", "what was printed was recorded");
+    }
+}
+
+#[test]
+fn a_long_compressed_input_is_printed_up_to_its_damage() {
+    let lines: Vec<String> =
+        (1..150_000).map(|line| format!("{:x}", 0x9E37_79B9_7F4A_7C15_u64.wrapping_mul(line))).collect();
+    let plain = text(&lines);
+    for program in ["gzip", "xz", "bzip2", "zstd", "lz4"] {
+        let Some(packed) = compressed(program, &plain) else { continue };
+        let half = run(&["seen"], &packed[..packed.len() / 2]);
+        // The others have blocks of 900 kB and more, each of which is decoded whole or not at all.
+        let least = if ["gzip", "xz", "zstd"].contains(&program) { plain.len() / 4 } else { 0 };
+        assert!(plain.starts_with(&half.stdout) && half.stdout.len() >= least, "{program}");
+        assert_eq!(half.status.code(), Some(2), "{program}");
+        // The whole text, and the beginning of another part.
+        let output = run(&["seen"], &[&packed[..], &packed[..12]].concat());
+        assert!(text_of(&output.stderr).contains(&format!("damaged {program}")), "{program}");
+        assert!(output.stdout == plain, "{program}");
+        assert_eq!(output.status.code(), Some(2), "{program}");
+    }
+}
+
+#[test]
+fn a_reader_that_goes_away_ends_a_compressed_input() {
+    let dir = TempDir::new();
+    let lines: Vec<String> = (0..100_000).map(|line| format!("https://example.org/{line}")).collect();
+    for program in ["gzip", "xz", "bzip2", "zstd", "lz4"] {
+        let Some(packed) = compressed(program, &text(&lines)) else { continue };
+        let (mut child, _, mut output) = start(furui(), &["seen", &dir.file("packed", &packed)]);
+        assert_eq!(next_line(&mut output), "https://example.org/0\n");
+        drop(output);
+        assert!(child.wait().unwrap().success(), "{program}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_compressed_pipe_that_another_process_made_non_blocking_is_read_whole() {
+    use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
+    let (reader, writer) = std::io::pipe().unwrap();
+    fcntl_setfl(&reader, fcntl_getfl(&reader).unwrap() | OFlags::NONBLOCK).unwrap();
+    let mut child = furui().arg("seen").stdin(reader).stdout(Stdio::piped()).spawn().unwrap();
+    let mut output = BufReader::new(child.stdout.take().unwrap());
+    let mut stream = GzEncoder::new(writer, flate2::Compression::fast());
+    for line in ["a\n", "b\n"] {
+        stream.write_all(line.as_bytes()).and_then(|()| stream.flush()).unwrap();
+        assert_eq!(next_line(&mut output), line);
+    }
+    drop(stream);
+    assert!(next_line(&mut output).is_empty() && child.wait().unwrap().success());
 }
 
 #[test]

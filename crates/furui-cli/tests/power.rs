@@ -56,6 +56,8 @@ cut_off! {
     seen_that_prints_to_a_file: cases::bursts("seen in bursts, to a file", true);
     dict_build_with_a_new_dictionary: cases::new_dict_build();
     dict_build_with_a_dictionary: cases::dict_build();
+    seen_that_removes: cases::remove_from_set();
+    dict_count: cases::dict_count();
     dict_delete: cases::dict_delete();
     dict_build_of_bytes: cases::dict_build_of_bytes();
     dict_build_of_bytes_with_a_louds_dictionary: cases::louds_dict_build_of_bytes();

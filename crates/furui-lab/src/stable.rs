@@ -24,11 +24,11 @@ fn hash(i: u64) -> KeyHash {
     HashSpec::default().hash(&i.to_le_bytes())
 }
 
-/// A contestant: one way to do the work, and its cost in each round.
+/// A contestant: its name, the number of items of a round, and the work of a round.
 type Contestant<'a> = (&'a str, usize, Box<dyn FnMut() + 'a>);
 
-/// Runs all contestants in every round, one after the other. Prints the median cost of each for one item, in nanoseconds and as a
-/// multiple of the first contestant's.
+/// Runs all contestants in every round, one after the other. Prints the median cost of an item for each contestant, in
+/// nanoseconds and as a multiple of that of the first.
 fn race(title: &str, contestants: &mut [Contestant<'_>]) {
     println!("\n{title}");
     let mut samples = vec![vec![]; contestants.len()];

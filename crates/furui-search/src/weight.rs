@@ -22,9 +22,9 @@ const OCCURRENCES: [u32; 16] = [1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 19, 25, 33, 
 impl Weight {
     /// The size of a weight in a message, in bytes.
     pub const BYTES: usize = 2;
-    /// The number of steps of occurrences.
+    /// The number of steps to which numbers of occurrences are rounded.
     pub const STEPS: u8 = OCCURRENCES.len() as u8;
-    /// The number of steps of lengths.
+    /// The number of steps to which lengths are rounded.
     pub(crate) const LENGTHS: usize = 256;
     /// The number of occurrences in the text that count as much as one in the title.
     pub const TITLE: u32 = 4;

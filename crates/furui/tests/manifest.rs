@@ -5,11 +5,14 @@
 mod support;
 
 use std::io::Write;
+use std::num::NonZeroU64;
 
 use furui::error::{StoreError, StoreProblem};
 use furui::format::{Align, Envelope, EnvelopeWriter, FormatError, Kind, Problem, ReadError, Seal, Tag};
 use furui::store::cascade::{Cascade, CascadeOptions};
-use furui::store::{Fingerprints, MANIFEST, MAX_RUNS, Manifest, Memory, Published, RunEntry, Storage, StoreKind};
+use furui::store::{
+    Fingerprints, MANIFEST, MAX_RUNS, Manifest, Memory, Published, RunEntry, Storage, StoreKind, Window,
+};
 use furui::{Error, HashAlgorithm, HashSpec, KeyHash, Result};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -20,6 +23,9 @@ const KEYS: Tag = Tag::new(*b"KEYS");
 
 /// The golden file, written once by version 1 of the format and never written again. Every later version reads it.
 const GOLDEN: &[u8] = include_bytes!("golden/v1/MANIFEST");
+
+/// The golden file of a set with a window.
+const GOLDEN_WINDOW: &[u8] = include_bytes!("golden/v1/MANIFEST-window");
 
 fn entry(number: u64, keys: u64, seal: Seal) -> RunEntry {
     RunEntry { number, keys, seal, slice: 0 }
@@ -35,6 +41,16 @@ fn golden() -> Manifest {
         entry(3, 1_000_000, Seal { length: 6_082_816, checksum: 0x1122_3344_5566_7788 }),
         entry(2, 65_536, Seal { length: 430_336, checksum: 0x99AA_BBCC_DDEE_FF00 }),
     ];
+    manifest
+}
+
+/// The same store with a window of an hour, 1000 hours and a minute after its clock began.
+fn golden_window() -> Manifest {
+    let mut manifest = golden();
+    manifest.window = Some(Window::Milliseconds(NonZeroU64::new(3_600_000).unwrap()));
+    manifest.tick = 3_600_060_000;
+    (manifest.runs[0].slice, manifest.runs[1].slice) = (15_984, 16_000);
+    manifest.save(&Memory::new()).unwrap();
     manifest
 }
 
@@ -101,22 +117,44 @@ fn today_reads_and_writes_the_bytes_of_version_1() {
     let read = decode(GOLDEN).unwrap();
     assert_eq!(read, manifest);
     assert_eq!((read.generation(), read.keys()), (1, 1_065_536));
+    assert_eq!(encode(&golden_window()), GOLDEN_WINDOW);
+    assert_eq!(decode(GOLDEN_WINDOW).unwrap(), golden_window());
+}
+
+/// The dumps of the format description between two headings: the offset and the bytes of each line.
+fn dumped(from: &str, to: &str) -> Vec<(usize, Vec<u8>)> {
+    let page = include_str!("../../../docs/format.md");
+    let lines = page.lines().skip_while(|line| *line != from).take_while(|line| *line != to);
+    let dump = lines.filter_map(|line| {
+        let (offset, rest) = line.trim_start().split_once("  ")?;
+        let offset = usize::from_str_radix(offset, 16).ok().filter(|_| offset.len() == 4)?;
+        let bytes = rest.split_once("  ").map_or(rest, |(bytes, _remark)| bytes);
+        Some((offset, bytes.split(' ').map(|byte| u8::from_str_radix(byte, 16).unwrap()).collect()))
+    });
+    dump.collect()
 }
 
 #[test]
-fn the_dump_in_the_format_description_is_the_golden_file() {
-    let page = include_str!("../../../docs/format.md");
-    let mut dumped = Vec::new();
-    for line in page.lines().skip_while(|line| *line != "## Manifest").take_while(|line| *line != "## Journal") {
-        let Some((offset, rest)) = line.trim_start().split_once("  ") else { continue };
-        if offset.len() != 4 || u64::from_str_radix(offset, 16).is_err() {
-            continue;
-        }
-        assert_eq!(u64::from_str_radix(offset, 16), Ok(dumped.len() as u64), "{line}");
-        let bytes = rest.split_once("  ").map_or(rest, |(bytes, _remark)| bytes);
-        dumped.extend(bytes.split(' ').map(|byte| u8::from_str_radix(byte, 16).unwrap()));
+fn the_dumps_in_the_format_description_are_the_golden_files() {
+    let mut whole = vec![];
+    for (offset, bytes) in dumped("## Manifest", "### Example of a window") {
+        assert_eq!(offset, whole.len());
+        whole.extend(bytes);
     }
-    assert_eq!(dumped, GOLDEN);
+    assert_eq!(whole, GOLDEN);
+    let parts = dumped("### Example of a window", "## Journal");
+    let length: usize = parts.iter().map(|(_, bytes)| bytes.len()).sum();
+    assert_eq!(length, 64 + 32, "the section and its entry in the table");
+    for (offset, bytes) in parts {
+        assert_eq!(bytes, GOLDEN_WINDOW[offset..offset + bytes.len()], "{offset:#x}");
+    }
+}
+
+#[test]
+#[ignore = "writes the golden file"]
+fn write_the_golden_file_of_a_window() {
+    std::fs::write(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/v1/MANIFEST-window"), encode(&golden_window()))
+        .unwrap();
 }
 
 #[test]

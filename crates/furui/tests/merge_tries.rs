@@ -187,6 +187,7 @@ fn damaged_tries_are_errors_or_some_trie() {
         for forget in [false, true] {
             if let Ok(merged) = Trie::merge(&[&damaged, &other], &Rolling::new(0), forget, drop) {
                 merged.iter().count();
+                merged.check().unwrap();
             }
         }
         body[at] ^= 0x5A;

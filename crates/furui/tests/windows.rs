@@ -80,6 +80,7 @@ enum Step {
     /// Some sixteenths of a window pass, in thirds.
     Pass(u64),
     GoBack,
+    Remove(Vec<u64>),
     Sync,
     Publish,
     Compact,
@@ -93,6 +94,7 @@ fn step() -> impl Strategy<Value = Step> {
         6 => (0u64..12).prop_map(Step::Pass),
         1 => (40u64..80).prop_map(Step::Pass),
         1 => Just(Step::GoBack),
+        1 => vec(0u64..300, 0..100).prop_map(Step::Remove),
         2 => Just(Step::Sync),
         1 => Just(Step::Publish),
         1 => Just(Step::Compact),
@@ -141,6 +143,16 @@ proptest! {
                 }
                 Step::GoBack => {
                     seen.set_time(model.tick / 2);
+                    continue;
+                }
+                Step::Remove(keys) => {
+                    let same = SeenOptions { hash: Some(seen.hash_spec()), ..SeenOptions::default() };
+                    let mut gone = Seen::open_with(Memory::new(), same).unwrap();
+                    observe(&mut gone, &keys).unwrap();
+                    seen.remove_all(&gone).unwrap();
+                    model.last.retain(|key, _| !keys.contains(key));
+                    model.sync();
+                    check_bounds(&seen, &storage);
                     continue;
                 }
                 Step::Sync => {

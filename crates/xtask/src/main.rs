@@ -8,6 +8,7 @@ mod browser;
 mod command;
 mod deny;
 mod package;
+mod pipelines;
 mod readme;
 mod step;
 mod toolchains;

@@ -1,7 +1,7 @@
 use std::time::Instant;
 
 use crate::command::{Outcome, cargo, ensure_component};
-use crate::{browser, deny, package, readme, toolchains};
+use crate::{browser, deny, package, pipelines, readme, toolchains};
 
 /// The number of cases that a property test tries in a soak. The usual number is proptest's default, 256.
 const SOAK_CASES: &str = "20000";
@@ -20,6 +20,7 @@ pub(crate) enum Step {
     Miri,
     Library,
     Test,
+    Pipelines,
     Browser,
     Readme,
     Soak,
@@ -27,7 +28,7 @@ pub(crate) enum Step {
 
 impl Step {
     /// The steps of `cargo xtask test`, the cheapest first. The last ones build and run the tests.
-    pub(crate) const ALL: [Self; 13] = [
+    pub(crate) const ALL: [Self; 14] = [
         Self::Fmt,
         Self::Deny,
         Self::Package,
@@ -39,6 +40,7 @@ impl Step {
         Self::Miri,
         Self::Library,
         Self::Test,
+        Self::Pipelines,
         Self::Browser,
         Self::Readme,
     ];
@@ -61,6 +63,7 @@ impl Step {
             Self::Miri => "miri",
             Self::Library => "library",
             Self::Test => "test",
+            Self::Pipelines => "pipelines",
             Self::Browser => "browser",
             Self::Readme => "readme",
             Self::Soak => "soak",
@@ -82,6 +85,7 @@ impl Step {
             Self::Miri => "Miri finds no undefined behaviour in the portable code",
             Self::Library => "the tests of the library by itself, as a user of it builds it",
             Self::Test => "the tests of all other crates",
+            Self::Pipelines => "the command gives the rows that Miller, jq, DuckDB, datatrove and others give",
             Self::Browser => "the search page in a browser without a window",
             Self::Readme => "the program and the commands printed in README.md work",
             Self::Soak => "property tests with many cases and ignored tests, in release",
@@ -117,6 +121,7 @@ impl Step {
             Self::Miri => return toolchains::miri(),
             Self::Library => cargo("test -p furui", &[])?,
             Self::Test => cargo("test --workspace --exclude furui --features furui-cli/node", &[])?,
+            Self::Pipelines => return pipelines::run(),
             Self::Browser => {
                 let chromium = browser::ensure()?;
                 let arguments =
@@ -125,10 +130,15 @@ impl Step {
             }
             Self::Readme => readme::run()?,
             // Doc tests are left out: there, "ignored" means "not meant to run".
-            Self::Soak => cargo(
-                "test --workspace --features furui-cli/node --release --lib --bins --tests -- --include-ignored",
-                &[("PROPTEST_CASES", SOAK_CASES), ("CHROMIUM", browser::ensure()?)],
-            )?,
+            Self::Soak => {
+                let others = pipelines::ensure();
+                let arguments =
+                    "test --workspace --features furui-cli/node --release --lib --bins --tests -- --include-ignored";
+                cargo(
+                    &format!("{arguments}{}", others.skip),
+                    &[("PROPTEST_CASES", SOAK_CASES), ("CHROMIUM", browser::ensure()?), ("PYTHONPATH", &others.python)],
+                )?;
+            }
         }
         Ok(Outcome::Passed)
     }
@@ -136,7 +146,7 @@ impl Step {
 
 /// One line per step of `cargo xtask test`.
 pub(crate) fn list() -> String {
-    Step::ALL.iter().map(|step| format!("  {:8} {}\n", step.name(), step.about())).collect()
+    Step::ALL.iter().map(|step| format!("  {:9} {}\n", step.name(), step.about())).collect()
 }
 
 /// Runs `steps` in order, up to the first that fails.

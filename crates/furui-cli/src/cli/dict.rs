@@ -23,8 +23,9 @@ pub enum DictCommand {
     /// given twice, but a number may equal the value in a line with a tab. A line of any other form is an error, which
     /// names the line; the lines before it are kept.
     ///
-    /// In a dictionary of bytes (--values bytes), the first tab separates the key from its value, which may be any bytes up to 16 MiB,
-    /// with tabs, and replaces an earlier value of the key. A value with newlines needs --null or --escape.
+    /// In a dictionary of bytes (--values bytes), the first tab separates the key from its value, which may be any
+    /// bytes up to 16 MiB, including tabs, and replaces an earlier value of the key. A value with newlines needs --null
+    /// or --escape.
     #[command(visible_alias = "put")]
     Build(EntryWrite),
     /// Print each line that is a key, with a tab and the value of the key
@@ -58,7 +59,7 @@ pub enum DictCommand {
     Count(CountOptions),
 }
 
-/// A dictionary, the lines to look up in it, and which are printed.
+/// A dictionary, the lines to look up in it, and which of them are printed.
 #[derive(Args)]
 pub struct GetOptions {
     #[command(flatten)]

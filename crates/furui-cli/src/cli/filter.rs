@@ -19,11 +19,12 @@ pub enum FilterCommand {
 
 /// Build a filter from the lines of files or standard input
 ///
-/// Lines are bytes. The filter records how keys are hashed, but not which part of a line is the key: give the same -0, -f,
-/// -d and --url to later commands. Without --capacity, files are read twice, first to estimate how many different lines
-/// there are. From a pipe, a bloom filter grows as it fills, a stable or cascade one needs --capacity, and for the other kinds
-/// the hashes are kept in memory until the input ends. A cascade filter that was not finished, because of an error or a kill,
-/// lacks lines: insert them again, or remove its directory.
+/// Lines are bytes. The filter records how keys are hashed and how they are made from lines: later commands must have
+/// the same key options, such as -f, -d and --url, or are refused (see --as-is). It does not record -0. Without
+/// --capacity, files are read twice, first to estimate how many different lines there are. From a pipe, a bloom filter
+/// grows as it fills, a stable or cascade one needs --capacity, and for the other kinds the hashes are kept in memory
+/// until the input ends. A cascade filter that was not finished, because of an error or a kill, lacks lines: insert
+/// them again, or remove its directory.
 #[derive(Args)]
 pub struct BuildOptions {
     #[command(flatten)]
@@ -103,7 +104,7 @@ pub enum GammaName {
     /// As in the paper: ⌈log2 1/rate⌉ probes, and a whole number of bits a line, the least for these probes. Both are
     /// the same for filters of all sizes
     Whole,
-    /// The least that keeps the rate
+    /// The least number of bits that keeps the rate, which may be a fraction
     Fractional,
 }
 
@@ -144,8 +145,9 @@ pub struct ChangeOptions {
 /// Remove lines from a filter (counting and quotient filters only)
 ///
 /// Only remove lines that were inserted: removing a false positive may remove other lines. A line that the filter does not
-/// contain is left out and counted. From a counting filter a line must be removed as often as it was inserted; from a quotient filter
-/// as often as a run inserted it, and a line that occurs repeatedly in the input is removed once.
+/// contain is left out and counted. A line must be removed from a counting filter as often as it was inserted. Each run
+/// of `build` or `insert` puts one copy of a line into a quotient filter, and each run of this command removes one,
+/// however often the line occurs in the input.
 ///
 /// From a quotient filter that was built with --no-remove nothing can be removed.
 #[derive(Args)]

@@ -9,12 +9,13 @@ use super::{InputOptions, LineOptions, SeedOptions, memory};
 /// Print the lines that are in a set
 ///
 /// SET is a store of `furui seen`, a filter, a dictionary, or a file of lines: `furui has -v old.txt new.txt` prints the lines of
-/// new.txt that are not in old.txt, as `grep -vxFf` does. A filter may say yes wrongly, at its rate. A store and a file of lines
-/// are compared by 64-bit hashes, the seed of which is random: one new line in 10^11 is taken for one of 10^8. A dictionary is
-/// exact. Nothing is learned and nothing is locked, so another process may write to the set meanwhile.
+/// new.txt that are not in old.txt, as `grep -vxFf` does. A filter may say yes wrongly, at its rate. Lines are compared
+/// with a store or a file of lines by 64-bit hashes with a random seed: if the set has 10^8 lines, about one new line
+/// in 10^11 is taken for one of them. A dictionary is exact. Nothing is recorded and nothing is locked, so another
+/// process may write to the set meanwhile.
 ///
-/// Key options such as --csv say how the keys of FILE are made and, if SET is a file of lines, its keys. A FILE that cannot be
-/// opened is reported, and the others are read.
+/// Key options such as --csv say how the keys of FILE are made and, if SET is a file of lines, its keys. A line without a key is in no
+/// set: only --invert prints it, unless --missing or --bad says drop. A FILE that cannot be opened is reported, and the others are read.
 #[derive(Args)]
 pub struct HasOptions {
     /// A store, a filter, a dictionary, or a file of lines, also compressed or from a pipe; "-" is standard input

@@ -9,7 +9,8 @@ use super::WaitOptions;
 /// Write the hashes of a store as numbers, in ascending order
 ///
 /// Each line of the store is a number of 64 bits, its hash, in 8 bytes, the least significant first: this is the format of datatrove's
-/// indexes of exact duplicates. The hash and its seed are what `furui info` says of the store. Nothing is locked.
+/// indexes of exact duplicates, and its hash is that of a store that was made with `--hash xxh64 --hash-seed 0`. The hash and its seed are
+/// what `furui info` says of the store. Nothing is locked.
 #[derive(Args)]
 pub struct ExportOptions {
     /// The store
@@ -26,8 +27,8 @@ pub struct ExportOptions {
 /// Insert the hashes in a file into a store
 ///
 /// The file holds numbers of 64 bits, as `furui export --u64` writes them, in any order. They must have been made by the hash of the
-/// store, which nothing can check; `furui seen -q --store NEW --like STORE < /dev/null` makes an empty store of the hash of another.
-/// After an error some hashes may be in the store; to import them again does no harm.
+/// store, which nothing can check; `furui seen -q --store NEW --like STORE < /dev/null` makes an empty store NEW with
+/// the hash of STORE. After an error some hashes may be in the store; to import them again does no harm.
 #[derive(Args)]
 pub struct ImportOptions {
     /// The store

@@ -22,8 +22,8 @@ pub struct LineOptions {
     /// names the columns; it is printed once
     #[arg(long, group = "format", conflicts_with_all = ["field", "null"])]
     pub csv: bool,
-    /// The fields of a line are separated by tabs, and have no quotes. The first line of each file names the columns; it is
-    /// printed once
+    /// The input is TSV: the fields of a line are separated by tabs, and cannot be quoted. The first line of each file
+    /// names the columns; it is printed once
     #[arg(long, group = "format", conflicts_with_all = ["field", "null", "delimiter"])]
     pub tsv: bool,
     /// Each line is a JSON value

@@ -60,16 +60,17 @@ pub fn arguments() -> Result<Cli, clap::Error> {
 
 #[derive(Subcommand)]
 pub enum Command {
-    Seen(SeenOptions),
+    Seen(Box<SeenOptions>),
     Has(HasOptions),
     /// Write the union of stores or of filters: the lines that are in any of them
     ///
     /// Stores are combined if their lines were hashed alike and keys were made alike: `furui seen --like` makes such stores. They are
     /// read twice from front to back, and the result is a new store, whole or not at all. Nothing is locked.
     ///
-    /// The filters must have been built with the same --kind, --capacity, --fpr and --hash. Growing filters, which are built
-    /// from a pipe without --capacity, need only the same --hash. Their false-positive rates add up, and the result may have at
-    /// most 26 parts: `furui info` tells how many parts each filter has.
+    /// The filters must have been built with the same --kind, --capacity, --fpr, --hash and key options. Growing
+    /// filters, which are built from a pipe without --capacity, need only the same --hash and key options. Their
+    /// false-positive rates add up, and the result may have at most 26 parts: `furui info` tells how many parts each
+    /// filter has.
     Union(CombineOptions),
     /// Write the difference of stores: the lines of the first that are in no other
     ///
@@ -84,8 +85,8 @@ pub enum Command {
     ///
     /// The intersection of filters says yes to a line if all filters do. It has a few more false positives than a filter built from
     /// the common lines alone, and `furui info` reports too many lines for it; `furui filter compare` of two filters
-    /// estimates the common lines correctly. The filters must have been built with the same --kind, --capacity, --fpr and
-    /// --hash. Growing, counting and stable filters have no intersection.
+    /// estimates the common lines correctly. The filters must have been built with the same --kind, --capacity, --fpr,
+    /// --hash and key options. Growing, counting and stable filters have no intersection.
     Intersect(CombineOptions),
     Export(ExportOptions),
     Import(ImportOptions),
@@ -196,7 +197,8 @@ pub struct InputOptions {
     /// The longest line that is allowed: a longer one is an error, and the lines before it are kept
     #[arg(long, value_name = "SIZE", value_parser = max_line, default_value = "64MiB")]
     pub max_line: usize,
-    /// Read compressed input as it is. Otherwise gzip, zstd, xz, bzip2 and lz4 are decoded, which their first bytes tell
+    /// Read compressed input as it is. Otherwise gzip, zstd, xz, bzip2 and lz4 are recognised by their first bytes, and
+    /// decoded
     #[arg(long)]
     pub no_decompress: bool,
 }
@@ -207,7 +209,7 @@ impl InputOptions {
         if self.null { 0 } else { b'\n' }
     }
 
-    /// How the input is read if its lines are plain.
+    /// How the input is read if each of its lines is a record, without a header.
     pub fn reading(&self) -> Reading {
         let split = Split::Lines(self.separator());
         Reading { split, header: false, max_line: self.max_line, decodes: !self.no_decompress }

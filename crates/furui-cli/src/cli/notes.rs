@@ -30,6 +30,7 @@ const NOTES: &[Notes] = &[
             ("furui seen --store alerts --window 1h alerts.log", "print the lines that did not come within the last hour"),
             ("furui seen --filter lately.filter urls.txt", "print the lines that a filter does not have, and insert them"),
             ("furui seen --store tuesday --like monday urls.txt", "keep a new set that can be combined with another"),
+            ("furui seen --remove gone.txt --store known --stats", "make a store forget lines, and say how many it had"),
             ("furui seen --mark --store known", "a coprocess: 1 or 0 for each line on standard input, at once"),
             ("furui seen --repeats again.txt --count monday.txt tuesday.txt", "put the repeats into a file, and count the lines of each file"),
             ("furui seen --store known --dry-run urls.txt", "print the lines that would be new, and record nothing"),

@@ -1,4 +1,4 @@
-//! What `furui seen` tells about lines beside printing them.
+//! What `furui seen` says about lines besides printing them.
 
 use std::path::PathBuf;
 
@@ -7,16 +7,16 @@ use clap::{Args, ValueEnum, ValueHint};
 /// What is told of each line, and of each file.
 #[derive(Args)]
 pub struct OutputOptions {
-    /// Print a line for each line, as soon as it is decided: 1 if it would have been printed, because it is new or has no key
-    /// and is kept, 0 if not. The header of --csv and --tsv counts as new once. With --store a line is recorded after its
-    /// answer was read
+    /// Print a mark for each line as soon as it is decided: 1 if the line would have been printed, because it is new or
+    /// is kept without a key, and 0 if not. The first header of --csv and --tsv counts as new. With --store a line is
+    /// recorded after its mark was read
     #[arg(long, value_name = "FORM", num_args = 0..=1, require_equals = true, default_missing_value = "alone", conflicts_with_all = ["invert", "quiet"])]
     pub mark: Option<MarkForm>,
     /// Append the repeats to FILE, in their order. If FILE is new or empty, it gets the header of --csv or --tsv, too
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "invert")]
     pub repeats: Option<PathBuf>,
-    /// Print on standard error how many lines of each file were new, repeats, and without a key; with --stats=json as a part of
-    /// it. A header is not counted
+    /// Print on standard error how many lines of each file were new, repeats, and without a key; with --stats=json, as
+    /// a part of that. A header is not counted
     #[arg(long)]
     pub count: bool,
 }

@@ -52,6 +52,15 @@ pub struct SeenOptions {
           conflicts_with_all = ["store", "wait", "window", "memory", "no_mmap", "cache", "fpr", "protect", "TierOptions", "stats",
                                 "hash", "hash_seed"])]
     pub filter: Option<PathBuf>,
+    /// Take the lines of FILE, or of standard input for "-", out of the set of --store, to answer a request to delete data, and print
+    /// nothing. Their keys are made as the store remembers, by the same options as ever. Afterwards they are new to `furui seen`,
+    /// and no file of the store has their hashes; after an error or a kill either all are gone or none. What --cache lru+stable
+    /// keeps for the next run is removed, because its filter cannot forget a line. --stats says how many lines were there,
+    /// --dry-run how many are, and removes none. Copies of the store keep the lines
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "store",
+          conflicts_with_all = ["sync", "window", "filter", "cache", "fpr", "protect", "lru", "replacement", "counters", "probes",
+                                "decrements", "paper", "invert", "mark", "repeats", "count", "hash", "hash_seed", "like"])]
+    pub remove: Option<PathBuf>,
     /// Memory for the set, as in 64MiB; what does not fit goes to the store, or to temporary files in $TMPDIR
     /// [default: a quarter of the machine's]. These files are mapped: their pages in the system's cache count as memory of the
     /// process, too, but the system takes them back when it needs memory
@@ -140,7 +149,7 @@ pub struct TierOptions {
 pub enum ReplacementKind {
     /// The line that was not seen for the longest time
     Lru,
-    /// An approximation of that, in two thirds of the memory for a line
+    /// An approximation of lru, in two thirds of the memory for a line
     Clock,
 }
 
@@ -184,7 +193,7 @@ pub enum CacheKind {
     /// The most recently used lines; the result is exact
     Lru,
     /// Like lru, but lines that leave it go into a stable Bloom filter, which takes new lines for repeats at the rate --fpr.
-    /// With --store both are kept for the next run
+    /// With --store the LRU and the filter are kept for the next run
     #[value(name = "lru+stable")]
     LruStable,
     /// No lines

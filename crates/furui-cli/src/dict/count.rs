@@ -111,7 +111,7 @@ fn print_all(dict: &Dict<Directory>, mut output: Output, lines: Lines) -> Result
     output.print(&out).map(drop)
 }
 
-/// Prints the entries with the `top` largest counts. Memory: that of these lines.
+/// Prints the entries with the `top` largest counts. Takes the memory of these entries.
 fn print_top(dict: &Dict<Directory>, top: usize, mut output: Output, lines: Lines) -> Result<(), Error> {
     // The smallest count is on top of the heap, and of equal counts the largest key.
     let mut heap = BinaryHeap::new();

@@ -16,7 +16,8 @@ use crate::output::{Output, Sink};
 use crate::reading::Reading;
 use crate::split::Split;
 
-/// How many numbers of standard input share a pass over the entries. With their keys they are kept in memory.
+/// The maximum number of numbers from standard input that share a pass over the entries. They and their keys are kept
+/// in memory.
 const BATCH: usize = 1 << 20;
 /// The maximum length of a line of standard input.
 const MAX_LINE: usize = 64 << 20;

@@ -28,7 +28,7 @@ use values::Values;
 
 /// The exit code for "nothing found".
 const NONE: u8 = 1;
-/// The part of the memory that the write buffer for new keys may take: 1 / 16.
+/// The write buffer for new keys takes at most 1 / `WINDOW_SHARE` of the memory.
 const WINDOW_SHARE: u64 = 16;
 /// A shell reports this plus the number of the signal for a process that a signal ended.
 const SIGNALLED: u8 = 128;
@@ -56,7 +56,7 @@ fn options_to_write(options: DictOptions) -> DictOptions {
     DictOptions { window_bytes: options.window_bytes.min(share), ..options }
 }
 
-/// The options of a dictionary, as the command line says how it is made.
+/// The options of a dictionary that follow from those of the command line.
 fn options(making: &MakingOptions) -> DictOptions {
     let layout = making.layout.map(|layout| match layout {
         LayoutName::Compact => Layout::Compact,

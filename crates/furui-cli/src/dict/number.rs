@@ -13,7 +13,7 @@ use crate::interrupt::Interrupt;
 use crate::output::{Output, Sink};
 use crate::wait::open_to_write;
 
-/// How many bytes of output are held back until the new numbers among them are durable.
+/// At about this many bytes, output that is held back is printed, after its new numbers have become durable.
 const HELD_BACK: usize = 16 << 20;
 
 /// Runs the command.

@@ -44,7 +44,8 @@ impl Lines {
         self.end(out, self.escape || !key.contains(&self.separator), key)
     }
 
-    /// Appends the separator. If the line is not the `whole` entry of a key, returns an error.
+    /// Appends the separator. Returns an error unless `whole`, that is, unless the entry can be read back from the
+    /// line.
     fn end(self, out: &mut Vec<u8>, whole: bool, key: &[u8]) -> Result<(), Error> {
         out.push(self.separator);
         if whole {

@@ -234,7 +234,7 @@ pub fn each_block(
             keys.failure()?;
         }
     }
-    keys.report();
+    keys.report("not recorded");
     Ok(())
 }
 

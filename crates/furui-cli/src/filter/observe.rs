@@ -79,7 +79,7 @@ pub fn observe(path: &Path, options: &cli::SeenOptions) -> Result<ExitCode, Erro
         }
         warn_if_too_full(&held.filter, path);
     }
-    keys.report();
+    keys.report("not recorded");
     outcome?;
     Ok(interrupt.signal().map_or(ExitCode::SUCCESS, |signal| ExitCode::from(SIGNALLED + signal)))
 }

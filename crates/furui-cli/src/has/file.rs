@@ -8,7 +8,8 @@ use furui::format::{END_MAGIC, MAGIC};
 
 use crate::error::Error;
 
-/// A file that begins with this part of the magic bytes is a furui file that was cut off, and no text.
+/// A file that begins with at least this many of the magic bytes is a furui file, perhaps one that was cut off, and not
+/// a text.
 const BEGINNING: usize = 5;
 
 /// True if a regular file is one of furui's, even if its beginning or its end is damaged.
@@ -31,7 +32,7 @@ pub fn is_furui_file(path: &Path) -> Result<bool, Error> {
     Ok(tail == END_MAGIC)
 }
 
-/// Returns an error if the first bytes of a text show that it is none.
+/// Returns an error if the first bytes of an input show that it is not a text.
 pub fn refuse_binary(first: &[u8], name: &str) -> Result<(), Error> {
     let reason = if is_beginning(first) {
         "holds a furui file, which is read only from a regular file: write it to one first"

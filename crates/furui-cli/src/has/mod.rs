@@ -2,6 +2,7 @@
 
 mod file;
 mod set;
+mod text;
 
 use std::process::ExitCode;
 
@@ -15,7 +16,9 @@ use crate::memory;
 use crate::output::{Output, Sink, print};
 use set::Set;
 
-/// The exit code if no line was printed, as of grep.
+pub use text::Text;
+
+/// The exit code if no line was printed, as in grep.
 const NONE: u8 = 1;
 
 /// The exit code if a file could not be opened, even if something was found in the others, as in grep.
@@ -60,7 +63,7 @@ pub fn run(options: &HasOptions) -> Result<ExitCode, Error> {
         }
         keys.failure()?;
     }
-    keys.report();
+    keys.report("not in the set");
     if options.count {
         print(format!("{found}\n").as_bytes())?;
     }

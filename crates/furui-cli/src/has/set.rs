@@ -3,12 +3,12 @@ use std::path::Path;
 use furui::dict::{Dict, DictValue};
 use furui::filter::AnyFilter;
 use furui::seen::{Cache, Seen, SeenOptions};
-use furui::store::{Directory, Overlay, Scratch, Storage, StoreKind};
+use furui::store::{Directory, Overlay, Scratch, StoreKind};
 use furui::{HashSpec, Hashes, KeyForm};
 
-use super::file::{is_furui_file, refuse_binary};
+use super::file::is_furui_file;
+use super::text::Text;
 use crate::block::Block;
-use crate::blocks::Blocks;
 use crate::cli::HasOptions;
 use crate::dict;
 use crate::error::Error;
@@ -18,7 +18,7 @@ use crate::keys::{self, Keys};
 use crate::kind::kind_of;
 use crate::memory;
 
-/// A set of lines in which others are looked up. Nothing is written to it, and its lock is not taken.
+/// A set of lines in which other lines are looked up. Nothing is written to it, and its lock is not taken.
 pub struct Set {
     source: Source,
     /// The hashes of a block.
@@ -38,7 +38,8 @@ enum Source {
 }
 
 impl Set {
-    /// Opens what the options name, and reads it if it is a text. What is not on storage takes at most `memory` bytes.
+    /// Opens the set that the options name, and reads it if it is a text. A store, a cascade filter or a text takes
+    /// about `memory` bytes of memory, and keeps the rest on storage.
     pub fn open(options: &HasOptions, memory: u64, interrupt: &Interrupt) -> Result<Self, Error> {
         let path = &options.set;
         let source = if path.is_dir() {
@@ -48,7 +49,9 @@ impl Set {
             keys::check(path.display(), filter::form_of(path)?, &options.lines)?;
             Source::Filter(filter.into())
         } else {
-            Source::Text(read_text(options, memory, interrupt)?.into())
+            let lines = (&options.lines, &options.input);
+            let text = Text::read(path, lines, exact(memory), mapped(options), interrupt, "not taken into the set")?;
+            Source::Text(text.seen.into())
         };
         if options.seed.seed_file.is_some() && !matches!(source, Source::Filter(_)) {
             return Err(Error::Message(format!("{}: --seed-file is for the file of a filter", path.display())));
@@ -69,7 +72,7 @@ impl Set {
         self.hashes.spec()
     }
 
-    /// True if look-ups read storage, so that many together cost less.
+    /// True if look-ups read storage, so that a look-up costs less in a larger batch.
     pub fn is_on_storage(&self) -> bool {
         match &self.source {
             Source::Cascade(_) | Source::Store(_) => true,
@@ -78,7 +81,7 @@ impl Set {
         }
     }
 
-    /// Says for each line of a block that has a key, in order, whether the set has it.
+    /// Stores in `out` for each line of a block that has a key, in order, whether the set has the key.
     pub fn contains(&mut self, keys: &mut Keys, block: &mut Block, out: &mut Vec<bool>) -> Result<(), Error> {
         let hashes = &mut self.hashes;
         match &self.source {
@@ -101,7 +104,7 @@ fn open_directory(options: &HasOptions, memory: u64) -> Result<Source, Error> {
     let path = &options.set;
     let check = |form: KeyForm| keys::check(path.display(), form, &options.lines);
     Ok(match kind_of(path)? {
-        // The keys of a dictionary are what was put into it, and so say nothing of how they were made.
+        // A dictionary does not record how its keys were made from lines.
         StoreKind::Dict => Source::Numbers(dict::open_to_read(path)?.into()),
         StoreKind::ByteDict => Source::Bytes(dict::open_to_read(path)?.into()),
         StoreKind::Filter => {
@@ -111,7 +114,7 @@ fn open_directory(options: &HasOptions, memory: u64) -> Result<Source, Error> {
         }
         _ => {
             let storage = Overlay::new(directory(path, options)?, scratch(options));
-            let seen = exact(storage, memory)?;
+            let seen = Seen::open_with(storage, exact(memory))?;
             check(seen.set().manifest().form)?;
             Source::Store(seen.into())
         }
@@ -131,32 +134,9 @@ fn mapped(options: &HasOptions) -> u64 {
     if options.no_mmap { 0 } else { memory::mappable() }
 }
 
-/// Opens an exact set without a cache in front of it, which would only help keys that are inserted.
-fn exact<S: Storage>(storage: S, memory: u64) -> Result<Seen<S>, Error> {
-    Ok(Seen::open_with(storage, SeenOptions { cache: Cache::None, memory, ..SeenOptions::default() })?)
-}
-
-/// The lines of a text, which is a file, a pipe or standard input.
-fn read_text(options: &HasOptions, memory: u64, interrupt: &Interrupt) -> Result<Seen<Scratch>, Error> {
-    let mut seen = exact(scratch(options), memory)?;
-    let mut keys = Keys::new(seen.hash_spec(), &options.lines)?;
-    let reading = options.lines.reading(&options.input);
-    let mut blocks = Blocks::new(std::slice::from_ref(&options.set), reading, interrupt);
-    let (mut hashes, mut verdicts) = (Hashes::new(keys.hasher()), vec![]);
-    let mut is_first = true;
-    while let Some(block) = blocks.next()? {
-        if std::mem::take(&mut is_first) && reading.split.separator() != 0 {
-            refuse_binary(block.bytes(), block.input())?;
-        }
-        if keys.header(block)?.is_some() {
-            continue;
-        }
-        keys.hash_all(block, &mut hashes);
-        seen.observe_all(&hashes, &mut verdicts)?;
-        keys.failure()?;
-    }
-    keys.report();
-    Ok(seen)
+/// The settings of an exact set without a cache in front of it, which would only help keys that are inserted.
+fn exact(memory: u64) -> SeenOptions {
+    SeenOptions { cache: Cache::None, memory, ..SeenOptions::default() }
 }
 
 /// Looks the keys of a block up in a dictionary.

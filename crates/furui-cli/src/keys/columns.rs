@@ -24,7 +24,7 @@ pub(super) struct Columns {
 struct Header {
     /// The record without its line break.
     line: Vec<u8>,
-    /// The name of the input that it came from.
+    /// The name of the input that the first header came from.
     input: String,
     /// The indices of the wanted columns. Empty if all columns are the key.
     indices: Vec<usize>,
@@ -33,7 +33,7 @@ struct Header {
 /// A column, as the user named it.
 enum Column {
     Name(String),
-    /// Its index, from 0 on.
+    /// The index of the column, from 0 on.
     Index(usize),
 }
 
@@ -48,7 +48,7 @@ impl Columns {
             Err(_) => Ok(Column::Name(text.clone())),
         };
         let wanted: Vec<Column> = options.key.iter().map(column).collect::<Result<_, _>>()?;
-        // The indices of names are known with the header.
+        // The indices of named columns become known when the header is read.
         let index = |column: &Column| if let Column::Index(index) = column { *index } else { 0 };
         Ok(Self {
             indices: wanted.iter().map(index).collect(),
@@ -59,13 +59,14 @@ impl Columns {
         })
     }
 
-    /// Reads the header of an input. Returns true for the first one. A header that differs from it is an error.
+    /// Reads the header of an input. Returns true for the first header. A header that differs from the first one is an
+    /// error.
     pub(super) fn read_header(&self, block: &Block) -> Result<bool, Error> {
         let line = block.line(0);
         let line = line.strip_prefix(block.mark()).unwrap_or(line);
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         if let Some(first) = self.header.get() {
-            if first.line != line {
+            if first.line != line && self.names(&first.line) != self.names(line) {
                 return Err(Error::Message(format!(
                     "{}: has other columns than {}: {} and {}; with --no-header a first line is a record like the others",
                     block.input(),
@@ -76,14 +77,8 @@ impl Columns {
             }
             return Ok(false);
         }
-        let mut names = vec![];
-        for field in fields(line, self.delimiter, self.quotes) {
-            let mut name = vec![];
-            field
-                .map_err(|_| Error::Message(format!("{}: a quote of the header is not closed", block.input())))?
-                .append(&mut name);
-            names.push(name);
-        }
+        let open = || Error::Message(format!("{}: a quote of the header is not closed", block.input()));
+        let names = self.names(line).ok_or_else(open)?;
         let mut indices = vec![];
         for column in &self.wanted {
             let (found, what) = match column {
@@ -97,6 +92,16 @@ impl Columns {
         }
         let header = Header { line: line.to_vec(), input: block.input().to_owned(), indices };
         Ok(self.header.set(header).is_ok())
+    }
+
+    /// The names in a header, without their quotes. `None` if a quote is not closed.
+    fn names(&self, header: &[u8]) -> Option<Vec<Vec<u8>>> {
+        let name = |field: Result<Field<'_>, String>| {
+            let mut name = vec![];
+            field.ok()?.append(&mut name);
+            Some(name)
+        };
+        fields(header, self.delimiter, self.quotes).map(name).collect()
     }
 
     /// Appends the key of a record.

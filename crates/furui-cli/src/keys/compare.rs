@@ -4,7 +4,7 @@ use super::url::UrlRules;
 use crate::cli::LineOptions;
 use crate::error::Error;
 
-/// Which keys are equal: each is brought into a form that equal ones share.
+/// The rules for which keys are equal: each key is brought into a form that is the same for all equal keys.
 pub(super) struct Compare {
     trim: bool,
     ignore_case: bool,
@@ -33,7 +33,7 @@ impl Compare {
     }
 }
 
-/// The key without white space around it. Bytes that are no UTF-8 are not white space.
+/// The key without white space around it. If the key is not UTF-8, only ASCII white space is removed.
 fn trimmed(key: &[u8]) -> &[u8] {
     match std::str::from_utf8(key) {
         Ok(text) => text.trim().as_bytes(),
@@ -41,7 +41,7 @@ fn trimmed(key: &[u8]) -> &[u8] {
     }
 }
 
-/// Appends the key with each letter folded by Unicode's simple case folding. Bytes that are no UTF-8 are kept.
+/// Appends the key with each letter folded by Unicode's simple case folding. Bytes that are not UTF-8 are kept.
 fn fold(key: &[u8], out: &mut Vec<u8>) {
     if key.is_ascii() {
         return out.extend(key.iter().map(u8::to_ascii_lowercase));

@@ -15,9 +15,9 @@ impl Counts {
         self.dropped += others.dropped;
     }
 
-    /// Says on standard error how many lines had no key, if there were any.
-    pub fn report(&self) {
-        for (count, what) in [(self.kept, "not recorded"), (self.dropped, "dropped")] {
+    /// Says on standard error how many lines had no key, if there were any, and what became of those that were not dropped.
+    pub fn report(&self, kept: &str) {
+        for (count, what) in [(self.kept, kept), (self.dropped, "dropped")] {
             if count > 0 {
                 let said = format!("{} had no key: {what}", counted(count, "line"));
                 crate::complain(&Error::Message(said));

@@ -4,7 +4,7 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Field<'a> {
     pub bytes: &'a [u8],
-    /// True if it begins with a quote.
+    /// True if the field begins with a quote.
     pub quoted: bool,
 }
 
@@ -39,7 +39,8 @@ fn closing_quote(bytes: &[u8]) -> Option<usize> {
 }
 
 impl Field<'_> {
-    /// Appends the field without its quotes. Text after the closing quote belongs to the field, as other readers have it.
+    /// Appends the field without its quotes. Text after the closing quote belongs to the field, as in other CSV
+    /// readers.
     pub fn append(&self, out: &mut Vec<u8>) {
         if !self.quoted {
             return out.extend_from_slice(self.bytes);

@@ -3,7 +3,7 @@ use furui::KeyForm;
 use crate::cli::LineOptions;
 use crate::error::Error;
 
-/// How keys are made from lines, in the words of the options that say so. A store or a filter remembers it.
+/// How keys are made from lines, written as the options that say so. A store or a filter remembers this form.
 pub fn form(options: &LineOptions) -> Result<KeyForm, Error> {
     let mut words = vec![];
     let list = |items: &[String]| items.join(",");
@@ -36,7 +36,8 @@ pub fn form(options: &LineOptions) -> Result<KeyForm, Error> {
     words.join(" ").parse().map_err(|error| Error::Message(format!("{error}")))
 }
 
-/// Returns an error if the set at `path`, whose keys have this form, is used with keys of another, unless the user wants that.
+/// Returns an error if the set at `path`, whose keys have this form, is used with keys of another form, unless the user
+/// gives `--as-is`.
 pub fn check(path: impl std::fmt::Display, found: KeyForm, options: &LineOptions) -> Result<(), Error> {
     let asked = form(options)?;
     if options.as_is || asked == found {
@@ -49,7 +50,7 @@ pub fn check(path: impl std::fmt::Display, found: KeyForm, options: &LineOptions
     )))
 }
 
-/// A form for people.
+/// A form as messages show it.
 pub fn said(form: KeyForm) -> String {
     if form.is_empty() { "whole lines".to_owned() } else { form.to_string() }
 }

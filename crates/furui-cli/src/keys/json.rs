@@ -7,7 +7,8 @@ use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
-/// The byte before a value that is no string. No string in UTF-8 has it.
+/// The first byte of a key, or of a part of one, that is made from anything but a string in UTF-8. No such string
+/// contains this byte.
 const OTHER: u8 = 0xFF;
 
 /// A JSON Pointer (RFC 6901), which names a value in a JSON text.
@@ -18,7 +19,7 @@ pub struct Pointer {
 }
 
 impl Pointer {
-    /// Parses a pointer. The error says what it should be.
+    /// Parses a pointer. The error says what a pointer looks like.
     pub fn parse(text: &str) -> Result<Self, String> {
         if text.is_empty() {
             return Ok(Self::default());
@@ -31,8 +32,8 @@ impl Pointer {
         Ok(Self { tokens: tokens.split('/').map(|token| token.replace("~1", "/").replace("~0", "~")).collect() })
     }
 
-    /// The value in a line of JSON. `None` if it has none; the reason if it is not JSON. If a name occurs twice in an object, the
-    /// last one counts.
+    /// The value that the pointer names in a line of JSON; `None` if the line has no such value. The error says why the
+    /// line is not JSON. If a name occurs twice in an object, the last one counts.
     pub fn find<'l>(&self, line: &'l [u8]) -> Result<Option<&'l RawValue>, String> {
         if line.trim_ascii().is_empty() {
             return Ok(None);
@@ -132,7 +133,7 @@ impl<'de> Visitor<'de> for Member<'_> {
     }
 }
 
-/// Whether a name is this one.
+/// Deserializes a name, and tells whether it is this one.
 struct Is<'t>(&'t str);
 
 impl<'de> DeserializeSeed<'de> for Is<'_> {
@@ -159,13 +160,14 @@ impl Visitor<'_> for Is<'_> {
 #[derive(Deserialize)]
 struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
 
-/// Appends the key of a value: of a string its text, by `append`; of a number its value; of anything else its bytes.
+/// Appends the key of a value: the text of a string, which `append` appends; the value of a number; or the bytes of any
+/// other value.
 pub fn append_key(value: &RawValue, append: impl FnOnce(&[u8], &mut Vec<u8>), out: &mut Vec<u8>) {
     let raw = value.get();
     match raw.as_bytes().first() {
         Some(b'"') => match serde_json::from_str::<Text<'_>>(raw) {
             Ok(text) => append(text.0.as_bytes(), out),
-            // A lone surrogate, which no text in UTF-8 has.
+            // The string has a lone surrogate, which UTF-8 cannot encode.
             Err(_) => {
                 out.push(OTHER);
                 out.extend_from_slice(raw.as_bytes());
@@ -182,7 +184,8 @@ pub fn append_key(value: &RawValue, append: impl FnOnce(&[u8], &mut Vec<u8>), ou
     }
 }
 
-/// Appends a form that all texts of one number share: its digits without zeros around them, and the power of ten of the last one.
+/// Appends a form that all texts of one number share: its digits without leading and trailing zeros, and the power of
+/// ten of the last digit.
 fn append_number(text: &str, out: &mut Vec<u8>) {
     let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
     let negative = mantissa.starts_with('-');
@@ -194,7 +197,7 @@ fn append_number(text: &str, out: &mut Vec<u8>) {
     if significant.is_empty() {
         return out.push(b'0');
     }
-    // An exponent that no 128-bit number holds is that of a number that no other program reads.
+    // An exponent that does not fit into 128 bits is replaced by an extreme one: no other program reads such numbers.
     let exponent: i128 =
         exponent.parse().unwrap_or(if exponent.starts_with('-') { i128::MIN / 2 } else { i128::MAX / 2 });
     let last = exponent - fraction.len() as i128 + (digits.len() - significant.len()) as i128;

@@ -26,7 +26,7 @@ pub use form::{check, form, said};
 /// Finds the keys of the lines of a block, and hashes them.
 pub struct Keys {
     maker: Arc<Maker>,
-    /// The lines of the last block that have no key, ascending.
+    /// The lines of the last block that have no key: their indices, ascending, and what becomes of them.
     lacking: Vec<(u32, Fate)>,
     /// The error that comes after the lines of the last block.
     failure: Option<Error>,
@@ -44,11 +44,11 @@ enum Lack {
 /// What becomes of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
-    /// The set answered this for its key.
+    /// The line has a key, for which the set gave this verdict.
     Observed(Verdict),
-    /// It has no key, and is printed.
+    /// The line has no key, and is printed.
     Kept,
-    /// It has no key, and is not printed.
+    /// The line has no key, and is not printed.
     Dropped,
 }
 
@@ -84,12 +84,13 @@ impl Keys {
     }
 
     /// Says on standard error how many lines had no key, if there were any.
-    pub fn report(&self) {
-        self.counts.report();
+    pub fn report(&self, kept: &str) {
+        self.counts.report(kept);
     }
 
-    /// Hashes the key of every line of a block that has one by the hasher of `out`, which is cleared first. If a line without a key is an
-    /// error, the block is cut before it, and the next call of [`failure`](Self::failure) returns the error.
+    /// Hashes the keys of a block, those of the lines that have one, by the hasher of `out`, which is cleared first. If
+    /// a line without a key is an error, the block is cut before it, and the next call of [`failure`](Self::failure)
+    /// returns the error.
     pub fn hash_all(&mut self, block: &mut Block, out: &mut Hashes) {
         out.clear();
         if self.maker.is_line() {
@@ -100,7 +101,8 @@ impl Keys {
         self.each(block, |key| out.push(key));
     }
 
-    /// Calls `see` with the key of every line of a block that has one, as [`hash_all`](Self::hash_all) hashes them.
+    /// Calls `see` with each key that [`hash_all`](Self::hash_all) would hash. Lines without a key are treated in the
+    /// same way.
     pub fn each(&mut self, block: &mut Block, mut see: impl FnMut(&[u8])) {
         self.lacking.clear();
         if self.maker.is_line() {
@@ -131,7 +133,7 @@ impl Keys {
                         Lack::Bad(reason) => (reason, "--bad"),
                     };
                     self.failure = Some(Error::Message(format!(
-                        "{}: {reason}; with {option} keep or {option} drop such lines are printed or left out",
+                        "{}: {reason}; with {option} keep or {option} drop the run goes on",
                         block.place(index)
                     )));
                     block.truncate(index);
@@ -148,7 +150,7 @@ impl Keys {
         self.failure.take().map_or(Ok(()), Err)
     }
 
-    /// What becomes of each line of the last block, if `verdicts` are the answers for those that have a key.
+    /// What becomes of each line of the last block, if `verdicts` are the answers for the lines that have a key.
     pub fn fates(&self, verdicts: &[Verdict], out: &mut Vec<Fate>) {
         out.clear();
         let mut verdicts = verdicts.iter().map(|&verdict| Fate::Observed(verdict));
@@ -159,8 +161,8 @@ impl Keys {
         out.extend(verdicts);
     }
 
-    /// Whether each line of the last block is wanted, if `answers` are those for the lines that have a key; and `lacking` for those that
-    /// have none and are kept.
+    /// Says for each line of the last block whether it is wanted. `answers` says it for the lines that have a key, and
+    /// `lacking` for all lines that have none and are kept.
     pub fn wanted(&self, answers: impl Iterator<Item = bool>, lacking: bool) -> impl Iterator<Item = bool> {
         let (mut answers, mut lacks) = (answers, self.lacking.iter().peekable());
         (0..).map_while(move |index| match lacks.next_if(|lack| lack.0 == index) {
@@ -169,7 +171,7 @@ impl Keys {
         })
     }
 
-    /// The index in the last block of each line that has a key.
+    /// Returns a function from the number of a key in the last block, from 0 on, to the index of its line.
     pub fn with_key(&self) -> impl Fn(usize) -> usize {
         let lacking: Vec<usize> = self.lacking.iter().enumerate().map(|(nth, lack)| lack.0 as usize - nth).collect();
         move |index| index + lacking.partition_point(|&before| before <= index)

@@ -30,7 +30,7 @@ impl Counts {
 }
 
 impl ByFile {
-    /// For these files, or for standard input if there are none.
+    /// Creates empty counts for these files, or for standard input if there are none.
     pub fn new(files: &[PathBuf]) -> Self {
         let names: Vec<String> = match files {
             [] => vec![name_of("-".as_ref())],
@@ -40,7 +40,8 @@ impl ByFile {
         Self { files: names.into_iter().map(counts).collect(), current: None }
     }
 
-    /// Notes that a block is the next one. Files without a line have no block.
+    /// Notes the block whose lines are counted next. If it is the first block of a file, that file becomes the current
+    /// one. Files without a line have no block, and are passed over.
     pub fn enter(&mut self, block: &Block) {
         if block.is_first {
             let from = self.current.map_or(0, |current| current + 1);

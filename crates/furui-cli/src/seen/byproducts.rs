@@ -1,4 +1,5 @@
-//! What a run makes beside its standard output: the file of the repeats, the counts of each file, the progress, and figures on request.
+//! What a run makes besides its standard output: the file of the repeats, the counts of each file, the progress bar,
+//! and figures on request.
 
 use std::io::IsTerminal;
 
@@ -14,7 +15,7 @@ use crate::pipes;
 use crate::progress::Progress;
 use crate::streams::standard_output;
 
-/// Everything that a run makes beside its standard output.
+/// Everything that a run makes besides its standard output.
 pub struct Byproducts {
     repeats: Option<Repeats>,
     by_file: Option<ByFile>,
@@ -75,7 +76,8 @@ impl Byproducts {
     }
 }
 
-/// True if standard output is neither a terminal, nor a pipe, whose reader may print to the terminal: a bar would be mixed with these lines.
+/// True if standard output is neither a terminal nor a pipe. (The reader of a pipe may print to the terminal, where its
+/// lines would be mixed with the progress bar.)
 fn leaves_terminal_alone() -> bool {
     standard_output().is_ok_and(|output| !output.is_terminal() && !pipes::is_pipe(&output))
 }

@@ -1,4 +1,4 @@
-//! A line of figures on standard error for each SIGUSR1 (and SIGINFO, where there is one: ^T).
+//! A line of figures on standard error for each SIGUSR1 and, on systems that have it, for each SIGINFO, which ^T sends.
 
 use std::io;
 use std::sync::Arc;
@@ -34,7 +34,8 @@ impl Figures {
 
     /// Sets the figures, after `bytes` more bytes were read.
     pub fn set(&self, counters: &SeenCounters, bytes: usize) {
-        // The counts of one block may be told with those of the next: they are figures of a moment.
+        // A signal may come between these lines, so that the printed line mixes the figures of two blocks. That does no
+        // harm.
         self.latest.keys.store(counters.keys, Ordering::Relaxed);
         self.latest.new.store(counters.new, Ordering::Relaxed);
         self.latest.bytes.fetch_add(bytes as u64, Ordering::Relaxed);

@@ -11,6 +11,7 @@ mod plan;
 mod printing;
 mod queue;
 mod recorder;
+mod remove;
 mod repeats;
 mod stats;
 mod tiers;
@@ -51,6 +52,9 @@ pub fn run(options: &cli::SeenOptions) -> Result<ExitCode, Error> {
     if let Some(path) = &options.filter {
         return filter::observe(path, options);
     }
+    if let (Some(file), Some(store)) = (&options.remove, &options.store) {
+        return remove::run(file, store, options);
+    }
     let mapped = if options.no_mmap { 0 } else { memory::mappable() };
     let scratch = || Scratch::new(std::env::temp_dir()).mapped_up_to(mapped);
     match &options.store {
@@ -80,7 +84,8 @@ where
     };
     let mut seen = window::open(storage, settings, options)?;
     if records {
-        // This makes the directory a store before any line is read, and moves the keys of a journal that a crash left into a run.
+        // This makes the directory a store before any line is read. If a crash left a journal, its keys are moved to a
+        // run.
         seen.sync()?;
     }
     let interrupt = if records {
@@ -121,7 +126,7 @@ where
         // The first error explains more than those that follow from it.
         failure = failure.or(kept.err());
     }
-    decider.counts.report();
+    decider.counts.report("not recorded");
     stats::report(&decider.seen, decider.bytes, options.stats, writer.byproducts.by_file());
     match failure {
         Some(error) => Err(error),
@@ -140,7 +145,7 @@ fn key_form<S: Storage>(storage: &S, options: &cli::SeenOptions) -> Result<KeyFo
     Ok(form)
 }
 
-/// The manifest of the store that a new one is to be like.
+/// The manifest of the store that `--like` names.
 fn model(path: &Path) -> Result<Manifest, Error> {
     let manifest = Directory::open_read_only(path)?.manifest()?;
     if manifest.store != StoreKind::Seen {

@@ -19,7 +19,7 @@ pub enum Printing {
 }
 
 impl Printing {
-    /// The one that the options say.
+    /// What the options request.
     pub fn of(options: &SeenOptions) -> Self {
         match options.outputs.mark {
             Some(MarkForm::Alone) => Self::Marks(options.input.separator()),
@@ -89,7 +89,8 @@ impl Printing {
     }
 }
 
-/// True if a line is printed where the lines with this verdict are. A line without a key is printed as a new one is.
+/// True if a line is printed when the lines with the verdict `wanted` are printed. A line that is kept without a key
+/// counts as new.
 fn is_printed(fate: Fate, wanted: Verdict) -> bool {
     fate == Fate::Observed(wanted) || wanted == Verdict::New && fate == Fate::Kept
 }

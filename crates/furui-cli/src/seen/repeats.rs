@@ -44,7 +44,7 @@ impl Repeats {
         Ok(Self { file, name, pending, wants_header: length == 0 })
     }
 
-    /// Notes a header. The first one is for an empty file.
+    /// Notes a header. The first header is written if the file is empty.
     pub fn header(&mut self, header: &[u8]) {
         if std::mem::take(&mut self.wants_header) {
             self.pending.extend_from_slice(header);
@@ -63,7 +63,8 @@ impl Repeats {
         written
     }
 
-    /// Writes what was noted, and waits until a file is on the disk, which may be the first time that the system says it is full.
+    /// Writes what was noted. Then syncs the file if it is a regular one, because the system may report a full disk
+    /// only then.
     pub fn finish(&mut self) -> Result<(), Error> {
         self.write()?;
         if self.file.metadata().is_ok_and(|data| data.is_file()) {

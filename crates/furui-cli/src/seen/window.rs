@@ -30,12 +30,12 @@ pub fn open<S: Storage>(storage: S, settings: SeenOptions, options: &cli::SeenOp
 
 /// Tells a set the time of the system's clock.
 pub fn tell_time<S: Storage>(seen: &mut Seen<S>) {
-    // A clock that stands before 1970 is taken for one that has not begun.
+    // A time before 1970 is taken for the beginning of 1970.
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
     seen.set_time(u64::try_from(now).unwrap_or(u64::MAX));
 }
 
-/// What a set remembers, for people.
+/// What a set remembers, as messages say it.
 pub fn said(window: Option<Window>) -> String {
     match window {
         None => "all lines".to_owned(),

@@ -86,7 +86,8 @@ impl Hostile {
             }
         });
         let port = bootstrap.split('/').nth(4).and_then(|port| port.parse::<u16>().ok()).ok_or("no port")?;
-        // The bytes of a multiaddress are protocol and address in five, protocol in one, then the port.
+        // A multiaddress consists of the protocol and the address of IPv4 (5 bytes), the protocol TCP (1 byte) and the
+        // port.
         let is_victim = |peer: &Peer| peer.address().get(6..8) == Some(&[(port >> 8) as u8, port as u8]);
         let victim = net.peers().await.into_iter().find(is_victim).ok_or("the address of the victim is unknown")?;
         Ok(Self { net, victim })

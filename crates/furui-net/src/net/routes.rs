@@ -100,7 +100,7 @@ impl Routes {
         self.areas.retain(|area| !area.names(&key));
     }
 
-    /// The nearest nodes by an earlier look-up of the key, or of many peers around it.
+    /// The nearest nodes, known from an earlier look-up of the key or of many peers around it.
     pub(super) fn cached(&self, key: &Key<Vec<u8>>, n: usize, now: Instant) -> Option<Vec<Peer>> {
         let stands = |at: Instant| now.duration_since(at) < CACHE_LIFE;
         let found = self.cache.get(key.preimage()).filter(|found| found.wanted >= n && stands(found.at));

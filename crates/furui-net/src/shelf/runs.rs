@@ -105,7 +105,7 @@ impl Runs {
         self.bytes
     }
 
-    /// Evicts down to half of the limit, so that this is rare.
+    /// Evicts the least recently used runs until the cache takes at most half of its limit, so that evictions are rare.
     fn evict(&mut self) {
         let mut by_use: Vec<(u64, u32)> = self.by_word.iter().map(|(&word, run)| (run.used, word)).collect();
         by_use.sort_unstable();

@@ -12,8 +12,8 @@ pub(super) fn parameter(sum: u64, count: u64) -> u32 {
     sum.checked_div(count).and_then(u64::checked_ilog2).unwrap_or(0)
 }
 
-/// The expected number of bits of a number of a geometric distribution with this mean, if the [`parameter`] fits the
-/// mean.
+/// The expected number of bits that a geometrically distributed number with this mean takes in Rice code, if the
+/// [`parameter`] was computed from the mean.
 pub(crate) fn expected_len(mean: f64) -> f64 {
     if mean.is_infinite() {
         return 0.0;

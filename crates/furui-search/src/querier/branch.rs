@@ -122,7 +122,8 @@ impl Branch {
     /// The earliest place, in the order of scores, of a document that this branch may still find; `None` if the branch
     /// has ended.
     ///
-    /// No score exceeds its bound, and the first list continues at this place in the order of bounds.
+    /// This is the place at which the order of bounds continues: no score exceeds the bound of its document, so no
+    /// later document has an earlier place by its score.
     pub(super) fn ahead(&self) -> Option<Place> {
         self.next.map(|_| self.next_place().unwrap_or(Place::FIRST))
     }

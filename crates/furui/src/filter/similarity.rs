@@ -224,8 +224,8 @@ mod tests {
         (mean, (values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (n - 1.0)).sqrt())
     }
 
-    /// Checks the estimates of one truth by many trials: they are unbiased, nearly all within 3 errors, and their
-    /// errors are as large as their spread.
+    /// Checks the estimates of one true value by many trials: they are unbiased, nearly all of them are within three of
+    /// their stated errors, and these errors are as large as the standard deviation of the estimates.
     fn honest(what: &str, truth: f64, estimates: &[Estimate]) {
         let values: Vec<f64> = estimates.iter().map(|estimate| estimate.value).collect();
         let errors: Vec<f64> = estimates.iter().map(|estimate| estimate.error).collect();

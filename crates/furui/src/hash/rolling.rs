@@ -325,7 +325,7 @@ mod tests {
     #[test]
     fn keys_that_meet_modulo_a_power_of_two_do_not() {
         // A Thue-Morse string and the string with its letters exchanged. The difference of their polynomials is a
-        // product of factors 1 - x^(2^i), which for any odd x is a multiple of a power of two beyond 64 bits.
+        // product of factors 1 - x^(2^i), which for any odd x is a multiple of 2⁶⁴.
         let morse = |turn: u32| -> Vec<u8> {
             (0..2048u32).map(|i| if (i.count_ones() + turn).is_multiple_of(2) { b'a' } else { b'b' }).collect()
         };

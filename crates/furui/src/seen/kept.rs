@@ -39,10 +39,10 @@ pub enum Start {
     /// Empty: the tiers that the store kept belong to another state of the set, because a process was killed, or the
     /// set was changed without its tiers.
     Outdated,
-    /// With the kept keys in the exact cache. The filter is empty, because the kept filter has another number of
+    /// The exact cache began with the kept keys. The filter began empty, because the kept filter has another number of
     /// counters, probes or decrements.
     Keys,
-    /// With all that the last process kept.
+    /// The tiers began with everything that the last process kept.
     Whole,
 }
 
@@ -93,7 +93,7 @@ impl Head {
     }
 
     /// True if the set with this manifest has all keys that the tiers know: the keys that the set had when the tiers
-    /// were written, and perhaps more. A merge alone draws no other mark, and adds no keys.
+    /// were written, and perhaps more. A merge alone does not change the mark, and adds no keys.
     pub(super) fn belongs_to(&self, manifest: &Manifest) -> bool {
         self.mark == manifest.journal && self.generation <= manifest.generation()
     }
@@ -128,8 +128,8 @@ pub(super) fn open<S: Storage>(storage: &S) -> Result<Option<Kept<S::File>>> {
     Ok(Some(Kept { file, envelope, head }))
 }
 
-/// Writes the tiers of a set, in place of the tiers that the store has. All keys of the set are in the runs of
-/// `manifest`.
+/// Writes the tiers of a set, in place of the tiers that the store has. The runs of `manifest` must have all keys of
+/// the set.
 pub(super) fn save(tiers: &Stable, manifest: &Manifest, storage: &impl Storage) -> Result<()> {
     let path = storage.path(TIERS);
     let head = Head {

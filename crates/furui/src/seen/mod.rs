@@ -9,6 +9,7 @@ mod lru;
 mod observed;
 mod pipeline;
 mod recent;
+mod remove;
 mod replacement;
 mod sizes;
 mod tiers;

@@ -25,11 +25,12 @@ use crate::store::{Directory, Storage, TIERS};
 /// a small cache answers for keys that are repeated soon, so that the exact set is asked less often. Differences from
 /// the paper: the set is a [`Cascade`], whose first level is in RAM, and batches are looked up together, sorted by
 /// hash. The default cache is a flat table of whole hashes, which drops nothing, and takes 1 ns a key on a crawl where
-/// LRU and stable filter take 12 to 34 ns. For the same number of misses it needs more memory than both at 1 %, and
-/// up to 6 times that of an LRU alone. The paper's own tiers are [`Cache::LruStable`], with two differences: keys pass
-/// them in rounds of 256, so that an evicted key reaches the filter at the end of its round; and one claim of the
-/// filter in 32 is checked instead of believed, which measures its errors. [`TierSizes::PAPER`] has the paper's sizes.
-/// These tiers are kept in the store; the other caches give only speed, and begin empty.
+/// LRU and stable filter take 12 to 34 ns. For the same number of misses this table needs more memory than an LRU with
+/// a stable filter of 1 %, and up to 6 times the memory of an LRU alone. The paper's own tiers are
+/// [`Cache::LruStable`], with two differences: keys pass them in rounds of 256, so that an evicted key reaches the
+/// filter at the end of its round; and one claim of the filter in 32 is checked instead of believed, which measures its
+/// errors. [`TierSizes::PAPER`] has the paper's sizes. These tiers are kept in the store; the other caches give only
+/// speed, and begin empty.
 ///
 /// Cost of a key in a batch: about 1 ns in the cache, 15 to 40 ns in RAM, and on storage 50 to 100 ns for each run
 /// whose pages are cached.
@@ -319,7 +320,7 @@ impl<S: Storage> Seen<S> {
         Ok(())
     }
 
-    /// Observes keys of one slice of a window, which all verdicts take for repeats so far.
+    /// Observes keys of one slice of a window. All `verdicts` must be [`Verdict::Repeat`] before.
     fn observe_part(
         &mut self,
         keys: &[KeyHash],

@@ -16,10 +16,12 @@ impl<S: Storage> Seen<S> {
     ///
     /// Memory and storage are bounded by the distinct keys of each of 17 slices. At the end of a slice, keys become
     /// durable, and the oldest slice is removed; this happens in the first observation of the next slice, or when the set
-    /// is [published](Self::publish). A batch that passes the end of a slice of keys makes its own first keys durable: a caller that
-    /// must write them out before does not pass more keys at a time than [`slice_room`](Self::slice_room).
+    /// is [published](Self::publish). If a batch goes beyond the end of a slice of keys, those of its keys that are
+    /// before the end become durable. So a caller that must write out keys before they become durable passes at most
+    /// [`slice_room`](Self::slice_room) keys at a time.
     ///
-    /// A crash never forgets a key early. It may lose the count of the keys since the slice began, and so remember keys for up to a slice longer.
+    /// After a crash, no key is forgotten early. The count of the keys since the slice began may be lost; then keys are
+    /// remembered for up to a slice longer.
     ///
     /// Cost: a new key is looked up in 17 runs. So a window that is far smaller than the memory is slower than a set without a
     /// window.
@@ -69,8 +71,9 @@ impl<S: Storage> Seen<S> {
         Some((window.end_of(window.slice_of(self.time)) - self.time).max(1))
     }
 
-    /// The number of keys of earlier slices that occurred again, and of which that is not durable yet. They are not among the
-    /// [`unsynced`](Self::unsynced) keys, and every [`sync`](Self::sync) makes them durable. Without a journal it is 0.
+    /// The number of keys of earlier slices that occurred again, and whose new occurrence is not durable yet. They are
+    /// not among the [`unsynced`](Self::unsynced) keys, and every [`sync`](Self::sync) makes them durable. Without a
+    /// journal it is 0.
     pub fn unsynced_repeats(&self) -> usize {
         self.set.unsynced_repeats()
     }
@@ -80,20 +83,26 @@ impl<S: Storage> Seen<S> {
         self.set.will_end_slice(self.time) || self.slice_room().is_some_and(|room| keys as u64 > room)
     }
 
-    /// Moves the set on to the present time. Returns the maximum number of keys of a part of a batch.
+    /// Moves the set on to the present time. Returns the maximum number of keys to observe before the next call.
     pub(super) fn move_on(&mut self) -> Result<usize> {
         if self.set.will_end_slice(self.time) {
-            // The cache knows keys that did not occur in the slice that begins.
-            self.tiers = Tiers::new(self.options.cache, &self.options.sizes, self.options.memory)?.0;
-            if !self.set.runs().is_empty() {
-                self.tiers.enlarge(self.options.memory)?;
-            }
+            // The cache knows keys that have not occurred in the slice that begins, so an empty one replaces it.
+            self.empty_tiers()?;
         }
         self.set.advance_to(self.time)?;
         Ok(self.slice_room().map_or(usize::MAX, |room| usize::try_from(room).unwrap_or(usize::MAX)))
     }
 
-    /// Counts keys that were observed.
+    /// Begins with a cache that knows no key.
+    pub(super) fn empty_tiers(&mut self) -> Result<()> {
+        self.tiers = Tiers::new(self.options.cache, &self.options.sizes, self.options.memory)?.0;
+        if !self.set.runs().is_empty() {
+            self.tiers.enlarge(self.options.memory)?;
+        }
+        Ok(())
+    }
+
+    /// Moves the time of a window of keys on by the number of keys that were observed.
     pub(super) fn pass(&mut self, keys: usize) {
         if let Some(Window::Keys(_)) = self.set.manifest().window {
             self.time = self.time.saturating_add(keys as u64);

@@ -110,7 +110,8 @@ impl Directory {
     /// The manifest of the store that the directory holds.
     ///
     /// # Errors
-    /// [`Error::Store`] if the directory holds no manifest, or no manifest yet; those of [`Manifest::load`].
+    /// [`Error::Store`] if the directory holds no store, or one in which nothing was recorded yet; those of
+    /// [`Manifest::load`].
     pub fn manifest(&self) -> Result<Manifest> {
         Manifest::load(self)?.ok_or_else(|| self.has_no_manifest())
     }

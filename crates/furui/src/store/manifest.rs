@@ -18,7 +18,7 @@ const META_NEXT_FILE: usize = 16;
 const META_RUN_COUNT: usize = 24;
 const META_LAYOUT: usize = 26;
 const META_FILTER_HASH: usize = 27;
-/// The place of the next id of a dictionary, or of the mark of a journal.
+/// The offset of the next id of a dictionary, or of the mark of a journal.
 const META_EXTRA: usize = 28;
 
 const RUNS: Tag = Tag::new(*b"RUNS");
@@ -244,7 +244,8 @@ impl Manifest {
         self.window.map_or(0, |window| window.slice_of(self.tick))
     }
 
-    /// The number of runs, the newest ones, that hold keys of the present slice: all runs without a window.
+    /// The number of runs that hold keys of the present slice. They are the newest runs; without a window, they are all
+    /// runs.
     pub(super) fn present_runs(&self) -> usize {
         let slice = self.slice();
         self.runs.iter().rev().take_while(|run| run.slice == slice).count()

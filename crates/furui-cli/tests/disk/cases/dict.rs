@@ -171,6 +171,45 @@ pub(super) fn entries<V: Values + ?Sized>(
     }
 }
 
+/// Counts lines of which some were counted before. A run that was killed may have counted some of its lines.
+pub(super) fn count() -> Case {
+    const BEFORE: Range<u32> = 0..40;
+    const COUNTED: Range<u32> = 25..100;
+    let times = |number: u32| 1 + number % 3;
+    let text = move |range: Range<u32>| -> Vec<u8> {
+        (0..3)
+            .flat_map(|round| range.clone().filter(move |&number| round < times(number)).flat_map(|n| keys(n..n + 1)))
+            .collect()
+    };
+    let count = |root: &Path| ["dict", "count", "--window", "20", "--store", &path(root, "store")].map(str::to_owned);
+    Case {
+        name: "dict count",
+        prepare: Box::new(move |root| quietly(&count(root).each_ref().map(String::as_str), &text(BEFORE))),
+        run: Box::new(move |mut process, root| {
+            process.args(count(root)).arg("--wait");
+            feed(process, &text(COUNTED))
+        }),
+        second: None,
+        check: Box::new(move |root, runs| {
+            let dict = open_dict::<u32>(root, "store", false)?.unwrap();
+            let finished = runs.iter().filter(|run| run.finished).count() as u32;
+            for number in 0..COUNTED.end {
+                let found = dict.get(key(number).as_bytes()).map_err(|error| error.to_string())?.unwrap_or(0);
+                let before = if BEFORE.contains(&number) { times(number) } else { 0 };
+                let (least, most) = match COUNTED.contains(&number) {
+                    true => (finished * times(number), runs.len() as u32 * times(number)),
+                    false => (0, 0),
+                };
+                let added = found.checked_sub(before).unwrap_or(u32::MAX);
+                if !(least..=most).contains(&added) || added % times(number) != 0 {
+                    return Err(format!("{} has the count {found}", key(number)));
+                }
+            }
+            Ok(())
+        }),
+    }
+}
+
 /// A dictionary of several tries, each a tenth of the size of the one before.
 pub(super) fn numbered_in_parts(root: &Path, made: Made) {
     for end in [900, 990, WORDS] {

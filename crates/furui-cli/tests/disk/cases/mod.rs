@@ -106,6 +106,10 @@ pub fn compact_set() -> Case {
     compact("compact of a store", seen_in_parts, |root| seen_has_all(root, "store"))
 }
 
+pub fn remove_from_set() -> Case {
+    set::remove()
+}
+
 pub fn compact_dict() -> Case {
     compact("compact of a dictionary", |root| numbered_in_parts(root, &[]), |root| numbers_are(root, "store"))
 }
@@ -120,6 +124,10 @@ pub fn new_dict_build() -> Case {
 
 pub fn dict_build() -> Case {
     entries::<u32>("dict build, a dictionary that is there", 0..50, "build", &[])
+}
+
+pub fn dict_count() -> Case {
+    dict::count()
 }
 
 pub fn dict_delete() -> Case {
@@ -177,6 +185,8 @@ pub fn all(scale: Scale) -> Vec<Case> {
             compact_louds_dict(),
             new_dict_build(),
             dict_build(),
+            remove_from_set(),
+            dict_count(),
             dict_delete(),
             dict_build_of_bytes(),
             louds_dict_build_of_bytes(),

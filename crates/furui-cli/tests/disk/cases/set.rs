@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::{Read, Seek, Write};
+use std::ops::Range;
 use std::path::Path;
 use std::process::{Child, Stdio};
 use std::sync::Arc;
@@ -62,6 +63,37 @@ pub(super) fn seen(name: &'static str, before: u32, count: u32) -> Case {
                 }
             }
             Ok(())
+        }),
+    }
+}
+
+/// Removes keys from a set of three slices: some of the first and the last, and all of the second.
+pub(super) fn remove() -> Case {
+    const ALL: Range<u32> = 0..250;
+    let is_gone = |number: &u32| (5..8).contains(number) || (100..200).contains(number) || *number == 240;
+    Case {
+        name: "seen --remove",
+        prepare: Box::new(|root| {
+            quietly(&["seen", "-q", "--window", "1600", "--store", &path(root, "store")], &keys(ALL));
+        }),
+        run: Box::new(move |mut command, root| {
+            command.args(["seen", "--remove", "-", "--wait", "--store", &path(root, "store")]);
+            let gone: Vec<u8> = ALL.filter(is_gone).flat_map(|number| keys(number..number + 1)).collect();
+            feed(command, &gone)
+        }),
+        second: None,
+        check: Box::new(move |root, runs| {
+            let mut set = open_set(root, "store", false)?.unwrap();
+            let spec = set.hash_spec();
+            let mut found = vec![];
+            let hashes: Vec<_> = ALL.map(|number| spec.hash(key(number).as_bytes())).collect();
+            set.contains_all(&hashes, &mut found).map_err(|error| error.to_string())?;
+            let left: Vec<u32> = ALL.zip(found).filter_map(|(number, found)| found.then_some(number)).collect();
+            let is_removed = left.iter().copied().eq(ALL.filter(|number| !is_gone(number)));
+            if left.len() as u64 != set.len() || !(is_removed || left.len() == ALL.len()) {
+                return Err(format!("{} keys, of which {} are known", set.len(), left.len()));
+            }
+            if is_finished(runs) && !is_removed { Err("the keys are back".to_owned()) } else { Ok(()) }
         }),
     }
 }

@@ -47,7 +47,8 @@ pub(super) enum Stable {
     Random { probes: u32, rate: f64 },
     /// SBFL as the paper describes it: as many decrements as in SBF, of consecutive counters.
     Cursor { probes: u32, rate: f64 },
-    /// This project's filter: decrements consecutive counters, as many as the rate needs with a cursor.
+    /// This project's filter: decrements consecutive counters. The number of decrements is computed for consecutive
+    /// counters, so that the filter settles at the rate.
     Own { rate: f64 },
 }
 

@@ -129,7 +129,8 @@ impl MinimalTrie {
         leaf.bit(node).then(|| leaf.rank1(node))
     }
 
-    /// The rest of the key with this index. It lies between two zeros of `ends`, whose ones count the bytes of TAIL.
+    /// The rest of the key with this index. In `ends`, a one stands for each byte of TAIL, and a zero for the end of
+    /// each rest.
     #[inline]
     fn rest(&self, index: u64) -> &[u8] {
         let end = |index| self.ends.select0(index).map_or(0, |bit| (bit - index) as usize);

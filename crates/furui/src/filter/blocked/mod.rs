@@ -59,7 +59,7 @@ pub const FINEST_BLOCKED_RATE: f64 = 1e-9;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BlockedBloom<M = Buffer> {
-    /// Lines of eight little-endian words; an even number of lines if keys have bits in two.
+    /// Lines of eight little-endian words. If each key has bits in two lines, the number of lines is even.
     pub(super) table: M,
     pub(super) layout: Layout,
     /// How many keys the filter was sized for; 0 if it was not sized for a number of keys.

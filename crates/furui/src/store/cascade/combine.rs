@@ -37,8 +37,8 @@ pub enum Combination {
 
 impl<S: Storage> Cascade<S> {
     /// Writes the combination of this set with `others` as a new store of one run, with the hash and the form of this set. Returns
-    /// its number of keys. `storage` must hold no store; it holds the whole result or none: the manifest comes last, and what a
-    /// crash leaves before it is not taken for a store.
+    /// its number of keys. `storage` must hold no store. The manifest is written last: after a crash, `storage` has the
+    /// whole result, or has no manifest and cannot be opened as a store.
     ///
     /// Cost: two sequential passes over all runs, one to count the keys and one to write them. Memory: 100 KiB for each run,
     /// whatever its length.
@@ -86,7 +86,7 @@ impl<S: Storage> Cascade<S> {
     }
 
     /// Returns an error if the keys of `other` cannot be compared with those of this set.
-    fn check_combinable(&self, other: &Self) -> Result<()> {
+    pub(super) fn check_combinable<T: Storage>(&self, other: &Cascade<T>) -> Result<()> {
         other.check_usable()?;
         let file = other.storage.path(MANIFEST);
         let (found, expected) = (&other.manifest, &self.manifest);
@@ -106,7 +106,7 @@ impl<S: Storage> Cascade<S> {
         Ok(())
     }
 
-    /// Returns an error if the set has a window: it forgets keys, and holds others twice.
+    /// Returns an error if the set has a window: such a set forgets keys, and holds others more than once.
     fn check_whole(&self) -> Result<()> {
         match self.manifest.window {
             Some(window) => Err(Error::store(self.storage.path(MANIFEST), StoreProblem::HasWindow { window })),
@@ -141,22 +141,22 @@ impl<S: Storage> Cascade<S> {
         Ok(self.merged())
     }
 
-    fn merged(&self) -> Sources<'_> {
+    pub(super) fn merged(&self) -> Sources<'_> {
         let mut sources = vec![];
         self.push_sources(&mut sources);
         Merge::new(sources)
     }
 }
 
-type Sources<'a> = Merge<Box<dyn SortedSource + 'a>>;
+pub(super) type Sources<'a> = Merge<Box<dyn SortedSource + 'a>>;
 
 /// The keys of a combination, ascending, in pieces.
 struct Combined<'a> {
-    /// The keys of which some are wanted.
+    /// The keys from which those of the combination are chosen.
     keys: Sources<'a>,
-    /// The sets that decide which.
+    /// The sets that decide which keys are chosen.
     others: Vec<Cursor<'a>>,
-    /// True if a key is wanted that all others have; false if one is that none of them has.
+    /// True to choose the keys that all of `others` have; false to choose those that none of them has.
     wanted: bool,
     piece: Vec<u64>,
 }
@@ -171,7 +171,7 @@ impl<'a> Combined<'a> {
                 vec![]
             }
             Combination::Difference | Combination::Intersection => {
-                others.iter().map(|other| Cursor { keys: other.merged(), piece: vec![], next: 0 }).collect()
+                others.iter().map(|&other| Cursor::of(other)).collect()
             }
         };
         Self { keys: Merge::new(sources), others: cursors, wanted: how == Combination::Intersection, piece: vec![] }
@@ -196,7 +196,7 @@ impl<'a> Combined<'a> {
 }
 
 /// A place among the keys of a set.
-struct Cursor<'a> {
+pub(super) struct Cursor<'a> {
     keys: Sources<'a>,
     /// The keys around the place.
     piece: Vec<u64>,
@@ -204,10 +204,15 @@ struct Cursor<'a> {
     next: usize,
 }
 
-impl Cursor<'_> {
-    /// Keeps those of some ascending keys that the set has, or has not if `wanted` is false. They are not less than those of earlier
-    /// calls.
-    fn retain(&mut self, keys: &mut Vec<u64>, wanted: bool) -> Result<()> {
+impl<'a> Cursor<'a> {
+    /// The place before all keys of a set.
+    pub(super) fn of<S: Storage>(set: &'a Cascade<S>) -> Self {
+        Self { keys: set.merged(), piece: vec![], next: 0 }
+    }
+
+    /// Keeps the keys that the set has or, if `wanted` is false, those that it does not have. `keys` ascend, and are
+    /// not less than the keys of earlier calls.
+    pub(super) fn retain(&mut self, keys: &mut Vec<u64>, wanted: bool) -> Result<()> {
         let mut kept = 0;
         for i in 0..keys.len() {
             let key = keys[i];

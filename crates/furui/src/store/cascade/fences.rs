@@ -34,7 +34,7 @@ impl Fences {
     }
 
     /// [`page_of`](Self::page_of) for the hashes of a sorted batch. `drift` is how far behind its guess the page of the
-    /// last hash was, at first 0. That of the next one is nearly as far behind.
+    /// last hash was, at first 0. The page of the next hash is nearly as far behind its guess.
     #[inline]
     pub(super) fn page_of_next(&self, hash: u64, drift: &mut isize) -> usize {
         let guess = scale(hash, self.len());

@@ -180,7 +180,7 @@ impl<F: ReadAt> Journal<F> {
         Ok(xxh3_64(keys) == u64_at(&head, RECORD_CHECKSUM))
     }
 
-    /// True if all bytes of some sector that lie between `at` and `end` are zero.
+    /// True if in some sector all bytes that lie between `at` and `end` are zero.
     fn has_empty_sector(&self, at: u64, end: u64) -> Result<bool> {
         let mut bytes = [0; SECTOR as usize];
         let mut start = at;

@@ -8,7 +8,8 @@ use crate::store::{JOURNAL, Log, Manifest, Storage};
 pub(super) struct JournalWriter {
     /// Room for the head of a record, and after it the fingerprints of the keys in the order in which they came.
     waiting: Vec<u8>,
-    /// The fingerprints of the keys that occurred again, of a set with a window. They go in front of the others.
+    /// In a set with a window, the fingerprints of the keys that occurred again. They are written before the waiting
+    /// keys.
     repeated: Vec<u8>,
     /// The maximum number of bytes that may wait.
     most: usize,
@@ -67,7 +68,8 @@ impl JournalWriter {
         self.repeated.extend_from_slice(&key.to_le_bytes());
     }
 
-    /// Makes the first `count` of the waiting keys durable, and all that occurred again. Returns the number of bytes that were written.
+    /// Makes the first `count` of the waiting keys durable, and also all keys that occurred again. Returns the number
+    /// of bytes that were written.
     pub(super) fn sync<S: Storage>(&mut self, storage: &S, manifest: &Manifest, count: usize) -> Result<u64> {
         let mut left = count.min(self.len());
         if !self.repeated.is_empty() {

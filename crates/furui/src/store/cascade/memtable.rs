@@ -97,7 +97,7 @@ impl MemTable {
         !self.crowded && (self.len + additional) as u128 * 100 <= self.homes.max(limit) as u128 * FULL_LOAD as u128
     }
 
-    /// The number of hashes that the table has at this load, in percent.
+    /// The number of hashes that the table has at a load of `load` percent.
     fn capacity(&self, load: usize) -> usize {
         self.homes * load / 100
     }
@@ -116,8 +116,8 @@ impl MemTable {
         }
     }
 
-    /// Removes the hashes that are in the table from a batch, and keeps the order of the others. Cost: the least if they
-    /// are sorted.
+    /// Removes from a batch the hashes that the table has, and keeps the order of the others. Cost: least if the batch
+    /// is sorted.
     #[inline]
     pub(crate) fn retain_absent(&self, batch: &mut Vec<(u64, u32)>) {
         let mut kept = 0;
@@ -132,7 +132,7 @@ impl MemTable {
         batch.truncate(kept);
     }
 
-    /// Appends for each hash, in any order, whether it is in the table.
+    /// Appends to `out` for each hash whether it is in the table. The hashes may be in any order.
     pub(crate) fn contains_all(&self, hashes: &[u64], out: &mut Vec<bool>) {
         out.extend(hashes.iter().enumerate().map(|(i, &hash)| {
             if let Some(&ahead) = hashes.get(i + PREFETCH_KEYS) {

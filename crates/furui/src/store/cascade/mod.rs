@@ -14,6 +14,7 @@ mod options;
 mod page;
 mod page_set;
 mod policy;
+mod remove;
 mod room;
 mod run;
 mod run_reader;
@@ -114,7 +115,7 @@ pub struct Cascade<S: Storage> {
     /// The hashes of the batch with their indices, sorted.
     batch: Vec<(u64, u32)>,
     scratch: Vec<(u64, u32)>,
-    /// Those of a part of the batch that are not in RAM.
+    /// The hashes of a part of the batch that are not in RAM, with their indices.
     absent: Vec<(u64, u32)>,
     /// The hashes of `absent`, without repeats, that no run of the present slice has.
     wanted: Vec<u64>,
@@ -455,9 +456,10 @@ impl<S: Storage> Cascade<S> {
         batch::sort_by_hash(&mut self.batch, &mut self.scratch)
     }
 
-    /// Stores those hashes of the part of `batch` from `start` on that are not in RAM in `absent`, with their indices; and
-    /// those of them that are in no run of the present slice either in `wanted`, ascending and distinct. Stores in `found` which of
-    /// these are in a run of an earlier slice; there are none without a window.
+    /// Looks up the part of `batch` that begins at `start`. Stores in `absent` the hashes that are not in RAM, with
+    /// their indices. Stores in `wanted` those of them that are in no run of the present slice either, ascending and
+    /// distinct; and in `found`, for each of `wanted`, whether it is in a run of an earlier slice, which it never is
+    /// without a window.
     fn seek_absent(&mut self, start: usize) -> Result<()> {
         let part = &self.batch[start..self.batch.len().min(start + PART)];
         let absent = &mut self.absent;

@@ -123,9 +123,9 @@ pub struct Page<'a> {
 /// The place of a key in a page.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct KeyPlace {
-    /// Its bit in the unary part.
+    /// The position of the key's bit in the unary part.
     position: usize,
-    /// The number of keys before it.
+    /// The number of keys before the key.
     index: usize,
 }
 
@@ -200,12 +200,13 @@ impl<'a> Page<'a> {
     pub(super) fn seek(&self, fingerprint: u64) -> Option<KeyPlace> {
         let zeros = (fingerprint >> self.bits.get()).checked_sub(self.base)?;
         let position = unary_position(self.unary, zeros)?;
-        // Behind the last key, this is at least the count, whatever bits of the remainders are in the last word.
+        // If the position is behind the last key, the index is at least the count, whatever bits of the remainders are
+        // in the last word.
         let index = position - zeros as usize;
         if index >= self.count || !self.is_key(position) {
             return None;
         }
-        // The remainders of the one or two keys that are compared may lie on two lines.
+        // The remainders of the one or two keys that are compared may lie on two cache lines.
         let remainder = self.remainders + index * self.bits.get() as usize / 8;
         prefetch_at(self.bytes, remainder);
         prefetch_at(self.bytes, remainder + 15);

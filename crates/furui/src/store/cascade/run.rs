@@ -12,7 +12,7 @@ use crate::hash::HashSpec;
 use crate::store::Fingerprints;
 
 /// The number of look-ups that go through a mapped file together: each step prefetches for all of them what the next step
-/// reads. A processor has about as many outstanding misses.
+/// reads. A processor can wait for about as many cache misses at a time.
 const LOOKUPS: usize = 16;
 
 /// The maximum number of adjacent pages that a sorted batch reads at once from a file that is not mapped.

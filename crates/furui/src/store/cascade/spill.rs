@@ -50,8 +50,8 @@ impl<S: Storage> Cascade<S> {
         usize::try_from(room).unwrap_or(usize::MAX)
     }
 
-    /// Saves the manifest. That of a new store is saved before any other file, because runs without a manifest are a damaged
-    /// store and not a new one.
+    /// Saves the manifest. The manifest of a new store is saved before any other file, because runs without a manifest
+    /// are a damaged store and not a new one.
     pub(super) fn save_manifest(&mut self) -> Result<()> {
         self.broken = true;
         self.manifest.save(&self.storage)?;

@@ -74,8 +74,8 @@ impl<S: Storage> Cascade<S> {
         self.manifest.window.is_some_and(|window| window.slice_of(tick) > self.manifest.slice())
     }
 
-    /// The number of keys of earlier slices that occurred again, and of which that is in no run and no journal yet. They are not
-    /// among the [`unsynced`](Self::unsynced) keys.
+    /// The number of keys of earlier slices that occurred again, and whose new occurrence is in no run and no journal
+    /// yet. They are not among the [`unsynced`](Self::unsynced) keys.
     pub fn unsynced_repeats(&self) -> usize {
         self.journal.as_ref().map_or(0, super::JournalWriter::repeats)
     }

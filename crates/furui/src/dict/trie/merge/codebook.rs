@@ -86,7 +86,7 @@ impl<'t> Codebook<'t> {
         if number.index() == self.runs.len() - 1 { Code::EMPTY } else { code(number.index()) }
     }
 
-    /// Prefetches the places of a search for a text.
+    /// Prefetches the slot at which the search for a text with this hash begins.
     #[inline(always)]
     pub(super) fn fetch(&self, hash: u64) {
         prefetch(&self.slots[self.places(hash).start]);

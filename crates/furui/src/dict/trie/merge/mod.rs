@@ -196,7 +196,8 @@ impl<'t, F: FnMut(KeyHash)> Walk<'t, F> {
         loop {
             self.copy(parent, &branch, is_first, vectors)?;
             match self.sources[usize::from(branch.trie)].sibling(&branch) {
-                Some(next) => (branch, is_first) = (next, false),
+                Some(next) if next.byte > branch.byte => (branch, is_first) = (next, false),
+                Some(_) => return Err(TrieError::Damaged),
                 None => return Ok(()),
             }
         }

@@ -1,0 +1,58 @@
+use std::path::Path;
+
+use furui::Hashes;
+use furui::seen::{Seen, SeenOptions};
+use furui::store::Scratch;
+
+use super::file::refuse_binary;
+use crate::blocks::Blocks;
+use crate::cli::{InputOptions, LineOptions};
+use crate::error::Error;
+use crate::interrupt::Interrupt;
+use crate::keys::Keys;
+
+/// The lines of a text as a set, which goes to temporary files where it does not fit into memory.
+pub struct Text {
+    /// The set.
+    pub seen: Seen<Scratch>,
+    /// The number of lines, with repeats and those without a key.
+    pub lines: u64,
+    /// The length of the text.
+    pub bytes: u64,
+}
+
+impl Text {
+    /// Reads a text, which is a file, a pipe or standard input. Temporary files of at most `mapped` bytes are mapped. `lacking` says what
+    /// becomes of lines without a key.
+    pub fn read(
+        path: &Path,
+        (lines, input): (&LineOptions, &InputOptions),
+        settings: SeenOptions,
+        mapped: u64,
+        interrupt: &Interrupt,
+        lacking: &str,
+    ) -> Result<Self, Error> {
+        let scratch = Scratch::new(std::env::temp_dir()).mapped_up_to(mapped);
+        let mut text = Self { seen: Seen::open_with(scratch, settings)?, lines: 0, bytes: 0 };
+        let mut keys = Keys::new(text.seen.hash_spec(), lines)?;
+        let reading = lines.reading(input);
+        let path = path.to_path_buf();
+        let mut blocks = Blocks::new(std::slice::from_ref(&path), reading, interrupt);
+        let (mut hashes, mut verdicts) = (Hashes::new(keys.hasher()), vec![]);
+        while let Some(block) = blocks.next()? {
+            if text.bytes == 0 && reading.split.separator() != 0 {
+                refuse_binary(block.bytes(), block.input())?;
+            }
+            text.bytes += block.bytes().len() as u64;
+            if keys.header(block)?.is_some() {
+                continue;
+            }
+            text.lines += block.len() as u64;
+            keys.hash_all(block, &mut hashes);
+            text.seen.observe_all(&hashes, &mut verdicts)?;
+            keys.failure()?;
+        }
+        keys.report(lacking);
+        Ok(text)
+    }
+}

@@ -1,0 +1,70 @@
+//! The tests that compare the command's answers with those of other programs, which are installed where they are missing.
+
+use std::process::Command;
+
+use crate::command::{Outcome, cargo, is_there, output_of, root, system};
+
+/// Programs, the packages of Debian that have them, and the modules of the tests that run them.
+const PROGRAMS: [(&str, &str, &str); 6] = [
+    ("mlr", "miller", "miller::"),
+    ("jq", "jq", "jq::"),
+    ("zstd", "zstd", "compressed::"),
+    ("xz", "xz-utils", "compressed::"),
+    ("lz4", "lz4", "compressed::"),
+    ("bzip2", "bzip2", "compressed::"),
+];
+
+/// Modules of Python, the packages of PyPI that have all that they need, and the modules of the tests that import them.
+const MODULES: [(&str, &str, &str); 2] = [
+    ("duckdb", "duckdb==2.0.1", "duckdb::"),
+    ("datatrove.pipeline.dedup.exact_dedup", "datatrove==0.10.1 xxhash<4 tokenizers<1", "datatrove::"),
+];
+
+/// What is there of the programs and modules.
+pub(crate) struct Others {
+    /// The search path of Python.
+    pub(crate) python: String,
+    /// The arguments with which the tests leave out those whose program is missing.
+    pub(crate) skip: String,
+    /// Why they are left out; empty if nothing is missing.
+    missing: String,
+}
+
+/// Runs the tests that need other programs. Those whose program is missing and cannot be installed are skipped.
+pub(crate) fn run() -> Result<Outcome, String> {
+    let others = ensure();
+    let arguments = "test --workspace --exclude furui --features furui-cli/node --test pipelines -- --ignored";
+    cargo(&format!("{arguments}{}", others.skip), &[("PYTHONPATH", &others.python)])?;
+    Ok(if others.missing.is_empty() { Outcome::Passed } else { Outcome::Skipped(others.missing) })
+}
+
+/// Installs what is missing: programs on systems based on Debian, where the user has the right to do so, and modules of
+/// Python into `target/tools/python`.
+pub(crate) fn ensure() -> Others {
+    let missing: Vec<&str> = PROGRAMS.iter().filter(|row| !is_there(row.0)).map(|row| row.1).collect();
+    if !missing.is_empty() && is_there("apt-get") {
+        let install = format!("apt-get install --yes --no-install-recommends {}", missing.join(" "));
+        // What is missing after that is found below.
+        let _installed =
+            system("apt-get update", &[]).and_then(|()| system(&install, &[("DEBIAN_FRONTEND", "noninteractive")]));
+    }
+    let python = root().join("target").join("tools").join("python").display().to_string();
+    let imports = |module: &str| {
+        let mut probe = Command::new("python3");
+        output_of(probe.args(["-c", &format!("import {module}")]).env("PYTHONPATH", &python)).is_ok()
+    };
+    let mut others = Others { python: python.clone(), skip: String::new(), missing: String::new() };
+    let programs = PROGRAMS.map(|(program, package, tests)| (is_there(program), program, package, tests));
+    let modules = MODULES.map(|(module, packages, tests)| {
+        let install = format!("python3 -m pip install --quiet --target {python} {packages}");
+        (imports(module) || system(&install, &[]).is_ok() && imports(module), module, packages, tests)
+    });
+    for (is_there, name, packages, tests) in programs.into_iter().chain(modules) {
+        if !is_there {
+            let more = format!("there is no {name} (in {packages}), and it could not be installed");
+            others.missing = if others.missing.is_empty() { more } else { format!("{}; {more}", others.missing) };
+            others.skip += &format!(" --skip {tests}");
+        }
+    }
+    others
+}
