@@ -16,9 +16,17 @@ pub struct Decider<S: Storage> {
     pub counts: Counts,
 }
 
+/// The minimum number of keys of the recent cache of a worker, which stay in the second-level cache of its processor.
+const LEAST_RECENT: usize = 1 << 15;
+
 impl<S: Storage> Decider<S> {
     pub fn new(seen: Seen<S>, protect: Option<Regex>) -> Self {
         Self { seen, protect, bytes: 0, counts: Counts::default() }
+    }
+
+    /// How many keys the recent cache of each of so many workers has. `None` if the set has a cache that must see all keys in order.
+    pub fn recent_keys(&self, workers: usize) -> Option<usize> {
+        self.seen.recent_keys().map(|most| (most / workers).max(LEAST_RECENT).min(most))
     }
 
     /// Decides about the lines of a flight, in the order of the input. If the set fails, the flight does.
@@ -33,7 +41,7 @@ impl<S: Storage> Decider<S> {
         }
         let (block, verdicts) = (&flight.block, &mut flight.verdicts);
         let observed = match &self.protect {
-            None => self.seen.observe_all(&flight.hashes, verdicts),
+            None => self.seen.observe_missed(&flight.hashes, &flight.misses, verdicts),
             Some(regex) => {
                 let line = flight.keys.with_key();
                 self.seen.observe_protected(&flight.hashes, |i| regex.is_match(block.line(line(i))), verdicts)

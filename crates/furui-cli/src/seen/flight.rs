@@ -1,5 +1,5 @@
 use furui::Hashes;
-use furui::seen::{SeenCounters, Verdict};
+use furui::seen::{Recent, SeenCounters, Verdict};
 
 use super::printing::Printing;
 use super::repeats;
@@ -12,6 +12,8 @@ pub struct Flight {
     pub block: Block,
     pub keys: Keys,
     pub hashes: Hashes,
+    /// The indices of the hashes that the recent cache of the worker did not know.
+    pub misses: Vec<u32>,
     /// If the block is a header, whether it is the first one.
     pub header: Option<bool>,
     pub verdicts: Vec<Verdict>,
@@ -41,6 +43,7 @@ impl Flight {
         Self {
             block: Block::default(),
             hashes: Hashes::new(keys.hasher()),
+            misses: vec![],
             keys: keys.others(),
             header: None,
             verdicts: vec![],
@@ -61,6 +64,7 @@ impl Flight {
     pub fn reset(&mut self) {
         (self.header, self.failure, self.is_void, self.is_begun, self.printed) = (None, None, false, false, 0);
         self.hashes.clear();
+        self.misses.clear();
         self.verdicts.clear();
         self.fates.clear();
         self.repeats.clear();
@@ -71,11 +75,15 @@ impl Flight {
         (self.failure, self.is_void) = (Some(error), true);
     }
 
-    /// Hashes the keys of the lines.
-    pub fn hash(&mut self) {
+    /// Hashes the keys of the lines, and finds those that `recent` does not know.
+    pub fn hash(&mut self, recent: Option<&mut Recent<u64, 1>>) {
         if self.header.is_none() && !self.is_void {
             self.keys.hash_all(&mut self.block, &mut self.hashes);
             self.failure = self.keys.failure().err();
+            match recent {
+                Some(recent) => recent.observe_all(self.hashes.as_slice(), &mut self.misses),
+                None => self.misses.extend(0..self.hashes.len() as u32),
+            }
         }
     }
 

@@ -54,6 +54,6 @@ impl Plan {
     pub fn limits(&self, options: &SeenOptions, records: bool) -> Limits {
         // A program that waits for the mark of each line sends no more until it comes.
         let large = options.outputs.mark.is_none().then_some(self.large);
-        Limits { flights: self.flights, large, records }
+        Limits { workers: self.threads, flights: self.flights, large, records }
     }
 }

@@ -29,13 +29,15 @@ pub struct Queue<S: Storage> {
     left: u64,
     /// How many of the first flights were given to the set.
     decided: usize,
-    free: Vec<Box<Flight>>,
+    free: Vec<Flight>,
     /// Flights are made like this one.
     keys: Keys,
     /// False after the last block.
     reads: bool,
     /// True if the last read brought so much that there is probably more.
     pub is_plenty: bool,
+    /// How many keys the recent cache of a worker has, if workers have one.
+    pub recent_keys: Option<usize>,
     /// The mean length of lines if blocks are to be large.
     mean_line: Option<usize>,
     /// The number of keys of the set that are not durable, when it was last here.
@@ -46,6 +48,8 @@ pub struct Queue<S: Storage> {
 /// How far workers go.
 #[derive(Clone, Copy)]
 pub struct Limits {
+    /// How many workers there may be.
+    pub workers: usize,
     /// The maximum number of flights.
     pub flights: usize,
     /// The size of the blocks when the set is on storage, unless they stay as they are.
@@ -87,9 +91,6 @@ impl<S: Storage> Queue<S> {
         Self {
             unsynced: decider.seen.unsynced(),
             is_sliced: limits.records && decider.seen.slice_room().is_some(),
-            reader: Some(reader.into()),
-            decider: Some(decider.into()),
-            writer: Some(writer.into()),
             limits,
             places: VecDeque::new(),
             left: 0,
@@ -98,8 +99,12 @@ impl<S: Storage> Queue<S> {
             keys,
             reads: true,
             is_plenty: false,
+            recent_keys: decider.recent_keys(limits.workers),
             mean_line: None,
             ending: None,
+            reader: Some(reader.into()),
+            decider: Some(decider.into()),
+            writer: Some(writer.into()),
         }
     }
 
@@ -169,14 +174,14 @@ impl<S: Storage> Queue<S> {
         if let Some((large, line)) = self.limits.large.zip(self.mean_line) {
             reader.enlarge(large, line);
         }
-        let flight = self.free.pop().unwrap_or_else(|| Flight::new(&self.keys).into());
-        Some((reader, flight))
+        let flight = self.free.pop().unwrap_or_else(|| Flight::new(&self.keys));
+        Some((reader, flight.into()))
     }
 
     /// Takes the reader back, which has read nothing.
     pub fn put_reader(&mut self, reader: Box<Blocks<'static>>, flight: Box<Flight>) {
         self.reader = Some(reader);
-        self.free.push(flight);
+        self.free.push(*flight);
     }
 
     /// Takes the reader back, which has read a flight. Returns its number. `None` if an error came before it.
@@ -218,6 +223,7 @@ impl<S: Storage> Queue<S> {
         self.unsynced = decider.seen.unsynced();
         if !decider.seen.set().runs().is_empty() {
             self.mean_line = Some(flight.block.mean_line());
+            self.recent_keys = decider.recent_keys(self.limits.workers);
         }
         self.decider = Some(decider);
         if let Some(place) = self.places.get_mut((number - self.left) as usize) {
@@ -251,7 +257,7 @@ impl<S: Storage> Queue<S> {
     pub fn leave(&mut self, flight: Box<Flight>) {
         self.places.pop_front();
         (self.left, self.decided) = (self.left + 1, self.decided - 1);
-        self.free.push(flight);
+        self.free.push(*flight);
         self.end_if_empty();
     }
 

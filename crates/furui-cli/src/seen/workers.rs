@@ -2,6 +2,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Instant;
 
+use furui::seen::Recent;
 use furui::store::Storage;
 
 use super::decider::Decider;
@@ -19,6 +20,8 @@ pub struct Workers<S: Storage> {
     shared: Mutex<Shared<S>>,
     /// Notified when an idle worker can do something, and at the end.
     changed: Condvar,
+    /// Notified when a worker ends.
+    ended: Condvar,
     printing: Printing,
     wants_repeats: bool,
 }
@@ -62,7 +65,8 @@ where
     pub fn run(queue: Queue<S>, printing: Printing, threads: usize) -> Rest<S> {
         let wants_repeats = queue.writer.as_ref().is_some_and(|writer| writer.byproducts.wants_repeats());
         let shared = Mutex::new(Shared { queue, idle: 0, further: threads - 1 });
-        let workers = Arc::new(Self { shared, changed: Condvar::new(), printing, wants_repeats });
+        let workers =
+            Arc::new(Self { shared, changed: Condvar::new(), ended: Condvar::new(), printing, wants_repeats });
         if threads == 1 || !workers.start() {
             workers.lock().further = 0;
             workers.work();
@@ -78,7 +82,7 @@ where
                     return Rest { decider, writer, ending, unprinted };
                 }
             }
-            shared = wait(&workers.changed, shared, None);
+            shared = wait(&workers.ended, shared, None);
         }
     }
 
@@ -112,11 +116,13 @@ where
     }
 
     fn work(self: &Arc<Self>) {
+        let mut recent = None;
         loop {
             let mut shared = self.lock();
             let task = loop {
                 if shared.queue.ending.is_some() {
                     self.changed.notify_all();
+                    self.ended.notify_all();
                     return;
                 }
                 if let Some(task) = shared.queue.choose() {
@@ -132,7 +138,7 @@ where
                 Task::Sync => self.sync(shared),
                 Task::Write => self.write(shared),
                 Task::Decide => self.decide(shared),
-                Task::Read => self.read(shared),
+                Task::Read => self.read(shared, &mut recent),
             };
         }
     }
@@ -195,7 +201,12 @@ where
         Some(())
     }
 
-    fn read(self: &Arc<Self>, mut shared: MutexGuard<'_, Shared<S>>) -> Option<()> {
+    /// Reads a flight and hashes it. As a worker reads flights in the order of the input, its recent cache knows only keys that come before.
+    fn read(
+        self: &Arc<Self>,
+        mut shared: MutexGuard<'_, Shared<S>>,
+        recent: &mut Option<Recent<u64, 1>>,
+    ) -> Option<()> {
         let until = shared.queue.deadline();
         let (mut reader, mut flight) = shared.queue.take_reader()?;
         self.leave(shared);
@@ -217,8 +228,13 @@ where
         }
         let mut shared = self.lock();
         let number = shared.queue.admit(reader, &flight)?;
+        let keys = shared.queue.recent_keys;
         self.leave(shared);
-        flight.hash();
+        if recent.as_ref().map(Recent::capacity) != keys {
+            // Without memory for a cache, the set answers for all keys.
+            *recent = keys.and_then(|keys| Recent::new(keys).ok());
+        }
+        flight.hash(recent.as_mut());
         self.lock().queue.put(number, flight);
         Some(())
     }

@@ -1,5 +1,6 @@
 //! An exact set of any size, which says for each key of a stream whether it is new.
 
+mod apart;
 mod clock;
 mod counters;
 mod index;

@@ -86,12 +86,12 @@ pub struct Seen<S: Storage = Directory> {
     start: Start,
     /// The generation of the manifest that the set was opened with.
     opened: u64,
-    counters: SeenCounters,
+    pub(super) counters: SeenCounters,
     /// The indices in the current batch of the keys that the cache does not know.
-    misses: Vec<u32>,
+    pub(super) misses: Vec<u32>,
     keys: Vec<KeyHash>,
     /// The keys of `misses` that were looked up in the stable filter.
-    asked: Vec<Asked>,
+    pub(super) asked: Vec<Asked>,
     /// The indices in `keys` of the new keys.
     new: Vec<u32>,
     /// Room for the verdict on a single key.
@@ -330,6 +330,11 @@ impl<S: Storage> Seen<S> {
         self.misses.clear();
         self.asked.clear();
         self.tiers.filter(keys, is_protected, &mut self.misses, &mut self.asked, &mut self.counters);
+        self.observe_misses(keys, verdicts)
+    }
+
+    /// Observes the keys of a batch at the indices in `misses` in the exact set, and counts the batch.
+    pub(super) fn observe_misses(&mut self, keys: &[KeyHash], verdicts: &mut [Verdict]) -> Result<()> {
         self.keys.clear();
         self.keys.extend(self.misses.iter().map(|&i| keys[i as usize]));
         self.new.clear();
