@@ -1,5 +1,7 @@
 //! Whole records of an input, which usually are lines.
 
+use std::collections::TryReserveError;
+
 use crate::split::{BOM, Split};
 
 /// How many bytes are read at a time. A block of this size stays in the second-level cache from the read to the write.
@@ -114,16 +116,19 @@ impl Block {
     }
 
     /// Copies `lines` lines of another block, from the one with index `first` on.
-    pub(crate) fn copy(&mut self, other: &Self, first: usize, lines: usize) {
+    pub(crate) fn copy(&mut self, other: &Self, first: usize, lines: usize) -> Result<(), TryReserveError> {
         let start = other.start(first);
         let ends = &other.ends[first..first + lines];
         self.length = ends[lines - 1] as usize + 1 - start;
+        self.ends.clear();
+        self.ends.try_reserve(lines)?;
         if self.buffer.len() < self.length {
+            self.buffer.try_reserve(self.length - self.buffer.len())?;
             self.buffer.resize(self.length, 0);
         }
         self.buffer[..self.length].copy_from_slice(&other.buffer[start..start + self.length]);
-        self.ends.clear();
         self.ends.extend(ends.iter().map(|&end| end - start as u32));
+        Ok(())
     }
 }
 

@@ -12,6 +12,9 @@ use crate::pipes;
 use crate::reading::Reading;
 use crate::split::Splitter;
 
+/// Room is made for as many lines as a text of lines of this length in bytes has.
+const SHORT_LINE: usize = 8;
+
 /// The result of waiting for a block.
 pub enum Next {
     Block,
@@ -149,7 +152,8 @@ impl<'a> Blocks<'a> {
             std::mem::swap(block, &mut self.pending);
             self.pending.ends.clear();
         } else {
-            block.copy(&self.pending, self.given, left.min(most));
+            let copied = block.copy(&self.pending, self.given, left.min(most));
+            copied.map_err(|_| self.no_memory(self.pending.length))?;
             self.given += left.min(most);
         }
         block.input.clone_from(&self.input);
@@ -233,6 +237,10 @@ impl<'a> Blocks<'a> {
                     *filled += 1;
                 }
             }
+            // Room for the lines, unless most of them are very short.
+            if block.ends.try_reserve(*filled / SHORT_LINE).is_err() {
+                return Err(self.no_memory(*filled));
+            }
             self.splitter.find(&block.buffer[..*filled], &mut block.ends);
             if state == Fill::End && self.splitter.is_open() && *filled > 0 {
                 // A quote that is not closed takes the rest of the input.
@@ -299,7 +307,7 @@ impl<'a> Blocks<'a> {
 
     fn no_memory(&self, length: usize) -> Error {
         let line = self.input_lines + 1;
-        Error::Message(format!("{}: line {line}: no memory for a line of {length} bytes", self.input))
+        Error::Message(format!("{}: line {line}: no memory for lines of {length} bytes", self.input))
     }
 }
 

@@ -78,6 +78,9 @@ impl Flight {
     /// Hashes the keys of the lines, and finds those that `recent` does not know.
     pub fn hash(&mut self, recent: Option<&mut Recent<u64, 1>>) {
         if self.header.is_none() && !self.is_void {
+            if let Err(error) = self.make_room() {
+                return self.fail(error);
+            }
             self.keys.hash_all(&mut self.block, &mut self.hashes);
             self.failure = self.keys.failure().err();
             match recent {
@@ -85,6 +88,16 @@ impl Flight {
                 None => self.misses.extend(0..self.hashes.len() as u32),
             }
         }
+    }
+
+    /// Makes room for the lists, which then do not grow.
+    fn make_room(&mut self) -> Result<(), Error> {
+        let lines = self.block.len();
+        self.hashes.reserve(lines)?;
+        if self.misses.try_reserve(lines).and_then(|()| self.fates.try_reserve(lines)).is_err() {
+            return Err(furui::Error::NoMemory { what: "the lists of a block", bytes: lines * size_of::<u32>() }.into());
+        }
+        Ok(())
     }
 
     /// Makes the text to print from the verdicts, and that of the repeats if it is wanted.

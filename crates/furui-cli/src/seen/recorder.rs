@@ -36,16 +36,23 @@ impl Recorder {
         self.pace.as_ref().and_then(|pace| pace.deadline(unsynced))
     }
 
-    /// Notes that the text of a flight will be printed next.
-    pub fn begin(&mut self, flight: &Flight) {
-        if let Some(pace) = &mut self.pace
-            && (flight.verdicts.contains(&Verdict::New) || flight.has_old_repeats)
-        {
-            pace.came(Instant::now());
-            if self.tells_unread() {
-                self.unread.extend(self.printing.ends(&flight.block, &flight.fates, self.output.printed()));
-            }
+    /// Notes that the text of a flight will be printed next. An error if there is no memory for that; then nothing is noted.
+    pub fn begin(&mut self, flight: &Flight) -> Result<(), Error> {
+        if self.pace.is_none() || !flight.verdicts.contains(&Verdict::New) && !flight.has_old_repeats {
+            return Ok(());
         }
+        if self.tells_unread() {
+            let lines = flight.new_lines();
+            if self.unread.try_reserve(lines).is_err() {
+                let bytes = lines * size_of::<u64>();
+                return Err(furui::Error::NoMemory { what: "the list of lines in a pipe", bytes }.into());
+            }
+            self.unread.extend(self.printing.ends(&flight.block, &flight.fates, self.output.printed()));
+        }
+        if let Some(pace) = &mut self.pace {
+            pace.came(Instant::now());
+        }
+        Ok(())
     }
 
     /// True if it is known which of the printed lines are not read: the lines of a flight count among them when it

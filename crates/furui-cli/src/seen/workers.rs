@@ -1,4 +1,4 @@
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread;
 use std::time::Instant;
 
@@ -14,8 +14,7 @@ use crate::blocks::Next;
 
 /// Workers that take the flights of a queue from the input to the output. Each does at any time what can be done.
 ///
-/// They are started when there is work for them. They are not waited for at the end, because one may be waiting for input while
-/// another finds out that nobody reads the output.
+/// They are not waited for at the end, because one may be waiting for input while another finds out that nobody reads the output.
 pub struct Workers<S: Storage> {
     shared: Mutex<Shared<S>>,
     /// Notified when an idle worker can do something, and at the end.
@@ -30,8 +29,6 @@ struct Shared<S: Storage> {
     queue: Queue<S>,
     /// How many workers wait for work.
     idle: usize,
-    /// How many more workers may be started.
-    further: usize,
 }
 
 /// What is left at the end of a run.
@@ -42,6 +39,12 @@ pub struct Rest<S: Storage> {
     /// The number of the last keys of the set whose lines were not printed.
     pub unprinted: usize,
 }
+
+/// The stack of a worker in bytes.
+const STACK: usize = 1 << 20;
+
+/// The bytes of memory that the start of a worker takes at most.
+const START: usize = STACK + (256 << 10);
 
 /// The exit code of a program that panics.
 const PANICKED: i32 = 101;
@@ -64,11 +67,10 @@ where
     /// Takes all flights to the output, by at most so many threads.
     pub fn run(queue: Queue<S>, printing: Printing, threads: usize) -> Rest<S> {
         let wants_repeats = queue.writer.as_ref().is_some_and(|writer| writer.byproducts.wants_repeats());
-        let shared = Mutex::new(Shared { queue, idle: 0, further: threads - 1 });
+        let shared = Mutex::new(Shared { queue, idle: 0 });
         let workers =
             Arc::new(Self { shared, changed: Condvar::new(), ended: Condvar::new(), printing, wants_repeats });
-        if threads == 1 || !workers.start() {
-            workers.lock().further = 0;
+        if threads == 1 || !workers.start(threads) {
             workers.work();
         }
         let mut shared = workers.lock();
@@ -86,14 +88,26 @@ where
         }
     }
 
-    /// Starts a worker. False if the system starts none.
-    fn start(self: &Arc<Self>) -> bool {
-        let this = Arc::clone(self);
+    /// Starts so many workers, or as many as the system starts. False if there are none.
+    fn start(self: &Arc<Self>, threads: usize) -> bool {
+        // No worker works before all have started: one that found no memory for its start would end the process.
+        let _shared = self.lock();
+        (0..threads).take_while(|_| self.start_one()).count() > 0
+    }
+
+    /// Starts a worker, which waits for the lock. False if it cannot be started.
+    fn start_one(self: &Arc<Self>) -> bool {
+        if Vec::<u8>::new().try_reserve_exact(START).is_err() {
+            return false;
+        }
+        let (this, (begins, begun)) = (Arc::clone(self), mpsc::channel());
         let work = move || {
             let _guard = Guard;
+            // The other end waits for it.
+            let _ = begins.send(());
             this.work();
         };
-        thread::Builder::new().name("worker".into()).spawn(work).is_ok()
+        thread::Builder::new().name("worker".into()).stack_size(STACK).spawn(work).is_ok() && begun.recv().is_ok()
     }
 
     fn lock(&self) -> MutexGuard<'_, Shared<S>> {
@@ -107,10 +121,6 @@ where
             // On a slow input one worker suffices, and waking another would cost more than it does.
             Some(Task::Read) if !shared.queue.is_plenty => {}
             Some(_) if shared.idle > 0 => self.changed.notify_one(),
-            Some(_) if shared.further > 0 => {
-                let starts = self.start();
-                shared.further = if starts { shared.further - 1 } else { 0 };
-            }
             Some(_) => {}
         }
     }

@@ -29,7 +29,9 @@ impl Writer {
             if !flight.is_begun {
                 flight.is_begun = true;
                 self.byproducts.note(flight);
-                self.recorder.begin(flight);
+                if let Err(error) = self.recorder.begin(flight) {
+                    return Written::Ended(Ending::Failed(error));
+                }
             }
             let mut left = flight.left();
             let before = left.len();

@@ -1,4 +1,5 @@
 use super::{HashSpec, KeyHash, KeyHasher};
+use crate::error::{Error, Result};
 
 /// A batch of hashes, and the hasher that made them.
 ///
@@ -57,6 +58,15 @@ impl Hashes {
     #[inline]
     pub fn push_hash(&mut self, hash: KeyHash) {
         self.keys.push(hash);
+    }
+
+    /// Makes room for `more` hashes.
+    ///
+    /// # Errors
+    /// [`Error::NoMemory`] if there is not so much memory. Without this call a lack of memory ends the process.
+    pub fn reserve(&mut self, more: usize) -> Result<()> {
+        let bytes = more.saturating_mul(size_of::<KeyHash>());
+        self.keys.try_reserve(more).map_err(|_| Error::NoMemory { what: "the hashes of a batch", bytes })
     }
 
     /// Removes all hashes, and keeps their memory.

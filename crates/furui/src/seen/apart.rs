@@ -48,7 +48,7 @@ impl<S: Storage> Seen<S> {
             return self.observe_all(keys, verdicts);
         }
         let keys = Mismatch::check(self.hash_spec(), keys)?;
-        verdicts.clear();
+        self.make_room(keys.len(), verdicts)?;
         verdicts.resize(keys.len(), Verdict::Repeat);
         self.asked.clear();
         self.misses.clear();

@@ -9,6 +9,7 @@ use super::tiers::{Asked, Cache, Tiers};
 use crate::error::Result;
 use crate::filter::Mismatch;
 use crate::hash::{HashSpec, Hashes, KeyForm, KeyHash, KeyHasher};
+use crate::store::cascade::room::reserve;
 use crate::store::cascade::{Cascade, CascadeOptions};
 use crate::store::{Directory, Storage, TIERS};
 
@@ -308,7 +309,7 @@ impl<S: Storage> Seen<S> {
         is_protected: impl Fn(usize) -> bool,
         verdicts: &mut Vec<Verdict>,
     ) -> Result<()> {
-        verdicts.clear();
+        self.make_room(keys.len(), verdicts)?;
         verdicts.resize(keys.len(), Verdict::Repeat);
         let mut done = 0;
         while done < keys.len() {
@@ -318,6 +319,18 @@ impl<S: Storage> Seen<S> {
             done = end;
         }
         Ok(())
+    }
+
+    /// Makes room for the lists of a batch, and empties `verdicts`.
+    pub(super) fn make_room(&mut self, keys: usize, verdicts: &mut Vec<Verdict>) -> Result<()> {
+        verdicts.clear();
+        reserve(verdicts, keys)?;
+        for list in [&mut self.misses, &mut self.new] {
+            list.clear();
+            reserve(list, keys)?;
+        }
+        self.keys.clear();
+        reserve(&mut self.keys, keys)
     }
 
     /// Observes keys of one slice of a window. All `verdicts` must be [`Verdict::Repeat`] before.

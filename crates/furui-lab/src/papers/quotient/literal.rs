@@ -98,10 +98,15 @@ impl Literal {
         self.find(quotient, remainder).is_some()
     }
 
-    /// Inserts a copy. False if no slot is empty.
+    /// Inserts a copy. False if that would take the last empty slot: walks end at the first slot of a cluster, which a full table
+    /// may not have.
     pub(super) fn insert(&mut self, hash: u64) -> bool {
         let (quotient, remainder) = self.split(hash);
+        let is_full = self.used + 1 == self.flags.len();
         if self.is_empty(quotient) {
+            if is_full {
+                return false;
+            }
             (self.remainders[quotient], self.flags[quotient]) = (remainder, OCCUPIED);
             self.used += 1;
             return true;
@@ -111,7 +116,7 @@ impl Literal {
             (self.remainders[quotient], self.flags[quotient]) = (remainder, OCCUPIED);
             return true;
         }
-        if self.used == self.flags.len() {
+        if is_full {
             return false;
         }
         let was_there = self.has(quotient, OCCUPIED);

@@ -15,7 +15,7 @@ mod page;
 mod page_set;
 mod policy;
 mod remove;
-mod room;
+pub(crate) mod room;
 mod run;
 mod run_reader;
 mod run_writer;

@@ -4,7 +4,7 @@ use crate::error::{Error, Result};
 
 /// Reserves room for `more` items.
 #[inline]
-pub(super) fn reserve<T>(items: &mut Vec<T>, more: usize) -> Result<()> {
+pub(crate) fn reserve<T>(items: &mut Vec<T>, more: usize) -> Result<()> {
     items.try_reserve(more).map_err(|_| {
         let bytes = items.len().saturating_add(more).saturating_mul(size_of::<T>());
         Error::NoMemory { what: "a batch for a set", bytes }
