@@ -6,7 +6,8 @@ use crate::split::{BOM, Split};
 
 /// How many bytes are read at a time. A block of this size stays in the second-level cache from the read to the write.
 pub const BLOCK: usize = 512 << 10;
-/// The maximum number of lines in a block. It bounds the memory that is kept for each line, however short the lines are.
+/// The maximum number of lines in a block. It bounds the memory that a block takes in addition to its text, however
+/// short the lines are.
 pub const MAX_LINES: usize = 128 << 10;
 /// The maximum value of `--max-line`. Positions in a block are 32-bit numbers.
 pub const MOST_MAX_LINE: u64 = (1 << 32) - 2;
@@ -14,7 +15,7 @@ pub const MOST_MAX_LINE: u64 = (1 << 32) - 2;
 /// Whole records of one input, each with its separator. They are called lines here, though a record of a CSV file may have several.
 #[derive(Default)]
 pub struct Block {
-    /// The lines, and after them room that is used again by the next block.
+    /// The lines, and after them room for the next block.
     pub(crate) buffer: Vec<u8>,
     /// How many bytes of the buffer are lines.
     pub(crate) length: usize,
@@ -52,7 +53,7 @@ impl Block {
         format!("{}: line {}", self.input, self.before + earlier + 1)
     }
 
-    /// A byte order mark at the beginning of the input.
+    /// The byte order mark with which the block begins; empty if there is none.
     pub fn mark(&self) -> &'static [u8] {
         if self.is_first && self.bytes().starts_with(BOM) { BOM } else { b"" }
     }

@@ -12,7 +12,7 @@ use crate::pipes;
 use crate::reading::Reading;
 use crate::split::Splitter;
 
-/// Room is made for as many lines as a text of lines of this length in bytes has.
+/// Room is made for the lines of a text as if each line had this many bytes.
 const SHORT_LINE: usize = 8;
 
 /// The result of waiting for a block.
@@ -39,7 +39,7 @@ pub struct Blocks<'a> {
     size: usize,
     /// The beginning of a line whose end has not been read.
     carried: Vec<u8>,
-    /// What was read, if it has more lines than a block may have.
+    /// The lines that were read, if there are more than a block may have.
     pending: Block,
     /// How many lines of `pending` were handed out.
     given: usize,
@@ -110,7 +110,8 @@ impl<'a> Blocks<'a> {
         Self { cuts: true, ..self }
     }
 
-    /// Makes later blocks as large as the maximum of `large`, if as much input has arrived. `line` is the mean length of the lines so far.
+    /// Makes later blocks as large as the maximum of `large`, if enough input has arrived. `line` is the mean length of
+    /// the lines so far.
     pub fn enlarge(&mut self, large: LargeBlocks, line: usize) {
         self.large = Some(large);
         self.size = self.size.max((line * large.lines()).min(large.text()));
@@ -170,7 +171,7 @@ impl<'a> Blocks<'a> {
         self.given == self.pending.len() && self.failure.is_none() && self.current.as_ref().is_some_and(waits)
     }
 
-    /// Fills a block with at least one line, if one arrives before `until`, and keeps what follows the last one.
+    /// Fills a block with at least one line, if one arrives before `until`, and keeps the bytes after the last line.
     fn fill(&mut self, block: &mut Block, until: Option<Instant>) -> Result<Fill, Error> {
         let most = self.large.map_or(LargeBlocks::LEAST_TEXT, LargeBlocks::text);
         // The buffer may have been grown for a long line.
@@ -243,7 +244,7 @@ impl<'a> Blocks<'a> {
             }
             self.splitter.find(&block.buffer[..*filled], &mut block.ends);
             if state == Fill::End && self.splitter.is_open() && *filled > 0 {
-                // A quote that is not closed takes the rest of the input.
+                // A record with a quote that is not closed extends to the end of the input.
                 block.ends.push(*filled as u32 - 1);
             }
             self.stop_at_long_line(block, *filled);
@@ -283,7 +284,7 @@ impl<'a> Blocks<'a> {
         };
         match block.ends.iter().position(too_long) {
             Some(line) => block.ends.truncate(line),
-            // The last line, whose separator has not arrived.
+            // This is the last line, whose separator has not arrived.
             None if filled - start > self.options.max_line => {}
             None => return,
         }

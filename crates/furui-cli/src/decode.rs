@@ -35,7 +35,7 @@ pub enum Compression {
     Lz4,
 }
 
-/// What the first bytes of an input tell.
+/// What the first bytes of an input tell about its compression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Start {
     Compressed(Compression),
@@ -52,12 +52,12 @@ impl Compression {
         (b"\x28\xB5\x2F\xFD", Self::Zstd),
         (b"\xFD7zXZ\x00", Self::Xz),
         (b"BZh*\x31\x41\x59\x26\x53\x59", Self::Bzip2),
-        // An empty file.
+        // The compressed form of an empty file.
         (b"BZh*\x17\x72\x45\x38\x50\x90", Self::Bzip2),
         (b"\x04\x22\x4D\x18", Self::Lz4),
     ];
 
-    /// What an input is that begins with these bytes.
+    /// Tells from the first bytes of an input whether and how it is compressed.
     pub fn of(start: &[u8]) -> Start {
         let mut answer = Start::Plain;
         for (magic, compression) in Self::MAGIC {
@@ -89,7 +89,7 @@ impl fmt::Display for Compression {
     }
 }
 
-/// A thread that decodes an input into chunks of memory, which go round between it and the reader.
+/// A thread that decodes an input into chunks of memory, which circulate between the thread and the reader.
 ///
 /// The thread hands out what it has before it waits for more input, so a chunk may be short.
 pub struct Decoder {
@@ -101,7 +101,7 @@ pub struct Decoder {
     empty: Sender<Chunk>,
     /// The chunk that is being read.
     current: Option<Chunk>,
-    /// How many bytes of it were read.
+    /// How many bytes of the current chunk were read.
     done: usize,
 }
 
@@ -176,7 +176,7 @@ impl Decoder {
             self.current = Some(chunk);
         } else {
             self.done = 0;
-            // Nobody fills it if the thread has ended.
+            // If the thread has ended, nobody fills the chunk again.
             let _ = self.empty.send(chunk);
             bell.read_exact(&mut [0])?;
         }
@@ -235,7 +235,8 @@ fn copy(decoder: &mut impl Read, out: &mut Chunks) -> io::Result<()> {
 /// Decodes frames of lz4.
 fn lz4(mut source: Source, out: &mut Chunks) -> io::Result<()> {
     loop {
-        // A decoder expects that no frame has smaller blocks than one before it.
+        // Each frame gets a new decoder, because a decoder expects that no frame has smaller blocks than an earlier
+        // one.
         copy(&mut Lz4Decoder::new(&mut source), out)?;
         if source.fill_buf()?.is_empty() {
             return Ok(());

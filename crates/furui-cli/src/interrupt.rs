@@ -33,7 +33,7 @@ impl Interrupt {
         }
     }
 
-    /// Makes ^C, SIGTERM and SIGHUP be reported by the functions below. A second signal ends the process at once.
+    /// After this call, the methods below report ^C, SIGTERM and SIGHUP. A second signal ends the process at once.
     pub fn listen() -> io::Result<Self> {
         Ok(Self {
             #[cfg(unix)]

@@ -7,26 +7,27 @@ use crate::block::MAX_LINES;
 #[derive(Clone, Copy)]
 pub struct LargeBlocks {
     lines: usize,
-    /// The memory of a line in bytes.
+    /// The memory, in bytes, that one line in each of the blocks takes.
     line: usize,
 }
 
 impl LargeBlocks {
     /// The maximum number of lines, for a set with much memory.
     const MOST_LINES: usize = 512 << 10;
-    /// A set has at least this much memory in bytes for each line of a block of more than [`MAX_LINES`], times one more than the
-    /// number of blocks. So at most a third of its memory is taken off.
+    /// Blocks have more than [`MAX_LINES`] lines only if the set has this much memory, in bytes, for each line of a
+    /// block, times the number of blocks plus one. So blocks take at most a third of its memory.
     const MEMORY_A_LINE: u64 = 128;
     /// The bytes that a line takes: 70 in the lists of hashes and verdicts, and its share of the text.
     const LINE: usize = 70 + Self::TEXT;
-    /// The bytes that a line of a further block takes: its hash, end and verdict, and its share of the text.
+    /// The bytes that a line of each block after the first takes: its hash, end and verdict, and its share of the text.
     const FURTHER: usize = 16 + Self::TEXT;
     /// The text of a block has this many bytes for each line, but at least [`LEAST_TEXT`](Self::LEAST_TEXT).
     const TEXT: usize = 32;
-    /// The text of a block may have this many bytes in any case, such as for one long line.
+    /// The text of a block may always have this many bytes, for example one long line.
     pub const LEAST_TEXT: usize = 8 << 20;
 
-    /// For a set with this much memory, if there are at most so many of them at a time, at least one.
+    /// The large blocks for a set with this much memory, if there are at most `blocks` of them at a time. `blocks` is
+    /// at least 1.
     pub fn of(memory: u64, blocks: usize) -> Self {
         let lines = memory / (Self::MEMORY_A_LINE * (blocks as u64 + 1));
         Self {
@@ -35,7 +36,8 @@ impl LargeBlocks {
         }
     }
 
-    /// The memory that they take beyond that of blocks of [`MAX_LINES`] lines. It is taken off that of the set.
+    /// The memory that large blocks take in addition to that of blocks of [`MAX_LINES`] lines. It is subtracted from
+    /// the memory of the set.
     pub fn bytes(self) -> u64 {
         ((self.lines - MAX_LINES) * self.line) as u64
     }

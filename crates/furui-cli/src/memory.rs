@@ -5,11 +5,12 @@ use std::fs;
 /// The memory that is assumed where the system does not tell.
 const UNKNOWN_MACHINE: u64 = 4 << 30;
 
-/// A run of a set is mapped if it takes at most this part of the memory, 1 / 2. The newer runs together are smaller than a
-/// run, so the mapped ones fit into memory together.
+/// A run of a set is mapped if it takes at most 1 / `MAPPED_SHARE` of the memory. All runs that are newer than a run
+/// are together smaller than this run, so all mapped runs fit into memory together.
 const MAPPED_SHARE: u64 = 2;
 
-/// The maximum size of a run that is mapped. Nothing is mapped under a limit of addresses, which maps count towards.
+/// The maximum size of a run that is mapped. Nothing is mapped if the address space is limited, because maps count
+/// towards that limit.
 pub fn mappable() -> u64 {
     if addresses().is_some() { 0 } else { total() / MAPPED_SHARE }
 }
@@ -20,7 +21,7 @@ pub fn quarter() -> u64 {
 }
 
 /// The memory that this process can use, in bytes: the least of the machine's memory, the limit of the control group,
-/// and the limit of addresses (`ulimit -v`).
+/// and the limit of the address space (`ulimit -v`).
 pub fn total() -> u64 {
     let limits = [control_group(), addresses()].into_iter().flatten();
     limits.fold(machine().unwrap_or(UNKNOWN_MACHINE), u64::min)

@@ -28,7 +28,7 @@ impl Split {
 /// The three bytes with which some programs begin a text in UTF-8.
 pub const BOM: &[u8] = b"\xEF\xBB\xBF";
 
-/// Finds the ends of records in a buffer that begins with a record and grows.
+/// Finds the ends of records in a growing buffer that begins with a record.
 pub struct Splitter {
     split: Split,
     /// The position up to which the buffer was searched.
@@ -44,7 +44,7 @@ impl Splitter {
         Self { split, searched: 0, quoted: false, closed: 0 }
     }
 
-    /// Forgets the buffer: the next one begins with a record, too.
+    /// Forgets the buffer. The next buffer must begin with a record, too.
     pub fn reset(&mut self) {
         *self = Self::new(self.split);
     }
@@ -139,7 +139,7 @@ mod tests {
                 if state != csv_core::ReadRecordResult::Record {
                     break;
                 }
-                // This reader takes empty lines before a record for a part of it.
+                // The reader of csv_core takes empty lines before a record for a part of the record.
                 let record = text[at..at + read].trim_start_matches('\n');
                 if let Some(record) = record.strip_suffix('\n') {
                     expected.push(record.as_bytes().to_vec());
@@ -147,7 +147,7 @@ mod tests {
                 at += read;
             }
             let found: Vec<_> = found.into_iter().filter(|record| !record.is_empty()).collect();
-            // An unclosed quote takes the rest.
+            // A record with an unclosed quote extends to the end.
             let length = found.len().min(expected.len());
             prop_assert!(expected.len() - length <= 1);
             prop_assert_eq!(&found[..], &expected[..length]);

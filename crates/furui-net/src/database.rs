@@ -26,8 +26,8 @@ pub(crate) fn open(path: Option<&Path>, cache: usize) -> Result<Database, redb::
     }
 }
 
-/// Creates an empty database under another name and then renames it, because a part of a database, left by a crash or a
-/// full disk, cannot be opened.
+/// Creates an empty database under another name, and then renames it. A crash or a full disk can leave a part of a
+/// database, which could not be opened.
 fn create(builder: &Builder, path: &Path) -> Result<Database, redb::Error> {
     let new = path.with_extension("new");
     remove(&new)?;

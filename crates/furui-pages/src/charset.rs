@@ -13,13 +13,14 @@ use crate::Unreadable;
 /// The number of bytes at the beginning of a page in which browsers look for its charset.
 const PRESCANNED: usize = 1024;
 
-/// Decodes a page. Its charset is the first that is stated by the byte order mark, by `declared`, or by a `<meta>`.
-/// Without any, it is UTF-8 if the bytes are valid UTF-8, and otherwise windows-1252, as in browsers. Invalid bytes
-/// become U+FFFD.
+/// Decodes a page. The charset is the one that the byte order mark states or, without one, `declared` or, without that,
+/// a `<meta>`. If none is stated, it is UTF-8 if the bytes are valid UTF-8, and otherwise windows-1252, as in browsers.
+/// Invalid bytes become U+FFFD.
 pub(crate) fn decode_html<'a>(bytes: &'a [u8], declared: Option<&str>) -> Cow<'a, str> {
     if Encoding::for_bom(bytes).is_none() && declared.and_then(named).is_none() {
         let named = prescan(&bytes[..bytes.len().min(PRESCANNED)]);
-        // Most text is UTF-8, whatever charset it claims; and other text is hardly ever valid UTF-8 by chance.
+        // If no charset is stated, valid UTF-8 is taken for UTF-8: text in another charset is hardly ever valid UTF-8
+        // by chance.
         match (str::from_utf8(bytes), named) {
             (Ok(text), None) => return Cow::Borrowed(text),
             (_, encoding) => return encoding.unwrap_or(WINDOWS_1252).decode(bytes).0,

@@ -7,9 +7,9 @@ const MAGIC: [u8; 3] = [0x1f, 0x8b, 8];
 
 /// Reads a gzip file of any number of members, and yields their decompressed content, one after the other.
 ///
-/// A member that is damaged is an error of kind [`InvalidData`](io::ErrorKind::InvalidData) or
-/// [`UnexpectedEof`](io::ErrorKind::UnexpectedEof); the next read continues at the next position that looks like the
-/// beginning of a member. Other errors come from the underlying reader.
+/// A member that is damaged or cut off is an error of kind [`InvalidData`](io::ErrorKind::InvalidData). The next read
+/// continues at the next position that looks like the beginning of a member. Other errors come from the underlying
+/// reader.
 pub struct Gunzip<R: BufRead> {
     state: State<R>,
 }

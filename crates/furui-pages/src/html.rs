@@ -86,7 +86,7 @@ impl Reader {
             },
             CallbackEvent::CloseStartTag { self_closing } => self.start(self_closing),
             CallbackEvent::EndTag { name } => {
-                // These are attributes of an end tag, which are reported before it. They have no meaning.
+                // The attributes of an end tag are reported before the tag. They have no meaning, and are dropped.
                 self.tag.clear();
                 self.end(name);
             }

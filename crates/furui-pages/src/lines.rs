@@ -15,8 +15,8 @@ enum Gap {
 }
 
 impl Lines {
-    /// Appends text. Runs of spaces in it become one; its own line ends are kept or become spaces, depending on
-    /// `keeps_lines`.
+    /// Appends text. Each run of spaces in the text becomes one space. Its line ends are kept if `keeps_lines`, and
+    /// become spaces otherwise.
     pub(crate) fn push(&mut self, text: &str, keeps_lines: bool) {
         for piece in text.split_inclusive(is_space) {
             let word = piece.trim_end_matches(is_space);

@@ -3,9 +3,9 @@ use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 use crate::lines::Lines;
 use crate::{Page, html};
 
-/// Extracts title and text of a Markdown document: marks are left out, text and code are kept. The title comes from the
+/// Extracts title and text of a Markdown document. Markup is left out; text and code are kept. The title comes from the
 /// metadata at the beginning, which static sites use (in YAML between `---`, in TOML between `+++`), or else from the
-/// first heading. Metadata are not part of the text.
+/// first heading. The metadata are not part of the text.
 pub fn markdown(source: &str) -> Page {
     let options = Options::ENABLE_TABLES
         | Options::ENABLE_FOOTNOTES
@@ -73,7 +73,8 @@ fn title_in(metadata: &str) -> Option<String> {
             let inside = value.strip_prefix(quote)?.strip_suffix(quote)?;
             if quote == '"' { inside.replace("\\\"", "\"") } else { inside.replace("''", "'") }
         }
-        // A value that begins so has no word on this line: it is a text in several lines, a list or a reference.
+        // A value that begins with one of these characters is not a title on this line, but a text of several lines, a
+        // list or a reference.
         None if value.starts_with(['|', '>', '[', '{', '&', '*', '!', '#']) => return None,
         None => value.to_owned(),
     };

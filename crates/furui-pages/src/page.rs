@@ -21,7 +21,7 @@ pub struct Page {
 /// Why bytes are not a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unreadable {
-    /// The bytes contain zeros, which no text does.
+    /// There are zero bytes, which do not occur in text.
     Binary,
     /// The bytes are not UTF-8, and no other charset is stated.
     Charset,

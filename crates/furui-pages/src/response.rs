@@ -56,8 +56,8 @@ impl Response {
     }
 }
 
-/// The content of chunks, if the body consists of chunks. If the body was cut off, the content of the part
-/// that is there.
+/// The content of the chunks; `None` if the body does not consist of chunks. If the body was cut off, the part that is
+/// there is returned.
 fn unchunk(mut bytes: &[u8]) -> Option<Vec<u8>> {
     let mut body = Vec::new();
     loop {

@@ -33,7 +33,7 @@ impl Sitemap {
                     url.clear();
                 }
                 CallbackEvent::String { value } if in_loc => url.push_str(&String::from_utf8_lossy(value)),
-                // No other markup can contain a URL.
+                // A URL can also be in a CDATA section, which the tokenizer reports as a comment.
                 CallbackEvent::Comment { value } if in_loc => {
                     let text = value.strip_prefix(b"[CDATA[").and_then(|text| text.strip_suffix(b"]]"));
                     url.push_str(&String::from_utf8_lossy(text.unwrap_or_default()));

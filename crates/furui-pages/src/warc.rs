@@ -149,7 +149,8 @@ impl<R: BufRead> Warc<R> {
         }
     }
 
-    /// Reads a line, or as much of one as the maximum size of a header. Returns false at the end of the file.
+    /// Reads a line, or the beginning of a line that is longer than the maximum size of a header. Returns false at the
+    /// end of the file.
     fn read_line(&mut self) -> io::Result<bool> {
         self.line.clear();
         self.from.by_ref().take(MAX_HEADER as u64).read_until(b'\n', &mut self.line)?;
@@ -161,7 +162,7 @@ impl<R: BufRead> Warc<R> {
         let mut header = Header::default();
         let mut left = MAX_HEADER;
         while self.read_line()? {
-            // The next record begins before the empty line that ends this header.
+            // The next record begins although no empty line has ended this header.
             if self.line.starts_with(b"WARC/1.") {
                 return Err(broken("its header does not end"));
             }

@@ -1,10 +1,10 @@
 use super::Phrase;
 
-/// A conjunction: the documents in which all of `must` and none of `without` occur, and all of `phrases` and none of
-/// `without_phrases`. A query finds the documents of any of its clauses.
+/// A conjunction. It finds the documents in which every word of `must` and every phrase of `phrases` occur, and no word
+/// of `without` and no phrase of `without_phrases`. A query finds the documents of any of its clauses.
 ///
-/// The lists of words do not know phrases: a search by words finds all documents that fit, and also others. The text
-/// of a document decides ([`Fit`](super::Fit)).
+/// The lists of words know nothing about phrases: a search by words finds all documents that fit, and also others.
+/// Whether a document fits is decided by its text ([`Fit`](super::Fit)).
 ///
 /// ```
 /// use furui_search::{Clause, Query};

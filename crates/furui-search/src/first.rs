@@ -1,10 +1,10 @@
-/// A selection of the smallest items of a stream, in order. Memory: at most twice as many items as are selected.
+/// A selection of the smallest items of a stream, in order. Memory: at most twice the number of selected items.
 ///
 /// Cost: one comparison for each item, a selection whenever the memory is full, and one sort of the result.
 #[derive(Clone, Debug)]
 pub struct First<T> {
     most: usize,
-    /// The candidates. After a cut, the one at index `most` - 1 is the largest of those that the cut kept.
+    /// The candidates. After a cut, the candidate at index `most` - 1 is the largest that the cut kept.
     kept: Vec<T>,
     is_cut: bool,
 }

@@ -115,8 +115,8 @@ impl IdRange {
         (self.first..=self.last).contains(&id.head())
     }
 
-    /// The fraction of all ids in the range, from 2⁻⁶⁴ to 1. Of a list of n ids, n times this many are expected in the
-    /// range.
+    /// The fraction of all ids in the range, from 2⁻⁶⁴ to 1. If a list has n ids, n times this fraction are expected in
+    /// the range.
     pub fn part(&self) -> f64 {
         ((self.last - self.first) as f64 + 1.0) / 2f64.powi(64)
     }

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use super::{ContentId, IdRange, Weight};
 use furui::Result;
 
-/// A word and postings of its list: documents, each with the weight of the word in it.
+/// A word, and postings of its list. A posting is a document, with the weight of the word in this document.
 pub type WordPostings = (String, Vec<(ContentId, Weight)>);
 
 /// A node's own lists, as the answering side needs them: for each word the ids of the documents that hold it, in order.

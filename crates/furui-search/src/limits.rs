@@ -36,7 +36,7 @@ pub const KEYS: usize = 1 << 13;
 /// The maximum number of exchanges whose costs are in the answer to a search.
 pub const COSTS: usize = WORDS;
 
-/// The maximum idf of a word, in 1/1024.
+/// The maximum idf of a word, in units of 1/1024.
 pub const IDF: u32 = 1 << 15;
 /// The maximum number of ids on a page.
 pub const PAGE: usize = 1 << 12;
@@ -60,7 +60,7 @@ pub const SESSIONS: usize = 256;
 pub const SESSIONS_A_PEER: usize = 2 * CLAUSES;
 /// The maximum number of ids that all exchanges of three messages hold together: 20 MiB.
 pub const SESSION_IDS: usize = 1 << 20;
-/// The maximum number of ids that exchanges with one peer hold together: as many as one answer may have.
+/// The maximum number of ids that exchanges with one peer hold together. It is also the maximum for one answer.
 pub const SESSION_IDS_A_PEER: usize = super::MAX_MATCHES;
 /// The maximum number of parts of lists whose keys for ringed filters a node keeps.
 pub const KEYED: usize = 1 << 10;

@@ -37,7 +37,7 @@ pub struct LockKey([u8; Self::BYTES]);
 impl Lock {
     /// The length of a lock in bytes.
     pub const BYTES: usize = 20;
-    /// The lock that no key opens: for a record with more locks than are kept.
+    /// The lock that no key opens. It replaces a lock of a record that has too many locks.
     pub const NOBODY: Self = Self([0; Self::BYTES]);
 
     /// Makes a lock of its bytes.
@@ -90,7 +90,7 @@ impl fmt::Debug for Lock {
     }
 }
 
-/// Hides the key, which may not have been used yet.
+/// Hides the key, which is a secret until it is used.
 impl fmt::Debug for LockKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "key of {:?}", self.lock())

@@ -9,26 +9,27 @@ const UNITS: usize = 2 * limits::WORDS;
 
 /// Finds many words and phrases in a text in one pass.
 ///
-/// The progress of a phrase is a number with a bit for each of its units (Shift-And): bit i is set if its units 0 to i
-/// match the last i + 1 units of the text.
+/// The progress of a phrase is a number with a bit for each of its units (Shift-And): bit i is set if units 0 to i of
+/// the phrase match the last i + 1 units of the text.
 ///
 /// **Cost.** One step for each phrase at each unit of the text.
 ///
-/// **Source.** Baeza-Yates and Gonnet, "A New Approach to Text Searching" (1992). In the paper, each place has one
-/// letter. Here, any of the words that begin at a unit matches, and a unit of the phrase at which none of its words
-/// begins matches every unit.
+/// **Source.** Baeza-Yates and Gonnet, "A New Approach to Text Searching" (1992). In the paper, the text has one letter
+/// at each position. Here, several words may begin at one unit of the text, and any of them may match. A unit of the
+/// phrase at which no word of the phrase begins matches every unit of the text.
 #[derive(Debug)]
 pub(super) struct Pattern<'a> {
     words: HashMap<&'a str, Uses>,
     phrases: Vec<Places<'a>>,
 }
 
-/// The words and phrases of which a word is a part.
+/// What a word is searched for: by itself, or as a part of phrases.
 #[derive(Debug, Default)]
 struct Uses {
     /// The number of the word, if it is searched for by itself.
     alone: Option<usize>,
-    /// The phrases with this word, each with a bit for each unit at which the word begins.
+    /// The occurrences of the word in phrases: the number of the phrase, and the bit of the unit at which the word
+    /// begins.
     places: Vec<(usize, u128)>,
 }
 
@@ -59,7 +60,7 @@ impl<'a> Pattern<'a> {
         self.words.entry(word).or_default().alone = Some(number);
     }
 
-    /// Adds a phrase, and returns its number. If the phrase was added before, that is the number it already has.
+    /// Adds a phrase, and returns its number. A phrase that was added before keeps its number.
     pub(super) fn add_phrase(&mut self, phrase: &'a Phrase) -> usize {
         if let Some(number) = self.phrases.iter().position(|other| other.phrase == phrase) {
             return number;
@@ -71,7 +72,7 @@ impl<'a> Pattern<'a> {
             begun |= 1u128 << place;
             last = place;
         }
-        // Units after the last one would match forever.
+        // The mask ends at the last unit of the phrase: later units would match every unit of the text.
         let any = !begun & u128::MAX >> (UNITS - 1 - last);
         self.phrases.push(Places { phrase, any, last });
         number
@@ -81,11 +82,11 @@ impl<'a> Pattern<'a> {
         self.phrases.len()
     }
 
-    /// Reports all words and phrases of the text, in the order of their ends. Their bytes are reported too if
-    /// `located`.
+    /// Reports all words and phrases that are found in the text, in the order of their ends. If `located`, the ranges
+    /// of their bytes are reported too.
     pub(super) fn scan(&self, text: &str, located: bool, mut on: impl FnMut(Found, Range<usize>)) {
         let mut state = vec![State::default(); self.phrases.len()];
-        // The positions of the last `UNITS` units: of each, the first byte.
+        // The position of the first byte of each of the last `UNITS` units.
         let mut starts = [0; UNITS];
         let mut unit = 0;
         for token in tokens(text, located) {
@@ -126,9 +127,9 @@ impl<'a> Pattern<'a> {
 /// The progress of a phrase.
 #[derive(Clone, Default)]
 struct State {
-    /// Bit i is set if units 0 to i of the phrase end here.
+    /// Bit i is set if units 0 to i of the phrase match the last i + 1 units of the text.
     seen: u128,
-    /// A bit for each unit of the phrase at which a word of the current unit may stand.
+    /// The bits of the units of the phrase that match a word of the current unit of the text.
     words: u128,
     /// The end of the last word of the current unit that belongs to the phrase.
     end: usize,

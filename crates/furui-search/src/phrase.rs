@@ -11,7 +11,7 @@ use super::words::telling_tokens;
 ///
 /// The words are cut and normalised like those of documents ([`words()`](super::words())): case, width and punctuation make
 /// no difference. Each word begins one or two units after the beginning of the word before. In scripts without spaces,
-/// what is written together in the phrase must be together in the text.
+/// words that are written together in the phrase must be written together in the text.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Phrase {
     words: Vec<PhraseWord>,
@@ -22,14 +22,14 @@ pub struct Phrase {
 pub struct PhraseWord {
     /// The word, normalised.
     pub word: String,
-    /// True if there is a unit between this word and the one before at which no word of the phrase begins. False for
+    /// True if between the previous word and this word there is a unit at which no word of the phrase begins. False for
     /// the first word.
     pub skips: bool,
 }
 
 impl Phrase {
-    /// Makes a phrase of words. `None` if there are none or more than [`limits::WORDS`], if one is empty or longer than
-    /// [`limits::WORD_BYTES`], or if the first one skips a unit.
+    /// Makes a phrase of words. `None` if there are no words or more than [`limits::WORDS`], if a word is empty or
+    /// longer than [`limits::WORD_BYTES`], or if the first word skips a unit.
     pub fn new(words: Vec<PhraseWord>) -> Option<Self> {
         let is_one = (1..=limits::WORDS).contains(&words.len())
             && !words[0].skips

@@ -20,16 +20,16 @@ pub const CHECK_BITS: u8 = 40;
 /// a line of 2.6 Mbit/s carries in a round trip of 100 ms.
 pub const PAGE_THIRD_BITS: f64 = (1 << 18) as f64;
 
-/// The maximum probability that an exchange takes a wrong id for one that is in both lists. If [`CHECK_BITS`] do not
-/// suffice, the number of check bits grows with the number of pairs of ids to distinguish.
+/// The maximum probability that an exchange takes an id for one in both lists although it is only in one of them. If
+/// [`CHECK_BITS`] do not suffice, the number of check bits grows with the number of pairs of ids to distinguish.
 const WRONG: f64 = 1.0 / (1u64 << 32) as f64;
 
 /// The maximum expected number of the other list's ids in a cell. If the mean is 16, one of 10¹⁸ cells has more than 64
-/// ids; if the list has doubled meanwhile, one of 10⁷.
+/// ids. If the list has grown to twice its known size, this is true of one of 10⁷ cells.
 const PER_CELL: f64 = MAX_PER_CELL as f64 / 4.0;
 
-/// Equation 17: T, the bits of a Bloom filter of the best size for `own` ids at the rate α, and of the ids that come
-/// back. `both` ids are in both lists.
+/// Equation 17: the traffic T in bits. It is the size of the best Bloom filter for `own` ids at the rate α, plus the
+/// size of the ids that come back. `both` ids are in both lists.
 ///
 /// T = m + ζ matches, with m = -n₁ ln α / (ln 2)², matches = both + α (n₂ - both) and ζ = 160.
 pub fn traffic(own: u64, other: u64, both: u64, alpha: f64) -> f64 {
@@ -39,16 +39,16 @@ pub fn traffic(own: u64, other: u64, both: u64, alpha: f64) -> f64 {
 
 /// Equation 18: the false-positive rate α that minimises [`traffic`], n₁ / (ζ (ln 2)² (n₂ - both)).
 ///
-/// If `both` is 0, this is equation 19; for lists of equal size the rate is 0.013. Little is lost by taking 0 for the
-/// true `both`: on words of natural texts, less than 1 % of the traffic. The rate may be 1 or more, even infinite: a
+/// If `both` is 0, this is equation 19; for lists of equal size the rate is 0.013. If `both` is unknown, 0 is a good
+/// value: on words of natural texts, it costs less than 1 % of the traffic. The rate may be 1 or more, even infinite: a
 /// filter is then not worth its bits, and all ids should be sent.
 pub fn best_rate(own: u64, other: u64, both: u64) -> f64 {
     let zeta = ContentId::BITS as f64;
     own as f64 / (zeta * std::f64::consts::LN_2.powi(2) * other.saturating_sub(both) as f64)
 }
 
-/// The indices of lists of these sizes in the order in which to ask for them: smallest first, and lists of equal size
-/// in the order given.
+/// The order in which to ask for lists of these sizes, as indices: the smallest list comes first, and lists of equal
+/// size stay in the given order.
 ///
 /// The traffic is proportional to the smaller list, and the intersection only shrinks at each step. (The paper takes
 /// the words in the order of the query.)
@@ -58,11 +58,11 @@ pub fn order(sizes: &[u64]) -> Vec<usize> {
     order
 }
 
-/// Chooses the coding of a set of `own` ids in `range` for a list with `other` expected ids there, as the query wants
-/// it. `salt` is the query's salt.
+/// Chooses the coding of a set of `own` ids in `range`, as the query wants it. The other list is expected to have
+/// `other` ids in `range`. `salt` is the query's salt.
 ///
-/// - [`Wants::Best`]: [`golomb_in_three`] if a third message would save enough if all ids were in both lists; otherwise
-///   [`golomb`].
+/// - [`Wants::Best`]: [`golomb_in_three`] if a third message could save more than [`THIRD_MESSAGE_BITS`] in the best
+///   case, when all ids are in both lists; otherwise [`golomb`].
 /// - [`Wants::Golomb`]: the coding of [`golomb`].
 /// - [`Wants::Ringed`] with a number of probes: the paper's filter, with a whole γ (eq. 6). Without one:
 ///   [`ringed_probes`] probes, and the exact γ.
@@ -84,8 +84,8 @@ pub fn choose(wants: Wants, own: u64, other: u64, range: IdRange, salt: u32) -> 
     }
 }
 
-/// Chooses the coding as [`choose`] does, for a page that somebody waits for: a third message, which takes another
-/// round trip, must be able to save [`PAGE_THIRD_BITS`].
+/// Chooses the coding as [`choose`] does, but for a page of results that somebody waits for: because a third message
+/// takes another round trip, it must be able to save [`PAGE_THIRD_BITS`].
 pub fn choose_for_page(wants: Wants, own: u64, other: u64, range: IdRange, salt: u32) -> Coding {
     match wants {
         Wants::Best if !may_save(PAGE_THIRD_BITS, own, other, range) => golomb(own, other, range, salt),
@@ -95,18 +95,19 @@ pub fn choose_for_page(wants: Wants, own: u64, other: u64, range: IdRange, salt:
 
 /// Returns `coding`, or ids if they are expected to take fewer bits. The paper's section 6.2 does this once a chain of
 /// words has left a small set; it says "small enough" without a number, so the comparison is ours. The ranks that come
-/// back are not compared, because the paper counts only what the Naive algorithm sends.
+/// back are not counted, because the paper counts only what the Naive algorithm sends.
 pub fn or_ids(coding: Coding, own: u64, other: u64, range: IdRange) -> Coding {
     let ids = ContentId::BITS as f64 * own as f64;
     if ids < expected(coding, own, other, range).total() { Coding::Ids } else { coding }
 }
 
-/// The number of probes k, with α = 2⁻ᵏ, that minimises eq. 17: one of the two integers next to log₂ 1/α for the α of
-/// eq. 19, from 1 to 64.
+/// The number of probes k, with α = 2⁻ᵏ, that minimises eq. 17: one of the two integers next to log₂ 1/α, with the α of
+/// eq. 19. The result is from 1 to 64.
 ///
-/// Difference from the paper: there, one α serves all nodes, and section 6.1 arrives at 0.013. The paper does not say
-/// what to do if α is 1 or more, which eq. 18 gives for a set with 77 times as many ids as the other list; here, the
-/// minimum is one probe. Because the smaller list is sent, this happens only for words that must not occur.
+/// Difference from the paper: there, one α serves all nodes, and section 6.1 arrives at 0.013. Eq. 18 gives an α of 1
+/// or more if the set has at least 77 times the number of ids of the other list. The paper does not say what to do
+/// then; here, the minimum is one probe. Because the smaller list is sent, this happens only for words that must not
+/// occur.
 pub fn ringed_probes(own: u64, other: u64) -> u8 {
     let best = (-best_rate(own, other, 0).log2()).clamp(1.0, 64.0);
     let traffic = |k: f64| traffic(own, other, 0, (-k).exp2());

@@ -11,10 +11,10 @@ const B: f64 = 0.75;
 /// The number that stands for an idf or a factor of 1.
 const ONE: f64 = Place::ONE as f64;
 
-/// The pseudo-word whose list is a sample of all documents. Its size and mean length tell the number of all documents
-/// and their mean length.
+/// The pseudo-word whose list is a sample of all documents. The size of the sample and the mean length of its documents
+/// tell the number of all documents and their mean length.
 pub const SAMPLE: &str = "sample:16";
-/// One of this many documents is in the sample.
+/// The number of all documents divided by the number of documents in the sample.
 const SAMPLED: u64 = 16;
 /// The maximum number of documents of the sample whose lengths are averaged.
 pub const SURVEYED: usize = 1 << 10;
@@ -34,7 +34,7 @@ pub struct Survey {
 }
 
 impl Default for Survey {
-    /// The survey if nothing is known.
+    /// The survey that is used if nothing is known about the documents.
     fn default() -> Self {
         Self { documents: 0, mean_length: 128 }
     }
@@ -52,7 +52,7 @@ impl Survey {
         }
     }
 
-    /// BM25's idf, in 1/1024, of a word whose list has `size` ids; at least 1.
+    /// BM25's idf of a word whose list has `size` ids, in units of 1/1024; at least 1.
     pub fn idf(&self, size: u64) -> u32 {
         let size = rounded(size);
         let (documents, size) = (self.documents.max(size) as f64, size as f64);
@@ -123,11 +123,11 @@ impl FromStr for Place {
     }
 }
 
-/// The score of postings, for documents of a given mean length: BM25's factor of the occurrences,
+/// The score of postings, for documents of a given mean length: BM25's factor for f occurrences of a word,
 ///
-/// f (k₁ + 1) / (f + k₁ (1 - b + b length / mean)), in 1/1024.
+/// f (k₁ + 1) / (f + k₁ (1 - b + b length / mean)), in units of 1/1024.
 ///
-/// It is computed with +, × and ÷ only, so that all machines agree. Cost: a table of 4,096 numbers.
+/// The factor is computed with +, × and ÷ only, so that all machines agree. Cost: a table of 4,096 numbers.
 #[derive(Clone, Debug)]
 pub struct Scale {
     factors: Vec<u32>,

@@ -58,7 +58,7 @@ impl Record {
     /// Decodes a record.
     ///
     /// # Errors
-    /// If the bytes are not a record. [`encode`](Self::encode) gives the bytes of every record that can be decoded.
+    /// If the bytes are not those that [`encode`](Self::encode) gives for a record.
     pub fn decode(bytes: &[u8]) -> Result<Self, RecordError> {
         let (header, parts) = bytes.split_at_checked(HEADER).ok_or(RecordError::Length)?;
         if header[0] != VERSION {
@@ -75,9 +75,9 @@ impl Record {
         Ok(Self { url: part(0, url)?, title: part(url, url + title)?, text: part(url + title, parts.len())? })
     }
 
-    /// The words under which the document is found, in order, each once: those of its title and of its text, and `site:HOST`
-    /// for the host of its URL and the domains above it (at most 8). Other words of the URL are not among them, so
-    /// that a search for the name of a site does not find all its pages.
+    /// The words under which the document is found, in order, each once: the words of its title and text, and
+    /// `site:HOST` for the host of its URL and for the domains above the host (at most 8 in all). Other words of the
+    /// URL are not among them, so that a search for the name of a site does not find all its pages.
     pub fn words(&self) -> BTreeSet<String> {
         self.postings().into_keys().collect()
     }
@@ -125,7 +125,7 @@ fn check(lengths: [usize; 3]) -> Result<(), RecordError> {
     Ok(())
 }
 
-/// Why a document or bytes are not a record.
+/// Why a document cannot be encoded as a record, or why bytes are not a record.
 ///
 /// ```
 /// use furui_search::{Record, RecordError};
@@ -242,7 +242,7 @@ mod tests {
 
         #[test]
         fn any_bytes_are_one_record_or_none(mut bytes in prop::collection::vec(any::<u8>(), 0..60)) {
-            // Small lengths, so that some are records.
+            // Small lengths, so that some of these byte strings are records.
             bytes.iter_mut().take(13).for_each(|byte| *byte &= 3);
             for at in [0, 2, 3, 4, 6, 7, 8, 10, 11, 12] {
                 if let Some(byte) = bytes.get_mut(at) {

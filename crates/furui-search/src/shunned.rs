@@ -3,9 +3,9 @@ use std::time::Duration;
 
 use super::{Peer, limits};
 
-/// The peers that lately did not answer or broke the protocol. They are asked only after others.
+/// The peers that did not answer or broke the protocol lately. Other peers are asked first.
 ///
-/// Memory: [`limits::SHUNNED`] peers, those that failed last.
+/// Memory: at most [`limits::SHUNNED`] peers. If there are more, those that failed last are kept.
 ///
 /// ```
 /// use std::time::Duration;
@@ -42,7 +42,7 @@ impl Shunned {
         self.until.remove(peer);
     }
 
-    /// True if others should be asked before the peer.
+    /// True if other peers should be asked before this peer.
     pub fn has(&self, peer: &Peer, now: Duration) -> bool {
         self.until.get(peer).is_some_and(|&until| until > now)
     }

@@ -20,8 +20,8 @@ pub(super) fn is_site(word: &str) -> bool {
     word.starts_with(SITE)
 }
 
-/// The words for the host of a URL: `site:` with the host, and `site:` with each domain above it that has a dot. At
-/// most [`MAX_SITES`] in all: beside the host, the shortest domains.
+/// The words for the host of a URL: `site:` with the host, and `site:` with each domain above it that has a dot. There
+/// are at most [`MAX_SITES`] words: one for the host, and the others for the shortest domains.
 ///
 /// ```text
 ///  https://Docs.Example.org:8080/page    site:docs.example.org site:example.org
@@ -151,7 +151,7 @@ fn punycode(label: &str) -> String {
     code
 }
 
-/// Appends a number of variable length, whose digits have the weights that `bias` gives.
+/// Appends a generalised variable-length integer (RFC 3492, section 3.3). `bias` sets the thresholds of its digits.
 fn push_number(code: &mut String, mut number: u32, bias: u32) {
     for k in (36u32..).step_by(36) {
         let threshold = k.saturating_sub(bias).clamp(1, 26);

@@ -3,8 +3,9 @@ use std::fmt;
 /// The weight of a word in a document, for the ranking: how often the word occurs, and how long the document is, in 12
 /// bits.
 ///
-/// Both numbers are rounded down to steps. Up to 8 occurrences and lengths up to 31 are exact; larger ones lose at most
-/// 29 % and 6 %. A weight depends on the document alone, so all publishers of a document agree.
+/// Both numbers are rounded down to steps. Up to 8 occurrences and lengths up to 31 are exact. Up to the last step,
+/// larger numbers of occurrences lose at most 29 %, and larger lengths at most 6 %. A weight depends on the document
+/// alone, so all publishers of a document agree.
 ///
 /// ```
 /// use furui_search::Weight;
@@ -26,7 +27,7 @@ impl Weight {
     pub const STEPS: u8 = OCCURRENCES.len() as u8;
     /// The number of steps to which lengths are rounded.
     pub(crate) const LENGTHS: usize = 256;
-    /// The number of occurrences in the text that count as much as one in the title.
+    /// One occurrence in the title counts as this number of occurrences in the text.
     pub const TITLE: u32 = 4;
 
     /// The weight of a word that occurs `occurrences` times, at least once, in a document of `length` words.

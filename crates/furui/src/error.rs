@@ -49,8 +49,8 @@ pub enum Error {
     Store(StoreError),
     /// A filter of fixed size has no room.
     Full(Full),
-    /// Two filters that do not fit together were to be combined or compared, or a structure was given hashes that were
-    /// made in another way than its own.
+    /// Two incompatible filters were to be combined or compared, or a structure was given hashes that were not made by
+    /// its own [`HashSpec`](crate::HashSpec).
     Mismatch(Mismatch),
     /// An argument or an option is invalid.
     Config(ConfigError),

@@ -1,12 +1,13 @@
 //! Hashing of keys: the only module in which the bytes of a key become a hash.
 //!
-//! A key is hashed when it enters the program, by a [`KeyHasher`], and travels on as a [`KeyHash`]. A [`HashSpec`] says
-//! how it was hashed. Every file holds the spec of its keys, and specs are compared whenever two structures meet, so
-//! that filters with different seeds are never mixed up silently.
+//! A key is hashed when it enters the program, by a [`KeyHasher`], and from then on it is a [`KeyHash`]. A [`HashSpec`]
+//! says how it was hashed. Every file holds the spec of its keys, and specs are compared whenever two structures meet,
+//! so that filters with different seeds are never mixed up silently.
 //!
 //! A caller that hashes keys itself puts them into [`Hashes`], which know their spec: a structure that hashes otherwise
-//! returns an error. A bare [`KeyHash`] does not know how it was made. Only low-level methods take it, such as those of
-//! the trait [`Filter`](crate::filter::Filter), and they cannot tell a hash that was made by another spec.
+//! returns an error. A bare [`KeyHash`] does not know how it was made. Only low-level methods take bare hashes, such as
+//! those of the trait [`Filter`](crate::filter::Filter). These methods cannot detect a hash that was made by another
+//! spec.
 
 use std::collections::hash_map::RandomState;
 use std::fmt;
@@ -31,8 +32,8 @@ pub use rolling::{Rolling, RollingState};
 
 /// The 64-bit hash of a key, made by a [`HashSpec`].
 ///
-/// A key is identified by these 64 bits in `furui seen`: among n distinct keys the expected number that are mistaken
-/// for another is n²/2⁶⁵ (0.03 at 10⁹ keys, 2.7 at 10¹⁰).
+/// A key is identified by these 64 bits in `furui seen`. Among n distinct keys, the expected number of keys that are
+/// mistaken for another key is n²/2⁶⁵ (0.03 at 10⁹ keys, 2.7 at 10¹⁰).
 ///
 /// ```
 /// use furui::{HashSpec, KeyHash};
@@ -52,7 +53,7 @@ impl KeyHash {
         Self(hash)
     }
 
-    /// Among `keys` distinct keys, the expected number of keys that have the hash of another one: n²/2⁶⁵.
+    /// Among `keys` distinct keys, the expected number of keys that have the hash of another key: n²/2⁶⁵.
     pub fn expected_collisions(keys: u64) -> f64 {
         (keys as f64).powi(2) / 2f64.powi(65)
     }
@@ -64,7 +65,8 @@ impl KeyHash {
     }
 }
 
-/// The function that turns bytes into a [`KeyHash`]. Files hold the numbers that docs/format.md gives.
+/// The function that turns bytes into a [`KeyHash`]. docs/format.md says which number stands for each function in
+/// files.
 ///
 /// ```
 /// use furui::filter::Bloom;
@@ -81,8 +83,8 @@ impl KeyHash {
 #[non_exhaustive]
 pub enum HashAlgorithm {
     /// XXH3 with 64 bits. With seed 0 it is the published function: fast, and safe against accidental collisions. With
-    /// any other seed it is keyed, because all words that it mixes with the key are derived from the seed. It is then
-    /// as fast, and safe against adversaries who neither know the seed nor see answers.
+    /// any other seed it is keyed, because all words that it mixes with the key are derived from the seed. The keyed
+    /// function is equally fast, and safe against adversaries who neither know the seed nor see answers.
     Xxh3,
     /// SipHash-1-3 keyed by the seed. It is also safe against an adversary who sees answers.
     SipHash13,
@@ -166,9 +168,9 @@ impl HashSpec {
         Self { algorithm: HashAlgorithm::Xxh3, seed: RandomState::new().build_hasher().finish() }
     }
 
-    /// A number that tells whether two parties have the same seed, in files that do not hold it: the first 64 bits of
-    /// the SHA-1 of `furui seed` and the eight bytes of the seed, little-endian. The only known way to find the seed
-    /// from it is to try up to 2⁶⁴ seeds.
+    /// A number that identifies the seed in files that do not hold the seed itself. With it, two parties can tell
+    /// whether they have the same seed. It is the first 64 bits of the SHA-1 of `furui seed` and the eight bytes of the
+    /// seed, little-endian. The only known way to find the seed from this number is to try up to 2⁶⁴ seeds.
     pub fn seed_fingerprint(self) -> u64 {
         let mut sha1 = sha1_smol::Sha1::new();
         sha1.update(b"furui seed");
@@ -220,8 +222,8 @@ pub(crate) fn salted_sha1(salt: u32, key: KeyHash) -> u64 {
     first_word(&sha1_smol::Sha1::from(bytes).digest().bytes())
 }
 
-/// Spreads every bit of `x` over all bits of the result. It is one to one (Stafford's variant 13 of the MurmurHash3
-/// finalizer).
+/// Spreads every bit of `x` over all bits of the result. The function is a bijection (Stafford's variant 13 of the
+/// MurmurHash3 finalizer).
 #[inline(always)]
 const fn mix(x: u64) -> u64 {
     let x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);

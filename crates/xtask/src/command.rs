@@ -15,7 +15,8 @@ pub(crate) fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("the crate lies in crates/xtask")
 }
 
-/// Runs cargo at the root with `arguments`, plain words between spaces, and `variables` in its environment.
+/// Runs cargo at the root with `arguments`, which are separated by spaces and have no quotes, and with `variables` in
+/// its environment.
 pub(crate) fn cargo(arguments: &str, variables: &[(&str, &str)]) -> Result<(), String> {
     println!("$ {}cargo {arguments}", variables.iter().map(|(k, v)| format!("{k}='{v}' ")).collect::<String>());
     let mut command = cargo_command();
@@ -23,7 +24,8 @@ pub(crate) fn cargo(arguments: &str, variables: &[(&str, &str)]) -> Result<(), S
     succeed(&mut command, &format!("cargo {arguments}"))
 }
 
-/// The output of cargo at the root with `arguments`, plain words between spaces, and `variables` in its environment.
+/// The output of cargo at the root with `arguments`, which are separated by spaces and have no quotes, and with
+/// `variables` in its environment.
 pub(crate) fn cargo_output(arguments: &str, variables: &[(&str, &str)]) -> Result<String, String> {
     output_of(cargo_command().args(arguments.split_whitespace()).envs(variables.iter().copied()))
 }
@@ -75,7 +77,7 @@ pub(crate) fn cargo_command() -> Command {
     command
 }
 
-/// Runs a command. Errors call it `printed`.
+/// Runs a command. Error messages show it as `printed`.
 pub(crate) fn succeed(command: &mut Command, printed: &str) -> Result<(), String> {
     let status: ExitStatus = command.status().map_err(|error| format!("cannot start `{printed}`: {error}"))?;
     if status.success() { Ok(()) } else { Err(format!("`{printed}` ended with {status}")) }

@@ -4,7 +4,7 @@ use std::process::Command;
 
 use crate::command::{Outcome, cargo, is_there, output_of, root, system};
 
-/// Programs, the packages of Debian that have them, and the modules of the tests that run them.
+/// Programs, the Debian packages that provide them, and the test modules that run them.
 const PROGRAMS: [(&str, &str, &str); 6] = [
     ("mlr", "miller", "miller::"),
     ("jq", "jq", "jq::"),
@@ -14,23 +14,23 @@ const PROGRAMS: [(&str, &str, &str); 6] = [
     ("bzip2", "bzip2", "compressed::"),
 ];
 
-/// Modules of Python, the packages of PyPI that have all that they need, and the modules of the tests that import them.
+/// Python modules, the packages of PyPI that provide them and what they need, and the test modules that import them.
 const MODULES: [(&str, &str, &str); 2] = [
     ("duckdb", "duckdb==2.0.1", "duckdb::"),
     ("datatrove.pipeline.dedup.exact_dedup", "datatrove==0.10.1 xxhash<4 tokenizers<1", "datatrove::"),
 ];
 
-/// What is there of the programs and modules.
+/// Which of the programs and modules are there.
 pub(crate) struct Others {
     /// The search path of Python.
     pub(crate) python: String,
-    /// The arguments with which the tests leave out those whose program is missing.
+    /// The arguments that leave out the tests whose program or module is missing.
     pub(crate) skip: String,
-    /// Why they are left out; empty if nothing is missing.
+    /// Which programs and modules are missing, and why; empty if nothing is missing.
     missing: String,
 }
 
-/// Runs the tests that need other programs. Those whose program is missing and cannot be installed are skipped.
+/// Runs the tests that need other programs. Tests whose program is missing and cannot be installed are skipped.
 pub(crate) fn run() -> Result<Outcome, String> {
     let others = ensure();
     let arguments = "test --workspace --exclude furui --features furui-cli/node --test pipelines -- --ignored";

@@ -18,8 +18,8 @@ const QUICK_BUILD: [(&str, &str); 3] = [
 /// The arguments that build the search engine too.
 const NODE: &str = "--features node";
 
-/// The manifest of the crate around the program that README.md prints: a crate of a user who has added furui by its
-/// path.
+/// The manifest of the crate around the program that README.md prints. It is like the manifest of a user who has added
+/// furui by its path.
 const MANIFEST: &str = r#"[package]
 name = "readme"
 edition = "2024"
@@ -34,7 +34,7 @@ furui.path = "../../crates/furui"
 [workspace]
 "#;
 
-/// Runs all that README.md prints and that can be run.
+/// Runs everything in README.md that can be run: the Rust program, and the `cargo run` commands.
 pub(crate) fn run() -> Result<(), String> {
     let readme =
         fs::read_to_string(root().join("README.md")).map_err(|error| format!("cannot read README.md: {error}"))?;
@@ -42,7 +42,7 @@ pub(crate) fn run() -> Result<(), String> {
     run_commands(&readme)
 }
 
-/// Builds the one program in a `rust` block as a crate by itself, and runs it where it finds no file of an earlier run.
+/// Builds the program in the `rust` block as a crate of its own, and runs it in an empty directory.
 fn run_program(readme: &str) -> Result<(), String> {
     let dir = root().join("target").join("readme");
     let (files, target) = (dir.join("files"), dir.join("target"));
@@ -50,7 +50,8 @@ fn run_program(readme: &str) -> Result<(), String> {
         let _none_yet = fs::remove_dir_all(&files);
         fs::create_dir_all(&files)?;
         fs::write(dir.join("Cargo.toml"), MANIFEST)?;
-        // The versions of the workspace, so that nothing is looked up or downloaded.
+        // The crate gets the same versions of dependencies as the workspace, so that nothing is looked up or
+        // downloaded.
         fs::copy(root().join("Cargo.lock"), dir.join("Cargo.lock"))?;
         fs::write(dir.join("main.rs"), program(readme))
     };
@@ -87,7 +88,7 @@ fn refused(arguments: &str) -> Result<(), String> {
     }
 }
 
-/// Runs the demo as a newcomer would: gets the first page that it suggests, and ends it by ^C.
+/// Runs the demo as a newcomer would: gets the first page of results that it suggests, then ends it by ^C.
 fn demo(arguments: &str) -> Result<(), String> {
     println!("$ cargo {arguments}");
     let failed = |why: &str| format!("`cargo {arguments}` {why}");

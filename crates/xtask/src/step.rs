@@ -113,7 +113,7 @@ impl Step {
                 cargo("clippy --workspace --all-targets --all-features -- -D warnings", &[])?;
                 cargo("clippy -p furui-cli --all-targets -- -D warnings", &[])?;
             }
-            // All features are on, so that the dependencies are not type-checked once more for another set.
+            // All features are on, so that the dependencies need not be type-checked again for another set of features.
             Self::Doc => cargo("doc --workspace --no-deps --all-features", &[("RUSTDOCFLAGS", "-D warnings")])?,
             Self::Fuzz => cargo("check --manifest-path fuzz/Cargo.toml", &[])?,
             Self::Msrv => return toolchains::oldest(),

@@ -59,7 +59,7 @@ fn sysroot(toolchain: &str) -> Option<String> {
     output_of(rustup(toolchain).args(["rustc", "--print", "sysroot"])).ok().map(|path| path.trim().to_owned())
 }
 
-/// Runs cargo of another toolchain at the root with `arguments`, plain words between spaces.
+/// Runs cargo of another toolchain at the root with `arguments`, which are separated by spaces and have no quotes.
 fn run(toolchain: &str, arguments: &str, variables: &[(&str, &str)]) -> Result<Outcome, String> {
     let printed = format!("cargo +{toolchain} {arguments}");
     println!("$ {}{printed}", variables.iter().map(|(k, v)| format!("{k}='{v}' ")).collect::<String>());

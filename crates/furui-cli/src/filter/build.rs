@@ -29,7 +29,7 @@ const STABLE_BITS: u32 = 2;
 const STABLE_SAMPLE: usize = 1 << 12;
 /// The groups that the window of a ringed filter spans, unless the user says otherwise.
 const DELTA: u32 = 1000;
-/// A filter whose rate is more than this many times the one that it was built for is worth a warning.
+/// The user is warned if the rate of a filter is more than this many times the rate that it was built for.
 const TOO_FULL: f64 = 1.25;
 
 /// Runs the command, for all kinds but cascade filters.
@@ -160,8 +160,9 @@ fn new_filter(options: &BuildOptions, hash: HashSpec, capacity: u64) -> Result<A
     })
 }
 
-/// The number of counters of a stable filter that remembers a key while `capacity` others are inserted. Each of these decrements
-/// `per_key` counters, and a key lasts until each counter was decremented `rounds` times on average.
+/// The number of counters of a stable filter that remembers a key while `capacity` others are inserted. Each insertion
+/// decrements `per_key` counters, and a key is remembered until each counter has been decremented `rounds` times on
+/// average.
 fn remembered(capacity: u64, per_key: usize, rounds: f64) -> usize {
     ((capacity as f64 * per_key as f64 / rounds) as usize).max(STABLE_SAMPLE)
 }

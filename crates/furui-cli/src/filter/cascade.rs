@@ -114,7 +114,7 @@ fn fill(
     Ok(ExitCode::SUCCESS)
 }
 
-/// Warns if a filter surely holds more lines than it was made for, so that the rate differs in the digits that are shown.
+/// Warns if a filter surely holds so many more lines than it was made for that the printed digits of its rate differ.
 fn warn_if_outgrown(filter: &CascadeFilter, path: &Path) {
     let held = filter.cardinality();
     if held.value - 3.0 * held.error <= OUTGROWN * filter.capacity() as f64 {

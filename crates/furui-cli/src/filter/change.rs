@@ -92,7 +92,7 @@ fn insert_into(filter: &mut QuotientFilter, options: &ChangeOptions) -> Result<(
         return filter.insert_all(&all).map(drop).map_err(|full| not_inserted(path, full.into()));
     }
     each_change(options, filter.hash_spec(), |hashes| {
-        // Keys that are inserted twice into a set change nothing, so the batch is repeated.
+        // Inserting a key into a set a second time changes nothing, so the whole batch is inserted again.
         while let Err(error) = filter.insert_hashes(hashes) {
             match error {
                 InsertError::Full(Full::AtCapacity { .. }) => double(filter, path)?,

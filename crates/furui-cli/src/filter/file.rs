@@ -20,7 +20,7 @@ const WRITE: usize = 1 << 20;
 /// The maximum number of symbolic links that are followed, as on Linux.
 const MAX_LINKS: usize = 40;
 
-/// True if there is a cascade filter at `path`. If a store there is damaged, that is the error.
+/// True if there is a cascade filter at `path`. Returns an error if a store at `path` is damaged.
 pub fn is_cascade(path: &Path) -> Result<bool, Error> {
     if !path.is_dir() {
         return Ok(false);
@@ -94,12 +94,12 @@ pub enum SeedPlace {
 #[derive(Clone, Copy)]
 pub struct Label {
     pub seed: SeedPlace,
-    /// How its keys are made from lines.
+    /// How the filter's keys are made from lines.
     pub form: KeyForm,
 }
 
 impl Label {
-    /// The label of a filter whose seed was read from a file of its own, if any was.
+    /// The label of a filter. `seed` is the filter's seed if it was read from a file of its own.
     pub fn new(seed: Option<u64>, form: KeyForm) -> Self {
         Self { seed: if seed.is_some() { SeedPlace::Elsewhere } else { SeedPlace::Filter }, form }
     }
@@ -192,7 +192,8 @@ struct Until<'a> {
 
 impl Write for Until<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        // A filter is written by one call with all bytes. Here it is divided, to check for an interruption in between.
+        // A filter is written by one call with all bytes. Here the bytes are written in pieces, with a check for an
+        // interruption before each piece.
         let some = &bytes[..bytes.len().min(WRITE)];
         match self.interrupt.check() {
             Wait::Interrupted => Err(io::Error::other("interrupted")),
@@ -218,7 +219,7 @@ fn linked(path: &Path) -> io::Result<PathBuf> {
 /// A filter that is going to be replaced, with a lock that keeps other processes from replacing it.
 pub struct Held {
     pub filter: AnyFilter,
-    /// What its file says when it is saved.
+    /// The label with which the filter is saved.
     pub label: Label,
     /// Closing this file releases the lock.
     _lock: File,

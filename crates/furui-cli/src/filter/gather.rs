@@ -5,7 +5,7 @@ use furui::{Hashes, KeyHash};
 use crate::error::Error;
 use crate::memory;
 
-/// The part of the machine's memory that gathered hashes may take: 1 / 4.
+/// Gathered hashes may take 1 / `SHARE` of the machine's memory.
 const SHARE: u64 = 4;
 
 /// Hashes of lines, which are kept in memory until the input ends.

@@ -16,11 +16,11 @@ use crate::interrupt::Interrupt;
 use crate::keys::{self, Fate, Keys};
 use crate::output::{Output, Sink};
 
-/// A shell reports this plus the number of the signal for a process that a signal ended.
+/// If a signal ended a process, a shell reports this number plus the number of the signal.
 const SIGNALLED: u8 = 128;
 
-/// Prints the lines that the filter in `path` does not have, or with `--invert` those that it has, and inserts all. The file
-/// is replaced when the lines have been delivered, unless nothing is to be recorded.
+/// Prints the lines that the filter in `path` does not have, or with `--invert` those that it has, and inserts all
+/// lines. The filter's file is replaced when the lines have been delivered, unless nothing is to be recorded.
 pub fn observe(path: &Path, options: &cli::SeenOptions) -> Result<ExitCode, Error> {
     if is_cascade(path)? {
         return Err(Error::Message(format!(
@@ -69,7 +69,7 @@ pub fn observe(path: &Path, options: &cli::SeenOptions) -> Result<ExitCode, Erro
     };
     let mut outcome = run();
     if !options.dry_run && sink != Sink::Closed && output.settle(None)? == Sink::Open {
-        // After an error, too, the lines that were printed are recorded.
+        // The lines that were printed are recorded even after an error.
         let saved = save(&held.filter, path, held.label);
         outcome = outcome.and(saved);
         if let AnyFilter::Quotient(filter) = &held.filter
@@ -91,11 +91,13 @@ fn slots(filter: &AnyFilter) -> Option<u64> {
     }
 }
 
-/// Looks up and inserts keys one after the other. If one cannot be inserted, there are verdicts on those before it.
+/// Looks up and inserts keys one after the other. If a key cannot be inserted, there are verdicts on the keys before
+/// it.
 fn insert_all(filter: &mut AnyFilter, keys: &[KeyHash], verdicts: &mut Vec<Verdict>, path: &Path) -> Result<(), Error> {
     verdicts.clear();
     for &key in keys {
-        // These count how often a key was inserted, and so are given each key once, as `furui filter insert` does.
+        // These filters count how often a key was inserted, so each key is inserted only once, as by
+        // `furui filter insert`.
         let counts = matches!(filter, AnyFilter::Counting(_) | AnyFilter::Quotient(_));
         let is_new = if counts && filter.contains_hash(key) { false } else { insert(filter, key, path)? };
         verdicts.push(if is_new { Verdict::New } else { Verdict::Repeat });

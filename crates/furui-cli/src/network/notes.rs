@@ -36,7 +36,7 @@ pub const NOTES: &[Notes] = &[
         examples: &[
             ("furui search bloom filter", "documents with both words"),
             ("furui search --limit 3 site:example.org filter -coffee", "three of one site, with one word and without another"),
-            ("furui search --coding ringed --explain bloom filter", "send lists as the paper's filters, say what was sent"),
+            ("furui search --coding ringed --explain bloom filter", "send ringed filters, and print what was sent"),
         ],
     },
     Notes {

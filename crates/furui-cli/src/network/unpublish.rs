@@ -17,7 +17,7 @@ use crate::report::grouped;
 
 /// The maximum number of URLs that are sent at a time.
 const URLS: usize = 1024;
-/// No further URL is added to a request of this many bytes.
+/// A request with this number of bytes, or more, takes no further URL.
 const BYTES: usize = 512 << 10;
 /// The maximum length of a URL.
 const MAX_URL: usize = furui_search::MAX_URL;

@@ -10,13 +10,14 @@ pub struct Decider<S: Storage> {
     pub seen: Seen<S>,
     /// With the cache lru+stable: lines that match are never dropped.
     protect: Option<Regex>,
-    /// How many bytes the blocks had.
+    /// The total length of the blocks so far, in bytes.
     pub bytes: u64,
-    /// How many lines had no key.
+    /// How many lines so far had no key.
     pub counts: Counts,
 }
 
-/// The minimum number of keys of the recent cache of a worker, which stay in the second-level cache of its processor.
+/// The minimum number of keys of a worker's recent cache. A recent cache of this size stays in the second-level cache
+/// of the processor.
 const LEAST_RECENT: usize = 1 << 15;
 
 impl<S: Storage> Decider<S> {
@@ -24,12 +25,13 @@ impl<S: Storage> Decider<S> {
         Self { seen, protect, bytes: 0, counts: Counts::default() }
     }
 
-    /// How many keys the recent cache of each of so many workers has. `None` if the set has a cache that must see all keys in order.
+    /// How many keys each worker's recent cache has if there are this many workers. `None` if the set has a cache that
+    /// must see all keys in order.
     pub fn recent_keys(&self, workers: usize) -> Option<usize> {
         self.seen.recent_keys().map(|most| (most / workers).max(LEAST_RECENT).min(most))
     }
 
-    /// Decides about the lines of a flight, in the order of the input. If the set fails, the flight does.
+    /// Decides about the lines of a flight, in the order of the input. If the set fails, the flight gets its error.
     pub fn decide(&mut self, flight: &mut Flight) {
         if flight.is_void {
             return;

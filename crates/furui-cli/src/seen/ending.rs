@@ -15,7 +15,7 @@ pub enum Ending {
 }
 
 impl Ending {
-    /// The end of a run whose output is closed or broken.
+    /// Returns the ending of the run, as an error, if the output is closed or broken.
     pub fn of(result: Result<Sink, Error>) -> Result<(), Self> {
         match result {
             Ok(Sink::Open | Sink::Busy) => Ok(()),

@@ -14,7 +14,7 @@ pub struct Flight {
     pub hashes: Hashes,
     /// The indices of the hashes that the recent cache of the worker did not know.
     pub misses: Vec<u32>,
-    /// If the block is a header, whether it is the first one.
+    /// If the block is a header, whether it is the first header of the run.
     pub header: Option<bool>,
     pub verdicts: Vec<Verdict>,
     pub fates: Vec<Fate>,
@@ -24,11 +24,11 @@ pub struct Flight {
     pub failure: Option<Error>,
     /// True if there is nothing to print, because the set has failed, or because there are no lines.
     pub is_void: bool,
-    /// True if the output has begun with this block.
+    /// True if the writer has begun to print this block.
     pub is_begun: bool,
-    /// True if there are keys of earlier slices of a window that occurred again, and of which that is not recorded.
+    /// True if keys of earlier slices of a window occurred again, and this is not recorded yet.
     pub has_old_repeats: bool,
-    /// How many bytes of the text to print are printed.
+    /// How many bytes of the text to print have been printed.
     pub printed: usize,
     /// The repeats, if they are wanted.
     pub repeats: Vec<u8>,
@@ -38,7 +38,7 @@ pub struct Flight {
 }
 
 impl Flight {
-    /// A flight without a block, whose keys will be made as those of `keys`.
+    /// A flight without a block, which makes keys from lines in the same way as `keys`.
     pub fn new(keys: &Keys) -> Self {
         Self {
             block: Block::default(),

@@ -5,7 +5,7 @@ use crate::block::BLOCK;
 use crate::cli::{CacheKind, SeenOptions};
 use crate::large_blocks::LargeBlocks;
 
-/// How many threads work, and how much memory is taken off that of the set for them.
+/// The number of threads, and the memory that is subtracted from that of the set for them.
 pub struct Plan {
     threads: usize,
     flights: usize,
@@ -20,21 +20,22 @@ const MOST_THREADS: usize = 16;
 /// The memory of a flight in bytes: its text, and as much for its lists.
 const FLIGHT: u64 = 2 * BLOCK as u64;
 
-/// Flights take at most 1 / `SHARE` of the memory, unless they are [`LEAST`].
+/// Flights take at most 1 / `SHARE` of the memory. But with several threads there are always [`LEAST`] flights.
 const SHARE: u64 = 8;
 
-/// With several threads there are at least so many flights: one is read, one is decided, and one is written.
+/// The minimum number of flights with several threads: one is read, one is decided, and one is written.
 const LEAST: usize = 3;
 
 impl Plan {
     /// The plan of a run with this much memory.
     pub fn new(options: &SeenOptions, memory: u64) -> Self {
         let default = || thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS);
-        // The stable filter's answers depend a little on where blocks end, which depends on how far the others are.
+        // The stable filter's answers depend a little on where blocks end, and with several threads that would depend
+        // on the progress of the other threads.
         let is_serial = options.tiers.paper || options.cache == Some(CacheKind::LruStable);
         let threads = if is_serial { 1 } else { options.threads.unwrap_or_else(default) };
         let affordable = usize::try_from(memory / SHARE / FLIGHT).unwrap_or(usize::MAX);
-        // One flight for each of the workers, one that waits for each of them, and one at each end.
+        // One flight for each worker, one that waits for each worker, one at the input and one at the output.
         let flights = if threads == 1 { 1 } else { affordable.clamp(LEAST, 2 * threads + 2) };
         let further = ((flights as u64 - 1) * FLIGHT).min(memory / SHARE);
         Self { threads, flights, large: LargeBlocks::of(memory, flights.min(LARGE_FLIGHTS)), further }
@@ -45,14 +46,14 @@ impl Plan {
         self.threads
     }
 
-    /// The memory that is taken off that of the set in bytes.
+    /// The memory that is subtracted from that of the set, in bytes.
     pub fn bytes(&self) -> u64 {
         self.large.bytes() + self.further
     }
 
-    /// How far workers go.
+    /// The limits of the workers.
     pub fn limits(&self, options: &SeenOptions, records: bool) -> Limits {
-        // A program that waits for the mark of each line sends no more until it comes.
+        // A program that waits for the mark of each line sends the next line only after it has read the mark.
         let large = options.outputs.mark.is_none().then_some(self.large);
         Limits { workers: self.threads, flights: self.flights, large, records }
     }

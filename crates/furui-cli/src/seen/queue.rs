@@ -15,8 +15,8 @@ use crate::blocks::Blocks;
 use crate::keys::Keys;
 use crate::large_blocks::LargeBlocks;
 
-/// The flights between the input and the output, in the order of the input. The reader, the set and the writer are each held by one
-/// worker at a time, who takes them out of here.
+/// The flights between the input and the output, in the order of the input. The reader, the set and the writer are each
+/// used by one worker at a time, which takes them out of the queue.
 pub struct Queue<S: Storage> {
     pub reader: Option<Box<Blocks<'static>>>,
     pub decider: Option<Box<Decider<S>>>,
@@ -25,14 +25,14 @@ pub struct Queue<S: Storage> {
     /// True if blocks must end where the slices of a window do.
     is_sliced: bool,
     places: VecDeque<Place>,
-    /// How many flights have left.
+    /// How many flights have left the queue.
     left: u64,
-    /// How many of the first flights were given to the set.
+    /// How many flights of the queue, counted from the first, were given to the set.
     decided: usize,
     free: Vec<Flight>,
-    /// Flights are made like this one.
+    /// New flights make keys from lines in the same way as these.
     keys: Keys,
-    /// False after the last block.
+    /// False when there is nothing more to read.
     reads: bool,
     /// True if the last read brought so much that there is probably more.
     pub is_plenty: bool,
@@ -40,21 +40,21 @@ pub struct Queue<S: Storage> {
     pub recent_keys: Option<usize>,
     /// The mean length of lines if blocks are to be large.
     mean_line: Option<usize>,
-    /// The number of keys of the set that are not durable, when it was last here.
+    /// The number of keys of the set that were not durable when the set was last in the queue.
     pub unsynced: usize,
     pub ending: Option<Ending>,
 }
 
-/// How far workers go.
+/// The limits of the workers.
 #[derive(Clone, Copy)]
 pub struct Limits {
     /// How many workers there may be.
     pub workers: usize,
     /// The maximum number of flights.
     pub flights: usize,
-    /// The size of the blocks when the set is on storage, unless they stay as they are.
+    /// The sizes of blocks once the set has runs on storage. `None` if blocks then keep their size.
     pub large: Option<LargeBlocks>,
-    /// True if lines are recorded: then the output comes before durability.
+    /// True if lines are recorded. Then lines are printed before they become durable.
     pub records: bool,
 }
 
@@ -62,11 +62,11 @@ pub struct Limits {
 pub const LARGE_FLIGHTS: usize = 2;
 
 struct Place {
-    /// `None` while a worker has it.
+    /// `None` while a worker has the flight.
     flight: Option<Box<Flight>>,
     next: Step,
     bytes: usize,
-    /// How many new keys it has that are in the set, and of which the recorder does not know yet.
+    /// How many new keys of the flight are in the set, but not known to the recorder yet.
     new: usize,
 }
 
@@ -108,14 +108,15 @@ impl<S: Storage> Queue<S> {
         }
     }
 
-    /// The next piece of work that can be done. What is nearest to the output comes first, so that no line waits for later ones.
+    /// The next piece of work that can be done. Work nearest to the output comes first, so that no line waits for later
+    /// ones.
     pub fn choose(&mut self) -> Option<Task> {
         if self.ending.is_some() {
             return None;
         }
         let reads = || self.can_read().then_some(Task::Read);
         if self.deadline().is_some_and(|due| due <= Instant::now()) {
-            // The set is not given away again before it is recorded.
+            // The set decides about no further flight before the lines are recorded.
             return if self.decider.is_some() { Some(Task::Sync) } else { reads() };
         }
         let is_next =
@@ -129,7 +130,8 @@ impl<S: Storage> Queue<S> {
         self.can_read().then_some(Task::Read)
     }
 
-    /// True if the set is here, and the lines before the next flight are printed if their keys may become durable.
+    /// True if the set is in the queue and can take the next flight: if it would make earlier keys durable, the lines
+    /// of these keys must have been printed.
     fn can_decide(&mut self) -> bool {
         let Some(decider) = &mut self.decider else { return false };
         window::tell_time(&mut decider.seen);
@@ -150,12 +152,12 @@ impl<S: Storage> Queue<S> {
         let bytes: usize = self.places.iter().map(|place| place.bytes).sum();
         let is_short = flights < LARGE_FLIGHTS || bytes + BLOCK <= self.limits.flights * BLOCK;
         let has_room = flights < self.limits.flights && is_short;
-        // The number of lines in the present slice of a window is known when those before are decided.
+        // How many lines the present slice of a window still takes is known only when all earlier lines are decided.
         let is_decided = self.decided == flights && self.decider.is_some();
         self.reads && self.reader.is_some() && has_room && (is_decided || !self.is_sliced)
     }
 
-    /// The time at which lines are to be recorded, if the writer is here.
+    /// The time at which lines are to be recorded, if the writer is in the queue.
     pub fn deadline(&self) -> Option<Instant> {
         self.writer.as_ref()?.recorder.deadline(self.unsynced)
     }
@@ -178,13 +180,14 @@ impl<S: Storage> Queue<S> {
         Some((reader, flight.into()))
     }
 
-    /// Takes the reader back, which has read nothing.
+    /// Puts the reader back, which has read nothing, and its flight.
     pub fn put_reader(&mut self, reader: Box<Blocks<'static>>, flight: Box<Flight>) {
         self.reader = Some(reader);
         self.free.push(*flight);
     }
 
-    /// Takes the reader back, which has read a flight. Returns its number. `None` if an error came before it.
+    /// Puts the reader back, which has read a flight, and returns the number of the flight. `None` if there was an
+    /// error before this flight.
     pub fn admit(&mut self, reader: Box<Blocks<'static>>, flight: &Flight) -> Option<u64> {
         self.reader = Some(reader);
         if !self.reads {
@@ -202,7 +205,7 @@ impl<S: Storage> Queue<S> {
         self.end_if_empty();
     }
 
-    /// Takes a flight back that is hashed, or has a text to print.
+    /// Puts a flight back that has been hashed, or that has a text to print.
     pub fn put(&mut self, number: u64, flight: Box<Flight>) {
         if let Some(place) = self.places.get_mut((number - self.left) as usize) {
             place.flight = Some(flight);
@@ -218,7 +221,7 @@ impl<S: Storage> Queue<S> {
         Some(taken)
     }
 
-    /// Takes the set back, which has decided about a flight.
+    /// Puts the set back, which has decided about a flight.
     pub fn put_decider(&mut self, number: u64, decider: Box<Decider<S>>, flight: &Flight) {
         self.unsynced = decider.seen.unsynced();
         if !decider.seen.set().runs().is_empty() {
@@ -242,7 +245,7 @@ impl<S: Storage> Queue<S> {
         Some((self.writer.take()?, flight))
     }
 
-    /// Takes the first flight back, of which a part is written.
+    /// Puts the first flight back, of which a part has been written.
     pub fn put_first(&mut self, flight: Box<Flight>) {
         let tells_unread = self.writer.as_ref().is_some_and(|writer| writer.recorder.tells_unread());
         if let Some(first) = self.places.front_mut() {
@@ -253,7 +256,7 @@ impl<S: Storage> Queue<S> {
         }
     }
 
-    /// Takes the first flight back, which is written.
+    /// Removes the first flight, which has been written, from the queue, and keeps its memory.
     pub fn leave(&mut self, flight: Box<Flight>) {
         self.places.pop_front();
         (self.left, self.decided) = (self.left + 1, self.decided - 1);

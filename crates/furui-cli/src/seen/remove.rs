@@ -19,7 +19,7 @@ use crate::report::{Report, counted, grouped};
 use crate::size;
 use crate::wait::open_to_write;
 
-/// Removes the lines of `file` from the store, or counts those that it has if it is not to be changed.
+/// Removes the lines of `file` from the store. In a dry run, only counts the lines that the store has.
 pub fn run(file: &Path, store: &Path, options: &cli::SeenOptions) -> Result<ExitCode, Error> {
     if let Some(other) = options.input.files.first() {
         return Err(Error::Message(format!(
@@ -68,7 +68,7 @@ fn read(file: &Path, store: &Manifest, memory: u64, mapped: u64, options: &cli::
         cache: Cache::None,
         memory,
         hash: Some(store.hash),
-        // The check of the options has allowed another form.
+        // The options may make keys in another way; an earlier check has allowed that.
         form: Some(store.form),
         ..SeenOptions::default()
     };
@@ -89,7 +89,7 @@ fn count<S: Storage>(set: &mut Cascade<S>, text: &Text) -> Result<u64, Error> {
     Ok(there)
 }
 
-/// Prints the summary, if it was a dry run, of what would have been removed.
+/// Prints the summary. After a dry run it tells how many lines would have been removed.
 fn report(text: &Text, removed: u64, left: u64, format: StatsFormat, is_dry: bool) {
     let absent = text.seen.set().len() - removed;
     let report = match format {

@@ -12,9 +12,11 @@ use super::queue::{Queue, Task};
 use super::writer::{Writer, Written};
 use crate::blocks::Next;
 
-/// Workers that take the flights of a queue from the input to the output. Each does at any time what can be done.
+/// Threads that take the flights of a queue from the input to the output. Each worker repeatedly takes a piece of work
+/// that can be done.
 ///
-/// They are not waited for at the end, because one may be waiting for input while another finds out that nobody reads the output.
+/// At the end nobody waits for them, because one may be waiting for input while another finds out that nobody reads the
+/// output.
 pub struct Workers<S: Storage> {
     shared: Mutex<Shared<S>>,
     /// Notified when an idle worker can do something, and at the end.
@@ -36,14 +38,14 @@ pub struct Rest<S: Storage> {
     pub decider: Box<Decider<S>>,
     pub writer: Box<Writer>,
     pub ending: Ending,
-    /// The number of the last keys of the set whose lines were not printed.
+    /// How many of the set's keys belong to lines that were not printed. They are the last keys that the set took.
     pub unprinted: usize,
 }
 
 /// The stack of a worker in bytes.
 const STACK: usize = 1 << 20;
 
-/// The bytes of memory that the start of a worker takes at most.
+/// The maximum number of bytes of memory that the start of a worker takes.
 const START: usize = STACK + (256 << 10);
 
 /// The exit code of a program that panics.
@@ -64,7 +66,7 @@ impl<S> Workers<S>
 where
     S: Storage<File: Send> + Send + 'static,
 {
-    /// Takes all flights to the output, by at most so many threads.
+    /// Takes all flights to the output, with at most this many threads.
     pub fn run(queue: Queue<S>, printing: Printing, threads: usize) -> Rest<S> {
         let wants_repeats = queue.writer.as_ref().is_some_and(|writer| writer.byproducts.wants_repeats());
         let shared = Mutex::new(Shared { queue, idle: 0 });
@@ -88,14 +90,15 @@ where
         }
     }
 
-    /// Starts so many workers, or as many as the system starts. False if there are none.
+    /// Starts this many workers, or fewer if the system cannot start all of them. Returns false if none was started.
     fn start(self: &Arc<Self>, threads: usize) -> bool {
-        // No worker works before all have started: one that found no memory for its start would end the process.
+        // No worker begins its work before all have started. Otherwise a worker might find no memory for its start,
+        // which would end the process.
         let _shared = self.lock();
         (0..threads).take_while(|_| self.start_one()).count() > 0
     }
 
-    /// Starts a worker, which waits for the lock. False if it cannot be started.
+    /// Starts a worker, which waits for the lock. Returns false if it cannot be started.
     fn start_one(self: &Arc<Self>) -> bool {
         if Vec::<u8>::new().try_reserve_exact(START).is_err() {
             return false;
@@ -103,7 +106,7 @@ where
         let (this, (begins, begun)) = (Arc::clone(self), mpsc::channel());
         let work = move || {
             let _guard = Guard;
-            // The other end waits for it.
+            // The thread that starts this worker waits for this message.
             let _ = begins.send(());
             this.work();
         };
@@ -114,11 +117,11 @@ where
         self.shared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Lets another worker do what this one leaves.
+    /// Wakes or starts another worker, if this one leaves work that can be done.
     fn relay(self: &Arc<Self>, shared: &mut Shared<S>) {
         match shared.queue.choose() {
             None => {}
-            // On a slow input one worker suffices, and waking another would cost more than it does.
+            // On a slow input one worker suffices, and waking another one would cost more time than it saves.
             Some(Task::Read) if !shared.queue.is_plenty => {}
             Some(_) if shared.idle > 0 => self.changed.notify_one(),
             Some(_) => {}
@@ -139,7 +142,8 @@ where
                     break task;
                 }
                 shared.idle += 1;
-                // If the deadline has passed, the worker that holds the set comes to record.
+                // If the deadline has passed, the worker that holds the set will put it back, and the lines are then
+                // recorded.
                 let until = shared.queue.deadline().filter(|&due| due > Instant::now());
                 shared = wait(&self.changed, shared, until);
                 shared.idle -= 1;
@@ -153,7 +157,7 @@ where
         }
     }
 
-    /// Gives the mutex back while this worker does something that it has taken.
+    /// Releases the mutex, so that this worker can do the work that it has taken. Another worker may take further work.
     fn leave(self: &Arc<Self>, mut shared: MutexGuard<'_, Shared<S>>) {
         self.relay(&mut shared);
     }
@@ -211,7 +215,8 @@ where
         Some(())
     }
 
-    /// Reads a flight and hashes it. As a worker reads flights in the order of the input, its recent cache knows only keys that come before.
+    /// Reads a flight and hashes it. As a worker reads flights in the order of the input, its recent cache knows only
+    /// keys of earlier lines.
     fn read(
         self: &Arc<Self>,
         mut shared: MutexGuard<'_, Shared<S>>,

@@ -112,7 +112,7 @@ impl Node {
     }
 }
 
-/// A search explained for people: the plan, then each round with the bytes of every message.
+/// Describes a search for people: first the plan, then each round with the bytes of its messages.
 fn steps(report: &Report) -> Vec<Step> {
     let mut steps = Vec::new();
     let mut plan = String::from("plan: smallest list first:");

@@ -80,7 +80,7 @@ pub enum Event {
     Step(Step),
     /// The answer is complete.
     End(Summary),
-    /// The search cannot be done, or not be completed.
+    /// The search cannot be done, or cannot be completed.
     Refused(Refused),
 }
 
@@ -96,9 +96,9 @@ pub struct Hit {
     pub title: String,
     /// A piece of the text with words of the query, see [`Snippet`].
     pub snippet: String,
-    /// The marks in `title`, each as its first byte and the byte after its last.
+    /// The marks in `title`: for each, the positions of its first byte and of the byte after its last one.
     pub title_marks: Vec<[usize; 2]>,
-    /// The marks in `snippet`, each as its first byte and the byte after its last.
+    /// The marks in `snippet`: for each, the positions of its first byte and of the byte after its last one.
     pub marks: Vec<[usize; 2]>,
     /// The score: higher is better.
     pub score: f64,
@@ -132,11 +132,13 @@ pub struct Step {
 /// The end of a search.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Summary {
-    /// The number of documents found, in the part of all documents that was examined: up to the cursor, or to the end.
+    /// The number of documents that this search found. The search stopped at the cursor or, without a cursor, after the
+    /// last document.
     pub total: u64,
     /// The bytes of all messages of the search.
     pub bytes: u64,
-    /// The place at which to continue, if there may be more results: that of the last document, in hexadecimal.
+    /// The place of the last document, at which the next search continues; `None` if there are no more results. In
+    /// JSON, it is hexadecimal.
     #[serde(serialize_with = "hexadecimal")]
     pub cursor: Option<Place>,
     /// True if every list that was read was whole, as far as its keeper knows.

@@ -12,7 +12,7 @@ use super::{MAX_IDS, MAX_LIMIT, MAX_PUBLISHES, MAX_SEARCHES, PATIENCE};
 pub enum ApiError {
     /// The path does not exist.
     NotFound,
-    /// The path needs the other method of GET and POST.
+    /// The path exists, but not with the method of the request.
     Method,
     /// The request comes from another site's page, or was addressed to another host. The text says which.
     Foreign(&'static str),
@@ -28,11 +28,11 @@ pub enum ApiError {
     Limit,
     /// `cursor` is not a cursor.
     Cursor,
-    /// `coding` and `rate` name no coding.
+    /// `coding` and `rate` do not name a coding.
     Coding(WantsError),
     /// The query cannot be understood.
     Query(QueryError),
-    /// The maximum number of concurrent searches, or publications, is reached. The text names them.
+    /// The maximum number of concurrent searches, or of concurrent publications, is reached. The text says of which.
     Busy(&'static str),
     /// The node refused. The text is its reason.
     Node(String),
@@ -80,7 +80,7 @@ impl fmt::Display for ApiError {
             Self::Ids => write!(f, "a body of ids has 40 hexadecimal digits a line, and at most {MAX_IDS} lines"),
             Self::Urls => write!(f, "a body of URLs has one a line, at most {MAX_IDS} lines, and at most a MiB"),
             Self::Limit => write!(f, "a limit is a number from 1 to {MAX_LIMIT}; use the cursor of the answer to get more"),
-            Self::Cursor => f.write_str("a cursor is the one in an answer's last line: 48 hexadecimal digits"),
+            Self::Cursor => f.write_str("a cursor must be that of an answer's last line: 48 hexadecimal digits"),
             Self::Coding(error) => error.fmt(f),
             Self::Query(error) => error.fmt(f),
             Self::Busy(what) => write!(
@@ -103,7 +103,7 @@ impl IntoResponse for ApiError {
         }
         let mut response =
             (self.status(), [(header::CONTENT_TYPE, "application/json")], format!("{body}\n")).into_response();
-        // The guard makes a page of the error if a browser sent the request.
+        // If a browser sent the request, the guard turns the error into a page.
         response.extensions_mut().insert(self);
         response
     }

@@ -7,8 +7,8 @@ use axum::response::{IntoResponse, Response};
 
 use super::{ApiError, page};
 
-/// The actions that a browser may take with a response: show it, with this node's own style sheet, script and images,
-/// and send the search form back to this node.
+/// What a browser may do with a response: show it, with this node's own style sheet, script and images, and send the
+/// search form back to this node.
 const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; form-action 'self'; \
                       frame-ancestors 'none'; base-uri 'none'";
 
@@ -16,8 +16,8 @@ const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; i
 ///
 /// - A page of another site may send requests to this address. The header `Origin` or `Sec-Fetch-Site` shows this.
 /// - The owner of another site may make its name resolve to this address (DNS rebinding), so that a browser takes the
-///   pages of that site for pages of this node. The header `Host` then has the name. So only IP addresses and
-///   `localhost`, which no site owns, are accepted as `Host`.
+///   pages of that site for pages of this node. The header `Host` then has the name of that site. So only IP addresses
+///   and `localhost`, which no site owns, are accepted as `Host`.
 pub(super) async fn guard(request: Request, next: Next) -> Response {
     let is_person = page::is_wanted(request.headers());
     let mut response = match check(request.headers()) {

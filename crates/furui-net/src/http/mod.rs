@@ -7,13 +7,14 @@
 //! | `POST /publish` or, to publish also what was published recently, `/publish?again=true`; the body has lines `{"url":…,"title":…,"text":…}` | lines: `{"documents":…,"new":…,"changed":…,"scarce":…}` after each batch, `{"line":…,"error":…}` for each line that is not a document; the last line is `{"documents":…,"new":…,"changed":…,"scarce":…,"bad":…,"done":true}` |
 //! | `POST /wanted`, a body of ids of documents, 40 hexadecimal digits in each line, at most 4096 lines | `{"wanted":[…]}`: the indices, from 0, of the ids that were not published recently |
 //! | `POST /unpublish`, a body of URLs, one in each line, at most 4096 lines and one MiB | `{"withdrawn":…,"unknown":[…]}`: the number of URLs under which something was published, and the indices, from 0, of the other URLs |
-//! | `POST /unpublish?all=true` | `{"withdrawn":…}`: the number of documents withdrawn, a part of all; ask again until it is 0 |
-//! | `GET /search?q=…` and, if wanted, `&limit=…&cursor=…&coding=…&rate=…&explain=true` ([`Wants::named`](furui_search::Wants::named)) | lines: `{"id":…,"url":…,"title":…,"snippet":…,"title_marks":[[0,5],…],"marks":[[…],…],"score":…}` as they are found (marks in bytes), `{"step":…,"sent":…,"received":…}` if explained; the last line is `{"total":…,"bytes":…,"cursor":…,"whole":…}` |
+//! | `POST /unpublish?all=true` | `{"withdrawn":…}`: the number of documents that this request withdrew, perhaps only a part of all; repeat the request until the number is 0 |
+//! | `GET /search?q=…` and, if wanted, `&limit=…&cursor=…&coding=…&rate=…&explain=true` ([`Wants::named`](furui_search::Wants::named)) | lines: `{"id":…,"url":…,"title":…,"snippet":…,"title_marks":[[0,5],…],"marks":[[…],…],"score":…}` as they are found (marks in bytes), `{"step":…,"sent":…,"received":…,"ms":…}` for each step if explained (`ms` only if the time is known); the last line is `{"total":…,"bytes":…,"cursor":…,"whole":…}` |
 //! | `GET /status` | what the node is and holds: a page for clients that accept `text/html`, JSON for all others |
 //! | `GET /metrics` | the figures of `/status`, for Prometheus |
 //!
-//! Every error is `{"error":"…"}`, a sentence that says what to do, with a status from 400 on. If lines were sent
-//! before, the error is the last line. If the last line of an answer is missing, the answer was cut off.
+//! Every error is `{"error":"…"}` with a sentence that says what to do, and has a status from 400 on. If an error
+//! occurs after the first line of an answer was sent, the error is the last line. If the last line of an answer is
+//! missing, the answer was cut off.
 //!
 //! The interface sends [`Call`]s to its node through a channel. [`MAX_SEARCHES`] and [`MAX_PUBLISHES`] limit the
 //! concurrent work, [`MAX_LINE`] and [`BATCH_BYTES`] the memory of a request. Requests from pages of other sites are
@@ -54,11 +55,12 @@ pub use status::Status;
 pub const MAX_SEARCHES: usize = 64;
 /// The maximum number of concurrent requests that publish.
 pub const MAX_PUBLISHES: usize = 8;
-/// The maximum length of a line of a published body, in bytes: the longest document with all characters escaped.
+/// The maximum length of a line of a published body, in bytes. It suffices for the longest document with all of its
+/// characters escaped.
 pub const MAX_LINE: usize = 8 << 20;
 /// The maximum number of documents in one [`Call::Publish`].
 pub const BATCH_DOCUMENTS: usize = 256;
-/// The size at which a [`Call::Publish`] takes no further document, in bytes.
+/// A [`Call::Publish`] takes no further document once it has this size, in bytes.
 pub const BATCH_BYTES: usize = 1 << 20;
 /// The maximum number of ids in a request to `/wanted`, and of URLs in a request to `/unpublish`.
 pub const MAX_IDS: usize = 4096;
@@ -80,7 +82,8 @@ pub async fn serve(
     node: mpsc::Sender<Call>,
     until: impl Future<Output = ()> + Send + 'static,
 ) -> io::Result<()> {
-    // Each line of an answer is sent at once, even before the last one has been acknowledged.
+    // Without Nagle's algorithm, each line of an answer is sent at once, even if the client has not acknowledged the
+    // line before it.
     let listener = listener.tap_io(|connection| {
         let _ = connection.set_nodelay(true);
     });

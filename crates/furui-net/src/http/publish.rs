@@ -71,9 +71,9 @@ struct Line {
 /// The progress of a publication.
 #[derive(Clone, Default, Serialize)]
 struct Progress {
-    /// The number of documents published.
+    /// The number of documents that were processed, including those that had been published recently.
     documents: u64,
-    /// The number of the published documents that were new.
+    /// The number of these documents that this request published. The other ones had been published recently.
     new: u64,
     /// The number of the new documents that replaced others.
     changed: u64,
@@ -106,7 +106,7 @@ struct Batch {
     documents: Vec<Document>,
     ids: HashSet<ContentId>,
     bytes: usize,
-    /// The number of documents that came twice.
+    /// The number of documents that were in the batch already.
     repeats: u64,
 }
 
@@ -231,7 +231,7 @@ fn document((number, line): NumberedLine) -> Option<(u64, Result<Document, Strin
 fn read(line: &[u8]) -> Result<Document, String> {
     let record = read_line(line)?;
     let document = Document::new(&record).map_err(|error| error.to_string())?;
-    // A document with no word but its host is not worth publishing.
+    // A document whose only word is its host is not worth publishing.
     if furui_search::words(&record.title).chain(furui_search::words(&record.text)).next().is_none() {
         return Err("a document without words could never be found; give it a title or a text".into());
     }
@@ -257,8 +257,8 @@ struct Splitter {
 }
 
 impl Splitter {
-    /// The next line that ends in `rest`, with its number. Removes it from `rest`; without a line end, takes all of
-    /// `rest`.
+    /// Takes the next line from the front of `rest`, and returns it with its number. If `rest` has no line end, all of
+    /// it is kept as the beginning of a line, and nothing is returned.
     fn next(&mut self, rest: &mut &[u8]) -> Option<NumberedLine> {
         let end = rest.iter().position(|&byte| byte == b'\n');
         let piece = &rest[..end.unwrap_or(rest.len())];

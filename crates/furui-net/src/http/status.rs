@@ -21,7 +21,7 @@ pub struct Status {
     pub peers: u64,
     /// The number of words whose lists the node keeps.
     pub words: u64,
-    /// The number of ids in these lists.
+    /// The number of ids in the lists that the node keeps.
     pub postings: u64,
     /// The number of documents whose records the node keeps.
     pub documents: u64,
@@ -65,7 +65,7 @@ impl Status {
             ("taken_total", "counter", "Postings and records that the node took over from neighbours.", self.taken),
             ("peers", "gauge", "Other nodes that the node knows.", self.peers),
             ("words", "gauge", "Words whose lists the node keeps.", self.words),
-            ("postings", "gauge", "Ids in these lists.", self.postings),
+            ("postings", "gauge", "Ids in the lists that the node keeps.", self.postings),
             ("documents", "gauge", "Documents whose records the node keeps.", self.documents),
             ("disk_bytes", "gauge", "Bytes of the node's files.", self.disk),
             ("searches_total", "counter", "Searches that the node has done for its users.", self.searches),

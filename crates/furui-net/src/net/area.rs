@@ -5,8 +5,8 @@ use tokio::time::Instant;
 
 use super::known::Known;
 
-/// The result of a look-up of many peers, used for other keys: all nodes that are at most as far from the key of the
-/// look-up as the farthest of the peers.
+/// The result of a look-up of many peers, which also answers look-ups of other keys. The peers are all nodes whose
+/// distance from the key of the look-up is at most that of the farthest peer.
 ///
 /// ```text
 ///                  key of the look-up
@@ -14,10 +14,11 @@ use super::known::Known;
 ///            └─half the farthest distance┘
 /// ```
 ///
-/// If another key lies in the marked part of the key space, and at least n of the peers do, no other node is nearer to
-/// that key than its n nearest peers.
+/// If another key lies in the marked part of the key space, and at least n of the peers lie there too, then the n peers
+/// that are nearest to this key are also the n nearest of all nodes.
 ///
-/// Twenty peers give the three nearest nodes of all keys in a subtree with ten to twenty of the peers.
+/// So a look-up of twenty peers tells the three nearest nodes of each key of a subtree in which there are ten to twenty
+/// of these peers.
 pub(super) struct Area {
     key: Key<Vec<u8>>,
     peers: Vec<Known>,
@@ -26,7 +27,7 @@ pub(super) struct Area {
 }
 
 impl Area {
-    /// Makes an area of a complete look-up, whose peers are `peers`. `None` if there are none.
+    /// Makes an area from the peers that a complete look-up found. `None` if there are none.
     pub(super) fn new(key: Key<Vec<u8>>, peers: Vec<Known>, at: Instant) -> Option<Self> {
         let farthest = peers.iter().map(|known| key.distance(&known.key)).max()?;
         Some(Self { key, peers, farthest, at })
@@ -34,8 +35,8 @@ impl Area {
 
     /// The `n` nodes nearest to a key, if this area certainly has them.
     pub(super) fn nearest(&self, key: &Key<Vec<u8>>, n: usize) -> Option<Vec<Peer>> {
-        // A distance does not lead out of the marked part if its highest bit is lower than that of the farthest peer's
-        // distance.
+        // A point at some distance from a key in the marked part lies in this part too if the highest bit of the
+        // distance is lower than that of the farthest peer's distance.
         let is_within = |distance: Distance| distance.ilog2() < self.farthest.ilog2();
         if !is_within(self.key.distance(key)) {
             return None;
@@ -65,7 +66,7 @@ mod tests {
     use super::*;
 
     fn id(number: u32) -> PeerId {
-        // A hash by SHA-256, of 32 bytes.
+        // The code of SHA-256 (0x12), the length of the hash (0x20 bytes), and the hash.
         let bytes = [&[0x12, 0x20][..], &Sha256::digest(number.to_le_bytes())].concat();
         PeerId::from_bytes(&bytes).expect("a multihash")
     }
@@ -94,7 +95,7 @@ mod tests {
                     told += 1;
                 }
             }
-            // At least the fraction of keys that three of the nodes keep.
+            // The area answers for at least 3 / `nodes` of all keys. This is the share of the keys that one node keeps.
             assert!(told >= 5000 * 3 / nodes, "{told} of 5000 keys, {nodes} nodes");
         }
     }

@@ -34,7 +34,7 @@ const PING_INTERVAL: Duration = Duration::from_secs(30);
 const IDENTIFY_INTERVAL: Duration = Duration::from_secs(3600);
 /// The maximum number of streams of a connection. Each may hold 256 KiB of unread data.
 const MAX_STREAMS: usize = 128;
-/// The maximum number of requests and answers in flight on a connection. Streams beyond these are for the other
+/// The maximum number of requests and answers in flight on a connection. The other streams are left for the other
 /// protocols.
 const MAX_EXCHANGES: usize = 64;
 /// The maximum number of all connections.
@@ -140,7 +140,7 @@ fn transport(config: &Config, tally: Arc<Tally>) -> Result<Boxed<(PeerId, Stream
     })
 }
 
-/// True if this transport could dial the address. Peers may claim any addresses.
+/// True if this transport could dial the address. This is checked because peers may claim any addresses.
 pub(super) fn dialable(address: &Multiaddr, transport: Transport) -> bool {
     use multiaddr::Protocol::{Ip4, Ip6, Memory, P2p, Tcp};
     let mut parts = address.iter();

@@ -10,8 +10,8 @@ use super::counters::Tally;
 /// The maximum length of a request or an answer, in bytes.
 pub const MAX_MESSAGE: usize = 1 << 20;
 
-/// The maximum size of all requests held at a time, in bytes, from their first byte until they are answered. At the
-/// limit, the stream of a request is closed.
+/// The maximum total size, in bytes, of the requests that are held at the same time. A request is held from the arrival
+/// of its first byte until it is answered. At the limit, the stream of a request is closed.
 const MAX_REQUEST_BYTES: usize = 64 << 20;
 /// The maximum size in bytes of all answers that this node reads at the same time.
 const MAX_ANSWER_BYTES: usize = 64 << 20;

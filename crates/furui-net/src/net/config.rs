@@ -8,14 +8,15 @@ use super::Identity;
 pub struct Config {
     /// The key of the node.
     pub identity: Identity,
-    /// The transport of its connections.
+    /// The transport of the node's connections.
     pub transport: Transport,
     /// The multiaddresses to listen on, for example `/ip4/127.0.0.1/tcp/0`. Port 0 picks a free port.
     pub listen: Vec<String>,
     /// The multiaddresses at which other nodes reach the node, if they differ from those it listens on, for example
     /// behind a router that forwards a port. Otherwise empty.
     pub external: Vec<String>,
-    /// The multiaddresses of nodes through which to join, with or without `/p2p/…`; none for the first node.
+    /// The multiaddresses of nodes through which to join the network, with or without `/p2p/…`. The first node of a
+    /// network has none.
     pub bootstrap: Vec<String>,
     /// The time limit of a call, from the dial to the last byte of the answer.
     pub call_timeout: Duration,
@@ -25,7 +26,8 @@ impl Config {
     /// The default time limit of a call.
     pub const CALL_TIMEOUT: Duration = Duration::from_secs(10);
 
-    /// A node that listens on any address of the transport and does not know another node.
+    /// The configuration of a node that does not know another node. It listens at a free port of the loopback interface
+    /// or, in memory, at a free address.
     pub fn new(identity: Identity, transport: Transport) -> Self {
         let any = match transport {
             Transport::Tcp => "/ip4/127.0.0.1/tcp/0",

@@ -37,7 +37,7 @@ pub(super) struct Driver {
     lookups: HashMap<QueryId, Lookup>,
     refresh: Refresh,
     refresh_at: Instant,
-    /// The size of the routing table when it was last found complete.
+    /// The size of the routing table at the end of the last refresh.
     table_then: usize,
     refreshed: Vec<oneshot::Sender<()>>,
     calls: HashMap<OutboundRequestId, Call>,
@@ -222,7 +222,7 @@ fn parse(text: &str) -> Result<Multiaddr, StartError> {
         .map_err(|e: libp2p::multiaddr::Error| StartError::Address { address: text.to_owned(), why: e.to_string() })
 }
 
-/// Listens on all addresses, and waits until they are known exactly.
+/// Listens on all of these addresses, and waits until the actual addresses, with their ports, are known.
 async fn listen(swarm: &mut Swarm<Behaviour>, addresses: &[String]) -> Result<(), StartError> {
     let mut names = HashMap::new();
     for text in addresses {

@@ -71,7 +71,7 @@ pub enum CallError {
     Closed,
     /// The answer did not arrive in time.
     TimedOut,
-    /// The peer already serves as many requests of this node as it allows. Ask another peer, or ask later.
+    /// The peer already serves its maximum number of requests. Ask another peer, or ask later.
     Busy,
     /// The request, or the peer's answer, is longer than [`MAX_MESSAGE`].
     TooLong,

@@ -33,14 +33,14 @@ pub struct Net {
 }
 
 impl Net {
-    /// The maximum number of nodes that [`closest`](Self::closest) returns. A look-up of that many also answers
-    /// look-ups of other keys nearby.
+    /// The maximum number of nodes that [`closest`](Self::closest) returns. A look-up of this number of nodes also
+    /// answers look-ups of keys nearby.
     pub const MOST_CLOSEST: usize = K_VALUE.get();
 
     /// Starts a node: listens, and joins the nodes of `config.bootstrap`. The receiver gets the requests of other
     /// nodes.
     ///
-    /// Returns as soon as the node listens; [`joined`](Self::joined) waits for the rest.
+    /// Returns as soon as the node listens; [`joined`](Self::joined) waits until it has joined the network.
     ///
     /// # Errors
     /// If an address is invalid, or the node cannot listen on it.
@@ -126,9 +126,9 @@ impl Net {
         }
     }
 
-    /// For each key the `n` nearest of the nodes that this node knows, nearest first, itself included. No other node is
-    /// asked. The result is exact for keys that this node is one of the nearest to, because a node knows its
-    /// neighbours.
+    /// For each key, the `n` nearest of the nodes that this node knows, nearest first, this node included. No other
+    /// node is asked. If this node is one of the `n` nodes nearest to a key, the result for the key is exact, because a
+    /// node knows its neighbours.
     pub async fn replicas(&self, keys: Vec<Vec<u8>>, n: usize) -> Vec<Vec<Peer>> {
         let (answer, receiver) = oneshot::channel();
         let count = keys.len();
@@ -138,7 +138,7 @@ impl Net {
         }
     }
 
-    /// This node as a peer: its identity, and the first address on which it listens.
+    /// This node as a peer: its identity, and one of its addresses, if possible one that is not a loopback address.
     pub fn me(&self) -> Peer {
         let (me, _) = &*self.shared.me.lock().unwrap_or_else(PoisonError::into_inner);
         me.clone().expect("set before a handle exists")
@@ -149,7 +149,8 @@ impl Net {
         libp2p::PeerId::from_bytes(self.me().identity()).map(|id| id.to_base58()).unwrap_or_default()
     }
 
-    /// The multiaddresses that this node listens on, with its identity: other nodes can join by them.
+    /// The multiaddresses by which other nodes can join, with this node's identity: the external addresses of its
+    /// configuration or, without any, all addresses on which it listens.
     pub fn listen_addresses(&self) -> Vec<String> {
         let (_, addresses) = &*self.shared.me.lock().unwrap_or_else(PoisonError::into_inner);
         addresses.iter().map(ToString::to_string).collect()
@@ -164,8 +165,8 @@ impl Net {
         }
     }
 
-    /// True if there is a connection with this peer, which has proved its identity by its key. Then the peer itself is
-    /// responsible for its answers and silences.
+    /// True if there is a connection with this peer, which has proved its identity by its key. The peer itself, and no
+    /// other node, is then responsible for its answers and for missing answers.
     pub async fn is_connected(&self, peer: &Peer) -> bool {
         let (answer, receiver) = oneshot::channel();
         match self.tell(Command::IsConnected { peer: peer.clone(), answer }).await {
@@ -179,14 +180,14 @@ impl Net {
         self.shared.tally.read()
     }
 
-    /// A value that changes whenever one of the twenty nodes nearest to this one comes or goes, so that this node may
-    /// have to keep other lists.
+    /// A value that changes whenever one of the twenty nodes nearest to this one comes or goes. This node may then have
+    /// to keep other lists.
     pub fn neighbourhood(&self) -> watch::Receiver<u64> {
         self.neighbourhood.clone()
     }
 
-    /// Waits until the node knows its neighbours: the first node at once, others when a node of `bootstrap` has
-    /// answered. Also returns if the node is shut down before.
+    /// Waits until the node knows its neighbours. The first node of a network need not wait; another node waits until a
+    /// node of `bootstrap` has answered. Also returns if the node is shut down before.
     pub async fn joined(&self) {
         // Waiting fails if the driver has ended.
         let _ = self.status.clone().wait_for(|status| *status != Status::Joining).await;
@@ -208,7 +209,7 @@ impl Net {
         }
     }
 
-    /// Waits until the driver's task has panicked. Never returns if it ends in order.
+    /// Waits until the driver's task has panicked. Never returns if the task ends normally.
     pub async fn failed(&self) {
         if self.status.clone().wait_for(|status| *status == Status::Stopped).await.is_ok() {
             std::future::pending().await

@@ -18,7 +18,7 @@ impl Identity {
         Self(Keypair::generate_ed25519())
     }
 
-    /// Makes an identity of the 32 secret bytes.
+    /// Makes an identity from its 32 secret bytes.
     ///
     /// # Errors
     /// If there are not exactly 32 bytes.
@@ -32,7 +32,7 @@ impl Identity {
     /// The returned identity survives a power cut.
     ///
     /// # Errors
-    /// If the file cannot be read or written, others may read it, or it does not hold exactly 32 bytes.
+    /// If the file cannot be read or written, if other users may read it, or if it does not hold exactly 32 bytes.
     pub fn load_or_create(path: &Path) -> Result<Self, IdentityError> {
         let failed = |error| IdentityError::File { path: path.to_owned(), error };
         match File::open(path) {

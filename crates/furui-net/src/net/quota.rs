@@ -12,7 +12,8 @@ pub(super) const MAX_IN_FLIGHT: usize = 256;
 const PEER_RATE: f64 = 1000.0;
 /// The maximum number of requests that a peer may make at once after a pause.
 const PEER_BURST: f64 = 2000.0;
-/// The maximum number of peers that are remembered beyond the end of their requests.
+/// The maximum number of peers that are remembered, with or without requests in flight. At the maximum, the requests of
+/// other peers are refused.
 const REMEMBERED: usize = 4096;
 
 /// Admits requests of other nodes.

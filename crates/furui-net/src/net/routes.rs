@@ -13,17 +13,17 @@ use super::known::{Known, id, peer};
 const CACHE_LIFE: Duration = Duration::from_secs(600);
 /// The maximum number of results that are cached.
 const CACHE_KEYS: usize = 16384;
-/// The maximum number of look-ups of many peers that are cached, to be used for other keys.
+/// The maximum number of cached look-ups of many peers, which also answer look-ups of other keys.
 const AREAS: usize = 256;
 /// The number of buckets of a routing table: one for each length of the prefix that a peer shares with this node.
 pub(super) const BUCKETS: usize = 256;
 
-/// Knows the nearest nodes of keys without asking other nodes: where the routing table is complete, or by an earlier
-/// look-up.
+/// Finds the nodes nearest to a key without asking other nodes: in the routing table, where it is complete, or in the
+/// result of an earlier look-up.
 ///
 /// The peers of a bucket are in one subtree of the key space. If a look-up of twenty peers around a key of the subtree
-/// finds fewer, or finds also peers outside of the subtree, the bucket holds all nodes of the subtree, and the nearest
-/// node of each of its keys is known. A full bucket may hold only some nodes of its subtree.
+/// finds fewer, or also finds peers outside of the subtree, then the bucket holds all nodes of the subtree, and the
+/// nearest nodes of its keys are known. A full bucket may hold only some nodes of its subtree.
 pub(super) struct Routes {
     me: Key<PeerId>,
     complete: [bool; BUCKETS],
@@ -58,8 +58,8 @@ impl Routes {
     }
 
     /// Takes the result of a look-up of this node's own key: every peer up to the farthest one found is known. Returns
-    /// the bucket of the farthest one; that bucket and those beyond must be looked up one by one. `None` if there are
-    /// no others.
+    /// the bucket of the farthest peer. A key must then be looked up in that bucket and in each bucket beyond it.
+    /// `None` if the look-up has found all nodes of the network.
     pub(super) fn neighbours(&mut self, nearest: &[PeerId]) -> Option<usize> {
         self.complete = [true; BUCKETS];
         if nearest.len() < K_VALUE.get() {
@@ -92,7 +92,7 @@ impl Routes {
         });
     }
 
-    /// Notes that a peer did not answer: no cached result names it any more.
+    /// Notes that a peer did not answer. Cached results that name the peer are removed.
     pub(super) fn failed(&mut self, peer: &PeerId) {
         let identity = peer.to_bytes();
         self.cache.retain(|_, found| found.peers.iter().all(|peer| peer.identity() != identity));
@@ -110,7 +110,8 @@ impl Routes {
         })
     }
 
-    /// Caches the result of a look-up that found as many peers as it wanted, to be used for other keys nearby.
+    /// Caches the result of a look-up that found the requested number of peers. It also answers look-ups of keys
+    /// nearby.
     pub(super) fn keep_area(&mut self, key: &Key<Vec<u8>>, peers: Vec<Known>, now: Instant) {
         if self.areas.len() == AREAS {
             self.areas.pop_front();
@@ -145,8 +146,8 @@ impl Routes {
         if !whole(home) {
             return None;
         }
-        // The subtrees with the key, from the inside out: the bucket alone, then this node and all its buckets up to
-        // that one, then up to the next, and so on.
+        // The subtrees that contain the key, from the smallest to the largest: first only the key's bucket; then this
+        // node with all buckets up to the key's; then this node with one bucket more, and so on.
         let nearest = self.nearest(table, me, key, table.len() + 1);
         if counts[home] >= n {
             let within = |peer: &Peer| bucket_of(&self.me, peer) == Some(home);
@@ -165,7 +166,7 @@ impl Routes {
         Some(nearest.into_iter().take(n).collect())
     }
 
-    /// The `n` nearest of `table` and this node.
+    /// The `n` nodes nearest to `key`, nearest first, among this node and those of `table`.
     pub(super) fn nearest<T>(&self, table: &[Known], me: &Peer, key: &Key<T>, n: usize) -> Vec<Peer> {
         let mut all: Vec<(Distance, &Peer)> =
             table.iter().map(|known| (known.key.distance(key), &known.peer)).collect();

@@ -3,8 +3,8 @@ use std::time::Duration;
 
 use furui_search::Peer;
 
-/// The maximum mean number of bytes of postings and records that one peer may store per minute. After a pause it may
-/// store as many at once.
+/// The maximum mean number of bytes of postings and records that one peer may store per minute. After a pause, the peer
+/// may store this number of bytes at once.
 const PEER_BYTES: u64 = 256 << 20;
 /// The maximum mean number of bytes that all peers together may store per minute.
 const ALL_BYTES: u64 = 1 << 30;
@@ -12,8 +12,8 @@ const MINUTE: Duration = Duration::from_secs(60);
 /// The maximum number of peers that are remembered.
 const PEERS: usize = 4096;
 
-/// Limits how much other nodes store on this one. The measure is the bytes of their messages; a posting takes about
-/// twenty.
+/// Limits how much other nodes store on this one, measured in bytes of their messages. A posting takes about twenty
+/// bytes of a message.
 #[derive(Default)]
 pub(super) struct Allowance {
     peers: HashMap<Peer, Used>,

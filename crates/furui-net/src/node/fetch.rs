@@ -18,7 +18,7 @@ const PATIENCE: Duration = Duration::from_secs(4);
 /// The maximum number of bytes of records in one answer, and of records examined for one answer.
 const FETCHED_BYTES: usize = limits::MESSAGE_BYTES - (16 << 10);
 
-/// The answer to a request for these documents: the records that fit, as many as a message can hold.
+/// Answers a request for these documents with the records that fit the clauses, up to the maximum size of a message.
 pub(super) fn answer(shelf: &mut Shelf, ids: &[ContentId], clauses: &[Clause]) -> furui::Result<Response> {
     let Some(fit) = Fit::new(clauses) else { return Ok(Response::Refused(Refusal::Invalid)) };
     let mut room = FETCHED_BYTES;
@@ -43,10 +43,10 @@ pub(super) fn answer(shelf: &mut Shelf, ids: &[ContentId], clauses: &[Clause]) -
 #[derive(Default)]
 pub(super) struct Records {
     pub(super) found: HashMap<ContentId, Record>,
-    /// The documents of which a node that keeps them says that they fit none of the clauses.
+    /// The documents that fit none of the clauses, according to a node that keeps them.
     pub(super) unfit: HashSet<ContentId>,
-    /// The documents of which a node that should keep them says that it does not: they were withdrawn, or have expired.
-    /// Another node may still have them.
+    /// The documents that a node does not keep although it should, according to the node itself: they were withdrawn,
+    /// or have expired. Another node may still have them.
     pub(super) gone: HashSet<ContentId>,
 }
 
@@ -80,14 +80,14 @@ enum Told {
     Gone,
 }
 
-/// The records of these documents, if nodes that keep them answer and say that they fit. Whether records fit is not
-/// checked here.
+/// Fetches the records of these documents that fit the clauses. The nodes that keep the records decide whether they
+/// fit; this is not checked here.
 pub(super) async fn records(inner: &Inner, ids: &[ContentId], clauses: &[Clause]) -> Records {
     let mut records = Records::default();
     let mut tried: HashSet<(ContentId, Peer)> = HashSet::new();
     let mut asked = FuturesUnordered::new();
     let mut waiting: Vec<Peer> = Vec::new();
-    // First the nearest node is asked, because a look-up of one is cheap; then the others with a copy.
+    // First the nearest node is asked, because a look-up of one node is cheap; then the others with a copy.
     for (replicas, patience) in [(1, HEDGE_AFTER), (limits::REPLICAS, PATIENCE)] {
         let missing: Vec<ContentId> = ids.iter().copied().filter(|id| !records.knows(id)).collect();
         let keys: Vec<_> = missing.iter().map(|&id| record_key(id)).collect();
@@ -123,7 +123,7 @@ pub(super) async fn records(inner: &Inner, ids: &[ContentId], clauses: &[Clause]
     records
 }
 
-/// The answers of one node for these documents, and the node.
+/// Asks one node for these documents. Returns the node, and its answer for each document.
 async fn records_of(
     inner: &Inner,
     holder: Peer,

@@ -4,7 +4,7 @@ use super::{Hit, Inner, SearchEvent, fetch};
 
 /// The maximum number of candidates that one search examines. The search then ends with a cursor.
 const CHECKED: u64 = 1 << 12;
-/// The minimum number of candidates of the first page that are examined at a time.
+/// The minimum number of candidates that are examined at a time before the first one that fits is found.
 const FIRST: u64 = 16;
 
 /// Fills the answer to a query with phrases: examines the candidates that the lists name, and keeps the documents that
@@ -49,7 +49,7 @@ impl<'a> Filling<'a> {
         self.limit.is_some_and(|limit| self.found >= limit || self.checked >= CHECKED)
     }
 
-    /// The candidates that fit, until enough documents were found. Later candidates are not examined.
+    /// Examines candidates until enough documents are found, and returns the candidates that fit.
     pub(super) async fn sift(&mut self, inner: &Inner, candidates: Vec<Place>) -> Vec<Hit> {
         let mut hits = Vec::new();
         let mut left = &candidates[..];
@@ -86,7 +86,7 @@ impl<'a> Filling<'a> {
         SearchEvent::Done { found: self.found, cursor, whole, report: Box::new(report) }
     }
 
-    /// The number of candidates to examine next: as many as probably contain the wanted documents.
+    /// The number of candidates to examine next, which probably suffices for the documents that are still wanted.
     fn batch(&self) -> usize {
         let Some(limit) = self.limit else { return limits::FETCHED };
         let wanted = limit.saturating_sub(self.found);

@@ -7,8 +7,8 @@ use super::places::Places;
 use super::word_key;
 use crate::shelf::Shelf;
 
-/// The maximum number of nodes that have been around since everything was taken over. Beyond it, no list counts as
-/// whole until everything is taken over again.
+/// The maximum number of nodes that have been around since everything was taken over. If there were more, no list
+/// counts as whole until everything is taken over again.
 const MET: usize = 1 << 13;
 
 /// The shelf of this node, and the knowledge of which of its lists are whole.
@@ -28,14 +28,15 @@ impl Kept {
         Self { shelf, me, near, since: None }
     }
 
-    /// Notes that this node has taken over everything that it should hold, given the nodes around.
+    /// Notes that this node has taken over everything that it should hold if `places` are all nodes around it.
     pub(super) fn settle(&mut self, mut places: Places) {
         places.join(&self.near);
         self.since = Some(places);
         self.shelf.set_whole(true);
     }
 
-    /// Notes that nodes have come or gone. A node that was alone has been given nothing by others.
+    /// Notes that nodes have come or gone. If this node was alone before, no other node has given it anything yet, so
+    /// that no list counts as whole.
     pub(super) fn met_others(&mut self, near: Places) {
         self.near = near;
         let Some(since) = &mut self.since else { return };

@@ -7,7 +7,7 @@ use futures::StreamExt;
 
 use crate::net::Net;
 
-/// The number of keys whose keepers are looked up in this node's own knowledge at a time.
+/// The maximum number of keys at a time whose keepers are looked up without asking other nodes.
 const KEYS: usize = 1 << 10;
 /// The maximum number of look-ups of keepers in flight.
 const LOOKUPS: usize = 64;
@@ -36,8 +36,8 @@ pub(super) async fn loads(net: &Net, keys: Vec<Vec<u8>>) -> HashMap<Peer, Vec<us
     loads
 }
 
-/// Adds the keys whose keepers are known without asking other nodes, and returns the others. It works in small
-/// portions, which do not block the network's other work.
+/// Adds the keys whose keepers are known without asking other nodes, and returns the other keys. It works in small
+/// portions, so that it does not block other work of the network.
 async fn add_known(
     net: &Net,
     keys: Vec<(usize, Vec<u8>)>,

@@ -10,8 +10,8 @@ use crate::net::Net;
 /// How long a peer that lied or did not answer is asked after other peers, unless it answers before.
 const SHUNNED_FOR: Duration = Duration::from_secs(5 * 60);
 
-/// Remembers the peers that lately did not answer this node, or lied to it. Of the keepers of a key, others are asked
-/// before them.
+/// Remembers the peers that lately did not answer this node, or lied to it. They are asked only after the other keepers
+/// of a key.
 ///
 /// What a peer does counts only on a connection on which the peer has proved its identity; so no node can make another
 /// look silent by spreading a wrong address. A peer that answers, however late, is no longer counted as silent.
@@ -106,7 +106,7 @@ mod tests {
             async move { manners.ask(&other, request()).await }
         });
         let asked = inbound.recv().await.expect("a request");
-        // The peer is overtaken, and the request is over.
+        // Another peer answers first, and the request is cancelled.
         manners.shun(other.me()).await;
         assert_eq!(manners.to_ask_last(), [other.me()]);
         asking.abort();

@@ -1,4 +1,5 @@
-//! A node of the search network: the machines of [`furui_search`], driven by [`Net`], with the lists of a [`Shelf`].
+//! A node of the search network: the state machines of [`furui_search`], driven by [`Net`], with the lists of a
+//! [`Shelf`].
 //!
 //! ```text
 //!  HTTP      ── search ──▶ Querier ──┐                    ┌──▶ Answerer ◀──┐
@@ -70,7 +71,7 @@ struct Inner {
     known: Known,
     survey: LastSurvey,
     published: PublishedTable,
-    /// The secret from which the keys of its documents' locks are derived.
+    /// The secret from which the keys of the locks of this node's documents are derived.
     secret: [u8; 32],
     whole: AtomicBool,
     searches: AtomicU64,
@@ -114,8 +115,8 @@ pub struct NodeStatus {
 }
 
 impl Node {
-    /// Starts a node. Its identity, lists and documents are kept in `directory`; without one, lists and documents are
-    /// in memory, and the identity is `config.identity`.
+    /// Starts a node with the identity `config.identity`, for example that of [`identity`]. Its lists and documents are
+    /// kept in `directory` or, without a directory, in memory.
     ///
     /// # Errors
     /// If the directory cannot be used (another node uses it, or it is damaged), or the node cannot listen on an
@@ -183,7 +184,7 @@ impl Node {
         let Inner { net, keeper, .. } = &*self.0;
         let shelf = keeper.ask(Shelf::statistics).await.ok_or(NodeError::Stopped)??;
         let counts = keeper.counts();
-        // The peers come before the progress of repair, which refers to them.
+        // The peers are read before the progress of repair, so that a settled repair includes these peers.
         let peers = net.peers().await.len() as u64;
         Ok(NodeStatus {
             peer: net.name(),
@@ -201,8 +202,8 @@ impl Node {
         })
     }
 
-    /// Waits until the node's storage accepts no more changes, for example because the disk is full, or one of its
-    /// threads or tasks has panicked, and returns the reason. The node must then be started again.
+    /// Waits until the node's storage accepts no more changes, for example because the disk is full, or until one of
+    /// the node's threads or tasks has panicked. Returns the reason. The node must then be started again.
     pub async fn failed(&self) -> String {
         tokio::select! {
             why = self.0.keeper.failed() => why,
@@ -236,7 +237,7 @@ impl fmt::Debug for Node {
 /// The identity that a directory holds. If it holds none yet, a new one is generated.
 ///
 /// # Errors
-/// If the file cannot be read or created, others can read it, or it does not hold a key.
+/// If the file cannot be read or created, if other users can read it, or if it does not hold a key.
 pub fn identity(directory: &Path) -> Result<Identity, NodeError> {
     private::make(directory)?;
     Ok(Identity::load_or_create(&directory.join(IDENTITY))?)

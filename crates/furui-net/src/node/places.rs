@@ -30,7 +30,7 @@ impl Places {
         self.nodes.len()
     }
 
-    /// Adds the places of others.
+    /// Adds the nodes of `others` that are not among these yet.
     pub(super) fn join(&mut self, others: &Self) {
         let known: HashSet<Place> = self.nodes.iter().map(|(place, _)| *place).collect();
         self.nodes.extend(others.nodes.iter().filter(|(place, _)| !known.contains(place)).cloned());

@@ -15,8 +15,8 @@ use crate::net::CallError;
 
 /// The maximum number of messages in flight.
 const MESSAGES: usize = 16;
-/// The maximum size of the postings and records of a message, as they are counted here, in bytes. The rest of a message
-/// suffices for everything around them.
+/// The maximum size of the postings and records of a message in bytes, as [`Parcel::bytes`] counts them. The rest of a
+/// message suffices for everything around them.
 const MESSAGE_ROOM: usize = limits::MESSAGE_BYTES - (32 << 10);
 /// The maximum number of requests to a busy node.
 const TRIES: u32 = 4;
@@ -53,8 +53,8 @@ pub struct Published {
     /// The number of `new` documents that replaced a document that this node had published under the same URL.
     pub changed: u64,
     /// The number of `new` documents whose record, or one of whose postings, was taken by fewer than
-    /// [`limits::REPLICAS`] nodes. In a network of fewer nodes, all documents count; in others, repair will supply the
-    /// missing copies.
+    /// [`limits::REPLICAS`] nodes. In a network with fewer nodes than that, these are all new documents; in a larger
+    /// network, repair will supply the missing copies.
     pub scarce: u64,
 }
 
@@ -92,13 +92,13 @@ impl Node {
         Ok(recent.into_iter().map(|recent| !recent).collect())
     }
 
-    /// Publishes documents: their words to the keepers of the lists, their records to the nodes nearest to them.
-    /// Documents that this node published less than half of their life ago are left out, unless `again`. Other
-    /// documents that this node has published under the same URLs are withdrawn.
+    /// Publishes documents: sends their words to the keepers of the lists, and their records to the nodes nearest to
+    /// the documents. Documents that this node published less than half of their lifetime ago are left out, unless
+    /// `again`. Other documents that this node has published under the same URLs are withdrawn.
     ///
     /// # Errors
-    /// If a list or record found no keeper. Then nothing is noted as published, and all documents can be published
-    /// again.
+    /// If no keeper took a certain list or record, or this node's storage fails. Then nothing is noted as published,
+    /// and all documents can be published again.
     pub async fn publish(&self, documents: Vec<Document>, again: bool) -> Result<Published, PublishError> {
         let inner = &*self.0;
         let now = unix_seconds();
@@ -130,8 +130,8 @@ impl Node {
     }
 }
 
-/// Gives each list and each record to its keepers. Returns the number of documents of which a part has fewer keepers
-/// than it should.
+/// Gives each list and each record to its keepers. Returns the number of documents whose record, or one of whose
+/// postings, was taken by fewer than [`limits::REPLICAS`] nodes.
 pub(super) async fn store(inner: &Inner, documents: Vec<Document>) -> Result<u64, PublishError> {
     let ids: Vec<ContentId> = documents.iter().map(|document| document.id).collect();
     let withdrawals = inner.published.withdrawals(&ids).map_err(PublishError::storage)?;

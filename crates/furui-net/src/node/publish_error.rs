@@ -3,14 +3,14 @@ use std::fmt;
 /// Why documents were not published or withdrawn, or not all of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PublishError {
-    /// No keeper took some lists or records.
+    /// Some lists or records were not taken by any keeper.
     NotStored {
-        /// The number of these lists and records.
+        /// The number of lists and records that no keeper took.
         missing: usize,
     },
-    /// No keeper of some documents answers.
+    /// For some documents, no keeper answers.
     NotWithdrawn {
-        /// The number of these documents.
+        /// The number of documents for which no keeper answers.
         missing: usize,
     },
     /// The storage of this node failed.
@@ -35,7 +35,7 @@ impl fmt::Display for PublishError {
             Self::NotWithdrawn { missing } => {
                 write!(
                     f,
-                    "no node that keeps them answers for {missing} of the documents; they are withdrawn when one does"
+                    "for {missing} of the documents, no node that keeps them answers; they are withdrawn when one does"
                 )
             }
             Self::Storage { why } => why.fmt(f),

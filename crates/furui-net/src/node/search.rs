@@ -17,7 +17,7 @@ use super::{Hit, Inner, Node, SearchError, SearchEvent, fetch, word_key};
 const KNOWN_LIFE: Duration = Duration::from_secs(60);
 /// The maximum number of words that are remembered.
 const KNOWN_WORDS: usize = 1 << 14;
-/// The maximum number of messages on their way back to a query.
+/// The maximum number of answers and look-up results that wait for the querier.
 const ANSWERS: usize = 64;
 
 /// The options of a search.
@@ -70,9 +70,10 @@ impl Known {
         if terms.len() >= KNOWN_WORDS {
             terms.clear();
         }
-        // An empty list may change with the next document.
+        // An empty list is not remembered, because the next document may change it.
         for term in learnt.filter(|term| term.size > 0) {
-            // A known term keeps its age, in whatever order its keepers were asked.
+            // If the size and the keepers of a term have not changed, it keeps its age. The order of its keepers does
+            // not matter.
             let kept = terms.get(&term.word).filter(|(at, known)| at.elapsed() < KNOWN_LIFE && is_same(known, &term));
             let at = kept.map_or_else(Instant::now, |(at, _)| *at);
             terms.insert(term.word.clone(), (at, term));
@@ -213,8 +214,9 @@ impl Node {
     }
 }
 
-/// The records of a page, each requested from the nodes that keep it. A document is left out if its record does not
-/// have its id or does not fit the query, because a keeper of a list lied, or if the document was withdrawn.
+/// The records of a page, each requested from the nodes that keep it. A document is left out if its record does not fit
+/// the query, because a keeper of a list lied, or if no record arrives and a node that should keep it says that it is
+/// gone.
 async fn fetch_hits(inner: &Inner, places: Vec<Place>, fit: &Fit<'_>) -> Vec<Hit> {
     let ids: Vec<ContentId> = places.iter().map(|place| place.id).collect();
     let mut records = fetch::records(inner, &ids, &[]).await;

@@ -49,7 +49,7 @@ impl Node {
         while let Ok(Some(answer)) = tokio::time::timeout_at(until, answers.next()).await {
             let Some(Response::Sizes(sizes)) = answer else { continue };
             let Some(size) = sizes.first() else { continue };
-            // The largest whole sample or, without any, the largest of the others.
+            // The largest sample that is whole or, if none is whole, the largest of all.
             best = best.max(Some((size.whole, size.ids, size.mean_length)));
             if size.whole && size.ids > 0 {
                 break;

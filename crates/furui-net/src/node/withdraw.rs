@@ -19,15 +19,15 @@ impl Node {
     /// published the same documents. For each URL, returns true if something was published under it.
     ///
     /// # Errors
-    /// If no keeper of a document answers; one is then told as soon as it answers; or if this node's storage fails.
+    /// If no keeper of some document answers, or this node's storage fails. A keeper that did not answer is told later.
     pub async fn withdraw(&self, urls: &[String]) -> Result<Vec<bool>, PublishError> {
         let found = self.0.published.withdraw(urls, unix_seconds()).map_err(PublishError::storage)?;
         tell(&self.0).await?;
         Ok(found)
     }
 
-    /// Withdraws a part of all that this node has published, and returns the number of documents: 0 if nothing was
-    /// left.
+    /// Withdraws some of the documents that this node has published. Returns their number, which is 0 if no document
+    /// was left.
     ///
     /// # Errors
     /// As [`withdraw`](Self::withdraw).
@@ -59,7 +59,8 @@ pub(super) async fn tell(inner: &Inner) -> Result<(), PublishError> {
     if missing == 0 { Ok(()) } else { Err(PublishError::NotWithdrawn { missing }) }
 }
 
-/// Tells one keeper of withdrawals. Returns these withdrawals if it answers.
+/// Tells one keeper of withdrawals. Returns `numbers`, the indices of the withdrawals in `documents`, if the keeper
+/// answers; otherwise nothing.
 async fn deliver(inner: &Inner, keeper: &Peer, numbers: &[usize], documents: &[(ContentId, u32)]) -> Vec<usize> {
     let key = |&number: &usize| {
         let (id, withdrawals) = documents[number];

@@ -85,8 +85,8 @@ impl Shelf {
         })
     }
 
-    /// The ascending ids in `range` of the documents whose records are kept, including recently withdrawn ones: all of
-    /// them, or the first `most`.
+    /// The ids in `range` of the documents whose records are kept, including recently withdrawn documents: in ascending
+    /// order, and only the first `most`.
     ///
     /// # Errors
     /// As [`slice`](Index::slice).
@@ -94,7 +94,7 @@ impl Shelf {
         self.asking(|shelf| shelf.run(RECORDS, range, most, |part| part.ids()))
     }
 
-    /// The expiry of each of these documents, in seconds; 0 for a document that is not here.
+    /// The expiry of each of these documents, in seconds since 1970; 0 for a document that is not here.
     ///
     /// # Errors
     /// As [`slice`](Index::slice).
@@ -224,7 +224,7 @@ impl Shelf {
         found.map(|(_, record)| Some(record)).ok_or_else(|| Fault::damaged("records", block))
     }
 
-    /// The number of a word; `None` if it has none.
+    /// The number of a word; `None` if the word has no number.
     fn number_of(&self, word: &str) -> Outcome<Option<u32>> {
         self.words.get(word.as_bytes()).map_err(Fault::Other)
     }

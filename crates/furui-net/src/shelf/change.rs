@@ -25,7 +25,7 @@ pub(super) struct Change {
     pub(super) refreshed: Vec<u32>,
     /// The known documents whose length was unknown before, each with the step of its length.
     pub(super) measured: Vec<Posting>,
-    /// For each word, ascending, the documents that are new in its list, ascending.
+    /// For each word, the documents that are new in its list. Words and documents are in ascending order.
     pub(super) postings: Vec<(u32, Vec<Posting>)>,
     /// The new records.
     pub(super) records: Records,

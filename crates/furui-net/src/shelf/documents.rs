@@ -1,4 +1,4 @@
-//! The table of documents by number. A row holds [`CHUNK`] of them.
+//! The table of documents by number. A row holds [`CHUNK`] documents.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ pub(super) struct Document {
     pub(super) id: ContentId,
     /// The expiry; 0 if the document is gone.
     pub(super) expires: u32,
-    /// The block of its record, if it is kept.
+    /// The number of the block with the document's record; `None` if no record is kept.
     pub(super) block: Option<u32>,
     /// The length, as the step of a [`Weight`](furui_search::Weight); 0 if no posting has shown it yet.
     pub(super) length: u8,

@@ -72,7 +72,8 @@ impl Shelf {
         }
     }
 
-    /// Returns the ascending words that no longer have postings.
+    /// Forgets these documents in one transaction. Returns the numbers of the words that no longer have postings, in
+    /// ascending order.
     fn forget_some(&mut self, dead: &Dead, mut changed: BTreeMap<u32, Document>) -> Outcome<Vec<u32>> {
         let mut totals = self.totals;
         let hash = totals.id_hash();
@@ -121,8 +122,8 @@ impl Shelf {
         Ok(gone)
     }
 
-    /// Removes words from the dictionary, after the tables no longer refer to them. A crash between the two leaves
-    /// words without postings, which do no harm.
+    /// Removes words from the dictionary, after the tables no longer refer to them. A crash between these two changes
+    /// leaves words without postings, which do no harm.
     fn forget_words(&mut self, gone: &[u32]) -> Outcome<()> {
         if gone.is_empty() {
             return Ok(());
@@ -140,8 +141,8 @@ impl Shelf {
     }
 }
 
-/// Removes a block of records if at least half of them are no longer needed. Returns the other records, to be stored
-/// elsewhere.
+/// Removes a block of records if at least half of them are no longer needed. Returns the records of a removed block
+/// that are still needed: they must be stored in other blocks.
 pub(super) fn empty(
     tables: &mut Tablets<'_>,
     older: &mut Documents<'_>,

@@ -25,7 +25,7 @@ impl<E: Into<redb::Error>> From<E> for Fault {
 }
 
 impl Fault {
-    /// The error for a row that no writer makes.
+    /// The error for a row that cannot have been written by furui.
     pub(super) fn damaged(table: &str, row: impl std::fmt::Debug) -> Self {
         Self::Damaged(format!("damaged: table {table:?}, row {row:?}"))
     }

@@ -12,8 +12,8 @@ impl Shelf {
     /// Writes the recent changes to the tables in one transaction, if there are any.
     pub(super) fn flush(&mut self) -> Outcome<()> {
         let Self { tables, words, recent, totals, .. } = self;
-        // The words must be durable before the tables use their numbers. A crash between the two leaves words without
-        // postings, which do no harm.
+        // The words must be durable before the tables use their numbers. A crash between these two writes leaves words
+        // without postings, which do no harm.
         words.sync().map_err(Fault::Other)?;
         let mut after = Totals { next_document: recent.next(), next_word: words.next_id(), ..*totals };
         if after == *totals && recent.bytes == 0 {

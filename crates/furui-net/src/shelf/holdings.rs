@@ -30,9 +30,10 @@ pub(super) const WORDS: &str = "words";
 /// ```
 ///
 /// Documents are numbered in the order of their arrival, so that a posting takes one or two bytes instead of twenty; a
-/// [`Dict`] numbers the words. A call of `store` writes one row of a journal, whose contents are found in memory at
-/// once. When enough rows have come together, the tables are updated in one transaction, list by list, so that each
-/// page of the database is written for many postings. Records are compressed together in blocks of a few pages.
+/// [`Dict`] numbers the words. A call of `store` writes one row of a journal. The contents of the journal are also in
+/// memory, where they are found at once. When enough rows have come together, the tables are updated in one
+/// transaction, list by list, so that each page of the database is written for many postings. Records are compressed
+/// together in blocks of a few pages.
 ///
 /// An expired document stays until [`expire`](Self::expire) is called.
 ///
@@ -73,7 +74,7 @@ impl Shelf {
     /// [`StoreProblem::Locked`](furui::error::StoreProblem::Locked) if another process has it open; [`Error::Config`] if another version wrote it; [`Error::Io`]
     /// or [`Error::Format`], with the name of the file, if it cannot be read or written, or is damaged.
     pub fn open(directory: &Path, options: ShelfOptions) -> Result<Self> {
-        // The directory of the words comes first: it creates the directory around it, and has the lock.
+        // The directory of the words comes first: opening it also creates the directory around it, and takes the lock.
         let words = Place::Directory(Directory::open(directory.join(WORDS))?);
         Self::new(words, Some(directory), options)
     }
@@ -156,9 +157,9 @@ impl Shelf {
         })
     }
 
-    /// Keeps postings (for each word the ids of documents that hold it) and records of documents, by id. All of these
-    /// documents are kept until `expires`, a time in seconds, or longer if their known expiry is later. What is stored
-    /// already is not stored again.
+    /// Stores postings (for each word, the ids of documents that hold it) and records of documents, by id. All of these
+    /// documents are kept until `expires`, in seconds since 1970, or longer if their known expiry is later. What is
+    /// stored already is not stored again.
     ///
     /// A call stores everything or, after an error, nothing. It waits for a write to the disk, so it should store many
     /// postings and records.
@@ -218,10 +219,10 @@ impl Shelf {
         Ok(Stored { new })
     }
 
-    /// Forgets all documents that expire by `now`, in seconds, with their postings and records, and gives their space
-    /// back. Returns the number of these documents.
+    /// Forgets all documents that expire by `now`, in seconds since 1970, with their postings and records, and gives
+    /// their space back. Returns the number of these documents.
     ///
-    /// Cost: if there are any, all lists are read, and the changed ones are written.
+    /// Cost: if any document has expired, all lists are read, and the changed ones are written.
     ///
     /// # Errors
     /// [`Error::Io`] if the disk is full or fails, or the database is damaged.
@@ -259,17 +260,17 @@ impl Shelf {
         self.fault.as_deref()
     }
 
-    /// Sets whether the node has been given everything that it should hold. It is false after opening.
+    /// Sets whether the node has been given everything that it should hold. When a shelf is opened, this is false.
     pub fn set_whole(&mut self, whole: bool) {
         self.whole = whole;
     }
 
-    /// Makes a change, unless an earlier one has failed. If the change fails, no other is made.
+    /// Makes a change, unless an earlier one has failed. If this change fails, all later ones are refused.
     pub(super) fn changing<T>(&mut self, change: impl FnOnce(&mut Self) -> Outcome<T>) -> Result<T> {
         if let Some(why) = &self.fault {
             return Err(Error::io("cannot change", self.tables.file(), io::Error::other(why.clone())));
         }
-        // This remains if the change panics.
+        // If the change panics, this reason remains.
         self.fault = Some(format!("{}: a change was not finished; start again", self.tables.file()));
         let result = self.asking(change);
         self.fault = result.as_ref().err().map(ToString::to_string);

@@ -76,7 +76,8 @@ pub(super) fn retain_new(view: &View, word: u32, fresh: &mut Vec<Posting>) -> Ou
         return Ok(());
     }
     let mut new = vec![];
-    // Only the current block can hold numbers below `until` (`None`: any numbers). At first, there is no block.
+    // A number below `until` can only be in the current block; if `until` is `None`, this holds for all numbers. At
+    // first, there is no block.
     let mut until = Some(0);
     for &posting in &*fresh {
         let number = posting.number;
@@ -154,7 +155,8 @@ fn add_to_blocks(tables: &mut Tablets<'_>, word: u32, mut fresh: &[Posting]) -> 
         }
         posting::merge(&mut postings, here);
         fresh = rest;
-        // The last block grows at its end, and is left full. A block in the middle is halved, to have room for more.
+        // The last block grows at its end, and leaves full blocks behind. A block in the middle that has become too
+        // long is divided into equal parts, so that each part has room for more.
         let bytes = encoded_length(&postings);
         let limit = if next.is_none() { BLOCK_BYTES } else { bytes.div_ceil(bytes.div_ceil(BLOCK_BYTES)) + 6 };
         write_blocks(tables, word, &postings, limit.min(BLOCK_BYTES))?;
@@ -162,7 +164,7 @@ fn add_to_blocks(tables: &mut Tablets<'_>, word: u32, mut fresh: &[Posting]) -> 
     Ok(())
 }
 
-/// Rewrites the list with the documents that are kept, which have this extent. If none are kept, the list is removed.
+/// Rewrites the list with the postings that are kept, whose extent is `extent`. If none are kept, the list is removed.
 pub(super) fn rewrite(
     tables: &mut Tablets<'_>,
     view: &View,
@@ -186,7 +188,8 @@ pub(super) fn rewrite(
     let mut in_blocks = false;
     read(view, word, |some| {
         postings.extend(some.iter().copied().filter(|posting| keep(posting.number)));
-        // The next blocks are appended, so only full blocks are written now.
+        // A long list is written in portions, to bound the memory. The end is held back, so that the last block is not
+        // short.
         if postings.len() > 2 * BLOCK_BYTES {
             in_blocks = true;
             let rest = postings.split_off(postings.len() - BLOCK_BYTES);

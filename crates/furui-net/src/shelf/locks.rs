@@ -13,7 +13,7 @@ use super::tables::{LOCKS, MORE_LOCKS, Row, View};
 pub(super) const CHUNK: u32 = 168;
 /// The length of an entry: a lock and its expiry, or a key and the time at which it is forgotten.
 const ENTRY: usize = Lock::BYTES + 4;
-/// What stands in place of the first lock of a record that had locks and has none left.
+/// The entry in place of the first lock of a record that had locks and has none left.
 const GONE: Kept = (Lock::NOBODY, 1);
 
 /// A lock and its expiry. The expiry is 0 if there is no lock.
@@ -34,7 +34,7 @@ impl<'t> Locks<'t> {
         beside(&self.locks, &self.more, number)
     }
 
-    /// Sets the locks of a document; perhaps none are left.
+    /// Sets the locks of a document. If `locks` is empty, the document has had locks and has none left.
     pub(super) fn put(&mut self, number: u32, locks: &[Kept]) -> Outcome<()> {
         let (first, more) = locks.split_first().unwrap_or((&GONE, &[]));
         self.set_first(number, *first)?;
@@ -80,8 +80,8 @@ pub(super) struct Admitted<'r> {
     pub(super) locks: Vec<(ContentId, Lock)>,
 }
 
-/// The records and locks that may be stored: without locks that were opened before, and without records all of whose
-/// locks were.
+/// The records and locks that may be stored. Locks that were opened before are left out, and so are records whose locks
+/// were all opened before.
 pub(super) fn admit<'r>(
     view: &View,
     records: &'r [(ContentId, Vec<u8>)],

@@ -3,12 +3,12 @@
 pub struct ShelfOptions {
     /// The maximum size of the cached lists, in bytes.
     pub cached_bytes: usize,
-    /// The maximum number of ids that are sorted together: a longer list is read once for each part of this size.
-    /// Meanwhile twice as many ids, of 20 bytes each, are in memory. This number also limits the answer to one
-    /// question.
+    /// The maximum number of ids that are sorted together. To answer from a longer list, the whole list is read once
+    /// for each part of this size; meanwhile twice this number of ids, of 20 bytes each, is in memory. This number also
+    /// limits the answer to one question.
     pub run_ids: usize,
-    /// The approximate size of recent changes at which they are written to the tables, in bytes. On disk, the journal
-    /// takes at most half of that.
+    /// The approximate size of recent changes, in bytes, at which they are written to the tables. On disk, the journal
+    /// takes at most half of this size.
     pub recent_bytes: usize,
     /// The maximum size of the database's cached pages, in bytes.
     pub page_bytes: usize,

@@ -28,7 +28,7 @@ pub(super) fn pack(bytes: &[u8], effort: Effort) -> Vec<u8> {
     [&length.to_le_bytes()[..], &frame].concat()
 }
 
-/// The bytes that were packed; `None` if `packed` is invalid, or has more than `most` bytes.
+/// The bytes that were packed; `None` if `packed` is invalid, or unpacks to more than `most` bytes.
 pub(super) fn unpack(packed: &[u8], most: usize) -> Option<Vec<u8>> {
     let (length, stream) = packed.split_first_chunk()?;
     let length = usize::try_from(u32::from_le_bytes(*length)).ok().filter(|&length| length <= most)?;

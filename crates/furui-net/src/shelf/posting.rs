@@ -23,7 +23,7 @@ impl Posting {
         }
     }
 
-    /// The minimum number of a document in the posting after this one.
+    /// The minimum document number of the next posting in a list.
     pub(super) fn next(self) -> u64 {
         u64::from(self.number) + 1
     }
@@ -63,7 +63,7 @@ pub(super) fn merge(postings: &mut Vec<Posting>, more: &[Posting]) {
     }
 }
 
-/// True if one of these ascending postings is of the document.
+/// True if one of these ascending postings has this document number.
 pub(super) fn has(postings: &[Posting], number: u32) -> bool {
     postings.binary_search_by_key(&number, |posting| posting.number).is_ok()
 }

@@ -17,11 +17,11 @@ pub(super) struct Recent {
     pub(super) first: u32,
     /// The documents from `first` on.
     pub(super) documents: Vec<Document>,
-    /// The numbers, by id, of `documents` and of older ones that were stored again.
+    /// The numbers of `documents`, by id.
     pub(super) ids: HashMap<ContentId, u32>,
-    /// The older documents whose expiry is extended.
+    /// The new expiry of each older document whose expiry is extended, by number.
     pub(super) refreshed: BTreeMap<u32, u32>,
-    /// The older documents whose length is known now.
+    /// The length of each older document whose length has become known, by number.
     pub(super) measured: BTreeMap<u32, u8>,
     /// The new parts of lists, by word.
     pub(super) lists: HashMap<u32, Fresh>,
@@ -128,7 +128,7 @@ impl Recent {
         Ok(Some(Document { expires, length, ..document }))
     }
 
-    /// The documents to write to the tables, without the blocks of their records.
+    /// The documents to write to the tables. The blocks of new records are not entered yet.
     pub(super) fn changed(&self, view: &View) -> Outcome<BTreeMap<u32, Document>> {
         let mut older = Documents::new(view);
         let mut changed = BTreeMap::new();

@@ -14,8 +14,8 @@ use super::{MAX_RECORD, varint};
 const BLOCK_BYTES: usize = 65_400;
 /// The minimum length of a block that is not extended any more, in bytes.
 const FULL: usize = BLOCK_BYTES * 7 / 8;
-/// The maximum uncompressed length of the records in a block with more than one record, in bytes. Reading one record
-/// decompresses that much.
+/// The maximum uncompressed length, in bytes, of the records in a block with more than one record. To read one record,
+/// its whole block is decompressed.
 const RAW_BYTES: usize = 1 << 20;
 /// The uncompressed length that is tried first, in bytes. It suits text that compresses well.
 const FIRST_RAW: usize = 320 << 10;
@@ -36,7 +36,7 @@ pub(super) fn pack(mut records: &[(u32, Vec<u8>)]) -> Vec<(usize, Vec<u8>)> {
         for _ in 0..TRIES {
             let (count, raw) = first_of(records, aim);
             let block = pack_block(&records[..count]);
-            // Aim at as many records as fill a block if they compress like the last ones.
+            // Aim at the uncompressed length that fills a block if the next records compress like these.
             aim = (raw * BLOCK_BYTES / block.len() * 63 / 64).min(RAW_BYTES);
             let done = block.len() >= FULL || count == records.len() || raw >= RAW_BYTES * 7 / 8;
             let fits = block.len() <= BLOCK_BYTES || count == 1;
@@ -54,7 +54,8 @@ pub(super) fn pack(mut records: &[(u32, Vec<u8>)]) -> Vec<(usize, Vec<u8>)> {
     blocks
 }
 
-/// The number of the first records that have `aim` bytes together, at least one, and the number of their bytes.
+/// Takes the first records with at most `aim` bytes together, but at least one record. Returns the number of these
+/// records, and the number of their bytes.
 fn first_of(records: &[(u32, Vec<u8>)], aim: usize) -> (usize, usize) {
     let (mut count, mut raw) = (0, 0);
     for (_, record) in records {
@@ -96,8 +97,9 @@ fn split(bytes: &[u8]) -> Option<Records> {
     rest.is_empty().then_some(records)
 }
 
-/// Writes records into blocks from number `next` on, after the records of a last block that is not full. Notes the
-/// blocks in the entries of their documents in `changed`. Returns the number after the last block.
+/// Writes records into blocks, the first of which has the number `next`. If the block before it is not full, this block
+/// is written anew with its old records and the first new ones. Notes the blocks in the entries of their documents in
+/// `changed`. Returns the number after the last block.
 pub(super) fn append(
     tables: &mut Tablets<'_>,
     mut next: u32,

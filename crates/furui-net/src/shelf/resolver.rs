@@ -35,7 +35,7 @@ impl<'s> Resolver<'s> {
         Self { recent, view, older: Documents::new(view), hash, numbers: HashMap::new(), change }
     }
 
-    /// The number of a document, which is known from then on. `length` is the step of its length, or 0.
+    /// The number of a document; a new document gets the next number. `length` is the step of its length, or 0.
     pub(super) fn number(&mut self, id: ContentId, length: u8) -> Outcome<u32> {
         let Numbered { number, length: known } = match self.numbers.get(&id) {
             Some(numbered) => *numbered,
@@ -118,7 +118,7 @@ impl<'s> Resolver<'s> {
             }
         }
         change.postings.retain(|(_, postings)| !postings.is_empty());
-        // The list of all records tells which ones are new.
+        // The new postings of the list of all records show which records are new.
         let new = match change.postings.last() {
             Some((RECORDS, postings)) => postings.as_slice(),
             _ => &[],

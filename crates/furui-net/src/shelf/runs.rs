@@ -12,11 +12,11 @@ pub(super) struct Runs {
     by_word: HashMap<u32, Run>,
     bytes: usize,
     most_bytes: usize,
-    /// The number of questions so far, to find the least recently used run.
+    /// The number of look-ups so far, which tells which run is the least recently used one.
     time: u64,
 }
 
-/// The ascending ids of a list from some head on: either all of them, or only the first ones.
+/// The ascending ids of a list whose heads are at least `first`: either all of them, or only the first ones.
 #[derive(Debug)]
 pub(super) struct Run {
     first: u64,
@@ -52,8 +52,8 @@ impl Runs {
         }
     }
 
-    /// The first `most` ids of the list in `range`, if the cache has them. `ids` appends the ids of documents to its
-    /// argument.
+    /// The first `most` ids of the list in `range`, if the cache has them. `weighted` appends the ids and weights of
+    /// postings to its second argument.
     pub(super) fn get(
         &mut self,
         word: u32,
@@ -68,7 +68,7 @@ impl Runs {
             let mut all = Vec::with_capacity(run.ids.len() + run.pending.len());
             all.extend(run.ids.iter().copied().zip(run.weights.iter().copied()));
             weighted(&run.pending, &mut all)?;
-            // Beyond the end of an incomplete run, ids are missing.
+            // An incomplete run has no ids beyond its end, so new ids beyond it are dropped.
             let end = if run.complete { None } else { run.ids.last().copied() };
             all.retain(|(id, _)| run.first <= id.head() && end.is_none_or(|end| *id <= end));
             // The stable sort recognises the first run; the second one is short and unsorted.
@@ -82,7 +82,7 @@ impl Runs {
         Ok(run.get(range, most))
     }
 
-    /// Keeps a run, and evicts the least recently used ones if there are too many.
+    /// Keeps a run. If the cache becomes too large, evicts the least recently used runs.
     pub(super) fn insert(&mut self, word: u32, mut run: Run) {
         run.used = self.time;
         self.bytes += run.bytes();

@@ -144,7 +144,7 @@ impl Tables {
 
     /// Changes the tables in one transaction, which is durable when this returns.
     pub(super) fn change<T>(&mut self, change: impl FnOnce(&WriteTransaction) -> Outcome<T>) -> Outcome<T> {
-        // A snapshot keeps its pages from being reused.
+        // The old snapshot would keep its pages from being reused.
         self.view = None;
         let transaction = self.database.begin_write()?;
         let result = change(&transaction)?;
@@ -169,7 +169,7 @@ impl Tables {
         Ok(())
     }
 
-    /// Moves pages to the front of the file, and gives the rest back.
+    /// Moves pages to the front of the file, and shortens the file.
     pub(super) fn compact(&mut self) -> Outcome<()> {
         self.view = None;
         self.database.compact()?;

@@ -38,13 +38,13 @@ pub(super) fn take_u32(bytes: &mut &[u8]) -> Option<u32> {
     take(bytes)?.try_into().ok()
 }
 
-/// Reads a length, and as many bytes.
+/// Reads a length, then that number of bytes.
 pub(super) fn take_bytes<'a>(bytes: &mut &'a [u8]) -> Option<&'a [u8]> {
     let length = usize::try_from(take(bytes)?).ok()?;
     bytes.split_off(..length)
 }
 
-/// Appends ascending numbers: the first, then for each the difference to the one before, less 1.
+/// Appends ascending numbers: the first number, then for each other number its difference to the number before, less 1.
 pub(super) fn put_ascending(out: &mut Vec<u8>, numbers: &[u32]) {
     let mut least = 0;
     for &number in numbers {

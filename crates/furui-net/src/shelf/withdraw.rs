@@ -14,7 +14,7 @@ use super::{RECORDS, Shelf, expire, lists, records};
 
 /// The maximum number of keys that are remembered: 24 MiB.
 const MAX_WITHDRAWN: u64 = 1 << 18;
-/// The maximum number of remembered keys whose documents were never here.
+/// A key that opens no lock here is remembered only if fewer keys than this are remembered.
 const MAX_TOLD: u64 = MAX_WITHDRAWN / 2;
 
 impl Shelf {
@@ -80,7 +80,7 @@ impl Shelf {
         })
     }
 
-    /// The keys that open something or are to be remembered, with the numbers of their documents.
+    /// The keys that open a lock, or must be remembered, with the numbers of their documents.
     fn useful(&mut self, keys: &[(ContentId, LockKey)], told: bool) -> Outcome<Vec<(ContentId, LockKey, Option<u32>)>> {
         let mut useful = vec![];
         for &(id, key) in keys {
@@ -118,7 +118,8 @@ impl Shelf {
         })
     }
 
-    /// Forgets locks and keys that expire by `now`, and removes the records that are gone. The journal must be empty.
+    /// Forgets locks and keys that expire by `now`, and removes the records that have no lock left. The journal must be
+    /// empty.
     pub(super) fn forget_locks(&mut self, now: u32) -> Outcome<()> {
         let gone = self.tables.rewrite(|transaction, view| {
             transaction.open_table(WITHDRAWN)?.retain(|_, entry| split(entry).1 > now)?;

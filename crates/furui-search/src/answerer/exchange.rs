@@ -13,11 +13,11 @@ pub(super) struct Question<'a> {
     pub(super) narrowed: bool,
     /// True if the answer is to say how often the word occurs in each document.
     pub(super) weighted: bool,
-    /// True if only the best documents are wanted, for a page that somebody waits for.
+    /// True if only the best documents are wanted. Somebody then waits for the page of results.
     pub(super) ranked: bool,
 }
 
-/// An exchange with one keeper of a word: a request and its answer, or two of each if there is a third message.
+/// An exchange with one keeper of a word: `Meet` and `Met`. If there is a third message, `Settle` and `Settled` follow.
 #[derive(Debug)]
 pub(super) struct Exchange {
     pub(super) with: Peer,
@@ -44,8 +44,9 @@ enum Stage {
     Settling { claim: Settle, claim_bits: u64, answer: Answer },
 }
 
-/// The places of those sent ids that are also in the other list, each with the step of the word's occurrences. The step
-/// is 0 if it was not requested.
+/// The answer of a keeper: the places, among the sent ids, of those that are also in the keeper's list. Each place
+/// comes with the [`step`](super::super::Weight::step) of the word in the document, or with 0 if steps were not
+/// requested.
 #[derive(Debug)]
 pub(super) struct Answer {
     pub(super) both: Vec<(u32, u8)>,
@@ -60,7 +61,7 @@ pub(super) enum Then {
     Answered(Answer),
     /// The peer refuses: another replica must be asked.
     Refused,
-    /// The peer broke the protocol or failed: another replica must be asked.
+    /// The peer broke the protocol: another replica must be asked.
     Lied,
 }
 

@@ -3,7 +3,7 @@ use std::collections::VecDeque;
 use super::super::{ContentId, limits};
 use furui::filter::RingedKey;
 
-/// A cache of precomputed keys: what ringed filters need to know of the ids of a list. The keys of a list serve ringed
+/// A cache of precomputed keys. A key is what a ringed filter needs to know of an id. The keys of a list serve ringed
 /// filters of every size and every rate.
 ///
 /// **Source.** The paper's sections 2.2.2 and 3: ringed filters exist so that hashes can be computed before a filter

@@ -9,8 +9,8 @@ use super::scoring::Scoring;
 use super::{EXCHANGE_TIMEOUT, HEDGE_A_BYTE, HEDGE_AFTER};
 use furui::Result;
 
-/// A search that this node hosts: the ids that are left of a slice of its own list, while the keepers of the other
-/// words are asked, one word after the other.
+/// A search that this node hosts. It begins with the ids of a slice of this node's own list. The keepers of the other
+/// words are asked, one word after the other, and each answer leaves fewer ids.
 #[derive(Debug)]
 pub(super) struct Meeting {
     /// The peer that requested the search.
@@ -21,7 +21,8 @@ pub(super) struct Meeting {
     end: Duration,
     wants: Wants,
     salt: u64,
-    /// The words after the first one. The first `must` of them must occur, the others must not.
+    /// The words after the first one. The first `must` of these words must occur, and the words after them must not
+    /// occur.
     others: Vec<Term>,
     must: usize,
     range: IdRange,
@@ -32,15 +33,15 @@ pub(super) struct Meeting {
     whole: bool,
     /// The index in `others` of the current word, whose keepers are asked now.
     at: usize,
-    /// The exchanges in flight about the current word, at most one with each of its keepers.
+    /// The exchanges in flight about the current word: at most one with each keeper of the word.
     waiting: Vec<Waiting>,
-    /// The exchange that is to continue, if there is one.
+    /// The exchange whose next message is to be sent, if there is one.
     ready: Option<Exchange>,
     /// The time at which the next keeper is asked too, if no keeper has answered by then.
     hedge_at: Duration,
     /// The keepers of the current word that were asked.
     asked: Vec<Peer>,
-    /// The matches that keepers whose list is not whole have reported; `None` if no such keeper has answered.
+    /// The matches that were reported by keepers with lists that are not whole; `None` if no such keeper has answered.
     partial: Option<Vec<(u32, u8)>>,
     costs: Vec<Cost>,
 }
@@ -96,7 +97,7 @@ impl Meeting {
             seen: ids.len() as u64,
             ids,
             scoring,
-            // If others know ids of the word and this node has none, this node's list is not whole.
+            // If the search says that the word has ids, but this node has none, then this node's list is not whole.
             whole: listing.whole && (listing.ids > 0 || first.size == 0),
             at: 0,
             waiting: Vec::new(),
@@ -142,7 +143,7 @@ impl Meeting {
                 self.whole = false;
                 self.narrow(&both);
             } else {
-                // A part of a list, marked as such, is better than no list.
+                // An answer from a part of a list, marked as not whole, is better than no answer.
                 match self.meet_here(me, index, |size| size.ids > 0) {
                     Ok(true) => self.whole = false,
                     Ok(false) => return refused(Refusal::Unreachable),
@@ -182,8 +183,8 @@ impl Meeting {
         self.waiting.iter().filter(move |waiting| waiting.until <= now).map(|waiting| waiting.call)
     }
 
-    /// Takes an answer. Returns the peers that should be asked after all others from now on: the sender, if its answer
-    /// breaks the protocol, and the peers that were asked earlier and have not answered yet.
+    /// Takes an answer. Returns the peers to shun: the sender, if its answer breaks the protocol; or the peers that
+    /// were asked at least [`HEDGE_AFTER`] ago and have not answered, if the answer comes from a whole list.
     pub(super) fn on_response(&mut self, call: u64, response: Response, now: Duration) -> Vec<Peer> {
         let Some(Waiting { mut exchange, .. }) = self.take(call) else { return Vec::new() };
         let bytes = response.encode().map_or(0, |bytes| bytes.len() as u64);
@@ -221,7 +222,8 @@ impl Meeting {
         Some(self.waiting.swap_remove(place))
     }
 
-    /// Matches the ids against this node's own list, if it keeps the word's list and `will_do` accepts it.
+    /// Matches the ids against this node's own list of the word. Does nothing, and returns false, unless this node is a
+    /// keeper of the word and `will_do` accepts its list.
     fn meet_here(&mut self, me: &Peer, index: &mut impl Index, will_do: impl Fn(Listing) -> bool) -> Result<bool> {
         let term = &self.others[self.at];
         if !term.holders.contains(me) || !will_do(index.size(&term.word)?) {

@@ -25,7 +25,7 @@ const HEDGE_AFTER: Duration = Duration::from_millis(300);
 const HEDGE_A_BYTE: Duration = Duration::from_micros(1);
 /// The time limit of a meeting. The peer that requested the meeting waits a little longer.
 const MEETING_TIMEOUT: Duration = Duration::from_secs(8);
-/// How long a peer that failed is asked after other peers.
+/// How long a peer that failed is shunned: other peers are asked first.
 const SHUNNED_FOR: Duration = Duration::from_secs(30);
 /// The maximum size of a `Met` message without its matches and steps, in bytes.
 const MET_OVERHEAD: usize = 32;
@@ -55,14 +55,14 @@ pub enum AnswerEvent {
 /// Answers requests for this node's lists, and hosts meetings of lists: searches that begin with one of its own lists.
 ///
 /// ```text
-///  Search ─▶ a slice of the own list ─▶ Meet ─▶ the next word's keeper ─▶ what is left ─▶ Meet ─▶ … ─▶ Found
-///                                    ◀─ Met ─┘     (another replica, if it fails or lies, and beside it if it is slow)
-///  Meet   ─▶ the own list streams by ─▶ Met       Settle ─▶ the session is compared ─▶ Settled
+///  Search ─▶ a slice of the own list ─▶ Meet ─▶ the next word's keeper ─▶ the ids left ─▶ Meet ─▶ … ─▶ Found
+///                                    ◀─ Met ─┘     (if the keeper fails, lies or is slow, another replica is asked)
+///  Meet   ─▶ the own list is read ─▶ Met          Settle ─▶ the session is compared ─▶ Settled
 /// ```
 ///
 /// The host always knows the ids of its own list, so false positives never leave it. Each further word costs one round
 /// trip, or two if the exchange has three messages. For a word that must not occur, a keeper is asked in the same
-/// way, and the ids that do not match are kept. A list that the host keeps itself costs nothing.
+/// way, and the ids that do not match are kept. A further list that the host keeps itself costs no traffic.
 ///
 /// The answerer does not answer [`Request`]s that need no memory between messages (sizes, storing, comparing, handing
 /// over, fetching): [`on_request`](Self::on_request) returns them.
@@ -72,7 +72,7 @@ pub enum AnswerEvent {
 /// [`Refusal::Busy`].
 ///
 /// **Source.** The paper's sections 2.1 and 6.2. In the paper, the node of the second word sends the filter of C₁ ∩ C₂
-/// on to the node of the third.
+/// on to the node of the third word.
 ///
 /// ```
 /// # use std::sync::Arc;
@@ -135,8 +135,8 @@ impl Answerer {
         }
     }
 
-    /// Takes a request of the peer `from`. The network chooses `call`, which comes back with the answer. A request
-    /// other than [`Search`], [`Meet`] and [`Settle`] is returned: the caller answers it.
+    /// Takes a request of the peer `from`. The caller chooses the number `call`, which comes back with the answer. A
+    /// request other than [`Search`], [`Meet`] and [`Settle`] is returned: the caller answers it.
     pub fn on_request(
         &mut self,
         from: &Peer,
@@ -169,14 +169,14 @@ impl Answerer {
     /// Takes the answer to an [`AnswerEvent::Send`]. An answer to an unknown call is ignored.
     pub fn on_response(&mut self, call: u64, response: Response, now: Duration, index: &mut impl Index) {
         let Some((number, mut meeting)) = self.waits_for(call) else { return };
-        // A peer that was overtaken is asked after all others from now on.
+        // These peers broke the protocol or were too slow: from now on, other peers are asked first.
         for peer in meeting.on_response(call, response, now) {
             self.shunned.add(peer, now);
         }
         self.go_on(number, meeting, now, index);
     }
 
-    /// Notes that an [`AnswerEvent::Send`] could not be sent, or that its answer was not a message.
+    /// Notes that an [`AnswerEvent::Send`] could not be sent, or that the answer to it was not a valid message.
     pub fn on_failure(&mut self, call: u64, now: Duration, index: &mut impl Index) {
         let Some((number, mut meeting)) = self.waits_for(call) else { return };
         if let Some(peer) = meeting.on_failure(call) {
@@ -261,7 +261,8 @@ impl Answerer {
                 }
             }
         }
-        // Calls of exchanges that were overtaken are dropped with those exchanges.
+        // When one keeper has answered, the exchanges with other keepers of the word are dropped. Their calls are
+        // dropped here.
         let meeting = self.meetings.get(&number);
         self.calls.retain(|call, of| *of != number || meeting.is_some_and(|meeting| meeting.waits_for(*call)));
     }

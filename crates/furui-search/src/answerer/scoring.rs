@@ -12,12 +12,12 @@ pub(super) fn is_valid(ranking: &Ranking, words: usize) -> bool {
         && (1..=limits::PAGE + 1).contains(&(best as usize))
 }
 
-/// The scores of a meeting's ids, for the words that were asked so far.
+/// The scores of a meeting's ids, for the words whose keepers have answered so far.
 #[derive(Debug)]
 pub(super) struct Scoring {
     ranking: Ranking,
     scale: Scale,
-    /// For each id, its posting of the first word, and its score so far.
+    /// For each id, its weight in the list of the first word, and its score so far.
     scored: Vec<(Weight, u32)>,
     /// The place at which the next slice begins.
     pub(super) next: Option<Place>,
@@ -27,7 +27,7 @@ impl Scoring {
     /// Begins with a slice of the list of `word` in the order of bounds: the first `most` postings at or after
     /// [`Ranking::from`]. Returns their ids in ascending order.
     ///
-    /// Cost: one pass over the whole list, because it is in the order of ids.
+    /// Cost: one pass over the whole list, because lists are stored in the order of ids.
     pub(super) fn begin(
         ranking: Ranking,
         index: &mut impl Index,
@@ -57,8 +57,8 @@ impl Scoring {
         Ok((Self { ranking, scale, scored, next }, ids))
     }
 
-    /// Keeps only the documents at these places, and adds the score of a word that must occur: the word with the index
-    /// `word`, which occurs in each as often as its step says.
+    /// Keeps only the documents at these places, and adds to their scores. The word with the index `word` must occur;
+    /// the step beside each place tells how often the word occurs in the document.
     pub(super) fn add(&mut self, word: usize, both: &[(u32, u8)]) {
         let idf = self.ranking.idfs[word];
         let kept = both.iter().map(|&(place, step)| {
@@ -78,7 +78,7 @@ impl Scoring {
         });
     }
 
-    /// The best of these ids that the ranking requests, best first.
+    /// The best of these ids, best first. The ranking sets their maximum number, and which scores and places count.
     pub(super) fn best(&self, ids: &[ContentId]) -> Vec<Place> {
         let places = ids.iter().zip(&self.scored).map(|(&id, &(_, score))| Place { score, id });
         let Ranking { floor, after, best, .. } = self.ranking;

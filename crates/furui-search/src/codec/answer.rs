@@ -41,8 +41,8 @@ pub(super) fn bits_of_ranks(ranks: &[u32], universe: u64) -> u64 {
     rice::gaps(ranks.iter().map(|&rank| rank.into())).map(|gap| rice::len(gap, rice)).sum()
 }
 
-/// Codes ascending ranks among `cells` occupied cells, each with the check of the id in the cell. If the exchange may
-/// have three messages, the number of check bits is written too.
+/// Codes ascending ranks among `cells` occupied cells, each with the check of an id in the cell. If a third message is
+/// allowed, the number of check bits is written too.
 pub(super) fn encode_checked(ranks: &[u32], ids: &[ContentId], cells: u64, golomb: &Golomb) -> Coded {
     let count = ranks.len() as u64;
     let rice = rice::parameter(cells, count);

@@ -38,8 +38,8 @@ impl<'a> BitReader<'a> {
         Some(value)
     }
 
-    /// Reads a number in Rice code: the part of the number above its lowest `rice` bits as that many zeros and a one,
-    /// then the `rice` bits.
+    /// Reads a number in Rice code: first the quotient of the number by 2 to the power of `rice`, in unary (this number
+    /// of zeros, then a one), then the lowest `rice` bits of the number.
     #[inline]
     pub(super) fn rice(&mut self, rice: u32) -> Option<u64> {
         let mut quotient = 0;

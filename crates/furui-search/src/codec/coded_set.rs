@@ -9,7 +9,7 @@ use furui::filter::{Bloom, FilterMut, RingedBloom};
 
 /// A decoded set of ids, as another node sent it. A [`Matcher`](super::Matcher) compares a list with it.
 ///
-/// Decoding checks all bytes in one pass, and takes as much memory as the bytes. The bytes are described in
+/// Decoding checks all bytes in one pass. The decoded set has about the size of these bytes. The bytes are described in
 /// docs/format.md, "Coded sets".
 #[derive(Clone, Debug)]
 pub struct CodedSet {
@@ -92,7 +92,7 @@ impl CodedSet {
     /// Decodes a set whose ids are expected to be in `range`.
     ///
     /// # Errors
-    /// If the bytes are not exactly one coded set of at most [`MAX_SET`] ids and [`MAX_FILTER_BYTES`].
+    /// If the bytes are not exactly one coded set, or exceed [`MAX_SET`] ids or [`MAX_FILTER_BYTES`].
     pub fn decode(bytes: &[u8], range: IdRange) -> Result<Self, CodecError> {
         let mut fields = Fields(bytes);
         let malformed = CodecError::Malformed;

@@ -14,11 +14,12 @@ use furui::{HashAlgorithm, HashSpec};
 /// | coding | T₁, bits of the set | T₂, bits of the answer |
 /// |---|---|---|
 /// | ids | 160 n₁ | ranks, no false positives |
-/// | fixed Bloom | m | 160 for each match, many of them false where n₁ is large |
-/// | ringed Bloom | n₁ γ (eq. 7) | 160 for each match, a part α of n₂ false |
-/// | Golomb | n₁ (log₂(cells / n₁) + 1.5) | a rank and v bits for each match, a part n₁ / cells of n₂ false |
+/// | fixed Bloom | m | 160 for each match; many are false where n₁ is large |
+/// | ringed Bloom | n₁ γ (eq. 7) | 160 for each match; α n₂ matches are false |
+/// | Golomb | n₁ (log₂(cells / n₁) + 1.5) | a rank and v bits for each match; n₂ n₁ / cells matches are false |
 ///
-/// The first three are those of the paper's section 5: its Naive algorithm, and its TFA with either filter.
+/// Here n₁ is the number of ids in the set, and n₂ is the number of ids in the other list. The first three codings are
+/// those of the paper's section 5: its Naive algorithm, and its TFA with either filter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Coding {
     /// Sends all ids in full.
@@ -40,8 +41,9 @@ pub enum Coding {
 /// The parameters of a Golomb-Rice coded set.
 ///
 /// The range of ids is cut into equal cells, in the order of the ids: nothing is hashed, and a sorted list of ids gives
-/// a sorted list of cells. The cells that hold an id of the set are coded by their gaps, in Rice code, whose parameter
-/// follows from their number. In the answer, a match is named by the rank of its cell among these cells.
+/// a sorted list of cells. The cells that hold an id of the set are coded by their gaps, in Rice code. The parameter of
+/// the code follows from the number of these cells. In the answer, a match is named by the rank of its cell among these
+/// cells.
 ///
 /// ```text
 ///  range.first                                                   range.last
@@ -58,8 +60,8 @@ pub struct Golomb {
     /// v, 0 to 64: the number of bits of an id's keyed hash that are sent back with its rank. A false match is taken
     /// for a true one with probability 2⁻ᵛ.
     pub check_bits: u8,
-    /// The key of the checks, chosen anew for each query: so a publisher cannot choose an id that is taken for another
-    /// one in more than one of 2³² queries.
+    /// The key of the checks, chosen anew for each query: so a publisher cannot choose an id that has the same check as
+    /// another id in every query.
     pub salt: u32,
     /// True if the answer may have fewer check bits, followed by a third message with a checksum of the ids that are
     /// left: see [`Session`](super::Session).
@@ -67,7 +69,7 @@ pub struct Golomb {
 }
 
 impl Golomb {
-    /// The number of cells of `cell_bits` bits in a range.
+    /// The number of cells into which a range is cut by the parameter `cell_bits`.
     pub(crate) fn cells(range: IdRange, cell_bits: u8) -> f64 {
         Cells::of(range, cell_bits).last as f64 + 1.0
     }
@@ -85,7 +87,7 @@ impl Golomb {
         spec.hash(id.as_bytes()).get() & low_bits(self.check_bits.into())
     }
 
-    /// The sum of the ids' hashes, which have another key than the checks.
+    /// The sum of the ids' hashes. The key of these hashes differs from the key of the checks.
     pub(super) fn checksum(&self, ids: impl Iterator<Item = ContentId>) -> u64 {
         let spec = HashSpec { algorithm: HashAlgorithm::SipHash13, seed: (!self.salt).into() };
         ids.fold(0, |sum, id| sum.wrapping_add(spec.hash(id.as_bytes()).get()))

@@ -8,8 +8,8 @@ use furui::filter::ConfigError;
 pub enum CodecError {
     /// No node that keeps to the protocol sends these bytes: ask the next replica. The text names the problem.
     Malformed(&'static str),
-    /// A limit of this crate is exceeded. If it is a limit of matches, the coding does not suit the two lists, or ids
-    /// were chosen so that many are in one cell: [`Coding::Ids`](super::Coding::Ids) always works.
+    /// A limit of this crate is exceeded. If matches exceed the limit, the coding does not suit the two lists, or
+    /// somebody chose ids such that many are in one cell. [`Coding::Ids`](super::Coding::Ids) always works.
     TooMany {
         /// The name of the items of which there are too many.
         what: &'static str,

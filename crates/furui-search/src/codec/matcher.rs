@@ -13,7 +13,8 @@ const CHUNK: usize = 1024;
 /// Compares a list, slice by slice, with a coded set: which ids of the list may be in the set?
 ///
 /// The list may be larger than memory, because only the matches are kept, at most [`MAX_MATCHES`]. Cost: for ids and
-/// Golomb, one merge of the list with the set; for filters, k probes for an id in the set, and on average 2 for others.
+/// Golomb, one merge of the list with the set; for filters, k probes for an id in the set, and on average 2 probes for
+/// any other id.
 ///
 /// ```
 /// use furui_search::{CodedSet, Coding, ContentId, IdRange, Matcher, settle};
@@ -36,9 +37,10 @@ const CHUNK: usize = 1024;
 pub struct Matcher {
     set: CodedSet,
     join: Join,
-    /// The ids that match. For the coding ids, only their ranks are kept.
+    /// The ids that match. Empty for [`Coding::Ids`]: then only `ranks` are kept.
     ids: Vec<ContentId>,
-    /// For ids and Golomb: for each match, the rank of its id or its cell in the set.
+    /// For each match, the rank of the id ([`Coding::Ids`]) or of the cell ([`Coding::Golomb`]) in the set. Empty for
+    /// filters.
     ranks: Vec<u32>,
     /// The places of the matching ids in the slice that was fed last.
     matched: Vec<u32>,
@@ -58,7 +60,7 @@ enum Join {
 /// The answer to a coded set: the ids of the other list that may be in the set.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Matches {
-    /// The answer to send back, and T₂.
+    /// The answer to send back, and its number of bits T₂.
     pub coded: Coded,
     /// The state to keep for the third message, if there will be one.
     pub session: Option<Session>,
@@ -149,7 +151,7 @@ impl Matcher {
     }
 
     /// Does what [`feed`](Self::feed) does, with a precomputed key for each id of `list`, so that a node need not hash
-    /// ids when a ringed filter arrives, whatever its size and rate. Other codings ignore the keys.
+    /// ids when a ringed filter of any size and rate arrives. Other codings ignore the keys.
     ///
     /// # Errors
     /// Those of [`feed`](Self::feed); and if the number of keys is not that of the ids.
@@ -169,12 +171,12 @@ impl Matcher {
         Ok(())
     }
 
-    /// The number of matches, each of which a [`Session`] would keep.
+    /// The number of matching ids that a [`Session`] would keep; 0 for [`Coding::Ids`], which needs no session.
     pub fn matches(&self) -> usize {
         self.ids.len()
     }
 
-    /// Makes the answer need no third message, even if the set allows one: for a caller without room for a session.
+    /// Rules out a third message, even if the set allows one: for a caller that has no room for a session.
     pub fn without_session(self) -> Self {
         Self { may_keep: false, ..self }
     }

@@ -8,8 +8,9 @@
 //!       └─ C₁ ∩ C₂ (in three messages also a Claim ──▶ Session::confirm)
 //! ```
 //!
-//! All functions are pure. Every decoder is total: any bytes from a peer give the one value they can mean, or an error.
-//! The bytes are described in docs/format.md, "Coded sets"; [`plan`](super::plan) chooses the coding.
+//! All functions are pure. Every decoder is total: it decodes any bytes from a peer to the only value that they can
+//! mean, or returns an error. The bytes are described in docs/format.md, "Coded sets"; [`plan`](super::plan) chooses
+//! the coding.
 
 mod answer;
 mod bit_reader;
@@ -47,8 +48,8 @@ pub const MAX_FILTER_BYTES: usize = 1 << 22;
 /// The maximum number of matches in an answer.
 pub const MAX_MATCHES: usize = 1 << 18;
 /// The maximum number of ids of the other list that match one cell of a Golomb-Rice coded set. With the parameters of
-/// [`plan`](super::plan), at most a quarter of this number is expected: more matches mean that ids were chosen so that
-/// many are in one cell.
+/// [`plan`](super::plan), at most a quarter of this number is expected. If more ids match, somebody has chosen ids such
+/// that many are in one cell.
 pub const MAX_PER_CELL: usize = 64;
 
 /// Coded bytes, and their traffic as the paper counts it.

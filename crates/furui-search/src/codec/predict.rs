@@ -20,7 +20,8 @@ pub struct Prediction {
     pub sent: Size,
     /// The answer: T₂.
     pub back: Size,
-    /// The third message: the rejected matches and, counted in the bits only, the checksum of a [`Claim`].
+    /// The third message. Its bits are those of the rejected matches and of the checksum of the [`Claim`]; its bytes
+    /// are those of the rejected matches only.
     pub claim: Option<Size>,
     /// The number of ids that are in both lists.
     pub both: u64,

@@ -5,7 +5,7 @@ use super::bit_writer::{BitWriter, low_bits};
 
 /// The Rice parameter for `count` numbers whose sum is `sum`: ⌊log₂ of their mean⌋.
 ///
-/// Both sides know the count and the sum, so the parameter is not sent. For numbers of a geometric distribution it is
+/// Both sides know the count and the sum, so the parameter is not sent. For numbers of a geometric distribution this is
 /// the best parameter, except for means just below 2 (0.15 bits lost), just below 4 (0.06), and just above powers of
 /// two (0.04).
 pub(super) fn parameter(sum: u64, count: u64) -> u32 {
@@ -56,7 +56,7 @@ pub(super) struct Ascending {
     rice: u32,
     left: u64,
     at: u64,
-    /// The minimum of the next number; `None` after the largest number of all.
+    /// The minimum of the next number; `None` after `u64::MAX`.
     least: Option<u64>,
 }
 

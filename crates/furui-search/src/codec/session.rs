@@ -22,10 +22,10 @@ impl Claim {
 
 /// The state that the answering side keeps until the third message: its ids that matched.
 ///
-/// If there are few check bits, some false matches are taken for true ones. Each side is left with some of its own ids,
-/// among them all that are in both lists; so if both sides are left with the same set, it is the intersection. The
-/// checksum compares the two sets, and errs with probability 2⁻⁶⁴. If the sets differ, the exchange is repeated with
-/// long checks.
+/// If there are few check bits, some false matches are taken for true ones. Each side is left with a part of its own
+/// ids. This part has all ids that are in both lists. So if both sides are left with the same set, this set is the
+/// intersection. The checksum compares the two sets, and errs with probability 2⁻⁶⁴. If the sets differ, the exchange
+/// is repeated with long checks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Session {
     golomb: Golomb,
@@ -47,7 +47,8 @@ impl Session {
         self.ids.is_empty()
     }
 
-    /// True if both sides are left with the same set. `rejected` and `checksum` come from the other side's [`Claim`].
+    /// True if the checksum shows that both sides are left with the same set. `rejected` and `checksum` come from the
+    /// other side's [`Claim`].
     ///
     /// # Errors
     /// If the bytes do not name matches of this session.

@@ -5,7 +5,7 @@ use crate::ContentId;
 /// The meaning of an answer for the side that sent the set.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settlement {
-    /// The places of those own ids that are in both lists, ascending.
+    /// The ascending places, in the set that was sent, of the ids that are in both lists.
     pub both: Vec<u32>,
     /// For each id of `both`, the index of its match in the answer.
     pub of: Vec<u32>,
@@ -19,8 +19,9 @@ pub struct Settlement {
 
 /// Reads the answer to the set `own` in `range`, which was coded as `coding`: which of the ids are in both lists?
 ///
-/// False matches are removed. A match that is a whole id is compared with the own ids. Otherwise its check is compared
-/// with the checks of the own ids in its cell; a false match passes with probability 2⁻ᵛ.
+/// False matches are removed. A match that is sent as a whole id is compared with the ids of the set. Any other match
+/// is sent with a check, which is compared with the checks of the set's ids in the same cell; a false match passes with
+/// probability 2⁻ᵛ.
 ///
 /// # Errors
 /// If the bytes are not an answer to this set, because the peer does not keep to the protocol.

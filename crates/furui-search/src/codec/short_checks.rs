@@ -1,7 +1,7 @@
 use super::{Claim, rice};
 
-/// The minimum number of bits that a third message must be expected to save, to be worth its round trip: 512 bytes. An
-/// exchange for a page hardly ever saves as much.
+/// A third message is worth its round trip if it is expected to save at least this number of bits (512 bytes). An
+/// exchange for a page of results hardly ever saves so much.
 pub const THIRD_MESSAGE_BITS: f64 = 4096.0;
 
 /// The cost of short checks and a third message, in place of long checks.
@@ -15,14 +15,15 @@ pub(crate) struct ShortChecks {
     pub(crate) bits: u8,
     /// The expected bits of the third message.
     pub(crate) claim_bits: f64,
-    /// The expected bits of a repetition, times its probability.
+    /// The bits of a repetition, times its probability.
     pub(crate) again_bits: f64,
 }
 
 impl ShortChecks {
-    /// The short checks for an answer of `matches`, of which `mistaken` are false, to a set of `sent_bits`. `None`
-    /// unless they are expected to save [`THIRD_MESSAGE_BITS`] compared with checks of `long` bits. `pairs` is the
-    /// number of pairs of a match and a different id of the set in its cell; a rank takes `rank_bits`.
+    /// The short checks for the answer to a set of `sent_bits` bits. `None` unless they are expected to save
+    /// [`THIRD_MESSAGE_BITS`] compared with checks of `long` bits. The answer has `matches` matches, and `mistaken` of
+    /// them are false. `pairs` is the number of pairs of a match and a different id of the set in its cell. A rank
+    /// takes `rank_bits` bits.
     pub(crate) fn worth_it(
         matches: f64,
         mistaken: f64,
@@ -46,8 +47,8 @@ impl ShortChecks {
         (saved >= THIRD_MESSAGE_BITS).then_some(Self { bits, claim_bits, again_bits })
     }
 
-    /// The short checks for the answer to a set whose ids occupy `occupied` of `cells` cells, from a list of `other`
-    /// ids.
+    /// The short checks for the answer of a keeper whose list has `other` ids. The ids of the set occupy `occupied` of
+    /// `cells` cells.
     pub(super) fn of_answer(
         matches: u64,
         occupied: u64,

@@ -7,7 +7,7 @@ use super::super::{Coding, IdRange};
 pub struct Meet {
     /// The word.
     pub word: String,
-    /// A range that holds all ids of the set. Only ids in it are requested.
+    /// A range that holds all ids of the set. Only ids in this range are requested.
     pub range: IdRange,
     /// The coded set.
     pub set: Vec<u8>,
@@ -22,7 +22,7 @@ pub struct Met {
     pub matches: Vec<u8>,
     /// True if the list is [whole](super::WordSize::whole). If not, another replica may know more ids.
     pub whole: bool,
-    /// In an exchange of three messages, the name of the receiver's session, for a [`Settle`].
+    /// In an exchange of three messages, the name of the session that the answering node keeps. [`Settle`] repeats it.
     pub session: Option<u64>,
     /// The coded steps of the matches' [`Weight`](super::super::Weight)s. Empty unless they were requested.
     pub steps: Vec<u8>,
@@ -42,15 +42,16 @@ pub struct Settle {
 /// The cost of an exchange between two keepers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cost {
-    /// The index of the word among the words after the first: first the rest of `must`, then `without`.
+    /// The index of the word among all words but the first one of `must`: the other words of `must`, followed by the
+    /// words of `without`.
     pub term: u32,
-    /// The coding of the set; if sets were sent again, that of the last one.
+    /// The coding of the set that was sent last.
     pub coding: Coding,
-    /// True if there was a third message.
+    /// True if the exchange ended with a third message.
     pub in_three: bool,
-    /// T₁: the bits of the set, as the paper counts them.
+    /// T₁: the bits of all sets and third messages, as the paper counts them.
     pub sent_bits: u64,
-    /// T₂: the bits of the answer.
+    /// T₂: the bits of all answers, including steps.
     pub back_bits: u64,
     /// The bytes of all requests.
     pub sent_bytes: u64,

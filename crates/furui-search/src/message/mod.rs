@@ -30,7 +30,7 @@ pub enum Request {
     },
     /// Asks the keeper of the first word for the documents that hold all words.
     Search(Search),
-    /// The keeper of one list asks the keeper of another which of these documents are in the receiver's list.
+    /// The keeper of one list asks the keeper of another list which of these documents are in the receiver's list.
     Meet(Meet),
     /// Ends an exchange of three messages.
     Settle(Settle),
@@ -38,7 +38,7 @@ pub enum Request {
     Fetch {
         /// The ids of these documents.
         ids: Vec<ContentId>,
-        /// If there are clauses, only records that fit one of them are wanted: see [`Fit`](super::Fit).
+        /// If there are clauses, only records that fit at least one clause are wanted: see [`Fit`](super::Fit).
         clauses: Vec<Clause>,
     },
     /// Asks to keep postings and records.
@@ -48,7 +48,7 @@ pub enum Request {
         /// The documents to keep, each with the lock of its publisher.
         records: Vec<(Lock, Vec<u8>)>,
     },
-    /// Withdraws documents: each key opens its publisher's lock.
+    /// Withdraws documents: each key opens the lock that the publisher put on a document.
     Withdraw {
         /// Documents, each with the key to one of its locks.
         keys: Vec<(ContentId, LockKey)>,
@@ -60,7 +60,7 @@ pub enum Request {
     },
     /// Asks which locks of documents have been opened, to take the keys over.
     Withdrawn {
-        /// The range of documents.
+        /// The range of the documents' ids.
         range: IdRange,
     },
     /// Asks which of the receiver's lists the sender should hold too. Lists are compared in the order of their words.
@@ -75,7 +75,7 @@ pub enum Request {
     List {
         /// The words. The empty word stands for the ids of the documents whose records are kept.
         words: Vec<String>,
-        /// The part of each list.
+        /// The range of ids that is requested from each list.
         range: IdRange,
     },
 }
@@ -105,28 +105,28 @@ pub enum Response {
         /// The number of locks that the keys opened.
         opened: u64,
     },
-    /// Answers a [`Request::Locks`]: for each document its locks, each with the whole days for which the lock is still
-    /// kept.
+    /// Answers a [`Request::Locks`]: for each document its locks, each with the number of whole days for which the lock
+    /// is still kept.
     Locks(Vec<Vec<(Lock, u8)>>),
     /// Answers a [`Request::Withdrawn`].
     Keys {
-        /// Ascending documents, each with a key to one of its locks, and the whole days for which the key is still
-        /// remembered.
+        /// Ascending documents, each with a key to one of its locks, and the number of whole days for which the key is
+        /// still remembered.
         keys: Vec<(ContentId, LockKey, u8)>,
         /// True if there are more keys, of later documents of the range.
         more: bool,
     },
     /// Answers a [`Request::Compare`]: the sizes and fingerprints of lists, in the order of their words.
     Compared {
-        /// A number that changes whenever something is stored, or the nodes around change.
+        /// A number that changes whenever something is stored, or the neighbours of the node change.
         state: u64,
         /// For each list: its word, the number of its ids, and the sum of their hashes.
         lists: Vec<(String, u64, u64)>,
         /// True if there are more lists after the last of these.
         more: bool,
     },
-    /// Answers a [`Request::List`]: the lists of the first words, as many as fit into the message; at least a part of
-    /// the first list.
+    /// Answers a [`Request::List`]: the lists of the first words, up to the maximum size of a message; at least a part
+    /// of the first list.
     Listed(Vec<Listed>),
     /// Refuses a request.
     Refused(Refusal),
@@ -160,7 +160,8 @@ pub struct Term {
     pub holders: Vec<Peer>,
 }
 
-/// Asks the keeper of the first of `must` for the documents in which all of `must` and none of `without` occur.
+/// Asks the keeper of the first word of `must` for the documents in which all words of `must` and no word of `without`
+/// occur.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Search {
     /// The words that must occur. The receiver keeps the list of the first one; the others are in the order in which to
@@ -170,13 +171,13 @@ pub struct Search {
     pub without: Vec<Term>,
     /// The range of ids. The next search begins with the first id that the last answer did not examine.
     pub range: IdRange,
-    /// The number of ids of its list that the receiver examines; at least one.
+    /// The maximum number of ids that the receiver examines in its list; at least one.
     pub most: u32,
     /// The wanted coding of sets.
     pub wants: Wants,
     /// An unpredictable number chosen for this query; it salts the checks.
     pub salt: u64,
-    /// Asks for the best documents in place of those with the first ids. The range is then ignored.
+    /// Asks for the best documents in place of those with the smallest ids. The range is then ignored.
     pub ranking: Option<Ranking>,
 }
 
@@ -216,7 +217,7 @@ pub struct Listed {
     pub ids: Vec<ContentId>,
     /// The weight of each posting; empty for the list of the documents whose records are kept.
     pub weights: Vec<Weight>,
-    /// For each id, the whole days for which it is still kept, so that a copy does not outlive the original.
+    /// For each id, the number of whole days for which it is still kept, so that a copy does not outlive the original.
     pub days: Vec<u8>,
     /// True if there are more ids in the range, after the last of these.
     pub more: bool,

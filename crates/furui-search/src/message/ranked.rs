@@ -3,22 +3,22 @@ use super::reader::Reader;
 use super::writer::Writer;
 use super::{Cost, MessageError};
 
-/// Asks for the best documents of a [`Search`](super::Search) in place of those with the first ids.
+/// Asks for the best documents of a [`Search`](super::Search) in place of those with the smallest ids.
 ///
 /// The receiver takes the postings of its list in the order of their bounds. The bound of a posting is the maximum
 /// score of its document. A slice has the next postings of the whole list in this order. [`Ranked::next`] says where
-/// the following slice begins; no document from there on has a higher score.
+/// the following slice begins; no later document has a score above the bound at this place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ranking {
     /// The mean number of words in a document; at least one.
     pub mean_length: u32,
-    /// The idf of each word that must occur, in their order; at most [`limits::IDF`].
+    /// The idf of each word that must occur, in the order of the words; at most [`limits::IDF`].
     pub idfs: Vec<u32>,
     /// The maximum number of documents in the answer, from 1 to [`limits::PAGE`] + 1.
     pub best: u32,
     /// The minimum score of documents in the answer.
     pub floor: u32,
-    /// Excludes documents up to this place of the answer.
+    /// If set, the answer has only documents that come after this place in the order of scores.
     pub after: Option<Place>,
     /// The bound and the id at which the slice begins; `None` for the first slice.
     pub from: Option<Place>,

@@ -8,7 +8,7 @@ const DELTA: u32 = 1000;
 /// The number of bits of the paper's fixed filters, which have five hash functions (α = 2⁻⁵).
 const BITS_OF_FIVE: u32 = 2164;
 
-/// The paper's rate for filters of one size.
+/// The paper's false-positive rate for filters of one size.
 const FIXED_RATE: f64 = 1.0 / 32.0;
 
 /// How a query wants sets to be sent between keepers. The answers do not depend on it, only the traffic does.
@@ -23,8 +23,8 @@ const FIXED_RATE: f64 = 1.0 / 32.0;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wants {
-    /// The coding that takes the fewest bits: Golomb-Rice coded sets, with ranks and short checks back, in three
-    /// messages where the third is worth it.
+    /// The coding that takes the fewest bits: Golomb-Rice coded sets, which are answered with ranks and short checks. A
+    /// third message is sent where it is worth its round trip.
     Best,
     /// The paper's Naive algorithm: all ids.
     Naive,
@@ -37,12 +37,12 @@ pub enum Wants {
     },
     /// The paper's TFA with ringed Bloom filters.
     Ringed {
-        /// The number of probes k = log₂ 1/α; `None` for the best one by eq. 18 for the two sizes.
+        /// The number of probes k = log₂ 1/α. With `None`, eq. 18 gives the best number for the sizes of the two lists.
         probes: Option<u8>,
         /// The window δ in groups.
         delta: u32,
     },
-    /// Golomb-Rice coded sets in two messages, also where a third would save bits.
+    /// Golomb-Rice coded sets in two messages, even where a third message would save bits.
     Golomb,
 }
 
@@ -51,14 +51,14 @@ impl Wants {
     pub const NAMES: [&str; 5] = ["best", "naive", "fixed", "ringed", "golomb"];
 
     /// The coding with this name. `rate` is the false-positive rate α of its filters, so the number of probes is
-    /// k = ⌈log₂ 1/α⌉ (eq. 16). `None` without a name.
+    /// k = ⌈log₂ 1/α⌉ (eq. 16). The result is `None` if there is no name.
     ///
     /// The default rate of a fixed filter is the paper's, 2⁻⁵. The filter then has 2164 bits; at other rates, its bits
     /// are in proportion to k. The default of a ringed filter is the best rate for each pair of lists (eq. 18).
     ///
     /// # Errors
-    /// If no coding has the name, if the coding has no rate, if there is a rate without a name, or if the rate is not
-    /// at least 2⁻⁶⁴ and below 1.
+    /// If no coding has the name, if a rate is given for a coding that has none, if a rate is given without a name, or
+    /// if the rate is below 2⁻⁶⁴, or 1 or more.
     pub fn named(name: Option<&str>, rate: Option<f64>) -> Result<Option<Self>, WantsError> {
         let probes = match rate {
             Some(rate) if !(2f64.powi(-64)..1.0).contains(&rate) => return Err(WantsError::Rate { given: rate }),

@@ -60,7 +60,7 @@ impl Writer {
         }
     }
 
-    /// Appends bytes whose number the reader knows, if their number is within the limit.
+    /// Appends bytes whose number the reader knows. It is an error if there are not exactly `count` bytes.
     pub(super) fn all_bytes(&mut self, what: &'static str, bytes: &[u8], count: usize) {
         if bytes.len() != count {
             self.broken.get_or_insert(MessageError::Invalid { what, at: self.bytes.len() });

@@ -36,7 +36,8 @@ impl Querier {
         }
     }
 
-    /// Requests the branch's next slice, if it is its turn.
+    /// Requests the branch's next slice, if the branch may ask for one now. If a host has been silent for too long,
+    /// asks another host for its slice.
     pub(super) fn ask(&mut self, number: usize, now: Duration) {
         let silent = if self.branches[number].hedges(now) { self.calls.host(number).cloned() } else { None };
         let branch = &self.branches[number];
@@ -51,7 +52,7 @@ impl Querier {
         }
         let Some(plan) = self.words.plan(branch.must(), branch.without()) else { return };
         let host = plan.must[0].holders[0].clone();
-        // There is no host but the silent one.
+        // The silent host is the only one.
         if silent.is_some_and(|silent| silent == host) {
             return;
         }
@@ -93,7 +94,7 @@ impl Querier {
         let wanted = self.depth().saturating_sub(self.ready.len()).max(1);
         Ranking {
             mean_length: survey.mean_length,
-            // The host of a document says nothing about how well the document fits.
+            // The site of a document says nothing about how well the document fits.
             idfs: must.iter().map(|term| if is_site(&term.word) { 0 } else { survey.idf(term.size) }).collect(),
             best: wanted as u32,
             floor: self.top.floor(wanted),
@@ -103,8 +104,8 @@ impl Querier {
     }
 
     /// The number of best documents to request: one more than wanted, to know whether there are more. In a union, the
-    /// documents after a place are known only together with all documents before it, because one of those may have been
-    /// found by another conjunction.
+    /// documents before a place are requested too: a document may be after the place by its score in one conjunction,
+    /// but before the place by its score in another.
     pub(super) fn depth(&self) -> usize {
         match self.options.after {
             Some(_) if self.branches.len() > 1 => limits::PAGE + 1,

@@ -18,7 +18,8 @@ impl Blame {
         self.failures.insert(peer, 1);
     }
 
-    /// Notes a failure that may not be the node's fault, because it refused the request, or waited for other nodes.
+    /// Notes a failure that may not be the node's fault, because the node refused the request, or waited for other
+    /// nodes.
     pub(super) fn excuse(&mut self, peer: Peer) {
         *self.failures.entry(peer).or_default() += 1;
         self.in_query += 1;

@@ -5,8 +5,8 @@ use super::super::{Clause, ContentId, Found, Place};
 use super::words::Words;
 use super::{FAILURES_A_PASS, PASSES};
 
-/// The maximum number of ids of a list that is read in one slice: fewer round trips are worth more than the bits of a
-/// filter.
+/// The maximum size of a list that is read in one slice, in ids. For a list of this size, fewer round trips are worth
+/// more than the bits of a filter.
 const SHORT_LIST: u64 = 1 << 12;
 /// The number of ids in the first slice of a longer list.
 const FIRST_SLICE: usize = 1 << 10;
@@ -39,7 +39,7 @@ pub(super) struct Branch {
     next: Option<Next>,
     /// True if a slice has been read.
     begun: bool,
-    /// Found ids that are not yet known to be next in the union.
+    /// Found ids that wait until the other conjunctions of the union have found all smaller ids.
     found: VecDeque<ContentId>,
     /// The number of hosts that were asked for the next slice and may still answer.
     waits: u32,
@@ -145,7 +145,7 @@ impl Branch {
         self.failures
     }
 
-    /// Ends the branch if no document has one of its words.
+    /// Ends the branch if one of the words that must occur is in no document.
     pub(super) fn end_if_empty(&mut self, words: &Words) {
         if !self.begun && self.must.iter().any(|&word| words[word].is_empty()) {
             self.next = None;
@@ -162,8 +162,8 @@ impl Branch {
         lost.or(if stuck { self.must.first() } else { None }).map(|&word| words[word].name.clone())
     }
 
-    /// True if the next slice may be requested: it waits until found documents have been passed on, so that memory is
-    /// bounded.
+    /// True if the next slice may be requested. The request waits until all found ids have been passed on, so that
+    /// memory is bounded.
     pub(super) fn may_ask(&self) -> bool {
         self.waits == 0 && !self.is_done() && self.found.is_empty()
     }
@@ -178,8 +178,8 @@ impl Branch {
         self.hedge_at.take_if(|at| *at <= now).is_some()
     }
 
-    /// The size of the next slice. If only `wanted` more ids are wanted, the slice is only as large as probably
-    /// necessary for them.
+    /// The size of the next slice. If only `wanted` more ids are wanted, the slice is not larger than is probably
+    /// necessary to find them.
     pub(super) fn slice(&self, first: usize, wanted: Option<usize>, most_allowed: usize) -> u32 {
         let mut most = if self.most == 0 { first } else { self.most.saturating_mul(GROWTH) };
         if let (Some(wanted), 1..) = (wanted, self.hits) {

@@ -27,16 +27,16 @@ pub enum QueryEvent {
         /// The bytes of a [`Request`](super::super::Request).
         request: Vec<u8>,
     },
-    /// The node did not answer in time, or broke the protocol. Later queries should ask others first
-    /// ([`Querier::ask_last`](super::Querier::ask_last)) until it answers.
+    /// The node did not answer in time, or broke the protocol. Until this node answers again, later queries should ask
+    /// other nodes first ([`Querier::ask_last`](super::Querier::ask_last)).
     Shun {
         /// The node.
         peer: Peer,
     },
     /// The next documents of the answer.
     Page {
-        /// The places of the documents, in the order of the answer, each once. A later query continues after the last
-        /// one ([`QueryOptions::after`](super::QueryOptions::after)).
+        /// The places of the documents, in the order of the answer, each once. A later query can continue after the
+        /// last place ([`QueryOptions::after`](super::QueryOptions::after)).
         places: Vec<Place>,
     },
     /// The end of the answer. No event follows.
@@ -45,7 +45,7 @@ pub enum QueryEvent {
         found: u64,
         /// True if there may be more documents after the last page, because no more were requested.
         more: bool,
-        /// True if every list came from a node that says it has been given everything that it should hold.
+        /// True if all lists were [whole](super::super::WordSize::whole), as the nodes that keep them state.
         whole: bool,
     },
     /// The query cannot be completed. The pages so far are right, and complete up to their last document.

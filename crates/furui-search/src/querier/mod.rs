@@ -31,7 +31,8 @@ pub use event::QueryEvent;
 pub use options::{QueryOptions, QueryRefused};
 pub use report::{Report, Round, WordReport};
 
-/// The number of consecutive failures after which the words are looked up again. After fewer, another replica is asked.
+/// The number of consecutive failures after which the words are looked up again. After fewer failures, another replica
+/// is asked.
 const FAILURES_A_PASS: u32 = 3;
 /// The maximum number of look-ups of a word's keepers.
 const PASSES: u32 = 2;
@@ -45,18 +46,20 @@ const PASSES: u32 = 2;
 ///                                                                              └─ slice ┘
 /// ```
 ///
-/// A query of two known words takes one search, which takes one exchange: two round trips, or three if the exchange has
-/// three messages. It has them for large sets; for pages, only for very large sets. Slices begin small and grow
-/// fourfold, so that the first page comes early, and a small intersection of long lists takes few rounds. The
-/// conjunctions of a union are asked concurrently; each waits until the others have advanced as far.
+/// A query of two known words takes one search with one exchange: together two round trips, or three if the exchange
+/// has a third message. Only exchanges of large sets have a third message; if a page is requested, only those of very
+/// large sets. Slices begin small and grow fourfold, so that the first page comes early, and a small intersection of
+/// long lists takes few rounds. The conjunctions of a union are asked concurrently. If documents come in the order of
+/// ids, a conjunction asks for its next slice only after all ids that it found have been merged with those of the other
+/// conjunctions.
 ///
 /// If a node fails, refuses, is too slow or breaks the protocol, another replica is asked. After some failures, the
-/// words are looked up again; then the query fails. So a query always ends. A node that was too slow or lied is
-/// reported ([`QueryEvent::Shun`]), so that later queries can ask others first.
+/// words are looked up again; after more failures, the query fails. So a query always ends. A node that was too slow or
+/// lied is reported ([`QueryEvent::Shun`]), so that later queries can ask other nodes first.
 ///
-/// Memory: for all conjunctions together, at most [`limits::IDS`](super::limits::IDS) ids that are not yet known to be
-/// next, and at most one page more than that many ids that are ready. No more ids are requested until
-/// [`poll`](Self::poll) has handed these out.
+/// Memory: all conjunctions together hold at most [`limits::IDS`](super::limits::IDS) ids that wait to be merged.
+/// Merged ids wait until [`poll`](Self::poll) hands them out; their number is at most this limit plus one page. No more
+/// ids are requested while a full page is ready.
 ///
 /// **Source.** The paper's sections 2.1 (TFA) and 6.2 (chaining). In the paper, the lists meet in the order of the
 /// query, the answer comes in one piece, and every list is sent whole.
@@ -149,7 +152,7 @@ pub struct Querier {
     /// Found documents, merged, that are not yet in a page.
     ready: VecDeque<Place>,
     found: u64,
-    /// True if all that was found comes from whole lists.
+    /// True if all found documents come from whole lists.
     whole: bool,
     over: bool,
     report: Report,
@@ -162,7 +165,8 @@ impl Querier {
     /// only if their keepers fail.
     ///
     /// # Errors
-    /// If there is no clause, a clause without a word that must occur, or more than the [limits](super::limits) allow.
+    /// If there is no clause, if a clause has no word that must occur, or if one of the [limits](super::limits) is
+    /// exceeded.
     pub fn new(clauses: &[Clause], known: Vec<Term>, options: QueryOptions) -> Result<Self, QueryRefused> {
         options::check(clauses, &options)?;
         let mut words = Words::default();
@@ -187,7 +191,7 @@ impl Querier {
         })
     }
 
-    /// Puts these nodes, which failed lately, at the end of the order of asking: see [`QueryEvent::Shun`].
+    /// Makes the query ask these nodes after all other nodes, because they failed lately: see [`QueryEvent::Shun`].
     pub fn ask_last(&mut self, peers: impl IntoIterator<Item = Peer>) {
         peers.into_iter().for_each(|peer| self.words.blame.remember(peer));
     }
@@ -232,7 +236,7 @@ impl Querier {
         }
     }
 
-    /// Notes that a [`QueryEvent::Send`] could not be sent, or that its answer was not a message.
+    /// Notes that a [`QueryEvent::Send`] could not be sent, or that the answer to it was not a valid message.
     pub fn on_failure(&mut self, call: u64, now: Duration) {
         match self.calls.take(call) {
             Some(Call { to, of: Of::Size(word), .. }) => self.words.on_failure(word, to),
@@ -244,7 +248,8 @@ impl Querier {
         }
     }
 
-    /// The sizes and keepers of the query's words, for the next query with one of them. Keepers that failed come last.
+    /// The sizes and keepers of the query's words, for later queries with any of these words. Keepers that failed come
+    /// last.
     pub fn terms(&self) -> impl Iterator<Item = Term> {
         self.words.terms()
     }
@@ -255,7 +260,7 @@ impl Querier {
         Report { words, failures: self.words.blame.in_query(), ..self.report.clone() }
     }
 
-    /// True if every list so far came from a node that says it has been given everything that it should hold.
+    /// True if all lists so far were [whole](super::WordSize::whole), as the nodes that keep them state.
     pub fn is_whole(&self) -> bool {
         self.whole && self.words.iter().all(Word::is_whole)
     }

@@ -5,7 +5,7 @@ use super::branch::Branch;
 use super::{Querier, QueryEvent};
 
 impl Querier {
-    /// The number of ids that are needed in addition to those in `ready`.
+    /// The number of ids that are still to be handed out, including those in `ready`.
     pub(super) fn wanted(&self) -> u64 {
         self.options.limit.map_or(u64::MAX, |limit| limit.saturating_sub(self.found))
     }

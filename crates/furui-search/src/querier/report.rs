@@ -19,7 +19,7 @@ pub struct Report {
     pub salt: u64,
     /// The words whose sizes are known.
     pub words: Vec<WordReport>,
-    /// The number of words that were looked up.
+    /// The number of look-ups. A word may be looked up more than once.
     pub lookups: u64,
     /// The time at which all words were known and the first slice was requested.
     pub planned: Option<Duration>,
@@ -34,7 +34,8 @@ pub struct Report {
     pub sent_bytes: u64,
     /// The bytes of the answers to the querier's requests.
     pub back_bytes: u64,
-    /// The total cost of all exchanges, as the nodes report it. The fields `term` and `coding` mean nothing here.
+    /// The total cost of all exchanges, as the nodes report it. The fields `term`, `coding` and `in_three` mean nothing
+    /// here.
     pub exchanged: Cost,
     /// The rounds, if the options ask for them; at most [`limits::ROUNDS`](super::super::limits::ROUNDS).
     pub rounds: Vec<Round>,
@@ -56,11 +57,11 @@ pub struct WordReport {
 pub struct Round {
     /// The index of the clause.
     pub clause: usize,
-    /// The words in the order in which their lists met. The first one's list was sliced.
+    /// The words in the order in which their lists met. The list of the first word was sliced.
     pub words: Vec<String>,
     /// The node whose list was sliced.
     pub host: Peer,
-    /// The number of ids that the node was to examine.
+    /// The maximum number of ids that the node was to examine.
     pub most: u32,
     /// The number of ids that the node examined.
     pub seen: u64,

@@ -5,7 +5,8 @@ use super::blame::Blame;
 
 /// The delay after which the next node is asked for a size too.
 const HEDGE_AFTER: Duration = Duration::from_millis(300);
-/// The number of nodes that must report an empty list before it is believed, because an empty list ends the search.
+/// The number of nodes that must report a whole but empty list before the list is taken for empty. One report is not
+/// enough, because an empty list ends the search.
 const EMPTY_WITNESSES: usize = 2;
 
 /// The nodes that were asked for the size of a list, and their answers.
@@ -17,7 +18,7 @@ pub(super) struct Sizing {
     waiting: Vec<(Peer, Duration)>,
     /// The time at which the next node is asked, if the nodes asked before have not answered.
     hedge_at: Duration,
-    /// The time limit of the network's look-up of more nodes, if there was one.
+    /// The time limit of the look-up of more nodes, if the network was asked for such a look-up.
     looks_until: Option<Duration>,
     answers: Vec<Answer>,
 }
@@ -56,7 +57,8 @@ impl Sizing {
         Some(next)
     }
 
-    /// True if the network should look for more nodes now: no keeper is left to ask beside those that are silent.
+    /// True if the network should look for more nodes now, because all known keepers were asked and some of them are
+    /// silent.
     pub(super) fn wants_others(&self, now: Duration) -> bool {
         self.may_look() && self.hedge_at <= now && self.untried().next().is_none()
     }
@@ -101,13 +103,13 @@ impl Sizing {
         }
     }
 
-    /// The silent nodes that have had as much time as other nodes get.
+    /// The nodes that were asked at least [`HEDGE_AFTER`] ago and have not answered.
     pub(super) fn slow(&self, now: Duration) -> Vec<Peer> {
         let slow = self.waiting.iter().filter(|(_, since)| now >= *since + HEDGE_AFTER);
         slow.map(|(peer, _)| peer.clone()).collect()
     }
 
-    /// The longest list among the whole ones or, if there is none, among the others.
+    /// The answer with the longest whole list or, if no list is whole, with the longest list.
     pub(super) fn best(&self) -> Option<&Answer> {
         self.answers.iter().rev().max_by_key(|answer| (answer.whole, answer.ids))
     }

@@ -78,7 +78,7 @@ impl Querier {
         // All lists were whole when their sizes were reported, and now one is not: try other keepers, once.
         let was_whole = slice.order.iter().all(|&word| self.words[word].is_whole());
         if !whole && was_whole && self.branches[slice.branch].insists() {
-            // The host's own list may be whole while another word's list is nowhere whole, so the words are looked up.
+            // It may be the list of another word that is not whole at any known keeper, so the words are looked up.
             self.slice_failed(slice, true, now);
             return false;
         }
@@ -88,8 +88,8 @@ impl Querier {
         true
     }
 
-    /// Asks another host for the slice. If the words' keepers may have `moved`, or too many have failed, they are looked
-    /// up first.
+    /// Asks another host for the slice. If the words' keepers may have `moved`, or too many keepers have failed, the
+    /// words are looked up first.
     pub(super) fn slice_failed(&mut self, slice: &Slice, moved: bool, now: Duration) {
         let branch = &mut self.branches[slice.branch];
         branch.on_failure();

@@ -76,7 +76,7 @@ impl Word {
         }
     }
 
-    /// Makes the word be looked up again, unless it was looked up too often.
+    /// Causes a new look-up of the word, unless it was looked up too often.
     pub(super) fn forget(&mut self, now: Duration) {
         if matches!(self.stage, Stage::Known { .. }) && self.passes < PASSES {
             self.fail(now);
@@ -113,7 +113,7 @@ impl Word {
         matches!(&self.stage, Stage::Known { term, .. } if term.size == 0)
     }
 
-    /// True unless the list comes from a node that has not been given everything that it should hold.
+    /// False if the size was reported by a node that has not been given everything that it should hold.
     pub(super) fn is_whole(&self) -> bool {
         !matches!(self.stage, Stage::Known { whole: false, .. })
     }
@@ -135,7 +135,7 @@ impl Word {
         self.stage = Stage::Known { term, whole: *whole };
     }
 
-    /// Returns to the start, if there is another try.
+    /// Schedules another look-up of the word. After too many look-ups, gives the word up.
     fn fail(&mut self, now: Duration) {
         self.stage = if self.passes < PASSES { Stage::Unknown { not_before: now + RETRY } } else { Stage::Lost };
     }

@@ -78,8 +78,8 @@ impl Words {
         next
     }
 
-    /// Takes the answer of a node to a request for the size. If the size is known already, the node was overtaken and
-    /// has been blamed for it.
+    /// Takes the answer of a node to a request for the size. If the size is known already, another node was faster, and
+    /// this node has been blamed for the delay.
     pub(super) fn on_response(&mut self, word: usize, from: Peer, response: Response) {
         let Some(sizing) = self.words[word].sizing() else { return };
         match response {
@@ -99,7 +99,7 @@ impl Words {
         }
     }
 
-    /// Makes a word be looked up again, unless it was looked up too often.
+    /// Causes a new look-up of a word, unless it was looked up too often.
     pub(super) fn forget(&mut self, word: usize, now: Duration) {
         self.words[word].forget(now);
     }
@@ -111,7 +111,8 @@ impl Words {
     }
 
     /// The terms of a conjunction whose words are all known. The shortest list comes first, because then the fewest
-    /// bits are sent. Of the excluded words, the longest list comes first, because it leaves the fewest ids.
+    /// bits are sent. Among the excluded words, the word with the longest list comes first, because its list excludes
+    /// the most ids.
     pub(super) fn plan(&self, must: &[usize], without: &[usize]) -> Option<Plan> {
         let terms = |numbers: &[usize]| -> Option<Vec<(usize, Term)>> {
             let terms = numbers.iter().map(|&number| {

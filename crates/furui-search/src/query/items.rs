@@ -77,7 +77,8 @@ pub(super) fn items(text: &str) -> Result<Vec<(Item, usize)>, QueryError> {
 }
 
 /// True if the quotation mark `c` closes a phrase that `opening` opened. Except for Japanese marks, every mark closes
-/// what any other opened: keyboards have one key for both, and languages use “ and ” in either order.
+/// what any other opened: keyboards have one key for opening and closing marks, and languages use “ and ” in either
+/// order.
 fn closes(opening: char, c: char) -> bool {
     match opening {
         '「' => c == '」',

@@ -21,8 +21,8 @@ pub use error::{QueryError, QueryFault};
 /// | `"bloom filter"`, `“bloom filter”`, `「東京タワー」` | the words one after the other, in the title or in the text |
 /// | `bloom OR cuckoo` | one of them, or both |
 /// | `filter -coffee`, `filter NOT coffee` | the first word, without the other |
-/// | `filter -"coffee filter"` | the word, and the phrase nowhere |
-/// | `filter site:example.org` | the word, on that host or one below it |
+/// | `filter -"coffee filter"` | the word, without the phrase |
+/// | `filter site:example.org` | the word, on that host or a host below it |
 /// | `filter (bloom OR cuckoo) -(tea OR site:example.org)` | as in arithmetic: NOT before AND before OR |
 ///
 /// OR, AND and NOT are in upper case; in lower case they are words. Words are cut and normalised like those of
@@ -220,7 +220,8 @@ mod tests {
         assert_eq!(fault(&nested(limits::NESTING + 1)), QueryFault::TooDeep);
     }
 
-    /// A random expression as text, with the set of assignments of the words a to d under which it holds: one bit for each.
+    /// A random expression as text, with the set of assignments of the words a to d under which the expression holds:
+    /// one bit for each assignment.
     fn expressions() -> impl Strategy<Value = (String, u16)> {
         let word = (0u32..4).prop_map(|word| {
             let holds: u16 =

@@ -9,8 +9,8 @@ use super::pattern::{Found, Pattern};
 use super::{Clause, Record, limits};
 use piece::piece;
 
-/// The maximum number of marks of a text that are considered. The best piece with these first
-/// marks is good enough.
+/// The maximum number of marks that are considered: the first marks of a text. The best piece with these is good
+/// enough.
 const MARKS: usize = 1 << 14;
 
 /// The part of a document that is shown with a result: its title and a piece of its text, with the words of the query
@@ -32,7 +32,7 @@ const MARKS: usize = 1 << 14;
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Snippet {
-    /// The byte ranges of the marks in the title, in order, none of which overlap or touch.
+    /// The byte ranges of the marks in the title, in order. No two of them overlap or touch.
     pub title_marks: Vec<Range<usize>>,
     /// A piece of the text. Each stretch of white space and control characters is one space, and an ellipsis shows
     /// where the text continues.
@@ -43,9 +43,10 @@ pub struct Snippet {
 
 /// Makes [`Snippet`]s for a query's clauses.
 ///
-/// Phrases are marked, and required words that are in none of their clause's phrases. The piece is the one with the
-/// most different marks; among those, the one with the most marks; among those, the first. It begins and ends between
-/// words, unless a word is very long; in Japanese text, between almost any two characters.
+/// All required phrases of the clauses are marked, and so are the required words of a clause that are in none of its
+/// phrases. The piece is the one with the most different marks; among those, the one with the most marks; among those,
+/// the first. It begins and ends between words, unless a word is very long; in Japanese text, between almost any two
+/// characters.
 ///
 /// **Cost.** Time proportional to title and text, and memory proportional to the marks.
 ///
@@ -134,7 +135,7 @@ impl<'a> Snippets<'a> {
                 next += 1;
             }
             if next == first {
-                // This group is too long.
+                // The group of overlapping marks is longer than a piece.
                 continue;
             }
             if (different, next - first) > best {
@@ -311,7 +312,7 @@ mod tests {
             let is_marked = !all.marks.is_empty();
             let fits = super::super::Fit::new(query.clauses()).unwrap().fits(&record);
             prop_assert!(is_marked || !fits);
-            // The piece has a mark if there is one anywhere, unless the piece cuts it.
+            // If there is a mark anywhere, the piece has a mark, unless it cuts the mark.
             prop_assert!(most < 20 || is_marked != snippet.marks.is_empty());
         }
     }

@@ -4,10 +4,10 @@ use unicode_segmentation::UnicodeSegmentation;
 
 /// The maximum distance, in characters, at which to look for a boundary between words.
 const SLACK: usize = 32;
-/// Of the characters around the marks of a snippet, one in this many comes before the first mark.
+/// The divisor for the number of characters around the marks of a snippet. The quotient comes before the first mark.
 const BEFORE: usize = 3;
 
-/// The piece of at most `most` characters around the bytes `found` or, without these, at the beginning.
+/// The piece of at most `most` characters around the bytes `found`. If there are none, it is the beginning of the text.
 pub(super) fn piece(text: &str, found: Option<Range<usize>>, most: usize) -> Range<usize> {
     let Some(found) = found else { return 0..end_of_word(text, 0, 0, forward(text, 0, most)) };
     let spare = most.saturating_sub(text[found.clone()].chars().count());
@@ -31,8 +31,8 @@ fn forward(text: &str, at: usize, chars: usize) -> usize {
     text[at..].char_indices().nth(chars).map_or(text.len(), |(after, _)| at + after)
 }
 
-/// The first beginning of a word at or after `at`, but at most `last`. If there is
-/// none nearby, `last` if that is nearby, and otherwise `at`.
+/// The position at or after `at` where the first word begins, but not beyond `last`. If no word begins nearby, the
+/// result is `last` if that is nearby, and otherwise `at`.
 fn start_of_word(text: &str, at: usize, last: usize) -> usize {
     if at == 0 {
         return 0;
@@ -43,7 +43,8 @@ fn start_of_word(text: &str, at: usize, last: usize) -> usize {
     starts.next().map_or(if to < last { at } else { last }, |start| start.min(last))
 }
 
-/// The last end of a word at or before `at`, not before `least`; `at` if there is none nearby.
+/// The position at or before `at` where the last word ends, but not before `least`. If no word ends nearby, the result
+/// is `at`.
 fn end_of_word(text: &str, start: usize, least: usize, at: usize) -> usize {
     if at == text.len() {
         return at;

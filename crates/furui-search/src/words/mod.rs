@@ -22,8 +22,8 @@ use tokens::Tokens;
 ///   hyphens, joiners, variation selectors) are dropped.
 /// - In scripts without spaces between words (Chinese, Japanese, Thai, Lao, Khmer, Burmese and others), and in Korean,
 ///   where a word and its particles are written together, each pair of neighbouring characters is a word. No dictionary
-///   is needed, and any substring is found. A Chinese character or Korean syllable is also a word by itself; another
-///   character is one only if it stands alone.
+///   is needed, and any substring is found. A Chinese character or Korean syllable is also a word by itself; any other
+///   character is a word by itself only if it stands alone.
 /// - Punctuation is not part of words: `C++` is `c`.
 ///
 /// **Cost.** Time proportional to the text, and memory proportional to its longest stretch without a boundary.
@@ -34,8 +34,8 @@ pub fn words(text: &str) -> impl Iterator<Item = Cow<'_, str>> {
     Tokens::new(text, false).map(|token| token.word)
 }
 
-/// The words to use in a search: those of [`words`] that imply all others. A text with the word 東京 also has the
-/// words 東 and 京.
+/// The words to use in a search: the words of [`words`] that are not implied by other words. A text with the word 東京
+/// also has the words 東 and 京.
 pub(super) fn telling_tokens(text: &str) -> impl Iterator<Item = Token<'_>> {
     Tokens::new(text, false).filter(|token| !token.implied)
 }

@@ -27,7 +27,8 @@ pub(super) struct Tokens<'a> {
     /// The number of units before the current one.
     units: usize,
     located: bool,
-    /// The ends of the piece's characters, in normal form and in the text, if these differ and are needed.
+    /// For each character of the piece, its end in normal form and before normalising. Empty if these do not differ, or
+    /// are not needed.
     ends: Vec<(usize, usize)>,
     /// The character before, if it belongs to a script without spaces.
     last: Option<Cluster>,
@@ -40,7 +41,7 @@ struct Cluster {
     kind: Kind,
     unit: usize,
     span: Range<usize>,
-    /// True if the character before this one is of a script without spaces, too.
+    /// True if the previous character also belongs to a script without spaces.
     follows: bool,
 }
 
@@ -72,7 +73,8 @@ impl<'a> Tokens<'a> {
         self.start + start..self.start + self.ends[last].1
     }
 
-    /// Reads the next unit of the piece. Returns its word if that comes next; words that come later go to `ready`.
+    /// Reads the next unit of the piece. Returns the word of this unit if it is the next word of the text; other words
+    /// go to `ready`.
     fn step(&mut self) -> Option<Token<'a>> {
         let rest = &self.piece[self.at..];
         let c = rest.chars().next()?;

@@ -9,7 +9,8 @@ const HUGE_PAGE: usize = 2 << 20;
 /// The alignment of every table: the size of a cache line.
 const LINE: usize = 64;
 
-/// A table of bytes for random reads and writes, such as that of a filter. It starts at a cache line and is 0 at first.
+/// A table of bytes for random reads and writes, such as that of a filter. It starts at a cache line, and its bytes are
+/// 0 at first.
 ///
 /// A large table requests huge pages from the system. Otherwise a random access to a table larger than the caches would
 /// also wait for the page table, which doubles its time. A table that is mapped from a file reads the file's pages when
@@ -90,7 +91,8 @@ impl Buffer {
         }
     }
 
-    /// Shortens the table to its first `len` bytes. Bytes after them that were never touched took no memory.
+    /// Shortens the table to its first `len` bytes. In a table of [`pages`](Self::pages), the bytes that are cut off
+    /// take no memory if they were never touched.
     pub(crate) fn truncate(&mut self, len: usize) {
         self.len = len.min(self.len);
     }

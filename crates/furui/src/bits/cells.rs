@@ -119,7 +119,8 @@ impl<M: Deref<Target = [u8]>> Cells<M> {
         self.words.as_chunks().0
     }
 
-    /// A view that borrows these counters. A loop over many counters that uses it avoids dereferencing `M` each time.
+    /// A view that borrows these counters. A loop over many counters that uses the view avoids dereferencing `M` each
+    /// time.
     #[inline(always)]
     pub(crate) fn lend(&self) -> Cells<&[u8]> {
         Cells { words: &self.words, len: self.len, bits: self.bits }
@@ -128,8 +129,8 @@ impl<M: Deref<Target = [u8]>> Cells<M> {
     /// The counter at `index`.
     ///
     /// # Panics
-    /// This method, like all with an `index`, panics if `index` is not below [`len`](Self::len) rounded up to whole
-    /// words.
+    /// This method panics, like every method with an `index`, if the array has no word for `index`. An `index` beyond
+    /// the last counter is accepted if it lies in the last word.
     #[inline]
     pub fn get(&self, index: usize) -> u8 {
         let (word, shift) = self.locate(index);
@@ -161,8 +162,8 @@ impl<M: DerefMut<Target = [u8]>> Cells<M> {
         self.words.as_chunks_mut().0
     }
 
-    /// A view that borrows these counters mutably. A loop over many counters with it avoids dereferencing `M` each
-    /// time.
+    /// A view that borrows these counters mutably. A loop over many counters that uses the view avoids dereferencing
+    /// `M` each time.
     #[inline(always)]
     pub(crate) fn lend_mut(&mut self) -> Cells<&mut [u8]> {
         Cells { words: &mut self.words, len: self.len, bits: self.bits }

@@ -41,7 +41,7 @@ fn co_rank(a: &[u64], b: &[u64], rank: usize) -> usize {
     low
 }
 
-/// The next number of the merge after the `rank` least, of which `taken` come from `a` and the others from `b`.
+/// The number of the merge at index `rank`. Of the numbers before it, `taken` come from `a` and the others from `b`.
 ///
 /// An exhausted side counts as `u64::MAX`. This value loses every comparison except with a true `u64::MAX`, and then
 /// all remaining numbers are equal to it.

@@ -9,8 +9,8 @@ const GROUP: usize = 8;
 /// The size of a group's buffer. Each number is loaded or stored as eight bytes, which may reach beyond the group.
 const ROOM: usize = 64;
 
-/// Packs the low `bits` bits of every number, one after the other, into the front of `packed`. Bytes of `packed` after
-/// them must be zero and stay so. `bits` must be at most 56, and `packed` long enough.
+/// Packs the low `bits` bits of every number, one after the other, into the front of `packed`. The bytes after the
+/// packed numbers must be zero, and remain zero. `bits` must be at most 56, and `packed` long enough.
 pub(crate) fn pack(numbers: &[u64], bits: u32, packed: &mut [u8]) {
     assert!(bits <= MAX_PACKED_BITS, "at most 56 bits are packed");
     let (groups, last) = numbers.as_chunks::<GROUP>();

@@ -19,9 +19,9 @@ const FEW: usize = 8;
 /// ```
 ///
 /// **Cost.** The index takes 1/16 of the bits and 1/16 of the zeros: 9.4 % if half of the bits are zeros, and twice
-/// that from 2³² bits on. A query takes three cache misses. Its time is constant while zeros are not rarer than about
-/// one in a thousand, as in the unary degrees of a tree of bytes; beyond that, it does a binary search between two
-/// hints.
+/// that from 2³² bits on. A query takes three cache misses. Its time is constant if at least about one bit in a
+/// thousand is a zero, as in the unary degrees of a tree of bytes. If zeros are rarer, a query does a binary search
+/// between two hints.
 ///
 /// **Source.** Kim, Na, Kim, Park (2005), cited at [`Rank1`](super::Rank1). The zero within a word is found as in
 /// Pandey, Bender, Johnson, "A fast x86 implementation of select" (2017).

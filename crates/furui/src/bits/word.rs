@@ -12,7 +12,7 @@ pub(crate) fn bit(words: &[[u8; 8]], position: usize) -> u64 {
     u64::from_le_bytes(words[position / 64]) >> (position % 64) & 1
 }
 
-/// Maps 64 uniform bits to 0..n, in order: ⌊random · n / 2⁶⁴⌋.
+/// Maps 64 uniform bits to 0..n by ⌊random · n / 2⁶⁴⌋, which keeps the order.
 #[inline(always)]
 pub(crate) const fn scale(random: u64, n: usize) -> usize {
     ((random as u128 * n as u128) >> 64) as usize
@@ -44,8 +44,9 @@ impl Lanes {
         self.count
     }
 
-    /// Whether the first lane of `one` or that of `other` holds `value`, without a branch between the two. If a word
-    /// has room for only one lane, this function tests two words as [`any_equal`](Self::any_equal) tests two lanes.
+    /// Whether the first lane of `one` or that of `other` holds `value`, without a branch between the two tests. If a
+    /// word has room for only one lane, a lookup tests two words by this function, where it otherwise tests the lanes
+    /// of one word by [`any_equal`](Self::any_equal).
     #[inline(always)]
     pub(crate) fn either_equal(&self, one: u64, other: u64, value: u64) -> bool {
         // Lanes are narrower than words, so subtracting 1 sets the highest bit only if the difference is 0.

@@ -5,7 +5,7 @@ use super::Found;
 use crate::error::MAX_KEY;
 
 /// A trie of any layout that is walked node by node. The labels of siblings differ in their first bytes, and siblings
-/// are in the order of these.
+/// are in the order of these bytes.
 pub trait Nodes {
     /// A node of this trie.
     #[doc(hidden)]

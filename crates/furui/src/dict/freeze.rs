@@ -4,9 +4,10 @@ use crate::error::TrieError;
 /// Freezes a trie in one walk, which hashes every key on its way. The trie may be the keys of a buffer, a dynamic trie,
 /// or any number of tries that are merged ([`Merged`](super::Merged)).
 ///
-/// The queue of the walk carries the state of the hash along each path, so that no key is read: it is `start` at the
-/// root, and `push` gives the state after one more byte. `each_key` gets the state of each key, breadth-first; a key of
-/// several merged tries counts once. With `forget` deleted keys are left out, which is right if there is no older trie.
+/// The queue of the walk carries the state of the hash along each path, so that no key is read. This state is `start`
+/// at the root, and `push` gives the state after one more byte. `each_key` gets the state of each key, breadth-first; a
+/// key of several merged tries counts once. With `forget` deleted keys are left out, which is right if there is no
+/// older trie.
 ///
 /// **Cost.** Besides the walk and the trie, one call of `push` for each node. If keys are left out, there are two more
 /// passes over the nodes.

@@ -7,13 +7,13 @@ use super::{Node, Value};
 ///                                                         └───────── b ── M(d, d): the newer one's value
 /// ```
 ///
-/// A virtual node holds the nodes of the tries that still have siblings to visit, and stands for those of them with the
-/// smallest byte. Let A be these nodes, and a = min alphabet(nᵢ) their byte:
+/// A virtual node holds one node of each trie that still has siblings to visit here. It stands for the held nodes with
+/// the smallest byte. Let A be the set of these nodes, and a = min alphabet(nᵢ) their byte:
 ///
 /// | | |
 /// |---|---|
 /// | `first_child` | M of first_child(nᵢ) for all nᵢ in A |
-/// | `sibling` | M of sibling(nᵢ) for nᵢ in A, and nᵢ for the others |
+/// | `sibling` | M of sibling(nᵢ) for the nᵢ in A, and of nᵢ itself for the other nodes |
 /// | `alphabet` | a |
 /// | `value` | that of the newest node in A that has one |
 ///
@@ -21,8 +21,8 @@ use super::{Node, Value};
 /// tries allocates the list of nodes.
 ///
 /// **Source.** Koyanagi et al. (2011), section 4.3 and Table 1, for two tries: a = min of both, and the rows for equal,
-/// smaller and greater alphabets are those above for A = {n₁, n₂}, {n₁} and {n₂}. These do not say which value wins;
-/// section 3.3 says that it is the newest.
+/// smaller and greater alphabets are those above for A = {n₁, n₂}, {n₁} and {n₂}. The table does not say which value
+/// wins; section 3.3 says that the newest does.
 ///
 /// ```
 /// use furui::dict::{Merged, Node, SortedKeys};

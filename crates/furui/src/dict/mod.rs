@@ -4,8 +4,8 @@
 //! read through a [`Snapshot`]. Its [`Layout`] says what the tries are.
 //!
 //! - By default they are compact: a [`Skeleton`] becomes a [`Trie`], which is path-compressed.
-//! - Or they are those of the paper that the dictionary comes from. Every trie has [`Node`]s, and [`breadth_first`]
-//!   walks them: those of the keys of a buffer ([`SortedKeys`]), of a frozen trie ([`LoudsTrie`]), or of any number of
+//! - Or they are the LOUDS tries of the paper that the dictionary comes from. [`breadth_first`] walks over the
+//!   [`Node`]s of any trie: the keys of a buffer ([`SortedKeys`]), a frozen trie ([`LoudsTrie`]), or any number of
 //!   tries as if they were one ([`Merged`]). One walk builds a trie and the hashes of its filter ([`freeze`]).
 
 mod any_trie;

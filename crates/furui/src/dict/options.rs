@@ -23,8 +23,8 @@ pub struct DictOptions {
     pub layout: Option<Layout>,
     /// The maximum number of keys of a window before it is frozen: the paper's w. At least 1.
     pub window: usize,
-    /// The maximum number of bytes of keys and values of a window, if it is reached before `window`. A window that waits
-    /// to be frozen takes as much again.
+    /// The maximum number of bytes of keys and values of a window. A window is frozen when it reaches this limit or
+    /// `window`, whichever comes first. A window that waits to be frozen takes as much memory again.
     pub window_bytes: usize,
     /// The maximum number of tries when no job is running: the paper's f. At least 1.
     pub merge_after: usize,

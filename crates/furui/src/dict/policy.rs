@@ -2,8 +2,9 @@
 
 use super::{DictOptions, Merging};
 
-/// With [`Merging::Geometric`], a trie is merged if it has at most this many quarters of the number of keys of the
-/// newer tries, which is 5/4. With a factor of 1, the choice between tries of equal size would depend on a few keys.
+/// With [`Merging::Geometric`], a trie is merged if its number of keys is at most 5/4 of that of all newer tries
+/// together. This constant is that factor, in quarters. With a factor of 1, the choice between tries of equal size
+/// would depend on a few keys.
 const GROWTH_QUARTERS: u64 = 5;
 
 /// The number of the newest tries with which a new trie of `new` keys is merged. `sizes` has the number of keys of each

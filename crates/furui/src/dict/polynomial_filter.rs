@@ -19,8 +19,9 @@ const MAX_BITS: u64 = 1 << 43;
 
 /// A Bloom filter whose k positions are k polynomials of a key's bytes, modulo the number of bits: the paper's.
 ///
-/// It takes keys, not hashes of 64 bits, so it is no filter of [`filter`](crate::filter). None of the polynomials'
-/// primes divides its number of bits: if one did, only the last byte of a key would count.
+/// It takes keys, not hashes of 64 bits, so it is not one of the filters in [`filter`](crate::filter). None of the
+/// polynomials' primes divides its number of bits: if one did, the position modulo this prime would depend only on the
+/// last byte of the key.
 ///
 /// Short keys have small polynomials: those of keys of fewer than log₁₃₁ m bytes do not reach all m bits, so these keys
 /// have more false positives than the rate says.

@@ -78,7 +78,7 @@ impl<'a, K: AsRef<[u8]>> SortedNode<'a, K> {
         let byte = |entry: &(K, Value)| entry.0.as_ref()[depth - 1];
         let first = byte(entries.first()?);
         let is_below = |entry: &(K, Value)| byte(entry) == first;
-        // Most ranges are short, so the end is searched for 1, 2, 4, ... ahead, and then by halving.
+        // Most ranges are short, so the search for the end first looks 1, 2, 4, ... entries ahead, and then is binary.
         let mut ahead = 1;
         while entries.get(ahead).is_some_and(is_below) {
             ahead *= 2;

@@ -46,7 +46,7 @@ impl CheckedFilter {
         Self::from_shared(&bytes, &name)
     }
 
-    /// The filter in `bytes`, which are those of its file. Error messages call the file `name`.
+    /// The filter in `bytes`, which are the bytes of its file. Error messages call the file `name`.
     ///
     /// # Errors
     /// Those of [`open`](Self::open).

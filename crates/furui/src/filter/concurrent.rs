@@ -42,13 +42,13 @@ pub struct Concurrent<F> {
 /// Tables of at most this many words are not prefetched.
 const NEAR: usize = (12 << 20) / 8;
 
-/// A filter that threads can share: its bits lie in words, and are set one by one.
+/// A filter that threads can share: its bits lie in words, and an insertion only sets bits.
 #[expect(private_bounds, reason = "how a filter is shared is not part of the interface")]
 pub trait Shareable: BitTable {}
 
 /// A filter whose table can be taken out, shared as words, and put back.
 pub(super) trait BitTable: Sized {
-    /// Splits the filter into itself with an empty table, and its table of little-endian words.
+    /// Splits the filter into a filter with an empty table, and the table of little-endian words.
     fn take_table(self) -> (Self, Buffer);
 
     /// This filter with `table` as its table.

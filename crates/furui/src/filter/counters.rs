@@ -1,4 +1,4 @@
-//! A table of small counters, some of which belong to each key. All filters that count share it.
+//! A table of small counters, some of which belong to each key. All filters with counters use this table.
 
 use std::io::{self, Write};
 use std::ops::Deref;
@@ -86,7 +86,7 @@ impl<M: Deref<Target = [u8]>> CounterTable<M> {
     }
 
     /// Prefetches the counters of the key that is `AHEAD` keys after index `i`; at index 0, the counters of all keys up
-    /// to that one. The caller must call it with every index of a batch, in order.
+    /// to that one. The caller must call this method with every index of a batch, in order.
     #[inline]
     pub(super) fn fetch_ahead(&self, keys: &[KeyHash], i: usize) {
         let first = if i == 0 { 0 } else { i + AHEAD };

@@ -28,11 +28,12 @@ const WIDTHS: [u32; 3] = [2, 4, 8];
 ///
 /// Keys are counted: a key that was inserted twice stays until it is removed twice. A counter that reaches its maximum
 /// stays there for good, because its true count is no longer known. So there are never false negatives, and a few
-/// counters may stay set too long (at 4 bits and the design load, 1 in 6 · 10¹⁴).
+/// counters may stay set too long. (With counters of 4 bits and the number of keys for which the filter was sized, 1
+/// counter in 6 · 10¹⁴ does.)
 ///
-/// Cost: at 4 bits, 5.8 log₂(1/rate) bits a key, four times as many as a Bloom filter takes, and k cache misses for
-/// each operation. With n keys in m counters the false-positive rate is (1 - (1 - 1/m)^(kn))^k, that of a Bloom filter
-/// with m bits.
+/// Cost: with counters of 4 bits, 5.8 log₂(1/rate) bits a key, four times as many as a Bloom filter takes, and k cache
+/// misses for each operation. With n keys in m counters the false-positive rate is (1 - (1 - 1/m)^(kn))^k, that of a
+/// Bloom filter with m bits.
 ///
 /// From Fan, Cao, Almeida and Broder, "Summary Cache" (2000), as described in section 3.2.1 of Kubota, Ueda and Yamana,
 /// which does not say what happens on overflow.
@@ -116,8 +117,9 @@ impl<M> CountingBloom<M> {
 }
 
 impl<M: Deref<Target = [u8]>> CountingBloom<M> {
-    /// How often `key` is in the filter: the smallest of its counters. That is too high if other keys share all of
-    /// them. The maximum of a counter, 15 at 4 bits, means that number or more.
+    /// How often `key` is in the filter: the smallest value of its counters. The result is too high if each of these
+    /// counters also belongs to another key that was inserted. The maximum value of a counter, 15 at 4 bits, means that
+    /// number or more.
     pub fn count(&self, key: impl AsRef<[u8]>) -> u64 {
         self.count_hash(self.hash.hash(key.as_ref()))
     }
@@ -163,8 +165,8 @@ impl<M: DerefMut<Target = [u8]>> CountingBloom<M> {
         true
     }
 
-    /// Adds the keys of `other`: every key then counts as often as in both filters together. Counters are added, each
-    /// up to its maximum, where it stays for good. Cost: one pass over both.
+    /// Adds the keys of `other`: every key then counts as often as in both filters together. Counters are added; a
+    /// counter that reaches its maximum stays there for good. Cost: one pass over both filters.
     ///
     /// # Errors
     /// If the filters differ in the number or bits of counters, in probes or in hash; nothing is changed then.

@@ -33,7 +33,7 @@ pub enum ConfigError {
         /// A valid rate is more than this.
         finest: f64,
     },
-    /// A set with a window has a cache whose stable filter forgets keys in its own order.
+    /// A set with a window cannot have a stable filter as its cache, because such a filter does not forget by time.
     WindowOfStable,
     /// A filter for this many keys at this rate would exceed the maximum size of its kind.
     TooLarge {
@@ -50,7 +50,7 @@ pub enum ConfigError {
     RateExceeded {
         /// The number of keys.
         keys: u64,
-        /// The false-positive rate that is expected of the keys.
+        /// The false-positive rate that is expected with these keys.
         expected: f64,
         /// The maximum rate.
         allowed: f64,
@@ -84,7 +84,7 @@ pub enum ConfigError {
     Mismatch(Mismatch),
     /// The keys of the filters to merge do not fit into one filter.
     Full(Full),
-    /// Parts of fixed sizes take more memory than they may.
+    /// Parts of fixed sizes take more memory than is allowed.
     BeyondMemory {
         /// What takes the memory, in the plural.
         what: &'static str,

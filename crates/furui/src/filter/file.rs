@@ -27,8 +27,8 @@ pub(super) trait Stored<M>: Sized {
     /// Writes all sections.
     fn write(&self, out: &mut Writer<'_>) -> io::Result<()>;
 
-    /// Calls `see` with the bytes of the table that [`Filter::contains`](super::Filter::contains) may read for `key`;
-    /// with the whole table if the key does not determine them.
+    /// Calls `see` with the bytes of the table that [`Filter::contains`](super::Filter::contains) may read for `key`.
+    /// If the key does not determine these bytes, calls `see` with the whole table.
     fn reads(&self, key: KeyHash, see: &mut dyn FnMut(&[u8]));
 
     /// Reads a filter that [`write`](Self::write) wrote. The function is total: for any bytes it returns a usable
@@ -139,8 +139,8 @@ fn read_table(file: &impl ReadAt, name: &str, offset: u64, length: usize) -> Res
     Ok(bytes)
 }
 
-/// A file that has the sections of a filter's file among other sections. The caller has checked that they are there.
-/// The table is read into memory.
+/// A file that has the sections of a filter's file among other sections. The caller has checked that the filter's
+/// sections are there. The table is read into memory.
 pub(super) struct Part<'a, F> {
     pub(super) file: &'a F,
     pub(super) envelope: &'a Envelope,

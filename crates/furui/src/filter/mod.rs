@@ -90,7 +90,7 @@ pub trait Filter {
         out.extend(keys.iter().map(|&key| self.contains_hash(key)));
     }
 
-    /// Whether old keys fade, as in a stable Bloom filter: then "no" is not certain either.
+    /// Whether the filter forgets old keys, as a stable Bloom filter does. Then a "no" is not certain either.
     fn forgets(&self) -> bool {
         false
     }

@@ -16,8 +16,9 @@ pub(super) const MULTIPLIER: u64 = 2_862_933_555_777_941_757;
 ///
 /// The state starts as the hash and is multiplied by [`MULTIPLIER`] from probe to probe. As a fraction of 2⁶⁴, the
 /// state is scaled to the number of counters (multiply-shift), which need not be a power of two. The usual double
-/// hashing, h + i g, is no faster; it puts all probes of about one key in `counters` on a few counters, which raises
-/// false-positive rates of 10⁻⁷ and finer. Products with powers of [`MULTIPLIER`] spread like random numbers.
+/// hashing, h + i g, is no faster. With it, one key in about every `counters` keys has all its probes on a few
+/// counters, which raises false-positive rates of 10⁻⁷ and finer. Products with powers of [`MULTIPLIER`] spread like
+/// random numbers.
 #[derive(Clone, Copy)]
 pub(super) struct Probes(u64);
 
@@ -56,9 +57,9 @@ pub(super) fn check_probes(probes: u32) -> Result<(), ConfigError> {
     Err(ConfigError::OutOfRange { what: "probes a key", given: probes.into(), least: 1, most: MAX_PROBES.into() })
 }
 
-/// The false-positive rate that a filter of `keys` keys may have by itself, so that it has `rate` together with the
-/// false positives that equal 64-bit hashes cause. It is an error if `rate` is not between 0 and 1, or if equal hashes
-/// alone cause a rate of at least `rate`.
+/// The false-positive rate that a filter of `keys` keys may have by itself so that, together with the false positives
+/// that equal 64-bit hashes cause, its rate is `rate`. It is an error if `rate` is not between 0 and 1, or if equal
+/// hashes alone cause a rate of at least `rate`.
 pub(super) fn own_rate(rate: f64, keys: u64) -> Result<f64, ConfigError> {
     let finest = keys as f64 * 2f64.powi(-64);
     if rate > finest && rate < 1.0 {

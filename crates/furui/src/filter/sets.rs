@@ -95,9 +95,9 @@ macro_rules! operations_of_bits {
             /// The approximate number of different keys in the filter, estimated from the bits that are set. Cost: one
             /// pass over the bits.
             ///
-            /// The estimate of a full filter is infinite. That of an [intersection](Self::intersect_with) is far too
-            /// high, because more bits are set in it than its keys set: [`similarity`](Self::similarity) of the two
-            /// filters has a better one.
+            /// The estimate for a full filter is infinite. The estimate for an [intersection](Self::intersect_with) is
+            /// far too high, because bits are set in it that belong to none of its keys: the
+            /// [`similarity`](Self::similarity) of the two filters has a better one.
             pub fn cardinality(&self) -> Estimate {
                 self.marking().cardinality(self.ones())
             }
@@ -126,9 +126,9 @@ macro_rules! operations_of_bits {
                 Ok(())
             }
 
-            /// Keeps the keys that `other` holds too. Every key that is in both filters is still found. Of other keys,
-            /// no more are found than in either filter, but more than in a filter that is built from the common keys.
-            /// Cost: one pass over both.
+            /// Keeps the keys that `other` holds too. Every key that is in both filters is still found. The
+            /// false-positive rate is at most that of either filter, but higher than that of a filter that is built
+            /// from the common keys. Cost: one pass over both.
             ///
             /// # Errors
             /// [`Mismatch`] if the filters differ in size, parameters or hash; nothing is changed then.
@@ -199,8 +199,9 @@ mod tests {
         (from..from + n).map(|i| HashSpec::default().hash(&(list << 32 | i).to_le_bytes())).collect()
     }
 
-    /// Checks a hundred pairs of sets that share 1000 keys of 5000: the estimates lie within 5 errors of the truth, and
-    /// the errors are as large as the deviations.
+    /// Checks a hundred pairs of sets that have 1000 keys in common and 5000 keys together. The estimates are within
+    /// five of their stated errors of the true values, and on average the stated errors are as large as the true
+    /// errors.
     fn assert_honest(name: &str, new: impl Fn() -> AnyFilter) {
         const SETS: u64 = 100;
         let (mut off, mut stated) = ([0.0; 2], [0.0; 2]);

@@ -95,16 +95,16 @@ pub(super) fn ones_of_either(a: &[u8], b: &[u8]) -> u64 {
     )
 }
 
-/// The model of how keys set the bits of a filter: each key belongs to one of several blocks, and sets bits there, all
-/// bits of the block with equal probability. A Bloom filter is one block.
+/// The model of how keys set the bits of a filter. Each key belongs to one of several blocks and sets bits of this
+/// block, each with equal probability. A Bloom filter is one block.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Marking {
     bits: f64,
     /// ln q, where q is the probability that one key does not set a given bit.
     ln_zero: f64,
-    /// The correlation of two bits of one block, and then of two bits of different blocks: ln(p/q), where p is the
-    /// probability that a key leaves both bits 0, and q is that probability if the bits were independent; and the
-    /// number of such pairs.
+    /// For two bits of one block, and then for two bits of different blocks: their correlation, and the number of such
+    /// pairs of bits. The correlation is ln(p/q), where p is the probability that a key leaves both bits 0, and q is
+    /// what this probability would be if the bits were independent.
     excess: [(f64, f64); 2],
 }
 
@@ -152,7 +152,8 @@ impl Marking {
         Self::new(bits, blocks as f64, (-k / in_block).ln_1p(), both_zero.ln())
     }
 
-    /// A filter that holds a set of fingerprints from 0 to `last`, seen as bits of which each key sets one.
+    /// A filter that holds a set of fingerprints from 0 to `last`. It is treated as a table with one bit for each
+    /// possible fingerprint, of which each key sets one.
     pub(super) fn of_fingerprints(last: u64) -> Self {
         let domain = last as f64 + 1.0;
         // (1 - 2/D) / (1 - 1/D)² = 1 - 1/(D - 1)², in a form that loses nothing to rounding.
@@ -173,7 +174,8 @@ impl Marking {
         let intersection = a + b - union;
         let of_intersection = self.variance(intersection.max(0.0));
         let jaccard = if union == 0.0 { 1.0 } else { intersection / union };
-        // The derivatives of (a + b) / u - 1 by a and b are 1/u, that by u is -(1 + j)/u.
+        // The derivatives of (a + b) / u - 1 with respect to a and b are 1/u; the derivative with respect to u is
+        // -(1 + j)/u.
         let by_union = 1.0 + jaccard;
         let of_jaccard =
             of_a + of_b + 2.0 * of_intersection + by_union * by_union * of_union - 2.0 * by_union * (of_a + of_b);

@@ -27,17 +27,18 @@ pub fn rate(probes: u32, keys: u64, bits: u64) -> f64 {
     (-(-k * keys as f64 / bits as f64).exp_m1()).powf(k)
 }
 
-/// Equation 2: the false-positive rate of a filter of such a size that `probes` probes are the best, k = ln 2 · m/n:
-/// half its bits are set, and the rate is 2^-k, as a probability.
+/// Equation 2: the false-positive rate of a filter of the size for which `probes` is the best number of probes,
+/// k = ln 2 · m/n. Half of its bits are set, and the rate is 2^-k, as a probability.
 pub fn rate_half_full(probes: u32) -> f64 {
     0.5f64.powi(probes.try_into().unwrap_or(i32::MAX))
 }
 
-/// Equation 3: the number of probes that a filter of [`bits`] needs for a rate of at most `rate`, k = ⌈log½ rate⌉, from
-/// 1 to [`MAX_PROBES`]. `rate` is between 0 and 1.
+/// Equation 3: the number of probes with which a filter of [`bits`] bits has a rate of at most `rate`, k = ⌈log½ rate⌉,
+/// from 1 to [`MAX_PROBES`]. `rate` is between 0 and 1.
 ///
-/// The brackets are read as a ceiling. Prints of the paper seem to show a floor in equations 3 and 4; but with a floor
-/// the rate, by equation 2, would be up to twice `rate`, and equation 16, which is derived from them, has a ceiling.
+/// The brackets of the paper are read as a ceiling. Prints of the paper seem to show a floor in equations 3 and 4. But
+/// with a floor the rate would be up to twice `rate` by equation 2, and equation 16, which is derived from equations 3
+/// and 4, has a ceiling.
 pub fn probes(rate: f64) -> u32 {
     ((-rate.log2()).ceil() as u32).clamp(1, MAX_PROBES)
 }
@@ -53,8 +54,9 @@ pub fn bits(rate: f64, keys: u64) -> u64 {
 /// The smallest number of bits with which `keys` keys have the rate `rate`, which is between 0 and 1, and the number of
 /// probes for it.
 ///
-/// The number solves (1 - (1 - 1/m)^(kn))^k = rate, which is equation 1 before its limit is taken. For each k there is
-/// one solution m(k), which is smallest for k = log½ rate, so one of the two neighbouring whole numbers is the best.
+/// The number m of bits solves (1 - (1 - 1/m)^(kn))^k = rate; equation 1 is the limit of this formula for large m. For
+/// each k there is one solution m(k), which is smallest for k = log½ rate, so one of the two neighbouring whole numbers
+/// is the best.
 pub fn least(rate: f64, keys: u64) -> (u64, u32) {
     let above = probes(rate);
     let below = (above - 1).max(1);
@@ -64,8 +66,9 @@ pub fn least(rate: f64, keys: u64) -> (u64, u32) {
 /// A number of bits, at most 1/200 above the [`least`], with which `keys` keys have the rate `rate`, and the smallest
 /// number of probes that this allows. `rate` is between 0 and 1.
 ///
-/// Near its minimum m(k) hardly changes, while each probe is a cache line. At 1 % it takes 6 probes instead of 7 and
-/// .25 % more bits, at 0.1 % 9 instead of 10 and .33 %, at 10⁻⁶ 18 instead of 20 and .33 %.
+/// Near its minimum the number of bits hardly depends on the number of probes, while each probe takes a cache line. At
+/// 1 % this function returns 6 probes instead of 7, with .25 % more bits; at 0.1 % 9 instead of 10, with .33 % more; at
+/// 10⁻⁶ 18 instead of 20, with .33 % more.
 pub fn few_probes(rate: f64, keys: u64) -> (u64, u32) {
     let (mut size, mut probes) = least(rate, keys);
     let most = size + size / SPARE;
@@ -79,7 +82,7 @@ pub fn few_probes(rate: f64, keys: u64) -> (u64, u32) {
     (size, probes)
 }
 
-/// To save probes, the smallest number of bits may grow by one part in this many.
+/// The number of bits may exceed the smallest by the fraction 1 / `SPARE` if that saves probes.
 const SPARE: u64 = 200;
 
 /// The smallest number of bits with which `keys` keys have the rate `rate` if each key has `probes` probes. `rate` is

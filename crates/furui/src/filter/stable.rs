@@ -28,7 +28,7 @@ const WIDTHS: [u32; 4] = [1, 2, 4, 8];
 /// rate is (1 - Z)^k with Z = (1 + 1 / (P (1/k - 1/m)))^-Max for m counters with maximum Max.
 ///
 /// Cost: no memory but the counters; k + P cache misses for each insertion, because the decrements are scattered.
-/// [`StableBloomLight`](super::StableBloomLight) takes k + 1 cache misses, and makes no more errors.
+/// [`StableBloomLight`](super::StableBloomLight) takes k + 1 cache misses, and errs no more often.
 ///
 /// From Deng and Rafiei (SIGMOD 2006), as described in section 3.2.3 of Kubota, Ueda and Yamana. The random numbers are
 /// from SplitMix64 with a fixed seed, so that equal insertions give equal filters. The state of the generator is kept
@@ -228,7 +228,8 @@ mod tests {
         const TRIALS: u64 = 200_000;
         for (bits, probes, decrements) in [(2, 4, 30), (1, 3, 10), (4, 2, 60)] {
             let mut filter = StableBloom::from_parts(COUNTERS, bits, probes, decrements).unwrap();
-            // A counter forgets its first value after Max decrements, which nearly all counters have had by then.
+            // Once a counter was decremented Max times, it no longer depends on its first value. After `settled`
+            // insertions this is true of nearly all counters.
             let settled = (10 + 4 * filter.counters.cells.max() as usize) * COUNTERS / decrements;
             (0..settled as u64).for_each(|i| _ = filter.insert_hash(key(i)));
             let hits = (0..TRIALS).filter(|&i| filter.contains_hash(key(1 << 40 | i))).count() as f64;
@@ -238,7 +239,8 @@ mod tests {
             let now = filter.false_positive_rate();
             let sigma = (now * (1.0 - now) / TRIALS as f64).sqrt();
             assert!((measured - now).abs() < 3.0 * sigma, "{bits} bits: {measured}, as it stands {now}");
-            // Once settled, each counter is a coin toss: the fill varies by sqrt(fill (1 - fill) / m).
+            // In a settled filter, every counter is above 0 with equal probability: the fill varies by sqrt(fill (1 -
+            // fill) / m).
             let rest = filter.stable_rate();
             let (k, fill) = (f64::from(probes), rest.powf(1.0 / f64::from(probes)));
             let of_state = rest * k * ((1.0 - fill) / fill / COUNTERS as f64).sqrt();

@@ -119,8 +119,8 @@ impl StableBloomLight {
         Ok(true)
     }
 
-    /// Reads the filter from a file that has the sections of a filter's file among others, all of them checked by
-    /// [`Envelope::verify`].
+    /// Reads the filter from a file that has the sections of a filter's file among other sections. The caller has
+    /// checked all of them by [`Envelope::verify`].
     pub(crate) fn read_sections(file: &impl ReadAt, envelope: &Envelope) -> Result<Self, ReadError> {
         Self::read(&Part { file, envelope })
     }
@@ -157,9 +157,9 @@ impl<M> StableBloomLight<M> {
 
 impl<M: DerefMut<Target = [u8]>> StableBloomLight<M> {
     /// Inserts `keys` in order, and appends to `new` the indices in `keys` of those that were not remembered, as
-    /// [`Recent::observe_all`](crate::seen::Recent::observe_all) does. The counters of later keys are prefetched: in a filter
-    /// larger than the cache that is at least five times as fast as inserting the keys one by one. The caller must hash
-    /// keys by [`hash_spec`](Self::hash_spec); nothing checks that.
+    /// [`Recent::observe_all`](crate::seen::Recent::observe_all) does. The counters of later keys are prefetched: if
+    /// the filter is larger than the cache, this method is at least five times as fast as inserting the keys one by
+    /// one. The caller must hash keys by [`hash_spec`](Self::hash_spec); nothing checks that.
     ///
     /// # Panics
     /// If `keys` has 2³² keys or more.
@@ -193,9 +193,9 @@ impl<M: DerefMut<Target = [u8]>> StableBloomLight<M> {
     /// Inserts `key`; true if it was not remembered.
     ///
     /// The key's counters are read and set in one pass, so that each costs one memory access. No branch depends on
-    /// their values: while one insertion waits for memory, the processor starts the next ones, as many as fit into its
-    /// instruction window, so an insertion should take few instructions. As the counters are set before the decrement,
-    /// those that it reaches must be set again.
+    /// their values, so while one insertion waits for memory, the processor starts the next ones. The fewer
+    /// instructions an insertion takes, the more insertions fit into the processor's instruction window. The counters
+    /// are set before the decrement, so those of them that are decremented must be set again.
     #[inline]
     fn put(&mut self, key: KeyHash) -> bool {
         let positions = self.counters.of(key);

@@ -38,7 +38,7 @@ pub fn stable_decrements(probes: u32, rate: f64, max: u8, counters: usize) -> f6
 }
 
 /// The fraction of counters at 0 under random decrement (Deng and Rafiei): the probability that the last Max events at
-/// a counter were decrements, if each event is one with probability P / (P + k).
+/// a counter were decrements, if each event is a decrement with probability Q / (Q + k), where Q = P (1 - k/m).
 pub(super) fn random_zeros(probes: u32, decrements: usize, max: u8, counters: usize) -> f64 {
     let (k, m, p) = (f64::from(probes), counters as f64, decrements as f64);
     (1.0 + 1.0 / (p * (1.0 / k - 1.0 / m))).powi(-i32::from(max))
@@ -113,8 +113,8 @@ pub(super) fn check_stable(counters: usize, probes: u32, decrements: usize) -> R
     Ok(())
 }
 
-/// Reads the counters of a stable filter, how many of them an insertion decrements, and the field of `META` at offset
-/// 24, which depends on the kind.
+/// Reads the counters of a stable filter, the number of counters that an insertion decrements, and the field of `META`
+/// at offset 24, which depends on the kind of filter.
 pub(super) fn read_stable<S: Source>(
     source: &S,
     widths: &[u32],

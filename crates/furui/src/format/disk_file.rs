@@ -120,7 +120,8 @@ impl ReadAt for DiskFile {
     }
 
     fn read_at(&self, offset: u64, buf: &mut [u8]) -> io::Result<()> {
-        // This is checked first, because for offsets beyond its maximum the system returns another error.
+        // The range is checked first, because for an offset beyond its own maximum the operating system returns another
+        // error.
         match offset.checked_add(buf.len() as u64) {
             Some(end) if end <= self.length => read_exact_at(&self.file, offset, buf),
             _ => Err(io::ErrorKind::UnexpectedEof.into()),

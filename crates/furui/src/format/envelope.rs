@@ -11,8 +11,8 @@ use super::writer::seal_checksum;
 use super::{Bytes, FormatError, Problem, ReadAt, ReadError, Regions};
 use crate::hash::{HashSpec, KeyForm};
 
-/// The maximum number of appended bytes among which to search for a file's own footer, so that the error can say that
-/// the file has grown.
+/// If a file has no footer at its end, an earlier footer is searched for in this many bytes before the end, so that the
+/// error can say that bytes were appended.
 const GROWTH: usize = 1 << 20;
 
 /// The number of bytes that [`Envelope::verify`] reads at a time.
@@ -352,7 +352,7 @@ impl<F: ReadAt + ?Sized> Reader<'_, F> {
         Ok((sections, u64_at(&footer, FOOTER_SUMS), checksum))
     }
 
-    /// Searches for a footer a little before the end, which means that bytes were appended to the file.
+    /// Searches for a footer a little before the end. If there is one, bytes were appended to the file.
     fn grown(&self, length: u64) -> Result<Option<Problem>, ReadError> {
         let start = length - length.min(GROWTH as u64);
         let mut end = vec![0; (length - start) as usize];

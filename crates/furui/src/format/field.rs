@@ -1,8 +1,8 @@
 //! Little-endian fields at fixed places of a byte slice. The slice must be long enough: these functions are for blocks
 //! whose length is a constant of the format.
 //!
-//! They are always inlined. Loops over fields are compiled once for each set of vector instructions, and a call out of
-//! them for each field would take longer than the rest.
+//! They are always inlined. Loops over fields are compiled once for each set of vector instructions, and in such a loop
+//! a function call for each field would take longer than everything else.
 
 #[inline(always)]
 pub(crate) fn array_at<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {

@@ -39,9 +39,9 @@ pub(super) const FOOTER_SUMS: usize = 24;
 pub(super) const FOOTER_CHECKSUM: usize = 48;
 pub(super) const FOOTER_END_MAGIC: usize = 56;
 
-/// The tag of the last section of files that [have](Kind::has_sums) checksums of their regions.
-/// The section of a [`KeyForm`](crate::KeyForm), the last one of a manifest or a filter.
+/// The tag of the section of a [`KeyForm`](crate::KeyForm). In a manifest or a filter, only [`SUMS`] may follow it.
 pub(super) const FORM: Tag = Tag::new(*b"FORM");
+/// The tag of the last section of files that [have](Kind::has_sums) checksums of their regions.
 pub(super) const SUMS: Tag = Tag::new(*b"SUMS");
 
 /// The kind of a furui file.

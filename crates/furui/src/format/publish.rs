@@ -122,7 +122,7 @@ fn create(path: &Path, access: Access) -> io::Result<(File, PathBuf)> {
             opened => opened?,
         };
         // Just before this lock, another writer may have locked or removed the file, because it took the file for one
-        // of a killed writer. Where files cannot be locked, no writer does so.
+        // of a killed writer. Where files cannot be locked, no writer removes files of others.
         match file.try_lock() {
             Err(TryLockError::WouldBlock) => {}
             _ if !is_still(&file, &temporary) => {}

@@ -6,7 +6,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::sums::{REGION, SUM, level_lengths, sum_of};
 use super::{Bytes, FormatError, Problem};
 
-/// When at most one in this many of a file's regions is unchecked, they are all checked together.
+/// As soon as at most one in this many regions of a file is unchecked, all remaining regions are checked together.
 const LAST_SHARE: usize = 8;
 
 /// The checksums of a file's regions, each of which is compared when its region is first read. So a reader pays once

@@ -6,7 +6,7 @@ pub(crate) const REGION: usize = 4096;
 /// The number of bytes of a region's checksum, which is the low half of the region's XXH3-64.
 pub(super) const SUM: usize = 4;
 
-/// The checksum of a region, or of as many bytes of a level.
+/// The checksum of a region, or of at most [`REGION`] bytes of a level of checksums.
 #[inline]
 pub(super) fn sum_of(bytes: &[u8]) -> [u8; SUM] {
     (xxh3_64(bytes) as u32).to_le_bytes()

@@ -9,7 +9,7 @@ use std::num::NonZeroU64;
 /// slice as a whole.
 ///
 /// So a key whose latest occurrence is W ticks ago or less, for a window of W, is always known; a key whose latest
-/// occurrence is 17/16 W ticks ago or more never is. Difference from the paper: a slice is an exact set and no Bloom
+/// occurrence is 17/16 W ticks ago or more never is. Difference from the paper: a slice is an exact set and not a Bloom
 /// filter, and a repeat counts as an occurrence.
 ///
 /// ```

@@ -93,8 +93,9 @@ impl<W: Write> EnvelopeWriter<W> {
         Ok(())
     }
 
-    /// Writes how the keys of the file were made from records, in the section that [`Envelope::key_form`](super::Envelope::key_form)
-    /// reads, which must be the last one. The empty form has none.
+    /// Writes how the keys of the file were made from records, in the section that
+    /// [`Envelope::key_form`](super::Envelope::key_form) reads. This section must be the last one. For the empty form,
+    /// none is written.
     ///
     /// # Errors
     /// Those of [`section`](Self::section).

@@ -5,8 +5,8 @@ pub(super) const RUN: usize = 128;
 
 /// The powers of a factor, each below 2⁶¹, that bytes are multiplied by before they are summed.
 ///
-/// With SSE2, which every x86-64 processor has, eight bytes at once are multiplied by parts of 15 bits of the powers:
-/// 64 bytes take 20 ns. Other processors multiply 64 by 64 bits, which takes 55 ns (AMD EPYC).
+/// With SSE2, which every x86-64 processor has, eight bytes at once are multiplied by 15-bit parts of the powers: 64
+/// bytes take 20 ns. Other processors multiply 64 by 64 bits, which takes 55 ns (AMD EPYC).
 #[derive(Clone, Debug)]
 pub(super) struct Dot {
     #[cfg(target_arch = "x86_64")]
@@ -24,9 +24,9 @@ impl Dot {
         return Self { powers: *powers };
     }
 
-    /// The sum of at most [`RUN`] bytes, each times the power whose exponent is the number of bytes after it. `first`
-    /// holds the bytes in front that do not fill eight, with zeros before them, and `eights` the bytes after those. If
-    /// `eights` has [`RUN`] bytes, `first` is 0.
+    /// The sum of at most [`RUN`] bytes, each times the power whose exponent is the number of bytes after it. `eights`
+    /// holds the last bytes in groups of eight. `first` holds the bytes before them, at most seven, with zeros in
+    /// front. If `eights` has [`RUN`] bytes, `first` is 0.
     #[inline]
     pub(super) fn sum(&self, first: u64, eights: &[[u8; 8]]) -> u128 {
         #[cfg(target_arch = "x86_64")]

@@ -63,7 +63,7 @@ impl Hashes {
     /// Makes room for `more` hashes.
     ///
     /// # Errors
-    /// [`Error::NoMemory`] if there is not so much memory. Without this call a lack of memory ends the process.
+    /// [`Error::NoMemory`] if there is not enough memory. Without this call a lack of memory ends the process.
     pub fn reserve(&mut self, more: usize) -> Result<()> {
         let bytes = more.saturating_mul(size_of::<KeyHash>());
         self.keys.try_reserve(more).map_err(|_| Error::NoMemory { what: "the hashes of a batch", bytes })

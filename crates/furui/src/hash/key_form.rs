@@ -84,7 +84,7 @@ impl fmt::Debug for KeyForm {
 pub enum InvalidKeyForm {
     /// The text has more than [`KeyForm::MAX_BYTES`] bytes.
     TooLong {
-        /// Its length in bytes.
+        /// The length of the text in bytes.
         length: usize,
     },
     /// The text has a control character, such as a line break.

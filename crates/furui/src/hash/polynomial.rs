@@ -30,7 +30,7 @@ impl<const K: usize> PolynomialHashes<K> {
         primes
     };
 
-    /// The states of the empty key, which are 0. So are the states of every key of zero bytes.
+    /// The states of the empty key, which are 0. Every key that has only zero bytes has the same states.
     #[inline]
     pub const fn start() -> Self {
         Self([0; K])

@@ -1,8 +1,8 @@
 use super::dot::{Dot, RUN};
 use super::{HashAlgorithm, HashSpec, KeyHash, mix, seed_words};
 
-/// A hash of paths that takes one byte after the other: the state of a prefix is where the hash of every key below it
-/// continues.
+/// A hash of paths that takes one byte after the other: the hash of every key below a prefix is continued from the
+/// state of the prefix.
 ///
 /// ```text
 /// start ──'s'──▶ h₁ ──'e'──▶ h₂ ──'e'──▶ h₃ ──'n'──▶ h₄ ─▶ finish: the hash of "seen"
@@ -125,14 +125,15 @@ impl Rolling {
     #[inline]
     pub fn push_all(&self, state: RollingState, bytes: &[u8]) -> RollingState {
         bytes.chunks(RUN).fold(state, |state, run| {
-            // The bytes that do not fill eight come first, because zeros before them change only the power.
+            // An incomplete group of eight comes first, because zeros in front of it do not change the sum.
             let (few, eights) = run.split_at(run.len() % 8);
             let sum = self.dot.sum(last_of_eight(few), eights.as_chunks().0);
             self.advance(state, self.powers[run.len()], fold(fold_wide(sum)))
         })
     }
 
-    /// The state after a run of bytes whose effect was computed before: one multiplication, however long the run is.
+    /// The state after a run of bytes whose effect was computed before. Cost: one multiplication, however long the run
+    /// is.
     #[inline(always)]
     pub(crate) const fn push_run(&self, state: RollingState, run: RollingRun) -> RollingState {
         self.advance(state, self.powers[run.length as usize], run.sum)

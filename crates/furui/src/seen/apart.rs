@@ -9,8 +9,9 @@ use crate::hash::Hashes;
 use crate::store::Storage;
 
 impl<S: Storage> Seen<S> {
-    /// The number of keys of the recent cache in front of the set, which grows when the set outgrows its memory. `None` if the set has
-    /// another cache or none, or has a window, because then the cache must be told every key in order.
+    /// The number of keys of the recent cache in front of the set, which grows when the set outgrows its memory. `None`
+    /// if the set has another cache or none. Also `None` if it has a window, because then the cache must be told every
+    /// key in order.
     pub fn recent_keys(&self) -> Option<usize> {
         match &self.tiers {
             Tiers::Recent(recent) if self.set.manifest().window.is_none() => Some(recent.capacity()),
@@ -18,9 +19,10 @@ impl<S: Storage> Seen<S> {
         }
     }
 
-    /// Works as [`observe_all`](Self::observe_all), but looks only the keys at the indices `misses` up, ascending, and takes the others for
-    /// repeats. So several threads can each hash a part of the stream and ask a [`Recent`](super::Recent) cache of their own, and only
-    /// what these do not know is left for the set. A cache may know only keys of earlier batches, and earlier keys of this one. Where
+    /// Works as [`observe_all`](Self::observe_all), but looks up only the keys at the indices `misses`, which ascend,
+    /// and takes all other keys for repeats. So several threads can each hash a part of the stream and ask a
+    /// [`Recent`](super::Recent) cache of their own, and only the keys that these caches do not know are left for the
+    /// set. A cache may know only keys of earlier batches, and earlier keys of this batch. Where
     /// [`recent_keys`](Self::recent_keys) is `None`, all keys are looked up.
     ///
     /// # Errors

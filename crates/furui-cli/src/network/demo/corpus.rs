@@ -9,7 +9,7 @@ const ARTICLES: &str = include_str!("sample/articles.txt");
 const ELEMENTS: &str = include_str!("sample/elements.txt");
 const COUNTRIES: &str = include_str!("sample/countries.txt");
 
-/// Numbers from 1 to this one have a document.
+/// Each number from 1 to this one has a document.
 const NUMBERS: u32 = 200;
 
 /// All documents.

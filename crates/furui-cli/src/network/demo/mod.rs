@@ -118,7 +118,7 @@ async fn network(count: u8) -> Result<Vec<Node>, NodeError> {
     for node in &nodes {
         node.net().refresh().await;
     }
-    // All nodes are told to repair now, because each does so by itself only from time to time.
+    // All nodes are told to repair their lists now, because a node does so by itself only from time to time.
     let repaired = nodes.iter().cloned().map(|node| async move { node.repaired().await });
     repaired.collect::<JoinSet<()>>().join_all().await;
     Ok(nodes)

@@ -47,8 +47,8 @@ impl Settings {
     /// Combines the options with the configuration file and the defaults.
     ///
     /// # Errors
-    /// If the configuration file cannot be read or understood, if nothing says where the node's data is, or if the coding
-    /// has no such rate.
+    /// If the configuration file cannot be read or understood, if nothing says where the node's data is, or if there is
+    /// no such coding, or none with such a rate.
     pub fn new(options: &NodeOptions) -> Result<Self, Error> {
         let file = options.config.as_deref().map_or_else(|| Ok(Configuration::default()), read)?;
         let first = |given: &Vec<String>, file: Vec<String>| if given.is_empty() { file } else { given.clone() };
@@ -62,7 +62,7 @@ impl Settings {
         if listen.is_empty() {
             listen.push(LISTEN.to_owned());
         }
-        // A rate belongs to the coding beside it.
+        // The rate is taken from the place that names the coding: the options or the configuration file.
         let (coding, rate) = match &options.coding.coding {
             Some(coding) => (Some(coding), options.coding.rate),
             None => (file.coding.as_ref(), file.rate),

@@ -6,8 +6,8 @@ use crate::number;
 
 /// Show the search engine: some nodes on this machine, a few hundred sample documents, and the page to search them
 ///
-/// One of the nodes is yours, the others play the rest of the world. Everything is in memory, and can be reached from this machine
-/// only. ^C ends the demo, and nothing is left of it.
+/// One of the nodes is yours; the other nodes play the rest of the world. Everything is in memory, and can be reached
+/// from this machine only. ^C ends the demo, and nothing is left of it.
 #[derive(Args)]
 pub struct DemoOptions {
     /// The port of the page, on 127.0.0.1 [default: 7717, or a free one if that is taken]

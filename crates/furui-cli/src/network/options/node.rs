@@ -11,8 +11,9 @@ use crate::number;
 
 /// Run a node of a search engine that nobody owns: it keeps a part of the index, and answers searches
 ///
-/// At first it prints the addresses at which others reach it, as lines "listening ADDRESS", and then "http ADDRESS". It runs until
-/// it is interrupted. Without --listen it listens on all network interfaces, so that other nodes can reach it.
+/// At first it prints the addresses at which other nodes reach it, as lines "listening ADDRESS", and then "http
+/// ADDRESS". It runs until it is interrupted. Without --listen it listens on all network interfaces, so that other
+/// nodes can reach it.
 #[derive(Args)]
 pub struct NodeOptions {
     /// The directory for the node's identity, index and documents, which is created if it does not exist. Required, here or in a
@@ -23,12 +24,12 @@ pub struct NodeOptions {
     /// [default: /ip4/0.0.0.0/tcp/0]
     #[arg(long, value_name = "MULTIADDR")]
     pub listen: Vec<String>,
-    /// An address at which other nodes reach this one, if it differs from where it listens, as behind a router that forwards a
-    /// port; may be repeated
+    /// An address at which other nodes reach this one, if it is not an address that this node listens on, as behind a
+    /// router that forwards a port; may be repeated
     #[arg(long, value_name = "MULTIADDR")]
     pub external: Vec<String>,
-    /// The address of the search page, and of "furui publish" and "furui search"; port 0 picks a free port. Anybody who can reach
-    /// this address may publish and search [default: 127.0.0.1:7717]
+    /// The address at which the node serves the search page, "furui publish" and "furui search"; port 0 picks a free
+    /// port. Anybody who can reach this address may publish and search [default: 127.0.0.1:7717]
     #[arg(long, value_name = "HOST:PORT")]
     pub http: Option<SocketAddr>,
     /// The address of a node in the network, with its identity, such as /ip4/192.0.2.1/tcp/4001/p2p/12D3…; may be repeated.
@@ -46,12 +47,13 @@ pub struct NodeOptions {
 /// How the lists of words are sent between nodes. The documents that are found do not depend on it.
 #[derive(Args, Default)]
 pub struct CodingOptions {
-    /// How searches send lists between nodes, which changes the traffic, not the answer: best takes the fewest bits;
+    /// How searches send lists between nodes. This changes the traffic, not the answer: best takes the fewest bits;
     /// naive sends ids; fixed sends Bloom filters of one size for all lists; ringed sends Bloom filters sized for each
     /// list; golomb is like best, but without a third message [default: best or, for a search, the coding of the node]
     #[arg(long, value_name = "CODING", value_parser = PossibleValuesParser::new(Wants::NAMES))]
     pub coding: Option<String>,
-    /// The false-positive rate of fixed and ringed filters [default: 1/32 for fixed; for ringed the best rate for each two lists]
+    /// The false-positive rate of fixed and ringed filters [default: 1/32 for fixed; for ringed the best rate for each
+    /// pair of lists]
     #[arg(long, value_name = "RATE", value_parser = number::rate, requires = "coding")]
     pub rate: Option<f64>,
 }

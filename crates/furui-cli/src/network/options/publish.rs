@@ -30,7 +30,7 @@ pub struct PublishOptions {
     /// the site of its pages
     #[arg(long, value_name = "URL")]
     pub base: Option<Url>,
-    /// Publish only pages that name one of these languages, such as en or pt-BR, or name none
+    /// Publish only pages that state one of these languages, such as en or pt-BR, and pages that state no language
     #[arg(long, value_name = "LANG", value_delimiter = ',')]
     pub lang: Vec<String>,
     /// Publish again what was published before, for use after many nodes were lost at once

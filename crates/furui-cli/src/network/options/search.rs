@@ -7,10 +7,9 @@ use crate::number;
 
 /// Find the documents that contain all of the words
 ///
-/// a b finds documents with both words, a OR b those with at least one, a -b those with the first and without the
-/// second, '"a b"' those with b directly after a, and site:example.org those on that host and its subdomains.
-/// Parentheses group.
-/// Quotes and parentheses must be quoted in the shell.
+/// a b finds documents with both words; a OR b, documents with at least one of the words; a -b, documents with the
+/// first word and without the second; '"a b"', documents with b directly after a; and site:example.org, documents on
+/// that host and its subdomains. Parentheses group words. Quotes and parentheses must be quoted in the shell.
 #[derive(Args)]
 pub struct SearchOptions {
     /// The words, after all options; -WORD excludes a word. If the first word is excluded, write -- before it
@@ -19,7 +18,7 @@ pub struct SearchOptions {
     #[command(flatten)]
     pub node: NodeAddress,
     /// Print a line of JSON for each document (id, url, title, snippet, score, and the byte ranges of the words in title and
-    /// snippet: title_marks, marks), and a last one with total and bytes
+    /// snippet: title_marks, marks), and a last line with total and bytes
     #[arg(long)]
     pub json: bool,
     /// Print at most N documents

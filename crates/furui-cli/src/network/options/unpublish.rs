@@ -8,7 +8,8 @@ use super::node::NodeAddress;
 
 /// Withdraw documents that were published, so that no node finds them any more
 ///
-/// Only documents that this node has published can be withdrawn. A document that others have published, too, stays until they withdraw it.
+/// Only documents that this node has published can be withdrawn. A document that other nodes have published, too, stays
+/// until these nodes withdraw it.
 #[derive(Args)]
 #[group(required = true, multiple = true, args = ["urls", "from", "all"])]
 pub struct UnpublishOptions {

@@ -6,7 +6,7 @@ use crate::network::node::Client;
 
 /// The maximum number of documents that are sent at a time.
 const DOCUMENTS: usize = 256;
-/// No further document is added to a batch of this many bytes.
+/// A batch with this number of bytes, or more, takes no further document.
 const BYTES: usize = 1 << 20;
 
 /// Documents that are sent together.

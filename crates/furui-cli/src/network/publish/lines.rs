@@ -16,7 +16,8 @@ impl Publisher<'_> {
         loop {
             let Some(block) = blocks.next()? else { return Ok(()) };
             for (index, line) in block.lines().enumerate() {
-                // A line that is too long was cut, so the rest of it may be empty by chance.
+                // If a line was cut because it is too long, the part that is left may be blank by chance. So such a
+                // part is not skipped.
                 if line.len() <= MAX_LINE && line.trim_ascii().is_empty() {
                     continue;
                 }

@@ -1,4 +1,5 @@
-//! `furui publish`: documents out of files, lines, crawls and sites on this machine, each sent once.
+//! `furui publish`: publishes the documents of files, lines, crawls and sites on this machine. Each document is sent
+//! once.
 //!
 //! ```text
 //!   tree ─── files, by name or content ─┬─ page ──▶ Page ──▶ ┐
@@ -71,12 +72,12 @@ struct Publisher<'a> {
 struct Source<'a> {
     /// The file or URL from which the bytes come, for messages.
     place: String,
-    /// The URL of the page, unless the page names another one.
+    /// The URL of the page, if the page itself does not state one.
     url: Url,
     /// True if the page is the user's own. Only such a page may name a URL on any other host.
     is_own: bool,
     media: &'a Media,
-    /// The title of the page, unless the page has one.
+    /// The title of the page, if the page itself does not have one.
     title: &'a str,
     bytes: &'a [u8],
 }
@@ -123,7 +124,7 @@ impl Publisher<'_> {
         if self.batch.is_full() { self.send() } else { Ok(()) }
     }
 
-    /// True if a page in the language `lang`, or in an unknown one, is to be published.
+    /// True if a page in the language `lang` is to be published. `None` means that the language is unknown.
     fn is_wanted_language(&self, lang: Option<&str>) -> bool {
         let Some(lang) = lang.filter(|_| !self.options.lang.is_empty()) else { return true };
         let primary = lang.split(['-', '_']).next().unwrap_or_default();

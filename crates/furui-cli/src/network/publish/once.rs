@@ -13,13 +13,14 @@ pub(super) struct Once {
 
 impl Once {
     pub(super) fn new() -> Result<Self, Error> {
-        // A new set has a random seed, which it needs: strangers choose the URLs of the pages that they write.
+        // A new set has a random seed. The seed is necessary, because strangers choose the URLs of the pages that they
+        // write.
         let options = SeenOptions { cache: Cache::None, memory: MEMORY, ..SeenOptions::default() };
         let seen = Seen::open_with(Scratch::new(std::env::temp_dir()).mapped(false), options)?;
         Ok(Self { seen })
     }
 
-    /// Records a URL. True if it is the first time.
+    /// Records a URL. True if the URL was not recorded before.
     pub(super) fn is_first(&mut self, url: &str) -> Result<bool, Error> {
         Ok(self.seen.insert(url)?)
     }

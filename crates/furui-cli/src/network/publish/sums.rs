@@ -11,7 +11,7 @@ use crate::report::grouped;
 pub(super) struct Sums {
     strict: bool,
     documents: u64,
-    /// The number of documents that were sent.
+    /// The number of documents that the node published in this run.
     sent: u64,
     /// How many of the sent documents replaced others.
     changed: u64,

@@ -26,7 +26,7 @@ struct Site<'a> {
     agent: Agent,
     /// The URL from which the site is fetched.
     origin: Url,
-    /// The URL at which others find the site, if it differs from `origin`.
+    /// The public URL of the site, if it differs from `origin`.
     base: Option<&'a Url>,
 }
 
@@ -133,7 +133,7 @@ impl<'a> Site<'a> {
         }
     }
 
-    /// The URL at which others find a page that was fetched from `url`.
+    /// The public URL of a page that was fetched from `url`.
     fn public(&self, url: &Url) -> Url {
         match self.base.filter(|_| url.origin() == self.origin.origin()) {
             Some(base) => at(base, url),

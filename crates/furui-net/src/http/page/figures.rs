@@ -34,7 +34,7 @@ pub(super) fn bytes(n: u64) -> String {
 
 const UNITS: [&str; 7] = ["B", "kB", "MB", "GB", "TB", "PB", "EB"];
 
-/// A time, in milliseconds up to ten seconds.
+/// A time: in milliseconds up to ten seconds, and in seconds above.
 pub(super) fn time(time: Duration) -> String {
     match time.as_secs_f64() {
         seconds if seconds < 0.01 => format!("{:.1}\u{a0}ms", seconds * 1e3),

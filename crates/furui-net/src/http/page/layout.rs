@@ -19,7 +19,7 @@ impl<'a> Layout<'a> {
         Self { query, ..self }
     }
 
-    /// Puts the cursor into the search box, on pages where nothing is to be read first.
+    /// Puts the cursor into the search box. This is for pages with nothing to read before a query is typed.
     pub(super) fn focused(self) -> Self {
         Self { takes_focus: true, ..self }
     }

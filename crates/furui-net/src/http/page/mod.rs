@@ -6,8 +6,8 @@
 //!                 summary, next page, what it took ── at the end
 //! ```
 //!
-//! `maud` escapes everything that strangers wrote; links lead to http and https only. There is one style sheet, one
-//! short script that adds comfort but no function, and nothing from elsewhere: the policy in `guard` forbids it.
+//! `maud` escapes everything that strangers wrote; links lead to http and https only. There is one style sheet and one
+//! short script, which is not needed for any function. Nothing comes from elsewhere: the policy in `guard` forbids it.
 
 mod figures;
 mod home;
@@ -42,7 +42,8 @@ pub(super) fn routes() -> Router<Face> {
         .route("/icon.svg", file("image/svg+xml", ICON))
 }
 
-/// True if a browser wants a page to show. Programs accept anything.
+/// True if a browser wants a page to show: browsers name `text/html` among the types that they accept, and other
+/// programs usually accept any type.
 pub(super) fn is_wanted(headers: &HeaderMap) -> bool {
     let accepted = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
     accepted.flat_map(|value| value.split(',')).any(|range| range.trim_start().starts_with("text/html"))

@@ -31,7 +31,7 @@ fn one() -> u64 {
     1
 }
 
-/// `GET /`: a page of results or, without a query, the first page.
+/// `GET /`: a page of results or, without a query, the home page.
 pub(super) async fn search(
     State(face): State<Face>,
     wanted: Result<Parameters<Wanted>, QueryRejection>,
@@ -99,7 +99,7 @@ impl Page {
                 }
                 Event::End(summary) => {
                     let took = self.started.elapsed();
-                    // Bytes of records and pages are not counted.
+                    // The bytes of the records and of the page are not counted.
                     let step = "the documents fetched, and the page sent".into();
                     self.steps.push(Step { step, sent: 0, received: 0, done: Some(took) });
                     html! {
@@ -182,7 +182,7 @@ fn result(hit: &Hit) -> Markup {
     }
 }
 
-/// Text with marks, which are given as their first byte and the byte after their last.
+/// Text with marks. For each mark, `marks` has the positions of its first byte and of the byte after its last one.
 fn marked(text: &str, marks: &[[usize; 2]]) -> Markup {
     let mut done = 0;
     html! {

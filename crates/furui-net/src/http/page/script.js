@@ -1,7 +1,7 @@
-// Comfort only: without this, everything works.
+// Everything also works without this script.
 "use strict";
 
-// Screen readers hear of changes to what is there already: it is told here that the answer has ended.
+// Screen readers report changes of elements that were there from the beginning: this one reports the end of the answer.
 const progress = document.getElementById("progress");
 const summary = document.getElementById("summary");
 if (progress && summary) {
@@ -9,7 +9,7 @@ if (progress && summary) {
   progress.className = "told";
 }
 
-// A slash leads to the search box, as in many places.
+// The key "/" moves the cursor into the search box, as on many sites.
 document.addEventListener("keydown", (event) => {
   const box = document.getElementById("q");
   if (event.key === "/" && document.activeElement !== box && !event.ctrlKey && !event.metaKey && !event.altKey) {

@@ -11,7 +11,7 @@ use crate::node::{SPAN, Span};
 const WIDTH: f64 = 600.0;
 /// The height of the picture, in its own units.
 const HEIGHT: f64 = 80.0;
-/// The number of spans in a row of the table.
+/// The number of spans in a minute. A row of the table shows a minute.
 const MINUTE: usize = (60 / SPAN.as_secs()) as usize;
 
 /// The page with the state of a node.

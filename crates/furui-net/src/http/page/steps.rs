@@ -16,7 +16,7 @@ const BYTES: f64 = TIME + COLUMN + 24.0;
 /// The maximum number of steps in the picture. The table has all of them.
 const DRAWN: usize = 24;
 
-/// The steps of a search and their costs, folded away.
+/// The steps of a search and their costs, in an element that is collapsed at first.
 pub(super) fn details(steps: &[Step], took: Duration) -> Markup {
     html! {
         details.steps {

@@ -21,7 +21,7 @@ const CALLS_PER_PEER: usize = 16;
 const STRIKES: u8 = 2;
 /// The delay after which the node refreshes its routing table when a peer was removed.
 const SECOND_CHANCE: Duration = Duration::from_secs(60);
-/// The maximum number of peers with strikes that are remembered.
+/// The maximum number of peers whose consecutive calls without an answer are counted.
 const MAX_STRUCK: usize = 1024;
 
 impl Driver {
@@ -42,7 +42,7 @@ impl Driver {
         self.send_next(peer);
     }
 
-    /// Sends as many waiting calls to this peer as may be in flight.
+    /// Sends waiting calls to this peer until the maximum number of calls is in flight.
     fn send_next(&mut self, peer: PeerId) {
         let Some(lane) = self.lanes.get_mut(&peer) else { return };
         while lane.on_the_way < CALLS_PER_PEER

@@ -1,4 +1,4 @@
-//! Refreshes the routing table: joins the network, and finds out of which subtrees of the key space it holds
+//! Refreshes the routing table: joins the network, and finds out for which subtrees of the key space the table holds
 //! all nodes.
 
 use std::collections::HashMap;
@@ -15,7 +15,7 @@ use super::{Driver, Refresh};
 
 /// The interval at which a node checks that it still knows its neighbours.
 const REFRESH_INTERVAL: Duration = Duration::from_secs(600);
-/// The delay of a refresh when the routing table has grown much.
+/// The delay of a refresh when the routing table has grown by more than a quarter.
 const REFRESH_SOON: Duration = Duration::from_secs(1);
 /// The delay before joining is tried again when no node has answered.
 const JOIN_AGAIN: Duration = Duration::from_secs(5);
@@ -23,7 +23,8 @@ const JOIN_AGAIN: Duration = Duration::from_secs(5);
 const BUCKET_TRIES: usize = 1 << 18;
 
 impl Driver {
-    /// Notes that the routing table has grown. If it has grown much, it may be incomplete again.
+    /// Notes that the routing table has grown. If it has grown by more than a quarter, it may be incomplete again, and
+    /// is refreshed.
     pub(super) fn grown(&mut self) {
         let size = self.table().len();
         if matches!(self.refresh, Refresh::Idle) && size > self.table_then + self.table_then / 4 {
@@ -86,8 +87,8 @@ impl Driver {
         self.refresh_buckets(next);
     }
 
-    /// Looks up a key in the first of these buckets that is not full. A look-up in a full bucket would tell nothing
-    /// new.
+    /// Looks up a key in the next bucket that is not full. `next` is the first and the last bucket to consider, in
+    /// descending order. A look-up in a full bucket would tell nothing new.
     fn refresh_buckets(&mut self, next: Option<(usize, usize)>) {
         if let Some((from, edge)) = next {
             let counts = self.bucket_sizes();

@@ -75,7 +75,7 @@ impl Driver {
         nearest.collect()
     }
 
-    /// Takes the result of a look-up. It names only other nodes, so this node is inserted.
+    /// Takes the result of a look-up. The result names only other nodes, so this node is inserted.
     fn looked_up(&mut self, lookup: Lookup, found: Vec<kad::PeerInfo>, whole: bool) {
         let n = lookup.n.clamp(1, K_VALUE.get());
         let known: Vec<Known> =
@@ -155,7 +155,7 @@ impl Driver {
         }
     }
 
-    /// Notifies the repair if this peer is or was one of the nearest.
+    /// Notifies the repair if this peer is or was one of the nodes nearest to this one.
     fn note_neighbour(&mut self, peer: &PeerId) {
         let me = Key::from(*self.swarm.local_peer_id());
         let far = me.distance(&Key::from(*peer));

@@ -12,11 +12,11 @@ use crate::shelf::Shelf;
 
 /// The maximum number of the shelf's words that are examined for one answer to a comparison.
 const COMPARED: usize = 4 << 10;
-/// The maximum number of bytes of ids in one answer, weights and days included.
+/// The maximum number of bytes of ids in one answer, including the weight and the remaining days of each id.
 const LISTED_BYTES: usize = limits::MESSAGE_BYTES - (64 << 10);
-/// The number of bytes of an id with its weight and its days.
+/// The number of bytes of an id with its weight and its number of remaining days.
 const LISTED_ID: usize = ContentId::BYTES + Weight::BYTES + 1;
-/// The number of free bytes of an answer below which no further list is begun.
+/// No further list is begun in an answer that has fewer free bytes than this.
 const SPARE: usize = 8 << 10;
 const DAY: u64 = 24 * 60 * 60;
 
@@ -47,7 +47,7 @@ impl Desk {
             Request::Withdrawn { range } => self.withdrawn(from, range)?,
             Request::Compare { from: after, since } => self.compare(from, &after, since)?,
             Request::List { words, range } => Response::Listed(self.list(from, &words, range)?),
-            // The answerer does not return these.
+            // The answerer answers these requests itself, so they do not come here.
             Request::Search(_) | Request::Meet(_) | Request::Settle(_) => Response::Refused(Refusal::Invalid),
         };
         Ok(Later::Now(response))
@@ -113,7 +113,7 @@ impl Desk {
         Ok(Response::Compared { state, lists, more })
     }
 
-    /// For each word, the part of its list that is in `range`; as many words and ids as fit into a message.
+    /// For each word, the part of its list that is in `range`. The answer ends as soon as a message is full.
     fn list(&mut self, from: &Peer, words: &[String], range: IdRange) -> furui::Result<Vec<Listed>> {
         let (now, shelf) = (unix_seconds(), &mut self.kept.shelf);
         let mut room = LISTED_BYTES;
@@ -134,7 +134,7 @@ impl Desk {
             }
             let expiries = shelf.expiries(&ids)?;
             let days = expiries.into_iter().map(|at| days(at, now)).collect();
-            // Ids that are not for the other side took time too.
+            // Ids that are not for the other side are counted too, because it took time to read them.
             room = room.saturating_sub(looked_at * LISTED_ID);
             lists.push(Listed { ids, weights, days, more });
         }
@@ -158,7 +158,7 @@ impl Desk {
     }
 }
 
-/// The number of whole days that are left.
+/// The number of whole days from `now` until the time `until`.
 fn days(until: u64, now: u64) -> u8 {
     (until.saturating_sub(now) / DAY).min(u8::MAX.into()) as u8
 }

@@ -19,8 +19,8 @@ use crate::node::{self, word_key};
 /// The time without changes after which the shelf is compacted. Compaction blocks the thread while it rewrites the
 /// shelf's files.
 const QUIET: Duration = Duration::from_secs(2 * 60);
-/// The minimum number of changes between two compactions. Each message with something to store is one, and so is
-/// each opened lock.
+/// The minimum number of changes between two compactions. Each message that stores something counts as one change, and
+/// so does each lock that is opened.
 const CHANGES: u64 = 32;
 /// A duration longer than any time to wait.
 const LONG: Duration = Duration::from_secs(3600);
@@ -48,20 +48,21 @@ pub(super) struct Desk {
     counts: Arc<Counts>,
 }
 
-/// The answer to a request of the answerer.
+/// The answer of another node to a request that the answerer has sent.
 struct Answer {
     call: u64,
     response: Option<Response>,
 }
 
-/// An answer, or an answer that other nodes must complete.
+/// A complete answer, or the sizes of lists, to which the keepers of the words must be added.
 pub(super) enum Later {
     Now(Response),
     Sizes(Vec<(String, WordSize)>),
 }
 
 impl Desk {
-    /// Makes the state of a new thread. Must be called on a thread of a runtime that outlives it.
+    /// Makes the state of a new thread. Must be called on a thread of the runtime that will run the tasks which wait
+    /// for other nodes.
     pub(super) fn new(kept: Kept, net: Net, counts: Arc<Counts>) -> Self {
         Self {
             runtime: Handle::current(),
@@ -141,7 +142,7 @@ impl Desk {
         }
     }
 
-    /// Schedules the next compaction for a time when nothing is stored.
+    /// If there were enough changes, plans a compaction for the time when nothing has been stored for a while.
     fn note_changes(&mut self) {
         let changes = self.kept.shelf.changes();
         let is_worth_it = changes >= self.compacted + CHANGES;

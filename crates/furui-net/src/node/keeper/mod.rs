@@ -34,7 +34,8 @@ enum Order {
 /// A handle to the thread that owns a node's shelf and its answering side. The thread answers requests of other nodes,
 /// and does jobs of its own node in between.
 ///
-/// There is one thread because the storage waits for the disk, and because lists are read and written whole.
+/// The shelf has a thread of its own because its storage waits for the disk. It has only one thread because lists are
+/// read and written whole.
 #[derive(Clone)]
 pub(super) struct Keeper {
     orders: mpsc::Sender<Order>,
@@ -105,7 +106,7 @@ impl Keeper {
         Ok((Self { orders, counts }, thread))
     }
 
-    /// Has the shelf do a job, in turn. `None` if the node is shut down.
+    /// Lets the thread do a job with the shelf, after all earlier orders. `None` if the node is shut down.
     pub(super) async fn ask<T: Send + 'static>(&self, job: impl FnOnce(&mut Shelf) -> T + Send + 'static) -> Option<T> {
         let (answer, receiver) = oneshot::channel();
         let job: Job = Box::new(move |shelf| {
@@ -116,7 +117,8 @@ impl Keeper {
         receiver.await.ok()
     }
 
-    /// Tells the thread that this node has taken over everything that it should hold, given the nodes around.
+    /// Tells the thread that this node has taken over everything that it should hold if `places` are all nodes around
+    /// it.
     pub(super) async fn settle(&self, places: Places) {
         // Sending fails if the thread has ended.
         let _ = self.orders.send(Order::Settled(places)).await;
@@ -128,7 +130,7 @@ impl Keeper {
         let _ = self.orders.send(Order::Stop).await;
     }
 
-    /// Why the shelf accepts no more changes; `None` if it still does.
+    /// Why the shelf accepts no more changes, or which part of the node has panicked; `None` if neither has happened.
     pub(super) fn fault(&self) -> Option<String> {
         self.counts.fault.borrow().clone()
     }

@@ -23,7 +23,7 @@ const CHANGES: u64 = 8;
 /// The documents that this node has published for its users, with their times and URLs. So a document is not published
 /// twice in a short time, is published again before it expires, and is withdrawn when another one takes its place.
 ///
-/// URLs are represented by hashes of 64 bits: among n of them, n²/2⁶⁵ are expected to be taken for another one, and
+/// URLs are represented by hashes of 64 bits. Among n URLs, n²/2⁶⁵ are expected to be taken for another URL, and to
 /// replace its document.
 #[derive(Clone)]
 pub(super) struct Published(Arc<Tables>);

@@ -20,15 +20,16 @@ use super::{Inner, Node};
 use crate::net::Net;
 use taking::{Taking, Why};
 
-/// The delay after a change of the neighbourhood before lists are compared, because other nodes come or go at the same
-/// time and refresh their tables. A second comparison follows after twice that time, and so on, because publishers
-/// may have learnt of the change late.
+/// The delay between a change of the neighbourhood and the comparison of lists: other nodes often come or go at the
+/// same time, and refresh their tables. A second comparison follows after twice that time, and so on, because
+/// publishers may have learnt of the change late.
 const PAUSE: Duration = Duration::from_secs(1);
 /// The maximum time between two rounds.
 const INTERVAL: Duration = Duration::from_secs(10 * 60);
 /// The number of nearest nodes with which lists are compared.
 const NEIGHBOURS: usize = 20;
-/// The number of rounds without an answer after which a neighbour is assumed to have nothing.
+/// The number of consecutive rounds with a neighbour that does not answer, after which such neighbours are assumed to
+/// have nothing.
 const FAILED_ROUNDS: u32 = 3;
 /// The interval at which expired documents are forgotten, and documents of this node are published again before they
 /// expire.
@@ -57,7 +58,8 @@ pub(super) struct Repair {
 struct Done {
     rounds: u64,
     taken: u64,
-    /// The version of the neighbourhood at which the last round found that nothing was missing; `None` if it did not.
+    /// The version of the neighbourhood at which the last round found that nothing was missing; `None` if something was
+    /// missing, or a neighbour did not answer.
     settled: Option<u64>,
 }
 
@@ -82,7 +84,8 @@ impl Node {
     }
 }
 
-/// Compares this node's data with its neighbours': at the start, whenever one comes or goes, and at intervals.
+/// Compares this node's data with that of its neighbours: at the start, whenever a neighbour comes or goes, and at
+/// intervals.
 pub(super) async fn run(inner: Weak<Inner>, repair: Arc<Repair>) {
     // Wait until the node exists.
     while inner.strong_count() == 0 {
@@ -138,11 +141,11 @@ impl Rounds {
         self.failed = 0;
     }
 
-    /// Takes over what neighbours hold and this node should hold. True if there was nothing, and all neighbours
-    /// answered.
+    /// Takes over what neighbours hold and this node should hold, but does not. True if nothing was missing, and all
+    /// neighbours answered.
     ///
     /// Lists and records that this node should no longer hold stay until they expire, because other nodes may not know
-    /// yet which of them should have it.
+    /// yet which nodes should hold them.
     async fn round(&mut self, inner: &Inner) -> bool {
         let places = Places::of(&inner.net).await;
         let neighbours = places.neighbours(&inner.net.me(), NEIGHBOURS);
@@ -177,7 +180,8 @@ impl Rounds {
     }
 }
 
-/// Forgets expired data, and publishes again the documents that this node published half of their life ago.
+/// Forgets expired data, and publishes again the documents that this node published more than half of their lifetime
+/// ago.
 async fn renew(inner: &Inner) {
     let now = unix_seconds();
     // If the storage fails, the next request to it reports that.

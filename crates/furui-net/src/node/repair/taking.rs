@@ -133,7 +133,7 @@ impl<'a> Taking<'a> {
         Ok(())
     }
 
-    /// Requests the lists of these words. The answer has at least a part of the first one.
+    /// Requests the lists of these words. The answer has at least a part of the list of the first word.
     async fn list(&mut self, words: &[String], range: IdRange) -> Result<Vec<Listed>, Why> {
         let request = Request::List { words: words.to_vec(), range };
         let Response::Listed(lists) = self.ask(&request).await? else { return Err(Why::Lied) };
@@ -211,7 +211,7 @@ impl<'a> Taking<'a> {
                 let mut missing = mine;
                 missing.retain(|(id, _)| {
                     let range = IdRange { first: id.head(), last: id.head() };
-                    // If the storage fails, nothing more can be kept.
+                    // If the storage fails, no record counts as missing, because none could be stored.
                     shelf.records(range, limits::IDS).is_ok_and(|ids| !ids.contains(id))
                 });
                 missing
@@ -252,8 +252,8 @@ impl<'a> Taking<'a> {
         Ok(())
     }
 
-    /// Keeps records with their locks, each record as long as the last of its locks. A record without a lock could
-    /// never be withdrawn, and is left out.
+    /// Stores records with their locks. Each record is kept until the last of its locks expires. A record without a
+    /// lock could never be withdrawn, so it is left out.
     async fn store_records(&mut self, records: Vec<(ContentId, Vec<u8>)>) -> Result<(), Why> {
         let request = Request::Locks { ids: records.iter().map(|(id, _)| *id).collect() };
         let Response::Locks(locks) = self.ask(&request).await? else { return Err(Why::Lied) };
@@ -292,7 +292,7 @@ impl<'a> Taking<'a> {
     }
 }
 
-/// The rest of a range after a part of a list.
+/// The part of `range` that comes after the ids of `list`; `None` if there are no more ids.
 fn next(list: &Listed, range: IdRange) -> Option<IdRange> {
     let last = list.ids.last().filter(|_| list.more)?;
     let first = last.head().checked_add(1).filter(|first| *first <= range.last)?;

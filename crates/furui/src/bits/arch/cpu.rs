@@ -7,10 +7,11 @@ use super::generic;
 #[cfg(target_arch = "x86_64")]
 use super::x86_64;
 
-/// A proof that the processor has an instruction set, one of those for which this module has versions of its code.
+/// A proof that the processor has an instruction set for which this module has a version of its code.
 ///
-/// Detection costs more than the instructions save. So a structure calls [`detect`](Self::detect) once, keeps the
-/// result, and runs each whole operation through [`run`](Self::run), in which every method of this type is a few
+/// Detection takes longer than the instructions save. So a structure calls [`detect`](Self::detect) once, keeps the
+/// result, and runs each whole operation through [`run`](Self::run). Inside `run`, each method of this type takes a few
+/// instructions.
 /// instructions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Cpu(Level);
@@ -55,13 +56,13 @@ impl Cpu {
         all
     }
 
-    /// The instruction set, for code that has a version for each.
+    /// The instruction set, for code that has one version for each instruction set.
     #[inline(always)]
     pub(crate) fn level(self) -> Level {
         self.0
     }
 
-    /// Calls `f`, which is compiled once for each instruction set. `f` and all that it calls must be
+    /// Calls `f`, which is compiled once for each instruction set. `f` and every function that it calls must be
     /// `#[inline(always)]`: a function that is not inlined stays portable code.
     #[inline(always)]
     pub(crate) fn run<R>(self, f: impl FnOnce(Self) -> R) -> R {

@@ -14,7 +14,8 @@ pub(super) fn byte_positions(haystack: &[u8], byte: u8, out: &mut Vec<u32>) {
     let (words, tail) = haystack.as_chunks::<8>();
     for (i, word) in words.iter().enumerate() {
         let x = u64::from_le_bytes(*word) ^ pattern;
-        // The exact zero-byte test: no carry crosses a byte, so neighbours of a match are not mistaken for one.
+        // This is the exact zero-byte test: no carry crosses a byte boundary, so a neighbour of a match is not mistaken
+        // for a match.
         let mut zeros = !(((x & LOW7) + LOW7) | x | LOW7);
         while zeros != 0 {
             out.push(i as u32 * 8 + zeros.trailing_zeros() / 8);
@@ -53,11 +54,11 @@ pub(super) fn select_zero_by(words: &[[u8; 8]], mut rank: u64, select: impl Fn(u
     None
 }
 
-/// The position of the `n`-th one of `word`, counted from 0; 64 if there are not that many.
+/// The position of the `n`-th one of `word`, counted from 0; 64 if `word` has at most `n` ones.
 ///
-/// The ones of all eight bytes are summed in parallel, the sums are compared with `n` at once, and then the one is
-/// found in a single byte (Vigna, "Broadword implementation of rank/select queries", 2008; the last step is a loop
-/// here).
+/// The ones of each byte and of all bytes before it are counted in parallel, and these sums are compared with `n` at
+/// once. The one is then searched only in the byte that contains it (Vigna, "Broadword implementation of rank/select
+/// queries", 2008; here the last step is a loop).
 #[inline]
 pub(super) fn select(word: u64, n: u32) -> u32 {
     const ONES: u64 = 0x0101_0101_0101_0101;
@@ -111,8 +112,8 @@ pub(super) fn append_packed(packed: &[u8], bits: u32, values: &mut [u64]) {
     }
 }
 
-/// Appends packed numbers to a group of at most eight values, loading eight bytes for each. The group's numbers fit in
-/// `room` if they have at most 56 bits.
+/// Appends packed numbers to a group of at most eight values, loading eight bytes for each. If each number has at most
+/// 56 bits, the numbers of the group fit in `room`.
 #[inline(always)]
 fn append_group(room: &[u8; 64], bits: u32, group: &mut [u64]) {
     assert!(bits <= 56 && group.len() <= 8, "lets the compiler see that every load is inside the room");

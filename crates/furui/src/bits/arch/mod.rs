@@ -1,4 +1,5 @@
-//! Vector code for the best instruction set found at run time, with a portable twin that it must equal bit for bit.
+//! Vector code for the best instruction set that is found at run time. Its results equal those of a portable twin bit
+//! for bit.
 //!
 //! Every operation is one function here, or a method of [`Cpu`], that selects a version at run time: `x86_64` holds the
 //! vector versions and `generic` the portable ones. Besides the kernels of the filters and the memory map, this folder
@@ -41,8 +42,8 @@ pub(crate) fn select_zero(words: &[[u8; 8]], rank: u64) -> Option<usize> {
     }
 }
 
-/// Decodes a string of unary numbers into `numbers`: the i-th one-bit, at position p, stands for `base` + p - i. False
-/// if the string has not exactly as many numbers as `numbers` has room for.
+/// Decodes a string of unary numbers into `numbers`: the i-th one-bit, at position p, stands for `base` + p - i.
+/// Returns false if the string does not have exactly `numbers.len()` numbers.
 #[inline]
 pub(crate) fn unary_numbers(words: &[[u8; 8]], base: u64, numbers: &mut [u64]) -> bool {
     match Cpu::detect().level() {

@@ -30,7 +30,7 @@ const MAX_BYTES: u64 = 1 << 34;
 /// hundred million keys with random hashes, the probability that any key needs more probes is 10⁻⁸.
 pub const MAX_PROBE_LENGTH: usize = 1024;
 
-/// The slots of a new table: a power of two, which doubling keeps.
+/// The number of slots of a new table. It is a power of two, and stays one when the table is doubled.
 const FIRST_SLOTS: usize = 64;
 
 /// The newest keys of a dictionary, which are looked up at once, and sorted when they are frozen.
@@ -45,10 +45,11 @@ const FIRST_SLOTS: usize = 64;
 /// allocation of its own. Slots are in the order of hashes, so the table is doubled front to back without reading a
 /// key. A deletion is a record like any other, because it has to hide the values of older tries.
 ///
-/// It is low level, a part of [`Dict`](super::Dict): the caller hashes all keys in one way, which nothing checks.
+/// It is a low-level part of [`Dict`](super::Dict): the caller must hash all keys in the same way, which is not
+/// checked.
 ///
-/// Space: the key and 16 bytes, 4 more on average for alignment, and 11 to 21 for slots. Cost: two cache misses for a
-/// look-up, and one for an absent key.
+/// Space for each key: its bytes and 16 more, 4 on average for alignment, and 11 to 21 for slots. Cost: two cache
+/// misses for the look-up of a key, and one if the key is absent.
 ///
 /// Keys are sorted when their order is first needed, and again after new keys. The sort is a multikey quicksort that
 /// compares 8 bytes of the keys at a time (J. Bentley and R. Sedgewick, "Fast Algorithms for Sorting and Searching

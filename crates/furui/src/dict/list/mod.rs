@@ -28,11 +28,12 @@ use crate::store::{Directory, FilterHash, Layout, MANIFEST, Manifest, Published,
 ///           hash table           in order      newest    └── merged when they have grown ──┘
 /// ```
 ///
-/// It grows as the dictionary of T. Koyanagi, K. Yoshida, Y. Unno and Y. Shinjo does, "Method to Build Bloom Filters for
-/// Online Building of LOUDS TRIE" (2011), section 3: a buffer of w keys answers at once; when it is full it is frozen
-/// into a trie with a Bloom filter; after f tries, adjacent ones are merged, where the newest value of a key wins, and
-/// filters get new sizes (equation 1). Differences: keys can be deleted, by entries that hide older ones until a merge
-/// with the oldest trie drops them; and tries are files, published atomically and named by a manifest.
+/// It grows as in section 3 of T. Koyanagi, K. Yoshida, Y. Unno and Y. Shinjo, "Method to Build Bloom Filters for
+/// Online Building of LOUDS TRIE" (2011): new keys are found at once in a buffer of w keys; a full buffer is frozen
+/// into a trie with a Bloom filter; when there are more than f tries, adjacent ones are merged, where the newest value
+/// of a key wins, and filters get new sizes (equation 1). Differences: keys can be deleted, by entries that hide older
+/// ones until a merge with the oldest trie drops them; and tries are files, published atomically and named by a
+/// manifest.
 ///
 /// By default the tries are compact ones, and merged geometrically. The paper's own dictionary is that of the options
 /// [`Layout::Louds`], [`Merging::All`](super::Merging::All) and [`FilterHash::Polynomials4`].
@@ -155,8 +156,9 @@ impl<S: Storage> Dict<S> {
         self.write(key, self.hasher.hash(key), Found::Value(value), self.next_id, None)
     }
 
-    /// The value of a key. A key without one is given the [next id](Self::next_id) as its value. Ids are given from 0 on,
-    /// and none is given twice, whatever is deleted. A value that is [`put`](Self::put) is no id, and may equal an id.
+    /// The value of a key. A key without one is given the [next id](Self::next_id) as its value. Ids are given from 0
+    /// on, and none is given twice, whatever is deleted. A value that was [`put`](Self::put) is not an id, but may be
+    /// equal to one.
     ///
     /// # Errors
     /// Those of [`put`](Self::put); [`Error::NoNumberLeft`] after 2³² - 1 ids.
@@ -236,8 +238,8 @@ impl<S: Storage, V: DictValue + ?Sized> Dict<S, V> {
         &self.manifest
     }
 
-    /// The dictionary as it is now, to keep. Cost: a handle to each part. While the snapshot exists, later keys go to a window
-    /// of their own; small windows are joined later.
+    /// The present state of the dictionary, which the caller can keep. Cost: a handle to each part. While the snapshot
+    /// exists, later keys go to a window of their own; small windows are joined later.
     pub fn snapshot(&self) -> Arc<Snapshot<V>> {
         Arc::new(self.state.clone())
     }

@@ -111,7 +111,7 @@ impl<S: Storage, V: DictValue + ?Sized> Dict<S, V> {
         })
     }
 
-    /// Replaces these layers by a trie, in the manifest first.
+    /// Replaces these layers by a trie: first in the saved manifest, then in this dictionary.
     fn commit(&mut self, range: Range<usize>, done: &Done) -> Result<()> {
         let tries = self.tries_len();
         let of_manifest = range.start..range.end.min(tries);
@@ -119,7 +119,7 @@ impl<S: Storage, V: DictValue + ?Sized> Dict<S, V> {
             self.manifest.runs.splice(of_manifest, done.trie.iter().map(|trie| *trie.entry())).collect();
         let new = done.trie.clone().map(Layer::Trie);
         if V::KIND == StoreKind::ByteDict {
-            // Ids above those of the values that are left can be given again.
+            // Ids that are greater than those of all remaining values can be given again.
             let layers = &self.state.layers;
             let left = layers[..range.start].iter().chain(&layers[range.end..]).chain(&new);
             self.next_id = left.map(|layer| layer.ids().end).max().unwrap_or(0);

@@ -10,8 +10,8 @@ use crate::hash::KeyHash;
 use crate::store::Storage;
 
 impl<S: Storage, V: DictValue + ?Sized> Dict<S, V> {
-    /// True if putting this many keys, of this many bytes together, may have to freeze a window first, because the job
-    /// for that window is not done yet. If so, first wait for the thread that runs the job.
+    /// True if putting this many keys, which have this many bytes in total, may have to freeze a window first, because
+    /// the job for that window is not done yet. If so, first wait for the thread that runs the job.
     pub fn will_freeze(&self, keys: usize, bytes: usize) -> bool {
         let (kept, window_bytes, crowded) = self.window_size();
         let bytes = window_bytes + bytes + keys * (WriteBuffer::KEY_BYTES + ValueBuffer::VALUE_BYTES);
@@ -84,8 +84,8 @@ impl<S: Storage, V: DictValue + ?Sized> Dict<S, V> {
         let free = matches!(&layers[first..], [.., Layer::Window(window)] if Arc::strong_count(window) == 1);
         if !free {
             coalesce(layers, first);
-            // If there is no memory for its first key, the window stays empty. It has the present next id, so that no
-            // id is given again after it is frozen.
+            // If there is no memory for its first key, the window stays empty. An empty window has the present next id,
+            // so that no id is given twice after this window is frozen.
             layers.push(Layer::Window(Arc::new(Window { next_id: self.next_id, ..Window::default() })));
         }
         match layers.last_mut() {
@@ -95,9 +95,9 @@ impl<S: Storage, V: DictValue + ?Sized> Dict<S, V> {
     }
 }
 
-/// Joins windows from `first` on until each is more than twice as large as the next one. Then there are few of them,
-/// and a key was copied a logarithmic number of times. Windows that snapshots hold are copied. A crowded window is not
-/// joined.
+/// Joins windows from `first` on until each is more than twice as large as the next one. Then there are few windows,
+/// and each key was copied a logarithmic number of times. Windows that snapshots hold are copied. A crowded window is
+/// not joined.
 fn coalesce(layers: &mut Vec<Layer>, first: usize) {
     while let [.., Layer::Window(older), Layer::Window(newer)] = &layers[first..]
         && older.buffer.len() <= 2 * newer.buffer.len()

@@ -11,10 +11,11 @@ use crate::hash::HashSpec;
 /// The numbers of nodes and of keys.
 const META: Tag = Tag::new(*b"META");
 const META_LEN: usize = 16;
-/// The numbers of children in unary; for each 512 of these bits, the number of zeros before; and for each 512th zero,
-/// the index of the 512 bits where it is.
+/// The numbers of children in unary; for each piece of 512 of these bits, the number of zeros before the piece; and for
+/// every 512th zero, the number of the piece that has it.
 const BASE: [Tag; 3] = [Tag::new(*b"BASE"), Tag::new(*b"BCNT"), Tag::new(*b"BHNT")];
-/// A bit for each node, which is set if a key ends there; and for each 512 of these bits, the number of ones before.
+/// A bit for each node, which is set if a key ends there; and for each piece of 512 of these bits, the number of ones
+/// before the piece.
 const LEAF: [Tag; 2] = [Tag::new(*b"LEAF"), Tag::new(*b"LCNT")];
 /// The bytes of the nodes.
 const EDGE: Tag = Tag::new(*b"EDGE");

@@ -20,7 +20,7 @@ pub use node::LoudsNode;
 ///
 /// Nodes are numbered level by level, and the root is 0. BASE has the number of children of each node in unary, after
 /// that of a super-root with one child. LEAF marks the nodes where a key ends. EDGE has the byte of every node but the
-/// root. VAL has the values of the marked nodes, in their order.
+/// root. VAL has the values of the marked nodes, in the order of the nodes.
 ///
 /// ```text
 ///                                       super   0    a    b   ab  ac  bd
@@ -65,7 +65,7 @@ pub struct LoudsTrie<M = Buffer, G = Trusted> {
     values: M,
     /// A bit for each value, which is set if its key is deleted. Empty if no key is deleted.
     dead: M,
-    /// The address from which the guard counts bytes: that of the trie's file.
+    /// The address of the trie's file, from which the guard counts bytes.
     origin: usize,
     /// The guard, which is told what is read.
     guard: G,
@@ -152,7 +152,7 @@ impl<M: Deref<Target = [u8]>, G: Guard> LoudsTrie<M, G> {
         None
     }
 
-    /// The number that the first child of a node has if it exists, and the place of its bit in BASE.
+    /// The number of a node's first child, if the node has children, and the place of this child's bit in BASE.
     #[inline]
     fn children(&self, node: u64) -> Option<(u64, u64)> {
         let bit = self.base.select0_seen(node, |bytes| self.see(bytes))? + 1;

@@ -23,7 +23,7 @@ const PREFETCH_BLOCKS: usize = 8;
 /// count.
 ///
 /// `lengths` are the lengths of the blocks. Blocks are read backwards. In this direction, children come before their
-/// parents and in the same order, so that only the counts of one level wait.
+/// parents and in the same order, so that only the counts of one level are held.
 #[inline(always)]
 pub(super) fn count_keys(
     blocks: &[u8],

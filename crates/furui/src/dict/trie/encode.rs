@@ -37,7 +37,8 @@ pub(super) fn encode(skeleton: &Skeleton) -> Result<Encoded, TrieError> {
     writer.finish(Dictionary { places, texts, tokens: tokens.as_bytes().to_vec() }, Cpu::detect())
 }
 
-/// A number of bytes that a node rarely exceeds. If nodes take more, the trie is moved once while it is written.
+/// A number of bytes that a node rarely exceeds. If nodes take more, the trie is moved to a larger buffer while it is
+/// written.
 const ROOM_PER_NODE: usize = 8;
 
 /// The maximum number of bytes of a rare label that is written as tokens. Longer ones are texts of their own.

@@ -46,7 +46,8 @@ pub(super) struct EndParts {
 }
 
 impl Ends {
-    /// A collection of values of at most `width` bits. It has the root, with its value if a key ends there.
+    /// A collection of values of at most `width` bits. The collection begins with the root, and with the root's value
+    /// if a key ends there.
     pub(super) fn new(width: Width, root: Option<Found>) -> Result<Self, TrieError> {
         let mut ends = Self { width, leaves: Held::new()?, inners: Held::new()?, terminals: Bits::default() };
         ends.push(true, root)?;

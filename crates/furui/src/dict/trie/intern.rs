@@ -94,7 +94,7 @@ impl Interner {
         (slot != 0 && slot >> 32 == tag).then(|| slot as u32 as usize - 1)
     }
 
-    /// Makes room for this many more strings, of this many bytes together.
+    /// Makes room for this many more strings, which have this many bytes in total.
     fn reserve(&mut self, strings: usize, bytes: usize) -> Result<(), TrieError> {
         reserve(&mut self.places, strings)?;
         reserve(&mut self.counts, strings)?;

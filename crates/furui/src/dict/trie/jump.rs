@@ -1,4 +1,5 @@
-//! The jump table: for a few lengths, it leads from the first bytes of a key to the children of their node.
+//! The jump table: for a few lengths, it leads from the first bytes of a key to the children of the node that these
+//! bytes reach.
 //!
 //! It is only a shortcut: an entry holds the whole path to its node, so a jump is exact, and a key without an entry is
 //! searched from the root. Buckets are cache lines of four entries, and entries that do not fit are left out, so a
@@ -198,7 +199,7 @@ fn array_of(lengths: &[u16]) -> Lengths {
 
 /// The cost of a failed search in the jump table, in levels.
 const VAIN_LEVELS: f64 = 0.5;
-/// The cost of a byte for each key, in levels.
+/// The cost, in levels, if the table takes one byte for each key.
 const LEVELS_PER_BYTE: f64 = 8.0;
 /// The minimum number of levels that a further length must save, less its costs.
 const MIN_SCORE: f64 = 0.3;

@@ -162,7 +162,7 @@ impl<M: Deref<Target = [u8]>, G: Guard> Trie<M, G> {
         self.guarded(self.guard)
     }
 
-    /// Tells the guard that the tables of labels are read. Searches do not tell it.
+    /// Tells the guard that the tables of labels are read. Searches do not tell the guard that they read these tables.
     pub(in crate::dict) fn touch_labels(&self) {
         for part in [Part::Places, Part::Texts, Part::Tokens] {
             self.touch(part, 0, self.shape.parts.range(part).len());

@@ -10,7 +10,7 @@ impl Trie {
         let (old, place) = (shape.width, shape.parts.range(Part::Values));
         debug_assert!(shape.parts.range(Part::Deleted).is_empty(), "deletions have no values");
         let width = Width::of((values.len() as u32).checked_sub(1).into_iter());
-        // New values are not wider than old ones, so what is written was read before.
+        // New values are not wider than old ones, so all bytes that are overwritten were read before.
         let (mut end, mut waiting, mut bits) = (place.start, 0u64, 0);
         for key in 0..shape.keys {
             let index = values.binary_search(&old.get(&body[place.clone()], key)).unwrap_or(0);

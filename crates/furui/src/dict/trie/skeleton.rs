@@ -14,7 +14,7 @@ pub(super) const MAX_NODES: usize = u32::MAX as usize - 64;
 ///       (* = a key ends here)                         └─ us*
 /// ```
 ///
-/// [`from_sorted`](Self::from_sorted) makes it of keys in order.
+/// [`from_sorted`](Self::from_sorted) builds it from keys in order.
 ///
 /// It takes 5.3 bytes for each node, 4 for each key, and every distinct label once, with an index of 24 bytes for each.
 /// On 5 million paths that is 21 bytes a key.

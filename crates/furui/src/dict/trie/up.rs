@@ -1,4 +1,4 @@
-//! The way from the id of a key to the key: up from its node, by the ranks that lead down.
+//! Finds the key that has an id: a walk goes up from the key's node, by the ranks that lead a search down.
 
 use std::ops::Deref;
 

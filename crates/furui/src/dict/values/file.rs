@@ -72,7 +72,7 @@ impl ValueFile {
         self.data.len() as u64
     }
 
-    /// The value with this id. If there is none, that is an error, because the trie in the file has the id.
+    /// The value with this id. A missing value is an error, because the trie in the file has the id.
     pub(in crate::dict) fn get(&self, id: u32) -> Result<&[u8], FormatError> {
         let mut walk = match self.block_before(id) {
             Some(block) => self.walk_from(block),
@@ -166,12 +166,12 @@ impl ValueFile {
         Ok(&self.file[self.data.clone()][range])
     }
 
-    /// The error that a value is missing; if a checksum is wrong, that error instead.
+    /// The error that a value is missing, or the error of a checksum if one is wrong.
     fn missing(&self) -> FormatError {
         self.invalid(0, "a key has no value")
     }
 
-    /// The error that the data at `at` is invalid; if a checksum is wrong, that error instead.
+    /// The error that the data at offset `at` is invalid, or the error of a checksum if one is wrong.
     fn invalid(&self, at: usize, what: &'static str) -> FormatError {
         let here = FormatError {
             file: self.name.clone(),

@@ -7,7 +7,7 @@ use crate::format::field::put;
 use crate::format::{Align, EnvelopeWriter, Kind, Seal};
 use crate::hash::HashSpec;
 
-/// The bytes that are gathered for one write. Larger values are written as they are.
+/// The number of bytes that are gathered for one write. A larger value is written directly.
 const GATHERED: usize = 64 << 10;
 
 /// Writes a file of values as they come, in order of their ids.

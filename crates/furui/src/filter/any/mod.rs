@@ -61,8 +61,8 @@ impl AnyFilter {
     ///
     /// While the filter is open, no program may write to the file or truncate it: bytes that are loaded later would not
     /// be those that were checked, and reading after the end kills the process. Replacing the file by a new file with
-    /// the same name, as `furui filter` does, is fine. A caller that cannot rule out such changes reads the file into
-    /// memory and uses [`from_bytes`](FilterRef::from_bytes).
+    /// the same name, as `furui filter` does, is allowed. A caller that cannot prevent writes and truncation reads the
+    /// file into memory and uses [`from_bytes`](FilterRef::from_bytes).
     ///
     /// # Errors
     /// [`ReadError::Format`] if the bytes are not those of a filter's file, whole and undamaged.
@@ -92,7 +92,8 @@ impl AnyFilter {
 }
 
 impl<'a> FilterRef<'a> {
-    /// The filter in `bytes`, which are those of its file. All of them are checked; errors call the file `name`.
+    /// The filter in `bytes`, which are the bytes of its file. All bytes are checked. Error messages call the file
+    /// `name`.
     ///
     /// # Errors
     /// [`ReadError::Format`] if the bytes are not those of a filter's file, whole and undamaged.
@@ -104,7 +105,7 @@ impl<'a> FilterRef<'a> {
 }
 
 impl AnyFilter<Bytes> {
-    /// The filter in `bytes`, which are those of a file with this envelope. Its table is not checked.
+    /// The filter in `bytes`, which are the bytes of a file with this envelope. The filter's table is not checked.
     pub(super) fn unchecked(bytes: &Bytes, envelope: &Envelope) -> Result<Self, ReadError> {
         Self::read(&Shared { bytes, envelope })
     }
@@ -144,7 +145,7 @@ impl<M: Deref<Target = [u8]>> AnyFilter<M> {
     }
 
     /// Writes the filter's file to `out`. `out` must not be the file from which the filter was
-    /// [`open`](AnyFilter::open)ed, whose bytes are still in use: write another and rename it, as
+    /// [`open`](AnyFilter::open)ed, because its bytes are still in use: write another file and rename it, as
     /// [`publish`](crate::format::publish) does.
     ///
     /// # Errors
@@ -195,9 +196,9 @@ impl<M: Deref<Target = [u8]>> AnyFilter<M> {
         save(path.as_ref(), |out| self.write_without_seed(out))
     }
 
-    /// Writes the filter's file by a writer that was just begun, as one of [`kind`](Self::kind) and
-    /// [`hash_spec`](Filter::hash_spec). The file remembers `form`, which [`Envelope::key_form`] reads: how its keys were
-    /// made from records.
+    /// Writes the filter's file with a writer that has just been made for the filter's [`kind`](Self::kind) and
+    /// [`hash_spec`](Filter::hash_spec). The file also records `form`, that is, how its keys were made from records.
+    /// [`Envelope::key_form`] reads the form.
     ///
     /// ```
     /// use furui::KeyForm;

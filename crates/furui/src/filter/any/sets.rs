@@ -7,9 +7,9 @@ use crate::filter::{ConfigError, Estimate, Mismatch, Similarity};
 use crate::hash::{Hashes, KeyHash};
 
 impl<M: Deref<Target = [u8]>> AnyFilter<M> {
-    /// The approximate number of different keys, for kinds of filter that can estimate it. The estimate is far too high
-    /// for an intersection, except of quotient filters: [`similarity`](Self::similarity) of the two filters has a
-    /// better one.
+    /// The approximate number of different keys, for kinds of filter that can estimate it. For an intersection the
+    /// estimate is far too high, except if the filters are quotient filters. The [`similarity`](Self::similarity) of
+    /// the two filters that were intersected has a better estimate.
     pub fn cardinality(&self) -> Option<Estimate> {
         match self {
             Self::Bloom(filter) => Some(filter.cardinality()),
@@ -40,7 +40,7 @@ impl<M: Deref<Target = [u8]>> AnyFilter<M> {
     /// Checks that keys can be [removed](AnyFilter::remove) from a filter of this kind.
     ///
     /// # Errors
-    /// If they cannot; the message says from which kinds they can.
+    /// If keys cannot be removed from filters of this kind. The message names the kinds from which keys can be removed.
     pub fn check_removable(&self) -> Result<(), ConfigError> {
         match self {
             Self::Counting(_) => Ok(()),
@@ -82,8 +82,8 @@ impl<M: DerefMut<Target = [u8]>> AnyFilter<M> {
         self.remove_hash(self.hash_spec().hash(key.as_ref()))
     }
 
-    /// Removes each key of a batch once, and returns how many were removed: the others are certainly not in the filter.
-    /// Remove only keys that were inserted.
+    /// Removes each key of a batch once, and returns how many keys were removed. The other keys of the batch are
+    /// certainly not in the filter. Remove only keys that were inserted.
     ///
     /// # Errors
     /// If keys cannot be removed from a filter of this kind; [`ConfigError::Mismatch`] if the keys were hashed by

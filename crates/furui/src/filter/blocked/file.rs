@@ -25,7 +25,8 @@ impl<M: Deref<Target = [u8]>> Stored<M> for BlockedBloom<M> {
     }
 
     fn reads(&self, key: KeyHash, see: &mut dyn FnMut(&[u8])) {
-        // The neighbour is included whether or not the key has bits there: it seldom lies in another region.
+        // The neighbouring line is included even if the key has no bits there, because both lines are usually in one
+        // region.
         let pair = kernel::line_of(key, self.table().len()) / 2 * 2 * size_of::<Line>();
         see(&self.table[pair..self.table.len().min(pair + 2 * size_of::<Line>())]);
     }

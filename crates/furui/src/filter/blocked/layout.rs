@@ -9,13 +9,14 @@ const LANES: u32 = 8;
 
 /// Which bits belong to a key, in its own line and in the neighbouring line, whose index is line ⊕ 1:
 ///
-/// | probes | its own line | the neighbour |
+/// | number k of probes | its own line | the neighbouring line |
 /// |--:|---|---|
-/// | 1 to 8 | one bit in each of as many consecutive lanes | none |
-/// | 9 to 16 | one bit in each lane | the other bits, one in each of as many consecutive lanes |
+/// | 1 to 8 | one bit in each of k consecutive lanes | none |
+/// | 9 to 16 | one bit in each of the 8 lanes | one bit in each of k - 8 consecutive lanes |
 ///
 /// For a key h, the second hash h · M chooses the bits in its own line: from bit 16 on, 6 bits for each lane choose a
-/// bit of that lane, and the 3 bits below them choose the first lane of a row. In the neighbour h · M² does so.
+/// bit of that lane, and the 3 bits below them choose the first lane of a row. The hash h · M² chooses the bits in the
+/// neighbouring line in the same way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::filter) struct Layout(u8);
 

@@ -16,7 +16,7 @@ mod rate;
 
 pub use layout::MAX_BLOCKED_PROBES;
 
-/// The maximum number of lines: 1 TiB of them.
+/// The maximum number of lines. Together they have 1 TiB.
 const MAX_LINES: u64 = 1 << 34;
 
 /// The finest rate of a [`BlockedBloom`]. The finer the rate, the more false positives come from lines with too many
@@ -34,20 +34,20 @@ pub const FINEST_BLOCKED_RATE: f64 = 1e-9;
 ///  h · M ──► 6 bits a lane, and 3: which lane is first   h · M² ──► likewise
 /// ```
 ///
-/// With fewer than 8 probes the bits are in as many consecutive lanes, from a random one on.
+/// With k < 8 probes the bits are in k consecutive lanes, of which the first is chosen at random.
 ///
 /// **Rate.** [`expected_rate`](Self::expected_rate) is exact: it takes into account that bits share a line, and that
 /// some lines get more keys than others. These two effects cost 5 % more space than a [`Bloom`](super::Bloom) filter
 /// takes at 1 % (10.10 bits a key instead of 9.62) and 9 % more at 0.1 % (15.73 instead of 14.42). For finer rates, a
-/// key has bits in two lines; it is rare that both have too many keys.
+/// key has bits in two lines, because two lines seldom both have too many keys.
 ///
-/// **Cost.** An insertion and a hit touch one line, or two neighbours; so does a miss, but with more than 8 probes it
-/// seldom reads the neighbour if it is looked up alone. A line is one vector of AVX-512, or two of AVX2. Batches
-/// prefetch the lines of later keys.
+/// **Cost.** With at most 8 probes, insertions and lookups touch one line; with more, they touch two neighbouring
+/// lines. But a single lookup of a key that is not in the filter seldom reads the second line. A line is one vector of
+/// AVX-512, or two of AVX2. Batches prefetch the lines of later keys.
 ///
 /// **Source.** Putze, Sanders and Singler, "Cache-, Hash- and Space-Efficient Bloom Filters", 2007: blocks, and one bit
-/// in each lane. **Differs** in the second line: in the paper all probes of a key are in one block. Nor are the bits of
-/// a key patterns from a table, which would save 1.6 % of space at 0.1 %.
+/// in each lane. **Differs** in the second line: in the paper all probes of a key are in one block. It also differs in
+/// that the bits of a key are not patterns from a table, which would save 1.6 % of space at 0.1 %.
 ///
 /// ```
 /// use furui::filter::BlockedBloom;
@@ -92,7 +92,8 @@ impl BlockedBloom {
     }
 
     /// A filter that has the false-positive `rate` when it holds `keys` keys: the smallest one, or the smallest with 8
-    /// probes if that is at most 1/20 larger, as one line is faster (10.10 bits a key instead of 9.93 at 1 %).
+    /// probes if that is at most 1/20 larger, because a key with 8 probes has its bits in a single line, which is
+    /// faster (10.10 bits a key instead of 9.93 at 1 %).
     ///
     /// # Errors
     /// If `rate` is not between [`FINEST_BLOCKED_RATE`] and 1, or finer than 64-bit hashes of that many keys allow, or
@@ -245,7 +246,7 @@ mod tests {
     fn every_set_of_instructions_makes_the_same_filter() {
         let (keys, others) = (keys(0, 3000), keys(1, 3000));
         for layout in Layout::all() {
-            // A table that fits a cache, and one whose lines are prefetched.
+            // One table fits in a cache; in the other one, lines are prefetched.
             for lines in [60, (8 << 20) / size_of::<Line>() as u64] {
                 let empty = BlockedBloom::with_layout(lines, layout).unwrap();
                 let mut made = vec![];
@@ -274,8 +275,8 @@ mod tests {
         for (lines, probes) in parts {
             let empty = BlockedBloom::from_parts(lines, probes).unwrap();
             let expected = empty.expected_rate(KEYS);
-            // The test fills several filters, because the rate of one fill differs from the mean by more than its
-            // lookups can tell.
+            // The rates of single filters differ from their mean by more than the error of a measurement. So the test
+            // fills several filters and compares the mean.
             let (mut rates, mut hits) = (vec![], 0);
             for filling in 0..8 {
                 let mut filter = empty.clone();

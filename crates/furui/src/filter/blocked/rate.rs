@@ -14,7 +14,7 @@ use super::layout::{Layout, MAX_BLOCKED_PROBES};
 const MISS: f64 = 63.0 / 64.0;
 
 /// The smallest number of lines with which `keys` keys have the rate `rate`, and its layout, if there is one.
-/// [`Layout::LINE`], with all bits in one line, is preferred where it takes few lines more.
+/// [`Layout::LINE`], with all bits in one line, is preferred if it takes only a few more lines.
 pub(super) fn least(keys: u64, rate: f64) -> Option<(u64, Layout)> {
     // The best number of probes of a Bloom filter comes first: it rules out most other layouts at once.
     let likely = Layout::of(sizing::least(rate, keys).1.min(MAX_BLOCKED_PROBES))?;
@@ -29,8 +29,9 @@ pub(super) fn least(keys: u64, rate: f64) -> Option<(u64, Layout)> {
     Some(quick.map_or((lines, layout), |lines| (lines, Layout::LINE)))
 }
 
-/// Eight bits in one line are preferred to more bits in two if that takes at most one more line in this many, because a
-/// second line costs as much as the first: 10.10 bits a key instead of 9.93 at 1 %, 15.73 instead of 15.07 at 0.1 %.
+/// Eight bits in one line are preferred to more bits in two lines if the number of lines is then greater by a fraction
+/// of at most 1 / `FOR_ONE_LINE`, because a second line costs as much as the first: 10.10 bits a key instead of 9.93 at
+/// 1 %, 15.73 instead of 15.07 at 0.1 %.
 const FOR_ONE_LINE: u64 = 20;
 
 /// The smallest number of lines, at most `most`, with which `keys` keys have the rate `rate` in this layout.
@@ -56,10 +57,10 @@ struct Alike {
 
 /// The mean false-positive rate over all ways in which random keys can be distributed.
 ///
-/// By inclusion and exclusion, the probability that all bits of a looked-up key are set is a sum over sets S of them:
-/// plus or minus the probability that no key has set any bit of S. A key that belongs to the line of S sets at least
-/// one bit of S with probability 1 - z, and a key of another line never does; so n keys leave S at 0 with probability
-/// (1 - (1 - z)/lines)ⁿ. If keys have bits in two lines, each line has its own keys and its own z.
+/// By inclusion and exclusion, the probability that all bits of a looked-up key are set is a sum over all sets S of
+/// these bits: plus or minus the probability that no key has set any bit of S. A key that belongs to the line of S sets
+/// at least one bit of S with probability 1 - z, and a key of another line never does; so n keys leave S at 0 with
+/// probability (1 - (1 - z)/lines)ⁿ. If keys have bits in two lines, each line has its own keys and its own z.
 pub(super) fn expected(keys: u64, lines: u64, layout: Layout) -> f64 {
     let term = |set: &Alike| set.sign * (keys as f64 * (-set.reached / lines as f64).ln_1p()).exp();
     sets(layout).iter().map(term).sum::<f64>().clamp(0.0, 1.0)
@@ -78,7 +79,7 @@ fn sets(layout: Layout) -> &'static [Alike] {
                 .collect();
         }
         let (in_own, in_buddy) = (subsets(8, 8, probes - 8), subsets(probes - 8, 8, probes - 8));
-        // A key of the own line may set bits in it and in its neighbour, and so may a key of the neighbour.
+        // Keys of the own line and keys of the neighbouring line may set bits in both of these lines.
         let both = |a: &Subsets, b: &Subsets| Alike {
             sign: a.sign * b.sign,
             reached: 2.0 - a.by_own * b.by_buddy - b.by_own * a.by_buddy,
@@ -199,7 +200,7 @@ mod tests {
             }
         }
         assert_eq!(least(1 << 50, 0.01), None);
-        // Bits a key that the documentation names.
+        // The documentation gives these numbers of bits a key.
         for (rate, bits) in [(0.01, 10.10), (0.001, 15.73)] {
             let (lines, _) = least(1_000_000, rate).unwrap();
             assert!((lines as f64 * 512.0 / 1e6 - bits).abs() < 0.005, "{rate}: {lines} lines");

@@ -12,7 +12,7 @@ use crate::bits::Buffer;
 use crate::hash::{HashAlgorithm, HashSpec, KeyHash};
 use probing::Shape;
 
-/// The maximum number of bits of a Bloom filter: 1 TiB of them.
+/// The maximum number of bits of a Bloom filter. Together they take 1 TiB.
 const MAX_BITS: u64 = 1 << 43;
 
 /// "Is it in this set?" where "no" is certain and "yes" is wrong at a rate of your choice, in the least space of all
@@ -27,11 +27,12 @@ const MAX_BITS: u64 = 1 << 43;
 ///   [ 0  0  1  1  0  0  0  1  0  1  1  0 ]      a key that meets only ones was inserted, or is a false positive
 /// ```
 ///
-/// Cost: 1.44 log₂(1/rate) bits a key, 9.6 at 1 % and 28.8 at 10⁻⁶. With n keys the rate is (1 - (1 - 1/m)^(kn))^k;
-/// beyond the capacity it grows, and nothing else goes wrong. An insertion and a hit touch k cache lines, a miss two to
-/// four, or two in a batch. [`contains_all`](Filter::contains_all) and [`insert_all`](FilterMut::insert_all) prefetch
-/// the lines of many keys: in a table larger than the caches, a key of a batch takes a third to two thirds of the time
-/// of a single key, except for hits where memory is slow. A blocked filter takes more space and touches one line.
+/// Cost: 1.44 log₂(1/rate) bits a key, 9.6 at 1 % and 28.8 at 10⁻⁶. With n keys the rate is (1 - (1 - 1/m)^(kn))^k. The
+/// rate grows if there are more keys than the capacity, and nothing else goes wrong. An insertion and a hit touch k
+/// cache lines, a miss two to four, or two in a batch. [`contains_all`](Filter::contains_all) and
+/// [`insert_all`](FilterMut::insert_all) prefetch the lines of many keys: in a table larger than the caches, a key of a
+/// batch takes a third to two thirds of the time of a single key, except for hits where memory is slow. A blocked
+/// filter takes more space and touches one line.
 ///
 /// From Bloom, "Space/Time Trade-offs in Hash Coding with Allowable Errors" (1970), sized by equations 1 to 4 of Sei,
 /// Matsuzaki and Honiden; see [`sizing`]. In place of their k independent hash functions there are k steps of one
@@ -43,8 +44,9 @@ const MAX_BITS: u64 = 1 << 43;
 /// Bloom::Filter: position i is derived from SHA-1(i, hash of the key). There are two differences from that module: the
 /// salt is hashed with the key's digest instead of the key, so that a key is read only once; and positions are scaled.
 ///
-/// Filters with equal bits and probes are sets: [`union`](Self::union) is OR, [`intersection`](Self::intersection) is
-/// AND, and [`similarity`](Self::similarity) estimates from the bits alone how much two sets have in common.
+/// Set operations work on filters with equal numbers of bits and of probes: [`union`](Self::union) is OR,
+/// [`intersection`](Self::intersection) is AND, and [`similarity`](Self::similarity) estimates from the bits alone how
+/// much two sets have in common.
 ///
 /// A filter does not store its keys, but does not hide them from guesses: with the hash's seed, which its file holds,
 /// all words of a dictionary can be looked up. Without the seed of a keyed hash, the bits show only how many keys there
@@ -72,8 +74,8 @@ pub struct Bloom<M = Buffer> {
 
 impl Bloom {
     /// A filter of `bits` bits with `probes` probes a key, whatever the number of keys: the fixed-size Bloom filter of
-    /// Sei et al. Any two filters of equal parts can be combined, and positions can be computed before n is known; the
-    /// rate is [`sizing::rate`], which differs much between sets of different sizes.
+    /// Sei et al. Any two filters with equal `bits` and `probes` can be combined, and positions can be computed before
+    /// the number of keys is known. The rate is [`sizing::rate`], which depends strongly on the number of keys.
     ///
     /// # Errors
     /// If there is no such filter; the message says which values are valid.
@@ -87,7 +89,7 @@ impl Bloom {
             });
         }
         check_probes(probes)?;
-        // The number of a bit must fit into a machine word.
+        // The index of a bit must fit into a machine word.
         let words = usize::try_from(bits).map_err(|_| no_memory(usize::MAX, "bits"))?.div_ceil(64);
         let words = Buffer::zeroed(8 * words).map_err(|_| no_memory(words, "words of 64 bits"))?;
         Ok(Self { words, bits, probes, capacity: 0, hash: HashSpec::default() })
@@ -104,11 +106,13 @@ impl Bloom {
         Ok(filter)
     }
 
-    /// A filter that has the false-positive rate `rate` when it holds `keys` keys. It has the fewest probes with which
-    /// it is at most .5 % larger than the smallest filter ([`sizing::few_probes`]), which is
-    /// [`from_parts`](Self::from_parts) of [`sizing::least`]. With k probes and n keys the rate is exceeded by a
-    /// fraction of about k / (10 n) (see [`sizing::rate`]): with 100 keys by less than 1 % at 1 %, by 3 % at 10⁻⁹; with
-    /// a single key it is met at 1 %, but 3 times as high at 10⁻⁶ and 7 times at 10⁻⁹.
+    /// A filter that has the false-positive rate `rate` when it holds `keys` keys. The smallest such filter is
+    /// [`from_parts`](Self::from_parts) of [`sizing::least`]. This one is at most .5 % larger, and has the fewest
+    /// probes that this allows ([`sizing::few_probes`]).
+    ///
+    /// With k probes and n keys, the true rate exceeds `rate` by a fraction of about k / (10 n) (see [`sizing::rate`]).
+    /// With 100 keys the fraction is less than 1 % at a `rate` of 1 %, and 3 % at 10⁻⁹. With a single key, a `rate` of
+    /// 1 % is met, but the true rate is 3 times `rate` at 10⁻⁶ and 7 times at 10⁻⁹.
     ///
     /// # Errors
     /// If `rate` is not between 0 and 1, or finer than 64-bit hashes of that many keys allow, or if the filter would be

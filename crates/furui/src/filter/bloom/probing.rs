@@ -8,7 +8,7 @@ use crate::hash::KeyHash;
 /// Tables of at most this many words are in a cache near enough for the processor to overlap lookups by itself.
 const NEAR: usize = (4 << 20) / 8;
 
-/// Tables of at most this many words are near enough for the processor to overlap insertions by itself.
+/// Tables of at most this many words are in a cache near enough for the processor to overlap insertions by itself.
 const NEAR_TO_INSERT: usize = (12 << 20) / 8;
 
 /// How many bits the filter has, and how many of them belong to a key.

@@ -7,8 +7,8 @@ use super::{Bloom, ConfigError, Filter, FilterMut, Full, Mismatch};
 use crate::bits::Buffer;
 use crate::hash::{HashSpec, KeyHash};
 
-/// The maximum number of parts of a [`GrowingBloom`]. Parts double from 4096 keys on, so together they hold 2.7 · 10¹¹
-/// keys.
+/// The maximum number of parts of a [`GrowingBloom`]. The capacities of the parts double, beginning with 4096 keys, so
+/// all parts together hold 2.7 · 10¹¹ keys.
 pub const MAX_PARTS: usize = 26;
 
 /// The capacity of the first part, in keys. At 1 % its table has 8 KiB.
@@ -268,7 +268,7 @@ impl FilterMut for GrowingBloom {
             for part in self.parts.iter().rev() {
                 keep_new(&part.filter, &mut left, &mut answers);
             }
-            // The last part may become full: the keys that it took are not new to the next part.
+            // The last part may become full. The keys that it then holds are left out of what the next part gets.
             while !left.is_empty() {
                 let part = self.with_room()?;
                 let now = left.len().min(usize::try_from(part.room()).unwrap_or(usize::MAX));

@@ -116,8 +116,9 @@ impl<'a, M: DerefMut<Target = [u8]>> Builder<'a, M> {
         loop {
             let (some, n) = (&fingerprints[..count], count as u64);
             let Some(&last) = some.last() else { return 0 };
-            // Each fingerprint is at most one slot further after its quotient than the one before. If an offset might
-            // come so near to 2¹⁶ that only `insert` can tell whether it fits, `insert` decides.
+            // The distance of a slot from its quotient's canonical slot grows by at most 1 from one fingerprint to the
+            // next. If an offset might come so near to 2¹⁶ that only `insert` can tell whether it fits, `insert`
+            // decides.
             let fits = n <= room
                 && behind + n <= u64::from(u16::MAX)
                 && front.next.max(shape.split(last).0) + n <= shape.slots
@@ -129,7 +130,7 @@ impl<'a, M: DerefMut<Target = [u8]>> Builder<'a, M> {
         }
     }
 
-    /// Appends fingerprints of which [`regular`](Self::regular) says that they can be appended.
+    /// Appends fingerprints that can be appended according to [`regular`](Self::regular).
     fn append(&mut self, fingerprints: &[u64]) {
         let filter = &mut *self.filter;
         let (table, shape, counting) = (&mut filter.table, filter.shape, filter.counting);

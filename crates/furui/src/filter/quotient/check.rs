@@ -8,9 +8,9 @@ impl<M: Deref<Target = [u8]>> QuotientFilter<M> {
     /// Checks that the table, which may be arbitrary bytes, is one that a filter with this shape, length and number of
     /// distinct fingerprints can have, so that no operation on it can misbehave. Otherwise returns the problem.
     ///
-    /// A set of fingerprints has only one table. So the check lays out the runs anew, in the order of their quotients,
-    /// as linear probing does when it starts after the slots that wrapped around. Each slot and offset must equal the
-    /// result, and nothing may be left over. Cost: one pass, about 7 ns a slot.
+    /// A set of fingerprints has only one possible table. So the check lays out the runs anew, in the order of their
+    /// quotients, as linear probing does when it starts after the slots that wrapped around. Each slot and offset must
+    /// equal the result, and nothing may be left over. Cost: one pass, about 7 ns a slot.
     pub(super) fn check(&self) -> Result<(), &'static str> {
         let runs = self.check_runs()?;
         let table = &self.table;

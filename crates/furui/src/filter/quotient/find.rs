@@ -55,7 +55,7 @@ impl<M: Deref<Target = [u8]>> SlotTable<M> {
     }
 
     /// Whether `remainder` is in the run of `quotient`. It branches on whether the quotient has a run, and otherwise
-    /// only on rare cases: a long run, or one that leaves its block.
+    /// only on rare cases: a long run, or a run that is not wholly in the block of its quotient.
     ///
     /// In a table larger than the caches, speed depends on how many lookups are in flight, and so on how few
     /// instructions a lookup takes. All rare cases therefore call one function, which starts over.
@@ -229,8 +229,8 @@ impl<M: Deref<Target = [u8]>> Filter for QuotientFilter<M> {
         );
     }
 
-    /// m / D for m distinct fingerprints held out of D. This is exact for a uniform hash, as a new key has each of the
-    /// D fingerprints with equal probability (to within D / 2⁶⁴, the unevenness of a scaled 64-bit hash).
+    /// m / D, where m of the D possible fingerprints are held. This is exact for a uniform hash, as a new key has each
+    /// of the D fingerprints with equal probability (to within D / 2⁶⁴, the unevenness of a scaled 64-bit hash).
     fn false_positive_rate(&self) -> f64 {
         self.distinct as f64 / self.shape.domain()
     }

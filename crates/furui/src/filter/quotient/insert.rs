@@ -22,13 +22,14 @@ pub(super) enum Inserted {
     Again,
     /// The fingerprint was absent and the table is full. Nothing has changed.
     Full,
-    /// The fingerprint was absent and some run would have come to lie 2¹⁶ slots after its place. Nothing has changed.
+    /// The fingerprint was absent, and its insertion would have moved some run to 2¹⁶ slots after its canonical slot.
+    /// Nothing has changed.
     Crowded,
 }
 
 impl<M: DerefMut<Target = [u8]>> SlotTable<M> {
-    /// Inserts `remainder` into the run of `quotient`, in order. If it is present already, it is inserted again only
-    /// with `copies`. With `full` nothing is inserted, but a remainder that is present is still found.
+    /// Inserts `remainder` into the run of `quotient`, in order. If it is present already, it is inserted again only if
+    /// `copies` is true. If `full` is true, nothing is inserted, but a remainder that is present is still found.
     #[inline(always)]
     pub(super) fn insert(&mut self, words: Cpu, quotient: u64, remainder: u64, copies: bool, full: bool) -> Inserted {
         let home = Slot { block: (quotient / 64) as usize, index: (quotient % 64) as u32 };

@@ -20,7 +20,7 @@ pub(super) struct Decoder<'a> {
     words: Cpu,
     /// The block of slots to read next.
     block: usize,
-    /// The number of the block's first slots to skip.
+    /// How many slots at the beginning of the block are skipped.
     skip: u32,
     /// The number of slots to read when the first block is read again at the end.
     wrapped: u32,

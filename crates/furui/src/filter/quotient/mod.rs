@@ -126,7 +126,8 @@ impl QuotientFilter {
     /// The smallest empty filter that holds `capacity` keys at a false-positive rate of at most `rate`.
     ///
     /// # Errors
-    /// If `rate` is outside (0, 1) or too low for 64-bit hashes of so many keys, or if the table does not fit memory.
+    /// If `rate` is outside (0, 1) or too low for 64-bit hashes of this many keys, or if the table does not fit in
+    /// memory.
     pub fn with_rate(capacity: u64, rate: f64) -> Result<Self, ConfigError> {
         Self::with_shape(Shape::with_rate(capacity, rate)?)
     }
@@ -143,10 +144,10 @@ impl QuotientFilter {
     }
 
     /// Turns an empty filter into a multiset: each insertion stores a copy of the key's fingerprint in a slot of its
-    /// own, also of a key that is inserted again, and each removal removes one copy.
+    /// own, even if the key was inserted before, and each removal removes one copy.
     ///
     /// So keys can be [removed](Self::remove) without removing others that share their fingerprint. If the filter is
-    /// not empty, those of its keys that share a fingerprint keep sharing one copy.
+    /// not empty, keys that it already holds and that share a fingerprint still share one copy.
     #[must_use]
     pub fn counting(self) -> Self {
         Self { counting: true, ..self }
@@ -237,7 +238,7 @@ impl<M: Deref<Target = [u8]>> QuotientFilter<M> {
 }
 
 /// Two filters are equal if they have equal sizes and hash specifications, hold equal fingerprints, and both count
-/// copies or neither does. A set of fingerprints has only one table, whatever its history, so tables are compared.
+/// copies or neither does. Tables are compared, because a set of fingerprints has only one possible table.
 impl<M: PartialEq> PartialEq for QuotientFilter<M> {
     fn eq(&self, other: &Self) -> bool {
         self.shape == other.shape

@@ -27,7 +27,7 @@ impl QuotientFilter {
         Self::merged_into(first.shape.resized(capacity)?, filters)
     }
 
-    /// The union of filters that match, at least one, as a table of this shape.
+    /// The union of `filters` as a table of this shape. There must be at least one filter, and all of them must match.
     fn merged_into(shape: Shape, filters: &[&QuotientFilter<impl Deref<Target = [u8]>>]) -> Result<Self, ConfigError> {
         let mut merged = Self::with_shape(shape)?.hashed_by(filters[0].hash);
         merged.counting = filters.iter().any(|filter| filter.counting);
@@ -126,8 +126,9 @@ impl<M: DerefMut<Target = [u8]>> QuotientFilter<M> {
         Ok(())
     }
 
-    /// Keeps only the fingerprints that `other` holds as well, and as many copies of each as both hold, in one pass
-    /// over both. The filters may differ in their numbers of slots. Memory for a second table is needed meanwhile.
+    /// Keeps only the fingerprints that `other` holds as well, in one pass over both. Of each fingerprint, the smaller
+    /// of the two numbers of copies is kept. The filters may differ in their numbers of slots. Memory for a second
+    /// table is needed meanwhile.
     ///
     /// A key that was inserted into both filters stays. One that was inserted into neither is reported as present if
     /// its fingerprint is among those kept.
@@ -145,7 +146,8 @@ impl<M: DerefMut<Target = [u8]>> QuotientFilter<M> {
     }
 }
 
-/// The fingerprints that both ascending sequences contain, as many copies of each as both contain.
+/// The fingerprints that both ascending sequences contain. Each is yielded as often as it occurs in the sequence that
+/// has fewer copies of it.
 fn in_both<'a>(one: Fingerprints<'a>, other: Fingerprints<'a>) -> impl Iterator<Item = u64> + 'a {
     let mut other = other.peekable();
     one.filter(move |fingerprint| {

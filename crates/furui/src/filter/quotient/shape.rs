@@ -189,7 +189,7 @@ pub(super) fn slots_for(capacity: u64) -> Result<u64, ConfigError> {
     })
 }
 
-/// The lowest possible false-positive rate of a full table of `slots` slots: that of 64-bit fingerprints.
+/// The lowest possible false-positive rate of a full table of `slots` slots: that of the longest possible fingerprints.
 fn finest_rate(slots: u64, load: f64) -> f64 {
     let remainder_bits = (64.0 - (slots as f64).log2()).floor().min(f64::from(MAX_REMAINDER_BITS));
     load / remainder_bits.exp2()

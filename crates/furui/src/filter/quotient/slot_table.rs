@@ -59,7 +59,7 @@ fn block_bytes(shape: &Shape) -> usize {
 }
 
 impl<M> SlotTable<M> {
-    /// A table of this shape stored in `bytes`, of which there must be [`bytes`](SlotTable::bytes).
+    /// A table of this shape over `bytes`, whose length must be [`bytes`](SlotTable::bytes).
     pub(super) fn over(bytes: M, shape: &Shape) -> Self {
         Self {
             bytes,
@@ -91,7 +91,7 @@ impl<M> SlotTable<M> {
         if block == 0 { self.blocks - 1 } else { block - 1 }
     }
 
-    /// The slot after `slot`, which for the last is the first; incr(slot) in the paper.
+    /// The slot after `slot`, which is incr(slot) in the paper. After the last slot comes the first.
     #[inline(always)]
     pub(super) fn next(&self, slot: Slot) -> Slot {
         if slot.index + 1 < self.width(slot.block) {

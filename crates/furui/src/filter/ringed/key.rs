@@ -1,22 +1,24 @@
 use crate::filter::probes::MULTIPLIER;
 use crate::hash::KeyHash;
 
-/// How many fractions a key holds. A lookup of a key with more probes computes the others, which few misses reach.
+/// How many fractions a key holds. If a filter has more probes, a lookup computes the other fractions; few misses need
+/// them.
 pub(super) const HELD: usize = 8;
 
-/// All that ringed filters need of a key, computed before anything is known of the filter: the hash h₀, which chooses
-/// the window, and h₁, h₂, … as fractions of a window.
+/// Everything that ringed filters need of a key, computed before anything is known about the filter: the hash h₀, which
+/// chooses the window, and h₁, h₂, … as fractions of a window.
 ///
 /// One key serves ringed filters of every number of keys n and of every [`RingedParams`](super::RingedParams): a filter
 /// with k probes takes the first k fractions, and multiplies them by the length of its window. So a program that looks
 /// up the same keys in many filters computes them once, even if every filter has another size and another rate.
 ///
-/// Size: 40 bytes. Cost of a lookup: one remainder, by two multiplications, and one multiplication for each of the
-/// first 8 probes, two for each later one.
+/// Size: 40 bytes. Cost of a lookup: two multiplications for a remainder, one multiplication for each of the first 8
+/// probes, and two for each later probe.
 ///
 /// **Source.** Sei, Matsuzaki and Honiden, "Using Ringed Bloom Filters to Reduce the Communication Traffic on a
-/// Distributed Hash Table", section 3, where the hashes do not depend on n. What differs: in the paper they depend on
-/// k, δ and γ, so that all nodes must agree on one rate; that each node may choose a rate is future work (section 7).
+/// Distributed Hash Table", section 3, where the hashes do not depend on n. **Differs:** in the paper the hashes depend
+/// on k, δ and γ, so that all nodes must agree on one rate. A rate that each node chooses is called future work there
+/// (section 7).
 ///
 /// ```
 /// use furui::HashSpec;

@@ -10,11 +10,12 @@ use crate::hash::KeyHash;
 /// Tables of at most this many words are in a cache near enough for the processor to overlap lookups by itself.
 const NEAR: usize = (4 << 20) / 8;
 
-/// The number of keys whose fractions are computed at a time: as many as fit into the first cache.
+/// The number of keys whose fractions are computed at a time. The fractions of this many keys fit into the first-level
+/// cache.
 const CHUNK: usize = 128;
 
-/// Into tables of at most this many words, keys are inserted without a prefetch: it would compute the positions twice,
-/// and save no time.
+/// Keys are inserted into tables of at most this many words without a prefetch: a prefetch would compute the positions
+/// a second time, and save no time.
 const NEAR_TO_INSERT: usize = (2 << 20) / 8;
 
 /// How many keys are inserted at a time, after all their cache lines were prefetched.

@@ -31,8 +31,9 @@ const WINDOW: u32 = 1000;
 /// waste space on small sets, and say yes to nearly everything for large ones. Here the positions of a key depend on
 /// the size only through one remainder: the rest is a [`RingedKey`], computed once.
 ///
-/// The ring has n groups of γ bits for n keys. The window of a key, δ groups, begins at group T = h₀ mod n, where h₀ is
-/// its hash; windows overlap. The key's k bits are in its window, at fractions of it that do not depend on the filter:
+/// The ring has n groups of γ bits for n keys. The window of a key has δ groups and begins at group T = h₀ mod n, where
+/// h₀ is the hash of the key; windows overlap. The key's k bits are in its window, at fractions of it that do not
+/// depend on the filter:
 ///
 /// ```text
 ///            T γ             window: δ γ bits
@@ -49,25 +50,26 @@ const WINDOW: u32 = 1000;
 /// the rate is 1.7 times that of a Bloom filter of the same bits for δ = 10, 1.07 times for δ = 100, 1.007 times for δ
 /// = 1000. A window of 100 groups lies in three or four cache lines: in a table larger than the caches, batched lookups
 /// of precomputed keys take a third (misses) to a half (hits) less time than in a Bloom filter. A window of 1000 groups
-/// has 20 lines, more than a key has probes, so lookups take as long as in a Bloom filter; so they do with the paper's
-/// windows of 100,000 groups. Looked up one by one, hits take no longer than in a Bloom filter, and misses take a fifth
-/// to a half longer (more in longer windows). If n is below δ, every probe takes a remainder, and a lookup takes
-/// 1.6 times as long. So take δ = 1000, or, at k = 7, δ = 100 where time matters more than 7 % of the rate. The cost of
-/// a window grows with k: by the formula, 100 groups raise the rate by 14 % at k = 10 and 76 % at k = 20; 1000 groups
-/// raise it by 1.4 % at k = 10, 6 % at k = 20 and 15 % at k = 30. [`with_rate`](Self::with_rate) then takes more bits.
+/// has 20 lines, more than a key has probes, so batched lookups take as long as in a Bloom filter; this is also true of
+/// the paper's windows of 100,000 groups. Single lookups take no longer than in a Bloom filter if they hit, and a fifth
+/// to a half longer if they miss (more in longer windows). If n is below δ, every probe takes a remainder, and a lookup
+/// takes 1.6 times as long. So take δ = 1000, or, at k = 7, δ = 100 where time matters more than 7 % of the rate. The
+/// cost of a window grows with k: by the formula for the expected rate, 100 groups raise the rate by 14 % at k = 10 and
+/// 76 % at k = 20; 1000 groups raise it by 1.4 % at k = 10, 6 % at k = 20 and 15 % at k = 30.
+/// [`with_rate`](Self::with_rate) then takes more bits.
 ///
-/// **Cost.** n γ bits, with [`Gamma::Exact`] as many as a Bloom filter of the same rate. A lookup takes a remainder
-/// (two multiplications) and up to k reads; 15 in 16 misses fail at the first four bits, which are tested together. In
-/// a table larger than the caches, batches take a third to two thirds of the time of single lookups. Before the filter
-/// is built, its rate is expected to be [`RingedParams::expected_rate`]; afterwards it is exactly
+/// **Cost.** A filter takes n γ bits; with [`Gamma::Exact`], a Bloom filter of equal rate takes as much. A lookup takes
+/// a remainder (two multiplications) and up to k reads; 15 in 16 misses fail at the first four bits, which are tested
+/// together. In a table larger than the caches, batches take a third to two thirds of the time of single lookups.
+/// Before the filter is built, its expected rate is [`RingedParams::expected_rate`]; afterwards its exact rate is
 /// [`false_positive_rate`](Filter::false_positive_rate).
 ///
 /// **Source.** Sei, Matsuzaki and Honiden, "Using Ringed Bloom Filters to Reduce the Communication Traffic on a
 /// Distributed Hash Table", eqs. 5 to 8. What differs:
 /// - γ need not be whole ([`Gamma`]). Group T then begins at bit ⌊T γ⌋, and the ring has ⌈n γ⌉ bits.
-/// - All k + 1 hash functions are derived from the 64 bits of one [`KeyHash`]: h₀ is the hash itself, the others are
-///   probes of the hash mixed once more. Each of the others is a fraction of a window, in units of 2⁻³² windows, so
-///   that it does not depend on the length of the window.
+/// - All k + 1 hash functions are derived from the 64 bits of one [`KeyHash`]. h₀ is the hash itself. To get the other
+///   hash functions, the hash is mixed once more, and then multiplied from probe to probe. Each of them is a fraction
+///   of a window, in units of 2⁻³² windows, so that it does not depend on the length of the window.
 /// - The paper's formula for the rate, eq. 13, is [`ringed_rate`]; a more accurate one is [`ringed_rate_refined`].
 ///
 /// ```

@@ -5,7 +5,7 @@ use crate::filter::least::least;
 use crate::filter::probes::{check_probes, own_rate};
 use crate::filter::{ConfigError, sizing};
 
-/// The maximum number of bits of a ringed filter: 1 TiB of them.
+/// The maximum number of bits of a ringed filter. Together they take 1 TiB.
 pub(super) const MAX_BITS: u64 = 1 << 43;
 
 /// The minimum number of bits a key, in units of 2⁻³² bits.

@@ -9,7 +9,7 @@
 ///             t=0 \ t /
 /// ```
 ///
-/// Here t + ⌊δ/n⌋ n is the number of the n windows that cover a group. The formula sums up eqs. 9 to 12. Eq. 10 as
+/// Here t + ⌊δ/n⌋ n is the number of the n windows that cover a group. The formula combines eqs. 9 to 12. Eq. 10 as
 /// printed lacks brackets: the exponent is -k N / (δ γ), because each of the N keys sets k/δ of its k bits in each
 /// group of its window. If δ is a multiple of n, or n ≪ δ, the rate is (1 - e^(-k/γ))^k (eq. 15), that of a Bloom
 /// filter with γ bits a key.
@@ -47,7 +47,8 @@ pub fn ringed_rate(probes: u32, n: u64, delta: u64, gamma: f64) -> f64 {
 /// | 1000 | 2.04 | 1.08 | 1.01 | 1.00 | 1.00 | as for δ = 10, where n > δ |
 ///
 /// - Eq. 1, on which eq. 13 is based, assumes many bits: it uses the mean of the share of bits that are set. The mean
-///   of the k-th power is larger: in n γ bits by a factor of 2 at n = 1, and by 1 % at n = 100.
+///   of the k-th power of this share is larger: in a filter of n γ bits by a factor of 2 at n = 1, and by 1 % at
+///   n = 100.
 /// - For δ < n, a looked-up key meets the mean load of δ groups, to which a key at a distance of d groups contributes
 ///   with the weight 1 - d/δ: the variance of this load is (2 δ² + 1) / (3 δ) - δ²/n. Eq. 12 has the variance of the
 ///   load of a single group, δ - δ²/n, which is 1.5 times as much for 1 ≪ δ ≪ n. So a small δ costs two thirds of what
@@ -56,11 +57,13 @@ pub fn ringed_rate(probes: u32, n: u64, delta: u64, gamma: f64) -> f64 {
 /// This function computes the exact mean and variance of the share of a window's bits that are set, from the
 /// probabilities that one bit is set and that two bits are, at each distance in groups. It takes the mean of the k-th
 /// power from the beta distribution with this mean and variance. For δ = 1 it does so for each number of keys in a
-/// group. Measured for k = 3, 7 and 10 with the paper's γ, n from 1 to 10⁶ and δ from 1 to 10⁵, it is within 0.5 % of
-/// the truth for δ ≥ 100 and n ≥ 10, and within 4 % for smaller n and for δ = 1; between δ = 1 and 100 it is too high,
-/// by up to 8 % for δ = 10 and 40 % for δ = 2, both at k = 10. For other parameters it is nearly as good with a large
-/// δ, and worse with a small one: at k = 20 up to 3 times the truth for δ = 2 and 1.5 times for δ = 10; with a
-/// fractional γ up to a fifth too low for δ = 2.
+/// group.
+///
+/// The result was compared with measured rates for k = 3, 7 and 10 with the paper's γ, n from 1 to 10⁶ and δ from 1 to
+/// 10⁵. It is within 0.5 % of the measured rate for δ ≥ 100 and n ≥ 10, and within 4 % for smaller n and for δ = 1.
+/// Between δ = 1 and 100 it is too high, by up to 8 % for δ = 10 and 40 % for δ = 2, both at k = 10. For other
+/// parameters the result is nearly as good with a large δ, and worse with a small one: at k = 20 it is up to 3 times
+/// the true rate for δ = 2 and 1.5 times for δ = 10; with a fractional γ it is up to a fifth too low for δ = 2.
 ///
 /// Cost: min(δ, n) steps.
 pub fn ringed_rate_refined(probes: u32, n: u64, delta: u64, gamma: f64) -> f64 {
@@ -95,9 +98,9 @@ fn moments(probes: u32, n: u64, delta: u64, gamma: f64) -> (f64, f64) {
     // A window covers every group `rounds` times, and `part` of them once more.
     let (rounds, part) = ((delta / n) as f64, (delta % n) as f64);
     let window = length * gamma;
-    // The probability that a key sets at least one of certain bits, which its window covers `times` times in total.
+    // The probability that a key sets a bit of some set. `times` is how often the key's window covers bits of this set.
     let hit = |times: f64| -(k * (-(times / window).min(1.0)).ln_1p()).exp_m1();
-    // The probability that no key sets one of these bits, if each key does so with probability `hit`.
+    // The probability that no key sets a bit of the set, if each key sets one with probability `hit`.
     let missed = |hit: f64| (groups * (-hit).ln_1p()).exp();
 
     let one = missed(part / groups * hit(rounds + 1.0) + (1.0 - part / groups) * hit(rounds));

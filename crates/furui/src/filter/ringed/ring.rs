@@ -50,7 +50,8 @@ impl Ring {
     /// The first bit of the window of group T: ⌊T γ⌋.
     #[inline(always)]
     pub(super) fn start(&self, group: u64) -> u64 {
-        // 64 bits are used where they suffice: on some processors a shift over two words takes as long as all the rest.
+        // The product is computed in 64 bits if it fits: on some processors a shift over two words takes as long as all
+        // the rest.
         match group.checked_mul(self.params.fixed_gamma()) {
             Some(product) => product >> 32,
             None => ((u128::from(group) * u128::from(self.params.fixed_gamma())) >> 32) as u64,
@@ -76,8 +77,9 @@ impl Ring {
         if self.straight > 0 {
             return position.min(position.wrapping_sub(self.bits)) as usize;
         }
-        // The remainder is the fraction of position / bits, times bits (Lemire, Kaser and Kurz, "Faster Remainder by
-        // Direct Computation", 2019). It is exact: ring and window are below 2³¹ here, so the position is below 2³².
+        // The remainder is the fractional part of position / bits, times bits (Lemire, Kaser and Kurz, "Faster
+        // Remainder by Direct Computation", 2019). It is exact: ring and window are below 2³¹ here, so the position is
+        // below 2³².
         let fraction = self.reciprocal.wrapping_mul(position);
         ((u128::from(fraction) * u128::from(self.bits)) >> 64) as usize
     }

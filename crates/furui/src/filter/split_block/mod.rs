@@ -23,8 +23,8 @@ const BLOCK: usize = size_of::<kernel::Block>();
 const MAX_BLOCKS: u64 = (1 << 31) - 1;
 
 /// The finest rate of a [`SplitBlockBloom`], 2⁻²⁴. A block uses 32 bits of a hash, so two keys of one block have the
-/// same bits with a probability of 2⁻³². No formula includes that; down to this rate it is at most a hundredth of the
-/// rate.
+/// same bits with a probability of 2⁻³². No formula for the rate includes this probability. At rates down to this one,
+/// it adds at most a hundredth of the rate.
 pub const FINEST_SPLIT_BLOCK_RATE: f64 = 1.0 / (1 << 24) as f64;
 
 /// How the keys of Parquet's filters are hashed.
@@ -43,9 +43,9 @@ const XXH64: HashSpec = HashSpec { algorithm: HashAlgorithm::Xxh64, seed: 0 };
 /// ```
 ///
 /// **Rate.** A block that holds i keys says yes with probability (1 - (31/32)ⁱ)⁸, and with n keys in z blocks i is
-/// nearly Poisson-distributed with mean n/z ([`rate_with`](Self::rate_with)). That takes 10.5 bits a key for 1 %, 16.9
-/// for 0.1 %, 26.3 for 0.01 %: more than a [`Bloom`](super::Bloom) filter's 9.6, 14.4 and 19.2, for one access to
-/// memory instead of many.
+/// nearly Poisson-distributed with mean n/z ([`rate_with`](Self::rate_with)). The filter takes 10.5 bits a key for a
+/// rate of 1 %, 16.9 for 0.1 % and 26.3 for 0.01 %. A [`Bloom`](super::Bloom) filter takes only 9.6, 14.4 and 19.2 bits
+/// a key, but many accesses to memory instead of one.
 ///
 /// **Cost.** One cache miss a key; the bits of a block are one vector of AVX2.
 ///

@@ -10,7 +10,7 @@ use crate::hash::HashSpec;
 /// The maximum size in bytes of a filter that all common readers of Parquet files accept: 128 MiB.
 pub const MAX_PARQUET_BYTES: usize = 128 << 20;
 
-/// Why a filter could not be written in the format of Parquet files, or not be read from it.
+/// Why a filter could not be written in the format of Parquet files, or why bytes in this format could not be read.
 ///
 /// ```
 /// use furui::filter::{ParquetError, SplitBlockBloom};
@@ -103,8 +103,8 @@ impl SplitBlockBloom {
     /// Any number of blocks is accepted, as in the specification. Unknown fields of the header are skipped.
     ///
     /// # Errors
-    /// If the bytes are not a whole filter, or if its algorithm, hash or compression is not the only one that is
-    /// defined so far; the message says which.
+    /// If the bytes are not a whole filter, or if the filter has an algorithm, hash or compression other than those
+    /// that the specification defines so far; the message says which.
     pub fn from_parquet(bytes: &[u8]) -> Result<Self, ParquetError> {
         let (header, length) = parquet::decode(bytes)?;
         let invalid = |problem| ParquetError::Invalid { offset: header, problem };
@@ -125,9 +125,10 @@ impl<M: Deref<Target = [u8]>> SplitBlockBloom<M> {
     /// Writes the filter in the format of Parquet files: header and bitset. A column chunk points at them by its
     /// `bloom_filter_offset` and `bloom_filter_length`.
     ///
-    /// The specification allows any number of blocks, and so do the readers in Rust and Java; but those in C++ (Arrow,
-    /// and ClickHouse, Velox and Doris, which follow it) refuse a number that is not a power of two, and all but the
-    /// one in Rust refuse more than 128 MiB. So does this function: see [`for_parquet`](SplitBlockBloom::for_parquet).
+    /// The specification and the readers in Rust and Java allow any number of blocks. The readers in C++ (Arrow, and
+    /// ClickHouse, Velox and Doris, which follow Arrow) refuse a number that is not a power of two. All readers but the
+    /// one in Rust refuse more than 128 MiB. This function refuses both: see
+    /// [`for_parquet`](SplitBlockBloom::for_parquet).
     ///
     /// # Errors
     /// [`Size`](ParquetError::Size) if the number of blocks is not a power of two, or if there are more than

@@ -77,7 +77,8 @@ fn the_rate_comes_to_rest_where_the_formula_says() {
         let now = filter.false_positive_rate();
         let sigma = (now * (1.0 - now) / TRIALS as f64).sqrt();
         assert!((measured - now).abs() < 3.0 * sigma, "k = {probes}: {measured}, as it stands {now}");
-        // Once settled, each counter is a coin toss: the fill varies by at most sqrt(fill (1 - fill) / m).
+        // In a settled filter, every counter is above 0 with equal probability: the fill varies by at most sqrt(fill (1
+        // - fill) / m).
         let rest = filter.stable_rate();
         let (k, fill) = (f64::from(probes), rest.powf(1.0 / f64::from(probes)));
         let of_state = rest * k * ((1.0 - fill) / fill / COUNTERS as f64).sqrt();

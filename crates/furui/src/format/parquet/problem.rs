@@ -39,7 +39,7 @@ pub enum ParquetProblem {
     },
     /// The header lacks a field that every header has: `numBytes`, `algorithm`, `hash` or `compression`.
     Missing(&'static str),
-    /// The algorithm, hash or compression is not the only one that is defined so far.
+    /// The algorithm, hash or compression is not number 1, the only one that is defined so far.
     Unknown {
         /// The name of the field: `algorithm`, `hash` or `compression`.
         field: &'static str,

@@ -9,13 +9,14 @@ use crate::store::{JOURNAL, RunEntry, Storage};
 impl<S: Storage> Cascade<S> {
     /// Removes the keys of the set `gone` from this set, from all slices if it has a window. Returns how many of them were there.
     ///
-    /// The keys are then in no answer and in no file. All keys in RAM become durable first. Each run that has some of the keys is then
-    /// replaced by one without them, and a single new manifest puts all these runs into place. So if anything fails before, no key
-    /// is removed. Files of [snapshots](crate::store::snapshot) keep the keys; and a power cut may bring back files of the old
-    /// runs, which are not read, and which the next opening removes.
+    /// Afterwards, no answer and no file of this set has the keys. All keys in RAM become durable first. Each run that
+    /// has some of the keys is then replaced by one without them, and a single new manifest puts all these runs into
+    /// place. So if anything fails before this manifest is saved, no key is removed. Files of
+    /// [snapshots](crate::store::snapshot) keep the keys; and a power cut may bring back files of the old runs, which
+    /// are not read, and which the next opening removes.
     ///
-    /// Cost: a look-up of each key in each run, and a sequential pass over each run that has one. Memory: 100 KiB for each run of
-    /// `gone`, whatever its length.
+    /// Cost: a look-up of each key in each run, and a sequential pass over each run that has one of them. Memory: 100
+    /// KiB for each run of `gone`, whatever its length.
     ///
     /// ```
     /// use furui::KeyHash;
@@ -33,10 +34,10 @@ impl<S: Storage> Cascade<S> {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Format`](crate::Error::Format) if `gone` was hashed by another spec than this set, or if either set is damaged;
-    /// [`Error::Store`](crate::Error::Store) if the keys of `gone` were made in another way, or if it has a window; those of
-    /// [`insert_all`](Self::insert_all). If a file that is no longer needed cannot be removed, the keys are in no answer, but may
-    /// be in that file: a second call tries again.
+    /// [`Error::Format`](crate::Error::Format) if `gone` was hashed by another spec than this set, or if either set is
+    /// damaged; [`Error::Store`](crate::Error::Store) if the keys of `gone` were made in another way, or if it has a
+    /// window; those of [`insert_all`](Self::insert_all). If a file that is no longer needed cannot be removed, no
+    /// answer has the keys, but that file may still have them: a second call tries again to remove it.
     pub fn remove_all<T: Storage>(&mut self, gone: &Cascade<T>) -> Result<u64> {
         self.check_combinable(gone)?;
         self.publish()?;
@@ -49,7 +50,8 @@ impl<S: Storage> Cascade<S> {
             affected.push((index, left, number));
         }
         if affected.len() > 1 {
-            // Of numbers that were never given out, a crash may leave a file of one only.
+            // A crash may leave a file whose number was not given out in a saved manifest, but only one. So the numbers
+            // of several files are saved first.
             self.manifest.save(&self.storage)?;
         }
         let mut replacements = vec![];
@@ -58,14 +60,15 @@ impl<S: Storage> Cascade<S> {
                 Ok(written) => replacements.push((index, written)),
                 Err(error) => {
                     for number in affected.iter().filter_map(|&(.., number)| number) {
-                        // The first error explains more than one of the removal, and the next opening removes the file.
+                        // An error of the removal explains less than the first error, and the next opening removes the
+                        // file.
                         let _ = self.storage.remove(&self.manifest.store.file_name(number));
                     }
                     return Err(error);
                 }
             }
         }
-        // The last one comes first, so that the others keep their indices.
+        // The last run comes first, so that the other runs keep their indices.
         for (index, replacement) in replacements.into_iter().rev() {
             match replacement {
                 Some((entry, run)) => {
@@ -78,7 +81,8 @@ impl<S: Storage> Cascade<S> {
                 }
             }
         }
-        // Another mark, so that neither a journal nor kept tiers of the earlier state count if they come back.
+        // The manifest gets another mark, so that neither a journal nor kept tiers of the earlier state count if they
+        // come back.
         self.manifest.end_journal();
         self.save_manifest()?;
         self.remove_leftovers()?;
@@ -107,7 +111,8 @@ impl<S: Storage> Cascade<S> {
         Ok((total, counts))
     }
 
-    /// Writes run `number`, with the about `left` keys of the run at `index` that are not in `gone`, and opens it.
+    /// Writes run `number` with those keys of the run at `index` that are not in `gone`, about `left` keys, and opens
+    /// it.
     fn write_without<T: Storage>(
         &self,
         gone: &Cascade<T>,

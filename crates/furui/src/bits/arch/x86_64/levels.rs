@@ -5,7 +5,8 @@
 use std::arch::asm;
 use std::arch::x86_64::*;
 
-/// Calls `f` compiled for x86-64-v3, so that counts, masks and selects inside it are single instructions.
+/// Calls a version of `f` that is compiled for x86-64-v3, so that counts, masks and selects inside `f` take only a few
+/// instructions.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 pub(in super::super) fn run_v3<R>(f: impl FnOnce() -> R) -> R {
     f()
@@ -20,8 +21,8 @@ pub(in super::super) fn has_v3() -> bool {
         && is_x86_feature_detected!("popcnt")
 }
 
-/// Whether the processor has all instructions of [`Level::V4`](super::super::Level::V4), for which [`run_v4`] is
-/// compiled.
+/// Whether the processor has all instructions of [`Level::V4`](super::super::Level::V4). They include those for which
+/// [`run_v4`] is compiled.
 pub(in super::super) fn has_v4() -> bool {
     has_v3()
         && is_x86_feature_detected!("avx512f")
@@ -32,7 +33,7 @@ pub(in super::super) fn has_v4() -> bool {
         && is_x86_feature_detected!("avx512vbmi2")
 }
 
-/// Calls `f` compiled for x86-64-v4, that is, for AVX-512 in addition to the instructions of [`run_v3`].
+/// Calls a version of `f` that is compiled for F, BW and VL of AVX-512 in addition to the instructions of [`run_v3`].
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512vl")]
 pub(in super::super) fn run_v4<R>(f: impl FnOnce() -> R) -> R {
     f()
@@ -69,7 +70,7 @@ pub(in super::super) fn starts_with_v4(text: &[u8], prefix: &[u8]) -> bool {
     }
     if prefix.len() <= 32 {
         let lanes = _bzhi_u32(u32::MAX, prefix.len() as u32);
-        // SAFETY: as many lanes are loaded as `prefix` has bytes, and `text` has at least as many.
+        // SAFETY: one lane is loaded for each byte of `prefix`, and `text` is at least as long as `prefix`.
         let (a, b) = unsafe {
             (
                 _mm256_maskz_loadu_epi8(lanes, text.as_ptr().cast()),
@@ -81,7 +82,7 @@ pub(in super::super) fn starts_with_v4(text: &[u8], prefix: &[u8]) -> bool {
     let mut at = 0;
     while at < prefix.len() {
         let lanes = _bzhi_u64(u64::MAX, (prefix.len() - at).min(64) as u32);
-        // SAFETY: both slices have `prefix.len()` bytes, and no more lanes are loaded than there are from `at` on.
+        // SAFETY: both slices have at least `prefix.len()` bytes, and only bytes before this length are loaded.
         let (a, b) = unsafe {
             (
                 _mm512_maskz_loadu_epi8(lanes, text.as_ptr().add(at).cast()),

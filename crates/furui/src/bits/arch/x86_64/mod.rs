@@ -34,7 +34,7 @@ pub(super) fn select_zero_v3(words: &[[u8; 8]], rank: u64) -> Option<usize> {
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi2,popcnt")]
 pub(super) fn unary_numbers_v4(words: &[[u8; 8]], base: u64, numbers: &mut [u64]) -> bool {
     let every_position: [u8; 64] = std::array::from_fn(|i| i as u8);
-    // SAFETY: 64 readable bytes, and the load needs no alignment.
+    // SAFETY: the array is 64 readable bytes, and the load needs no alignment.
     let every_position = unsafe { _mm512_loadu_si512(every_position.as_ptr().cast()) };
     let indices = _mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0);
     let mut done = 0;
@@ -46,7 +46,7 @@ pub(super) fn unary_numbers_v4(words: &[[u8; 8]], base: u64, numbers: &mut [u64]
         }
         let mut positions = [0; 64];
         let compressed = _mm512_maskz_compress_epi8(word, every_position);
-        // SAFETY: 64 writable bytes, and the store needs no alignment.
+        // SAFETY: `positions` is 64 writable bytes, and the store needs no alignment.
         unsafe { _mm512_storeu_si512(positions.as_mut_ptr().cast(), compressed) };
         for (eight, first) in positions.as_chunks::<8>().0.iter().zip((done..done + count).step_by(8)) {
             let start = base.wrapping_add(w as u64 * 64).wrapping_sub(first as u64);
@@ -56,7 +56,7 @@ pub(super) fn unary_numbers_v4(words: &[[u8; 8]], base: u64, numbers: &mut [u64]
             // Lanes beyond the word's ones are overwritten by the next word's numbers, or are cut off at the end.
             let room = numbers[first..].len().min(8);
             let lanes = if room == 8 { 0xFF } else { (1 << room) - 1 };
-            // SAFETY: as many lanes are stored as there are numbers from `first` on.
+            // SAFETY: no lane is stored beyond the end of `numbers`.
             unsafe { _mm512_mask_storeu_epi64(numbers[first..].as_mut_ptr().cast(), lanes, result) };
         }
         done += count;
@@ -72,7 +72,7 @@ pub(super) fn append_packed_v4(packed: &[u8], bits: u32, values: &mut [u64]) -> 
     let bit = |lane: usize| lane * bits as usize;
     let bytes: [u8; 64] = std::array::from_fn(|i| (bit(i / 8) / 8 + i % 8) as u8);
     let shifts: [u64; 8] = std::array::from_fn(|lane| (bit(lane) % 8) as u64);
-    // SAFETY: 64 readable bytes each, and the loads need no alignment.
+    // SAFETY: each array is 64 readable bytes, and the loads need no alignment.
     let (bytes, shifts) =
         unsafe { (_mm512_loadu_si512(bytes.as_ptr().cast()), _mm512_loadu_si512(shifts.as_ptr().cast())) };
     let mask = _mm512_set1_epi64((1 << bits) - 1);
@@ -190,7 +190,8 @@ pub(super) fn decrement_2bit_v3(words: &mut [[u8; 8]]) {
 #[inline]
 pub(super) fn prefetch_for_write<T>(items: &[T], index: usize) {
     if let Some(item) = items.get(index) {
-        // SAFETY: a prefetch changes nothing, and an x86-64 processor that does not support this one ignores it.
+        // SAFETY: a prefetch changes nothing, and an x86-64 processor that cannot prefetch for a write ignores the
+        // instruction.
         unsafe { _mm_prefetch::<_MM_HINT_ET0>(std::ptr::from_ref(item).cast()) };
     }
 }

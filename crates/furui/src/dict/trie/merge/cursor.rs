@@ -1,7 +1,7 @@
 use crate::dict::trie::position::Position;
 
-/// The place where one of the merged tries continues: with the children of a node, or within a label, and then with the
-/// children of the label's node if it has some.
+/// The place where one of the merged tries continues: either with the children of a node, or within the label of a
+/// node. After the label, the trie continues with the children of that node, if it has any.
 ///
 /// ```text
 ///   trie 8 bits │ within a label 1 bit │ children 1 bit │ skip 6 bits │ down 40 bits

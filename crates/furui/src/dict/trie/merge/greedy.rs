@@ -20,8 +20,8 @@ pub(super) struct Greedy {
 ///   the node's base 25 bits
 /// ```
 ///
-/// If these bytes lead to no node, the node and its base are 0. Node 0 is the root's child for byte 0. No child of node
-/// 0 is among the places after base 0, which are those of the root's children, so a search ends there.
+/// If these bytes lead to no node, the node and its base are 0. Node 0 is the root's child for byte 0, and the places
+/// after base 0 are those of the root's children. None of them is a child of node 0, so the search ends there.
 #[derive(Clone, Copy)]
 struct Pair(u64);
 

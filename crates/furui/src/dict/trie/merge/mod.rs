@@ -52,10 +52,10 @@ impl Trie {
     /// continue with the same bytes they go together, to the end of the shortest label. Where only one trie has keys,
     /// its nodes are copied. A node is written when the walk meets it.
     ///
-    /// Cost: time linear in the nodes of all tries and the bytes of their labels. Besides the trie, 12 bytes for every
-    /// waiting node, 8 for every trie that has keys below it, and the rest of its label if it is within one; a byte for
-    /// each key for places of records, and some megabytes for codes. If keys are left out, there is a second walk over
-    /// the merged trie.
+    /// Cost: time linear in the nodes of all tries and the bytes of their labels. Memory besides the trie: 12 bytes for
+    /// each waiting node; for each trie that has keys below this node, 8 bytes, and the rest of the label if the trie
+    /// continues within a label; a byte for each key for the places of records; and some megabytes for codes. If keys
+    /// are left out, there is a second walk over the merged trie.
     ///
     /// Source: sections 4.3 and 4.4 of Koyanagi et al., "Method to Build Bloom Filters for Online Building of LOUDS
     /// TRIE" (2011), where every node is one byte, so that a walk is never within a label.

@@ -5,8 +5,8 @@ pub(super) struct Order {
     items: Vec<u32>,
 }
 
-/// The maximum number of branches that are sorted by counting the smaller ones for each, which needs no jumps that the
-/// processor could not predict.
+/// The maximum number of branches that are sorted by counting, for each branch, the smaller ones. This needs no
+/// conditional jumps that the processor could not predict.
 const COUNTED: usize = 16;
 
 impl Order {

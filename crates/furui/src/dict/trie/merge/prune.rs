@@ -11,7 +11,7 @@ use crate::hash::Rolling;
 
 impl Trie {
     /// The trie of the keys that are not deleted. Nodes without such keys below them are left out, and a node that
-    /// keeps one child only is joined with it.
+    /// keeps only one child is joined with this child.
     pub(super) fn without_deleted(&self, rolling: &Rolling, vectors: Cpu) -> Result<Self, TrieError> {
         let staying = self.staying()?;
         let kept = |node| self.terminal(node).filter(|&found| found != Found::Deleted);

@@ -131,7 +131,8 @@ impl<'t> Source<'t> {
     }
 }
 
-/// The next block is prefetched for groups that begin before this slot: often enough, but not for every group.
+/// The next block is prefetched only for groups that begin before this slot, so that it is not prefetched again for
+/// every group of a block.
 const PREFETCH_SLOTS: u32 = 8;
 const LINE: usize = 64;
 /// The bytes of the next block that are prefetched. Longer blocks are rare.

@@ -147,7 +147,7 @@ fn contains_each(
         |table, key| {
             let line = line_of(key, table.len());
             prefetch(&table[line]);
-            // A miss seldom reads the neighbour, but a hit would wait for it.
+            // A miss seldom reads the neighbour, but a hit reads it, and would have to wait without this prefetch.
             if layout.is_pair() {
                 prefetch(&table[line ^ 1]);
             }
