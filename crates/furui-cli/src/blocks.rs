@@ -165,6 +165,11 @@ impl<'a> Blocks<'a> {
         Ok(Next::Block)
     }
 
+    /// True if a thread decodes the current input.
+    pub fn is_decoded(&self) -> bool {
+        self.current.as_ref().is_some_and(Input::is_decoded)
+    }
+
     /// True if a read would wait now. A caller that holds output back in order to write more at once should write it then.
     pub fn would_wait(&self) -> bool {
         let waits = |input: &Input| input.would_wait(self.interrupt);

@@ -74,6 +74,11 @@ impl Input {
         Ok(Self { file, name, waits: !kind.is_file(), nonblocking: false, decoding, failure: None })
     }
 
+    /// True if a thread decodes the input.
+    pub fn is_decoded(&self) -> bool {
+        matches!(self.decoding, Decoding::By(_))
+    }
+
     /// True if a read would wait now.
     pub fn would_wait(&self, interrupt: &Interrupt) -> bool {
         self.waits && interrupt.ready(&self.file, Duration::ZERO) != Wait::Ready

@@ -62,8 +62,8 @@ const LEVELS: [(&str, Level); 5] = [
     ("HashSet<u64>, hash as it is, grows", hash_set),
 ];
 
-/// Inserts `call` keys in each call. With one key a call nothing is prefetched, as in the other levels, so that only
-/// the layouts differ.
+/// Inserts `call` keys in each call. If `call` is 1, nothing is prefetched. The other levels do not prefetch either, so
+/// only the layouts differ then.
 fn cascade(keys: &[KeyHash], call: usize) -> Result<Sample> {
     let mut cascade = Cascade::open(Memory::default(), CascadeOptions { memory: 1 << 30, ..Default::default() })?;
     let mut new = Vec::with_capacity(BATCH);
@@ -76,7 +76,7 @@ fn cascade(keys: &[KeyHash], call: usize) -> Result<Sample> {
     Ok(Sample { new_ns, repeat_ns, bytes: cascade.resident_bytes() })
 }
 
-/// Inserts keys one by one. As the cascade needs, an insertion returns whether the key was there.
+/// Inserts keys one by one. Each insertion returns whether the key was new, which the cascade has to know.
 fn quotient(keys: &[KeyHash]) -> Result<Sample> {
     let mut filter = presized()?;
     let (new_ns, repeat_ns) =
@@ -98,7 +98,7 @@ fn presized() -> Result<QuotientFilter> {
 fn hash_set(keys: &[KeyHash]) -> Result<Sample> {
     let mut set: HashSet<u64, BuildHasherDefault<Identity>> = HashSet::default();
     let (new_ns, repeat_ns) = twice(keys, |batch| Ok(batch.iter().map(|key| u64::from(set.insert(key.get()))).sum()))?;
-    // The set's buckets, a power of two, are filled to 7/8; each has a key and a control byte.
+    // The number of buckets is a power of two, and at most 7/8 of them are in use. Each has a key and a control byte.
     let buckets = (set.capacity() as u64 * 8).div_ceil(7).next_power_of_two();
     Ok(Sample { new_ns, repeat_ns, bytes: buckets * 9 })
 }

@@ -1,4 +1,4 @@
-//! The experiments behind the published numbers, and the rivals in them.
+//! The experiments behind the published numbers, and the rival libraries that are measured in them.
 
 mod clock;
 mod dict;

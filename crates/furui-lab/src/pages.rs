@@ -56,7 +56,7 @@ fn page(count: usize) {
         pages.push((page, rest[..taken].to_vec()));
         rest = &rest[taken..];
     }
-    // A hundred pages stay in the second cache, so that lookups measure the search, not the memory.
+    // A hundred pages stay in the L2 cache, so that the search is measured and not the memory.
     let near = &pages[..100];
     let queries: Vec<(usize, u64)> = (0..1_000_000)
         .map(|i| {

@@ -47,7 +47,7 @@ fn race(title: &str, contestants: &mut [Contestant<'_>]) {
 /// Measures an insertion, including hash and lookup, into a filter whose error rate has settled.
 fn insertions(counters: usize) {
     const ITEMS: usize = 300_000;
-    // Three rounds of a cursor that moves 27.
+    // With 27 decrements for each insertion, the cursor passes over all counters three times.
     let settle = counters as u64 / 9;
     let mut light = StableBloomLight::with_rate(counters, 0.01).expect("valid parameters");
     let mut random = StableBloom::with_rate(counters, 2, 0.01).expect("valid parameters");

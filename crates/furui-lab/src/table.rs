@@ -85,8 +85,8 @@ impl Table {
         self.rows.iter().map(Vec::as_slice).filter(move |row| cells.iter().all(|&(i, cell)| row[i] == *cell))
     }
 
-    /// The points of a curve: columns `x` and `y` of the rows that have the given cells. Rows without a number in either column are left
-    /// out.
+    /// The points of a curve: columns `x` and `y` of the rows that have the given cells. Rows in which one of the two
+    /// columns has no number are left out.
     pub(crate) fn points(&self, x: &str, y: &str, cells: &[(&str, Cell)]) -> Vec<(f64, f64)> {
         let (x, y) = (self.column(x), self.column(y));
         self.only(cells).filter_map(|row| Some((row[x].number()?, row[y].number()?))).collect()
@@ -141,7 +141,7 @@ impl Table {
         csv
     }
 
-    /// Reads the numbers of a CSV file.
+    /// Reads a table from CSV. Its name and title are not in the CSV.
     pub(crate) fn from_csv(csv: &str) -> Self {
         let cells = |line: &str| -> Vec<Cell> {
             let mut cells = vec![];

@@ -36,6 +36,8 @@ pub struct Queue<S: Storage> {
     reads: bool,
     /// True if the last read brought so much that there is probably more.
     pub is_plenty: bool,
+    /// True if a thread decodes the input.
+    pub is_decoded: bool,
     /// How many keys the recent cache of a worker has, if workers have one.
     pub recent_keys: Option<usize>,
     /// The mean length of lines if blocks are to be large.
@@ -99,6 +101,7 @@ impl<S: Storage> Queue<S> {
             keys,
             reads: true,
             is_plenty: false,
+            is_decoded: false,
             recent_keys: decider.recent_keys(limits.workers),
             mean_line: None,
             ending: None,
@@ -189,6 +192,7 @@ impl<S: Storage> Queue<S> {
     /// Puts the reader back, which has read a flight, and returns the number of the flight. `None` if there was an
     /// error before this flight.
     pub fn admit(&mut self, reader: Box<Blocks<'static>>, flight: &Flight) -> Option<u64> {
+        self.is_decoded = reader.is_decoded();
         self.reader = Some(reader);
         if !self.reads {
             return None;

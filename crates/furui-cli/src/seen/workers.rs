@@ -123,7 +123,8 @@ where
             None => {}
             // On a slow input one worker suffices, and waking another one would cost more time than it saves.
             Some(Task::Read) if !shared.queue.is_plenty => {}
-            Some(_) if shared.idle > 0 => self.changed.notify_one(),
+            // One processor is left to the thread that decodes.
+            Some(_) if shared.idle > usize::from(shared.queue.is_decoded) => self.changed.notify_one(),
             Some(_) => {}
         }
     }

@@ -1,5 +1,5 @@
-//! Times of rank1 and select0 on random bits, as many as the array BASE of a trie of five million paths has. Each query
-//! depends on the answer to the query before.
+//! Times of rank1 and select0 on random bits. Their number is that of the array BASE in a trie of five million paths.
+//! Each query depends on the answer to the query before.
 
 use std::hint::black_box;
 
@@ -15,7 +15,7 @@ const ROUNDS: usize = 9;
 /// A name, and a function that measures the contender's rank1 and select0.
 type Contender<'a> = (&'static str, Box<dyn Fn() -> [f64; 2] + 'a>);
 
-/// The time of a query in nanoseconds, for queries below `limit`.
+/// The time of a query in nanoseconds. The arguments of the queries are random numbers below `limit`.
 fn chain(limit: u64, ask: impl Fn(u64) -> u64) -> f64 {
     let mut last = 0;
     ns_each(QUESTIONS as usize, || {

@@ -1,6 +1,7 @@
 //! The whole dictionary in memory: the time of inserting a key, including all freezing and merging, and of looking a
 //! key up (hits and misses), depending on the number of tries. The keys that are looked up lie side by side in memory,
-//! as if they were read from a stream: keys at random places of a large text would take longer to load than a filter.
+//! as if they were read from a stream. It would take longer to load keys from random places of a large text than to
+//! query a filter.
 
 use std::error::Error;
 use std::hint::black_box;
@@ -12,7 +13,7 @@ use crate::clock::{median, ns_each};
 use crate::keys::mix;
 
 const KEYS: usize = 3_500_000;
-/// The number of write windows, of which the last two become one trie.
+/// The number of windows into which the inserted keys are divided. The last two windows become one trie.
 const WINDOWS: usize = 8;
 const LOOKUPS: usize = 200_000;
 const ROUNDS: usize = 9;
@@ -101,7 +102,7 @@ pub(crate) fn run(file: &str, keys: Option<&str>) -> Result<(), Box<dyn Error>> 
     Ok(())
 }
 
-/// The times in each round of hits and misses, first one by one and then batched.
+/// The times in each round: of hits and of misses one by one, then of hits and of misses in batches.
 #[derive(Clone, Default)]
 struct Times([Vec<f64>; 4]);
 

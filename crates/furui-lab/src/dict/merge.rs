@@ -1,9 +1,10 @@
-//! Merging tries: alone, while filling the filter that a dictionary gives its tries, and while filling a Bloom filter
-//! of 4 probes, which is compared with filling that filter by a scan of the finished trie. Also merging LOUDS tries of
-//! the same keys over virtual nodes, alone, and followed by encoding the keys of the merged trie as a compact trie.
+//! The times of merging compact tries: alone, while filling the filter that a dictionary gives its tries, and while
+//! filling a Bloom filter of 4 probes. The last is compared with filling that Bloom filter by a scan of the finished
+//! trie. Also the times of merging LOUDS tries of these keys over virtual nodes: alone, and followed by encoding the
+//! keys of the merged trie as a compact trie.
 //!
 //! The keys are lines of a file, shuffled by a fixed seed and dealt at random to 2, 4 or 8 tries. The value of a key is
-//! its position in that order.
+//! its position in the shuffled order.
 
 use std::hint::black_box;
 
@@ -20,7 +21,7 @@ const KEYS: usize = 5_000_000;
 const ROUNDS: usize = 3;
 const WAYS: [usize; 3] = [2, 4, 8];
 const SEED: u64 = 2011;
-/// The rate of a filter of 4 probes at the best size for them.
+/// The false-positive rate of a Bloom filter of the size for which 4 probes are best: 2⁻⁴.
 const RATE: f64 = 0.0625;
 /// The default rate of a dictionary's filters.
 const OWN_RATE: f64 = 0.001;
@@ -184,7 +185,7 @@ fn four_probes(keys: usize) -> Result<Bloom, Failure> {
     Ok(Bloom::with_rate(keys as u64, RATE)?.hashed_by(Rolling::spec(SEED)))
 }
 
-/// Makes the filter of a finished trie's keys, which are read once more.
+/// Fills a filter with the keys of a finished trie, which are read back from the trie.
 fn scanned(trie: &Trie) -> Result<Bloom, Failure> {
     let hasher = Rolling::spec(SEED).hasher();
     let mut filter = Fill::new(four_probes(trie.keys() as usize)?);

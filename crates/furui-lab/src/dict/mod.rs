@@ -1,4 +1,5 @@
-//! Experiments on the dictionary, its parts and the bit structures below, each compared with rivals.
+//! Experiments on the dictionary, its parts, and the bit structures that its tries consist of. Each is compared with
+//! rivals.
 
 mod bits;
 mod buffer;

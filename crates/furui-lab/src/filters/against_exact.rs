@@ -1,4 +1,5 @@
-//! A blocked filter against an exact one of equal size: how much higher its rate is, and how much time it saves.
+//! A blocked Bloom filter compared with an ordinary one of equal size, called exact here: how much higher the rate of
+//! the blocked filter is, and how much time it saves.
 
 use furui::filter::{BlockedBloom, Bloom, FilterMut, sizing};
 use furui::{KeyHash, Result};
@@ -10,7 +11,8 @@ use crate::table::Table;
 /// The size of a cache line in bits, which is the block size of a blocked filter.
 const LINE: u64 = 512;
 
-/// Prints the false-positive rates of both kinds by bits a key, each with its best k, by formula and measured.
+/// Measures the false-positive rates of both kinds at several numbers of bits a key, and computes them by formula. Each
+/// filter has the k that is best for it.
 pub(crate) fn blocked_rates(keys: u64, asked: u64) -> Result<Table> {
     let columns = [
         "bits a key",
@@ -52,7 +54,7 @@ pub(crate) fn blocked_rates(keys: u64, asked: u64) -> Result<Table> {
     Ok(table)
 }
 
-/// Prints the times of both kinds at one rate. A quick run fills each filter once.
+/// Measures the times of both kinds at one false-positive rate. A quick run fills each filter once.
 pub(crate) fn blocked_times(name: &str, keys: usize, rate: f64, quick: bool) -> Result<Table> {
     let title = format!("Both kinds at {} %", 100.0 * rate);
     let fills = if quick { 1 } else { fills(keys) };

@@ -1,4 +1,5 @@
-//! The blocked filter with the numbers of bits a key, and at the rates, for which this project has set targets.
+//! The blocked filter at the numbers of bits a key and the false-positive rates for which this project has set targets
+//! of speed.
 
 use furui::Result;
 use furui::filter::BlockedBloom;

@@ -74,7 +74,7 @@ impl Contestant for Shared {
     }
 }
 
-/// The bytes of a key that a filter hashes itself.
+/// The bytes of a key, for a filter that hashes its keys itself.
 fn bytes(key: KeyHash) -> [u8; 8] {
     key.get().to_le_bytes()
 }
@@ -121,7 +121,7 @@ fn threads(n: usize) -> Result<()> {
     Ok(())
 }
 
-/// The CPU time of a key when `threads` threads fill a filter together.
+/// The CPU time in nanoseconds for each key when `threads` threads fill a filter together.
 fn share(filter: &Concurrent<Bloom>, keys: &[KeyHash], threads: usize) -> f64 {
     let fill = |part: &[KeyHash]| ns_each(part.len(), || insert(filter, part));
     std::thread::scope(|scope| {

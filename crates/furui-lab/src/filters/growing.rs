@@ -1,5 +1,5 @@
-//! The growing chain of filters: its time compared with a filter sized for the keys, and its size and rate while it
-//! grows.
+//! The growing chain of filters: its time compared with that of a filter sized for the keys, and its size and
+//! false-positive rate while it grows.
 
 use furui::filter::{Bloom, Filter, FilterMut, GrowingBloom};
 use furui::{KeyHash, Result};

@@ -9,11 +9,12 @@ use crate::keys::mix;
 
 const KEYS: u64 = 500_000_000;
 const RATE: f64 = 1e-6;
-/// The number of lookups, for which 1000 false positives are expected: 3 standard deviations are then 9.5 %.
+/// The number of lookups. About 1000 false positives are expected; three standard deviations of this number are 9.5 %
+/// of it.
 const ASKED: u64 = 1_000_000_000;
 const CHUNK: u64 = 100_000;
 
-/// The hashes from number `from` on, one chunk at a time.
+/// The `n` hashes from number `from` on, in chunks.
 fn chunks(from: u64, n: u64) -> impl Iterator<Item = Vec<KeyHash>> {
     (from..from + n).step_by(CHUNK as usize).map(|start| (start..start + CHUNK).map(|i| KeyHash::new(mix(i))).collect())
 }

@@ -27,7 +27,7 @@ fn kinds(n: u64) -> Result<Vec<Kind>> {
     let ringed = RingedBloom::with_size(RingedParams::with_rate(RATE, Gamma::Exact, 1000)?, n)?;
     let quotient = QuotientFilter::with_rate(n, RATE)?;
     let counting = CountingBloom::with_rate(n, RATE)?;
-    // The filter remembers the last n keys, because a key stays for two rounds of the cursor.
+    // The filter has the size with which it remembers the last n keys: a key stays for two rounds of the cursor.
     let decrements = StableBloomLight::with_rate(1 << 12, RATE)?.decrements();
     let stable_light = StableBloomLight::with_rate(n as usize * decrements / 2 + decrements, RATE)?;
     let mut grown = GrowingBloom::with_rate(RATE)?;

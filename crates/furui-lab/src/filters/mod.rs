@@ -31,7 +31,7 @@ use crate::table::{Cell, Table};
 /// The number of keys in a batch of lookups: enough for lookups to overlap, and few enough for the batch to stay in L1.
 const BATCH: usize = 1024;
 
-/// The number of turns of each contestant while its filter is filled, and again for hits and for misses.
+/// The number of turns in which each contestant fills its filter. There are as many turns for hits, and for misses.
 const ROUNDS: usize = 7;
 
 /// The maximum number of keys looked up in a turn: several for each line of the largest tables, so that it does not
@@ -66,8 +66,8 @@ impl<F: FilterMut> Contestant for Batched<F> {
         let mut count = 0;
         for batch in keys.chunks(BATCH) {
             self.filter.contains_all(batch, &mut answers);
-            // Sums of bytes are computed in vectors: counting is not the filter's work and should take little of the
-            // time.
+            // Counting is not the filter's work and should take little time. Sums of bytes are computed by vector
+            // instructions.
             count += answers
                 .chunks(255)
                 .map(|few| usize::from(few.iter().map(|&yes| u8::from(yes)).sum::<u8>()))

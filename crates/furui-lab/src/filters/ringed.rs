@@ -1,5 +1,5 @@
-//! The ringed filter compared with the Bloom filter of equal bits and probes, for short and long windows; and its rate
-//! compared with the formulas.
+//! The ringed filter compared with a Bloom filter of the same numbers of bits and probes, for short and long windows;
+//! and the rates of ringed filters compared with the formulas.
 
 use std::hint::black_box;
 

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::page::{Page, page};
 use super::{Done, Options};
 
-/// The timeout for a network to reach an awaited state.
+/// The maximum time that a network may take to reach an awaited state.
 const PATIENCE: Duration = Duration::from_secs(300);
 /// The time between two checks of an awaited state.
 const LOOK: Duration = Duration::from_millis(200);
@@ -177,7 +177,7 @@ impl Node {
 
     /// The node's memory in use, and its peak, in MiB.
     pub(super) fn memory(&self) -> Done<(u64, u64)> {
-        let process = self.process.as_ref().ok_or("it is dead")?.id();
+        let process = self.process.as_ref().ok_or("the node is dead")?.id();
         let status = std::fs::read_to_string(format!("/proc/{process}/status"))?;
         let of = |name: &str| -> Option<u64> {
             let line = status.lines().find(|line| line.starts_with(name))?;

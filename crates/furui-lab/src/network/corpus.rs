@@ -119,7 +119,8 @@ impl Corpus {
     }
 }
 
-/// A random text whose words have natural frequencies: the k-th occurs in about one of k texts.
+/// A random text of 25 words that follow Zipf's law: the k-th most frequent word is drawn with a probability of about
+/// 1 / (10.8 k).
 fn made_up(dice: &mut Dice) -> String {
     let words = (0..25).map(|_| {
         let rank = 50_000f64.powf(dice.next() as f64 / u64::MAX as f64) as u64;

@@ -16,7 +16,7 @@ const LASTS: Duration = Duration::from_secs(8);
 const AT_ONCE: usize = 64;
 /// The pause after a failed request.
 const PAUSE: Duration = Duration::from_millis(5);
-/// How many of the most frequent words are considered; those whose lists the node keeps are queried.
+/// How many of the most frequent words are considered for queries. Only words whose lists the node keeps are queried.
 const HOT: usize = 16;
 
 /// Floods one node with its most costly requests, from several peers and as fast as they can, while another node sends

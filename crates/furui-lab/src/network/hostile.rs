@@ -105,7 +105,7 @@ impl Hostile {
 
 /// The data from which requests are made.
 pub(super) struct Arms {
-    /// The longest lists that the victim keeps.
+    /// The words with the longest lists that the victim keeps.
     hot: Vec<String>,
     ids: Vec<ContentId>,
 }
@@ -192,7 +192,7 @@ fn meet(word: String, ids: &[ContentId], coding: Coding) -> Request {
     Request::Meet(Meet { word, range: IdRange::ALL, set, weighted: true })
 }
 
-/// Random ids, as many as a set may have.
+/// Random ids in ascending order: the maximum number of ids in a set.
 fn ids(dice: &mut Dice) -> Vec<ContentId> {
     let mut ids: Vec<ContentId> = (0..limits::IDS).map(|_| id(dice)).collect();
     ids.sort_unstable();

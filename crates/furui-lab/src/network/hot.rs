@@ -5,7 +5,8 @@ use serde_json::json;
 use super::cluster::Cluster;
 use super::{Done, Options};
 
-/// Searches for a word that is in seven of ten documents: alone, as the shorter list, as the longer one, and excluded.
+/// Searches for a word that is in seven of ten documents: alone, with a word whose list is longer, with words whose
+/// lists are shorter, and as an excluded word.
 pub(super) fn run(options: &Options) -> Done {
     let mut cluster = Cluster::new(options)?;
     let file = cluster.file("documents.jsonl");

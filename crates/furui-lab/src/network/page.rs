@@ -12,21 +12,22 @@ pub(super) struct Page {
     pub(super) whole: bool,
     /// The steps of the search.
     pub(super) steps: Vec<Step>,
-    /// The time at which the first line arrived.
+    /// The time from the request to the arrival of the first line.
     pub(super) first: Duration,
-    /// The time at which the last line arrived.
+    /// The time from the request to the arrival of the last line.
     pub(super) last: Duration,
 }
 
 /// A step of a search.
 pub(super) struct Step {
     pub(super) what: String,
-    /// The time at which the step was done, by the node's clock.
+    /// The time until the step was done, as the node reports it.
     pub(super) done: Option<Duration>,
 }
 
 impl Page {
-    /// The time at which the look-up of the words was done: then the keepers and the sizes of their lists were known.
+    /// The time until the look-up of the words was done: from then on, the keepers of their lists and the sizes of the
+    /// lists are known.
     pub(super) fn looked_up(&self) -> Duration {
         self.steps.iter().find_map(|step| step.done).unwrap_or_default()
     }

@@ -48,8 +48,8 @@ pub(super) fn run(options: &Options) -> Done {
         let ideal: Vec<f64> = scores.iter().map(|(_, score)| *score).collect();
         let ours: Vec<f64> = answers[0].iter().map(|url| by_url.get(&**url).copied().unwrap_or_default()).collect();
         by_score.push(gain(&ours) / gain(&ideal));
-        // In the first measure the gain of a document is its score; in the second, the first document is worth 10 and
-        // the tenth 1, and documents with equal scores are worth the same.
+        // In the first measure the gain of a document is its score. In the second measure the gain is 10 for the first
+        // document and 1 for the tenth, and documents with equal scores have equal gains.
         let grade = |score: f64| (SHOWN.saturating_sub(ideal.partition_point(|other| *other > score + 1e-6))) as f64;
         let grades = |scores: &[f64]| scores.iter().take(SHOWN).map(|score| grade(*score)).collect::<Vec<f64>>();
         by_grade.push(gain(&grades(&ours)) / gain(&grades(&ideal)));
@@ -71,7 +71,8 @@ fn gain(gains: &[f64]) -> f64 {
     (2..).zip(gains.iter().take(SHOWN)).map(|(place, gain)| gain / f64::from(place).log2()).sum()
 }
 
-/// A tantivy index of the words, split as furui splits them. Words of the title are repeated according to their weight.
+/// A tantivy index of the documents, whose texts are split into words as furui splits them. Words of the title are
+/// repeated according to their weight.
 struct OneMachine {
     searcher: Searcher,
     url: Field,
@@ -93,7 +94,7 @@ impl OneMachine {
             writer.add_document(doc!(url => record.url.as_str(), text => all.join(" ")))?;
         }
         writer.commit()?;
-        // Merge into one segment, so that there is one average length.
+        // Merge into one segment, so that BM25 computes with one average length of all documents.
         let segments = index.searchable_segment_ids()?;
         writer.merge(&segments).wait()?;
         let reader = index.reader()?;

@@ -124,7 +124,7 @@ fn print(what: &str, mut times: Vec<Duration>, round_trip: Duration) {
 async fn relay_to(listener: TcpListener, port: u16) {
     while let Ok((near, _)) = listener.accept().await {
         tokio::spawn(async move {
-            // The relay stands for a long line to the node.
+            // The relay simulates a connection over a long distance.
             let Ok(far) = TcpStream::connect(("127.0.0.1", port)).await else { return };
             // Errors are ignored: without the option, the relay is a little slower.
             let _ = (near.set_nodelay(true), far.set_nodelay(true));

@@ -11,7 +11,7 @@ pub(crate) struct Axis {
 }
 
 enum Scale {
-    /// A linear axis. It begins at 0, unless all values are far above it.
+    /// A linear axis. If the smallest value is positive and less than half of the largest, the axis begins at 0.
     Linear,
     Log,
     /// An axis of names, for the values 0, 1, 2 and so on.
@@ -68,7 +68,7 @@ impl Axis {
             }
             Scale::Log => {
                 let inner: &[f64] = if most - least < 2.0 { &[1.0, 2.0, 5.0] } else { &[1.0] };
-                // Leave half a tick's room at both ends.
+                // Leave some room at both ends.
                 let room = 0.04 * (most - least).max(0.5);
                 let (start, end) = (least - room, most + room);
                 let every = ((end - start) / 8.0).ceil().max(1.0) as i32;

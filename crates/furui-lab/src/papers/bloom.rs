@@ -75,7 +75,8 @@ fn rate(context: &Context) -> Result<Finding> {
             let mut filter = Bloom::from_parts(n * bits_each, k)?;
             filter.insert_all(&set)?;
             let (formula, found) = (sizing::rate(k, n, filter.bits()), keys.measured(&filter, asked));
-            // The variance of the count among the lookups, plus that of the bits that these keys happen to set.
+            // Two variances are added: that of the number of false positives among the lookups, and that which comes
+            // from the number of bits that the inserted keys happen to set.
             let ones = 1.0 - (-(f64::from(k) / bits_each as f64)).exp();
             let spread = f64::from(k) * ((1.0 - ones) / ones / filter.bits() as f64).sqrt() * formula;
             let sigma = (formula * (1.0 - formula) / asked as f64 + spread * spread).sqrt();
@@ -141,7 +142,7 @@ fn similarity(context: &Context) -> Result<Finding> {
     ];
     let title = format!("Two sets of {n} keys, {trials} times");
     let mut table = Table::new("similarity", title, columns);
-    // The distance of the means from the true values, in their own standard errors.
+    // The largest distance of a mean from its true value, in standard errors of the mean.
     let mut worst: f64 = 0.0;
     for (bits_each, probes) in [(2, 1), (10, 7)] {
         for percent in [0, 5, 10, 25, 50, 75, 90, 99, 100] {

@@ -1,5 +1,6 @@
-//! Tests that the committed pages are of the current program. They fail from a change of the program until all pages
-//! are measured again, which takes hours, so they are ignored tests: a soak runs them, before each release.
+//! Tests that the committed pages were measured by the current program. After a change of the measured code they fail
+//! until the pages are measured again. Because that takes hours, the tests are ignored by default; `cargo xtask soak`
+//! runs them before each release.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -119,7 +120,7 @@ fn what_is_deterministic_is_measured_again_with_the_same_figures() {
         for table in (experiment.run)(&context).unwrap().tables {
             let file = Path::new(experiment.source.page()).join(&table.name).with_extension("csv");
             let committed = std::fs::read_to_string(root().join("docs/papers").join(&file)).unwrap();
-            // A text of the program that has digits only is a number in the file, so both are read from CSV.
+            // A text that has only digits becomes a number when it is read from CSV, so both tables are read from CSV.
             if !equal(&Table::from_csv(&table.csv()), &Table::from_csv(&committed)) {
                 other.push(file);
             }
@@ -128,7 +129,8 @@ fn what_is_deterministic_is_measured_again_with_the_same_figures() {
     assert!(other.is_empty(), "RELEASING.md says how to measure these pages again: {other:?}");
 }
 
-/// Writes the committed index, and the texts before the experiments of the pages, after one of them was changed.
+/// Writes the committed index, and on each page the text before the experiments. Run this after a change of such a
+/// text.
 #[test]
 #[ignore = "writes"]
 fn write_the_index() {

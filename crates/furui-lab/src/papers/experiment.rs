@@ -15,7 +15,8 @@ pub(crate) struct Experiment {
     pub(crate) name: &'static str,
     /// The title, such as `Fig. 4: what it shows`.
     pub(crate) title: &'static str,
-    /// The paper's claim, in a sentence or two with its figures; for an experiment of this project, the question.
+    /// The paper's claim with its figures, in a sentence or two; or, if the experiment is not from a paper, the
+    /// question.
     pub(crate) claim: &'static str,
     pub(crate) run: fn(&Context) -> Result<Finding>,
 }

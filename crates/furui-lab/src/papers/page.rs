@@ -98,8 +98,8 @@ impl Pages {
         text
     }
 
-    /// The paths of the index and of the pages that exist, whichever runs wrote them, each with the text that it should
-    /// have.
+    /// The paths of the index and of the pages that exist, each with the text that the file should have. It does not
+    /// matter which runs wrote the pages.
     pub(super) fn texts(&self, all: &[Experiment]) -> Result<Vec<(PathBuf, String)>, Box<dyn Error>> {
         let mut texts = vec![(self.dir.join(INDEX), self.index(all)?)];
         for source in Source::ALL {
@@ -126,7 +126,7 @@ impl Pages {
         Ok(sections.map(|(name, section)| (name.to_owned(), section.to_owned())).collect())
     }
 
-    /// The index of all pages that exist, whichever run wrote them.
+    /// The text of the index of all pages that exist. It does not matter which runs wrote the pages.
     fn index(&self, all: &[Experiment]) -> Result<String, Box<dyn Error>> {
         let mut text = HEAD.to_owned();
         for source in Source::ALL {

@@ -44,8 +44,9 @@ impl Verdict {
         Self::new(if holds { Grade::Reproduced } else { Grade::NotReproduced }, text)
     }
 
-    /// The verdict on a figure of the paper, compared with the one measured here: reproduced if they differ by at most
-    /// the share `close` of the paper's, within a band if by at most `band`. Both shares are fractions: 0.1 is a tenth.
+    /// The verdict on a figure of the paper, compared with our figure. It is reproduced if the relative difference to
+    /// the paper's figure is at most `close`, and within a band if it is at most `band`. Both are fractions: 0.1 is a
+    /// tenth.
     pub(crate) fn near(what: &str, paper: f64, ours: f64, close: f64, band: f64) -> Self {
         let off = (ours - paper).abs() / paper.abs();
         let grade = match off {

@@ -39,7 +39,7 @@ impl AllPairs {
         self.sizes.iter().map(|(&size, &count)| of(size as f64) * count as f64).sum::<f64>() / self.words
     }
 
-    /// The mean traffic of TFA with Bloom filters of `bits` bits (eq. 1).
+    /// The mean traffic, in bits, of the paper's algorithm (TFA) with Bloom filters of `bits` bits (eq. 1).
     pub(super) fn fixed(&self, probes: u32, bits: u64) -> f64 {
         // The number of documents in common with a list is taken to be proportional to the list's size.
         let similarity = self.common * self.documents / (self.size * self.size);
@@ -47,13 +47,14 @@ impl AllPairs {
         bits as f64 + ZETA * (self.common + self.size * self.mean(wrong))
     }
 
-    /// The mean traffic of TFA with ringed filters of γ bits a key (eq. 15).
+    /// The mean traffic, in bits, of the paper's algorithm (TFA) with ringed filters of γ bits a key (eq. 15).
     pub(super) fn ringed(&self, probes: u32, gamma: f64) -> f64 {
         let rate = (-(-f64::from(probes) / gamma).exp_m1()).powi(probes as i32);
         self.mean(|size| (size * gamma).ceil()) + ZETA * (self.common + (self.size - self.common) * rate)
     }
 
-    /// For each number of probes, the bits of the fixed filter with the least mean traffic, as the paper chose them.
+    /// For each number of probes, the size in bits of the fixed filter that has the least mean traffic. The paper chose
+    /// its size in this way.
     /// The minimum is so flat that steps of 2 % are enough.
     pub(super) fn tuned_bits(&self) -> Vec<u64> {
         let candidates = (0..).map(|i| (16.0 * 1.02f64.powi(i)) as u64).take_while(|&bits| bits < 1 << 18);

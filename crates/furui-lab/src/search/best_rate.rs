@@ -81,7 +81,7 @@ pub(crate) fn eq18(options: &Options) -> Result<Table, Box<dyn Error>> {
             }
         }
         let least = (0..bits.len()).min_by_key(|&i| bits[i]).expect("some rates");
-        // Eq. 19 for the list without the common ids is eq. 18.
+        // Eq. 18 is eq. 19 for a second list without the common ids.
         let [named, unknown] =
             [second - both, second].map(|other| bits[usize::from(plan::ringed_probes(first, other).min(16)) - 1]);
         let each = |bits: u64| kbit(bits as f64 / rounds as f64);
@@ -102,7 +102,7 @@ pub(crate) fn eq18(options: &Options) -> Result<Table, Box<dyn Error>> {
 }
 
 /// The rates whose filters have the least mean traffic over all pairs of words, by formula, for each number of
-/// documents. The last row of each corpus is for all numbers together.
+/// documents. The last row of each corpus has the rates that are best for the mean over all numbers of documents.
 pub(crate) fn best_rates(corpora: &[Corpus]) -> Result<Table, Box<dyn Error>> {
     let columns = [
         "corpus",
@@ -145,8 +145,8 @@ pub(crate) fn best_rates(corpora: &[Corpus]) -> Result<Table, Box<dyn Error>> {
     Ok(table)
 }
 
-/// The row of best rates, from the costs by k: of fixed filters, of fixed filters with the bits of each α, of fixed
-/// filters of one size, and of ringed filters.
+/// The row of best rates. Each slice of `costs` has the traffic for each k: of fixed filters made for one number of
+/// keys, of fixed filters with the bits that are best for each α, of fixed filters of one size, and of ringed filters.
 fn best_row(corpus: &Corpus, documents: Cell, costs: [&[f64]; 4]) -> [Cell; 10] {
     let least = |costs: &[f64]| (0..costs.len()).min_by(|&a, &b| costs[a].total_cmp(&costs[b])).expect("some rates");
     let best = |costs: &[f64]| Cell::from(least(costs) as u64 + u64::from(*RATES.start()));

@@ -21,9 +21,9 @@ const PIECE: usize = 1 << 12;
 /// The window of the ringed filters, as in the paper.
 const DELTA: u32 = 100_000;
 
-/// Measures the three filters of the paper, first with k + 1 functions that are SHA-1, then with our functions, which
-/// all follow from one hash of 64 bits. Ours are so cheap that reading precomputed positions for a fixed filter is
-/// slower than computing them. So a fixed filter and a variable one are looked up in the same way.
+/// Measures the three filters of the paper: first with k + 1 functions that are SHA-1, then with our functions, which
+/// are all derived from one hash of 64 bits. With our functions, it takes longer to read precomputed positions for a
+/// fixed filter than to compute them. So a fixed filter and a variable one are looked up in the same way.
 pub(crate) fn fig6(quick: bool) -> Result<Table> {
     let asked: u64 = if quick { 10_000 } else { 1_000_000 };
     let columns = [
@@ -92,7 +92,7 @@ impl Digests {
         Self((0..=u64::from(probes)).map(of).collect())
     }
 
-    /// h₀, h₁, …
+    /// The hashes h₀, h₁, … of a key.
     fn of(&self, key: KeyHash) -> Vec<u64> {
         self.0.iter().map(|hasher| hasher.hash(&key.get().to_le_bytes()).get()).collect()
     }

@@ -11,7 +11,8 @@ use super::exchange::{Choice, Order, measure};
 use super::traffic::{kbit, tuned_for};
 use crate::table::Table;
 
-/// The bits that the sizes of the lists would take if a node did not get them with the look-up, which is cached.
+/// The bits that a message with the sizes of the lists would take. A node needs no such message: it gets the sizes with
+/// the look-up of the words, whose result is cached.
 const SIZES_BITS: f64 = 40.0;
 
 /// Measures the traffic of each coding, and its ratio to that of the paper's ringed filter.

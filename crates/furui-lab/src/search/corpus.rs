@@ -38,7 +38,7 @@ impl Corpus {
         Ok(Self::new("Debian", documents, lists.len() as u32, Lists::Kept(lists), seed))
     }
 
-    /// A corpus of words that are independent of each other, as many and as frequent as in the paper's Table 1.
+    /// A corpus of words that are independent of each other. Their number and frequencies follow from `shape`.
     pub(crate) fn zipf(shape: zipf::Shape, seed: u64) -> Self {
         Self::new("Zipf", shape.documents, shape.words, Lists::Drawn(Zipf::fit(shape, seed)), seed)
     }

@@ -9,7 +9,7 @@ use crate::table::{Cell, Table};
 /// The number of probes for α = 2⁻¹⁰, the rate in Figs. 4 and 5.
 const PROBES: u32 = 10;
 
-/// The number of keys for one point of a measured curve, over all its filters.
+/// The number of keys of all filters together that are measured for one point of a curve.
 const KEYS: u64 = 300_000;
 
 /// Fig. 4: the rate of a ringed filter by its number of keys, for short and long windows: by eq. 13, by a more accurate
@@ -61,7 +61,7 @@ pub(crate) fn fig4(quick: bool) -> Result<Table> {
 
 /// Section 3, before eq. 6: a set is stored in n filters of one element each, and a key is looked up in all of them. At
 /// n = 1 the rate is α. The paper's α′ = 1 - (1 - α)ⁿ assumes that the filters are independent. The table also has the
-/// rates of one filter of n groups, and of the ring, of the same number of bits.
+/// rates of an n-divided filter and of a ringed filter, both with the same number of bits.
 pub(crate) fn eq5(quick: bool) -> Result<Table> {
     let asked: u64 = if quick { 100_000 } else { 1_000_000 };
     let columns =
@@ -126,7 +126,7 @@ pub(crate) fn fig2() -> Result<Table> {
         for bit in 0..bits as usize {
             before[bit + 1] = before[bit] + u64::from(bytes[bit / 8] >> (bit % 8) & 1);
         }
-        // The bits that are set up to a position, counted around the ring.
+        // The number of ones before a position. The position may be beyond the end, and then continues around the ring.
         let ones = |to: u64| to / bits * before[bits as usize] + before[(to % bits) as usize];
         let rate = |group: u64| {
             let start = group * (bits / n);

@@ -19,11 +19,11 @@ pub(super) const DELTA: u32 = 100_000;
 /// The size of the paper's fixed filters, in bits. By eq. 4 it is the size for 300 keys at α = 2⁻⁵.
 pub(crate) const PAPER_BITS: u64 = 2164;
 
-/// The number of rounds in which queries over all documents are drawn anew, to see how much their results vary. Queries
-/// over fewer documents are drawn in a quarter as many rounds.
+/// The number of rounds of queries over all documents. Queries are drawn anew in each round, to see how much their
+/// results vary. Over fewer documents there is about a quarter of these rounds.
 const CUT_ROUNDS: u64 = 12;
 
-/// The columns for the cuts over rounds of queries.
+/// The columns with the reductions of traffic ("cuts") that were measured over rounds of queries.
 const CUTS: [&str; 8] = [
     "mean, all rounds",
     "mean, median round",
@@ -82,9 +82,9 @@ pub(crate) fn fig7(corpora: &[Corpus], options: &Options) -> Result<Table, Box<d
 }
 
 /// Figs. 8 and 9: the mean and maximum traffic of TFA with fixed and ringed filters, by the number of documents and α.
-/// Fixed filters are either made for the same number of keys at each α, as the paper's must be, or have, for each α,
-/// the bits with the least mean traffic at half of the documents. The list of the first word is sent, as in the paper;
-/// in the last two columns the smaller list is sent, as a node does.
+/// There are two kinds of fixed filters: those made for the same number of keys at each α, as the paper's must be, and
+/// those whose size at each α has the least mean traffic with half of the documents. The list of the first word is
+/// sent, as in the paper; in the last two columns the smaller list is sent, as nodes do.
 pub(crate) fn fig8_and_9(corpora: &[Corpus], options: &Options) -> Result<[Table; 2], Box<dyn Error>> {
     let columns = [
         "corpus",
@@ -128,15 +128,16 @@ pub(crate) fn fig8_and_9(corpora: &[Corpus], options: &Options) -> Result<[Table
     Ok(tables)
 }
 
-/// The bits of a fixed filter of rate 2^-`probes` for as many keys as a filter of 2164 bits, the paper's size, has at
-/// 2⁻⁵. For a corpus other than the paper's, the size that is best at 2⁻⁵ takes the place of 2164 bits.
+/// The bits of a fixed filter of rate 2^-`probes`. It is made for the number of keys with which a filter of 2164 bits,
+/// the paper's size, has the rate 2⁻⁵. For a corpus other than the paper's, the size that is best at 2⁻⁵ takes the
+/// place of 2164 bits.
 pub(super) fn bits_of_keys(corpus: &Corpus, tuned: &[u64], probes: u32) -> u64 {
     let at_five = if corpus.has_shape_of_the_paper() { PAPER_BITS } else { tuned[4] };
     at_five * u64::from(probes) / 5
 }
 
-/// The reduction of traffic by ringed filters at 2⁻⁷ compared with fixed ones at 2⁻⁵, by the number of documents. The
-/// last row of each pair is the mean of the others, which is one reading of the paper's 39 %.
+/// The reduction of traffic by ringed filters at 2⁻⁷ compared with fixed ones at 2⁻⁵, by the number of documents. For
+/// each pair of filters, the last row is the mean of the other rows, which is one reading of the paper's 39 %.
 ///
 /// One large pair of lists outweighs hundreds of others, so the result of 5000 queries depends on chance. The table
 /// therefore has the mean over all pairs of words, by formula, and the mean over many rounds of queries, with the
@@ -190,8 +191,8 @@ pub(crate) fn cuts(corpora: &[Corpus], options: &Options) -> Result<Table, Box<d
     Ok(table)
 }
 
-/// The reduction of traffic compared with fixed filters of any length, at all documents, if the smaller list is sent,
-/// as by a node.
+/// The reduction of traffic compared with fixed filters of several sizes, over all documents. The smaller list is sent,
+/// as nodes do.
 pub(crate) fn cuts_smaller_first(corpora: &[Corpus], options: &Options) -> Result<Table, Box<dyn Error>> {
     let rounds = if options.quick { 3 } else { CUT_ROUNDS };
     let title = format!("Cuts where the smaller list is sent, {rounds} rounds of {} queries", options.queries);
@@ -235,8 +236,8 @@ fn cut(ringed: f64, fixed: f64) -> f64 {
     100.0 * (1.0 - ringed / fixed)
 }
 
-/// The reductions of the mean and of the maximum by one way compared with another: each over all rounds together, in
-/// the median round, and the least and the greatest reduction in a single round.
+/// The reductions of the mean and of the maximum traffic by ringed filters compared with fixed ones. There are four
+/// figures of each: over all rounds together, the median of the rounds, the least, and the greatest.
 fn cuts_of_rounds(traffic: &[Vec<Traffic>], ringed: usize, fixed: usize) -> [f64; 8] {
     let figures: [(Figure, Join); 2] = [(Traffic::mean, |a, b| a + b), (|traffic| traffic.max as f64, f64::max)];
     let [mean, max] = figures.map(|(figure, join)| {
@@ -254,7 +255,8 @@ pub(super) fn tuned_for(corpus: &Corpus) -> Vec<u64> {
     AllPairs::new(corpus, corpus.documents() / 2).tuned_bits()
 }
 
-/// The numbers of documents in the figures: ten steps up to 100,000 or so.
+/// The numbers of documents in the figures: the multiples of 10,000 and all documents; or, of a small corpus, half of
+/// the documents and all documents.
 pub(super) fn steps(corpus: &Corpus) -> Vec<u32> {
     let all = corpus.documents();
     let step = if all >= 50_000 { 10_000 } else { all.div_ceil(2) };

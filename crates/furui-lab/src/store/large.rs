@@ -1,5 +1,5 @@
-//! The cost of a large set: bytes written and stored, runs, and memory. There are no rivals, as at this size each would
-//! take many minutes.
+//! The cost of a large set: bytes written and stored, runs, and memory. Rivals are not measured, because each would
+//! take many minutes at this size.
 
 use std::fs;
 use std::path::Path;

@@ -16,8 +16,8 @@ pub(crate) fn open<S: Storage>(storage: S, memory: u64) -> Result<Cascade<S>> {
     Ok(Cascade::open(storage, CascadeOptions { memory, ..Default::default() })?)
 }
 
-/// Inserts the first `count` keys of a sequence and makes them durable. Returns the maximum number of runs at any time,
-/// which is how many runs a miss has to query.
+/// Inserts the first `count` keys of a sequence and makes them durable. Returns the maximum number of runs that there
+/// were at any time. The look-up of an absent key has to query all runs.
 pub(crate) fn insert<S: Storage>(set: &mut Cascade<S>, count: u64, key: impl Fn(u64) -> u64) -> Result<usize> {
     let (mut batch, mut new) = (vec![], vec![]);
     let (mut next, mut most_runs) = (0, 0);

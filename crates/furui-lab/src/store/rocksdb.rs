@@ -74,8 +74,8 @@ impl RocksDb {
     pub(crate) fn create(directory: &Path, memory: u64) -> Result<Self> {
         let path = CString::new(directory.join("rocksdb").as_os_str().as_bytes())?;
         let memory = memory as usize;
-        // SAFETY: each handle is what the call that takes it expects; the table options own the policy, and objects
-        // that share a handle keep it alive themselves, so ours can be freed once the database is open.
+        // SAFETY: each call gets handles of the types that it expects. The table options own the policy. Objects that
+        // share a handle keep it alive, so our handles can be freed as soon as the database is open.
         unsafe {
             let (options, tables) = (rocksdb_options_create(), rocksdb_block_based_options_create());
             let cache = rocksdb_cache_create_lru(memory / 4 * 3);

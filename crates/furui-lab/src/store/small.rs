@@ -83,8 +83,8 @@ fn find(directory: &Path, queries: &[u64], lookups: &mut Table) -> Result<()> {
     for (how, mapped) in [("mapped", true), ("read", false)] {
         let mut set = ours::open(Directory::open(directory)?.mapped(mapped), MEMORY)?;
         let name = format!("furui, {} run(s), {how}", set.runs().len());
-        // Rivals still have everything in memory from their insertions. Here each page must be mapped and checked
-        // first.
+        // Rivals still have everything in memory from their insertions. This set has just been opened, so a first
+        // pass maps or reads each page and checks it.
         find_sorted(&mut set, queries, LOOKUPS)?;
         for batch in BATCHES {
             let (ns, found) = timed(LOOKUPS as u64, || find_sorted(&mut set, queries, batch))?;

@@ -1,4 +1,4 @@
-//! Figs. 9 and 10: the memory of an LRU with SBFL compared with that of an LRU alone with as many hits.
+//! Figs. 9 and 10: the memory of an LRU with SBFL, compared with that of an LRU alone that has the same number of hits.
 
 use std::ops::RangeInclusive;
 
@@ -14,9 +14,11 @@ const KNOWN: &str = "of what passes the LRU, SBFL knows, %";
 
 /// The largest share of memory saved, in %, according to the paper.
 const PAPER_SAVED: f64 = 63.0;
-/// Sizes beyond the paper's: an effect that the paper saw at its own sizes may appear later here.
+/// The binary logarithms of the numbers of counters that are measured. They go beyond the paper's, because an effect
+/// that the paper saw may appear only at larger sizes here.
 const SIZES: RangeInclusive<u32> = *COUNTERS.start()..=*COUNTERS.end() + 5;
-/// Sizes of the LRU alone, also beyond the paper's, so that there is one with as many hits as the best combination.
+/// The binary logarithms of the numbers of entries of an LRU alone. They also go beyond the paper's, so that the
+/// largest LRU has at least the hits of the best combination.
 const ALONE: RangeInclusive<u32> = *LRU.start()..=*LRU.end() + 5;
 
 pub(in super::super) fn fig9(context: &Context) -> Result<Finding> {
@@ -85,7 +87,8 @@ pub(in super::super) fn fig9(context: &Context) -> Result<Finding> {
     })
 }
 
-/// The shares of memory saved at the paper's sizes, and at the larger ones, as (size, saved).
+/// The shares of memory that are saved, in %: first at the paper's sizes, then at the larger ones. A point is (binary
+/// logarithm of the number of counters, share).
 fn saved(table: &Table, crawl: &Crawl, filter: Stable) -> [Vec<(f64, f64)>; 2] {
     let points = table.points(SIZE, SAVED, &only(crawl, filter));
     let (paper, larger) = points.into_iter().partition(|point| point.0 <= f64::from(*COUNTERS.end()));

@@ -48,7 +48,7 @@ pub(in super::super) fn fig5(context: &Context) -> Result<Finding> {
     let curve = |crawl: &Crawl, what| table.points(ENTRIES, what, &[("crawl", crawl.name.into())]);
     let plot =
         crawls.iter().fold(plot, |plot, crawl| plot.with(Series::new(crawl.name, Mark::Line, curve(crawl, HITS))));
-    // The claim is about every crawl, so it holds where it holds on each of them.
+    // The claim is about every crawl, so it holds only if it holds on each crawl.
     let reach = crawls.iter().map(|crawl| {
         let (least, most) = table.range(HITS, &[("crawl", crawl.name.into())]);
         let reaches = if most >= BRODER { "reaches" } else { "does not reach" };
@@ -90,8 +90,8 @@ pub(in super::super) fn fig5(context: &Context) -> Result<Finding> {
     })
 }
 
-/// Measures the paper's two settings at sizes in its scale. The table is that of Fig. 8; Figs. 9 and 10 are computed
-/// from it.
+/// Measures an LRU with SBFL in the paper's two settings. `sizes` are the binary logarithms of the paper's numbers of
+/// counters. The table is that of Fig. 8; Figs. 9 and 10 are computed from it.
 pub(super) fn stable_hits(crawls: &[Crawl], sizes: &RangeInclusive<u32>, context: &Context) -> Result<Table> {
     let columns = ["crawl", "filter", SIZE, "counters", KB, HITS, "false positives", "pages lost"];
     let mut table = Table::new("fig8", "An LRU of the paper's 2^20 entries, and SBFL".to_owned(), columns);

@@ -24,7 +24,7 @@ pub(super) const ABOUT: &str = "The seeded hosts: 16 to 400 links a host, log-un
 
 /// A host has from 16 to 400 links, log-uniform: 119 on average, as in the paper.
 const LINKS: (f64, f64) = (16.0, 400.0);
-/// The part of their links that the hosts of a group, such as those of one provider, copy from one list.
+/// The share of their links that the hosts of a group (such as those of one provider) copy from one list.
 const COPIED: f64 = 0.7;
 /// The number of hosts of a group.
 const GROUP: u32 = 64;
@@ -38,7 +38,7 @@ pub(super) fn crawl(shape: &Shape, seed: u64) -> Crawl {
 fn links_of(host: u32, hosts: u32, seed: u64, targets: &mut Vec<u32>) {
     let mut own = Draw::new(seed, host.into());
     let first = host - host % GROUP;
-    // No host has this number.
+    // The sequence of a host begins with its number. No host has the number with which the sequence of a group begins.
     let mut group = Draw::new(seed, u64::from(first) << 32 | 1 << 31);
     let count = LINKS.0 * (LINKS.1 / LINKS.0).powf(own.uniform());
     targets.extend((0..count as usize).map(|_| {

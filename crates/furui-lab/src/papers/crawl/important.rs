@@ -27,7 +27,8 @@ fn tiers(crawl: &Crawl) -> [(&'static str, Tier); 6] {
     ]
 }
 
-/// Parts of the list of lost pages, the most linked first, that are fetched after the crawl, in %.
+/// How much of the list of lost pages is fetched after the crawl, in %. The list begins with the pages to which most
+/// links lead.
 const FETCHED: [usize; 3] = [1, 10, 100];
 const PROTECTED: &str = "protected";
 const MANY_LINKS: &str = "16 in-links or more";
@@ -192,9 +193,9 @@ pub(in super::super) fn important(context: &Context) -> Result<Finding> {
     })
 }
 
-/// What comes back if a part of the lost pages is fetched after the crawl.
+/// The pages that are gained if a part of the lost pages is fetched after the crawl.
 struct Back {
-    /// The part, in % of the lost pages that were linked to.
+    /// The share that is fetched, in % of the lost pages to which a crawled page has a link.
     share: usize,
     fetched: usize,
     back: usize,

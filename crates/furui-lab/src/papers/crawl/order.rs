@@ -10,8 +10,8 @@ use crate::keys::mix;
 pub(super) const PAPER_HOSTS: f64 = 538_137_220.0;
 /// The number of links after which the time of a link is known well enough.
 pub(super) const TIMED: usize = 1 << 22;
-/// The maximum binary logarithm of the divisor of the paper's sizes: the smallest cache then still has 128 entries,
-/// more than a page has links.
+/// The maximum binary logarithm of the divisor of the paper's sizes. With this divisor the smallest cache still has 128
+/// entries, which is more than the number of links of a page.
 const MAX_SHIFT: u32 = 11;
 
 /// A breadth-first crawl: every link in the order in which the crawler meets it. Of the links of a page to one target,
@@ -48,7 +48,7 @@ enum Links {
     Made {
         /// Appends the targets of a page, each once.
         of: Box<LinksOf>,
-        /// All pages there are.
+        /// The number of all pages.
         universe: u32,
     },
 }
@@ -77,7 +77,8 @@ pub(super) struct Outcome {
     pub(super) crawled: Vec<bool>,
     /// Which pages were met: the first one, and those to which a link was met.
     pub(super) met: Vec<bool>,
-    /// How many pages were never crawled, although a link to them was met or, live, would have been met.
+    /// The number of pages that were never crawled, although a link to them was met or, in a live crawl, would have
+    /// been met without false positives.
     lost: usize,
     /// How many pages had links that were met.
     expanded: usize,
@@ -88,7 +89,7 @@ impl Outcome {
         self.hits as f64 / self.links as f64
     }
 
-    /// How many pages were never crawled, although an exact crawl crawls them.
+    /// The number of pages that were never crawled, although a crawl without errors fetches them.
     pub(super) fn lost(&self) -> usize {
         self.lost
     }
@@ -157,7 +158,7 @@ impl Crawl {
         crawl
     }
 
-    /// All pages that an exact crawl meets.
+    /// The number of pages that a crawl without errors meets.
     pub(super) fn pages(&self) -> usize {
         self.pages
     }
@@ -196,8 +197,8 @@ impl Crawl {
         }
     }
 
-    /// The paper's size of 2^`log2`, divided so that it is the same share of the pages as in the paper, or somewhat
-    /// more for few pages.
+    /// The paper's size 2^`log2`, divided by a power of two so that its ratio to the number of pages is about that of
+    /// the paper. If there are few pages, the divisor is limited and the ratio is higher.
     pub(super) fn size(&self, log2: u32) -> usize {
         1 << (log2 - self.shift())
     }
@@ -250,7 +251,8 @@ impl Crawl {
         in_links
     }
 
-    /// Crawls `from` and all that it leads to, exactly. Returns how many pages are crawled now that were not.
+    /// Crawls the pages `from`, which were not crawled before, and all new pages that they lead to, without errors.
+    /// Returns the number of these pages.
     pub(super) fn resume(&self, from: &[u32], crawled: &mut [bool]) -> usize {
         let (mut queue, mut room, mut next) = (from.to_vec(), vec![], 0);
         queue.iter().for_each(|&page| crawled[page as usize] = true);
@@ -337,7 +339,7 @@ mod tests {
 
     #[test]
     fn a_graph_that_is_made_anew_is_crawled_as_one_that_is_kept() {
-        // 0 -> 5, 3; 5 -> 0, 2; 3 -> 2; 2 -> 3; nobody links to 1 and 4.
+        // 0 -> 5, 3; 5 -> 0, 2; 3 -> 2; 2 -> 3; no page links to 1 or 4.
         let of = |page: u32, targets: &mut Vec<u32>| {
             targets.extend_from_slice([&[5, 3][..], &[], &[3], &[2], &[], &[0, 2]][page as usize]);
         };
@@ -363,7 +365,7 @@ mod tests {
         assert_eq!((live.links, live.false_positives, &live.crawled[..]), (4, 1, &[true, false, true, true][..]));
         let mut crawled = vec![true, false, false, false];
         assert_eq!((crawl.resume(&[1], &mut crawled), crawled), (3, vec![true; 4]));
-        // Nothing passes: both links of a are wrongly taken for seen, and no other is met.
+        // Every answer is "seen before": both links of a are wrongly taken for seen, and no other link is met.
         let deaf = crawl.run(Mode::Live, |_, _| true);
         assert_eq!((deaf.links, deaf.false_positives, deaf.lost()), (2, 2, 3));
     }

@@ -6,7 +6,8 @@ use super::{LRU_BYTES, crawls, slug};
 use crate::papers::{Axis, Context, Finding, Grade, Mark, Plot, Result, Series, Verdict, brief};
 use crate::table::{Cell, Table};
 
-/// The binary logarithms of the sizes, in the paper's scale, of the LRU that has as much memory.
+/// The amounts of memory of the caches. Each is that of an LRU whose number of entries, in the paper's scale, has this
+/// binary logarithm.
 const SIZES: [u32; 6] = [14, 16, 18, 20, 22, 24];
 
 const KB: &str = "kB";
@@ -106,8 +107,8 @@ pub(in super::super) fn recent(context: &Context) -> Result<Finding> {
     })
 }
 
-/// The smallest memory with which at most `reach` links pass, interpolated between two sizes linearly in the logarithm
-/// of memory.
+/// The smallest memory with which at most `reach` % of the links reach the set. It is interpolated between two measured
+/// amounts of memory, linearly in their logarithms.
 fn memory_for(curve: &[(f64, f64)], reach: f64) -> Option<f64> {
     let worse = curve.iter().rposition(|point| point.1 > reach)?;
     let (low, high) = (curve[worse], *curve.get(worse + 1)?);

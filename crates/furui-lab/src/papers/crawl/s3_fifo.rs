@@ -101,7 +101,7 @@ mod tests {
 
     #[test]
     fn what_comes_once_does_not_drive_out_what_comes_often() {
-        // The 100 entries are 10 in the small queue and 90 in the main queue.
+        // There is room for 100 entries: 10 in the small queue and 90 in the main queue.
         let mut cache = S3Fifo::new(2211);
         let key = |i: u64| KeyHash::new(i);
         for _ in 0..4 {

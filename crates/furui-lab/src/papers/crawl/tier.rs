@@ -20,7 +20,7 @@ pub(super) enum Tier {
         entries: usize,
         counters: usize,
         filter: Stable,
-        /// The exact set answers for front pages, whatever the LRU and the filter say.
+        /// If true, the exact set is always asked about front pages, whatever the LRU and the filter say.
         spare_fronts: bool,
     },
     S3Fifo {
@@ -43,9 +43,9 @@ pub(super) enum Tier {
 /// The stable filters. All have counters of two bits.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Stable {
-    /// SBF: decrements random counters, as many as eq. 3 of the paper says, rounded down.
+    /// SBF: decrements random counters. Their number is that of eq. 3 of the paper, rounded down.
     Random { probes: u32, rate: f64 },
-    /// SBFL as the paper describes it: as many decrements as in SBF, of consecutive counters.
+    /// SBFL as the paper describes it: decrements consecutive counters. Their number is the same as in SBF.
     Cursor { probes: u32, rate: f64 },
     /// This project's filter: decrements consecutive counters. The number of decrements is computed for consecutive
     /// counters, so that the filter settles at the rate.

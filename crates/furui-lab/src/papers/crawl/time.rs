@@ -14,7 +14,7 @@ use crate::papers::{Axis, Context, Finding, Grade, Mark, Plot, Result, Series, V
 use crate::store::counted::{Counted, Reads};
 use crate::table::Table;
 
-/// The time of a read of a page, in nanoseconds, on the device that is assumed: a flash drive without a queue.
+/// The assumed time of reading a page from storage, in nanoseconds: that of a flash drive without waiting requests.
 const DEVICE_NS: f64 = 100_000.0;
 const WARM: &str = "ns a link, all";
 const COLD: &str = "ns a link with 100 us a read";

@@ -78,8 +78,9 @@ impl Web {
         }));
     }
 
-    /// The target of a link. Three of four links stay in the host: half of these lead to its popular pages, half to
-    /// neighbours. The others lead to a nearby or a popular host, half of these to its front page.
+    /// The target of a link. Three of four links stay in the host: half of them lead to popular pages of the host, half
+    /// to pages nearby. The other links lead to a nearby or a popular host: half of them to its front page, half to its
+    /// popular pages.
     fn target(&self, page: u32, home: usize, draw: &mut Draw) -> u32 {
         let hosts = self.hosts.len() - 1;
         if draw.uniform() < AT_HOME {
@@ -114,7 +115,7 @@ impl Draw {
         Self(mix(mix(seed) ^ purpose))
     }
 
-    /// Above 0, at most 1.
+    /// A uniform random number above 0 and at most 1.
     pub(super) fn uniform(&mut self) -> f64 {
         self.0 = self.0.wrapping_add(1);
         ((mix(self.0) >> 11) + 1) as f64 * 2f64.powi(-53)

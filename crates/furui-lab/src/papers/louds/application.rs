@@ -12,8 +12,9 @@ const PAPER_LOOKUPS: usize = 240_000_000;
 const DEFAULT_KEYS: usize = PAPER_KEYS / 100;
 const QUICK_KEYS: usize = 200;
 
-/// The rows of Table 3: the maximum number of tries; the seconds for building and in all if filters are built after the
-/// tries; and those seconds if filters are built at once with the tries.
+/// The rows of Table 3: the maximum number of tries, and two pairs of times in seconds. The first pair is for filters
+/// that are built after the tries, the second for filters that are built at once with the tries. A pair has the time of
+/// building and the time of everything.
 const PAPER: [(usize, [f64; 2], [f64; 2]); 4] = [
     (1, [5151.0, 12691.0], [3624.0, 11281.0]),
     (3, [1815.0, 9656.0], [1296.0, 9140.0]),
@@ -60,7 +61,7 @@ pub(super) fn run(context: &Context) -> Result<Finding> {
     });
     #[cfg(feature = "rivals")]
     let rebuilt = {
-        // trie-rs is too slow for more.
+        // trie-rs is too slow for more words.
         let fewer = &few[..few.len() / 8];
         super::rebuilt::run(fewer, &stream(fewer, context.seed, lookups(fewer.len())), window(fewer.len(), WINDOWS))
     };
@@ -75,8 +76,8 @@ pub(super) fn run(context: &Context) -> Result<Finding> {
         bar.inc(1);
         cost
     };
-    // At the paper's scale, measuring one after the other would take hours. At smaller scales that is short, and
-    // threads would only disturb each other.
+    // At the paper's scale, it would take hours to measure one dictionary after the other. At smaller scales it takes
+    // little time, and concurrent threads would only disturb each other.
     let by_tries = if context.full { each_on_a_thread(PAPER, measure) } else { PAPER.map(measure) };
 
     let [one_trie, ..] = &by_tries;
@@ -134,7 +135,7 @@ fn each_on_a_thread<I: Send, R: Send, const N: usize>(inputs: [I; N], work: impl
     })
 }
 
-/// The part of a stream, from its beginning, after which a share of its distinct words have come.
+/// The fraction of a stream, counted from its beginning, in which the share `share` of its distinct words has occurred.
 fn until_known(stream: &[u32], words: usize, share: f64) -> f64 {
     let mut met = vec![false; words];
     let firsts: Vec<usize> = (0..)
@@ -145,7 +146,8 @@ fn until_known(stream: &[u32], words: usize, share: f64) -> f64 {
     firsts[(share * (firsts.len() - 1) as f64) as usize] as f64 / stream.len() as f64
 }
 
-/// The paper's savings by building at once, of building and of all, in per cent.
+/// How much time the paper saves by building tries and filters at once, in per cent: of the time of building, and of
+/// the time of everything.
 fn saved_in_paper(after: [f64; 2], at_once: [f64; 2]) -> [f64; 2] {
     [0, 1].map(|i| 100.0 * (1.0 - at_once[i] / after[i]))
 }

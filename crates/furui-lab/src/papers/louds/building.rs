@@ -23,7 +23,7 @@ const ROUNDS: usize = 3;
 /// The number of rounds at the paper's scale, where each takes minutes.
 const PAPER_ROUNDS: usize = 1;
 
-/// The data structure of the paper's buffer.
+/// The name of the walk over a dynamic trie, which is the paper's buffer.
 const BUFFER: &str = "freeze a dynamic trie";
 const SORTED: &str = "freeze sorted keys";
 const MERGE: &str = "merge 2 tries";
@@ -207,8 +207,8 @@ fn merge(tries: &[LoudsTrie], root: &(impl Node + Clone), keys: usize, rounds: u
     std::iter::once(Cell::from(tries.len() as u64)).chain(times.map(Cell::from)).chain([ratio.into()]).collect()
 }
 
-/// The words, one after the other in sorted order, and their numbers in that order: the form in which a buffer is
-/// frozen.
+/// The concatenation of the words in sorted order, and for each of these words its length and its number. A buffer is
+/// frozen from this form.
 fn sorted_text(words: &Words) -> (Vec<u8>, Vec<(usize, u32)>) {
     let mut order: Vec<(&[u8], u32)> = words.iter().map(|(word, _)| word.as_slice()).zip(0..).collect();
     order.sort_unstable();
@@ -216,7 +216,7 @@ fn sorted_text(words: &Words) -> (Vec<u8>, Vec<(usize, u32)>) {
     (text, order.iter().map(|(word, number)| (word.len(), *number)).collect())
 }
 
-/// The words of one of `parts` parts, to which the words are dealt in turn.
+/// The words of part number `part`. The words are dealt to `parts` parts in turn, by their numbers.
 fn dealt((text, words): &(Vec<u8>, Vec<(usize, u32)>), part: usize, parts: usize) -> Vec<(&[u8], Value)> {
     let mut rest = text.as_slice();
     let entries = words.iter().map(|&(len, number)| {

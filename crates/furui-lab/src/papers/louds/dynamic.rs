@@ -10,7 +10,7 @@ pub(super) struct DynamicTrie {
 }
 
 struct Slot {
-    /// The first child of each node, or 0 for none: the root is nobody's child.
+    /// The index of the first child. If there is no child, it is 0, which is the index of the root.
     first_child: u32,
     sibling: u32,
     value: Option<u32>,

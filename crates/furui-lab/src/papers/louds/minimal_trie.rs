@@ -25,7 +25,7 @@ use furui::dict::{LoudsBuilder, LoudsTrie, Node, Value, breadth_first};
 /// is left of the key with the rest.
 ///
 /// **Cost.** Besides the LOUDS trie of the prefixes, a byte and a bit for each byte of the rests, a bit for each key, and
-/// an index of about a tenth of these bits. A hit takes one rank and two selects more than the way down.
+/// an index of about a tenth of these bits. After the descent, a hit takes one rank and two selects.
 ///
 /// **Source.** Koyanagi et al. (2011), section 6, say only that virtual nodes are thought to be usable for building
 /// such tries. Rests and the name TAIL are from Aoe (1989). There, an offset is kept for each key, and each rest has an
@@ -38,8 +38,8 @@ pub(super) struct MinimalTrie {
 }
 
 impl MinimalTrie {
-    /// Builds the trie of the keys below `root`, in the breadth-first walk that also builds a LOUDS trie. The root may
-    /// be that of sorted keys or of any trie, also of this kind, or a virtual node of several tries.
+    /// Builds the trie of the keys below `root`, by the breadth-first walk that is also used to build LOUDS tries. The
+    /// root may be that of sorted keys, that of a trie of any kind, or a virtual node of several tries.
     pub(super) fn build(root: impl Node) -> Self {
         let (mut tail, mut ends, mut len) = (vec![], vec![], 0);
         let walk = || {
@@ -144,8 +144,8 @@ impl MinimalTrie {
     }
 }
 
-/// A node for each byte of the keys of a [`MinimalTrie`], also for those of the rests, so that such tries can be
-/// merged.
+/// A node of a walk over a [`MinimalTrie`], which has a node for each byte of a key, also for the bytes of its rest. So
+/// such tries can be merged.
 #[derive(Clone, Copy)]
 pub(super) struct MinimalNode<'a> {
     trie: &'a MinimalTrie,
@@ -153,7 +153,8 @@ pub(super) struct MinimalNode<'a> {
     number: u64,
     /// The place of the node's one in BASE.
     bit: u64,
-    /// In a rest, the bytes from that of the node on. `None` among the prefixes.
+    /// If the node stands for a byte of a rest, the bytes of the rest from this byte on; `None` for a node of the
+    /// prefixes.
     rest: Option<&'a [u8]>,
 }
 
@@ -190,11 +191,11 @@ impl Node for MinimalNode<'_> {
     }
 }
 
-/// A node of the trie of minimal prefixes of another trie's keys: a virtual node that has no child if only one key is
-/// below, and the value of that key.
+/// A virtual node that turns another trie into a trie of minimal prefixes: if only one key is below the node, it has no
+/// child, and it has the value of that key.
 ///
-/// **Cost.** Besides the walk, each node of the other trie is visited once, to find out whether two keys are below. No
-/// memory is allocated: the rest of a key is read again when it is written.
+/// **Cost.** Besides the walk, each node of the other trie is visited once, to find out whether several keys are below.
+/// No memory is allocated: the rest of a key is read again when it is written.
 struct Cut<N> {
     node: N,
     /// The number of levels from this node down to the next branch; `None` if only one key is below.
@@ -224,7 +225,7 @@ impl<N: Node> Node for Cut<N> {
     fn first_child(&self) -> Option<Self> {
         let levels = self.branch?;
         let node = self.node.first_child()?;
-        // Above a branch that is known, no further search is needed.
+        // A branch further below is already known, and need not be searched again.
         Some(match levels.checked_sub(1) {
             Some(left) => Self { node, branch: Some(left) },
             None => Self::new(node),
@@ -244,8 +245,8 @@ impl<N: Node> Node for Cut<N> {
     }
 }
 
-/// The number of levels from a node down to the first one where a key ends above others, or that has two children;
-/// `None` if only one key is below.
+/// The number of levels from a node down to the next branch: a node that has two children, or that has a child and is
+/// the end of a key. `None` if only one key is below.
 fn branch_below<N: Node>(node: &N) -> Option<usize> {
     let is_branch = |node: &N, child: &N| child.sibling().is_some() || node.value().is_some();
     let mut last = node.first_child()?;
@@ -297,8 +298,8 @@ mod tests {
         }
     }
 
-    /// A random key: either a few bytes of few values, so that keys are prefixes of each other or empty; or such bytes
-    /// after a long prefix; or any bytes.
+    /// A random key of one of three kinds: a few bytes of six values, so that some keys are prefixes of others; such
+    /// bytes after a long prefix; or up to 59 bytes of any values.
     fn key(random: impl Fn(u64) -> u64) -> Vec<u8> {
         let few = (2..2 + random(1) % 6).map(|i| [0, 1, b'a', b'b', 0xFE, 0xFF][(random(i) % 6) as usize]).collect();
         match random(0) % 8 {

@@ -1,5 +1,5 @@
 //! The experiments of Koyanagi, Yoshida, Unno and Shinjo on tries that grow, and experiments on the compact trie of
-//! this project, which developed from them.
+//! this project, which was developed from LOUDS tries.
 
 mod application;
 mod building;

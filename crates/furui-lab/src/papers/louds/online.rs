@@ -184,7 +184,7 @@ impl Cost {
         self.query + self.build(way)
     }
 
-    /// The share of building, in per cent.
+    /// The share of building in the time of everything, in per cent.
     pub(super) fn build_share(&self, way: Way) -> f64 {
         100.0 * self.build(way) / self.all(way)
     }

@@ -24,7 +24,7 @@ pub(super) trait PathHash: Copy {
     }
 }
 
-/// The paper's filter: a bit at h mod l for each of the hashes.
+/// The paper's filter of l bits. Each hash h of a key sets the bit h mod l.
 #[derive(PartialEq)]
 pub(super) struct Bits {
     words: Vec<u64>,

@@ -109,7 +109,7 @@ fn check(louds: &LoudsTrie, compact: &Trie, keys: &[&[u8]], misses: &[&[u8]]) {
 
 const COLUMNS: [&str; 5] = ["bytes a key", "of it the index", "build ns a key", "hit ns", "miss ns"];
 
-/// A column of the compact trie divided by that of plain LOUDS.
+/// The figure of the compact trie in a column, divided by that of plain LOUDS.
 fn share(table: &Table, keys: &str, trie: &str, column: &str) -> f64 {
     let of = |trie: &str| table.number(column, &[("keys", keys.into()), ("trie", trie.into())]);
     of(trie) / of(LOUDS)

@@ -1,5 +1,5 @@
-//! The use of virtual nodes: the lines of a walk with and without them, and its time; and the keys that the paper's
-//! LEAF flags would lose.
+//! What virtual nodes are good for: the number of lines and the time of a walk over two tries, with and without virtual
+//! nodes. Also the number of keys that the paper's LEAF flags would lose.
 
 use furui::dict::{LoudsTrie, Merged, Node, SortedKeys, Value, breadth_first};
 
@@ -12,8 +12,8 @@ use crate::table::{Cell, Table};
 
 const ROUNDS: usize = 5;
 
-/// The source code of the walk over one trie (or virtual nodes); then of the walk over pairs of nodes, of virtual
-/// nodes, and of this file.
+/// Four source files, whose lines are counted: the walk over one trie (or over virtual nodes), the walk over pairs of
+/// nodes, the virtual nodes, and this file.
 const WALK: &str = include_str!("../../../../furui/src/dict/walk.rs");
 const PAIRS: &str = include_str!("pairs.rs");
 const MERGED: &str = include_str!("../../../../furui/src/dict/merged.rs");
@@ -107,7 +107,8 @@ fn by_pairs(tries: &[LoudsTrie; 2], capacity: usize) -> Nodes {
     nodes
 }
 
-/// The facts about a pair that a visit needs: three more case distinctions, which the paper does not count.
+/// The byte and the value of a pair, which a visit needs. They take more case distinctions, which the paper does not
+/// count.
 fn of_pair<N: Node>(pair: &Pair<N>) -> (u8, Option<Value>) {
     match pair {
         (Some(n1), Some(n2)) if n1.alphabet() == n2.alphabet() => (n1.alphabet(), n1.value().or_else(|| n2.value())),

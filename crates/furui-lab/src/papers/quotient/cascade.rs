@@ -15,11 +15,11 @@ use crate::store::counted::{Counted, Reads};
 use crate::store::{WorkDirectory, ours, stored};
 use crate::table::{Cell, Table};
 
-/// The rate of all filters but the exact set.
+/// The false-positive rate of all filters, except the exact set, which has no false positives.
 const RATE: f64 = 0.01;
 /// The number of keys in a batch.
 const BATCH: u64 = 1 << 17;
-/// The memory of a key that waits: the key and its index.
+/// The bytes of memory that a waiting key takes: those of the key and of its index.
 const WAITING_BYTES: u64 = 16;
 
 const EXACT: &str = "exact set";
@@ -39,7 +39,7 @@ const STORED: &str = "stored a key";
 /// The costs of a filter that are measured: CPU times in nanoseconds, the others in bytes.
 const COSTS: [&str; 6] = [INSERT, INSERT_READ, WRITTEN, LOOKUP, LOOKUP_READ, STORED];
 
-/// The work that is measured with every amount of memory.
+/// The work that is done, and measured, with each amount of memory.
 struct Workload {
     keys: u64,
     /// The number of keys whose insertion into the Bloom filters on storage is measured: the last ones of all keys.
@@ -53,7 +53,7 @@ impl Workload {
         mix(i ^ self.seed << 48)
     }
 
-    /// The key of the i-th lookup. Every other one is present.
+    /// The key of the i-th lookup. Every second key is present.
     fn query(&self, i: u64) -> u64 {
         self.key(if i.is_multiple_of(2) { mix(i) % self.keys } else { 1 << 40 | i })
     }
@@ -110,7 +110,7 @@ impl Workload {
         Ok(Cost { insert, lookup, stored: each(stored(&path)?), rate })
     }
 
-    /// The cascade filter as it is after the insertions, and after one more merge of all its levels.
+    /// The costs of the cascade filter: as it is after the insertions, and after one more merge of all its levels.
     fn cascade(&self, memory: u64) -> Result<[Cost; 2]> {
         let directory = WorkDirectory::create(&std::env::temp_dir())?;
         let (path, reads) = (directory.path().join("filter"), Arc::new(Reads::default()));
@@ -148,7 +148,7 @@ impl Workload {
         Ok(costs.try_into().ok().expect("two costs"))
     }
 
-    /// A Bloom filter that takes keys in batches of `batch` keys, with a cache of `cache` bytes.
+    /// The costs of a Bloom filter that takes keys in batches of `batch` keys and has a cache of `cache` bytes.
     fn bloom(&self, directory: &Path, shape: Shape, filled: &[u8], batch: u64, cache: u64) -> Result<Cost> {
         let path = directory.join("bloom");
         let mut bloom = StorageBloom::create(&path, shape, filled, cache)?;
@@ -209,7 +209,7 @@ pub(super) fn run(context: &Context) -> Result<Finding> {
         let filled = shape.filled((0..load.keys - load.sample).map(|i| load.key(i)));
         for &memory in memories {
             push(&mut table, memory, name, &load.bloom(directory.path(), shape, &filled, BATCH, memory)?);
-            // Where the filter fits into memory, nothing is won by waiting.
+            // If the filter fits into memory, it is no advantage that keys wait in memory.
             if layout == Layout::OnePage && memory < filled.len() as u64 {
                 let cost = load.bloom(directory.path(), shape, &filled, memory / WAITING_BYTES, 0)?;
                 push(&mut table, memory, WAITING, &cost);

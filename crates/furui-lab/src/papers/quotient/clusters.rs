@@ -45,7 +45,7 @@ impl Lengths {
         self.0.len().saturating_sub(1)
     }
 
-    /// The smallest length that 99 % do not exceed.
+    /// The smallest length that 99 % of the runs or clusters do not exceed.
     fn percentile_99(&self) -> usize {
         least_length(|length| self.share(length))
     }

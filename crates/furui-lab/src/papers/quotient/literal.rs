@@ -8,10 +8,10 @@ const TOMBSTONE: u8 = 8;
 
 /// A quotient filter of 2^q slots and remainders of 8 bits, which keeps a copy for each key.
 ///
-/// Searches skip a tombstone. An insertion into its run at its place overwrites it. A slot whose tombstone is the last
-/// one of its cluster becomes empty. The entry says that `is_occupied` is reset when the last fingerprint of a run is
-/// deleted. The first slot of that run is then marked as a continuation, so that the number of runs stays equal to the
-/// number of occupied slots, which Fig. 6 counts.
+/// Searches skip a tombstone. An insertion overwrites a tombstone in the run of the new fingerprint, if it is at the
+/// place of the fingerprint. Tombstones at the end of a cluster become empty slots. The entry says that `is_occupied`
+/// is reset when the last fingerprint of a run is deleted. The first slot of that run is then marked as a continuation,
+/// so that the number of runs stays equal to the number of occupied slots, which Fig. 6 counts.
 pub(super) struct Literal {
     remainders: Vec<u8>,
     flags: Vec<u8>,
@@ -98,8 +98,8 @@ impl Literal {
         self.find(quotient, remainder).is_some()
     }
 
-    /// Inserts a copy. False if that would take the last empty slot: walks end at the first slot of a cluster, which a full table
-    /// may not have.
+    /// Inserts a copy. Returns false if that would take the last empty slot: walks end at the first slot of a cluster,
+    /// and a full table may have no such slot.
     pub(super) fn insert(&mut self, hash: u64) -> bool {
         let (quotient, remainder) = self.split(hash);
         let is_full = self.used + 1 == self.flags.len();
@@ -164,8 +164,8 @@ impl Literal {
         }
     }
 
-    /// Moves the contents of the slots from `slot` to the next empty slot on by one slot, and writes into `slot`. The
-    /// flags `is_occupied` are not moved.
+    /// Writes a fingerprint into `slot`. Before that, moves the contents of the slots from `slot` up to the next empty
+    /// slot, each to the following slot. The flags `is_occupied` are not moved.
     fn shift_in(&mut self, mut slot: usize, mut remainder: u8, mut flags: u8) {
         loop {
             let was_empty = self.is_empty(slot);
@@ -185,7 +185,7 @@ impl Literal {
         }
     }
 
-    /// Deletes a copy and moves the rest of its cluster back. False if there is none.
+    /// Deletes a copy and moves the rest of its cluster back. Returns false if there is no copy.
     pub(super) fn remove_by_shifting(&mut self, hash: u64) -> bool {
         let (mut quotient, remainder) = self.split(hash);
         let Some(found) = self.find(quotient, remainder) else { return false };
@@ -225,7 +225,7 @@ impl Literal {
         true
     }
 
-    /// Deletes a copy and leaves a tombstone in its slot. False if there is none.
+    /// Deletes a copy and leaves a tombstone in its slot. Returns false if there is no copy.
     pub(super) fn remove_by_tombstone(&mut self, hash: u64) -> bool {
         let (quotient, remainder) = self.split(hash);
         let Some(mut slot) = self.find(quotient, remainder) else { return false };
@@ -261,7 +261,8 @@ mod tests {
                 let mut model: BTreeMap<u64, u32> = BTreeMap::new();
                 for i in 0..2000 {
                     let random = mix(seed << 32 | i);
-                    // 160 fingerprints in a third of the table, the rest of which is filled by shifts.
+                    // One of at most 320 fingerprints. About three quarters of them belong into the first half of the
+                    // table, so that clusters become long.
                     let hash = mix(random % 160) >> (random >> 8 & 1) & 0xFFFC_0000_0000_0000;
                     if random >> 60 < 9 && model.values().sum::<u32>() < 60 {
                         if table.insert(hash) {

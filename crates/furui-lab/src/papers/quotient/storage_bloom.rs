@@ -42,7 +42,8 @@ impl Shape {
         }
     }
 
-    /// The places of a key: positions of bits, or the key itself, whose order is that of the pages.
+    /// The places of a key, one for each visit: the positions of its bits or, if all bits are in one page, the key
+    /// itself. The order of the places is that of their pages.
     #[inline]
     fn places(self, key: u64) -> impl Iterator<Item = u64> {
         let step = mix(key) | 1;
@@ -52,7 +53,7 @@ impl Shape {
         })
     }
 
-    /// The pages of the bits at a place, and the positions of the bits in them.
+    /// The bits at a place: for each bit, its page and its position in the page.
     #[inline]
     fn bits_at(self, place: u64) -> impl Iterator<Item = (usize, usize)> {
         let step = mix(place) | 1;

@@ -23,7 +23,7 @@ pub(super) trait Store {
 
 pub(super) type Open = fn(&Path, u64) -> Result<Box<dyn Store>>;
 
-/// All stores; for each, whether the given memory also bounds its reads.
+/// The name of each store, and the function that creates it.
 pub(super) const STORES: &[(&str, Open)] = &[
     (CASCADE, |directory, memory| {
         let storage = Directory::open(directory.join("set"))?.mapped(false);

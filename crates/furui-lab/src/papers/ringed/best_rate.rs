@@ -51,8 +51,8 @@ pub(super) fn fig8(context: &Context) -> Result<Finding> {
 
 const ZIPF: &str = "Zipf";
 
-/// The best k in a column for each number of documents: the smallest, the largest, and the best for all numbers
-/// together.
+/// Three numbers of a column that has the best k for each number of documents: the smallest k, the largest k, and the
+/// best k for the mean over all numbers of documents.
 fn best_k(best: &Table, column: &str) -> [f64; 3] {
     let (least, most) = best.range(column, &[("corpus", ZIPF.into())]);
     [least, most, best.number(column, &[("corpus", ZIPF.into()), ("documents", "mean".into())])]
@@ -144,7 +144,7 @@ fn best_fixed(mean: &Table, best: &Table, corpus: &Corpus) -> Verdict {
     )
 }
 
-/// Fig. 9: the maximum at all documents.
+/// The verdict on Fig. 9: the maximum traffic over all documents.
 fn maximum(max: &Table, corpus: &Corpus) -> Verdict {
     let at = |column: &str, k: u64| {
         let documents = u64::from(corpus.documents()).into();
@@ -242,7 +242,7 @@ fn range(least: f64, most: f64) -> String {
     if least == most { brief(least) } else { format!("{} to {}", brief(least), brief(most)) }
 }
 
-/// The numbers of documents at which a table measures a corpus.
+/// The numbers of documents for which a table has rows of a corpus.
 fn documents(table: &Table, corpus: &Corpus) -> Vec<u64> {
     let points = table.points("documents", "documents", &[("corpus", corpus.name.as_str().into())]);
     let mut documents: Vec<u64> = points.iter().map(|point| point.0 as u64).collect();

@@ -105,8 +105,8 @@ pub(super) fn cuts(context: &Context) -> Result<Finding> {
         }
         plot
     };
-    // For the synthetic documents, the first rows are: the tuned filters, the paper's, the tuned ones with an exact
-    // gamma.
+    // For the synthetic documents, the first three rows compare ringed filters with the tuned fixed filter, ringed
+    // filters with the paper's fixed filter, and ringed filters of an exact gamma with the tuned one.
     let at = |documents: Cell, way: usize, column: &str| {
         let [ringed, fixed] = ways[way];
         let corpus = ("corpus", corpora[0].name.as_str().into());
