@@ -158,7 +158,7 @@ fn a_store_prints_no_line_twice() {
     let file = dir.file("lines", &lines);
     let prepare = || drop(fs::remove_dir_all(&store));
     let start = to_start();
-    sweep(start + 8..=start + 56, 8, &["seen", "--store", &store, &file], prepare, |output| {
+    sweep(start + 11..=start + 59, 4, &["seen", "--store", &store, &file], prepare, |output| {
         // With very little memory nothing is recorded, so there is nothing to verify.
         if fs::exists(format!("{store}/MANIFEST")).unwrap() {
             stdout(&["verify", &store], b"");

@@ -62,7 +62,8 @@ pub const SESSIONS_A_PEER: usize = 2 * CLAUSES;
 pub const SESSION_IDS: usize = 1 << 20;
 /// The maximum number of ids that exchanges with one peer hold together. It is also the maximum for one answer.
 pub const SESSION_IDS_A_PEER: usize = super::MAX_MATCHES;
-/// The maximum number of parts of lists whose keys for ringed filters a node keeps.
+/// The maximum number of entries, one for each part of a list, in a node's cache of precomputed keys for ringed
+/// filters.
 pub const KEYED: usize = 1 << 10;
 /// The maximum size of all kept keys for ringed filters, in bytes.
 pub const KEY_BYTES: usize = 1 << 24;

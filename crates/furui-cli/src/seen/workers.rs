@@ -187,7 +187,8 @@ where
             Written::Whole => queue.leave(flight),
             Written::Part => queue.put_first(flight),
             Written::Ended(ending) => {
-                if let Ending::Failed(_) = ending {
+                // The lines of a flight that has not begun stay in the queue: they are not printed, and so not recorded.
+                if matches!(ending, Ending::Failed(_)) && flight.is_begun {
                     queue.leave(flight);
                 }
                 queue.ending = Some(ending);

@@ -27,11 +27,11 @@ impl Writer {
     pub fn write(&mut self, flight: &mut Flight, unsynced: usize) -> Written {
         if !flight.is_void {
             if !flight.is_begun {
-                flight.is_begun = true;
-                self.byproducts.note(flight);
                 if let Err(error) = self.recorder.begin(flight) {
                     return Written::Ended(Ending::Failed(error));
                 }
+                flight.is_begun = true;
+                self.byproducts.note(flight);
             }
             let mut left = flight.left();
             let before = left.len();

@@ -250,7 +250,8 @@ fn cuts_of_rounds(traffic: &[Vec<Traffic>], ringed: usize, fixed: usize) -> [f64
     std::array::from_fn(|i| if i < 4 { mean[i] } else { max[i - 4] })
 }
 
-/// The bits of fixed filters, chosen for half of the corpus's documents: in the paper, for 50,000 of 100,000.
+/// The sizes in bits of fixed filters, one for each number of probes, that are best for half of the documents of the
+/// corpus. The paper chose its size for 50,000 of 100,000 documents.
 pub(super) fn tuned_for(corpus: &Corpus) -> Vec<u64> {
     AllPairs::new(corpus, corpus.documents() / 2).tuned_bits()
 }

@@ -32,7 +32,7 @@ const AT_HOME: f64 = 0.75;
 const COPIED: f64 = 0.7;
 /// The number of pages of a section.
 const SECTION: u32 = 64;
-/// The maximum size of a host. Sizes are 4/u for a uniform u.
+/// The maximum size of a host, in pages. A size is 4/u for a u that is uniform between 0 and 1.
 const LARGEST_HOST: f64 = 65536.0;
 /// The exponent a of the popularity r^-a of the page of rank r. The number of pages with at least n in-links is then
 /// proportional to n^-1.1, as on the web.

@@ -19,7 +19,8 @@ const PAIRS: &str = include_str!("pairs.rs");
 const MERGED: &str = include_str!("../../../../furui/src/dict/merged.rs");
 const HERE: &str = include_str!("virtual_nodes.rs");
 
-/// The numbers of statements in the paper's two walks, including their ends: section 4.1 and appendix A.1.
+/// The numbers of statements in the paper's two walks, each `end` included: with virtual nodes (section 4.1), and
+/// without them (appendix A.1).
 const PAPER: [u64; 2] = [11, 35];
 
 /// The lines of code of the two ways to walk two tries as one.

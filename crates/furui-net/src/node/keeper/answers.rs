@@ -141,7 +141,7 @@ impl Desk {
         Ok(lists)
     }
 
-    /// The keys that opened locks of documents that the peer may have to keep.
+    /// Answers with the keys that opened a lock of a document in `range`, if the peer may have to keep this document.
     fn withdrawn(&mut self, from: &Peer, range: IdRange) -> furui::Result<Response> {
         let now = unix_seconds();
         let mut keys = self.kept.shelf.withdrawn(range, limits::KEYS)?;

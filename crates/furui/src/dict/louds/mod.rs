@@ -220,7 +220,7 @@ impl<M: Deref<Target = [u8]>, G: Guard> LoudsTrie<M, G> {
         &self.leaf
     }
 
-    /// The bytes of all nodes but the root.
+    /// The labels of the edges: one byte for each node but the root.
     pub fn edge(&self) -> &[u8] {
         &self.edge
     }

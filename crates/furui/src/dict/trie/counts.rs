@@ -72,7 +72,7 @@ pub(super) fn count_keys(
                 *inner = inner.saturating_sub(1);
             }
             left ^= group;
-            // A group without a first child here begins in an earlier block.
+            // A group whose first child is not in this block begins in an earlier block.
             if firsts & group != 0 {
                 firsts &= left;
                 waiting.push_back(std::mem::take(&mut keys));

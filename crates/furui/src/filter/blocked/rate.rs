@@ -13,7 +13,8 @@ use super::layout::{Layout, MAX_BLOCKED_PROBES};
 /// The probability that a probe misses a given bit of its lane.
 const MISS: f64 = 63.0 / 64.0;
 
-/// The smallest number of lines with which `keys` keys have the rate `rate`, and its layout, if there is one.
+/// The smallest number of cache lines of a filter that has the rate `rate` when it holds `keys` keys, and the layout of
+/// this filter; `None` if there is none.
 /// [`Layout::LINE`], with all bits in one line, is preferred if it takes only a few more lines.
 pub(super) fn least(keys: u64, rate: f64) -> Option<(u64, Layout)> {
     // The best number of probes of a Bloom filter comes first: it rules out most other layouts at once.

@@ -144,7 +144,7 @@ impl<S: Storage> Cascade<S> {
     pub(super) fn remove_journal(&mut self) {
         let ours = self.journal.as_mut().is_some_and(JournalWriter::end);
         if self.old_journal.take().is_some() || ours {
-            // If this fails, the mark shows that the journal is not needed, and the next opening removes it.
+            // If this fails, the manifest's mark shows that the journal is not needed, and the next opening removes it.
             let _ = self.storage.remove(JOURNAL);
         }
     }
