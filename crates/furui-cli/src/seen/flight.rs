@@ -93,11 +93,13 @@ impl Flight {
     /// Makes room for the lists, which then do not grow.
     fn make_room(&mut self) -> Result<(), Error> {
         let lines = self.block.len();
-        self.hashes.reserve(lines)?;
-        if self.misses.try_reserve(lines).and_then(|()| self.fates.try_reserve(lines)).is_err() {
-            return Err(furui::Error::NoMemory { what: "the lists of a block", bytes: lines * size_of::<u32>() }.into());
-        }
-        Ok(())
+        self.hashes
+            .reserve(lines)
+            .and_then(|()| self.misses.try_reserve(lines))
+            .and_then(|()| self.fates.try_reserve(lines))
+            .map_err(|_| {
+                furui::Error::NoMemory { what: "the lists of a block", bytes: lines * size_of::<u64>() }.into()
+            })
     }
 
     /// Makes the text to print from the verdicts, and that of the repeats if it is wanted.

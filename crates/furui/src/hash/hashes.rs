@@ -1,5 +1,6 @@
+use std::collections::TryReserveError;
+
 use super::{HashSpec, KeyHash, KeyHasher};
-use crate::error::{Error, Result};
 
 /// A batch of hashes, and the hasher that made them.
 ///
@@ -63,10 +64,9 @@ impl Hashes {
     /// Makes room for `more` hashes.
     ///
     /// # Errors
-    /// [`Error::NoMemory`] if there is not enough memory. Without this call a lack of memory ends the process.
-    pub fn reserve(&mut self, more: usize) -> Result<()> {
-        let bytes = more.saturating_mul(size_of::<KeyHash>());
-        self.keys.try_reserve(more).map_err(|_| Error::NoMemory { what: "the hashes of a batch", bytes })
+    /// There is not enough memory. Without this call a lack of memory ends the process.
+    pub fn reserve(&mut self, more: usize) -> Result<(), TryReserveError> {
+        self.keys.try_reserve(more)
     }
 
     /// Removes all hashes, and keeps their memory.
