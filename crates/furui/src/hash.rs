@@ -4,10 +4,10 @@
 //! says how it was hashed. Every file holds the spec of its keys, and specs are compared whenever two structures meet,
 //! so that filters with different seeds are never mixed up silently.
 //!
-//! A caller that hashes keys itself puts them into [`Hashes`], which know their spec: a structure that hashes otherwise
-//! returns an error. A bare [`KeyHash`] does not know how it was made. Only low-level methods take bare hashes, such as
-//! those of the trait [`Filter`](crate::filter::Filter). These methods cannot detect a hash that was made by another
-//! spec.
+//! A caller that hashes keys itself puts them into [`Hashes`], which record their spec. A structure with another spec
+//! rejects them with an error. A bare [`KeyHash`] does not know how it was made. Only low-level methods take bare
+//! hashes, such as those of the trait [`Filter`](crate::filter::Filter). These methods cannot detect a hash that was
+//! made by another spec.
 
 use std::collections::hash_map::RandomState;
 use std::fmt;
@@ -88,15 +88,15 @@ pub enum HashAlgorithm {
     Xxh3,
     /// SipHash-1-3 keyed by the seed. It is also safe against an adversary who sees answers.
     SipHash13,
-    /// The first 64 bits of SHA-1 over the seed and the key. A [`Bloom`](crate::filter::Bloom) filter takes its k
-    /// probes from k salted SHA-1 digests. It is for comparison with filters made that way: many times slower than
-    /// XXH3, and no protection against an adversary who knows the seed.
+    /// The first 64 bits of SHA-1 over the seed and the key. With it, a [`Bloom`](crate::filter::Bloom) filter takes
+    /// its k probes from k salted SHA-1 digests. It is meant for comparison with filters made that way: it is many
+    /// times slower than XXH3, and gives no protection against an adversary who knows the seed.
     Sha1,
     /// XXH64 with a seed. With seed 0 it is the hash of Apache Parquet's filters. For other purposes
     /// [`Xxh3`](Self::Xxh3) is faster.
     Xxh64,
-    /// A polynomial hash keyed by the seed, for dictionaries: a walk carries its state along the paths of a trie, see
-    /// [`Rolling`].
+    /// A polynomial hash keyed by the seed, for dictionaries: a walk over a trie carries the hash's state along each
+    /// path (see [`Rolling`]).
     Rolling,
 }
 
@@ -163,7 +163,7 @@ impl Default for HashSpec {
 }
 
 impl HashSpec {
-    /// XXH3 with a random seed, for sets of keys that strangers may choose.
+    /// XXH3 with a random seed, for sets whose keys strangers can choose.
     pub fn random() -> Self {
         Self { algorithm: HashAlgorithm::Xxh3, seed: RandomState::new().build_hasher().finish() }
     }

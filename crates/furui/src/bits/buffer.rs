@@ -103,8 +103,8 @@ impl Buffer {
         Self { kind: Kind::Pages(pages), start: 0, len }
     }
 
-    /// A table of `len` bytes that begins at a multiple of the huge-page size, as the system gives huge pages only to
-    /// whole ranges of that size.
+    /// A table of `len` bytes that begins at a multiple of the huge-page size, because the system gives huge pages only
+    /// to whole ranges of that size.
     ///
     /// Pages mapped beyond the table are never touched, so they take addresses but no memory. The last huge page, which
     /// the table fills only in part, is requested only if that wastes at most an eighth of the table's size.
@@ -115,7 +115,7 @@ impl Buffer {
         #[cfg(target_os = "linux")]
         {
             let huge = if up - len <= len / 8 { up } else { up - HUGE_PAGE };
-            // Systems without huge pages provide ordinary ones.
+            // A failure is ignored: the table then has ordinary pages.
             let _ = pages.advise_range(memmap2::Advice::HugePage, start, huge);
         }
         Some(Self { kind: Kind::Pages(pages), start, len })

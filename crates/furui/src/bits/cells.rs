@@ -179,7 +179,7 @@ impl<M: DerefMut<Target = [u8]>> Cells<M> {
         });
     }
 
-    /// Sets the counter at `index` to its maximum by one OR, whatever it held. True if it was above 0.
+    /// Sets the counter at `index` to its maximum by one OR. Returns true if the counter was above 0.
     #[inline]
     pub fn fill(&mut self, index: usize) -> bool {
         let (word, shift) = self.locate(index);

@@ -54,7 +54,7 @@ impl<M: Deref<Target = [u8]>> Counts<M> {
         (Some(bytes.len()) == len.checked_mul(if wide { 8 } else { 4 })).then_some(Self { bytes, wide })
     }
 
-    /// These numbers over borrowed bytes.
+    /// A view of these numbers that borrows their bytes.
     pub(super) fn borrowed(&self) -> Counts<&[u8]> {
         Counts { bytes: &self.bytes, wide: self.wide }
     }

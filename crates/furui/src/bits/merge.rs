@@ -4,11 +4,12 @@
 /// before; four independent chains of steps fill that time.
 const CHAINS: usize = 4;
 
-/// Merges `a` and `b`, both ascending, into `out`, whose length must be the sum of theirs. Equal numbers are all kept.
+/// Merges `a` and `b`, both ascending, into `out`, and keeps all equal numbers. The length of `out` must be the sum of
+/// the two lengths.
 ///
 /// The merge is cut into parts of equal length by co-ranking (T. Hagerup, C. Rüb, "Optimal merging and sorting on the
-/// EREW PRAM", 1989). The paper gives the parts to several processors; here one processor overlaps them, as each part
-/// is a chain of dependent steps. No branch depends on the numbers. Cost: about 0.6 ns a number.
+/// EREW PRAM", 1989). The paper gives the parts to several processors; here one processor overlaps them, because each
+/// part is a chain of dependent steps. No branch depends on the numbers. Cost: about 0.6 ns a number.
 pub(crate) fn merge_two(a: &[u64], b: &[u64], out: &mut [u64]) {
     let part = out.len() / CHAINS;
     let mut taken: [usize; CHAINS] = std::array::from_fn(|c| co_rank(a, b, part * c));
@@ -27,7 +28,7 @@ pub(crate) fn merge_two(a: &[u64], b: &[u64], out: &mut [u64]) {
     }
 }
 
-/// How many of the `rank` least numbers of `a` and `b` come from `a`, by binary search.
+/// How many of the `rank` smallest numbers of `a` and `b` come from `a`, by binary search.
 fn co_rank(a: &[u64], b: &[u64], rank: usize) -> usize {
     let (mut low, mut high) = (rank.saturating_sub(b.len()), rank.min(a.len()));
     while low < high {

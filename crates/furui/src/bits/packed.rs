@@ -1,6 +1,7 @@
 use super::arch;
 
-/// The maximum width of packed numbers, in bits: such a number lies within eight bytes, at whichever bit it begins.
+/// The maximum width of packed numbers, in bits. A number of 56 bits lies within eight bytes, whichever bit of a byte
+/// it begins at.
 pub(crate) const MAX_PACKED_BITS: u32 = 56;
 
 /// How many numbers are packed together. Eight numbers of b bits fill exactly b bytes, so every group starts on a byte.
@@ -26,8 +27,8 @@ pub(crate) fn pack(numbers: &[u64], bits: u32, packed: &mut [u8]) {
     }
 }
 
-/// Undoes [`pack`]: every value v becomes v · 2^`bits` + p, where p is the packed number with the same index. `bits`
-/// must be at most 56, and `packed` long enough.
+/// Unpacks the numbers of [`pack`] below the bits of `values`: every value v becomes v · 2^`bits` + p, where p is the
+/// packed number with the same index. `bits` must be at most 56, and `packed` long enough.
 pub(crate) fn append_packed(packed: &[u8], bits: u32, values: &mut [u64]) {
     assert!(bits <= MAX_PACKED_BITS, "at most 56 bits are packed");
     assert!(packed.len() * 8 >= values.len() * bits as usize, "a packed number for every value");

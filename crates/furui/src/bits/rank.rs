@@ -60,7 +60,7 @@ impl<M: Deref<Target = [u8]>> Rank1<M> {
         Some(Self { words, len, counts, instructions: Cpu::detect() })
     }
 
-    /// This bit string over borrowed bytes.
+    /// A view of this bit string that borrows its bytes.
     pub(crate) fn borrowed(&self) -> Rank1<&[u8]> {
         Rank1 { words: &self.words, len: self.len, counts: self.counts.borrowed(), instructions: self.instructions }
     }
@@ -119,7 +119,7 @@ impl<M: Deref<Target = [u8]>> Rank1<M> {
         let position = position.min(self.len);
         let index = (position / BLOCK) as usize;
         let below = (position % BLOCK) as u32;
-        // Count in all eight words, as a branch could be mispredicted.
+        // Count in all eight words, because a branch could be mispredicted.
         let ones: u32 = block(&self.words, index)
             .iter()
             .zip((0..).step_by(64))

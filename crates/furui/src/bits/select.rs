@@ -15,7 +15,7 @@ const FEW: usize = 8;
 /// ```text
 /// hints        0               1               3        the block where zero 0, 512, 1024, ... is
 /// counts       0          251          507       ...    zeros before each block
-/// bits    | 512 bits | 512 bits | 512 bits |     ...    between two hints the counts name the block, its words the bit
+/// bits    | 512 bits | 512 bits | 512 bits |     ...    the counts between two hints give the block, its words the bit
 /// ```
 ///
 /// **Cost.** The index takes 1/16 of the bits and 1/16 of the zeros: 9.4 % if half of the bits are zeros, and twice
@@ -76,7 +76,7 @@ impl<M: Deref<Target = [u8]>> Select0<M> {
         Some(Self { words, len, zeros, counts, hints, instructions: Cpu::detect() })
     }
 
-    /// This bit string over borrowed bytes.
+    /// A view of this bit string that borrows its bytes.
     pub(crate) fn borrowed(&self) -> Select0<&[u8]> {
         Select0 {
             words: &self.words,
@@ -165,7 +165,7 @@ impl<M: Deref<Target = [u8]>> Select0<M> {
             index += 1;
         }
         see(block_bytes(&self.words, index));
-        // Count the words that end before the zero, at most seven. All seven are summed, as a branch could be
+        // Count the words that end before the zero, at most seven. All seven are summed, because a branch could be
         // mispredicted.
         let rank = number.saturating_sub(self.counts.get(index)).min(BLOCK) as u32;
         let zeros = block(&self.words, index).map(|word| !word);

@@ -30,7 +30,7 @@ pub(crate) struct Lanes {
 }
 
 impl Lanes {
-    /// As many lanes of `width` bits as fit in the `bits` lowest bits of a word, which must be fewer than 64.
+    /// Divides the `bits` lowest bits of a word into as many lanes of `width` bits as fit. `bits` must be below 64.
     pub(crate) fn new(width: u32, bits: u32) -> Self {
         let count = bits / width;
         debug_assert!(bits < 64);
@@ -44,9 +44,9 @@ impl Lanes {
         self.count
     }
 
-    /// Whether the first lane of `one` or that of `other` holds `value`, without a branch between the two tests. If a
-    /// word has room for only one lane, a lookup tests two words by this function, where it otherwise tests the lanes
-    /// of one word by [`any_equal`](Self::any_equal).
+    /// Whether the first lane of `one` or of `other` holds `value`, without a branch between the two tests. A lookup
+    /// uses it if a word has room for only one lane; words with more lanes are tested by
+    /// [`any_equal`](Self::any_equal).
     #[inline(always)]
     pub(crate) fn either_equal(&self, one: u64, other: u64, value: u64) -> bool {
         // Lanes are narrower than words, so subtracting 1 sets the highest bit only if the difference is 0.
@@ -56,8 +56,8 @@ impl Lanes {
 
     /// Whether any of the first `lanes` lanes of `word` holds `value`. Bits above the lanes are ignored.
     ///
-    /// The zero-lane test `(x - 1) & !x` can err only in lanes above a true zero lane, by a borrow from it, so the
-    /// answer to "any lane" is exact.
+    /// The zero-lane test `(x - 1) & !x` can err only in lanes above a true zero lane, because of a borrow from that
+    /// lane, so the answer to "any lane" is exact.
     #[inline(always)]
     pub(crate) fn any_equal(&self, word: u64, value: u64, lanes: u32) -> bool {
         let x = word ^ value.wrapping_mul(self.ones);

@@ -3,7 +3,7 @@ use std::fmt;
 use crate::format::Window;
 use crate::hash::KeyForm;
 
-/// What keeps a store from being opened or changed, and which store it is.
+/// Which store cannot be opened or changed, and why.
 ///
 /// ```
 /// use furui::Error;
@@ -48,11 +48,11 @@ pub struct StoreError {
 pub enum StoreProblem {
     /// Another process has the store open for writing.
     Locked,
-    /// The file whose lock keeps other writers out was removed or replaced.
+    /// The lock file, which keeps other writers out, was removed or replaced.
     LockLost,
-    /// The store was opened for reading.
+    /// The store was opened for reading only.
     ReadOnly,
-    /// Another process has replaced the manifest, although this one has the lock.
+    /// Another process has replaced the manifest, although this process has the lock.
     Overwritten,
     /// Other processes replaced the manifest again and again while the files it names were being opened.
     Unsettled {
@@ -61,13 +61,13 @@ pub enum StoreProblem {
     },
     /// An earlier change failed, and its effect on storage is not known.
     Failed,
-    /// The store was opened without its journal, and so lacks keys.
+    /// The store was opened without its journal, so the keys in the journal are missing.
     WithoutJournal,
-    /// The path is the path of a file.
+    /// The path leads to a file, not to a directory.
     NotADirectory,
     /// The directory holds files that belong to no store.
     Foreign,
-    /// The directory of a copy holds a store already, or a part of one.
+    /// The target directory of a copy already holds a store, or a part of one.
     Occupied,
     /// The directory holds no store.
     NoStore,
@@ -91,12 +91,12 @@ pub enum StoreProblem {
     },
     /// The keys of the store were made from records in another way.
     OtherForm {
-        /// How they were made.
+        /// How the keys were made.
         found: Box<KeyForm>,
-        /// How they were to be made.
+        /// How the caller expected them to be made.
         expected: Box<KeyForm>,
     },
-    /// The set remembers another part of the stream.
+    /// The set has another window: it remembers another part of the stream than was asked for.
     OtherWindow {
         /// The window of the set; `None` if it remembers all keys.
         found: Option<Window>,
@@ -108,7 +108,7 @@ pub enum StoreProblem {
         /// The window of the set.
         window: Window,
     },
-    /// The tries of a dictionary of this layout have no filters of this hash.
+    /// The tries of a dictionary with this layout cannot have filters with this hash.
     NoSuchFilters {
         /// The layout.
         layout: &'static str,
@@ -162,14 +162,14 @@ impl fmt::Display for StoreProblem {
             Self::OtherMade { option, found, expected } => {
                 return write!(
                     f,
-                    "made with {option} {found}, not {expected}, and keeps it: leave the option out, or make a new store"
+                    "made with {option} {found}, not {expected}, which is fixed: omit the option, or make a new store"
                 );
             }
             Self::OtherForm { found, expected } => {
                 let said = |form: &KeyForm| if form.is_empty() { "whole records".into() } else { form.to_string() };
                 return write!(
                     f,
-                    "its keys are made by {}, not by {}: make them so, or open it whatever their form",
+                    "its keys are made by {}, not by {}: make them in the same way, or open it without naming a form",
                     said(found),
                     said(expected)
                 );
@@ -178,11 +178,11 @@ impl fmt::Display for StoreProblem {
                 let found = found.map_or_else(|| "all keys".to_owned(), |window| format!("a window of {window}"));
                 return write!(
                     f,
-                    "remembers {found}, not a window of {expected}, and keeps to it: ask for the same, or make a new store"
+                    "remembers {found}, not a window of {expected}, which is fixed: give no window, or make a new store"
                 );
             }
             Self::HasWindow { window } => {
-                return write!(f, "remembers only a window of {window}: take a set that remembers all its keys");
+                return write!(f, "remembers only a window of {window}: use a set that remembers all its keys");
             }
             Self::NoSuchFilters { layout, filter_hash } => {
                 return write!(

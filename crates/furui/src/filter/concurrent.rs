@@ -57,7 +57,7 @@ pub(super) trait BitTable: Sized {
     fn hash_spec(&self) -> HashSpec;
 
     /// Calls `each` with the index of every word in which `key` has bits, and with these bits, until `each` returns
-    /// false. True if `each` never returned false. `words` is the length of the table in words.
+    /// false. Returns true if `each` never returned false. `words` is the length of the table in words.
     fn all(&self, words: usize, key: KeyHash, each: impl FnMut(usize, u64) -> bool) -> bool;
 }
 
@@ -82,8 +82,8 @@ impl Word for AtomicU64 {
     }
 }
 
-/// Sets `bits` in `word`. True if one of them was not set. A word that has all of them is only read, so its cache line
-/// can stay in the caches of all cores.
+/// Sets `bits` in `word`. Returns true if one of them was not set before. A word that has all of them is only read, so
+/// its cache line can stay in the caches of all cores.
 #[inline(always)]
 fn set_missing(word: &impl Word, bits: u64) -> bool {
     word.get() & bits != bits && word.set(bits) & bits != bits
@@ -129,7 +129,7 @@ impl<F: Shareable> Concurrent<F> {
         self.shape.all(self.words.len(), key, |index, bits| self.words[index].get() & bits == bits)
     }
 
-    /// Inserts `key`. True if it was certainly new.
+    /// Inserts `key`. Returns true if it was certainly new.
     pub fn insert(&self, key: impl AsRef<[u8]>) -> bool {
         self.insert_hash(self.hash_spec().hash(key.as_ref()))
     }

@@ -1,4 +1,4 @@
-//! A table of small counters, some of which belong to each key. All filters with counters use this table.
+//! A table of small counters, a few of which belong to each key. All filters with counters use this table.
 
 use std::io::{self, Write};
 use std::ops::Deref;
@@ -64,8 +64,8 @@ impl<M> CounterTable<M> {
 }
 
 impl<M: Deref<Target = [u8]>> CounterTable<M> {
-    /// Whether none of a key's counters is 0. All of them are read before any is tested: at the fill of these filters
-    /// each is as unpredictable as a coin toss, and a branch on it would often be mispredicted.
+    /// Whether none of a key's counters is 0. All of them are read before any is tested, because in these filters it is
+    /// as unpredictable as a coin toss whether a counter is 0. A branch on it would often be mispredicted.
     #[inline]
     pub(super) fn contains_hash(&self, key: KeyHash) -> bool {
         let cells = self.cells.lend();

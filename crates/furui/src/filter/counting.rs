@@ -15,7 +15,7 @@ use crate::hash::{HashSpec, KeyHash};
 /// How many bits a counter may have.
 const WIDTHS: [u32; 3] = [2, 4, 8];
 
-/// A Bloom filter from which keys can be removed: "is it in the set now?", where keys come and go.
+/// A Bloom filter from which keys can be removed. It answers "is it in the set now?" for a set whose keys come and go.
 ///
 /// Each of a key's k probes leads to a small counter instead of a bit. Inserting a key adds 1 to its k counters,
 /// removing it subtracts 1 from them, and a key may be present if none of its counters is 0.
@@ -29,10 +29,10 @@ const WIDTHS: [u32; 3] = [2, 4, 8];
 /// Keys are counted: a key that was inserted twice stays until it is removed twice. A counter that reaches its maximum
 /// stays there for good, because its true count is no longer known. So there are never false negatives, and a few
 /// counters may stay set too long. (With counters of 4 bits and the number of keys for which the filter was sized, 1
-/// counter in 6 · 10¹⁴ does.)
+/// counter in 6 · 10¹⁴ does so.)
 ///
 /// Cost: with counters of 4 bits, 5.8 log₂(1/rate) bits a key, four times as many as a Bloom filter takes, and k cache
-/// misses for each operation. With n keys in m counters the false-positive rate is (1 - (1 - 1/m)^(kn))^k, that of a
+/// misses for each operation. With n keys in m counters the false-positive rate is (1 - (1 - 1/m)^(kn))^k, as for a
 /// Bloom filter with m bits.
 ///
 /// From Fan, Cao, Almeida and Broder, "Summary Cache" (2000), as described in section 3.2.1 of Kubota, Ueda and Yamana,
@@ -124,7 +124,7 @@ impl<M: Deref<Target = [u8]>> CountingBloom<M> {
         self.count_hash(self.hash.hash(key.as_ref()))
     }
 
-    /// Works as [`count`](Self::count), for a key that the caller hashed by [`hash_spec`](Self::hash_spec). Nothing
+    /// Works like [`count`](Self::count) for a key that the caller hashed by [`hash_spec`](Self::hash_spec). Nothing
     /// checks this: a hash that was made in another way counts as the hash of another key.
     pub fn count_hash(&self, key: KeyHash) -> u64 {
         let cells = self.counters.cells.lend();
@@ -140,8 +140,8 @@ impl<M: Deref<Target = [u8]>> CountingBloom<M> {
 }
 
 impl<M: DerefMut<Target = [u8]>> CountingBloom<M> {
-    /// Removes `key` once; a key that was inserted several times must be removed as often. False, and nothing is
-    /// changed, if the key is certainly not in the filter.
+    /// Removes `key` once; a key that was inserted several times must be removed as often. Returns false, and changes
+    /// nothing, if the key is certainly not in the filter.
     ///
     /// Remove only keys that were inserted: removing a key that is a false positive decrements the counters of other
     /// keys, which may then be missed.
@@ -149,7 +149,7 @@ impl<M: DerefMut<Target = [u8]>> CountingBloom<M> {
         self.remove_hash(self.hash.hash(key.as_ref()))
     }
 
-    /// Works as [`remove`](Self::remove), for a key that the caller hashed by [`hash_spec`](Self::hash_spec). Nothing
+    /// Works like [`remove`](Self::remove) for a key that the caller hashed by [`hash_spec`](Self::hash_spec). Nothing
     /// checks this: a hash that was made in another way counts as the hash of another key.
     pub fn remove_hash(&mut self, key: KeyHash) -> bool {
         if !self.contains_hash(key) {

@@ -107,7 +107,8 @@ impl fmt::Display for ConfigError {
         match self {
             Self::BitBeyond { bits } => write!(f, "a table of {bits} bits has a bit set after the last: it must be 0"),
             Self::WindowOfStable => f.write_str(
-                "a stable filter before a set with a window: it cannot forget by time; ask for another cache",
+                "a stable filter cannot be the cache of a set with a window, because it does not forget by time: \
+                 choose another cache",
             ),
             Self::OutOfRange { what, given, least, most } => {
                 write!(f, "{given} {what}: from {least} to {most} are valid")
@@ -133,7 +134,7 @@ impl fmt::Display for ConfigError {
             ),
             Self::CounterBits { given, valid } => write!(f, "counters of {given} bits: one of {valid:?} is valid"),
             Self::OddLines { lines, probes } => {
-                write!(f, "{lines} lines: a key with {probes} probes has bits in two, so their number must be even")
+                write!(f, "{lines} lines: a key with {probes} probes has bits in two lines, so their number must be even")
             }
             Self::NotRemovable(kind) => write!(
                 f,
@@ -330,7 +331,7 @@ impl From<Mismatch> for InsertError {
     }
 }
 
-/// The error that there is not enough memory for `count` items, which are `what`.
+/// The error that there is not enough memory for `count` items; `what` is their name in the plural.
 pub(super) fn no_memory(count: usize, what: &'static str) -> ConfigError {
     ConfigError::NoMemory { count, what }
 }

@@ -43,7 +43,7 @@ pub(super) fn write<M, F: Stored<M>>(filter: &F, hash: HashSpec, out: &mut dyn W
     writer.finish()
 }
 
-/// Publishes at `path` the file of a filter that `write` writes, whole or not at all.
+/// Publishes atomically, at `path`, the file of a filter. `write` writes its bytes.
 pub(super) fn save(path: &Path, write: impl Fn(&mut dyn Write) -> io::Result<Seal>) -> Result<(), WriteError> {
     publish(path, Access::Default, |out| {
         let written = write(out);

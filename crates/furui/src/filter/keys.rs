@@ -103,7 +103,7 @@ macro_rules! files {
 macro_rules! insertions {
     ($filter:ident) => {
         impl<M: DerefMut<Target = [u8]>> $filter<M> {
-            /// Inserts `key`, hashed as [`hash_spec`](Self::hash_spec) says. True if it was certainly new.
+            /// Inserts `key`, hashed as [`hash_spec`](Self::hash_spec) says. Returns true if it was certainly new.
             #[inline]
             pub fn insert(&mut self, key: impl AsRef<[u8]>) -> bool {
                 let key = Filter::hash_spec(self).hash(key.as_ref());
@@ -133,10 +133,10 @@ macro_rules! insertions {
 /// Defines insertions into a filter that may be full.
 macro_rules! insertions_with_room {
     () => {
-        /// Inserts `key`, hashed as [`hash_spec`](Self::hash_spec) says. True if it was certainly new.
+        /// Inserts `key`, hashed as [`hash_spec`](Self::hash_spec) says. Returns true if it was certainly new.
         ///
         /// # Errors
-        /// [`Full`] if the filter has no room; it is unchanged then.
+        /// [`Full`] if the filter has no room. It is then unchanged.
         pub fn insert(&mut self, key: impl AsRef<[u8]>) -> Result<bool, Full> {
             let key = Filter::hash_spec(self).hash(key.as_ref());
             FilterMut::insert_hash(self, key)

@@ -33,7 +33,7 @@ pub(super) fn least(guess: u64, most: u64, excess: impl Fn(u64) -> f64) -> Optio
     let mut bends = false;
     while enough.0 - too_few.0 > 1 {
         // `near` is where the line through both ends is 0, or the middle if the line did not help the last time.
-        // `error` is how far from `near` the curve may be 0.
+        // `error` is the distance from `near` within which the curve is expected to be 0.
         let width = (enough.0 - too_few.0) as f64;
         let share = if bends { 0.5 } else { too_few.1 / (too_few.1 - enough.1) };
         let (near, error) = (too_few.0 + (width * share) as u64, (width * (width / enough.0 as f64).min(0.125)) as u64);

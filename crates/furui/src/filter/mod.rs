@@ -1,11 +1,12 @@
-//! Filters: compact sets that answer "have I seen this?", and err only in the direction that they promise.
+//! Filters: compact sets that answer "have I seen this?". A "yes" may be wrong. A "no" is certain, unless the filter
+//! forgets old keys.
 //!
 //! Every filter takes keys in three ways:
-//! - as bytes: `contains`, `insert` and `extend` hash them as the filter does;
+//! - as bytes: `contains`, `insert` and `extend` hash them by the filter's spec;
 //! - as batches of [`Hashes`](crate::Hashes), for callers that hash keys themselves: `contains_hashes` and
 //!   `insert_hashes` return an error if the batch was hashed in another way. They prefetch, and so are the fastest;
-//! - as bare [`KeyHash`]es, by the traits [`Filter`] and [`FilterMut`], for code that is generic over filters or has
-//!   hashes that no [`HashSpec`] made. Nothing checks how they were made.
+//! - as bare [`KeyHash`]es, through the traits [`Filter`] and [`FilterMut`], for code that is generic over filters or
+//!   has hashes that no [`HashSpec`] made. Nothing checks how they were made.
 
 use std::fmt;
 
@@ -117,10 +118,10 @@ pub trait Filter {
 /// # Ok::<(), furui::Error>(())
 /// ```
 pub trait FilterMut: Filter {
-    /// Inserts the key with this hash. True if it was certainly new.
+    /// Inserts the key with this hash. Returns true if the key was certainly new.
     ///
     /// # Errors
-    /// [`Full`] if the filter has no room; it is unchanged then.
+    /// [`Full`] if the filter has no room. It is then unchanged.
     fn insert_hash(&mut self, key: KeyHash) -> Result<bool, Full>;
 
     /// Inserts many keys, and returns how many were certainly new. Implementations prefetch or sort here.

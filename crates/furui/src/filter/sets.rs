@@ -77,7 +77,7 @@ impl<M: Deref<Target = [u8]>> Bits<4> for RingedBloom<M> {
 
     fn marking(&self) -> Marking {
         let window = u64::from(self.params().window());
-        // Windows of one group do not overlap, and leave the bits between them unused.
+        // If delta is 1, windows do not overlap, and the bits between them are unused.
         let bits = if self.params().delta() == 1 { self.capacity() * window } else { self.bits() };
         Marking::of_windows(bits, window, self.probes())
     }
@@ -97,13 +97,13 @@ macro_rules! operations_of_bits {
             ///
             /// The estimate for a full filter is infinite. The estimate for an [intersection](Self::intersect_with) is
             /// far too high, because bits are set in it that belong to none of its keys: the
-            /// [`similarity`](Self::similarity) of the two filters has a better one.
+            /// [`similarity`](Self::similarity) of the two filters gives a better estimate.
             pub fn cardinality(&self) -> Estimate {
                 self.marking().cardinality(self.ones())
             }
 
-            /// How similar the sets of two filters are: how many bits differ, and how many keys are in each, in either
-            /// and in both. Cost: one pass over both.
+            /// How similar the sets of two filters are: how many bits differ, and how many keys are in each set, in the
+            /// union and in the intersection. Cost: one pass over both.
             ///
             /// # Errors
             /// [`Mismatch`] if the filters differ in size, parameters or hash.
@@ -126,7 +126,7 @@ macro_rules! operations_of_bits {
                 Ok(())
             }
 
-            /// Keeps the keys that `other` holds too. Every key that is in both filters is still found. The
+            /// Keeps only the keys that `other` holds too. Every key that is in both filters is still found. The
             /// false-positive rate is at most that of either filter, but higher than that of a filter that is built
             /// from the common keys. Cost: one pass over both.
             ///
@@ -145,7 +145,7 @@ macro_rules! operations_of_bits {
 macro_rules! by_value {
     ($filter:ident, $operation:ident, $with:ident, $operator:ident, $assign:ident) => {
         impl $filter {
-            #[doc = concat!("A new filter: this one, changed as by [`", stringify!($with), "`](Self::", stringify!($with), ").")]
+            #[doc = concat!("A copy of this filter, changed as by [`", stringify!($with), "`](Self::", stringify!($with), ").")]
             ///
             /// # Errors
             #[doc = concat!("Those of [`", stringify!($with), "`](Self::", stringify!($with), ").")]

@@ -15,8 +15,8 @@ use crate::bits::Cpu;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
-    /// The estimate. It is infinite for the number of keys in a full filter, and NaN for a share that a full filter
-    /// leaves unknown.
+    /// The estimate. It is infinite for the number of keys in a full filter, and NaN for an intersection or a
+    /// similarity that cannot be known because a filter is full.
     pub value: f64,
     /// One standard deviation, in the unit of `value`: the truth lies within 2 standard deviations in 19 of 20 cases.
     /// Infinite if nothing is known.

@@ -46,7 +46,8 @@ pub fn probes(rate: f64) -> u32 {
 /// Equation 4: the bits of a variable-size Bloom filter of `keys` keys with a rate of at most `rate`, which is between
 /// 0 and 1: m = M(rate, n) = ⌈k · n / ln 2⌉ with k = [`probes`]`(rate)`.
 ///
-/// Between the powers of ½ that is more than necessary: 5 % more at 1 %, and twice as much just below ½; see [`least`].
+/// For a rate that is not a power of ½, this is more than necessary: 5 % more at 1 %, and twice as much just below ½.
+/// See [`least`].
 pub fn bits(rate: f64, keys: u64) -> u64 {
     (f64::from(probes(rate)) * keys as f64 / std::f64::consts::LN_2).ceil() as u64
 }
@@ -66,7 +67,7 @@ pub fn least(rate: f64, keys: u64) -> (u64, u32) {
 /// A number of bits, at most 1/200 above the [`least`], with which `keys` keys have the rate `rate`, and the smallest
 /// number of probes that this allows. `rate` is between 0 and 1.
 ///
-/// Near its minimum the number of bits hardly depends on the number of probes, while each probe takes a cache line. At
+/// Near its minimum the number of bits hardly depends on the number of probes, while each probe reads a cache line. At
 /// 1 % this function returns 6 probes instead of 7, with .25 % more bits; at 0.1 % 9 instead of 10, with .33 % more; at
 /// 10⁻⁶ 18 instead of 20, with .33 % more.
 pub fn few_probes(rate: f64, keys: u64) -> (u64, u32) {

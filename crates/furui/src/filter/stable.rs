@@ -13,7 +13,7 @@ use crate::hash::{HashSpec, KeyHash};
 /// How many bits a counter may have.
 const WIDTHS: [u32; 4] = [1, 2, 4, 8];
 
-/// A Bloom filter for an endless stream: "was it here lately?", in fixed memory at a fixed error rate.
+/// A Bloom filter for an endless stream. It answers "was it here lately?", in fixed memory and at a fixed error rate.
 ///
 /// Every insertion subtracts 1 from P counters chosen at random, then sets the key's k counters to their maximum. Old
 /// keys fade as new ones come, and the fraction of counters that are not 0 settles instead of growing to 1.
@@ -148,7 +148,7 @@ impl<M: Deref<Target = [u8]>> Filter for StableBloom<M> {
 }
 
 impl<M: DerefMut<Target = [u8]>> FilterMut for StableBloom<M> {
-    /// True if the key was not remembered: it is new, or has faded. This filter is never full.
+    /// Returns true if the key was not remembered, because it is new or has faded. This filter is never full.
     fn insert_hash(&mut self, key: KeyHash) -> Result<bool, Full> {
         let new = !self.contains_hash(key);
         self.decrement(self.decrements);

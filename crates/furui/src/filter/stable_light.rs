@@ -19,10 +19,11 @@ const BITS: u32 = 2;
 /// The value to which an insertion sets a counter.
 const MAX: u8 = 3;
 
-/// A fast stable Bloom filter without random numbers: "was it here lately?", in fixed memory at a fixed error rate.
+/// A fast stable Bloom filter without random numbers. It answers "was it here lately?", in fixed memory and at a fixed
+/// error rate.
 ///
 /// It works like [`StableBloom`](super::StableBloom), but an insertion decrements the next P counters at a cursor that
-/// goes round the table. These counters are adjacent: 32 of them are a word, 256 a vector.
+/// goes round the table. These counters are adjacent: 32 of them fill a word, and 256 fill a vector.
 ///
 /// ```text
 ///   insert x:     -1 -1 -1 -1 -1                     the next P, then the cursor stands behind them
@@ -190,7 +191,7 @@ impl<M: DerefMut<Target = [u8]>> StableBloomLight<M> {
         }
     }
 
-    /// Inserts `key`; true if it was not remembered.
+    /// Inserts `key`. Returns true if it was not remembered.
     ///
     /// The key's counters are read and set in one pass, so that each costs one memory access. No branch depends on
     /// their values, so while one insertion waits for memory, the processor starts the next ones. The fewer
@@ -251,7 +252,7 @@ impl<M: Deref<Target = [u8]>> Filter for StableBloomLight<M> {
 }
 
 impl<M: DerefMut<Target = [u8]>> FilterMut for StableBloomLight<M> {
-    /// True if the key was not remembered: it is new, or has faded. This filter is never full.
+    /// Returns true if the key was not remembered, because it is new or has faded. This filter is never full.
     fn insert_hash(&mut self, key: KeyHash) -> Result<bool, Full> {
         Ok(self.put(key))
     }

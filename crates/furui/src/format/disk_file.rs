@@ -40,10 +40,10 @@ pub struct DiskFile {
 }
 
 impl DiskFile {
-    /// Opens a file outside the directory of a store, without a map.
+    /// Opens a file outside the directory of a store, without mapping it.
     ///
     /// # Errors
-    /// The operating system's.
+    /// The operating system's error.
     pub fn open(path: impl AsRef<Path>) -> io::Result<Self> {
         Self::new(File::open(path)?, 0)
     }

@@ -22,7 +22,8 @@ const VERIFY_CHUNK: usize = 256 << 10;
 ///
 /// Opening reads and checks the header, the table and the footer, a few hundred bytes. A section is checked when it is
 /// read whole ([`read_section`](Self::read_section)), and all of them by [`verify`](Self::verify), which reads
-/// everything. An envelope does not hold the file: each call takes it, so that the caller decides how long it lives.
+/// everything. An envelope does not hold the file: each call takes the file, so that the caller decides how long the
+/// file lives.
 ///
 /// ```
 /// use std::io::Write;
@@ -128,7 +129,7 @@ impl Envelope {
     /// The section with this tag.
     ///
     /// # Errors
-    /// [`Problem::NoSection`].
+    /// [`Problem::NoSection`] if there is none.
     pub fn section(&self, tag: Tag) -> Result<&Section, FormatError> {
         self.sections
             .iter()
@@ -152,7 +153,7 @@ impl Envelope {
     /// Checks that the file is of this kind.
     ///
     /// # Errors
-    /// [`Problem::WrongKind`].
+    /// [`Problem::WrongKind`] if it is of another kind.
     pub(crate) fn expect_kind(&self, expected: Kind) -> Result<(), FormatError> {
         if self.kind == expected {
             return Ok(());
@@ -163,7 +164,7 @@ impl Envelope {
     /// Checks that the file's keys were hashed by this spec.
     ///
     /// # Errors
-    /// [`Problem::OtherHash`].
+    /// [`Problem::OtherHash`] if they were hashed by another spec.
     pub(crate) fn expect_hash(&self, expected: HashSpec) -> Result<(), FormatError> {
         if self.hash == expected {
             return Ok(());
@@ -207,7 +208,7 @@ impl Envelope {
         })
     }
 
-    /// The sections that a file of this kind must have: all but a last one that says how keys are made.
+    /// The sections that the file's kind prescribes: all except the one that says how keys are made, if there is one.
     pub(crate) fn own_sections(&self) -> &[Section] {
         match self.sections() {
             [own @ .., last] if last.tag == FORM => own,
@@ -215,13 +216,13 @@ impl Envelope {
         }
     }
 
-    /// Reads and checks every byte of the file in order: sections by their checksums, padding for zeros, the envelope
-    /// again, and the checksums of regions, if the file has them. This takes 256 KiB of memory, and for the checksums
-    /// of regions 1/512 of the file's length.
+    /// Reads and checks every byte of the file in order: the sections by their checksums, the padding, which must be
+    /// zero, the envelope again, and the checksums of regions, if the file has them. This takes 256 KiB of memory, and
+    /// for the checksums of regions 1/512 of the file's length.
     ///
     /// # Errors
-    /// [`ReadError::Format`] with the offset of the damaged byte if it is in padding, and otherwise of the start of the
-    /// damaged section.
+    /// [`ReadError::Format`] with the offset of the damaged byte if it is in padding, and otherwise with the offset of
+    /// the damaged section.
     pub fn verify(&self, file: &(impl ReadAt + ?Sized)) -> Result<(), ReadError> {
         let reader = Reader { file, name: &self.name };
         if reader.open()? != *self {

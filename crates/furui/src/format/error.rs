@@ -94,7 +94,7 @@ pub enum Problem {
     OtherFile,
     /// The file has no section with this tag.
     NoSection(Tag),
-    /// A section is longer than a reader takes at once.
+    /// A section is longer than its reader allows.
     TooLong {
         /// The length of the section in bytes.
         length: u64,

@@ -5,11 +5,11 @@ use super::layout::*;
 use super::{FormatError, Problem};
 use crate::hash::{HashAlgorithm, HashSpec};
 
-/// The 64 bytes at the beginning of every file: its kind, and the hash of its keys.
+/// The 64 bytes at the beginning of every file: the file's kind, and how its keys are hashed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Header {
     pub(crate) kind: Kind,
-    /// How keys are hashed; with the fingerprint of the seed in its place if the seed is kept elsewhere.
+    /// How keys are hashed. If the seed is kept elsewhere, its fingerprint stands in its place.
     pub(crate) hash: HashSpec,
     pub(crate) seed: SeedPlace,
 }
@@ -19,7 +19,7 @@ pub(crate) struct Header {
 pub(crate) enum SeedPlace {
     /// In the file.
     File,
-    /// With the people or programs that share the seed. The file has the seed's fingerprint.
+    /// Known only to the people or programs that share it. The file has the seed's fingerprint.
     Elsewhere,
 }
 

@@ -15,8 +15,8 @@ pub(crate) const WRITE_BUFFER: usize = 128 << 10;
 /// The number of digits between a file's name and [`TEMPORARY`].
 const DIGITS: usize = 8;
 
-/// The maximum number of names that are tried for a temporary file. One is enough unless another process takes them on
-/// purpose.
+/// The maximum number of names that are tried for a temporary file. One name is enough unless another process creates
+/// files with these names on purpose.
 const MAX_NAME_TRIES: u32 = 16;
 
 /// Who may read a new file. A file that replaces another one gets the permissions of the old file.
@@ -63,8 +63,8 @@ pub fn publish<T, E: From<WriteError>>(
     Ok(written)
 }
 
-/// Works as [`publish`] without the sync of the directory. It also returns the open file, by which the caller can tell
-/// whether `path` is still a name of this file.
+/// Works like [`publish`], but does not sync the directory. It also returns the open file, with which the caller can
+/// tell whether `path` is still a name of this file.
 pub(crate) fn replace<T, E: From<WriteError>>(
     path: &Path,
     access: Access,
@@ -121,8 +121,8 @@ fn create(path: &Path, access: Access) -> io::Result<(File, PathBuf)> {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
             opened => opened?,
         };
-        // Just before this lock, another writer may have locked or removed the file, because it took the file for one
-        // of a killed writer. Where files cannot be locked, no writer removes files of others.
+        // Just before this lock, another writer may have locked or removed the file, which it mistook for that of a
+        // killed writer. Where files cannot be locked, no writer removes files of others.
         match file.try_lock() {
             Err(TryLockError::WouldBlock) => {}
             _ if !is_still(&file, &temporary) => {}
@@ -196,7 +196,7 @@ fn parent_of(path: &Path) -> &Path {
 /// Creates a directory and its parents if they are missing, and makes their names durable.
 ///
 /// # Errors
-/// The operating system's error; of kind [`NotADirectory`](io::ErrorKind::NotADirectory) if a file is in the way.
+/// The operating system's error. It is of kind [`NotADirectory`](io::ErrorKind::NotADirectory) if a file is in the way.
 pub fn create_directory(path: impl AsRef<Path>) -> Result<(), WriteError> {
     let path = path.as_ref();
     let failed = WriteError::at("cannot create", path);
@@ -231,7 +231,8 @@ pub(crate) fn sync_directory(path: &Path) -> Result<(), WriteError> {
     File::open(path).and_then(|directory| directory.sync_all()).map_err(WriteError::at("cannot sync", path))
 }
 
-/// Directories cannot be synced on this platform; the file system orders a rename after the file's own sync.
+/// Does nothing, because directories cannot be synced on this platform. Its file system orders a rename after the
+/// file's own sync.
 #[cfg(not(unix))]
 pub(crate) fn sync_directory(_path: &Path) -> Result<(), WriteError> {
     Ok(())

@@ -33,8 +33,8 @@ pub trait ReadAt: Send + Sync {
         self.len() == 0
     }
 
-    /// The whole file as memory, if it is memory or mapped into it. A reader that asks for this must also work
-    /// without it, through [`read_at`](Self::read_at).
+    /// The whole file as a slice, if it is in memory or mapped into memory. A reader that calls this must also work
+    /// when it gets `None`, through [`read_at`](Self::read_at).
     fn mapped(&self) -> Option<&[u8]> {
         None
     }

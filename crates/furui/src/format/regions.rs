@@ -24,9 +24,9 @@ const LAST_SHARE: usize = 8;
 /// only an eighth of the regions is unchecked, all of them are checked together, so that readers need not touch regions
 /// any more. Memory: a bit for each 4096 bytes. Any number of threads may share a value of this type.
 ///
-/// A reader touches what it reads, and continues whatever the bytes are, because decoders here are total. Then it asks
-/// [`result`](Self::result) whether everything was whole. After the first damage, that is an error for every reader of
-/// the file, because the other parts of a damaged file are not trusted either.
+/// A reader touches what it reads, and continues even if the bytes are damaged, because decoders here accept any bytes.
+/// Then it asks [`result`](Self::result) whether everything was whole. Once damage is found, every reader of the file
+/// gets an error, because the other parts of a damaged file are not trusted either.
 #[derive(Debug)]
 pub(crate) struct Regions {
     name: String,
@@ -82,8 +82,8 @@ impl Regions {
         }
         let all = self.bits[1];
         let whole = (first..all.min(last.saturating_add(1))).all(|region| self.check(0, region));
-        // A file that is read at random is soon checked except for a few regions, whose bits every reader would have to
-        // test for ever.
+        // In a file that is read at random, soon only a few regions are unchecked. Because of these few, every reader
+        // would have to test bits for ever.
         let few = self.left.load(Ordering::Relaxed) <= all / LAST_SHARE;
         whole && (!few || (0..all).all(|region| self.check(0, region)))
     }
@@ -116,7 +116,8 @@ impl Regions {
         FormatError { file: self.name.clone(), offset, problem }
     }
 
-    /// Relaxed loads suffice, because a bit only stands for bytes that never change.
+    /// Whether the block of this bit was checked. Relaxed loads suffice, because a bit only stands for bytes that never
+    /// change.
     #[inline(always)]
     fn is_checked(&self, bit: usize) -> bool {
         // Bytes after the file's regions have no bit. Touching them finds that they are not in a region.

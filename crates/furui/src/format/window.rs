@@ -1,16 +1,16 @@
 use std::fmt;
 use std::num::NonZeroU64;
 
-/// The part of a stream that a set remembers: the last keys, or the last time.
+/// The part of a stream that a set remembers: the last keys, or the keys of the last period of time.
 ///
-/// The jumping window of Metwally, Agrawal and El Abbadi ("Duplicate Detection in Click Streams", WWW 2005). Time is a
-/// count of *ticks*: the keys of the stream, or milliseconds. It is cut into *slices* of a sixteenth of the window. A
-/// set keeps the keys of the present slice and of the 16 slices before it, each slice in runs of its own, and forgets a
-/// slice as a whole.
+/// This is the jumping window of Metwally, Agrawal and El Abbadi ("Duplicate Detection in Click Streams", WWW 2005).
+/// Time is a count of *ticks*: the keys of the stream, or milliseconds. It is cut into *slices* of a sixteenth of the
+/// window. A set keeps the keys of the current slice and of the 16 slices before it, each slice in runs of its own, and
+/// forgets a slice as a whole.
 ///
-/// So a key whose latest occurrence is W ticks ago or less, for a window of W, is always known; a key whose latest
-/// occurrence is 17/16 W ticks ago or more never is. Difference from the paper: a slice is an exact set and not a Bloom
-/// filter, and a repeat counts as an occurrence.
+/// So with a window of W ticks, a key is always known if its latest occurrence is at most W ticks ago, and never known
+/// if its latest occurrence is at least 17/16 W ticks ago. Difference from the paper: a slice is an exact set and not a
+/// Bloom filter, and a repeat counts as an occurrence.
 ///
 /// ```
 /// use std::num::NonZeroU64;
@@ -41,7 +41,7 @@ impl Window {
         }
     }
 
-    /// The slice in which a tick is: ⌊16 tick / W⌋, but at most 2⁶⁴ - 1.
+    /// The slice that contains a tick: ⌊16 tick / W⌋ for a window of W ticks, but at most 2⁶⁴ - 1.
     pub fn slice_of(self, tick: u64) -> u64 {
         let slice = u128::from(tick) * u128::from(Self::SLICES) / u128::from(self.ticks());
         u64::try_from(slice).unwrap_or(u64::MAX)
@@ -53,7 +53,7 @@ impl Window {
         u64::try_from(end).unwrap_or(u64::MAX)
     }
 
-    /// The oldest slice that is remembered in slice `slice`.
+    /// The oldest slice that is still remembered during slice `slice`.
     pub(crate) fn oldest(slice: u64) -> u64 {
         slice.saturating_sub(Self::SLICES)
     }
@@ -76,7 +76,7 @@ impl Window {
 }
 
 impl fmt::Display for Window {
-    /// Writes the window in the largest unit that fits: `1000 keys`, `90m`, `1h`.
+    /// Writes the window in the largest unit that divides it: `1000 keys`, `90m`, `1h`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         const UNITS: [(u64, &str); 4] = [(86_400_000, "d"), (3_600_000, "h"), (60_000, "m"), (1000, "s")];
         match self {

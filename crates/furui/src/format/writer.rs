@@ -11,8 +11,9 @@ use crate::hash::{HashSpec, KeyForm};
 
 /// Writes a file's envelope front to back: header, sections as they come, table, footer.
 ///
-/// Bytes are written into the section that was begun last. Nothing is buffered, so a file of any size is written in
-/// constant memory; the table that says where the sections lie comes at the end.
+/// Bytes are written into the section that was begun last. No section is buffered: the table that says where the
+/// sections lie comes at the end. Memory: constant, and for kinds of file with checksums of regions 4 bytes for each
+/// 4096 of the file.
 ///
 /// ```
 /// use std::io::Write;
@@ -75,7 +76,7 @@ impl<W: Write> EnvelopeWriter<W> {
         Ok(writer)
     }
 
-    /// Ends the section before, and begins a new one, to which all later bytes belong.
+    /// Ends the current section, and begins a new one, to which all later bytes belong.
     ///
     /// # Errors
     /// Those of `out`; [`InvalidInput`](io::ErrorKind::InvalidInput) if the file has a section of this tag already, or

@@ -1,4 +1,4 @@
-//! Sums of bytes times powers of a factor, which is where a polynomial hash spends its time.
+//! Sums of bytes times powers of a factor: the part of a polynomial hash that takes the most time.
 
 /// The maximum number of bytes that are summed at once.
 pub(super) const RUN: usize = 128;
@@ -97,7 +97,7 @@ mod sse2 {
                 *sum = _mm_add_epi32(*sum, _mm_madd_epi16(bytes, numbers));
             }
         };
-        // With 128 bytes, the first eight are all zeros, so that they may be multiplied by anything.
+        // If `eights` has 128 bytes, `first` is zero, so it does not matter by what it is multiplied.
         add(first, &parts[eights.len().min(RUN / 8 - 1)]);
         for (bytes, group) in eights.iter().zip(parts[..eights.len()].iter().rev()) {
             add(u64::from_le_bytes(*bytes), group);

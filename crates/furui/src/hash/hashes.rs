@@ -4,7 +4,7 @@ use super::{HashSpec, KeyHash, KeyHasher};
 
 /// A batch of hashes, and the hasher that made them.
 ///
-/// It is for a caller that hashes keys itself: once for several structures, or in several threads. A structure that
+/// It serves a caller that hashes keys itself: once for several structures, or in several threads. A structure that
 /// takes such a batch compares the batch's [`spec`](Self::spec) with its own, once a batch: if they differ, the call
 /// returns an error, whereas bare hashes would pass as keys that nobody has inserted.
 ///
@@ -64,7 +64,7 @@ impl Hashes {
     /// Makes room for `more` hashes.
     ///
     /// # Errors
-    /// There is not enough memory. Without this call a lack of memory ends the process.
+    /// If there is not enough memory. Without this call, a [`push`](Self::push) that finds no memory ends the process.
     pub fn reserve(&mut self, more: usize) -> Result<(), TryReserveError> {
         self.keys.try_reserve(more)
     }
@@ -84,14 +84,15 @@ impl Hashes {
         self.keys.is_empty()
     }
 
-    /// The bare hashes, in the order in which their keys came.
+    /// The bare hashes, in the order in which they were added.
     pub fn as_slice(&self) -> &[KeyHash] {
         &self.keys
     }
 }
 
 impl KeyHasher {
-    /// Hashes many keys. To use the memory of a batch again, make it by [`Hashes::new`].
+    /// Hashes many keys. To reuse a batch's memory, call [`clear`](Hashes::clear) and [`extend`](Extend::extend) on the
+    /// batch instead.
     pub fn hash_all(&self, keys: impl IntoIterator<Item = impl AsRef<[u8]>>) -> Hashes {
         let mut hashes = Hashes::new(self);
         hashes.extend(keys);

@@ -2,11 +2,10 @@ use std::fmt;
 
 /// How keys are made from records, such as the lines of a file: a short text that stores and filters remember.
 ///
-/// The library takes keys and never makes them, so the text means nothing to it: a store or filter that was filled from
-/// one column of a table would answer questions about another column, always with "no", and nobody would notice. So a
-/// program that cuts keys out of records describes how it does that, as `furui` does in the words of its own options,
-/// and a set that was made otherwise returns an error. The empty form, which is the default, says that a record is its
-/// own key.
+/// A store or filter that was filled from one column of a table would answer "no" to every question about another
+/// column, and nobody would notice. So a program that cuts keys out of records describes how it does that, as `furui`
+/// does in the words of its own options. A set with another description then returns an error. The library only
+/// compares descriptions. The empty form, which is the default, says that a record is its own key.
 ///
 /// ```
 /// use furui::KeyForm;
@@ -73,7 +72,7 @@ impl fmt::Debug for KeyForm {
     }
 }
 
-/// Why a text is no [`KeyForm`].
+/// Why a text is not a valid [`KeyForm`].
 ///
 /// ```
 /// use furui::{InvalidKeyForm, KeyForm};
@@ -96,8 +95,8 @@ impl fmt::Display for InvalidKeyForm {
         match self {
             Self::TooLong { length } => write!(
                 f,
-                "the description of the keys has {length} bytes, of which a file remembers at most {}: use shorter names, or \
-                 the numbers of columns",
+                "the description of the keys has {length} bytes, and a file holds at most {}: use shorter column \
+                 names, or the numbers of columns",
                 KeyForm::MAX_BYTES
             ),
             Self::Control => f.write_str("the description of the keys has a control character"),

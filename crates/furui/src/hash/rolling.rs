@@ -147,7 +147,7 @@ impl Rolling {
         self.advance(state, power, rest.0)
     }
 
-    /// The effect of a run of these bytes; `None` if they are more than 128.
+    /// The effect of a run of these bytes; `None` if there are more than 128.
     pub(crate) fn run(&self, bytes: &[u8]) -> Option<RollingRun> {
         (bytes.len() <= RUN)
             .then(|| RollingRun { sum: self.push_all(RollingState::ZERO, bytes).0, length: bytes.len() as u8 })
@@ -183,7 +183,7 @@ impl Rolling {
 }
 
 impl RollingState {
-    /// The state that contributes nothing to later ones.
+    /// The state that contributes nothing to later states.
     pub(crate) const ZERO: Self = Self(0);
 
     /// The state as a number, to be kept in memory.

@@ -12,12 +12,11 @@ use super::x86_64;
 /// Detection takes longer than the instructions save. So a structure calls [`detect`](Self::detect) once, keeps the
 /// result, and runs each whole operation through [`run`](Self::run). Inside `run`, each method of this type takes a few
 /// instructions.
-/// instructions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Cpu(Level);
 
-/// An instruction set. A value above `Portable` is made only in [`Cpu::all`], after its instructions were found:
-/// `unsafe` code relies on it as a proof.
+/// An instruction set. A value above `Portable` is made only in [`Cpu::all`], which checks that the processor has its
+/// instructions. `unsafe` code relies on that check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub(crate) enum Level {

@@ -56,9 +56,9 @@ pub(super) fn select_zero_by(words: &[[u8; 8]], mut rank: u64, select: impl Fn(u
 
 /// The position of the `n`-th one of `word`, counted from 0; 64 if `word` has at most `n` ones.
 ///
-/// The ones of each byte and of all bytes before it are counted in parallel, and these sums are compared with `n` at
-/// once. The one is then searched only in the byte that contains it (Vigna, "Broadword implementation of rank/select
-/// queries", 2008; here the last step is a loop).
+/// The ones of each byte and of all bytes before it are counted in parallel, and all these sums are compared with `n`
+/// in one step. The `n`-th one is then searched only in the byte that contains it (Vigna, "Broadword implementation of
+/// rank/select queries", 2008; here the last step is a loop).
 #[inline]
 pub(super) fn select(word: u64, n: u32) -> u32 {
     const ONES: u64 = 0x0101_0101_0101_0101;

@@ -61,8 +61,8 @@ impl AnyFilter {
     ///
     /// While the filter is open, no program may write to the file or truncate it: bytes that are loaded later would not
     /// be those that were checked, and reading after the end kills the process. Replacing the file by a new file with
-    /// the same name, as `furui filter` does, is allowed. A caller that cannot prevent writes and truncation reads the
-    /// file into memory and uses [`from_bytes`](FilterRef::from_bytes).
+    /// the same name, as `furui filter` does, is allowed. A caller that cannot prevent writes and truncation should
+    /// read the file into memory and use [`from_bytes`](FilterRef::from_bytes).
     ///
     /// # Errors
     /// [`ReadError::Format`] if the bytes are not those of a filter's file, whole and undamaged.
@@ -172,7 +172,8 @@ impl<M: Deref<Target = [u8]>> AnyFilter<M> {
         self.write_into(EnvelopeWriter::without_seed(out, self.kind(), self.hash_spec())?, &KeyForm::default())
     }
 
-    /// Saves the file that [`write_without_seed`](Self::write_without_seed) writes, whole or not at all.
+    /// Saves the file that [`write_without_seed`](Self::write_without_seed) writes, atomically as [`save`](Self::save)
+    /// does.
     ///
     /// ```
     /// use furui::filter::{AnyFilter, Bloom};

@@ -9,7 +9,7 @@ use crate::hash::{Hashes, KeyHash};
 impl<M: Deref<Target = [u8]>> AnyFilter<M> {
     /// The approximate number of different keys, for kinds of filter that can estimate it. For an intersection the
     /// estimate is far too high, except if the filters are quotient filters. The [`similarity`](Self::similarity) of
-    /// the two filters that were intersected has a better estimate.
+    /// the two filters that were intersected gives a better estimate.
     pub fn cardinality(&self) -> Option<Estimate> {
         match self {
             Self::Bloom(filter) => Some(filter.cardinality()),
@@ -58,7 +58,7 @@ impl<M: Deref<Target = [u8]>> AnyFilter<M> {
 }
 
 impl<M: DerefMut<Target = [u8]>> AnyFilter<M> {
-    /// Keeps the keys that `other` holds too.
+    /// Keeps only the keys that `other` holds too.
     ///
     /// # Errors
     /// If the filters are of different kinds, sizes or hashes, or of a kind without this operation; nothing is changed
@@ -74,7 +74,7 @@ impl<M: DerefMut<Target = [u8]>> AnyFilter<M> {
         }
     }
 
-    /// Removes `key` once. False if it is certainly not in the filter. Remove only keys that were inserted.
+    /// Removes `key` once. Returns false if it is certainly not in the filter. Remove only keys that were inserted.
     ///
     /// # Errors
     /// If keys cannot be removed from a filter of this kind.

@@ -20,8 +20,8 @@ const LANES: u32 = 8;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::filter) struct Layout(u8);
 
-/// The lowest bit of each lane in which a key has a bit. The second hash of the key says by how much the bit of each
-/// lane is rotated.
+/// A word for each lane: 1 if a key has a bit in the lane, and 0 otherwise. The second hash of the key says by how much
+/// the bit of each lane is rotated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(align(64))]
 pub(super) struct Row(pub(super) [u64; 8]);

@@ -17,7 +17,8 @@ const MISS: f64 = 63.0 / 64.0;
 /// this filter; `None` if there is none.
 /// [`Layout::LINE`], with all bits in one line, is preferred if it takes only a few more lines.
 pub(super) fn least(keys: u64, rate: f64) -> Option<(u64, Layout)> {
-    // The best number of probes of a Bloom filter comes first: it rules out most other layouts at once.
+    // The layout with a Bloom filter's best number of probes is tried first, because it rules out most other layouts at
+    // once.
     let likely = Layout::of(sizing::least(rate, keys).1.min(MAX_BLOCKED_PROBES))?;
     let mut least = least_lines(keys, rate, likely, MAX_LINES).map(|lines| (lines, likely));
     for layout in Layout::all() {
@@ -49,7 +50,7 @@ fn least_lines(keys: u64, rate: f64, layout: Layout, most: u64) -> Option<u64> {
 
 /// A group of sets S of bits of a looked-up key; inserted keys hit each of these sets with the same probability.
 struct Alike {
-    /// The number of sets of even size minus the number of sets of odd size: the mean over all ways in which a
+    /// The number of sets of even size minus the number of sets of odd size, as a mean over all ways in which a
     /// looked-up key can have its bits.
     sign: f64,
     /// The probability that an inserted key sets a bit of S, times the number of lines.
@@ -135,12 +136,13 @@ pub(super) fn standing(table: &[Line], layout: Layout) -> f64 {
     table.iter().enumerate().map(rate).sum::<f64>() / table.len() as f64
 }
 
-/// The probability that random bits in `lanes` consecutive lanes, from a random one on, are all set.
+/// The probability that all of these bits are set: a random bit in each of `lanes` consecutive lanes, from a random
+/// lane on.
 fn in_row(line: &Line, lanes: u32) -> f64 {
     (0..8).map(|first| in_lanes(line, first..first + lanes as usize)).sum::<f64>() / 8.0
 }
 
-/// The probability that random bits in these lanes, counted modulo 8, are all set.
+/// The probability that all of these bits are set: a random bit in each of these lanes, which are counted modulo 8.
 fn in_lanes(line: &Line, lanes: Range<usize>) -> f64 {
     let words = line.as_chunks::<8>().0;
     lanes.map(|lane| f64::from(u64::from_le_bytes(words[lane % 8]).count_ones()) / 64.0).product()

@@ -15,8 +15,8 @@ use probing::Shape;
 /// The maximum number of bits of a Bloom filter. Together they take 1 TiB.
 const MAX_BITS: u64 = 1 << 43;
 
-/// "Is it in this set?" where "no" is certain and "yes" is wrong at a rate of your choice, in the least space of all
-/// filters into which keys can be inserted at any time.
+/// A Bloom filter answers "is it in this set?". "No" is certain, and "yes" is wrong at a rate of your choice. It takes
+/// the least space of all filters into which keys can be inserted at any time.
 ///
 /// Each key has k of the m bits, chosen by its hash. Inserting the key sets them; a key may be in the set if all its
 /// bits are set. Keys are not stored, and cannot be removed.
@@ -98,7 +98,7 @@ impl Bloom {
     /// The filter of `bits` bits and `probes` probes a key whose [`as_bytes`](Self::as_bytes) are `bytes`.
     ///
     /// # Errors
-    /// If there is no such filter, or if `bytes` are not the table of one.
+    /// If there is no such filter, or if `bytes` are not a valid table for it.
     pub fn from_bytes(bits: u64, probes: u32, bytes: &[u8]) -> Result<Self, ConfigError> {
         check_bits(bits, bytes)?;
         let mut filter = Self::from_parts(bits, probes)?;

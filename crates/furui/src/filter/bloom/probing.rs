@@ -60,7 +60,7 @@ pub(super) fn contains_all(words: &[[u8; 8]], shape: Shape, keys: &[KeyHash], an
     batch::contains_all(words, shape.probes, keys, |probes| probes.next(shape.bits), answers);
 }
 
-/// Sets all bits of `key`. True if one of them was not set.
+/// Sets all bits of `key`. Returns true if one of them was not set before.
 #[inline(always)]
 pub(super) fn insert(words: &mut [[u8; 8]], shape: Shape, key: KeyHash) -> bool {
     let mut probes = Probes::of(key);

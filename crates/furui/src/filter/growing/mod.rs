@@ -24,8 +24,8 @@ const TIGHTENING: f64 = 0.9;
 /// How many keys of a batch are looked up in the parts at a time: few enough to stay in the nearest cache.
 const BATCH: usize = 512;
 
-/// "Is it in this set?" when nobody knows how large the set will be: a chain of [`Bloom`] filters, to which a larger
-/// one with a finer rate is added whenever the last one is full.
+/// A filter for a set whose final size nobody knows: a chain of [`Bloom`] filters, to which a larger one with a finer
+/// rate is added whenever the last one is full.
 ///
 /// ```text
 ///   room for 4096   8192        16384                  32768
@@ -36,10 +36,10 @@ const BATCH: usize = 512;
 /// ```
 ///
 /// A key may be in the set if it may be in any part. Such a key is not inserted again, so a stream with repetitions
-/// takes only the room of its distinct keys.
+/// takes only the space of its distinct keys.
 ///
-/// **Rate.** For any number of keys, the false-positive rate is at most the required one: the rates of the parts sum up
-/// to it.
+/// **Rate.** For any number of keys, the false-positive rate is at most the required one, because the rates of all
+/// parts together do not exceed it.
 ///
 /// **Cost.** There are log₂(n/4096) + 1 parts, so eight at a million keys. A miss queries all of them, and tests at
 /// least three bits in each; half of all hits query only the last one. With n from 10⁶ to 10⁹ keys the filter takes
@@ -145,8 +145,8 @@ impl GrowingBloom {
         Ok(self.parts.last_mut().expect("there is a part"))
     }
 
-    /// Adds the keys of `other` by copying its parts. The rate that the filter does not exceed is then the sum of both
-    /// rates.
+    /// Adds the keys of `other` by copying its parts. The [`rate`](Self::rate) that the filter does not exceed is then
+    /// the sum of both filters' rates.
     ///
     /// Keys that are in both filters count twice in [`len`](Self::len). Cost: a copy of `other`.
     ///
@@ -268,7 +268,7 @@ impl FilterMut for GrowingBloom {
             for part in self.parts.iter().rev() {
                 keep_new(&part.filter, &mut left, &mut answers);
             }
-            // The last part may become full. The keys that it then holds are left out of what the next part gets.
+            // The last part may become full. Keys that it then holds are not passed on to the next part.
             while !left.is_empty() {
                 let part = self.with_room()?;
                 let now = left.len().min(usize::try_from(part.room()).unwrap_or(usize::MAX));

@@ -36,7 +36,7 @@ impl Head {
 /// A read-only view of a block of slots.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Block<'a> {
-    /// The table's bytes from the block's first to the table's last.
+    /// The bytes from the start of the block to the end of the table.
     bytes: &'a [u8],
     remainder_bits: u32,
 }

@@ -92,7 +92,7 @@ impl<M: Deref<Target = [u8]>> QuotientFilter<M> {
                     }
                 }
                 if before.is_some_and(|greatest| !self.shape.has(quotient, greatest)) {
-                    return Err("a remainder is greater than any of its quotient's");
+                    return Err("a remainder is greater than its quotient allows");
                 }
             }
         }

@@ -20,7 +20,8 @@ impl<M: Deref<Target = [u8]>> SlotTable<M> {
     /// The first slot of the `rank`-th run, counted from 0, among the runs of the quotients of `block`.
     ///
     /// Runs lie in the order of their quotients, and the first of this block's runs begins at or after slot `offset`.
-    /// So one select among the run starts from there on replaces the paper's walk to the start of the cluster and back.
+    /// So one select among the run starts from that slot on replaces the paper's walk to the start of the cluster and
+    /// back.
     #[inline(always)]
     pub(super) fn run_start(&self, words: Cpu, block: usize, head: &Head, rank: u32) -> Slot {
         match near_run_start(words, head, rank) {
@@ -74,8 +75,8 @@ impl<M: Deref<Target = [u8]>> SlotTable<M> {
         if first >= 64 {
             return self.walk_finds(words, quotient, remainder);
         }
-        // The slots before the next run start belong to this run, or are empty, and empty slots hold 0. As a remainder
-        // of 0 can only be the first of its run, it is compared with the first slot only.
+        // The slots before the next run start belong to this run, or are empty, and empty slots hold 0. A remainder of
+        // 0 can only be the first of its run, so it is compared with the first slot only.
         let ends = head.starts >> first >> 1 | 1 << (63 - first);
         let run = if remainder == 0 { 1 } else { ends.trailing_zeros() + 1 };
         let remainders = block.remainders_from(first);
@@ -171,12 +172,12 @@ fn near_run_start(words: Cpu, head: &Head, rank: u32) -> u32 {
 
 impl<M: Deref<Target = [u8]>> QuotientFilter<M> {
     /// How many copies of `key` are held: at most 1 unless the filter is [`counting`](Self::counting). Keys that share
-    /// its fingerprint are counted too, as [`contains`](Filter::contains_hash) cannot tell them apart either.
+    /// its fingerprint are counted too, because the filter cannot tell them apart.
     pub fn count(&self, key: impl AsRef<[u8]>) -> u64 {
         self.count_hash(self.hash.hash(key.as_ref()))
     }
 
-    /// Works as [`count`](Self::count), for a key that the caller hashed by [`hash_spec`](Self::hash_spec). Nothing
+    /// Works like [`count`](Self::count) for a key that the caller hashed by [`hash_spec`](Self::hash_spec). Nothing
     /// checks this: a hash that was made in another way counts as the hash of another key.
     pub fn count_hash(&self, key: KeyHash) -> u64 {
         let (quotient, remainder) = self.shape.locate(key);
@@ -204,7 +205,7 @@ impl<M: Deref<Target = [u8]>> Filter for QuotientFilter<M> {
         self.table.contains(words, &self.lanes, quotient, remainder)
     }
 
-    /// Answers the keys in order, prefetching for later keys if the table is larger than a core's caches.
+    /// Looks up the keys in order, and prefetches for later keys if the table is larger than a core's caches.
     fn contains_all(&self, keys: &[KeyHash], out: &mut Vec<bool>) {
         out.clear();
         let distance = if self.table.bits() < PREFETCH_BITS { keys.len() } else { PREFETCH_DISTANCE };
@@ -229,8 +230,9 @@ impl<M: Deref<Target = [u8]>> Filter for QuotientFilter<M> {
         );
     }
 
-    /// m / D, where m of the D possible fingerprints are held. This is exact for a uniform hash, as a new key has each
-    /// of the D fingerprints with equal probability (to within D / 2⁶⁴, the unevenness of a scaled 64-bit hash).
+    /// The rate m / D, where m of the D possible fingerprints are held. This is exact for a uniform hash, because a new
+    /// key has each of the D fingerprints with equal probability (to within D / 2⁶⁴, the unevenness of a scaled 64-bit
+    /// hash).
     fn false_positive_rate(&self) -> f64 {
         self.distinct as f64 / self.shape.domain()
     }

@@ -187,7 +187,7 @@ impl<M: Deref<Target = [u8]>> SlotTable<M> {
 }
 
 impl<M: DerefMut<Target = [u8]>> QuotientFilter<M> {
-    /// Inserts `fingerprint`. True if it was new.
+    /// Inserts `fingerprint`. Returns true if it was new.
     pub(super) fn insert_fingerprint(&mut self, fingerprint: u64) -> Result<bool, Full> {
         let (quotient, remainder) = self.shape.split(fingerprint);
         self.insert_at(quotient, remainder)
@@ -213,7 +213,7 @@ impl<M: DerefMut<Target = [u8]>> QuotientFilter<M> {
 }
 
 impl<M: DerefMut<Target = [u8]>> FilterMut for QuotientFilter<M> {
-    /// Inserts the fingerprint of `key`. True if it was absent, and so the key was certainly new.
+    /// Inserts the fingerprint of `key`. Returns true if it was absent, so that the key was certainly new.
     ///
     /// # Errors
     /// [`Full::AtCapacity`] if the filter holds [`capacity`](QuotientFilter::capacity) fingerprints, [`Full::Crowded`]

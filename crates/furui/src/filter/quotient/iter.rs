@@ -95,8 +95,8 @@ impl<'a> Decoder<'a> {
         for out in &mut out[..count] {
             let index = used.trailing_zeros();
             used &= used - 1;
-            // A run's first slot takes the next quotient; the others keep theirs. Masks replace an unpredictable
-            // branch.
+            // The first slot of a run takes the next quotient, and its other slots keep it. Masks replace an
+            // unpredictable branch.
             let starts = (head.starts >> index & 1).wrapping_neg();
             let quotient = self.quotient_block as u64 * 64 + u64::from(occupied.trailing_zeros());
             base ^= (base ^ self.shape.base(quotient)) & starts;

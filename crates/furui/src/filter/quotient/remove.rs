@@ -53,7 +53,7 @@ impl<M: DerefMut<Target = [u8]>> SlotTable<M> {
         if new_first {
             self.set_starts(behind.block, self.head(behind.block).starts | 1 << behind.index);
         }
-        // The quotients of the runs that begin at `at` or later, in order. This quotient is among them only if its run
+        // The quotients of the runs that begin at `at` or later, in order. `quotient` is among them only if its run
         // still begins there.
         let quotients = head.occupied & (u64::MAX << home.index << u32::from(!new_first));
         self.close(at, end, home.block, quotients);
@@ -63,7 +63,8 @@ impl<M: DerefMut<Target = [u8]>> SlotTable<M> {
         if copy { Removed::Copy } else { Removed::Last }
     }
 
-    /// The slot before the first one after `at` that is empty or starts a cluster. All slots between them are shifted.
+    /// The last of the slots that move down when `at` is emptied: the slot before the first one after `at` that is
+    /// empty or starts a cluster. All slots in between are shifted.
     #[inline(always)]
     fn last_to_move(&self, at: Slot) -> Slot {
         let mut block = at.block;
@@ -139,7 +140,8 @@ impl<M: DerefMut<Target = [u8]>> SlotTable<M> {
 }
 
 impl<M: DerefMut<Target = [u8]>> QuotientFilter<M> {
-    /// Removes one copy of `key` from a [`counting`](Self::counting) filter. False if its fingerprint is absent.
+    /// Removes one copy of `key` from a [`counting`](Self::counting) filter. Returns false if its fingerprint is
+    /// absent.
     ///
     /// Remove only keys that were inserted, and each at most as often as it was inserted. A key that was not inserted
     /// may share its fingerprint with an inserted one, and the filter cannot tell the two apart: removing the first
@@ -152,7 +154,7 @@ impl<M: DerefMut<Target = [u8]>> QuotientFilter<M> {
         self.remove_hash(self.hash.hash(key.as_ref()))
     }
 
-    /// Works as [`remove`](Self::remove), for a key that the caller hashed by [`hash_spec`](Self::hash_spec). Nothing
+    /// Works like [`remove`](Self::remove) for a key that the caller hashed by [`hash_spec`](Self::hash_spec). Nothing
     /// checks this: a hash that was made in another way counts as the hash of another key.
     ///
     /// # Errors

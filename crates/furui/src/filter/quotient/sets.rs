@@ -74,7 +74,8 @@ impl<M: Deref<Target = [u8]>> QuotientFilter<M> {
         QuotientFilter::merged_into(Shape::new(slots, self.shape.last)?, &[self])
     }
 
-    /// Estimates how many different keys the filter holds: slightly more than its fingerprints, as some keys share one.
+    /// Estimates how many different keys the filter holds: slightly more than its fingerprints, because some keys share
+    /// a fingerprint.
     pub fn cardinality(&self) -> Estimate {
         Marking::of_fingerprints(self.shape.last).cardinality(self.distinct)
     }
@@ -130,7 +131,7 @@ impl<M: DerefMut<Target = [u8]>> QuotientFilter<M> {
     /// of the two numbers of copies is kept. The filters may differ in their numbers of slots. Memory for a second
     /// table is needed meanwhile.
     ///
-    /// A key that was inserted into both filters stays. One that was inserted into neither is reported as present if
+    /// A key that was inserted into both filters stays. A key that was inserted into neither is reported as present if
     /// its fingerprint is among those kept.
     ///
     /// # Errors

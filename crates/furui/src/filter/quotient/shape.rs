@@ -5,14 +5,15 @@ use crate::hash::KeyHash;
 /// The maximum load of a filter, in percent. Beyond it, clusters grow faster than the saved space is worth.
 const MAX_LOAD_PERCENT: u128 = 97;
 
-/// The maximum width of a remainder, in bits: eight bytes hold it at whichever bit of a byte it begins.
+/// The maximum width of a remainder, in bits. Eight bytes hold a remainder of this width, whichever bit of a byte it
+/// begins at.
 pub(super) const MAX_REMAINDER_BITS: u32 = 57;
 
-/// The maximum number of slots of a filter. It keeps positions counted in bits within the range of every computation.
+/// The maximum number of slots of a filter. With this limit, no computation with positions in bits overflows.
 pub(super) const MAX_SLOTS: u64 = 1 << 40;
 
-/// The sizes of a filter and the arithmetic that follows from them: from a hash to a fingerprint, from that to a
-/// quotient and a remainder, and back.
+/// The sizes of a filter and the arithmetic that follows from them: from a hash to a fingerprint, from a fingerprint to
+/// a quotient and a remainder, and back.
 ///
 /// Fingerprints are the numbers 0 ..= `last`, for any `last`. A hash h is scaled to ⌊h (last + 1) / 2⁶⁴⌋, which for 2ᵖ
 /// fingerprints is its p high bits. Scaling keeps the order of hashes. With d = ⌈(last + 1) / slots⌉, the quotient is
@@ -189,7 +190,8 @@ pub(super) fn slots_for(capacity: u64) -> Result<u64, ConfigError> {
     })
 }
 
-/// The lowest possible false-positive rate of a full table of `slots` slots: that of the longest possible fingerprints.
+/// The lowest possible false-positive rate of a full table of `slots` slots: the rate with the longest possible
+/// fingerprints.
 fn finest_rate(slots: u64, load: f64) -> f64 {
     let remainder_bits = (64.0 - (slots as f64).log2()).floor().min(f64::from(MAX_REMAINDER_BITS));
     load / remainder_bits.exp2()

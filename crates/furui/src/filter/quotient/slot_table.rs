@@ -213,7 +213,7 @@ impl<M: DerefMut<Target = [u8]>> SlotTable<M> {
         *bytes = (others | remainder << shift).to_le_bytes();
     }
 
-    /// The packed remainders of `block`, followed by at least eight more bytes, to be written.
+    /// The packed remainders of `block`, followed by at least eight more bytes, as mutable bytes.
     #[inline(always)]
     pub(super) fn remainders_mut(&mut self, block: usize) -> &mut [u8] {
         let at = block * self.block_bytes;

@@ -23,7 +23,7 @@ const INSERT_BATCH: usize = 64;
 
 /// Whether all bits of a key are set.
 ///
-/// Few windows reach beyond the ring's end, unless they are long.
+/// Windows that reach beyond the ring's end are rare, unless windows are long, so a function of its own tests them.
 #[inline(always)]
 pub(super) fn contains(words: &[[u8; 8]], ring: &Ring, key: &RingedKey) -> bool {
     let start = ring.start_of(key.hash().get());
@@ -140,7 +140,7 @@ fn contains_all_far(words: &[[u8; 8]], ring: &Ring, keys: impl Iterator<Item = K
     batch::contains_all(words, ring.params().probes(), keys, next, answers);
 }
 
-/// Sets the bits of a key; true if one was not set.
+/// Sets the bits of a key. Returns true if one of them was not set before.
 #[inline]
 pub(super) fn insert(words: &mut [[u8; 8]], ring: &Ring, key: KeyHash) -> bool {
     let old = positions(ring, key).fold(1, |old, position| {

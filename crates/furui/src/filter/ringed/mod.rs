@@ -24,7 +24,7 @@ use ring::Ring;
 /// The default number of groups in a window: at k = 7 the rate is then 1.007 times that of a Bloom filter.
 const WINDOW: u32 = 1000;
 
-/// "Is it in this set?" for sets of many sizes, with all hashing done before a set's size is known.
+/// A ringed Bloom filter, for sets of many sizes: a key is hashed completely before the size of any set is known.
 ///
 /// A program that looks up the same million keys in filters of many sizes cannot precompute the positions of these keys
 /// in [`Bloom`](super::Bloom) filters, because they depend on the size of the filter. Filters of one size for all sets
@@ -113,7 +113,7 @@ impl RingedBloom {
         Self::with_size(RingedParams::least(keys, rate, delta)?, keys)
     }
 
-    /// An empty filter for `keys` keys; for 0 keys it has the size for one.
+    /// An empty filter for `keys` keys; for 0 keys it has the size for one key.
     ///
     /// # Errors
     /// If the filter would be too large.
@@ -231,8 +231,8 @@ impl<M: Deref<Target = [u8]>> Filter for RingedBloom<M> {
         lookup::contains_all_hashes(self.words(), &self.ring, keys, out);
     }
 
-    /// The mean of (x/w)^k over all windows, where x of the w bits of a window are set: exact for a uniform hash and
-    /// windows far shorter than 2³² bits. Cost: one pass over the bits, two steps a group.
+    /// The mean of (x/w)^k over all windows, where x of the w bits of a window are set. This is exact for a uniform
+    /// hash and windows far shorter than 2³² bits. Cost: one pass over the bits, two steps a group.
     fn false_positive_rate(&self) -> f64 {
         let (bits, window) = (self.bits(), u64::from(self.params().window()));
         // A window covers some whole rounds of the ring and a part of one.

@@ -11,12 +11,11 @@
 ///
 /// Here t + ⌊δ/n⌋ n is the number of the n windows that cover a group. The formula combines eqs. 9 to 12. Eq. 10 as
 /// printed lacks brackets: the exponent is -k N / (δ γ), because each of the N keys sets k/δ of its k bits in each
-/// group of its window. If δ is a multiple of n, or n ≪ δ, the rate is (1 - e^(-k/γ))^k (eq. 15), that of a Bloom
-/// filter with γ bits a key.
+/// group of its window. If δ is a multiple of n, or n ≪ δ, the rate is (1 - e^(-k/γ))^k (eq. 15), as for a Bloom filter
+/// with γ bits a key.
 ///
 /// Cost: at most 30 steps for each unit of the standard deviation of t, so 50,000 for n = 10⁷; n and δ can be any
-/// numbers.
-/// [`ringed_rate_refined`] is more accurate, and says how accurate this formula is.
+/// numbers. [`ringed_rate_refined`] is more accurate, and its documentation says how accurate this formula is.
 ///
 /// ```
 /// use furui::filter::ringed_rate;
@@ -55,9 +54,9 @@ pub fn ringed_rate(probes: u32, n: u64, delta: u64, gamma: f64) -> f64 {
 ///   eq. 13 says.
 ///
 /// This function computes the exact mean and variance of the share of a window's bits that are set, from the
-/// probabilities that one bit is set and that two bits are, at each distance in groups. It takes the mean of the k-th
-/// power from the beta distribution with this mean and variance. For δ = 1 it does so for each number of keys in a
-/// group.
+/// probabilities that one bit is set and that two bits are both set, at each distance in groups. It takes the mean of
+/// the k-th power from the beta distribution with this mean and variance. For δ = 1 it does so for each number of keys
+/// in a group.
 ///
 /// The result was compared with measured rates for k = 3, 7 and 10 with the paper's γ, n from 1 to 10⁶ and δ from 1 to
 /// 10⁵. It is within 0.5 % of the measured rate for δ ≥ 100 and n ≥ 10, and within 4 % for smaller n and for δ = 1.
@@ -86,7 +85,7 @@ fn beta_rate(probes: u32, n: u64, delta: u64, gamma: f64) -> f64 {
     }
     let size = mean * (1.0 - mean) / variance - 1.0;
     if size <= 0.0 {
-        // All bits of a window are set, or none is: as in a ring of one bit.
+        // Either all bits of a window are set or none is, as in a ring of one bit.
         return mean;
     }
     (0..probes).map(|i| (mean * size + f64::from(i)) / (size + f64::from(i))).product()

@@ -16,7 +16,7 @@ pub(super) struct Ring {
 }
 
 impl Ring {
-    /// The ring for `keys` keys; 0 keys have the ring of one.
+    /// The ring for `keys` keys; for 0 keys it is the ring for one key.
     pub(super) fn new(params: RingedParams, keys: u64) -> Result<Self, ConfigError> {
         let bits = params.bits(keys)?;
         Ok(Self {
@@ -78,8 +78,8 @@ impl Ring {
             return position.min(position.wrapping_sub(self.bits)) as usize;
         }
         // The remainder is the fractional part of position / bits, times bits (Lemire, Kaser and Kurz, "Faster
-        // Remainder by Direct Computation", 2019). It is exact: ring and window are below 2³¹ here, so the position is
-        // below 2³².
+        // Remainder by Direct Computation", 2019). It is exact, because the ring and the window have fewer than 2³¹
+        // bits here, so that the position is below 2³².
         let fraction = self.reciprocal.wrapping_mul(position);
         ((u128::from(fraction) * u128::from(self.bits)) >> 64) as usize
     }

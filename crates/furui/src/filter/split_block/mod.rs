@@ -30,8 +30,8 @@ pub const FINEST_SPLIT_BLOCK_RATE: f64 = 1.0 / (1 << 24) as f64;
 /// How the keys of Parquet's filters are hashed.
 const XXH64: HashSpec = HashSpec { algorithm: HashAlgorithm::Xxh64, seed: 0 };
 
-/// "Is this value in that column chunk?" The Bloom filter of Apache Parquet, bit for bit: a key's eight bits lie in one
-/// block of 256, half a cache line.
+/// The Bloom filter of Apache Parquet, bit for bit. It answers "is this value in that column chunk?". A key's eight
+/// bits lie in one block of 256 bits, half a cache line.
 ///
 /// ```text
 ///  h, 64 bits   ┌── upper 32: which block ──┬── lower 32: x ──────────────┐
@@ -181,8 +181,8 @@ impl<M: Deref<Target = [u8]>> Filter for SplitBlockBloom<M> {
         kernel::contains_all(self.cpu, self.table.as_chunks().0, keys, out);
     }
 
-    /// The mean, over all blocks, of the product of (bits that are set)/32 of the words of a block. Cost: one pass over
-    /// the blocks.
+    /// The mean, over all blocks, of the product of the fractions of set bits in the words of a block. Cost: one pass
+    /// over the blocks.
     fn false_positive_rate(&self) -> f64 {
         let blocks = self.table.as_chunks::<BLOCK>().0;
         let rate_of = |block: &kernel::Block| -> f64 {

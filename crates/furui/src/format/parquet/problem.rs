@@ -30,7 +30,7 @@ pub enum ParquetProblem {
     Nested(u32),
     /// A value of the header has a type that is not one of Thrift's.
     UnknownType(u8),
-    /// A known field of the header has a value of another type than it should have.
+    /// A known field of the header has a value of the wrong type.
     FieldType {
         /// The number of the field.
         field: i64,
@@ -48,7 +48,8 @@ pub enum ParquetProblem {
         /// The name of the choice number 1, which is the only one known.
         known: &'static str,
     },
-    /// The header gives this length in bytes to the bitset, which is not a positive number of whole blocks.
+    /// According to the header, the bitset has this length in bytes, which is not a positive multiple of the block
+    /// size.
     Length(i64),
     /// The bitset is cut off.
     Short {

@@ -38,7 +38,7 @@ pub(super) fn contains(cpu: Cpu, table: &[Line], layout: Layout, key: KeyHash) -
     }
 }
 
-/// Sets all bits of `key`. True if one was not set.
+/// Sets all bits of `key`. Returns true if one of them was not set before.
 #[inline(always)]
 pub(super) fn insert(cpu: Cpu, table: &mut [Line], layout: Layout, key: KeyHash) -> bool {
     match cpu.level() {

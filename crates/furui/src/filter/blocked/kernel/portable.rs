@@ -1,4 +1,4 @@
-//! Testing and setting the bits of a key in a line, lane by lane: all vector code must have equal results.
+//! Testing and setting the bits of a key in a line, lane by lane. All vector code must give the same results.
 
 use super::{Line, Row};
 
@@ -9,7 +9,7 @@ pub(super) fn test(line: &Line, choice: u64, row: &Row) -> bool {
     words.fold(0, |missing, (&word, bits)| missing | bits & !u64::from_le_bytes(word)) == 0
 }
 
-/// Sets all bits of the key in `line`. True if one was not set.
+/// Sets all bits of the key in `line`. Returns true if one of them was not set before.
 #[inline(always)]
 pub(super) fn set(line: &mut Line, choice: u64, row: &Row) -> bool {
     let mut missing = 0;

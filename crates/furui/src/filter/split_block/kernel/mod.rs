@@ -35,7 +35,7 @@ pub(super) fn contains(cpu: Cpu, blocks: &[Block], key: KeyHash) -> bool {
     }
 }
 
-/// Sets all bits of `key`. True if one was not set.
+/// Sets all bits of `key`. Returns true if one of them was not set before.
 #[inline]
 pub(super) fn insert(cpu: Cpu, blocks: &mut [Block], key: KeyHash) -> bool {
     let place = place(key, blocks.len());

@@ -1,4 +1,4 @@
-//! Testing and setting the bits of a key in a block, word by word: all vector code must have equal results.
+//! Testing and setting the bits of a key in a block, word by word. All vector code must give the same results.
 
 use super::{Block, SALTS};
 
@@ -15,7 +15,7 @@ pub(super) fn test(block: &Block, key: u32) -> bool {
     words_and_bits(block, key).all(|(word, bit)| word & bit != 0)
 }
 
-/// Sets all bits of the key. True if one was not set.
+/// Sets all bits of the key. Returns true if one of them was not set before.
 #[inline(always)]
 pub(super) fn set(block: &mut Block, key: u32) -> bool {
     let old = *block;
