@@ -47,7 +47,7 @@ pub enum Error {
     Format(FormatError),
     /// A store cannot be opened or changed.
     Store(StoreError),
-    /// A filter of fixed size has no room.
+    /// A filter of fixed size has no room for another key.
     Full(Full),
     /// Two incompatible filters were to be combined or compared, or a structure was given hashes that were not made by
     /// its own [`HashSpec`](crate::HashSpec).

@@ -148,10 +148,11 @@ impl HashAlgorithm {
 pub struct HashSpec {
     /// The hash function.
     pub algorithm: HashAlgorithm,
-    /// The seed of XXH64; the source of the key of XXH3 (unless it is 0), SipHash and the rolling hash; or the prefix
-    /// of the key for SHA-1. A file holds the seed unencrypted, so a file with a secret seed must be kept secret,
-    /// unless the file was [saved without its seed](crate::filter::AnyFilter::save_without_seed). An adversary who
-    /// knows the seed can choose keys that collide, or that crowd one place of a table.
+    /// The seed of XXH64. For SHA-1, it is a prefix of each key. For SipHash, the rolling hash and (unless it is 0)
+    /// XXH3, the secret key of the hash is derived from it. A file holds the seed unencrypted, so a file with a secret
+    /// seed must be kept secret, unless the file was [saved without its
+    /// seed](crate::filter::AnyFilter::save_without_seed). An adversary who knows the seed can choose keys that
+    /// collide, or that crowd one place of a table.
     pub seed: u64,
 }
 

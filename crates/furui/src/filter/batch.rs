@@ -30,8 +30,8 @@ pub(super) fn for_each<T>(
     }
 }
 
-/// The number of lookups in flight: several times the number of cache misses that a core can have outstanding, and few
-/// enough that a prefetched line is still in the nearest cache when it is read.
+/// The number of lookups in flight. It is several times the number of cache misses that a core can have outstanding,
+/// and so small that a prefetched line is still in the nearest cache when it is read.
 const IN_FLIGHT: usize = 128;
 
 /// A key whose bits are being tested.

@@ -88,7 +88,7 @@ impl CheckedFilter {
             self.check(key)?;
         }
         Ok(match &self.filter {
-            // The tries of a dictionary have filters of this kind, so this kind is called directly: a processor
+            // The tries of a dictionary have filters of this kind, so this kind is called directly. A processor
             // overlaps lookups in several tries, and the fewer instructions a lookup takes, the more of them overlap.
             AnyFilter::Blocked(filter) => filter.contains_hash(key),
             filter => filter.contains_hash(key),

@@ -134,7 +134,10 @@ impl fmt::Display for ConfigError {
             ),
             Self::CounterBits { given, valid } => write!(f, "counters of {given} bits: one of {valid:?} is valid"),
             Self::OddLines { lines, probes } => {
-                write!(f, "{lines} lines: a key with {probes} probes has bits in two lines, so their number must be even")
+                write!(
+                    f,
+                    "{lines} lines: a key with {probes} probes has bits in two lines, so their number must be even"
+                )
             }
             Self::NotRemovable(kind) => write!(
                 f,

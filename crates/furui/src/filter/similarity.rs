@@ -40,8 +40,8 @@ impl Estimate {
 /// Only the filters' bits are compared: no key is needed, and the union is never built. Cost: one pass over both.
 ///
 /// A filter in which x of m bits are set holds about n = ln(1 - x/m) / ln q keys, where q is the probability that a key
-/// does not set a given bit, (1 - 1/m)^k for a Bloom filter (Swamidass and Baldi 2007, who write e^(-k/m) for it). The
-/// OR of two filters is the filter of the union u, so |a ∩ b| = a + b - u, and Jaccard's similarity is |a ∩ b| / u.
+/// does not set a given bit. For a Bloom filter q is (1 - 1/m)^k (Swamidass and Baldi 2007, who write e^(-k/m) for it).
+/// The OR of two filters is the filter of the union u, so |a ∩ b| = a + b - u, and Jaccard's similarity is |a ∩ b| / u.
 ///
 /// The errors follow from the delta method. The estimates of two sets s and t are correlated, because equal keys set
 /// equal bits; their covariance is V(|s ∩ t|), where V(n) is the variance of the estimate for n keys. For a Bloom
@@ -113,8 +113,8 @@ impl Marking {
     /// e^`ln_one`, and two given bits of its block with probability e^`ln_two`.
     pub(super) fn new(bits: u64, blocks: f64, ln_one: f64, ln_two: f64) -> Self {
         let bits = bits as f64;
-        // The logarithm of the probability that a key leaves given bits in `times` different blocks 0: it belongs to
-        // one of these blocks with probability times / blocks, and then leaves the bits there 0 with probability
+        // The logarithm of the probability that a key leaves given bits in `times` different blocks 0. The key belongs
+        // to one of these blocks with probability times / blocks, and then leaves the bits there 0 with probability
         // e^`ln`. Where blocks overlap, `blocks` may be less than `times`.
         let ln_missed = |times: f64, ln: f64| match blocks {
             1.0 => ln,
@@ -226,8 +226,8 @@ mod tests {
         (mean, (values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (n - 1.0)).sqrt())
     }
 
-    /// Checks the estimates of one true value by many trials: they are unbiased, nearly all of them are within three of
-    /// their stated errors, and these errors are as large as the standard deviation of the estimates.
+    /// Checks the estimates of one true value by many trials. They are unbiased, and nearly all of them are within
+    /// three of their stated errors. These errors are as large as the standard deviation of the estimates.
     fn honest(what: &str, truth: f64, estimates: &[Estimate]) {
         let values: Vec<f64> = estimates.iter().map(|estimate| estimate.value).collect();
         let errors: Vec<f64> = estimates.iter().map(|estimate| estimate.error).collect();

@@ -1,7 +1,7 @@
 //! The sizes of Bloom filters and their false-positive rates: k probes a key, n keys, m bits.
 //!
 //! These are equations 1 to 4 of Sei, Matsuzaki and Honiden, "Using Ringed Bloom Filters to Reduce the Communication
-//! Traffic on a Distributed Hash Table", and the exact size for a rate, without the rounding of these equations.
+//! Traffic on a Distributed Hash Table", and the exact size for a rate, without the rounding in these equations.
 //!
 //! ```
 //! use furui::filter::sizing;
@@ -19,9 +19,9 @@ use super::probes::MAX_PROBES;
 
 /// Equation 1: the false-positive rate of a filter that holds `keys` keys, (1 - e^(-kn/m))^k, as a probability.
 ///
-/// The formula uses the mean of the share of bits that are set, and 1/e for (1 - 1/m)^m: the true rate of a half-full
-/// filter is higher by a fraction of about k / (10 n), which matters only for few keys or very fine rates. `bits` is at
-/// least 1.
+/// The formula uses the mean of the share of bits that are set, and 1/e for (1 - 1/m)^m. So the true rate of a
+/// half-full filter is higher by a fraction of about k / (10 n), which matters only for few keys or very fine rates.
+/// `bits` is at least 1.
 pub fn rate(probes: u32, keys: u64, bits: u64) -> f64 {
     let k = f64::from(probes);
     (-(-k * keys as f64 / bits as f64).exp_m1()).powf(k)
@@ -68,8 +68,8 @@ pub fn least(rate: f64, keys: u64) -> (u64, u32) {
 /// number of probes that this allows. `rate` is between 0 and 1.
 ///
 /// Near its minimum the number of bits hardly depends on the number of probes, while each probe reads a cache line. At
-/// 1 % this function returns 6 probes instead of 7, with .25 % more bits; at 0.1 % 9 instead of 10, with .33 % more; at
-/// 10⁻⁶ 18 instead of 20, with .33 % more.
+/// 1 % this function returns 6 probes instead of 7, with .25 % more bits. At 0.1 % it returns 9 instead of 10, and at
+/// 10⁻⁶ 18 instead of 20, both with .33 % more bits.
 pub fn few_probes(rate: f64, keys: u64) -> (u64, u32) {
     let (mut size, mut probes) = least(rate, keys);
     let most = size + size / SPARE;

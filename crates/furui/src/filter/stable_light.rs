@@ -32,8 +32,8 @@ const MAX: u8 = 3;
 /// ```
 ///
 /// Both answers may be wrong: "no" is wrong for a key that has faded. Once the filter has settled, its false-positive
-/// rate is (1 - Z)^k with Z = e^(-2λ) (1 - e^(-λ)) / λ and λ = k/P: a counter stays above 0 for 2 to 3 rounds of the
-/// cursor.
+/// rate is (1 - Z)^k with Z = e^(-2λ) (1 - e^(-λ)) / λ and λ = k/P. A counter that was set stays above 0 for 2 to 3
+/// rounds of the cursor.
 ///
 /// Cost: no memory but the counters; an insertion touches k cache lines and one or two at the cursor. The filter
 /// remembers every key for at least 2 rounds, that is 2 m/P insertions.

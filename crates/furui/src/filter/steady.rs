@@ -37,8 +37,8 @@ pub fn stable_decrements(probes: u32, rate: f64, max: u8, counters: usize) -> f6
     1.0 / ((zeros.powf(-1.0 / f64::from(max)) - 1.0) * (1.0 / k - 1.0 / m))
 }
 
-/// The fraction of counters at 0 under random decrement (Deng and Rafiei): the probability that the last Max events at
-/// a counter were decrements, if each event is a decrement with probability Q / (Q + k), where Q = P (1 - k/m).
+/// The fraction of counters at 0 under random decrement (Deng and Rafiei). It is the probability that the last Max
+/// events at a counter were decrements. An event is a decrement with probability Q / (Q + k), where Q = P (1 - k/m).
 pub(super) fn random_zeros(probes: u32, decrements: usize, max: u8, counters: usize) -> f64 {
     let (k, m, p) = (f64::from(probes), counters as f64, decrements as f64);
     (1.0 + 1.0 / (p * (1.0 / k - 1.0 / m))).powi(-i32::from(max))
@@ -47,8 +47,8 @@ pub(super) fn random_zeros(probes: u32, decrements: usize, max: u8, counters: us
 /// The fraction of counters at 0 under sequential decrement.
 ///
 /// A cursor passes each counter once in m/P insertions. Let λ = k/P, the mean number of times that a counter is set in
-/// a pass. A counter that the cursor left u passes ago (u uniform in 0..1) is 0 if nothing set it in the last Max - 1 +
-/// u passes, that is with probability e^(-λ(Max - 1 + u)); averaged over u,
+/// a pass. Take a counter that the cursor left u passes ago (u uniform in 0..1). It is 0 if nothing set it in the last
+/// Max - 1 + u passes, which has the probability e^(-λ(Max - 1 + u)). Averaged over u,
 ///
 /// ```text
 ///   Z = e^(-λ(Max - 1)) (1 - e^(-λ)) / λ
@@ -77,13 +77,14 @@ pub(super) fn sequential_decrements(probes: u32, rate: f64, max: u8) -> f64 {
     high
 }
 
-/// The number of probes for `rate` where keys should be remembered for long: the fewest with which they are remembered
-/// at least 0.9 times as long as with the best number. (Each probe costs a cache miss, and the optimum is flat.)
+/// The number of probes with which a filter of the rate `rate` remembers keys for long: the fewest with which they are
+/// remembered at least 0.9 times as long as with the best number. (Each probe costs a cache miss, and near the best
+/// number the time hardly changes.)
 ///
 /// A key is forgotten when the first of its k counters is 0, which under sequential decrement is Max - 1 + 1/(k+1)
 /// passes of m/P insertions after the key was inserted. That gives 4 probes at 1 %, as in the paper, and 10 probes at
-/// 10⁻⁵; with the 8 probes of the paper, keys are remembered for 10 % less time. Under random decrement keys are
-/// forgotten so similarly that the same rule is used.
+/// 10⁻⁵; with the 8 probes of the paper, keys are remembered for 10 % less time. The same rule is used for random
+/// decrement, under which keys are forgotten similarly.
 pub(super) fn lasting_probes(rate: f64, max: u8) -> u32 {
     let memory =
         |probes: u32| (f64::from(max - 1) + 1.0 / f64::from(probes + 1)) / sequential_decrements(probes, rate, max);

@@ -194,7 +194,7 @@ impl Envelope {
     /// it has none.
     ///
     /// # Errors
-    /// [`ReadError::Format`] if the section is no [`KeyForm`], is damaged, or is not the last.
+    /// [`ReadError::Format`] if the section is not a valid [`KeyForm`], is damaged, or is not the last.
     pub fn key_form(&self, file: &(impl ReadAt + ?Sized)) -> Result<KeyForm, ReadError> {
         if self.section(FORM).is_err() {
             return Ok(KeyForm::default());

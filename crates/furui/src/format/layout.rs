@@ -65,7 +65,7 @@ pub enum Kind {
     Run,
     /// The journal of a store: hashes that are in no run yet, in order of arrival.
     Journal,
-    /// The tiers in front of the set of a store, as the last run left them.
+    /// The tiers in front of the set of a store, as the last process left them.
     Tiers,
     /// A Bloom filter.
     Bloom,

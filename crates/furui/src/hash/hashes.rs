@@ -5,8 +5,8 @@ use super::{HashSpec, KeyHash, KeyHasher};
 /// A batch of hashes, and the hasher that made them.
 ///
 /// It serves a caller that hashes keys itself: once for several structures, or in several threads. A structure that
-/// takes such a batch compares the batch's [`spec`](Self::spec) with its own, once a batch: if they differ, the call
-/// returns an error, whereas bare hashes would pass as keys that nobody has inserted.
+/// takes such a batch compares the batch's [`spec`](Self::spec) with its own, once a batch. If they differ, the call
+/// returns an error; bare hashes would pass as keys that nobody has inserted.
 ///
 /// A batch that is [cleared](Self::clear) keeps its memory for the next keys.
 ///

@@ -7,9 +7,9 @@ use super::seed_words;
 /// The words that XXH3 mixes with the bytes of a key, all derived from the seed.
 ///
 /// XXH3's own seed is only added to, or subtracted from, published words. For a key of 17 to 32 bytes, XXH3 multiplies
-/// x xor a by y xor b, where x and y are words of the key, and a and b are two published words with the seed added or
-/// subtracted. An adversary can guess a xor b with a chance of 2⁻¹⁸, and so make a second key for which the two factors
-/// are exchanged. The two keys have the same hash. Here all words are secret.
+/// x xor a by y xor b. Here x and y are words of the key; a and b are published words, to one of which the seed was
+/// added, while it was subtracted from the other. An adversary can guess a xor b with a chance of 2⁻¹⁸, and so make a
+/// second key for which the two factors are exchanged. The two keys have the same hash. Here all words are secret.
 ///
 /// For keys of more than 240 bytes XXH3 adds products of 32 by 32 bits, and an adversary can make keys that collide
 /// with a chance of 2⁻³³ even if all words are secret. So longer keys are hashed in blocks of 240 bytes, and each block

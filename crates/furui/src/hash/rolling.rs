@@ -21,7 +21,7 @@ use super::{HashAlgorithm, HashSpec, KeyHash, mix, seed_words};
 ///
 /// **Source.** Koyanagi, Yoshida, Unno, Shinjo, "Method to Build Bloom Filters for Online Building of LOUDS TRIE"
 /// (2011), section 4.4. In the paper the state itself is the position, and there is one state for each probe (see
-/// [`PolynomialHashes`](super::PolynomialHashes)); here the state is mixed at the end, and all positions are taken from
+/// [`PolynomialHashes`](super::PolynomialHashes)). Here the state is mixed at the end, and all positions are taken from
 /// that one hash. The random factor modulo a prime is that of R. Karp and M. Rabin, "Efficient Randomized
 /// Pattern-Matching Algorithms" (1987).
 ///

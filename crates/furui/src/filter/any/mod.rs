@@ -59,7 +59,7 @@ impl AnyFilter {
     /// insertions change this filter, never the file. Every byte is checked once, in one sequential pass; a
     /// [`CheckedFilter`](super::CheckedFilter) is opened without this pass.
     ///
-    /// While the filter is open, no program may write to the file or truncate it: bytes that are loaded later would not
+    /// While the filter is open, no program may write to the file or truncate it. Bytes that are loaded later would not
     /// be those that were checked, and reading after the end kills the process. Replacing the file by a new file with
     /// the same name, as `furui filter` does, is allowed. A caller that cannot prevent writes and truncation should
     /// read the file into memory and use [`from_bytes`](FilterRef::from_bytes).
@@ -162,8 +162,8 @@ impl<M: Deref<Target = [u8]>> AnyFilter<M> {
         save(path.as_ref(), |out| self.write_to(out))
     }
 
-    /// Writes the filter's file to `out` without the seed of its hash: only somebody who knows the seed can look up a
-    /// key in it, or make a filter that can be combined with it. The file has the seed's
+    /// Writes the filter's file to `out` without the seed of its hash. Only somebody who knows the seed can look up a
+    /// key in the filter, or make a filter that can be combined with it. The file has the seed's
     /// [fingerprint](HashSpec::seed_fingerprint), and is opened by [`open_with_seed`](AnyFilter::open_with_seed).
     ///
     /// # Errors

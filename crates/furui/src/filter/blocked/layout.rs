@@ -14,8 +14,8 @@ const LANES: u32 = 8;
 /// | 1 to 8 | one bit in each of k consecutive lanes | none |
 /// | 9 to 16 | one bit in each of the 8 lanes | one bit in each of k - 8 consecutive lanes |
 ///
-/// For a key h, the second hash h · M chooses the bits in its own line: from bit 16 on, 6 bits for each lane choose a
-/// bit of that lane, and the 3 bits below them choose the first lane of a row. The hash h · M² chooses the bits in the
+/// For a key h, the second hash h · M chooses the bits in its own line. From bit 16 on, 6 bits for each lane choose a
+/// bit of that lane. The 3 bits below bit 16 choose the first lane of a row. The hash h · M² chooses the bits in the
 /// neighbouring line in the same way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::filter) struct Layout(u8);

@@ -24,7 +24,7 @@ const MAX_LINES: u64 = 1 << 34;
 /// errors make the formula for the rate useless.
 pub const FINEST_BLOCKED_RATE: f64 = 1e-9;
 
-/// A blocked Bloom filter answers "is it in this set?" with one access to memory: all bits of a key lie in one cache
+/// A blocked Bloom filter answers "is it in this set?" with one access to memory. All bits of a key lie in one cache
 /// line, or with more than 8 probes in two neighbouring lines.
 ///
 /// ```text
@@ -35,7 +35,7 @@ pub const FINEST_BLOCKED_RATE: f64 = 1e-9;
 ///  h · M ──► 6 bits a lane, and 3: which lane is first   h · M² ──► likewise
 /// ```
 ///
-/// With k < 8 probes the bits are in k consecutive lanes, of which the first is chosen at random.
+/// With k < 8 probes the bits are in k consecutive lanes, the first of which is chosen at random.
 ///
 /// **Rate.** [`expected_rate`](Self::expected_rate) is exact: it takes into account that bits share a line, and that
 /// some lines get more keys than others. These two effects cost 5 % more space than a [`Bloom`](super::Bloom) filter
@@ -92,9 +92,9 @@ impl BlockedBloom {
         Ok(Self { table, layout, capacity: 0, hash: HashSpec::default(), cpu: Cpu::detect() })
     }
 
-    /// A filter that has the false-positive `rate` when it holds `keys` keys: the smallest one, or the smallest with 8
-    /// probes if that is at most 1/20 larger (10.10 bits a key instead of 9.93 at 1 %). It is faster, because a key
-    /// with 8 probes has all its bits in a single line.
+    /// A filter that has the false-positive `rate` when it holds `keys` keys. It is the smallest one, or the smallest
+    /// with 8 probes if that is at most 1/20 larger (10.10 bits a key instead of 9.93 at 1 %). A filter with 8 probes
+    /// is faster, because all bits of a key are in a single line.
     ///
     /// # Errors
     /// If `rate` is not between [`FINEST_BLOCKED_RATE`] and 1, or finer than 64-bit hashes of that many keys allow, or

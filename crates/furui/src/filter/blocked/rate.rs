@@ -32,8 +32,8 @@ pub(super) fn least(keys: u64, rate: f64) -> Option<(u64, Layout)> {
 }
 
 /// Eight bits in one line are preferred to more bits in two lines if the number of lines is then greater by a fraction
-/// of at most 1 / `FOR_ONE_LINE`, because a second line costs as much as the first: 10.10 bits a key instead of 9.93 at
-/// 1 %, 15.73 instead of 15.07 at 0.1 %.
+/// of at most 1 / `FOR_ONE_LINE`, because a second line costs as much time as the first. So a key takes 10.10 bits
+/// instead of 9.93 at 1 %, and 15.73 instead of 15.07 at 0.1 %.
 const FOR_ONE_LINE: u64 = 20;
 
 /// The smallest number of lines, at most `most`, with which `keys` keys have the rate `rate` in this layout.
@@ -61,7 +61,7 @@ struct Alike {
 ///
 /// By inclusion and exclusion, the probability that all bits of a looked-up key are set is a sum over all sets S of
 /// these bits: plus or minus the probability that no key has set any bit of S. A key that belongs to the line of S sets
-/// at least one bit of S with probability 1 - z, and a key of another line never does; so n keys leave S at 0 with
+/// at least one bit of S with probability 1 - z, and a key of another line never does. So n keys leave S at 0 with
 /// probability (1 - (1 - z)/lines)ⁿ. If keys have bits in two lines, each line has its own keys and its own z.
 pub(super) fn expected(keys: u64, lines: u64, layout: Layout) -> f64 {
     let term = |set: &Alike| set.sign * (keys as f64 * (-set.reached / lines as f64).ln_1p()).exp();

@@ -30,8 +30,8 @@ const MAX_BITS: u64 = 1 << 43;
 /// Cost: 1.44 log₂(1/rate) bits a key, 9.6 at 1 % and 28.8 at 10⁻⁶. With n keys the rate is (1 - (1 - 1/m)^(kn))^k. The
 /// rate grows if there are more keys than the capacity, and nothing else goes wrong. An insertion and a hit touch k
 /// cache lines, a miss two to four, or two in a batch. [`contains_all`](Filter::contains_all) and
-/// [`insert_all`](FilterMut::insert_all) prefetch the lines of many keys: in a table larger than the caches, a key of a
-/// batch takes a third to two thirds of the time of a single key, except for hits where memory is slow. A blocked
+/// [`insert_all`](FilterMut::insert_all) prefetch the lines of many keys. In a table larger than the caches, a key of a
+/// batch then takes a third to two thirds of the time of a single key, except for hits where memory is slow. A blocked
 /// filter takes more space and touches one line.
 ///
 /// From Bloom, "Space/Time Trade-offs in Hash Coding with Allowable Errors" (1970), sized by equations 1 to 4 of Sei,

@@ -43,9 +43,9 @@ const BATCH: usize = 512;
 ///
 /// **Cost.** There are log₂(n/4096) + 1 parts, so eight at a million keys. A miss queries all of them, and tests at
 /// least three bits in each; half of all hits query only the last one. With n from 10⁶ to 10⁹ keys the filter takes
-/// more space than a [`Bloom`] filter that was sized for n: at 1 % it takes 1.7 times as much just before it grows, 3.7
-/// times just after, and 2.5 times in the mean; at 10⁻⁶ 1.2, 2.6 and 1.8 times. So use a [`Bloom`] filter if n is
-/// known.
+/// more space than a [`Bloom`] filter that was sized for n. At 1 % it takes 1.7 times as much just before it grows, 3.7
+/// times just after, and 2.5 times in the mean. At 10⁻⁶ these factors are 1.2, 2.6 and 1.8. So use a [`Bloom`] filter
+/// if n is known.
 ///
 /// **Source.** Almeida, Baquero, Preguiça and Hutchison, "Scalable Bloom Filters", 2007. **Differs** in its parts,
 /// which are not sliced into one range for each probe. The paper leaves growth and tightening open: 2 and 0.9 take the

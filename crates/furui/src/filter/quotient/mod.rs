@@ -56,8 +56,8 @@ use slot_table::SlotTable;
 /// **Source.** Bender, Farach-Colton, Johnson, Kraner, Kuszmaul, Medjedovic, Montes, Shetty, Spillane, Zadok, "Don't
 /// Thrash: How to Cache Your Hash on Flash", VLDB 2012, after Knuth, The Art of Computer Programming 3, 6.4, exercise
 /// 13. This implementation differs in five points:
-/// - The flags are stored as bit planes of 64 slots, and each block of 64 slots stores how many of the slots from its
-///   first on belong to runs of earlier blocks, as in the rank-and-select quotient filter (Pandey, Bender, Johnson,
+/// - The flags are stored as bit planes of 64 slots. Each block of 64 slots stores how many of the slots from its first
+///   on belong to runs of earlier blocks. Both are as in the rank-and-select quotient filter (Pandey, Bender, Johnson,
 ///   Patro, SIGMOD 2017). A run is found by a population count and a select instead of a walk along its cluster.
 /// - The number of slots and the number D of fingerprints, up to 2⁶⁴, need not be powers of two: the quotient is
 ///   ⌊fingerprint / d⌋ for d = ⌈D / slots⌉. For powers of two this is the paper's split into high and low bits.
@@ -143,8 +143,8 @@ impl QuotientFilter {
         Self { hash, ..self }
     }
 
-    /// Turns an empty filter into a multiset: each insertion stores a copy of the key's fingerprint in a slot of its
-    /// own, even if the key was inserted before, and each removal removes one copy.
+    /// Turns an empty filter into a multiset. Each insertion stores a copy of the key's fingerprint in a slot of its
+    /// own, even if the key was inserted before. Each removal removes one copy.
     ///
     /// So keys can be [removed](Self::remove) without removing others that share their fingerprint. If the filter is
     /// not empty, keys that it already holds and that share a fingerprint still share one copy.

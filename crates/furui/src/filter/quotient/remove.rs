@@ -144,8 +144,8 @@ impl<M: DerefMut<Target = [u8]>> QuotientFilter<M> {
     /// absent.
     ///
     /// Remove only keys that were inserted, and each at most as often as it was inserted. A key that was not inserted
-    /// may share its fingerprint with an inserted one, and the filter cannot tell the two apart: removing the first
-    /// makes the filter forget the second, which is a false negative.
+    /// may share its fingerprint with an inserted key. The filter cannot tell the two apart: removing the first makes
+    /// the filter forget the second, which is a false negative.
     ///
     /// # Errors
     /// [`ConfigError::OneCopy`] if the filter is a set. There, two keys with one fingerprint are one entry, so that

@@ -12,7 +12,8 @@ use crate::filter::{ConfigError, Estimate, Mismatch, Similarity};
 impl QuotientFilter {
     /// The union of `filters` as a new filter with a capacity of at least `capacity`, made in one pass over all of
     /// them. The filters may differ in their numbers of slots, but must have the same range of fingerprints and the
-    /// same hash specification. If any of them is counting, so is the union, and copies add up; otherwise it is a set.
+    /// same hash specification. If any of them is counting, so is the union, and copies add up; otherwise the union is
+    /// a set.
     ///
     /// # Errors
     /// If there is no filter, if filters differ in the range of fingerprints or the hash specification, or if the union

@@ -46,17 +46,18 @@ const WINDOW: u32 = 1000;
 /// ```
 ///
 /// **Choosing δ.** δ = 1 is the n-divided filter: every group is a filter by itself, and groups that get two or three
-/// keys by chance raise the rate more than tenfold. The more groups a window spans, the more even its load: at k = 7
-/// the rate is 1.7 times that of a Bloom filter of the same bits for δ = 10, 1.07 times for δ = 100, 1.007 times for δ
-/// = 1000. A window of 100 groups lies in three or four cache lines: in a table larger than the caches, batched lookups
-/// of precomputed keys take a third (misses) to a half (hits) less time than in a Bloom filter. A window of 1000 groups
-/// has 20 lines, more than a key has probes, so batched lookups take as long as in a Bloom filter; this is also true of
-/// the paper's windows of 100,000 groups. Single lookups take no longer than in a Bloom filter if they hit, and a fifth
-/// to a half longer if they miss (more in longer windows). If n is below δ, every probe takes a remainder, and a lookup
-/// takes 1.6 times as long. So take δ = 1000, or, at k = 7, δ = 100 where time matters more than 7 % of the rate. The
-/// cost of a window grows with k: by the formula for the expected rate, 100 groups raise the rate by 14 % at k = 10 and
-/// 76 % at k = 20; 1000 groups raise it by 1.4 % at k = 10, 6 % at k = 20 and 15 % at k = 30.
-/// [`with_rate`](Self::with_rate) then takes more bits.
+/// keys by chance raise the rate more than tenfold. The more groups a window spans, the more even is its load. At
+/// k = 7, compared with a Bloom filter of the same number of bits, the rate is 1.7 times as high for δ = 10, 1.07 times
+/// for δ = 100, and 1.007 times for δ = 1000. A window of 100 groups lies in three or four cache lines. In a table
+/// larger than the caches, batched lookups of precomputed keys then take a third (misses) to a half (hits) less time
+/// than in a Bloom filter. A window of 1000 groups has 20 lines, more than a key has probes, so batched lookups take as
+/// long as in a Bloom filter. This is also true of the paper's windows of 100,000 groups. Single lookups take no longer
+/// than in a Bloom filter if they hit, and a fifth to a half longer if they miss (more in longer windows). If n is
+/// below δ, every probe takes a remainder, and a lookup takes 1.6 times as long. So take δ = 1000, or, at k = 7,
+/// δ = 100 where time matters more than 7 % of the rate. The cost of a window grows with k. By the formula for the
+/// expected rate, windows of 100 groups raise the rate by 14 % at k = 10 and 76 % at k = 20. Windows of 1000 groups
+/// raise it by 1.4 % at k = 10, 6 % at k = 20 and 15 % at k = 30. [`with_rate`](Self::with_rate) makes up for this with
+/// more bits.
 ///
 /// **Cost.** A filter takes n γ bits; with [`Gamma::Exact`], a Bloom filter of equal rate takes as much. A lookup takes
 /// a remainder (two multiplications) and up to k reads; 15 in 16 misses fail at the first four bits, which are tested

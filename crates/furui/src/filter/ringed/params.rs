@@ -25,8 +25,8 @@ const MOST_GAMMA: u64 = 1 << 48;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Gamma {
-    /// M(α, 1) = ⌈k / ln 2⌉, as in the paper (eqs. 4 and 6). This whole number takes up to 39 % more bits than a Bloom
-    /// filter (k = 1), 16 % for k = 3, 9 % for k = 7, 1 % for k = 11. The additional bits lower the rate.
+    /// M(α, 1) = ⌈k / ln 2⌉, as in the paper (eqs. 4 and 6). This is more than the bits a key of a Bloom filter: 39 %
+    /// more for k = 1, 16 % for k = 3, 9 % for k = 7, 1 % for k = 11. The additional bits lower the rate.
     Whole,
     /// k / ln 2: the bits a key of the smallest Bloom filter with the same rate.
     Exact,

@@ -46,12 +46,12 @@ pub fn ringed_rate(probes: u32, n: u64, delta: u64, gamma: f64) -> f64 {
 /// | 1000 | 2.04 | 1.08 | 1.01 | 1.00 | 1.00 | as for δ = 10, where n > δ |
 ///
 /// - Eq. 1, on which eq. 13 is based, assumes many bits: it uses the mean of the share of bits that are set. The mean
-///   of the k-th power of this share is larger: in a filter of n γ bits by a factor of 2 at n = 1, and by 1 % at
-///   n = 100.
-/// - For δ < n, a looked-up key meets the mean load of δ groups, to which a key at a distance of d groups contributes
-///   with the weight 1 - d/δ: the variance of this load is (2 δ² + 1) / (3 δ) - δ²/n. Eq. 12 has the variance of the
-///   load of a single group, δ - δ²/n, which is 1.5 times as much for 1 ≪ δ ≪ n. So a small δ costs two thirds of what
-///   eq. 13 says.
+///   of the k-th power of this share is larger. In a filter of n γ bits it is larger by a factor of 2 at n = 1, and by
+///   1 % at n = 100.
+/// - For δ < n, a looked-up key meets the mean load of δ groups. A key at a distance of d groups contributes to this
+///   load with the weight 1 - d/δ, so the variance of the load is (2 δ² + 1) / (3 δ) - δ²/n. Eq. 12 has the variance of
+///   the load of a single group, δ - δ²/n, which is 1.5 times as much for 1 ≪ δ ≪ n. So a small δ costs two thirds of
+///   what eq. 13 says.
 ///
 /// This function computes the exact mean and variance of the share of a window's bits that are set, from the
 /// probabilities that one bit is set and that two bits are both set, at each distance in groups. It takes the mean of
@@ -61,8 +61,8 @@ pub fn ringed_rate(probes: u32, n: u64, delta: u64, gamma: f64) -> f64 {
 /// The result was compared with measured rates for k = 3, 7 and 10 with the paper's γ, n from 1 to 10⁶ and δ from 1 to
 /// 10⁵. It is within 0.5 % of the measured rate for δ ≥ 100 and n ≥ 10, and within 4 % for smaller n and for δ = 1.
 /// Between δ = 1 and 100 it is too high, by up to 8 % for δ = 10 and 40 % for δ = 2, both at k = 10. For other
-/// parameters the result is nearly as good with a large δ, and worse with a small one: at k = 20 it is up to 3 times
-/// the true rate for δ = 2 and 1.5 times for δ = 10; with a fractional γ it is up to a fifth too low for δ = 2.
+/// parameters the result is nearly as good with a large δ, and worse with a small one. At k = 20 it is up to 3 times
+/// the true rate for δ = 2 and 1.5 times for δ = 10. With a fractional γ it is up to a fifth too low for δ = 2.
 ///
 /// Cost: min(δ, n) steps.
 pub fn ringed_rate_refined(probes: u32, n: u64, delta: u64, gamma: f64) -> f64 {
