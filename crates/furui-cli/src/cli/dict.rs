@@ -126,7 +126,7 @@ pub struct DictChange {
     pub wait: WaitOptions,
 }
 
-/// What the values of a dictionary are, and how its entries stand in lines.
+/// What the values of a dictionary are, and how its entries are written as lines.
 #[derive(Args)]
 pub struct EntryForm {
     /// The kind of the values. A dictionary with values of another kind is refused [default: the kind that the

@@ -128,7 +128,7 @@ pub struct InsertOptions {
     pub wait: WaitOptions,
 }
 
-/// What is changed, and by which lines.
+/// The filter to change, and the lines to change it by.
 #[derive(Args)]
 pub struct ChangeOptions {
     /// The filter

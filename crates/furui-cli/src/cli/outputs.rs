@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum, ValueHint};
 
-/// What is told of each line, and of each file.
+/// What `furui seen` reports about each line and each file.
 #[derive(Args)]
 pub struct OutputOptions {
     /// Print a mark for each line as soon as it is decided: 1 if the line would have been printed, because it is new or
@@ -21,7 +21,7 @@ pub struct OutputOptions {
     pub count: bool,
 }
 
-/// What a line of `--mark` is.
+/// What `--mark` prints for a line.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum MarkForm {
     /// 1 or 0
