@@ -158,7 +158,7 @@ const NOTES: &[Notes] = &[
         command: "dict count",
         statuses: &[("0", "all lines are counted"), ERROR, SIGNAL],
         examples: &[
-            ("furui dict count --store hits urls.txt", "print each distinct line after its count, with those of earlier runs"),
+            ("furui dict count --store hits urls.txt", "print each distinct line after its count, which includes earlier runs"),
             ("furui dict count --store hits --top 10 urls.txt", "print the ten most frequent lines, the most frequent first"),
         ],
     },

@@ -15,8 +15,8 @@ pub struct OutputOptions {
     /// Append the repeats to FILE, in their order. If FILE is new or empty, it gets the header of --csv or --tsv, too
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "invert")]
     pub repeats: Option<PathBuf>,
-    /// Print on standard error how many lines of each file were new, repeats, and without a key; with --stats=json, as
-    /// a part of that. A header is not counted
+    /// Print on standard error how many lines of each file were new, repeats, and without a key; with --stats=json, in
+    /// the JSON. A header is not counted
     #[arg(long)]
     pub count: bool,
 }

@@ -24,7 +24,7 @@ const SIGNALLED: u8 = 128;
 pub fn observe(path: &Path, options: &cli::SeenOptions) -> Result<ExitCode, Error> {
     if is_cascade(path)? {
         return Err(Error::Message(format!(
-            "{}: a cascade filter, which is not asked while it takes lines; `furui seen --store` does that, and drops no line",
+            "{}: a cascade filter, which --filter does not support; use `furui seen --store`, which drops no new line",
             path.display()
         )));
     }

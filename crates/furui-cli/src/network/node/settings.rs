@@ -96,7 +96,7 @@ fn read(path: &Path) -> Result<Configuration, Error> {
         let line = 1 + text.as_bytes()[..before].iter().filter(|byte| **byte == b'\n').count();
         let why = error.message().trim_end();
         Error::Message(format!(
-            "{name}: line {line}: {why}; a line is an option of `furui node` and its value, as http = \"{HTTP}\" or \
+            "{name}: line {line}: {why}; a line is an option of `furui node` and its value, as in http = \"{HTTP}\" or \
              listen = [\"{LISTEN}\"]"
         ))
     })?;
