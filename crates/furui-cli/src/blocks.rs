@@ -295,7 +295,7 @@ impl<'a> Blocks<'a> {
         }
         let before = block.ends.last().map_or(0, |&end| u64::from(end) + 1);
         self.failure = Some(Error::Message(format!(
-            "{}: line {}, from byte {} on: longer than {} bytes; a larger --max-line allows it, and takes as much memory",
+            "{}: line {}, from byte {} on: longer than {} bytes; raise --max-line, which takes as much memory",
             self.input,
             self.input_lines + block.ends.len() as u64 + 1,
             self.input_bytes + before,

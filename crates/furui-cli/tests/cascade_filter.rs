@@ -36,11 +36,11 @@ fn a_filter_larger_than_its_memory_has_its_lines_and_few_others_through_all_its_
     let filter = dir.join("filter");
     let (first, second, absent) =
         (numbered("a", 0..400_000), numbered("b", 0..100_000), numbered("absent", 0..200_000));
-    // A mebibyte of memory has a quarter of these, in slots of 8 bytes.
+    // A mebibyte of memory holds a quarter of these lines, in slots of 8 bytes.
     build(&["--memory", "1MiB", "--capacity", "500k", "--rate", "0.1%"], &filter, &first);
     assert_eq!(stdout(&["has", &filter], &first), first);
     assert_eq!(stdout(&["filter", "insert", "--memory", "1MiB", &filter], &second), b"");
-    // Once more, which changes nothing.
+    // Lines that are inserted once more change nothing.
     assert_eq!(stdout(&["filter", "insert", "--memory", "1MiB", &filter], &numbered("a", 5..500)), b"");
     assert_eq!(stdout(&["verify", &filter], b""), b"");
     assert_eq!(stdout(&["compact", &filter], b""), b"");
@@ -90,7 +90,7 @@ fn files_are_counted_and_lines_are_keyed_as_elsewhere() {
     assert_eq!(stdout(&["has", "--as-is", &filter], b"x\nz\ny\n"), b"x\ny\n");
     let text = String::from_utf8(stdout(&["info", &filter], b"")).unwrap();
     assert!(text.contains("siphash with seed"), "{text}");
-    // Without a seed, each is hashed by its own.
+    // Without --hash-seed, each filter has a random seed of its own.
     let seed = |name: &str| {
         build(&["-c", "9"], &dir.join(name), b"x\n");
         let json = String::from_utf8(stdout(&["info", "--json", &dir.join(name)], b"")).unwrap();
