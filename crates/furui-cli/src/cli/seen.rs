@@ -54,11 +54,11 @@ pub struct SeenOptions {
                                 "hash", "hash_seed"])]
     pub filter: Option<PathBuf>,
     /// Take the lines of FILE, or of standard input for "-", out of the set of --store, to answer a request to delete
-    /// data, and print nothing. Give the same key options as ever: others than the store remembers are refused.
-    /// Afterwards the lines are new to `furui seen`, and no file of the store has their hashes; after an error or a
-    /// kill either all are gone or none. What --cache lru+stable keeps for the next run is removed, because its filter
-    /// cannot forget a line. --stats says how many lines were there, --dry-run how many are, and removes none. Copies
-    /// of the store keep the lines
+    /// data, and print nothing. Give the key options that the store remembers; others are refused. Afterwards the lines
+    /// are new to `furui seen`, and no file of the store has their hashes; after an error or a kill either all are gone
+    /// or none. What --cache lru+stable keeps for the next run is removed, because its filter cannot forget a line.
+    /// --stats says how many lines were there, --dry-run how many are, and removes none. Copies of the store keep the
+    /// lines
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "store",
           conflicts_with_all = ["sync", "window", "filter", "cache", "fpr", "protect", "lru", "replacement", "counters", "probes",
                                 "decrements", "paper", "invert", "mark", "repeats", "count", "hash", "hash_seed", "like"])]
@@ -213,7 +213,7 @@ pub enum StatsFormat {
 pub(super) fn memory(text: &str) -> Result<u64, String> {
     let least = CascadeOptions::MIN_MEMORY;
     size::parse(text).and_then(|bytes| match bytes {
-        _ if bytes < least => Err(format!("less than {}, which a set takes at least", size::display(least))),
+        _ if bytes < least => Err(format!("less than {}, the least memory that a set takes", size::display(least))),
         _ => Ok(bytes),
     })
 }
