@@ -124,7 +124,7 @@ fn what_cannot_be_is_an_error_that_says_what_could() {
         (&new, &["-c", "10", "--rate", "0"], "not a rate"),
         (&new, &["-c", "10", "--rate", "1.5"], "not a rate"),
         (&new, &["-c", "1T", "--rate", "1e-9"], "larger rate"),
-        (&new, &["-c", "10", "--memory", "1KiB"], "takes at least"),
+        (&new, &["-c", "10", "--memory", "1KiB"], "the least memory that a set takes"),
         (&"-".to_owned(), &["-c", "10"], "is a directory"),
     ] {
         let message = cascade(output, more);
@@ -134,13 +134,13 @@ fn what_cannot_be_is_an_error_that_says_what_could() {
 
     for (args, said) in [
         (&["filter", "build", "-o", &new, "--memory", "1MiB"][..], "--kind cascade"),
-        (&["filter", "insert", "--memory", "1MiB", &bloom], "is none"),
-        (&["filter", "insert", "--wait", &bloom], "is none"),
+        (&["filter", "insert", "--memory", "1MiB", &bloom], "is not one"),
+        (&["filter", "insert", "--wait", &bloom], "is not one"),
         (&["filter", "insert", &set], "a store or a dictionary, not a filter"),
         (&["has", &full], "not a store"),
         (&["has", "--seed-file", "seed", &filter], "--seed-file"),
         (&["filter", "remove", &filter], "but not this command"),
-        (&["union", &filter, &bloom, "-o", &new], "a directory and a file"),
+        (&["union", &filter, &bloom, "-o", &new], "is a file: name only stores"),
         (&["union", &filter, &filter, "-o", &new], "not the set of a `furui seen --store`"),
         (&["filter", "compare", &filter, &bloom], "but not this command"),
         (&["seen", "--store", &filter], "not the set of a `furui seen --store`"),
