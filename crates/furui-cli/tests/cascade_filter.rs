@@ -124,7 +124,7 @@ fn what_cannot_be_is_an_error_that_says_what_could() {
         (&new, &["-c", "10", "--rate", "0"], "not a rate"),
         (&new, &["-c", "10", "--rate", "1.5"], "not a rate"),
         (&new, &["-c", "1T", "--rate", "1e-9"], "larger rate"),
-        (&new, &["-c", "10", "--memory", "1KiB"], "the least memory that a set takes"),
+        (&new, &["-c", "10", "--memory", "1KiB"], "takes at least this much"),
         (&"-".to_owned(), &["-c", "10"], "is a directory"),
     ] {
         let message = cascade(output, more);

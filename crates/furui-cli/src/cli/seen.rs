@@ -213,7 +213,7 @@ pub enum StatsFormat {
 pub(super) fn memory(text: &str) -> Result<u64, String> {
     let least = CascadeOptions::MIN_MEMORY;
     size::parse(text).and_then(|bytes| match bytes {
-        _ if bytes < least => Err(format!("less than {}, the least memory that a set takes", size::display(least))),
+        _ if bytes < least => Err(format!("less than {}: a set takes at least this much", size::display(least))),
         _ => Ok(bytes),
     })
 }
