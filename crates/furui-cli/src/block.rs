@@ -15,7 +15,7 @@ pub const MOST_MAX_LINE: u64 = (1 << 32) - 2;
 /// Whole records of one input, each with its separator. They are called lines here, though a record of a CSV file may have several.
 #[derive(Default)]
 pub struct Block {
-    /// The lines, and after them room for the next block.
+    /// The lines, followed by bytes that do not belong to the block.
     pub(crate) buffer: Vec<u8>,
     /// How many bytes of the buffer are lines.
     pub(crate) length: usize,
@@ -23,7 +23,7 @@ pub struct Block {
     pub(crate) ends: Vec<u32>,
     /// The name of the input.
     pub(crate) input: String,
-    /// The number of lines of the input that came in earlier blocks. Those within quotes count, too.
+    /// The number of lines of the input in earlier blocks. A line break within quotes ends a line here, too.
     pub(crate) before: u64,
     pub(crate) split: Split,
     /// True if the block is the first line of an input, which is its header.
@@ -73,7 +73,7 @@ impl Block {
         &self.buffer[self.start(index)..self.next_line(index) - 1]
     }
 
-    /// Leaves only the first lines.
+    /// Keeps only the first `lines` lines.
     pub fn truncate(&mut self, lines: usize) {
         self.ends.truncate(lines);
     }
@@ -108,7 +108,7 @@ impl Block {
         })
     }
 
-    /// How many lines of the input the block has. Those within quotes count, too.
+    /// How many lines of the input the block has. A line break within quotes ends a line here, too.
     pub(crate) fn input_lines(&self) -> u64 {
         match self.split {
             Split::Lines(_) => self.len() as u64,

@@ -12,7 +12,7 @@ use crate::pipes;
 use crate::reading::Reading;
 use crate::split::Splitter;
 
-/// Room is made for the lines of a text as if each line had this many bytes.
+/// Memory for the positions of line ends is reserved as if each line had this many bytes.
 const SHORT_LINE: usize = 8;
 
 /// The result of waiting for a block.
@@ -26,9 +26,9 @@ pub enum Next {
 
 /// Reads files one after the other and hands out what has arrived, in whole lines.
 ///
-/// A block holds what one read brought, and what else can be read without waiting, up to a limit. So a line on a slow pipe is
-/// handed out at once, and a file is read in large pieces. A last line without a separator gets one; no line continues from one
-/// file into the next.
+/// A block holds what one read returned, and what can be read after it without waiting, up to a limit. So a line on a
+/// slow pipe is handed out at once, and a file is read in large pieces. A last line without a separator gets one; no
+/// line continues from one file into the next.
 pub struct Blocks<'a> {
     files: std::vec::IntoIter<PathBuf>,
     current: Option<Input>,
@@ -51,13 +51,13 @@ pub struct Blocks<'a> {
     input_lines: u64,
     /// How many bytes of the input were handed out.
     input_bytes: u64,
-    /// The sizes of blocks after [`enlarge`](Self::enlarge): a read then waits a moment for more input.
+    /// The sizes of blocks, once [`enlarge`](Self::enlarge) was called. A read then waits a moment for more input.
     large: Option<LargeBlocks>,
     /// The maximum number of lines of the next block, if it is less than usual.
     most: Option<usize>,
     /// True if a line that is too long is cut instead of being an error.
     cuts: bool,
-    /// The error that comes after the lines that were read.
+    /// The error to return after the lines that were read before it.
     failure: Option<Error>,
     /// The function to call with the error if a file cannot be opened; the next file is read then. `None` if such an
     /// error ends the input.
@@ -243,7 +243,7 @@ impl<'a> Blocks<'a> {
                     *filled += 1;
                 }
             }
-            // Room for the lines, unless most of them are very short.
+            // This memory suffices for the positions of line ends, unless most lines are very short.
             if block.ends.try_reserve(*filled / SHORT_LINE).is_err() {
                 return Err(self.no_memory(*filled));
             }
@@ -295,7 +295,7 @@ impl<'a> Blocks<'a> {
         }
         let before = block.ends.last().map_or(0, |&end| u64::from(end) + 1);
         self.failure = Some(Error::Message(format!(
-            "{}: line {}, from byte {} on: longer than {} bytes; a larger --max-line takes it, in as much memory",
+            "{}: line {}, from byte {} on: longer than {} bytes; raise --max-line, which takes as much memory",
             self.input,
             self.input_lines + block.ends.len() as u64 + 1,
             self.input_bytes + before,

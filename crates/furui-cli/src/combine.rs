@@ -22,7 +22,7 @@ pub fn run(options: &CombineOptions, how: Combination) -> Result<ExitCode, Error
             // If the file does not exist, the error says only that.
             file.metadata().map_err(|error| Error::io("cannot open", file.display().to_string(), error))?;
             Err(Error::Message(format!(
-                "{} and {}: a directory and a file: name only stores, or only files of filters",
+                "{} is a directory, and {} is a file: name only stores, or only files of filters",
                 store.display(),
                 file.display()
             )))

@@ -18,8 +18,9 @@ use crate::pipes;
 /// How many bytes of compressed input are read at a time.
 const READ: usize = 64 << 10;
 
-/// The number of chunks of a decoder, and how many bytes each holds. All of them stay in the caches of the processor.
+/// The number of chunks of a decoder. All of them stay in the caches of the processor.
 const CHUNKS: usize = 4;
+/// The size of a chunk in bytes.
 const CHUNK: usize = 256 << 10;
 
 /// The memory that a decoder of xz or zstd may take for its window. Files that were made with the usual options take at most 65 MiB.
@@ -61,7 +62,7 @@ impl Compression {
     pub fn of(start: &[u8]) -> Start {
         let mut answer = Start::Plain;
         for (magic, compression) in Self::MAGIC {
-            // The level of bzip2 is any digit.
+            // `*` stands for the compression level of bzip2, which is any digit.
             if magic
                 .iter()
                 .zip(start)
@@ -141,8 +142,8 @@ impl Read for Waiting {
 }
 
 impl Decoder {
-    /// Starts to decode an input, of which `head` was read already. Also returns a pipe, which poll reports as readable while
-    /// [`read`](Self::read) would not wait.
+    /// Starts to decode an input, whose first bytes, `head`, were read already. Also returns a pipe, which poll reports
+    /// as readable while [`read`](Self::read) would not wait.
     pub fn start(compression: Compression, head: Vec<u8>, file: File) -> io::Result<(File, Self)> {
         let (rings, bell) = pipes::pipe()?;
         let (fill, full) = mpsc::channel();
@@ -176,7 +177,7 @@ impl Decoder {
             self.current = Some(chunk);
         } else {
             self.done = 0;
-            // If the thread has ended, nobody fills the chunk again.
+            // The send fails if the thread has ended, which then needs no chunk.
             let _ = self.empty.send(chunk);
             bell.read_exact(&mut [0])?;
         }
@@ -210,7 +211,7 @@ fn decode(compression: Compression, source: Source, mut out: Chunks) -> io::Resu
     }
 }
 
-/// Hands out everything. Once the reader is gone this returns an error, which nobody sees.
+/// Decodes everything into chunks for the reader. If the reader is gone, this returns an error, which nobody sees.
 fn copy(decoder: &mut impl Read, out: &mut Chunks) -> io::Result<()> {
     loop {
         let mut chunk = match out.spare.take() {

@@ -28,7 +28,7 @@ pub struct Input {
     /// True if a read returns instead of waiting.
     nonblocking: bool,
     decoding: Decoding,
-    /// The error that comes after the bytes that were read.
+    /// The error to return after the bytes that were read before it.
     failure: Option<Error>,
 }
 

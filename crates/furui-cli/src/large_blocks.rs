@@ -14,8 +14,8 @@ pub struct LargeBlocks {
 impl LargeBlocks {
     /// The maximum number of lines, for a set with much memory.
     const MOST_LINES: usize = 512 << 10;
-    /// Blocks have more than [`MAX_LINES`] lines only if the set has this much memory, in bytes, for each line of a
-    /// block, times the number of blocks plus one. So blocks take at most a third of its memory.
+    /// A block of `n` lines, where `n` is more than [`MAX_LINES`], needs a set with at least `n` × (number of blocks +
+    /// 1) times this many bytes of memory. So blocks take at most a third of the memory.
     const MEMORY_A_LINE: u64 = 128;
     /// The bytes that a line takes: 70 in the lists of hashes and verdicts, and its share of the text.
     const LINE: usize = 70 + Self::TEXT;

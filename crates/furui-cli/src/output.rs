@@ -108,8 +108,9 @@ impl Output {
         Ok(())
     }
 
-    /// The number of printed bytes that have arrived. In a file all of them have, because it is synced first. In a
-    /// pipe, bytes have arrived once the reader has read them. `None` if the reader has closed the pipe.
+    /// The number of printed bytes that have arrived. If the output is a file, it is synced first, and then all bytes
+    /// have arrived. If it is a pipe, bytes have arrived once the reader has read them. `None` if the reader has closed
+    /// the pipe.
     pub fn arrived(&self) -> Result<Option<u64>, Error> {
         let Some(file) = &self.file else { return Ok(Some(self.printed)) };
         if file.metadata().is_ok_and(|data| data.is_file()) {

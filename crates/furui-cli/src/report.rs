@@ -39,7 +39,7 @@ impl Report {
         self
     }
 
-    /// Adds a list of other figures.
+    /// Adds a list, each of whose items is a report.
     pub fn list(&mut self, name: &'static str, items: &[Self]) -> &mut Self {
         let items: Vec<String> = items.iter().map(|item| item.json().trim_end().to_owned()).collect();
         self.fields.push((name, format!("[{}]", items.join(","))));
@@ -58,7 +58,7 @@ pub fn counted(number: u64, what: &str) -> String {
     format!("{} {what}{}", grouped(number), if number == 1 { "" } else { "s" })
 }
 
-/// Formats a figure that may be very small with three digits: `0.0123`, `1.23e-7`.
+/// Formats a figure, which may be very small, with three digits: `0.0123`, `1.23e-7`.
 pub fn figure(value: f64) -> String {
     if value == 0.0 || !value.is_finite() {
         return value.to_string();

@@ -5,7 +5,8 @@
 pub enum Split {
     /// This byte.
     Lines(u8),
-    /// A newline that is not within quotes, by RFC 4180. A quote opens a field only at its beginning, after this delimiter.
+    /// A newline that is not within quotes, by RFC 4180. A quote opens a quoted field only after this delimiter or at
+    /// the beginning of a record.
     Csv(u8),
 }
 
@@ -25,7 +26,7 @@ impl Split {
     }
 }
 
-/// The three bytes with which some programs begin a text in UTF-8.
+/// The byte order mark: the three bytes with which some programs begin a text in UTF-8.
 pub const BOM: &[u8] = b"\xEF\xBB\xBF";
 
 /// Finds the ends of records in a growing buffer that begins with a record.
@@ -35,7 +36,7 @@ pub struct Splitter {
     searched: usize,
     /// True within quotes.
     quoted: bool,
-    /// The position after the quote that was closed last.
+    /// The position after the last closing quote.
     closed: usize,
 }
 
@@ -90,7 +91,7 @@ impl Splitter {
         }
     }
 
-    /// Notes that the buffer was cut to this length. Only lines may be cut.
+    /// Notes that the buffer was cut to this length. Only [`Split::Lines`] allows this.
     pub fn cut(&mut self, length: usize) {
         self.searched = length;
     }

@@ -187,12 +187,12 @@ fn store_info(path: &Path, json: bool) -> Result<String, Error> {
     Ok(lines.join("\n") + "\n")
 }
 
-/// The number of slices of a window of which there are runs.
+/// The number of slices of a window that have runs.
 fn slices_with_keys(manifest: &Manifest) -> usize {
     manifest.runs.chunk_by(|a, b| a.slice == b.slice).count()
 }
 
-/// The rule by which the exact cache evicts, by its name in `--replacement`.
+/// The name, in `--replacement`, of the rule by which the LRU evicts lines.
 fn replacement(tiers: &KeptTiers) -> &'static str {
     match tiers.replacement {
         Replacement::Lru => "lru",

@@ -36,11 +36,11 @@ fn a_filter_larger_than_its_memory_has_its_lines_and_few_others_through_all_its_
     let filter = dir.join("filter");
     let (first, second, absent) =
         (numbered("a", 0..400_000), numbered("b", 0..100_000), numbered("absent", 0..200_000));
-    // A mebibyte of memory has a quarter of these, in slots of 8 bytes.
+    // A mebibyte of memory holds a quarter of these lines, in slots of 8 bytes.
     build(&["--memory", "1MiB", "--capacity", "500k", "--rate", "0.1%"], &filter, &first);
     assert_eq!(stdout(&["has", &filter], &first), first);
     assert_eq!(stdout(&["filter", "insert", "--memory", "1MiB", &filter], &second), b"");
-    // Once more, which changes nothing.
+    // Lines that are inserted once more change nothing.
     assert_eq!(stdout(&["filter", "insert", "--memory", "1MiB", &filter], &numbered("a", 5..500)), b"");
     assert_eq!(stdout(&["verify", &filter], b""), b"");
     assert_eq!(stdout(&["compact", &filter], b""), b"");
@@ -90,7 +90,7 @@ fn files_are_counted_and_lines_are_keyed_as_elsewhere() {
     assert_eq!(stdout(&["has", "--as-is", &filter], b"x\nz\ny\n"), b"x\ny\n");
     let text = String::from_utf8(stdout(&["info", &filter], b"")).unwrap();
     assert!(text.contains("siphash with seed"), "{text}");
-    // Without a seed, each is hashed by its own.
+    // Without --hash-seed, each filter has a random seed of its own.
     let seed = |name: &str| {
         build(&["-c", "9"], &dir.join(name), b"x\n");
         let json = String::from_utf8(stdout(&["info", "--json", &dir.join(name)], b"")).unwrap();
@@ -124,7 +124,7 @@ fn what_cannot_be_is_an_error_that_says_what_could() {
         (&new, &["-c", "10", "--rate", "0"], "not a rate"),
         (&new, &["-c", "10", "--rate", "1.5"], "not a rate"),
         (&new, &["-c", "1T", "--rate", "1e-9"], "larger rate"),
-        (&new, &["-c", "10", "--memory", "1KiB"], "takes at least"),
+        (&new, &["-c", "10", "--memory", "1KiB"], "takes at least this much"),
         (&"-".to_owned(), &["-c", "10"], "is a directory"),
     ] {
         let message = cascade(output, more);
@@ -134,13 +134,13 @@ fn what_cannot_be_is_an_error_that_says_what_could() {
 
     for (args, said) in [
         (&["filter", "build", "-o", &new, "--memory", "1MiB"][..], "--kind cascade"),
-        (&["filter", "insert", "--memory", "1MiB", &bloom], "is none"),
-        (&["filter", "insert", "--wait", &bloom], "is none"),
+        (&["filter", "insert", "--memory", "1MiB", &bloom], "is not one"),
+        (&["filter", "insert", "--wait", &bloom], "is not one"),
         (&["filter", "insert", &set], "a store or a dictionary, not a filter"),
         (&["has", &full], "not a store"),
         (&["has", "--seed-file", "seed", &filter], "--seed-file"),
         (&["filter", "remove", &filter], "but not this command"),
-        (&["union", &filter, &bloom, "-o", &new], "a directory and a file"),
+        (&["union", &filter, &bloom, "-o", &new], "is a file: name only stores"),
         (&["union", &filter, &filter, "-o", &new], "not the set of a `furui seen --store`"),
         (&["filter", "compare", &filter, &bloom], "but not this command"),
         (&["seen", "--store", &filter], "not the set of a `furui seen --store`"),

@@ -11,7 +11,7 @@ fn numbers(range: std::ops::Range<u32>) -> Vec<u8> {
     range.flat_map(|number| format!("{number}\n").into_bytes()).collect()
 }
 
-/// Three stores that fit together, of 0 to 30,000 in two runs, of 20,000 to 40,000, and of 25,000 to 26,000.
+/// Three stores that can be combined: of the numbers 0 to 30,000 in two runs, 20,000 to 40,000, and 25,000 to 26,000.
 fn three(dir: &TempDir) -> [String; 3] {
     let [a, b, c] = ["a", "b", "c"].map(|name| dir.join(name));
     stdout(&["seen", "-q", "--store", &a], &numbers(0..28_000));
@@ -38,7 +38,7 @@ fn stores_are_combined_into_a_store() {
         assert_eq!(stdout(&["verify", &out], b""), b"");
         assert!(stdout(&["has", &out], &all) == expected, "{verb}");
         assert!(info(&out).contains(" in 1 run,"), "{verb}");
-        // The result is a store like any other, and fits to those that it came from.
+        // The result is a store like any other, and can be combined with the stores that it was made from.
         let known = expected.split_inclusive(|&byte| byte == b'\n').next().unwrap();
         assert_eq!(stdout(&["seen", "--store", &out], &[known, b"new\n"].concat()), b"new\n", "{verb}");
         stdout(&["union", &out, &b, "-o", &dir.join(&format!("{verb}-more"))], b"");
@@ -62,7 +62,7 @@ fn what_does_not_fit_together_is_named_and_nothing_is_made() {
     let message = failure(&["union", &a, &other, "-o", &out], b"");
     assert!(message.contains(&a) && message.contains(&other) && message.contains("--like"), "{message}");
     assert!(failure(&["union", &keyed, &dir.join("absent"), "-o", &out], b"").contains("absent"));
-    assert!(failure(&["subtract", &a, &filter, "-o", &out], b"").contains("a directory and a file"));
+    assert!(failure(&["subtract", &a, &filter, "-o", &out], b"").contains("is a file: name only stores"));
     assert!(failure(&["subtract", &filter, &filter, "-o", &out], b"").contains("filters cannot be subtracted"));
     assert!(failure(&["union", &a, "-o", "-"], b"").contains("a store is a directory"));
     let folder = dir.join("folder");
@@ -110,7 +110,7 @@ fn hashes_go_out_and_come_in_as_sorted_numbers() {
     };
     let hashes = numbers_of(&bytes);
     assert!(hashes.len() == 30_000 && hashes.is_sorted_by(|a, b| a < b));
-    // They are what the store's hash makes of the lines.
+    // The numbers are the hashes of the lines by the store's hash.
     let store = furui::store::Directory::open_read_only(&a).unwrap();
     let hasher = store.manifest().unwrap().hash.hasher();
     let mut expected: Vec<u64> = (0..30_000).map(|i: u32| hasher.hash(i.to_string().as_bytes()).get()).collect();

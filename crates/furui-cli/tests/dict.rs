@@ -15,7 +15,7 @@ fn text_of(bytes: Vec<u8>) -> String {
     String::from_utf8(bytes).unwrap()
 }
 
-/// The one file of a trie in a store.
+/// The path of the only trie's file in a store.
 fn trie_file(store: &str) -> String {
     let mut files = fs::read_dir(store).unwrap().map(|entry| entry.unwrap().path().display().to_string());
     files.find(|name| name.ends_with(".trie")).unwrap()
@@ -32,7 +32,7 @@ fn lines_are_numbered_in_order_of_arrival_and_found_again() {
     assert_eq!(text_of(stdout(&get, b"seed\nnone\nseen\nbefore\nsee\n")), "seed\t2\nseen\t0\nbefore\t1\n");
     let none = run(&get, b"none\n");
     assert_eq!((none.status.code(), none.stdout.as_slice(), none.stderr.as_slice()), (Some(1), &b""[..], &b""[..]));
-    // The next run continues from there.
+    // The next run continues with the next number.
     assert_eq!(stdout(&["dict", "build", "--store", &store, "-"], b"more\nseen\n"), b"");
     assert_eq!(text_of(stdout(&get, b"more\nseen\n")), "more\t3\nseen\t0\n");
 }
@@ -64,7 +64,7 @@ fn values_prefixes_ranges_and_deletions() {
     stdout(&["verify", &store], b"");
 }
 
-/// The options of a new dictionary, as many words as there are ways of making tries.
+/// The options of a new dictionary, for several ways of making tries.
 const MADE: [&[&str]; 3] = [
     &["--window", "1k", "--merge-after", "3"],
     &["--layout", "louds", "--window", "1k", "--merge-after", "3", "--merging", "all"],
@@ -252,8 +252,8 @@ fn numbers_come_while_the_input_is_still_open_and_others_are_kept_out() {
     assert!(child.wait().unwrap().success());
 }
 
-/// Kills the process at a random point of a run, again and again with different words. Of all numbers that were printed
-/// by any run, a word has one number, and a number belongs to one word.
+/// Kills the process at a random point of a run, again and again with different words. Among the numbers printed by all
+/// runs, each word has one number, and each number belongs to one word.
 #[test]
 fn after_kill_no_number_that_was_printed_is_given_to_another_word() {
     ["compact", "louds"].into_iter().for_each(no_number_is_given_again_after_kill);

@@ -86,7 +86,7 @@ fn all_bytes_go_in_and_out_with_escapes() {
     dict(&["delete", "--escape"], &key);
     assert_eq!(run(&["dict", "range", "--store", &store], b"").status.code(), Some(1));
 
-    // NUL at the ends of lines leaves newlines alone.
+    // If lines end in NUL, values can have newlines.
     dict(&["put", "-0"], b"page\t<p>\n\t<a>\n\0other\tx\0");
     assert_eq!(dict(&["get", "-0"], b"page\0"), b"page\t<p>\n\t<a>\n\0");
     assert_eq!(dict(&["range", "-0"], b""), b"other\tx\0page\t<p>\n\t<a>\n\0");
@@ -161,7 +161,8 @@ fn it_is_whole_after_kill(layout: &str) {
     for round in 1..5usize {
         let mut child = furui().args(["dict", "put", "--store", &store]).stdin(Stdio::piped()).spawn().unwrap();
         let mut input = child.stdin.take().unwrap();
-        // As much as is read before the pipe is full; in the last rounds all of it, so that the kill comes while it is merged.
+        // The first rounds write only a part of the input before the kill. The last rounds write all of it and close
+        // the pipe, so that the kill comes during a merge.
         let bytes = entries(round);
         let part = if round < 3 { bytes.len() * round / 3 } else { bytes.len() };
         input.write_all(&bytes[..part]).unwrap();

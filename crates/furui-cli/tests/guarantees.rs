@@ -34,7 +34,7 @@ fn every_line_names_tests_that_there_are() {
         assert_eq!(line.matches(".rs`: `").count(), line.matches(".rs`").count(), "a file without a test: {line}");
         for (file, test) in tests {
             let text = fs::read_to_string(crates.join(file)).unwrap_or_else(|error| panic!("{file}: {error}"));
-            // Some tests are lines of a macro.
+            // Some tests are defined by lines of a macro call.
             let is_there = text.contains(&format!("fn {test}(")) || text.contains(&format!("\n    {test}: "));
             assert!(is_there, "{file} has no {test}");
             count += 1;

@@ -1,4 +1,4 @@
-//! `furui has`: one question of every kind of set.
+//! `furui has` answers the same questions from every kind of set.
 
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
 
@@ -55,7 +55,7 @@ fn a_text_larger_than_the_memory_goes_to_temporary_files() {
     }
 }
 
-/// Each line with a value.
+/// The entries of a dictionary: each line, a tab, and a value.
 fn entries(lines: &[u8]) -> Vec<u8> {
     lines.split_inclusive(|&byte| byte == b'\n').flat_map(|line| [&line[..line.len() - 1], b"\tv\n"].concat()).collect()
 }

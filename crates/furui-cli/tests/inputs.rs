@@ -45,7 +45,7 @@ fn compressed_input_is_decoded_whole_or_named() {
         let parts = [a, b].map(|part| compressed(program, part).unwrap()).concat();
         assert!(stdout(&["seen"], &parts) == expected, "{program} in a long and a short part");
         assert!(stdout(&["seen", "--no-decompress", &file], b"").starts_with(&packed[..20]));
-        // A file that was cut: the lines before the damage, and an error. No cut line is printed.
+        // From a file that was cut off, the whole lines before the cut are printed, and then an error.
         for length in [packed.len() / 2, packed.len() - 3, 12] {
             let output = run(&["seen"], &packed[..length]);
             let message = String::from_utf8(output.stderr).unwrap();
@@ -54,7 +54,7 @@ fn compressed_input_is_decoded_whole_or_named() {
             assert!(expected.starts_with(&output.stdout) && !output.stdout.ends_with(b"x"), "{program}");
             assert!(output.stdout.is_empty() || output.stdout.ends_with(b"\n"), "{program}");
         }
-        // A byte that was changed: nothing wrong is printed without an error.
+        // If a byte was changed, nothing wrong is printed without an error.
         for at in (10..packed.len()).step_by(packed.len() / 12) {
             let mut damaged = packed.clone();
             damaged[at] ^= 0x10;
@@ -86,7 +86,7 @@ fn csv_records_are_compared_by_columns() {
     assert_eq!(by_name, stdout(&["seen", "--csv", "--key", "2", &a, &b], b""));
     let by_two = stdout(&["seen", "--csv", "--key", "city,name", &a], b"");
     assert_eq!(text_of(&by_two).lines().count(), 5);
-    // Equal fields are equal, quoted or not; so are equal names.
+    // Fields, and names in a header, are compared without their quotes.
     let quoted = dir.file("quoted.csv", b"\"id\",\"name\",city\n5,new,x\n");
     let both = stdout(&["seen", "--csv", "--key", "name", &b, &quoted], b"");
     assert_eq!(text_of(&both), "id,name,city\r\n9,\"say \"\"a\"\"\",x\r\n5,new,x\n");
@@ -292,7 +292,7 @@ fn a_long_compressed_input_is_printed_up_to_its_damage() {
     for program in ["gzip", "xz", "bzip2", "zstd", "lz4"] {
         let Some(packed) = compressed(program, &plain) else { continue };
         let half = run(&["seen"], &packed[..packed.len() / 2]);
-        // The others have blocks of 900 kB and more, each of which is decoded whole or not at all.
+        // The other programs make blocks of 900 kB and more, each of which is decoded whole or not at all.
         let least = if ["gzip", "xz", "zstd"].contains(&program) { plain.len() / 4 } else { 0 };
         assert!(plain.starts_with(&half.stdout) && half.stdout.len() >= least, "{program}");
         assert_eq!(half.status.code(), Some(2), "{program}");

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use support::{TempDir, failure, furui, stdout};
 
-/// A run that reads from a pipe and prints into one.
+/// A run that reads from a pipe and prints into a pipe.
 struct Feed {
     child: Child,
     input: ChildStdin,
@@ -62,7 +62,7 @@ fn recorded(store: &str) -> u64 {
     keys
 }
 
-/// Waits until the journal has so many keys.
+/// Waits until the journal has this many keys.
 fn wait_for(store: &str, keys: u64) {
     while recorded(store) < keys {
         std::thread::sleep(Duration::from_millis(1));

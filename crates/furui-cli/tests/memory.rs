@@ -28,8 +28,8 @@ fn to_start() -> u64 {
     (2..).step_by(2).find(starts).unwrap()
 }
 
-/// Runs a command with limits from the smallest to the largest. Before each run, `each` prepares the files; it also
-/// checks them afterwards. Some limits must be too low, and some high enough.
+/// Runs a command with limits from the smallest to the largest. Calls `prepare` before each run, and `check` with its
+/// output afterwards. Some limits must be too low, and some high enough.
 fn sweep(limits: RangeInclusive<u64>, step: u64, args: &[&str], mut prepare: impl FnMut(), check: impl Fn(&Output)) {
     let mut ends = [0, 0];
     for limit in limits.step_by(step as usize) {

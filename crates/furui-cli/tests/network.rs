@@ -172,11 +172,11 @@ fn every_coding_finds_the_same_on_five_nodes_and_says_what_it_sent() {
         ("&coding=naive", &["--coding", "naive"], 1, "ids, "),
         ("&coding=fixed", &["--coding", "fixed"], 2, "fixed filter (k = 5, 2164 bits)"),
         ("&coding=fixed&rate=0.01", &["--coding", "fixed", "--rate", "1%"], 3, "fixed filter (k = 7, 3029 bits)"),
-        // The k of eq. 18, whatever it is.
+        // Here k is what eq. 18 of the paper gives, whatever that is.
         ("&coding=ringed", &["--coding", "ringed"], 0, "ringed filter (k = "),
         ("&coding=ringed&rate=0.01", &["--coding", "ringed", "--rate", "0.01"], 1, "ringed filter (k = 7, gamma = 11,"),
         ("&coding=golomb", &["--coding", "golomb"], 2, golomb),
-        // What its configuration file says.
+        // This node's configuration file states the coding.
         ("", &[], 4, "ringed filter (k = 10, gamma = 15, delta = 1000)"),
     ] {
         let node = &nodes[at];

@@ -109,7 +109,7 @@ fn what_keeps_a_node_from_starting_is_named() {
     assert_eq!(run(&["node", "--http", "nowhere", "--data", &data], b"").status.code(), Some(2));
 }
 
-/// Starts a node whose files may have so many blocks of 512 bytes, as if the disk were almost full.
+/// Starts a node whose files can have at most `blocks` blocks of 512 bytes, as if the disk were almost full.
 fn limited(data: &str, blocks: u32) -> (Child, String) {
     let limits = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" \"$@\"");
     let mut command = Command::new("sh");

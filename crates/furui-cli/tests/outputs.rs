@@ -89,7 +89,7 @@ fn the_lines_of_each_file_are_counted() {
          {{\"file\":\"{b}\",\"lines\":1,\"new\":0,\"repeats\":1,\"missing\":0}}]}}\n"
     );
     assert!(json.ends_with(&files), "{json}");
-    // A header is no line.
+    // A header does not count as a line.
     let csv = dir.file("csv", b"k\nx\nx\n");
     let output = run(&["seen", "--count", "--csv", "-q", "--key", "k", &csv, &csv], b"");
     let said = String::from_utf8(output.stderr).unwrap();

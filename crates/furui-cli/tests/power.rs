@@ -154,7 +154,7 @@ struct Recorded {
 }
 
 impl Recorded {
-    /// Runs a case to its end, perhaps after a run that is killed after so many entries of its trace.
+    /// Runs a case to its end. With `kill`, first runs it until its trace has this many entries, and kills that run.
     fn new(disk: &Disk, case: &Case, start: &Path, kill: Option<usize>) -> Self {
         let (root, traces) = (TempDir::in_memory(), TempDir::in_memory());
         disk::copy(start, root.path());

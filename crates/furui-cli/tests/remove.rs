@@ -42,7 +42,7 @@ fn files(store: &str) -> BTreeSet<String> {
 fn what_is_removed_is_new_again_and_in_no_file() {
     let dir = TempDir::new();
     let store = dir.join("store");
-    // Several runs: the second ones are too small to be merged with a large one.
+    // There are several runs: the later ones are too small to be merged with the large one.
     stdout(&["seen", "-q", "--store", &store], &numbered(0, 300_000));
     stdout(&["seen", "-q", "--store", &store], &numbered(300_000, 301_000));
     let before = exported(&store);
@@ -182,7 +182,7 @@ fn what_makes_no_sense_is_refused_and_creates_nothing() {
     assert!(failure(&["seen", "--remove", &dir.join("missing"), "--store", &store], b"").contains("missing"));
     assert!(failure(&["seen", "--remove", &store, "--store", &store], b"").contains("directory"));
     assert!(failure(&["seen", "--remove", "-", "--store", &store], b"a\0b\n").contains("NUL"));
-    // A line that is no key ends the run before anything is removed.
+    // With `--missing error`, a line without a key ends the run before anything is removed.
     let error = ["seen", "--remove", "-", "--store", &store, "--as-is", "-f", "2", "-d", ",", "--missing", "error"];
     assert!(failure(&error, b"x,line 1\nline 2\n").contains("line 2"));
     assert_eq!(stdout(&["has", "--count", &store], &numbered(0, 10)), b"10\n");

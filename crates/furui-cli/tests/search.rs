@@ -209,7 +209,7 @@ fn answers_that_no_node_gives_are_errors() {
     for (answer, expected) in [
         ("HTTP/1.0 200 OK\r\n\r\n{\"total\":1", "cut off"),
         ("HTTP/1.0 200 OK\r\n\r\n", "cut off"),
-        ("HTTP/1.0 200 OK\r\n\r\n<html>\n", "is it one?"),
+        ("HTTP/1.0 200 OK\r\n\r\n<html>\n", "is it a node?"),
         ("HTTP/1.0 404 Not Found\r\n\r\n<html>\n", "is this a node?"),
         ("HTTP/1.0 302 Found\r\nLocation: http://127.0.0.1:1/\r\n\r\n", "is this a node?"),
         ("HTTP/1.0 200 OK\r\n\r\n{\"error\":\"too slow; ask again\"}\n", "furui: too slow; ask again\n"),

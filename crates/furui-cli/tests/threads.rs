@@ -15,8 +15,8 @@ const THREADS: [&str; 4] = ["1", "2", "3", "8"];
 /// What a run did: its status, what it printed, and the figures of its summary that do not depend on memory or threads.
 fn outcome(output: &Output) -> (Option<i32>, Vec<u8>, Vec<String>) {
     let said = String::from_utf8_lossy(&output.stderr);
-    // A part of the figures depends on the memory that threads leave to the set. Each thread has a recent cache of its own, so
-    // it depends on their number which repeats the cache finds and which the set.
+    // A part of the figures depends on the memory that threads leave to the set. Each thread has a recent cache of its
+    // own, so the number of threads determines which repeats a cache finds and which the set finds.
     let other = ["memory", "runs", "stored", "written", "recent_hits", "set_repeats"];
     let is_figure = |part: &&str| !other.iter().any(|name| part.contains(name));
     let told = said.lines().flat_map(|line| line.split(',').filter(is_figure)).map(str::to_owned);
@@ -138,7 +138,8 @@ fn lines_before_an_error_are_printed_and_recorded_and_no_later_ones() {
     }
 }
 
-/// A reader goes away after some lines, while other workers read on. What it did not get is new for the next run.
+/// The reader of the output goes away after some lines, while workers read on. Lines that it did not get are new for
+/// the next run.
 #[test]
 fn a_reader_that_goes_away_ends_the_run_though_more_input_may_come() {
     let dir = TempDir::in_memory();

@@ -1,4 +1,5 @@
-//! The paper's tiers of `furui seen` through its binary: their sizes, what is kept of them, and how lost lines come back.
+//! Tests the tiers of `furui seen --cache lru+stable` through the binary: their sizes, what is kept of them, and how
+//! lost lines come back.
 
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
 
@@ -35,10 +36,10 @@ fn the_next_run_sees_all_repeats_in_the_tiers() {
         }
     }
     assert_eq!(stdout(&["verify", &store], b""), b"");
-    // A run that changes the set without them ends them.
+    // A run that changes the set without tiers removes the tiers.
     assert_eq!(stdout(&["seen", "--store", &store], b"a\n"), b"a\n");
     assert!(stats(&args, &input).contains("\"start\":\"empty\""));
-    // Damage is named.
+    // Damage is an error that names the file.
     let tiers = dir.join("store/TIERS");
     let mut bytes = fs::read(&tiers).unwrap();
     let middle = bytes.len() / 2;
@@ -54,7 +55,7 @@ fn the_next_run_sees_all_repeats_in_the_tiers() {
     assert_eq!(stdout(&args, b"a\nb\n"), b"b\n");
 }
 
-/// A copy and a merged store begin warm, and `info` says with what.
+/// A copy and a merged store begin with the tiers of the last run, and `info` describes the tiers.
 #[test]
 fn tiers_are_described_and_outlive_a_merge_and_a_copy() {
     let dir = TempDir::new();
@@ -95,7 +96,7 @@ fn tiers_are_described_and_outlive_a_merge_and_a_copy() {
     let changed = [&["--store", &copy][..], &args[2..]].concat();
     assert_eq!(stdout(&[&["seen"], &changed[..]].concat(), b"a\n"), b"a\n");
     assert!(stats(&args, b"a\n").contains("\"new\":1"));
-    // Tiers of before beside a set that went on.
+    // Older tiers are put beside a set that has changed since.
     let old = fs::read(dir.join("store/TIERS")).unwrap();
     assert_eq!(stdout(&[&["seen"], &args[..]].concat(), b"b\n"), b"b\n");
     fs::write(dir.join("store/TIERS"), old).unwrap();
@@ -144,7 +145,7 @@ fn what_is_given_is_kept_and_what_cannot_be_is_refused() {
 #[test]
 fn the_recipe_brings_back_the_lost_lines_that_most_lines_link_to() {
     let dir = TempDir::new();
-    // Each page is met once, and one in a hundred a hundred times more, late.
+    // Each page is met once. One page in a hundred is met a hundred times more at the end.
     let mut links = numbered(0..200_000);
     let popular: Vec<String> = links.iter().step_by(100).cloned().collect();
     (0..100).for_each(|_| links.extend_from_slice(&popular));

@@ -44,7 +44,7 @@ fn a_window_goes_on_across_runs_however_short_they_are() {
     let path = dir.join("set");
     let seen = |input: &[u8]| stdout(&["seen", "--window", "32", "--store", &path], input);
     assert_eq!(seen(b"a\nb\n"), b"a\nb\n");
-    // Runs of repeats count, too: b is forgotten after 34 of them.
+    // Lines of runs that have only repeats count, too: b is forgotten after 34 of them.
     for _ in 0..17 {
         assert_eq!(seen(b"a\na\n"), b"");
     }
@@ -104,7 +104,7 @@ fn a_window_of_time_goes_by_the_clock_and_never_back() {
     };
     let store = fill("past", &[(now - 2 * HOUR, "old"), (now - HOUR / 2, "late")]);
     assert_eq!(stdout(&["seen", "--window", "1h", "--store", &store], b"old\nlate\nnew\n"), b"old\nnew\n");
-    // Its clock went forward by ten hours, and back again.
+    // The clock of this set went forward by ten hours, and back again.
     let store = fill("future", &[(now + 10 * HOUR, "a")]);
     for _ in 0..2 {
         assert_eq!(stdout(&["seen", "--window", "1h", "--store", &store], b"a\n"), b"");

@@ -126,7 +126,7 @@ pub struct DictChange {
     pub wait: WaitOptions,
 }
 
-/// What the values of a dictionary are, and how its entries stand in lines.
+/// What the values of a dictionary are, and how its entries are written as lines.
 #[derive(Args)]
 pub struct EntryForm {
     /// The kind of the values. A dictionary with values of another kind is refused [default: the kind that the
@@ -220,7 +220,7 @@ pub enum LayoutName {
 pub enum MergingName {
     /// The newest tries, when together they have grown to the size of the next older one
     Geometric,
-    /// All tries, when there are more than --merge-after: the paper's way
+    /// All tries, when there are more than --merge-after, as in the paper of Koyanagi et al.
     All,
 }
 
@@ -228,13 +228,13 @@ pub enum MergingName {
 pub enum FilterHashName {
     /// One hash of 64 bits, with a random seed
     OneState,
-    /// With --layout louds: one position by a polynomial of the line's bytes, which has no seed, as in the paper
+    /// With --layout louds: one position by a polynomial of the line's bytes, which has no seed
     #[value(name = "polynomials-1")]
     Polynomials1,
     /// Two positions by two polynomials
     #[value(name = "polynomials-2")]
     Polynomials2,
-    /// Four positions by four polynomials, as in the paper's dictionary
+    /// Four positions by four polynomials, as in the dictionary of Koyanagi et al.
     #[value(name = "polynomials-4")]
     Polynomials4,
     /// Eight positions by eight polynomials
@@ -278,7 +278,7 @@ pub struct PrefixOptions {
 
 #[derive(Args)]
 pub struct RangeOptions {
-    /// The first key [default: the first of all]
+    /// Print from this key on [default: from the first key]
     #[arg(value_name = "FROM")]
     pub from: Option<OsString>,
     /// The first key that is not printed [default: print to the last key]

@@ -50,8 +50,9 @@ pub struct BuildOptions {
     /// machine's]
     #[arg(long, value_name = "SIZE", value_parser = memory)]
     pub memory: Option<u64>,
-    /// How many groups the window of a line spans in a ringed filter [default: 1000]. More groups lower the rate a
-    /// little; fewer groups make filters that are larger than the caches faster. The paper has 100000
+    /// Over how many groups of bits a ringed filter spreads the probes of a line [default: 1000]. More groups lower the
+    /// rate a little; fewer groups make filters that are larger than the caches faster. The paper of Sei et al. has
+    /// 100000
     #[arg(long, value_name = "GROUPS", value_parser = number::between::<u32>(1, u32::MAX.into()))]
     pub delta: Option<u32>,
     /// How many bits a ringed filter has for each line [default: fractional]
@@ -101,8 +102,8 @@ pub enum FilterKind {
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum GammaName {
-    /// As in the paper: ⌈log2 1/rate⌉ probes, and a whole number of bits a line, the least for these probes. Both are
-    /// the same for filters of all sizes
+    /// As in the paper of Sei et al.: ⌈log2 1/rate⌉ probes, and the least whole number of bits a line for these probes.
+    /// Both numbers are the same for filters of all sizes
     Whole,
     /// The least number of bits that keeps the rate, which may be a fraction
     Fractional,
@@ -128,7 +129,7 @@ pub struct InsertOptions {
     pub wait: WaitOptions,
 }
 
-/// What is changed, and by which lines.
+/// The filter to change, and the lines to change it by.
 #[derive(Args)]
 pub struct ChangeOptions {
     /// The filter

@@ -8,9 +8,9 @@ use super::WaitOptions;
 
 /// Write the hashes of a store as numbers, in ascending order
 ///
-/// Each line of the store is a number of 64 bits, its hash, in 8 bytes, the least significant first: this is the format of datatrove's
-/// indexes of exact duplicates, and its hash is that of a store that was made with `--hash xxh64 --hash-seed 0`. The hash and its seed are
-/// what `furui info` says of the store. Nothing is locked.
+/// For each line of the store, its 64-bit hash is written in 8 bytes, the least significant first. This is the format
+/// of datatrove's indexes of exact duplicates, whose hash is that of a store made with `--hash xxh64 --hash-seed 0`.
+/// `furui info` prints the hash and the seed of a store. Nothing is locked.
 #[derive(Args)]
 pub struct ExportOptions {
     /// The store

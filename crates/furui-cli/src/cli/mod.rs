@@ -246,7 +246,7 @@ impl From<HashName> for HashAlgorithm {
 fn patience(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(seconds) if seconds >= 0.0 => Ok(seconds),
-        _ => Err("a number of seconds, as in 10 or 0.5".into()),
+        _ => Err("not a number of seconds: write as in 10 or 0.5".into()),
     }
 }
 

@@ -25,7 +25,7 @@ const NOTES: &[Notes] = &[
             ("furui seen --store known --memory 64MiB urls.txt", "print the lines that no earlier run with this store has printed"),
             ("furui seen --field 2 --delimiter , --invert log.csv", "print the lines whose second field came before"),
             ("furui seen --csv --key url,lang crawl.csv.gz", "print the rows of a compressed table whose two columns are new"),
-            ("furui seen --json --key /meta/url --trim log.jsonl.zst", "print the lines of JSON whose member is new"),
+            ("furui seen --json --key /meta/url --trim log.jsonl.zst", "print the lines of JSON whose member /meta/url is new"),
             ("furui seen --store crawl --cache lru+stable --stats links.txt", "ask storage less often, drop 1 new line in 100,000, and say how many"),
             ("furui seen --store alerts --window 1h alerts.log", "print the lines that did not come within the last hour"),
             ("furui seen --filter lately.filter urls.txt", "print the lines that a filter does not have, and insert them"),
@@ -158,7 +158,7 @@ const NOTES: &[Notes] = &[
         command: "dict count",
         statuses: &[("0", "all lines are counted"), ERROR, SIGNAL],
         examples: &[
-            ("furui dict count --store hits urls.txt", "print each distinct line after its count, with those of earlier runs"),
+            ("furui dict count --store hits urls.txt", "print each distinct line after its count, which includes earlier runs"),
             ("furui dict count --store hits --top 10 urls.txt", "print the ten most frequent lines, the most frequent first"),
         ],
     },

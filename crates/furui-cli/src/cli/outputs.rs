@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum, ValueHint};
 
-/// What is told of each line, and of each file.
+/// What `furui seen` reports about each line and each file.
 #[derive(Args)]
 pub struct OutputOptions {
     /// Print a mark for each line as soon as it is decided: 1 if the line would have been printed, because it is new or
@@ -15,13 +15,13 @@ pub struct OutputOptions {
     /// Append the repeats to FILE, in their order. If FILE is new or empty, it gets the header of --csv or --tsv, too
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "invert")]
     pub repeats: Option<PathBuf>,
-    /// Print on standard error how many lines of each file were new, repeats, and without a key; with --stats=json, as
-    /// a part of that. A header is not counted
+    /// Print on standard error how many lines of each file were new, repeats, and without a key; with --stats=json, in
+    /// the JSON. A header is not counted
     #[arg(long)]
     pub count: bool,
 }
 
-/// What a line of `--mark` is.
+/// What `--mark` prints for a line.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum MarkForm {
     /// 1 or 0

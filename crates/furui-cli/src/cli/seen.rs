@@ -45,18 +45,20 @@ pub struct SeenOptions {
     /// remember lines for a sixteenth longer
     #[arg(long, value_name = "SPAN", value_parser = span)]
     pub window: Option<Window>,
-    /// Print the lines that the filter in FILE does not have, and insert all: no set is made. At its rate the filter takes new
-    /// lines for repeats. Any kind of `furui filter build` but cascade works; stable and stable-light never fill up. FILE is
-    /// replaced at the end, whole or not at all: after a crash it is as before, and the next run prints these lines again
+    /// Print the lines that the filter in FILE does not have, and insert all lines: no set is made. At its rate the
+    /// filter takes new lines for repeats. Any kind of `furui filter build` but cascade works; stable and stable-light
+    /// never fill up. FILE is replaced at the end, whole or not at all: after a crash it is as before, and the next run
+    /// prints these lines again
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath,
           conflicts_with_all = ["store", "wait", "window", "memory", "no_mmap", "cache", "fpr", "protect", "TierOptions", "stats",
                                 "hash", "hash_seed"])]
     pub filter: Option<PathBuf>,
-    /// Take the lines of FILE, or of standard input for "-", out of the set of --store, to answer a request to delete data, and print
-    /// nothing. Their keys are made as the store remembers, by the same options as ever. Afterwards they are new to `furui seen`,
-    /// and no file of the store has their hashes; after an error or a kill either all are gone or none. What --cache lru+stable
-    /// keeps for the next run is removed, because its filter cannot forget a line. --stats says how many lines were there,
-    /// --dry-run how many are, and removes none. Copies of the store keep the lines
+    /// Take the lines of FILE, or of standard input for "-", out of the set of --store, to answer a request to delete
+    /// data, and print nothing. Give the key options that the store remembers; others are refused. Afterwards the lines
+    /// are new to `furui seen`, and no file of the store has their hashes; after an error or a kill either all are gone
+    /// or none. What --cache lru+stable keeps for the next run is removed, because its filter cannot forget a line.
+    /// --stats says how many lines were there, --dry-run how many are, and removes none. Copies of the store keep the
+    /// lines
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "store",
           conflicts_with_all = ["sync", "window", "filter", "cache", "fpr", "protect", "lru", "replacement", "counters", "probes",
                                 "decrements", "paper", "invert", "mark", "repeats", "count", "hash", "hash_seed", "like"])]
@@ -133,7 +135,8 @@ pub struct TierOptions {
     /// 2^30]
     #[arg(long, value_name = "N", value_parser = size)]
     pub counters: Option<usize>,
-    /// With --cache lru+stable: how many counters a line has, from 1 to 64 [default: so many that lines are remembered for long]
+    /// With --cache lru+stable: how many counters a line has, from 1 to 64 [default: a number with which lines are
+    /// remembered for long]
     #[arg(long, value_name = "K", value_parser = number::between::<u32>(1, 64))]
     pub probes: Option<u32>,
     /// With --cache lru+stable, in place of --fpr: how many counters are decremented for each line that leaves the LRU
@@ -210,7 +213,7 @@ pub enum StatsFormat {
 pub(super) fn memory(text: &str) -> Result<u64, String> {
     let least = CascadeOptions::MIN_MEMORY;
     size::parse(text).and_then(|bytes| match bytes {
-        _ if bytes < least => Err(format!("less than {}, which a set takes at least", size::display(least))),
+        _ if bytes < least => Err(format!("less than {}: a set takes at least this much", size::display(least))),
         _ => Ok(bytes),
     })
 }

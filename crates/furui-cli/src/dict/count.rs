@@ -28,7 +28,7 @@ pub fn run(CountOptions { write, top, quiet }: &CountOptions) -> Result<ExitCode
             "{store}: has the numbers that `dict number` or `dict build` gave to lines: counts need a dictionary of their own"
         )));
     }
-    // Output that is closed is an error before anything is counted.
+    // If standard output is closed, that is an error before anything is counted.
     let output = Output::new(*quiet)?;
     let interrupt = Interrupt::listen().map_err(|error| Error::io("cannot wait for", "signals", error))?;
     let mut worker = Worker::default();

@@ -49,7 +49,8 @@ struct KeysOf {
 }
 
 impl KeysOf {
-    /// Answers the numbers on standard input. If a line is no number, those before it are answered first.
+    /// Prints the keys of the numbers on standard input. If a line is not a number, the numbers before it are answered
+    /// first.
     fn answer_input(&mut self, separator: u8) -> Result<(), Error> {
         let interrupt = Interrupt::ignore();
         let reading = Reading { split: Split::Lines(separator), header: false, max_line: MAX_LINE, decodes: true };
@@ -83,7 +84,7 @@ impl KeysOf {
         failure.map_or(Ok(()), Err)
     }
 
-    /// Prints the keys that have these numbers, in the order of the numbers. Cost: a pass over all entries.
+    /// Prints the keys that have these numbers, in the order of the numbers. Reads all entries.
     fn answer(&mut self, ids: &[u32]) -> Result<Sink, Error> {
         if ids.is_empty() {
             return Ok(Sink::Open);
@@ -91,7 +92,7 @@ impl KeysOf {
         let mut wanted = ids.to_vec();
         wanted.sort_unstable();
         wanted.dedup();
-        // The numbers that were found, with the places of their keys.
+        // The numbers that were found, with the places of their keys in `keys`.
         let (mut found, mut keys) = (vec![], vec![]);
         let mut entries = self.dict.iter();
         while let Some((key, id)) = entries.next_entry()? {

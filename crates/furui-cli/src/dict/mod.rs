@@ -30,7 +30,7 @@ use values::Values;
 const NONE: u8 = 1;
 /// The write buffer for new keys takes at most 1 / `WINDOW_SHARE` of the memory.
 const WINDOW_SHARE: u64 = 16;
-/// A shell reports this plus the number of the signal for a process that a signal ended.
+/// If a signal ended a process, a shell reports this number plus the number of the signal.
 const SIGNALLED: u8 = 128;
 /// How many bytes of output are gathered before a write.
 const GATHERED: usize = 128 << 10;

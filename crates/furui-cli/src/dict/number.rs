@@ -13,7 +13,7 @@ use crate::interrupt::Interrupt;
 use crate::output::{Output, Sink};
 use crate::wait::open_to_write;
 
-/// At about this many bytes, output that is held back is printed, after its new numbers have become durable.
+/// Output is held back until it has about this many bytes. It is printed after its new numbers have become durable.
 const HELD_BACK: usize = 16 << 20;
 
 /// Runs the command.
@@ -73,7 +73,7 @@ struct Numbers {
     output: Output,
     /// Output that is not printed yet.
     held: Vec<u8>,
-    /// The first number that is not durable yet: all smaller ones are.
+    /// All numbers below this one are durable.
     durable: u32,
 }
 

@@ -1,4 +1,4 @@
-//! What the commands do differently for numbers and for bytes.
+//! What the commands do differently for values that are numbers and for values that are bytes.
 
 use std::borrow::Cow;
 
@@ -18,7 +18,7 @@ pub trait Values: DictValue {
     /// Puts the entry that a line stands for.
     fn put(dict: &mut Dict<Directory, Self>, line: Line<'_>) -> Result<(), Error>;
 
-    /// Appends an entry as it stands in a line. Returns false if the line would be ambiguous.
+    /// Appends an entry as it is written in a line. Returns false if the line would be ambiguous.
     fn push(out: &mut Vec<u8>, key: &[u8], value: Self::Read<'_>, lines: Lines) -> bool;
 }
 

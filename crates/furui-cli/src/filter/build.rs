@@ -54,7 +54,7 @@ pub fn run(options: &BuildOptions) -> Result<ExitCode, Error> {
     }
     let filter = match options.capacity {
         Some(0) => return Err(Error::Message("--capacity 0: a filter is for at least one line".into())),
-        // Each line gets one copy, however often it occurs, so that removing it once removes it.
+        // Each line is inserted once, however often it occurs, so that one removal removes it.
         _ if options.kind == FilterKind::Quotient && !options.no_remove => gathered(options, &mut keys)?,
         Some(capacity) => filled(new_filter(options, keys.hasher().spec(), capacity)?, options, &mut keys)?,
         None if progress::total(&options.input.files).is_some() => {
@@ -82,7 +82,7 @@ pub fn run(options: &BuildOptions) -> Result<ExitCode, Error> {
 fn refuse_to_replace_input(options: &BuildOptions) -> Result<(), Error> {
     let Ok(output) = options.output.canonicalize() else { return Ok(()) };
     let reads_input = options.input.files.is_empty() || options.input.files.iter().any(|file| file.as_os_str() == "-");
-    // Other systems do not replace an open file.
+    // Only Unix allows an open file to be replaced.
     let is_input = || output.is_file() && standard_input().is_ok_and(|input| is_still(&input, &output));
     if cfg!(unix) && reads_input && is_input() {
         return Err(Error::Message(format!(
@@ -128,7 +128,7 @@ fn new_filter(options: &BuildOptions, hash: HashSpec, capacity: u64) -> Result<A
         FilterKind::Blocked => AnyFilter::Blocked(BlockedBloom::with_rate(capacity, rate)?.hashed_by(hash)),
         FilterKind::Counting => AnyFilter::Counting(CountingBloom::with_rate(capacity, rate)?.hashed_by(hash)),
         FilterKind::Stable => {
-            // After 0.6 random decrements a counter on average, 97 of 100 counters have had fewer than the three
+            // After 0.6 random decrements of each counter on average, 97 of 100 counters have had fewer than the three
             // decrements that empty them, so nine of ten keys, which have four counters each, are still there.
             let per_key = StableBloom::with_rate(STABLE_SAMPLE, STABLE_BITS, rate)?.decrements();
             let counters = remembered(capacity, per_key, 0.6);
@@ -175,8 +175,8 @@ fn filled(mut filter: AnyFilter, options: &BuildOptions, keys: &mut Keys) -> Res
     Ok(filter)
 }
 
-/// Reads the input once, and estimates for how many different lines a filter needs room. The estimate is rather too
-/// large than too small. For a stable filter, repeats count as well, because each insertion makes it forget.
+/// Reads the input once, and estimates how many different lines a filter must hold. The estimate is very rarely too
+/// small. For a stable filter, repeats count as well, because each insertion makes it forget.
 pub fn count(options: &BuildOptions, keys: &mut Keys) -> Result<u64, Error> {
     if matches!(options.kind, FilterKind::Stable | FilterKind::StableLight) {
         let mut lines: u64 = 0;
@@ -196,11 +196,11 @@ pub fn count(options: &BuildOptions, keys: &mut Keys) -> Result<u64, Error> {
     Ok((estimate.value + 4.0 * estimate.error).ceil().max(1.0) as u64)
 }
 
-/// Gathers the hashes of all lines, and then builds a filter for exactly this number of lines, unless the capacity is
-/// given.
+/// Gathers the hashes of all lines, and then builds a filter for exactly the number of different lines, unless the
+/// capacity is given.
 fn gathered(options: &BuildOptions, keys: &mut Keys) -> Result<AnyFilter, Error> {
     let (repeats, remedy) = match options.kind {
-        // A counting filter gets room for repeats, too.
+        // A counting filter counts repeats, so their hashes are kept, too.
         FilterKind::Counting => (Repeats::Kept, "say with --capacity how many different ones there will be"),
         FilterKind::Quotient if !options.no_remove => {
             (Repeats::Dropped, "say --no-remove, with which no hashes are kept, or unite filters of parts of the input")

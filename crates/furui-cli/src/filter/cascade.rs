@@ -114,7 +114,8 @@ fn fill(
     Ok(ExitCode::SUCCESS)
 }
 
-/// Warns if a filter surely holds so many more lines than it was made for that the printed digits of its rate differ.
+/// Warns if a filter almost certainly holds more than [`OUTGROWN`] times the lines that it was made for, which changes
+/// the printed digits of its rate.
 fn warn_if_outgrown(filter: &CascadeFilter, path: &Path) {
     let held = filter.cardinality();
     if held.value - 3.0 * held.error <= OUTGROWN * filter.capacity() as f64 {

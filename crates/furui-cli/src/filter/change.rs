@@ -24,7 +24,7 @@ pub fn insert(options: &InsertOptions) -> Result<ExitCode, Error> {
     let stray = [("--memory", options.memory.is_some()), ("--wait", options.wait.wait.is_some())];
     if let Some((name, _)) = stray.iter().find(|(_, given)| *given) {
         let filter = options.change.filter.display();
-        return Err(Error::Message(format!("{name} is for a cascade filter, and {filter} is none")));
+        return Err(Error::Message(format!("{name} is for a cascade filter, and {filter} is not one")));
     }
     let options = &options.change;
     let mut held = Held::open(&options.filter, given(&options.seed)?)?;

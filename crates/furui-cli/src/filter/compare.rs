@@ -52,7 +52,7 @@ pub fn run(options: &CompareOptions) -> Result<ExitCode, Error> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// `1,234 ± 5 lines`: one standard deviation of the estimate.
+/// Formats an estimate with its standard deviation: `1,234 ± 5 lines`.
 pub fn lines(value: f64, error: f64) -> String {
     if value.is_finite() && error.is_finite() {
         format!("{} ± {} lines", grouped(value.round() as u64), grouped(error.ceil() as u64))

@@ -32,7 +32,7 @@ pub fn is_cascade(path: &Path) -> Result<bool, Error> {
     }
 }
 
-/// Opens a filter for reading. `seed` is the seed of its hash if that is in a file of its own.
+/// Opens a filter for reading. `seed` is the seed of its hash, if the seed is in a file of its own.
 pub fn open(path: &Path, seed: Option<u64>) -> Result<AnyFilter, Error> {
     refuse_pipe(path)?;
     if path.is_dir() {

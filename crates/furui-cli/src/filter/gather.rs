@@ -1,4 +1,4 @@
-//! The hashes of all lines of the input, each once.
+//! Gathers the hashes of all lines of the input in memory.
 
 use furui::{Hashes, KeyHash};
 

@@ -20,11 +20,11 @@ use crate::output::{Output, Sink};
 const SIGNALLED: u8 = 128;
 
 /// Prints the lines that the filter in `path` does not have, or with `--invert` those that it has, and inserts all
-/// lines. The filter's file is replaced when the lines have been delivered, unless nothing is to be recorded.
+/// lines. The filter's file is replaced when the lines have been delivered, but not with `--dry-run`.
 pub fn observe(path: &Path, options: &cli::SeenOptions) -> Result<ExitCode, Error> {
     if is_cascade(path)? {
         return Err(Error::Message(format!(
-            "{}: a cascade filter, which is not asked while it takes lines; `furui seen --store` does that, and drops no line",
+            "{}: a cascade filter, which --filter does not support; use `furui seen --store`, which drops no new line",
             path.display()
         )));
     }
@@ -96,8 +96,7 @@ fn slots(filter: &AnyFilter) -> Option<u64> {
 fn insert_all(filter: &mut AnyFilter, keys: &[KeyHash], verdicts: &mut Vec<Verdict>, path: &Path) -> Result<(), Error> {
     verdicts.clear();
     for &key in keys {
-        // These filters count how often a key was inserted, so each key is inserted only once, as by
-        // `furui filter insert`.
+        // These filters count how often a key was inserted, so a key that they contain is not inserted again.
         let counts = matches!(filter, AnyFilter::Counting(_) | AnyFilter::Quotient(_));
         let is_new = if counts && filter.contains_hash(key) { false } else { insert(filter, key, path)? };
         verdicts.push(if is_new { Verdict::New } else { Verdict::Repeat });

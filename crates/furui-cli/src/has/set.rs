@@ -31,7 +31,7 @@ enum Source {
     Cascade(Box<cascade::Reader>),
     /// A store of `furui seen`. The keys of its journal that do not fit into memory go to temporary files.
     Store(Box<Seen<Overlay<Directory, Scratch>>>),
-    /// The lines of a text, by their hashes. Those that do not fit into memory go to temporary files.
+    /// The hashes of the lines of a text. Hashes that do not fit into memory go to temporary files.
     Text(Box<Seen<Scratch>>),
     Numbers(Box<Dict<Directory>>),
     Bytes(Box<Dict<Directory, [u8]>>),
@@ -134,7 +134,7 @@ fn mapped(options: &HasOptions) -> u64 {
     if options.no_mmap { 0 } else { memory::mappable() }
 }
 
-/// The settings of an exact set without a cache in front of it, which would only help keys that are inserted.
+/// The settings of an exact set without a cache. A cache would help only where keys are inserted.
 fn exact(memory: u64) -> SeenOptions {
     SeenOptions { cache: Cache::None, memory, ..SeenOptions::default() }
 }

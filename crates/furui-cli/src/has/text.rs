@@ -11,11 +11,11 @@ use crate::error::Error;
 use crate::interrupt::Interrupt;
 use crate::keys::Keys;
 
-/// The lines of a text as a set, which goes to temporary files where it does not fit into memory.
+/// The lines of a text as a set, which uses temporary files if it does not fit into memory.
 pub struct Text {
     /// The set.
     pub seen: Seen<Scratch>,
-    /// The number of lines, with repeats and those without a key.
+    /// The number of lines, including repeats and lines without a key.
     pub lines: u64,
     /// The length of the text.
     pub bytes: u64,

@@ -11,7 +11,7 @@ use crate::error::Error;
 /// The columns of a CSV or TSV file that are the key.
 pub(super) struct Columns {
     wanted: Vec<Column>,
-    /// The indices of the wanted columns, unless a header tells them.
+    /// The indices of the wanted columns, if no header determines them.
     indices: Vec<usize>,
     delimiter: u8,
     /// True if fields may be quoted.
@@ -24,7 +24,7 @@ pub(super) struct Columns {
 struct Header {
     /// The record without its line break.
     line: Vec<u8>,
-    /// The name of the input that the first header came from.
+    /// The name of the input that the header came from.
     input: String,
     /// The indices of the wanted columns. Empty if all columns are the key.
     indices: Vec<usize>,

@@ -17,12 +17,12 @@ impl Compare {
         Ok(Self { trim: options.trim, ignore_case: options.ignore_case, url })
     }
 
-    /// True if keys are equal only if their bytes are.
+    /// True if keys are compared by their bytes as they are.
     pub(super) fn is_plain(&self) -> bool {
         !self.trim && !self.ignore_case && self.url.is_none()
     }
 
-    /// Appends the form of a key.
+    /// Appends the form of a key that is the same for all equal keys.
     pub(super) fn append(&self, key: &[u8], out: &mut Vec<u8>) {
         let key = if self.trim { trimmed(key) } else { key };
         let key = match &self.url {

@@ -9,7 +9,7 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// Adds those of other lines.
+    /// Adds the counts of other lines.
     pub fn add(&mut self, others: Self) {
         self.kept += others.kept;
         self.dropped += others.dropped;

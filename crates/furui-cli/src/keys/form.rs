@@ -50,7 +50,7 @@ pub fn check(path: impl std::fmt::Display, found: KeyForm, options: &LineOptions
     )))
 }
 
-/// A form as messages show it.
+/// The text of a form in messages.
 pub fn said(form: KeyForm) -> String {
     if form.is_empty() { "whole lines".to_owned() } else { form.to_string() }
 }

@@ -7,7 +7,7 @@ use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
-/// The first byte of a key, or of a part of one, that is made from anything but a string in UTF-8. No such string
+/// The first byte of a key, or of a part of one, that is made from anything but a string in UTF-8. No UTF-8 string
 /// contains this byte.
 const OTHER: u8 = 0xFF;
 
@@ -61,7 +61,7 @@ impl Pointer {
     }
 }
 
-/// Finds the member of an object or the element of an array with this name.
+/// Finds the member of an object with this name, or the element of an array with this index.
 struct Member<'t>(&'t str);
 
 impl<'de> DeserializeSeed<'de> for Member<'_> {

@@ -28,7 +28,7 @@ enum Part {
 }
 
 impl Maker {
-    /// The keys that the options describe. Options that contradict each other are an error.
+    /// Creates a maker of the keys that the options describe. Options that contradict each other are an error.
     pub(super) fn new(spec: HashSpec, options: &LineOptions) -> Result<Self, Error> {
         if options.delimiter.is_some() && options.field.is_empty() && !options.csv {
             return Err(Error::Message(
@@ -61,8 +61,8 @@ impl Maker {
         })
     }
 
-    /// Reads the header of an input, if the block is one. Returns true if it is to be printed, which the first one is; `None` if the
-    /// block has lines.
+    /// Reads the block if it is the header of an input. Returns whether the header is to be printed, as only the first
+    /// one is; `None` if the block has lines.
     pub(super) fn header(&self, block: &Block) -> Result<Option<bool>, Error> {
         match &self.part {
             Part::Columns(columns) if block.is_header => columns.read_header(block).map(Some),

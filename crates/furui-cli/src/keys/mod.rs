@@ -28,7 +28,7 @@ pub struct Keys {
     maker: Arc<Maker>,
     /// The lines of the last block that have no key: their indices, ascending, and what becomes of them.
     lacking: Vec<(u32, Fate)>,
-    /// The error that comes after the lines of the last block.
+    /// The error to return after the lines of the last block.
     failure: Option<Error>,
     counts: Counts,
 }
@@ -53,7 +53,7 @@ pub enum Fate {
 }
 
 impl Keys {
-    /// The keys that the options describe. Options that contradict each other are an error.
+    /// Creates a finder of the keys that the options describe. Options that contradict each other are an error.
     pub fn new(spec: HashSpec, options: &LineOptions) -> Result<Self, Error> {
         Ok(Self::of(Arc::new(Maker::new(spec, options)?)))
     }
@@ -62,18 +62,20 @@ impl Keys {
         Self { maker, lacking: vec![], failure: None, counts: Counts::default() }
     }
 
-    /// Finds keys in the way in which this value does, but of other blocks: one thread may use the one and another thread the other.
+    /// Creates another finder of keys with the same options, for other blocks. Two threads can use the two finders at
+    /// once.
     pub fn others(&self) -> Self {
         Self::of(Arc::clone(&self.maker))
     }
 
-    /// What the keys are hashed by.
+    /// The hasher of the keys.
     pub fn hasher(&self) -> &KeyHasher {
         &self.maker.hasher
     }
 
-    /// Reads the header of an input, if the block is one. Returns true if it is to be printed, which the first one is; `None` if the
-    /// block has lines. Headers are read in the order of the inputs, and before their lines are hashed.
+    /// Reads the block if it is the header of an input. Returns whether the header is to be printed, as only the first
+    /// one is; `None` if the block has lines. Headers are read in the order of the inputs, and before their lines are
+    /// hashed.
     pub fn header(&self, block: &Block) -> Result<Option<bool>, Error> {
         self.maker.header(block)
     }
@@ -88,8 +90,8 @@ impl Keys {
         self.counts.report(kept);
     }
 
-    /// Hashes the keys of a block, those of the lines that have one, by the hasher of `out`, which is cleared first. If
-    /// a line without a key is an error, the block is cut before it, and the next call of [`failure`](Self::failure)
+    /// Clears `out`, and appends the hash of each line's key in a block; a line without a key has no hash. If such a
+    /// line is an error by the options, the block is cut before it, and the next call of [`failure`](Self::failure)
     /// returns the error.
     pub fn hash_all(&mut self, block: &mut Block, out: &mut Hashes) {
         out.clear();
@@ -145,7 +147,7 @@ impl Keys {
         }
     }
 
-    /// The error that comes after the lines of the last block, if there is one.
+    /// Returns the error that follows the lines of the last block, if there is one.
     pub fn failure(&mut self) -> Result<(), Error> {
         self.failure.take().map_or(Ok(()), Err)
     }
@@ -161,8 +163,8 @@ impl Keys {
         out.extend(verdicts);
     }
 
-    /// Says for each line of the last block whether it is wanted. `answers` says it for the lines that have a key, and
-    /// `lacking` for all lines that have none and are kept.
+    /// Tells for each line of the last block whether it is wanted. `answers` tells this for the lines that have a key;
+    /// `lacking`, for all lines that have no key and are kept.
     pub fn wanted(&self, answers: impl Iterator<Item = bool>, lacking: bool) -> impl Iterator<Item = bool> {
         let (mut answers, mut lacks) = (answers, self.lacking.iter().peekable());
         (0..).map_while(move |index| match lacks.next_if(|lack| lack.0 == index) {
@@ -233,7 +235,7 @@ mod tests {
         assert!(equal(&["-f", "2"], "x\tk\ty", "z\tk"));
         assert_eq!(key(&["-f", "2"], "x"), Err(Lack::Missing));
         assert!(equal(&["-f", "3,1", "-d", ";"], "a;b;c", "a;x;c"));
-        // No text of two fields is that of two others.
+        // Different pairs of fields have different keys, even if the two fields joined are equal.
         assert!(!equal(&["-f", "1,2", "-d", ";"], "ab;c", "a;bc"));
     }
 

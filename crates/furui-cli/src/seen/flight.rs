@@ -20,7 +20,7 @@ pub struct Flight {
     pub fates: Vec<Fate>,
     /// The counters of the set after this block.
     pub counters: SeenCounters,
-    /// The error that comes after the lines of the block.
+    /// The error that ends the run after the lines of the block.
     pub failure: Option<Error>,
     /// True if there is nothing to print, because the set has failed, or because there are no lines.
     pub is_void: bool,
@@ -90,7 +90,7 @@ impl Flight {
         }
     }
 
-    /// Makes room for the lists, which then do not grow.
+    /// Reserves memory for the lists of the block, which then do not grow.
     fn make_room(&mut self) -> Result<(), Error> {
         let lines = self.block.len();
         self.hashes
@@ -102,7 +102,7 @@ impl Flight {
             })
     }
 
-    /// Makes the text to print from the verdicts, and that of the repeats if it is wanted.
+    /// Makes the text to print from the verdicts and, if `wants_repeats`, the text of the repeats.
     pub fn prepare(&mut self, printing: Printing, wants_repeats: bool) {
         if self.is_void {
             self.kept = Some(0);

@@ -44,7 +44,7 @@ use recorder::Recorder;
 use workers::{Rest, Workers};
 use writer::Writer;
 
-/// A shell reports this plus the number of the signal for a process that a signal ended.
+/// If a signal ended a process, a shell reports this number plus the number of the signal.
 const SIGNALLED: u8 = 128;
 
 /// Runs the command.

@@ -17,10 +17,11 @@ pub struct Plan {
 /// The maximum number of threads unless the user says otherwise.
 const MOST_THREADS: usize = 16;
 
-/// The memory of a flight in bytes: its text, and as much for its lists.
+/// The memory of a flight (a block on its way to the output) in bytes: its text, and as much for its lists.
 const FLIGHT: u64 = 2 * BLOCK as u64;
 
-/// Flights take at most 1 / `SHARE` of the memory. But with several threads there are always [`LEAST`] flights.
+/// Flights take at most 1 / `SHARE` of the memory. But with several threads there are always at least [`LEAST`]
+/// flights.
 const SHARE: u64 = 8;
 
 /// The minimum number of flights with several threads: one is read, one is decided, and one is written.

@@ -1,4 +1,4 @@
-//! What is printed of the lines of a block.
+//! The text that is printed for the lines of a block.
 
 use furui::seen::Verdict;
 
@@ -34,7 +34,8 @@ impl Printing {
         !matches!(self, Self::Lines(Verdict::Repeat))
     }
 
-    /// Makes the text to print for the lines of a block. It is `marked`, or so many of the first bytes of the block.
+    /// Makes the text to print for the lines of a block. Returns how many of the first bytes of the block are the text,
+    /// or `None` if the text is in `marked`.
     pub fn text(self, block: &mut Block, fates: &[Fate], marked: &mut Vec<u8>) -> Option<usize> {
         if let Self::Lines(wanted) = self {
             return Some(keep(block, fates.iter().map(|&fate| is_printed(fate, wanted))));
@@ -47,8 +48,8 @@ impl Printing {
         None
     }
 
-    /// Makes the text to print for a header, with its separator, if it is the first one, or is a further one. It is `marked`, or so
-    /// many of the first bytes of the header.
+    /// Makes the text to print for a header, which depends on whether it is the first header of the run. Returns where
+    /// the text is, as [`text`](Self::text) does.
     pub fn header(self, header: &Block, is_first: bool, marked: &mut Vec<u8>) -> Option<usize> {
         match self {
             Self::Lines(_) if is_first => Some(header.bytes().len()),

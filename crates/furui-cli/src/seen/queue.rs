@@ -30,7 +30,7 @@ pub struct Queue<S: Storage> {
     /// How many flights of the queue, counted from the first, were given to the set.
     decided: usize,
     free: Vec<Flight>,
-    /// New flights make keys from lines in the same way as these.
+    /// New flights make keys from lines in the same way as this value.
     keys: Keys,
     /// False when there is nothing more to read.
     reads: bool,
@@ -52,7 +52,7 @@ pub struct Queue<S: Storage> {
 pub struct Limits {
     /// How many workers there may be.
     pub workers: usize,
-    /// The maximum number of flights.
+    /// The maximum number of [`Flight`]s at a time.
     pub flights: usize,
     /// The sizes of blocks once the set has runs on storage. `None` if blocks then keep their size.
     pub large: Option<LargeBlocks>,
@@ -183,14 +183,14 @@ impl<S: Storage> Queue<S> {
         Some((reader, flight.into()))
     }
 
-    /// Puts the reader back, which has read nothing, and its flight.
+    /// Puts back a reader that has read nothing, and its flight.
     pub fn put_reader(&mut self, reader: Box<Blocks<'static>>, flight: Box<Flight>) {
         self.reader = Some(reader);
         self.free.push(*flight);
     }
 
-    /// Puts the reader back, which has read a flight, and returns the number of the flight. `None` if there was an
-    /// error before this flight.
+    /// Puts back a reader that has read a flight, and returns the number of the flight. Returns `None` if an earlier
+    /// flight had an error.
     pub fn admit(&mut self, reader: Box<Blocks<'static>>, flight: &Flight) -> Option<u64> {
         self.is_decoded = reader.is_decoded();
         self.reader = Some(reader);
@@ -209,7 +209,7 @@ impl<S: Storage> Queue<S> {
         self.end_if_empty();
     }
 
-    /// Puts a flight back that has been hashed, or that has a text to print.
+    /// Puts back a flight that has been hashed, or whose text to print has been made.
     pub fn put(&mut self, number: u64, flight: Box<Flight>) {
         if let Some(place) = self.places.get_mut((number - self.left) as usize) {
             place.flight = Some(flight);
@@ -225,7 +225,7 @@ impl<S: Storage> Queue<S> {
         Some(taken)
     }
 
-    /// Puts the set back, which has decided about a flight.
+    /// Puts back the set after it has decided about a flight.
     pub fn put_decider(&mut self, number: u64, decider: Box<Decider<S>>, flight: &Flight) {
         self.unsynced = decider.seen.unsynced();
         if !decider.seen.set().runs().is_empty() {
@@ -249,7 +249,7 @@ impl<S: Storage> Queue<S> {
         Some((self.writer.take()?, flight))
     }
 
-    /// Puts the first flight back, of which a part has been written.
+    /// Puts back the first flight, a part of which has been written.
     pub fn put_first(&mut self, flight: Box<Flight>) {
         let tells_unread = self.writer.as_ref().is_some_and(|writer| writer.recorder.tells_unread());
         if let Some(first) = self.places.front_mut() {

@@ -18,8 +18,8 @@ pub struct Recorder {
     /// When to record. `None` if nothing is recorded.
     pace: Option<Pace>,
     printing: Printing,
-    /// The positions in the output at which lines end that are new, not recorded, and not known to have been read from
-    /// the pipe.
+    /// For each new line that is not recorded, and perhaps not read from the pipe yet: the position in the output at
+    /// which the line ends.
     unread: VecDeque<u64>,
 }
 
@@ -30,8 +30,8 @@ impl Recorder {
         Self { output, pace: within.map(Pace::new), printing, unread: VecDeque::new() }
     }
 
-    /// The time at which [`sync`](Self::sync) should be called if the set has so many keys that are not recorded. `None` if there is
-    /// nothing to record.
+    /// The time at which [`sync`](Self::sync) should be called if `unsynced` keys of the set are not recorded. `None`
+    /// if there is nothing to record.
     pub fn deadline(&self, unsynced: usize) -> Option<Instant> {
         self.pace.as_ref().and_then(|pace| pace.deadline(unsynced))
     }
@@ -55,8 +55,8 @@ impl Recorder {
         Ok(())
     }
 
-    /// True if it is known which of the printed lines are not read: the lines of a flight count among them when it
-    /// [begins](Self::begin).
+    /// True if the recorder knows which printed lines the reader has not read. The lines of a flight count as unread
+    /// once it [begins](Self::begin).
     pub fn tells_unread(&self) -> bool {
         self.pace.is_some() && self.output.is_pipe() && self.printing.tells_new()
     }
@@ -66,7 +66,8 @@ impl Recorder {
         self.output.print_until(left, until)
     }
 
-    /// Records the lines that have arrived. The last `unprinted` keys of the set are of lines of which nothing is printed yet.
+    /// Records the lines that have arrived. The last `unprinted` keys of the set belong to lines that are not printed
+    /// yet.
     pub fn sync<S: Storage>(&mut self, seen: &mut Seen<S>, unprinted: usize) -> Result<Sink, Error> {
         let Some(arrived) = self.output.arrived()? else { return Ok(Sink::Closed) };
         let unread = self.unread.partition_point(|&end| end <= arrived);
@@ -79,8 +80,8 @@ impl Recorder {
         Ok(Sink::Open)
     }
 
-    /// Waits until all printed lines have arrived, or the reader has closed the pipe. Records lines as they arrive. `unprinted` is that
-    /// of [`sync`](Self::sync).
+    /// Waits until all printed lines have arrived, or the reader has closed the pipe. Records lines as they arrive. For
+    /// `unprinted`, see [`sync`](Self::sync).
     pub fn settle<S: Storage>(&mut self, seen: &mut Seen<S>, unprinted: usize) -> Result<Sink, Error> {
         loop {
             match self.output.settle(self.deadline(seen.unsynced()))? {

@@ -62,13 +62,14 @@ pub fn run(file: &Path, store: &Path, options: &cli::SeenOptions) -> Result<Exit
     Ok(ExitCode::SUCCESS)
 }
 
-/// The lines to remove, by their keys. Until they are read, a signal ends the command, and nothing has changed.
+/// Reads the keys of the lines to remove. While they are read, a signal ends the command, and nothing is changed.
 fn read(file: &Path, store: &Manifest, memory: u64, mapped: u64, options: &cli::SeenOptions) -> Result<Text, Error> {
     let settings = SeenOptions {
         cache: Cache::None,
         memory,
         hash: Some(store.hash),
-        // The options may make keys in another way; an earlier check has allowed that.
+        // The options may make keys in another way than this form says: with `--as-is`, an earlier check has allowed
+        // that.
         form: Some(store.form),
         ..SeenOptions::default()
     };

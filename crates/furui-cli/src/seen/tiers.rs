@@ -5,7 +5,8 @@ use furui::seen::{Cache, Replacement, TierSizes};
 use crate::cli::{CacheKind, ReplacementKind, SeenOptions, TierOptions};
 use crate::error::Error;
 
-/// The default false-positive rate of the stable filter: the smaller of the two rates in the paper.
+/// The default false-positive rate of the stable filter: the smaller of the two rates in the paper of Kubota, Ueda and
+/// Yamana.
 const DEFAULT_RATE: f64 = 1e-5;
 
 /// The cache in front of the exact set. Options that do not belong to this cache are an error.
@@ -38,7 +39,7 @@ pub fn cache(options: &SeenOptions) -> Result<Cache, Error> {
     })
 }
 
-/// The sizes: those that are given, then those of the paper if it is named.
+/// The sizes that the options give. With `--paper`, the sizes that they do not give are the paper's.
 pub fn sizes(options: &TierOptions) -> TierSizes {
     let paper = if options.paper { TierSizes::PAPER } else { TierSizes::default() };
     TierSizes {

@@ -15,8 +15,8 @@ use crate::blocks::Next;
 /// Threads that take the flights of a queue from the input to the output. Each worker repeatedly takes a piece of work
 /// that can be done.
 ///
-/// At the end nobody waits for them, because one may be waiting for input while another finds out that nobody reads the
-/// output.
+/// At the end of a run, nobody waits for these threads: one may still wait for input when another finds that nobody
+/// reads the output.
 pub struct Workers<S: Storage> {
     shared: Mutex<Shared<S>>,
     /// Notified when an idle worker can do something, and at the end.
@@ -117,7 +117,7 @@ where
         self.shared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Wakes or starts another worker, if this one leaves work that can be done.
+    /// Wakes another worker if this one leaves work that can be done.
     fn relay(self: &Arc<Self>, shared: &mut Shared<S>) {
         match shared.queue.choose() {
             None => {}
@@ -217,8 +217,8 @@ where
         Some(())
     }
 
-    /// Reads a flight and hashes it. As a worker reads flights in the order of the input, its recent cache knows only
-    /// keys of earlier lines.
+    /// Reads a flight and hashes it. Because a worker reads flights in the order of the input, its recent cache knows
+    /// only keys of earlier lines.
     fn read(
         self: &Arc<Self>,
         mut shared: MutexGuard<'_, Shared<S>>,

@@ -23,7 +23,8 @@ pub enum Written {
 }
 
 impl Writer {
-    /// Writes a flight, or what is left of it, until lines are to be recorded. The set has so many keys that are not durable.
+    /// Writes a flight, or what is left of it, until lines are to be recorded. `unsynced` keys of the set are not
+    /// durable yet.
     pub fn write(&mut self, flight: &mut Flight, unsynced: usize) -> Written {
         if !flight.is_void {
             if !flight.is_begun {
@@ -55,7 +56,8 @@ impl Writer {
         }
     }
 
-    /// Records the lines that have arrived. The last `unprinted` keys of the set are of lines that are not printed yet.
+    /// Records the lines that have arrived. The last `unprinted` keys of the set belong to lines that are not printed
+    /// yet.
     pub fn sync<S: Storage>(&mut self, seen: &mut Seen<S>, unprinted: usize) -> Result<(), Ending> {
         Ending::of(self.recorder.sync(seen, unprinted))
     }

@@ -121,7 +121,7 @@ impl Kind {
             Self::Splice => {
                 let size = 1 + random.below(PIECE.min(length / 2).min(other.len() / 2));
                 let place = place(random, file, size);
-                // A piece from an equal place of another file is the most likely to be taken for the original.
+                // A piece from the same place of another file is the most likely to be taken for the original.
                 let most = other.len() - size;
                 let from = if random.below(2) == 0 { place.start.min(most) } else { random.below(most + 1) };
                 file[place.clone()].copy_from_slice(&other[from..from + size]);

@@ -33,7 +33,8 @@ impl Specimen {
         all
     }
 
-    /// Makes a specimen of a directory: its files to damage are these, or all in its subdirectory of this name.
+    /// Makes a specimen of a directory. The files to damage are `files`; a name of a subdirectory stands for all its
+    /// files.
     fn new(directory: &Path, name: &str, files: &[&str], chapters: Vec<Vec<Step>>) -> Self {
         let mut all = vec![];
         for &file in files {

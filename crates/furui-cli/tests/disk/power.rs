@@ -200,7 +200,8 @@ impl Model {
             Some(all) => (0..all).collect(),
             None => [0, u64::MAX].into_iter().chain((2..most).map(|_| random())).collect(),
         };
-        // Of unsynced data, nothing survives, everything, some of it, or one of these for each file.
+        // In one state no unsynced data survives, in one all, in one some; in other states one of these holds for each
+        // file.
         let data: Vec<[Content; 3]> = self.files.iter().map(|file| file.after_a_cut(random())).collect();
         for mask in masks {
             (0..3).for_each(|which| add(self.state(mask, |file| &data[file][which])));

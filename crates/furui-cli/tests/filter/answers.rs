@@ -175,7 +175,7 @@ fn a_stable_filter_of_a_file_remembers_it_whatever_its_repeats() {
         assert_eq!(stdout(&["filter", "build", "-k", kind, "-o", &filter, &file], b""), b"");
         assert!(stdout(&["has", &filter], &once).len() > once.len() / 100 * 95, "{kind}");
     }
-    // These are the oldest lines, after many repeats of others.
+    // These are the oldest lines; many repeats of other lines follow them.
     let old: Vec<String> = (0..1000).map(|i| format!("old {i}")).collect();
     let file = dir.file("old", &[text(&old), text(&lines(60_000, 2))].concat());
     assert_eq!(stdout(&["filter", "build", "-k", "stable-light", "-o", &filter, &file], b""), b"");
@@ -192,7 +192,7 @@ fn a_ringed_filter_has_the_window_and_the_bits_that_are_asked_for() {
         (&[][..], "1000", None),
         (&["--gamma", "fractional"], "1000", None),
         (&["--delta", "100"], "100", None),
-        // The paper's: M(0.01, 1) = 11 bits, 7 probes.
+        // These are the parameters of the paper: M(0.01, 1) = 11 bits, 7 probes.
         (&["--delta", "100000", "--gamma", "whole"], "100000", Some("11")),
     ] {
         build("ringed", more, &filter, &known);

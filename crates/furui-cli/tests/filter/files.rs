@@ -46,7 +46,7 @@ fn a_link_stays_a_link_and_what_it_names_is_replaced() {
 fn standard_output_is_written_to_by_either_name() {
     use std::process::Stdio;
     let dir = TempDir::new();
-    // The file is like /dev/stdout.
+    // The link is like /dev/stdout.
     let link = dir.join("stdout");
     std::os::unix::fs::symlink("/proc/self/fd/1", &link).unwrap();
     for name in ["-", &link] {

@@ -1,4 +1,4 @@
-//! What is refused.
+//! What the commands of `furui filter` refuse.
 
 use std::fs;
 

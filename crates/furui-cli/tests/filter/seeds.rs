@@ -37,7 +37,7 @@ fn a_filter_without_its_seed_tells_only_those_who_have_the_seed() {
     assert_eq!(stdout(&asked, b"alice\nbob\ncarol\ndave\nerin\n"), b"alice\nbob\ncarol\ndave\n");
     assert!(run(&[&["filter", "compare"][..], &with, &[&mine, &theirs]].concat(), b"").status.success());
 
-    // Nobody else can ask, and no file has the seed.
+    // Without the seed nobody can look up a line, and no filter's file has the seed.
     let number = fs::read_to_string(&seed).unwrap();
     let number = u64::from_str_radix(number.trim().trim_start_matches("0x"), 16).unwrap();
     for filter in [&mine, &theirs, &both] {

@@ -1,4 +1,4 @@
-//! Lines, as awk, sort, uniq, grep and comm have them.
+//! Compares furui's lines with those of awk, sort, uniq, grep and comm.
 
 use std::collections::BTreeSet;
 
@@ -41,7 +41,7 @@ fn distinct_lines_are_those_of_awk_and_sort() {
         assert!(ours == other("awk", &[&["!s[$0]++"], &files[..]].concat(), b""), "{files:?}");
         let repeats = furui(&[&["seen", "--invert"], &files[..]].concat(), b"");
         assert!(repeats == other("awk", &[&["s[$0]++"], &files[..]].concat(), b""), "{files:?}");
-        // Sorted, they are what sort -u prints, and the numbers of lines what uniq -c says.
+        // Sorted, the lines are those of `sort -u`, and their counts are those of `uniq -c`.
         assert!(other("sort", &[], &ours) == other("sort", &[&["-u"], &files[..]].concat(), b""), "{files:?}");
         let store = dir.join(&format!("{case}-counts"));
         let ours = furui(&[&["dict", "count", "--store", &store], &files[..]].concat(), b"");
@@ -74,7 +74,7 @@ fn lines_in_a_set_are_those_that_grep_finds() {
             // Status 1 says that there is no such line.
             let theirs =
                 other("sh", &["-c", "grep \"$1\" \"$2\" \"$3\" || test $? = 1", "sh", options, set, asked], b"");
-            // A dictionary of which no line was put is no set yet.
+            // A dictionary into which no line was put is not a set yet.
             let sets = [set, &store, &dict];
             for set in &sets[..if std::fs::read(set).unwrap().is_empty() { 2 } else { 3 }] {
                 let verb = if options == "-axFf" { &["has"][..] } else { &["has", "-v"] };

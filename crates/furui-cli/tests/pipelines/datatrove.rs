@@ -28,13 +28,14 @@ fn a_store_is_an_index_for_datatrove_and_back() {
     let work = dir.path().to_str().unwrap();
     other("python3", &["-c", script, work], b"");
     let read = |name| fs::read(dir.join(name)).unwrap();
-    // What its reader finds in the file is what it makes of the lines.
+    // datatrove's reader finds in the file the hashes that datatrove computes for the lines.
     assert!(!read("read").is_empty() && read("read") == read("hashed"));
-    // The documents that its filter leaves are the lines that are not in the store; and those that are new.
+    // The documents that datatrove's filter leaves are the lines that are not in the store. Without repeats, they are
+    // the lines that are new.
     assert!(read("not-in-index") == stdout(&["has", "-v", &store, &asked], b""));
     assert!(read("not-in-index").len() > read("new").len());
     assert!(read("new") == stdout(&["seen", "--store", &store, &asked], b""));
-    // The index that it builds of the lines that were asked is that of a store of them.
+    // The index that datatrove builds of the asked lines is the export of a store of these lines.
     let built = dir.join("built/asked.c4_index");
     let (imported, made) = (dir.join("imported"), dir.join("made"));
     stdout(&[&["seen", "-q", "--store", &imported], &hash[..]].concat(), b"");

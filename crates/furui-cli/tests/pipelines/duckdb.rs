@@ -1,4 +1,4 @@
-//! DuckDB finds the first row of each key by the least of the numbers that the rows have.
+//! DuckDB finds the first row of each key by the least row number.
 
 use serde_json::{Value, json};
 
@@ -19,7 +19,8 @@ fn csv_rows_are_those_of_duckdb() {
     let (mut cases, mut ours) = (vec![], vec![]);
     for case in 0..30 {
         let mut tables = Table::some(&mut random);
-        // Within quotes another line break is another value, which Miller does not see.
+        // Fields that differ only in the kind of a line break within quotes are different values. Miller does not
+        // distinguish them.
         for field in tables.iter_mut().flat_map(|table| &mut table.rows).flatten() {
             if random.below(3) == 0 {
                 *field = field.replace('\n', "\r\n");
@@ -43,7 +44,7 @@ fn csv_rows_are_those_of_duckdb() {
 #[test]
 #[ignore = "needs DuckDB: cargo xtask test pipelines"]
 fn json_records_are_those_of_duckdb() {
-    // DuckDB compares the texts of values. Of strings these are the values, and of numbers it has the same text for integers.
+    // DuckDB compares values as texts. It decodes strings, but of equal numbers only integers have one text.
     const VALUES: [&[&str]; 8] = [
         &["\"A\"", "\"\\u0041\""],
         &["\"日本\"", "\"\\u65e5\\u672c\""],

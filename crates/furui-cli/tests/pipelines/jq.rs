@@ -8,7 +8,7 @@ use crate::random::Random;
 use crate::support::TempDir;
 use crate::{furui, other, random};
 
-/// Texts of values that occur again and again. In each row are texts of one value.
+/// Texts of values that occur again and again. The texts in a row stand for one value.
 const VALUES: [&[&str]; 14] = [
     &["1", "1.0", "1e0", "10e-1", "0.1E+1"],
     &["\"1\""],
@@ -83,7 +83,8 @@ fn json_records_are_those_of_jq() {
         ] {
             let ours = furui(&[&["seen", "--json", "--missing", "drop", "--key", keys], &files[..]].concat(), b"");
             let program = format!("map(select({has})) | unique_by([{values}]) | sort_by(.id) | .[].id");
-            // jq takes a mark at the beginning of its input, and of no other file.
+            // jq accepts a byte order mark only at the beginning of its whole input, so the marks of the files are
+            // removed.
             let texts = files.iter().map(|file| std::fs::read_to_string(file).unwrap());
             let input: String = texts.map(|text| format!("{}\n", text.trim_start_matches('\u{FEFF}'))).collect();
             let theirs = other("jq", &["-s", &program], input.as_bytes());
@@ -106,12 +107,12 @@ fn furui_and_jq_differ_in_these_values() {
         )
     };
     assert_eq!(count(&["1", "1.0", "\"1\"", "1e0"]), (2, 2));
-    // furui compares the decimal numbers, and jq what a number of 64 bits holds of them.
+    // furui compares all decimal digits; jq compares the numbers of 64 bits nearest to them.
     assert_eq!(count(&["12345678901234567890123", "12345678901234567890124"]), (2, 1));
     // Objects and arrays are compared by their bytes.
     assert_eq!(count(&["{\"x\":1,\"y\":2}", "{\"y\":2,\"x\":1}"]), (2, 1));
     assert_eq!(count(&["[1]", "[ 1 ]", "[1.0]"]), (3, 1));
-    // A surrogate without its other half is text that UTF-8 has not: furui compares its escapes, and jq replaces it, or stops.
+    // UTF-8 cannot encode a surrogate without its other half: furui compares its escapes, and jq replaces it, or stops.
     let alone = b"{\"a\":\"\\ud800\"}\n{\"a\":\"\\ud801\"}\n{\"a\":\"\\ud800\"}\n";
     assert_eq!(furui(&["seen", "--json", "--key", "/a"], alone), alone[..alone.len() / 3 * 2]);
     // Without a key whole lines are compared.

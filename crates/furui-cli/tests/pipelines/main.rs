@@ -45,7 +45,7 @@ fn furui(arguments: &[&str], input: &[u8]) -> Vec<u8> {
     output.stdout
 }
 
-/// Random numbers of a seed that is printed.
+/// Random numbers from a seed, which is printed.
 fn random() -> Random {
     let clock = || SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap().subsec_nanos().into();
     let seed = std::env::var("FURUI_PIPELINES_SEED").map_or_else(|_| clock(), |seed| seed.parse().unwrap());

@@ -22,8 +22,8 @@ fn csv_rows_are_those_of_miller() {
     for case in 0..CASES {
         let tables = Table::some(&mut random);
         let columns: &[usize] = if random.below(4) == 0 { &[0] } else { &[0, 1, 2, 3, 4] };
-        // Miller joins the values of several keys by commas. Of two values only one of which may have a comma no two pairs are
-        // joined to one; of three they are.
+        // Miller joins the values of several keys by commas. Two values of which only one may have a comma are still
+        // distinguished; three values are not always.
         let keys =
             if columns.len() == 1 { "id" } else { *random.pick(&["url", "lang", "lang,url", "url,the text", "id"]) };
         let mut files: Vec<Vec<u8>> = tables.iter().map(|table| table.csv(columns, &mut random)).collect();

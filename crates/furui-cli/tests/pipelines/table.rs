@@ -31,7 +31,7 @@ const PLAIN: usize = 14;
 /// The names of the columns. The first one numbers the rows of all files.
 pub const NAMES: [&str; 5] = ["id", "url", "lang", "the text", "said \"so\", once"];
 
-/// A file of random rows: some hundred, one, or none.
+/// A file of random rows: some hundreds, one, or none.
 #[derive(Debug)]
 pub struct Table {
     pub rows: Vec<Vec<String>>,
@@ -83,7 +83,7 @@ impl Table {
             for (nth, &column) in columns.iter().enumerate() {
                 let Some(field) = fields.get(column) else { break };
                 let needs = field.contains([',', '"', '\n']) || columns.len() == 1 && field.is_empty();
-                // Readers differ in what they take from quotes around a name, so that names are quoted as little as possible.
+                // Readers treat quotes around a name differently, so names are quoted only if necessary.
                 let quoted = needs || self.style.quotes && row > 0 && random.below(2) == 0;
                 let field = if quoted { format!("\"{}\"", field.replace('"', "\"\"")) } else { field.clone() };
                 out.extend_from_slice(format!("{}{field}", if nth > 0 { "," } else { "" }).as_bytes());

@@ -105,6 +105,6 @@ impl Lines {
 
     /// Creates the error of a line that no node should send.
     pub fn strange(&self, error: &serde_json::Error) -> Error {
-        Error::Message(format!("{} answers something else than a node does ({error}): is it one?", self.url))
+        Error::Message(format!("{} does not answer as a node does ({error}): is it a node?", self.url))
     }
 }

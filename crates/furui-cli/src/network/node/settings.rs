@@ -47,8 +47,8 @@ impl Settings {
     /// Combines the options with the configuration file and the defaults.
     ///
     /// # Errors
-    /// If the configuration file cannot be read or understood, if nothing says where the node's data is, or if there is
-    /// no such coding, or none with such a rate.
+    /// If the configuration file cannot be read or understood, if nothing says where the node's data is, or if the
+    /// coding does not exist or cannot have the rate.
     pub fn new(options: &NodeOptions) -> Result<Self, Error> {
         let file = options.config.as_deref().map_or_else(|| Ok(Configuration::default()), read)?;
         let first = |given: &Vec<String>, file: Vec<String>| if given.is_empty() { file } else { given.clone() };
@@ -96,7 +96,7 @@ fn read(path: &Path) -> Result<Configuration, Error> {
         let line = 1 + text.as_bytes()[..before].iter().filter(|byte| **byte == b'\n').count();
         let why = error.message().trim_end();
         Error::Message(format!(
-            "{name}: line {line}: {why}; a line is an option of `furui node` and its value, as http = \"{HTTP}\" or \
+            "{name}: line {line}: {why}; a line is an option of `furui node` and its value, as in http = \"{HTTP}\" or \
              listen = [\"{LISTEN}\"]"
         ))
     })?;

@@ -26,8 +26,8 @@ pub struct PublishOptions {
     /// The format of all files, whatever their names
     #[arg(long)]
     pub format: Option<FormatName>,
-    /// The URL of the directory that is published, to which the path of each file is added [default: file:///…]; for a sitemap,
-    /// the site of its pages
+    /// The URL of the directory that is published, to which the path of each file is added [default: file:///…]; for a
+    /// sitemap, the public URL of the site
     #[arg(long, value_name = "URL")]
     pub base: Option<Url>,
     /// Publish only pages that state one of these languages, such as en or pt-BR, and pages that state no language

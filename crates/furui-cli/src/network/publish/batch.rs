@@ -65,7 +65,7 @@ enum Answer {
 }
 
 impl Batch {
-    /// Adds a document: its record, and that record's id.
+    /// Adds a document, given by its record and the id of the record.
     pub(super) fn push(&mut self, place: String, record: &Record, id: ContentId) {
         let Record { url, title, text } = record;
         let line = serde_json::to_vec(&Line { url, title, text }).expect("a document has only strings for names");

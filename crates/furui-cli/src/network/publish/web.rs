@@ -64,7 +64,7 @@ impl Publisher<'_> {
                 if count == 1 {
                     return self.web_page(&site, answer);
                 }
-                self.sums.leave_out(place.as_str(), "no sitemap")?;
+                self.sums.leave_out(place.as_str(), "not a sitemap")?;
                 continue;
             };
             if sitemap.has_more {
@@ -181,7 +181,7 @@ fn check(url: &Url) -> Result<(), String> {
     if is_loopback {
         return Ok(());
     }
-    Err("only sites on this machine are fetched; of others, publish a WARC file of a crawler; if a sitemap \
+    Err("only sites on this machine are fetched; of other sites, publish the WARC file of a crawler; if a sitemap \
          names a public site, give the URL of that site by --base"
         .to_owned())
 }

@@ -15,12 +15,12 @@ fn entries(keys: &[String], tag: &str) -> Vec<String> {
     keys.iter().enumerate().map(value).collect()
 }
 
-/// The entries of these lines, of which later ones replace earlier ones.
+/// The entries that these lines put. Later lines replace the values of earlier ones.
 fn model(lines: &[Vec<String>]) -> BTreeMap<&str, &str> {
     lines.iter().flatten().map(|line| (line.split_once('\t').unwrap().0, line.as_str())).collect()
 }
 
-/// What `dict get` prints of these keys.
+/// What `dict get` prints for these keys.
 fn get(model: &BTreeMap<&str, &str>, keys: &[String]) -> Vec<u8> {
     text(&keys.iter().filter_map(|key| Some((*model.get(key.as_str())?).to_owned())).collect::<Vec<_>>())
 }
@@ -29,7 +29,7 @@ fn all(model: &BTreeMap<&str, &str>) -> Vec<u8> {
     text(&model.values().map(|&line| line.to_owned()).collect::<Vec<_>>())
 }
 
-/// A dictionary of bytes of three LOUDS tries. What no command changes begins with s.
+/// A dictionary of bytes with three LOUDS tries. Keys that no command changes begin with s.
 pub fn specimen(scratch: &TempDir) -> Specimen {
     let (settled, updated, deleted) = (lines("s", 1500), lines("u", 300), lines("d", 200));
     let directory = scratch.path().join("byte-dict");

@@ -3,8 +3,8 @@ use crate::script::Effect::{Reads, ReadsSettled, Verifies, Writes};
 use crate::script::Step;
 use crate::support::{TempDir, stdout};
 
-/// A cascade filter with two runs, the first of as many lines as are not merged with fewer. At its rate no absent line is in
-/// it by chance.
+/// A cascade filter with two runs. The first run has so many lines that it is not merged with the second. At the
+/// filter's rate no absent line is in it by chance.
 pub fn specimen(scratch: &TempDir) -> Specimen {
     let numbered = |head: &str, count: usize| (0..count).map(|i| format!("{head}{i}")).collect::<Vec<_>>();
     let (old, recent, fresh) = (numbered("old", 210_000), numbered("recent", 9000), numbered("fresh", 2000));
@@ -17,7 +17,7 @@ pub fn specimen(scratch: &TempDir) -> Specimen {
     stdout(&["filter", "insert", "--memory", "16MiB", &store], &text(&recent));
 
     let inputs = scratch.path().join("cascade-inputs");
-    // Some of every page.
+    // The sample has lines of every page.
     let sample: Vec<String> = old.iter().step_by(16).chain(recent.iter().step_by(4)).cloned().collect();
     input(&inputs, "asked", &[&absent[..], &sample].concat());
     input(&inputs, "fresh", &fresh);

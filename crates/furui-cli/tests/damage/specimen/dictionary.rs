@@ -59,7 +59,7 @@ impl Model {
     }
 }
 
-/// A dictionary of each layout, of four tries. Keys that no command changes begin with s.
+/// A dictionary of four tries in each layout. Keys that no command changes begin with s.
 pub fn specimens(scratch: &TempDir) -> [Specimen; 2] {
     // The seed is fixed, so that the files are always equal.
     let usual = DictOptions { hash: Some(Rolling::spec(7)), ..DictOptions::default() };

@@ -17,7 +17,7 @@ enum Can {
 }
 use Can::{Intersect, Remember, Remove, Unite};
 
-/// How a filter is built, and what it can.
+/// The name of each filter, how it is built, and what it can do.
 const KINDS: [(&str, &str, &[Can]); 13] = [
     ("bloom", "--kind bloom --capacity 12000", &[Remember, Unite, Intersect]),
     ("bloom-sha1", "--kind bloom --hash sha1 --hash-seed 5 --capacity 12000", &[Remember, Unite, Intersect]),

@@ -20,7 +20,7 @@ pub fn specimen(scratch: &TempDir) -> Specimen {
     }
 
     let inputs = scratch.path().join("seen-inputs");
-    // The lines are some of every page.
+    // The sample has lines of every page.
     let sample: Vec<String> = old.iter().step_by(16).chain(recent.iter().step_by(4)).cloned().collect();
     input(&inputs, "asked", &[&absent[..], &sample].concat());
     input(&inputs, "fresh", &fresh);

@@ -18,7 +18,7 @@ pub(super) const LOUDS: Made = &["--layout", "louds", "--filter-hash", "polynomi
 /// The options of a command that makes a dictionary.
 type Made = &'static [&'static str];
 
-/// The values of a dictionary, which stand for numbers.
+/// The values of a dictionary. In these cases each value stands for a number.
 pub(super) trait Values: DictValue {
     const NAME: &str;
 

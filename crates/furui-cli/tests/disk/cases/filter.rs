@@ -8,7 +8,7 @@ use furui::store::cascade::{CascadeFilter, CascadeOptions};
 use super::{Case, is_finished, key, keys, nothing_else, open, path, quietly};
 use crate::support::feed;
 
-/// The keys 100 to 199 are inserted or, by `remove`, removed.
+/// Inserts the keys 100 to 199 into a filter or, if the command is `remove`, removes them.
 pub(super) fn filter(
     name: &'static str,
     args: &'static [&'static str],

@@ -21,8 +21,8 @@ use crate::support::{feed, furui};
 
 /// A command, and the checks of its files.
 ///
-/// The command waits for locks, because a lock of this process is shared with child processes of its other threads
-/// until those run a program.
+/// The command waits for locks, because a child process that another thread starts shares the locks of this process
+/// until it runs its program.
 pub struct Case {
     pub name: &'static str,
     /// Prepares the files below a directory before the first run.
@@ -38,11 +38,11 @@ pub struct Case {
 type Running = Box<dyn Fn(Command, &Path) -> Output>;
 type Check = Box<dyn Fn(&Path, &[Run]) -> Result<(), String>>;
 
-/// One run, so far.
+/// What one run has done so far.
 #[derive(Clone, Debug, Default)]
 pub struct Run {
     pub printed: Vec<u8>,
-    /// The number of keys in its journal that were forced to the disk.
+    /// The keys in its journal that were forced to the disk.
     pub recorded: HashSet<u64>,
     /// True if the run has ended without an error.
     pub finished: bool,
@@ -56,7 +56,7 @@ pub enum Scale {
 }
 
 impl Scale {
-    /// The minimum memory of a set holds about 100,000 keys.
+    /// The number of keys. The minimum memory of a set holds about 100,000 keys.
     fn keys(self) -> u32 {
         match self {
             Self::Small => 230_000,

@@ -185,7 +185,7 @@ pub fn bursts(name: &'static str, to_file: bool) -> Case {
     }
 }
 
-/// The keys of a journal; none if it is not one, or is being written.
+/// The keys of a journal. There are none if the bytes are not a journal, or one that is being written.
 pub fn journal(bytes: &[u8]) -> Vec<u64> {
     let mut all = vec![];
     if let Ok(journal) = Journal::open(Bytes::from(Arc::<[u8]>::from(bytes)), "JOURNAL") {
@@ -197,7 +197,7 @@ pub fn journal(bytes: &[u8]) -> Vec<u64> {
     all
 }
 
-/// The set in a directory, verified; `None` if it is missing and may be.
+/// Opens and verifies the set in a directory. Returns `None` if the set is missing, and `may_be_missing`.
 fn open_set(root: &Path, name: &str, may_be_missing: bool) -> Result<Option<Cascade<Directory>>, String> {
     let Some(directory) = open(root, name, may_be_missing)? else { return Ok(None) };
     let set =
