@@ -62,7 +62,7 @@ impl RemainderBits {
         self.0
     }
 
-    /// The maximum number of keys of a page. Each takes its remainder and at least one bit.
+    /// The maximum number of keys of a page. Each key takes its remainder and at least one bit.
     pub const fn most_keys(self) -> usize {
         BODY_BYTES * 8 / (self.0 as usize + 1)
     }
@@ -305,7 +305,7 @@ fn fitting(keys: &[u64], bits: RemainderBits) -> usize {
 }
 
 /// Writes the unary part to the front of `unary`, which holds zeros. The current word is kept in a register and stored
-/// with every key, so that there is no branch, and no load waits for a store. A store may reach beyond the unary part,
+/// after every key, so that there is no branch, and no load waits for a store. A store may reach beyond the unary part,
 /// but writes only zeros there.
 fn encode_unary(keys: &[u64], bits: RemainderBits, base: u64, unary: &mut [u8]) {
     let words = unary.as_chunks_mut().0;
