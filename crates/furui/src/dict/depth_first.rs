@@ -34,7 +34,7 @@ pub trait Nodes {
 }
 
 /// An iterator over the keys of a trie between two bounds, in byte order, and their values. It walks the trie depth
-/// first, and ends whatever the bytes of the trie are.
+/// first, and ends even if the trie is damaged.
 ///
 /// ```
 /// use furui::dict::{Found, Skeleton, Trie};

@@ -68,7 +68,7 @@ pub struct Done {
     _ticket: Arc<()>,
 }
 
-/// The parts that are merged into one.
+/// The work of a job: parts of a dictionary that are merged into one.
 #[derive(Debug)]
 pub(super) struct Task {
     /// The parts, oldest first.

@@ -17,7 +17,7 @@ const BITS: Tag = Tag::new(*b"BITS");
 /// The maximum number of bits, as in other Bloom filters.
 const MAX_BITS: u64 = 1 << 43;
 
-/// A Bloom filter whose k positions are k polynomials of a key's bytes, modulo the number of bits: the paper's.
+/// The Bloom filter of the paper: its k positions are k polynomials of a key's bytes, modulo the number of bits.
 ///
 /// It takes keys, not hashes of 64 bits, so it is not one of the filters in [`filter`](crate::filter). None of the
 /// polynomials' primes divides its number of bits: if one did, the position modulo this prime would depend only on the

@@ -1,4 +1,4 @@
-//! Recent caches apart from the set, for threads that hash.
+//! Recent caches outside of the set, for threads that hash keys.
 
 use super::Verdict;
 use super::pipeline::Seen;
@@ -9,9 +9,9 @@ use crate::hash::Hashes;
 use crate::store::Storage;
 
 impl<S: Storage> Seen<S> {
-    /// The number of keys of the recent cache in front of the set, which grows when the set outgrows its memory. `None`
-    /// if the set has another cache or none. Also `None` if it has a window, because then the cache must be told every
-    /// key in order.
+    /// The capacity, in keys, of the recent cache in front of the set. It grows when the set outgrows its memory.
+    /// `None` if the set has another cache or none. Also `None` if the set has a window, because then the cache must be
+    /// told every key in order.
     pub fn recent_keys(&self) -> Option<usize> {
         match &self.tiers {
             Tiers::Recent(recent) if self.set.manifest().window.is_none() => Some(recent.capacity()),

@@ -36,8 +36,8 @@ const NEAR_BYTES: usize = 1 << 20;
 /// 87 % less at a rate of 1 %, and drop 0.3 to 0.5 % of the new keys; `u16` tags dropped 0.02 %, wider tags none. The
 /// layout is that of a processor cache.
 ///
-/// It is low level, a part of [`Seen`](super::Seen): it takes bare hashes, and nothing checks how the caller made
-/// them.
+/// This type is low level, a part of [`Seen`](super::Seen): it takes bare hashes, and nothing checks how the caller
+/// made them.
 ///
 /// ```
 /// use furui::HashSpec;
@@ -133,13 +133,13 @@ impl<T: RecentTag, const WAYS: usize> Recent<T, WAYS> {
         Ok(Self { sets, hash: HashSpec::default() })
     }
 
-    /// This cache for keys that are hashed by `hash`, instead of by [`HashSpec::default`].
+    /// Returns the cache, now for keys that are hashed by `hash` instead of by [`HashSpec::default`].
     #[must_use]
     pub fn hashed_by(self, hash: HashSpec) -> Self {
         Self { hash, ..self }
     }
 
-    /// The number of keys for which there is room.
+    /// The number of keys for which the cache has room.
     pub fn capacity(&self) -> usize {
         self.sets.len() * WAYS
     }

@@ -243,7 +243,8 @@ impl Log for DiskLog {
     }
 }
 
-/// Refuses a directory that holds files of other programs, so that a mistyped path does not mix such files with a store.
+/// Refuses a directory that holds files of other programs, so that a mistyped path does not mix such files with a
+/// store.
 fn refuse_foreign(path: &Path) -> Result<()> {
     if path.join(MANIFEST).exists() {
         return Ok(());

@@ -266,8 +266,8 @@ impl Manifest {
     /// like runs do not count.
     ///
     /// # Errors
-    /// [`Error::Format`] if a file has a number that was not given out yet: then this is an older manifest of the store,
-    /// and the files that it does not name may hold keys of the store. [`Error::Io`].
+    /// [`Error::Format`] if a file has a number that was not given out yet: then this is an older manifest of the
+    /// store, and the files that it does not name may hold keys of the store. [`Error::Io`].
     pub(crate) fn orphans<S: Storage>(&self, storage: &S) -> Result<Vec<String>> {
         let named: BTreeSet<u64> = self.runs.iter().map(|run| run.number).collect();
         let mut orphans = Vec::new();

@@ -34,7 +34,7 @@ const ENTRY: usize = 16;
 pub(super) const BUCKET: usize = 64;
 const TAG_BITS: u32 = 24;
 
-/// The lengths of a table, the longest first; the others are 0.
+/// The lengths of a table, the longest first; unused entries are 0.
 pub(super) type Lengths = [u16; MAX_LENGTHS];
 
 /// A node with an entry.
@@ -67,7 +67,7 @@ struct Heavy {
     keys: u32,
 }
 
-/// The gain and the cost of entries for some nodes, in comparison to the next shorter length.
+/// What entries for some nodes gain and cost, as a difference from the next shorter candidate length.
 #[derive(Clone, Copy, Default)]
 struct Gain {
     /// The levels that keys skip, summed over the keys.
@@ -199,7 +199,7 @@ fn array_of(lengths: &[u16]) -> Lengths {
 
 /// The cost of a failed search in the jump table, in levels.
 const VAIN_LEVELS: f64 = 0.5;
-/// The cost, in levels, if the table takes one byte for each key.
+/// The cost of a table, in levels, for each byte that it takes per key.
 const LEVELS_PER_BYTE: f64 = 8.0;
 /// The minimum number of levels that a further length must save, less its costs.
 const MIN_SCORE: f64 = 0.3;
@@ -287,7 +287,7 @@ pub(super) struct JumpTable<'a, G> {
 }
 
 /// The entry for a key: the position of the children at which the search continues, and the number of the key's bytes
-/// that lead there, which are fewer than all.
+/// that lead there. It is less than the length of the key.
 #[inline(always)]
 pub(super) fn land<G: Guard>(table: &JumpTable<'_, G>, key: &[u8], vectors: Cpu) -> Option<(Position, usize)> {
     let lines = table.buckets.as_chunks::<BUCKET>().0;

@@ -29,7 +29,8 @@ impl<S: Storage> Cascade<S> {
         self.write_journal(keys)
     }
 
-    /// The number of keys that are in no run and no journal yet. Without a journal they are not counted, and it is 0.
+    /// The number of keys that are in no run and no journal yet. Without a journal, such keys are not counted, and the
+    /// number is 0.
     pub fn unsynced(&self) -> usize {
         self.journal.as_ref().map_or(0, JournalWriter::len)
     }

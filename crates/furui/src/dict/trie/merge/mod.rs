@@ -33,8 +33,8 @@ use source::{At, Branch, End, Source};
 pub const MAX_MERGED: usize = 256;
 
 impl Trie {
-    /// Merges several tries, which are newest first. Of equal keys the newest counts. `each_key` gets the hash of each
-    /// key by `rolling`, in breadth-first order.
+    /// Merges several tries, which are newest first. Among equal keys the newest counts. `each_key` gets the hash of
+    /// each key by `rolling`, in breadth-first order.
     ///
     /// With `forget` deleted keys are left out, which is right if there is no older trie. The trie has the nodes of a
     /// trie that is built from the same keys, but its labels have the codes and tokens of the largest source, so it may
@@ -49,8 +49,8 @@ impl Trie {
     ///
     /// It is one breadth-first walk from branch to branch. The queue holds the state of the hash of each path, and the
     /// place where each trie that has keys there continues: with a node's children, or within a label. Where tries
-    /// continue with the same bytes they go together, to the end of the shortest label. Where only one trie has keys,
-    /// its nodes are copied. A node is written when the walk meets it.
+    /// continue with the same bytes, they are followed together, to the end of the shortest label. Where only one trie
+    /// has keys, its nodes are copied. A node is written when the walk meets it.
     ///
     /// Cost: time linear in the nodes of all tries and the bytes of their labels. Memory besides the trie: 12 bytes for
     /// each waiting node; for each trie that has keys below this node, 8 bytes, and the rest of the label if the trie
