@@ -11,8 +11,8 @@ use crate::format::FormatError;
 /// An iterator over the keys and values of all parts of a dictionary, in order of keys: see
 /// [`Snapshot::range`](super::Snapshot::range).
 ///
-/// It merges one stream for each part. Among equal keys the newest counts, and deleted keys are skipped. Cost of each
-/// key: a comparison of keys for each part, and a step of each stream that has the key.
+/// The iterator merges one stream for each part. Among equal keys the newest counts, and deleted keys are skipped. Cost
+/// of each key: a comparison of keys for each part, and a step of each stream that has the key.
 ///
 /// As an [`Iterator`] it returns each key in a vector of its own; [`next_entry`](Self::next_entry) lends the key
 /// instead. Values that are bytes are lent by the dictionary. The iterator ends after an error.

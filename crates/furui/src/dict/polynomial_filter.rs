@@ -97,7 +97,7 @@ impl<M: Deref<Target = [u8]>> PolynomialFilter<M> {
     }
 }
 
-/// The polynomials of a key, as many as `hash` has, and zeros after them.
+/// The values of the polynomials of `hash` for a key, and zeros after them.
 pub(super) fn polynomials(hash: FilterHash, key: &[u8]) -> [u64; 8] {
     match hash {
         FilterHash::OneState => [0; 8],

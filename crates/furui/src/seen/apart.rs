@@ -20,8 +20,8 @@ impl<S: Storage> Seen<S> {
     }
 
     /// Works as [`observe_all`](Self::observe_all), but looks up only the keys at the indices `misses`, which ascend,
-    /// and takes all other keys for repeats. So several threads can each hash a part of the stream and ask a
-    /// [`Recent`](super::Recent) cache of their own, and only the keys that these caches do not know are left for the
+    /// and takes all other keys for repeats. So each of several threads can hash a part of the stream and look its keys
+    /// up in a [`Recent`](super::Recent) cache of its own. Only the keys that these caches do not know are left for the
     /// set. A cache may know only keys of earlier batches, and earlier keys of this batch. Where
     /// [`recent_keys`](Self::recent_keys) is `None`, all keys are looked up.
     ///

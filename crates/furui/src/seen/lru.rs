@@ -51,7 +51,7 @@ struct Entry {
 /// The bytes of an entry and its slots.
 pub(super) const KEY_BYTES: usize = size_of::<Entry>() + SLOT_BYTES;
 
-/// The number that stands for no entry.
+/// The number that means "no entry".
 const NONE: u32 = u32::MAX;
 
 impl Lru {

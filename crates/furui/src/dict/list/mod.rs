@@ -157,8 +157,8 @@ impl<S: Storage> Dict<S> {
     }
 
     /// The value of a key. A key without one is given the [next id](Self::next_id) as its value. Ids are given from 0
-    /// on, and none is given twice, whatever is deleted. A value that was [`put`](Self::put) is not an id, but may be
-    /// equal to one.
+    /// on, and none is given twice, even if keys are deleted. A value that was [`put`](Self::put) is not an id, but may
+    /// be equal to one.
     ///
     /// # Errors
     /// Those of [`put`](Self::put); [`Error::NoNumberLeft`] after 2³² - 1 ids.

@@ -37,8 +37,8 @@ pub use node::LoudsNode;
 /// A dictionary has tries of this kind if its layout is [`Layout::Louds`](crate::dict::Layout::Louds).
 ///
 /// **Cost.** 11 bits for each node, an index of a tenth of BASE and a sixteenth of LEAF, and 4 bytes for each key. A
-/// look-up takes one `select0` and a scan of labels for every byte of the key, each of which is one or two cache misses
-/// in a large trie.
+/// look-up takes one `select0` and a scan of labels for every byte of the key. In a large trie, each of these costs one
+/// or two cache misses.
 ///
 /// **Source.** Koyanagi, Yoshida, Unno, Shinjo, "Method to Build Bloom Filters for Online Building of LOUDS TRIE"
 /// (2011), section 4.2; Rahman, Raman, "Engineering the LOUDS succinct tree representation" (2006). In the paper LEAF

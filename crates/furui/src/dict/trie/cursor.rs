@@ -98,7 +98,7 @@ impl<M: Deref<Target = [u8]>, G: Guard> Trie<M, G> {
         label.into_iter().for_each(|rest| names.append(rest, out));
     }
 
-    /// The node's rank among inner nodes, of which the root is the first; `None` for a leaf.
+    /// The node's rank among inner nodes, where the root has rank 0; `None` for a leaf.
     pub(super) fn inner_rank(&self, node: TrieNode) -> Option<u64> {
         match self.block(node) {
             Some((block, slot)) => block.is_inner(slot).then(|| block.inner_rank(slot)),

@@ -1,9 +1,9 @@
 //! The jump table: for a few lengths, it leads from the first bytes of a key to the children of the node that these
 //! bytes reach.
 //!
-//! It is only a shortcut: an entry holds the whole path to its node, so a jump is exact, and a key without an entry is
-//! searched from the root. Buckets are cache lines of four entries, and entries that do not fit are left out, so a
-//! search reads one line for each length, whatever the keys are.
+//! The table is only a shortcut: an entry holds the whole path to its node, so a jump is exact, and a key without an
+//! entry is searched from the root. Buckets are cache lines of four entries, and entries that do not fit are left out,
+//! so a search reads one line for each length.
 
 use super::TrieError;
 use super::block::below;
@@ -109,8 +109,8 @@ impl Jump {
         let heavy = heavy(names, lengths, terminals, nodes, vectors)?;
         let all = f64::from(heavy[0].keys);
         let mut lengths: Vec<usize> = vec![];
-        // For each node: the deepest level, at or above the node, to which a chosen length jumps, and the number of
-        // keys that jump below the node.
+        // For each node, the deepest level to which a chosen length jumps on the path to the node. `covered` has the
+        // number of keys that jump below the node.
         let mut above = filled(0u64, heavy.len())?;
         while lengths.len() < MAX_LENGTHS {
             let lands = |node: &Heavy, length: usize| heavy[node.parent].depth < length && length <= node.depth;

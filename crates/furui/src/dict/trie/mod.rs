@@ -73,8 +73,8 @@ use values::Width;
 ///
 /// The nodes are those of a path-compressed trie, breadth-first, in self-contained blocks of 64. A search compares one
 /// byte with the 64 edges of a block at once, then the rest of the label, and counts ones to find the next group.
-/// Frequent labels are codes of one or two bytes, the others consist of 4096 trained tokens, and a jump table skips the
-/// upper levels. A trie is encoded from a [`Skeleton`].
+/// Frequent labels are codes of one or two bytes, other labels are made of 4096 trained tokens, and a jump table skips
+/// the upper levels. A trie is encoded from a [`Skeleton`].
 ///
 /// ```
 /// use furui::dict::{Found, Skeleton, Trie};
@@ -92,7 +92,7 @@ use values::Width;
 /// # Cost
 ///
 /// On 5 million paths of 64 bytes: 7.5 bytes a key and ⌈log₂(max + 1)⌉ bits for its value; a search visits about seven
-/// nodes after its jump, each of which costs a cache miss or two. Building is linear in the bytes of the sorted keys.
+/// nodes after its jump, at a cache miss or two for each. Building is linear in the bytes of the sorted keys.
 ///
 /// # Source
 ///

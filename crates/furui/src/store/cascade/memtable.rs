@@ -17,10 +17,10 @@ use crate::bits::{prefetch, scale};
 /// cluster one slot to the right. Growing is one forward pass in place, and reading the table from front to back gives
 /// a sorted run.
 ///
-/// Cost: 8 bytes for each slot, of which at least [`GROW_LOAD`] % are full before it grows. A probe touches one or two
-/// cache lines, and growing takes about 2 ns a slot. Differences from the quotient filter of Bender et al. (2012):
-/// there are no flag bits, because a whole hash contains its quotient; and the table does not wrap around: the last
-/// cluster continues in spare slots after the table.
+/// Cost: 8 bytes for each slot. At least [`GROW_LOAD`] % of the slots are full before the table grows. A probe touches
+/// one or two cache lines, and growing takes about 2 ns a slot. Differences from the quotient filter of Bender et al.
+/// (2012): there are no flag bits, because a whole hash contains its quotient; and the table does not wrap around: the
+/// last cluster continues in spare slots after the table.
 ///
 /// The order is that of the hashes, so an adversary who can choose hashes can make one long cluster. A store draws a
 /// random seed against that; and a table with a cluster longer than [`MAX_CLUSTER`] counts as full, against an

@@ -200,8 +200,8 @@ impl<'a> Page<'a> {
     pub(super) fn seek(&self, fingerprint: u64) -> Option<KeyPlace> {
         let zeros = (fingerprint >> self.bits.get()).checked_sub(self.base)?;
         let position = unary_position(self.unary, zeros)?;
-        // If the position is behind the last key, the index is at least the count, whatever bits of the remainders are
-        // in the last word.
+        // If the position is behind the last key, the index is at least the count, even if the last word also has bits
+        // of the remainders.
         let index = position - zeros as usize;
         if index >= self.count || !self.is_key(position) {
             return None;

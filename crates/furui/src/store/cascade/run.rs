@@ -36,7 +36,7 @@ const COALESCED: usize = 32;
 /// touched, and trusted after that.
 ///
 /// Source: the cascade filter of M. A. Bender et al., PVLDB 5(11), 2012, whose levels are quotient filters; the fences
-/// replace the computation of a slot's address, because full pages do not lie where a quotient says.
+/// replace the computation of a slot's address, because a quotient does not determine the place of a full page.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -151,7 +151,7 @@ impl<F: ReadAt> Run<F> {
         self.fences.len()
     }
 
-    /// The possible fingerprints, of which the run holds some.
+    /// The range of the fingerprints that keys of the run can have.
     pub fn fingerprints(&self) -> Fingerprints {
         self.fingerprints
     }

@@ -189,7 +189,7 @@ impl<'t> Labels<'t> {
         Some(path.push_rest(rolling, text, length))
     }
 
-    /// Adds the next label, whatever it is.
+    /// Adds the next label, which may be any text.
     #[inline(always)]
     pub(super) fn push_text(&mut self, text: Text<'_>, path: Path) -> Path {
         if text.len() == 0 {
