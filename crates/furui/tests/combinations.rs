@@ -20,7 +20,7 @@ const OPTIONS: CascadeOptions = CascadeOptions { memory: 1 << 20, hash: Some(HAS
 
 const ALL: [Combination; 3] = [Combination::Union, Combination::Difference, Combination::Intersection];
 
-/// A set with these keys in RAM, and those of each batch but the last in a run.
+/// A set with the keys of the last batch in RAM. Each earlier batch was published before the next one was inserted.
 fn set(batches: &[Vec<u64>]) -> Cascade<Memory> {
     let mut set = Cascade::open(Memory::new(), OPTIONS).unwrap();
     for (i, batch) in batches.iter().enumerate() {
@@ -60,7 +60,7 @@ fn model(how: Combination, sets: &[BTreeSet<u64>]) -> Vec<u64> {
     result.into_iter().collect()
 }
 
-/// Strategy for hashes: a few, so that sets share some; uniform ones; and the largest.
+/// Strategy for hashes: from a small range, so that sets share some; uniform ones; and the largest.
 fn hash() -> impl Strategy<Value = u64> {
     prop_oneof![4 => 1u64..3000, 2 => any::<u64>(), 1 => (0u64..50).prop_map(|i| u64::MAX - i)]
 }
@@ -117,7 +117,7 @@ fn a_fault_leaves_the_whole_result_or_none() {
                 }
             }
             if fault == Fault::Fail && !matches!(Manifest::load(&storage), Ok(Some(_))) {
-                // What a failure left is no obstacle to another attempt.
+                // Files that a failure left do not prevent another attempt.
                 assert!(a.combine(how, &[&b], &storage).is_ok(), "{how:?} at {at}");
             }
         }

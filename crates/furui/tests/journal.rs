@@ -318,7 +318,7 @@ fn a_journal_of_another_store_or_of_another_state_is_never_taken_in() {
     put(&newer, MANIFEST, &older_manifest);
     assert!(Cascade::open(newer, OPTIONS).is_err());
 
-    // This journal is of another store, with an equal seed and as many generations.
+    // This journal is of another store, with the same seed and the same number of generations.
     let options = CascadeOptions { hash: Some(set.hash_spec()), ..OPTIONS };
     let other = Memory::new();
     let mut set = Cascade::open(other.clone(), options).unwrap();

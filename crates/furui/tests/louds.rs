@@ -181,7 +181,7 @@ fn sections(file: &[u8]) -> Vec<(Tag, Vec<u8>)> {
     envelope.sections().iter().map(read).collect()
 }
 
-/// Files of an attacker, whose checksums fit, are refused, or all queries to them end, with any answer.
+/// Files of an attacker whose checksums fit: each is refused, or all queries to it end, with any answer.
 #[test]
 fn files_of_an_enemy_are_errors_or_some_trie() {
     let good = Memory::new();

@@ -44,7 +44,7 @@ fn golden() -> Manifest {
     manifest
 }
 
-/// The same store with a window of an hour, 1000 hours and a minute after its clock began.
+/// The manifest of [`golden`] with a window of an hour, 1000 hours and a minute after its clock began.
 fn golden_window() -> Manifest {
     let mut manifest = golden();
     manifest.window = Some(Window::Milliseconds(NonZeroU64::new(3_600_000).unwrap()));
@@ -402,7 +402,7 @@ fn file_numbers_end_with_an_error() {
 }
 
 /// Opens the store, adds a run of `keys`, merges all runs into one if there are three, and cleans up. Adds the keys
-/// that are surely durable to `acknowledged`, also if an error ends the work.
+/// that are certainly durable to `acknowledged`, even if an error ends the work.
 fn work(storage: &Failing, keys: &[u8], acknowledged: &mut Vec<u8>) -> Result<()> {
     let mut manifest = match Manifest::load(storage)? {
         Some(manifest) => manifest,

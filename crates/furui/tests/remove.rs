@@ -1,4 +1,5 @@
-//! Removing keys from sets: answers compared with a model, what files hold afterwards, and storage that fails at every operation.
+//! Removing keys from sets: answers compared with a model, what files hold afterwards, and storage that fails at every
+//! operation.
 
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
 
@@ -32,7 +33,7 @@ fn set(numbers: impl IntoIterator<Item = u64>) -> Seen<Memory> {
     set
 }
 
-/// Those of some numbers that a set has.
+/// The given numbers that are in a set.
 fn found<S: Storage>(seen: &mut Seen<S>, numbers: impl IntoIterator<Item = u64>) -> BTreeSet<u64> {
     let (numbers, mut answers): (Vec<u64>, _) = (numbers.into_iter().collect(), vec![]);
     let hashes = HASH.hasher().hash_all(numbers.iter().map(|number| number.to_le_bytes()));
@@ -69,7 +70,7 @@ fn hashes(numbers: &BTreeSet<u64>) -> BTreeSet<u64> {
 enum Step {
     Insert(Vec<u64>),
     Remove(Vec<u64>),
-    /// So many that they do not stay in RAM.
+    /// Inserts so many numbers that they do not stay in RAM.
     InsertMany(u64, u64),
     RemoveMany(u64, u64),
     Sync,
@@ -79,9 +80,9 @@ enum Step {
     Crash,
 }
 
-/// The numbers of the small steps are below this.
+/// The numbers of small steps are less than this.
 const FEW: u64 = 500;
-/// Those of the large ones are multiples of 7, below seven times this.
+/// The numbers of large steps are multiples of 7, less than seven times this.
 const MANY: u64 = 150_000;
 
 fn many(from: u64, to: u64) -> impl Iterator<Item = u64> {
@@ -112,7 +113,7 @@ proptest! {
     ) {
         let (storage, options) = (Memory::new(), options(cache, journal));
         let mut seen = Seen::open_with(storage.clone(), options).unwrap();
-        // What the set has, and that part of it that is known to be durable.
+        // The numbers that the set has, and those of them that are known to be durable.
         let (mut model, mut durable) = (BTreeSet::new(), BTreeSet::new());
         for step in steps {
             match step {
@@ -285,7 +286,7 @@ fn kept_tiers_forget_what_is_removed() {
     let storage = Memory::new();
     let options = options(Cache::LruStable { rate: 0.01 }, true);
     let mut seen = Seen::open_with(storage.clone(), options).unwrap();
-    // So many that the filter drops some, which are in no run.
+    // These are so many keys that the filter drops some, which are then in no run.
     seen.extend((0..60_000).map(u64::to_le_bytes)).unwrap();
     seen.publish().unwrap();
     assert!(seen.set().len() < 60_000 && storage.list().unwrap().contains(&TIERS.to_owned()));

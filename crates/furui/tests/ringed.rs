@@ -202,7 +202,7 @@ fn a_key_computed_once_serves_filters_of_every_size_and_every_rate() {
     let hashes: Vec<KeyHash> = hashes(0, 5000).collect();
     let keys: Vec<RingedKey> = hashes.iter().map(|&hash| RingedKey::new(hash)).collect();
     let mut answers = Vec::new();
-    // A filter has fewer probes than a `RingedKey` holds, as many, or more.
+    // The numbers of probes are less than, equal to and greater than the number that a `RingedKey` holds.
     for probes in [1, 5, 8, 9, 20, 64] {
         for (gamma, delta) in [(Gamma::Whole, 1), (Gamma::Exact, 10), (Gamma::Whole, 1000), (Gamma::Exact, 100_000)] {
             let params = params(probes, gamma, delta);

@@ -219,7 +219,7 @@ fn mapped_and_read_runs_give_equal_answers_on_both_sides_of_every_page() {
         let keys: Vec<u64> = keys.into_iter().collect::<BTreeSet<_>>().into_iter().collect();
         let bytes = write(&keys, 5000, 20_000);
         let [mapped, read] = [true, false].map(|mapped| open(&bytes, mapped).unwrap());
-        // Pages are full, so whichever keys begin one, they and their neighbours are among these.
+        // These are all keys and their neighbours, so the first and last keys of every page are among them.
         let mut asked: Vec<u64> = keys.iter().flat_map(|&key| [key - 1, key, key + 1]).chain([0, u64::MAX]).collect();
         asked.sort_unstable();
         let expected: Vec<bool> = asked.iter().map(|key| keys.binary_search(key).is_ok()).collect();
@@ -251,7 +251,7 @@ fn a_batch_that_meets_a_damaged_page_is_an_error_mapped_or_read() {
         let at = PAGE_BYTES * (1 + page);
         damaged[at + 2000] ^= 8;
         for run in [true, false].map(|mapped| open(&damaged, mapped).unwrap()) {
-            // A second look is an error too.
+            // A second look-up is an error too.
             for _ in 0..2 {
                 let error = run.contains_sorted(&keys, &mut vec![false; keys.len()]).unwrap_err().to_string();
                 assert!(error.starts_with(&format!("run: at byte {at}: checksum mismatch")), "{error}");

@@ -346,7 +346,7 @@ fn sizes_that_are_given_are_kept_or_refused() {
     ] {
         refused(sizes, 1 << 30);
     }
-    // With a cursor, the paper's k and P give a lower rate than the paper's.
+    // The filter decrements counters at a cursor, so the paper's k and P give a lower rate than in the paper.
     let paper = TierSizes { lru: None, counters: None, ..TierSizes::PAPER };
     let seen = open(&Memory::new(), SeenOptions { sizes: paper, ..options() });
     assert!(seen.stable_rate().is_some_and(|rate| rate < 1e-5 && rate > 0.3e-5), "{:?}", seen.stable_rate());

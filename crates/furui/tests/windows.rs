@@ -31,8 +31,8 @@ fn observe<S: Storage>(seen: &mut Seen<S>, keys: &[u64]) -> Result<Vec<bool>> {
     Ok(verdicts.into_iter().map(|verdict| verdict == Verdict::New).collect())
 }
 
-/// The slices in which keys occurred last. After a crash it is not known which of the keys since the last sync are there, so each
-/// key has the earliest and the latest possible slice.
+/// The slices in which keys occurred last. After a crash it is not known which of the keys since the last sync are
+/// there, so each key has the earliest and the latest possible slice.
 #[derive(Clone, Default)]
 struct Model {
     tick: u64,
@@ -77,7 +77,7 @@ enum Step {
         from: u64,
         count: u64,
     },
-    /// Some sixteenths of a window pass, in thirds.
+    /// This many thirds of a slice pass. A slice is a sixteenth of a window.
     Pass(u64),
     GoBack,
     Remove(Vec<u64>),
@@ -102,7 +102,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// Forgotten slices are gone from storage, and so are all other files but those of the set.
+/// Checks that storage has no run of a forgotten slice, and no run that the manifest does not name.
 fn check_bounds(seen: &Seen<Memory>, storage: &Memory) {
     let manifest = seen.set().manifest();
     let slice = manifest.slice();
@@ -230,7 +230,8 @@ fn session<S: Storage>(storage: S, batches: &[(u64, Vec<u64>)]) -> (usize, Resul
 
 #[test]
 fn no_acknowledged_occurrence_is_forgotten_early_whatever_fails() {
-    // Keys 0 to 9 occur in the first slice and again in the third, and others in between; the last batches push them out.
+    // Keys 0 to 9 occur in the first slice and again in the third, and other keys in between. The last batches come so
+    // late that earlier slices are forgotten.
     let batches: Vec<(u64, Vec<u64>)> = vec![
         (0, (0..40).collect()),
         (150, (30..60).collect()),
@@ -254,7 +255,8 @@ fn no_acknowledged_occurrence_is_forgotten_early_whatever_fails() {
                 let mut seen =
                     Seen::open_window(left.clone(), options(Cache::Recent, true), window_of(false, 1600)).unwrap();
                 seen.set().verify().unwrap();
-                // At the time of the last batch, or within the slice, whatever the clock says.
+                // For each key, the slice of its last occurrence: among acknowledged batches, and among these and the
+                // batch at which the fault struck.
                 let (mut earliest, mut latest) = (HashMap::new(), HashMap::new());
                 for (index, (time, batch)) in batches.iter().enumerate() {
                     for &key in batch {

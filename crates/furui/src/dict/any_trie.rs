@@ -40,7 +40,7 @@ impl<M: Deref<Target = [u8]>, G: Guard> AnyTrie<M, G> {
         }
     }
 
-    /// The number of bytes.
+    /// The number of bytes that the trie takes.
     pub(super) fn bytes(&self) -> usize {
         match self {
             Self::Compact(trie) => trie.bytes(),
@@ -93,8 +93,8 @@ impl<M: Deref<Target = [u8]>, G: Guard> AnyTrie<M, G> {
 }
 
 impl AnyTrie {
-    /// Replaces each value by its index in `values`, which are all values of the trie, ascending and each once. No key
-    /// of the trie may be deleted.
+    /// Replaces each value by its index in `values`, which are all values of the trie, ascending, without repeats. No
+    /// key of the trie may be deleted.
     pub(super) fn renumber(&mut self, values: &[u32]) {
         match self {
             Self::Compact(trie) => trie.renumber(values),

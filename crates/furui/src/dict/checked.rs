@@ -6,8 +6,8 @@ use super::{Found, LoudsTrie, Trie};
 use crate::format::{Bytes, Envelope, FormatError, Kind, ReadError, Regions};
 use crate::store::Layout;
 
-/// A trie of any layout over the bytes of its file, each region of which is checked when this process first reads it. A
-/// look-up in a damaged region is an error.
+/// A trie of any layout over the bytes of its file. Each region of the file is checked when this process first reads
+/// it. A look-up in a damaged region is an error.
 ///
 /// ```text
 ///   not all regions checked:   search with a guard, which checks what is read ──► whole? ──► the answer, or an error

@@ -34,7 +34,7 @@ pub trait Nodes {
 }
 
 /// An iterator over the keys of a trie between two bounds, in byte order, and their values. It walks the trie depth
-/// first, and ends whatever the bytes of the trie are.
+/// first, and ends even if the trie is damaged.
 ///
 /// ```
 /// use furui::dict::{Found, Skeleton, Trie};
@@ -86,7 +86,7 @@ impl<T: Nodes> TrieEntries<T> {
         entries
     }
 
-    /// The next key and its value. The key lies in a buffer of this iterator, so nothing is allocated.
+    /// The next key and its value. The key is in a buffer of this iterator, so nothing is allocated.
     pub fn next_entry(&mut self) -> Option<(&[u8], Found)> {
         while let Some((node, parent)) = self.stack.pop() {
             self.left = match self.left.checked_sub(1) {

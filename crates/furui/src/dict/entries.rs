@@ -11,8 +11,8 @@ use crate::format::FormatError;
 /// An iterator over the keys and values of all parts of a dictionary, in order of keys: see
 /// [`Snapshot::range`](super::Snapshot::range).
 ///
-/// It merges one stream for each part. Of equal keys the newest counts, and deleted keys are skipped. Cost of each key:
-/// a comparison of keys for each part, and a step of each stream that has the key.
+/// The iterator merges one stream for each part. Among equal keys the newest counts, and deleted keys are skipped. Cost
+/// of each key: a comparison of keys for each part, and a step of each stream that has the key.
 ///
 /// As an [`Iterator`] it returns each key in a vector of its own; [`next_entry`](Self::next_entry) lends the key
 /// instead. Values that are bytes are lent by the dictionary. The iterator ends after an error.
@@ -36,7 +36,7 @@ pub struct Entries<'a, V: ?Sized = u32> {
     layers: &'a [Layer],
     /// The streams, newest first.
     streams: Vec<Stream<'a>>,
-    /// The first key after the range.
+    /// The range ends before this key. `None` if it has no end.
     end: Option<Vec<u8>>,
     key: Vec<u8>,
     /// An error from the beginning of the iteration that was not returned yet.

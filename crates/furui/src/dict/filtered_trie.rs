@@ -19,11 +19,11 @@ pub(super) struct Union {
     pub(super) filter: NewFilter,
 }
 
-/// The section that holds a whole file of a trie.
+/// The section that holds the complete file of a trie.
 const TRIE: Tag = Tag::new(*b"TRIE");
-/// The section that holds a whole file of a filter.
+/// The section that holds the complete file of a filter.
 const FILTER: Tag = Tag::new(*b"FILT");
-/// The section that holds a whole file of values, in a dictionary of bytes.
+/// The section that holds the complete file of values, in a dictionary of bytes.
 const VALUES: Tag = Tag::new(*b"VALS");
 
 /// A trie with a filter of its keys, in one file of a [`Dict`](super::Dict). In a dictionary of bytes the values are in
@@ -87,8 +87,8 @@ impl FilteredTrie {
         Self::open(storage, &entry, &entry.open(storage, making.kind)?, making)
     }
 
-    /// Opens the file of a manifest's `entry`, in a dictionary whose tries are made in the way `making`. This reads
-    /// only the envelope and the sizes of the parts, so the time does not depend on the size of the file. The rest is
+    /// Opens the file of a manifest's `entry`, in a dictionary whose tries are made as `making` says. This reads only
+    /// the envelope and the sizes of the parts, so the time does not depend on the size of the file. The rest is
     /// checked when it is read.
     pub(super) fn open<S: Storage>(storage: &S, entry: &RunEntry, file: &S::File, making: &Making) -> Result<Self> {
         let name = storage.path(&making.kind.file_name(entry.number));
@@ -99,7 +99,7 @@ impl FilteredTrie {
             return Err(envelope.error(0, Problem::OtherFile).into());
         }
         if opened.values.is_some() != (making.kind == StoreKind::ByteDict) {
-            return Err(envelope.error(0, Problem::Invalid("it is of the other kind of dictionary")).into());
+            return Err(envelope.error(0, Problem::Invalid("it belongs to the other kind of dictionary")).into());
         }
         if (opened.trie.layout(), opened.filter.hash()) != (making.layout, making.filter_hash) {
             return Err(envelope.error(0, Problem::Invalid("its trie or filter is not of its store's layout")).into());
@@ -203,8 +203,8 @@ impl FilteredTrie {
         trie.check(&envelope)
     }
 
-    /// Reads every byte, and checks the checksums, that keys ascend and are found, that the filter has them, and that the
-    /// values are those of the keys.
+    /// Reads every byte, and checks the checksums, that keys ascend and are found, that the filter has them, and that
+    /// each key has its value.
     pub(super) fn verify<S: Storage>(&self, storage: &S, kind: StoreKind) -> Result<()> {
         let name = storage.path(&kind.file_name(self.entry.number));
         self.check(&Envelope::open(&self.file, &name)?)

@@ -12,8 +12,8 @@ use crate::error::TrieError;
 /// **Cost.** Besides the walk and the trie, one call of `push` for each node. If keys are left out, there are two more
 /// passes over the nodes.
 ///
-/// **Source.** Koyanagi et al. (2011), sections 4.3 and 4.4. There the bits of the filter are set during the walk. Here
-/// the caller sets all of them after the walk, because only then the number of keys is known, from which the size of
+/// **Source.** Koyanagi et al. (2011), sections 4.3 and 4.4. In the paper the bits of the filter are set during the
+/// walk. Here the caller sets all of them after the walk: only then the number of keys is known, from which the size of
 /// the filter follows (equation 1). This is no slower, because many cache misses overlap.
 ///
 /// # Errors

@@ -3,8 +3,8 @@ use super::trie::reserve;
 use crate::filter::{BlockedBloom, ConfigError, FilterMut};
 use crate::hash::{HashSpec, KeyHash};
 
-/// The hashes of the keys that a walk meets. They wait for the end of the walk, when the number of keys is known and
-/// so the size of the filter.
+/// The hashes of the keys that a walk meets. They wait for the end of the walk: only then the number of keys is known,
+/// and from it the size of the filter.
 ///
 /// Cost: the size of `H` for each key, 8 bytes for a [`KeyHash`]. Room is reserved for all keys that the walk can
 /// meet, but takes no memory before it is filled.
@@ -26,7 +26,7 @@ impl<H> Hashes<H> {
         }
     }
 
-    /// All hashes, which must be those of `keys` keys.
+    /// All hashes. It is an error if their number is not `keys`.
     pub(super) fn finish(self, keys: u64) -> Result<Vec<H>, TrieError> {
         if self.0.len() as u64 == keys { Ok(self.0) } else { Err(TrieError::Damaged) }
     }

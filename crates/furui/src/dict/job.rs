@@ -68,7 +68,7 @@ pub struct Done {
     _ticket: Arc<()>,
 }
 
-/// The parts that are merged into one.
+/// The work of a job: parts of a dictionary that are merged into one.
 #[derive(Debug)]
 pub(super) struct Task {
     /// The parts, oldest first.
@@ -76,8 +76,8 @@ pub(super) struct Task {
     /// The number of the new file.
     pub(super) number: u64,
     pub(super) making: Making,
-    /// True if the dictionary has no part that is older than these. Then deletions are no longer needed, and values may
-    /// have ids from 0 on.
+    /// True if the dictionary has no part that is older than the `sources`. Then deletions are no longer needed, and
+    /// values may have ids from 0 on.
     pub(super) oldest: bool,
     /// A token that lives as long as the job may be running.
     pub(super) ticket: Arc<()>,

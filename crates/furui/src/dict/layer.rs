@@ -55,7 +55,7 @@ impl Layer {
         }
     }
 
-    /// True if both are handles to the same part.
+    /// True if this and `other` are handles to the same part.
     pub(super) fn is(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Trie(a), Self::Trie(b)) => Arc::ptr_eq(a, b),

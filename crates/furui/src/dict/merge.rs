@@ -16,8 +16,8 @@ use crate::error::{Error, Result, TrieError};
 use crate::hash::{KeyHash, PolynomialHashes, Rolling};
 use crate::store::{FilterHash, Layout};
 
-/// Merges several parts, at least one, which are oldest first, into one trie and its filter. Of equal keys the newest
-/// counts. With `forget` deleted keys are left out, which is right if there is no older part.
+/// Merges one or more parts, oldest first, into one trie and its filter. Among equal keys the newest counts. With
+/// `forget` deleted keys are left out, which is right if there is no older part.
 ///
 /// If a walk can carry the state of the hash, the parts are merged as tries; otherwise they are merged key by key.
 pub(super) fn merge(layers: &[Layer], making: &Making, forget: bool) -> Result<Union> {
@@ -101,7 +101,7 @@ fn room<H>(layers: &[Layer]) -> Result<Hashes<H>> {
     Ok(Hashes::with_room(layers.iter().map(Layer::keys).sum())?)
 }
 
-/// Merges key by key, for hashes whose state a walk cannot carry.
+/// Merges key by key, for a dictionary whose hash has no state that a walk can carry.
 fn by_key(layers: &[Layer], making: &Making, forget: bool) -> Result<Union> {
     let mut bytes = vec![];
     let mut ends = vec![];

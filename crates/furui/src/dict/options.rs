@@ -76,8 +76,8 @@ impl Default for DictOptions {
 }
 
 impl DictOptions {
-    /// Windows of 500,000 keys or 128 MiB, at most 7 tries, merged geometrically, filters of 0.1 %: with six tries a
-    /// look-up of an absent key takes a fifth less time than with filters of 1 %, for 5 bits a key more.
+    /// Windows of 500,000 keys or 128 MiB, at most 7 tries, merged geometrically, and filters of 0.1 %. They cost 5
+    /// bits a key more than filters of 1 %, and with six tries a look-up of an absent key takes a fifth less time.
     pub const DEFAULT: Self = Self {
         layout: None,
         window: 500_000,

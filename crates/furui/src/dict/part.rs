@@ -12,8 +12,8 @@ pub(super) enum Part<'a> {
 }
 
 impl<'a> Part<'a> {
-    /// The part of a layer. A trie is checked as a whole, so that damaged bytes never get new checksums. It must be one
-    /// tree, so that a walk over it ends.
+    /// A layer as a part. A trie is checked as a whole, so that damaged bytes never get new checksums. Its nodes must
+    /// form one tree, so that a walk over it ends.
     pub(super) fn new(layer: &'a Layer) -> Result<Self> {
         match layer {
             Layer::Window(window) => {

@@ -17,7 +17,7 @@ const BITS: Tag = Tag::new(*b"BITS");
 /// The maximum number of bits, as in other Bloom filters.
 const MAX_BITS: u64 = 1 << 43;
 
-/// A Bloom filter whose k positions are k polynomials of a key's bytes, modulo the number of bits: the paper's.
+/// The Bloom filter of the paper: its k positions are k polynomials of a key's bytes, modulo the number of bits.
 ///
 /// It takes keys, not hashes of 64 bits, so it is not one of the filters in [`filter`](crate::filter). None of the
 /// polynomials' primes divides its number of bits: if one did, the position modulo this prime would depend only on the
@@ -97,7 +97,7 @@ impl<M: Deref<Target = [u8]>> PolynomialFilter<M> {
     }
 }
 
-/// The polynomials of a key, as many as `hash` has, and zeros after them.
+/// The values of the polynomials of `hash` for a key, and zeros after them.
 pub(super) fn polynomials(hash: FilterHash, key: &[u8]) -> [u64; 8] {
     match hash {
         FilterHash::OneState => [0; 8],

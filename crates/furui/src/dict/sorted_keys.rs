@@ -5,8 +5,8 @@ use crate::error::TrieError;
 ///
 /// ```text
 /// "ab"  "ac"  "bd"
-/// ├── a ────┤├ b ┤       first_child(root): the keys with the byte of the first one at depth 1
-/// ├ b ┤├ c ┤├ d ─┤       sibling(a): the next keys, with the byte of the first of these
+/// ├── a ────┤├ b ┤       first_child(root): the keys that begin with the first key's byte
+/// ├ b ┤├ c ┤├ d ─┤       sibling(a): the keys after those, as far as they share their next byte
 /// ```
 ///
 /// **Cost.** No memory. Finding the end of a range of m keys takes about 2 log₂ m comparisons of one byte.

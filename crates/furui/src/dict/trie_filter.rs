@@ -66,7 +66,8 @@ enum Kinds {
 }
 
 impl TrieFilter {
-    /// Opens the filter in a file with these bytes, which is called `name` in errors. `hash` is that of the keys.
+    /// Opens the filter in a file with these bytes, which is called `name` in errors. `hash` is the spec by which keys
+    /// are hashed.
     pub(super) fn open(bytes: &Bytes, name: &str, hash: HashSpec) -> Result<Self> {
         if Envelope::open(&**bytes, name)?.kind() == Kind::PolynomialBloom {
             return Ok(Self(Kinds::Polynomials(CheckedPolynomials::open(bytes, name)?)));

@@ -5,7 +5,7 @@ use super::layer::Layer;
 use crate::error::Result;
 use crate::store::StoreKind;
 
-/// The values that a [`Dict`](super::Dict) may have: numbers, `u32`, or any bytes, `[u8]`.
+/// A type of the values of a [`Dict`](super::Dict): numbers, `u32`, or any bytes, `[u8]`.
 pub trait DictValue: Send + Sync + 'static {
     /// A value as it is read: a number, or bytes that the dictionary lends.
     type Read<'a>: Copy + fmt::Debug + PartialEq + Send + Sync;

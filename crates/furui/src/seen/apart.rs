@@ -1,4 +1,4 @@
-//! Recent caches apart from the set, for threads that hash.
+//! Recent caches outside of the set, for threads that hash keys.
 
 use super::Verdict;
 use super::pipeline::Seen;
@@ -9,9 +9,9 @@ use crate::hash::Hashes;
 use crate::store::Storage;
 
 impl<S: Storage> Seen<S> {
-    /// The number of keys of the recent cache in front of the set, which grows when the set outgrows its memory. `None`
-    /// if the set has another cache or none. Also `None` if it has a window, because then the cache must be told every
-    /// key in order.
+    /// The capacity, in keys, of the recent cache in front of the set. It grows when the set outgrows its memory.
+    /// `None` if the set has another cache or none. Also `None` if the set has a window, because then the cache must be
+    /// told every key in order.
     pub fn recent_keys(&self) -> Option<usize> {
         match &self.tiers {
             Tiers::Recent(recent) if self.set.manifest().window.is_none() => Some(recent.capacity()),
@@ -20,8 +20,8 @@ impl<S: Storage> Seen<S> {
     }
 
     /// Works as [`observe_all`](Self::observe_all), but looks up only the keys at the indices `misses`, which ascend,
-    /// and takes all other keys for repeats. So several threads can each hash a part of the stream and ask a
-    /// [`Recent`](super::Recent) cache of their own, and only the keys that these caches do not know are left for the
+    /// and takes all other keys for repeats. So each of several threads can hash a part of the stream and look its keys
+    /// up in a [`Recent`](super::Recent) cache of its own. Only the keys that these caches do not know are left for the
     /// set. A cache may know only keys of earlier batches, and earlier keys of this batch. Where
     /// [`recent_keys`](Self::recent_keys) is `None`, all keys are looked up.
     ///

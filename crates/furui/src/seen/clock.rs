@@ -6,19 +6,19 @@ use crate::hash::KeyHash;
 /// An exact cache of the CLOCK kind. It approximates an LRU cache in two thirds of the memory, and a hit writes one bit
 /// instead of six links.
 ///
-/// Entries lie in a circle, and each has a mark, which a hit sets. For a new key the hand goes round: it clears the
-/// marks that it meets, and the new key takes the place of the first entry without a mark. A new key has no mark.
+/// Entries lie in a circle, and each has a mark, which a hit sets. For a new key the hand moves along the circle: it
+/// clears the marks that it meets, and the new key replaces the first entry without a mark. A new key has no mark.
 ///
 /// ```text
 ///   entries  [ x* ][ y ][ z* ][ w ]      * marked
 ///                    ^ hand: a new key takes the place of y, and then the hand stands at z
 /// ```
 ///
-/// From section 3.1 of Kubota, Ueda and Yamana ("Efficient Duplicated URL Detection for Web Crawlers"), after Broder,
-/// Najork and Wiener (WWW 2003).
+/// The method is in section 3.1 of Kubota, Ueda and Yamana ("Efficient Duplicated URL Detection for Web Crawlers"),
+/// after Broder, Najork and Wiener (WWW 2003).
 ///
-/// Cost: at most 14 bytes for each entry; two cache misses for each observation, O(1) on average, because a mark that is
-/// cleared was set by an earlier observation.
+/// Cost: at most 14 bytes for each entry; two cache misses for each observation. The time is O(1) on average, because
+/// every mark that is cleared was set by an earlier observation.
 ///
 /// ```
 /// use furui::KeyHash;
@@ -59,7 +59,7 @@ impl Clock {
         Ok(Self { keys, marks, capacity, hand: 0, index })
     }
 
-    /// The number of keys for which there is room.
+    /// The number of keys for which the cache has room.
     pub fn capacity(&self) -> usize {
         self.capacity
     }

@@ -18,19 +18,19 @@ pub struct SeenCounters {
     pub keys: u64,
     /// The number of keys that were new.
     pub new: u64,
-    /// The number of keys for which the recent cache answered. They are certainly repeats.
+    /// The number of keys that the recent cache knew. They are certainly repeats.
     pub recent_hits: u64,
-    /// The number of keys for which the LRU answered. They are certainly repeats.
+    /// The number of keys that the LRU knew. They are certainly repeats.
     pub lru_hits: u64,
-    /// The number of keys that the stable filter claimed to have seen, where the claim was believed. These keys are
-    /// repeats, except for a few new keys that were [dropped](Self::dropped_measured).
+    /// The number of keys that the stable filter claimed to know, if the claim was not audited. These keys are repeats,
+    /// except for a few new keys that were [dropped](Self::dropped_measured).
     pub stable_hits: u64,
     /// The number of keys that reached the exact set and were in it.
     pub set_repeats: u64,
     /// The number of keys among the `set_repeats` that the stable filter did not know: its false negatives, and keys
     /// that the store had before, which the filter never met.
     pub stable_forgotten: u64,
-    /// The number of claims of the stable filter that were checked against the exact set instead of being believed: one
+    /// The number of claims of the stable filter that were checked against the exact set instead of being accepted: one
     /// in [`AUDIT`](Self::AUDIT).
     pub audited: u64,
     /// The number of `audited` claims that were wrong: false positives, whose keys were not dropped.
@@ -47,7 +47,7 @@ impl SeenCounters {
     }
 
     /// An estimate of how many new keys were dropped: the share of the audited claims that was wrong, times the number
-    /// of claims that were believed.
+    /// of claims that were accepted unchecked.
     pub fn dropped_measured(&self) -> f64 {
         if self.audited == 0 {
             return 0.0;
@@ -56,8 +56,8 @@ impl SeenCounters {
     }
 
     /// The number of new keys that a filter with this false-positive rate is expected to drop. The filter claims to
-    /// know that share of the new keys, and all its claims but the audited ones are believed; the other new keys come
-    /// through. A filter begins empty and takes some time to reach its rate; until then it drops fewer keys.
+    /// know that share of the new keys, and drops them unless the claim is audited. A filter begins empty and takes
+    /// some time to reach its rate; until then it drops fewer keys.
     pub fn dropped_expected(&self, rate: f64) -> f64 {
         let believed = rate * (1.0 - 1.0 / Self::AUDIT as f64);
         self.new as f64 * believed / (1.0 - believed)

@@ -54,7 +54,7 @@ impl Index {
     /// Makes `number`, which was the entry of `old`, the entry of `key`. The entry itself may still hold `old`.
     pub(super) fn replace(&mut self, number: u32, old: KeyHash, key: KeyHash, key_of: impl Fn(u32) -> KeyHash) {
         self.remove(number, old, &key_of);
-        // The search for the key is made now, because the removal may have moved the gap.
+        // The slot for the key is searched for only now, because the removal may have moved the gap.
         if let Err(gap) = self.find(key, key_of) {
             self.put(gap, number);
         }

@@ -99,7 +99,7 @@ impl Head {
     }
 }
 
-/// A file of tiers, of which only the head was read.
+/// A file of tiers whose head was read, but none of the rest.
 pub(super) struct Kept<F> {
     pub(super) file: F,
     pub(super) envelope: Envelope,

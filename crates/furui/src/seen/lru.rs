@@ -15,10 +15,11 @@ use crate::hash::KeyHash;
 ///   newest -> 1 <-> 0 <-> 2 <- oldest    y x z: the next new key takes the place of z
 /// ```
 ///
-/// It is low level, a part of [`Seen`](super::Seen): it takes bare hashes, and nothing checks how the caller made them.
+/// This type is low level, a part of [`Seen`](super::Seen): it takes bare hashes, and nothing checks how the caller
+/// made them.
 ///
-/// Cost: at most 21 bytes for each entry (16, and 1.25 table slots of 4); about three cache misses for each
-/// observation, O(1).
+/// Cost: at most 21 bytes for each entry (16 bytes, and 1.25 table slots of 4 bytes); about three cache misses for each
+/// observation, which takes O(1) time.
 ///
 /// ```
 /// use furui::KeyHash;
@@ -50,7 +51,7 @@ struct Entry {
 /// The bytes of an entry and its slots.
 pub(super) const KEY_BYTES: usize = size_of::<Entry>() + SLOT_BYTES;
 
-/// The number that stands for no entry.
+/// The number that means "no entry".
 const NONE: u32 = u32::MAX;
 
 impl Lru {
@@ -63,7 +64,7 @@ impl Lru {
         Ok(Self { entries, capacity: capacity as u32, newest: NONE, oldest: NONE, index })
     }
 
-    /// The number of keys for which there is room.
+    /// The number of keys for which the cache has room.
     pub fn capacity(&self) -> usize {
         self.capacity as usize
     }
@@ -150,7 +151,8 @@ mod tests {
         fn it_is_a_list_that_is_searched_from_the_front(
             capacity in 1usize..40,
             picks in prop::collection::vec(0u64..64, 0..500),
-            // Few homes, far apart in the table or at its very end: long searches that wrap around.
+            // These factors put all keys at a few homes, far apart or at the end of the table: searches are long and
+            // wrap around.
             crowd in prop::sample::select(vec![1u64, 1 << 56, 1 << 58, u64::MAX]),
         ) {
             let mut lru = Lru::new(capacity).unwrap();

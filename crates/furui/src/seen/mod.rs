@@ -28,7 +28,7 @@ pub use replacement::Replacement;
 pub use sizes::TierSizes;
 pub use tiers::Cache;
 
-/// The answer for a key.
+/// The answer of a set about a key.
 ///
 /// ```
 /// use furui::seen::{Seen, SeenOptions, Verdict};

@@ -123,14 +123,15 @@ pub struct SeenOptions {
     /// The memory for the set and the cache in bytes, at least [`CascadeOptions::MIN_MEMORY`]. Keys that do not fit go
     /// to storage.
     pub memory: u64,
-    /// How keys are hashed. A store keeps the hash it was made with, and opening it with another one is an error. With `None`
-    /// an existing store is opened with its own hash, and a new one gets XXH3 with a random seed.
+    /// How keys are hashed. A store keeps the hash it was made with, and opening it with another one is an error. With
+    /// `None` an existing store is opened with its own hash, and a new one gets XXH3 with a random seed.
     pub hash: Option<HashSpec>,
-    /// How the keys are made from records. A store keeps the form it was made with, and opening it with another one is an error.
-    /// With `None` an existing store is opened whatever its form, and a new one gets the empty form: a record is its own key.
+    /// How the keys are made from records. A store keeps the form it was made with, and opening it with another one is
+    /// an error. With `None` an existing store is opened whatever its form, and a new one gets the empty form: a record
+    /// is its own key.
     pub form: Option<KeyForm>,
-    /// If true, [`sync`](Seen::sync) appends 8 bytes for each new key to a journal, which is cheap. If false, it writes a run,
-    /// as [`publish`](Seen::publish) does.
+    /// If true, [`sync`](Seen::sync) appends 8 bytes for each new key to a journal, which is cheap. If false, `sync`
+    /// writes a run, as [`publish`](Seen::publish) does.
     pub journal: bool,
 }
 
@@ -245,8 +246,8 @@ impl<S: Storage> Seen<S> {
         self.set.contains(self.hasher.hash(key.as_ref()))
     }
 
-    /// Answers [`contains`](Self::contains) for a batch of keys that the caller hashed, in one forward pass through each run on
-    /// storage. `out` is cleared and gets one answer for each key.
+    /// Answers [`contains`](Self::contains) for a batch of keys that the caller hashed, in one forward pass through
+    /// each run on storage. `out` is cleared and gets one answer for each key.
     ///
     /// # Errors
     /// Those of [`observe_all`](Self::observe_all).
@@ -255,7 +256,7 @@ impl<S: Storage> Seen<S> {
     }
 
     /// Records keys, and returns how many of them are new. It works in batches, and so is faster than
-    /// [`insert`](Self::insert). It is not an [`Extend`], because it can fail.
+    /// [`insert`](Self::insert). It is not the method of the trait [`Extend`], because it can fail.
     ///
     /// # Errors
     /// Those of [`observe_all`](Self::observe_all).
@@ -287,10 +288,10 @@ impl<S: Storage> Seen<S> {
         self.observe_protected(keys, |_| false, verdicts)
     }
 
-    /// Works as [`observe_all`](Self::observe_all), but with [`Cache::LruStable`] the exact set answers for the keys at the
-    /// indices for which `is_protected` is true, so that none of them is dropped. Protected keys are the paper's
-    /// important pages. Cost: a protected key is looked up in the set even if the LRU has it, because the LRU may have
-    /// it from a time when it was not protected, and was dropped.
+    /// Works as [`observe_all`](Self::observe_all), but with [`Cache::LruStable`] the exact set answers for the keys at
+    /// the indices for which `is_protected` is true, so that none of these keys is dropped. Protected keys are the
+    /// paper's important pages. Cost: a protected key is looked up in the set even if the LRU has it, because it may
+    /// have been dropped earlier, when it was not protected.
     ///
     /// # Errors
     /// Those of [`observe_all`](Self::observe_all).
@@ -370,14 +371,14 @@ impl<S: Storage> Seen<S> {
         Ok(())
     }
 
-    /// True if observing this many keys would first make the keys of earlier calls durable. Before that, a caller that
-    /// writes out the new keys must make its output durable: then not even a power cut loses a key.
+    /// True if observing this many keys would first make the keys of earlier calls durable. If so, a caller that writes
+    /// out the new keys must first make its output durable: then not even a power cut loses a key.
     pub fn will_sync(&self, keys: usize) -> bool {
         self.ends_slice(keys) || self.set.will_sync(keys)
     }
 
-    /// Makes every recorded key durable: they survive a crash of the process or of the machine. With a
-    /// [journal](SeenOptions::journal) this takes one write and one sync of its file, so that it can be done every second.
+    /// Makes every recorded key durable: the keys survive a crash of the process or of the machine. With a
+    /// [journal](SeenOptions::journal) this takes one write and one sync of its file, so it can be done every second.
     ///
     /// # Errors
     /// If storage fails. What was durable before is still durable, and the set must be opened again.
@@ -395,12 +396,13 @@ impl<S: Storage> Seen<S> {
         self.set.sync_first(keys)
     }
 
-    /// The number of new keys that are not durable yet. Without a journal they are not counted, and it is 0.
+    /// The number of new keys that are not durable yet. Without a journal, such keys are not counted, and the number is
+    /// 0.
     pub fn unsynced(&self) -> usize {
         self.set.unsynced()
     }
 
-    /// Makes every recorded key durable in a run, which takes less room than a journal and is not read when the set is
+    /// Makes every recorded key durable in a run, which takes less space than a journal and is not read when the set is
     /// opened. Call it at the end of a stream: with [`Cache::LruStable`] it also writes the tiers, so that the next
     /// [`Seen`] with tiers of these sizes begins with the keys that this one remembers.
     ///
@@ -421,7 +423,7 @@ impl<S: Storage> Seen<S> {
         Ok(())
     }
 
-    /// How the tiers began. [`Start::Whole`] means as an earlier [`publish`](Self::publish) left them.
+    /// How the tiers began. [`Start::Whole`] means that they began as an earlier [`publish`](Self::publish) left them.
     pub fn start(&self) -> Start {
         self.start
     }

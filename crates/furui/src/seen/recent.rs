@@ -29,15 +29,15 @@ const NEAR_BYTES: usize = 1 << 20;
 /// and 6.1 % with 8. So take 1 way if the next step after a miss takes tens of nanoseconds, and 4 ways if it reads
 /// storage.
 ///
-/// It replaces the LRU list and the stable filter of Kubota, Ueda and Yamana (section 4.3). For as few misses in that
-/// crawl as an LRU of 21 bytes an entry has, `u16` tags with 8 ways take at least 77 % less memory than the LRU, `u32`
-/// tags with 4 ways 34 to 87 % less, and `u64` tags with 4 ways from 75 % less to 27 % more; `u64` tags with 1 way take
-/// up to 6 times as much, if the LRU is just large enough for the keys that come again. The paper's tiers take 51 to
-/// 87 % less at a rate of 1 %, and drop 0.3 to 0.5 % of the new keys; `u16` tags dropped 0.02 %, wider tags none. The
-/// layout is that of a processor cache.
+/// The cache replaces the LRU list and the stable filter of Kubota, Ueda and Yamana (section 4.3). Its memory is
+/// compared here with an LRU of 21 bytes an entry that has the same number of misses in that crawl: `u16` tags with 8
+/// ways take at least 77 % less, `u32` tags with 4 ways 34 to 87 % less, and `u64` tags with 4 ways from 75 % less to
+/// 27 % more. `u64` tags with 1 way take up to 6 times as much, if the LRU is just large enough for the keys that come
+/// again. The paper's tiers take 51 to 87 % less at a rate of 1 %, and drop 0.3 to 0.5 % of the new keys; `u16` tags
+/// dropped 0.02 %, wider tags none. The layout is that of a processor cache.
 ///
-/// It is low level, a part of [`Seen`](super::Seen): it takes bare hashes, and nothing checks how the caller made
-/// them.
+/// This type is low level, a part of [`Seen`](super::Seen): it takes bare hashes, and nothing checks how the caller
+/// made them.
 ///
 /// ```
 /// use furui::HashSpec;
@@ -133,13 +133,13 @@ impl<T: RecentTag, const WAYS: usize> Recent<T, WAYS> {
         Ok(Self { sets, hash: HashSpec::default() })
     }
 
-    /// This cache for keys that are hashed by `hash`, instead of by [`HashSpec::default`].
+    /// Returns the cache, now for keys that are hashed by `hash` instead of by [`HashSpec::default`].
     #[must_use]
     pub fn hashed_by(self, hash: HashSpec) -> Self {
         Self { hash, ..self }
     }
 
-    /// The number of keys for which there is room.
+    /// The number of keys for which the cache has room.
     pub fn capacity(&self) -> usize {
         self.sets.len() * WAYS
     }

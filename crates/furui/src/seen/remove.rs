@@ -5,14 +5,14 @@ use crate::error::Result;
 use crate::store::{Storage, TIERS};
 
 impl<S: Storage> Seen<S> {
-    /// Removes the keys of the set `gone`, and returns how many of them were there. They are new when they are inserted again, and no
-    /// file of the store has their hashes. If this fails, either no key was removed, or the error names a file that could
-    /// not be removed; a second call tries again.
+    /// Removes the keys of the set `gone`, and returns the number of removed keys. A removed key is new when it is
+    /// inserted again, and no file of the store has its hash. If this call fails, either no key was removed, or the
+    /// error names a file that could not be removed; a second call tries again.
     ///
-    /// `gone` may be larger than memory, like any set. It needs the hash of this set, and must not have dropped keys: so its cache is
-    /// not [`Cache::LruStable`](super::Cache::LruStable). If this set has that cache, or keeps its tiers in the storage, these begin
-    /// anew without any key, because a stable filter cannot forget a single one. Everything that was recorded becomes durable,
-    /// as by [`sync`](Self::sync).
+    /// `gone` may be larger than memory, like any set. It needs the hash of this set, and must not have dropped keys,
+    /// so its cache must not be [`Cache::LruStable`](super::Cache::LruStable). If this set has that cache, or keeps its
+    /// tiers in the storage, the tiers begin anew without any key, because a stable filter cannot forget a single key.
+    /// Everything that was recorded becomes durable, as by [`sync`](Self::sync).
     ///
     /// Cost: a look-up of each key in each run on storage, and a sequential pass over each run that has one.
     ///
@@ -35,7 +35,7 @@ impl<S: Storage> Seen<S> {
     pub fn remove_all<T: Storage>(&mut self, gone: &Seen<T>) -> Result<u64> {
         self.empty_tiers()?;
         let removed = self.set.remove_all(&gone.set)?;
-        // The kept tiers belong to the earlier state, but they may have the hashes, also of keys that their filter dropped.
+        // Kept tiers no longer count, but their file may have the hashes, even of keys that were dropped as repeats.
         match self.set.storage().remove(TIERS) {
             Err(error) if !error.is_not_found() => Err(error),
             _ => Ok(removed),

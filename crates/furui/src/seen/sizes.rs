@@ -25,8 +25,8 @@ pub struct TierSizes {
     /// The number of counters of the stable filter (m). By default, counters take a quarter of the memory, and there
     /// are at most 2³⁰.
     pub counters: Option<usize>,
-    /// The number of counters of a key (k). By default, the number with which keys are remembered for long at the rate:
-    /// 4 at 1 %.
+    /// The number of counters of a key (k). By default, the number with which the filter remembers keys for long at its
+    /// rate: 4 at 1 %.
     pub probes: Option<u32>,
     /// The number of counters that an insertion decrements (P). By default, the number that the rate needs. If this
     /// number is given, the filter's rate follows from `probes` and `decrements`, and the rate of the cache does not
@@ -70,7 +70,7 @@ impl TierSizes {
         self.counters.unwrap_or(memory.min(STABLE_COUNTERS) as usize)
     }
 
-    /// The stable filter.
+    /// A stable filter of these sizes, or with defaults that follow from `rate`.
     pub(super) fn stable(&self, counters: usize, rate: f64) -> Result<StableBloomLight> {
         let probes = self.probes.map_or_else(|| StableBloomLight::probes_for(counters, rate), Ok)?;
         Ok(match self.decrements {

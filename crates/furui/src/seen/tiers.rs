@@ -64,7 +64,7 @@ pub(super) enum Tiers {
     None,
 }
 
-/// The paper's two tiers.
+/// The two tiers of Kubota, Ueda and Yamana: an exact cache, and a stable filter behind it.
 pub(super) struct Stable {
     pub(super) front: Front,
     pub(super) filter: StableBloomLight,
@@ -160,15 +160,15 @@ impl Tiers {
 /// overlap, and so do those of its insertions. An evicted key reaches the filter at the end of its round.
 #[derive(Default)]
 pub(super) struct Round {
-    /// The keys that missed the LRU and are not protected, with their indices in the batch. The filter is asked for
-    /// them.
+    /// The keys that missed the LRU and are not protected, with their indices in the batch. They are looked up in the
+    /// filter.
     missed: Vec<(u32, KeyHash)>,
     evicted: Vec<KeyHash>,
     keys: Vec<KeyHash>,
     claims: Vec<bool>,
 }
 
-/// The maximum number of keys of a round. Every LRU has room for at least as many.
+/// The maximum number of keys of a round. Every LRU has room for at least this many.
 const ROUND: usize = 256;
 
 impl Round {

@@ -1,4 +1,4 @@
-//! A set that answers for the last part of a stream only.
+//! A set that remembers only the last part of a stream.
 
 use super::pipeline::{Seen, SeenOptions};
 use super::tiers::{Cache, Tiers};
@@ -11,24 +11,25 @@ impl<S: Storage> Seen<S> {
     /// Opens the set that `storage` holds, or an empty one, which answers the question "was this key seen within the
     /// window?" See [`Window`] for the answers near its end.
     ///
-    /// A repeat counts: the window begins at the latest occurrence of a key. A window of keys counts the keys that the set
-    /// observes. The time of a window of milliseconds is that of the last [`set_time`](Self::set_time).
+    /// A repeat counts as an occurrence: a key is remembered from its latest one. A window of keys counts the keys that
+    /// the set observes. A window of milliseconds uses the time of the last [`set_time`](Self::set_time).
     ///
     /// Memory and storage are bounded by the distinct keys of each of 17 slices. At the end of a slice, keys become
-    /// durable, and the oldest slice is removed; this happens in the first observation of the next slice, or when the set
-    /// is [published](Self::publish). If a batch goes beyond the end of a slice of keys, those of its keys that are
-    /// before the end become durable. So a caller that must write out keys before they become durable passes at most
-    /// [`slice_room`](Self::slice_room) keys at a time.
+    /// durable, and the oldest slice is removed; this happens in the first observation of the next slice, or when the
+    /// set is [published](Self::publish). If a batch goes beyond the end of a slice of a window of keys, the keys of
+    /// the batch that come before this end become durable. So a caller that must write out keys before they become
+    /// durable passes at most [`slice_room`](Self::slice_room) keys at a time.
     ///
     /// After a crash, no key is forgotten early. The count of the keys since the slice began may be lost; then keys are
     /// remembered for up to a slice longer.
     ///
-    /// Cost: a new key is looked up in 17 runs. So a window that is far smaller than the memory is slower than a set without a
-    /// window.
+    /// Cost: a new key is looked up in 17 runs. So a set with a window far smaller than the memory is slower than a set
+    /// without a window.
     ///
     /// # Errors
-    /// Those of [`open_with`](Self::open_with); [`Error::Store`](crate::Error::Store) if the store has another window or
-    /// none; [`Error::Config`](crate::Error::Config) with [`Cache::LruStable`], whose filter cannot forget keys by their time.
+    /// Those of [`open_with`](Self::open_with); [`Error::Store`](crate::Error::Store) if the store has another window
+    /// or none; [`Error::Config`](crate::Error::Config) with [`Cache::LruStable`], whose filter cannot forget keys by
+    /// their time.
     ///
     /// ```
     /// use std::num::NonZeroU64;
@@ -55,17 +56,17 @@ impl<S: Storage> Seen<S> {
         Self::open_as(options, |options| Cascade::open_window(storage, options, window))
     }
 
-    /// Sets the time in milliseconds, from any beginning, at which the next keys occur. An earlier time than the present one
-    /// changes nothing, so if a clock goes back, no time passes until it has caught up. A set without a window of milliseconds
-    /// has no time.
+    /// Sets the time at which the next keys occur, in milliseconds since any fixed moment. A time before the present
+    /// one changes nothing, so if a clock goes back, no time passes until it has caught up. A set without a window of
+    /// milliseconds ignores the time.
     pub fn set_time(&mut self, milliseconds: u64) {
         if let Some(Window::Milliseconds(_)) = self.set.manifest().window {
             self.time = self.time.max(milliseconds);
         }
     }
 
-    /// The number of keys that can be observed before the present slice of a window of keys ends, at least 1. `None` in another
-    /// set.
+    /// The number of keys that can be observed before the present slice of a window of keys ends, at least 1. `None` if
+    /// the set has no window of keys.
     pub fn slice_room(&self) -> Option<u64> {
         let window = self.set.manifest().window.filter(|window| matches!(window, Window::Keys(_)))?;
         Some((window.end_of(window.slice_of(self.time)) - self.time).max(1))
@@ -73,7 +74,7 @@ impl<S: Storage> Seen<S> {
 
     /// The number of keys of earlier slices that occurred again, and whose new occurrence is not durable yet. They are
     /// not among the [`unsynced`](Self::unsynced) keys, and every [`sync`](Self::sync) makes them durable. Without a
-    /// journal it is 0.
+    /// journal the number is 0.
     pub fn unsynced_repeats(&self) -> usize {
         self.set.unsynced_repeats()
     }
@@ -83,17 +84,17 @@ impl<S: Storage> Seen<S> {
         self.set.will_end_slice(self.time) || self.slice_room().is_some_and(|room| keys as u64 > room)
     }
 
-    /// Moves the set on to the present time. Returns the maximum number of keys to observe before the next call.
+    /// Advances the set to the present time. Returns the maximum number of keys to observe before the next call.
     pub(super) fn move_on(&mut self) -> Result<usize> {
         if self.set.will_end_slice(self.time) {
-            // The cache knows keys that have not occurred in the slice that begins, so an empty one replaces it.
+            // The cache knows keys that have not occurred in the slice that begins, so an empty cache replaces it.
             self.empty_tiers()?;
         }
         self.set.advance_to(self.time)?;
         Ok(self.slice_room().map_or(usize::MAX, |room| usize::try_from(room).unwrap_or(usize::MAX)))
     }
 
-    /// Begins with a cache that knows no key.
+    /// Replaces the cache by an empty one.
     pub(super) fn empty_tiers(&mut self) -> Result<()> {
         self.tiers = Tiers::new(self.options.cache, &self.options.sizes, self.options.memory)?.0;
         if !self.set.runs().is_empty() {
@@ -102,7 +103,7 @@ impl<S: Storage> Seen<S> {
         Ok(())
     }
 
-    /// Moves the time of a window of keys on by the number of keys that were observed.
+    /// Advances the time of a window of keys by the number of keys that were observed.
     pub(super) fn pass(&mut self, keys: usize) {
         if let Some(Window::Keys(_)) = self.set.manifest().window {
             self.time = self.time.saturating_add(keys as u64);

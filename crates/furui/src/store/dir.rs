@@ -23,7 +23,7 @@ const LOCK: &str = "LOCK";
 /// stays readable when it is removed. (Windows does not remove or replace a file while it is mapped: there, drop all
 /// handles before a writer starts.)
 ///
-/// The lock is a lock of the operating system on the file `LOCK`. It ends with the process in any case, and there is
+/// The lock is a lock of the operating system on the file `LOCK`. It ends however the process ends, so there is
 /// nothing to clean up. If `LOCK` is removed while a writer runs, or another process replaces the manifest, the writer
 /// notices that before its next change, and stops.
 ///
@@ -57,8 +57,8 @@ impl Directory {
     /// removed.
     ///
     /// # Errors
-    /// [`Error::Store`] if another process writes to the directory, if the path is that of a file, or if the directory holds
-    /// files that belong to no store (`lost+found` and names that begin with a dot do not count); [`Error::Io`].
+    /// [`Error::Store`] if another process writes to the directory, if the path is that of a file, or if the directory
+    /// holds files that belong to no store (`lost+found` and names that begin with a dot do not count); [`Error::Io`].
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref().to_path_buf();
         if path.metadata().is_ok_and(|found| !found.is_dir()) {
@@ -100,8 +100,8 @@ impl Directory {
         self.mapped_up_to(if mapped { u64::MAX } else { 0 })
     }
 
-    /// Maps files of at most `bytes` bytes that are opened later. Longer ones are read, because a map of a file beyond
-    /// memory reads more around each page than is asked for.
+    /// Maps files of at most `bytes` bytes when they are opened. Longer files are read by system calls, because a map
+    /// of a file larger than memory reads more around each page than is asked for.
     #[must_use]
     pub fn mapped_up_to(self, bytes: u64) -> Self {
         Self { mapped: bytes, ..self }
@@ -171,8 +171,8 @@ impl Storage for Directory {
         let file = File::open(&path).map_err(&failed);
         if name == MANIFEST {
             let mut last = self.last_manifest();
-            // The caller may act on what it reads here, such as numbers that were given, so a power cut must not undo
-            // it. But the writer may not have synced the directory yet, or may have been killed before it did. A
+            // The caller may act on what this manifest says, such as numbers that were given, so a power cut must not
+            // undo it. But the writer may not have synced the directory yet, or may have been killed before it did. A
             // manifest that was replaced never comes back, so a file that has the name now also had it when it was
             // opened above.
             if self.lock.is_none() && !last.as_ref().is_some_and(|last| is_still(last, &path)) {
@@ -243,7 +243,8 @@ impl Log for DiskLog {
     }
 }
 
-/// Refuses a directory that holds files of other programs, so that a mistyped path does not mix these with a store.
+/// Refuses a directory that holds files of other programs, so that a mistyped path does not mix such files with a
+/// store.
 fn refuse_foreign(path: &Path) -> Result<()> {
     if path.join(MANIFEST).exists() {
         return Ok(());

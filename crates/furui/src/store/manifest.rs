@@ -41,7 +41,7 @@ const SLICE_LEN: usize = 8;
 /// The small file that names the kind of a store and the files that it consists of.
 ///
 /// A file belongs to a store only if the manifest names it, and the manifest is replaced atomically. So a store goes
-/// from one state to the next in one step, however many files change. The order makes that safe:
+/// from one state to the next in one step, however many files change. This order makes a change safe:
 ///
 /// 1. publish the new runs, under numbers from [`take_number`](Self::take_number);
 /// 2. [`save`](Self::save) a manifest that names the new runs, and no longer the runs that they replace;
@@ -86,7 +86,7 @@ pub struct Manifest {
     pub form: KeyForm,
     /// The part of the stream that a set remembers. `None` if it remembers all keys.
     pub window: Option<Window>,
-    /// The tick up to which a set with a window has come; 0 in other stores.
+    /// The latest tick to which a set with a window was advanced; 0 in other stores.
     pub tick: u64,
     generation: u64,
     next_file: u64,
@@ -181,7 +181,8 @@ impl Manifest {
     /// Reads the manifest of a store. `None` if there is no store yet.
     ///
     /// # Errors
-    /// [`Error::Format`] if the manifest is damaged, or missing where runs or a journal are; [`Error::Io`].
+    /// [`Error::Format`] if the manifest is damaged, or if it is missing but other files of a store exist;
+    /// [`Error::Io`].
     pub fn load<S: Storage>(storage: &S) -> Result<Option<Self>> {
         let path = storage.path(MANIFEST);
         let open = || match storage.open(MANIFEST) {
@@ -261,12 +262,12 @@ impl Manifest {
         Ok(number)
     }
 
-    /// The run files in `storage` that this manifest does not name, which a crash left. Files with other names do not
-    /// count.
+    /// The run files in `storage` that this manifest does not name, because a crash left them. Files that are not named
+    /// like runs do not count.
     ///
     /// # Errors
-    /// [`Error::Format`] if a file has a number that was not given yet: then this manifest is an older one, and the
-    /// files that it does not name may hold keys of the store. [`Error::Io`].
+    /// [`Error::Format`] if a file has a number that was not given out yet: then this is an older manifest of the
+    /// store, and the files that it does not name may hold keys of the store. [`Error::Io`].
     pub(crate) fn orphans<S: Storage>(&self, storage: &S) -> Result<Vec<String>> {
         let named: BTreeSet<u64> = self.runs.iter().map(|run| run.number).collect();
         let mut orphans = Vec::new();

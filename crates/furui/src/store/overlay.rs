@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use super::{Bytes, Log, ReadAt, Storage};
 use crate::error::{Error, Result};
 
-/// A storage on top of another storage, which it never changes. It is for a dry run on a store.
+/// A storage that shows another storage and never changes it: its own changes are kept apart, for a dry run on a store.
 ///
 /// ```text
 /// publish, remove ──► top   what was published here
@@ -56,7 +56,7 @@ enum Change {
 /// ```
 #[derive(Debug)]
 pub enum OverlayFile<B, T> {
-    /// The file is in the storage below.
+    /// The file is in the base storage.
     Base(B),
     /// The file was published in the overlay.
     Top(T),

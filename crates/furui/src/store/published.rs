@@ -2,8 +2,8 @@ use super::manifest::Manifest;
 use super::{JOURNAL, RunEntry, Storage, StoreKind};
 use crate::error::{Error, Result, StoreProblem};
 
-/// The maximum number of times that a manifest may be replaced while the files it names are opened. Replacing it takes
-/// a writer two syncs, and opening the files takes a reader a few system calls.
+/// The maximum number of times that a manifest may be replaced while the files it names are opened. More are unlikely:
+/// a replacement takes a writer two syncs, but opening the files takes a reader only a few system calls.
 const MAX_TRIES: u32 = 1000;
 
 /// The last published state of a store: its manifest, and all files that it names, open.

@@ -13,7 +13,7 @@ use crate::format::WRITE_BUFFER;
 /// names on purpose.
 const MAX_NAME_TRIES: u32 = 16;
 
-/// A storage of temporary files on disk, which vanish with the process in any case.
+/// A storage of temporary files on disk, which vanish however the process ends.
 ///
 /// The files have no names in the directory, so that there is nothing to clean up and nothing for other processes to
 /// open. Nothing is synced, so files that fit into the operating system's cache may never reach the device.
@@ -46,8 +46,8 @@ impl Scratch {
         self.mapped_up_to(if mapped { u64::MAX } else { 0 })
     }
 
-    /// Maps files of at most `bytes` bytes that are opened later. Longer ones are read, because a map of a file beyond
-    /// memory reads more around each page than is asked for.
+    /// Maps files of at most `bytes` bytes when they are published. Longer files are read by system calls, because a
+    /// map of a file larger than memory reads more around each page than is asked for.
     #[must_use]
     pub fn mapped_up_to(self, bytes: u64) -> Self {
         Self { mapped: bytes, ..self }

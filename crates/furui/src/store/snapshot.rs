@@ -37,7 +37,7 @@ pub fn snapshot(from: impl AsRef<Path>, to: impl AsRef<Path>) -> Result<()> {
     for (entry, file) in manifest.runs.iter().zip(&files) {
         link_or_copy(&store.file_name(entry.number), file)?;
     }
-    // If a writer has replaced the tiers since the manifest was read, their head shows that they do not belong to it.
+    // If a writer has replaced the tiers since the manifest was read, the mark in their head is not the manifest's.
     match source.open(TIERS) {
         Err(missing) if missing.is_not_found() => {}
         tiers => link_or_copy(TIERS, &tiers?)?,

@@ -6,7 +6,7 @@ use crate::format::ReadAt;
 /// The place where a store keeps its files: immutable files, each published atomically under a name, and logs, which
 /// grow at their end.
 ///
-/// A file cannot be changed, and cannot be seen half written. The cascade and its manifest depend on nothing else. A
+/// A file cannot be changed, and cannot be seen half written. The cascade and its manifest need no other guarantees. A
 /// name is a plain file name: not empty, without separators, not `.` or `..`.
 ///
 /// ```
@@ -59,7 +59,7 @@ pub trait Storage {
     /// [`Error::Io`](crate::Error::Io).
     fn list(&self) -> Result<Vec<String>>;
 
-    /// The name as errors show it: with the directory, if there is one.
+    /// The name of a file as errors show it: with the directory, if there is one.
     fn path(&self, name: &str) -> String;
 }
 
@@ -79,7 +79,7 @@ pub trait Log: Send + Sync {
     /// process or the machine stops before that, storage has some part of the bytes.
     ///
     /// # Errors
-    /// [`Error::Io`](crate::Error::Io). The log must not be used after that: it is not known which bytes storage has,
-    /// and a second attempt would not tell.
+    /// [`Error::Io`](crate::Error::Io). The log must not be used after an error: it is not known which bytes storage
+    /// has, and a second attempt would not show it.
     fn append(&mut self, bytes: &[u8]) -> Result<()>;
 }

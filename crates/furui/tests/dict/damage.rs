@@ -9,7 +9,7 @@ use furui::{Error, Result};
 use crate::made::{MADE, Model, SMALL, contents, format_error, three_tries};
 use crate::values::Values;
 
-/// Whatever a reader or a merge reads of a damaged file is right, or an error that names the file. A damaged byte that
+/// What a reader or a merge gets from a damaged file is right, or is an error that names the file. A damaged byte that
 /// affects no answer may go unnoticed, but is never copied under a new checksum that fits.
 #[test]
 fn damage_is_named_with_its_file_and_never_read_as_if_it_were_whole() {
@@ -34,7 +34,7 @@ fn damage_is_named<V: Values + ?Sized>(made: DictOptions) {
     }
 }
 
-/// Makes all queries to a dictionary of which one file has a wrong byte at `at`.
+/// Makes all queries to a dictionary in whose file `file` the byte at `at` is wrong.
 pub(crate) fn named_or_right<V: Values + ?Sized>(good: &Memory, model: &Model<V>, file: &str, at: usize) {
     let storage = Memory::new();
     for name in good.list().unwrap() {

@@ -24,7 +24,7 @@ fn values_in(file: &[u8]) -> Range<usize> {
     section.offset as usize..(section.offset + section.length) as usize
 }
 
-/// Whatever a reader or a merge reads of damaged values is right, or an error that names the file. Damaged values are
+/// What a reader or a merge gets from damaged values is right, or is an error that names the file. Damaged values are
 /// never copied under a new checksum that fits.
 #[test]
 fn damage_of_any_byte_of_the_values_is_named_or_does_not_matter() {
@@ -138,7 +138,7 @@ fn values_that_nobody_has_written_are_refused() {
     manifest.runs.push(entry);
     manifest.save(&numbers).unwrap();
     let error = format_error(Dict::open_with(numbers, SMALL));
-    assert_eq!(error.problem, Problem::Invalid("it is of the other kind of dictionary"));
+    assert_eq!(error.problem, Problem::Invalid("it belongs to the other kind of dictionary"));
 }
 
 /// The files of version 1 of the format, byte for byte.

@@ -1,6 +1,6 @@
 //! The floors of the crate: a module names only modules on floors below its own.
 //!
-//! Modules on one floor do not see each other, and neither do the filters inside `filter`.
+//! Modules on one floor do not use each other, and neither do the filters inside `filter`.
 //!
 //! The check reads the sources, which must be formatted by `cargo fmt`: every path that starts with `crate` or `super`,
 //! outside comments and `#[cfg(test)]` items, is resolved to the module it names, through the re-exports of `lib.rs`

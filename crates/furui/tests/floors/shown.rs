@@ -2,7 +2,7 @@
 //!
 //! A type is a `pub struct` or a `pub enum`. A type that no caller can name must be `pub(crate)`, which a lint checks.
 
-/// Types that stand in bounds and sealed traits only, and that no caller names.
+/// Types that occur only in bounds and sealed traits, and that no caller names.
 const BOUNDS: [&str; 3] = ["Layers", "Place", "Trusted"];
 
 /// One message for each type of a file without an example.
@@ -23,7 +23,7 @@ pub fn types_without_example(file: &str, text: &str) -> Vec<String> {
     found
 }
 
-/// True if a documentation has a block of Rust. Every second fence ends a block.
+/// True if a documentation has a block of Rust. Every second fence ends a block, and is skipped.
 fn has_example(documentation: &[&str]) -> bool {
     let fences = documentation.iter().filter_map(|line| line.strip_prefix("```"));
     fences.step_by(2).any(|language| ["", "no_run"].contains(&language))

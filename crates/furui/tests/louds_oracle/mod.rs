@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use furui::dict::Node;
 
-/// Two nodes with equal paths, of which one may be missing.
+/// The nodes of two tries that have one path. One of the two may be missing.
 pub(crate) type Pair<N> = (Option<N>, Option<N>);
 
 /// Calls `visit` with the pair of the parent, or `None` for the roots, and the pair of the node.

@@ -41,11 +41,11 @@ const FIRST_SLOTS: usize = 64;
 ///   arena   │ hash, length, value, key │ hash, length, value, key │ …      in order of arrival
 /// ```
 ///
-/// It is a hash table with open addressing: 8-byte slots over one arena. A new key is appended to the arena, without an
-/// allocation of its own. Slots are in the order of hashes, so the table is doubled front to back without reading a
-/// key. A deletion is a record like any other, because it has to hide the values of older tries.
+/// The buffer is a hash table with open addressing: 8-byte slots over one arena. A new key is appended to the arena,
+/// without an allocation of its own. Slots are in the order of hashes, so the table is doubled front to back without
+/// reading a key. A deletion is a record like any other, because it has to hide the values of older tries.
 ///
-/// It is a low-level part of [`Dict`](super::Dict): the caller must hash all keys in the same way, which is not
+/// This type is a low-level part of [`Dict`](super::Dict): the caller must hash all keys in the same way, which is not
 /// checked.
 ///
 /// Space for each key: its bytes and 16 more, 4 on average for alignment, and 11 to 21 for slots. Cost: two cache
@@ -265,7 +265,7 @@ impl WriteBuffer {
         }
     }
 
-    /// True if one more key would fill more than 3/4 of the slots. With fewer full slots, searches are short.
+    /// True if one more key would fill more than 3/4 of the slots. Up to that load, searches are short.
     fn is_due_to_grow(&self) -> bool {
         self.keys * 4 >= self.slots.len() * 3
     }
@@ -274,7 +274,7 @@ impl WriteBuffer {
         (2 * self.slots.len()).max(FIRST_SLOTS)
     }
 
-    /// Doubles the slots. They are written front to back, because their order does not change.
+    /// Doubles the number of slots. The new slots are written front to back, because the order of hashes is unchanged.
     fn grow(&mut self) {
         let size = self.grown_slots();
         let old = std::mem::replace(&mut self.slots, vec![0; size]);
@@ -326,13 +326,13 @@ fn record_len(key: usize) -> usize {
     (HEADER + key).next_multiple_of(UNIT)
 }
 
-/// The half of a hash that its slot holds.
+/// The upper half of a hash, which its slot holds.
 #[inline]
 fn upper(hash: KeyHash) -> u64 {
     hash.get() >> 32
 }
 
-/// The first slot of a search.
+/// The slot where the search for a hash begins.
 #[inline]
 fn home(upper: u64, slots: usize) -> usize {
     ((upper * slots as u64) >> 32) as usize

@@ -66,8 +66,8 @@ impl Sorter<'_> {
         Ok(order)
     }
 
-    /// The first `depth` bytes of the keys in `run` are equal if short keys are padded with zeros. Moves the keys of at
-    /// most `depth` bytes to the front, shorter ones first, and returns their number.
+    /// Moves the keys of `run` that have at most `depth` bytes to the front, shorter ones first, and returns their
+    /// number. The first `depth` bytes of all keys in `run` are equal if short keys are padded with zeros.
     fn ended_first(&self, run: &mut [Item], depth: usize) -> usize {
         let mut ended = 0;
         for i in 0..run.len() {

@@ -40,12 +40,13 @@ impl Dict<Directory, [u8]> {
 impl<S: Storage> Dict<S, [u8]> {
     /// Opens the dictionary of bytes that `storage` holds, or an empty one.
     ///
-    /// The tries have a number for each key, the id of its value. The values are beside the tries: those of new keys in
-    /// the window, the others in the files of the tries. When tries are merged, the values of the remaining keys are
+    /// The tries have a number for each key, the id of its value. The values are beside the tries: values of new keys
+    /// in the window, all others in the files of the tries. When tries are merged, the values of the remaining keys are
     /// copied one by one, so that a merge of any size takes little memory: 16 bytes for each value. Values of keys that
     /// were put again or deleted are dropped.
     ///
-    /// **Source.** It is the key-value store that section 6 of Koyanagi et al. (2011) names as future work, on one machine.
+    /// **Source.** Section 6 of Koyanagi et al. (2011) names a key-value store as future work. This is one, on one
+    /// machine.
     ///
     /// # Errors
     /// Those of [`Dict::open_with`]; [`Error::Store`] also if the storage holds a dictionary of numbers.
@@ -78,7 +79,7 @@ impl<S: Storage> Dict<S, [u8]> {
         self.write(key, self.hasher.hash(key), Found::Value(id), id + 1, Some(value))
     }
 
-    /// Gives the values of all keys the ids from 0 on.
+    /// Gives new ids, from 0 on, to the values of all keys.
     fn renumber(&mut self) -> Result<()> {
         self.check_usable()?;
         match self.state.layers.len() {

@@ -44,8 +44,8 @@ use crate::store::{Directory, FilterHash, Layout, MANIFEST, Manifest, Published,
 /// # Who does the work
 ///
 /// [`job`](Self::job) hands freezing and merging out to any thread; meanwhile the dictionary is read and written, and
-/// no thread waits. If a window is full and the job for the one before was not taken, [`put`](Self::put) does the work
-/// itself. So a caller that does not use jobs has at most two windows in memory, and
+/// no thread waits. If a window is full and the job for the previous window was not taken, [`put`](Self::put) does the
+/// work itself. So a caller that does not use jobs has at most two windows in memory, and at most
 /// [`merge_after`](DictOptions::merge_after) tries.
 ///
 /// # What is kept
@@ -53,7 +53,7 @@ use crate::store::{Directory, FilterHash, Layout, MANIFEST, Manifest, Published,
 /// After [`sync`](Self::sync) everything that was put before survives a crash of the process or of the machine.
 ///
 /// **Dropping a `Dict` publishes nothing.** Without a `sync`, storage holds everything that was put up to the end of
-/// some window: an earlier state of the dictionary, whole. Later changes are lost.
+/// some window, which is a complete earlier state of the dictionary. Later changes are lost.
 ///
 /// After an error in a change the dictionary can be read, but not changed until it is opened again.
 ///
@@ -85,7 +85,7 @@ pub struct Dict<S: Storage = Directory, V: DictValue + ?Sized = u32> {
     /// True if a change failed. The state of storage is then unknown until the dictionary is opened again.
     broken: bool,
     state: Snapshot<V>,
-    /// The number of the oldest windows, which are full and wait to be frozen.
+    /// The number of windows that are full and wait to be frozen. They are the oldest windows.
     waiting: usize,
     /// The id that is given next.
     next_id: u32,
@@ -157,8 +157,8 @@ impl<S: Storage> Dict<S> {
     }
 
     /// The value of a key. A key without one is given the [next id](Self::next_id) as its value. Ids are given from 0
-    /// on, and none is given twice, whatever is deleted. A value that was [`put`](Self::put) is not an id, but may be
-    /// equal to one.
+    /// on, and none is given twice, even if keys are deleted. A value that was [`put`](Self::put) is not an id, but may
+    /// be equal to one.
     ///
     /// # Errors
     /// Those of [`put`](Self::put); [`Error::NoNumberLeft`] after 2³² - 1 ids.
@@ -253,12 +253,12 @@ impl<S: Storage, V: DictValue + ?Sized> Dict<S, V> {
         self.write(key, self.hasher.hash(key), Found::Deleted, self.next_id, None)
     }
 
-    /// Makes everything that was put durable: windows are frozen, and merged with the tries that they outgrew, unless a job
-    /// is merging those. An empty dictionary is recorded too, with its hash.
+    /// Makes everything that was put durable: windows are frozen, and merged with the tries that they outgrew, unless a
+    /// job is merging these tries. An empty dictionary is recorded too, with its hash.
     ///
     /// # Errors
-    /// [`Error::Io`], or another error of the storage. What was durable before is still durable, and the dictionary must be
-    /// opened again before it is changed.
+    /// [`Error::Io`], or another error of the storage. What was durable before is still durable, and the dictionary
+    /// must be opened again before it is changed.
     pub fn sync(&mut self) -> Result<()> {
         self.check_usable()?;
         if !self.saved {
@@ -280,8 +280,8 @@ impl<S: Storage, V: DictValue + ?Sized> Dict<S, V> {
         }
     }
 
-    /// Reads every byte of every trie on storage, and checks checksums, order and counts, that each key is found, and
-    /// that there is a value for each key and no further value.
+    /// Reads every byte of every trie on storage. Checks checksums, order and counts, that each key is found, and that
+    /// there is exactly one value for each key.
     ///
     /// # Errors
     /// [`Error::Format`] with the file and the offset of the first damage; [`Error::Io`].

@@ -57,7 +57,7 @@ impl<S: Storage, V: DictValue + ?Sized> Dict<S, V> {
         Ok(())
     }
 
-    /// True if the current window has no room for a key and its value of this length together.
+    /// True if the current window has no room for a key and a value that together have this length.
     fn window_is_full(&self, length: usize) -> bool {
         let (keys, bytes, crowded) = self.window_size();
         crowded || keys >= self.options.window || keys > 0 && bytes + length > self.options.window_bytes

@@ -41,10 +41,10 @@ impl LoudsBuilder {
     }
 
     /// Writes the next node, and returns its number. `parent` is the number of its parent, or `None` for the root, which
-    /// has no byte. `value` is that of the key that ends there, if one does.
+    /// has no byte. `value` is the value of the key that ends at the node, if one does.
     ///
-    /// The bits of a node in BASE follow later: a one when each of its children is visited, and its zero when the first
-    /// child of a later node is visited. So no node is asked for its children twice.
+    /// The bits of a node in BASE follow later: a one whenever one of its children is visited, and a zero when the
+    /// first child of a later node is visited. So no node is asked for its children twice.
     ///
     /// # Errors
     /// [`TrieError::NoMemory`].

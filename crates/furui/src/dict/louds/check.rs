@@ -3,9 +3,9 @@ use std::ops::Deref;
 use super::LoudsTrie;
 
 impl<M: Deref<Target = [u8]>> LoudsTrie<M> {
-    /// Checks that the parts belong to one trie: the index matches the bits, a walk from the root meets every node, the
-    /// children of a node are in the order of their bytes, and every end of a key has a value. A walk over such a trie
-    /// ends. Cost: one pass over BASE, LEAF and EDGE.
+    /// Checks that the parts belong to one trie, so that a walk over it ends: the index matches the bits, a walk from
+    /// the root meets every node, the children of a node are in the order of their bytes, and every end of a key has a
+    /// value. Cost: one pass over BASE, LEAF and EDGE.
     pub(in crate::dict) fn check(&self) -> Result<(), &'static str> {
         let nodes = self.leaf.len();
         if !self.base.verify() || !self.leaf.verify() {

@@ -48,7 +48,7 @@ impl<M: Deref<Target = [u8]>> LoudsTrie<M> {
 
 impl LoudsTrie<Bytes> {
     /// The trie in a file with these bytes, which is called `name` in errors, and the regions of the file. Only the
-    /// sizes are checked. Whatever the bytes are, searches end and do not panic.
+    /// sizes are checked. Searches end and do not panic, even if the file is damaged.
     pub(in crate::dict) fn unchecked(bytes: &Bytes, name: &str) -> Result<(Self, Regions), ReadError> {
         let envelope = Envelope::open(&**bytes, name)?;
         envelope.expect_kind(Kind::LoudsTrie)?;

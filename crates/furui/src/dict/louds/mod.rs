@@ -1,4 +1,4 @@
-//! The LOUDS trie of the paper; see [`LoudsTrie`].
+//! The LOUDS trie of Koyanagi et al.; see [`LoudsTrie`].
 
 mod build;
 mod check;
@@ -18,9 +18,9 @@ pub use node::LoudsNode;
 
 /// A frozen map from keys to values: a trie of 11 bits a node with an index, and the values.
 ///
-/// Nodes are numbered level by level, and the root is 0. BASE has the number of children of each node in unary, after
-/// that of a super-root with one child. LEAF marks the nodes where a key ends. EDGE has the byte of every node but the
-/// root. VAL has the values of the marked nodes, in the order of the nodes.
+/// Nodes are numbered level by level, and the root is 0. BASE has the number of children of each node in unary; a
+/// super-root with one child, the root, comes first. LEAF marks the nodes where a key ends. EDGE has the byte of every
+/// node but the root. VAL has the values of the marked nodes, in the order of the nodes.
 ///
 /// ```text
 ///                                       super   0    a    b   ab  ac  bd
@@ -32,13 +32,13 @@ pub use node::LoudsNode;
 /// ```
 ///
 /// The children of node i begin after zero i of BASE ([`Select0`]), where the number of ones before them is the number
-/// of the first child. The value of node i is the one whose index is the number of ones before LEAF i ([`Rank1`]).
+/// of the first child. The index in VAL of the value of node i is the number of ones in LEAF before bit i ([`Rank1`]).
 ///
 /// A dictionary has tries of this kind if its layout is [`Layout::Louds`](crate::dict::Layout::Louds).
 ///
 /// **Cost.** 11 bits for each node, an index of a tenth of BASE and a sixteenth of LEAF, and 4 bytes for each key. A
-/// look-up takes one `select0` and a scan of labels for every byte of the key, each of which is one or two cache misses
-/// in a large trie.
+/// look-up takes one `select0` and a scan of labels for every byte of the key. In a large trie, each of these costs one
+/// or two cache misses.
 ///
 /// **Source.** Koyanagi, Yoshida, Unno, Shinjo, "Method to Build Bloom Filters for Online Building of LOUDS TRIE"
 /// (2011), section 4.2; Rahman, Raman, "Engineering the LOUDS succinct tree representation" (2006). In the paper LEAF
@@ -73,8 +73,8 @@ pub struct LoudsTrie<M = Buffer, G = Trusted> {
 
 impl<M: Deref<Target = [u8]>> LoudsTrie<M> {
     /// The trie with these parts, which are the [`base`](Self::base), [`leaf`](Self::leaf), [`edge`](Self::edge),
-    /// [`values`](Self::values) and [`dead`](Self::dead) of a trie that was built. `None` if no trie has such parts,
-    /// because a walk over them might not end. Cost: one pass over BASE, LEAF and EDGE.
+    /// [`values`](Self::values) and [`dead`](Self::dead) of a trie that was built. `None` if they are not the parts of
+    /// one trie: a walk over them might not end. Cost: one pass over BASE, LEAF and EDGE.
     pub fn from_parts(base: Select0<M>, leaf: Rank1<M>, edge: M, values: M, dead: M) -> Option<Self> {
         let trie = Self { base, leaf, edge, values, dead, origin: 0, guard: Trusted };
         trie.check().is_ok().then_some(trie)

@@ -5,8 +5,8 @@ use crate::dict::trie::filled;
 use crate::error::TrieError;
 
 impl<M: Deref<Target = [u8]>> LoudsTrie<M> {
-    /// This trie without the nodes below which no key ends. Cost: two passes over the nodes, the first one backwards, and
-    /// a bit for each node.
+    /// This trie without the nodes at and below which no key ends. Cost: two passes over the nodes, the first one
+    /// backwards, and a bit for each node.
     pub(in crate::dict) fn pruned(&self) -> Result<LoudsTrie, TrieError> {
         let stays = self.staying()?;
         let stays = |node: u64| stays[(node / 64) as usize] >> (node % 64) & 1 == 1;

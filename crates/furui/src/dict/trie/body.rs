@@ -9,7 +9,7 @@ pub(super) struct Body {
     len: usize,
 }
 
-/// A body of fewer bytes is copied to a buffer of its own size when it is finished, which saves memory.
+/// A body of fewer bytes than this is copied to a buffer of its own size when it is finished, which saves memory.
 const SMALL_BODY: usize = 4 << 20;
 
 impl Body {

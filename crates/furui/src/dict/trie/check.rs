@@ -7,14 +7,14 @@ use super::position::{NODES, Position};
 use super::writer::DIRECTORY_STEP;
 use super::{Part, Trie};
 
-/// A place among a trie's bytes, and the problem there.
+/// An offset among a trie's bytes, and the problem there.
 type Damage = (usize, &'static str);
 
 impl<M: Deref<Target = [u8]>> Trie<M> {
     /// Checks that the nodes form one tree in breadth-first order, and that every label can be read.
     ///
     /// # Errors
-    /// The place among the trie's bytes, and the problem there.
+    /// The offset of the damage among the trie's bytes, and the problem there.
     pub fn check(&self) -> Result<(), Damage> {
         let nodes = self.part(Part::Nodes);
         let names = self.names();
@@ -70,9 +70,9 @@ impl<M: Deref<Target = [u8]>> Trie<M> {
         Ok(())
     }
 
-    /// Checks the position of children that a block states: if group `group` belongs to the block's first inner node,
-    /// it must be the position of that group. `parent` is the block and the rank of that node. Returns the next such
-    /// pair.
+    /// Checks the stated position of the children of a block's first inner node: if group `group` consists of these
+    /// children, it must be the position of that group. `parent` is the block and the rank of that inner node. Returns
+    /// the next such pair.
     fn check_parent(
         &self,
         mut parent: (usize, u64),

@@ -65,7 +65,8 @@ const MAX_GROUPS: usize = (1 << 16) / GROUP;
 const MAX_CODED_LENGTH: usize = 128;
 
 impl Codes {
-    /// Gives one-byte codes to the 256 most frequent labels, and two-byte codes to the labels that save most with one.
+    /// Gives one-byte codes to the 256 most frequent labels, and two-byte codes to the other labels that save most with
+    /// a code.
     pub(super) fn choose(labels: &Interner) -> Result<Self, TrieError> {
         let mut of = filled(Code::RECORD, labels.len())?;
         let saving_of = |label| Some((saving(labels.get(label).len(), labels.count(label))?, label));
@@ -133,8 +134,8 @@ impl Codes {
     }
 }
 
-/// About how many eighths of a byte a label of this length that occurs `count` times saves with a two-byte code; `None`
-/// if it saves nothing.
+/// About how many bits a two-byte code saves for a label of this length that occurs `count` times; `None` if it saves
+/// nothing.
 ///
 /// Without a code, the first occurrence of a label is a record of one byte and 12 bits for each 2.7 bytes of text. Each
 /// further occurrence is another record, or a link of 5 bytes.

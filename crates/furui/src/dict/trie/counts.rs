@@ -19,8 +19,8 @@ pub(super) struct Counted {
 /// The prefetch distance, in blocks. Only the beginnings of blocks are prefetched.
 const PREFETCH_BLOCKS: usize = 8;
 
-/// The inner nodes with at least `least` keys below them, the last one first, and after them the root, whatever its
-/// count.
+/// The inner nodes with at least `least` keys below them, the last one first, and after them the root, even if it has
+/// fewer keys.
 ///
 /// `lengths` are the lengths of the blocks. Blocks are read backwards. In this direction, children come before their
 /// parents and in the same order, so that only the counts of one level are held.

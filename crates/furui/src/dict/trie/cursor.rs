@@ -5,7 +5,7 @@ use super::position::Position;
 use super::search::group;
 use super::{Found, Guard, Trie};
 
-/// A node of a [`Trie`]. It is valid for that trie only.
+/// A handle to a node of a [`Trie`]. It is valid only for that trie.
 ///
 /// ```
 /// use furui::dict::{Found, Skeleton, Trie};
@@ -40,8 +40,8 @@ impl TrieNode {
 /// Methods that walk node by node. Each reads one block, sometimes two, and only [`push_label`](Trie::push_label)
 /// decodes a label.
 ///
-/// A walk down ends whatever the bytes are, because children come after their parent. But a damaged trie may have many
-/// paths to a node: a walk over all of them must stop after [`nodes`](Trie::nodes).
+/// A walk down ends even if the trie is damaged, because children come after their parent. But a damaged trie may have
+/// many paths to a node, so a walk over all nodes must stop after [`nodes`](Trie::nodes) of them.
 impl<M: Deref<Target = [u8]>, G: Guard> Trie<M, G> {
     /// The root, which stands for the empty path.
     pub fn root(&self) -> TrieNode {
@@ -98,7 +98,7 @@ impl<M: Deref<Target = [u8]>, G: Guard> Trie<M, G> {
         label.into_iter().for_each(|rest| names.append(rest, out));
     }
 
-    /// The node's rank among inner nodes, of which the root is the first; `None` for a leaf.
+    /// The node's rank among inner nodes, where the root has rank 0; `None` for a leaf.
     pub(super) fn inner_rank(&self, node: TrieNode) -> Option<u64> {
         match self.block(node) {
             Some((block, slot)) => block.is_inner(slot).then(|| block.inner_rank(slot)),

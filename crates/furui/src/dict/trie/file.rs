@@ -104,8 +104,7 @@ impl TrieShape {
         meta
     }
 
-    /// Decodes the sizes of a trie. Whatever the bytes are, the result is an error, or sizes with which all other code
-    /// works.
+    /// Decodes the sizes of a trie. For any bytes, the result is an error, or sizes with which all other code works.
     fn from_meta(meta: &[u8; META_LEN]) -> Result<Self, &'static str> {
         let [keys, nodes, leaves] = [KEYS, NODE_COUNT, LEAVES].map(|at| u64_at(meta, at));
         let jump: Lengths = std::array::from_fn(|i| u16_at(meta, JUMPS + 2 * i));

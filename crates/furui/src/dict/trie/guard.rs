@@ -2,7 +2,7 @@ use crate::format::Regions;
 
 /// A reader of a trie's bytes tells a guard which bytes it will read; the guard checks them, if that is necessary.
 ///
-/// A search works on any bytes, so it need not stop, whatever the guard returns. But its result is valid only if all
+/// A search works on any bytes, so it need not stop when the guard reports damage. But its result is valid only if all
 /// bytes that it read were undamaged.
 pub trait Guard: Copy {
     /// True if the `len` bytes of the trie from `start` on are undamaged.

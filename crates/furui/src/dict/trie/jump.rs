@@ -1,9 +1,9 @@
 //! The jump table: for a few lengths, it leads from the first bytes of a key to the children of the node that these
 //! bytes reach.
 //!
-//! It is only a shortcut: an entry holds the whole path to its node, so a jump is exact, and a key without an entry is
-//! searched from the root. Buckets are cache lines of four entries, and entries that do not fit are left out, so a
-//! search reads one line for each length, whatever the keys are.
+//! The table is only a shortcut: an entry holds the whole path to its node, so a jump is exact, and a key without an
+//! entry is searched from the root. Buckets are cache lines of four entries, and entries that do not fit are left out,
+//! so a search reads one line for each length.
 
 use super::TrieError;
 use super::block::below;
@@ -34,7 +34,7 @@ const ENTRY: usize = 16;
 pub(super) const BUCKET: usize = 64;
 const TAG_BITS: u32 = 24;
 
-/// The lengths of a table, the longest first; the others are 0.
+/// The lengths of a table, the longest first; unused entries are 0.
 pub(super) type Lengths = [u16; MAX_LENGTHS];
 
 /// A node with an entry.
@@ -67,7 +67,7 @@ struct Heavy {
     keys: u32,
 }
 
-/// The gain and the cost of entries for some nodes, in comparison to the next shorter length.
+/// What entries for some nodes gain and cost, as a difference from the next shorter candidate length.
 #[derive(Clone, Copy, Default)]
 struct Gain {
     /// The levels that keys skip, summed over the keys.
@@ -109,8 +109,8 @@ impl Jump {
         let heavy = heavy(names, lengths, terminals, nodes, vectors)?;
         let all = f64::from(heavy[0].keys);
         let mut lengths: Vec<usize> = vec![];
-        // For each node: the deepest level, at or above the node, to which a chosen length jumps, and the number of
-        // keys that jump below the node.
+        // For each node, the deepest level to which a chosen length jumps on the path to the node. `covered` has the
+        // number of keys that jump below the node.
         let mut above = filled(0u64, heavy.len())?;
         while lengths.len() < MAX_LENGTHS {
             let lands = |node: &Heavy, length: usize| heavy[node.parent].depth < length && length <= node.depth;
@@ -199,7 +199,7 @@ fn array_of(lengths: &[u16]) -> Lengths {
 
 /// The cost of a failed search in the jump table, in levels.
 const VAIN_LEVELS: f64 = 0.5;
-/// The cost, in levels, if the table takes one byte for each key.
+/// The cost of a table, in levels, for each byte that it takes per key.
 const LEVELS_PER_BYTE: f64 = 8.0;
 /// The minimum number of levels that a further length must save, less its costs.
 const MIN_SCORE: f64 = 0.3;
@@ -287,7 +287,7 @@ pub(super) struct JumpTable<'a, G> {
 }
 
 /// The entry for a key: the position of the children at which the search continues, and the number of the key's bytes
-/// that lead there, which are fewer than all.
+/// that lead there. It is less than the length of the key.
 #[inline(always)]
 pub(super) fn land<G: Guard>(table: &JumpTable<'_, G>, key: &[u8], vectors: Cpu) -> Option<(Position, usize)> {
     let lines = table.buckets.as_chunks::<BUCKET>().0;

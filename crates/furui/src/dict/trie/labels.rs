@@ -215,13 +215,13 @@ fn text(texts: &[u8], place: u64) -> Option<Rest<'_>> {
     Some(Rest::Text(Text::beginning(texts.get(start..)?, len)?))
 }
 
-/// The start and the length of a text in a place or link.
+/// The start and the length of a text that a place or a link states.
 #[inline(always)]
 fn place_of(place: u64) -> (usize, usize) {
     ((place >> PLACE_LENGTH_BITS) as usize, (place & ((1 << PLACE_LENGTH_BITS) - 1)) as usize)
 }
 
-/// The place of a text, as in places and links.
+/// The place of a text, which has its start and its length in one number. Links to long labels have it too.
 pub(super) fn place(start: usize, len: usize) -> u64 {
     (start as u64) << PLACE_LENGTH_BITS | len as u64
 }

@@ -1,11 +1,12 @@
 //! The compact trie: an immutable map from byte strings to numbers that is ten times smaller than a hash map.
 //!
-//! Looking up: `mod` has the look-up of one key and `batch` that of many at once; `search` goes from node to node;
-//! `block`, `labels` and `text` read nodes and labels; `jump` skips the upper nodes, those with many keys below, which
+//! Looking up: `mod` looks up one key, and `batch` many keys at once; `search` goes from node to node; `block`,
+//! `labels` and `text` read nodes and labels; `jump` skips the upper nodes, which have many keys below them and which
 //! `counts` finds. Writing: `writer` writes everything as nodes come, into a `body`; `ends` writes the values, in
 //! `pieces` until all nodes are there; `skeleton` and `encode` supply the nodes of keys, with `codes`, `tokens` and
-//! `matcher` for the labels, and `merge` those of several tries. Walking: `cursor`, `iter` and `up`. Files: `file` and
-//! `check` read bytes of unknown origin; a `guard` is told what is read, so that it can check it.
+//! `matcher` for the labels, and `merge` supplies the nodes of several tries. Walking: `cursor`, `iter` and `up`.
+//! Files: `file` and `check` read bytes of unknown origin; a `guard` is told which bytes are read, so that it can check
+//! them.
 
 use std::fmt;
 use std::ops::Deref;
@@ -67,13 +68,13 @@ use values::Width;
 /// keys  rom romane romanus      one block:  first   1  1  1  0      label    r·om  a·n  e·  u·s
 ///                                           inner   1  1  0  0               └ edge └ rest: nothing, a code, or tokens
 /// root ── rom* ── an ─┬─ e*                 down    slot 1: the first child of the block's first inner node;
-///                     └─ us*                        those of the i-th are the i-th group from there
+///                     └─ us*                        the children of its i-th are the i-th group from there
 /// ```
 ///
 /// The nodes are those of a path-compressed trie, breadth-first, in self-contained blocks of 64. A search compares one
 /// byte with the 64 edges of a block at once, then the rest of the label, and counts ones to find the next group.
-/// Frequent labels are codes of one or two bytes, the others consist of 4096 trained tokens, and a jump table skips the
-/// upper levels. A trie is encoded from a [`Skeleton`].
+/// Frequent labels are codes of one or two bytes, other labels are made of 4096 trained tokens, and a jump table skips
+/// the upper levels. A trie is encoded from a [`Skeleton`].
 ///
 /// ```
 /// use furui::dict::{Found, Skeleton, Trie};
@@ -91,7 +92,7 @@ use values::Width;
 /// # Cost
 ///
 /// On 5 million paths of 64 bytes: 7.5 bytes a key and ⌈log₂(max + 1)⌉ bits for its value; a search visits about seven
-/// nodes after its jump, each of which costs a cache miss or two. Building is linear in the bytes of the sorted keys.
+/// nodes after its jump, at a cache miss or two for each. Building is linear in the bytes of the sorted keys.
 ///
 /// # Source
 ///
@@ -147,7 +148,7 @@ impl<M, G> Trie<M, G> {
 }
 
 impl<M: Deref<Target = [u8]>, G: Guard> Trie<M, G> {
-    /// The number of bytes.
+    /// The number of bytes that the trie takes.
     pub fn bytes(&self) -> usize {
         self.body.len()
     }

@@ -11,7 +11,7 @@ pub(super) struct Pieces {
     spare: Option<Body>,
 }
 
-/// The bytes of a piece.
+/// The size of a piece, in bytes.
 const PIECE_BYTES: usize = 1 << 18;
 
 impl Pieces {

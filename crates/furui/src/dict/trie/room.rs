@@ -1,4 +1,4 @@
-//! Memory for vectors that grow with the keys. If there is none, the result is an error.
+//! Memory for vectors that grow with the keys. If the system has none left, the result is an error and not an abort.
 
 use super::TrieError;
 

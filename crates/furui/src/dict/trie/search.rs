@@ -128,7 +128,8 @@ impl<'k> Search<'k> {
 }
 
 /// Prefetches two blocks of usual size, because children are as likely to be in the next block as in this one, and
-/// labels are at the end of a block. Which lines will be read is known too late, and predictions failed too often.
+/// labels are at the end of a block. It is known too late which of these lines will be read, and guesses failed too
+/// often.
 #[inline(always)]
 pub(super) fn fetch(nodes: &[u8], offset: usize) {
     const LINE: usize = 64;

@@ -16,8 +16,8 @@ pub(super) const MAX_NODES: usize = u32::MAX as usize - 64;
 ///
 /// [`from_sorted`](Self::from_sorted) builds it from keys in order.
 ///
-/// It takes 5.3 bytes for each node, 4 for each key, and every distinct label once, with an index of 24 bytes for each.
-/// On 5 million paths that is 21 bytes a key.
+/// Memory: 5.3 bytes for each node, 4 bytes for each key, and every distinct label once, with 24 bytes of index for
+/// each label. For 5 million paths that is 21 bytes a key.
 ///
 /// ```
 /// use furui::dict::Skeleton;
@@ -102,7 +102,7 @@ impl Skeleton {
         Ok(())
     }
 
-    /// True if so many labels wait that [`settle`](Self::settle) should be called.
+    /// True if enough labels wait, and [`settle`](Self::settle) should be called.
     #[inline]
     pub(super) fn is_full(&self) -> bool {
         self.waiting.is_full()
@@ -125,7 +125,7 @@ impl Skeleton {
     /// The trie of these keys, which must ascend. `None` marks a deleted key.
     ///
     /// Cost: one pass over the keys, which finds the nodes in post-order (with a stack of open nodes, as a suffix tree
-    /// is built from its array), and one over the nodes, level by level. Meanwhile it takes 12 bytes for each node and
+    /// is built from its array), and one pass over the nodes, level by level. Building takes 12 bytes for each node and
     /// 24 for each key.
     ///
     /// # Errors

@@ -18,8 +18,8 @@ pub(super) struct TokenTrie {
 ///   parent 25 bits │ the token that ends here + 1, 0 if none does 13 bits │ base 25 bits
 /// ```
 ///
-/// 25 bits suffice for names: at most 2¹⁶ places are taken, each of which rules out at most 2⁸ bases for the children
-/// of a node, and a child is less than 2⁸ places after its base.
+/// 25 bits suffice for names: at most 2¹⁶ places are taken. Each of them rules out at most 2⁸ bases for the children of
+/// a node, and a child is less than 2⁸ places after its base.
 #[derive(Clone, Copy)]
 pub(super) struct TokenPlace(u64);
 

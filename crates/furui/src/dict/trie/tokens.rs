@@ -9,9 +9,9 @@ pub(super) const MAX_TOKENS: usize = 1 << 12;
 /// The tokens: texts of 1 to 15 bytes that rare labels consist of, and the search for the longest one that a text
 /// begins with.
 ///
-/// They are trained in one pass that counts pairs, as in OnPair (Gargiulo and Venturini, 2025): the text is divided
-/// greedily into existing tokens, and a pair of tokens that follow each other for the k-th time becomes a token. Unlike
-/// in OnPair, the caller chooses k, and may train again if there were too few or too many tokens.
+/// The tokens are trained in one pass that counts pairs, as in OnPair (Gargiulo and Venturini, 2025): the text is
+/// divided greedily into existing tokens, and a pair of tokens that follow each other for the k-th time becomes a
+/// token. Unlike in OnPair, the caller chooses k, and may train again if there were too few or too many tokens.
 pub(super) struct Tokens {
     tokens: Vec<Token>,
     /// A trie of all tokens, by open addressing: (node · 256 + byte) · 2¹⁶ + child, or 0 in a free place. Node 0 is the

@@ -9,8 +9,9 @@ use super::{Guard, MAX_KEY, Part, Trie};
 use crate::bits::Cpu;
 
 impl<M: Deref<Target = [u8]>, G: Guard> Trie<M, G> {
-    /// The key with this id, which must be less than [`keys`](Self::keys). It is the inverse of [`id_of`](Self::id_of).
-    /// Ids are in breadth-first order, first those of keys that end in leaves, then the others.
+    /// The key with this id, the inverse of [`id_of`](Self::id_of); `None` if there are not that many
+    /// [`keys`](Self::keys). Ids are in breadth-first order: first the keys that end in leaves, then those that end in
+    /// inner nodes.
     ///
     /// Cost: a binary search among the blocks for every level.
     pub fn key_of(&self, id: u64) -> Option<Vec<u8>> {

@@ -197,7 +197,7 @@ impl Writer {
         if self.draft.nodes() > 0 {
             self.block()?;
         }
-        // There are no further inner nodes.
+        // No group of children is left for these blocks, so they state a position that no node has.
         let mut parent = self.parent.0;
         while let Some(length) = NodeBlock::at(self.nodes.bytes(), parent).map(NodeBlock::length) {
             set_down(self.nodes.bytes_mut(), parent, Position(u64::MAX));

@@ -13,7 +13,7 @@ use crate::hash::HashSpec;
 /// ```text
 ///   index   id 0 │ id 37 │ id 90 …          the first value of each block
 ///             │       └────────────────┐
-///   data    1 5 seven 1 4 four  …      1 5 again …      in front of each value: how far its id is from the last, its length
+///   data    1 5 seven 1 4 four  …      1 5 again …      before each value: the step from the last id, and the length
 /// ```
 ///
 /// Cost: opening reads the ends of the file and META. A look-up is a binary search in the index, and a walk over

@@ -1,7 +1,7 @@
-//! The values of a dictionary of bytes, which stand beside its tries: a trie has the id of each value, whatever its
-//! layout.
+//! The values of a dictionary of bytes. They are stored beside its tries, and a trie of any layout has the id of each
+//! value.
 //!
-//! Ids are given in order of time, so those of a part of a dictionary are all greater than those of an older part. A
+//! Ids are given in order of time, so all ids of a part of a dictionary are greater than those of an older part. A
 //! merge with the oldest part gives ids from 0 on, so that the ids of values that were replaced can be given again.
 //! `buffer` holds the values of a window, `file` reads those of a trie's file, `writer` writes them, one after the other
 //! with a `head` in front of each.

@@ -58,7 +58,7 @@ impl<W: Write> ValueWriter<W> {
         Ok(())
     }
 
-    /// Ends the file, after as many values as there are ids.
+    /// Ends the file, after all of its values were written.
     pub(in crate::dict) fn finish(self) -> io::Result<Seal> {
         let mut out = self.out.into_inner().map_err(io::IntoInnerError::into_error)?;
         out.section(INDEX, Align::Line)?;

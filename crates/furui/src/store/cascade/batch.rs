@@ -12,8 +12,8 @@ const MAX_BUCKET_BITS: u32 = 16;
 /// are not uniform.
 const CROWDED: u32 = 32;
 
-/// Sorts hashes with their indices. Equal hashes keep their order, which must be by index. `scratch` is room to work
-/// in.
+/// Sorts hashes with their indices. Equal hashes keep their order, which must be by index. `scratch` is a working
+/// buffer.
 ///
 /// Hashes are uniform, so one pass over their leading bits puts each within a few places of its final place, and an
 /// insertion sort does the rest. If hashes crowd in one bucket, the batch is sorted by comparison. Cost: 4 to 10 ns a

@@ -7,7 +7,7 @@ use crate::error::{Error, Result, StoreProblem};
 use crate::format::{FormatError, Problem};
 use crate::store::{MANIFEST, Manifest, RunEntry, Storage, StoreKind};
 
-/// Which keys a [combination](Cascade::combine) of a set with others has.
+/// A rule that says which keys the [combination](Cascade::combine) of several sets has.
 ///
 /// ```
 /// use furui::store::Memory;
@@ -36,17 +36,17 @@ pub enum Combination {
 }
 
 impl<S: Storage> Cascade<S> {
-    /// Writes the combination of this set with `others` as a new store of one run, with the hash and the form of this set. Returns
-    /// its number of keys. `storage` must hold no store. The manifest is written last: after a crash, `storage` has the
-    /// whole result, or has no manifest and cannot be opened as a store.
+    /// Writes the combination of this set with `others` as a new store of one run, with the hash and the form of this
+    /// set. Returns the number of its keys. `storage` must hold no store. The manifest is written last: after a crash,
+    /// `storage` has the whole result, or has no manifest and cannot be opened as a store.
     ///
-    /// Cost: two sequential passes over all runs, one to count the keys and one to write them. Memory: 100 KiB for each run,
-    /// whatever its length.
+    /// Cost: two sequential passes over all runs, one to count the keys and one to write them. Memory: 100 KiB for each
+    /// run, whatever its length.
     ///
     /// # Errors
-    /// [`Error::Format`] if a set was hashed by another spec than this one, or is damaged; [`Error::Store`] if the keys of a set were
-    /// made in another way, if a set is that of a [`CascadeFilter`](super::CascadeFilter) or lacks its journal, or if `storage` holds
-    /// a store; [`Error::Io`].
+    /// [`Error::Format`] if a set was hashed by another spec than this one, or is damaged; [`Error::Store`] if the keys
+    /// of a set have another form, if a set is part of a [`CascadeFilter`](super::CascadeFilter), has a window or lacks
+    /// its journal, or if `storage` holds a store; [`Error::Io`].
     pub fn combine<T: Storage>(&self, how: Combination, others: &[&Self], storage: &T) -> Result<u64> {
         self.check_combinable(self)?;
         others.iter().try_for_each(|other| self.check_combinable(other))?;
@@ -79,7 +79,7 @@ impl<S: Storage> Cascade<S> {
             manifest.save(storage)
         });
         if saved.is_err() && storage.open(MANIFEST).is_err_and(|error| error.is_not_found()) {
-            // Without its manifest the run is of no use. The first error explains more than one of the removal.
+            // Without its manifest the run is of no use. An error of its removal would explain less than the first one.
             let _ = storage.remove(&name);
         }
         saved.map(|()| count)
@@ -106,7 +106,7 @@ impl<S: Storage> Cascade<S> {
         Ok(())
     }
 
-    /// Returns an error if the set has a window: such a set forgets keys, and holds others more than once.
+    /// Returns an error if the set has a window: a set with a window forgets keys, and may hold a key more than once.
     fn check_whole(&self) -> Result<()> {
         match self.manifest.window {
             Some(window) => Err(Error::store(self.storage.path(MANIFEST), StoreProblem::HasWindow { window })),
@@ -114,7 +114,7 @@ impl<S: Storage> Cascade<S> {
         }
     }
 
-    /// Appends the parts of the set, each in order.
+    /// Appends a source for the table and one for each run.
     fn push_sources<'a>(&'a self, sources: &mut Vec<Box<dyn SortedSource + 'a>>) {
         sources.push(Box::new(Drain::new(&self.table)));
         sources.extend(self.runs.iter().map(|run| Box::new(run.reader()) as Box<dyn SortedSource>));
@@ -195,17 +195,17 @@ impl<'a> Combined<'a> {
     }
 }
 
-/// A place among the keys of a set.
+/// A position among the sorted keys of a set, which moves forward.
 pub(super) struct Cursor<'a> {
     keys: Sources<'a>,
-    /// The keys around the place.
+    /// The piece of the keys in which the position is.
     piece: Vec<u64>,
     /// The index in `piece` of the least key that was not passed yet.
     next: usize,
 }
 
 impl<'a> Cursor<'a> {
-    /// The place before all keys of a set.
+    /// The position before all keys of a set.
     pub(super) fn of<S: Storage>(set: &'a Cascade<S>) -> Self {
         Self { keys: set.merged(), piece: vec![], next: 0 }
     }

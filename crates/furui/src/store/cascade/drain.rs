@@ -11,8 +11,8 @@ pub(super) struct Drain<'a> {
     next: usize,
 }
 
-/// The number of slots that are read at a time. At most loads, their keys and the keys that are left of the last window
-/// make at least one window.
+/// The number of slots that are read at a time. In a table that is more than a quarter full, they usually hold enough
+/// keys for a window of the merge.
 const SLOTS: usize = 4 * MERGE_WINDOW;
 
 impl<'a> Drain<'a> {

@@ -7,8 +7,8 @@ use crate::error::Result;
 use crate::store::{JOURNAL, Storage};
 
 impl<S: Storage> Cascade<S> {
-    /// Makes the set durable: in the journal, if the options say so, which costs 8 bytes for each key and one write;
-    /// otherwise in a run, as [`publish`](Self::publish) does.
+    /// Makes the set durable. If the options ask for a journal, the keys are written to it, which costs 8 bytes for
+    /// each key and one write; otherwise they become a run, as [`publish`](Self::publish) does.
     ///
     /// # Errors
     /// Those of [`insert_all`](Self::insert_all).
@@ -29,7 +29,8 @@ impl<S: Storage> Cascade<S> {
         self.write_journal(keys)
     }
 
-    /// The number of keys that are in no run and no journal yet. Without a journal they are not counted, and it is 0.
+    /// The number of keys that are in no run and no journal yet. Without a journal, such keys are not counted, and the
+    /// number is 0.
     pub fn unsynced(&self) -> usize {
         self.journal.as_ref().map_or(0, JournalWriter::len)
     }
@@ -55,7 +56,7 @@ impl<S: Storage> Cascade<S> {
     }
 
     /// Merges all runs and the keys in RAM into one run. After that, the set takes the least space, and a look-up reads
-    /// at most one page. In a set with a window, these are the runs of the present slice: those of earlier slices were
+    /// at most one page. In a set with a window, only runs of the present slice are merged: runs of earlier slices were
     /// merged when the slices ended.
     ///
     /// # Errors
@@ -100,7 +101,8 @@ impl<S: Storage> Cascade<S> {
         Ok(())
     }
 
-    /// Notes which keys of the current batch are new, by their indices in it. They wait for the journal.
+    /// Keeps the new keys of the current batch, which are given by their indices, until they are written to the
+    /// journal.
     pub(super) fn note(&mut self, new: &[u32]) {
         let Some(journal) = self.journal.as_mut().filter(|_| !self.replaying) else { return };
         let fingerprints = self.manifest.fingerprints;
@@ -130,7 +132,7 @@ impl<S: Storage> Cascade<S> {
         Ok(())
     }
 
-    /// Ends the journal of an earlier process, all keys of which are in runs.
+    /// Ends the journal of an earlier process, whose keys are all in runs.
     pub(super) fn end_old_journal(&mut self) -> Result<()> {
         self.broken = true;
         self.manifest.end_journal();

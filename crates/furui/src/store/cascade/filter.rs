@@ -121,8 +121,8 @@ impl<S: Storage> CascadeFilter<S> {
         Ok(Self::of(Cascade::open_as(storage, options, manifest)?))
     }
 
-    /// Opens only the runs, to describe or verify a filter, because the keys of the journal may need much memory. The
-    /// filter can then be neither searched nor changed.
+    /// Opens a filter without its journal, whose keys may need much memory, to describe or verify its runs. The filter
+    /// can then be neither searched nor changed.
     ///
     /// # Errors
     /// Those of [`open_with`](Self::open_with).
@@ -148,7 +148,7 @@ impl<S: Storage> CascadeFilter<S> {
         self.add(&[self.hasher.hash(key.as_ref())])
     }
 
-    /// Inserts keys, in batches. It is no [`Extend`], because it can fail.
+    /// Inserts keys, in batches. This is not the trait [`Extend`], because an insertion can fail.
     ///
     /// # Errors
     /// Those of [`insert_hashes`](Self::insert_hashes).
@@ -231,7 +231,7 @@ impl<S: Storage> CascadeFilter<S> {
         self.set.manifest().capacity
     }
 
-    /// The fingerprints that keys may have.
+    /// The range of fingerprints that keys can have.
     pub fn fingerprints(&self) -> Fingerprints {
         self.set.manifest().fingerprints
     }
@@ -267,7 +267,7 @@ impl<S: Storage> CascadeFilter<S> {
         Estimate { value, error: value / (2.0 * self.fingerprints().last() as f64).sqrt() }
     }
 
-    /// The set of the filter's fingerprints, which says where they lie.
+    /// The set of the filter's fingerprints, which says where in RAM and on storage they are.
     pub fn set(&self) -> &Cascade<S> {
         &self.set
     }

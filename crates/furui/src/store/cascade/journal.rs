@@ -20,7 +20,7 @@ const RECORD_CHECK: usize = 4;
 const RECORD_CHECKSUM: usize = 8;
 pub(super) const KEY_LEN: usize = size_of::<u64>();
 
-/// The bytes that a device writes whole or not at all.
+/// The size in bytes of the unit that a device writes either completely or not at all.
 const SECTOR: u64 = 512;
 
 /// The number of keys that are passed to the caller at a time.
@@ -106,8 +106,8 @@ impl<F: ReadAt> Journal<F> {
         self.hash
     }
 
-    /// Reads the whole journal and passes the fingerprints of its keys to `take`, some thousand at a time, in the order
-    /// in which the keys came.
+    /// Reads the whole journal and passes the fingerprints of its keys to `take`, some thousands at a time, in the
+    /// order in which the keys came.
     ///
     /// # Errors
     /// Those of `take`; [`Error::Format`] with the offset of the first record that is damaged; [`Error::Io`].
@@ -232,7 +232,7 @@ impl<F: ReadAt> Journal<F> {
     /// belongs to an earlier state.
     ///
     /// # Errors
-    /// [`Error::Format`] if the journal is damaged, or that of another store or of a later state; [`Error::Io`].
+    /// [`Error::Format`] if the journal is damaged, or belongs to another store or to a later state; [`Error::Io`].
     pub fn of(file: F, name: &str, manifest: &Manifest) -> Result<Option<Self>> {
         let journal = Self { last: manifest.fingerprints.last(), ..Self::open(file, name)? };
         if journal.hash != manifest.hash {
@@ -263,7 +263,7 @@ pub(super) fn salt(head: &[u8; HEAD_LEN]) -> u64 {
     u64_at(head, HEAD_CHECKSUM)
 }
 
-/// Writes the head of a record that stands at byte `at` of the file. Its keys are in `record` already.
+/// Writes the head of a record that will be at byte `at` of the file. Its keys are in `record` already.
 pub(super) fn seal_record(salt: u64, at: u64, record: &mut [u8]) {
     let (head, keys) = record.split_at_mut(RECORD_HEAD);
     put(head, 0, ((keys.len() / KEY_LEN) as u32).to_le_bytes());

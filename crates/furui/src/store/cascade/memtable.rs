@@ -4,9 +4,9 @@ use crate::bits::{prefetch, scale};
 
 /// The cascade's level in RAM: a flat table of whole hashes in hash order.
 ///
-/// It is the quotient filter of the paper without any loss: the home slot of a hash h is ⌊h · slots / 2⁶⁴⌋, its
-/// quotient, and the slot holds all of h instead of the remainder. Hashes are in ascending order with empty slots
-/// (zero) between them, at their home or pushed to the right of it:
+/// It is a quotient filter that loses nothing: the home slot of a hash h is ⌊h · slots / 2⁶⁴⌋, its quotient, and the
+/// slot holds all of h instead of the remainder. Hashes are in ascending order with empty slots (zero) between them, at
+/// their home or pushed to the right of it:
 ///
 /// ```text
 ///   slots   0  1  2  3  4  5  6  7
@@ -17,10 +17,10 @@ use crate::bits::{prefetch, scale};
 /// cluster one slot to the right. Growing is one forward pass in place, and reading the table from front to back gives
 /// a sorted run.
 ///
-/// Cost: 8 bytes for each slot, of which at least [`GROW_LOAD`] % are full before it grows. A probe touches one or two
-/// cache lines, and growing takes about 2 ns a slot. Differences from the paper: there are no flag bits, because a
-/// whole hash contains its quotient; and the table does not wrap around: the last cluster continues in spare slots
-/// after the table.
+/// Cost: 8 bytes for each slot. At least [`GROW_LOAD`] % of the slots are full before the table grows. A probe touches
+/// one or two cache lines, and growing takes about 2 ns a slot. Differences from the quotient filter of Bender et al.
+/// (2012): there are no flag bits, because a whole hash contains its quotient; and the table does not wrap around: the
+/// last cluster continues in spare slots after the table.
 ///
 /// The order is that of the hashes, so an adversary who can choose hashes can make one long cluster. A store draws a
 /// random seed against that; and a table with a cluster longer than [`MAX_CLUSTER`] counts as full, against an
@@ -36,12 +36,12 @@ pub(crate) struct MemTable {
 /// The load in percent at which the table grows, up to [`LARGE_SLOTS`]. At a higher load, longer clusters cost more
 /// than the saved space is worth: from 85 to 90 % an insertion costs a sixth more.
 const GROW_LOAD: usize = 85;
-/// The load in percent at which a larger table grows, because space counts more there, and the highest load of a table
-/// that may not grow.
+/// The load in percent at which a table of [`LARGE_SLOTS`] or more grows, where space matters more. It is also the
+/// highest load of a table that may not grow.
 const FULL_LOAD: usize = 90;
-/// The number of slots from which on a table is large: 64 MiB.
+/// The least number of home slots of a large table (64 MiB).
 const LARGE_SLOTS: usize = 8 << 20;
-/// The slots of a new table: 128 KiB.
+/// The number of home slots of a new table (128 KiB).
 const FIRST_SLOTS: usize = 16 << 10;
 /// A table grows by an eighth of its slots plus a quarter of them, where the quarter is at most this many slots (16
 /// MiB). So a table of any size takes less than 10 bytes a key plus 16 MiB, and small tables grow by three eighths.
@@ -49,8 +49,8 @@ const EXTRA_SLOTS: usize = 2 << 20;
 /// The number of spare slots after the last home. Uniform hashes at the loads above never fill them; if they are full,
 /// more are added.
 const SPARE_SLOTS: usize = 1024;
-/// The maximum number of slots that a cluster may continue after the home of a hash that is inserted. The probability
-/// that one of a billion uniform hashes at the loads above lies in a longer cluster is 10⁻²⁸.
+/// The maximum number of slots between the home of an inserted hash and the end of its cluster; beyond it, a table is
+/// crowded. The probability that one of a billion uniform hashes at the loads above exceeds it is 10⁻²⁸.
 const MAX_CLUSTER: usize = 16 << 10;
 /// The prefetch distance of a batch, in keys: the latency of memory divided by the time of an insertion.
 const PREFETCH_KEYS: usize = 24;
@@ -116,8 +116,8 @@ impl MemTable {
         }
     }
 
-    /// Removes from a batch the hashes that the table has, and keeps the order of the others. Cost: least if the batch
-    /// is sorted.
+    /// Removes from a batch the hashes that the table has, and keeps the order of the others. This is fastest if the
+    /// batch is sorted.
     #[inline]
     pub(crate) fn retain_absent(&self, batch: &mut Vec<(u64, u32)>) {
         let mut kept = 0;
@@ -147,7 +147,7 @@ impl MemTable {
         self.slots[self.position(hash)] == hash
     }
 
-    /// The slots in order, where zero is empty: a sorted run with gaps.
+    /// The slots in order: a sorted run of hashes with gaps, where a slot is zero.
     pub(crate) fn slots(&self) -> &[u64] {
         &self.slots
     }

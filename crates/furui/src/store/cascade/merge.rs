@@ -46,7 +46,7 @@ pub trait SortedSource {
     /// If the source is a file that cannot be read or is damaged.
     fn fill(&mut self) -> Result<&[u64]>;
 
-    /// Skips the next `count` keys, which are at most as many as [`fill`](Self::fill) returned.
+    /// Skips the next `count` keys. `count` must not exceed the number of keys that [`fill`](Self::fill) returned.
     fn consume(&mut self, count: usize);
 }
 
@@ -84,8 +84,8 @@ impl<S: SortedSource + ?Sized> SortedSource for Box<S> {
 /// each source, whatever its length. No branch depends on a key, so random keys cost no more than regular ones.
 ///
 /// The two-way merge is divided into parts of equal length by co-ranking (T. Hagerup, C. Rüb, "Optimal merging and
-/// sorting on the EREW PRAM", 1989). There each part is for a processor; here the parts are independent chains of
-/// instructions in one processor.
+/// sorting on the EREW PRAM", 1989). In that paper each part is for one processor; here the parts are independent
+/// chains of instructions in a single processor.
 ///
 /// ```
 /// use furui::store::cascade::Merge;
@@ -157,8 +157,8 @@ fn merge_all(windows: &[&[u64]], out: &mut [u64], scratch: &mut [u64]) {
     }
 }
 
-/// Moves the distinct keys to the front, and returns their number. Runs of a cascade are disjoint, so a vectorized pass
-/// first finds out whether any keys are equal.
+/// Moves the distinct keys to the front, and returns their number. Most merges have no equal keys, because runs of an
+/// exact set are disjoint, so a vectorized pass first finds out whether there are any.
 fn collapse(keys: &mut [u64]) -> usize {
     let repeats = keys.iter().zip(keys.iter().skip(1)).fold(false, |repeats, (a, b)| repeats | (a == b));
     if !repeats {

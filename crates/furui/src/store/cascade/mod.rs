@@ -42,8 +42,8 @@ use journal_writer::JournalWriter;
 use memtable::MemTable;
 use room::{fill_to, reserve};
 
-/// The number of hashes of a sorted batch that are looked up and inserted together. What was read of the table for their
-/// look-up is still in the second-level cache when they are inserted.
+/// The number of hashes of a sorted batch that are looked up and inserted together. The parts of the table that their
+/// look-up reads are still in the second-level cache when they are inserted.
 const PART: usize = 4096;
 
 /// An exact set of [`KeyHash`]es that may be far larger than memory.
@@ -69,10 +69,11 @@ const PART: usize = 4096;
 /// order; levels on storage have no empty slots, because they are never inserted into; and levels have no fixed sizes:
 /// a level is merged when the newer levels together have grown to about its size.
 ///
-/// It is low level: [`Seen`](crate::seen::Seen) takes keys as bytes, and checks how a batch of hashes was made. Here the
-/// caller makes bare hashes by [`hash_spec`](Self::hash_spec), and a hash that was made in another way is not noticed.
+/// This type is low level: [`Seen`](crate::seen::Seen) takes keys as bytes, and checks how a batch of hashes was made.
+/// Here the caller makes bare hashes by [`hash_spec`](Self::hash_spec), and a hash that was made in another way is not
+/// noticed.
 ///
-/// It is no [`Filter`](crate::filter::Filter), because it reads storage and can fail.
+/// A cascade is not a [`Filter`](crate::filter::Filter), because it reads storage and can fail.
 ///
 /// Each key is in one level only, so that counts are exact.
 ///
@@ -168,8 +169,8 @@ impl<S: Storage> Cascade<S> {
         Ok(set)
     }
 
-    /// Opens only the runs, to describe or verify a set, because the keys of the journal may need much memory. The set
-    /// can then be neither searched nor changed.
+    /// Opens a set without its journal, whose keys may need much memory, to describe or verify its runs. The set can
+    /// then be neither searched nor changed.
     ///
     /// # Errors
     /// Those of [`open`](Self::open).
@@ -323,7 +324,7 @@ impl<S: Storage> Cascade<S> {
         let before = new.len();
         for start in (0..self.batch.len()).step_by(PART) {
             self.seek_absent(start)?;
-            // In hash order the table is written forward. Equal hashes are adjacent, the first one of the batch in front.
+            // In hash order the table is written forward. Among equal hashes, the one that came first is in front.
             self.table.insert_all(&self.wanted, |_| {});
             let mut wanted = self.wanted.iter().copied().zip(&self.found).peekable();
             for &(hash, index) in &self.absent {

@@ -62,7 +62,7 @@ impl RemainderBits {
         self.0
     }
 
-    /// The maximum number of keys of a page. Each takes its remainder and at least one bit.
+    /// The maximum number of keys of a page. Each key takes its remainder and at least one bit.
     pub const fn most_keys(self) -> usize {
         BODY_BYTES * 8 / (self.0 as usize + 1)
     }
@@ -200,8 +200,8 @@ impl<'a> Page<'a> {
     pub(super) fn seek(&self, fingerprint: u64) -> Option<KeyPlace> {
         let zeros = (fingerprint >> self.bits.get()).checked_sub(self.base)?;
         let position = unary_position(self.unary, zeros)?;
-        // If the position is behind the last key, the index is at least the count, whatever bits of the remainders are
-        // in the last word.
+        // If the position is behind the last key, the index is at least the count, even if the last word also has bits
+        // of the remainders.
         let index = position - zeros as usize;
         if index >= self.count || !self.is_key(position) {
             return None;
@@ -305,7 +305,7 @@ fn fitting(keys: &[u64], bits: RemainderBits) -> usize {
 }
 
 /// Writes the unary part to the front of `unary`, which holds zeros. The current word is kept in a register and stored
-/// with every key, so that there is no branch, and no load waits for a store. A store may reach beyond the unary part,
+/// after every key, so that there is no branch, and no load waits for a store. A store may reach beyond the unary part,
 /// but writes only zeros there.
 fn encode_unary(keys: &[u64], bits: RemainderBits, base: u64, unary: &mut [u8]) {
     let words = unary.as_chunks_mut().0;

@@ -2,7 +2,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A set of page numbers, one bit each. Readers that share a run may add to its set at the same time.
 ///
-/// Relaxed operations suffice, because a bit only stands for bytes that never change.
+/// Relaxed operations suffice, because a bit only says something about bytes that never change.
 #[derive(Debug)]
 pub(super) struct PageSet(Vec<AtomicU64>);
 

@@ -1,15 +1,15 @@
 //! The choice of the runs that are merged.
 
-/// A run is merged if it has at most this many quarters of the number of keys of the newer runs, which is 5/4. With a
-/// factor of 1, the choice between runs of equal size would depend on a few keys; above 2, keys would be rewritten too
-/// often.
+/// A run is merged with the newer runs if it has at most 5/4 of their number of keys; this is the factor in quarters.
+/// With a factor of 1, whether runs of equal size are merged would depend on a few keys; above 2, keys would be
+/// rewritten too often.
 const GROWTH_QUARTERS: u64 = 5;
 
 /// A run of at most this many keys (about 1 MiB) is always merged with the newer ones, because rewriting it costs less
 /// than looking keys up in it.
 const SMALL_RUN: u64 = 200_000;
 
-/// The maximum number of runs that are merged at a time. Each takes buffers.
+/// The maximum number of runs that are merged at a time. It bounds the memory, because each run needs buffers.
 pub(super) const MAX_FAN_IN: usize = 64;
 
 /// The number of the newest runs that a new run of `new` keys is merged with. `sizes` has the number of keys of each

@@ -7,7 +7,8 @@ use crate::error::Result;
 use crate::store::{JOURNAL, RunEntry, Storage};
 
 impl<S: Storage> Cascade<S> {
-    /// Removes the keys of the set `gone` from this set, from all slices if it has a window. Returns how many of them were there.
+    /// Removes the keys of the set `gone` from this set, from all slices if it has a window. Returns the number of keys
+    /// that were removed.
     ///
     /// Afterwards, no answer and no file of this set has the keys. All keys in RAM become durable first. Each run that
     /// has some of the keys is then replaced by one without them, and a single new manifest puts all these runs into
@@ -35,7 +36,7 @@ impl<S: Storage> Cascade<S> {
     ///
     /// # Errors
     /// [`Error::Format`](crate::Error::Format) if `gone` was hashed by another spec than this set, or if either set is
-    /// damaged; [`Error::Store`](crate::Error::Store) if the keys of `gone` were made in another way, or if it has a
+    /// damaged; [`Error::Store`](crate::Error::Store) if the keys of `gone` have another form, or if it has a
     /// window; those of [`insert_all`](Self::insert_all). If a file that is no longer needed cannot be removed, no
     /// answer has the keys, but that file may still have them: a second call tries again to remove it.
     pub fn remove_all<T: Storage>(&mut self, gone: &Cascade<T>) -> Result<u64> {
@@ -50,8 +51,8 @@ impl<S: Storage> Cascade<S> {
             affected.push((index, left, number));
         }
         if affected.len() > 1 {
-            // A crash may leave a file whose number was not given out in a saved manifest, but only one. So the numbers
-            // of several files are saved first.
+            // At most one file may have a number that no saved manifest has given out; after a crash, two such files
+            // would be an error. So the numbers of several files are saved before the files are written.
             self.manifest.save(&self.storage)?;
         }
         let mut replacements = vec![];
@@ -60,8 +61,7 @@ impl<S: Storage> Cascade<S> {
                 Ok(written) => replacements.push((index, written)),
                 Err(error) => {
                     for number in affected.iter().filter_map(|&(.., number)| number) {
-                        // An error of the removal explains less than the first error, and the next opening removes the
-                        // file.
+                        // The result is ignored: the first error explains more, and the next opening removes the file.
                         let _ = self.storage.remove(&self.manifest.store.file_name(number));
                     }
                     return Err(error);
@@ -81,8 +81,8 @@ impl<S: Storage> Cascade<S> {
                 }
             }
         }
-        // The manifest gets another mark, so that neither a journal nor kept tiers of the earlier state count if they
-        // come back.
+        // The manifest gets another mark, so that a journal or kept tiers of the earlier state do not count if a crash
+        // brings their files back.
         self.manifest.end_journal();
         self.save_manifest()?;
         self.remove_leftovers()?;

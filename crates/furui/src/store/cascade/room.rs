@@ -1,4 +1,5 @@
-//! Memory for vectors that grow with a batch or a merge. If there is none, the result is an error and not an abort.
+//! Memory for vectors that grow with a batch or a merge. If the system has none left, the result is an error and not an
+//! abort.
 
 use crate::error::{Error, Result};
 

@@ -11,16 +11,16 @@ use crate::format::{Align, Envelope, Kind, Problem, ReadAt, Seal, field};
 use crate::hash::HashSpec;
 use crate::store::Fingerprints;
 
-/// The number of look-ups that go through a mapped file together: each step prefetches for all of them what the next step
-/// reads. A processor can wait for about as many cache misses at a time.
+/// The number of look-ups that go through a mapped file together: each step prefetches for all of them what the next
+/// step reads. A processor can wait for about this many cache misses at a time.
 const LOOKUPS: usize = 16;
 
 /// The maximum number of adjacent pages that a sorted batch reads at once from a file that is not mapped.
 const COALESCED: usize = 32;
 
-/// A sorted, immutable set of [fingerprints](Fingerprints) in a file. It says exactly whether a fingerprint is in the set,
-/// and reads at most one page for it. It takes and returns keys as the places of their fingerprints; the place of a
-/// whole hash is the hash itself.
+/// A sorted, immutable set of [fingerprints](Fingerprints) in a file. It says exactly whether a fingerprint is in the
+/// set, and reads at most one page for the answer. It takes and returns keys as the places of their fingerprints; the
+/// place of a whole hash is the hash itself.
 ///
 /// ```text
 ///   fences, resident     │ 0x0000…  │ 0x0142…  │ 0x0291…  │ …          8 bytes a page: 0.08 bits a key
@@ -36,7 +36,7 @@ const COALESCED: usize = 32;
 /// touched, and trusted after that.
 ///
 /// Source: the cascade filter of M. A. Bender et al., PVLDB 5(11), 2012, whose levels are quotient filters; the fences
-/// replace the computation of a slot's address, because full pages do not lie where a quotient says.
+/// replace the computation of a slot's address, because a quotient does not determine the place of a full page.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -151,7 +151,7 @@ impl<F: ReadAt> Run<F> {
         self.fences.len()
     }
 
-    /// The possible fingerprints, of which the run holds some.
+    /// The range of the fingerprints that keys of the run can have.
     pub fn fingerprints(&self) -> Fingerprints {
         self.fingerprints
     }
@@ -180,8 +180,8 @@ impl<F: ReadAt> Run<F> {
         Ok(self.checked_page(index, &pages[0])?.contains(self.fingerprints.at(hash)))
     }
 
-    /// Looks a sorted batch of places up in one forward pass, and sets `found[i]` if `hashes[i]` is in the run. Hashes whose
-    /// `found[i]` is set already, because another run has them, are skipped.
+    /// Looks up a sorted batch of places in one forward pass, and sets `found[i]` if `hashes[i]` is in the run. Skips a
+    /// hash whose `found[i]` is set already, because another run has it.
     ///
     /// No page is read twice, and adjacent pages are read together. Pages of a mapped file are prefetched instead.
     ///
@@ -354,8 +354,8 @@ impl<F: ReadAt> Run<F> {
     }
 
     /// Prefetches the cache lines that a look-up of `hash` will read: the header, the unary part up to the guessed
-    /// place of its quotient, and the remainder there. With one line on either side of the remainder, that suffices in
-    /// nine cases of ten: among 800 uniform keys the guess is off by 14 keys (one sigma), which is a line of
+    /// place of its quotient, and the remainder there. With one line on either side of the remainder, these lines
+    /// suffice in nine cases of ten: among 800 uniform keys the guess is off by 14 keys (one sigma), which is a line of
     /// remainders.
     #[inline]
     fn prefetch(&self, hash: u64, index: usize, page: &[u8; PAGE_BYTES]) {
@@ -372,8 +372,8 @@ impl<F: ReadAt> Run<F> {
         }
     }
 
-    /// Prefetches the header and the whole unary part of an average page. In a large batch other look-ups read the rest of
-    /// it too, and a guess of the place costs more than it saves.
+    /// Prefetches the header and the whole unary part of an average page. In a large batch, other look-ups read other
+    /// places of the unary part, so guessing the place costs more than it saves.
     #[inline]
     fn prefetch_unary(&self, page: &[u8; PAGE_BYTES]) {
         for line in 0..=(self.unary_bytes as usize / 64).min(8) {

@@ -8,11 +8,12 @@ use crate::format::{Problem, ReadAt};
 /// The number of pages that are read at once, 64 KiB in all.
 const READ_PAGES: usize = 16;
 
-/// Reads all keys of a [`Run`], ascending, in one pass from front to back, as a merge does. They come as the
+/// Reads all keys of a [`Run`], ascending, in one pass from front to back, for a merge. Keys are returned as the
 /// [places](crate::store::Fingerprints) of their fingerprints.
 ///
-/// The checksum, the place, the order and the number of keys of every page are checked. Pages are read, even if the
-/// file is mapped, so that a pass over a large file leaves nothing resident. Memory: 64 KiB and two [`MERGE_WINDOW`]s.
+/// The checksum, the place, the order and the number of keys of every page are checked. Pages are read into a buffer,
+/// even if the file is mapped, so that a pass over a large file leaves nothing resident. Memory: 64 KiB and two
+/// [`MERGE_WINDOW`]s.
 ///
 /// ```
 /// use std::sync::Arc;

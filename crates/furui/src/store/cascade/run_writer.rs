@@ -85,8 +85,7 @@ pub struct WrittenRun {
 
 impl<W: Write> RunWriter<W> {
     /// Begins a run of whole hashes in `out`, which is called `name` in errors. `expected_keys` decides the width of
-    /// remainders. With fewer keys the run is still correct, and takes one more bit a key each time their number is
-    /// halved.
+    /// remainders. A run of fewer keys is still correct, but takes one more bit a key for each halving of their number.
     ///
     /// # Errors
     /// [`Error::Io`].

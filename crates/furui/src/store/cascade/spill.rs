@@ -13,8 +13,8 @@ impl<S: Storage> Cascade<S> {
         self.runs.iter().map(Run::resident_bytes).sum()
     }
 
-    /// Makes room in the table for a batch, within the memory if possible; otherwise the table is written to storage. A
-    /// batch that does not fit even then gets the room it needs, because the caller had memory for the batch, too.
+    /// Makes room in the table for a batch, within the memory limit if possible; otherwise the table is written to
+    /// storage. A batch that does not fit even then gets the room it needs: the caller had memory for the batch, too.
     pub(super) fn make_room(&mut self, batch: usize) -> Result<()> {
         if self.old_journal.is_some() && self.journal.is_some() && !self.replaying {
             // A journal whose writer was killed or failed is not continued, because its state on storage is not known.
@@ -37,7 +37,7 @@ impl<S: Storage> Cascade<S> {
 
     fn reserve(&mut self, batch: usize, max_bytes: usize) -> Result<bool> {
         self.table.reserve(batch, max_bytes).map_err(|_| {
-            // A table that grows takes its present size, and an eighth to three eighths of it more.
+            // The error states the present size. The table cannot grow by the eighth to three eighths that it needs.
             Error::NoMemory { what: "a set's table", bytes: self.table.bytes() }
         })
     }
@@ -51,7 +51,7 @@ impl<S: Storage> Cascade<S> {
     }
 
     /// Saves the manifest. The manifest of a new store is saved before any other file, because runs without a manifest
-    /// are a damaged store and not a new one.
+    /// are taken for a damaged store, not for a new one.
     pub(super) fn save_manifest(&mut self) -> Result<()> {
         self.broken = true;
         self.manifest.save(&self.storage)?;
@@ -68,7 +68,8 @@ impl<S: Storage> Cascade<S> {
         self.spill(policy::runs_to_merge(&sizes, self.table.len() as u64))
     }
 
-    /// Merges the table and the newest `count` runs, all of the present slice, into one new run, durably, and removes the merged runs.
+    /// Merges the table and the newest `count` runs, all of the present slice, into one new run, makes it durable, and
+    /// removes the merged runs.
     pub(super) fn spill(&mut self, count: usize) -> Result<()> {
         if !self.saved {
             self.save_manifest()?;
@@ -101,7 +102,7 @@ impl<S: Storage> Cascade<S> {
         let run = open_run(&self.storage, &entry, file, &self.manifest)?;
         let replaced = self.manifest.runs.split_off(kept);
         self.manifest.runs.push(entry);
-        // A merge without new keys keeps the mark, so that the kept tiers of a set still belong to the set.
+        // A merge without new keys keeps the manifest's mark, so that the kept tiers of a set still belong to the set.
         if !self.replaying && (self.table.len() > 0 || self.old_journal.is_some()) {
             self.manifest.end_journal();
         }

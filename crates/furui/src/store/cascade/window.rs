@@ -7,12 +7,12 @@ use crate::store::{MANIFEST, Storage, Window};
 impl<S: Storage> Cascade<S> {
     /// Opens the set that `storage` holds, or an empty one, which remembers the keys of this window only.
     ///
-    /// A key that occurs again counts from its last occurrence: it is inserted into the present slice, unless it is there.
-    /// All levels with keys of the present slice work as in a set without a window. When the slice ends, they are merged
-    /// into one run, and the runs of the oldest slice are removed.
+    /// A key that occurs again counts from its last occurrence: it is inserted into the present slice, unless it is
+    /// already there. All levels with keys of the present slice work as in a set without a window. When the slice ends,
+    /// they are merged into one run, and the runs of the oldest slice are removed.
     ///
-    /// Cost: a new key is looked up in 17 runs or more, each with the keys of a slice. A key takes space
-    /// in each slice in which it occurred.
+    /// Cost: a new key is looked up in 17 runs or more, each with keys of one slice. A key takes space in each slice in
+    /// which it occurred.
     ///
     /// # Errors
     /// Those of [`open`](Self::open); [`Error::Store`] if the set has another window, or none.
@@ -29,12 +29,12 @@ impl<S: Storage> Cascade<S> {
         }
     }
 
-    /// Moves a set with a window on to this tick: the keys of later batches occur then. An earlier tick than the present one
-    /// changes nothing.
+    /// Advances a set with a window to this tick, at which the keys of later batches occur. A tick before the present
+    /// one changes nothing.
     ///
     /// If the tick is in another slice, all keys become durable first, and slices that are no longer remembered are
-    /// removed. After a crash during this, or before the next change of the set, keys may be remembered for a slice
-    /// longer, and none is forgotten early.
+    /// removed. After a crash during this call, or before the next change of the set, keys may be remembered for one
+    /// slice longer, but none is forgotten early.
     ///
     /// # Errors
     /// Those of [`insert_all`](Self::insert_all).
@@ -69,7 +69,8 @@ impl<S: Storage> Cascade<S> {
         Ok(())
     }
 
-    /// True if moving to this tick would make keys durable, as [`advance_to`](Self::advance_to) does at the end of a slice.
+    /// True if advancing to this tick would end the present slice; [`advance_to`](Self::advance_to) then makes keys
+    /// durable.
     pub fn will_end_slice(&self, tick: u64) -> bool {
         self.manifest.window.is_some_and(|window| window.slice_of(tick) > self.manifest.slice())
     }

@@ -12,7 +12,8 @@ use crate::hash::{Rolling, RollingRun};
 
 /// The codes of labels in the merged trie, by their texts. The merged trie has the codes of one of the sources.
 ///
-/// It is a hash table whose searches probe a few places. A code that is not found only makes the trie larger.
+/// This is a hash table whose searches probe only a few places, so it may lack some codes. A code that is not found
+/// only makes the trie larger.
 pub(super) struct Codebook<'t> {
     names: Names<'t>,
     /// 15 bits of a text's hash, above 17 bits of its code + 1; 0 in a free slot.
@@ -106,7 +107,7 @@ impl<'t> Codebook<'t> {
         self.find_if(hash, |found| found.len() == text.len() && found.common_prefix(text) == text.len())
     }
 
-    /// The code of a text with this hash for which `is_it` is true.
+    /// The code of the text that has this hash and for which `is_it` returns true.
     #[inline(always)]
     pub(super) fn find_if(&self, hash: u64, is_it: impl Fn(Text<'_>) -> bool) -> Option<Number> {
         for at in self.places(hash) {

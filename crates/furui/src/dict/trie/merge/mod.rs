@@ -33,11 +33,11 @@ use source::{At, Branch, End, Source};
 pub const MAX_MERGED: usize = 256;
 
 impl Trie {
-    /// Merges several tries, which are newest first. Of equal keys the newest counts. `each_key` gets the hash of each
-    /// key by `rolling`, in breadth-first order.
+    /// Merges several tries, which are newest first. Among equal keys the newest counts. `each_key` gets the hash of
+    /// each key by `rolling`, in breadth-first order.
     ///
-    /// With `forget` deleted keys are left out, which is right if there is no older trie. The trie has the nodes of a
-    /// trie that is built from the same keys, but its labels have the codes and tokens of the largest source, so it may
+    /// With `forget` deleted keys are left out, which is right if there is no older trie. The result has the nodes of a
+    /// trie that is built from the same keys. But its labels have the codes and tokens of the largest source, so it may
     /// be a few percent larger.
     ///
     /// ```text
@@ -47,10 +47,10 @@ impl Trie {
     ///                └─ o*                           u  {old: behind "romul"},  a node "ul"
     /// ```
     ///
-    /// It is one breadth-first walk from branch to branch. The queue holds the state of the hash of each path, and the
-    /// place where each trie that has keys there continues: with a node's children, or within a label. Where tries
-    /// continue with the same bytes they go together, to the end of the shortest label. Where only one trie has keys,
-    /// its nodes are copied. A node is written when the walk meets it.
+    /// The merge is one breadth-first walk from branch to branch. The queue holds the state of the hash of each path,
+    /// and the place where each trie that has keys there continues: with a node's children, or within a label. Where
+    /// tries continue with the same bytes, they are followed together, to the end of the shortest label. Where only one
+    /// trie has keys, its nodes are copied. A node is written when the walk meets it.
     ///
     /// Cost: time linear in the nodes of all tries and the bytes of their labels. Memory besides the trie: 12 bytes for
     /// each waiting node; for each trie that has keys below this node, 8 bytes, and the rest of the label if the trie
@@ -58,7 +58,7 @@ impl Trie {
     /// are left out, there is a second walk over the merged trie.
     ///
     /// Source: sections 4.3 and 4.4 of Koyanagi et al., "Method to Build Bloom Filters for Online Building of LOUDS
-    /// TRIE" (2011), where every node is one byte, so that a walk is never within a label.
+    /// TRIE" (2011). In the paper every node is one byte, so a walk is never within a label.
     ///
     /// # Errors
     /// [`TrieError::Damaged`] if the bytes of a trie are invalid, [`TrieError::TooLarge`] if there are too many keys or

@@ -1,4 +1,4 @@
-/// Sorts a few branches by their first bytes. Branches with equal bytes stay in their order.
+/// Sorts a few branches by their first bytes. Branches with equal bytes keep their order.
 #[derive(Default)]
 pub(super) struct Order {
     /// 2²⁴ · byte + index.

@@ -44,8 +44,8 @@ impl Records {
         }
     }
 
-    /// The position of an equal record for the label `slot` labels after the next one, if a link to it is shorter.
-    /// Otherwise the record is noted as about to be written.
+    /// The position of an equal record that was written before, if a link to it is shorter. Otherwise the record is
+    /// noted as that of the label `slot` labels after the next one, which the caller then writes.
     #[inline(always)]
     pub(super) fn before(
         &mut self,

@@ -39,7 +39,7 @@ pub(super) enum At<'t> {
     Tail(Text<'t>, End),
 }
 
-/// The facts about the end of a label.
+/// What is at the end of a label.
 #[derive(Clone, Copy)]
 pub(super) struct End {
     /// The cursor of the children, if the node has some.

@@ -3,8 +3,8 @@ use crate::dict::trie::label::{MAX_TOKEN, Token};
 use crate::dict::trie::parts::Names;
 use crate::dict::trie::tokens::MAX_TOKENS;
 
-/// The tokens of the merged trie: those of the heir, and one for every byte that a token or a code of any source has.
-/// Tokens at the end give way to bytes that the heir lacks.
+/// The tokens of the merged trie: the tokens of the source that it inherits from (the heir), and one for every byte
+/// that a token or a code of any source has. The heir's last tokens give way to bytes that it lacks.
 pub(super) fn merged_tokens(heir: &[Token], sources: &[Names<'_>]) -> Result<Vec<Token>, TrieError> {
     let is_token = |token: &Token| (1..=MAX_TOKEN).contains(&usize::from(token[MAX_TOKEN]));
     if heir.len() > MAX_TOKENS || !heir.iter().all(is_token) {

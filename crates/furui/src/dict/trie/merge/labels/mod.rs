@@ -20,9 +20,9 @@ mod settle;
 
 /// Writes the labels of a merged trie, which has the codes and tokens of one of its sources, the heir.
 ///
-/// A label that is whole in a source is not decoded if it has a code, and its tokens are copied if the heir has all of
-/// them. Any other text is looked up among the codes, or divided into tokens again. The labels of a block wait until it
-/// has all of them, so that their cache misses overlap.
+/// A label that is taken whole from a source is not decoded if it has a code, and its tokens are copied if the heir has
+/// all of them. Any other text is looked up among the codes, or divided into tokens again. The labels of a block wait
+/// until the block has all of them, so that their cache misses overlap.
 pub(super) struct Labels<'t> {
     names: Names<'t>,
     heir: u8,
@@ -126,7 +126,7 @@ impl<'t> Labels<'t> {
         })
     }
 
-    /// The number in the merged trie of a label that is whole in a source, if it has a code in both.
+    /// The number in the merged trie of a source's label, if the label has a code in both tries.
     #[inline(always)]
     pub(super) fn known(&self, source: u8, label: Label<'_>) -> Option<Number> {
         match number(label) {
@@ -189,7 +189,7 @@ impl<'t> Labels<'t> {
         Some(path.push_rest(rolling, text, length))
     }
 
-    /// Adds the next label, whatever it is.
+    /// Adds the next label, which may be any text.
     #[inline(always)]
     pub(super) fn push_text(&mut self, text: Text<'_>, path: Path) -> Path {
         if text.len() == 0 {
