@@ -125,8 +125,8 @@ fn one_silent_replica_in_three_costs_a_wait_and_no_timeout() {
     }
     took.sort_unstable();
     let (median, p95) = (took[took.len() / 2], took[took.len() * 95 / 100]);
-    // The expected time is two round trips for a look-up, one for the sizes and two for the search. The waits are added:
-    // one for both words at once, and one for the host.
+    // The expected time is two round trips for a look-up, one for the sizes and two for the search, plus two waits: one
+    // for both words at once, and one for the host.
     assert!(took.len() > 100 && truths > 1000);
     assert!(median <= Links::STEADY.one_way * 10 + Duration::from_millis(300), "{median:?} of {took:?}");
     assert!(p95 <= Links::STEADY.one_way * 10 + Duration::from_millis(600), "{p95:?} of {took:?}");
