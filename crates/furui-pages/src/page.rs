@@ -21,7 +21,7 @@ pub struct Page {
 /// Why bytes are not a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unreadable {
-    /// There are zero bytes, which do not occur in text.
+    /// The bytes contain NUL, which does not occur in text.
     Binary,
     /// The bytes are not UTF-8, and no other charset is stated.
     Charset,
@@ -39,8 +39,8 @@ pub fn is_noindex(rules: &str) -> bool {
 impl fmt::Display for Unreadable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Binary => f.write_str("no text: there are zeros in it"),
-            Self::Charset => f.write_str("no text: not UTF-8"),
+            Self::Binary => f.write_str("this is not text: it contains NUL bytes"),
+            Self::Charset => f.write_str("this is not text in UTF-8, and no other charset is stated"),
             Self::TooLong => write!(f, "more than {MAX_PAGE} bytes; publish it in parts"),
         }
     }
