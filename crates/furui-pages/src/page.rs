@@ -39,8 +39,8 @@ pub fn is_noindex(rules: &str) -> bool {
 impl fmt::Display for Unreadable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Binary => f.write_str("this is not text: it contains NUL bytes"),
-            Self::Charset => f.write_str("this is not text in UTF-8, and no other charset is stated"),
+            Self::Binary => f.write_str("no text: there are zeros in it"),
+            Self::Charset => f.write_str("no text: not UTF-8"),
             Self::TooLong => write!(f, "more than {MAX_PAGE} bytes; publish it in parts"),
         }
     }

@@ -78,9 +78,13 @@ impl fmt::Display for ApiError {
             Self::Parameters(why) => write!(f, "{why}; ask as in /search?q=two+words&limit=20&explain=true"),
             Self::Publish(why) => write!(f, "{why}; publish by posting to /publish, or to /publish?again=true"),
             Self::Ids => write!(f, "a body of ids has 40 hexadecimal digits in each line, and at most {MAX_IDS} lines"),
-            Self::Urls => write!(f, "a body of URLs has one URL in each line, at most {MAX_IDS} lines, and at most one MiB"),
+            Self::Urls => {
+                write!(f, "a body of URLs has one URL in each line, at most {MAX_IDS} lines, and at most one MiB")
+            }
             Self::Limit => write!(f, "a limit is a number from 1 to {MAX_LIMIT}; use the cursor of the answer to get more"),
-            Self::Cursor => f.write_str("this is not a cursor; copy it from the last line of an answer: it has 48 hexadecimal digits"),
+            Self::Cursor => f.write_str(
+                "this is not a cursor; copy it from the last line of an answer: it has 48 hexadecimal digits",
+            ),
             Self::Coding(error) => error.fmt(f),
             Self::Query(error) => error.fmt(f),
             Self::Busy(what) => write!(

@@ -16,7 +16,7 @@ pub(crate) fn encode_steps(steps: &[u8]) -> Coded {
         return Coded { bytes: Vec::new(), bits: 0 };
     }
     let bits = |rice: &u32| steps.iter().map(|&step| rice::len(step.into(), *rice)).sum::<u64>();
-    let rice = (0..=MOST_RICE).min_by_key(bits).expect("the range of parameters is not empty");
+    let rice = (0..=MOST_RICE).min_by_key(bits).expect("there are some");
     let mut writer = BitWriter::default();
     steps.iter().for_each(|&step| rice::push(&mut writer, step.into(), rice));
     let bits = writer.len();
