@@ -1,7 +1,7 @@
 #!/bin/sh
 # Three caches on loopback, each a process of its own, that ask each other only for what may be there (docs/digests.md).
 #
-# usage: digests.sh [FURUI]     FURUI is the command, by default `furui`; needs python3 and curl besides
+# usage: digests.sh [FURUI]     FURUI is the command, by default `furui`; python3 and curl are also needed
 set -eu
 furui=${1:-furui}
 work=$(mktemp -d)
@@ -13,7 +13,7 @@ cache() { # NAME FIRST LAST: the cache NAME has the pages FIRST to LAST
     mkdir -p "$work/$1/page"
     seq "$2" "$3" | while read -r i; do echo "page $i" > "$work/$1/page/$i"; done
     (cd "$work/$1" && find page -type f) > "$work/$1.urls"
-    # All digests are sized for what the root has below it, as only filters of one size can be united.
+    # All digests have the size for the pages of all caches, because only filters of one size can be united.
     "$furui" filter build --kind bloom --capacity 1000 -o "$work/$1/digest" "$work/$1.urls"
     python3 -u -m http.server --bind 127.0.0.1 --directory "$work/$1" 0 > "$work/$1.log" 2> "$work/$1.requests" &
     servers="$servers $!"

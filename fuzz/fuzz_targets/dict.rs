@@ -1,6 +1,6 @@
-//! Opens a dictionary of any layout, filters and values, whose files were changed anywhere, under checksums that fit: the
-//! result is an error, or a dictionary whose operations all end, in bounded time and memory.
-//! An unchanged dictionary answers like a map.
+//! Opens a dictionary of any layout, filters and values. Its files were changed anywhere, and have valid checksums. The
+//! result is an error, or a dictionary whose operations all end, in bounded time and memory. An unchanged dictionary
+//! answers like a map.
 #![no_main]
 
 use std::collections::BTreeMap;
@@ -22,7 +22,8 @@ struct Input {
     asked: Vec<Vec<u8>>,
 }
 
-/// A byte to change: the file, the section of it, the section of that, the place, and the bits.
+/// A byte to change: whether it is in the second file, its section, the section within that section, its place, and the
+/// bits to flip.
 #[derive(Arbitrary, Debug)]
 struct Change(bool, u8, u8, u16, u8);
 
@@ -51,7 +52,7 @@ fuzz_target!(|input: Input| {
         let number = |value: &[u8]| value.first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes));
         let open = |storage| Dict::open_with(storage, options);
         let put = |dict: &mut Dict<Memory>, key: &[u8], value: &[u8]| dict.put(key, number(value));
-        // Shorter values are one number.
+        // A value that is shorter than a number is put as 0, and 0 is read back as an empty value.
         let owned = |value: u32| if value == 0 { vec![] } else { value.to_le_bytes().to_vec() };
         run(&input, open, put, owned);
     }
@@ -108,7 +109,8 @@ fn run<V: DictValue + ?Sized>(
         model.insert(b"more".to_vec(), owned(dict.get("more").expect("whole").expect("it was put")));
         ask(&dict, &model, &input.asked, is_good, &owned);
     } else {
-        // LOUDS tries are checked before they are merged. Of a compact one that is none, a merge makes some other.
+        // LOUDS tries are checked before they are merged. Compact tries are not: from an invalid one, a merge makes
+        // some other trie.
         assert!(!is_good && dict.layout() == Layout::Compact);
         ask(&dict, &model, &input.asked, is_good, &owned);
     }

@@ -15,13 +15,13 @@ mod json;
 #[path = "../../crates/furui-cli/src/split.rs"]
 mod split;
 
-/// Pointers that name values in texts that are not too rare among random ones.
+/// JSON pointers that find a value in many of the random texts.
 const POINTERS: [&str; 7] = ["", "/a", "/0", "/a/0", "/a/a", "/a/~1~0", "/"];
 
 fuzz_target!(|input: (u8, u8, String, Vec<u8>)| {
     let (step, choice, pointer, bytes) = input;
     let step = usize::from(step).max(1);
-    // The same records, however the input arrives.
+    // The records are the same, whatever the pieces in which the input arrives.
     let (mut whole, mut pieces) = (vec![], vec![]);
     split::Splitter::new(split::Split::Csv(b',')).find(&bytes, &mut whole);
     let mut splitter = split::Splitter::new(split::Split::Csv(b','));
@@ -49,12 +49,12 @@ fuzz_target!(|input: (u8, u8, String, Vec<u8>)| {
         }
         start = end as usize + 1;
     }
-    // One of these pointers, or any; and a text in which the first name is there, or any.
+    // The pointer is one of the above, or any other. The text is an object with the name "a", or any bytes.
     let text = POINTERS.get(usize::from(choice % 8)).map_or(pointer.as_str(), |text| *text);
     let bytes = if choice < 128 { [b"{\"a\":", bytes.as_slice(), b"}"].concat() } else { bytes };
     let Ok(pointer) = json::Pointer::parse(text) else { return };
     let found = pointer.find(&bytes);
-    // The value is the one that another reader finds, where that can read all of the text.
+    // If another reader of JSON can read all of the text, it finds the same value.
     if let Ok(value) = serde_json::from_slice::<serde_json::Value>(&bytes) {
         let found = found.as_ref().expect("it is JSON").map(|raw| serde_json::from_str(raw.get()).expect("a part"));
         assert_eq!(found.as_ref(), value.pointer(text));

@@ -1,4 +1,4 @@
-//! Reads a trie's file that was changed anywhere, under checksums that fit: the result is an error, or a trie whose
+//! Reads a trie's file that was changed anywhere, and has valid checksums: the result is an error, or a trie whose
 //! operations all end, in bounded time and memory. An unchanged trie answers like a map.
 #![no_main]
 

@@ -12,7 +12,7 @@ use furui::{KeyHash, Result};
 use crate::clock::{self, median};
 use crate::keys::mix as hash;
 
-/// Measures `work`. Returns nanoseconds for each of `items`.
+/// Measures `work`, which processes `items` items. Returns nanoseconds an item.
 fn ns_each<R>(items: usize, work: impl FnOnce() -> R) -> f64 {
     clock::ns_each(items, || {
         black_box(work());

@@ -25,7 +25,7 @@ pub(crate) fn run(file: Option<&str>) {
     };
     let keys: Vec<KeyHash> = text.split(|&byte| byte == b'\n').map(|line| HashSpec::default().hash(line)).collect();
     drop(text);
-    println!("{} keys in batches of {BATCH}; ns a key, and keys that pass, of 100", keys.len());
+    println!("{} keys in batches of {BATCH}; ns a key, and % of the keys that pass", keys.len());
     println!("entries      1 way           2 ways          4 ways          8 ways          8 ways, 16-bit tags");
     for bits in [8, 10, 12, 14, 16, 18, 20] {
         print!("2^{bits:<6}");

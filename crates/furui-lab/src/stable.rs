@@ -28,7 +28,7 @@ fn hash(i: u64) -> KeyHash {
 type Contestant<'a> = (&'a str, usize, Box<dyn FnMut() + 'a>);
 
 /// Runs all contestants in every round, one after the other. Prints the median cost of an item for each contestant, in
-/// nanoseconds and as a multiple of that of the first.
+/// nanoseconds and as a multiple of the first contestant's median.
 fn race(title: &str, contestants: &mut [Contestant<'_>]) {
     println!("\n{title}");
     let mut samples = vec![vec![]; contestants.len()];

@@ -22,7 +22,7 @@ type Postings = BTreeMap<String, Vec<(ContentId, Weight)>>;
 fn main() -> Result<(), Box<dyn error::Error>> {
     let arguments: Vec<String> = env::args().skip(1).collect();
     let [file, directory, rest @ ..] = arguments.as_slice() else {
-        return Err("FILE DIRECTORY [DOCUMENTS A CALL]".into());
+        return Err("usage: shelf FILE DIRECTORY [DOCUMENTS A CALL]".into());
     };
     let batch = rest.first().map_or(Ok(500), |batch| batch.parse())?;
     let lines: Vec<String> = io::BufReader::new(fs::File::open(file)?).lines().collect::<Result<_, _>>()?;
@@ -119,7 +119,7 @@ fn one_node(node: u64, lines: &[String], batch: usize, directory: &Path) -> Resu
     Ok((shelf.statistics()?.disk_bytes, cpu))
 }
 
-/// The processor time of this thread or, where the system does not tell it, the time of the clock.
+/// The processor time of this thread or, where the system does not report it, the elapsed time.
 fn thread_cpu() -> Duration {
     let tell = || fs::read_to_string("/proc/thread-self/schedstat").ok()?.split(' ').next()?.parse().ok();
     thread_local!(static START: Instant = Instant::now());

@@ -44,9 +44,9 @@ async fn a_new_node_is_given_what_it_should_hold_and_then_nothing_more() {
     let mut nodes = network(3).await;
     assert_eq!(nodes[0].publish((0..COUNT).map(document).collect(), false).await.unwrap().new, COUNT as u64);
     let held = nodes[0].status().await.unwrap().shelf;
-    // Each list is kept by three of the four nodes, so the fourth keeps three quarters of all keys on average; if the
-    // others are all in the other half of the keys, it keeps those of its own half, which are a third of the postings
-    // here.
+    // Each list is kept by three of the four nodes, so the new node keeps three quarters of all keys on average. In the
+    // worst case, all other nodes are in the other half of the key space. Then the new node keeps only the keys of its
+    // own half, which have a third of the postings here.
     let new = Node::start(None, config(nodes.first())).await.unwrap();
     assert!(!new.status().await.unwrap().whole);
     new.net().joined().await;

@@ -59,7 +59,7 @@ async fn a_hundred_nodes_answer_a_thousand_queries_over_natural_texts() {
     check(100, documents.collect(), 1000, Random::new(3)).await;
 }
 
-/// Publishes at one node, sends every query in every coding to some node, and compares.
+/// Publishes at one node, sends every query in every coding to some node, and compares the answers with brute force.
 async fn check(nodes: usize, documents: Vec<Document>, queries: usize, mut random: Random) {
     let start = Instant::now();
     let nodes = Arc::new(local::network(nodes).await);

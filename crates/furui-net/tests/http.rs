@@ -1,4 +1,4 @@
-//! The HTTP face, byte by byte, in front of a node that the test plays.
+//! The HTTP interface, byte by byte, in front of a node that the test simulates.
 
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
 
@@ -160,7 +160,7 @@ async fn a_node_says_which_documents_it_wants() {
     let many = format!("{}\n", numbered(1)).repeat(MAX_IDS + 1);
     for body in ["x".to_owned(), format!("{}\n\n", numbered(1)), many] {
         let (status, body) = ask(body).answer();
-        assert!(status == 400 && body.contains("40 hexadecimal digits a line"), "{body}");
+        assert!(status == 400 && body.contains("40 hexadecimal digits in each line"), "{body}");
     }
 }
 
@@ -179,7 +179,7 @@ async fn documents_are_withdrawn_by_their_urls_or_all() {
     assert_eq!(asked.answer(), (200, "{\"withdrawn\":7}\n".to_owned()));
     for body in ["x\n".repeat(MAX_IDS + 1).into_bytes(), vec![b'x'; (1 << 20) + 1], b"\xff".to_vec()] {
         let (status, body) = ask("/unpublish", &body).answer();
-        assert!(status == 400 && body.contains("a body of URLs has one a line"), "{body}");
+        assert!(status == 400 && body.contains("a body of URLs has one URL in each line"), "{body}");
     }
 }
 

@@ -73,7 +73,7 @@ fn by_distance(nodes: &[Net], key: &[u8]) -> Vec<Peer> {
     peers
 }
 
-/// Looks up 200 keys, each at another node. Returns the bytes on the wire that all nodes sent for it.
+/// Looks up 200 keys, each from another node. Returns the bytes on the wire that all nodes sent for these look-ups.
 async fn look_up_200(nodes: &[Net]) -> u64 {
     let sent = || nodes.iter().map(|net| net.counters().wire_out).sum::<u64>();
     let before = sent();

@@ -23,7 +23,7 @@ fn published(count: u64) -> Result<Published, PublishError> {
 
 async fn publish(node: &Node, documents: &[Document]) {
     for batch in documents.chunks(256) {
-        // The documents are not at all of their keepers if some are dead.
+        // `scarce` is not checked: if some keepers are dead, they do not take their documents.
         assert_eq!(node.publish(batch.to_vec(), false).await.unwrap().new, batch.len() as u64);
     }
 }

@@ -1,4 +1,4 @@
-//! The pages for people, as bytes, in front of a node that the test plays.
+//! The pages for people, as bytes, in front of a node that the test simulates.
 
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
 
@@ -83,7 +83,7 @@ async fn a_page_is_sent_as_it_is_found() {
     assert!(rest.contains("Result 11, and there are more; ") && rest.contains("1.23\u{a0}kB"), "{rest}");
     let next = "/?q=Bloom+%3C&amp;cursor=000000100000000000000000000000000000000000000009&amp;from=12";
     assert!(rest.contains(&format!("<a rel=\"next\" href=\"{next}\">")), "{rest}");
-    assert!(!rest.contains("not been given"), "{rest}");
+    assert!(!rest.contains("not yet been given"), "{rest}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
@@ -185,7 +185,7 @@ async fn a_browser_is_told_to_trust_nothing() {
     let rebound = BROWSER.replace("127.0.0.1:80", "evil.example");
     assert_eq!(Asked::new(address, "GET /", &rebound, b"").answer().0, 403);
     let (status, body) = browse(address, "/?q=a&cursor=12").answer();
-    assert!(status == 400 && body.contains("A cursor is the one"), "{body}");
+    assert!(status == 400 && body.contains("This is not a cursor"), "{body}");
     assert!(browse(address, "/?q=a&from=x").answer().1.contains("<h1>Not answered</h1>"));
     assert!(get(address, "/?q=a&cursor=12").answer().1.starts_with("{\"error\":"));
 }

@@ -151,7 +151,7 @@ async fn phrases_and_sites_find_what_brute_force_finds() {
     }
 }
 
-/// A node that only gets requests for records, and sends any record that it has, whether it fits or not.
+/// Joins as a node that refuses to search, and sends any requested record that it has, whether it fits or not.
 async fn join_as_liar(first: &Node) -> Net {
     let (net, mut inbound) = Net::start(config(Some(first))).await.unwrap();
     net.joined().await;

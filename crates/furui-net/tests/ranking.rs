@@ -10,7 +10,7 @@ use furui_net::node::{Document, Node, SearchEvent, SearchOptions};
 use furui_search::{Place, Query, Record, Scale};
 use tokio::sync::mpsc;
 
-/// Texts in which `sieve` and `filter` occur more or less often, among others.
+/// Texts in which `sieve` and `filter` occur more or less often, among other words.
 fn records() -> Vec<Record> {
     let text = |number: usize| {
         let mut words = vec![format!("number{number}")];

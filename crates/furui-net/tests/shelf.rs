@@ -1,4 +1,4 @@
-//! A shelf against a naive model, and across crashes.
+//! Tests a shelf against a naive model, and across crashes.
 #![expect(clippy::unwrap_used, reason = "a test that fails panics")]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -231,7 +231,7 @@ proptest! {
 fn long_lists_that_grow_in_any_order_are_whole_and_sorted() {
     let mut shelf = Shelf::in_memory(ShelfOptions { recent_bytes: 200_000, ..ShelfOptions::default() }).unwrap();
     let mut model = Model::default();
-    // Most words come to documents that are known already, so that lists grow in their middle.
+    // Most additions to lists are documents that have numbers already, so that lists grow in the middle.
     for step in [997u64, 613, 1, 2, 3, 7] {
         for part in 0..20 {
             let ids: Vec<_> = (0..1000).map(|n| id((part * 1000 + n) * step % 20_011)).collect();

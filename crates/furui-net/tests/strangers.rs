@@ -1,4 +1,4 @@
-//! Hostile nodes among others.
+//! Hostile nodes among honest nodes.
 #![expect(clippy::unwrap_used, reason = "a test that fails may panic")]
 
 mod common;
@@ -197,6 +197,6 @@ async fn strangers_store_only_what_a_node_may_have_to_keep() {
             other => panic!("{other:?}"),
         }
     }
-    // The eight nearest of fifteen nodes; the stranger may be one of them.
+    // The eight nearest of fifteen nodes store it; the stranger may be one of them.
     assert!((7..=8).contains(&stored) && stored + refused == 14, "{stored} stored, {refused} refused");
 }

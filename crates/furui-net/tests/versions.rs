@@ -28,7 +28,7 @@ fn key(n: u32) -> LockKey {
     LockKey::of(&[7; 32], id(n), 0)
 }
 
-/// Lists of all lengths: within a row of words, in one block, in several.
+/// Lists of all lengths: some fit into the row of their word, some into one block, and some take several blocks.
 fn postings() -> Vec<WordPostings> {
     let of = |step: u32| (0..DOCUMENTS).filter(move |n| n % step == 0);
     let weighted = |n: u32| (id(n), Weight::of_steps((n % 5) as u8, 1 + (n % 90) as u8));

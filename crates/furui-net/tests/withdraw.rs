@@ -155,7 +155,7 @@ async fn keepers_that_were_away_hear_of_it_and_those_that_knew_do_not_forget() {
         repaired(&nodes).await;
     }
     assert_eq!(found(&nodes, "document").await, urls(20..40));
-    // Of the nodes that had the records, only this one is left, with a node that never heard of anything.
+    // A node joins that has never heard of the documents, or of their withdrawal.
     let late = Node::start(None, config(nodes.first())).await.unwrap();
     late.net().joined().await;
     nodes.push(late);

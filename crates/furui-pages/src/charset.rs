@@ -13,8 +13,8 @@ use crate::Unreadable;
 /// The number of bytes at the beginning of a page in which browsers look for its charset.
 const PRESCANNED: usize = 1024;
 
-/// Decodes a page. The charset is the one that the byte order mark states or, without one, `declared` or, without that,
-/// a `<meta>`. If none is stated, it is UTF-8 if the bytes are valid UTF-8, and otherwise windows-1252, as in browsers.
+/// Decodes a page. The charset is stated by the first of these that is present: the byte order mark, `declared`, a
+/// `<meta>`. If none is stated, it is UTF-8 if the bytes are valid UTF-8, and otherwise windows-1252, as in browsers.
 /// Invalid bytes become U+FFFD.
 pub(crate) fn decode_html<'a>(bytes: &'a [u8], declared: Option<&str>) -> Cow<'a, str> {
     if Encoding::for_bom(bytes).is_none() && declared.and_then(named).is_none() {

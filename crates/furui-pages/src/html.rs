@@ -53,7 +53,7 @@ struct Reader {
     pre: u32,
 }
 
-/// An attribute of the current tag that matters.
+/// The use of an attribute of the current tag.
 #[derive(Clone, Copy, Default)]
 enum Attribute {
     #[default]

@@ -21,7 +21,7 @@ pub struct Page {
 /// Why bytes are not a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unreadable {
-    /// There are zero bytes, which do not occur in text.
+    /// The bytes contain NUL, which does not occur in text.
     Binary,
     /// The bytes are not UTF-8, and no other charset is stated.
     Charset,

@@ -4,8 +4,8 @@ impl Page {
     /// Extracts the page from these bytes.
     ///
     /// # Errors
-    /// If there are too many bytes, or if plain text or Markdown cannot be decoded or contains zeros. HTML of an
-    /// allowed size never fails.
+    /// If there are too many bytes, or if plain text or Markdown cannot be decoded or contains NUL. HTML of an allowed
+    /// size never fails.
     pub fn read(bytes: &[u8], media: &Media) -> Result<Self, Unreadable> {
         if bytes.len() > MAX_PAGE {
             return Err(Unreadable::TooLong);
@@ -19,10 +19,10 @@ impl Page {
     }
 }
 
-/// Makes a page of plain text, unchanged and without a title.
+/// Makes a page from plain text, which stays as it is. The page has no title.
 ///
 /// # Errors
-/// If the text is not in the charset that is stated or, without one, not UTF-8; or if it contains zeros.
+/// If no charset is stated and the text is not UTF-8, or if the text contains NUL.
 pub fn text(bytes: &[u8], charset: Option<&str>) -> Result<Page, Unreadable> {
     let text = charset::decode_text(bytes, charset)?.into_owned();
     Ok(Page { text, ..Page::default() })

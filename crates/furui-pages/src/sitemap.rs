@@ -13,7 +13,7 @@ pub struct Sitemap {
     pub pages: Vec<String>,
     /// The URLs of other sitemaps, if this one is an index.
     pub sitemaps: Vec<String>,
-    /// True if the sitemap has more than [`MAX_SITEMAP_URLS`] URLs. Those beyond are left out.
+    /// True if the sitemap has more than [`MAX_SITEMAP_URLS`] URLs. Further URLs are left out.
     pub has_more: bool,
 }
 

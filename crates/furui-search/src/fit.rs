@@ -9,8 +9,8 @@ use super::{Clause, Record, limits};
 /// The node that keeps a document uses it to send only records that fit. The node that searches uses it again, because
 /// it trusts no other node.
 ///
-/// **Cost.** One pass over title and text, with one step for each different phrase at each word (in
-/// scripts without spaces, at each character).
+/// **Cost.** One pass over title and text, with one step for each different phrase at each word (in scripts without
+/// spaces, at each character).
 ///
 /// ```
 /// use furui_search::{Fit, Query, Record};

@@ -5,9 +5,9 @@ use furui::KeyHash;
 
 /// The 160-bit id of a document: the first 20 bytes of a cryptographic hash of its record.
 ///
-/// Ids are in the order of their bytes. Because an id is a uniform hash, it is not hashed again: its first 64 bits
-/// ([`head`](Self::head)) place it in slices and coded sets, the next 64 bits ([`hash`](Self::hash)) in Bloom filters,
-/// so the two are independent.
+/// Ids are in the order of their bytes. Because an id is a uniform hash, it is not hashed again. Its first 64 bits
+/// ([`head`](Self::head)) place it in slices and coded sets. The next 64 bits ([`hash`](Self::hash)), which are
+/// independent of the first, place it in Bloom filters.
 ///
 /// ```
 /// use furui_search::ContentId;
@@ -25,7 +25,7 @@ impl ContentId {
     /// The size of an id in bits, ζ in the paper.
     pub const BITS: u64 = 160;
 
-    /// Makes an id of its bytes.
+    /// Makes an id from its bytes.
     pub const fn new(bytes: [u8; Self::BYTES]) -> Self {
         Self(bytes)
     }
@@ -96,7 +96,7 @@ impl fmt::Debug for ContentId {
     }
 }
 
-/// A range of ids: those whose [`head`](ContentId::head) is from `first` to `last`, both included.
+/// A range of ids: all ids whose [`head`](ContentId::head) is from `first` to `last`, both included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct IdRange {
     /// The smallest head of the range.

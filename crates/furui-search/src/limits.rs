@@ -1,4 +1,4 @@
-//! The maximum sizes of messages and of a node's memory. Whatever comes from a peer is compared with these first.
+//! The maximum sizes of messages and of a node's memory. Data from a peer is checked against these limits first.
 
 /// The maximum length of a query, in bytes.
 pub const QUERY_BYTES: usize = 4 << 10;
@@ -6,7 +6,7 @@ pub const QUERY_BYTES: usize = 4 << 10;
 pub const NESTING: usize = 16;
 /// The maximum length of a word, in bytes.
 pub const WORD_BYTES: usize = 128;
-/// The maximum number of words in a conjunction, in a request for sizes, and in a query, where repetitions count.
+/// The maximum number of words in a conjunction, in a request for sizes, and in a query, including its repetitions.
 pub const WORDS: usize = 64;
 /// The maximum number of conjunctions of a query.
 pub const CLAUSES: usize = 16;
@@ -65,7 +65,7 @@ pub const SESSION_IDS_A_PEER: usize = super::MAX_MATCHES;
 /// The maximum number of entries, one for each part of a list, in a node's cache of precomputed keys for ringed
 /// filters.
 pub const KEYED: usize = 1 << 10;
-/// The maximum size of all kept keys for ringed filters, in bytes.
+/// The maximum size of all cached keys for ringed filters, in bytes.
 pub const KEY_BYTES: usize = 1 << 24;
 /// The maximum number of failed peers that a node remembers.
 pub const SHUNNED: usize = 1 << 10;

@@ -20,12 +20,12 @@ const DOMAIN: &[u8] = b"furui withdraw";
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Lock([u8; Self::BYTES]);
 
-/// The key of a [`Lock`]. Until a key is used, only the node that has derived it from its secret knows it.
+/// The key of a [`Lock`]. Until a key is used, it is known only to the node that derived it from its own secret.
 ///
 /// ```
 /// use furui_search::{ContentId, LockKey};
 ///
-/// // Published with the record: the lock. Kept by the publisher: the secret.
+/// // The lock is published with the record. The publisher keeps the secret.
 /// let id = ContentId::of(b"the bytes of a record");
 /// let lock = LockKey::of(&[7; 32], id, 0).lock();
 /// assert_eq!(LockKey::of(&[7; 32], id, 0).lock(), lock);
@@ -40,7 +40,7 @@ impl Lock {
     /// The lock that no key opens. It replaces a lock of a record that has too many locks.
     pub const NOBODY: Self = Self([0; Self::BYTES]);
 
-    /// Makes a lock of its bytes.
+    /// Makes a lock from its bytes.
     pub const fn new(bytes: [u8; Self::BYTES]) -> Self {
         Self(bytes)
     }
@@ -55,7 +55,7 @@ impl LockKey {
     /// The length of a key in bytes.
     pub const BYTES: usize = 20;
 
-    /// Makes a key of its bytes.
+    /// Makes a key from its bytes.
     pub const fn new(bytes: [u8; Self::BYTES]) -> Self {
         Self(bytes)
     }

@@ -6,7 +6,7 @@ use super::words::telling_tokens;
 /// ```text
 ///  "new york"      new york                  finds  New York; NEW-YORK; in new, York
 ///  "東京タワー"    東京 京タ タワ ワー       finds  東京タワー, and not 東京都のタワー
-///  "東京 2024"     東京 ·2024                the dot: 京 stands before 2024, and no word begins with it
+///  "東京 2024"     東京 ·2024                the dot stands for 京, with which no word begins
 /// ```
 ///
 /// The words are cut and normalised like those of documents ([`words()`](super::words())): case, width and punctuation make
@@ -28,7 +28,7 @@ pub struct PhraseWord {
 }
 
 impl Phrase {
-    /// Makes a phrase of words. `None` if there are no words or more than [`limits::WORDS`], if a word is empty or
+    /// Makes a phrase from words. `None` if there are no words or more than [`limits::WORDS`], if a word is empty or
     /// longer than [`limits::WORD_BYTES`], or if the first word skips a unit.
     pub fn new(words: Vec<PhraseWord>) -> Option<Self> {
         let is_one = (1..=limits::WORDS).contains(&words.len())
@@ -37,7 +37,7 @@ impl Phrase {
         is_one.then_some(Self { words })
     }
 
-    /// Makes a phrase of a text. `None` if the text has no words, or more than [`limits::WORDS`].
+    /// Makes a phrase from a text. `None` if the text has no words, or more than [`limits::WORDS`].
     pub fn of(text: &str) -> Option<Self> {
         let mut next = 0;
         let words = telling_tokens(text).take(limits::WORDS + 1).map(|token| {

@@ -1,8 +1,8 @@
 //! Chooses the order in which keepers are asked, and how sets are coded, from the sizes of the lists.
 //!
 //! n₁ ids are sent to the keeper of a list that has n₂ ids in the same range. n₂ is an expectation: the size of the
-//! list, times the [fraction](super::IdRange::part) of all ids in the range. Bits are those of T₁ + T₂, the paper's
-//! measure.
+//! list, times the [fraction](super::IdRange::part) of all ids in the range. Traffic is counted in bits, as T₁ + T₂ of
+//! the paper.
 //!
 //! **Source.** Sei, Matsuzaki and Honiden, "Using Ringed Bloom Filters to Reduce the Communication Traffic on a
 //! Distributed Hash Table", section 6, which leaves the best rate for each pair of lists to future work.
@@ -20,7 +20,7 @@ pub const CHECK_BITS: u8 = 40;
 /// a line of 2.6 Mbit/s carries in a round trip of 100 ms.
 pub const PAGE_THIRD_BITS: f64 = (1 << 18) as f64;
 
-/// The maximum probability that an exchange takes an id for one in both lists although it is only in one of them. If
+/// The maximum probability that an exchange finds an id in both lists although it is only in one of them. If
 /// [`CHECK_BITS`] do not suffice, the number of check bits grows with the number of pairs of ids to distinguish.
 const WRONG: f64 = 1.0 / (1u64 << 32) as f64;
 
@@ -40,8 +40,8 @@ pub fn traffic(own: u64, other: u64, both: u64, alpha: f64) -> f64 {
 /// Equation 18: the false-positive rate α that minimises [`traffic`], n₁ / (ζ (ln 2)² (n₂ - both)).
 ///
 /// If `both` is 0, this is equation 19; for lists of equal size the rate is 0.013. If `both` is unknown, 0 is a good
-/// value: on words of natural texts, it costs less than 1 % of the traffic. The rate may be 1 or more, even infinite: a
-/// filter is then not worth its bits, and all ids should be sent.
+/// value: on words of natural texts, this costs less than 1 % of the traffic. The rate can be 1 or more, even infinite:
+/// a filter is then not worth its bits, and all ids should be sent.
 pub fn best_rate(own: u64, other: u64, both: u64) -> f64 {
     let zeta = ContentId::BITS as f64;
     own as f64 / (zeta * std::f64::consts::LN_2.powi(2) * other.saturating_sub(both) as f64)
@@ -64,7 +64,7 @@ pub fn order(sizes: &[u64]) -> Vec<usize> {
 /// - [`Wants::Best`]: [`golomb_in_three`] if a third message could save more than [`THIRD_MESSAGE_BITS`] in the best
 ///   case, when all ids are in both lists; otherwise [`golomb`].
 /// - [`Wants::Golomb`]: the coding of [`golomb`].
-/// - [`Wants::Ringed`] with a number of probes: the paper's filter, with a whole γ (eq. 6). Without one:
+/// - [`Wants::Ringed`] with a number of probes: the paper's filter, with a whole γ (eq. 6). Without this number:
 ///   [`ringed_probes`] probes, and the exact γ.
 /// - [`Wants::Naive`] and [`Wants::Fixed`]: the coding with the parameters that they state.
 ///
@@ -134,7 +134,8 @@ fn may_save(bits: f64, own: u64, other: u64, range: IdRange) -> bool {
     (own.min(other) as f64 + false_matches) * f64::from(golomb.check_bits) > bits
 }
 
-/// The coding that takes the fewest bits, among those for which few ids of the other list are expected in a cell.
+/// The coding that takes the fewest bits, among the codings for which few ids of the other list are expected in a
+/// cell.
 fn best_cells(own: u64, other: u64, range: IdRange, golomb: Golomb) -> Coding {
     let crowds = |cell_bits: &u8| other as f64 * Golomb::part_of_cell(range, *cell_bits) > PER_CELL;
     let codings = (1..=64).skip_while(crowds).map(|cell_bits| {
@@ -164,8 +165,8 @@ impl Expected {
     }
 }
 
-/// The expected bits of an exchange if no id is in both lists. For an exchange in three messages, they include the
-/// bits of a repetition, times its probability.
+/// The expected bits of an exchange if no id is in both lists. For an exchange in three messages, they include the bits
+/// of a repeated exchange, times the probability that it is repeated.
 pub fn expected(coding: Coding, own: u64, other: u64, range: IdRange) -> Expected {
     let zeta = ContentId::BITS as f64;
     let (n1, n2) = (own as f64, other as f64);

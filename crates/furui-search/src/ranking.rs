@@ -24,7 +24,8 @@ pub fn is_sampled(id: ContentId) -> bool {
     id.as_bytes()[ContentId::BYTES - 1].is_multiple_of(SAMPLED as u8)
 }
 
-/// An estimate for all documents together, rounded so that small changes do not alter the order of an answer.
+/// An estimate of the number of all documents and of their mean length. It is rounded, so that small changes do not
+/// alter the order of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Survey {
     /// The approximate number of documents.

@@ -10,7 +10,7 @@ use super::{ContentId, Weight, words};
 pub const MAX_URL: usize = 4 << 10;
 /// The maximum length of a title, in bytes.
 pub const MAX_TITLE: usize = 4 << 10;
-/// The maximum length of a text, in bytes. A record with such a text fits into a message.
+/// The maximum length of a text, in bytes. A record with a text of this length fits into a message.
 pub const MAX_TEXT: usize = (1 << 20) - (64 << 10);
 
 const VERSION: u8 = 1;
@@ -58,7 +58,7 @@ impl Record {
     /// Decodes a record.
     ///
     /// # Errors
-    /// If the bytes are not those that [`encode`](Self::encode) gives for a record.
+    /// If the bytes are not a record that [`encode`](Self::encode) encoded.
     pub fn decode(bytes: &[u8]) -> Result<Self, RecordError> {
         let (header, parts) = bytes.split_at_checked(HEADER).ok_or(RecordError::Length)?;
         if header[0] != VERSION {

@@ -5,7 +5,7 @@ use super::{Peer, limits};
 
 /// The peers that did not answer or broke the protocol lately. Other peers are asked first.
 ///
-/// Memory: at most [`limits::SHUNNED`] peers. If there are more, those that failed last are kept.
+/// Memory: at most [`limits::SHUNNED`] peers. If more peers fail, the latest to fail are kept.
 ///
 /// ```
 /// use std::time::Duration;

@@ -71,7 +71,7 @@ impl Weight {
         self.0.to_le_bytes()
     }
 
-    /// The weight of two bytes; `None` if they are not a weight.
+    /// Makes a weight from its two bytes; `None` if they are not a weight.
     pub fn from_bytes(bytes: [u8; 2]) -> Option<Self> {
         Some(Self(u16::from_le_bytes(bytes))).filter(|weight| weight.step() < Self::STEPS)
     }

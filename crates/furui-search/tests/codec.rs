@@ -11,7 +11,7 @@ use furui_search::{
 };
 use proptest::prelude::*;
 
-/// An id with this head. Ids with one head differ in their rest, and in their hashes.
+/// An id with this head. Ids with the same head but different `rest` have different hashes.
 fn id(head: u64, rest: u64) -> ContentId {
     let mut bytes = [0; 20];
     bytes[..8].copy_from_slice(&head.swap_bytes().to_le_bytes());
@@ -131,7 +131,7 @@ proptest! {
     #[test]
     fn every_coding_finds_what_is_in_both((own, other, range) in any_lists(), coding in any_coding()) {
         let found = match meet(&own, &other, range, coding) {
-            // Uniform ids in two or four cells.
+            // If a set has only two or four cells, even uniform ids exceed the limit of a cell.
             Err(CodecError::TooMany { what: "matches in one cell", .. }) => return Ok(()),
             found => found,
         };
@@ -266,7 +266,7 @@ proptest! {
     }
 }
 
-/// Flips each bit in turn, or some bits of long bytes.
+/// Flips each bit in turn; if there are many bytes, only some of the bits.
 fn flips(bytes: &[u8], mut with: impl FnMut(&[u8])) {
     let step = 1 + bytes.len() / 40;
     let mut bytes = bytes.to_vec();
@@ -344,10 +344,10 @@ fn answers_that_break_the_rules_are_refused() {
     malformed(fixed, &[&ids(&[own[0]])[..], &[0]].concat(), "number of ids");
     malformed(fixed, &[0x81, 0], "number of matches");
     malformed(fixed, &[0x81, 0x80, 0x10], "too many matches");
-    // 1 rank of 100 has a gap of 6 bits: quotient 2 is the rank 128 or more.
+    // A single rank below 100 has the Rice parameter 6, so the quotient 2 gives a rank of 128 or more.
     malformed(Coding::Ids, &[1, 0b100, 0], "ranks");
     malformed(Coding::Ids, &[101], "ranks");
-    // Each of 128 matches of rank 0 without checks is coded as a single one.
+    // Each of 128 matches of rank 0 without checks is coded as a single 1 bit.
     let golomb = Coding::Golomb(Golomb { check_bits: 0, ..GOLOMB });
     malformed(golomb, &[&[0x80, 1][..], &[0xFF; 16]].concat(), "one cell");
     malformed(golomb, &[1, 0, 0, 0, 0, 0, 0, 0, 0], "out of range");

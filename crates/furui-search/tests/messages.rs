@@ -182,7 +182,7 @@ fn response() -> impl Strategy<Value = Response> {
     ]
 }
 
-/// Checks that the message in any bytes has these bytes as its only spelling.
+/// Checks that bytes which decode to a message are the only encoding of this message.
 fn decode(bytes: &[u8]) {
     if let Ok(request) = Request::decode(bytes) {
         assert_eq!(request.encode().unwrap(), bytes);

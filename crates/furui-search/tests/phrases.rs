@@ -12,8 +12,9 @@ use url::Url;
 #[derive(Clone, Debug, PartialEq)]
 struct Unit {
     text: String,
-    /// True if a Japanese character is right before it, or right after it.
+    /// True if the unit is Japanese, and so is the character right before it.
     is_joined: bool,
+    /// True if the unit is Japanese, and so is the character right after it.
     joins: bool,
 }
 

@@ -1,7 +1,7 @@
 //! The project's chores: `cargo xtask test`, `cargo xtask test STEP`, `cargo xtask soak`.
 //!
 //! It is plain Rust with no dependencies, so that it runs on every machine with Rust. A chore is a list of steps; a
-//! step is a list of cargo commands. The first command that fails ends the chore, with a hint how to run its step
+//! step is a list of cargo commands. The first command that fails ends the chore, with a hint on how to run its step
 //! alone.
 
 mod browser;

@@ -20,7 +20,7 @@ const MODULES: [(&str, &str, &str); 2] = [
     ("datatrove.pipeline.dedup.exact_dedup", "datatrove==0.10.1 xxhash<4 tokenizers<1", "datatrove::"),
 ];
 
-/// Which of the programs and modules are there.
+/// Which of the other programs and modules are installed.
 pub(crate) struct Others {
     /// The search path of Python.
     pub(crate) python: String,
@@ -44,7 +44,7 @@ pub(crate) fn ensure() -> Others {
     let missing: Vec<&str> = PROGRAMS.iter().filter(|row| !is_there(row.0)).map(|row| row.1).collect();
     if !missing.is_empty() && is_there("apt-get") {
         let install = format!("apt-get install --yes --no-install-recommends {}", missing.join(" "));
-        // What is missing after that is found below.
+        // A failure is not reported here: the checks below find what is still missing.
         let _installed =
             system("apt-get update", &[]).and_then(|()| system(&install, &[("DEBIAN_FRONTEND", "noninteractive")]));
     }

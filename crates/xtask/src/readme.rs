@@ -125,7 +125,7 @@ fn page(address: &str, query: &str) -> std::io::Result<String> {
     Ok(String::from_utf8_lossy(&page).into_owned())
 }
 
-/// The text of the `rust` blocks. It is empty, which is no program, if there is no such block.
+/// The text of the `rust` blocks. If there is no such block, the text is empty, and does not build.
 fn program(readme: &str) -> String {
     let blocks = readme.split("```rust\n").skip(1);
     blocks.filter_map(|rest| rest.split("```").next()).collect()

@@ -1,5 +1,5 @@
-//! Times of rank1 and select0 on random bits. Their number is that of the array BASE in a trie of five million paths.
-//! Each query depends on the answer to the query before.
+//! Times of rank1 and select0 on random bits, as many as the array BASE has in a trie of five million paths. Each query
+//! depends on the answer to the previous query.
 
 use std::hint::black_box;
 

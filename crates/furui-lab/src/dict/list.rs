@@ -30,8 +30,8 @@ pub(crate) fn run(file: &str, keys: Option<&str>) -> Result<(), Box<dyn Error>> 
     let mut room = vec![];
     let misses = side_by_side(&misses[..LOOKUPS.min(misses.len())], &mut room);
     println!(
-        "{} keys, windows of {window}; ns a key, look-ups the median of {ROUNDS} rounds, and that of their ratios of one \
-         round to those of one trie",
+        "{} keys, windows of {window}; times in ns a key. Look-ups: the median of {ROUNDS} rounds, and the median of \
+         the ratios to one trie in the same round",
         keys.len()
     );
     println!(

@@ -2,7 +2,7 @@
 //! with the crates fst and rsmarisa where they are built in (feature `rivals`).
 //!
 //! The keys are lines of a file, shuffled by a fixed seed. The value of a key is its position in that order, so values
-//! are as good as random. The next 500 000 lines are the misses. Keys are sorted before the clock starts, as fst
+//! are as good as random. The next 500 000 lines are the misses. Keys are sorted before the clock starts, because fst
 //! requires sorted keys, and freezing a buffer sorts them anyway.
 
 use std::collections::HashSet;

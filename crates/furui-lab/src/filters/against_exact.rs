@@ -11,8 +11,8 @@ use crate::table::Table;
 /// The size of a cache line in bits, which is the block size of a blocked filter.
 const LINE: u64 = 512;
 
-/// Measures the false-positive rates of both kinds at several numbers of bits a key, and computes them by formula. Each
-/// filter has the k that is best for it.
+/// Measures the false-positive rates of blocked and exact filters at several numbers of bits a key, and computes them
+/// by formula. Each filter has the k that is best for it.
 pub(crate) fn blocked_rates(keys: u64, asked: u64) -> Result<Table> {
     let columns = [
         "bits a key",
@@ -54,7 +54,7 @@ pub(crate) fn blocked_rates(keys: u64, asked: u64) -> Result<Table> {
     Ok(table)
 }
 
-/// Measures the times of both kinds at one false-positive rate. A quick run fills each filter once.
+/// Measures the times of blocked and exact filters at one false-positive rate. A quick run fills each filter once.
 pub(crate) fn blocked_times(name: &str, keys: usize, rate: f64, quick: bool) -> Result<Table> {
     let title = format!("Both kinds at {} %", 100.0 * rate);
     let fills = if quick { 1 } else { fills(keys) };

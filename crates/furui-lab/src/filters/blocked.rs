@@ -41,7 +41,7 @@ pub(super) fn run(n: usize) -> Result<()> {
     Ok(())
 }
 
-/// The rows of the floor and of this project's filter, in batches and key by key.
+/// The rows of the [`Floor`], and of this project's filter in batches and key by key.
 fn rows(filter: BlockedBloom) -> Vec<Row> {
     let bits = filter.bits();
     vec![

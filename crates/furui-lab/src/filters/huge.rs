@@ -1,5 +1,5 @@
-//! The rate of a filter far larger than the caches, at a rate that would show a flaw in the positions: 500 M keys at
-//! 10⁻⁶.
+//! The false-positive rate of a filter far larger than the caches. The rate is so low that a flaw in the positions of
+//! keys would show: 500 M keys at 10⁻⁶.
 
 use furui::filter::{Bloom, Filter, FilterMut};
 use furui::{KeyHash, Result};

@@ -19,8 +19,8 @@ const PAUSE: Duration = Duration::from_millis(5);
 /// How many of the most frequent words are considered for queries. Only words whose lists the node keeps are queried.
 const HOT: usize = 16;
 
-/// Floods one node with its most costly requests, from several peers and as fast as they can, while another node sends
-/// ordinary queries.
+/// Floods one node with the requests that cost it most, from several peers and as fast as they can. Meanwhile, another
+/// node sends ordinary queries.
 pub(super) fn run(options: &Options) -> Done {
     let corpus = Corpus::new(options)?;
     let mut cluster = Cluster::new(options)?;

@@ -49,7 +49,7 @@ pub(crate) fn run(mut args: impl Iterator<Item = String>) -> Done {
     let mut options =
         Options { furui: "target/release/furui".into(), texts: None, nodes, documents, queries: 200, seed: 1 };
     while let Some(arg) = args.next() {
-        let mut value = || args.next().ok_or_else(|| format!("{arg} what?"));
+        let mut value = || args.next().ok_or_else(|| format!("{arg} needs a value"));
         match arg.as_str() {
             "--furui" => options.furui = value()?.into(),
             "--texts" => options.texts = Some(value()?.into()),

@@ -75,7 +75,7 @@ fn rate(context: &Context) -> Result<Finding> {
             let mut filter = Bloom::from_parts(n * bits_each, k)?;
             filter.insert_all(&set)?;
             let (formula, found) = (sizing::rate(k, n, filter.bits()), keys.measured(&filter, asked));
-            // Two variances are added: that of the number of false positives among the lookups, and that which comes
+            // Two variances are added. One is that of the number of false positives among the lookups. The other comes
             // from the number of bits that the inserted keys happen to set.
             let ones = 1.0 - (-(f64::from(k) / bits_each as f64)).exp();
             let spread = f64::from(k) * ((1.0 - ones) / ones / filter.bits() as f64).sqrt() * formula;

@@ -19,7 +19,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// What the experiments of a source measure, and the code that measures it.
+/// The paths of the code that the experiments of a source measure, and of the code that measures it.
 fn measured(source: Source) -> &'static [&'static str] {
     match source {
         Source::Seed000 => &[

@@ -52,7 +52,7 @@ pub(super) enum Missing {
     Row,
 }
 
-/// The figure at `place`, which is written as described at the module.
+/// The figure at `place`, which is written in the way that the documentation of this module describes.
 pub(super) fn figure(place: &str, dir: &Path) -> Result<f64, Missing> {
     let mut parts = place.split("; ");
     let [file, column] = [parts.next(), parts.next()].map(|part| part.expect("a file and a column"));

@@ -54,8 +54,7 @@ impl AllPairs {
     }
 
     /// For each number of probes, the size in bits of the fixed filter that has the least mean traffic. The paper chose
-    /// its size in this way.
-    /// The minimum is so flat that steps of 2 % are enough.
+    /// its size in this way. Sizes are tried in steps of 2 %, which is enough, because the minimum is flat.
     pub(super) fn tuned_bits(&self) -> Vec<u64> {
         let candidates = (0..).map(|i| (16.0 * 1.02f64.powi(i)) as u64).take_while(|&bits| bits < 1 << 18);
         let candidates: Vec<u64> = candidates.collect();

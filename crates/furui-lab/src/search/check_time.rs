@@ -21,9 +21,9 @@ const PIECE: usize = 1 << 12;
 /// The window of the ringed filters, as in the paper.
 const DELTA: u32 = 100_000;
 
-/// Measures the three filters of the paper: first with k + 1 functions that are SHA-1, then with our functions, which
-/// are all derived from one hash of 64 bits. With our functions, it takes longer to read precomputed positions for a
-/// fixed filter than to compute them. So a fixed filter and a variable one are looked up in the same way.
+/// Measures the three filters of the paper: first with k + 1 hash functions, each a SHA-1, then with our functions,
+/// which are all derived from one hash of 64 bits. With our functions, it takes longer to read precomputed positions
+/// for a fixed filter than to compute them. So the table has one time for fixed and variable filters.
 pub(crate) fn fig6(quick: bool) -> Result<Table> {
     let asked: u64 = if quick { 10_000 } else { 1_000_000 };
     let columns = [
@@ -47,8 +47,8 @@ pub(crate) fn fig6(quick: bool) -> Result<Table> {
         let [fixed, ringed] = [Layout::fixed(probes), Layout::ringed(probes)].map(|layout| {
             let mut table = Bits::new(&layout);
             members.iter().for_each(|&key| table.insert(&layout.positions(&digests.of(key))));
-            // This is computed before the filter comes: positions for the fixed filter, h0 and offsets for the ringed
-            // one.
+            // What a node can compute before the filter arrives: positions for the fixed filter, h0 and offsets for
+            // the ringed one.
             let before: Vec<u64> = keys.iter().flat_map(|&key| layout.before(&digests.of(key))).collect();
             (layout, table, before)
         });

@@ -27,7 +27,7 @@ pub(crate) struct Corpus {
 enum Lists {
     /// The numbers of each word's documents, ascending.
     Kept(Vec<Vec<u32>>),
-    /// Lists that are drawn anew for each use, as they would take a quarter of a gigabyte.
+    /// Lists that are drawn anew for each use, because all of them together would take a quarter of a gigabyte.
     Drawn(Zipf),
 }
 

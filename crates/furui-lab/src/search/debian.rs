@@ -84,7 +84,8 @@ pub(super) fn read(data: &Path, seed: u64) -> Result<(u32, Lists), Box<dyn Error
     Ok((documents.len() as u32, lists))
 }
 
-/// The lemma of a word form: the form itself, an exception, or the form without an ending; `None` if it has no lemma.
+/// The lemma of a word form: the form itself, its entry in `exceptions`, or the form with another ending or none. A
+/// form without any of these in `lemmas` has no lemma (`None`).
 fn lemma(form: &str, lemmas: &HashSet<&str>, exceptions: &HashMap<String, String>) -> Option<String> {
     if lemmas.contains(form) {
         return Some(form.to_owned());

@@ -19,8 +19,8 @@ pub(super) const DELTA: u32 = 100_000;
 /// The size of the paper's fixed filters, in bits. By eq. 4 it is the size for 300 keys at α = 2⁻⁵.
 pub(crate) const PAPER_BITS: u64 = 2164;
 
-/// The number of rounds of queries over all documents. Queries are drawn anew in each round, to see how much their
-/// results vary. Over fewer documents there is about a quarter of these rounds.
+/// The number of rounds of queries over all documents. Queries are drawn anew in each round, to see how much the
+/// results vary. Over a part of the documents, about a quarter as many rounds are run.
 const CUT_ROUNDS: u64 = 12;
 
 /// The columns with the reductions of traffic ("cuts") that were measured over rounds of queries.

@@ -31,7 +31,8 @@ pub(crate) struct Zipf {
 }
 
 impl Zipf {
-    /// Fits the law to the first word, the last word, and the sum of all words, as `shape` gives them.
+    /// Fits the law to the sizes of the first and the last word's list, and to the sum of all sizes, which follow from
+    /// `shape`.
     pub(crate) fn fit(shape: Shape, seed: u64) -> Self {
         let total = shape.words_each * f64::from(shape.documents);
         let (mut low, mut high) = (1.0, 20.0);

@@ -15,7 +15,7 @@ pub(crate) struct Reads {
 }
 
 impl Reads {
-    /// The numbers of reads and bytes since the last call.
+    /// Returns the numbers of reads and bytes since the previous call of this function, and counts anew from 0.
     pub(crate) fn take(&self) -> (u64, u64) {
         (self.calls.swap(0, Ordering::Relaxed), self.bytes.swap(0, Ordering::Relaxed))
     }

@@ -1,4 +1,4 @@
-//! The cascade, used as the command uses it.
+//! The cascade, used in the same way as by the command `furui seen --store`.
 
 use furui::KeyHash;
 use furui::store::Storage;

@@ -1,8 +1,8 @@
 //! The minimum work of an exact set on storage: a buffer that is sorted when full and merged with one sorted file.
 //!
-//! It is the core of DRUM (Lee et al., "IRLbot: Scaling to 6 Billion Pages and Beyond", 2009) and of Mercator's seen
-//! test. Whether a key is new is known only at the merge, millions of keys later. To report this for each inserted key,
-//! the set would also have to store from where the key came.
+//! This is the core of DRUM (Lee et al., "IRLbot: Scaling to 6 Billion Pages and Beyond", 2009) and of the test in the
+//! crawler Mercator whether a URL was seen before. Whether a key is new is known only at the merge, millions of keys
+//! later. To report this for each inserted key, the set would also have to store where the key came from.
 
 use std::fs::{self, File};
 use std::io::{BufReader, BufWriter, ErrorKind, Read, Write};

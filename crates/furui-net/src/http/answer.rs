@@ -26,7 +26,7 @@ impl Answer {
         Ok(Self { events: answer, _permit: permit })
     }
 
-    /// The next event. None follows an [`Event::End`] or [`Event::Refused`].
+    /// The next event. No event follows an [`Event::End`] or [`Event::Refused`].
     pub(super) async fn next(&mut self) -> Event {
         let refused = |error: ApiError| Event::Refused(Refused { error: error.to_string() });
         match timeout(PATIENCE, self.events.recv()).await {

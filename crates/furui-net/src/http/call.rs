@@ -32,7 +32,7 @@ pub enum Call {
     Unpublish {
         /// The URLs, at most [`MAX_IDS`](super::MAX_IDS).
         urls: Vec<String>,
-        /// The channel for the result, sent when a keeper of each document has been told: for each URL, true if
+        /// The channel for the result, sent when a keeper of each document has withdrawn it: for each URL, true if
         /// something was published under it.
         answer: oneshot::Sender<Result<Vec<bool>, Refused>>,
     },
@@ -105,7 +105,7 @@ pub struct Hit {
 }
 
 impl Hit {
-    /// Makes a result of a document and its record. Without a record, the URL is unknown.
+    /// Makes a result from a document and its record. Without a record, the URL is unknown.
     pub fn new(id: ContentId, record: Option<Record>, score: f64, snippets: &Snippets<'_>) -> Self {
         let snippet = record.as_ref().map(|record| snippets.of(record, SNIPPET));
         let (url, title) = record.map(|record| (record.url, record.title)).unwrap_or_default();

@@ -32,7 +32,7 @@ pub enum ApiError {
     Coding(WantsError),
     /// The query cannot be understood.
     Query(QueryError),
-    /// The maximum number of concurrent searches, or of concurrent publications, is reached. The text says of which.
+    /// The node already runs its maximum of concurrent searches or publishing requests. The text says of which.
     Busy(&'static str),
     /// The node refused. The text is its reason.
     Node(String),
@@ -77,10 +77,14 @@ impl fmt::Display for ApiError {
             Self::Foreign(what) => write!(f, "{what}; address the node by its IP address, as in http://127.0.0.1:PORT"),
             Self::Parameters(why) => write!(f, "{why}; ask as in /search?q=two+words&limit=20&explain=true"),
             Self::Publish(why) => write!(f, "{why}; publish by posting to /publish, or to /publish?again=true"),
-            Self::Ids => write!(f, "a body of ids has 40 hexadecimal digits a line, and at most {MAX_IDS} lines"),
-            Self::Urls => write!(f, "a body of URLs has one a line, at most {MAX_IDS} lines, and at most a MiB"),
+            Self::Ids => write!(f, "a body of ids has 40 hexadecimal digits in each line, and at most {MAX_IDS} lines"),
+            Self::Urls => {
+                write!(f, "a body of URLs has one URL in each line, at most {MAX_IDS} lines, and at most one MiB")
+            }
             Self::Limit => write!(f, "a limit is a number from 1 to {MAX_LIMIT}; use the cursor of the answer to get more"),
-            Self::Cursor => f.write_str("a cursor must be that of an answer's last line: 48 hexadecimal digits"),
+            Self::Cursor => f.write_str(
+                "this is not a cursor; copy it from the last line of an answer: it has 48 hexadecimal digits",
+            ),
             Self::Coding(error) => error.fmt(f),
             Self::Query(error) => error.fmt(f),
             Self::Busy(what) => write!(

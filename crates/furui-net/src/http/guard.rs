@@ -14,10 +14,10 @@ const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; i
 
 /// Refuses requests that a browser sends for other sites, and restricts what a browser does with the responses.
 ///
-/// - A page of another site may send requests to this address. The header `Origin` or `Sec-Fetch-Site` shows this.
-/// - The owner of another site may make its name resolve to this address (DNS rebinding), so that a browser takes the
-///   pages of that site for pages of this node. The header `Host` then has the name of that site. So only IP addresses
-///   and `localhost`, which no site owns, are accepted as `Host`.
+/// - A page of another site can send requests to this address. The header `Origin` or `Sec-Fetch-Site` shows this.
+/// - The owner of another site can make its name resolve to this address (DNS rebinding), so that a browser takes this
+///   node for that site. The header `Host` then has the name of that site. So only IP addresses and `localhost`, which
+///   no site owns, are accepted as `Host`.
 pub(super) async fn guard(request: Request, next: Next) -> Response {
     let is_person = page::is_wanted(request.headers());
     let mut response = match check(request.headers()) {

@@ -73,7 +73,7 @@ pub const SNIPPET: usize = 200;
 /// The maximum pause of a node while it answers a search or a batch, and of a client while it sends a body.
 pub const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Answers requests until the future `until` is ready, then completes those in flight.
+/// Answers requests until the future `until` is ready, then completes the requests in flight.
 ///
 /// # Errors
 /// If the listener fails.

@@ -73,7 +73,7 @@ struct Line {
 struct Progress {
     /// The number of documents that were processed, including those that had been published recently.
     documents: u64,
-    /// The number of these documents that this request published. The other ones had been published recently.
+    /// The number of processed documents that this request published. The other ones had been published recently.
     new: u64,
     /// The number of the new documents that replaced others.
     changed: u64,
@@ -106,7 +106,7 @@ struct Batch {
     documents: Vec<Document>,
     ids: HashSet<ContentId>,
     bytes: usize,
-    /// The number of documents that were in the batch already.
+    /// The number of documents that were left out because they were in the batch already.
     repeats: u64,
 }
 

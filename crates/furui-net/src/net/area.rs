@@ -17,8 +17,8 @@ use super::known::Known;
 /// If another key lies in the marked part of the key space, and at least n of the peers lie there too, then the n peers
 /// that are nearest to this key are also the n nearest of all nodes.
 ///
-/// So a look-up of twenty peers tells the three nearest nodes of each key of a subtree in which there are ten to twenty
-/// of these peers.
+/// So a look-up of twenty peers gives the three nodes nearest to each key of a subtree that holds ten to twenty of
+/// these peers.
 pub(super) struct Area {
     key: Key<Vec<u8>>,
     peers: Vec<Known>,

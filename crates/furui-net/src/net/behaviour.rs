@@ -32,7 +32,7 @@ const IDLE: Duration = Duration::from_secs(600);
 const PING_INTERVAL: Duration = Duration::from_secs(30);
 /// The interval at which connected peers identify themselves again.
 const IDENTIFY_INTERVAL: Duration = Duration::from_secs(3600);
-/// The maximum number of streams of a connection. Each may hold 256 KiB of unread data.
+/// The maximum number of streams of a connection. Each stream can hold 256 KiB of unread data.
 const MAX_STREAMS: usize = 128;
 /// The maximum number of requests and answers in flight on a connection. The other streams are left for the other
 /// protocols.
@@ -140,7 +140,7 @@ fn transport(config: &Config, tally: Arc<Tally>) -> Result<Boxed<(PeerId, Stream
     })
 }
 
-/// True if this transport could dial the address. This is checked because peers may claim any addresses.
+/// True if this transport could dial the address. This is checked because peers can claim any addresses.
 pub(super) fn dialable(address: &Multiaddr, transport: Transport) -> bool {
     use multiaddr::Protocol::{Ip4, Ip6, Memory, P2p, Tcp};
     let mut parts = address.iter();

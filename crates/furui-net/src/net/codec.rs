@@ -19,8 +19,8 @@ const MAX_ANSWER_BYTES: usize = 64 << 20;
 /// takes no memory.
 const STEP: usize = 16 << 10;
 
-/// The codec of requests and answers. A request is its length (4 bytes, little-endian) and its bytes. An answer is 0,
-/// its length and its bytes; or 1, "busy".
+/// The codec of requests and answers. A request is its length (4 bytes, little-endian) and its bytes. An answer is the
+/// byte 0, its length and its bytes, or only the byte 1, which means that the node is busy.
 #[derive(Clone)]
 pub(super) struct Codec {
     tally: Arc<Tally>,
@@ -85,7 +85,7 @@ impl request_response::Codec for Codec {
                 Tally::add(&self.tally.exchange_in, 1);
                 Ok(Answer::Busy)
             }
-            _ => Err(io::Error::other("an answer begins with 0 or 1")),
+            _ => Err(io::Error::other("an answer that begins with neither 0 nor 1")),
         }
     }
 
@@ -113,7 +113,7 @@ impl request_response::Codec for Codec {
     }
 }
 
-/// The frame is one buffer, so that the layers below send as few packets as possible.
+/// Puts a message into one buffer with its frame, so that the layers below send as few packets as possible.
 fn framed(kind: &[u8], body: &[u8]) -> Vec<u8> {
     let length = u32::try_from(body.len()).expect("callers refuse bodies longer than MAX_MESSAGE");
     [kind, &length.to_le_bytes(), body].concat()

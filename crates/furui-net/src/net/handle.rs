@@ -15,7 +15,7 @@ use super::{CallError, Config, Counters, Inbound, Reply, StartError, known};
 const MAX_CALLS: usize = 256;
 /// The maximum number of look-ups in flight. Further look-ups wait.
 const MAX_LOOKUPS: usize = 64;
-/// The maximum number of commands on their way to the driver.
+/// The maximum number of commands that wait for the driver.
 const COMMANDS: usize = 64;
 
 /// A handle to this node in the network. Clones refer to the same node, which leaves the network when the last one is

@@ -11,7 +11,7 @@ pub enum SearchEvent {
     Done {
         /// The number of documents found.
         found: u64,
-        /// The place at which to continue, if there may be more documents. A query with phrases may end with fewer
+        /// The place at which to continue, if there may be more documents. A query with phrases can end with fewer
         /// documents than the limit, even with none.
         cursor: Option<Place>,
         /// True if every list was whole, as far as its keeper knows, and no document whose text had to be examined was

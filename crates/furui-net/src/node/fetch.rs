@@ -1,4 +1,4 @@
-//! Fetches records from the nodes that keep them, and answers such requests.
+//! Fetches records from the nodes that keep them, and answers other nodes' requests for records.
 
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
@@ -154,7 +154,7 @@ async fn records_of(
                     }
                 }
                 Fetched::Later => later.push(id),
-                // The node answers a question that was not asked, or sends another document.
+                // The node judges by clauses that it was not given, or sends another document.
                 Fetched::Unfit if clauses.is_empty() => lied = true,
                 Fetched::Record(_) => lied = true,
                 Fetched::Unfit => records.push((id, Told::Unfit)),

@@ -17,9 +17,9 @@ pub(super) struct Kept {
     me: Peer,
     /// The nodes around this one, at the last time that one of the nearest came or went.
     pub(super) near: Places,
-    /// The nodes that were around when this node had last been given everything that it should hold, and all nodes that
-    /// have come since. If this node is a keeper of a key even among all of these, it has been one all the time, so
-    /// nothing was published to other nodes only.
+    /// The nodes that were around when this node was last given everything that it should hold, and all nodes that have
+    /// come since. If this node is a keeper of a key even among all of these, it has been one all the time, so it was
+    /// given everything that was published for the key.
     since: Option<Places>,
 }
 
@@ -52,7 +52,7 @@ impl Kept {
 impl Index for Kept {
     /// A list is whole if this node has been one of its keepers ever since this node was last given everything. When
     /// nodes go, this node becomes a keeper of lists that it does not have yet. When nodes come, new postings of some
-    /// lists go to them in place of this node, and are not here even if they go again.
+    /// lists are sent to them in place of this node, and are missing here even after those nodes have gone.
     fn size(&mut self, word: &str) -> Result<Listing> {
         let Listing { ids, whole } = self.shelf.size(word)?;
         let settled = || self.since.as_ref().is_some_and(|places| places.keeps(&self.me, &word_key(word)));

@@ -62,8 +62,8 @@ impl Manners {
         self.shunned().peers(self.started.elapsed()).cloned().collect()
     }
 
-    /// The `n` nodes nearest to a key, with peers that should be asked last at the end. If all of them are such peers,
-    /// the other keepers follow.
+    /// The `n` nodes nearest to a key, with peers that should be asked last at the end. If all of them should be asked
+    /// last, all keepers of the key are returned.
     pub(super) async fn keepers(&self, key: &[u8], n: usize) -> Vec<Peer> {
         let now = self.started.elapsed();
         let comes_last = |peer: &Peer| self.shunned().has(peer, now);

@@ -98,11 +98,11 @@ pub struct NodeStatus {
     pub repair: Progress,
     /// The number of other nodes that the node knows.
     pub peers: u64,
-    /// The contents of its shelf.
+    /// The contents of the node's shelf.
     pub shelf: Statistics,
-    /// The number of searches done for its users.
+    /// The number of searches done for the node's users.
     pub searches: u64,
-    /// The number of documents published for its users.
+    /// The number of documents published for the node's users.
     pub published: u64,
     /// The number of other nodes' requests answered.
     pub answered: u64,
@@ -243,7 +243,7 @@ pub fn identity(directory: &Path) -> Result<Identity, NodeError> {
     Ok(Identity::load_or_create(&directory.join(IDENTITY))?)
 }
 
-/// The key of a word, at which its list is kept. It is a hash, because nodes on the way see it in look-ups.
+/// The key of a word, at which its list is kept. It is a hash, because each node that is asked in a look-up sees it.
 fn word_key(word: &str) -> Vec<u8> {
     Sha256::new().chain_update(b"word/").chain_update(word).finalize().to_vec()
 }

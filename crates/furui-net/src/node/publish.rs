@@ -20,7 +20,7 @@ const MESSAGES: usize = 16;
 const MESSAGE_ROOM: usize = limits::MESSAGE_BYTES - (32 << 10);
 /// The maximum number of requests to a busy node.
 const TRIES: u32 = 4;
-/// The pause after the first request to a busy node. It doubles after each further one.
+/// The pause after the first request to a busy node. It doubles after each further request.
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// A document to publish, with everything that is derived from it.
@@ -94,11 +94,11 @@ impl Node {
 
     /// Publishes documents: sends their words to the keepers of the lists, and their records to the nodes nearest to
     /// the documents. Documents that this node published less than half of their lifetime ago are left out, unless
-    /// `again`. Other documents that this node has published under the same URLs are withdrawn.
+    /// `again` is true. Other documents that this node has published under the same URLs are withdrawn.
     ///
     /// # Errors
-    /// If no keeper took a certain list or record, or this node's storage fails. Then nothing is noted as published,
-    /// and all documents can be published again.
+    /// If a list or record was not taken by any keeper, or this node's storage fails. Then nothing is noted as
+    /// published, and all documents can be published again.
     pub async fn publish(&self, documents: Vec<Document>, again: bool) -> Result<Published, PublishError> {
         let inner = &*self.0;
         let now = unix_seconds();
@@ -190,7 +190,7 @@ fn messages<'a>(keeper: &'a Peer, load: &[usize], parcels: &[Parcel]) -> Vec<(&'
     messages
 }
 
-/// Sends a message, again if the node is busy. Returns the contents of the message if the node took it.
+/// Sends a message, and repeats it if the node is busy. Returns the contents of the message if the node took it.
 async fn deliver(inner: &Inner, keeper: &Peer, numbers: Vec<usize>, parcels: &[Parcel]) -> Vec<usize> {
     let (mut postings, mut records) = (Vec::new(), Vec::new());
     for &number in &numbers {

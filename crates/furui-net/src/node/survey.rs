@@ -8,7 +8,7 @@ use tokio::time::Instant;
 
 use super::{Node, call, word_key};
 
-/// How long a survey is valid. The sizes of lists that a node knows are valid for as long.
+/// How long a survey is valid. The sizes of lists that a node knows are valid for the same time.
 const LIFE: Duration = Duration::from_secs(60);
 /// The time to wait for the keepers of the sample.
 const PATIENCE: Duration = Duration::from_secs(2);

@@ -194,7 +194,7 @@ impl Shelf {
         }
         let (postings, complete) = first.finish();
         let run = Run::new(from, &postings, complete);
-        let part = run.get(range, most).expect("a run from its beginning on, of as many ids as may be asked for");
+        let part = run.get(range, most).expect("the run was made for this range and number of ids");
         let taken = take(&part);
         runs.insert(word, run);
         Ok(taken)
@@ -286,7 +286,7 @@ fn disk_bytes(directory: &Path) -> Result<u64> {
 
 #[cfg(unix)]
 fn size_on_disk(file: &fs::Metadata) -> u64 {
-    // The database's file is sparse.
+    // The blocks are counted, because the database's file is sparse.
     std::os::unix::fs::MetadataExt::blocks(file) * 512
 }
 

@@ -74,14 +74,14 @@ pub(super) fn is_gone(view: &View, number: u32) -> Outcome<bool> {
     Ok(beside(&view.locks, &view.more_locks, number)?.is_some_and(|locks| locks.is_empty()))
 }
 
-/// The part of a call that may be stored.
+/// The records and locks of a call that may be stored.
 pub(super) struct Admitted<'r> {
     pub(super) records: Cow<'r, [(ContentId, Vec<u8>)]>,
     pub(super) locks: Vec<(ContentId, Lock)>,
 }
 
-/// The records and locks that may be stored. Locks that were opened before are left out, and so are records whose locks
-/// were all opened before.
+/// Selects the records and locks that may be stored. Locks that were opened before are left out, and so are records
+/// whose locks were all opened before.
 pub(super) fn admit<'r>(
     view: &View,
     records: &'r [(ContentId, Vec<u8>)],

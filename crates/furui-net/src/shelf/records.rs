@@ -10,7 +10,8 @@ use super::packed::{self, Effort};
 use super::tables::Tablets;
 use super::{MAX_RECORD, varint};
 
-/// The maximum length of a block, in bytes: sixteen pages of the database, less the database's own bytes.
+/// The maximum length of a block, in bytes: sixteen pages of the database, less the bytes that the database itself
+/// uses.
 const BLOCK_BYTES: usize = 65_400;
 /// The minimum length of a block that is not extended any more, in bytes.
 const FULL: usize = BLOCK_BYTES * 7 / 8;
@@ -97,9 +98,9 @@ fn split(bytes: &[u8]) -> Option<Records> {
     rest.is_empty().then_some(records)
 }
 
-/// Writes records into blocks, the first of which has the number `next`. If the block before it is not full, this block
-/// is written anew with its old records and the first new ones. Notes the blocks in the entries of their documents in
-/// `changed`. Returns the number after the last block.
+/// Writes records into blocks, which are numbered from `next` on. If the previous block is not full, it is written anew
+/// with its old records and the first new ones. Notes the blocks in the entries of their documents in `changed`.
+/// Returns the number after the last block.
 pub(super) fn append(
     tables: &mut Tablets<'_>,
     mut next: u32,

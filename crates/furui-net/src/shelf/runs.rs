@@ -121,8 +121,8 @@ impl Runs {
 }
 
 impl Run {
-    /// Makes a run of the ascending postings of a list from the head `first` on. The run holds all of them if
-    /// `complete`, or only the first ones.
+    /// Makes a run from ascending postings of a list, from the head `first` on. If `complete` is true, these are all of
+    /// them; otherwise they are only the first ones.
     pub(super) fn new(first: u64, postings: &[(ContentId, Weight)], complete: bool) -> Self {
         Self {
             first,

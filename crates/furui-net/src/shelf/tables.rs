@@ -7,7 +7,7 @@ use redb::{Database, ReadOnlyTable, ReadableDatabase, ReadableTable, Table, Tabl
 use super::fault::{Fault, Outcome};
 use crate::database;
 
-/// The type of values.
+/// The type of the values in most tables.
 pub(super) type Row = &'static [u8];
 
 pub(super) const META: TableDefinition<&str, u64> = TableDefinition::new("meta");
@@ -22,7 +22,7 @@ pub(super) const LOCKS: TableDefinition<u32, Row> = TableDefinition::new("locks"
 pub(super) const MORE_LOCKS: TableDefinition<u32, Row> = TableDefinition::new("more locks");
 pub(super) const WITHDRAWN: TableDefinition<&[u8; 40], &[u8; 24]> = TableDefinition::new("withdrawn");
 
-/// The version of the tables' contents: docs/format.md, "What a node holds".
+/// The version of the tables' contents, which are described in docs/format.md, "What a node holds".
 const VERSION: u64 = 3;
 
 /// The database, and the snapshot of it that readers see.
@@ -152,7 +152,7 @@ impl Tables {
         Ok(result)
     }
 
-    /// Changes the tables as [`change`](Self::change) does, and passes a snapshot of the state before to the change.
+    /// Changes the tables as [`change`](Self::change) does. The closure also gets a snapshot of the old state.
     pub(super) fn rewrite<T>(&mut self, change: impl FnOnce(&WriteTransaction, &View) -> Outcome<T>) -> Outcome<T> {
         self.view()?;
         let view = self.view.take().expect("just made");

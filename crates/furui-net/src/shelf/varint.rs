@@ -44,7 +44,8 @@ pub(super) fn take_bytes<'a>(bytes: &mut &'a [u8]) -> Option<&'a [u8]> {
     bytes.split_off(..length)
 }
 
-/// Appends ascending numbers: the first number, then for each other number its difference to the number before, less 1.
+/// Appends ascending numbers: the first number, then for each other number its difference from the previous one, less
+/// 1.
 pub(super) fn put_ascending(out: &mut Vec<u8>, numbers: &[u32]) {
     let mut least = 0;
     for &number in numbers {

@@ -42,7 +42,7 @@ impl Shelf {
     /// Removes the locks that these keys open, and remembers the keys until `expires`. A record without locks is gone.
     /// Returns the number of locks removed.
     ///
-    /// Keys that open nothing are remembered only if they are `told` by another keeper of the record.
+    /// Keys that open nothing are remembered only if `told` is true, which means that another keeper sent them.
     ///
     /// # Errors
     /// As [`store`](Self::store).

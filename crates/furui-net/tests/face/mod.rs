@@ -1,4 +1,4 @@
-//! The HTTP face in front of a node that the test plays, and a client that sees every byte.
+//! The HTTP interface in front of a node that the test simulates, and a client that sees every byte.
 #![allow(dead_code, reason = "each test binary uses its part")]
 
 use std::io::{BufRead, BufReader, Read, Write};
@@ -9,7 +9,7 @@ use serde_json::Value;
 use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 
-/// A face, and the receiver of its calls.
+/// The address of a new HTTP interface, and the receiver of its calls.
 pub async fn face() -> (SocketAddr, mpsc::Receiver<Call>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();

@@ -44,9 +44,8 @@ enum Stage {
     Settling { claim: Settle, claim_bits: u64, answer: Answer },
 }
 
-/// The answer of a keeper: the places, among the sent ids, of those that are also in the keeper's list. Each place
-/// comes with the [`step`](super::super::Weight::step) of the word in the document, or with 0 if steps were not
-/// requested.
+/// The answer of a keeper: the places of the sent ids that are also in the keeper's list. Each place comes with the
+/// [`step`](super::super::Weight::step) of the word in the document, or with 0 if steps were not requested.
 #[derive(Debug)]
 pub(super) struct Answer {
     pub(super) both: Vec<(u32, u8)>,

@@ -27,8 +27,8 @@ impl Deref for Slice {
 /// The first ids of a list in `range`: at most `most`, and at least one if there is one. The range of the result is the
 /// part of `range` in which the list has no other ids.
 ///
-/// The part ends just before the next id of the list. Ranges cannot separate ids with equal heads: if more than `most`
-/// ids have the same head, which does not happen with hashes, the rest of these ids is left out.
+/// This part ends before the next id of the list. Ranges cannot separate ids with equal heads: if more than `most` ids
+/// have the same head, which does not happen with hashes, the rest of these ids is left out.
 pub(super) fn slice(index: &mut impl Index, word: &str, range: IdRange, most: usize) -> Result<Slice> {
     let ids = index.slice(word, range, most + 1)?;
     if ids.len() <= most {
@@ -43,7 +43,7 @@ pub(super) fn slice(index: &mut impl Index, word: &str, range: IdRange, most: us
 /// Chooses the end of a range among the heads from `last` to just before `next`: the head that takes the fewest bytes
 /// in a message.
 fn round(last: u64, next: u64) -> u64 {
-    // The common leading bits of `last` and `next`, then 0 at the first bit where they differ, then ones.
+    // The end has the common leading bits of `last` and `next`, then 0 at the first bit where they differ, then ones.
     let below = u64::MAX >> (last ^ next).leading_zeros() >> 1;
     next & !(below << 1 | 1) | below
 }

@@ -57,7 +57,7 @@ struct Waiting {
 
 /// The next step of a meeting.
 pub(super) enum Next {
-    /// Sends this request; the caller then calls [`Meeting::sent`].
+    /// Send this request, then call [`Meeting::sent`].
     Send {
         exchange: Exchange,
         request: Vec<u8>,
@@ -169,7 +169,7 @@ impl Meeting {
         self.waiting.push(Waiting { call, exchange, since: now, until: self.end.min(now + EXCHANGE_TIMEOUT) });
     }
 
-    /// The time at which the meeting needs attention if nothing arrives before.
+    /// The time at which the meeting must be advanced, even if nothing arrives before.
     pub(super) fn deadline(&self) -> Duration {
         self.waiting.iter().map(|waiting| waiting.until).fold(self.end.min(self.hedge_at), Duration::min)
     }

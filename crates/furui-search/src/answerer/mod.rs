@@ -17,7 +17,7 @@ use keys::Keys;
 use meeting::{Meeting, Next};
 use sessions::Sessions;
 
-/// The time limit for each message of the other side of an exchange.
+/// How long the host of a meeting waits for each answer in an exchange.
 const EXCHANGE_TIMEOUT: Duration = Duration::from_secs(2);
 /// The delay after which the next replica is asked too. The first good answer is used.
 const HEDGE_AFTER: Duration = Duration::from_millis(300);
@@ -176,7 +176,7 @@ impl Answerer {
         self.go_on(number, meeting, now, index);
     }
 
-    /// Notes that an [`AnswerEvent::Send`] could not be sent, or that the answer to it was not a valid message.
+    /// Notes that the request of an [`AnswerEvent::Send`] could not be sent, or that no valid answer to it came.
     pub fn on_failure(&mut self, call: u64, now: Duration, index: &mut impl Index) {
         let Some((number, mut meeting)) = self.waits_for(call) else { return };
         if let Some(peer) = meeting.on_failure(call) {

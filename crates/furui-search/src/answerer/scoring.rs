@@ -3,7 +3,7 @@ use super::super::{ContentId, First, IdRange, Index, Place, Scale, Weight, limit
 use super::lists;
 use furui::Result;
 
-/// True if a search with `words` words that must occur may have this ranking.
+/// True if this ranking is valid for a search with `words` words that must occur.
 pub(super) fn is_valid(ranking: &Ranking, words: usize) -> bool {
     let Ranking { mean_length, ref idfs, best, .. } = *ranking;
     mean_length > 0
@@ -24,8 +24,8 @@ pub(super) struct Scoring {
 }
 
 impl Scoring {
-    /// Begins with a slice of the list of `word` in the order of bounds: the first `most` postings at or after
-    /// [`Ranking::from`]. Returns their ids in ascending order.
+    /// Begins with a slice of the list of `word`, which is taken in the order of its documents' maximum scores: the
+    /// first `most` postings at or after [`Ranking::from`]. Returns their ids in ascending order.
     ///
     /// Cost: one pass over the whole list, because lists are stored in the order of ids.
     pub(super) fn begin(

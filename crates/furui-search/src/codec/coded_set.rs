@@ -35,8 +35,8 @@ pub(super) enum Body {
 }
 
 impl CodedSet {
-    /// Codes a set of ids, which are ascending and in `range`. Cost: for a filter, one pass over
-    /// the ids, with k cache lines for each; for Golomb, two passes.
+    /// Codes a set of ids, which are ascending and in `range`. Cost: a filter takes one pass over the ids, with k cache
+    /// lines for each id; Golomb takes two passes.
     ///
     /// # Errors
     /// If there are more than [`MAX_SET`] ids, if the result would exceed [`MAX_FILTER_BYTES`], if the parameters of

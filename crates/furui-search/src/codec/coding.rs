@@ -50,7 +50,7 @@ pub enum Coding {
 ///    ├────┬────┬────┬────┬────┬────┬────┬────┬────┬────┬────┬────┤
 ///    │    │ ×  │    │    │  × │    │    │    │ ×  │    │    │    │    ids of C₁; gaps 1 2 3, in Rice code
 ///    │ ○  │    │    │  ○ │  ⊗ │    │ ○  │    │   ○│    │ ○  │    │    ids of C₂; answer: ranks 1 and 2, each with a check
-///    └────┴────┴────┴────┴────┴────┴────┴────┴────┴────┴────┴────┘    of v bits; that of rank 2 is not ×'s: rejected
+///    └────┴────┴────┴────┴────┴────┴────┴────┴────┴────┴────┴────┘    of v bits; rank 2's check is not ×'s: rejected
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Golomb {

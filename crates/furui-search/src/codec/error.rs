@@ -36,7 +36,7 @@ pub enum CodecError {
     },
     /// No filter has these parameters.
     Filter(ConfigError),
-    /// There is not one precomputed key for each id.
+    /// The number of precomputed keys differs from the number of ids.
     Keys {
         /// The number of keys.
         keys: usize,

@@ -49,7 +49,7 @@ pub struct Matcher {
     may_keep: bool,
 }
 
-/// The progress of the comparison with a set whose elements are in order.
+/// The progress of the comparison with the set. A filter has no order, so only the other sets have any.
 #[derive(Clone, Debug)]
 enum Join {
     Ids { next: usize },
@@ -150,11 +150,11 @@ impl Matcher {
         &self.matched
     }
 
-    /// Does what [`feed`](Self::feed) does, with a precomputed key for each id of `list`, so that a node need not hash
-    /// ids when a ringed filter of any size and rate arrives. Other codings ignore the keys.
+    /// Does what [`feed`](Self::feed) does, with a precomputed key for each id of `list`. So a node need not hash ids
+    /// when a ringed filter arrives, whatever its size and rate. Other codings ignore the keys.
     ///
     /// # Errors
-    /// Those of [`feed`](Self::feed); and if the number of keys is not that of the ids.
+    /// As for [`feed`](Self::feed), and if the number of keys is not the number of ids.
     pub fn feed_keys(&mut self, list: &[ContentId], keys: &[RingedKey]) -> Result<(), CodecError> {
         if !matches!(self.set.coding(), Coding::Ringed(_)) {
             return self.feed(list);
@@ -176,7 +176,7 @@ impl Matcher {
         self.ids.len()
     }
 
-    /// Rules out a third message, even if the set allows one: for a caller that has no room for a session.
+    /// Rules out a third message, even if the set allows one. A caller uses this if it cannot keep another session.
     pub fn without_session(self) -> Self {
         Self { may_keep: false, ..self }
     }

@@ -15,14 +15,14 @@ pub(crate) struct ShortChecks {
     pub(crate) bits: u8,
     /// The expected bits of the third message.
     pub(crate) claim_bits: f64,
-    /// The bits of a repetition, times its probability.
+    /// The bits of a repeated exchange, times the probability that it is repeated.
     pub(crate) again_bits: f64,
 }
 
 impl ShortChecks {
     /// The short checks for the answer to a set of `sent_bits` bits. `None` unless they are expected to save
     /// [`THIRD_MESSAGE_BITS`] compared with checks of `long` bits. The answer has `matches` matches, and `mistaken` of
-    /// them are false. `pairs` is the number of pairs of a match and a different id of the set in its cell. A rank
+    /// them are false. `pairs` is the number of pairs of a match and a different id of the set in the same cell. A rank
     /// takes `rank_bits` bits.
     pub(crate) fn worth_it(
         matches: f64,

@@ -38,7 +38,7 @@ pub enum MessageError {
 }
 
 impl MessageError {
-    /// An error if a message of `bytes` bytes is too long.
+    /// Returns an error if a message of `bytes` bytes is too long.
     pub(super) fn if_too_long(bytes: usize) -> Result<(), Self> {
         if bytes > limits::MESSAGE_BYTES {
             return Err(Self::TooMany { what: "bytes of a message", count: bytes as u64, most: limits::MESSAGE_BYTES });

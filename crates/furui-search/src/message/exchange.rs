@@ -42,8 +42,8 @@ pub struct Settle {
 /// The cost of an exchange between two keepers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cost {
-    /// The index of the word among all words but the first one of `must`: the other words of `must`, followed by the
-    /// words of `without`.
+    /// The index of the word in a list of the [search](super::Search)'s words: all of `must` but the first, then all of
+    /// `without`.
     pub term: u32,
     /// The coding of the set that was sent last.
     pub coding: Coding,

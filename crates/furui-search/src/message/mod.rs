@@ -41,7 +41,7 @@ pub enum Request {
         /// If there are clauses, only records that fit at least one clause are wanted: see [`Fit`](super::Fit).
         clauses: Vec<Clause>,
     },
-    /// Asks to keep postings and records.
+    /// Asks the receiver to keep postings and records.
     Store {
         /// For each word, the postings to add to its list.
         postings: Vec<WordPostings>,
@@ -113,7 +113,7 @@ pub enum Response {
         /// Ascending documents, each with a key to one of its locks, and the number of whole days for which the key is
         /// still remembered.
         keys: Vec<(ContentId, LockKey, u8)>,
-        /// True if there are more keys, of later documents of the range.
+        /// True if there are more keys, for later documents of the range.
         more: bool,
     },
     /// Answers a [`Request::Compare`]: the sizes and fingerprints of lists, in the order of their words.

@@ -9,7 +9,7 @@ pub(super) struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// The reader of a message's body, and the kind of the message.
+    /// Returns the kind of a message, and a reader of its body.
     pub(super) fn new(bytes: &'a [u8]) -> Result<(u8, Self), MessageError> {
         MessageError::if_too_long(bytes.len())?;
         let mut reader = Self { bytes, at: 0 };
@@ -68,7 +68,7 @@ impl<'a> Reader<'a> {
             let bits = u64::from(byte & 0x7f);
             value |= bits << shift;
             if byte < 0x80 {
-                // Each number has one spelling: no unnecessary zeros, and nothing above the 64th bit.
+                // Each number has one encoding: no unnecessary zeros, and nothing above the 64th bit.
                 let spare = byte == 0 && shift > 0 || bits << shift >> shift != bits;
                 return if spare { Self::invalid(what, at) } else { Ok(value) };
             }

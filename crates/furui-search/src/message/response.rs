@@ -173,7 +173,7 @@ impl Response {
             }
             LISTED => Self::Listed(from.all("lists", limits::LISTED, 2, |from| {
                 let (more, ids) = (from.flag("whether there are more")?, from.ids(limits::IDS)?);
-                // A list without ids has no weights, so that each message has one spelling.
+                // A list without ids has no weights, so that each message has one encoding.
                 let weighted = from.tag("whether there are weights", if ids.is_empty() { 1 } else { 2 })? == 1;
                 let weights = if weighted { from.weights(ids.len())? } else { Vec::new() };
                 Ok(Listed { days: from.take("the days of ids", ids.len())?.to_vec(), ids, weights, more })

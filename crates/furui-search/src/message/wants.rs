@@ -8,7 +8,7 @@ const DELTA: u32 = 1000;
 /// The number of bits of the paper's fixed filters, which have five hash functions (α = 2⁻⁵).
 const BITS_OF_FIVE: u32 = 2164;
 
-/// The paper's false-positive rate for filters of one size.
+/// The paper's false-positive rate for fixed filters.
 const FIXED_RATE: f64 = 1.0 / 32.0;
 
 /// How a query wants sets to be sent between keepers. The answers do not depend on it, only the traffic does.
@@ -37,7 +37,8 @@ pub enum Wants {
     },
     /// The paper's TFA with ringed Bloom filters.
     Ringed {
-        /// The number of probes k = log₂ 1/α. With `None`, eq. 18 gives the best number for the sizes of the two lists.
+        /// The number of probes k = log₂ 1/α. With `None`, it is the best number for the sizes of the two lists, by the
+        /// paper's eq. 18.
         probes: Option<u8>,
         /// The window δ in groups.
         delta: u32,
@@ -83,7 +84,7 @@ impl Wants {
     }
 }
 
-/// Why a name and a rate do not state a coding.
+/// Why a name and a rate do not give a coding.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum WantsError {
     /// No coding has this name.

@@ -36,8 +36,8 @@ impl Querier {
         }
     }
 
-    /// Requests the branch's next slice, if the branch may ask for one now. If a host has been silent for too long,
-    /// asks another host for its slice.
+    /// Requests the branch's next slice, if the branch may ask for one now. If the host of a slice has been silent for
+    /// too long, asks another host for this slice too.
     pub(super) fn ask(&mut self, number: usize, now: Duration) {
         let silent = if self.branches[number].hedges(now) { self.calls.host(number).cloned() } else { None };
         let branch = &self.branches[number];
@@ -52,7 +52,7 @@ impl Querier {
         }
         let Some(plan) = self.words.plan(branch.must(), branch.without()) else { return };
         let host = plan.must[0].holders[0].clone();
-        // The silent host is the only one.
+        // There is no host but the silent one.
         if silent.is_some_and(|silent| silent == host) {
             return;
         }
@@ -103,9 +103,9 @@ impl Querier {
         }
     }
 
-    /// The number of best documents to request: one more than wanted, to know whether there are more. In a union, the
-    /// documents before a place are requested too: a document may be after the place by its score in one conjunction,
-    /// but before the place by its score in another.
+    /// The number of best documents to request: one more than wanted, to know whether there are more. If a union
+    /// continues after a place, the documents before this place are requested too: a document may come after the place
+    /// by its score in one conjunction, but before it by its score in another.
     pub(super) fn depth(&self) -> usize {
         match self.options.after {
             Some(_) if self.branches.len() > 1 => limits::PAGE + 1,

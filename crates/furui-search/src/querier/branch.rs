@@ -21,9 +21,9 @@ const SLICES: u32 = 1 << 12;
 /// The number of ids of the first list to read in the first slice.
 pub(super) fn slice_at_first(page: usize, must: usize, exchanges: usize, size: u64) -> usize {
     match (must, exchanges) {
-        // All ids that are read are found.
+        // All ids that are read are in the answer.
         (_, 0) => page,
-        // Most ids that are read are found, because most excluded words are rare.
+        // Most ids that are read are in the answer, because most excluded words are rare.
         (1, _) => GROWTH * page,
         _ if size <= SHORT_LIST => SHORT_LIST as usize,
         _ => FIRST_SLICE,
@@ -152,7 +152,7 @@ impl Branch {
         }
     }
 
-    /// The word because of which the branch cannot continue.
+    /// The word that prevents the branch from continuing, if there is one.
     pub(super) fn failed_word(&self, words: &Words) -> Option<String> {
         if self.is_done() {
             return None;

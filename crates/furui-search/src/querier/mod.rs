@@ -42,16 +42,16 @@ const PASSES: u32 = 2;
 ///
 /// ```text
 ///  new ─▶ Lookup ─▶ on_holders ─▶ Send Size ─▶ on_response ─▶ Send Search ─▶ on_response ─▶ Page … Done
-///                └──── a word that is known from before skips these ────┘      ▲        │
+///                └─── a word known from an earlier query skips these ───┘      ▲        │
 ///                                                                              └─ slice ┘
 /// ```
 ///
 /// A query of two known words takes one search with one exchange: together two round trips, or three if the exchange
-/// has a third message. Only exchanges of large sets have a third message; if a page is requested, only those of very
-/// large sets. Slices begin small and grow fourfold, so that the first page comes early, and a small intersection of
+/// has a third message. Only exchanges of large sets have a third message; if a page is requested, the sets must be
+/// very large. Slices begin small and grow fourfold, so that the first page comes early, and a small intersection of
 /// long lists takes few rounds. The conjunctions of a union are asked concurrently. If documents come in the order of
-/// ids, a conjunction asks for its next slice only after all ids that it found have been merged with those of the other
-/// conjunctions.
+/// ids, a conjunction asks for its next slice only after all ids that it found have been merged with the ids of the
+/// other conjunctions.
 ///
 /// If a node fails, refuses, is too slow or breaks the protocol, another replica is asked. After some failures, the
 /// words are looked up again; after more failures, the query fails. So a query always ends. A node that was too slow or
@@ -236,7 +236,7 @@ impl Querier {
         }
     }
 
-    /// Notes that a [`QueryEvent::Send`] could not be sent, or that the answer to it was not a valid message.
+    /// Notes that the request of a [`QueryEvent::Send`] could not be sent, or that no valid answer to it came.
     pub fn on_failure(&mut self, call: u64, now: Duration) {
         match self.calls.take(call) {
             Some(Call { to, of: Of::Size(word), .. }) => self.words.on_failure(word, to),

@@ -78,12 +78,12 @@ impl Querier {
         // All lists were whole when their sizes were reported, and now one is not: try other keepers, once.
         let was_whole = slice.order.iter().all(|&word| self.words[word].is_whole());
         if !whole && was_whole && self.branches[slice.branch].insists() {
-            // It may be the list of another word that is not whole at any known keeper, so the words are looked up.
+            // Perhaps no known keeper of one of the words has a whole list, so the words are looked up again.
             self.slice_failed(slice, true, now);
             return false;
         }
         self.whole &= whole;
-        // Other hosts that were asked for the slice were too slow.
+        // This host was the first to answer. The requests to other hosts are dropped.
         self.calls.forget(slice.branch);
         true
     }

@@ -23,7 +23,7 @@ pub use error::{QueryError, QueryFault};
 /// | `filter -coffee`, `filter NOT coffee` | the first word, without the other |
 /// | `filter -"coffee filter"` | the word, without the phrase |
 /// | `filter site:example.org` | the word, on that host or a host below it |
-/// | `filter (bloom OR cuckoo) -(tea OR site:example.org)` | as in arithmetic: NOT before AND before OR |
+/// | `filter (bloom OR cuckoo) -(tea OR site:example.org)` | NOT applied before AND, and AND before OR |
 ///
 /// OR, AND and NOT are in upper case; in lower case they are words. Words are cut and normalised like those of
 /// documents ([`words()`](super::words())), so `foo-bar` requires both parts, and punctuation alone requires nothing. If an

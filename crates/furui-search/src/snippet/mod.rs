@@ -9,7 +9,7 @@ use super::pattern::{Found, Pattern};
 use super::{Clause, Record, limits};
 use piece::piece;
 
-/// The maximum number of marks that are considered: the first marks of a text. The best piece with these is good
+/// The maximum number of marks that are considered: the first marks of a text. The best piece by these marks is good
 /// enough.
 const MARKS: usize = 1 << 14;
 
@@ -44,9 +44,9 @@ pub struct Snippet {
 /// Makes [`Snippet`]s for a query's clauses.
 ///
 /// All required phrases of the clauses are marked, and so are the required words of a clause that are in none of its
-/// phrases. The piece is the one with the most different marks; among those, the one with the most marks; among those,
-/// the first. It begins and ends between words, unless a word is very long; in Japanese text, between almost any two
-/// characters.
+/// phrases. The piece with the most different marks is chosen. Among equal pieces, the number of all marks decides,
+/// then the order in the text. A piece begins and ends between words, unless a word is very long; in Japanese text,
+/// between almost any two characters.
 ///
 /// **Cost.** Time proportional to title and text, and memory proportional to the marks.
 ///

@@ -14,7 +14,7 @@ pub(super) enum Kind {
     Spaced,
     /// The character makes a word with the next one.
     Paired,
-    /// The character makes a word with the next one, and one by itself.
+    /// The character makes a word with the next one, and also a word by itself.
     Syllable,
 }
 

@@ -18,8 +18,8 @@ use tokens::Tokens;
 ///   between two digits does not cut: `3.14` and `10.0.0.1` are words.
 /// - Words are in normal form NFKC, and case folded: `ﬁ` is `fi`, full width is half width; `Straße`, `STRASSE` and
 ///   `strasse` are one word, and so are `Σίσυφος` and `ΣΊΣΥΦΟΣ` (a final sigma is a sigma). The four i of Turkish (`İ`,
-///   `I`, `ı`, `i`) are one, because the language of a text is unknown. Accents are kept. Invisible characters (soft
-///   hyphens, joiners, variation selectors) are dropped.
+///   `I`, `ı`, `i`) are one letter, because the language of a text is unknown. Accents are kept. Invisible characters
+///   (soft hyphens, joiners, variation selectors) are dropped.
 /// - In scripts without spaces between words (Chinese, Japanese, Thai, Lao, Khmer, Burmese and others), and in Korean,
 ///   where a word and its particles are written together, each pair of neighbouring characters is a word. No dictionary
 ///   is needed, and any substring is found. A Chinese character or Korean syllable is also a word by itself; any other
@@ -52,8 +52,8 @@ pub(super) struct Token<'a> {
     pub(super) implied: bool,
     /// True if the word was longer than [`WORD_BYTES`](crate::limits::WORD_BYTES), and was cut.
     pub(super) is_cut: bool,
-    /// The number of the unit at which the word begins. Units are words, or characters of scripts without spaces. A
-    /// unit that only ends a word has a number too.
+    /// The number of the unit at which the word begins. Units are words, or characters of scripts without spaces. Even
+    /// a character at which no word begins is a unit.
     pub(super) unit: usize,
     /// The bytes of the word in the text, if it was located. If normalising leaves no exact position, the range is
     /// larger.

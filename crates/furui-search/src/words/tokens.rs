@@ -30,7 +30,7 @@ pub(super) struct Tokens<'a> {
     /// For each character of the piece, its end in normal form and before normalising. Empty if these do not differ, or
     /// are not needed.
     ends: Vec<(usize, usize)>,
-    /// The character before, if it belongs to a script without spaces.
+    /// The previous character, if it belongs to a script without spaces.
     last: Option<Cluster>,
     ready: VecDeque<Token<'a>>,
 }
@@ -83,7 +83,7 @@ impl<'a> Tokens<'a> {
             let span = self.span(self.at..self.at + c.len_utf8());
             self.at += c.len_utf8();
             match &mut self.last {
-                // In NFKC, Thai sara am becomes a mark of the character before, and another character.
+                // In NFKC, Thai sara am becomes a mark of the previous character, and another character.
                 Some(last) if is_combining_mark(c) && last.text.len() + c.len_utf8() <= MAX_CLUSTER => {
                     last.text.push(c);
                     last.span.end = span.end;

@@ -129,8 +129,8 @@ fn what_an_exchange_took_is_what_was_predicted() {
             let predicted = predict(own, other, IdRange::ALL, coding).unwrap();
             assert_eq!((cost.coding, predicted.claim), (coding, None));
             assert_eq!((cost.sent_bits, cost.back_bits), (predicted.sent.bits, predicted.back.bits), "{wants:?}");
-            // The bytes around the set are version, kind, word, range, a flag and a length; those around the answer are
-            // version, kind, two flags and two lengths.
+            // The bytes around the set are version, kind, word, range, a flag and a length. The bytes around the answer
+            // are version, kind, two flags and two lengths.
             let number = |bytes: u64| 1 + u64::from(bytes >= 1 << 7) + u64::from(bytes >= 1 << 14);
             let word = if narrowed { "table" } else { "search" }.len() as u64;
             let around = 2 + 1 + word + 3 + number(predicted.sent.bytes);

@@ -125,8 +125,8 @@ fn one_silent_replica_in_three_costs_a_wait_and_no_timeout() {
     }
     took.sort_unstable();
     let (median, p95) = (took[took.len() / 2], took[took.len() * 95 / 100]);
-    // The expected time is that of two round trips for a look-up, one for the sizes and two for the search, plus the
-    // waits for both words at once and for the host.
+    // The expected time is two round trips for a look-up, one for the sizes and two for the search, plus two waits: one
+    // for both words at once, and one for the host.
     assert!(took.len() > 100 && truths > 1000);
     assert!(median <= Links::STEADY.one_way * 10 + Duration::from_millis(300), "{median:?} of {took:?}");
     assert!(p95 <= Links::STEADY.one_way * 10 + Duration::from_millis(600), "{p95:?} of {took:?}");
@@ -223,7 +223,7 @@ fn who_is_asked_last_is_asked_when_nobody_else_is_left() {
             let outcome = world.run(querier);
             assert!(outcome.is_done());
             assert_eq!(outcome.ids, world.truth(&clauses));
-            // Nodes that fail are reported, whichever nodes were to be asked last, and no other nodes are reported.
+            // The honest node is not reported, whichever nodes were to be asked last.
             assert!(!outcome.shun.contains(&peer(replicas[honest])));
         }
     }
@@ -232,8 +232,8 @@ fn who_is_asked_last_is_asked_when_nobody_else_is_left() {
 #[test]
 fn ids_that_are_ground_to_crowd_a_cell_do_not_hide_others() {
     let mut world = World::new(12, 20, 3000, &WORDS);
-    // 300 documents of a publisher whose ids share their first 40 bits with one of another publisher, each with one of
-    // the words.
+    // A publisher has 300 documents whose ids share their first 40 bits with an id of another publisher. Each document
+    // has one or both of two words.
     let victim = *world.lists["bloom"].intersection(&world.lists["search"]).next().unwrap();
     let ground: Vec<ContentId> = (0..300)
         .map(|_| {

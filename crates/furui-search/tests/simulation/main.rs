@@ -1,4 +1,4 @@
-//! Queries over simulated nodes, against brute force.
+//! Compares the answers of simulated nodes with brute force.
 
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
 

@@ -38,7 +38,7 @@ pub struct Node {
     pub answerer: Answerer,
     pub lists: Lists,
     pub manner: Manner,
-    /// The number of requests that it got from queriers.
+    /// The number of requests that the node got from queriers.
     pub asked: usize,
 }
 
@@ -67,7 +67,7 @@ impl Lists {
         self.lists.insert(word.to_owned(), list);
     }
 
-    /// Loses all lists, and knows it.
+    /// Loses all lists, and reports from then on that its lists are not whole.
     pub fn forget(&mut self) {
         self.lists.clear();
         self.whole = false;
@@ -95,7 +95,7 @@ impl Index for Lists {
     }
 }
 
-/// The number of occurrences of a word in a document: mostly one.
+/// The weight of a word in a document: mostly that of one occurrence.
 pub fn weight(word: &str, id: ContentId) -> Weight {
     let mixed = word.bytes().fold(id.hash().get(), |hash, byte| Random(hash ^ u64::from(byte)).next());
     Weight::of_steps(mixed.trailing_zeros().min(15) as u8, 20 + id.as_bytes()[19] % 40)

@@ -6,7 +6,7 @@ use super::{FRONT, crawls, slug, stable_bytes};
 use crate::papers::{Axis, Context, Finding, Grade, Mark, Plot, Result, Series, Verdict, brief};
 use crate::table::Table;
 
-/// The binary logarithm of the paper's number of counters for which the filter is measured: the middle of its sizes.
+/// The binary logarithm of the number of counters with which the filter is measured: the middle of the paper's sizes.
 const COUNTERS: u32 = 27;
 /// Classes of pages by their number of in-links: each class begins at one of these numbers and ends below the next.
 const CLASSES: [u32; 6] = [1, 2, 4, 16, 64, 256];

@@ -6,7 +6,7 @@ use furui::KeyHash;
 use crate::clock::ns_each;
 use crate::keys::mix;
 
-/// The number of hosts in the paper's graph, for which all its memory sizes are meant.
+/// The number of hosts in the paper's graph. All memory sizes of the paper are meant for this graph.
 pub(super) const PAPER_HOSTS: f64 = 538_137_220.0;
 /// The number of links after which the time of a link is known well enough.
 pub(super) const TIMED: usize = 1 << 22;
@@ -136,8 +136,8 @@ impl Crawl {
         Self { name, source, links: count, expanded, pages, seed }
     }
 
-    /// A crawl from page 0 of a graph that does not fit into memory, until `limit` links were met. `of` appends the targets of a
-    /// page, each once. Cost: one exact crawl, to count the pages.
+    /// Crawls from page 0 of a graph that does not fit into memory, until `limit` links were met. `of` appends the
+    /// targets of a page, each once. Cost: one exact crawl, to count the pages.
     pub(super) fn streamed(
         name: &'static str,
         (universe, seed): (u32, u64),

@@ -98,7 +98,7 @@ impl Asker for Mode {
     }
 }
 
-/// Measures the nanoseconds a link.
+/// Measures how many nanoseconds a link takes.
 pub(super) struct Clock;
 
 impl Asker for Clock {

@@ -144,8 +144,8 @@ impl MinimalTrie {
     }
 }
 
-/// A node of a walk over a [`MinimalTrie`], which has a node for each byte of a key, also for the bytes of its rest. So
-/// such tries can be merged.
+/// A node of a walk over a [`MinimalTrie`]. The walk has a node for each byte of a key, even for the bytes of its rest,
+/// so that such tries can be merged.
 #[derive(Clone, Copy)]
 pub(super) struct MinimalNode<'a> {
     trie: &'a MinimalTrie,

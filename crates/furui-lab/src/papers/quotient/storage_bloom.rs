@@ -15,7 +15,7 @@ const PAGE_BITS: u64 = 8 * PAGE as u64;
 pub(super) enum Layout {
     /// Anywhere in the file: an ordinary Bloom filter.
     Spread,
-    /// All in one page of the file, at the price of a slightly higher rate.
+    /// All bits of a key in one page of the file, at the price of a slightly higher false-positive rate.
     OnePage,
 }
 

@@ -12,7 +12,7 @@ const TRANSACTION: u64 = 100_000;
 /// The number of keys in a step of the mixed load. A step looks up this many keys, half of them present, and then
 /// inserts as many new keys.
 const MIXED: u64 = 10_000;
-/// The CPU time after which a phase ends, since its costs are known by then.
+/// The CPU time after which a phase ends, because its costs are known by then.
 const ENOUGH_NS: u64 = 6_000_000_000;
 
 const MEMORY: &str = "memory MiB";

@@ -140,8 +140,8 @@ impl Page {
                 p #summary { "There are no more results." }
             }
             @if !summary.whole {
-                p.note { "A node that was asked has not been given all that it should keep yet, so there may be more. Ask
-                    again in a minute." }
+                p.note { "A node that was asked has not yet been given all that it should keep, so there may be more.
+                    Ask again in a minute." }
             }
             @if !self.is_first || summary.cursor.is_some() {
                 nav.pages aria-label="Pages" {

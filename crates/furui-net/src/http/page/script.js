@@ -1,7 +1,8 @@
 // Everything also works without this script.
 "use strict";
 
-// Screen readers report changes of elements that were there from the beginning: this one reports the end of the answer.
+// Screen readers report changes only of elements that were there from the beginning. So when the answer is complete,
+// its summary is copied into `progress`.
 const progress = document.getElementById("progress");
 const summary = document.getElementById("summary");
 if (progress && summary) {

@@ -87,8 +87,8 @@ impl Driver {
         self.refresh_buckets(next);
     }
 
-    /// Looks up a key in the next bucket that is not full. `next` is the first and the last bucket to consider, in
-    /// descending order. A look-up in a full bucket would tell nothing new.
+    /// Looks up a key in the next bucket that is not full. `next` has the first and the last bucket to consider, in
+    /// descending order. A look-up in a full bucket would find nothing new.
     fn refresh_buckets(&mut self, next: Option<(usize, usize)>) {
         if let Some((from, edge)) = next {
             let counts = self.bucket_sizes();

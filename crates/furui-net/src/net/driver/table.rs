@@ -111,7 +111,7 @@ impl Driver {
         routes::table(&mut self.swarm.behaviour_mut().kad)
     }
 
-    /// Takes the addresses that a peer states, which replace those known before.
+    /// Takes the addresses that a peer states. They replace the addresses known before.
     pub(super) fn met(&mut self, peer: &PeerId, addresses: Vec<Multiaddr>) {
         let said: Vec<Multiaddr> = addresses
             .into_iter()

@@ -94,8 +94,8 @@ impl Desk {
         Ok(Response::Stored { new: self.kept.shelf.store_locked(&postings, &records, &locks, expires)?.new })
     }
 
-    /// The fingerprints of the lists that the peer may have to keep; none if nothing has changed since the peer
-    /// had all of them.
+    /// The fingerprints of the lists that the peer may have to keep; none if nothing has changed since the peer had all
+    /// of them.
     fn compare(&mut self, from: &Peer, after: &str, since: u64) -> furui::Result<Response> {
         let state = self.state();
         if state == since {

@@ -20,8 +20,9 @@ const QUIET: Duration = Duration::from_secs(60);
 /// The minimum number of changes before the table is compacted.
 const CHANGES: u64 = 8;
 
-/// The documents that this node has published for its users, with their times and URLs. So a document is not published
-/// twice in a short time, is published again before it expires, and is withdrawn when another one takes its place.
+/// The table of the documents that this node has published for its users, with their times and URLs. With this table, a
+/// document is not published twice in a short time, is published again before it expires, and is withdrawn when another
+/// document takes its place.
 ///
 /// URLs are represented by hashes of 64 bits. Among n URLs, n²/2⁶⁵ are expected to be taken for another URL, and to
 /// replace its document.
@@ -50,7 +51,7 @@ impl Published {
         }
     }
 
-    /// For each of these documents, true if it is published and was published at `since` or later.
+    /// For each of these documents, true if it is not withdrawn and was last published at `since` or later.
     pub(super) fn recent(&self, ids: &[ContentId], since: u64) -> furui::Result<Vec<bool>> {
         self.0.read(|transaction| {
             let table = transaction.open_table(DOCUMENTS)?;

@@ -23,7 +23,7 @@ pub(super) type Row = (u64, u32, u32);
 pub(super) type DocumentTable<'t> = Table<'t, &'static [u8; ContentId::BYTES], Row>;
 pub(super) type WithdrawnTable<'t> = Table<'t, (&'static [u8; ContentId::BYTES], u32), ()>;
 
-/// The database: docs/format.md, "What a node holds".
+/// The database, which is described in docs/format.md, "What a node holds".
 pub(super) struct Tables {
     database: RwLock<Database>,
     file: String,
@@ -31,7 +31,7 @@ pub(super) struct Tables {
 }
 
 impl Tables {
-    /// Opens the tables of a directory, or tables in memory. Missing ones are created.
+    /// Opens the tables of a directory, or tables in memory. Missing tables are created.
     pub(super) fn open(directory: Option<&Path>) -> furui::Result<Self> {
         let path = directory.map(|directory| directory.join(FILE));
         let file = path.as_ref().map_or_else(|| "memory".to_owned(), |path| path.display().to_string());

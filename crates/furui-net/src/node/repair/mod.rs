@@ -28,8 +28,8 @@ const PAUSE: Duration = Duration::from_secs(1);
 const INTERVAL: Duration = Duration::from_secs(10 * 60);
 /// The number of nearest nodes with which lists are compared.
 const NEIGHBOURS: usize = 20;
-/// The number of consecutive rounds with a neighbour that does not answer, after which such neighbours are assumed to
-/// have nothing.
+/// The number of consecutive rounds in which some neighbour does not answer, after which silent neighbours are assumed
+/// to have nothing.
 const FAILED_ROUNDS: u32 = 3;
 /// The interval at which expired documents are forgotten, and documents of this node are published again before they
 /// expire.
@@ -141,8 +141,8 @@ impl Rounds {
         self.failed = 0;
     }
 
-    /// Takes over what neighbours hold and this node should hold, but does not. True if nothing was missing, and all
-    /// neighbours answered.
+    /// Takes over the data that this node should hold but does not, from neighbours that hold it. True if nothing was
+    /// missing, and all neighbours answered.
     ///
     /// Lists and records that this node should no longer hold stay until they expire, because other nodes may not know
     /// yet which nodes should hold them.

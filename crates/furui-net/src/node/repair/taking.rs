@@ -6,7 +6,7 @@ use super::super::keeper::{LIFE, unix_seconds};
 use super::super::places::Places;
 use super::super::{Inner, call, record_key, word_key};
 
-/// The maximum number of postings taken over from one neighbour in one round, because anyone may become a neighbour.
+/// The maximum number of postings taken over from one neighbour in one round, because anyone can become a neighbour.
 const POSTINGS: u64 = 4 << 20;
 /// The maximum number of bytes of records taken over from one neighbour in one round.
 const RECORD_BYTES: u64 = 256 << 20;
@@ -14,7 +14,7 @@ const RECORD_BYTES: u64 = 256 << 20;
 const CALLS: u32 = 1 << 14;
 const DAY: u64 = 24 * 60 * 60;
 
-/// Takes over data that a neighbour holds and this node should hold, but does not.
+/// Takes over the data that this node should hold but does not, from a neighbour that holds it.
 ///
 /// ```text
 ///  Compare ─▶ words, sizes and fingerprints ─▶ those to keep here, where they differ ─▶ List ─▶ store
