@@ -131,16 +131,11 @@ fn new_filter(options: &BuildOptions, hash: HashSpec, capacity: u64) -> Result<A
             // After 0.6 random decrements of each counter on average, 97 of 100 counters have had fewer than the three
             // decrements that empty them, so nine of ten keys, which have four counters each, are still there.
             let per_key = StableBloom::with_rate(STABLE_SAMPLE, STABLE_BITS, rate)?.decrements();
-            let counters = remembered(capacity, per_key, 0.6);
+            let counters = (capacity as f64 * per_key as f64 / 0.6) as usize;
+            let counters = counters.max(STABLE_SAMPLE);
             AnyFilter::Stable(StableBloom::with_rate(counters, STABLE_BITS, rate)?.hashed_by(hash))
         }
-        FilterKind::StableLight => {
-            // A key is never forgotten within two rounds of the cursor.
-            let per_key = StableBloomLight::with_rate(STABLE_SAMPLE, rate)?.decrements();
-            AnyFilter::StableLight(
-                StableBloomLight::with_rate(remembered(capacity, per_key, 2.0), rate)?.hashed_by(hash),
-            )
-        }
+        FilterKind::StableLight => AnyFilter::StableLight(StableBloomLight::for_last(capacity, rate)?.hashed_by(hash)),
         FilterKind::Ringed => {
             let delta = options.delta.unwrap_or(DELTA);
             let filter = match options.gamma {
@@ -158,13 +153,6 @@ fn new_filter(options: &BuildOptions, hash: HashSpec, capacity: u64) -> Result<A
         FilterKind::Parquet => AnyFilter::SplitBlock(SplitBlockBloom::for_parquet(capacity, rate)?.hashed_by(hash)),
         FilterKind::Cascade => unreachable!("a cascade filter is built on storage"),
     })
-}
-
-/// The number of counters of a stable filter that remembers a key while `capacity` others are inserted. Each insertion
-/// decrements `per_key` counters, and a key is remembered until each counter has been decremented `rounds` times on
-/// average.
-fn remembered(capacity: u64, per_key: usize, rounds: f64) -> usize {
-    ((capacity as f64 * per_key as f64 / rounds) as usize).max(STABLE_SAMPLE)
 }
 
 /// Puts all lines into a filter.

@@ -131,7 +131,7 @@ fn map_table(file: &DiskFile, name: &str, offset: u64, length: usize) -> Result<
 }
 
 /// Reads a part of a file as a table. Errors call the file `name`.
-fn read_table(file: &impl ReadAt, name: &str, offset: u64, length: usize) -> Result<Buffer, ReadError> {
+fn read_table(file: &(impl ReadAt + ?Sized), name: &str, offset: u64, length: usize) -> Result<Buffer, ReadError> {
     let io = |source| ReadError::Io { file: name.to_owned(), source };
     let mut bytes = Buffer::zeroed(length)
         .map_err(|_| io(io::Error::new(io::ErrorKind::OutOfMemory, no_memory(length, "bytes"))))?;
@@ -188,6 +188,26 @@ impl<'a> Source for Borrowed<'a, '_> {
         let (offset, length) = self.place(tag, length)?;
         // The envelope has checked that its sections lie inside the file.
         Ok(&self.bytes[offset as usize..][..length])
+    }
+}
+
+/// A file in memory, whose tables are copied.
+pub(super) struct Copied<'a, 'e>(pub(super) Borrowed<'a, 'e>);
+
+impl Source for Copied<'_, '_> {
+    type Bytes = Buffer;
+
+    fn envelope(&self) -> &Envelope {
+        self.0.envelope
+    }
+
+    fn section(&self, tag: Tag, limit: usize) -> Result<Vec<u8>, ReadError> {
+        self.0.section(tag, limit)
+    }
+
+    fn table(&self, tag: Tag, length: u64) -> Result<Buffer, ReadError> {
+        let (offset, length) = self.place(tag, length)?;
+        read_table(self.0.bytes, self.0.envelope.name(), offset, length)
     }
 }
 

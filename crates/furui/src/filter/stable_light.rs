@@ -61,7 +61,33 @@ pub struct StableBloomLight<M = Buffer> {
     hash: HashSpec,
 }
 
+/// The number of counters of the smallest filter that [`StableBloomLight::for_last`] makes. It is large enough that
+/// larger filters have equal numbers of probes and decrements.
+const LEAST_COUNTERS: usize = 1 << 12;
+
 impl StableBloomLight {
+    /// A filter that remembers each key while at least `keys` further keys are inserted, repeats included, and whose
+    /// false-positive rate settles at `rate` or just below.
+    ///
+    /// ```
+    /// use furui::filter::StableBloomLight;
+    ///
+    /// let mut filter = StableBloomLight::for_last(10_000, 0.01)?;
+    /// filter.insert("seen before");
+    /// filter.extend((0..10_000u32).map(u32::to_le_bytes));
+    /// assert!(filter.contains("seen before"));
+    /// # Ok::<(), furui::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If `rate` is not between 0 and 1, or there is not enough memory.
+    pub fn for_last(keys: u64, rate: f64) -> Result<Self, ConfigError> {
+        let decrements = Self::with_rate(LEAST_COUNTERS, rate)?.decrements;
+        // A key is never forgotten within two rounds of the cursor.
+        let counters = (keys as f64 * decrements as f64 / 2.0) as usize;
+        Self::with_rate(counters.max(LEAST_COUNTERS), rate)
+    }
+
     /// A filter of `counters` counters whose false-positive rate settles at `rate` or just below.
     ///
     /// The number of probes is the smallest with which keys are remembered at least 0.9 times as long as with the best

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::ops::Deref;
 use std::path::Path;
 
-use super::file::{Borrowed, Mapped, Shared, Source, Stored, save};
+use super::file::{Borrowed, Copied, Mapped, Shared, Source, Stored, save};
 use super::{
     BlockedBloom, Bloom, CountingBloom, Filter, FilterMut, Full, GrowingBloom, QuotientFilter, RingedBloom,
     SplitBlockBloom, StableBloom, StableBloomLight, sizing,
@@ -77,6 +77,31 @@ impl AnyFilter {
     /// Those of [`open`](Self::open), and [`Problem::OtherSeed`] if the filter was made with another seed.
     pub fn open_with_seed(path: impl AsRef<Path>, seed: u64) -> Result<Self, ReadError> {
         Self::open_by(path.as_ref(), Some(seed))
+    }
+
+    /// A copy of the filter in `bytes`, which are the bytes of its file. Unlike a filter that
+    /// [borrows](FilterRef::from_bytes) them, the copy can be changed. All bytes are checked. Error messages call the
+    /// file `name`.
+    ///
+    /// ```
+    /// use furui::filter::{AnyFilter, Bloom, FilterMut};
+    ///
+    /// let (mut words, mut file) = (Bloom::with_rate(1000, 0.01)?, vec![]);
+    /// words.insert("以前");
+    /// AnyFilter::from(words).write_to(&mut file)?;
+    ///
+    /// let mut filter = AnyFilter::copy_of_bytes(&file, "words.filter")?;
+    /// filter.insert("珠玉")?;
+    /// assert!(filter.contains("以前"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`from_bytes`](FilterRef::from_bytes), and [`ReadError::Io`] if there is not enough memory.
+    pub fn copy_of_bytes(bytes: &[u8], name: &str) -> Result<Self, ReadError> {
+        let envelope = Envelope::open(bytes, name)?;
+        envelope.verify(bytes)?;
+        Self::read(&Copied(Borrowed { bytes, envelope: &envelope }))
     }
 
     fn open_by(path: &Path, seed: Option<u64>) -> Result<Self, ReadError> {
