@@ -1,6 +1,6 @@
-//! Decodes any bytes as a coded set, an answer and a claim; half of them are valid ones that were changed anywhere. The
-//! result is an error, or a set that matches ids, an answer that names own ids, and a claim that is true or not.
-//! Unchanged bytes give exactly the ids that are in both lists.
+//! Decodes any bytes as a coded set, an answer and a claim. Half of the inputs are valid ones that were changed at any
+//! place. The result is an error, or a set that matches ids, an answer that names own ids, and a claim that is true or
+//! not. Unchanged bytes give exactly the ids that are in both lists.
 #![no_main]
 
 use furui::filter::{Gamma, RingedParams};
@@ -19,7 +19,7 @@ struct Input {
     changes: [Change; 3],
 }
 
-/// The change of the bytes of the set, of the answer and of the claim.
+/// How the bytes of the set, of the answer or of the claim are changed.
 #[derive(Arbitrary, Debug)]
 enum Change {
     None,
@@ -70,7 +70,7 @@ fuzz_target!(|input: Input| {
             assert_eq!(found, truth);
         }
         (None, None) => {}
-        // The answer says how many messages there are.
+        // Each side sees in the answer whether there is a third message, so the sides differ only after a change.
         _ => assert!(!good),
     }
 });

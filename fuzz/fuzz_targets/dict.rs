@@ -1,6 +1,6 @@
-//! Opens a dictionary of any layout, filters and values. Its files were changed anywhere, and have valid checksums. The
-//! result is an error, or a dictionary whose operations all end, in bounded time and memory. An unchanged dictionary
-//! answers like a map.
+//! Opens a dictionary of any layout, with any filters and values, whose files were changed at arbitrary places and then
+//! given valid checksums. The result is an error, or a dictionary whose operations all end, in bounded time and memory.
+//! An unchanged dictionary answers like a map.
 #![no_main]
 
 use std::collections::BTreeMap;
@@ -116,7 +116,7 @@ fn run<V: DictValue + ?Sized>(
     }
 }
 
-/// Asks everything. The answers of a good dictionary are those of the model.
+/// Makes every kind of look-up. If the dictionary is good, its answers must be those of the model.
 fn ask<V: DictValue + ?Sized>(
     dict: &Snapshot<V>,
     model: &BTreeMap<Vec<u8>, Vec<u8>>,

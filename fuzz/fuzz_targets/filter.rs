@@ -1,5 +1,5 @@
 //! Reads any bytes as a filter's file with valid checksums. The result is an error, or a filter whose operations all
-//! end and keep their promises. Half of the inputs are files of valid filters that were changed anywhere.
+//! end and keep their promises. Half of the inputs are files of valid filters, changed at arbitrary places.
 #![no_main]
 
 use std::io::Write;

@@ -1,5 +1,5 @@
-//! Reads a manifest of any content: it is either read and written alike, or refused by reader and writer. A valid
-//! manifest that was changed is an error.
+//! Decodes any bytes as a manifest, and reads back any manifest that was written: the result is the same manifest, or
+//! an error if the manifest breaks a rule. A valid manifest whose bytes were changed is an error.
 #![no_main]
 
 use furui::HashSpec;

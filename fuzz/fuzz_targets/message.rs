@@ -1,5 +1,5 @@
-//! Decodes any bytes as a message: the result is an error, or a message whose only encoding these bytes are. Both sides
-//! of a search survive any message of a peer.
+//! Decodes any bytes as a message: the result is an error, or a message that has no other encoding. Both sides of a
+//! search survive any message of a peer.
 #![no_main]
 
 use std::sync::Arc;

@@ -1,4 +1,5 @@
-//! Reads a run whose bytes were changed anywhere: it gives answers or errors, and if it verifies, the right answers.
+//! Reads a run (a file of sorted keys) whose bytes were changed anywhere: look-ups give answers or errors, and if the
+//! run passes `verify`, the answers are right.
 #![no_main]
 
 use std::sync::Arc;

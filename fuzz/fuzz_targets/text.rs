@@ -1,6 +1,6 @@
-//! Decodes any bytes as a record, and parses any text as a query. Bytes are an error, or a record whose only encoding
-//! they are. A text is a query, or an error that points into it; its words have bounded length. A query judges and
-//! marks a document that consists of the query.
+//! Decodes any bytes as a record, and parses any text as a query. The bytes are an error, or the only encoding of a
+//! record. The text is a query, or an error that points into the text; the words of the text have bounded length.
+//! A query judges and marks a document that consists of the text of the query.
 #![no_main]
 
 use furui_search::{Fit, Query, Record, Snippets, limits, words};

@@ -1,4 +1,4 @@
-//! `furui union`, `subtract` and `intersect`: stores or filters become a new one.
+//! `furui union`, `subtract` and `intersect`: they combine stores, or filters, into a new one.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -12,7 +12,7 @@ use crate::filter;
 use crate::keys;
 use crate::memory;
 
-/// Runs one of the commands.
+/// Runs one of the commands that combine sets.
 pub fn run(options: &CombineOptions, how: Combination) -> Result<ExitCode, Error> {
     let is_store = |path: &&std::path::PathBuf| path.is_dir();
     match (options.sets.iter().find(is_store), options.sets.iter().find(|path| !path.is_dir())) {

@@ -176,7 +176,7 @@ impl Input {
             let wait = match (self.waits, first) {
                 (false, _) => interrupt.check(),
                 (true, None) => match until {
-                    // The read itself waits.
+                    // In blocking mode, the read itself waits.
                     None if !self.nonblocking && !interrupt.listens() => Wait::Ready,
                     None => interrupt.wait(&self.file),
                     Some(until) => interrupt.ready(&self.file, until.saturating_duration_since(Instant::now())),

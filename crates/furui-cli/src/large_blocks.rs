@@ -23,7 +23,7 @@ impl LargeBlocks {
     const FURTHER: usize = 16 + Self::TEXT;
     /// The text of a block has this many bytes for each line, but at least [`LEAST_TEXT`](Self::LEAST_TEXT).
     const TEXT: usize = 32;
-    /// The text of a block may always have this many bytes, for example one long line.
+    /// The text of a block may have this many bytes however few its lines are, for example in one long line.
     pub const LEAST_TEXT: usize = 8 << 20;
 
     /// The large blocks for a set with this much memory, if there are at most `blocks` of them at a time. `blocks` is

@@ -5,11 +5,11 @@ use std::fs;
 /// The memory that is assumed where the system does not tell.
 const UNKNOWN_MACHINE: u64 = 4 << 30;
 
-/// A run of a set is mapped if it takes at most 1 / `MAPPED_SHARE` of the memory. All runs that are newer than a run
-/// are together smaller than this run, so all mapped runs fit into memory together.
+/// A run of a set is mapped if it takes at most 1 / `MAPPED_SHARE` of the memory. The runs that are newer than a given
+/// run are together smaller than the given run, so all mapped runs fit into memory together.
 const MAPPED_SHARE: u64 = 2;
 
-/// The maximum size of a run that is mapped. Nothing is mapped if the address space is limited, because maps count
+/// The maximum size of a run file that is mapped. Nothing is mapped if the address space is limited, because maps count
 /// towards that limit.
 pub fn mappable() -> u64 {
     if addresses().is_some() { 0 } else { total() / MAPPED_SHARE }

@@ -51,7 +51,7 @@ impl Output {
         self.pipe
     }
 
-    /// How many bytes were printed so far.
+    /// How many bytes have been printed so far.
     pub fn printed(&self) -> u64 {
         self.printed
     }

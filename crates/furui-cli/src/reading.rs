@@ -4,7 +4,7 @@ use crate::split::Split;
 #[derive(Clone, Copy, Debug)]
 pub struct Reading {
     pub split: Split,
-    /// True if the first line of each input is its header, and a block by itself.
+    /// True if the first line of each input is a header, which is then read as a block by itself.
     pub header: bool,
     /// The maximum length of a line without its separator. A longer line is an error, or is cut.
     pub max_line: usize,

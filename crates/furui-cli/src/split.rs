@@ -51,7 +51,7 @@ impl Splitter {
     }
 
     /// Searches the bytes that the buffer got since the last call, or after the length to which [`cut`](Self::cut) cut
-    /// it, and appends the positions of those that end a record.
+    /// the buffer. Appends the positions of the bytes that end a record.
     pub fn find(&mut self, buffer: &[u8], ends: &mut Vec<u32>) {
         let from = self.searched.min(buffer.len());
         self.searched = buffer.len();

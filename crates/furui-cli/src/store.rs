@@ -62,7 +62,7 @@ pub fn info(options: &InfoOptions) -> Result<ExitCode, Error> {
     Ok(code)
 }
 
-/// Calls `work` for each path, and continues after one for which it fails. The exit code tells whether any failed.
+/// Calls `work` for each path, and continues if the work fails for one path. The exit code tells whether any failed.
 fn each(paths: &[PathBuf], mut work: impl FnMut(&Path) -> Result<(), Error>) -> ExitCode {
     let mut code = ExitCode::SUCCESS;
     for path in paths {
@@ -166,7 +166,7 @@ fn store_info(path: &Path, json: bool) -> Result<String, Error> {
         ));
     }
     if journal > 0 {
-        lines.push(format!("journal     {}, of a run that is at work or was killed", counted(journal, "key")));
+        lines.push(format!("journal     {}, of a process that is at work or was killed", counted(journal, "key")));
     }
     if let Some(tiers) = tiers {
         lines.push(format!(
@@ -187,7 +187,7 @@ fn store_info(path: &Path, json: bool) -> Result<String, Error> {
     Ok(lines.join("\n") + "\n")
 }
 
-/// The number of slices of a window that have runs.
+/// The number of slices of a window to which runs belong.
 fn slices_with_keys(manifest: &Manifest) -> usize {
     manifest.runs.chunk_by(|a, b| a.slice == b.slice).count()
 }
@@ -291,7 +291,7 @@ fn open_journal(path: &Path) -> Result<Option<Journal<DiskFile>>, Error> {
     refuse_pipe(path)?;
     let name = path.display().to_string();
     let file = DiskFile::open(path).map_err(|error| Error::io("cannot open", &name, error))?;
-    // If the file is not a journal, the reader of its own kind reports its damage.
+    // If the file is not a journal, the reader for the file's kind reports any damage.
     Ok(Journal::open(file, &name).ok())
 }
 

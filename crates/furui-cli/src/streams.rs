@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// True if standard input was closed when the process began, as by `<&-` in a shell.
 ///
 /// Rust's runtime opens the null device in the place of a closed standard stream. Output to it would count as delivered, and
-/// `seen --store` would record lines that nobody received. So this is found out before the runtime starts.
+/// `seen --store` would record lines that nobody received. So closed streams are found out before the runtime starts.
 static INPUT_IS_CLOSED: AtomicBool = AtomicBool::new(false);
 /// True if standard output was closed when the process began, as by `>&-`.
 static OUTPUT_IS_CLOSED: AtomicBool = AtomicBool::new(false);

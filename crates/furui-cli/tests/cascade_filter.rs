@@ -13,7 +13,7 @@ fn numbered(head: &str, range: std::ops::Range<u32>) -> Vec<u8> {
     range.flat_map(|i| format!("{head}{i}\n").into_bytes()).collect()
 }
 
-/// Builds a cascade filter in a directory from standard input, which must succeed in silence.
+/// Builds a cascade filter in a directory from standard input. The command must succeed and print nothing.
 fn build(more: &[&str], output: &str, input: &[u8]) {
     assert_eq!(stdout(&[&["filter", "build", "--kind", "cascade", "-o", output], more].concat(), input), b"");
 }
@@ -175,7 +175,7 @@ fn a_truncated_run_is_an_error_of_every_command_and_a_copy_is_whole() {
     }
     assert_eq!(count(&copy, &numbered("a", 0..9000)), 9000);
     assert_eq!(stdout(&["verify", &copy], b""), b"");
-    // A single run is described and verified too.
+    // A single run file is described and verified too.
     let run = dir.join("copy/0000000000000000.run");
     assert_eq!(stdout(&["verify", &run], b""), b"");
     assert!(String::from_utf8(stdout(&["info", &run], b"")).unwrap().contains("PAGE"));

@@ -25,7 +25,7 @@ fn what_is_suggested_finds_something_and_nothing_is_left() {
             assert!(page.contains("</mark>") && page.contains("<p id=\"summary\">Result"), "{path}: {page}");
             assert!(!page.contains("there may be more"), "{path}: {page}");
         }
-        // An idle connection, as browsers keep them, delays nothing.
+        // An idle connection, such as browsers keep open, delays nothing.
         let address = demo.url.strip_prefix("http://").unwrap().to_owned();
         let idle = TcpStream::connect(&address).unwrap();
         assert!(demo.end(signal).success());

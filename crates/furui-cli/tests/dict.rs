@@ -1,4 +1,4 @@
-//! `furui dict` through its binary.
+//! Tests `furui dict` through the binary.
 
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
 
@@ -84,7 +84,7 @@ fn dictionaries_of_every_layout_answer_alike() {
         assert_eq!(stdout(&["dict", "delete", "--store", &store], &text(&words[..1])), b"");
         let read = |args: &[&str]| stdout(&[args, &["--store", &store]].concat(), b"");
         let before = [read(&["dict", "range"]), read(&["dict", "prefix", "p"])];
-        // Without options it stays as it was made.
+        // Commands without options keep the layout and the hash with which the dictionary was made.
         stdout(&["dict", "build", "--store", &store], b"");
         stdout(&["compact", &store], b"");
         stdout(&["verify", &store], b"");

@@ -1,4 +1,4 @@
-//! `furui dict --values bytes` through its binary.
+//! Tests `furui dict --values bytes` by running the binary.
 
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
 
@@ -142,8 +142,8 @@ fn numbers_and_bytes_are_refused_for_each_other() {
     assert_eq!(text_of(stdout(&["dict", "range", "--store", &numbers], b"")), "a\t0\n");
 }
 
-/// Kills the process without warning at different points of a run: the dictionary opens whole, with what an earlier run has
-/// recorded, and each entry has a value that was put for it.
+/// Kills the process without warning at different moments. The dictionary then opens whole, with everything that an
+/// earlier command has recorded, and each entry has a value that was put for its key.
 #[test]
 fn after_kill_the_dictionary_is_whole() {
     ["compact", "louds"].into_iter().for_each(it_is_whole_after_kill);

@@ -1,5 +1,5 @@
-//! Tests the real binary on a disk that fails at any write, sync, rename or other operation of a run, with an error or
-//! a short write.
+//! Tests the real binary on a disk on which any write, sync, rename or other operation of the command may fail, with an
+//! error or a short write.
 
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
@@ -92,7 +92,8 @@ fn fail_everywhere(case: &Case, wanted: impl Fn(usize, usize) -> bool) {
         match fail(disk, case, start.path(), (kind, number, error, times)) {
             Ok(Outcome::Reported) => {}
             Ok(Outcome::Outlived) => outlived += 1,
-            // The number of pages of a run depends on the seed of its hash.
+            // The number of pages of a run depends on the seed of its hash, so the operation that was to fail may not
+            // happen.
             Ok(Outcome::Missed) => missed += 1,
             Err(what) => wrong.push(format!("{}: {kind} {number}, {}, {times} times: {what}", case.name, error.1)),
         }

@@ -120,9 +120,9 @@ fn lines_without_a_key_are_kept_dropped_or_named() {
     let stopped = run(&args("error"), input);
     assert_eq!((text_of(&stopped.stdout), stopped.status.code()), ("a,b\n1,x\n", Some(2)));
     assert!(text_of(&stopped.stderr).contains("standard input: line 3: the line has no key"), "{stopped:?}");
-    // With -i repeats are printed, and a line without a key is no repeat.
+    // With -i, repeats are printed; a line without a key is not a repeat.
     assert_eq!(run(&["seen", "-i", "--csv", "--key", "b"], input).stdout, b"a,b\n3,x\n");
-    // Kept lines are printed again at the next run, as they are not recorded.
+    // Lines without a key are printed again at the next run, because they are not recorded.
     let dir = TempDir::new();
     let store = dir.join("store");
     let with_store = ["seen", "--store", &store, "--csv", "--key", "b"];
@@ -184,14 +184,14 @@ fn a_set_remembers_how_its_keys_are_made() {
     assert!(failure(&["filter", "insert", &filter], b"c\n").contains("--as-is"));
     assert!(failure(&["filter", "insert", &cascade], b"c\n").contains("--as-is"));
     assert!(failure(&["has", &cascade], b"c\n").contains("--as-is"));
-    // Whole lines are the same keys here, and the user says so.
+    // Here a whole line is the same key as the field `url` was, and the user says so by `--as-is`.
     assert_eq!(stdout(&["seen", "--store", &store, "--as-is"], b"a\nc\n"), b"c\n");
     for filter in [&filter, &cascade] {
         stdout(&["filter", "insert", filter, "--as-is"], b"c\n");
         assert_eq!(stdout(&["has", filter, "--as-is"], b"a\nc\nx\n"), b"a\nc\n");
         assert_eq!(stdout(&[&["has", filter], &csv[..]].concat(), b"id,url\n7,c\n8,x\n"), b"id,url\n7,c\n");
     }
-    // A copy and an insertion remember it, too.
+    // A copy of the store, and a filter after an insertion, still know how their keys are made.
     let copy = dir.join("copy");
     stdout(&["snapshot", &store, &copy], b"");
     assert!(failure(&["seen", "--store", &copy], b"a\n").contains("--csv --key url"));

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use support::{TempDir, failure, furui, stdout};
 
-/// A run that reads from a pipe and prints into a pipe.
+/// A process of `furui seen` that reads from a pipe and prints into a pipe.
 struct Feed {
     child: Child,
     input: ChildStdin,
@@ -90,7 +90,7 @@ fn an_input_that_never_pauses_is_recorded_in_the_interval() {
     let store = dir.join("store");
     let mut run = Feed::new(&["--store", &store, "--sync", "0.2"]);
     let mut fed = 0;
-    // The lines come one at a time: too few in a pause to be worth a page of storage each.
+    // The lines come one at a time. In a pause, so few lines are not worth a page of storage.
     while recorded(&store) < 20 || fed < 50 {
         run.feed(&numbered(fed..fed + 1));
         fed += 1;
@@ -119,7 +119,7 @@ fn after_a_kill_only_what_was_not_recorded_is_printed_again() {
         }
         wait_for(&store, 100);
         run.kill();
-        // Keys of earlier runs are in a run on storage by now.
+        // The keys of earlier runs of the command are in a run file by now.
         known += recorded(&store) as usize;
         let again = stdout(&["seen", "-n", "--store", &store], &support::text(&all[..end]));
         assert!(again == support::text(&all[known..end]), "round {round}");
@@ -129,8 +129,8 @@ fn after_a_kill_only_what_was_not_recorded_is_printed_again() {
     assert!(again == support::text(&all[known..]));
 }
 
-/// With a slow reader, lines that it has read are recorded, although the run has much more to print; lines in the pipe
-/// are not.
+/// If the reader of a pipe is slow, the lines that it has read are recorded, although the process has much more to
+/// print. Lines that are still in the pipe are not recorded.
 #[cfg(target_os = "linux")]
 #[test]
 fn of_a_pipe_just_what_its_reader_has_taken_is_recorded() {
@@ -212,7 +212,7 @@ fn a_store_whose_first_run_was_killed_is_a_store() {
     run.kill();
     let info = |args: &[&str]| String::from_utf8(stdout(args, b"")).unwrap();
     let text = info(&["info", &store]);
-    assert!(text.contains("siphash") && text.contains("30 keys, of a run that is at work or was killed"), "{text}");
+    assert!(text.contains("siphash") && text.contains("30 keys, of a process that is at work or was killed"), "{text}");
     let json = info(&["info", "--json", &store]);
     assert!(json.contains("\"keys\":30") && json.contains("\"journal\":30"), "{json}");
     let journal = format!("{store}/JOURNAL");
@@ -274,7 +274,8 @@ fn a_full_disk_is_an_error_and_what_was_recorded_before_is_kept() {
     let output = support::feed(command, &support::text(&all));
     let message = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(2), "{message}");
-    // The journal cannot be written or, if all lines came at once, a run, before there was anything to record.
+    // The journal cannot be written. If all lines came at once, it is a run that cannot be written, before there was
+    // anything to record.
     assert!(message.contains(&store) && (message.contains("JOURNAL") || message.contains(".run")), "{message}");
     assert_eq!(stdout(&["verify", &store], b""), b"");
     let kept = recorded(&store) as usize;

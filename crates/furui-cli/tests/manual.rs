@@ -8,7 +8,7 @@ use std::fs;
 
 use support::{TempDir, failure, furui, run, stdout};
 
-/// The words that a shell would offer in place of the last of these.
+/// The words that a shell would offer in place of the last word of `words`.
 fn completions(dir: &TempDir, words: &[&str]) -> Vec<String> {
     let mut command = furui();
     command.current_dir(dir.path()).arg("--").args(words).env("FURUI_COMPLETE", "bash").envs([

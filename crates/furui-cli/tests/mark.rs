@@ -98,7 +98,7 @@ fn a_line_whose_answer_nobody_read_is_new_for_the_next_run() {
     let store = dir.join("store");
     let mut coprocess = Coprocess::start(&["--mark", "--store", &store]);
     assert_eq!(coprocess.ask("read"), "1\n");
-    // One answer comes, and then the parent goes away with the other one unread.
+    // The parent reads the first answer, and then goes away without reading the second one.
     coprocess.input.write_all(b"unread\n").unwrap();
     wait_until_readable(&coprocess.output);
     let Coprocess { mut child, input, output } = coprocess;

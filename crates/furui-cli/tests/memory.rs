@@ -22,7 +22,7 @@ fn run_within(bytes: u64, args: &[&str]) -> Option<Output> {
     (output.status.code() != Some(99)).then_some(output)
 }
 
-/// The MiB of addresses that the command needs to start, which depend on how it was built.
+/// The address space that the command needs to start, in MiB. It depends on how the command was built.
 fn to_start() -> u64 {
     let starts = |&limit: &u64| run_within(limit * MIB, &["--version"]).is_none_or(|output| output.status.success());
     (2..).step_by(2).find(starts).unwrap()
@@ -43,7 +43,8 @@ fn sweep(limits: RangeInclusive<u64>, step: u64, args: &[&str], mut prepare: imp
         match output.status.code() {
             Some(0) => ends[0] += 1,
             Some(2) if said => ends[1] += 1,
-            // The small allocations of the standard library abort where the last page of memory has just gone elsewhere.
+            // A small allocation of the standard library aborts if another allocation has just taken the last page of
+            // memory.
             None if is_small(&message) => continue,
             _ => panic!("{args:?} within {limit} MiB: {}: {message}", output.status),
         }
@@ -58,7 +59,7 @@ fn is_small(message: &str) -> bool {
     bytes.and_then(|bytes| bytes.parse().ok()).is_some_and(|bytes: u64| bytes < 4096)
 }
 
-/// Lines that are all different, each with at least `length` bytes that no other has.
+/// Lines that are all different. Each has at least `length` bytes that no other line has.
 fn different(count: u64, length: usize, seed: u64) -> Vec<u8> {
     let mut state = seed;
     let mut lines = vec![];
@@ -73,7 +74,7 @@ fn different(count: u64, length: usize, seed: u64) -> Vec<u8> {
     lines
 }
 
-/// Inserts further lines into a dictionary whose first lines are acknowledged.
+/// Inserts the lines `others` into a dictionary that already holds the lines `first`, durably.
 fn dict_sweep(limits: RangeInclusive<u64>, step: u64, verb: &str, first: &[u8], others: &[u8]) {
     let dir = TempDir::in_memory();
     let store = dir.join("store");

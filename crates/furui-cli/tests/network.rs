@@ -116,7 +116,7 @@ fn nodes_are_killed_and_come_back_and_every_document_is_found() {
     };
     check(&nodes);
 
-    // Dropping kills the process, which writes nothing at its end.
+    // Dropping a node kills its process, which then writes nothing at its end.
     nodes.truncate(6);
     settle(&nodes);
     check(&nodes);
@@ -172,7 +172,7 @@ fn every_coding_finds_the_same_on_five_nodes_and_says_what_it_sent() {
         ("&coding=naive", &["--coding", "naive"], 1, "ids, "),
         ("&coding=fixed", &["--coding", "fixed"], 2, "fixed filter (k = 5, 2164 bits)"),
         ("&coding=fixed&rate=0.01", &["--coding", "fixed", "--rate", "1%"], 3, "fixed filter (k = 7, 3029 bits)"),
-        // Here k is what eq. 18 of the paper gives, whatever that is.
+        // Here any k is right, because eq. 18 of the paper determines it from the lists.
         ("&coding=ringed", &["--coding", "ringed"], 0, "ringed filter (k = "),
         ("&coding=ringed&rate=0.01", &["--coding", "ringed", "--rate", "0.01"], 1, "ringed filter (k = 7, gamma = 11,"),
         ("&coding=golomb", &["--coding", "golomb"], 2, golomb),
@@ -192,7 +192,7 @@ fn every_coding_finds_the_same_on_five_nodes_and_says_what_it_sent() {
                 lines.into_iter().filter(|line| line["step"].as_str().is_some_and(|step| step.contains("` met by "))),
             );
         }
-        // Where one node keeps both lists, nothing is sent.
+        // If the lists of both words are on one node, it sends no list.
         assert!(!met.is_empty(), "of 30 pairs of lists some are not on one node");
         for line in &met {
             let step = line["step"].as_str().unwrap();

@@ -1,4 +1,4 @@
-//! Tests what `furui seen` makes beside its standard output: `--repeats`, `--count`, and figures on a signal.
+//! Tests the outputs of `furui seen` other than the new lines: `--repeats`, `--count`, and figures on a signal.
 
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
 
@@ -126,7 +126,7 @@ fn a_signal_asks_for_figures_while_the_input_waits() {
             output.read_line(&mut printed).unwrap();
             assert_eq!(printed, expected);
         }
-        // The figures are those after the lines, which are printed a moment before.
+        // The lines are printed a moment before the figures count them.
         let figures = loop {
             let figures = ask();
             if !figures.starts_with("furui: 0 lines") {

@@ -88,9 +88,9 @@ fn a_node() {
 
 /// How many states are tried.
 struct Bounds {
-    /// The number of moments of a run, evenly spaced.
+    /// The number of moments, evenly spaced over the run of a command, at which the power fails.
     moments: usize,
-    /// The number of states tried at each moment of a run.
+    /// The number of states of the storage that are tried for each moment.
     states: usize,
     /// The number of moments at which a first run is killed, before a second one.
     kills: usize,

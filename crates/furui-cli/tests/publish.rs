@@ -133,7 +133,7 @@ fn directories_are_walked_and_what_is_no_text_is_left_out() {
     assert!(text(&output.stderr).contains("image.bin: no text: there are zeros in it; left out"));
 }
 
-/// A page with these statements about itself.
+/// A page that states facts about itself in its `head`.
 fn page(head: &str, body: &str) -> Vec<u8> {
     format!("<!DOCTYPE html><html lang=en-GB><head>{head}</head><body><nav>Home</nav><p>{body}</body>").into_bytes()
 }
@@ -394,7 +394,7 @@ fn a_site_on_this_machine_is_published_by_its_sitemap_and_no_other() {
     }
     let urls: Vec<_> = node.records().into_iter().map(|record| record.url).collect();
     assert_eq!(urls, ["/a", "/b?x=1&y=2", "/c"].map(|path| format!("{site}{path}")));
-    // The site has a page, and a public name for it.
+    // The site's page is published under the public name of the site.
     let base = ["--base", "https://public.example/"];
     let output = run(&["publish", "--node", &node.url(), base[0], base[1], &format!("{site}/a")], b"");
     assert_eq!(text(&output.stdout), "1 documents: 1 new, 0 known\n");

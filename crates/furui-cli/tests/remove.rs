@@ -96,7 +96,7 @@ fn keys_are_made_as_the_store_says() {
         "furui: 1 line had no key: nothing to remove\n\
          3 lines (40 B): 1 key removed, 1 not there; 2 keys in the set now\n"
     );
-    // A list of the keys themselves, and compressed.
+    // A compressed list of the keys themselves.
     let mut list = flate2::write::GzEncoder::new(vec![], flate2::Compression::default());
     list.write_all(b"http://c/\n").unwrap();
     let list = dir.file("list.gz", &list.finish().unwrap());
@@ -188,13 +188,13 @@ fn what_makes_no_sense_is_refused_and_creates_nothing() {
     assert_eq!(stdout(&["has", "--count", &store], &numbered(0, 10)), b"10\n");
 }
 
-/// Kills the run after each change that it makes in the directory.
+/// Kills the command after each change that the command makes in the directory.
 #[test]
 fn after_a_kill_all_lines_are_there_or_none_that_was_to_be_removed() {
     let dir = TempDir::in_memory();
     let (store, gone) = (dir.join("store"), numbered(0, 50_000));
     let left = numbered(50_000, 60_000);
-    // 16 slices: the first lines are in several.
+    // A slice, a sixteenth of the window, has 10,000 lines, so the first lines are in several slices.
     let lines = [numbered(0, 60_000), numbered(0, 20_000)].concat();
     let (mut whole, mut removed) = (0, 0);
     for kill_at in 0.. {

@@ -73,7 +73,7 @@ fn phrases_and_sites_are_asked_for() {
     assert_eq!(search(&node, &["wrong set"]).lines().count(), 3);
 }
 
-/// The output on a terminal with these environment variables, with line ends as on other systems.
+/// The output on a terminal with these environment variables, in which each line end is a newline alone.
 #[cfg(unix)]
 fn on_a_terminal(args: &[&str], variables: &[(&str, &str)]) -> String {
     use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};

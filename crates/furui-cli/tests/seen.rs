@@ -83,7 +83,7 @@ fn quiet_prints_nothing() {
 fn a_field_can_be_the_key() {
     assert_eq!(stdout(&["seen", "-f", "2"], b"1\tx\n2\tx\n3\ty\n"), b"1\tx\n3\ty\n");
     assert_eq!(stdout(&["seen", "-f", "1", "-d", ","], b"a,1\na,2\nb\nb,3\n"), b"a,1\nb\n");
-    // A line without the field is no repeat of another one.
+    // A line that lacks the field is never a repeat of another line.
     assert_eq!(run(&["seen", "-f", "9", "-d", ","], b"a,1\nb,2\n").stdout, b"a,1\nb,2\n");
 }
 

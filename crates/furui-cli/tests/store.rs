@@ -158,8 +158,8 @@ fn an_interrupted_run_records_what_it_printed() {
     assert_eq!(stdout(&["seen", "--store", &store], b"a\nb\nc\nd\n"), b"d\n");
 }
 
-/// A pipe holds thousands of lines. If its reader dies with the run, as on ^C in a pipeline, lines left in the pipe do
-/// not count as printed.
+/// A pipe holds thousands of lines. If its reader dies together with `furui`, as on ^C in a pipeline, lines left in the
+/// pipe do not count as printed.
 #[cfg(unix)]
 #[test]
 fn what_is_left_in_a_pipe_when_the_reader_dies_is_not_recorded() {
@@ -373,7 +373,7 @@ impl Writer {
         Self { child, input, output }
     }
 
-    /// Sends a line, and reads the line that is printed for it. The process then surely has the lock.
+    /// Sends a line, and reads the line that is printed for it. After that, the process certainly has the lock.
     fn answer(&mut self, line: &str) -> String {
         self.input.write_all(line.as_bytes()).unwrap();
         let mut answer = String::new();

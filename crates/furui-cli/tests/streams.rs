@@ -81,7 +81,7 @@ fn output_that_is_closed_or_full_is_an_error_of_every_command() {
 fn the_null_device_is_an_output_as_any_other() {
     let dir = prepared();
     for line in PRINTING {
-        // Some programs open it for reading, too, as Rust's runtime does in place of closed streams.
+        // Some programs open the device for reading, too, as Rust's runtime does in place of closed streams.
         for null in [">/dev/null", "1<>/dev/null"] {
             let output = shell(&dir, &format!("$F {line} {null}"), b"");
             assert_eq!((output.status.code(), output.stderr), (Some(0), vec![]), "{line} {null}");

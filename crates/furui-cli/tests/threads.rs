@@ -12,10 +12,10 @@ use support::{TempDir, distinct, furui, lines, run, stdout, text};
 
 const THREADS: [&str; 4] = ["1", "2", "3", "8"];
 
-/// What a run did: its status, what it printed, and the figures of its summary that do not depend on memory or threads.
+/// What a command did: its status, its output, and the figures of its summary that do not depend on memory or threads.
 fn outcome(output: &Output) -> (Option<i32>, Vec<u8>, Vec<String>) {
     let said = String::from_utf8_lossy(&output.stderr);
-    // A part of the figures depends on the memory that threads leave to the set. Each thread has a recent cache of its
+    // Some figures depend on the memory that threads leave to the set. Each thread has a recent cache of its
     // own, so the number of threads determines which repeats a cache finds and which the set finds.
     let other = ["memory", "runs", "stored", "written", "recent_hits", "set_repeats"];
     let is_figure = |part: &&str| !other.iter().any(|name| part.contains(name));
@@ -152,7 +152,7 @@ fn a_reader_that_goes_away_ends_the_run_though_more_input_may_come() {
         let (mut input, output) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
         let writer = std::thread::spawn({
             let text = text(&lines);
-            // The pipe stays open, so that a worker waits for more.
+            // The pipe stays open, so that a worker waits for more input.
             move || (input.write_all(&text).is_ok(), input)
         });
         drop(output);

@@ -36,7 +36,7 @@ fn the_next_run_sees_all_repeats_in_the_tiers() {
         }
     }
     assert_eq!(stdout(&["verify", &store], b""), b"");
-    // A run that changes the set without tiers removes the tiers.
+    // A command that changes the set without tiers removes the tiers from the store.
     assert_eq!(stdout(&["seen", "--store", &store], b"a\n"), b"a\n");
     assert!(stats(&args, &input).contains("\"start\":\"empty\""));
     // Damage is an error that names the file.
@@ -92,7 +92,7 @@ fn tiers_are_described_and_outlive_a_merge_and_a_copy() {
         }
         assert_eq!(stdout(&["verify", path], b""), b"");
     }
-    // The copy goes on by itself, and what it writes is not in the original.
+    // The copy is independent of the original: what is written to the copy is not in the original.
     let changed = [&["--store", &copy][..], &args[2..]].concat();
     assert_eq!(stdout(&[&["seen"], &changed[..]].concat(), b"a\n"), b"a\n");
     assert!(stats(&args, b"a\n").contains("\"new\":1"));

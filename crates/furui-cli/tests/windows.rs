@@ -44,7 +44,7 @@ fn a_window_goes_on_across_runs_however_short_they_are() {
     let path = dir.join("set");
     let seen = |input: &[u8]| stdout(&["seen", "--window", "32", "--store", &path], input);
     assert_eq!(seen(b"a\nb\n"), b"a\nb\n");
-    // Lines of runs that have only repeats count, too: b is forgotten after 34 of them.
+    // Even if a command reads nothing but repeats, its lines count: b is forgotten after 34 of them.
     for _ in 0..17 {
         assert_eq!(seen(b"a\na\n"), b"");
     }

@@ -62,8 +62,8 @@ const LEVELS: [(&str, Level); 5] = [
     ("HashSet<u64>, hash as it is, grows", hash_set),
 ];
 
-/// Inserts `call` keys in each call. If `call` is 1, nothing is prefetched. The other levels do not prefetch either, so
-/// only the layouts differ then.
+/// Inserts `call` keys in each call. If `call` is 1, nothing is prefetched; since the other structures measured here do
+/// not prefetch either, only the layouts differ then.
 fn cascade(keys: &[KeyHash], call: usize) -> Result<Sample> {
     let mut cascade = Cascade::open(Memory::default(), CascadeOptions { memory: 1 << 30, ..Default::default() })?;
     let mut new = Vec::with_capacity(BATCH);

@@ -79,8 +79,8 @@ impl Table for qfilter::Filter {
     }
 
     fn build(&mut self, sorted: &[u64]) {
-        // The rival's fingerprints are the low bits of a hash. The hashes are in the order of their high bits, so these
-        // are shifted down.
+        // The rival's fingerprints are the low bits of a hash. The hashes are in the order of their high bits, so the
+        // high bits are shifted down.
         let shift = 64 - self.fingerprint_size();
         let mut builder = qfilter::Builder::new(self.clone());
         for &hash in sorted {
@@ -94,7 +94,7 @@ impl Table for qfilter::Filter {
     }
 }
 
-/// Runs `ours` and `theirs` in turns, each round on its own part of the items, and returns the median of each.
+/// Runs `ours` and `theirs` in turns, each round on its own part of the items, and returns the medians of the two.
 fn duel(mut ours: impl FnMut(usize) -> f64, mut theirs: impl FnMut(usize) -> f64) -> (f64, f64) {
     let (mut a, mut b) = (vec![], vec![]);
     for round in 0..ROUNDS {

@@ -115,7 +115,7 @@ impl Table {
 
     /// Formats the table as Markdown.
     pub(crate) fn markdown(&self) -> String {
-        // Columns of numbers are aligned to the right, also if a few of their cells are text.
+        // Columns of numbers are aligned to the right, even if a few of their cells are text.
         let texts = |i: usize| self.rows.iter().filter(|row| matches!(row[i], Cell::Text(_))).count();
         let align = |i: usize| if 2 * texts(i) > self.rows.len() { "---|" } else { "--:|" };
         let mut text = format!("| {} |\n|", self.columns.join(" | "));

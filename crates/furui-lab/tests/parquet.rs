@@ -63,7 +63,8 @@ fn file() -> Vec<u8> {
     bytes
 }
 
-/// The filters of the three columns: as the crate reads them, and as the bytes of the file from the beginning of each.
+/// The filters of the three columns as the crate reads them, each with the metadata of its column, which say where in
+/// the file the filter is.
 fn filters(file: &[u8]) -> Vec<(Sbbf, ColumnChunkMetaData)> {
     let properties = ReaderProperties::builder().set_read_bloom_filter(true).build();
     let options = ReadOptionsBuilder::new().with_reader_properties(properties).build();

@@ -26,7 +26,7 @@ fn read(run: &Path) -> String {
     std::fs::read_to_string(run).unwrap() + &std::fs::read_to_string(run.with_file_name("raw.txt")).unwrap()
 }
 
-/// The paths of the runs to which a paragraph links.
+/// The paths of the recorded benchmark runs to which a paragraph links.
 fn runs(paragraph: &str) -> impl Iterator<Item = &str> {
     paragraph
         .split("](")
@@ -36,7 +36,7 @@ fn runs(paragraph: &str) -> impl Iterator<Item = &str> {
         .filter(|path| path.contains("bench/runs/") && path.ends_with("README.md"))
 }
 
-/// The tables of a document for which the preceding paragraph links to runs, each with these runs.
+/// The tables of a document that follow a paragraph with links to runs, each table with the linked runs.
 fn tables(document: &str) -> Vec<(String, Vec<&str>)> {
     let blocks: Vec<&str> = document.split("\n\n").collect();
     let is_table = |block: &str| block.trim_start().starts_with('|');
@@ -66,7 +66,7 @@ fn figures_of_tables_are_of_the_runs_that_are_linked_before_them() {
     assert!(found > 10, "only {found} figures: have the tables been moved?");
 }
 
-/// What a cell links to, outside of its page: the text of runs and documents, and of runs their raw output.
+/// The texts of the other documents to which a cell links. That of a recorded run includes the run's raw output.
 fn linked(page: &Path, cell: &str) -> String {
     let targets = cell.split("](").skip(1).filter_map(|rest| rest.split([')', '#']).next());
     let files = targets.filter(|path| path.ends_with(".md")).map(|path| page.with_file_name(path));
@@ -81,7 +81,8 @@ fn said(cell: &str) -> String {
     parts.map(|(i, part)| if i == 0 { part } else { part.split_once(')').unwrap().1 }).collect()
 }
 
-/// The figures of the tables "theirs, ours" that are not from the page's own tables.
+/// Checks the figures in the tables "Theirs, ours, what it costs" that come from linked runs and documents, and not
+/// from other tables of the same page.
 #[test]
 fn what_the_papers_ways_cost_is_of_the_runs_and_documents_that_are_linked() {
     let papers = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/papers");

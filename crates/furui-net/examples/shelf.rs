@@ -1,5 +1,5 @@
-//! Measures the cost of a shelf: documents, one a line, are distributed over five nodes with three replicas, and each
-//! node's shelf takes its share.
+//! Measures the cost of a shelf, the storage of a node: documents, one a line, are distributed over five nodes with
+//! three replicas, and each node's shelf takes its share.
 //!
 //!     cargo run --release -p furui-net --example shelf -- FILE DIRECTORY [DOCUMENTS A CALL]
 

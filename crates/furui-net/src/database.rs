@@ -26,8 +26,8 @@ pub(crate) fn open(path: Option<&Path>, cache: usize) -> Result<Database, redb::
     }
 }
 
-/// Creates an empty database under another name, and then renames it. So if a crash or a full disk leaves a part of a
-/// database, which cannot be opened, it is not under this name.
+/// Creates an empty database under another name, and then renames it to `path`. So a crash or a full disk never leaves
+/// an incomplete database, which could not be opened, at `path`.
 fn create(builder: &Builder, path: &Path) -> Result<Database, redb::Error> {
     let new = path.with_extension("new");
     remove(&new)?;

@@ -258,8 +258,8 @@ fn compare(nodes: &[Node], lists: &Lists, report: &Report, wants: Wants, sums: &
     assert!(report.rounds.is_empty() || next == 0, "the last round goes to the end");
 }
 
-/// The first `most` ids of a list from a head on, and the head up to which they are complete: the roundest number
-/// before the next id.
+/// The first `most` ids of a list whose heads (first 64 bits) are at least `first`, and the range of heads in which
+/// these ids are complete. The range ends at the roundest binary number before the next id.
 fn slice(list: &[ContentId], first: u64, most: usize) -> (&[ContentId], IdRange) {
     let rest = &list[list.partition_point(|id| id.head() < first)..];
     match rest.get(most) {

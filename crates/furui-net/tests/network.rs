@@ -156,7 +156,7 @@ async fn what_was_broken_off_is_published_again_and_what_was_done_is_not() {
         tokio::task::yield_now().await;
     }
     broken.abort();
-    // Whether it was completed, and noted as published, is up to chance.
+    // Chance decides whether publishing was completed, and noted as such, before it was aborted.
     let _ = broken.await;
     let mut new = 0;
     for batch in documents.chunks(256) {

@@ -73,7 +73,7 @@ async fn a_page_is_sent_as_it_is_found() {
     let head = asked.until("<ol class=\"results\" start=\"11\">");
     assert!(head.contains("value=\"Bloom &lt;\"") && head.contains("<h1>Results for "), "{head}");
     events.send(hit("http://a.example/", "A title")).await.unwrap();
-    // This comes before the search has ended.
+    // The page shows this document before the search has ended.
     let first = asked.until("</li>");
     assert!(first.contains("<a href=\"http://a.example/\" rel=\"noreferrer noopener\">"), "{first}");
     assert!(first.contains("<bdi>A <mark>title</mark></bdi></a>"), "{first}");

@@ -59,7 +59,7 @@ fn record(n: u64) -> Vec<u8> {
     format!("a record of document {n}, which says what others say, too").repeat(1 + n as usize % 5).into_bytes()
 }
 
-/// The contents of a shelf in the simplest form.
+/// The contents of a shelf (the lists and records that a node keeps) in the simplest form.
 #[derive(Clone, Debug, Default)]
 struct Model {
     lists: BTreeMap<String, BTreeSet<ContentId>>,
@@ -320,7 +320,7 @@ fn what_was_acknowledged_survives_a_kill() {
 
         let mut shelf = Shelf::open(scratch.path(), OFTEN).unwrap();
         let found = shelf.slice("all", IdRange::ALL, usize::MAX).unwrap();
-        // A call in progress was stored whole, or not at all.
+        // The call that was in progress at the kill was stored whole, or not at all.
         assert!(found.len() as u64 >= last + 40 && found.len() % 10 == 0);
         let mut expected: Vec<_> = (0..found.len() as u64).map(id).collect();
         expected.sort();
@@ -358,7 +358,7 @@ fn words_may_be_ahead_of_the_lists_and_never_behind() {
     shelf.compact().unwrap();
     drop(shelf);
 
-    // This is the state after a crash between the words and the lists becoming durable.
+    // This is the state after a crash when the new words were durable, and the new lists were not yet.
     let (ahead, behind) = (Scratch::new("order-ahead"), Scratch::new("order-behind"));
     copy(before.path(), ahead.path());
     copy(&scratch.path().join("words"), &ahead.path().join("words"));

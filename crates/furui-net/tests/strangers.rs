@@ -24,7 +24,7 @@ enum Manner {
     WrongRanks,
 }
 
-/// Joins as a node that other nodes take for a keeper.
+/// Joins the network as a node that other nodes take for a keeper.
 async fn join(first: &furui_net::node::Node, manner: Manner) -> Net {
     let (net, mut inbound) = Net::start(config(Some(first))).await.unwrap();
     net.joined().await;

@@ -7,7 +7,7 @@ use std::{env, fs};
 use furui_net::shelf::{Shelf, ShelfOptions};
 use furui_search::{ContentId, IdRange, Index, Lock, LockKey, Weight, WordPostings};
 
-/// The number of documents of the golden shelf.
+/// The number of documents in the golden directory.
 const DOCUMENTS: u32 = 3000;
 /// The time at which everything expires.
 const EXPIRES: u64 = 4_000_000_000;

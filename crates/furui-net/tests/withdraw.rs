@@ -48,7 +48,7 @@ async fn what_is_withdrawn_is_found_by_no_node_and_by_nobody_who_joins_later() {
     let withdrawn: Vec<String> = (0..30).map(url).collect();
     assert_eq!(nodes[0].withdraw(&withdrawn).await, Ok(vec![true; 30]));
     assert_eq!(found(&nodes, "document").await, urls(30..80));
-    // These are documents of other nodes, unknown documents, and documents that were withdrawn already.
+    // A document of another node, an unknown document, and one that was withdrawn already cannot be withdrawn.
     assert_eq!(nodes[0].withdraw(&[url(70), url(1000), url(0)]).await, Ok(vec![false; 3]));
     assert_eq!(found(&nodes, "document").await, urls(30..80));
 

@@ -4,7 +4,8 @@
 #[derive(Clone, Debug)]
 pub struct First<T> {
     most: usize,
-    /// The candidates. After a cut, the candidate at index `most` - 1 is the largest that the cut kept.
+    /// The candidates. When there are too many, they are cut to the `most` smallest; the candidate at index `most` - 1
+    /// is then the largest of these.
     kept: Vec<T>,
     is_cut: bool,
 }

@@ -27,7 +27,7 @@ pub struct Fit<'a> {
     clauses: &'a [Clause],
     pattern: Pattern<'a>,
     words: HashMap<&'a str, usize>,
-    /// For each clause, the numbers of its phrases and of its excluded phrases.
+    /// For each clause, the phrases that it requires and those that it excludes, by their numbers in `pattern`.
     phrases: Vec<[Vec<usize>; 2]>,
 }
 

@@ -50,7 +50,7 @@ pub const REPLICAS: usize = 3;
 pub const MEETINGS: usize = 256;
 /// The maximum number of searches that a node hosts for one peer.
 pub const MEETINGS_A_PEER: usize = 2 * CLAUSES;
-/// The maximum number of ids that all hosted searches hold together: 20 MiB.
+/// The maximum number of ids that all searches hosted by a node (carried out for others) hold together: 20 MiB.
 pub const MEETING_IDS: usize = 1 << 20;
 /// The maximum number of ids that the searches hosted for one peer hold together.
 pub const MEETING_IDS_A_PEER: usize = 4 * IDS;

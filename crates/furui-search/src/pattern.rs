@@ -9,8 +9,9 @@ const UNITS: usize = 2 * limits::WORDS;
 
 /// Finds many words and phrases in a text in one pass.
 ///
-/// The progress of a phrase is a number with a bit for each of its units (Shift-And): bit i is set if units 0 to i of
-/// the phrase match the last i + 1 units of the text.
+/// A unit is a word, or a character of a script that is written without spaces. The progress of a phrase is a number
+/// with a bit for each unit of the phrase (Shift-And): bit i is set if units 0 to i of the phrase match the last i + 1
+/// units of the text.
 ///
 /// **Cost.** One step for each phrase at each unit of the text.
 ///
@@ -28,8 +29,8 @@ pub(super) struct Pattern<'a> {
 struct Uses {
     /// The number of the word, if it is searched for by itself.
     alone: Option<usize>,
-    /// The occurrences of the word in phrases: the number of the phrase, and the bit of the unit at which the word
-    /// begins.
+    /// The occurrences of the word in phrases: the number of the phrase, and a mask with one bit set, that of the unit
+    /// at which the word begins.
     places: Vec<(usize, u128)>,
 }
 
@@ -129,8 +130,8 @@ impl<'a> Pattern<'a> {
 struct State {
     /// Bit i is set if units 0 to i of the phrase match the last i + 1 units of the text.
     seen: u128,
-    /// The bits of the units of the phrase that match a word of the current unit of the text.
+    /// A bit for each unit of the phrase, which is set if the unit matches a word of the text's current unit.
     words: u128,
-    /// The end of the last word of the current unit that belongs to the phrase.
+    /// Of the words of the phrase that begin at the current unit of the text, the end of the last one.
     end: usize,
 }

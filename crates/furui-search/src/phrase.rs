@@ -22,8 +22,8 @@ pub struct Phrase {
 pub struct PhraseWord {
     /// The word, normalised.
     pub word: String,
-    /// True if between the previous word and this word there is a unit at which no word of the phrase begins. False for
-    /// the first word.
+    /// True if between the previous word and this word there is a unit (a word or a character) at which no word of the
+    /// phrase begins. False for the first word.
     pub skips: bool,
 }
 
@@ -69,7 +69,7 @@ impl Phrase {
 mod tests {
     use super::*;
 
-    /// The words, with a dot before those that skip a unit.
+    /// The words of the phrase `text`, with a dot before each word that skips a unit.
     fn phrase(text: &str) -> String {
         let phrase = Phrase::of(text).unwrap();
         let words = phrase.words().iter().map(|word| format!("{}{}", if word.skips { "·" } else { "" }, word.word));

@@ -93,9 +93,9 @@ pub fn choose_for_page(wants: Wants, own: u64, other: u64, range: IdRange, salt:
     }
 }
 
-/// Returns `coding`, or ids if they are expected to take fewer bits. The paper's section 6.2 does this once a chain of
-/// words has left a small set; it says "small enough" without a number, so the comparison is ours. The ranks that come
-/// back are not counted, because the paper counts only what the Naive algorithm sends.
+/// Returns `coding`, or ids if the ids are expected to take fewer bits. The paper does this in section 6.2 once a chain
+/// of words has left a small set. It says "small enough" without a number, so this comparison is our own choice. The
+/// ranks in the answer are not counted, because the paper counts only what the Naive algorithm sends.
 pub fn or_ids(coding: Coding, own: u64, other: u64, range: IdRange) -> Coding {
     let ids = ContentId::BITS as f64 * own as f64;
     if ids < expected(coding, own, other, range).total() { Coding::Ids } else { coding }
@@ -202,9 +202,9 @@ pub fn expected(coding: Coding, own: u64, other: u64, range: IdRange) -> Expecte
 struct Cellular {
     /// The number of cells with an id of the set.
     occupied: f64,
-    /// The fraction of the cells that have an id of the set.
+    /// The number of cells with an id of the set, as a fraction of all cells.
     density: f64,
-    /// The number of the other list's ids in these cells.
+    /// The number of the other list's ids that lie in cells with an id of the set.
     matches: f64,
 }
 

@@ -8,7 +8,7 @@ use super::limits;
 /// The maximum number of words for the host of a document.
 const MAX_SITES: usize = 8;
 
-/// The beginning of the words that stand for sites. No word of a text has a colon.
+/// The beginning of the words that stand for sites. A word of a text has no colon, so it never stands for a site.
 const SITE: &str = "site:";
 /// The maximum length of a label, in bytes (RFC 1035).
 const MAX_LABEL: usize = 63;

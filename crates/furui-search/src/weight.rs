@@ -41,7 +41,7 @@ impl Weight {
         Self(u16::from(occurrences.min(Self::STEPS - 1)) << 8 | u16::from(length))
     }
 
-    /// The step of the occurrences, below [`STEPS`](Self::STEPS).
+    /// The step to which the number of occurrences was rounded, below [`STEPS`](Self::STEPS).
     pub fn step(self) -> u8 {
         (self.0 >> 8) as u8
     }

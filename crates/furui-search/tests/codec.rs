@@ -187,7 +187,7 @@ proptest! {
         if let Ok(answer) = matches(&bytes, range, &other) {
             let read = CodedSet::decode(&bytes, range).unwrap();
             prop_assert_eq!(read.range(), range);
-            // The bytes are also read as the answer to another set.
+            // The answer to this set is also read as if it were an answer to another set, `own`.
             check_settlement(&own, range, read.coding(), &answer.coded.bytes);
         }
         check_settlement(&own, range, coding, &bytes);
@@ -476,7 +476,8 @@ fn each_wish_gets_its_coding() {
     assert_eq!(choose(Wants::Ringed { probes: Some(7), delta: 0 }, 5, 5), Coding::Ids);
     let Coding::Golomb(small) = choose(Wants::Best, 30, 5000) else { panic!() };
     assert_eq!((small.check_bits, small.three_messages), (40, false));
-    // If all ids match, 120 of them have enough check bits for a third message to be worth it, and 30 have not.
+    // If all ids match, the checks of 120 ids have enough bits for a third message to be worth it, and those of 30 ids
+    // do not.
     let Coding::Golomb(hot) = choose(Wants::Best, 120, 120) else { panic!() };
     assert_eq!((hot.check_bits, hot.three_messages), (40, true));
     let Coding::Golomb(large) = choose(Wants::Best, 100_000, 200_000) else { panic!() };
@@ -501,7 +502,7 @@ fn a_small_set_goes_as_ids_once_a_filter_takes_more() {
     let coding = ringed(7, Gamma::Whole, 1000);
     assert_eq!(plan::or_ids(coding, 10, 100, IdRange::ALL), coding);
     assert_eq!(plan::or_ids(coding, 10, 100_000, IdRange::ALL), Coding::Ids);
-    // No filter has these parameters.
+    // There is no filter for this many ids.
     assert_eq!(plan::or_ids(coding, u64::MAX, u64::MAX, IdRange::ALL), Coding::Ids);
     let golomb = plan::golomb(10, 1 << 40, IdRange::ALL, 1);
     assert_eq!(plan::or_ids(golomb, 10, 1 << 40, IdRange::ALL), golomb);

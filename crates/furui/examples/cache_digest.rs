@@ -25,7 +25,7 @@ pub fn main() -> Result<(), Box<dyn std::error::Error>> {
     let list: usize = cache.iter().map(|url| url.len() + 1).sum();
     println!("the list of {HELD} pages has {list} bytes, the digest {}", sent.len());
 
-    // The neighbour uses the digest where its bytes lie. The bytes also say how keys are hashed.
+    // The neighbour uses the digest without a copy of its bytes. The bytes also say how keys are hashed.
     let digest = FilterRef::from_bytes(&sent, "the digest")?;
     let (mut hits, mut in_vain) = (0, 0);
     for url in (HELD - 1000..).take(ASKED as usize).map(url) {

@@ -14,7 +14,7 @@ use proptest::prelude::*;
 
 const SHA1: HashSpec = HashSpec { algorithm: HashAlgorithm::Sha1, seed: 3 };
 
-/// `n` hashes. Two lists have no hash in common.
+/// The first `n` hashes of list number `list`. Different lists have no hash in common.
 fn hashes(list: u64, n: u64) -> Vec<KeyHash> {
     (0..n).map(|i| HashSpec::default().hash(&(list << 40 | i).to_le_bytes())).collect()
 }

@@ -14,7 +14,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use support::{Failing, Fault};
 
-/// Makes hashes from their bits, such as no hash function is likely to give.
+/// Makes hashes with exactly these bits, even ones that a hash function is unlikely to give.
 fn raw(hashes: &[u64]) -> Vec<KeyHash> {
     hashes.iter().map(|&hash| KeyHash::new(hash)).collect()
 }
@@ -80,7 +80,7 @@ proptest! {
     }
 }
 
-/// Several runs that are too large to be merged at once, looked up together.
+/// Looks up keys in several runs whose sizes differ so much that the runs are not merged.
 #[test]
 fn many_runs_answer_as_one() {
     let storage = Memory::new();

@@ -1,4 +1,5 @@
-//! Unions, differences and intersections of sets compared with plain sets; and storage that fails.
+//! Tests unions, differences and intersections of sets, which are compared with those of plain `BTreeSet`s, and what
+//! happens if storage fails.
 
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
 
@@ -85,7 +86,7 @@ proptest! {
     }
 }
 
-/// Two sets that are larger than the windows of a merge.
+/// Two sets with more keys than a merge takes from a set at a time.
 fn two() -> [Cascade<Memory>; 2] {
     let keys = |from: u64, step: u64| (0..6000).map(|i| (from + i * step) << 40).collect::<Vec<u64>>();
     [set(&[keys(1, 2), keys(2, 6)]), set(&[keys(1, 3), vec![]])]

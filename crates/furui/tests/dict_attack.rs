@@ -30,7 +30,7 @@ fn words_made_to_meet_are_as_any_others() {
     for word in &words {
         dict.number(word).unwrap();
     }
-    // No probe sequence was long; otherwise windows would have been frozen early.
+    // No probe sequence was long; otherwise a window (a write buffer) would have been frozen early.
     assert_eq!(dict.buffered(), words.len());
     let hasher = dict.hash_spec().hasher();
     let hashes: HashSet<KeyHash> = words.iter().map(|word| hasher.hash(word)).collect();

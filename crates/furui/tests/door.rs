@@ -132,7 +132,7 @@ fn debug_says_how_much_there_is_and_not_every_key() {
     assert!(shown.contains("10000") && shown.len() < 2000, "{shown}");
 }
 
-/// Compiles if values of all these types can be sent to other threads and shared by them.
+/// Compiles only if values of the types below can be sent to other threads, and shared between threads.
 #[test]
 fn everything_is_send_and_sync() {
     fn is<T: Send + Sync>() {}

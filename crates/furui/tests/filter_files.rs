@@ -306,7 +306,7 @@ fn every_changed_bit_of_a_quotient_table_is_noticed() {
             filter = filter.counting();
         }
         let keys: Vec<KeyHash> = hashes(5).take(30).collect();
-        // The keys crowd at the end, so that runs wrap around; the multiset has copies of them.
+        // Keys crowd at the end of the table, so that runs wrap around. The multiset has copies of some keys.
         for key in keys.iter().chain(&keys[..9]).map(|key| key.get()).chain((0..15).map(|i| u64::MAX - (i << 45))) {
             assert!(filter.insert_hash(KeyHash::new(key)).is_ok());
         }
@@ -317,7 +317,8 @@ fn every_changed_bit_of_a_quotient_table_is_noticed() {
             changed[bit / 8] ^= 1 << (bit % 8);
             refused += usize::from(!use_all(&sealed(Kind::QuotientFilter, &meta, &changed)));
         }
-        // The format refuses all changes, except a change of a remainder that gives another set in the right order.
+        // All changes are refused, except those of a remainder that leave the remainders in order: they give the file
+        // of another set.
         assert!(refused >= bits.len() * 8 - 60 * 14 && refused < bits.len() * 8, "{refused} of {}", bits.len() * 8);
     }
 }

@@ -29,7 +29,7 @@ fn file_of(filter: GrowingBloom) -> Vec<u8> {
     bytes
 }
 
-/// A part of a file: its numbers of bits, room, keys and probes, and its table.
+/// A part of a file: the numbers of bits, of keys that it has room for, of keys and of probes, and the table.
 type Part = (u64, u64, u64, u32, Vec<u8>);
 
 /// A file in the format, with any content.
@@ -244,7 +244,7 @@ fn no_meta_makes_a_filter_that_fails() {
         let error = FilterRef::from_bytes(&bytes, "bad").unwrap_err().to_string();
         assert!(error.contains(why), "{error}, not {why}");
     }
-    // Whatever the rate, the part that follows a full part is a filter or an error.
+    // Whatever the rate is, an insertion into a full chain either adds a part or returns an error.
     let bytes = file(1e-300, 1, &[(20, 20, 20, 6, good().4)]);
     let path = std::env::temp_dir().join(format!("furui-huge-{}.filter", std::process::id()));
     std::fs::write(&path, &bytes).unwrap();

@@ -91,7 +91,7 @@ fn what_was_synced_is_there_after_a_kill_and_a_publish_ends_the_journal() {
     assert_eq!(bytes_of(&storage, JOURNAL).len(), HEAD + 3 * 16 + 40 * 8);
     assert_eq!(found(copy(&storage)).unwrap(), (0..140).collect::<Vec<_>>());
 
-    // Opening to read keeps none of the journal's keys in memory, and changes nothing.
+    // A set that is opened for reading keeps none of the journal's keys in memory, and changes nothing.
     let set = Cascade::open_published(storage.clone(), OPTIONS).unwrap();
     assert_eq!((set.len(), set.journal_keys().unwrap()), (100, 40));
     set.verify().unwrap();

@@ -102,7 +102,7 @@ const SHA1: HashSpec = HashSpec { algorithm: HashAlgorithm::Sha1, seed: 0 };
 const ROOM: u64 = 5000;
 const RATE: f64 = 0.01;
 
-/// Hashes that a filter might confuse: with its empty slots or its masks, or by rounding.
+/// Hashes that a filter might mistake for its empty slots, or might get wrong by its masks or by rounding.
 const EXTREMES: [u64; 6] = [0, 1, u64::MAX, u64::MAX - 1, 1 << 63, 1 << 32];
 
 /// `n` keys. Lists with different `list` have no key in common.
@@ -236,7 +236,8 @@ fn equal_insertions_give_equal_answers() {
     });
 }
 
-/// Checks that `$filter` takes hashes of its own spec, as it takes their keys one by one, and refuses all others.
+/// Checks that `$filter` accepts a batch of hashes of its own spec, with the same results as for the keys one by one,
+/// and refuses a batch of any other spec.
 macro_rules! assert_own_hashes_only {
     ($filter:expr) => {{
         let filter = &mut $filter;

@@ -1,4 +1,4 @@
-//! The LOUDS trie compared with maps, merges with the union of keys, and walks with each other.
+//! Compares the LOUDS trie with maps, merged tries with the union of their keys, and walks over tries with each other.
 #![expect(clippy::unwrap_used, reason = "a test that fails says where")]
 
 mod louds_oracle;
@@ -225,7 +225,7 @@ fn files_of_an_enemy_are_errors_or_some_trie() {
         }
     }
     // Wrong numbers of nodes and keys are refused when the file is opened, and parts that form no tree are refused by
-    // merges. Changed values and bytes of nodes are valid.
+    // merges. If only values or bytes of nodes are changed, the file is valid.
     assert!(opened > 60 && merged > 20, "{opened} opened, {merged} merged");
 }
 

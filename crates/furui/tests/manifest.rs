@@ -363,7 +363,7 @@ fn sections_that_no_manifest_has_are_refused() {
     meta[..4].copy_from_slice(b"list");
     let unknown = with(&[(b"META", &meta), (b"RUNS", &[])]);
     assert_eq!(unknown, Err(Problem::UnknownStore(r"list\x00\x00\x00\x00".to_owned())));
-    // These are the layout of a dictionary's tries, and the number of polynomials of their filters.
+    // `made` is the layout of a dictionary's tries, and the number of polynomials of their filters.
     for (kind, made, valid) in [
         (b"dict", [0, 0], true),
         (b"dict", [1, 0], true),

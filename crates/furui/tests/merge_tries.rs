@@ -27,7 +27,7 @@ fn bytes(trie: &Trie) -> Vec<u8> {
     file
 }
 
-/// The labels of the nodes, and whether a key ends there, breadth-first.
+/// The label of each node, and whether a key ends at the node, in breadth-first order.
 fn nodes(trie: &Trie) -> Vec<(Vec<u8>, bool)> {
     let mut queue = VecDeque::from([trie.root()]);
     let mut nodes = vec![];

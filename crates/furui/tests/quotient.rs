@@ -170,7 +170,7 @@ proptest! {
         let model = run(&mut filter, counting, &ops);
         check(&filter, &model, &probes);
 
-        // In whatever order they were inserted, these fingerprints have one possible table.
+        // These fingerprints have only one possible table, in whatever order they are inserted.
         let sorted: Vec<KeyHash> = copies(&model).iter().map(|&fingerprint| hash_of(&filter, fingerprint)).collect();
         let mut built = empty.clone();
         prop_assert_eq!(built.insert_sorted(sorted.iter().copied()), Ok(model.len() as u64));

@@ -36,7 +36,7 @@ fn cascade(storage: Directory) -> Cascade<Directory> {
         .unwrap()
 }
 
-/// Opens the directory for reading again and again while `write` runs, and at least once afterwards.
+/// Calls `read`, which opens the directory, repeatedly while `write` runs, and at least once afterwards.
 fn beside(write: impl FnOnce() + Send, mut read: impl FnMut()) -> u32 {
     let done = AtomicBool::new(false);
     let mut reads = 0;

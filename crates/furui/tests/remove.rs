@@ -82,7 +82,7 @@ enum Step {
 
 /// The numbers of small steps are less than this.
 const FEW: u64 = 500;
-/// The numbers of large steps are multiples of 7, less than seven times this.
+/// Each number of a large step is 7 times a number less than this.
 const MANY: u64 = 150_000;
 
 fn many(from: u64, to: u64) -> impl Iterator<Item = u64> {
@@ -185,9 +185,9 @@ fn small() -> Small {
     for (time, part) in (0..).step_by(100).zip(parts.clone()) {
         let mut seen = Seen::open_window(storage.clone(), options(Cache::None, true), window).unwrap();
         seen.set_time(time);
-        // The first keys come again, and are in several slices.
+        // The first keys come again with each part, so they are in several slices of the window.
         seen.extend(part.chain(0..5).map(u64::to_le_bytes)).unwrap();
-        // The last part stays in the journal.
+        // The keys of the last part stay in the journal.
         if time < 300 { seen.publish().unwrap() } else { seen.sync().unwrap() }
     }
     storage.publish(TIERS, |_| Ok(())).unwrap();
@@ -292,19 +292,19 @@ fn kept_tiers_forget_what_is_removed() {
     assert!(seen.set().len() < 60_000 && storage.list().unwrap().contains(&TIERS.to_owned()));
     let old = storage.open(TIERS).unwrap();
     drop(seen);
-    // A program without these tiers removes keys.
+    // A program that opened the set without the LRU and the stable filter removes keys.
     let mut other = open(storage.clone());
     let there = other.set().len();
     assert_eq!(other.remove_all(&set(0..60_000)).unwrap(), there);
     assert!(only_files(&storage).is_empty());
     drop(other);
-    // A power cut may bring the file back.
+    // A power cut may bring the file of the tiers back.
     storage.publish(TIERS, |out| out.write_all(&old).map_err(|error| Error::io("cannot write", TIERS, error))).unwrap();
     let mut seen = Seen::open_with(storage.clone(), options).unwrap();
     assert_eq!(seen.start(), Start::Outdated);
     let first = seen.extend((0..1000).map(u64::to_le_bytes)).unwrap();
     assert_eq!(first, 1000, "an empty filter drops nothing");
-    // The tiers of the process itself forget as well.
+    // The tiers in the memory of this process forget removed keys as well.
     assert_eq!(seen.remove_all(&set(0..500)).unwrap(), 500);
     assert!(!storage.list().unwrap().contains(&TIERS.to_owned()));
     assert_eq!(seen.extend((0..1000).map(u64::to_le_bytes)).unwrap(), 500);

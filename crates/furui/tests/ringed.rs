@@ -22,7 +22,7 @@ fn params(probes: u32, gamma: Gamma, delta: u32) -> RingedParams {
     RingedParams::new(probes, gamma, delta).unwrap()
 }
 
-/// Uniform hashes (SplitMix64). Two lists have no hash in common.
+/// Uniform hashes (SplitMix64). Different lists have no hash in common.
 fn hashes(list: u64, n: u64) -> impl Iterator<Item = KeyHash> {
     (0..n).map(move |i| {
         let mut x = (list << 40 | i).wrapping_mul(0x9E37_79B9_7F4A_7C15);
@@ -183,7 +183,7 @@ proptest! {
 
 #[test]
 fn sizes_are_those_of_the_formulas() {
-    // These are M(α, 1) for k = 1 to 11.
+    // The values of M(α, 1) for k = 1 to 11.
     let whole = [2, 3, 5, 6, 8, 9, 11, 12, 13, 15, 16];
     for (k, bits) in (1..).zip(whole) {
         let params = RingedParams::with_rate(0.5f64.powi(k), Gamma::Whole, 1000).unwrap();
@@ -217,7 +217,7 @@ fn a_key_computed_once_serves_filters_of_every_size_and_every_rate() {
     }
 }
 
-/// The mean rate of many filters of n keys, each computed from the filter's bits.
+/// The mean false-positive rate of many filters of n keys. The rate of each filter is computed from its bits.
 fn measured(params: RingedParams, n: u64, keys: u64) -> f64 {
     let filters = (keys / n).max(1);
     let rate = |list| filter_of(params, n, hashes(list, n)).false_positive_rate();

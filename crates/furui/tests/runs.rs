@@ -219,7 +219,7 @@ fn mapped_and_read_runs_give_equal_answers_on_both_sides_of_every_page() {
         let keys: Vec<u64> = keys.into_iter().collect::<BTreeSet<_>>().into_iter().collect();
         let bytes = write(&keys, 5000, 20_000);
         let [mapped, read] = [true, false].map(|mapped| open(&bytes, mapped).unwrap());
-        // These are all keys and their neighbours, so the first and last keys of every page are among them.
+        // All keys and their neighbours are looked up, so the first and last keys of every page are among them.
         let mut asked: Vec<u64> = keys.iter().flat_map(|&key| [key - 1, key, key + 1]).chain([0, u64::MAX]).collect();
         asked.sort_unstable();
         let expected: Vec<bool> = asked.iter().map(|key| keys.binary_search(key).is_ok()).collect();

@@ -77,7 +77,7 @@ proptest! {
                     continue;
                 }
                 Step::Reopen => {
-                    // Without a sync, keys recorded since the last sync may be lost or there.
+                    // The set was not synced, so keys recorded since the last sync may be lost or still there.
                     seen = Seen::open_with(storage.clone(), options).unwrap();
                     let set = seen.set().len();
                     prop_assert!(set >= durable.len() as u64 && set <= model.len() as u64);

@@ -1,4 +1,5 @@
-//! The paper's tiers, kept in the store: the next run begins with them, and they never hide a key that the set lacks.
+//! The paper's tiers (an LRU and a filter), kept in the store: the next process begins with the kept tiers, and they
+//! never make it take a key for known that the set lacks.
 
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
 
@@ -65,7 +66,7 @@ fn copy(storage: &Memory) -> Memory {
     copy
 }
 
-/// A store after a run over these keys.
+/// A store in which all of `keys` were recorded.
 fn store(keys: &[KeyHash], options: SeenOptions) -> Memory {
     let storage = Memory::new();
     let mut seen = open(&storage, options);
@@ -89,7 +90,7 @@ fn the_next_run_remembers_what_the_last_one_saw() {
         // One claim of the filter in 32 is checked in the set; all others are believed.
         assert_eq!(counters.set_repeats, counters.audited, "{counters:?}");
         assert!(counters.audited <= 2000 / 32 + 1, "{counters:?}");
-        // The tiers are kept from run to run.
+        // The next `Seen` begins with the tiers that this one leaves.
         seen.publish().unwrap();
         let mut seen = open(&storage, options);
         new_keys(&mut seen, &all[1700..]).unwrap();
@@ -250,7 +251,7 @@ fn a_dropped_key_comes_through_when_it_is_protected_or_forgotten() {
     let mut verdicts = vec![];
     seen.observe_protected(&of(&seen, &last), |_| true, &mut verdicts).unwrap();
     assert!(verdicts.iter().all(|&verdict| verdict == Verdict::New));
-    // The caches that drop nothing ignore these tiers.
+    // The caches that drop nothing ignore the tiers that the store has kept.
     for cache in [Cache::Recent, Cache::Lru, Cache::None] {
         let mut seen = open(&copy(&storage), SeenOptions { cache, ..coarse });
         assert_eq!(new_keys(&mut seen, &last).unwrap(), last, "{cache:?}");
@@ -274,7 +275,7 @@ fn damage_is_an_error_that_names_the_file() {
         put(&storage, TIERS, &good[..at]);
         assert!(Seen::open_with(storage.clone(), options).is_err(), "cut at {at}");
     }
-    // Without the file, the store is complete.
+    // Without the file of the tiers, the store is still complete.
     storage.remove(TIERS).unwrap();
     let mut seen = open(&storage, options);
     assert_eq!((seen.start(), new_keys(&mut seen, &keys(0..20)).unwrap()), (Start::Empty, vec![]));

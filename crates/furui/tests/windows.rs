@@ -37,12 +37,12 @@ fn observe<S: Storage>(seen: &mut Seen<S>, keys: &[u64]) -> Result<Vec<bool>> {
 struct Model {
     tick: u64,
     last: HashMap<u64, (Option<u64>, u64)>,
-    /// The slices that are durable.
+    /// For each key whose last occurrence is durable, the slice of that occurrence.
     synced: HashMap<u64, u64>,
 }
 
 impl Model {
-    /// Checks the verdict on a key that occurs in `slice`, and notes it.
+    /// Checks the verdict on a key that occurs in `slice`, and notes the occurrence.
     fn check(&mut self, key: u64, slice: u64, is_new: bool) {
         let remembered = |last: u64| slice.saturating_sub(last) <= Window::SLICES;
         match self.last.get(&key) {
@@ -102,7 +102,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// Checks that storage has no run of a forgotten slice, and no run that the manifest does not name.
+/// Checks that storage has no run of a slice that the window has left, and no run that the manifest does not name.
 fn check_bounds(seen: &Seen<Memory>, storage: &Memory) {
     let manifest = seen.set().manifest();
     let slice = manifest.slice();
@@ -132,7 +132,7 @@ proptest! {
         for step in steps {
             let batch: Vec<u64> = match step {
                 Step::Observe(batch) => batch,
-                // A window of a few keys would rotate a thousand times.
+                // If a window has only a few keys, a large `count` would fill the window a thousand times.
                 Step::ObserveMany { from, count } => (from..from + count.min(ticks.max(100))).collect(),
                 Step::Pass(thirds) => {
                     if !keys {
@@ -211,7 +211,7 @@ proptest! {
     }
 }
 
-/// Each batch is observed at a time of its own. Returns how many batches were acknowledged, by a sync.
+/// Observes each batch at its own time. Returns how many batches a sync has acknowledged.
 fn session<S: Storage>(storage: S, batches: &[(u64, Vec<u64>)]) -> (usize, Result<()>) {
     let mut acknowledged = 0;
     let run = || {
@@ -255,8 +255,8 @@ fn no_acknowledged_occurrence_is_forgotten_early_whatever_fails() {
                 let mut seen =
                     Seen::open_window(left.clone(), options(Cache::Recent, true), window_of(false, 1600)).unwrap();
                 seen.set().verify().unwrap();
-                // For each key, the slice of its last occurrence: among acknowledged batches, and among these and the
-                // batch at which the fault struck.
+                // The slice of each key's last occurrence: `earliest` has only the acknowledged batches, and
+                // `latest` has also the batch at which the fault struck.
                 let (mut earliest, mut latest) = (HashMap::new(), HashMap::new());
                 for (index, (time, batch)) in batches.iter().enumerate() {
                     for &key in batch {
@@ -312,7 +312,7 @@ fn a_store_keeps_to_its_window() {
     assert!(matches!(error, Error::Config(ConfigError::WindowOfStable)), "{error}");
 }
 
-/// A store with runs of three slices.
+/// A store of a set with a window, with runs of three slices of the window.
 fn sample() -> Memory {
     let storage = Memory::new();
     let mut seen = Seen::open_window(storage.clone(), SeenOptions::default(), window_of(false, 160)).unwrap();

@@ -36,7 +36,7 @@ pub struct HasOptions {
     /// $TMPDIR [default: a quarter of the machine's]
     #[arg(long, value_name = "SIZE", value_parser = memory)]
     pub memory: Option<u64>,
-    /// Read the files of a store, do not map them: slower, but an error of the device is an error instead of a signal
+    /// Read the files of a store, do not map them: slower, but a device error ends in a message instead of a signal
     #[arg(long)]
     pub no_mmap: bool,
     #[command(flatten)]

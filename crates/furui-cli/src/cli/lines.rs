@@ -52,13 +52,13 @@ pub struct LineOptions {
     /// With --url: the order of the query's parameters does not matter
     #[arg(long, requires = "url")]
     pub url_sort: bool,
-    /// What becomes of a line that has no key, because it has too few fields or another structure
+    /// What becomes of a line that has no key, because it has too few fields or not the expected structure
     #[arg(long, value_enum, default_value = "keep", hide_possible_values = false)]
     pub missing: Policy,
     /// What becomes of a broken record: a quote that is not closed, or text that is not JSON
     #[arg(long, value_enum, default_value = "error")]
     pub bad: Policy,
-    /// Make keys as these options say, even if the store or filter was made with other ones
+    /// Make keys as the key options say, even if the store or filter was made with other key options
     #[arg(long)]
     pub as_is: bool,
 }

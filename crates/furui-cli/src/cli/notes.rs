@@ -39,8 +39,8 @@ const NOTES: &[Notes] = &[
     Notes {
         command: "has",
         statuses: &[
-            ("0", "some line was printed, or with --quiet would have been"),
-            ("1", "no line was printed, or with --quiet would have been"),
+            ("0", "some line was printed, or would have been without --quiet"),
+            ("1", "no line was printed, or would have been without --quiet"),
             ("2", "after an error, or if a file could not be opened, whatever the other files contained"),
         ],
         examples: &[

@@ -57,8 +57,8 @@ pub struct SeenOptions {
     /// data, and print nothing. Give the key options that the store remembers; others are refused. Afterwards the lines
     /// are new to `furui seen`, and no file of the store has their hashes; after an error or a kill either all are gone
     /// or none. What --cache lru+stable keeps for the next run is removed, because its filter cannot forget a line.
-    /// --stats says how many lines were there, --dry-run how many are, and removes none. Copies of the store keep the
-    /// lines
+    /// --stats says how many of the lines were there; --dry-run says how many of them are there, and removes none.
+    /// Copies of the store keep the lines
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "store",
           conflicts_with_all = ["sync", "window", "filter", "cache", "fpr", "protect", "lru", "replacement", "counters", "probes",
                                 "decrements", "paper", "invert", "mark", "repeats", "count", "hash", "hash_seed", "like"])]
@@ -73,8 +73,8 @@ pub struct SeenOptions {
     #[arg(long)]
     pub no_mmap: bool,
     /// How many threads work: they read and decode, hash, decide and write at the same time. What is printed does not depend on it.
-    /// With --cache lru+stable, and with --filter, there is one [default: as many as the machine or the container has processors, at
-    /// most 16]
+    /// With --cache lru+stable, and with --filter, there is one thread [default: as many as the machine or the
+    /// container has processors, at most 16]
     #[arg(long, value_name = "N", value_parser = number::between::<usize>(1, MOST_THREADS))]
     pub threads: Option<usize>,
     /// Which of the latest lines are kept in a small table, which is searched before the exact set [default: recent]

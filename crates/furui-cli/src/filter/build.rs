@@ -22,10 +22,10 @@ use crate::progress::{self, Progress};
 use crate::report::figure;
 use crate::streams::standard_input;
 
-/// The bits of a stable filter's counters.
+/// The number of bits of each counter of a stable filter.
 const STABLE_BITS: u32 = 2;
-/// The number of counters of the smallest stable filter that is built. It is large enough that larger filters have
-/// equal numbers of probes and decrements.
+/// The number of counters of the smallest stable filter that is built. It is so large that larger filters have the
+/// same numbers of probes and decrements.
 const STABLE_SAMPLE: usize = 1 << 12;
 /// The groups that the window of a ringed filter spans, unless the user says otherwise.
 const DELTA: u32 = 1000;

@@ -50,7 +50,7 @@ pub fn build(options: &BuildOptions) -> Result<ExitCode, Error> {
     if options.capacity == Some(0) {
         return Err(Error::Message("--capacity 0: a filter is for at least one line".into()));
     }
-    // This is checked before the lines are read, because reading may take hours. A path that is no directory is an
+    // This is checked before the lines are read, because reading may take hours. A path that is not a directory is an
     // error, too.
     if path.exists() && Manifest::load(&Directory::open_read_only(path)?)?.is_some() {
         return Err(furui::Error::store(path.display().to_string(), StoreProblem::Occupied).into());
@@ -107,7 +107,7 @@ fn fill(
 ) -> Result<ExitCode, Error> {
     let inserted = each_block(input, lines, keys, what, |hashes| Ok(filter.insert_hashes(hashes)?));
     let published = filter.publish();
-    // The first error explains more than one that follows from it.
+    // If both failed, the first error is reported: the second may only follow from it.
     inserted?;
     published?;
     warn_if_outgrown(&filter, path);

@@ -56,7 +56,7 @@ pub fn remove(options: &ChangeOptions) -> Result<ExitCode, Error> {
     held.filter.check_removable().map_err(|error| named(options, error))?;
     let spec = held.filter.hash_spec();
     if let AnyFilter::Quotient(filter) = &mut held.filter {
-        // A run of `furui filter insert` inserts a line once, however often it occurs, so a run removes it once.
+        // `furui filter insert` inserts a line once, however often it occurs, so `furui filter remove` removes it once.
         for hash in gathered(options, spec)? {
             missing += u64::from(!filter.remove_hash(hash).map_err(|error| named(options, error))?);
         }

@@ -83,7 +83,7 @@ fn error_rate(filter: &AnyFilter) -> f64 {
     (filter.false_positive_rate() + by_hash).min(1.0)
 }
 
-/// The bits that a ringed filter has for each line that it was made for.
+/// How many bits a ringed filter has for each line of its capacity; `None` for other filters.
 fn gamma(filter: &AnyFilter) -> Option<f64> {
     if let AnyFilter::Ringed(filter) = filter { Some(filter.params().gamma()) } else { None }
 }

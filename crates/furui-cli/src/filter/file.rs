@@ -90,7 +90,7 @@ pub enum SeedPlace {
     Elsewhere,
 }
 
-/// What the file of a filter says besides the filter.
+/// What is known about a filter besides the filter itself: where its seed is, and how its keys are made.
 #[derive(Clone, Copy)]
 pub struct Label {
     pub seed: SeedPlace,
@@ -99,7 +99,7 @@ pub struct Label {
 }
 
 impl Label {
-    /// The label of a filter. `seed` is the filter's seed if it was read from a file of its own.
+    /// The label of a filter. `seed` is the filter's seed if the seed was read from a file of its own.
     pub fn new(seed: Option<u64>, form: KeyForm) -> Self {
         Self { seed: if seed.is_some() { SeedPlace::Elsewhere } else { SeedPlace::Filter }, form }
     }
@@ -114,14 +114,14 @@ impl Label {
     }
 }
 
-/// How the keys of a filter in a file are made from lines. The caller has opened the filter.
+/// How the keys of a filter in a file are made from lines. The caller has already opened the file as a filter.
 pub fn form_of(path: &Path) -> Result<KeyForm, Error> {
     let name = path.display().to_string();
     let file = DiskFile::open(path).map_err(|error| Error::io("cannot open", &name, error))?;
     Ok(Envelope::open(&file, &name)?.key_form(&file)?)
 }
 
-/// Returns an error if the keys of filters are made from lines in different ways. Otherwise returns that way.
+/// The way in which the keys of all these filters are made from lines; an error if two filters differ in it.
 pub fn common_form<'p>(paths: impl IntoIterator<Item = &'p PathBuf>) -> Result<KeyForm, Error> {
     let mut first: Option<(&Path, KeyForm)> = None;
     for path in paths {

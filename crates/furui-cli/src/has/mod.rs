@@ -21,7 +21,7 @@ pub use text::Text;
 /// The exit code if no line was printed, as in grep.
 const NONE: u8 = 1;
 
-/// The exit code if a file could not be opened, even if something was found in the others, as in grep.
+/// The exit code if a file could not be opened, even if something was found in other files. This is as in grep.
 const SKIPPED: u8 = 2;
 
 /// Runs the command.

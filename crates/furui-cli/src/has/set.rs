@@ -81,7 +81,7 @@ impl Set {
         }
     }
 
-    /// Stores in `out` for each line of a block that has a key, in order, whether the set has the key.
+    /// Looks up the keys of the lines of a block. `out` gets an answer for each line that has a key, in order.
     pub fn contains(&mut self, keys: &mut Keys, block: &mut Block, out: &mut Vec<bool>) -> Result<(), Error> {
         let hashes = &mut self.hashes;
         match &self.source {

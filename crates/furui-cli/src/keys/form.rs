@@ -3,7 +3,8 @@ use furui::KeyForm;
 use crate::cli::LineOptions;
 use crate::error::Error;
 
-/// How keys are made from lines, written as the options that say so. A store or a filter remembers this form.
+/// How keys are made from lines, written as the options of the command line that ask for it. A store or a filter
+/// remembers this form.
 pub fn form(options: &LineOptions) -> Result<KeyForm, Error> {
     let mut words = vec![];
     let list = |items: &[String]| items.join(",");

@@ -61,8 +61,8 @@ impl Maker {
         })
     }
 
-    /// Reads the block if it is the header of an input. Returns whether the header is to be printed, as only the first
-    /// one is; `None` if the block has lines.
+    /// Reads the block if it is the header of an input. Returns true if the header is to be printed, which holds only
+    /// for the first one; `None` if the block has lines.
     pub(super) fn header(&self, block: &Block) -> Result<Option<bool>, Error> {
         match &self.part {
             Part::Columns(columns) if block.is_header => columns.read_header(block).map(Some),

@@ -73,9 +73,9 @@ impl Keys {
         &self.maker.hasher
     }
 
-    /// Reads the block if it is the header of an input. Returns whether the header is to be printed, as only the first
-    /// one is; `None` if the block has lines. Headers are read in the order of the inputs, and before their lines are
-    /// hashed.
+    /// Reads the block if it is the header of an input. Returns true if it is the first header, which alone is printed,
+    /// and false if it is a later one; `None` if the block has lines. Headers are read in the order of the inputs, and
+    /// before the lines of their inputs are hashed.
     pub fn header(&self, block: &Block) -> Result<Option<bool>, Error> {
         self.maker.header(block)
     }

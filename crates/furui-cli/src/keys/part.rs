@@ -1,5 +1,5 @@
-/// Appends a part of a key, after the length of the part. A key of one part has no length (docs/format.md, "Keys of
-/// several parts").
+/// Appends a part of a key, after the length of the part. If the key has only one part, the length is left out
+/// (docs/format.md, "Keys of several parts").
 pub(super) fn part(nth: usize, count: usize, out: &mut Vec<u8>, append: impl FnOnce(&mut Vec<u8>)) {
     debug_assert!(nth < count);
     if count == 1 {

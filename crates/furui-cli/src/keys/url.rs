@@ -42,7 +42,7 @@ impl UrlRules {
         Some(String::from(url).into_bytes())
     }
 
-    /// True if a parameter does not matter.
+    /// True if the key leaves out this parameter of the URL.
     fn drops(&self, pair: &str) -> bool {
         let Some((name, _)) = form_urlencoded::parse(pair.as_bytes()).next() else { return false };
         self.drop.iter().any(|(rule, is_start)| if *is_start { name.starts_with(rule) } else { *name == **rule })

@@ -165,7 +165,7 @@ impl Search<'_> {
         format!("{title}{}\n{snippet}", shown(&hit.url))
     }
 
-    /// Formats text from other nodes, which is not trusted, with these ranges in bold.
+    /// Formats text from other nodes, which is not trusted, with the ranges `marks` in bold.
     fn marked(&self, text: &str, marks: &[[usize; 2]]) -> String {
         let mut marked = String::new();
         let mut at = 0;

@@ -55,7 +55,8 @@ impl Byproducts {
         }
     }
 
-    /// Writes what was noted, after the lines were printed. `bytes` were read since the last call, and the set has these counters.
+    /// Writes what was noted. The lines must have been printed. `counters` are those of the set, and `bytes` is the
+    /// number of bytes that were read since the last call.
     pub fn write(&mut self, counters: &SeenCounters, bytes: usize) -> Result<(), Error> {
         self.figures.set(counters, bytes);
         if let Some(progress) = &mut self.progress {

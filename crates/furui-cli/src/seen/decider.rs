@@ -25,8 +25,8 @@ impl<S: Storage> Decider<S> {
         Self { seen, protect, bytes: 0, counts: Counts::default() }
     }
 
-    /// How many keys each worker's recent cache has if there are this many workers. `None` if the set has a cache that
-    /// must see all keys in order.
+    /// The number of keys for which the recent cache of each worker has room, if there are this many workers. `None`
+    /// if the set has a cache that must see all keys in order.
     pub fn recent_keys(&self, workers: usize) -> Option<usize> {
         self.seen.recent_keys().map(|most| (most / workers).max(LEAST_RECENT).min(most))
     }

@@ -10,7 +10,8 @@ use furui::seen::SeenCounters;
 use crate::report::{counted, grouped};
 use crate::size;
 
-/// The figures of a run. A thread prints them when a signal requests them, even while the run waits for input or output.
+/// The figures of one run of the command. A thread prints them when a signal requests them, even while the command
+/// waits for input or output.
 pub struct Figures {
     latest: Arc<Latest>,
 }
@@ -77,7 +78,7 @@ mod unix {
     /// The stack of the thread, which formats a line.
     const STACK_BYTES: usize = 128 << 10;
 
-    /// Starts the thread, which waits for signals until the process ends.
+    /// Starts the thread that answers signals. It waits for them until the process ends.
     pub(super) fn answer(latest: Arc<Latest>) -> io::Result<()> {
         let (mut asked, write) = UnixStream::pair()?;
         for signal in SIGNALS {

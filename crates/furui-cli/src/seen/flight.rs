@@ -14,19 +14,19 @@ pub struct Flight {
     pub hashes: Hashes,
     /// The indices of the hashes that the recent cache of the worker did not know.
     pub misses: Vec<u32>,
-    /// If the block is a header, whether it is the first header of the run.
+    /// If the block is a header, whether it is the first header that this process reads.
     pub header: Option<bool>,
     pub verdicts: Vec<Verdict>,
     pub fates: Vec<Fate>,
     /// The counters of the set after this block.
     pub counters: SeenCounters,
-    /// The error that ends the run after the lines of the block.
+    /// The error that ends the command after the lines of the block.
     pub failure: Option<Error>,
     /// True if there is nothing to print, because the set has failed, or because there are no lines.
     pub is_void: bool,
     /// True if the writer has begun to print this block.
     pub is_begun: bool,
-    /// True if keys of earlier slices of a window occurred again, and this is not recorded yet.
+    /// True if keys of earlier slices of the set's window (`--window`) occurred again, and this is not recorded yet.
     pub has_old_repeats: bool,
     /// How many bytes of the text to print have been printed.
     pub printed: usize,
@@ -38,7 +38,7 @@ pub struct Flight {
 }
 
 impl Flight {
-    /// A flight without a block, which makes keys from lines in the same way as `keys`.
+    /// A flight that has no block yet, and makes keys from lines in the same way as `keys`.
     pub fn new(keys: &Keys) -> Self {
         Self {
             block: Block::default(),

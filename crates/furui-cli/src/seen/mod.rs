@@ -101,7 +101,7 @@ where
     }
     let printing = Printing::of(options);
     let recorder = Recorder::new(output, printing, records.then_some(options.sync));
-    // A worker may wait for input until the process ends.
+    // A worker may wait for input until the process ends, so the interrupt must live as long.
     let interrupt: &'static Interrupt = Box::leak(Box::new(interrupt));
     let blocks = options.lines.blocks(&options.input, interrupt);
     let decider = Decider::new(seen, options.protect.clone());

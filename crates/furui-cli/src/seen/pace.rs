@@ -6,13 +6,13 @@ use std::time::{Duration, Instant};
 const PAUSE: Duration = Duration::from_millis(40);
 /// An input that continues within this time after a pause has not really paused.
 const SOON: Duration = Duration::from_secs(1);
-/// Pauses are ignored for this long after a pause that was not a real one, and for twice as long after each further
-/// such pause.
+/// How long pauses are ignored after a pause that was not a real one. The time doubles with each further pause that was
+/// not real.
 const HOLD: Duration = Duration::from_secs(60);
 /// The maximum time for which pauses are ignored.
 const LONGEST_HOLD: Duration = Duration::from_secs(3600);
-/// At least this many keys are worth a sync in any case, because they fill a good part of the page of storage that a
-/// sync writes.
+/// The number of keys from which on a sync is always worth its cost, because they fill a good part of the page of
+/// storage that a sync writes.
 const MANY: usize = 64;
 
 /// Tells when to sync: some time after a line was printed, or as soon as the input pauses.

@@ -5,12 +5,12 @@ use crate::block::BLOCK;
 use crate::cli::{CacheKind, SeenOptions};
 use crate::large_blocks::LargeBlocks;
 
-/// The number of threads, and the memory that is subtracted from that of the set for them.
+/// The number of threads, and the memory that they need, which is subtracted from that of the set.
 pub struct Plan {
     threads: usize,
     flights: usize,
     large: LargeBlocks,
-    /// The memory of all flights but one in bytes.
+    /// The memory, in bytes, of all flights (blocks on their way to the output) but one.
     further: u64,
 }
 
@@ -20,19 +20,19 @@ const MOST_THREADS: usize = 16;
 /// The memory of a flight (a block on its way to the output) in bytes: its text, and as much for its lists.
 const FLIGHT: u64 = 2 * BLOCK as u64;
 
-/// Flights take at most 1 / `SHARE` of the memory. But with several threads there are always at least [`LEAST`]
-/// flights.
+/// Flights (blocks on their way to the output) take at most 1 / `SHARE` of the memory. But with several threads there
+/// are always at least [`LEAST`] flights.
 const SHARE: u64 = 8;
 
-/// The minimum number of flights with several threads: one is read, one is decided, and one is written.
+/// The minimum number of flights with several threads: one is read, one is compared with the set, and one is written.
 const LEAST: usize = 3;
 
 impl Plan {
     /// The plan of a run with this much memory.
     pub fn new(options: &SeenOptions, memory: u64) -> Self {
         let default = || thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS);
-        // The stable filter's answers depend a little on where blocks end, and with several threads that would depend
-        // on the progress of the other threads.
+        // The stable filter's answers depend a little on where blocks end. With several threads, the ends of blocks
+        // would depend on the progress of the other threads.
         let is_serial = options.tiers.paper || options.cache == Some(CacheKind::LruStable);
         let threads = if is_serial { 1 } else { options.threads.unwrap_or_else(default) };
         let affordable = usize::try_from(memory / SHARE / FLIGHT).unwrap_or(usize::MAX);

@@ -19,7 +19,7 @@ pub enum Printing {
 }
 
 impl Printing {
-    /// What the options request.
+    /// What is printed for a line, as the options request it.
     pub fn of(options: &SeenOptions) -> Self {
         match options.outputs.mark {
             Some(MarkForm::Alone) => Self::Marks(options.input.separator()),
@@ -34,8 +34,8 @@ impl Printing {
         !matches!(self, Self::Lines(Verdict::Repeat))
     }
 
-    /// Makes the text to print for the lines of a block. Returns how many of the first bytes of the block are the text,
-    /// or `None` if the text is in `marked`.
+    /// Makes the text to print for the lines of a block. Returns the length of the text if it is at the beginning of
+    /// the block, and `None` if it is in `marked`.
     pub fn text(self, block: &mut Block, fates: &[Fate], marked: &mut Vec<u8>) -> Option<usize> {
         if let Self::Lines(wanted) = self {
             return Some(keep(block, fates.iter().map(|&fate| is_printed(fate, wanted))));

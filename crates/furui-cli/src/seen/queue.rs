@@ -1,4 +1,4 @@
-//! The flights between the input and the output, and what can be done next.
+//! The flights (blocks on their way from the input to the output), and the choice of what is done next.
 
 use std::collections::VecDeque;
 use std::time::Instant;
@@ -15,8 +15,8 @@ use crate::blocks::Blocks;
 use crate::keys::Keys;
 use crate::large_blocks::LargeBlocks;
 
-/// The flights between the input and the output, in the order of the input. The reader, the set and the writer are each
-/// used by one worker at a time, which takes them out of the queue.
+/// The flights, which are blocks on their way from the input to the output, in the order of the input. The reader, the
+/// set and the writer are each used by one worker at a time, which takes them out of the queue.
 pub struct Queue<S: Storage> {
     pub reader: Option<Box<Blocks<'static>>>,
     pub decider: Option<Box<Decider<S>>>,
@@ -25,12 +25,12 @@ pub struct Queue<S: Storage> {
     /// True if blocks must end where the slices of a window do.
     is_sliced: bool,
     places: VecDeque<Place>,
-    /// How many flights have left the queue.
+    /// How many flights (blocks on their way to the output) have left the queue.
     left: u64,
     /// How many flights of the queue, counted from the first, were given to the set.
     decided: usize,
     free: Vec<Flight>,
-    /// New flights make keys from lines in the same way as this value.
+    /// How new flights (blocks on their way to the output) make keys from lines.
     keys: Keys,
     /// False when there is nothing more to read.
     reads: bool,
@@ -60,11 +60,11 @@ pub struct Limits {
     pub records: bool,
 }
 
-/// The maximum number of flights of large blocks.
+/// The maximum number of [`Flight`]s of large blocks at a time.
 pub const LARGE_FLIGHTS: usize = 2;
 
 struct Place {
-    /// `None` while a worker has the flight.
+    /// A block on its way to the output; `None` while a worker has it.
     flight: Option<Box<Flight>>,
     next: Step,
     bytes: usize,
@@ -119,7 +119,7 @@ impl<S: Storage> Queue<S> {
         }
         let reads = || self.can_read().then_some(Task::Read);
         if self.deadline().is_some_and(|due| due <= Instant::now()) {
-            // The set decides about no further flight before the lines are recorded.
+            // The set decides about no further flight (block in progress) before the printed lines are recorded.
             return if self.decider.is_some() { Some(Task::Sync) } else { reads() };
         }
         let is_next =
@@ -133,8 +133,8 @@ impl<S: Storage> Queue<S> {
         self.can_read().then_some(Task::Read)
     }
 
-    /// True if the set is in the queue and can take the next flight: if it would make earlier keys durable, the lines
-    /// of these keys must have been printed.
+    /// True if the set is in the queue and can take the next flight. If the set would then make earlier keys durable,
+    /// the lines of these keys must have been printed.
     fn can_decide(&mut self) -> bool {
         let Some(decider) = &mut self.decider else { return false };
         window::tell_time(&mut decider.seen);
@@ -155,7 +155,7 @@ impl<S: Storage> Queue<S> {
         let bytes: usize = self.places.iter().map(|place| place.bytes).sum();
         let is_short = flights < LARGE_FLIGHTS || bytes + BLOCK <= self.limits.flights * BLOCK;
         let has_room = flights < self.limits.flights && is_short;
-        // How many lines the present slice of a window still takes is known only when all earlier lines are decided.
+        // Only when all earlier lines are decided is it known how many more lines the present slice of a window takes.
         let is_decided = self.decided == flights && self.decider.is_some();
         self.reads && self.reader.is_some() && has_room && (is_decided || !self.is_sliced)
     }
@@ -183,7 +183,7 @@ impl<S: Storage> Queue<S> {
         Some((reader, flight.into()))
     }
 
-    /// Puts back a reader that has read nothing, and its flight.
+    /// Puts back a reader that has read nothing, and the flight that it was to fill.
     pub fn put_reader(&mut self, reader: Box<Blocks<'static>>, flight: Box<Flight>) {
         self.reader = Some(reader);
         self.free.push(*flight);
@@ -209,14 +209,14 @@ impl<S: Storage> Queue<S> {
         self.end_if_empty();
     }
 
-    /// Puts back a flight that has been hashed, or whose text to print has been made.
+    /// Puts back a flight whose lines have been hashed, or whose text to print has been made.
     pub fn put(&mut self, number: u64, flight: Box<Flight>) {
         if let Some(place) = self.places.get_mut((number - self.left) as usize) {
             place.flight = Some(flight);
         }
     }
 
-    /// Takes the set, and the next flight, with its number.
+    /// Takes the set, and the next flight (a block between input and output) with its number.
     pub fn take_decider(&mut self) -> Option<(u64, Box<Decider<S>>, Box<Flight>)> {
         let place = self.places.get_mut(self.decided)?;
         let taken = (self.left + self.decided as u64, self.decider.take()?, place.flight.take()?);
@@ -225,7 +225,7 @@ impl<S: Storage> Queue<S> {
         Some(taken)
     }
 
-    /// Puts back the set after it has decided about a flight.
+    /// Puts the set back into the queue, after the set has decided which lines of a flight (a block) are new.
     pub fn put_decider(&mut self, number: u64, decider: Box<Decider<S>>, flight: &Flight) {
         self.unsynced = decider.seen.unsynced();
         if !decider.seen.set().runs().is_empty() {
@@ -249,7 +249,7 @@ impl<S: Storage> Queue<S> {
         Some((self.writer.take()?, flight))
     }
 
-    /// Puts back the first flight, a part of which has been written.
+    /// Puts back the first flight (block on its way to the output), a part of which has been written.
     pub fn put_first(&mut self, flight: Box<Flight>) {
         let tells_unread = self.writer.as_ref().is_some_and(|writer| writer.recorder.tells_unread());
         if let Some(first) = self.places.front_mut() {
@@ -260,7 +260,8 @@ impl<S: Storage> Queue<S> {
         }
     }
 
-    /// Removes the first flight, which has been written, from the queue, and keeps its memory.
+    /// Removes the first flight (block of lines), which has been written, from the queue, and keeps its memory for a
+    /// later one.
     pub fn leave(&mut self, flight: Box<Flight>) {
         self.places.pop_front();
         (self.left, self.decided) = (self.left + 1, self.decided - 1);

@@ -24,7 +24,8 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Creates a recorder that prints what `printing` says, and records the lines within `within`, or never if it is `None`.
+    /// Creates a recorder that prints what `printing` says. It records lines within the time `within`, or never if
+    /// `within` is `None`.
     pub fn new(output: Output, printing: Printing, within: Option<Duration>) -> Self {
         let output = if within.is_some() { output.without_waiting() } else { output };
         Self { output, pace: within.map(Pace::new), printing, unread: VecDeque::new() }
@@ -36,7 +37,8 @@ impl Recorder {
         self.pace.as_ref().and_then(|pace| pace.deadline(unsynced))
     }
 
-    /// Notes that the text of a flight will be printed next. An error if there is no memory for that; then nothing is noted.
+    /// Notes that the text of a flight (a block on its way to the output) will be printed next. If there is no memory
+    /// for the note, returns an error and notes nothing.
     pub fn begin(&mut self, flight: &Flight) -> Result<(), Error> {
         if self.pace.is_none() || !flight.verdicts.contains(&Verdict::New) && !flight.has_old_repeats {
             return Ok(());

@@ -28,7 +28,7 @@ pub fn run(file: &Path, store: &Path, options: &cli::SeenOptions) -> Result<Exit
             file.display()
         )));
     }
-    // A directory that is no set is refused before anything in it is written or locked.
+    // A directory that is not a set is refused before anything in it is written or locked.
     let manifest = Directory::open_read_only(store)?.manifest()?;
     if manifest.store != StoreKind::Seen {
         let (store, kind) = (store.display(), manifest.store);
@@ -39,7 +39,7 @@ pub fn run(file: &Path, store: &Path, options: &cli::SeenOptions) -> Result<Exit
     }
     keys::check(store.display(), manifest.form, &options.lines)?;
     let mapped = if options.no_mmap { 0 } else { memory::mappable() };
-    // The keys of a journal that a crash left and the lines to remove share the memory.
+    // The lines to remove share the memory with the keys of a journal, if a crash left one.
     let memory = options.memory.unwrap_or_else(memory::quarter) / 2;
     if options.dry_run {
         let scratch = Scratch::new(std::env::temp_dir()).mapped_up_to(mapped);

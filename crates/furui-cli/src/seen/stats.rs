@@ -60,7 +60,7 @@ fn text<S: Storage>(seen: &Seen<S>, bytes: u64) -> String {
         ));
         let start = match seen.start() {
             Start::Empty => "empty",
-            Start::Outdated => "empty: those in the store belong to an earlier state of it",
+            Start::Outdated => "empty: the LRU and the filter in the store belong to an earlier state of the store",
             Start::Keys => "with the lines of the LRU; the filter in the store has other sizes",
             Start::Whole => "as the last run left them",
         };

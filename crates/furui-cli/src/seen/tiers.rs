@@ -1,4 +1,4 @@
-//! The tiers before the exact set, as the options say.
+//! The tiers in front of the exact set, as the options determine them.
 
 use furui::seen::{Cache, Replacement, TierSizes};
 

@@ -12,11 +12,11 @@ use super::queue::{Queue, Task};
 use super::writer::{Writer, Written};
 use crate::blocks::Next;
 
-/// Threads that take the flights of a queue from the input to the output. Each worker repeatedly takes a piece of work
-/// that can be done.
+/// Threads that take the flights of a queue (blocks of lines) from the input to the output. Each worker repeatedly
+/// takes a piece of work that can be done.
 ///
-/// At the end of a run, nobody waits for these threads: one may still wait for input when another finds that nobody
-/// reads the output.
+/// The program does not wait for the workers before it ends: one may still wait for input when another finds that
+/// nobody reads the output.
 pub struct Workers<S: Storage> {
     shared: Mutex<Shared<S>>,
     /// Notified when an idle worker can do something, and at the end.
@@ -143,8 +143,8 @@ where
                     break task;
                 }
                 shared.idle += 1;
-                // If the deadline has passed, the worker that holds the set will put it back, and the lines are then
-                // recorded.
+                // If the deadline has passed, another worker holds the set. The lines are recorded after that worker
+                // has put the set back.
                 let until = shared.queue.deadline().filter(|&due| due > Instant::now());
                 shared = wait(&self.changed, shared, until);
                 shared.idle -= 1;
@@ -187,7 +187,8 @@ where
             Written::Whole => queue.leave(flight),
             Written::Part => queue.put_first(flight),
             Written::Ended(ending) => {
-                // The lines of a flight that has not begun stay in the queue: they are not printed, and so not recorded.
+                // A flight (block) that the writer has not begun stays in the queue: its lines are neither printed nor
+                // recorded.
                 if matches!(ending, Ending::Failed(_)) && flight.is_begun {
                     queue.leave(flight);
                 }
@@ -217,8 +218,8 @@ where
         Some(())
     }
 
-    /// Reads a flight and hashes it. Because a worker reads flights in the order of the input, its recent cache knows
-    /// only keys of earlier lines.
+    /// Reads a block of lines into a flight, and hashes their keys. Because a worker reads blocks in the order of the
+    /// input, the worker's recent cache knows only keys of earlier lines.
     fn read(
         self: &Arc<Self>,
         mut shared: MutexGuard<'_, Shared<S>>,

@@ -7,24 +7,24 @@ use super::flight::Flight;
 use super::recorder::Recorder;
 use crate::output::Sink;
 
-/// Writes everything that a run makes.
+/// Writes all output of the command.
 pub struct Writer {
     pub recorder: Recorder,
     pub byproducts: Byproducts,
 }
 
-/// The result of writing a flight.
+/// The result of writing a flight (a block of lines) to the output.
 pub enum Written {
     Whole,
-    /// The reader of the pipe reads nothing, and it is time to record what it has read.
+    /// The reader of the pipe is not reading at present, and it is time to record the lines that it has read before.
     Part,
     /// Nothing more is to be written.
     Ended(Ending),
 }
 
 impl Writer {
-    /// Writes a flight, or what is left of it, until lines are to be recorded. `unsynced` keys of the set are not
-    /// durable yet.
+    /// Writes a flight, or the rest of it, but stops when it is time to record lines. `unsynced` is the number of keys
+    /// of the set that are not durable yet.
     pub fn write(&mut self, flight: &mut Flight, unsynced: usize) -> Written {
         if !flight.is_void {
             if !flight.is_begun {
@@ -62,7 +62,7 @@ impl Writer {
         Ending::of(self.recorder.sync(seen, unprinted))
     }
 
-    /// Waits until all lines have arrived.
+    /// Waits until all printed lines have reached the file or the reader.
     pub fn settle<S: Storage>(&mut self, seen: &mut Seen<S>) -> Result<(), Ending> {
         Ending::of(self.recorder.settle(seen, 0))
     }

@@ -60,13 +60,13 @@ impl fmt::Display for Change {
 }
 
 impl Change {
-    /// Makes a change of `file` whose kind depends on its number. Pieces are taken from `other`.
+    /// Makes a change of `file`. The kind of the change depends on `turn`. Pieces are taken from `other`.
     pub fn new(random: &mut Random, turn: usize, file: &[u8], other: &[u8]) -> Self {
         let (kind, repaired) = TURNS[turn % TURNS.len()];
         loop {
             let mut changed = file.to_vec();
             let place = kind.apply(random, &mut changed, other);
-            // Zeros over zeros are no damage.
+            // Zeros that replace zeros are no damage.
             if changed == file {
                 continue;
             }

@@ -22,7 +22,7 @@ pub enum Fault {
     WrongAnswer,
     /// A part of a wrong answer, then an error.
     WrongBeforeError,
-    /// A wrong answer after a command has written and `verify` found nothing: the damage can no longer be found.
+    /// An answer is wrong after a command has written, and `verify` found nothing. The damage can no longer be found.
     Laundered,
     /// `verify` does not find the damage, and no command has written yet.
     Missed,
@@ -38,7 +38,7 @@ pub struct Target<'a> {
     /// The path of the file in the specimen's directory.
     pub path: &'a str,
     pub bytes: Vec<u8>,
-    /// The answer to each step of each chapter without damage.
+    /// The answers of the undamaged specimen, for each step of each chapter.
     expected: Vec<Vec<Answer>>,
 }
 
@@ -67,7 +67,8 @@ impl fmt::Display for Target<'_> {
 }
 
 impl<'a> Target<'a> {
-    /// Runs all chapters on the undamaged specimen, in the directory `place`, which is made and removed.
+    /// Runs all chapters (sequences of commands) on the undamaged specimen, in the directory `place`, which is made
+    /// and removed.
     pub fn new(specimen: &'a Specimen, path: &'a str, place: &Path) -> Self {
         let mut expected = vec![];
         for chapter in &specimen.chapters {
@@ -88,7 +89,8 @@ impl<'a> Target<'a> {
         target
     }
 
-    /// Corrects the checksums of undamaged files, which must not change; otherwise corrected damage would not get far.
+    /// Checks that a file with a flipped bit and corrected checksums causes no checksum error. Otherwise such damage
+    /// would be refused before its contents are read.
     fn check_repair(&self, place: &Path) {
         self.damage(&Change::repaired_bit(&self.bytes, self.bytes.len() / 2), place);
         for path in [self.path, "store"].iter().filter(|path| place.join(path).exists()) {
@@ -98,8 +100,8 @@ impl<'a> Target<'a> {
         fs::remove_dir_all(place).unwrap();
     }
 
-    /// Runs all chapters on the damaged specimen, in the directory `place`, which is made and removed. Counts the
-    /// commands.
+    /// Runs all chapters (lists of commands), each on a damaged copy of the specimen in the directory `place`, which is
+    /// made and removed. Counts the commands.
     pub fn judge(&self, change: &Change, place: &Path, commands: &mut usize) -> Vec<Finding> {
         let mut findings: Vec<Finding> = vec![];
         let mut known = BTreeSet::new();
@@ -153,13 +155,13 @@ fn crash(got: &Answer) -> Option<Fault> {
     }
 }
 
-/// The events of a chapter so far.
+/// What has happened so far in a chapter, which is a sequence of commands on one specimen.
 #[derive(Default)]
 struct Course {
     /// True if a command that writes has failed; its progress is unknown.
     failed: bool,
     wrote: bool,
-    /// True if nothing was written since `verify` found nothing.
+    /// True if nothing was written since `verify` found no damage.
     clean: bool,
 }
 

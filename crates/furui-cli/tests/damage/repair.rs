@@ -8,7 +8,7 @@ const MAGIC: &[u8] = b"FURUI\r\n\x1a";
 const HEADER: usize = 64;
 const FOOTER: usize = 64;
 const ENTRY: usize = 32;
-/// The size of a page of a run, which is also that of a region with its own checksum.
+/// The size of a page of a run file, which is also the size of a region with its own checksum.
 const PAGE: usize = 4096;
 const RUN: u16 = 2;
 
@@ -69,7 +69,7 @@ pub fn repair(file: &mut [u8]) {
     put(file, table.end + 48, &xxh3_64(&sealed).to_le_bytes());
 }
 
-/// The base of each page of a run: its fence without the low bits that `META` says.
+/// The base of each page of a run: the page's fence (its first key) without the low bits, whose number is in `META`.
 fn bases(file: &[u8], sections: &[(usize, [u8; 4], Range<usize>)]) -> Vec<u64> {
     let bytes = |wanted: &[u8; 4]| {
         let section = sections.iter().find(|(_, tag, _)| tag == wanted);

@@ -5,8 +5,8 @@
 pub enum Effect {
     /// The command answers from the specimen.
     Reads,
-    /// The command answers from data that no command of the script ever changes, so the answer does not depend on
-    /// whether one failed.
+    /// The command answers from data that no command of the script ever changes, so its answer is the same whether or
+    /// not an earlier command failed.
     ReadsSettled,
     /// The command looks for damage.
     Verifies,

@@ -20,7 +20,7 @@ pub struct Specimen {
     directory: PathBuf,
     /// The files to damage, by their paths in the directory.
     pub files: Vec<String>,
-    /// The chapters, each of which runs on a copy of its own.
+    /// The chapters: sequences of commands, each of which runs on its own copy of the directory.
     pub chapters: Vec<Vec<Step>>,
 }
 

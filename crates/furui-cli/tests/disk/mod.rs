@@ -108,7 +108,7 @@ pub fn ended_well(output: &Output) -> bool {
     matches!(output.status.code(), Some(0 | 1))
 }
 
-/// The number of operations of a kind that can fail.
+/// The number of operations that a fault of this kind can make fail.
 pub fn count(events: &[Event], kind: &str) -> usize {
     let ops: &[u8] = match kind {
         "create" => b"C",

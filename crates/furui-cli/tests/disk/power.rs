@@ -21,7 +21,7 @@ const PIECE: usize = 4096;
 #[derive(Clone, Default)]
 pub struct Model {
     files: Vec<File>,
-    /// The files that currently have these inodes.
+    /// The index in `files` of the file that currently has each inode.
     inodes: HashMap<u64, usize>,
     /// Directories by their paths below the root; the path of the root is "".
     directories: BTreeMap<String, Directory>,
@@ -183,8 +183,8 @@ impl Model {
         self.directories.get_mut(&place).unwrap().pending.push(change);
     }
 
-    /// At most `most` of the states that a power cut may leave now: all states, or random ones that include the two
-    /// extremes.
+    /// At most `most` choices of the changes to directories that survive a power cut now: all choices, or random ones
+    /// and the two extremes, no change and every change. For each choice, some states of the files' data.
     pub fn states(&self, most: usize, random: &mut impl FnMut() -> u64) -> Vec<State> {
         let changes: usize = self.directories.values().map(|directory| directory.pending.len()).sum();
         let (mut states, mut hashes) = (vec![], HashSet::new());

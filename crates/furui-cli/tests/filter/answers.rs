@@ -21,7 +21,7 @@ fn every_kind_contains_its_lines_from_pipes_and_from_files_and_few_others() {
         for (filter, rate) in [(&piped, 0.01), (&counted, 0.001)] {
             let there = stdout(&["has", filter], &known_text);
             if kind == "stable" {
-                // The filter forgets at random: one of ten of the oldest lines.
+                // The filter forgets lines at random: about one in ten of the oldest ones.
                 assert!(there.len() > known_text.len() / 100 * 95, "{} of {}", there.len(), known_text.len());
             } else {
                 assert!(there == known_text, "{kind}: {} of {} bytes", there.len(), known_text.len());
@@ -49,7 +49,7 @@ fn a_file_that_is_missing_keeps_no_other_from_being_tested() {
     let told = String::from_utf8(output.stderr).unwrap();
     assert_eq!(told.lines().count(), 2, "{told}");
     assert!(told.contains(&missing) && told.contains(&directory), "{told}");
-    // Like grep, a quiet run tells whether any file has such a line.
+    // As with grep -q, the status tells whether any file has a line that is in the filter.
     let quiet = |files: &[&str]| run(&[&["has", "-q", &filter], files].concat(), b"").status.code();
     assert_eq!(quiet(&[&missing, &one]), Some(0));
     assert_eq!(quiet(&[&missing]), Some(2));

@@ -11,7 +11,7 @@ fn what_is_inserted_later_is_there_and_what_is_removed_is_not() {
     let filter = dir.join("f");
     for (kind, more) in KINDS {
         build(kind, &[more, &["--fpr", "1e-4"]].concat(), &filter, &text(&lines(900, 3)));
-        // A quotient filter that was built for its lines alone grows, and says so.
+        // A quotient filter that was built for these lines alone grows, and says so.
         assert!(run(&["filter", "insert", &filter], b"new\nnewer\n").status.success(), "{kind}");
         assert_eq!(stdout(&["has", &filter], b"new\nnewer\n"), b"new\nnewer\n", "{kind}");
         if kind == "counting" || kind == "quotient" {

@@ -1,4 +1,4 @@
-//! `furui filter` through its binary.
+//! Tests `furui filter` through the binary.
 
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
 

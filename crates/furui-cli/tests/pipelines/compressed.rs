@@ -30,7 +30,7 @@ const COMMANDS: [&[&str]; 23] = [
     &["lz4", "--content-size", "-BI"],
 ];
 
-/// These bytes, compressed by a command of [`COMMANDS`].
+/// Returns `bytes`, compressed by a command of [`COMMANDS`].
 fn compressed(command: &[&str], bytes: &[u8]) -> Vec<u8> {
     other(command[0], &[&command[1..], &["-c"]].concat(), bytes)
 }

@@ -49,7 +49,7 @@ fn distinct_lines_are_those_of_awk_and_sort() {
         let theirs: Vec<u8> = theirs
             .split_inclusive(|&byte| byte == b'\n')
             .flat_map(|line| {
-                // Spaces precede the count, and one follows it.
+                // Spaces precede the count, and one space follows it.
                 let line = &line[line.iter().position(|&byte| byte != b' ').unwrap()..];
                 let space = line.iter().position(|&byte| byte == b' ').unwrap();
                 [&line[..space], b"\t", &line[space + 1..]].concat()

@@ -30,12 +30,12 @@ fn a_store_is_an_index_for_datatrove_and_back() {
     let read = |name| fs::read(dir.join(name)).unwrap();
     // datatrove's reader finds in the file the hashes that datatrove computes for the lines.
     assert!(!read("read").is_empty() && read("read") == read("hashed"));
-    // The documents that datatrove's filter leaves are the lines that are not in the store. Without repeats, they are
-    // the lines that are new.
+    // datatrove's filter leaves the documents whose lines are not in the store. If it also drops repeats, it leaves
+    // the new lines, each once.
     assert!(read("not-in-index") == stdout(&["has", "-v", &store, &asked], b""));
     assert!(read("not-in-index").len() > read("new").len());
     assert!(read("new") == stdout(&["seen", "--store", &store, &asked], b""));
-    // The index that datatrove builds of the asked lines is the export of a store of these lines.
+    // datatrove builds an index of the asked lines. Its bytes are those of the export of a store of the same lines.
     let built = dir.join("built/asked.c4_index");
     let (imported, made) = (dir.join("imported"), dir.join("made"));
     stdout(&[&["seen", "-q", "--store", &imported], &hash[..]].concat(), b"");

@@ -44,7 +44,7 @@ fn csv_rows_are_those_of_duckdb() {
 #[test]
 #[ignore = "needs DuckDB: cargo xtask test pipelines"]
 fn json_records_are_those_of_duckdb() {
-    // DuckDB compares values as texts. It decodes strings, but of equal numbers only integers have one text.
+    // DuckDB compares values as texts. It decodes strings, but only equal integers always have the same text.
     const VALUES: [&[&str]; 8] = [
         &["\"A\"", "\"\\u0041\""],
         &["\"日本\"", "\"\\u65e5\\u672c\""],

@@ -1,4 +1,4 @@
-//! jq keeps the first value of each key by `unique_by`, which sorts stably; and then the order of the input is restored.
+//! jq keeps the first value of each key by `unique_by`, which sorts stably. The order of the input is then restored.
 
 use std::fmt::Write;
 
@@ -8,7 +8,7 @@ use crate::random::Random;
 use crate::support::TempDir;
 use crate::{furui, other, random};
 
-/// Texts of values that occur again and again. The texts in a row stand for one value.
+/// Texts of values that occur again and again. All texts of a row stand for the same value.
 const VALUES: [&[&str]; 14] = [
     &["1", "1.0", "1e0", "10e-1", "0.1E+1"],
     &["\"1\""],
@@ -47,7 +47,7 @@ pub fn files(random: &mut Random, dir: &TempDir, case: usize, values: &[&[&str]]
                 0 => format!("{{\"id\":{id},\"k\":{second}}}"),
                 1 => format!("{{\"id\":{id},\"p\":{{\"r\":{first}}},\"k\":{second}}}"),
                 2 => format!("{{\"id\":{id},\"p\":{{\"q\":{first}}},{more}}}"),
-                // The last one of several members with one name counts.
+                // Among several members with the same name, the last one counts.
                 3 if twice => format!("{{\"k\":0,\"id\":{id},\"p\":{{\"q\":0,\"q\":{first}}},\"k\":{second}}}"),
                 4 => format!(
                     " {{{more},\"p\":{{\"r\":1,{space}\"q\"{space}:{first}}},\"id\":{id},\"k\":{second}{space}}} "

@@ -70,8 +70,8 @@ fn tsv_rows_are_those_of_miller() {
     let (mut random, dir) = (random(), TempDir::new());
     for case in 0..CASES {
         let tables = Table::some(&mut random);
-        // TSV has no quotes: they are bytes like others. Miller reads \n and \t in fields as a newline and a tab, and furui does
-        // not, so there are no backslashes here.
+        // TSV has no quoting: quotation marks are bytes like others. Miller reads \n and \t in fields as a newline and
+        // a tab, and furui does not, so there are no backslashes here.
         let line = |fields: &[String], crlf| {
             let fields: Vec<String> = fields.iter().map(|field| field.replace('\n', "/")).collect();
             format!("{}{}", fields.join("\t"), if crlf { "\r\n" } else { "\n" })
@@ -116,7 +116,7 @@ fn furui_and_miller_differ_in_these_rows() {
     let (ours, theirs) = both(&["--csv"], "a", &["--csv"], &file("empty", b"a\nx\n\n\"\"\n\nx\n\"\"\n"));
     assert_eq!(ours, b"a\nx\n\n\"\"\n\n");
     assert!(theirs.starts_with(b"a\nx\n") && theirs.len() < ours.len());
-    // Another header is an error, where Miller begins another table.
+    // A second file with another header is an error, whereas Miller begins another table.
     let files = [file("one", second), file("other", b"a,id\nx,1\n")].concat();
     let message = crate::support::failure(&["seen", "--csv", "--key", "a", &files[0], &files[1]], b"");
     assert!(message.contains("has other columns than"), "{message}");

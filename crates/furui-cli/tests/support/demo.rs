@@ -1,5 +1,5 @@
 //! Runs `furui demo` as a user does.
-#![allow(dead_code, reason = "each test binary uses its part")]
+#![allow(dead_code, reason = "each test binary uses only a part of this module")]
 
 use std::io::{BufRead, BufReader, Lines};
 use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
@@ -16,7 +16,8 @@ pub struct Demo {
 }
 
 impl Demo {
-    /// Starts the demo, and waits until all documents can be found. Temporary files would be in this directory.
+    /// Starts the demo with `temporary` as its directory for temporary files, and waits until all documents can be
+    /// found.
     pub fn start(temporary: &str) -> Self {
         let mut command = furui_for_signals();
         command.args(["demo", "--no-open", "--port", "0"]).env("TMPDIR", temporary);

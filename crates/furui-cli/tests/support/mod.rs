@@ -42,7 +42,7 @@ pub fn feed(mut command: Command, input: &[u8]) -> Output {
     output
 }
 
-/// The standard output of a run that must succeed in silence.
+/// The standard output of a command that must succeed, and print nothing to standard error.
 pub fn stdout(args: &[&str], input: &[u8]) -> Vec<u8> {
     let output = run(args, input);
     assert_eq!(String::from_utf8_lossy(&output.stderr), "");

@@ -13,7 +13,7 @@ use crate::clock::{median, ns_each};
 use crate::keys::mix;
 
 const KEYS: usize = 3_500_000;
-/// The number of windows into which the inserted keys are divided. The last two windows become one trie.
+/// The number of windows (write buffers) into which the inserted keys are divided. The last two become one trie.
 const WINDOWS: usize = 8;
 const LOOKUPS: usize = 200_000;
 const ROUNDS: usize = 9;

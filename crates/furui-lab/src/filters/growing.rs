@@ -26,7 +26,7 @@ pub(super) fn run(n: usize) -> Result<()> {
     })
 }
 
-/// Fills a chain with `n` keys and prints its size and its false-positive rate each time just before it grows.
+/// Fills a growing filter with `n` keys. Each time just before it grows, prints its size and its false-positive rate.
 fn way(n: usize, rate: f64) -> Result<()> {
     let asked: Vec<KeyHash> = (0..4_000_000).map(|i| KeyHash::new(mix(1 << 40 | i))).collect();
     let mut answers = Vec::new();

@@ -60,7 +60,7 @@ fn times(rows: &[(String, Ask<'_>)], questions: &Questions) -> Vec<[f64; 2]> {
         }
     }
     let time = |((name, _), own): (&(String, Ask<'_>), &Vec<f64>)| {
-        // Ratios are within one turn, because the load of the machine changes between turns.
+        // Each ratio compares times of one turn, because the load of the machine changes between turns.
         let base = &samples[usize::from(name.contains("batch"))];
         let mut ratios: Vec<f64> = own.iter().zip(base).map(|(own, base)| own / base).collect();
         [median(&mut own.clone()), median(&mut ratios)]

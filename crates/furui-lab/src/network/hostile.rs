@@ -51,7 +51,7 @@ pub(super) enum Kind {
     Sessions,
     /// Third messages of exchanges that never began.
     Settle,
-    /// Fetches of records that must be searched for a phrase that none contains.
+    /// Fetches of records that must be searched for a phrase that no record contains.
     Fetch,
     /// Withdrawals with keys that open no lock.
     Withdraw,

@@ -74,7 +74,7 @@ fn recall(what: &str, queries: usize, corpus: &Corpus, cluster: &Cluster, dice: 
 }
 
 /// Sends queries to `nodes` in turn. Returns how many answers were exact, how many matching documents were found, and
-/// how many there are.
+/// how many matching documents there are.
 fn ask(
     nodes: &[usize],
     queries: usize,

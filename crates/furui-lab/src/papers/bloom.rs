@@ -39,7 +39,7 @@ pub(super) const EXPERIMENTS: &[Experiment] = &[
 
 const DATA: &str = "keys are numbers, hashed by XXH3 with the seed.";
 
-/// The keys that a run inserts and looks up.
+/// The keys that an experiment inserts and looks up.
 struct Keys(KeyHasher);
 
 impl Keys {

@@ -12,7 +12,7 @@ use crate::table::{Cell, Table};
 /// Experiments without a clock that take less than three seconds: their figures follow from the program and the seed.
 const DETERMINISTIC: [&str; 6] = ["000-fig4", "000-fig5", "001-similarity", "001-or", "004-space", "ours-coded-sets"];
 
-/// The seed of the committed pages.
+/// The seed with which the pages in the repository are made.
 const SEED: u64 = 1;
 
 fn root() -> PathBuf {
@@ -72,7 +72,7 @@ fn git(args: &[&str]) -> Option<String> {
 }
 
 #[test]
-#[ignore = "fails until the pages are measured again after a change of what they measure"]
+#[ignore = "fails after a change of the measured code, until the pages are measured again"]
 fn no_page_is_older_than_what_it_measures() {
     match git(&["rev-parse", "--is-shallow-repository"]).as_deref() {
         Some("false") => {}
@@ -112,7 +112,7 @@ fn equal(a: &Table, b: &Table) -> bool {
 }
 
 #[test]
-#[ignore = "fails until the pages are measured again after a change of what they measure"]
+#[ignore = "fails after a change of the measured code, until the pages are measured again"]
 fn what_is_deterministic_is_measured_again_with_the_same_figures() {
     let context = Context { data: None, quick: false, full: false, seed: SEED, progress: Default::default() };
     let mut other = vec![];

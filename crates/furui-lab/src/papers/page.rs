@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use super::{Context, Experiment, Finding, Source, theirs};
 
-/// Tables longer than this are folded.
+/// Tables with more rows than this are folded on the page.
 const LONG: usize = 24;
 
 /// The comment before each section, by which a run of one experiment finds and replaces its own section.
@@ -42,7 +42,7 @@ pub(super) const OPEN: &str = include_str!("open.md");
 /// The directory of the pages.
 pub(super) struct Pages {
     dir: PathBuf,
-    /// The commit when the run began.
+    /// The commit that was checked out when the experiments began.
     commit: String,
 }
 
@@ -77,7 +77,7 @@ impl Pages {
         let mut sections = self.sections(experiment.source)?;
         sections.insert(experiment.full_name(), section(experiment, context, finding, &self.commit));
         std::fs::write(self.page(experiment.source), self.text(all, experiment.source, &sections))?;
-        // The tables of a page may be quoted by others.
+        // Other pages may quote the tables of this page, so all texts are written again.
         for (path, text) in self.texts(all)? {
             std::fs::write(path, text)?;
         }
@@ -98,8 +98,8 @@ impl Pages {
         text
     }
 
-    /// The paths of the index and of the pages that exist, each with the text that the file should have. It does not
-    /// matter which runs wrote the pages.
+    /// The paths of the index and of the pages that exist, each with the text that the file should have. The pages may
+    /// have been written by different runs of this program.
     pub(super) fn texts(&self, all: &[Experiment]) -> Result<Vec<(PathBuf, String)>, Box<dyn Error>> {
         let mut texts = vec![(self.dir.join(INDEX), self.index(all)?)];
         for source in Source::ALL {

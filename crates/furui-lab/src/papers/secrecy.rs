@@ -60,8 +60,8 @@ fn run(context: &Context) -> Result<Finding> {
     let partner = look_up(&filter, &names, members);
     row("partner", "the file and the seed", &partner);
     row("finder of a file with its seed", "the file, and so the seed", &partner);
-    // Without the seed, the finder can only try seeds. The best seed is the one with which the filter names the largest
-    // share of the members, less the share of the other names.
+    // Without the seed, the finder can only try seeds. The best seed is the one with which the share of members
+    // that get a yes exceeds the share of other names that get a yes by the largest amount.
     let mut best: Option<(f64, Guess)> = None;
     let mut advantages = vec![];
     for attempt in 0..seeds {

@@ -9,7 +9,7 @@ use std::path::Path;
 use super::{Source, brief};
 use crate::table::{Cell, Table};
 
-/// Stands for a figure that the last run of all experiments does not have.
+/// Stands for a figure that is missing in the results of the last run of all experiments.
 pub(super) const NO_FIGURE: &str = "(not measured yet)";
 
 /// The text of a source's page; empty for the page that is about no paper.
@@ -24,7 +24,7 @@ pub(super) fn text(source: Source) -> &'static str {
     }
 }
 
-/// The text of a source's page with its figures, which are those of the tables in `dir`.
+/// The text of a source's page, filled with the figures of the tables in `dir`.
 pub(super) fn filled(source: Source, dir: &Path) -> String {
     let mut parts = text(source).split('{');
     let mut filled = parts.next().unwrap_or_default().to_owned();

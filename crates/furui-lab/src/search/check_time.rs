@@ -227,7 +227,7 @@ pub(crate) fn keys_kept(quick: bool) -> Result<Table> {
 #[derive(Clone, Copy)]
 enum Keys {
     None,
-    /// Keys are computed when the filter arrives, as is necessary if the kept keys serve only another rate.
+    /// Keys are computed when the filter arrives. This is necessary if the kept keys serve only another rate.
     Anew,
     Kept,
 }

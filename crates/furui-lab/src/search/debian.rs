@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::random::Random;
 
-/// The purpose of the random numbers drawn here.
+/// The number that distinguishes the random numbers drawn here from those drawn for other purposes.
 const SHUFFLE: u64 = 2;
 
 /// The numbers of each word's documents, ascending.

@@ -147,7 +147,7 @@ impl Traffic {
         self.max = self.max.max(exchange.bits);
     }
 
-    /// The mean bits of an exchange.
+    /// The mean number of bits of an exchange.
     pub(super) fn mean(&self) -> f64 {
         self.bits as f64 / self.exchanges as f64
     }

@@ -75,7 +75,7 @@ pub(crate) fn eq5(quick: bool) -> Result<Table> {
         let (mut yes, mut rates) = (0, [0.0; 2]);
         for set in 0..sets {
             let members: Vec<_> = (0..n).map(|i| KeyHash::new(mix(set << 32 | i))).collect();
-            // All filters have the same functions, so the bits of a key are the same in all of them.
+            // All filters have the same hash functions, so a key has the same bits in all of them.
             let of = |key: &KeyHash| -> Result<u64> {
                 let mut filter = Bloom::from_parts(gamma, PROBES)?;
                 filter.insert_hash(*key)?;

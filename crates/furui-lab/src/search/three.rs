@@ -11,7 +11,7 @@ use super::exchange::{Choice, Exchange, Traffic, exchange};
 use super::traffic::{kbit, tuned_for};
 use crate::table::Table;
 
-/// The rules by which a chain proceeds.
+/// The rules by which a chain of exchanges, from keeper to keeper, proceeds.
 #[derive(Clone, Copy)]
 struct Chain {
     choice: Choice,
@@ -20,7 +20,8 @@ struct Chain {
     falls_back: bool,
 }
 
-/// Measures the traffic of chains, and of their first links, each of which is a query of two words.
+/// Measures the traffic of chains, in which three lists are intersected one after the other. Also measures the traffic
+/// of the first link of each chain, which is a query of two words.
 pub(crate) fn three(corpora: &[Corpus], options: &Options) -> Result<Table, Box<dyn Error>> {
     let columns = [
         "corpus",
@@ -75,7 +76,7 @@ pub(crate) fn three(corpora: &[Corpus], options: &Options) -> Result<Table, Box<
 }
 
 impl Chain {
-    /// The exchanges of both links.
+    /// The exchanges of the two links: of the first two lists, and of their common ids with the third list.
     fn run(self, lists: &[Vec<ContentId>], salt: u32) -> Result<[Exchange; 2], CodecError> {
         let mut order: Vec<&[ContentId]> = lists.iter().map(Vec::as_slice).collect();
         if self.smaller_first {

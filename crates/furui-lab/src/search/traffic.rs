@@ -13,7 +13,7 @@ use super::{Options, RATES};
 use crate::clock::median;
 use crate::table::{Cell, Table};
 
-/// The window of the paper's ringed filters.
+/// The window δ of the paper's ringed filters, in groups of bits.
 pub(super) const DELTA: u32 = 100_000;
 
 /// The size of the paper's fixed filters, in bits. By eq. 4 it is the size for 300 keys at α = 2⁻⁵.
@@ -81,10 +81,11 @@ pub(crate) fn fig7(corpora: &[Corpus], options: &Options) -> Result<Table, Box<d
     Ok(table)
 }
 
-/// Figs. 8 and 9: the mean and maximum traffic of TFA with fixed and ringed filters, by the number of documents and α.
-/// There are two kinds of fixed filters: those made for the same number of keys at each α, as the paper's must be, and
-/// those whose size at each α has the least mean traffic with half of the documents. The list of the first word is
-/// sent, as in the paper; in the last two columns the smaller list is sent, as nodes do.
+/// Figs. 8 and 9: the mean and maximum traffic of the paper's algorithm (TFA) with fixed and ringed filters, by the
+/// number of documents and α. There are two kinds of fixed filters. The first kind is made for the same number of keys
+/// at each α, as the paper's filters must be. The second kind has, at each α, the size with the least mean
+/// traffic for half of the documents. The list of the first word is sent, as in the paper; in the last two columns the
+/// smaller list is sent, as nodes do.
 pub(crate) fn fig8_and_9(corpora: &[Corpus], options: &Options) -> Result<[Table; 2], Box<dyn Error>> {
     let columns = [
         "corpus",

@@ -31,8 +31,8 @@ pub(crate) struct Zipf {
 }
 
 impl Zipf {
-    /// Fits the law to the sizes of the first and the last word's list, and to the sum of all sizes, which follow from
-    /// `shape`.
+    /// Fits the law to three numbers that follow from `shape`: the sizes of the first and the last word's list, and the
+    /// sum of all sizes.
     pub(crate) fn fit(shape: Shape, seed: u64) -> Self {
         let total = shape.words_each * f64::from(shape.documents);
         let (mut low, mut high) = (1.0, 20.0);
@@ -70,7 +70,7 @@ impl Zipf {
     }
 }
 
-/// The sizes of the lists for the exponent s; q follows from the first and the last size.
+/// The sizes of the lists for the exponent s. The law's q (`offset`) follows from the first and the last size.
 fn sizes(shape: Shape, exponent: f64) -> impl Iterator<Item = u32> {
     let (words, top) = (f64::from(shape.words), f64::from(shape.top));
     let ratio = top.powf(1.0 / exponent);

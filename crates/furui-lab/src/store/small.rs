@@ -17,7 +17,7 @@ use crate::keys::mix;
 
 const KEYS: u64 = 5_000_000;
 const MEMORY: u64 = 16 << 20;
-/// The number of lookups. Every other key is present.
+/// The number of lookups. Every second key that is looked up is present.
 const LOOKUPS: usize = 1 << 20;
 const ROUNDS: usize = 3;
 const BATCHES: [usize; 2] = [4096, 65536];

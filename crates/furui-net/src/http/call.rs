@@ -32,8 +32,8 @@ pub enum Call {
     Unpublish {
         /// The URLs, at most [`MAX_IDS`](super::MAX_IDS).
         urls: Vec<String>,
-        /// The channel for the result, sent when a keeper of each document has withdrawn it: for each URL, true if
-        /// something was published under it.
+        /// The channel for the result, sent when each document has been withdrawn by one of the nodes that keep it: for
+        /// each URL, true if something was published under it.
         answer: oneshot::Sender<Result<Vec<bool>, Refused>>,
     },
     /// Withdraw a part of all published documents.
@@ -141,7 +141,7 @@ pub struct Summary {
     /// JSON, it is hexadecimal.
     #[serde(serialize_with = "hexadecimal")]
     pub cursor: Option<Place>,
-    /// True if every list that was read was whole, as far as its keeper knows.
+    /// True if every list that was read was whole, as far as the node that keeps the list knows.
     pub whole: bool,
 }
 

@@ -32,7 +32,7 @@ pub enum ApiError {
     Coding(WantsError),
     /// The query cannot be understood.
     Query(QueryError),
-    /// The node already runs its maximum of concurrent searches or publishing requests. The text says of which.
+    /// The node already runs its maximum number of searches, or of publishing requests. The text says which.
     Busy(&'static str),
     /// The node refused. The text is its reason.
     Node(String),
@@ -107,7 +107,7 @@ impl IntoResponse for ApiError {
         }
         let mut response =
             (self.status(), [(header::CONTENT_TYPE, "application/json")], format!("{body}\n")).into_response();
-        // If a browser sent the request, the guard turns the error into a page.
+        // If a browser sent the request, the function `guard` turns the error into a page.
         response.extensions_mut().insert(self);
         response
     }

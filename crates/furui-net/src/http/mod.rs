@@ -64,7 +64,7 @@ pub const BATCH_DOCUMENTS: usize = 256;
 pub const BATCH_BYTES: usize = 1 << 20;
 /// The maximum number of ids in a request to `/wanted`, and of URLs in a request to `/unpublish`.
 pub const MAX_IDS: usize = 4096;
-/// The maximum number of results of one search. The cursor in its last line leads to more.
+/// The maximum number of results of one search. The cursor in the last line of the answer leads to more.
 pub const MAX_LIMIT: u32 = 1_000;
 /// The default number of results of a search.
 pub const DEFAULT_LIMIT: u32 = 10;

@@ -13,7 +13,7 @@ pub struct Status {
     pub whole: bool,
     /// The number of rounds in which the node compared its lists with its neighbours.
     pub rounds: u64,
-    /// True if the last round brought nothing new, every neighbour answered, and none has come or gone since.
+    /// True if the last round brought nothing new, every neighbour answered, and no neighbour has come or gone since.
     pub settled: bool,
     /// The number of postings and records taken over from neighbours.
     pub taken: u64,
@@ -31,9 +31,9 @@ pub struct Status {
     pub searches: u64,
     /// The number of documents published for the node's users.
     pub published: u64,
-    /// The number of other nodes' requests answered.
+    /// The number of requests from other nodes that this node answered.
     pub answered: u64,
-    /// The number of other nodes' requests refused.
+    /// The number of requests from other nodes that this node refused.
     pub refused: u64,
     /// The number of bytes sent to other nodes.
     pub sent: u64,

@@ -35,8 +35,8 @@ impl Area {
 
     /// The `n` nodes nearest to a key, if this area certainly has them.
     pub(super) fn nearest(&self, key: &Key<Vec<u8>>, n: usize) -> Option<Vec<Peer>> {
-        // A point at some distance from a key in the marked part lies in this part too if the highest bit of the
-        // distance is lower than that of the farthest peer's distance.
+        // The marked part is that of the picture above. If a key is in it, so is every point whose distance from the
+        // key has a lower highest bit than the farthest peer's distance.
         let is_within = |distance: Distance| distance.ilog2() < self.farthest.ilog2();
         if !is_within(self.key.distance(key)) {
             return None;

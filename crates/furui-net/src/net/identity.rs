@@ -97,7 +97,7 @@ fn readable_by_others(_: &File) -> io::Result<bool> {
 pub enum IdentityError {
     /// The secret key does not have 32 bytes.
     Length {
-        /// The number of bytes.
+        /// The number of bytes that the key has.
         found: usize,
     },
     /// The file cannot be read or written.

@@ -13,7 +13,7 @@ use super::known::{Known, id, peer};
 const CACHE_LIFE: Duration = Duration::from_secs(600);
 /// The maximum number of results that are cached.
 const CACHE_KEYS: usize = 16384;
-/// The maximum number of cached look-ups of many peers, which also answer look-ups of other keys.
+/// The maximum number of cached look-up results with many peers. Such a result also answers look-ups of keys nearby.
 const AREAS: usize = 256;
 /// The number of buckets of a routing table: one for each length of the prefix that a peer shares with this node.
 pub(super) const BUCKETS: usize = 256;
@@ -29,7 +29,7 @@ pub(super) struct Routes {
     complete: [bool; BUCKETS],
     cache: HashMap<Vec<u8>, Found>,
     oldest_first: VecDeque<(Instant, Vec<u8>)>,
-    /// The oldest area is the first.
+    /// The areas that look-ups have found, from the oldest to the newest.
     areas: VecDeque<Area>,
 }
 

@@ -26,7 +26,7 @@ pub(super) fn answer(shelf: &mut Shelf, ids: &[ContentId], clauses: &[Clause]) -
     for id in ids {
         fetched.push(match shelf.document(*id)? {
             None => Fetched::Unknown,
-            // Examining a record takes time even if it is not sent.
+            // A record counts even if it is not sent, because examining it takes time.
             Some(record) if record.len() <= room => {
                 room -= record.len();
                 let fits = clauses.is_empty() || Record::decode(&record).is_ok_and(|record| fit.fits(&record));

@@ -7,8 +7,8 @@ use super::places::Places;
 use super::word_key;
 use crate::shelf::Shelf;
 
-/// The maximum number of nodes that have been around since everything was taken over. If there were more, no list
-/// counts as whole until everything is taken over again.
+/// The maximum number of nodes in [`Kept::since`]. If there would be more, no list of this node counts as whole until
+/// the node has taken over everything again.
 const MET: usize = 1 << 13;
 
 /// The shelf of this node, and the knowledge of which of its lists are whole.
@@ -28,15 +28,16 @@ impl Kept {
         Self { shelf, me, near, since: None }
     }
 
-    /// Notes that this node has taken over everything that it should hold if `places` are all nodes around it.
+    /// Notes that this node has taken over everything that it should hold, provided that `places` has all nodes around
+    /// it.
     pub(super) fn settle(&mut self, mut places: Places) {
         places.join(&self.near);
         self.since = Some(places);
         self.shelf.set_whole(true);
     }
 
-    /// Notes that nodes have come or gone. If this node was alone before, no other node has given it anything yet, so
-    /// that no list counts as whole.
+    /// Notes that nodes have come or gone. If this node was alone before, it has not been given anything by other nodes
+    /// yet, so no list counts as whole.
     pub(super) fn met_others(&mut self, near: Places) {
         self.near = near;
         let Some(since) = &mut self.since else { return };
@@ -50,9 +51,10 @@ impl Kept {
 }
 
 impl Index for Kept {
-    /// A list is whole if this node has been one of its keepers ever since this node was last given everything. When
-    /// nodes go, this node becomes a keeper of lists that it does not have yet. When nodes come, new postings of some
-    /// lists are sent to them in place of this node, and are missing here even after those nodes have gone.
+    /// A list counts as whole if this node has been one of its keepers ever since this node was last given everything
+    /// that it should hold. When other nodes go, this node becomes a keeper of lists that it does not have yet. When
+    /// nodes come, new postings of some lists are sent to them instead of to this node. These postings are missing here
+    /// even after those nodes have gone.
     fn size(&mut self, word: &str) -> Result<Listing> {
         let Listing { ids, whole } = self.shelf.size(word)?;
         let settled = || self.since.as_ref().is_some_and(|places| places.keeps(&self.me, &word_key(word)));
@@ -101,7 +103,7 @@ mod tests {
         assert_ne!(kept_by(12), kept_by(5));
         kept.settle(around(5));
         assert_eq!(whole(&mut kept), kept_by(5));
-        // A node that was there when everything was taken over is gone.
+        // Some nodes were there when this node took everything over, and have gone since.
         kept.settle(around(12));
         assert_eq!(whole(&mut kept), kept_by(12));
     }

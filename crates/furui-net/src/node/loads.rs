@@ -11,7 +11,7 @@ use crate::net::Net;
 const KEYS: usize = 1 << 10;
 /// The maximum number of look-ups of keepers in flight.
 const LOOKUPS: usize = 64;
-/// The number of look-ups of many peers in flight.
+/// The number of look-ups in flight that each ask for many peers, to learn which nodes keep many keys.
 const AREAS: usize = 8;
 /// The minimum mean number of keys that a look-up of many peers must answer, because it takes as many requests as five
 /// ordinary look-ups.

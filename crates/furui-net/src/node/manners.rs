@@ -16,7 +16,7 @@ const SHUNNED_FOR: Duration = Duration::from_secs(5 * 60);
 /// What a peer does counts only on a connection on which the peer has proved its identity; so no node can make another
 /// look silent by spreading a wrong address. A peer that answers, however late, is no longer counted as silent.
 ///
-/// Clones share their memory.
+/// Clones share what they remember.
 #[derive(Clone)]
 pub(super) struct Manners {
     net: Net,

@@ -71,7 +71,7 @@ struct Inner {
     known: Known,
     survey: LastSurvey,
     published: PublishedTable,
-    /// The secret from which the keys of the locks of this node's documents are derived.
+    /// The secret from which this node derives the keys that open the locks of its documents.
     secret: [u8; 32],
     whole: AtomicBool,
     searches: AtomicU64,
@@ -98,7 +98,7 @@ pub struct NodeStatus {
     pub repair: Progress,
     /// The number of other nodes that the node knows.
     pub peers: u64,
-    /// The contents of the node's shelf.
+    /// The contents of the node's shelf, which holds the postings and documents that the node keeps.
     pub shelf: Statistics,
     /// The number of searches done for the node's users.
     pub searches: u64,
@@ -184,7 +184,7 @@ impl Node {
         let Inner { net, keeper, .. } = &*self.0;
         let shelf = keeper.ask(Shelf::statistics).await.ok_or(NodeError::Stopped)??;
         let counts = keeper.counts();
-        // The peers are read before the progress of repair, so that a settled repair includes these peers.
+        // The peers are read before the progress of repair, so that repair counts as settled only if it includes them.
         let peers = net.peers().await.len() as u64;
         Ok(NodeStatus {
             peer: net.name(),
@@ -262,7 +262,7 @@ async fn call(net: &Net, to: &Peer, request: &Request) -> Option<Response> {
 async fn send(net: &Net, to: &Peer, request: Vec<u8>) -> Option<Response> {
     match net.call(to, request).await {
         Ok(bytes) => Response::decode(&bytes).ok(),
-        // "Busy" is an answer.
+        // A node that says that it is busy has answered.
         Err(CallError::Busy) => Some(Response::Refused(Refusal::Busy)),
         Err(_) => None,
     }
@@ -275,7 +275,7 @@ pub enum NodeError {
     Storage(furui::Error),
     /// The network failed.
     Network(StartError),
-    /// The key is not available.
+    /// The secret key of the node is not available.
     Identity(IdentityError),
     /// A file of the directory cannot be used.
     Directory {

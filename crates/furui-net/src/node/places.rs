@@ -15,7 +15,7 @@ pub(super) struct Places {
 type Place = [u8; 32];
 
 impl Places {
-    /// The places of this node and of all nodes in its routing table.
+    /// The places, in Kademlia, of this node and of all nodes in its routing table.
     pub(super) async fn of(net: &Net) -> Self {
         let mut peers = net.peers().await;
         peers.push(net.me());
@@ -30,7 +30,7 @@ impl Places {
         self.nodes.len()
     }
 
-    /// Adds the nodes of `others` that are not among these yet.
+    /// Adds the nodes of `others` that `self` does not have yet.
     pub(super) fn join(&mut self, others: &Self) {
         let known: HashSet<Place> = self.nodes.iter().map(|(place, _)| *place).collect();
         self.nodes.extend(others.nodes.iter().filter(|(place, _)| !known.contains(place)).cloned());
@@ -47,7 +47,7 @@ impl Places {
         self.is_among(limits::HOLDERS, peer, key)
     }
 
-    /// True if fewer than `most` known nodes are nearer to `key`.
+    /// True if fewer than `most` known nodes are nearer to `key` than `peer` is.
     fn is_among(&self, most: usize, peer: &Peer, key: &[u8]) -> bool {
         if self.nodes.len() <= most {
             return true;

@@ -114,7 +114,7 @@ impl Node {
         }
         let urls =
             fresh.iter().map(|document| Record::decode(&document.record).map(|record| (document.id, record.url)));
-        // A document that is not a record is never found, and does no harm at its keepers.
+        // A document whose bytes are not a record is left out here: it is never found, and does no harm at its keepers.
         let urls: Vec<(ContentId, String)> = urls.filter_map(Result::ok).collect();
         let new = fresh.len() as u64;
         let scarce = store(inner, fresh).await?;
@@ -172,7 +172,7 @@ pub(super) async fn store(inner: &Inner, documents: Vec<Document>) -> Result<u64
     Ok(scarce.flat_map(|(parcel, _)| parcel.documents()).collect::<HashSet<_>>().len() as u64)
 }
 
-/// Divides the parcels for a node into messages.
+/// Divides the parcels (postings and records) for a node into messages.
 fn messages<'a>(keeper: &'a Peer, load: &[usize], parcels: &[Parcel]) -> Vec<(&'a Peer, Vec<usize>)> {
     let mut messages = Vec::new();
     let (mut message, mut bytes) = (Vec::new(), 0);
@@ -205,7 +205,7 @@ async fn deliver(inner: &Inner, keeper: &Peer, numbers: Vec<usize>, parcels: &[P
         match answer.as_deref().map(Response::decode) {
             Ok(Ok(Response::Stored { .. })) => return numbers,
             Ok(Ok(Response::Refused(Refusal::Busy))) | Err(CallError::Busy) => {}
-            // The node may be starting, or coming back; then other nodes have the parcels.
+            // The keeper may be starting, or coming back; it is asked again. Other nodes have the parcels meanwhile.
             Err(CallError::Unreachable | CallError::Closed) if tried == 0 => {}
             _ => break,
         }

@@ -72,8 +72,7 @@ impl Known {
         }
         // An empty list is not remembered, because the next document may change it.
         for term in learnt.filter(|term| term.size > 0) {
-            // If the size and the keepers of a term have not changed, it keeps its age. The order of its keepers does
-            // not matter.
+            // A term whose size and keepers have not changed keeps its age. The order of the keepers does not matter.
             let kept = terms.get(&term.word).filter(|(at, known)| at.elapsed() < KNOWN_LIFE && is_same(known, &term));
             let at = kept.map_or_else(Instant::now, |(at, _)| *at);
             terms.insert(term.word.clone(), (at, term));
@@ -203,7 +202,7 @@ impl Node {
                         querier.on_response(call, response, started.elapsed());
                     }
                     Some(Came::Answer { call, response: None, .. }) => querier.on_failure(call, started.elapsed()),
-                    // This does not happen, because this function holds a sender.
+                    // The channel is never closed here, because this function holds a sender.
                     None => return Ok(()),
                 },
                 Some(_) = tasks.join_next() => {}

@@ -34,7 +34,8 @@ impl LastSurvey {
 }
 
 impl Node {
-    /// The approximate number of documents of all nodes, and their mean length, from the keepers of the sample.
+    /// The approximate number of documents of all nodes, and their mean length, computed from what the nodes that keep
+    /// the [`SAMPLE`] of all documents report.
     pub async fn survey(&self) -> Survey {
         let inner = &*self.0;
         if let Some(survey) = inner.survey.get() {

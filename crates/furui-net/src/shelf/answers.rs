@@ -1,4 +1,4 @@
-//! Answers questions from a shelf.
+//! Answers questions about a shelf: about the lists and documents that a node keeps.
 
 use std::fs;
 use std::ops::Bound;
@@ -29,7 +29,7 @@ pub struct WordList {
     pub fingerprint: u64,
 }
 
-/// The size of a shelf.
+/// The size of a [`Shelf`]: how much is in it, and how many bytes it takes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Statistics {
     /// The number of words with postings.
@@ -118,7 +118,7 @@ impl Shelf {
         })
     }
 
-    /// The size of the shelf.
+    /// The numbers of words, postings and documents on the shelf, and the bytes that it takes.
     ///
     /// # Errors
     /// [`Error::Io`] if the database cannot be read, or is damaged.
@@ -239,7 +239,7 @@ impl Index for Shelf {
         })
     }
 
-    /// Does what the trait says, but returns at most [`run_ids`](super::ShelfOptions::run_ids) ids at a time.
+    /// Works as `Index::slice` requires, but returns at most [`run_ids`](super::ShelfOptions::run_ids) ids at a time.
     fn slice(&mut self, word: &str, range: IdRange, most: usize) -> Result<Arc<[ContentId]>> {
         self.asking(|shelf| match shelf.number_of(word)? {
             Some(number) => shelf.run(number, range, most, |part| part.ids()),

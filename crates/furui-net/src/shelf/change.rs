@@ -23,7 +23,7 @@ pub(super) struct Change {
     pub(super) documents: Vec<(ContentId, u8)>,
     /// The known documents whose expiry is extended, ascending.
     pub(super) refreshed: Vec<u32>,
-    /// The known documents whose length was unknown before, each with the step of its length.
+    /// The known documents whose length was unknown before, each with its length, rounded to a step.
     pub(super) measured: Vec<Posting>,
     /// For each word, the documents that are new in its list. Words and documents are in ascending order.
     pub(super) postings: Vec<(u32, Vec<Posting>)>,

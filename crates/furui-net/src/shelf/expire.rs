@@ -30,14 +30,15 @@ impl Dead {
         Ok((Self(dead.iter().map(|(&number, document)| (number, document.id.hash().get())).collect()), dead))
     }
 
-    /// The number of these documents among the ascending `numbers`, and the sum of their hashes.
+    /// The number of documents to forget that are among the ascending `numbers`, and the sum of the hashes of these
+    /// documents.
     fn among(&self, numbers: &[Posting]) -> (u64, u64) {
         let (Some(first), Some(last)) = (numbers.first(), numbers.last()) else { return (0, 0) };
         let start = self.0.partition_point(|(number, _)| *number < first.number);
         let end = self.0.partition_point(|(number, _)| *number <= last.number);
         let (mut count, mut sum, mut rest) = (0, 0u64, numbers);
         for (number, hash) in &self.0[start..end] {
-            // In most blocks either the dead or the numbers are few, so the search gallops first, and then is binary.
+            // Most blocks have few dead documents or few numbers, so the search first gallops, and then is binary.
             let reach =
                 (0..).map(|step| 1usize << step).find(|&reach| rest.get(reach).is_none_or(|at| at.number >= *number));
             let reach = reach.map_or(rest.len(), |reach| rest.len().min(reach + 1));

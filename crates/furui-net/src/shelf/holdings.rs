@@ -270,7 +270,7 @@ impl Shelf {
         if let Some(why) = &self.fault {
             return Err(Error::io("cannot change", self.tables.file(), io::Error::other(why.clone())));
         }
-        // If the change panics, this reason remains.
+        // This reason for refusing later changes remains only if the change panics.
         self.fault = Some(format!("{}: a change was not finished; start again", self.tables.file()));
         let result = self.asking(change);
         self.fault = result.as_ref().err().map(ToString::to_string);

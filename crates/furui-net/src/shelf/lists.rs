@@ -23,7 +23,8 @@ pub(super) struct Extent {
 }
 
 impl Extent {
-    /// The extent in a word's row, and the postings in the row itself: none if they are in blocks.
+    /// Reads a word's row: the extent of the word's list, and the postings in the row itself. The row has none if the
+    /// postings are in blocks.
     fn read(word: u32, row: &[u8]) -> Outcome<(Self, &[u8])> {
         let mut rest = row;
         let ids = varint::take(&mut rest).filter(|&ids| ids > 0);
@@ -132,7 +133,7 @@ pub(super) fn add(tables: &mut Tablets<'_>, word: u32, fresh: &[Posting], sum: u
 fn add_to_blocks(tables: &mut Tablets<'_>, word: u32, mut fresh: &[Posting]) -> Outcome<()> {
     let mut postings = vec![];
     while let Some(&Posting { number: first, .. }) = fresh.first() {
-        // The block that begins before the posting or, without one, the first block.
+        // The last block that does not begin after the posting, or the first block if all begin after the posting.
         let mut key = None;
         if let Some(row) = tables.lists.range((word, 0)..=(word, first))?.next_back() {
             key = Some(row?.0.value());

@@ -74,7 +74,7 @@ pub(super) fn is_gone(view: &View, number: u32) -> Outcome<bool> {
     Ok(beside(&view.locks, &view.more_locks, number)?.is_some_and(|locks| locks.is_empty()))
 }
 
-/// The records and locks of a call that may be stored.
+/// The records and locks that may be stored, of those that a call has passed.
 pub(super) struct Admitted<'r> {
     pub(super) records: Cow<'r, [(ContentId, Vec<u8>)]>,
     pub(super) locks: Vec<(ContentId, Lock)>,

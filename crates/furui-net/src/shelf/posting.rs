@@ -13,8 +13,8 @@ impl Posting {
         varint::length((u64::from(self.number) - least) << 1) + usize::from(self.step > 0)
     }
 
-    /// Appends the posting: twice the difference of its number and `least`, plus 1 if a step other than 0 follows. Most
-    /// steps are 0.
+    /// Appends the posting: twice the difference of its number and `least`, plus 1 if its step is not 0; and then its
+    /// step, unless it is 0. Most steps are 0.
     pub(super) fn put(self, least: u64, out: &mut Vec<u8>) {
         let gap = u64::from(self.number) - least;
         varint::put(out, gap << 1 | u64::from(self.step > 0));

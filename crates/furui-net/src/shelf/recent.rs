@@ -27,7 +27,7 @@ pub(super) struct Recent {
     pub(super) lists: HashMap<u32, Fresh>,
     /// The records, by document.
     pub(super) records: BTreeMap<u32, Vec<u8>>,
-    /// The approximate size of everything here, in bytes.
+    /// The approximate size of the contents of all fields, in bytes.
     pub(super) bytes: usize,
 }
 
@@ -117,7 +117,7 @@ impl Recent {
         Ok(new)
     }
 
-    /// A document, from here or from the tables.
+    /// The document with this number, from these recent changes or else from the tables (`older`).
     pub(super) fn document(&self, older: &mut Documents<'_>, number: u32) -> Outcome<Option<Document>> {
         if let Some(index) = number.checked_sub(self.first) {
             return Ok(self.documents.get(index as usize).copied());

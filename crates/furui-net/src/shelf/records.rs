@@ -37,7 +37,7 @@ pub(super) fn pack(mut records: &[(u32, Vec<u8>)]) -> Vec<(usize, Vec<u8>)> {
         for _ in 0..TRIES {
             let (count, raw) = first_of(records, aim);
             let block = pack_block(&records[..count]);
-            // Aim at the uncompressed length that fills a block if the next records compress like these.
+            // Aim at the uncompressed length that fills a block if the next records compress like those of this block.
             aim = (raw * BLOCK_BYTES / block.len() * 63 / 64).min(RAW_BYTES);
             let done = block.len() >= FULL || count == records.len() || raw >= RAW_BYTES * 7 / 8;
             let fits = block.len() <= BLOCK_BYTES || count == 1;
@@ -99,8 +99,8 @@ fn split(bytes: &[u8]) -> Option<Records> {
 }
 
 /// Writes records into blocks, which are numbered from `next` on. If the previous block is not full, it is written anew
-/// with its old records and the first new ones. Notes the blocks in the entries of their documents in `changed`.
-/// Returns the number after the last block.
+/// with its old records and the first new ones. Notes in `changed`, in the entry of each document, the block of its
+/// record. Returns the number after the last block.
 pub(super) fn append(
     tables: &mut Tablets<'_>,
     mut next: u32,

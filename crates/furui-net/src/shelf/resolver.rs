@@ -24,7 +24,7 @@ pub(super) struct Resolver<'s> {
     view: &'s View,
     older: Documents<'s>,
     hash: HashSpec,
-    /// All ids of the call.
+    /// The number of each document of the call so far, by its id.
     numbers: HashMap<ContentId, Numbered>,
     change: Change,
 }
@@ -35,7 +35,8 @@ impl<'s> Resolver<'s> {
         Self { recent, view, older: Documents::new(view), hash, numbers: HashMap::new(), change }
     }
 
-    /// The number of a document; a new document gets the next number. `length` is the step of its length, or 0.
+    /// The number of a document; a new document gets the next number. `length` is the document's length, as the step of
+    /// a [`Weight`](furui_search::Weight), or 0 if the length is unknown.
     pub(super) fn number(&mut self, id: ContentId, length: u8) -> Outcome<u32> {
         let Numbered { number, length: known } = match self.numbers.get(&id) {
             Some(numbered) => *numbered,

@@ -16,7 +16,8 @@ pub(super) struct Runs {
     time: u64,
 }
 
-/// The ascending ids of a list whose heads are at least `first`: either all of them, or only the first ones.
+/// A cached part of a list: the ids whose heads (first 64 bits) are at least `first`, ascending. It has all of these
+/// ids, or only the first ones.
 #[derive(Debug)]
 pub(super) struct Run {
     first: u64,
@@ -44,7 +45,7 @@ impl Runs {
         Self { by_word: HashMap::new(), bytes: 0, most_bytes, time: 0 }
     }
 
-    /// Notes that the documents have been added to the list of `word`.
+    /// Notes that the documents of `postings` have been added to the list of `word`.
     pub(super) fn add(&mut self, word: u32, postings: &[Posting]) {
         if let Some(run) = self.by_word.get_mut(&word) {
             run.pending.extend(postings);
@@ -68,7 +69,7 @@ impl Runs {
             let mut all = Vec::with_capacity(run.ids.len() + run.pending.len());
             all.extend(run.ids.iter().copied().zip(run.weights.iter().copied()));
             weighted(&run.pending, &mut all)?;
-            // An incomplete run has no ids beyond its end, so new ids beyond it are dropped.
+            // An incomplete run has only the first ids of the list, so new ids after the run's last id are dropped.
             let end = if run.complete { None } else { run.ids.last().copied() };
             all.retain(|(id, _)| run.first <= id.head() && end.is_none_or(|end| *id <= end));
             // The stable sort recognises the first run; the second one is short and unsorted.
@@ -82,7 +83,8 @@ impl Runs {
         Ok(run.get(range, most))
     }
 
-    /// Keeps a run. If the cache becomes too large, evicts the least recently used runs.
+    /// Keeps a run, which is the sorted ids of a list. If the cache becomes too large, evicts the least recently used
+    /// runs.
     pub(super) fn insert(&mut self, word: u32, mut run: Run) {
         run.used = self.time;
         self.bytes += run.bytes();
@@ -105,7 +107,8 @@ impl Runs {
         self.bytes
     }
 
-    /// Evicts the least recently used runs until the cache takes at most half of its limit, so that evictions are rare.
+    /// Evicts the least recently used runs (cached parts of lists) until the cache takes at most half of its limit, so
+    /// that evictions are rare.
     fn evict(&mut self) {
         let mut by_use: Vec<(u64, u32)> = self.by_word.iter().map(|(&word, run)| (run.used, word)).collect();
         by_use.sort_unstable();
@@ -121,8 +124,8 @@ impl Runs {
 }
 
 impl Run {
-    /// Makes a run from ascending postings of a list, from the head `first` on. If `complete` is true, these are all of
-    /// them; otherwise they are only the first ones.
+    /// Makes a run from the ascending postings of a list whose heads are at least `first`: from all of these postings
+    /// if `complete` is true, otherwise only from the first ones.
     pub(super) fn new(first: u64, postings: &[(ContentId, Weight)], complete: bool) -> Self {
         Self {
             first,
@@ -138,7 +141,7 @@ impl Run {
         Runs::ENTRY + size_of_val(&*self.ids) + size_of_val(&*self.weights) + size_of_val(self.pending.as_slice())
     }
 
-    /// The first `most` ids in `range`, if the run has them.
+    /// The first `most` ids in `range`; `None` if this run, the cached part of a list, does not have all of them.
     pub(super) fn get(&self, range: IdRange, most: usize) -> Option<Part<'_>> {
         if range.first < self.first {
             return None;

@@ -33,7 +33,7 @@ pub(super) struct Tables {
     view: Option<View>,
 }
 
-/// A snapshot of the tables from which questions are answered.
+/// A snapshot of the tables. Questions are answered from this snapshot.
 pub(super) struct View {
     pub(super) words: ReadOnlyTable<u32, Row>,
     pub(super) lists: ReadOnlyTable<(u32, u32), Row>,

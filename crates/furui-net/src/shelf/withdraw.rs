@@ -45,7 +45,7 @@ impl Shelf {
     /// Keys that open nothing are remembered only if `told` is true, which means that another keeper sent them.
     ///
     /// # Errors
-    /// As [`store`](Self::store).
+    /// Those of [`store`](Self::store).
     pub fn withdraw(&mut self, keys: &[(ContentId, LockKey)], expires: u64, told: bool) -> Result<u64> {
         let expires = u32::try_from(expires).unwrap_or(u32::MAX);
         let keys = self.asking(|shelf| shelf.useful(keys, told))?;
@@ -99,7 +99,7 @@ impl Shelf {
     /// time at which it is forgotten.
     ///
     /// # Errors
-    /// As [`locks`](Self::locks).
+    /// Those of [`locks`](Self::locks).
     pub fn withdrawn(&mut self, range: IdRange, most: usize) -> Result<Vec<(ContentId, LockKey, u64)>> {
         self.asking(|shelf| {
             let (mut first, mut last) = ([0; 40], [0xff; 40]);
@@ -150,8 +150,8 @@ impl Shelf {
         if gone.is_empty() { Ok(()) } else { self.throw_away(&gone) }
     }
 
-    /// Removes records from their list and, if it saves enough, from their blocks. Their postings stay until they
-    /// expire.
+    /// Removes records from the list of records and, if that saves enough space, from their blocks. The records'
+    /// postings stay until they expire.
     fn throw_away(&mut self, gone: &[u32]) -> Outcome<()> {
         let mut totals = self.totals;
         self.tables.rewrite(|transaction, view| {

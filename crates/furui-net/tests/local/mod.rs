@@ -45,7 +45,7 @@ pub fn keepers(nodes: &[Node], word: &str) -> Vec<Peer> {
     keepers_among(nodes.iter().map(|node| node.net().me()).collect(), word)
 }
 
-/// The keepers of a word's list among these peers.
+/// The peers among `peers` that keep the list of `word`.
 pub fn keepers_among(mut peers: Vec<Peer>, word: &str) -> Vec<Peer> {
     let key = Sha256::digest(Sha256::new().chain_update(b"word/").chain_update(word).finalize());
     peers.sort_by_key(|peer| -> Vec<u8> {
@@ -122,7 +122,7 @@ pub struct Answer {
     pub report: Report,
 }
 
-/// Searches for all documents.
+/// Searches for all documents that match `query`.
 pub async fn search(node: &Node, query: &str, options: SearchOptions) -> Result<Answer, SearchError> {
     let (events, mut came) = mpsc::channel(16);
     let query = Query::parse(query).unwrap();

@@ -13,7 +13,7 @@ pub(super) struct Question<'a> {
     pub(super) narrowed: bool,
     /// True if the answer is to say how often the word occurs in each document.
     pub(super) weighted: bool,
-    /// True if only the best documents are wanted. Somebody then waits for the page of results.
+    /// True if only the best documents are wanted. A user then waits for the page of results.
     pub(super) ranked: bool,
 }
 

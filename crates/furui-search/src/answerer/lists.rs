@@ -9,7 +9,7 @@ use furui::Result;
 /// The number of ids that are read at a time when a whole list is read.
 const CHUNK: usize = 1 << 12;
 
-/// All ids of a list in a range of heads, with the range.
+/// All ids of a list whose heads (first 64 bits) are in a range, with the range.
 pub(super) struct Slice {
     ids: Arc<[ContentId]>,
     count: usize,
@@ -48,8 +48,8 @@ fn round(last: u64, next: u64) -> u64 {
     next & !(below << 1 | 1) | below
 }
 
-/// Passes all ids of a list in `range` to `see`, slice by slice, until `see` fails. Their weights are passed too if
-/// `weighted`.
+/// Passes all ids of a list in `range` to `see`, piece by piece, until `see` fails. If `weighted` is true, the weights
+/// of the ids are passed too.
 pub(super) fn stream<E>(
     index: &mut impl Index,
     word: &str,

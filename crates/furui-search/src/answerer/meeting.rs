@@ -37,11 +37,11 @@ pub(super) struct Meeting {
     waiting: Vec<Waiting>,
     /// The exchange whose next message is to be sent, if there is one.
     ready: Option<Exchange>,
-    /// The time at which the next keeper is asked too, if no keeper has answered by then.
+    /// The time at which the next keeper of the current word is asked too, if no keeper has answered by then.
     hedge_at: Duration,
     /// The keepers of the current word that were asked.
     asked: Vec<Peer>,
-    /// The matches that were reported by keepers with lists that are not whole; `None` if no such keeper has answered.
+    /// The matches reported by keepers whose lists are not whole; `None` if none of these keepers has answered.
     partial: Option<Vec<(u32, u8)>>,
     costs: Vec<Cost>,
 }
@@ -67,7 +67,8 @@ pub(super) enum Next {
 }
 
 impl Meeting {
-    /// Begins a meeting with the slice of the first list that the search requests.
+    /// Begins a meeting, which carries out the search that the node `from` has requested. It starts with a slice of the
+    /// list of the first word.
     pub(super) fn new(from: Peer, call: u64, search: Search, end: Duration, index: &mut impl Index) -> Result<Self> {
         let Search { must, without, range, most, wants, salt, ranking } = search;
         let mut others = must;
@@ -277,8 +278,8 @@ impl Meeting {
         self.scoring.is_some() && self.at < self.must
     }
 
-    /// Keeps the ids at these ascending places or, if the word must not occur, all other ids. Then moves on to the next
-    /// word.
+    /// Keeps the ids at the ascending places in `both` or, if the word must not occur, all other ids. Then moves on to
+    /// the next word.
     fn narrow(&mut self, both: &[(u32, u8)]) {
         let keeps = self.at < self.must;
         if let Some(scoring) = &mut self.scoring {

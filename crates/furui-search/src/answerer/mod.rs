@@ -17,7 +17,7 @@ use keys::Keys;
 use meeting::{Meeting, Next};
 use sessions::Sessions;
 
-/// How long the host of a meeting waits for each answer in an exchange.
+/// How long the host of a meeting (the node that runs a search for a peer) waits for each answer in an exchange.
 const EXCHANGE_TIMEOUT: Duration = Duration::from_secs(2);
 /// The delay after which the next replica is asked too. The first good answer is used.
 const HEDGE_AFTER: Duration = Duration::from_millis(300);
@@ -195,7 +195,7 @@ impl Answerer {
         self.meetings.values().map(Meeting::deadline).chain(self.sessions.deadline()).min()
     }
 
-    /// Abandons meetings and exchanges that took too long.
+    /// Abandons the meetings (searches that this node hosts) and exchanges that took too long.
     pub fn on_time(&mut self, now: Duration, index: &mut impl Index) {
         self.sessions.expire(now);
         let late: Vec<u64> = self.meetings.values().flat_map(|meeting| meeting.late(now)).collect();
@@ -207,12 +207,13 @@ impl Answerer {
         }
     }
 
-    /// The number of ids that the answerer holds in meetings, and in sessions.
+    /// The number of ids that the answerer holds in meetings (searches that it carries out), and the number in sessions
+    /// (exchanges that wait for a third message).
     pub fn ids_held(&self) -> (usize, usize) {
         (held(self.meetings.values()).1, self.sessions.ids_held())
     }
 
-    /// Begins a meeting, if there is room for it.
+    /// Begins a meeting, that is, a search that this node hosts, if there is room for it.
     fn meeting(
         &mut self,
         from: &Peer,
@@ -272,7 +273,7 @@ impl Answerer {
         self.next_number
     }
 
-    /// Takes out the meeting that waits for the call.
+    /// Removes and returns the meeting (a search that another node has requested) that waits for the call.
     fn waits_for(&mut self, call: u64) -> Option<(u64, Meeting)> {
         let number = self.calls.remove(&call)?;
         Some((number, self.meetings.remove(&number)?))

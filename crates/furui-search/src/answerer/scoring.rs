@@ -19,13 +19,13 @@ pub(super) struct Scoring {
     scale: Scale,
     /// For each id, its weight in the list of the first word, and its score so far.
     scored: Vec<(Weight, u32)>,
-    /// The place at which the next slice begins.
+    /// The place at which the next slice of the first word's list begins.
     pub(super) next: Option<Place>,
 }
 
 impl Scoring {
-    /// Begins with a slice of the list of `word`, which is taken in the order of its documents' maximum scores: the
-    /// first `most` postings at or after [`Ranking::from`]. Returns their ids in ascending order.
+    /// Begins with a part of the list of `word`: the first `most` postings at or after [`Ranking::from`], in the order
+    /// of their documents' maximum scores. Returns the ids of the postings in ascending order.
     ///
     /// Cost: one pass over the whole list, because lists are stored in the order of ids.
     pub(super) fn begin(
@@ -57,8 +57,8 @@ impl Scoring {
         Ok((Self { ranking, scale, scored, next }, ids))
     }
 
-    /// Keeps only the documents at these places, and adds to their scores. The word with the index `word` must occur;
-    /// the step beside each place tells how often the word occurs in the document.
+    /// Keeps only the documents at the places in `both`, and adds to their scores for the word with the index `word`,
+    /// which must occur. Beside each place is a step: how often the word occurs in the document, rounded.
     pub(super) fn add(&mut self, word: usize, both: &[(u32, u8)]) {
         let idf = self.ranking.idfs[word];
         let kept = both.iter().map(|&(place, step)| {
@@ -68,7 +68,7 @@ impl Scoring {
         self.scored = kept.collect();
     }
 
-    /// Removes the documents at these places.
+    /// Removes the documents at the places in `both`.
     pub(super) fn remove(&mut self, both: &[(u32, u8)]) {
         let (mut gone, mut place) = (both.iter().peekable(), 0);
         self.scored.retain(|_| {
@@ -78,7 +78,8 @@ impl Scoring {
         });
     }
 
-    /// The best of these ids, best first. The ranking sets their maximum number, and which scores and places count.
+    /// The best of `ids`, best first. The ranking sets their maximum number, their minimum score, and the place after
+    /// which they must come.
     pub(super) fn best(&self, ids: &[ContentId]) -> Vec<Place> {
         let places = ids.iter().zip(&self.scored).map(|(&id, &(_, score))| Place { score, id });
         let Ranking { floor, after, best, .. } = self.ranking;

@@ -30,7 +30,7 @@ impl Sessions {
             && of_peer().map(|kept| kept.session.len()).sum::<usize>() + ids <= limits::SESSION_IDS_A_PEER
     }
 
-    /// Keeps a session, and returns its name. `None` if it does not fit.
+    /// Keeps a session, and returns its name. `None` if there is no room for the session.
     pub(super) fn keep(&mut self, from: &Peer, session: Session, now: Duration) -> Option<u64> {
         if !self.has_room(from, session.len()) {
             return None;
@@ -41,7 +41,7 @@ impl Sessions {
         Some(name)
     }
 
-    /// Takes a session out, if it belongs to this peer.
+    /// Removes and returns the session `name`, if it belongs to the peer `from`.
     pub(super) fn take(&mut self, name: u64, from: &Peer) -> Option<Session> {
         self.kept.get(&name).filter(|kept| kept.from == *from)?;
         self.kept.remove(&name).map(|kept| kept.session)

@@ -8,7 +8,7 @@ pub(super) struct BitReader<'a> {
     at: u64,
 }
 
-/// The minimum number of bits that `ahead` returns, unless the string ends before.
+/// The minimum number of bits that `ahead` returns, unless the bit string ends earlier.
 const AHEAD: u32 = 57;
 
 impl<'a> BitReader<'a> {

@@ -54,8 +54,8 @@ pub enum Coding {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Golomb {
-    /// b, 1 to 64: the range is cut into at most 2ᵇ cells. If the difference of its ends has w bits, a cell has
-    /// 2ʷ⁻ᵇ heads; if b ≥ w, each head is a cell.
+    /// b, 1 to 64: the range is cut into at most 2ᵇ cells. If the difference of the range's ends has w bits, a cell
+    /// has 2ʷ⁻ᵇ heads (the first 64 bits of ids). If b ≥ w, each head is a cell.
     pub cell_bits: u8,
     /// v, 0 to 64: the number of bits of an id's keyed hash that are sent back with its rank. A false match is taken
     /// for a true one with probability 2⁻ᵛ.

@@ -49,7 +49,7 @@ pub struct Matcher {
     may_keep: bool,
 }
 
-/// The progress of the comparison with the set. A filter has no order, so only the other sets have any.
+/// The progress of the comparison with the set. There is none for a filter, because a filter has no order.
 #[derive(Clone, Debug)]
 enum Join {
     Ids { next: usize },

@@ -6,7 +6,7 @@ use crate::ContentId;
 pub struct Claim {
     /// The ranks of the rejected matches.
     pub rejected: Coded,
-    /// The sum of the keyed hashes of the ids that are left.
+    /// The sum of the keyed hashes of the matching ids without the rejected ones.
     pub checksum: u64,
 }
 

@@ -20,10 +20,11 @@ pub(crate) struct ShortChecks {
 }
 
 impl ShortChecks {
-    /// The short checks for the answer to a set of `sent_bits` bits. `None` unless they are expected to save
-    /// [`THIRD_MESSAGE_BITS`] compared with checks of `long` bits. The answer has `matches` matches, and `mistaken` of
-    /// them are false. `pairs` is the number of pairs of a match and a different id of the set in the same cell. A rank
-    /// takes `rank_bits` bits.
+    /// The short checks for the answer to a set that took `sent_bits` bits. `None` unless they are expected to save
+    /// [`THIRD_MESSAGE_BITS`] compared with checks of `long` bits.
+    ///
+    /// The answer has `matches` matches, of which `mistaken` are false; the rank of a match takes `rank_bits` bits.
+    /// `pairs` is the number of pairs of a match and a different id of the set in the cell of the match.
     pub(crate) fn worth_it(
         matches: f64,
         mistaken: f64,
@@ -36,7 +37,7 @@ impl ShortChecks {
             return None;
         }
         let again = sent_bits + matches * (rank_bits + f64::from(long));
-        // The sum of `matches` v and `pairs` 2⁻ᵛ `again` is minimal where `pairs` 2⁻ᵛ `again` ln 2 equals `matches`.
+        // `matches` · v + `pairs` · 2⁻ᵛ · `again` is minimal where `pairs` · 2⁻ᵛ · `again` · ln 2 = `matches`.
         let best = (pairs * again * std::f64::consts::LN_2 / matches).log2();
         let bits = best.round().clamp(0.0, long.into()) as u8;
         let mistaken = mistaken.clamp(0.0, matches);

@@ -35,7 +35,7 @@ pub struct Settle {
     pub session: u64,
     /// The coded ranks of the rejected matches.
     pub rejected: Vec<u8>,
-    /// The salted checksum of the ids that are left.
+    /// The salted checksum of the matching ids without the rejected ones.
     pub checksum: u64,
 }
 
@@ -51,7 +51,7 @@ pub struct Cost {
     pub in_three: bool,
     /// T₁: the bits of all sets and third messages, as the paper counts them.
     pub sent_bits: u64,
-    /// T₂: the bits of all answers, including steps.
+    /// T₂: the bits of all answers, including the coded steps of weights.
     pub back_bits: u64,
     /// The bytes of all requests.
     pub sent_bytes: u64,

@@ -23,20 +23,20 @@ const VERSION: u8 = 1;
 /// A request to a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Request {
-    /// Asks for the sizes of these words' lists, and for their keepers.
+    /// Asks for the sizes of these words' lists, and for the nodes that keep the lists.
     Size {
         /// The words, normalised.
         words: Vec<String>,
     },
     /// Asks the keeper of the first word for the documents that hold all words.
     Search(Search),
-    /// The keeper of one list asks the keeper of another list which of these documents are in the receiver's list.
+    /// The keeper of one list asks the keeper of another which documents of a set are in the receiver's list, too.
     Meet(Meet),
     /// Ends an exchange of three messages.
     Settle(Settle),
     /// Asks for the records of these documents.
     Fetch {
-        /// The ids of these documents.
+        /// The ids of the documents whose records are wanted.
         ids: Vec<ContentId>,
         /// If there are clauses, only records that fit at least one clause are wanted: see [`Fit`](super::Fit).
         clauses: Vec<Clause>,
@@ -122,7 +122,7 @@ pub enum Response {
         state: u64,
         /// For each list: its word, the number of its ids, and the sum of their hashes.
         lists: Vec<(String, u64, u64)>,
-        /// True if there are more lists after the last of these.
+        /// True if there are more lists after the last one in `lists`.
         more: bool,
     },
     /// Answers a [`Request::List`]: the lists of the first words, up to the maximum size of a message; at least a part
@@ -154,9 +154,9 @@ pub enum Refusal {
 pub struct Term {
     /// The word, normalised.
     pub word: String,
-    /// The number of ids in its list.
+    /// The number of ids in the word's list.
     pub size: u64,
-    /// The keepers of its list, in the order in which to ask them.
+    /// The keepers of the word's list, in the order in which to ask them.
     pub holders: Vec<Peer>,
 }
 
@@ -186,8 +186,8 @@ pub struct Search {
 pub struct Found {
     /// The ids found, ascending.
     pub ids: Vec<ContentId>,
-    /// The head up to which everything was examined. If this is the end of the range, the search is done; otherwise it
-    /// continues after this head.
+    /// The head (first 64 bits of an id) up to which all ids were examined. If it is the end of the range, the search
+    /// is done; otherwise the search continues after this head.
     pub through: u64,
     /// The number of ids of the first word's list that were examined.
     pub seen: u64,

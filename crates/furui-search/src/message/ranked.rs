@@ -29,7 +29,7 @@ pub struct Ranking {
 pub struct Ranked {
     /// The best documents of the slice, best first.
     pub places: Vec<Place>,
-    /// The bound and the id at which the next slice begins; `None` at the end of the list.
+    /// The bound (maximum score) and the id at which the next slice begins; `None` at the end of the list.
     pub next: Option<Place>,
     /// The number of ids of the first word's list that were examined.
     pub seen: u64,

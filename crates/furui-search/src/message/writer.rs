@@ -54,7 +54,7 @@ impl Writer {
 
     pub(super) fn bytes(&mut self, what: &'static str, bytes: &[u8], most: usize) {
         self.count(what, bytes.len(), most);
-        // After an exceeded limit nothing more is copied.
+        // Once a limit has been exceeded, nothing more is copied.
         if self.broken.is_none() {
             self.bytes.extend_from_slice(bytes);
         }

@@ -11,7 +11,7 @@ use super::{Querier, QueryEvent};
 
 /// The time limit for a node to tell the size of a list.
 const SIZE_TIMEOUT: Duration = Duration::from_secs(2);
-/// The time limit for a slice. The node itself gives up a little earlier.
+/// The time limit for the answer to a search of a slice of a list. The node that searches gives up a little earlier.
 const SEARCH_TIMEOUT: Duration = Duration::from_secs(10);
 
 impl Querier {
@@ -36,13 +36,13 @@ impl Querier {
         }
     }
 
-    /// Requests the branch's next slice, if the branch may ask for one now. If the host of a slice has been silent for
-    /// too long, asks another host for this slice too.
+    /// Requests the next slice of ids for a branch (a conjunction of the query), if the branch may ask for one now. If
+    /// the node that was asked for a slice has been silent for too long, asks another node for the same slice too.
     pub(super) fn ask(&mut self, number: usize, now: Duration) {
         let silent = if self.branches[number].hedges(now) { self.calls.host(number).cloned() } else { None };
         let branch = &self.branches[number];
         if let Some(silent) = &silent {
-            // A host that waits for other keepers is not to blame for the delay.
+            // A node that itself waits for the keepers of other words is not to blame for the delay.
             let waits_for_others = branch.must().len() + branch.without().len() > 1;
             let blame = &mut self.words.blame;
             if waits_for_others { blame.excuse(silent.clone()) } else { blame.shun(silent.clone()) }
@@ -52,7 +52,7 @@ impl Querier {
         }
         let Some(plan) = self.words.plan(branch.must(), branch.without()) else { return };
         let host = plan.must[0].holders[0].clone();
-        // There is no host but the silent one.
+        // There is no other node to ask than the silent one.
         if silent.is_some_and(|silent| silent == host) {
             return;
         }

@@ -31,7 +31,7 @@ impl Blame {
         self.excuse(peer);
     }
 
-    /// The next node to report to later queries.
+    /// The next failed node that is to be reported to later queries.
     pub(super) fn next_to_shun(&mut self) -> Option<Peer> {
         self.to_shun.pop_front()
     }

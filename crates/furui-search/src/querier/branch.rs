@@ -10,15 +10,15 @@ use super::{FAILURES_A_PASS, PASSES};
 const SHORT_LIST: u64 = 1 << 12;
 /// The number of ids in the first slice of a longer list.
 const FIRST_SLICE: usize = 1 << 10;
-/// The maximum growth from one slice to the next.
+/// The maximum ratio of the sizes of a slice and the slice before it.
 const GROWTH: usize = 4;
-/// The delay after which another host is asked for the slice too. It is longer than the time for which a host waits for
-/// a silent keeper, because this wait is not the fault of the host.
+/// The delay after which another host (a node that runs the search for this node) is asked for the slice too. The delay
+/// is longer than the time for which a host waits for a silent keeper, because this wait is not the fault of the host.
 const HEDGE_AFTER: Duration = Duration::from_millis(2500);
 /// The maximum number of slices of a conjunction: enough for 10⁸ ids if the nodes are honest.
 const SLICES: u32 = 1 << 12;
 
-/// The number of ids of the first list to read in the first slice.
+/// The size of the first slice: how many ids of the first word's list are read for it.
 pub(super) fn slice_at_first(page: usize, must: usize, exchanges: usize, size: u64) -> usize {
     match (must, exchanges) {
         // All ids that are read are in the answer.
@@ -35,13 +35,13 @@ pub(super) fn slice_at_first(page: usize, must: usize, exchanges: usize, size: u
 pub(super) struct Branch {
     must: Vec<usize>,
     without: Vec<usize>,
-    /// Where to continue; `None` at the end.
+    /// Where reading the first list continues; `None` at its end.
     next: Option<Next>,
-    /// True if a slice has been read.
+    /// True if a part of the first list has been read.
     begun: bool,
     /// Found ids that wait until the other conjunctions of the union have found all smaller ids.
     found: VecDeque<ContentId>,
-    /// The number of hosts that were asked for the next slice and may still answer.
+    /// The number of nodes that were asked for the next slice (part of the first list) and may still answer.
     waits: u32,
     /// The time at which another host is asked for the slice too.
     hedge_at: Option<Duration>,
@@ -59,7 +59,7 @@ pub(super) struct Branch {
 /// The point at which the first list continues.
 #[derive(Clone, Copy, Debug)]
 enum Next {
-    /// The head at which the order of ids continues.
+    /// In the order of ids: the head (the first 64 bits of an id) at which the list continues.
     Head(u64),
     /// The place at which the order of bounds continues; `None` for its beginning.
     Place(Option<Place>),
@@ -114,13 +114,13 @@ impl Branch {
         if let Some(Next::Head(head)) = self.next { head } else { u64::MAX }
     }
 
-    /// The place at which to continue when documents come in the order of their bounds.
+    /// The place at which to continue when documents come in the order of their bounds, that is, maximum scores.
     pub(super) fn next_place(&self) -> Option<Place> {
         if let Some(Next::Place(place)) = self.next { place } else { None }
     }
 
-    /// The earliest place, in the order of scores, of a document that this branch may still find; `None` if the branch
-    /// has ended.
+    /// The earliest place, in the order of scores, of a document that this conjunction may still find; `None` if the
+    /// conjunction has ended.
     ///
     /// This is the place at which the order of bounds continues: no score exceeds the bound of its document, so no
     /// later document has an earlier place by its score.
@@ -128,7 +128,8 @@ impl Branch {
         self.next.map(|_| self.next_place().unwrap_or(Place::FIRST))
     }
 
-    /// The head up to which all ids have been found; `None`, which is smaller than any head, before the first slice.
+    /// The head (first 64 bits of an id) up to which all ids have been found. Before the first slice of the list, it is
+    /// `None`, which is smaller than any head.
     pub(super) fn through(&self) -> Option<u64> {
         match self.next {
             None => Some(u64::MAX),
@@ -145,14 +146,14 @@ impl Branch {
         self.failures
     }
 
-    /// Ends the branch if one of the words that must occur is in no document.
+    /// Ends the branch (a conjunction of the query) if one of the words that must occur is in no document.
     pub(super) fn end_if_empty(&mut self, words: &Words) {
         if !self.begun && self.must.iter().any(|&word| words[word].is_empty()) {
             self.next = None;
         }
     }
 
-    /// The word that prevents the branch from continuing, if there is one.
+    /// The word because of which this conjunction cannot continue, if there is one.
     pub(super) fn failed_word(&self, words: &Words) -> Option<String> {
         if self.is_done() {
             return None;
@@ -162,8 +163,8 @@ impl Branch {
         lost.or(if stuck { self.must.first() } else { None }).map(|&word| words[word].name.clone())
     }
 
-    /// True if the next slice may be requested. The request waits until all found ids have been passed on, so that
-    /// memory is bounded.
+    /// True if the next slice of the first list may be requested. The request waits until all found ids have been
+    /// passed on, so that memory is bounded.
     pub(super) fn may_ask(&self) -> bool {
         self.waits == 0 && !self.is_done() && self.found.is_empty()
     }
@@ -173,13 +174,13 @@ impl Branch {
         self.hedge_at
     }
 
-    /// True once for each slice: when the time to ask another host has come.
+    /// Returns true, once for each slice, when the time has come to ask another host for the slice.
     pub(super) fn hedges(&mut self, now: Duration) -> bool {
         self.hedge_at.take_if(|at| *at <= now).is_some()
     }
 
-    /// The size of the next slice. If only `wanted` more ids are wanted, the slice is not larger than is probably
-    /// necessary to find them.
+    /// The number of ids of the first list to read in the next slice. If only `wanted` more ids are wanted, the slice
+    /// is not larger than is probably necessary to find them.
     pub(super) fn slice(&self, first: usize, wanted: Option<usize>, most_allowed: usize) -> u32 {
         let mut most = if self.most == 0 { first } else { self.most.saturating_mul(GROWTH) };
         if let (Some(wanted), 1..) = (wanted, self.hits) {
@@ -222,7 +223,8 @@ impl Branch {
         self.most = most as usize;
     }
 
-    /// True if an answer from lists that are not whole is to be requested again. This is done only once.
+    /// True if an answer from lists that are not whole is to be requested again. This is done only once, so later calls
+    /// return false.
     pub(super) fn insists(&mut self) -> bool {
         std::mem::take(&mut self.insists)
     }
@@ -235,7 +237,7 @@ impl Branch {
         self.failures += 1;
     }
 
-    /// Takes out the ids that were found, up to a head.
+    /// Removes and returns the found ids whose [`head`](ContentId::head) is at most `head`.
     pub(super) fn take_through(&mut self, head: u64) -> impl Iterator<Item = ContentId> {
         let count = self.found.partition_point(|id| id.head() <= head);
         self.found.drain(..count)

@@ -63,12 +63,12 @@ impl Calls {
         self.waiting.values().map(|call| call.until).min()
     }
 
-    /// A host that was asked for the next slice of a conjunction.
+    /// A node that was asked for the next slice of the conjunction with the number `branch`.
     pub(super) fn host(&self, branch: usize) -> Option<&Peer> {
         self.waiting.values().find(|call| call.is_of(branch)).map(|call| &call.to)
     }
 
-    /// Drops all requests for the next slice of a conjunction.
+    /// Drops all requests for the next slice of the conjunction with the number `branch`.
     pub(super) fn forget(&mut self, branch: usize) {
         self.waiting.retain(|_, call| !call.is_of(branch));
     }

@@ -37,8 +37,9 @@ const FAILURES_A_PASS: u32 = 3;
 /// The maximum number of look-ups of a word's keepers.
 const PASSES: u32 = 2;
 
-/// Runs a query: finds the keepers and the sizes of its words' lists, has the keeper of the shortest list find the
-/// documents slice by slice, and hands out pages of their ids in the order of the answer.
+/// Runs a query: finds the sizes of its words' lists and the nodes that keep them (the keepers), and hands out pages of
+/// ids of documents in the order of the answer. The keeper of the shortest list finds the documents, for one part (a
+/// slice) of its list after the other.
 ///
 /// ```text
 ///  new ─▶ Lookup ─▶ on_holders ─▶ Send Size ─▶ on_response ─▶ Send Search ─▶ on_response ─▶ Page … Done
@@ -248,8 +249,8 @@ impl Querier {
         }
     }
 
-    /// The sizes and keepers of the query's words, for later queries with any of these words. Keepers that failed come
-    /// last.
+    /// The query's words with the sizes of their lists and the nodes that keep the lists, for later queries with any of
+    /// these words. Nodes that failed come last.
     pub fn terms(&self) -> impl Iterator<Item = Term> {
         self.words.terms()
     }

@@ -10,7 +10,7 @@ impl Querier {
         self.options.limit.map_or(u64::MAX, |limit| limit.saturating_sub(self.found))
     }
 
-    /// Moves found documents to `ready` once no branch can find an earlier one.
+    /// Moves found documents to `ready` once no branch (conjunction of the query) can find an earlier document.
     pub(super) fn merge(&mut self) {
         if self.options.ranked.is_some() {
             let ahead = self.branches.iter().filter_map(Branch::ahead).min();

@@ -21,7 +21,7 @@ pub struct Report {
     pub words: Vec<WordReport>,
     /// The number of look-ups. A word may be looked up more than once.
     pub lookups: u64,
-    /// The time at which all words were known and the first slice was requested.
+    /// The time at which all words were known and the first slice of a list was requested.
     pub planned: Option<Duration>,
     /// The number of requests that the querier sent.
     pub messages: u64,
@@ -57,9 +57,9 @@ pub struct WordReport {
 pub struct Round {
     /// The index of the clause.
     pub clause: usize,
-    /// The words in the order in which their lists met. The list of the first word was sliced.
+    /// The words in the order in which their lists were intersected, beginning with a slice of the first word's list.
     pub words: Vec<String>,
-    /// The node whose list was sliced.
+    /// The node that read the slice of the first word's list, and asked the nodes that keep the other lists.
     pub host: Peer,
     /// The maximum number of ids that the node was to examine.
     pub most: u32,

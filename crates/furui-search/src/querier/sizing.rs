@@ -63,7 +63,7 @@ impl Sizing {
         self.may_look() && self.hedge_at <= now && self.untried().next().is_none()
     }
 
-    /// Notes that the network looks for more nodes, until this time.
+    /// Notes that the network is looking for more nodes, and that it gives up at the time `until`.
     pub(super) fn looks(&mut self, until: Duration) {
         self.looks_until = Some(until);
     }
@@ -88,7 +88,8 @@ impl Sizing {
         self.waiting.retain(|(waiting, _)| waiting != peer);
     }
 
-    /// True if nothing more can be learnt.
+    /// True if the answers suffice, or if nothing is left to wait for: no answer, no untried node, and no look-up of
+    /// nodes.
     pub(super) fn is_over(&self, now: Duration) -> bool {
         let looks = self.looks_until.is_some_and(|until| until > now);
         self.is_settled() || self.waiting.is_empty() && self.untried().next().is_none() && !looks

@@ -1,4 +1,4 @@
-//! Handles the answers to requests for slices.
+//! Handles the answers to requests for slices: parts of the list with which a search begins.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use super::calls::Slice;
 use super::honest::{is_honest, is_ranked};
 use super::{FAILURES_A_PASS, Querier, Round};
 
-/// The common part of the two kinds of answers to a request for a slice, and the cost.
+/// What the two kinds of answers to a request for a slice have in common, with the node that answered and the traffic.
 struct Told<'a> {
     host: Peer,
     found: u64,
@@ -25,7 +25,7 @@ pub(super) struct Traffic {
 }
 
 impl Querier {
-    /// Takes the answer of a host.
+    /// Takes the answer of `host`, a node that was asked for a slice (the next part of a list).
     pub(super) fn on_slice(&mut self, slice: &Slice, host: Peer, response: Response, traffic: Traffic, now: Duration) {
         let Slice { branch, search, .. } = slice;
         match response {
@@ -47,7 +47,8 @@ impl Querier {
             }
             Response::Refused(why) => {
                 self.words.blame.excuse(host);
-                // The host may be right to refuse: the keepers of the other words may have moved.
+                // The host (the node that was asked) may be right to refuse: the keepers of the other words may have
+                // moved.
                 self.slice_failed(slice, why == Refusal::Unreachable, now);
             }
             _ => {
@@ -57,7 +58,8 @@ impl Querier {
         }
     }
 
-    /// True if an answer is good enough. Its cost is then recorded, and the other requests for the slice are dropped.
+    /// True if the answer to a request for a slice is good enough. Then the cost of the answer is recorded, and other
+    /// requests for the same slice are dropped.
     fn accepts(&mut self, slice: &Slice, told: Told<'_>, now: Duration) -> bool {
         let Told { host, found, seen, whole, costs, traffic } = told;
         if self.options.explain && self.report.rounds.len() < limits::ROUNDS {
@@ -83,13 +85,13 @@ impl Querier {
             return false;
         }
         self.whole &= whole;
-        // This host was the first to answer. The requests to other hosts are dropped.
+        // This node was the first to answer for the slice. The requests to other nodes are dropped.
         self.calls.forget(slice.branch);
         true
     }
 
-    /// Asks another host for the slice. If the words' keepers may have `moved`, or too many keepers have failed, the
-    /// words are looked up first.
+    /// Asks another node for a slice, after the first one has failed. If the words' keepers may have `moved`, or too
+    /// many keepers have failed, the words are looked up first.
     pub(super) fn slice_failed(&mut self, slice: &Slice, moved: bool, now: Duration) {
         let branch = &mut self.branches[slice.branch];
         branch.on_failure();

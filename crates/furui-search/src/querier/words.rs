@@ -12,7 +12,7 @@ pub(super) struct Words {
     pub(super) blame: Blame,
 }
 
-/// The terms of a conjunction, in the order in which their lists will meet.
+/// The terms of a conjunction, in the order in which their lists will be intersected.
 pub(super) struct Plan {
     pub(super) order: Vec<usize>,
     pub(super) must: Vec<Term>,

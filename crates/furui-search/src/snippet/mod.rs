@@ -150,7 +150,7 @@ impl<'a> Snippets<'a> {
     }
 }
 
-/// The number of characters before each of these ascending byte positions.
+/// The number of characters before each byte position in `places`. The positions ascend.
 fn chars_before(text: &str, places: impl Iterator<Item = usize>) -> Vec<usize> {
     let (mut at, mut chars) = (0, 0);
     let count = |place| {
@@ -312,7 +312,7 @@ mod tests {
             let is_marked = !all.marks.is_empty();
             let fits = super::super::Fit::new(query.clauses()).unwrap().fits(&record);
             prop_assert!(is_marked || !fits);
-            // If there is a mark anywhere, the piece has a mark, unless it cuts the mark.
+            // If the whole text has a mark, the snippet has one too, unless the end of the snippet cuts the mark.
             prop_assert!(most < 20 || is_marked != snippet.marks.is_empty());
         }
     }

@@ -10,7 +10,7 @@ use unicode_normalization::char::is_combining_mark;
 pub(super) enum Kind {
     /// The character is in no word.
     None,
-    /// The character joins all its neighbours in one word.
+    /// The character is in one word with its neighbours, as in scripts that put spaces between words.
     Spaced,
     /// The character makes a word with the next one.
     Paired,

@@ -62,7 +62,7 @@ impl<'a> Tokens<'a> {
         }
     }
 
-    /// The position in the text of these bytes of the piece.
+    /// The position in the text of the bytes `part` of the piece.
     fn span(&self, part: Range<usize>) -> Range<usize> {
         if self.ends.is_empty() {
             return self.start + part.start..self.start + part.end;
@@ -128,7 +128,7 @@ impl<'a> Tokens<'a> {
         self.last = Some(cluster);
     }
 
-    /// Ends a run of characters. The last one makes no word with a next character.
+    /// Ends a sequence of characters that make words in pairs. The last character makes no word with a next one.
     fn end_run(&mut self) {
         if let Some(last) = self.last.take()
             && (last.kind == Kind::Syllable || !last.follows)

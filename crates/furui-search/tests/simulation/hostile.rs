@@ -1,5 +1,5 @@
-//! Searches in spite of nodes that are dead, silent, slow or lie, of peers that flood others, and of ids that were
-//! chosen to collide.
+//! Searches although some nodes are dead, silent, slow or lying, some peers flood others, and some ids were chosen to
+//! collide.
 
 use std::time::Duration;
 
@@ -63,7 +63,7 @@ fn a_query_ends_whatever_happens() {
         let truth = world.truth(&clauses);
         assert!(outcome.ids.iter().all(|id| truth.contains(id)), "seed {seed}: wrong ids before the end");
         if let QueryEvent::Failed { .. } = outcome.end {
-            // The documents found are complete up to the last of them.
+            // No document that comes before the last one found is missing.
             assert!(truth.starts_with(&outcome.ids), "seed {seed}: gaps before the failure");
         }
     }
@@ -89,7 +89,7 @@ fn the_best_are_found_in_spite_of_bad_hosts_and_keepers_and_rough_links() {
         if outcome.is_done() {
             let truth = world.ranked_truth(&clauses, SURVEY);
             if manner == Manner::Liar {
-                // A node that lies about the size of a list changes the weight of its word.
+                // A node that lies about the size of a word's list changes the weight of that word, and so the scores.
                 let places = outcome.pages.concat();
                 assert!(places.iter().all(|place| truth.iter().any(|true_place| true_place.id == place.id)));
             } else {
@@ -125,8 +125,8 @@ fn one_silent_replica_in_three_costs_a_wait_and_no_timeout() {
     }
     took.sort_unstable();
     let (median, p95) = (took[took.len() / 2], took[took.len() * 95 / 100]);
-    // The expected time is two round trips for a look-up, one for the sizes and two for the search, plus two waits: one
-    // for both words at once, and one for the host.
+    // The expected time is two round trips for a look-up, one for the sizes and two for the search, plus two waits for
+    // silent nodes: one while both sizes are requested, and one by the searched node, for the other word's keeper.
     assert!(took.len() > 100 && truths > 1000);
     assert!(median <= Links::STEADY.one_way * 10 + Duration::from_millis(300), "{median:?} of {took:?}");
     assert!(p95 <= Links::STEADY.one_way * 10 + Duration::from_millis(600), "{p95:?} of {took:?}");
@@ -145,7 +145,7 @@ fn a_silent_keeper_that_alone_is_known_is_not_waited_for_to_the_end() {
         assert_eq!(outcome.ids, world.truth(&clauses));
         let one_way = world.links.one_way;
         match manner {
-            // A look-up takes two round trips, the size of the list one, and its only slice one.
+            // A look-up takes two round trips, the request for the list's size one, and that for its only slice one.
             Manner::Honest => assert_eq!((outcome.took, outcome.report.lookups), (one_way * 8, 1)),
             Manner::Silent | Manner::Slow => {
                 assert_eq!(outcome.took, one_way * 8 + Duration::from_millis(300) + one_way * 4);
@@ -194,7 +194,7 @@ fn who_was_silent_or_lied_is_asked_after_others_in_the_next_query() {
         assert!(asked > 0 && first.report.failures > 0, "{manner:?}");
         assert!(!first.shun.is_empty() && first.shun.iter().all(|it| *it == peer(bad)), "{manner:?}: {:?}", first.shun);
 
-        // The keepers are looked up, or known with the bad one first.
+        // In the second query, the keepers are looked up, or they are already known and the bad one comes first.
         let mut known = first.terms;
         known[0].holders.sort_by_key(|holder| *holder != peer(bad));
         for known in [vec![], known] {
@@ -223,7 +223,7 @@ fn who_is_asked_last_is_asked_when_nobody_else_is_left() {
             let outcome = world.run(querier);
             assert!(outcome.is_done());
             assert_eq!(outcome.ids, world.truth(&clauses));
-            // The honest node is not reported, whichever nodes were to be asked last.
+            // The honest node is not reported, although it was among the nodes to be asked last.
             assert!(!outcome.shun.contains(&peer(replicas[honest])));
         }
     }

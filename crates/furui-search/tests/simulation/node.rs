@@ -57,7 +57,7 @@ impl Node {
 pub struct Lists {
     lists: HashMap<String, Arc<[ContentId]>>,
     pub whole: bool,
-    /// The longest slice that was requested.
+    /// The maximum length of the slices of lists that were requested.
     pub longest: usize,
 }
 

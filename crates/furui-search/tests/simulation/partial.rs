@@ -1,4 +1,4 @@
-//! Searches with keepers that say that they have only a part of their lists.
+//! Searches in which nodes say that they have only a part of the lists that they should keep.
 
 use furui_search::{Querier, QueryEvent, QueryOptions, Term};
 

@@ -83,8 +83,8 @@ impl<M> Cells<M> {
         u8::MAX >> (8 - self.bits)
     }
 
-    /// The index of the word that holds the cell at `index`, and the cell's lowest bit in it. As `bits` is a power of
-    /// two, shifts and masks suffice.
+    /// The index of the word that holds the cell at `index`, and the cell's lowest bit in the word. Because `bits` is a
+    /// power of two, shifts and masks suffice.
     #[inline]
     fn locate(&self, index: usize) -> (usize, u32) {
         let bit_shift = self.bits.trailing_zeros();

@@ -27,8 +27,9 @@ pub(crate) fn pack(numbers: &[u64], bits: u32, packed: &mut [u8]) {
     }
 }
 
-/// Unpacks the numbers of [`pack`] below the bits of `values`: every value v becomes v · 2^`bits` + p, where p is the
-/// packed number with the same index. `bits` must be at most 56, and `packed` long enough.
+/// Unpacks numbers that [`pack`] packed, and appends their bits to those of `values`: every value v becomes
+/// v · 2^`bits` + p, where p is the packed number with the same index. `bits` must be at most 56, and `packed` long
+/// enough.
 pub(crate) fn append_packed(packed: &[u8], bits: u32, values: &mut [u64]) {
     assert!(bits <= MAX_PACKED_BITS, "at most 56 bits are packed");
     assert!(packed.len() * 8 >= values.len() * bits as usize, "a packed number for every value");

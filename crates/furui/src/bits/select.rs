@@ -41,7 +41,7 @@ pub struct Select0<M = Buffer> {
     zeros: u64,
     /// The number of zeros before each block.
     counts: Counts<M>,
-    /// The blocks that [`hints`] yields.
+    /// The block of each zero whose number is a multiple of [`HINT`], and the last block, as [`hints`] yields them.
     hints: Counts<M>,
     instructions: Cpu,
 }

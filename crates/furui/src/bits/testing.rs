@@ -11,8 +11,8 @@ pub(crate) fn random() -> impl FnMut() -> u64 {
     }
 }
 
-/// Random words in which one bit in 16 is not set. So many keys of a few bits have all their bits set, and many others
-/// do not.
+/// Random words in which one bit in 16 is not set. Therefore many keys of a few bits have all their bits set, and many
+/// others do not.
 pub(crate) fn mostly_ones(words: usize) -> Vec<[u8; 8]> {
     let mut random = random();
     (0..words).map(|_| (random() | random() | random() | random()).to_le_bytes()).collect()

@@ -44,8 +44,8 @@ impl Lanes {
         self.count
     }
 
-    /// Whether the first lane of `one` or of `other` holds `value`, without a branch between the two tests. A lookup
-    /// uses it if a word has room for only one lane; words with more lanes are tested by
+    /// Whether the first lane of `one` or of `other` holds `value`, without a branch between the two tests. Lookups
+    /// call this method if a word has room for only one lane; words with more lanes are tested by
     /// [`any_equal`](Self::any_equal).
     #[inline(always)]
     pub(crate) fn either_equal(&self, one: u64, other: u64, value: u64) -> bool {

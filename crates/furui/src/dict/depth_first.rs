@@ -79,7 +79,7 @@ impl<T: Nodes> TrieEntries<T> {
             Bound::Unbounded => entries.stack.push((entries.trie.root(), 0)),
             Bound::Included(key) => entries.seek(key),
             Bound::Excluded(key) => {
-                // This is the least key that is greater than `key`.
+                // `key` with a zero byte after it is the least key that is greater than `key`.
                 entries.seek(&[key, &[0]].concat());
             }
         }

@@ -11,8 +11,9 @@ use crate::format::FormatError;
 /// An iterator over the keys and values of all parts of a dictionary, in order of keys: see
 /// [`Snapshot::range`](super::Snapshot::range).
 ///
-/// The iterator merges one stream for each part. Among equal keys the newest counts, and deleted keys are skipped. Cost
-/// of each key: a comparison of keys for each part, and a step of each stream that has the key.
+/// The iterator merges one stream for each part. Of several entries with the same key only the newest is returned, and
+/// deleted keys are skipped. Cost of each key: a comparison of keys for each part, and a step of each stream that has
+/// the key.
 ///
 /// As an [`Iterator`] it returns each key in a vector of its own; [`next_entry`](Self::next_entry) lends the key
 /// instead. Values that are bytes are lent by the dictionary. The iterator ends after an error.
@@ -39,7 +40,7 @@ pub struct Entries<'a, V: ?Sized = u32> {
     /// The range ends before this key. `None` if it has no end.
     end: Option<Vec<u8>>,
     key: Vec<u8>,
-    /// An error from the beginning of the iteration that was not returned yet.
+    /// An error that occurred when the iteration began, and that has not been returned yet.
     failure: Option<Error>,
     values: PhantomData<&'a V>,
 }
@@ -95,8 +96,8 @@ impl<'a, V: DictValue + ?Sized> Entries<'a, V> {
     /// The next key and its value.
     ///
     /// # Errors
-    /// [`Error::Format`] if a part of a file that was read is damaged; [`Error::Trie`] if there is no memory to put the
-    /// keys of windows in order.
+    /// [`Error::Format`] if a part of a file that was read is damaged; [`Error::Trie`] if there is no memory to sort
+    /// the keys of write buffers.
     pub fn next_entry(&mut self) -> Result<Option<(&[u8], V::Read<'a>)>> {
         loop {
             match self.advance()? {

@@ -42,7 +42,7 @@ pub fn freeze<N: Node, S>(
     mut each_key: impl FnMut(&S),
 ) -> Result<LoudsTrie, TrieError> {
     let mut builder = LoudsBuilder::new()?;
-    // The state is taken when the root is visited, which happens once.
+    // `start` is taken when the root is visited, which happens once.
     let mut start = Some(start);
     let mut forgotten = false;
     breadth_first(root, |parent: Option<&(u64, S)>, node| {

@@ -9,8 +9,8 @@ use super::merge::{copy_values, merge};
 use crate::error::Result;
 use crate::store::{Storage, StoreKind};
 
-/// Work on a [`Dict`](super::Dict) that any thread can do while the dictionary is read and written: freezing windows or
-/// merging tries into one trie with its filter.
+/// Work on a [`Dict`](super::Dict) that any thread can do while the dictionary is read and written: freezing windows
+/// (write buffers) or merging tries into one trie with its filter.
 ///
 /// ```text
 ///   dict.job() ──Job──> another thread: run() ──Done──> dict.install()

@@ -18,7 +18,7 @@ pub(super) struct Window {
     pub(super) buffer: WriteBuffer,
     /// The values of the window's keys in a dictionary of bytes; otherwise empty.
     pub(super) values: ValueBuffer,
-    /// The dictionary's next id, after the newest key of this window.
+    /// The dictionary's next id after the newest key of this buffer.
     pub(super) next_id: u32,
 }
 

@@ -16,10 +16,11 @@ use crate::error::{Error, Result, TrieError};
 use crate::hash::{KeyHash, PolynomialHashes, Rolling};
 use crate::store::{FilterHash, Layout};
 
-/// Merges one or more parts, oldest first, into one trie and its filter. Among equal keys the newest counts. With
-/// `forget` deleted keys are left out, which is right if there is no older part.
+/// Merges one or more parts of a dictionary, oldest first, into one trie and its filter. Among equal keys the newest
+/// counts. With `forget` deleted keys are left out, which is right if there is no older part.
 ///
-/// If a walk can carry the state of the hash, the parts are merged as tries; otherwise they are merged key by key.
+/// If the hash can be computed byte by byte during a walk over the nodes, the parts are merged as tries. Otherwise they
+/// are merged key by key.
 pub(super) fn merge(layers: &[Layer], making: &Making, forget: bool) -> Result<Union> {
     if let (Layout::Compact, [Layer::Window(window)]) = (making.layout, layers) {
         return encode(window, making, forget);
@@ -36,7 +37,7 @@ pub(super) fn merge(layers: &[Layer], making: &Making, forget: bool) -> Result<U
     }
 }
 
-/// Makes a compact trie of a window.
+/// Makes a compact trie of a window (a write buffer).
 fn encode(window: &Window, making: &Making, forget: bool) -> Result<Union> {
     let stays = |record: &Record<'_>| !forget || record.found != Found::Deleted;
     let mut hashes = Hashes::with_room(window.buffer.len() as u64)?;
@@ -45,7 +46,7 @@ fn encode(window: &Window, making: &Making, forget: bool) -> Result<Union> {
     one_state(AnyTrie::Compact(trie), hashes, making)
 }
 
-/// Merges compact tries in one walk over all of them, after windows were made into tries.
+/// Merges compact tries in one walk over all of them. Windows (write buffers) are made into tries first.
 fn compact(layers: &[Layer], rolling: &Rolling, making: &Making, forget: bool) -> Result<Union> {
     let of_window = |layer: &Layer| match layer {
         Layer::Window(window) => encoded(records(window)?.map(|record| (record.key, record.found.value()))).map(Some),
@@ -68,7 +69,7 @@ fn compact(layers: &[Layer], rolling: &Rolling, making: &Making, forget: bool) -
     one_state(AnyTrie::Compact(trie), hashes, making)
 }
 
-/// Merges windows and LOUDS tries in one walk over virtual nodes, which carries one hash state.
+/// Merges windows (write buffers) and LOUDS tries in one walk over virtual nodes. The walk carries one hash state.
 fn louds(layers: &[Layer], rolling: &Rolling, making: &Making, forget: bool) -> Result<Union> {
     let (parts, mut hashes) = (parts(layers)?, room(layers)?);
     let push = |&state: &_, byte| rolling.push(state, byte);
@@ -90,7 +91,7 @@ fn parts(layers: &[Layer]) -> Result<Vec<Part<'_>>> {
     layers.iter().rev().map(Part::new).collect()
 }
 
-/// The root of the trie of all keys of some parts.
+/// The root of the virtual trie that has all keys of some parts of a dictionary.
 fn merged<'p>(parts: &'p [Part<'_>]) -> Result<Merged<PartNode<'p>>> {
     let roots = parts.iter().map(Part::root).collect::<Result<Vec<_>>>()?;
     Ok(Merged::new(roots).expect("at least one part"))

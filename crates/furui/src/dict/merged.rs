@@ -38,8 +38,8 @@ use super::{Node, Value};
 #[derive(Clone, Debug)]
 pub struct Merged<N>(Nodes<N>);
 
-/// The nodes, newest first, never empty. A trie without further nodes here is left out. One or two nodes need no
-/// allocation.
+/// One node of each trie that still has nodes to visit here, that of the newest trie first. There is at least one node.
+/// One or two nodes need no allocation.
 #[derive(Clone, Debug)]
 enum Nodes<N> {
     One([N; 1]),
@@ -48,8 +48,8 @@ enum Nodes<N> {
 }
 
 impl<N: Node + Clone> Merged<N> {
-    /// The root of the trie of all keys of the tries with these roots, which are newest first; `None` if there is no
-    /// root.
+    /// The root of the virtual trie that has all keys of the tries with the roots `roots`, newest first. `None` if
+    /// `roots` is empty.
     #[inline]
     pub fn new(roots: impl IntoIterator<Item = N>) -> Option<Self> {
         let mut roots = roots.into_iter();

@@ -21,9 +21,9 @@ pub struct DictOptions {
     /// error. With `None` an existing dictionary is opened with its own layout, and a new one is
     /// [`Compact`](Layout::Compact).
     pub layout: Option<Layout>,
-    /// The maximum number of keys of a window before it is frozen: the paper's w. At least 1.
+    /// The maximum number of keys of a window (write buffer) before it is frozen: the paper's w. At least 1.
     pub window: usize,
-    /// The maximum number of bytes of keys and values of a window. A window is frozen when it reaches this limit or
+    /// The maximum number of bytes of keys and values in a window (a write buffer). It is frozen at this limit or at
     /// `window`, whichever comes first. A window that waits to be frozen takes as much memory again.
     pub window_bytes: usize,
     /// The maximum number of tries when no job is running: the paper's f. At least 1.
@@ -64,20 +64,20 @@ pub enum Merging {
     /// from the oldest to the newest. Each key is written about log₂(keys / window) times.
     Geometric,
     /// All tries, when there would be more than [`merge_after`](DictOptions::merge_after): the paper's way. Each key is
-    /// written about keys / (window × merge_after) times.
+    /// written about keys / (window × merge_after) times, where the window is the number of keys in a write buffer.
     All,
 }
 
 impl Default for DictOptions {
-    /// [`DEFAULT`](Self::DEFAULT).
+    /// Returns [`DEFAULT`](Self::DEFAULT).
     fn default() -> Self {
         Self::DEFAULT
     }
 }
 
 impl DictOptions {
-    /// Windows of 500,000 keys or 128 MiB, at most 7 tries, merged geometrically, and filters of 0.1 %. They cost 5
-    /// bits a key more than filters of 1 %, and with six tries a look-up of an absent key takes a fifth less time.
+    /// Windows of 500,000 keys or 128 MiB, at most 7 tries, merged geometrically, and filters of 0.1 %. These filters
+    /// cost 5 bits a key more than filters of 1 %. With six tries, they shorten a look-up of an absent key by a fifth.
     pub const DEFAULT: Self = Self {
         layout: None,
         window: 500_000,

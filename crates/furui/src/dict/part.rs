@@ -6,14 +6,14 @@ use crate::error::{Result, TrieError};
 
 /// A part of a dictionary of LOUDS tries, as a trie that can be walked and merged.
 pub(super) enum Part<'a> {
-    /// The keys of a window, in order.
+    /// The keys of a window (write buffer), in order.
     Keys(Vec<(&'a [u8], Value)>),
     Trie(LoudsTrie<&'a [u8]>),
 }
 
 impl<'a> Part<'a> {
-    /// A layer as a part. A trie is checked as a whole, so that damaged bytes never get new checksums. Its nodes must
-    /// form one tree, so that a walk over it ends.
+    /// Makes a part from a layer, which is a window or a trie. A trie is checked as a whole, so that damaged bytes
+    /// never get new checksums. Its nodes must form one tree, so that a walk over it ends.
     pub(super) fn new(layer: &'a Layer) -> Result<Self> {
         match layer {
             Layer::Window(window) => {
@@ -77,7 +77,7 @@ impl Node for PartNode<'_> {
     }
 }
 
-/// The records of a window in order of keys.
+/// The records of a window (a write buffer) in the order of their keys.
 pub(super) fn records(window: &Window) -> Result<impl Iterator<Item = Record<'_>>> {
     window.buffer.sort()?;
     Ok((0..).map_while(|i| window.buffer.nth(i)))

@@ -39,7 +39,7 @@ use crate::hash::{HashSpec, KeyHash, KeyHasher};
 #[derive(Debug)]
 pub struct Snapshot<V: ?Sized = u32> {
     pub(super) hasher: KeyHasher,
-    /// The parts, oldest first: tries, then windows.
+    /// The parts, oldest first: tries, then windows (write buffers).
     pub(super) layers: Vec<Layer>,
     pub(super) values: PhantomData<V>,
 }
@@ -96,8 +96,8 @@ impl<V: DictValue + ?Sized> Snapshot<V> {
         })
     }
 
-    /// The value of `key`. Cost: a probe of each window and filter, and usually a search of one trie; if values are
-    /// bytes, also a search among the values of one part.
+    /// The value of `key`. Cost: a probe of each write buffer and of each trie's filter, and usually a search of one
+    /// trie; if values are bytes, also a search among the values of one part.
     ///
     /// # Errors
     /// [`Error::Format`](crate::Error::Format) if a part of a file that was read, now or before, is damaged.

@@ -25,7 +25,7 @@ pub struct SortedKeys<'a, K> {
 }
 
 impl<'a, K: AsRef<[u8]>> SortedKeys<'a, K> {
-    /// The trie of these keys.
+    /// The trie of the keys of `entries`.
     ///
     /// # Errors
     /// [`TrieError::Unsorted`] if a key is not greater than the one before it, comparing bytes.
@@ -64,9 +64,9 @@ impl<'a, K: AsRef<[u8]>> SortedKeys<'a, K> {
 /// ```
 #[derive(Debug)]
 pub struct SortedNode<'a, K> {
-    /// The keys that begin with the path, and after them the keys of later siblings.
+    /// The keys that begin with the node's path, and after them the keys of the node's later siblings.
     entries: &'a [(K, Value)],
-    /// The number of keys that begin with the path.
+    /// The number of keys that begin with the node's path.
     len: usize,
     /// The length of the node's path, in bytes.
     depth: usize,

@@ -13,7 +13,8 @@ pub trait DictValue: Send + Sync + 'static {
     #[doc(hidden)]
     const KIND: StoreKind;
 
-    /// Reads the value for which a trie or a window has this number: the number itself, or the bytes with this id.
+    /// Reads the value for which a trie or a window (a write buffer) has this number: the number itself, or the bytes
+    /// with this id.
     #[doc(hidden)]
     fn read(number: u32, layers: Layers<'_>) -> Result<Self::Read<'_>>;
 }

@@ -84,7 +84,7 @@ pub enum StoreProblem {
     OtherMade {
         /// The option.
         option: &'static str,
-        /// The value that it was made with.
+        /// The value with which the dictionary was made.
         found: &'static str,
         /// The value that was asked for.
         expected: &'static str,
@@ -96,7 +96,7 @@ pub enum StoreProblem {
         /// How the caller expected them to be made.
         expected: Box<KeyForm>,
     },
-    /// The set has another window: it remembers another part of the stream than was asked for.
+    /// The window of the set is not the one that was asked for: the set remembers a different part of the stream.
     OtherWindow {
         /// The window of the set; `None` if it remembers all keys.
         found: Option<Window>,

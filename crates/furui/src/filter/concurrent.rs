@@ -169,7 +169,7 @@ impl<F: Shareable> Concurrent<F> {
         Ok(new)
     }
 
-    /// Calls `each` with every key, whose cache lines were prefetched.
+    /// Calls `each` with every key, after the cache lines of the key were prefetched.
     #[inline(always)]
     fn for_each(&self, keys: &[KeyHash], mut each: impl FnMut(KeyHash)) {
         let fetch = |words: &&[AtomicU64], key| {

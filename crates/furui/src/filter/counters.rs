@@ -85,8 +85,8 @@ impl<M: Deref<Target = [u8]>> CounterTable<M> {
         self.of(key).for_each(|position| see(self.cells.word_of(position)));
     }
 
-    /// Prefetches the counters of the key that is `AHEAD` keys after index `i`; at index 0, the counters of all keys up
-    /// to that one. The caller must call this method with every index of a batch, in order.
+    /// Prefetches the counters of the key that is `AHEAD` keys after index `i`; at index 0, also those of all
+    /// keys before this key. The caller must call this method with every index of a batch, in order.
     #[inline]
     pub(super) fn fetch_ahead(&self, keys: &[KeyHash], i: usize) {
         let first = if i == 0 { 0 } else { i + AHEAD };

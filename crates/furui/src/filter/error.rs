@@ -30,7 +30,7 @@ pub enum ConfigError {
     Rate {
         /// The rate that was given.
         given: f64,
-        /// A valid rate is more than this.
+        /// The bound: valid rates are greater than this number.
         finest: f64,
     },
     /// A set with a window cannot have a stable filter as its cache, because such a filter does not forget by time.
@@ -132,7 +132,7 @@ impl fmt::Display for ConfigError {
                 "{keys} keys with such short fingerprints give a false-positive rate of {expected:e}, over \
                  {allowed:e}: only a filter built again from the keys can have longer fingerprints"
             ),
-            Self::CounterBits { given, valid } => write!(f, "counters of {given} bits: one of {valid:?} is valid"),
+            Self::CounterBits { given, valid } => write!(f, "counters cannot have {given} bits: use one of {valid:?}"),
             Self::OddLines { lines, probes } => {
                 write!(
                     f,
@@ -201,9 +201,9 @@ pub enum Mismatch {
     Size {
         /// The name of the counted things, in the plural.
         what: &'static str,
-        /// The number of the first filter.
+        /// The number of these things in the first filter.
         ours: u64,
-        /// The number of the second filter.
+        /// The number of these things in the second filter.
         theirs: u64,
     },
     /// The keys are hashed in different ways.

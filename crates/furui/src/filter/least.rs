@@ -32,7 +32,7 @@ pub(super) fn least(guess: u64, most: u64, excess: impl Fn(u64) -> f64) -> Optio
     }
     let mut bends = false;
     while enough.0 - too_few.0 > 1 {
-        // `near` is where the line through both ends is 0, or the middle if the line did not help the last time.
+        // `near` is where the line through `too_few` and `enough` is 0, or the middle if the last line did not help.
         // `error` is the distance from `near` within which the curve is expected to be 0.
         let width = (enough.0 - too_few.0) as f64;
         let share = if bends { 0.5 } else { too_few.1 / (too_few.1 - enough.1) };
@@ -59,7 +59,7 @@ mod tests {
 
     use super::*;
 
-    /// The number that was found, and how many calls it took.
+    /// The number that [`least`] finds, and how often it calls `excess`.
     fn found(guess: u64, most: u64, excess: impl Fn(u64) -> f64) -> (Option<u64>, u32) {
         let calls = Cell::new(0);
         let counted = |number| {

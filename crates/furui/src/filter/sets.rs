@@ -115,8 +115,9 @@ macro_rules! operations_of_bits {
         }
 
         impl<M: DerefMut<Target = [u8]>> $filter<M> {
-            /// Adds the keys of `other`: the filter is then, bit for bit, as if all keys of both had been inserted. Its
-            /// rate grows with the number of its keys, so size both filters for the union. Cost: one pass over both.
+            /// Adds the keys of `other`. This filter is then, bit for bit, as if all keys of the two filters had been
+            /// inserted into it. Its rate grows with its number of keys, so size the filters for the union. Cost: one
+            /// pass over both tables.
             ///
             /// # Errors
             /// [`Mismatch`] if the filters differ in size, parameters or hash; nothing is changed then.

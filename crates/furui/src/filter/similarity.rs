@@ -109,8 +109,8 @@ pub(super) struct Marking {
 }
 
 impl Marking {
-    /// A filter of `bits` bits in `blocks` equal blocks. A key leaves a given bit of its block 0 with probability
-    /// e^`ln_one`, and two given bits of its block with probability e^`ln_two`.
+    /// A filter of `bits` bits in `blocks` equal blocks. A key leaves a given bit of its block unset with probability
+    /// e^`ln_one`, and leaves two given bits of its block unset with probability e^`ln_two`.
     pub(super) fn new(bits: u64, blocks: f64, ln_one: f64, ln_two: f64) -> Self {
         let bits = bits as f64;
         // The logarithm of the probability that a key leaves given bits in `times` different blocks 0. The key belongs

@@ -68,8 +68,8 @@ pub fn least(rate: f64, keys: u64) -> (u64, u32) {
 /// number of probes that this allows. `rate` is between 0 and 1.
 ///
 /// Near its minimum the number of bits hardly depends on the number of probes, while each probe reads a cache line. At
-/// 1 % this function returns 6 probes instead of 7, with .25 % more bits. At 0.1 % it returns 9 instead of 10, and at
-/// 10⁻⁶ 18 instead of 20, both with .33 % more bits.
+/// 1 % this function returns 6 probes instead of 7, with 0.25 % more bits. At 0.1 % it returns 9 instead of 10, and at
+/// 10⁻⁶ it returns 18 instead of 20, both with 0.33 % more bits.
 pub fn few_probes(rate: f64, keys: u64) -> (u64, u32) {
     let (mut size, mut probes) = least(rate, keys);
     let most = size + size / SPARE;

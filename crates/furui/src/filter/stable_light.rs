@@ -245,7 +245,7 @@ impl<M: DerefMut<Target = [u8]>> StableBloomLight<M> {
         !known
     }
 
-    /// The rest of an insertion that decrements counters of its own key, or that ends a round.
+    /// The rest of an insertion that decrements some counters of the inserted key, or that reaches the last counter.
     #[cold]
     #[inline(never)]
     fn decrement_and_fill(&mut self, key: KeyHash) {

@@ -77,14 +77,14 @@ pub(super) fn sequential_decrements(probes: u32, rate: f64, max: u8) -> f64 {
     high
 }
 
-/// The number of probes with which a filter of the rate `rate` remembers keys for long: the fewest with which they are
-/// remembered at least 0.9 times as long as with the best number. (Each probe costs a cache miss, and near the best
-/// number the time hardly changes.)
+/// The number of probes with which a filter of the rate `rate` remembers keys for long. It is the smallest number with
+/// which keys are remembered at least 0.9 times as long as with the best number. (Each probe costs a cache miss, and
+/// near the best number the time hardly changes.)
 ///
-/// A key is forgotten when the first of its k counters is 0, which under sequential decrement is Max - 1 + 1/(k+1)
-/// passes of m/P insertions after the key was inserted. That gives 4 probes at 1 %, as in the paper, and 10 probes at
-/// 10⁻⁵; with the 8 probes of the paper, keys are remembered for 10 % less time. The same rule is used for random
-/// decrement, under which keys are forgotten similarly.
+/// A key is forgotten when the first of its k counters reaches 0. Under sequential decrement, this happens Max - 1 +
+/// 1/(k+1) passes of m/P insertions after the key was inserted. The result is 4 probes at 1 %, as in the paper, and 10
+/// probes at 10⁻⁵; with the 8 probes of the paper, keys are remembered for 10 % less time. The same rule is used for
+/// random decrement, under which keys are forgotten in a similar way.
 pub(super) fn lasting_probes(rate: f64, max: u8) -> u32 {
     let memory =
         |probes: u32| (f64::from(max - 1) + 1.0 / f64::from(probes + 1)) / sequential_decrements(probes, rate, max);

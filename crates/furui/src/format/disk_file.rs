@@ -120,8 +120,8 @@ impl ReadAt for DiskFile {
     }
 
     fn read_at(&self, offset: u64, buf: &mut [u8]) -> io::Result<()> {
-        // The range is checked first, because for an offset beyond its own maximum the operating system returns another
-        // error.
+        // The range is checked first, because the operating system returns a different error for an offset above the
+        // largest that it accepts.
         match offset.checked_add(buf.len() as u64) {
             Some(end) if end <= self.length => read_exact_at(&self.file, offset, buf),
             _ => Err(io::ErrorKind::UnexpectedEof.into()),

@@ -19,7 +19,7 @@ pub struct FormatError {
     pub file: String,
     /// The place in the file, in bytes from its start.
     pub offset: u64,
-    /// The problem at that place.
+    /// The problem at `offset`.
     pub problem: Problem,
 }
 
@@ -85,7 +85,7 @@ pub enum Problem {
     NoEnd,
     /// The file has bytes after its end.
     Appended {
-        /// The number of bytes after its end.
+        /// The number of bytes after the file's end.
         bytes: u64,
     },
     /// The file is missing, but its store needs it.
@@ -181,7 +181,7 @@ pub enum ReadError {
     Io {
         /// The file's name, as the caller knows it.
         file: String,
-        /// The answer.
+        /// The operating system's answer.
         source: io::Error,
     },
     /// The bytes are damaged, foreign or of a later version.

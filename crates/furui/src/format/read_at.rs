@@ -39,8 +39,8 @@ pub trait ReadAt: Send + Sync {
         None
     }
 
-    /// Returns `length` bytes from `offset` on, to be kept. They are shared with the file if it is memory or mapped
-    /// into memory, and read otherwise.
+    /// Returns `length` bytes from `offset` on, which the caller can keep. The bytes are shared with the file if it is
+    /// in memory or mapped into memory, and read otherwise.
     ///
     /// # Errors
     /// Those of [`read_at`](Self::read_at). No more memory is allocated than the file's length.

@@ -33,8 +33,8 @@ pub(crate) struct Regions {
     file: Bytes,
     /// The offset of each level of checksums in the file, the lowest first, and the end of the last one.
     starts: Vec<usize>,
-    /// The number of the first bit in `checked` for the regions that each level covers. The last item is the bit of the
-    /// last level itself.
+    /// For each level, the number of the first of the bits in `checked` that stand for the regions below the level. The
+    /// last item is the bit of the last level itself.
     bits: Vec<usize>,
     /// The checksum of the last level.
     root: u64,
@@ -99,7 +99,7 @@ impl Regions {
         self.result()
     }
 
-    /// Succeeds if everything that was touched so far is whole.
+    /// Succeeds if everything that was touched so far is undamaged.
     ///
     /// # Errors
     /// [`Problem::Checksum`] with the offset of the first damaged region.

@@ -30,7 +30,7 @@ pub(super) fn level_lengths(covered: u64) -> Vec<u64> {
 ///   file       ──── ──── ──── ────
 /// ```
 ///
-/// Memory: 4 bytes for each 4096 of the file.
+/// Memory: 4 bytes for each 4096 bytes of the file.
 #[derive(Default)]
 pub(super) struct Sums {
     level: Vec<u8>,

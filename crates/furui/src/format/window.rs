@@ -53,7 +53,7 @@ impl Window {
         u64::try_from(end).unwrap_or(u64::MAX)
     }
 
-    /// The oldest slice that is still remembered during slice `slice`.
+    /// The oldest slice that is still remembered while `slice` is the present slice.
     pub(crate) fn oldest(slice: u64) -> u64 {
         slice.saturating_sub(Self::SLICES)
     }

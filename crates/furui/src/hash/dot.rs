@@ -16,7 +16,7 @@ pub(super) struct Dot {
 }
 
 impl Dot {
-    /// Prepares these powers, which begin with the 0th.
+    /// Prepares the powers of the factor from the 0th on, which are `powers`.
     pub(super) fn new(powers: &[u64; RUN + 1]) -> Self {
         #[cfg(target_arch = "x86_64")]
         return Self { parts: sse2::parts(powers) };
@@ -122,7 +122,7 @@ mod tests {
         for fill in [0x00, 0x01, 0xA7, 0xFF] {
             let eights: [[u8; 8]; RUN / 8] = std::array::from_fn(|i| std::array::from_fn(|j| fill ^ (i * j) as u8));
             for count in 0..=RUN / 8 {
-                // A whole run has no bytes in front.
+                // With the maximum number of eights, no other bytes come before them.
                 let first = if count == RUN / 8 { 0 } else { u64::from(fill) << 56 | u64::from(fill) };
                 let expected = portable(&powers, first, &eights[..count]);
                 assert_eq!(dot.sum(first, &eights[..count]), expected, "{count} eights of {fill:#x}");

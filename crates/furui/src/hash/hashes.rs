@@ -6,7 +6,7 @@ use super::{HashSpec, KeyHash, KeyHasher};
 ///
 /// It serves a caller that hashes keys itself: once for several structures, or in several threads. A structure that
 /// takes such a batch compares the batch's [`spec`](Self::spec) with its own, once a batch. If they differ, the call
-/// returns an error; bare hashes would pass as keys that nobody has inserted.
+/// returns an error. If bare hashes were passed, the mistake would not be noticed, and the keys would not be found.
 ///
 /// A batch that is [cleared](Self::clear) keeps its memory for the next keys.
 ///

@@ -18,7 +18,7 @@ const PRIMES: [u64; 8] = [131, 137, 139, 149, 151, 157, 163, 167];
 pub struct PolynomialHashes<const K: usize>([u64; K]);
 
 impl<const K: usize> PolynomialHashes<K> {
-    /// The prime of each state, from the paper's 131 on.
+    /// The prime of each state. The first one is the paper's 131.
     pub const PRIMES: [u64; K] = {
         assert!(K <= PRIMES.len(), "there are 8 primes");
         let mut primes = [0; K];

@@ -57,8 +57,8 @@ pub struct Rolling {
 #[derive(Clone, Copy, Debug)]
 pub struct RollingState(u64);
 
-/// The effect of a run of at most 128 bytes on any state of [`Rolling`]. It takes 9 bytes, because tables of runs are
-/// read at random.
+/// The effect of at most 128 consecutive bytes on any state of [`Rolling`]. It takes only 9 bytes, because it is
+/// kept in tables that are read at random.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(Rust, packed)]
 pub(crate) struct RollingRun {
@@ -156,7 +156,7 @@ impl Rolling {
     /// The effect of a run of the first `len` of these bytes, from 1 to 16. No branch depends on `len`.
     #[inline(always)]
     pub(crate) fn run_of_first(&self, bytes: [u8; 16], len: usize) -> RollingRun {
-        // The bytes become the last of 16 bytes, and the first ones are 0.
+        // Shift the first `len` bytes to the end of the 16 bytes, after bytes that are 0.
         let word = u128::from_le_bytes(bytes) << (8 * (16 - len));
         let sum = self.advance(RollingState(self.eight(word as u64)), self.powers[8], self.eight((word >> 64) as u64));
         RollingRun { sum: sum.0, length: len as u8 }
@@ -192,13 +192,13 @@ impl RollingState {
         self.0
     }
 
-    /// The state that [`get`](Self::get) returned as a number.
+    /// Makes the state from the number that [`get`](Self::get) returned for it.
     #[inline(always)]
     pub(crate) const fn resume(state: u64) -> Self {
         Self(state)
     }
 
-    /// The fully reduced state.
+    /// The state, fully reduced modulo the prime.
     #[inline(always)]
     const fn least(self) -> u64 {
         let state = fold(self.0);
@@ -232,7 +232,7 @@ fn last_of_eight(bytes: &[u8]) -> u64 {
 }
 
 impl RollingRun {
-    /// The number of bytes of the run.
+    /// The length in bytes of the run whose effect this is.
     pub(crate) const fn len(self) -> u32 {
         self.length as u32
     }

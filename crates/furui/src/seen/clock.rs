@@ -43,7 +43,7 @@ pub struct Clock {
     index: Index,
 }
 
-/// The bytes of an entry, its slots and its mark, rounded up.
+/// The number of bytes that an entry, its slots and its mark take, rounded up.
 pub(super) const KEY_BYTES: usize = size_of::<KeyHash>() + SLOT_BYTES + 1;
 
 impl Clock {
@@ -101,7 +101,8 @@ impl Clock {
         }
     }
 
-    /// The keys in the cache, from the hand on: the order in which they would be evicted if none of them had a mark.
+    /// The keys in the cache, from the hand of the clock on. This is the order in which the keys would be evicted if no
+    /// key had a mark.
     pub fn keys(&self) -> impl Iterator<Item = KeyHash> {
         let (before, behind) = self.keys.split_at(self.hand);
         behind.iter().chain(before).copied()

@@ -60,8 +60,8 @@ impl Index {
         }
     }
 
-    /// Empties the slot that leads to the entry `number` of `key`, and moves later slots back over the gap unless that
-    /// would bring them before their home.
+    /// Empties the slot that leads to the entry `number` of `key`. Later slots are moved back over the gap, unless that
+    /// would bring them before the home slots of their keys.
     fn remove(&mut self, number: u32, key: KeyHash, key_of: impl Fn(u32) -> KeyHash) {
         let mut gap = self.home(key);
         while self.slots[gap] != number + 1 {

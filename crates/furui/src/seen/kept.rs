@@ -15,7 +15,7 @@ use crate::format::{Align, Envelope, EnvelopeWriter, Kind, Problem, ReadAt, Read
 use crate::hash::KeyHash;
 use crate::store::{Manifest, Storage, TIERS};
 
-/// How the tiers of a set began.
+/// The state in which the tiers of a set are when the set is opened.
 ///
 /// ```
 /// use furui::seen::{Cache, Seen, SeenOptions, Start};
@@ -93,7 +93,7 @@ impl Head {
     }
 
     /// True if the set with this manifest has all keys that the tiers know: the keys that the set had when the tiers
-    /// were written, and perhaps more. A merge alone does not change the mark, and adds no keys.
+    /// were written, and perhaps more. A merge alone does not change the manifest's mark, and adds no keys.
     pub(super) fn belongs_to(&self, manifest: &Manifest) -> bool {
         self.mark == manifest.journal && self.generation <= manifest.generation()
     }

@@ -37,8 +37,8 @@ pub struct KeptTiers {
     pub decrements: u64,
     /// The share of counters that are above 0, from 0 to 1.
     pub filled: f64,
-    /// True if the next [`Seen`](super::Seen) with tiers of these sizes begins with these tiers; false if the set was
-    /// changed without them.
+    /// True if the next [`Seen`](super::Seen) with tiers of these sizes begins with the kept tiers; false if the set
+    /// was changed without its tiers.
     pub is_current: bool,
 }
 

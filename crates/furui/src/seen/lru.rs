@@ -48,7 +48,7 @@ struct Entry {
     older: u32,
 }
 
-/// The bytes of an entry and its slots.
+/// The number of bytes that an entry and its slots take.
 pub(super) const KEY_BYTES: usize = size_of::<Entry>() + SLOT_BYTES;
 
 /// The number that means "no entry".

@@ -82,7 +82,7 @@ pub struct Seen<S: Storage = Directory> {
     pub(super) tiers: Tiers,
     pub(super) options: SeenOptions,
     pub(super) set: Cascade<S>,
-    /// The tick of a window at which the next keys occur.
+    /// The time, in ticks of the set's window, at which the next keys occur.
     pub(super) time: u64,
     start: Start,
     /// The generation of the manifest that the set was opened with.
@@ -117,8 +117,8 @@ const EXTEND_BATCH: usize = 4096;
 pub struct SeenOptions {
     /// The cache in front of the exact set.
     pub cache: Cache,
-    /// The sizes of [`Cache::Lru`] and [`Cache::LruStable`]. Given sizes do not depend on the memory, but the tiers
-    /// together may take at most 7 / 8 of it.
+    /// The sizes of [`Cache::Lru`] and [`Cache::LruStable`]. Sizes that are given here do not depend on `memory`, but
+    /// the tiers together may take at most 7 / 8 of it.
     pub sizes: TierSizes,
     /// The memory for the set and the cache in bytes, at least [`CascadeOptions::MIN_MEMORY`]. Keys that do not fit go
     /// to storage.
@@ -334,7 +334,7 @@ impl<S: Storage> Seen<S> {
         reserve(&mut self.keys, keys)
     }
 
-    /// Observes keys of one slice of a window. All `verdicts` must be [`Verdict::Repeat`] before.
+    /// Observes keys that belong to one slice of a window. Before the call, all `verdicts` must be [`Verdict::Repeat`].
     fn observe_part(
         &mut self,
         keys: &[KeyHash],
@@ -423,7 +423,8 @@ impl<S: Storage> Seen<S> {
         Ok(())
     }
 
-    /// How the tiers began. [`Start::Whole`] means that they began as an earlier [`publish`](Self::publish) left them.
+    /// The state in which the tiers were when the set was opened. [`Start::Whole`] means that they were as an earlier
+    /// [`publish`](Self::publish) left them.
     pub fn start(&self) -> Start {
         self.start
     }

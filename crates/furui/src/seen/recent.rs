@@ -101,8 +101,8 @@ impl RecentTag for u64 {
     fn of(key: KeyHash) -> Self {
         key.get()
     }
-    /// A hash that belongs to another set, so that every hash can be stored: for the first set a hash of the last set,
-    /// for the others a hash of the first set.
+    /// A hash that never belongs to this set stands for an empty slot, so that every hash can be stored. In the first
+    /// set it is a hash of the last set, and in all other sets a hash of the first set.
     fn vacant(set: usize) -> Self {
         if set == 0 { u64::MAX } else { 0 }
     }

@@ -25,8 +25,8 @@ pub struct TierSizes {
     /// The number of counters of the stable filter (m). By default, counters take a quarter of the memory, and there
     /// are at most 2³⁰.
     pub counters: Option<usize>,
-    /// The number of counters of a key (k). By default, the number with which the filter remembers keys for long at its
-    /// rate: 4 at 1 %.
+    /// The number of counters of a key (k). By default, the smallest number with which the filter remembers keys almost
+    /// as long as with the best one: 4 at a rate of 1 %.
     pub probes: Option<u32>,
     /// The number of counters that an insertion decrements (P). By default, the number that the rate needs. If this
     /// number is given, the filter's rate follows from `probes` and `decrements`, and the rate of the cache does not

@@ -110,7 +110,7 @@ impl Tiers {
     }
 
     /// Looks up a batch and records it. Appends to `misses` the indices of the keys that must be looked up in the exact
-    /// set, and to `asked` those among these keys that were also looked up in the stable filter.
+    /// set. Appends to `asked` those of the missed keys that were also looked up in the stable filter.
     pub(super) fn filter(
         &mut self,
         keys: &[KeyHash],
@@ -156,8 +156,8 @@ impl Tiers {
     }
 }
 
-/// A group of keys that pass the LRU and the stable filter together, so that the cache misses of the filter's look-ups
-/// overlap, and so do those of its insertions. An evicted key reaches the filter at the end of its round.
+/// A group of keys that pass the LRU and the stable filter together. So the cache misses of look-ups in the filter
+/// overlap, and so do those of insertions. A key that the LRU evicts gets into the filter at the end of the round.
 #[derive(Default)]
 pub(super) struct Round {
     /// The keys that missed the LRU and are not protected, with their indices in the batch. They are looked up in the

@@ -14,11 +14,11 @@ impl<S: Storage> Seen<S> {
     /// A repeat counts as an occurrence: a key is remembered from its latest one. A window of keys counts the keys that
     /// the set observes. A window of milliseconds uses the time of the last [`set_time`](Self::set_time).
     ///
-    /// Memory and storage are bounded by the distinct keys of each of 17 slices. At the end of a slice, keys become
-    /// durable, and the oldest slice is removed; this happens in the first observation of the next slice, or when the
-    /// set is [published](Self::publish). If a batch goes beyond the end of a slice of a window of keys, the keys of
-    /// the batch that come before this end become durable. So a caller that must write out keys before they become
-    /// durable passes at most [`slice_room`](Self::slice_room) keys at a time.
+    /// Memory and storage are bounded by the distinct keys of each of 17 slices; a slice is a sixteenth of the window.
+    /// At the end of a slice, keys become durable, and the oldest slice is removed. This happens in the first
+    /// observation of the next slice, or when the set is [published](Self::publish). If a batch goes beyond the end of
+    /// a slice of a window of keys, the keys of the batch that come before this end become durable. So a caller that
+    /// must write out keys before they become durable passes at most [`slice_room`](Self::slice_room) keys at a time.
     ///
     /// After a crash, no key is forgotten early. The count of the keys since the slice began may be lost; then keys are
     /// remembered for up to a slice longer.
@@ -65,16 +65,16 @@ impl<S: Storage> Seen<S> {
         }
     }
 
-    /// The number of keys that can be observed before the present slice of a window of keys ends, at least 1. `None` if
-    /// the set has no window of keys.
+    /// The number of keys, at least 1, that can be observed before the present slice (a sixteenth of the window) ends.
+    /// `None` if the set has no window that is counted in keys.
     pub fn slice_room(&self) -> Option<u64> {
         let window = self.set.manifest().window.filter(|window| matches!(window, Window::Keys(_)))?;
         Some((window.end_of(window.slice_of(self.time)) - self.time).max(1))
     }
 
-    /// The number of keys of earlier slices that occurred again, and whose new occurrence is not durable yet. They are
-    /// not among the [`unsynced`](Self::unsynced) keys, and every [`sync`](Self::sync) makes them durable. Without a
-    /// journal the number is 0.
+    /// The number of keys of the window's earlier slices that occurred again, and whose new occurrence is not durable
+    /// yet. These keys are not among the [`unsynced`](Self::unsynced) keys, and every [`sync`](Self::sync) makes them
+    /// durable. Without a journal the number is 0.
     pub fn unsynced_repeats(&self) -> usize {
         self.set.unsynced_repeats()
     }
@@ -87,7 +87,8 @@ impl<S: Storage> Seen<S> {
     /// Advances the set to the present time. Returns the maximum number of keys to observe before the next call.
     pub(super) fn move_on(&mut self) -> Result<usize> {
         if self.set.will_end_slice(self.time) {
-            // The cache knows keys that have not occurred in the slice that begins, so an empty cache replaces it.
+            // A slice of the window begins. The cache knows keys that have not occurred in this slice, so an empty
+            // cache replaces it.
             self.empty_tiers()?;
         }
         self.set.advance_to(self.time)?;

@@ -173,8 +173,8 @@ impl Storage for Directory {
             let mut last = self.last_manifest();
             // The caller may act on what this manifest says, such as numbers that were given, so a power cut must not
             // undo it. But the writer may not have synced the directory yet, or may have been killed before it did. A
-            // manifest that was replaced never comes back, so a file that has the name now also had it when it was
-            // opened above.
+            // manifest that was replaced never comes back, so if the last manifest still has the name now, it is also
+            // the one that was opened above.
             if self.lock.is_none() && !last.as_ref().is_some_and(|last| is_still(last, &path)) {
                 sync_if_writable(&self.path)?;
             }

@@ -36,8 +36,8 @@ impl Fingerprints {
     /// Whole 64-bit hashes.
     pub const EXACT: Self = Self { last: u64::MAX, step: 1, inverse: 0 };
 
-    /// The largest `last` below that of [`EXACT`](Self::EXACT). With it, less than one in 2⁸ of the 64-bit numbers lies
-    /// above the greatest place.
+    /// The largest possible `last`, apart from that of [`EXACT`](Self::EXACT). With it, less than one in 2⁸ of the
+    /// 64-bit numbers lies above the place of the last fingerprint.
     pub const MAX_LAST: u64 = 1 << 56;
 
     /// The fingerprints 1 to `last`; `None` if `last` is 0, or if it is greater than [`MAX_LAST`](Self::MAX_LAST) but
@@ -53,9 +53,9 @@ impl Fingerprints {
         }
     }
 
-    /// The shortest fingerprints with which `capacity` keys have a false-positive rate of `rate`. There are
-    /// capacity / −ln(1 − rate) of them, fewer than capacity / rate, because some keys share a fingerprint: `capacity`
-    /// keys have capacity · (1 − rate / 2 − …) different fingerprints.
+    /// The shortest fingerprints with which `capacity` keys have a false-positive rate of `rate`. The number of
+    /// possible fingerprints is capacity / −ln(1 − rate). It is less than capacity / rate, because some keys share a
+    /// fingerprint: `capacity` keys have capacity · (1 − rate / 2 − …) different fingerprints.
     ///
     /// # Errors
     /// [`ConfigError`] if the capacity is 0, if the rate is not between 0 and 1, or if capacity and rate together need

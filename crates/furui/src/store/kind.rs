@@ -80,7 +80,8 @@ impl StoreKind {
         format!("{number:016x}{}", self.suffix())
     }
 
-    /// The number in the name of a run's file; `None` if it is not exactly as [`file_name`](Self::file_name) writes it.
+    /// The number in the name of a run's file; `None` if the name is not exactly as [`file_name`](Self::file_name)
+    /// writes it.
     pub fn number_of(self, name: &str) -> Option<u64> {
         let number = u64::from_str_radix(name.strip_suffix(self.suffix())?, 16).ok()?;
         (self.file_name(number) == name).then_some(number)

@@ -240,13 +240,13 @@ impl Manifest {
         self.runs.iter().fold(0, |sum, run| sum.saturating_add(run.keys))
     }
 
-    /// The slice of the window in which the tick is; 0 without a window.
+    /// The number of the present slice: the part of the window to which `tick` belongs. 0 without a window.
     pub fn slice(&self) -> u64 {
         self.window.map_or(0, |window| window.slice_of(self.tick))
     }
 
-    /// The number of runs that hold keys of the present slice. They are the newest runs; without a window, they are all
-    /// runs.
+    /// The number of runs that hold keys of the present slice of the window: the newest runs or, without a window, all
+    /// of the runs.
     pub(super) fn present_runs(&self) -> usize {
         let slice = self.slice();
         self.runs.iter().rev().take_while(|run| run.slice == slice).count()
@@ -467,7 +467,8 @@ fn run_of(entry: &[u8]) -> RunEntry {
     }
 }
 
-/// The window and the tick in the section `WIND`, which also has the slices of `runs`. `None` if the section is invalid.
+/// Reads the section `WIND`: returns the window and the tick, and sets the slice of each of `runs`. `None` if the
+/// section is invalid.
 fn window_of(bytes: &[u8], runs: &mut [RunEntry]) -> Option<(Window, u64)> {
     let slices = bytes.get(WINDOW_HEAD..).filter(|slices| slices.len() == runs.len() * SLICE_LEN)?;
     for (run, slice) in runs.iter_mut().zip(slices.chunks_exact(SLICE_LEN)) {

@@ -10,9 +10,9 @@ use crate::format::{WRITE_BUFFER, sync_directory};
 /// The copy is a store of its own, in a new or an empty directory.
 ///
 /// Where the file system supports hard links, files are linked, which takes no time and no space. That is safe, because
-/// a published file never changes. Elsewhere files are copied. The tiers that a set keeps are linked or copied like
-/// other files. The journal, which grows, is always copied. The manifest comes last, and everything is synced, so that
-/// an incomplete copy is never taken for a store.
+/// a published file never changes. Elsewhere files are copied. The tiers (caches) that a set has saved are linked or
+/// copied like other files. The journal grows, so it is always copied. The manifest comes last, and everything is
+/// synced, so that an incomplete copy is never taken for a store.
 ///
 /// # Errors
 /// [`Error::Store`] if `from` holds no store, if `to` is not empty, or if another process writes to `to`;
@@ -43,7 +43,7 @@ pub fn snapshot(from: impl AsRef<Path>, to: impl AsRef<Path>) -> Result<()> {
         tiers => link_or_copy(TIERS, &tiers?)?,
     }
     if let Some(journal) = journal {
-        // The writer appends to the journal, and a link would grow with it.
+        // The journal is copied, because the writer appends to it: a link would grow with the journal.
         target.publish(JOURNAL, |out| copy(&journal, &source.path(JOURNAL), out, &target.path(JOURNAL)))?;
     }
     sync_directory(to)?;

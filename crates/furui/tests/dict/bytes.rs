@@ -102,7 +102,7 @@ fn ids_of_values_that_are_gone_are_given_again() {
             assert_eq!(open().get("b").unwrap(), Some(&b"never put again"[..]));
             assert_eq!(dict.manifest().next_id, 2);
         }
-        // All keys may be deleted when the ids run out.
+        // The case that all keys are deleted when the ids run out.
         let mut dict = open();
         dict.delete("a").unwrap();
         dict.delete("b").unwrap();

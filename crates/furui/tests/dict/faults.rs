@@ -8,8 +8,8 @@ use crate::made::{MADE, Model, SMALL, three_tries};
 use crate::support::{Failing, Fault};
 use crate::values::Values;
 
-/// Any operation may fail while windows are frozen, tries merged and jobs installed: durable entries stay durable,
-/// answers are right, and a dictionary that failed in a change refuses all later changes.
+/// Any operation may fail while write buffers are frozen, tries are merged and finished jobs are installed. Durable
+/// entries stay durable, answers are right, and a dictionary that failed in a change refuses all later changes.
 #[test]
 fn every_fault_is_an_error_and_harms_nothing() {
     // The kind of filter makes no difference to the storage.

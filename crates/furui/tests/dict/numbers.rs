@@ -35,7 +35,7 @@ fn the_filter_of_merged_tries_has_the_size_for_the_keys_that_are_left() {
     for (made, merge_after) in MADE.into_iter().flat_map(|made| [1, 2, 3].map(|merge_after| (made, merge_after))) {
         let options = DictOptions { window: 1000, merge_after, merging: Merging::All, ..made };
         let mut dict = Dict::open_with(Memory::new(), options).unwrap();
-        // The windows are of new keys, of new keys with a few repeats, and of repeats only.
+        // Each window (a full write buffer) has new keys, new keys with a few repeats, or repeats only.
         for (round, first) in (0..).zip([0, 1000, 1980, 2980, 0, 1000, 0]) {
             (first..first + 1000).for_each(|i| dict.put(u32::to_le_bytes(i), i + round).unwrap());
             dict.sync().unwrap();

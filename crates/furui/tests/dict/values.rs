@@ -1,4 +1,4 @@
-//! The values of a dictionary, as a test makes and compares them.
+//! The kinds of values of a dictionary: how a test makes values of each kind, and how it compares them.
 
 use std::fmt::Debug;
 
@@ -17,7 +17,7 @@ pub(crate) trait Values: DictValue {
     /// Gives a key an id, and returns it; `None` if the keys of such a dictionary get no ids.
     fn number(dict: &mut Dict<Memory, Self>, key: &[u8]) -> Option<Result<Self::Owned>>;
 
-    /// The id that the next new key would get; 0 if the keys of such a dictionary get no ids.
+    /// The id that the next new key would get; 0 if the keys of this kind of dictionary get no ids.
     fn next(dict: &Dict<Memory, Self>) -> u32;
 
     fn owned(value: Self::Read<'_>) -> Self::Owned;

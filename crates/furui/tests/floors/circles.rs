@@ -35,7 +35,7 @@ impl<'a> Files<'a> {
     pub fn circles(&self) -> Vec<String> {
         let arrows: Vec<(&Module, Arrow)> =
             self.files.keys().flat_map(|from| self.arrows(from).into_iter().map(move |arrow| (from, arrow))).collect();
-        // An arrow between two files is one between the two sibling modules that contain them.
+        // An arrow between two files counts as an arrow between the two sibling modules that contain the files.
         let mut beside: BTreeMap<&[String], Graph> = BTreeMap::new();
         for (from, (to, ..)) in &arrows {
             if let Some(common) = from.iter().zip(to).position(|(a, b)| a != b) {
@@ -77,7 +77,7 @@ impl<'a> Files<'a> {
     /// The module in whose file the last name of `path`, as written in `from`, is defined. `None` if it is not in this
     /// crate.
     fn resolve(&self, from: &Module, path: &[String], depth: usize) -> Option<Module> {
-        // Imports that lead in a ring need no care, since rustc refuses them.
+        // Imports that lead in a circle only have to end here, because rustc refuses them.
         if depth > 16 {
             return None;
         }

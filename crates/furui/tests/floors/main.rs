@@ -150,7 +150,7 @@ fn planted_circles_are_named_with_their_files_and_paths() {
     }
 }
 
-/// The circles of a crate with these files, and a `lib.rs` that re-exports `A`.
+/// The circular uses between modules in a crate with these files, and with a `lib.rs` that re-exports `A`.
 fn circles_of(files: &[(&str, &str)]) -> Vec<String> {
     let root = [("lib.rs", "mod a;\npub use a::A;")];
     let sources: Vec<_> = root.iter().chain(files).map(|(file, text)| (file.to_string(), text.to_string())).collect();

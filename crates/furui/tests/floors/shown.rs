@@ -5,7 +5,7 @@
 /// Types that occur only in bounds and sealed traits, and that no caller names.
 const BOUNDS: [&str; 3] = ["Layers", "Place", "Trusted"];
 
-/// One message for each type of a file without an example.
+/// A message for each type in a file whose documentation has no example.
 pub fn types_without_example(file: &str, text: &str) -> Vec<String> {
     let (mut found, mut documentation) = (Vec::new(), Vec::new());
     for (i, line) in text.lines().map(str::trim_start).enumerate() {
@@ -23,7 +23,7 @@ pub fn types_without_example(file: &str, text: &str) -> Vec<String> {
     found
 }
 
-/// True if a documentation has a block of Rust. Every second fence ends a block, and is skipped.
+/// True if `documentation` has a block of Rust. Every second fence ends a block, and is skipped.
 fn has_example(documentation: &[&str]) -> bool {
     let fences = documentation.iter().filter_map(|line| line.strip_prefix("```"));
     fences.step_by(2).any(|language| ["", "no_run"].contains(&language))

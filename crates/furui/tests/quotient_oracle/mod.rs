@@ -1,5 +1,6 @@
-//! The quotient filter exactly as in the paper: an array of slots with three flags each, whose number is a power of
-//! two, and pseudo-code that walks it slot by slot. It is slow and simple, and the fast filter is compared with it.
+//! The quotient filter exactly as in the paper: an array of slots with three flags each, and pseudo-code that walks it
+//! slot by slot. The number of slots is a power of two. The filter is slow and simple, and the fast filter is compared
+//! with it.
 
 use furui::filter::QuotientSlot as Slot;
 

@@ -37,7 +37,7 @@ impl Client {
             .timeout_recv_response(Some(BEGIN))
             .http_status_as_error(false)
             .max_redirects(0)
-            // The node is on this machine or near it, and is not reached by a proxy for the web.
+            // The node is on this machine or near it, so it is not reached through a web proxy.
             .proxy(None)
             .build();
         Self { agent: config.into(), url: url.into() }

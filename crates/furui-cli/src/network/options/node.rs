@@ -24,8 +24,8 @@ pub struct NodeOptions {
     /// [default: /ip4/0.0.0.0/tcp/0]
     #[arg(long, value_name = "MULTIADDR")]
     pub listen: Vec<String>,
-    /// An address at which other nodes reach this one, if it is not an address that this node listens on, as behind a
-    /// router that forwards a port; may be repeated
+    /// An address at which other nodes reach this one, if this node does not listen on it, for example behind a router
+    /// that forwards a port; may be repeated
     #[arg(long, value_name = "MULTIADDR")]
     pub external: Vec<String>,
     /// The address at which the node serves the search page, "furui publish" and "furui search"; port 0 picks a free

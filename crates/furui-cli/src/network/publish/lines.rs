@@ -9,15 +9,15 @@ use crate::interrupt::Interrupt;
 use crate::reading::Reading;
 
 impl Publisher<'_> {
-    /// Publishes the documents of a file that has one in each line.
+    /// Publishes the documents of a file that has one document in each line.
     pub(super) fn lines(&mut self, path: &Path) -> Result<(), Error> {
         let interrupt = Interrupt::ignore();
         let mut blocks = Blocks::new(&[path.to_owned()], Reading::lines(MAX_LINE), &interrupt).cutting();
         loop {
             let Some(block) = blocks.next()? else { return Ok(()) };
             for (index, line) in block.lines().enumerate() {
-                // If a line was cut because it is too long, the part that is left may be blank by chance. So such a
-                // part is not skipped.
+                // Blank lines are skipped. But if a line was too long and has been cut, the part that is left is not
+                // skipped, because it may be blank by chance.
                 if line.len() <= MAX_LINE && line.trim_ascii().is_empty() {
                     continue;
                 }

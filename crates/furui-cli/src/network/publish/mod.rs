@@ -74,7 +74,7 @@ struct Source<'a> {
     place: String,
     /// The URL of the page, if the page itself does not state one.
     url: Url,
-    /// True if the page is the user's own. Only such a page may name a URL on any other host.
+    /// True if the page is the user's own. Only the user's own pages may name a URL on any other host.
     is_own: bool,
     media: &'a Media,
     /// The title of the page, if the page itself does not have one.

@@ -3,10 +3,10 @@ use furui::store::Scratch;
 
 use crate::error::Error;
 
-/// The memory for the URLs of a run, in bytes. URLs that do not fit go to a temporary file.
+/// The memory for the URLs that one command publishes, in bytes. URLs that do not fit go to a temporary file.
 const MEMORY: u64 = 16 << 20;
 
-/// The URLs of this run.
+/// The URLs that this process has met so far.
 pub(super) struct Once {
     seen: Seen<Scratch>,
 }

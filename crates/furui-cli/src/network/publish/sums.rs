@@ -25,7 +25,7 @@ pub(super) struct Sums {
 pub(super) enum Reason {
     /// The document is invalid, or cannot be read.
     Bad,
-    /// Another document of this run has the same URL.
+    /// Another document of the same `furui publish` command has the same URL.
     Repeated,
     /// The page asks search engines to leave it out.
     NoIndex,
@@ -50,7 +50,7 @@ impl Sums {
         self.scarce += sent.scarce;
     }
 
-    /// Counts something that is not published, without a message.
+    /// Counts something that is not published. Prints no message.
     pub(super) fn pass(&mut self, reason: Reason) {
         self.left_out[reason as usize] += 1;
     }

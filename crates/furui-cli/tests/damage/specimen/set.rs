@@ -7,7 +7,7 @@ use crate::support::{TempDir, stdout};
 const OLD: usize = 260_000;
 const RECENT: usize = 12_000;
 
-/// The store of `furui seen`, with two runs.
+/// The store of `furui seen`, with two run files.
 pub fn specimen(scratch: &TempDir) -> Specimen {
     let numbered = |head: &str, count: usize| (0..count).map(|i| format!("{head}{i}")).collect::<Vec<_>>();
     let (old, recent, fresh) = (numbered("old", OLD), numbered("recent", RECENT), numbered("fresh", 2000));

@@ -128,7 +128,7 @@ pub(super) fn number(name: &'static str, before: u32, count: u32, made: Made) ->
     }
 }
 
-/// Entries with numbers as values: from the 25th on, they get other values or are deleted.
+/// A command that puts or deletes the entries with the numbers from 25 on. The value of an entry is a number.
 pub(super) fn entries<V: Values + ?Sized>(
     name: &'static str,
     before: Range<u32>,

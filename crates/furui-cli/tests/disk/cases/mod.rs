@@ -42,9 +42,9 @@ type Check = Box<dyn Fn(&Path, &[Run]) -> Result<(), String>>;
 #[derive(Clone, Debug, Default)]
 pub struct Run {
     pub printed: Vec<u8>,
-    /// The keys in its journal that were forced to the disk.
+    /// The keys in the command's journal that were forced to the disk.
     pub recorded: HashSet<u64>,
-    /// True if the run has ended without an error.
+    /// True if the command has ended without an error.
     pub finished: bool,
 }
 

@@ -67,7 +67,7 @@ pub(super) fn seen(name: &'static str, before: u32, count: u32) -> Case {
     }
 }
 
-/// Removes keys from a set of three slices: some of the first and the last, and all of the second.
+/// Removes keys from a set with three slices: some keys of the first and the last slice, and all keys of the second.
 pub(super) fn remove() -> Case {
     const ALL: Range<u32> = 0..250;
     let is_gone = |number: &u32| (5..8).contains(number) || (100..200).contains(number) || *number == 240;
@@ -185,7 +185,7 @@ pub fn bursts(name: &'static str, to_file: bool) -> Case {
     }
 }
 
-/// The keys of a journal. There are none if the bytes are not a journal, or one that is being written.
+/// The keys of a journal. There are none if the bytes are not a journal, or are a journal that is being written.
 pub fn journal(bytes: &[u8]) -> Vec<u64> {
     let mut all = vec![];
     if let Ok(journal) = Journal::open(Bytes::from(Arc::<[u8]>::from(bytes)), "JOURNAL") {

@@ -17,8 +17,8 @@ const PAPER_SAVED: f64 = 63.0;
 /// The binary logarithms of the numbers of counters that are measured. They go beyond the paper's, because an effect
 /// that the paper saw may appear only at larger sizes here.
 const SIZES: RangeInclusive<u32> = *COUNTERS.start()..=*COUNTERS.end() + 5;
-/// The binary logarithms of the numbers of entries of an LRU alone. They also go beyond the paper's, so that the
-/// largest LRU has at least the hits of the best combination.
+/// The binary logarithms of the numbers of entries of an LRU that is used alone. They go beyond those of the paper, so
+/// that the largest LRU has at least as many hits as the best combination of an LRU and a filter.
 const ALONE: RangeInclusive<u32> = *LRU.start()..=*LRU.end() + 5;
 
 pub(in super::super) fn fig9(context: &Context) -> Result<Finding> {

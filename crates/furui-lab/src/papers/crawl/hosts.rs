@@ -38,7 +38,8 @@ pub(super) fn crawl(shape: &Shape, seed: u64) -> Crawl {
 fn links_of(host: u32, hosts: u32, seed: u64, targets: &mut Vec<u32>) {
     let mut own = Draw::new(seed, host.into());
     let first = host - host % GROUP;
-    // The sequence of a host begins with its number. No host has the number with which the sequence of a group begins.
+    // The random numbers of a host are seeded with the number of the host, and those of a group with a number that no
+    // host has.
     let mut group = Draw::new(seed, u64::from(first) << 32 | 1 << 31);
     let count = LINKS.0 * (LINKS.1 / LINKS.0).powf(own.uniform());
     targets.extend((0..count as usize).map(|_| {

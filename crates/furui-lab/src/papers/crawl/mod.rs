@@ -31,7 +31,7 @@ use order::Crawl;
 
 /// The binary logarithms of the paper's numbers of entries of an LRU alone.
 const LRU: RangeInclusive<u32> = 18..=24;
-/// The binary logarithm of the paper's number of entries of an LRU before a filter.
+/// The binary logarithm of the paper's number of entries of an LRU in front of a filter.
 const FRONT: u32 = 20;
 /// The binary logarithms of the paper's numbers of counters of a filter.
 const COUNTERS: RangeInclusive<u32> = 24..=30;

@@ -29,7 +29,7 @@ pub(super) struct Crawl {
     seed: u64,
 }
 
-/// Appends the targets of a page.
+/// A function that appends the targets of a page.
 type LinksOf = dyn Fn(u32, &mut Vec<u32>);
 
 /// Where the links of a page are.
@@ -43,8 +43,8 @@ enum Links {
         /// For each page, whether it is the front page of its host or directory, which a crawler can tell from the URL.
         fronts: Vec<bool>,
     },
-    /// Made anew each time, because the links do not fit into memory. Pages are numbered in any order, and not all are
-    /// met.
+    /// Links are made anew each time, because those of all pages do not fit into memory. Pages are numbered in any
+    /// order, and a crawl does not meet all of them.
     Made {
         /// Appends the targets of a page, each once.
         of: Box<LinksOf>,
@@ -75,12 +75,12 @@ pub(super) struct Outcome {
     pub(super) false_negatives: u64,
     /// For each page, whether it was crawled.
     pub(super) crawled: Vec<bool>,
-    /// Which pages were met: the first one, and those to which a link was met.
+    /// For each page, whether the crawl came across it: as its first page, or as the target of a link.
     pub(super) met: Vec<bool>,
     /// The number of pages that were never crawled, although a link to them was met or, in a live crawl, would have
     /// been met without false positives.
     lost: usize,
-    /// How many pages had links that were met.
+    /// The number of pages at least one link of which was met.
     expanded: usize,
 }
 
@@ -177,7 +177,7 @@ impl Crawl {
         matches!(self.source, Links::Made { .. })
     }
 
-    /// The targets of a page. If the links are made anew, they are written into `room`.
+    /// The targets of a page's links. If the links are not kept in memory, they are made now, and written into `room`.
     fn targets<'a>(&'a self, page: u32, room: &'a mut Vec<u32>) -> &'a [u32] {
         match &self.source {
             Links::Kept { targets, starts, .. } => &targets[starts[page as usize]..starts[page as usize + 1]],
@@ -251,8 +251,8 @@ impl Crawl {
         in_links
     }
 
-    /// Crawls the pages `from`, which were not crawled before, and all new pages that they lead to, without errors.
-    /// Returns the number of these pages.
+    /// Crawls, without errors, the pages `from`, which were not crawled before, and all new pages that they lead to.
+    /// Returns the number of pages that it crawled.
     pub(super) fn resume(&self, from: &[u32], crawled: &mut [bool]) -> usize {
         let (mut queue, mut room, mut next) = (from.to_vec(), vec![], 0);
         queue.iter().for_each(|&page| crawled[page as usize] = true);

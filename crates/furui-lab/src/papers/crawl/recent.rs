@@ -1,4 +1,4 @@
-//! Recent tags compared with other caches in front of an exact set, at equal memory.
+//! The recent cache, an array of tags of keys, compared with other caches in front of an exact set, at equal memory.
 
 use super::order::{Crawl, Mode};
 use super::tier::{Stable, Tier};
@@ -6,8 +6,7 @@ use super::{LRU_BYTES, crawls, slug};
 use crate::papers::{Axis, Context, Finding, Grade, Mark, Plot, Result, Series, Verdict, brief};
 use crate::table::{Cell, Table};
 
-/// The amounts of memory of the caches. Each is that of an LRU whose number of entries, in the paper's scale, has this
-/// binary logarithm.
+/// The amounts of memory of the caches. A number s stands for the memory of an LRU of 2ˢ entries, in the paper's scale.
 const SIZES: [u32; 6] = [14, 16, 18, 20, 22, 24];
 
 const KB: &str = "kB";

@@ -7,8 +7,8 @@ use std::path::Path;
 
 use super::order::Crawl;
 
-/// Crawls the HTML pages below `root`, from the first `html/index.html` found. A link that leads to no page of the tree
-/// is met, but has no links of its own.
+/// Crawls the HTML pages below `root`, from the first `html/index.html` found. A link to a page that is not in the tree
+/// counts as met, but leads to no further links.
 pub(super) fn crawl(root: &Path, seed: u64) -> io::Result<Crawl> {
     let mut pages = HashSet::new();
     find_pages(root, "", &mut pages)?;

@@ -211,7 +211,8 @@ fn whole(crawls: &[Crawl], rounds: usize, context: &Context) -> Result<Table> {
     Ok(table)
 }
 
-/// The cost of these keys with `Seen` on the device: the reads for 1000 keys, and the nanoseconds a key.
+/// The cost of observing `keys` if the set is on a storage device: the number of reads for 1000 keys, and the time of a
+/// key in nanoseconds, in which each read takes [`DEVICE_NS`].
 fn on_device(options: SeenOptions, keys: &[KeyHash], batch: usize) -> Result<(f64, f64)> {
     let reads = Arc::new(Reads::default());
     let storage = Scratch::new(std::env::temp_dir()).mapped(false);
@@ -221,7 +222,7 @@ fn on_device(options: SeenOptions, keys: &[KeyHash], batch: usize) -> Result<(f6
     Ok((1000.0 * each, ns + each * DEVICE_NS))
 }
 
-/// Observes all keys. Returns the nanoseconds a key, and the set afterwards.
+/// Observes all keys. Returns the time per key in nanoseconds, and the set with the keys.
 fn observe<S: Storage>(mut seen: Seen<S>, keys: &[KeyHash], batch: usize) -> Result<(f64, Seen<S>)> {
     let (mut verdicts, mut result) = (vec![], Ok(()));
     let batches: Vec<Hashes> = keys.chunks(batch).map(batch_of).collect();

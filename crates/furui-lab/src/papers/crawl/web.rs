@@ -38,7 +38,7 @@ const LARGEST_HOST: f64 = 65536.0;
 /// proportional to n^-1.1, as on the web.
 const POPULARITY: f64 = 0.909;
 
-/// The graph. It stores only where hosts begin: the links of a page are drawn anew from its number each time.
+/// The graph. It stores only where hosts begin: when the links of a page are needed, they are drawn from its number.
 struct Web {
     hosts: Vec<u32>,
     seed: u64,

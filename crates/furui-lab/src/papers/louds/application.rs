@@ -25,7 +25,7 @@ const PAPER: [(usize, [f64; 2], [f64; 2]); 4] = [
 /// The number of windows in which all words arrive. The paper does not give it.
 const WINDOWS: usize = 50;
 
-/// Other numbers of windows, for one trie.
+/// Further numbers of windows, with which one trie is measured.
 const WINDOWS_TRIED: [usize; 5] = [10, 20, 50, 100, 200];
 
 /// A saving is reproduced if it differs from the paper's saving by at most this share of it.

@@ -33,7 +33,8 @@ impl Tries {
         Ok(filter)
     }
 
-    /// Adds a trie with a window of keys. If there are then too many tries, all are merged into one.
+    /// Adds a trie with the keys of one window (write buffer). If there are then too many tries, all are merged into
+    /// one.
     fn push(&mut self, keys: Vec<KeyHash>) -> Result<()> {
         let start = thread_ns();
         let filter = self.filter(&keys)?;

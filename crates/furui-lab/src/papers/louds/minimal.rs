@@ -58,7 +58,7 @@ pub(super) fn run(context: &Context) -> Result<Finding> {
     Ok(Finding { data, tables: vec![tries, tail], plots: vec![], verdict, notes })
 }
 
-/// The three tries of equal keys.
+/// Three tries that hold the same keys.
 struct Three(LoudsTrie, MinimalTrie, Trie);
 
 impl Three {

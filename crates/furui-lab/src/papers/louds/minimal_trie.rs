@@ -87,7 +87,7 @@ impl MinimalTrie {
         (0..self.prefixes.keys()).map(|index| self.rest(index))
     }
 
-    /// The number of bytes of the ends of the rests and their index.
+    /// The number of bytes that mark where the rests of the keys end, with their index.
     pub(super) fn bytes_of_ends(&self) -> usize {
         self.ends.words().len() + self.ends.index().map(<[u8]>::len).iter().sum::<usize>()
     }
@@ -144,17 +144,17 @@ impl MinimalTrie {
     }
 }
 
-/// A node of a walk over a [`MinimalTrie`]. The walk has a node for each byte of a key, even for the bytes of its rest,
-/// so that such tries can be merged.
+/// A node of a walk over a [`MinimalTrie`]. The walk has a node for each byte of a key, even for the bytes of the key's
+/// rest, which are stored in TAIL, so that minimal tries can be merged.
 #[derive(Clone, Copy)]
 pub(super) struct MinimalNode<'a> {
     trie: &'a MinimalTrie,
-    /// The number of the node among the prefixes.
+    /// The number of the node in the LOUDS trie of the prefixes.
     number: u64,
     /// The place of the node's one in BASE.
     bit: u64,
-    /// If the node stands for a byte of a rest, the bytes of the rest from this byte on; `None` for a node of the
-    /// prefixes.
+    /// If the node stands for a byte of a key's rest (the part after the prefix), the rest from this byte on. `None`
+    /// if the node is in the trie of prefixes.
     rest: Option<&'a [u8]>,
 }
 
@@ -208,7 +208,8 @@ impl<N: Node> Cut<N> {
         Self { node, branch }
     }
 
-    /// The value of the key that ends here, or of the only key below. The rest of that key is passed to `push`.
+    /// The value of the key that ends at this node, or of the only key below it. The rest of that key is passed to
+    /// `push`.
     fn end(&self, mut push: impl FnMut(u8)) -> Option<Value> {
         let below = if self.branch.is_none() { self.node.first_child() } else { None };
         let Some(mut last) = below else { return self.node.value() };

@@ -20,21 +20,21 @@ pub(super) struct Online {
     window: usize,
     most_tries: usize,
     building: Building,
-    /// The nanoseconds of CPU for building in all ways together.
+    /// The CPU time of building in all ways together, in nanoseconds.
     building_ns: u64,
     most_buffer_bytes: usize,
 }
 
-/// The seconds of CPU for the tries and filters of a dictionary that were built up to now.
+/// The seconds of CPU spent so far on building the tries and filters of a dictionary.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Building {
-    /// The tries without filters.
+    /// The seconds to build the tries without filters.
     tries: f64,
-    /// The filters, by a second walk over each finished trie.
+    /// The seconds to fill the filters by a second walk over each finished trie.
     second_walk: f64,
-    /// The filters, by reading each key out of the finished trie and hashing it.
+    /// The seconds to fill the filters by reading each key out of the finished trie and hashing it.
     by_key: f64,
-    /// Tries and filters in one walk.
+    /// The seconds to make tries and filters in one walk.
     at_once: f64,
     builds: usize,
 }
@@ -189,12 +189,12 @@ impl Cost {
         100.0 * self.build(way) / self.all(way)
     }
 
-    /// By how many per cent building at once takes less time than a rival.
+    /// The share of the building time that building at once saves, compared with a rival, in per cent.
     pub(super) fn saved_building(&self, rival: Way) -> f64 {
         100.0 * (1.0 - self.build(Way::AtOnce) / self.build(rival))
     }
 
-    /// By how many per cent the whole dictionary takes less time with filters built at once than with a rival.
+    /// The share of the whole dictionary's time that filters built at once save, compared with a rival, in per cent.
     pub(super) fn saved(&self, rival: Way) -> f64 {
         100.0 * (1.0 - self.all(Way::AtOnce) / self.all(rival))
     }

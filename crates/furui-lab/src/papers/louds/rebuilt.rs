@@ -1,4 +1,4 @@
-//! What users of an immutable trie have to do: they build it anew at every window.
+//! What users of an immutable trie have to do: they build the trie anew whenever a window of new words is full.
 
 use std::collections::HashMap;
 

@@ -27,9 +27,9 @@ const PAPER: [u64; 2] = [11, 35];
 struct Lines {
     /// The lines of the walk over virtual nodes, which is also the walk over one trie.
     walk: u64,
-    /// The lines of the virtual node: of the type and its methods.
+    /// The lines of the type of virtual nodes, and of its methods.
     merged: u64,
-    /// The lines of the walk over pairs of nodes.
+    /// The lines of code of the walk over pairs of nodes.
     pairs: u64,
     /// The lines for the cases that a visit of a pair has to tell apart.
     visit: u64,

@@ -257,7 +257,7 @@ fn plot(name: &str, title: &str, table: &Table, column: &str, unit: &str) -> Plo
     })
 }
 
-/// Compares the cascade filter with every Bloom filter at every memory, and says where it loses.
+/// Compares the cascade filter with every Bloom filter at every size of memory, and says where the cascade loses.
 fn verdict(table: &Table, memories: &[u64]) -> Verdict {
     let mut sentences = vec![];
     let mut wins = [true; COSTS.len()];

@@ -11,9 +11,9 @@ use crate::table::{Cell, Table};
 const REMAINDER_BITS: u32 = 32;
 /// The loads that are measured, in twentieths of the slots.
 const LOADS: std::ops::RangeInclusive<u64> = 1..=19;
-/// The load at which lengths are listed one by one, in twentieths.
+/// The load, in twentieths of the slots, at which lengths are listed one by one.
 const SHOWN: u64 = 15;
-/// The largest length that is listed.
+/// The largest length of a run or a cluster that is listed.
 const LONGEST: usize = 40;
 
 /// The number of runs, or clusters, of each length.

@@ -1,4 +1,5 @@
-//! The quotient filter as the entry describes it: three flags beside each remainder, and walks from slot to slot.
+//! The quotient filter as the encyclopedia's entry describes it: three flags beside each remainder, and walks from slot
+//! to slot.
 
 const OCCUPIED: u8 = 1;
 const CONTINUATION: u8 = 2;
@@ -9,9 +10,9 @@ const TOMBSTONE: u8 = 8;
 /// A quotient filter of 2^q slots and remainders of 8 bits, which keeps a copy for each key.
 ///
 /// Searches skip a tombstone. An insertion overwrites a tombstone in the run of the new fingerprint, if it is at the
-/// place of the fingerprint. Tombstones at the end of a cluster become empty slots. The entry says that `is_occupied`
-/// is reset when the last fingerprint of a run is deleted. The first slot of that run is then marked as a continuation,
-/// so that the number of runs stays equal to the number of occupied slots, which Fig. 6 counts.
+/// place of the fingerprint. Tombstones at the end of a cluster become empty slots. The encyclopedia's entry says that
+/// `is_occupied` is reset when the last fingerprint of a run is deleted. The first slot of that run is then marked as a
+/// continuation, so that the number of runs stays equal to the number of occupied slots, which Fig. 6 counts.
 pub(super) struct Literal {
     remainders: Vec<u8>,
     flags: Vec<u8>,
@@ -185,7 +186,8 @@ impl Literal {
         }
     }
 
-    /// Deletes a copy and moves the rest of its cluster back. Returns false if there is no copy.
+    /// Deletes a copy of the fingerprint of `hash`, and moves the rest of its cluster back. Returns false if there is
+    /// no copy.
     pub(super) fn remove_by_shifting(&mut self, hash: u64) -> bool {
         let (mut quotient, remainder) = self.split(hash);
         let Some(found) = self.find(quotient, remainder) else { return false };

@@ -85,7 +85,7 @@ struct Keys<'a> {
     gone: &'a [u64],
 }
 
-/// The nanoseconds an operation in each round.
+/// The time of each operation in each round, in nanoseconds.
 #[derive(Default)]
 struct Times {
     insert: Vec<f64>,

@@ -227,7 +227,8 @@ mod tests {
     use super::*;
     use crate::store::WorkDirectory;
 
-    /// The cache has room for one page, so that all accesses go to the file, at most once a batch for each page.
+    /// The cache has room for only one page, so every access goes to the file: at most one access to each page for a
+    /// batch.
     #[test]
     fn what_is_put_in_is_found_whatever_the_memory() {
         for layout in [Layout::Spread, Layout::OnePage] {

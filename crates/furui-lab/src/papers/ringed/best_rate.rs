@@ -75,7 +75,7 @@ fn least_k(measured: &Table, corpus: &Corpus, column: &str) -> (Vec<f64>, f64) {
     (each, least(&sums))
 }
 
-/// `6`, or `5 to 7`, of some numbers.
+/// The range of some numbers as text: `5 to 7`, or `6` if they are all equal.
 fn span(numbers: &[f64]) -> String {
     range(numbers.iter().copied().fold(f64::INFINITY, f64::min), numbers.iter().copied().fold(0.0, f64::max))
 }

@@ -1,4 +1,4 @@
-//! Table 1, Fig. 7, the cuts, and queries of three words: the traffic of an exchange of lists.
+//! The traffic of an exchange of lists: Table 1, Fig. 7, reductions of traffic ("cuts"), and queries of three words.
 
 use super::super::{Axis, Context, Finding, Grade, Mark, Plot, Result, Series, Verdict, brief};
 use super::{corpora, options};

@@ -48,7 +48,7 @@ pub(in crate::http) fn status(status: &Status) -> Response {
     ([(header::CONTENT_TYPE, HTML), (header::VARY, "accept")], page).into_response()
 }
 
-/// A sentence that says whether the node is whole.
+/// A sentence that says whether the node has everything that it should keep.
 fn standing(status: &Status) -> &'static str {
     match (status.whole, status.settled) {
         _ if status.peers == 0 => "It is alone: it has no other node to ask.",
@@ -101,7 +101,7 @@ fn most(spans: &[Span]) -> u64 {
     spans.iter().map(|span| span.sent.max(span.received)).max().unwrap_or(0)
 }
 
-/// A curve for bytes sent and one for bytes received, the latest at the right.
+/// A curve for bytes sent and one for bytes received, with the latest minute at the right.
 fn picture(spans: &[Span]) -> Markup {
     let most = most(spans).max(1) as f64;
     let line = |value: fn(&Span) -> u64| {

@@ -67,7 +67,8 @@ impl Driver {
             Ok(_) => {
                 self.strikes.remove(&call.peer);
             }
-            // A busy peer has answered. Time-outs are measured by the handle, which sends a command about them.
+            // A peer that is busy has answered, so it has not failed. Time-outs are measured by the handle, which sends
+            // a command about them.
             Err(CallError::Busy | CallError::TimedOut) => {}
             Err(_) => self.routes.failed(&call.peer),
         }

@@ -1,4 +1,4 @@
-//! Answers requests from the shelf, without asking other nodes.
+//! Answers requests from the shelf (this node's own lists and records), without asking other nodes.
 
 use furui_search::{
     ContentId, IdRange, Index, Listed, Listing, Lock, Peer, Refusal, Request, Response, SAMPLE, SURVEYED, Weight,
@@ -53,7 +53,7 @@ impl Desk {
         Ok(Later::Now(response))
     }
 
-    /// The mean length of the sample's documents, if the word is the sample's; otherwise 0.
+    /// The mean length of the documents in the sample, if `word` is [`SAMPLE`], which stands for it; otherwise 0.
     fn mean_length(&mut self, word: &str) -> furui::Result<u32> {
         if word != SAMPLE {
             return Ok(0);
@@ -147,7 +147,8 @@ impl Desk {
         let mut keys = self.kept.shelf.withdrawn(range, limits::KEYS)?;
         let more = keys.len() == limits::KEYS;
         let last = keys.last().filter(|_| more).map(|(id, ..)| id.head());
-        // The other side continues after the head of the last id, whose keys may not all be here.
+        // The peer's next request begins after the head of the last id that is sent. The last head in `keys` may have
+        // more keys than `keys` holds, so it is left to the next request, unless it is the only head.
         if let Some(last) = last.filter(|last| keys.first().is_some_and(|(id, ..)| id.head() < *last)) {
             keys.retain(|(id, ..)| id.head() < last);
         }

@@ -39,7 +39,7 @@ pub(super) struct Desk {
     pub(super) allowance: Allowance,
     /// The shelf's number of changes when it was last compacted.
     compacted: u64,
-    /// The time at which the shelf will be compacted, and its number of changes when this was planned.
+    /// The shelf's number of changes when a compaction was planned, and the time for which it was planned.
     quiet: Option<(u64, Instant)>,
     /// The replies, by the numbers under which the answerer knows the requests.
     replies: HashMap<u64, Reply>,
@@ -83,7 +83,8 @@ impl Desk {
 
     /// Works until it is told to stop, or all senders are gone.
     pub(super) async fn work(mut self, mut inbound: mpsc::Receiver<Inbound>, mut orders: mpsc::Receiver<Order>) {
-        // The length of this channel is bounded by the number of meetings, each of which waits for one answer.
+        // The length of this channel is bounded by the number of meetings (searches that this node hosts), each of
+        // which waits for one answer.
         let (answers, mut answered) = mpsc::unbounded_channel::<Answer>();
         let mut neighbourhood = self.net.neighbourhood();
         loop {
@@ -158,7 +159,8 @@ impl Desk {
         self.quiet = None;
     }
 
-    /// A number that changes when other nodes may have to take something over, and that no other node can predict.
+    /// A number that no other node can predict. It changes when other nodes may have to take something over from this
+    /// one.
     pub(super) fn state(&self) -> u64 {
         let depends_on = [self.kept.shelf.changes().to_le_bytes(), self.comings.to_le_bytes()].concat();
         self.state.hash(&depends_on).get().max(1)

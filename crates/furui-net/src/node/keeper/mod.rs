@@ -1,4 +1,4 @@
-//! The thread that owns a node's shelf.
+//! The thread that owns a node's shelf: the lists and records that the node keeps.
 
 mod answers;
 mod desk;
@@ -17,7 +17,7 @@ use crate::net::{Inbound, Net};
 use crate::shelf::Shelf;
 use desk::Desk;
 
-/// The maximum number of this node's own orders that wait for the shelf.
+/// The maximum number of this node's own orders that wait for the thread of the shelf (the node's storage).
 const ORDERS: usize = 64;
 /// How long a published document is kept, unless it is published again.
 pub(super) const LIFE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
@@ -42,7 +42,7 @@ pub(super) struct Keeper {
     counts: Arc<Counts>,
 }
 
-/// The counts of other nodes' requests, and the node's fault.
+/// The counts of other nodes' requests, and what has failed in the node, if anything.
 #[derive(Default)]
 pub(super) struct Counts {
     pub(super) answered: AtomicU64,
@@ -64,7 +64,7 @@ impl Counts {
         Alarm { part, counts: Arc::clone(self) }
     }
 
-    /// Notes the fault of the node. The first one is kept.
+    /// Notes a fault of the node. Only the first fault is kept.
     fn fail(&self, why: &str) {
         self.fault.send_if_modified(|fault| {
             let is_new = fault.is_none();
@@ -83,7 +83,7 @@ impl Drop for Alarm {
 }
 
 impl Keeper {
-    /// Starts the thread. It ends when it is [stopped](Self::stop), or the last handle is dropped.
+    /// Starts the keeper's thread. It ends when it is [stopped](Self::stop), or when the last handle is dropped.
     pub(super) async fn start(
         shelf: Shelf,
         net: Net,
@@ -106,7 +106,8 @@ impl Keeper {
         Ok((Self { orders, counts }, thread))
     }
 
-    /// Lets the thread do a job with the shelf, after all earlier orders. `None` if the node is shut down.
+    /// Lets the thread do a job with the shelf (the node's storage), after all earlier jobs. `None` if the node is shut
+    /// down.
     pub(super) async fn ask<T: Send + 'static>(&self, job: impl FnOnce(&mut Shelf) -> T + Send + 'static) -> Option<T> {
         let (answer, receiver) = oneshot::channel();
         let job: Job = Box::new(move |shelf| {
@@ -130,7 +131,8 @@ impl Keeper {
         let _ = self.orders.send(Order::Stop).await;
     }
 
-    /// Why the shelf accepts no more changes, or which part of the node has panicked; `None` if neither has happened.
+    /// Why the shelf (the node's storage) accepts no more changes, or which part of the node has panicked; `None` if
+    /// neither has happened.
     pub(super) fn fault(&self) -> Option<String> {
         self.counts.fault.borrow().clone()
     }
@@ -138,7 +140,7 @@ impl Keeper {
     /// Waits until the shelf accepts no more changes or a part of the node has panicked, and returns the reason.
     pub(super) async fn failed(&self) -> String {
         let mut fault = self.counts.fault.subscribe();
-        let why = fault.wait_for(Option::is_some).await.expect("the sender lives as long as this");
+        let why = fault.wait_for(Option::is_some).await.expect("the sender lives as long as `self`");
         why.clone().expect("waited for")
     }
 

@@ -70,7 +70,7 @@ impl Tables {
         result.map_err(|error| database::explain(error, &self.file))
     }
 
-    /// Gives the free space of the file back.
+    /// Returns the free space of the file to the file system.
     pub(super) fn compact(&self) -> furui::Result<()> {
         let mut database = self.database.write().unwrap_or_else(PoisonError::into_inner);
         let compacted = database.compact().map_err(redb::Error::from);

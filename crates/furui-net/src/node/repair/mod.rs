@@ -40,7 +40,7 @@ const RENEWAL: Duration = Duration::from_secs(60 * 60);
 pub struct Progress {
     /// The number of rounds in which lists were compared with all neighbours.
     pub rounds: u64,
-    /// True if the last round brought nothing new, every neighbour answered, and none has come or gone since.
+    /// True if the last round brought nothing new, every neighbour answered, and no neighbour has come or gone since.
     pub settled: bool,
     /// The number of postings and records taken over.
     pub taken: u64,
@@ -53,7 +53,7 @@ pub(super) struct Repair {
     hurry: Notify,
 }
 
-/// The result of the rounds so far.
+/// The result of all rounds of repair so far.
 #[derive(Clone, Copy, Default)]
 struct Done {
     rounds: u64,
@@ -78,7 +78,8 @@ impl Node {
         let mut watched = done.subscribe();
         let before = watched.borrow_and_update().rounds;
         hurry.notify_one();
-        // The next round to end may have begun before this call. Waiting does not fail while this node exists.
+        // The next round that ends may have begun before this call, so this waits for a later one. Waiting does not
+        // fail while this node exists.
         let _ =
             watched.wait_for(|now| now.settled.is_some() && now.rounds > before + 1 || self.0.net.is_stopped()).await;
     }

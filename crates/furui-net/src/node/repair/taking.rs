@@ -56,7 +56,8 @@ impl<'a> Taking<'a> {
         Self { inner, from, places, new: 0, postings: POSTINGS, record_bytes: RECORD_BYTES, calls: CALLS }
     }
 
-    /// Takes everything over, unless the neighbour is still in the state `since`. Returns the neighbour's state.
+    /// Takes over everything from the neighbour that this node should hold, unless the neighbour is still in the state
+    /// `since`. Returns the neighbour's state.
     pub(super) async fn take_over(&mut self, since: u64) -> Result<u64, Why> {
         let mut state = None;
         let mut after = String::new();

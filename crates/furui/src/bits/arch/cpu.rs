@@ -182,7 +182,7 @@ mod tests {
         let levels: &[(Level, &str)] = &[];
         for (level, name) in levels.iter().filter(|(level, _)| !tested.contains(&Cpu(*level))) {
             // This is not `eprintln!`, whose output is shown only for tests that fail.
-            let skipped = format!("SKIPPED: the tests of {level:?}, as this processor has no {name}\n");
+            let skipped = format!("SKIPPED: the tests of {level:?}: this processor has no {name}\n");
             std::io::stderr().write_all(skipped.as_bytes()).unwrap();
         }
     }

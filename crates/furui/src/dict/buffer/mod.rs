@@ -71,7 +71,8 @@ const FIRST_SLOTS: usize = 64;
 /// ```
 #[derive(Clone, Default)]
 pub struct WriteBuffer {
-    /// The upper half of the hash, then the place of its record in [`UNIT`]s plus one; 0 in a free slot.
+    /// For each key the upper half of its hash, then the place of the key's record, in [`UNIT`]s, plus one; 0 in a free
+    /// slot.
     slots: Vec<u64>,
     arena: Vec<u8>,
     keys: usize,

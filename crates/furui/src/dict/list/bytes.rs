@@ -41,9 +41,9 @@ impl<S: Storage> Dict<S, [u8]> {
     /// Opens the dictionary of bytes that `storage` holds, or an empty one.
     ///
     /// The tries have a number for each key, the id of its value. The values are beside the tries: values of new keys
-    /// in the window, all others in the files of the tries. When tries are merged, the values of the remaining keys are
-    /// copied one by one, so that a merge of any size takes little memory: 16 bytes for each value. Values of keys that
-    /// were put again or deleted are dropped.
+    /// are in the window (write buffer), all others in the files of the tries. When tries are merged, the values of the
+    /// remaining keys are copied one by one, so that a merge of any size takes little memory: 16 bytes for each value.
+    /// Values of keys that were put again or deleted are dropped.
     ///
     /// **Source.** Section 6 of Koyanagi et al. (2011) names a key-value store as future work. This is one, on one
     /// machine.

@@ -85,11 +85,11 @@ pub struct Dict<S: Storage = Directory, V: DictValue + ?Sized = u32> {
     /// True if a change failed. The state of storage is then unknown until the dictionary is opened again.
     broken: bool,
     state: Snapshot<V>,
-    /// The number of windows that are full and wait to be frozen. They are the oldest windows.
+    /// The number of full windows (write buffers) that wait to be frozen into tries. They are the oldest windows.
     waiting: usize,
     /// The id that is given next.
     next_id: u32,
-    /// The token of the last job that freezes windows, as long as it may be running.
+    /// The token of the last job that freezes windows (full write buffers), as long as that job may be running.
     freezing: Weak<()>,
     /// The token of the last job that merges tries, as long as it may be running.
     merging: Weak<()>,
@@ -118,7 +118,7 @@ impl Dict {
 
 impl<S: Storage> Dict<S> {
     /// Opens the dictionary that `storage` holds, or an empty one. An empty dictionary is written at the first
-    /// [`sync`](Self::sync), or when its first window is full.
+    /// [`sync`](Self::sync), or when its first window (write buffer) is full.
     ///
     /// Cost: the two ends of each trie's file are read, whatever its size.
     ///
@@ -149,8 +149,8 @@ impl<S: Storage> Dict<S> {
     ///
     /// # Errors
     /// [`Error::Config`] if the key is longer than [`MAX_KEY`](super::MAX_KEY); [`Error::Store`] if an earlier change
-    /// failed; [`Error::NoMemory`]; any other error if a window had to be frozen and that failed. The key is then not
-    /// put.
+    /// failed; [`Error::NoMemory`]; any other error if a full write buffer had to be frozen into a trie and that
+    /// failed. The key is then not put.
     pub fn put(&mut self, key: impl AsRef<[u8]>, value: u32) -> Result<()> {
         let key = key.as_ref();
         self.write(key, self.hasher.hash(key), Found::Value(value), self.next_id, None)
@@ -239,7 +239,7 @@ impl<S: Storage, V: DictValue + ?Sized> Dict<S, V> {
     }
 
     /// The present state of the dictionary, which the caller can keep. Cost: a handle to each part. While the snapshot
-    /// exists, later keys go to a window of their own; small windows are joined later.
+    /// exists, later keys go to a new window (write buffer); small windows are joined later.
     pub fn snapshot(&self) -> Arc<Snapshot<V>> {
         Arc::new(self.state.clone())
     }
@@ -253,8 +253,8 @@ impl<S: Storage, V: DictValue + ?Sized> Dict<S, V> {
         self.write(key, self.hasher.hash(key), Found::Deleted, self.next_id, None)
     }
 
-    /// Makes everything that was put durable: windows are frozen, and merged with the tries that they outgrew, unless a
-    /// job is merging these tries. An empty dictionary is recorded too, with its hash.
+    /// Makes everything that was put durable: write buffers are frozen into tries, which are merged with the tries that
+    /// they outgrew, unless a job is merging the outgrown ones. An empty dictionary is recorded too, with its hash.
     ///
     /// # Errors
     /// [`Error::Io`], or another error of the storage. What was durable before is still durable, and the dictionary

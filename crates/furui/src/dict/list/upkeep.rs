@@ -11,8 +11,9 @@ use crate::error::{Error, Result, StoreProblem};
 use crate::store::{MANIFEST, RunEntry, Storage, StoreKind};
 
 impl<S: Storage, V: DictValue + ?Sized> Dict<S, V> {
-    /// Returns waiting work, if there is any: freezing full windows, or else merging tries. At most one job of each
-    /// kind is handed out at a time. The number of the job's file is made durable here, by writing the manifest.
+    /// Returns waiting work, if there is any: freezing full windows (write buffers) into tries, or else merging tries.
+    /// At most one job of each kind is handed out at a time. The number of the job's file is made durable here, by
+    /// writing the manifest.
     ///
     /// # Errors
     /// Those of [`sync`](Self::sync).
@@ -36,7 +37,7 @@ impl<S: Storage, V: DictValue + ?Sized> Dict<S, V> {
         Ok(Some(Job { storage: Arc::clone(&self.storage), task }))
     }
 
-    /// Puts the result of a job in the place of the parts it was made from, and makes them durable as
+    /// Puts the result of a job in the place of the parts it was made from, and makes this change durable, as
     /// [`sync`](Self::sync) does. Returns false and changes nothing if those parts are gone, because the work was done
     /// in another way meanwhile.
     ///
@@ -54,7 +55,7 @@ impl<S: Storage, V: DictValue + ?Sized> Dict<S, V> {
             Some(range) => self.commit(range, &done)?,
             None => {
                 if let Some(trie) = done.trie {
-                    // If this fails, the file is an orphan, and the next opening removes it.
+                    // If the removal fails, the file is left over, and the next opening removes it.
                     let _ = self.storage.remove(&V::KIND.file_name(trie.entry().number));
                 }
                 return Ok(false);
@@ -78,8 +79,8 @@ impl<S: Storage, V: DictValue + ?Sized> Dict<S, V> {
         tries_to_merge(&sizes, newer, &self.options)
     }
 
-    /// Freezes the oldest `windows` windows, and merges them with the tries that they outgrew, unless a job is already
-    /// merging these tries.
+    /// Freezes the oldest `windows` windows (full write buffers), and merges them with the tries that they outgrew,
+    /// unless a job is already merging these tries.
     pub(super) fn freeze(&mut self, windows: usize) -> Result<()> {
         if windows == 0 {
             return Ok(());
@@ -90,7 +91,7 @@ impl<S: Storage, V: DictValue + ?Sized> Dict<S, V> {
         self.replace(tries - outgrown..tries + windows)
     }
 
-    /// Merges these layers into one trie, in this thread.
+    /// Merges the layers in `range` into one trie, in this thread.
     pub(super) fn replace(&mut self, range: Range<usize>) -> Result<()> {
         if !self.saved {
             self.save()?;
@@ -111,7 +112,7 @@ impl<S: Storage, V: DictValue + ?Sized> Dict<S, V> {
         })
     }
 
-    /// Replaces these layers by a trie: first in the saved manifest, then in this dictionary.
+    /// Replaces the layers in `range` by a trie: first in the saved manifest, then in this dictionary.
     fn commit(&mut self, range: Range<usize>, done: &Done) -> Result<()> {
         let tries = self.tries_len();
         let of_manifest = range.start..range.end.min(tries);
@@ -131,7 +132,7 @@ impl<S: Storage, V: DictValue + ?Sized> Dict<S, V> {
         self.waiting = self.waiting.saturating_sub(range.end.saturating_sub(tries));
         self.state.layers.splice(range, new);
         for old in replaced {
-            // If this fails, the file is an orphan, and the next opening removes it.
+            // If the removal fails, the file is left over, and the next opening removes it.
             let _ = self.storage.remove(&V::KIND.file_name(old.number));
         }
         Ok(())

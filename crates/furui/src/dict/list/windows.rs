@@ -10,8 +10,9 @@ use crate::hash::KeyHash;
 use crate::store::Storage;
 
 impl<S: Storage, V: DictValue + ?Sized> Dict<S, V> {
-    /// True if putting this many keys, which have this many bytes in total, may have to freeze a window first, because
-    /// the job for that window is not done yet. If so, first wait for the thread that runs the job.
+    /// True if a call that puts this many keys, which have this many bytes in total, may have to freeze a window (a
+    /// full write buffer) itself, because the job that freezes it is not done yet. If so, first wait for the thread
+    /// that runs the job.
     pub fn will_freeze(&self, keys: usize, bytes: usize) -> bool {
         let (kept, window_bytes, crowded) = self.window_size();
         let bytes = window_bytes + bytes + keys * (WriteBuffer::KEY_BYTES + ValueBuffer::VALUE_BYTES);
@@ -19,8 +20,8 @@ impl<S: Storage, V: DictValue + ?Sized> Dict<S, V> {
         self.waiting > 0 && (is_full || crowded)
     }
 
-    /// Puts a key into the current window. From then on `next_id` is the next id. In a dictionary of bytes, `value` is
-    /// the value whose id is in `found`.
+    /// Puts a key into the current window (the write buffer). From then on `next_id` is the next id. In a dictionary of
+    /// bytes, `value` is the value whose id is in `found`.
     pub(super) fn write(
         &mut self,
         key: &[u8],
@@ -35,7 +36,7 @@ impl<S: Storage, V: DictValue + ?Sized> Dict<S, V> {
             return Err(ConfigError::OutOfRange { what: "bytes of a key", given, least: 0, most }.into());
         }
         if self.window_is_full(key.len() + value.map_or(0, <[u8]>::len)) {
-            // The job for the previous window was not taken.
+            // No thread has taken the job of freezing the previous window (write buffer).
             self.freeze(self.waiting)?;
             self.waiting = self.windows_len();
         }
@@ -57,7 +58,7 @@ impl<S: Storage, V: DictValue + ?Sized> Dict<S, V> {
         Ok(())
     }
 
-    /// True if the current window has no room for a key and a value that together have this length.
+    /// True if the current window (write buffer) has no room for a key and a value that together have this length.
     fn window_is_full(&self, length: usize) -> bool {
         let (keys, bytes, crowded) = self.window_size();
         crowded || keys >= self.options.window || keys > 0 && bytes + length > self.options.window_bytes
@@ -76,16 +77,17 @@ impl<S: Storage, V: DictValue + ?Sized> Dict<S, V> {
         })
     }
 
-    /// The window that takes the next key: a new one if there is none, or if a snapshot holds the last one.
+    /// The window (write buffer) that takes the next key. It is a new one if there is none, or if a snapshot holds the
+    /// last one.
     fn window(&mut self) -> &mut Window {
         let first = self.tries_len() + self.waiting;
         let layers = &mut self.state.layers;
-        // No new snapshot can take the window while `self` is borrowed mutably.
+        // No new snapshot can take the window (the write buffer) while `self` is borrowed mutably.
         let free = matches!(&layers[first..], [.., Layer::Window(window)] if Arc::strong_count(window) == 1);
         if !free {
             coalesce(layers, first);
-            // If there is no memory for its first key, the window stays empty. An empty window has the present next id,
-            // so that no id is given twice after this window is frozen.
+            // If there is no memory for its first key, the new window (write buffer) stays empty. An empty window has
+            // the dictionary's present next id, so that no id is given twice after this window is frozen.
             layers.push(Layer::Window(Arc::new(Window { next_id: self.next_id, ..Window::default() })));
         }
         match layers.last_mut() {
@@ -95,9 +97,9 @@ impl<S: Storage, V: DictValue + ?Sized> Dict<S, V> {
     }
 }
 
-/// Joins windows from `first` on until each is more than twice as large as the next one. Then there are few windows,
-/// and each key was copied a logarithmic number of times. Windows that snapshots hold are copied. A crowded window is
-/// not joined.
+/// Joins windows (write buffers) from `first` on until each is more than twice as large as the next one. Then there are
+/// few windows, and each key was copied a logarithmic number of times. Windows that snapshots hold are copied. A
+/// crowded window, in which searches are too long, is not joined.
 fn coalesce(layers: &mut Vec<Layer>, first: usize) {
     while let [.., Layer::Window(older), Layer::Window(newer)] = &layers[first..]
         && older.buffer.len() <= 2 * newer.buffer.len()

@@ -86,7 +86,7 @@ impl<'a> NodeBlock<'a> {
         u64::from(u32_at(self.head, INNERS)) + u64::from((self.inner() & below(slot)).count_ones())
     }
 
-    /// The rank of the leaf in a slot among leaves.
+    /// The rank, among all leaves, of the leaf in a slot.
     #[inline(always)]
     pub(super) fn leaf_rank(self, slot: u32) -> u64 {
         u64::from(u32_at(self.head, LEAVES)) + u64::from((!self.inner() & below(slot)).count_ones())

@@ -49,7 +49,7 @@ pub(super) fn count_keys(
         let Some(block) = NodeBlock::at(blocks, offset) else { continue };
         let (mut left, mut firsts, inners) = (valid, block.first() & valid, block.inner() & valid);
         valid = !0;
-        // A block has at most this many inner nodes, and at most this many groups.
+        // A block has at most `NODES` inner nodes, and at most `NODES` groups.
         reserve(&mut counted, NODES)?;
         waiting.try_reserve(NODES).map_err(|_| no_memory::<u32>(waiting.len() + NODES))?;
         let inner = inner.get_or_insert_with(|| {

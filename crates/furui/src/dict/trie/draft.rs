@@ -29,7 +29,7 @@ pub(super) struct Draft {
     records: Vec<u8>,
 }
 
-/// The bytes of records that are written at a time.
+/// The number of bytes of records that are written at a time.
 const WORD: usize = size_of::<u128>();
 const CODES: usize = NODES * 2 + 2;
 const RECORDS: usize = NODES * MAX_RECORD_NIBBLES.div_ceil(2) + WORD;
@@ -87,7 +87,7 @@ impl Draft {
         self.nodes += 1;
     }
 
-    /// Adds the next label, of at most [`NODES`].
+    /// Adds the next label. There can be at most [`NODES`] labels.
     #[inline(always)]
     pub(super) fn push_code(&mut self, Code { class, code }: Code) {
         self.one |= (class as u64 & 1) << self.labels;

@@ -41,10 +41,11 @@ pub(super) fn encode(skeleton: &Skeleton) -> Result<Encoded, TrieError> {
 /// written.
 const ROOM_PER_NODE: usize = 8;
 
-/// The maximum number of bytes of a rare label that is written as tokens. Longer ones are texts of their own.
+/// The maximum number of bytes of a rare label that is written as tokens. Longer labels are written as they are,
+/// outside the blocks of nodes.
 pub(super) const MAX_RARE: usize = 255;
 
-/// The maximum number of bytes of labels that train the tokens.
+/// The maximum number of bytes of labels on which the tokens are trained.
 const TRAINING_BYTES: usize = 3 << 20;
 
 fn train(skeleton: &Skeleton, codes: &Codes) -> Result<Tokens, TrieError> {

@@ -10,7 +10,7 @@ pub trait Guard: Copy {
     fn touch(self, start: usize, len: usize) -> bool;
 }
 
-/// The guard of bytes that this process has written or checked, which does nothing.
+/// The guard of bytes that this process has written or checked. It does nothing.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Trusted;
 

@@ -10,8 +10,8 @@ pub(super) struct Interner {
     places: Vec<u64>,
     counts: Vec<u32>,
     text: Vec<u8>,
-    /// A hash table with open addressing: the upper half of a hash, and the number + 1; 0 in a free slot. Empty before
-    /// the first string.
+    /// A hash table with open addressing. A slot holds the upper half of a string's hash, and the string's number + 1;
+    /// a free slot holds 0. The table is empty before the first string.
     slots: Vec<u64>,
     hasher: KeyHasher,
 }

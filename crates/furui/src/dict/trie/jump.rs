@@ -17,7 +17,7 @@ use crate::bits::{Cpu, scale};
 use crate::format::field::{put, u16_at, u64_at};
 use crate::hash::HashSpec;
 
-/// The maximum number of lengths of a table.
+/// The maximum number of prefix lengths of a jump table.
 pub(super) const MAX_LENGTHS: usize = 4;
 /// The maximum length of a prefix that is jumped over, in bytes.
 pub(super) const MAX_JUMP_LENGTH: u16 = 248;
@@ -37,7 +37,7 @@ const TAG_BITS: u32 = 24;
 /// The lengths of a table, the longest first; unused entries are 0.
 pub(super) type Lengths = [u16; MAX_LENGTHS];
 
-/// A node with an entry.
+/// A node that has an entry in the jump table.
 struct Landing {
     /// The bytes of the path to the node.
     path: Vec<u8>,
@@ -67,14 +67,14 @@ struct Heavy {
     keys: u32,
 }
 
-/// What entries for some nodes gain and cost, as a difference from the next shorter candidate length.
+/// The gain and the cost of table entries for some nodes, compared with entries of the next shorter candidate length.
 #[derive(Clone, Copy, Default)]
 struct Gain {
     /// The levels that keys skip, summed over the keys.
     saved: u64,
     /// The bytes of entries and paths.
     bytes: usize,
-    /// The number of keys that jump.
+    /// The number of keys whose search jumps to one of the nodes.
     reached: u64,
 }
 
@@ -110,7 +110,7 @@ impl Jump {
         let all = f64::from(heavy[0].keys);
         let mut lengths: Vec<usize> = vec![];
         // For each node, the deepest level to which a chosen length jumps on the path to the node. `covered` has the
-        // number of keys that jump below the node.
+        // number of the node's keys that jump to this node or to a node below it.
         let mut above = filled(0u64, heavy.len())?;
         while lengths.len() < MAX_LENGTHS {
             let lands = |node: &Heavy, length: usize| heavy[node.parent].depth < length && length <= node.depth;
@@ -199,9 +199,9 @@ fn array_of(lengths: &[u16]) -> Lengths {
 
 /// The cost of a failed search in the jump table, in levels.
 const VAIN_LEVELS: f64 = 0.5;
-/// The cost of a table, in levels, for each byte that it takes per key.
+/// The cost of each byte that a table takes per key, in levels of the trie that a search passes.
 const LEVELS_PER_BYTE: f64 = 8.0;
-/// The minimum number of levels that a further length must save, less its costs.
+/// The minimum number of levels that a further length must save after its costs are subtracted.
 const MIN_SCORE: f64 = 0.3;
 
 /// The inner nodes with at least [`MIN_KEYS`] keys below them, in breadth-first order.
@@ -276,7 +276,7 @@ fn children(names: &Names<'_>, position: Position, vectors: Cpu) -> Option<Posit
     Some(Position::new(offset, slot))
 }
 
-/// A jump table among a trie's bytes.
+/// A jump table that is stored among the bytes of a trie.
 pub(super) struct JumpTable<'a, G> {
     pub(super) lengths: &'a Lengths,
     pub(super) buckets: &'a [u8],

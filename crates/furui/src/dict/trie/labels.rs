@@ -5,20 +5,20 @@ use super::position::Position;
 use super::text::Text;
 use crate::bits::Cpu;
 
-/// The half bytes of a token's number: there are 2¹² tokens.
+/// The number of half bytes of a token's number: there are 2¹² tokens.
 pub(super) const TOKEN_NIBBLES: usize = 3;
 /// The number of tokens that are read, compared and written at a time, as a word: 12 bits each, the first one lowest.
 pub(super) const WORD_TOKENS: usize = 5;
 /// The maximum number of half bytes of a record of tokens, whose length has 7 bits.
 pub(super) const MAX_RECORD_NIBBLES: usize = 127;
-/// The half bytes of a link to the equal label of an earlier node, if the position fits.
+/// The number of half bytes of a link to the equal label of an earlier node, if the position fits into so many.
 pub(super) const NEAR_NIBBLES: usize = 8;
-/// The half bytes of a link to any other position.
+/// The number of half bytes of a link to any other position.
 pub(super) const FAR_NIBBLES: usize = 10;
-/// The half bytes of a link to a long label, which is a text of its own.
+/// The number of half bytes of a link to a long label. A long label is stored as a text of its own.
 pub(super) const LONG_NIBBLES: usize = 16;
 
-/// The bits of the length in a place of a text, which is start · 2¹⁶ + length.
+/// The number of bits for the length in the place of a text, which is start · 2¹⁶ + length.
 pub(super) const PLACE_LENGTH_BITS: u32 = 16;
 
 /// The number of labels in a group of two-byte codes. All labels of a group have one length, so that the place of a
@@ -123,9 +123,9 @@ impl<'a, G: Guard> Names<'a, G> {
     }
 
     /// Writes the text of a record to the beginning of `out`, and returns its length. `out` must have room for one
-    /// token more than `count`: each token is copied whole, which is one instruction, and the next one overwrites its
-    /// unused end. A fixed number of tokens is copied from each word, because the processor could not predict how many
-    /// it has.
+    /// token more than `count`: each token is copied whole, which is one instruction, and the next token overwrites the
+    /// unused end. A fixed number of tokens is copied from each word, because the processor could not predict the
+    /// number of tokens in a word.
     #[inline(always)]
     pub(super) fn decode(&self, records: &[u8], start: usize, count: usize, out: &mut [u8]) -> usize {
         let mut end = 0;

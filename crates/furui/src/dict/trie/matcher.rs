@@ -5,11 +5,12 @@ use super::token_trie::{ROOT, TokenTrie};
 /// Divides a text into the fewest tokens.
 pub(super) struct LabelMatcher {
     trie: TokenTrie,
-    /// The best way from each position of a text to its end.
+    /// For each position of a text, how the rest of the text is divided into the fewest tokens.
     best: Vec<Way>,
 }
 
-/// A way to the end of the text: its number of tokens, and the first token with its length.
+/// A way to divide the text from some position to its end into tokens: the number of tokens, and the first token with
+/// its length.
 #[derive(Clone, Copy)]
 struct Way {
     tokens: u32,

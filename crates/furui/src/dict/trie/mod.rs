@@ -1,12 +1,15 @@
 //! The compact trie: an immutable map from byte strings to numbers that is ten times smaller than a hash map.
 //!
-//! Looking up: `mod` looks up one key, and `batch` many keys at once; `search` goes from node to node; `block`,
-//! `labels` and `text` read nodes and labels; `jump` skips the upper nodes, which have many keys below them and which
-//! `counts` finds. Writing: `writer` writes everything as nodes come, into a `body`; `ends` writes the values, in
-//! `pieces` until all nodes are there; `skeleton` and `encode` supply the nodes of keys, with `codes`, `tokens` and
-//! `matcher` for the labels, and `merge` supplies the nodes of several tries. Walking: `cursor`, `iter` and `up`.
-//! Files: `file` and `check` read bytes of unknown origin; a `guard` is told which bytes are read, so that it can check
-//! them.
+//! Looking up: `mod` looks up one key, and `batch` many keys at once. `search` goes from node to node; `block`,
+//! `labels` and `text` read nodes and labels. `jump` skips the upper nodes, those with many keys below them, which
+//! `counts` finds.
+//!
+//! Writing: `writer` writes each node into a `body` when the node comes. `ends` writes the values, in `pieces` until
+//! all nodes are there. `skeleton` and `encode` supply the nodes of keys, with `codes`, `tokens` and `matcher` for the
+//! labels, and `merge` supplies the nodes of several tries.
+//!
+//! Walking: `cursor`, `iter` and `up`. Files: `file` and `check` read bytes of unknown origin; a `guard` is told which
+//! bytes are read, so that it can check them.
 
 use std::fmt;
 use std::ops::Deref;

@@ -6,7 +6,7 @@ pub(super) const NODES: usize = 64;
 pub(super) struct Position(pub(super) u64);
 
 impl Position {
-    /// The bits of a position in files, which suffice for 16 GiB of blocks.
+    /// The number of bits of a position in files; so many suffice for 16 GiB of blocks.
     pub(super) const BITS: u32 = 40;
 
     #[inline(always)]

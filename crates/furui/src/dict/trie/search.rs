@@ -45,7 +45,8 @@ impl<'k> Search<'k> {
         fetch(names.nodes, self.offset);
     }
 
-    /// Goes one block nearer to the group. True if the group begins in the current block, or if there is no such group.
+    /// Goes one block nearer to the group of siblings that is looked for. True if this group begins in the current
+    /// block, or if there is no such group.
     #[inline(always)]
     pub(super) fn is_at_group<G: Guard>(&mut self, names: &Names<'_, G>) -> bool {
         let Some(block) = names.block(self.offset) else { return true };
@@ -128,8 +129,8 @@ impl<'k> Search<'k> {
 }
 
 /// Prefetches two blocks of usual size, because children are as likely to be in the next block as in this one, and
-/// labels are at the end of a block. It is known too late which of these lines will be read, and guesses failed too
-/// often.
+/// labels are at the end of a block. Which cache lines of the two blocks will be read is known too late, and guesses
+/// failed too often.
 #[inline(always)]
 pub(super) fn fetch(nodes: &[u8], offset: usize) {
     const LINE: usize = 64;

@@ -31,7 +31,7 @@ pub(super) const MAX_NODES: usize = u32::MAX as usize - 64;
 pub struct Skeleton {
     /// The first byte of every node's label.
     pub(super) edges: Vec<u8>,
-    /// For each node, the number of the rest of its label; equal rests have one number.
+    /// For each node, the number of the rest of its label, after the first byte. Equal rests have the same number.
     pub(super) rests: Vec<u32>,
     pub(super) distinct: Interner,
     /// The labels whose numbers in `rests` are missing. There are some only while the trie is built.
@@ -114,7 +114,7 @@ impl Skeleton {
         self.distinct.intern_all(&mut self.waiting, |node, number| rests[node as usize] = number)
     }
 
-    /// Makes room for this many more nodes, where this many keys end.
+    /// Makes room for `nodes` more nodes, at which `keys` keys end.
     #[inline(always)]
     fn reserve(&mut self, nodes: usize, keys: usize) -> Result<(), TrieError> {
         reserve(&mut self.edges, nodes)?;
@@ -124,9 +124,9 @@ impl Skeleton {
 
     /// The trie of these keys, which must ascend. `None` marks a deleted key.
     ///
-    /// Cost: one pass over the keys, which finds the nodes in post-order (with a stack of open nodes, as a suffix tree
-    /// is built from its array), and one pass over the nodes, level by level. Building takes 12 bytes for each node and
-    /// 24 for each key.
+    /// Cost: one pass over the keys, which finds the nodes in post-order (with a stack of open nodes, like the building
+    /// of a suffix tree from a suffix array), and one pass over the nodes, level by level. Building takes 12 bytes for
+    /// each node and 24 for each key.
     ///
     /// # Errors
     /// [`TrieError`] if a key is too long or out of order, if there are too many keys, or if there is no memory for
@@ -172,11 +172,11 @@ struct Post {
     last: u16,
 }
 
-/// A node on the path to the last key. Its children before that path are closed.
+/// A node on the path to the last key. Its children before that path are complete ("closed").
 struct Open {
     depth: usize,
     key: u32,
-    /// The number of nodes that were closed before its first descendant.
+    /// The number of nodes that were closed before the first descendant of this node.
     before: usize,
 }
 

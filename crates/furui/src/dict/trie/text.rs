@@ -14,11 +14,11 @@ pub(super) struct Text<'a> {
 /// A length that most texts do not exceed.
 const SHORT: usize = 16;
 
-/// The number of bytes after a text that allow copying it with a fixed length.
+/// If this many bytes follow the beginning of a text, a short text can be copied with a fixed length.
 pub(super) const SLACK: usize = 2 * SHORT;
 
 impl<'a> Text<'a> {
-    /// A range of some bytes.
+    /// The bytes in `range` of a longer string of bytes.
     #[inline(always)]
     pub(super) fn of(bytes: &'a [u8], range: Range<usize>) -> Self {
         Self { bytes: &bytes[range.start..], len: range.len() }
@@ -73,7 +73,7 @@ impl<'a> Text<'a> {
         common_prefix(self.as_bytes(), other.as_bytes())
     }
 
-    /// The effect of the text on a rolling hash; `None` if it is too long.
+    /// The effect of the text on a rolling hash; `None` if the text is too long.
     #[inline(always)]
     pub(super) fn run(self, rolling: &Rolling) -> Option<RollingRun> {
         match self.bytes.first_chunk::<SHORT>() {

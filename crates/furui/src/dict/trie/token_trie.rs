@@ -23,12 +23,12 @@ pub(super) struct TokenTrie {
 #[derive(Clone, Copy)]
 pub(super) struct TokenPlace(u64);
 
-/// The bits of a node's name.
+/// The number of bits of a node's name.
 pub(super) const NAME_BITS: u32 = 25;
-/// The bits of a token's number plus one.
+/// The number of bits for a token's number plus one.
 pub(super) const END_BITS: u32 = 13;
 const NO_NAME: u32 = (1 << NAME_BITS) - 1;
-/// The name of the root. Its children are at the places that equal their bytes.
+/// The name of the root. The children of the root are at the places whose numbers equal their bytes.
 pub(super) const ROOT: u32 = NO_NAME - 1;
 const FREE: TokenPlace = TokenPlace::new(NO_NAME, 0);
 
@@ -37,7 +37,7 @@ impl TokenPlace {
         Self((parent as u64) << (NAME_BITS + END_BITS) | (end as u64) << NAME_BITS)
     }
 
-    /// The name of the node's parent. In a free place it is not a node.
+    /// The name of the node's parent. In a free place the name is not that of a node.
     #[inline(always)]
     pub(super) fn parent(self) -> u32 {
         (self.0 >> (NAME_BITS + END_BITS)) as u32
@@ -101,7 +101,7 @@ impl TokenTrie {
         place > 0xFF && self.places.get(place).is_none_or(|place| place.parent() == NO_NAME)
     }
 
-    /// The place with this name. Every base plus any byte is a place.
+    /// The place with this name. The table is long enough for any base plus any byte.
     #[inline(always)]
     pub(super) fn place(&self, name: u32) -> TokenPlace {
         self.places[name as usize]

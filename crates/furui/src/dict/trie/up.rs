@@ -61,7 +61,7 @@ impl<M: Deref<Target = [u8]>, G: Guard> Trie<M, G> {
             Some(found) => found,
             None => return Some(None),
         };
-        // The number of groups between the group of the block's first inner node and this one.
+        // The number of groups between the group of the block's first inner node and the group of `position`.
         let (mut at, mut mask, mut groups) = (block.down().offset(), !below(block.down().slot()), 0);
         while at < position.offset() {
             let block = names.block(at)?;

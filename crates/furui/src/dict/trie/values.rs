@@ -49,12 +49,12 @@ fn last_word(bytes: &[u8]) -> u64 {
     bytes.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte))
 }
 
-/// The number of bits of inner nodes in a line of 64 bytes. The line begins with the number of bits that are set before
-/// it.
+/// The number of inner nodes that have a bit in a line of 64 bytes. The line begins with the number of bits that are
+/// set in earlier lines.
 const LINE_BITS: u64 = 512 - 32;
 
-/// The bits of inner nodes as lines. The first bit is that of the root. A bit is set if a key ends in its node. There
-/// are no lines if no key ends in an inner node.
+/// A bit for each inner node, as lines. The first bit is that of the root. A bit is set if a key ends in its node.
+/// There are no lines if no key ends in an inner node.
 ///
 /// A line has 64 bytes: the number of bits that are set before it (u32), and 480 bits.
 pub(super) fn terminals(bits: &Bits) -> Result<Vec<u8>, TrieError> {

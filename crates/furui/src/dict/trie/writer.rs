@@ -13,7 +13,7 @@ use super::values::Width;
 use super::{Found, TrieError, TrieShape, Trusted};
 use crate::bits::{Buffer, Cpu, prefetch};
 
-/// The directory has the offset of one block in this many.
+/// The directory has the offset of one block out of this many.
 pub(super) const DIRECTORY_STEP: usize = 64;
 
 /// The bytes and the sizes of a trie.
@@ -38,7 +38,8 @@ pub(super) struct Writer {
     draft: Draft,
     /// The rank of the inner node whose group of children begins next.
     group: u32,
-    /// The block whose first inner node is the next to get the place of its children, and the rank of that node.
+    /// The offset of the next block into which the place of its children is to be written, and the rank of the block's
+    /// first inner node.
     parent: (usize, u32),
     uses_tokens: bool,
 }
@@ -86,7 +87,8 @@ impl Writer {
         self.nodes.bytes()
     }
 
-    /// Sets the label of the next node. If it has no code but a record, the record must have been given before.
+    /// Sets the label of the next node. If the label has a record in place of a code, the record must have been given
+    /// before.
     #[inline(always)]
     pub(super) fn code(&mut self, code: Code) -> Result<(), TrieError> {
         self.draft.push_code(code);

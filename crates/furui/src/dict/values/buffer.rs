@@ -2,8 +2,8 @@ use std::collections::TryReserveError;
 use std::fmt;
 use std::ops::Range;
 
-/// The values of a window of a dictionary of bytes, in order of their ids, which are consecutive. A value whose key was
-/// put again stays until the window is frozen.
+/// The values beside a window (a write buffer) of a dictionary of bytes, in order of their ids, which are consecutive.
+/// If a key is put again, its old value stays until the window is frozen.
 #[derive(Clone, Default)]
 pub(in crate::dict) struct ValueBuffer {
     /// The id of the first value.
@@ -43,7 +43,7 @@ impl ValueBuffer {
         self.ends.push(self.bytes.len());
     }
 
-    /// Adds the values of the next window.
+    /// Adds the values of `newer`, which is the buffer of the next window.
     pub(in crate::dict) fn append(&mut self, newer: &Self) {
         for id in newer.ids() {
             self.push(id, newer.get(id).unwrap_or_default());

@@ -187,7 +187,7 @@ struct Walk<'v> {
     values: &'v ValueFile,
     /// Where the next value's head begins in the data.
     at: usize,
-    /// The id of the first value, until that value is read. The step in its head is not used.
+    /// The id of the first value, until that value is read. The step of ids in that value's head is not used.
     next: Option<u32>,
     last: u32,
 }

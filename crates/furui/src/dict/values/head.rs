@@ -22,7 +22,8 @@ impl Head {
         }
     }
 
-    /// The head at the beginning of `bytes`, and its length; `None` if there is no valid head.
+    /// Reads the head at the beginning of `bytes`. Returns it with the number of bytes that it takes; `None` if it is
+    /// not valid.
     pub(super) fn read(bytes: &[u8]) -> Option<(Self, usize)> {
         let (step, first) = number(bytes)?;
         let (length, second) = number(&bytes[first..])?;

@@ -3,8 +3,8 @@
 //!
 //! Ids are given in order of time, so all ids of a part of a dictionary are greater than those of an older part. A
 //! merge with the oldest part gives ids from 0 on, so that the ids of values that were replaced can be given again.
-//! `buffer` holds the values of a window, `file` reads those of a trie's file, `writer` writes them, one after the other
-//! with a `head` in front of each.
+//! `buffer` holds the values of a window (a write buffer), and `file` reads those of a trie's file. `writer` writes
+//! values to a file, one after the other with a `head` in front of each.
 
 mod buffer;
 mod file;

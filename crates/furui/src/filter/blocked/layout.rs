@@ -26,7 +26,7 @@ pub(in crate::filter) struct Layout(u8);
 #[repr(align(64))]
 pub(super) struct Row(pub(super) [u64; 8]);
 
-/// The rows of 0 to 8 consecutive lanes, by number of lanes and first lane.
+/// A row for each number of consecutive lanes, from 0 to 8, and each first lane.
 static ROWS: [[Row; 8]; 9] = rows();
 
 impl Layout {

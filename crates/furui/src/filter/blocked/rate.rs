@@ -31,9 +31,9 @@ pub(super) fn least(keys: u64, rate: f64) -> Option<(u64, Layout)> {
     Some(quick.map_or((lines, layout), |lines| (lines, Layout::LINE)))
 }
 
-/// Eight bits in one line are preferred to more bits in two lines if the number of lines is then greater by a fraction
-/// of at most 1 / `FOR_ONE_LINE`, because a second line costs as much time as the first. So a key takes 10.10 bits
-/// instead of 9.93 at 1 %, and 15.73 instead of 15.07 at 0.1 %.
+/// Eight bits in one line are preferred to more bits in two lines, because a second line costs as much time as the
+/// first. For this, the number of lines may be greater by a fraction of at most 1 / `FOR_ONE_LINE`. So a key takes
+/// 10.10 bits instead of 9.93 at 1 %, and 15.73 instead of 15.07 at 0.1 %.
 const FOR_ONE_LINE: u64 = 20;
 
 /// The smallest number of lines, at most `most`, with which `keys` keys have the rate `rate` in this layout.
@@ -100,8 +100,8 @@ struct Subsets {
     by_buddy: f64,
 }
 
-/// All subsets of the bits in the first `asked` lanes, if keys of the line set bits in `own` consecutive lanes of it,
-/// and keys of the neighbour in `buddy` consecutive lanes.
+/// All subsets of the bits that a looked-up key has in the first `asked` lanes of a line. Keys of this line set bits in
+/// `own` consecutive lanes of it, and keys of the neighbouring line in `buddy` consecutive lanes.
 fn subsets(asked: u32, own: u32, buddy: u32) -> Vec<Subsets> {
     // In how many lanes of the subset a key sets a bit, for each possible first lane.
     let meets = |subset: u8, lanes: u32| {
@@ -142,7 +142,8 @@ fn in_row(line: &Line, lanes: u32) -> f64 {
     (0..8).map(|first| in_lanes(line, first..first + lanes as usize)).sum::<f64>() / 8.0
 }
 
-/// The probability that all of these bits are set: a random bit in each of these lanes, which are counted modulo 8.
+/// The probability that bits of `line` are all set if one random bit is taken from each of the lanes `lanes`, which are
+/// counted modulo 8.
 fn in_lanes(line: &Line, lanes: Range<usize>) -> f64 {
     let words = line.as_chunks::<8>().0;
     lanes.map(|lane| f64::from(u64::from_le_bytes(words[lane % 8]).count_ones()) / 64.0).product()
@@ -154,7 +155,7 @@ mod tests {
 
     #[test]
     fn the_known_points_of_the_formula() {
-        // With 8 probes all lanes have the same keys: the rate is a sum over Poisson-distributed numbers of keys.
+        // With 8 probes a key has a bit in each lane, so the rate is a sum over Poisson-distributed numbers of keys.
         let poisson = |mean: f64, f: &dyn Fn(f64) -> f64| {
             let mut p = (-mean).exp();
             (0..400).fold(0.0, |sum, i| {

@@ -61,8 +61,8 @@ impl<M: Deref<Target = [u8]>> QuotientFilter<M> {
                 occupied &= occupied - 1;
                 let position = next.max(quotient);
                 let is_home = position == quotient;
-                // `position` is below 2 · `slots`: its distance from `wrapped` or from its quotient is at most the
-                // number of items before it.
+                // `position` is below 2 · `slots`: it exceeds `wrapped`, or the quotient, by at most the number of
+                // items before it.
                 let mut slot = table.slot_at(if position < slots { position } else { position - slots });
                 if !table.starts(slot) || table.is_shifted(slot) == is_home {
                     return Err("a run does not begin in its slot");

@@ -20,8 +20,8 @@ impl<M: Deref<Target = [u8]>> SlotTable<M> {
     /// The first slot of the `rank`-th run, counted from 0, among the runs of the quotients of `block`.
     ///
     /// Runs lie in the order of their quotients, and the first of this block's runs begins at or after slot `offset`.
-    /// So one select among the run starts from that slot on replaces the paper's walk to the start of the cluster and
-    /// back.
+    /// So one select operation on the bits that mark the starts of runs, from that slot on, replaces the paper's walk
+    /// to the start of the cluster and back.
     #[inline(always)]
     pub(super) fn run_start(&self, words: Cpu, block: usize, head: &Head, rank: u32) -> Slot {
         match near_run_start(words, head, rank) {
@@ -55,11 +55,11 @@ impl<M: Deref<Target = [u8]>> SlotTable<M> {
         )
     }
 
-    /// Whether `remainder` is in the run of `quotient`. It branches on whether the quotient has a run, and otherwise
-    /// only on rare cases: a long run, or a run that is not wholly in the block of its quotient.
+    /// Whether `remainder` is in the run of `quotient`. This method branches on whether the quotient has a run, and
+    /// otherwise only on rare cases: a long run, or a run that is not wholly in the block of its quotient.
     ///
-    /// In a table larger than the caches, speed depends on how many lookups are in flight, and so on how few
-    /// instructions a lookup takes. All rare cases therefore call one function, which starts over.
+    /// In a table larger than the caches, speed depends on how many lookups are in flight at a time. The fewer
+    /// instructions a lookup takes, the more there are. All rare cases therefore call one function, which starts over.
     #[inline(always)]
     pub(super) fn contains(&self, words: Cpu, lanes: &Lanes, quotient: u64, remainder: u64) -> bool {
         let block = self.block((quotient / 64) as usize);

@@ -12,7 +12,7 @@ pub(super) const CHUNK: usize = 64;
 
 /// Reads the fingerprints of a table in ascending order, one block of slots at a time.
 ///
-/// Reading starts after the slots that wrapped around from the table's end, and ends with them.
+/// Some of the first slots may have wrapped around from the table's end. Reading starts after them, and ends with them.
 #[derive(Clone, Debug)]
 pub(super) struct Decoder<'a> {
     table: SlotTable<&'a [u8]>,

@@ -43,7 +43,8 @@ impl<'a> Stream<'a> {
         streams.pop()
     }
 
-    /// Replaces `piece` by the next fingerprints, at most [`WINDOW`] per table or batch of the tree; none at the end.
+    /// Replaces the contents of `piece` by the next fingerprints of this stream: at most [`WINDOW`] for each table or
+    /// batch that it merges, and none at the end.
     pub(super) fn next_piece(&mut self, piece: &mut Vec<u64>) {
         match self {
             Self::Table(decoder) => {

@@ -68,7 +68,7 @@ impl Shape {
         Ok(Self { slots, capacity: capacity_of(slots), last, remainder_bits, divisor, reciprocal, exact })
     }
 
-    /// The shape of a table of `slots` slots in which a remainder takes every value of `remainder_bits` bits.
+    /// The shape of a table of `slots` slots in which a remainder can have every value of `remainder_bits` bits.
     pub(super) fn with_remainder(slots: u64, remainder_bits: u32) -> Result<Self, ConfigError> {
         if !(1..=MAX_REMAINDER_BITS).contains(&remainder_bits) {
             return Err(ConfigError::OutOfRange {

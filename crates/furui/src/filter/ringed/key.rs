@@ -56,14 +56,14 @@ impl RingedKey {
         self.hash
     }
 
-    /// The first fractions, in units of 2⁻³² windows: at most `probes`.
+    /// The first `probes` fractions, or all that are held if these are fewer, in units of 2⁻³² windows.
     #[inline(always)]
     pub(super) fn first(&self, probes: u32) -> &[u32] {
         &self.fractions[..(probes as usize).min(HELD)]
     }
 }
 
-/// The fractions of a window at which the bits of a key are, in units of 2⁻³² windows.
+/// The positions of a key's bits in the key's window, as fractions of the window in units of 2⁻³².
 ///
 /// The state is mixed from the hash, because the hash chooses the window, and the fractions must be independent of that
 /// choice. The state is then multiplied from probe to probe, as in a Bloom filter.

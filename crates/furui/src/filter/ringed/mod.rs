@@ -125,7 +125,7 @@ impl RingedBloom {
         Ok(Self { words, ring, hash: HashSpec::default() })
     }
 
-    /// The filter of `params` for `keys` keys whose [`as_bytes`](Self::as_bytes) are `bytes`.
+    /// Makes a filter of `params` for `keys` keys from its table, the bytes that [`as_bytes`](Self::as_bytes) returned.
     ///
     /// # Errors
     /// If the filter would be too large, or if `bytes` are not the table of such a filter.

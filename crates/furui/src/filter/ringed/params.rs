@@ -25,10 +25,10 @@ const MOST_GAMMA: u64 = 1 << 48;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Gamma {
-    /// M(α, 1) = ⌈k / ln 2⌉, as in the paper (eqs. 4 and 6). This is more than the bits a key of a Bloom filter: 39 %
+    /// M(α, 1) = ⌈k / ln 2⌉, as in the paper (eqs. 4 and 6). This is more than a Bloom filter takes for each key: 39 %
     /// more for k = 1, 16 % for k = 3, 9 % for k = 7, 1 % for k = 11. The additional bits lower the rate.
     Whole,
-    /// k / ln 2: the bits a key of the smallest Bloom filter with the same rate.
+    /// k / ln 2: the bits for each key of the smallest Bloom filter with the same rate.
     Exact,
     /// This many bits, from 1 to 65,536, in steps of 2⁻³².
     Bits(f64),
@@ -104,7 +104,8 @@ impl RingedParams {
             Self::from_fixed(probes, gamma.clamp(LEAST_GAMMA.into(), MOST_GAMMA.into()) as u64, delta)
         };
         let excess = |number: u64| {
-            // If there are no such parameters, the filter would be too large: the check after the search reports that.
+            // If there are no parameters for `number`, the filter would be too large: the check after the search
+            // reports that.
             let expected = with(number).and_then(|params| params.expected_rate(keys)).unwrap_or(0.0);
             (expected / own).ln()
         };

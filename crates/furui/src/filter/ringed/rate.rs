@@ -70,7 +70,7 @@ pub fn ringed_rate_refined(probes: u32, n: u64, delta: u64, gamma: f64) -> f64 {
     if delta > 1 {
         return beta_rate(probes, n, delta, gamma);
     }
-    // Each group is a Bloom filter of its own: a ring that is as long as one window.
+    // With δ = 1, each group is a Bloom filter of its own, which is computed as a ring of only one window.
     binomial_mean(n, 1.0 / n as f64, |t| {
         let keys = t as u64;
         if keys == 0 { 0.0 } else { beta_rate(probes, keys, keys, gamma / t) }

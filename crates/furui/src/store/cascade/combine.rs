@@ -79,7 +79,8 @@ impl<S: Storage> Cascade<S> {
             manifest.save(storage)
         });
         if saved.is_err() && storage.open(MANIFEST).is_err_and(|error| error.is_not_found()) {
-            // Without its manifest the run is of no use. An error of its removal would explain less than the first one.
+            // Without its manifest the run is of no use. If the run cannot be removed either, that error is ignored: it
+            // would explain less than the first error.
             let _ = storage.remove(&name);
         }
         saved.map(|()| count)
@@ -198,7 +199,7 @@ impl<'a> Combined<'a> {
 /// A position among the sorted keys of a set, which moves forward.
 pub(super) struct Cursor<'a> {
     keys: Sources<'a>,
-    /// The piece of the keys in which the position is.
+    /// The piece of the keys that contains the position.
     piece: Vec<u64>,
     /// The index in `piece` of the least key that was not passed yet.
     next: usize,

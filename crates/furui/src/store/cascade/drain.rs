@@ -11,8 +11,8 @@ pub(super) struct Drain<'a> {
     next: usize,
 }
 
-/// The number of slots that are read at a time. In a table that is more than a quarter full, they usually hold enough
-/// keys for a window of the merge.
+/// The number of slots that are read at a time. In a table that is more than a quarter full, they usually hold the
+/// [`MERGE_WINDOW`] keys that the merge takes at a time.
 const SLOTS: usize = 4 * MERGE_WINDOW;
 
 impl<'a> Drain<'a> {

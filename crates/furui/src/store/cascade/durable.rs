@@ -35,8 +35,8 @@ impl<S: Storage> Cascade<S> {
         self.journal.as_ref().map_or(0, JournalWriter::len)
     }
 
-    /// Makes the set durable and ends the journal: the keys in RAM become a run, merged with the runs that they
-    /// outgrew. An empty set is recorded too, with its hash.
+    /// Makes the set durable and ends the journal: the keys in RAM become a run, merged with the newest runs unless
+    /// these are much larger. An empty set is recorded too, with its hash.
     ///
     /// # Errors
     /// Those of [`insert_all`](Self::insert_all).

@@ -4,7 +4,7 @@ use crate::bits::{prefetch, scale};
 /// among n uniform ones is off by at most √n / 2 (one sigma): 6 pages at 10⁸ keys, 19 at 10⁹.
 const STEPS: usize = 32;
 
-/// The places of the first keys of all pages of a run. They tell without a read on which page a hash would be.
+/// The places of the first keys of all pages of a run. They tell on which page a hash would be, without reading a page.
 ///
 /// Places are as uniform as hashes, so the page of a hash can be guessed: it is at the fraction hash / 2⁶⁴ of the file.
 /// A few steps along the fences correct the guess. Hashes that are not uniform cost a binary search.
@@ -22,7 +22,7 @@ impl Fences {
         self.0.len()
     }
 
-    /// The first hash of a page; `None` after the last.
+    /// The first hash of a page; `None` if `page` is after the last page.
     pub(super) fn get(&self, page: usize) -> Option<u64> {
         self.0.get(page).copied()
     }

@@ -73,7 +73,7 @@ impl<F: ReadAt> Journal<F> {
     /// belongs to a certain store.
     ///
     /// # Errors
-    /// [`Error::Format`] if this is not the head of a journal; [`Error::Io`].
+    /// [`Error::Format`] if the file does not begin with the head of a journal; [`Error::Io`].
     pub fn open(file: F, name: &str) -> Result<Self> {
         let mut head = [0; HEAD_LEN];
         let found = HEAD_LEN.min(usize::try_from(file.len()).unwrap_or(HEAD_LEN));

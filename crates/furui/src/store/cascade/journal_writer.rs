@@ -11,7 +11,7 @@ pub(super) struct JournalWriter {
     /// In a set with a window, the fingerprints of the keys that occurred again. They are written before the waiting
     /// keys.
     repeated: Vec<u8>,
-    /// The maximum number of bytes that may wait.
+    /// The maximum number of bytes that may wait to be written to the journal.
     most: usize,
     begun: Option<Begun>,
 }
@@ -43,7 +43,7 @@ impl JournalWriter {
         (self.waiting.capacity() + self.repeated.capacity()) as u64
     }
 
-    /// The number of waiting keys, without those that occurred again.
+    /// The number of waiting keys, not counting keys that occurred again.
     pub(super) fn len(&self) -> usize {
         (self.waiting.len() - RECORD_HEAD) / KEY_LEN
     }
@@ -53,7 +53,7 @@ impl JournalWriter {
         self.repeated.len() / KEY_LEN
     }
 
-    /// True if `keys` more keys may wait. Any number may if none are waiting.
+    /// True if `keys` more keys may wait. If no key is waiting, any number of keys may.
     pub(super) fn has_room(&self, keys: usize) -> bool {
         let waiting = self.waiting.len() + self.repeated.len();
         waiting == RECORD_HEAD || waiting.saturating_add(keys.saturating_mul(KEY_LEN)) <= self.most
@@ -102,7 +102,8 @@ impl JournalWriter {
         Ok(written)
     }
 
-    /// Drops the waiting keys and closes the file, because all keys are in runs. Returns whether there was a file.
+    /// Ends the journal when all its keys are in runs: drops the keys that wait to be written, and closes the file.
+    /// Returns whether there was a file.
     pub(super) fn end(&mut self) -> bool {
         self.waiting.truncate(RECORD_HEAD);
         self.repeated.clear();

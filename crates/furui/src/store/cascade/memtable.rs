@@ -102,8 +102,8 @@ impl MemTable {
         self.homes * load / 100
     }
 
-    /// Inserts the hashes in order, and calls `on_new` with the index of each new one. Room must have been reserved,
-    /// because this never grows the table. No hash may be zero.
+    /// Inserts the hashes in order, and calls `on_new` with the index of each new hash. Room must have been reserved,
+    /// because this method never grows the table. No hash may be zero.
     #[inline]
     pub(crate) fn insert_all(&mut self, hashes: &[u64], mut on_new: impl FnMut(usize)) {
         for (i, &hash) in hashes.iter().enumerate() {

@@ -4,8 +4,8 @@ use super::room::fill_to;
 use crate::bits::merge_two;
 use crate::error::Result;
 
-/// The number of keys of each source that a round of the merge reads. The windows of eight sources and the two buffers
-/// of the tree of merges fit into a cache of 1 MiB.
+/// The number of keys of each source that a round of the merge reads. The keys that a round reads from eight sources,
+/// and the two buffers of the tree of merges, fit into a cache of 1 MiB.
 pub const MERGE_WINDOW: usize = 2048;
 
 /// A source of sorted, distinct keys that arrive in pieces, as bytes do from a [`BufRead`](std::io::BufRead).

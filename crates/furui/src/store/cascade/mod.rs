@@ -95,7 +95,7 @@ pub struct Cascade<S: Storage> {
     manifest: Manifest,
     /// True if storage has a manifest.
     saved: bool,
-    /// True if the manifest on storage has an earlier tick of the present slice.
+    /// True if the set has passed to a later tick than that of the manifest on storage, within the same slice.
     stale: bool,
     /// True if a change failed. The state of storage is then unknown until the set is opened again.
     broken: bool,
@@ -103,7 +103,8 @@ pub struct Cascade<S: Storage> {
     partial: bool,
     /// The journal of an earlier process, if there was one. Its keys are in the table, unless they are in a run.
     old_journal: Option<Journal<S::File>>,
-    /// True while the journal of an earlier process is being read. Until its end is reached, it must not be removed.
+    /// True while the journal of an earlier process is being read. The journal must not be removed until it has been
+    /// read to its end.
     replaying: bool,
     journal: Option<JournalWriter>,
     /// The runs, oldest first, as in the manifest.
@@ -159,8 +160,8 @@ impl<S: Storage> Cascade<S> {
     /// with the manifest `new`.
     fn open_as(storage: S, options: CascadeOptions, new: Manifest) -> Result<Self> {
         let (mut set, published) = Self::open_runs(storage, options, new)?;
-        // All files of the store exist, so other run files are orphans. Orphans are removed before the journal is
-        // replayed, because the replay may publish a run under the name of an orphan.
+        // All files that the manifest names exist, so any other run files are orphans. They are removed before the
+        // journal is replayed, because the replay may publish a run under the name of an orphan.
         if let Some(mut published) = published {
             published.remove_orphans(&set.storage);
         }
@@ -237,7 +238,8 @@ impl<S: Storage> Cascade<S> {
         self.manifest.hash
     }
 
-    /// The number of keys, in RAM and on storage. A key counts in each slice of a window in which it occurred.
+    /// The number of keys, in RAM and on storage. In a set with a window, a key counts once for each slice of time in
+    /// which it occurred.
     pub fn len(&self) -> u64 {
         self.manifest.keys() + self.table.len() as u64
     }
@@ -324,7 +326,8 @@ impl<S: Storage> Cascade<S> {
         let before = new.len();
         for start in (0..self.batch.len()).step_by(PART) {
             self.seek_absent(start)?;
-            // In hash order the table is written forward. Among equal hashes, the one that came first is in front.
+            // The hashes are in order, so the table is written from front to back. Among equal hashes, the one that
+            // came first is in front.
             self.table.insert_all(&self.wanted, |_| {});
             let mut wanted = self.wanted.iter().copied().zip(&self.found).peekable();
             for &(hash, index) in &self.absent {
@@ -390,7 +393,7 @@ impl<S: Storage> Cascade<S> {
     }
 
     /// Reads every byte of every run and of the journal, and checks checksums, order and counts. In an exact set, also
-    /// checks that no key is in two runs of a slice.
+    /// checks that no key is in two runs of the same slice (see [`Window`](crate::store::Window)).
     ///
     /// # Errors
     /// [`Error::Format`] with the file and the offset of the first damage; [`Error::Io`].
@@ -420,8 +423,8 @@ impl<S: Storage> Cascade<S> {
         Ok(())
     }
 
-    /// True if inserting this many keys would first make the keys of earlier calls durable. A caller must first make
-    /// its own output for these keys durable.
+    /// True if inserting this many keys would first make the keys of earlier calls durable. The caller must then make
+    /// its own output for the earlier keys durable before it inserts.
     pub fn will_sync(&self, keys: usize) -> bool {
         let many_wait = self.journal.as_ref().is_some_and(|journal| !journal.has_room(keys));
         many_wait || self.table.len() > 0 && !self.table.has_room(keys, self.table_budget())
@@ -457,10 +460,10 @@ impl<S: Storage> Cascade<S> {
         batch::sort_by_hash(&mut self.batch, &mut self.scratch)
     }
 
-    /// Looks up the part of `batch` that begins at `start`. Stores in `absent` the hashes that are not in RAM, with
-    /// their indices. Stores in `wanted` those of them that are in no run of the present slice either, ascending and
-    /// distinct; and in `found`, for each of `wanted`, whether it is in a run of an earlier slice, which it never is
-    /// without a window.
+    /// Looks up the part of `batch` that begins at `start`. `absent` gets the hashes that are not in RAM, with their
+    /// indices. `wanted` gets the hashes of `absent` that no run of the window's present slice holds either, ascending
+    /// and distinct. For each hash of `wanted`, `found` tells whether a run of an earlier slice holds it, which none
+    /// does if there is no window.
     fn seek_absent(&mut self, start: usize) -> Result<()> {
         let part = &self.batch[start..self.batch.len().min(start + PART)];
         let absent = &mut self.absent;

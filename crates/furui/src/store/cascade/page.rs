@@ -67,7 +67,7 @@ impl RemainderBits {
         BODY_BYTES * 8 / (self.0 as usize + 1)
     }
 
-    /// The bytes of `count` remainders.
+    /// The number of bytes that `count` remainders take.
     const fn packed(self, count: usize) -> usize {
         (count * self.0 as usize).div_ceil(8)
     }
@@ -200,8 +200,8 @@ impl<'a> Page<'a> {
     pub(super) fn seek(&self, fingerprint: u64) -> Option<KeyPlace> {
         let zeros = (fingerprint >> self.bits.get()).checked_sub(self.base)?;
         let position = unary_position(self.unary, zeros)?;
-        // If the position is behind the last key, the index is at least the count, even if the last word also has bits
-        // of the remainders.
+        // If the position is after the last key, the index is at least the count, even though the last word may also
+        // have bits of the remainders.
         let index = position - zeros as usize;
         if index >= self.count || !self.is_key(position) {
             return None;

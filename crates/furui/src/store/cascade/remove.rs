@@ -10,9 +10,9 @@ impl<S: Storage> Cascade<S> {
     /// Removes the keys of the set `gone` from this set, from all slices if it has a window. Returns the number of keys
     /// that were removed.
     ///
-    /// Afterwards, no answer and no file of this set has the keys. All keys in RAM become durable first. Each run that
-    /// has some of the keys is then replaced by one without them, and a single new manifest puts all these runs into
-    /// place. So if anything fails before this manifest is saved, no key is removed. Files of
+    /// Afterwards, no look-up finds the keys, and no file of this set holds them. All keys in RAM become durable first.
+    /// Each run that has some of the keys is then replaced by a run without them, and a single new manifest puts all
+    /// new runs into place. So if anything fails before this manifest is saved, no key is removed. Files of
     /// [snapshots](crate::store::snapshot) keep the keys; and a power cut may bring back files of the old runs, which
     /// are not read, and which the next opening removes.
     ///
@@ -81,8 +81,8 @@ impl<S: Storage> Cascade<S> {
                 }
             }
         }
-        // The manifest gets another mark, so that a journal or kept tiers of the earlier state do not count if a crash
-        // brings their files back.
+        // The manifest gets a new mark. If a crash brings back the journal or the saved caches (tiers) of the earlier
+        // state, they do not count, because they have the old mark.
         self.manifest.end_journal();
         self.save_manifest()?;
         self.remove_leftovers()?;

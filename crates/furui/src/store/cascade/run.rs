@@ -61,7 +61,7 @@ pub struct Run<F> {
     keys: u64,
     /// The place of the greatest key.
     greatest: u64,
-    /// The places of the first keys of the pages.
+    /// The place of the first key of each page.
     fences: Fences,
     pages_start: u64,
     unary_bytes: f32,
@@ -161,8 +161,8 @@ impl<F: ReadAt> Run<F> {
         self.bits
     }
 
-    /// True if the key with this place is in the run; the place of a whole hash is the hash itself. Cost: one page, 0.1
-    /// to 0.2 µs if it is mapped and cached.
+    /// True if the run has the fingerprint with the [place](Fingerprints::place) `hash`; the place of a whole hash is
+    /// the hash itself. Cost: one page, 0.1 to 0.2 µs if it is mapped and cached.
     ///
     /// # Errors
     /// [`Error::Format`] if the page is damaged; [`Error::Io`].
@@ -271,10 +271,10 @@ impl<F: ReadAt> Run<F> {
         Ok(())
     }
 
-    /// Reads every byte, and checks checksums, and the order and the number of the keys.
+    /// Reads every byte, and checks the checksums, and the order and the number of the keys.
     ///
     /// # Errors
-    /// [`Error::Format`] names the place of the damage; [`Error::Io`].
+    /// [`Error::Format`] with the place of the damage, if the run is damaged; [`Error::Io`] if it cannot be read.
     pub fn verify(&self) -> Result<()> {
         self.reader().check_all()?;
         Ok(self.envelope.verify(&self.file)?)

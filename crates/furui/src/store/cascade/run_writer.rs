@@ -43,10 +43,10 @@ pub struct RunWriter<W> {
     fingerprints: Fingerprints,
     bits: RemainderBits,
     keys: u64,
-    /// The place of the last key.
+    /// The last key, as its place: the number of 64 bits that stands for its fingerprint.
     greatest: Option<u64>,
     fences: Vec<u64>,
-    /// Fingerprints that are not encoded yet, because they may not fill a page.
+    /// Fingerprints that are not encoded yet, because there may be too few of them to fill a page.
     pending: Vec<u64>,
     /// A buffer of pages. The first `filled` of these pages are to be written.
     pages: Vec<[u8; PAGE_BYTES]>,

@@ -115,7 +115,7 @@ impl<S: Storage> Cascade<S> {
         }
         (self.stale, self.broken) = (false, false);
         for old in replaced {
-            // If this fails, the file is an orphan, and the next opening removes it.
+            // If the removal fails, the file is an orphan, and the next opening of the store removes it.
             let _ = self.storage.remove(&self.manifest.store.file_name(old.number));
         }
         if !self.replaying {

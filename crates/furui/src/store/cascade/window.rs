@@ -1,15 +1,16 @@
-//! A set that forgets: the slices of a window.
+//! A set that remembers only the last part of a stream, its window. The set forgets a slice of the window at a time.
 
 use super::{Cascade, CascadeOptions};
 use crate::error::{Error, Result, StoreProblem};
 use crate::store::{MANIFEST, Storage, Window};
 
 impl<S: Storage> Cascade<S> {
-    /// Opens the set that `storage` holds, or an empty one, which remembers the keys of this window only.
+    /// Opens the set that `storage` holds, or an empty one. It remembers only the keys of this [`Window`], which is cut
+    /// into slices.
     ///
     /// A key that occurs again counts from its last occurrence: it is inserted into the present slice, unless it is
     /// already there. All levels with keys of the present slice work as in a set without a window. When the slice ends,
-    /// they are merged into one run, and the runs of the oldest slice are removed.
+    /// its levels are merged into one run, and the runs of the oldest slice are removed.
     ///
     /// Cost: a new key is looked up in 17 runs or more, each with keys of one slice. A key takes space in each slice in
     /// which it occurred.
@@ -32,9 +33,9 @@ impl<S: Storage> Cascade<S> {
     /// Advances a set with a window to this tick, at which the keys of later batches occur. A tick before the present
     /// one changes nothing.
     ///
-    /// If the tick is in another slice, all keys become durable first, and slices that are no longer remembered are
-    /// removed. After a crash during this call, or before the next change of the set, keys may be remembered for one
-    /// slice longer, but none is forgotten early.
+    /// If the tick is in another slice of the window, all keys become durable first, and slices that are no longer
+    /// remembered are removed. After a crash during this call, or before the next change of the set, keys may be
+    /// remembered for one slice longer, but none is forgotten early.
     ///
     /// # Errors
     /// Those of [`insert_all`](Self::insert_all).
@@ -63,20 +64,20 @@ impl<S: Storage> Cascade<S> {
         self.runs.drain(..forgotten);
         self.broken = false;
         for name in names {
-            // If this fails, the file is an orphan, and the next opening removes it.
+            // If the removal fails, the file is an orphan, and is removed when the store is next opened.
             let _ = self.storage.remove(&name);
         }
         Ok(())
     }
 
-    /// True if advancing to this tick would end the present slice; [`advance_to`](Self::advance_to) then makes keys
-    /// durable.
+    /// True if advancing to this tick would end the present slice of the window. [`advance_to`](Self::advance_to) then
+    /// makes keys durable.
     pub fn will_end_slice(&self, tick: u64) -> bool {
         self.manifest.window.is_some_and(|window| window.slice_of(tick) > self.manifest.slice())
     }
 
-    /// The number of keys of earlier slices that occurred again, and whose new occurrence is in no run and no journal
-    /// yet. They are not among the [`unsynced`](Self::unsynced) keys.
+    /// The number of keys of the window's earlier slices that occurred again, and whose new occurrence is in no run and
+    /// no journal yet. These keys are not among the [`unsynced`](Self::unsynced) keys.
     pub fn unsynced_repeats(&self) -> usize {
         self.journal.as_ref().map_or(0, super::JournalWriter::repeats)
     }

@@ -53,7 +53,8 @@ pub(super) fn unary_numbers_v4(words: &[[u8; 8]], base: u64, numbers: &mut [u64]
             let offsets = _mm512_cvtepu8_epi64(_mm_cvtsi64_si128(i64::from_le_bytes(*eight)));
             let offsets = _mm512_sub_epi64(offsets, indices);
             let result = _mm512_add_epi64(_mm512_set1_epi64(start as i64), offsets);
-            // Lanes beyond the word's ones are overwritten by the next word's numbers, or are cut off at the end.
+            // Lanes beyond the number of bits set in the word are overwritten by the next word's numbers, or are cut
+            // off at the end.
             let room = numbers[first..].len().min(8);
             let lanes = if room == 8 { 0xFF } else { (1 << room) - 1 };
             // SAFETY: no lane is stored beyond the end of `numbers`.

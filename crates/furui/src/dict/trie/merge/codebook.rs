@@ -39,7 +39,7 @@ impl Number {
     }
 }
 
-/// The number of places that a search probes.
+/// The number of consecutive slots of the hash table that a search probes.
 const PLACES: usize = 8;
 
 /// The number of bits of a [`Number`], which is never 0.

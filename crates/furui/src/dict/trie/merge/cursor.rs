@@ -36,7 +36,7 @@ impl Cursor {
         Self(u64::from(trie) << 56 | CHILDREN | u64::from(skip) << Position::BITS | down.0)
     }
 
-    /// A cursor within the label of a node. `beyond` is the cursor at its end, if the node has children.
+    /// A cursor within the label of a node. `beyond` is the cursor at the label's end, if the node has children.
     #[inline(always)]
     pub(super) fn within(trie: u8, beyond: Option<Self>) -> Self {
         Self(beyond.map_or(u64::from(trie) << 56, |beyond| beyond.0) | WITHIN)

@@ -1,4 +1,4 @@
-//! Merges branches of several tries that begin with the same byte.
+//! Merges those branches (subtrees) of several tries that begin with the same byte.
 
 use super::cursor::Cursor;
 use super::path::Path;

@@ -53,9 +53,9 @@ impl Trie {
     /// trie has keys, its nodes are copied. A node is written when the walk meets it.
     ///
     /// Cost: time linear in the nodes of all tries and the bytes of their labels. Memory besides the trie: 12 bytes for
-    /// each waiting node; for each trie that has keys below this node, 8 bytes, and the rest of the label if the trie
-    /// continues within a label; a byte for each key for the places of records; and some megabytes for codes. If keys
-    /// are left out, there is a second walk over the merged trie.
+    /// each waiting node. Each trie that has keys below a waiting node adds 8 bytes, and the rest of the label if the
+    /// trie continues within a label. The places of records take a byte for each key, and codes take some megabytes. If
+    /// keys are left out, there is a second walk over the merged trie.
     ///
     /// Source: sections 4.3 and 4.4 of Koyanagi et al., "Method to Build Bloom Filters for Online Building of LOUDS
     /// TRIE" (2011). In the paper every node is one byte, so a walk is never within a label.
@@ -98,7 +98,8 @@ struct Walk<'t, F> {
     forget: bool,
     each_key: F,
     queue: Queue,
-    /// The maximum number of nodes that may still come, because damaged tries may have more than one path to a node.
+    /// The maximum number of nodes that may still come. There is a limit because damaged tries may have more than one
+    /// path to a node.
     left: u64,
     /// The texts that are being compared, one after the other.
     decoded: Vec<u8>,
@@ -203,7 +204,7 @@ impl<'t, F: FnMut(KeyHash)> Walk<'t, F> {
         }
     }
 
-    /// Reads the branches of a node that several tries have, newest first.
+    /// Reads the branches of a node that several tries have, those of the newest trie first.
     #[inline(always)]
     fn read<'p>(
         &self,
@@ -235,8 +236,8 @@ impl<'t, F: FnMut(KeyHash)> Walk<'t, F> {
         Ok(())
     }
 
-    /// Merges the children of a node that several tries have. `order` is their order, where the newest of equal bytes
-    /// comes first.
+    /// Merges the children of a node that several tries have. `order` has the children in the order of their first
+    /// bytes. Of children with equal bytes, the newest comes first.
     #[inline(always)]
     fn merge(&mut self, parent: Path, branches: &[Branch<'_>], order: &[u32], vectors: Cpu) -> Result<(), TrieError> {
         let mut at = 0;

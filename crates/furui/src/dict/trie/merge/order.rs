@@ -5,8 +5,8 @@ pub(super) struct Order {
     items: Vec<u32>,
 }
 
-/// The maximum number of branches that are sorted by counting, for each branch, the smaller ones. This needs no
-/// conditional jumps that the processor could not predict.
+/// At most this many branches are sorted by counting: for each branch, the number of smaller branches is its place.
+/// This needs no conditional jumps that the processor could not predict.
 const COUNTED: usize = 16;
 
 impl Order {

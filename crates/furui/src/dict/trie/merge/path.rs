@@ -54,7 +54,7 @@ impl Path {
         Self { hash: rolling.push_rest(self.hash, rest, length as usize), length: self.length + length }
     }
 
-    /// Fails if the path is longer than any key.
+    /// Fails if the path is longer than the longest key that is allowed.
     #[inline(always)]
     pub(super) fn check(self) -> Result<Self, TrieError> {
         if self.length as usize > MAX_KEY { Err(TrieError::Damaged) } else { Ok(self) }

@@ -71,7 +71,7 @@ impl Queue {
         Ok(())
     }
 
-    /// Removes the next nodes.
+    /// Removes and returns the next nodes of the queue.
     pub(super) fn pop(&mut self) -> Result<Option<Body>, TrieError> {
         self.pieces.pop()
     }

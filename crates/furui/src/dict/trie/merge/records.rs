@@ -8,7 +8,7 @@ use crate::dict::trie::room::filled;
 use crate::dict::trie::search::fetch;
 use crate::dict::trie::writer::{Writer, link_nibbles};
 
-/// The positions of records of tokens that were written, so that an equal record can be a link.
+/// The positions of the token records written so far, so that a link to an equal record can replace a new record.
 ///
 /// Each hash has one place, which holds the last record. If a record is forgotten, an equal one is written again.
 pub(super) struct Records {
@@ -16,7 +16,7 @@ pub(super) struct Records {
     places: Vec<u64>,
 }
 
-/// The number of keys for which there is one place.
+/// The table has one place for this many keys.
 const KEYS: usize = 12;
 
 const TAG: u64 = !0 << Position::BITS;
@@ -44,8 +44,8 @@ impl Records {
         }
     }
 
-    /// The position of an equal record that was written before, if a link to it is shorter. Otherwise the record is
-    /// noted as that of the label `slot` labels after the next one, which the caller then writes.
+    /// Returns the position of an equal record that was written before, if a link to that position is shorter than the
+    /// record. Otherwise notes that the caller will write the record as the label `slot` labels after the next one.
     #[inline(always)]
     pub(super) fn before(
         &mut self,

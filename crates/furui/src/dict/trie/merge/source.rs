@@ -22,7 +22,7 @@ pub(super) struct Source<'t> {
     width: Width,
 }
 
-/// A branch of one trie from a node of the merged trie.
+/// A branch: what one of the tries has below a node of the merged trie, beginning with `byte`.
 #[derive(Clone, Copy)]
 pub(super) struct Branch<'t> {
     pub(super) byte: u8,
@@ -30,7 +30,7 @@ pub(super) struct Branch<'t> {
     pub(super) at: At<'t>,
 }
 
-/// Where a branch leads.
+/// The place in its trie to which a branch leads. A branch is one byte and the subtree below it.
 #[derive(Clone, Copy)]
 pub(super) enum At<'t> {
     /// A node whose label begins with the branch's byte.
@@ -44,7 +44,7 @@ pub(super) enum At<'t> {
 pub(super) struct End {
     /// The cursor of the children, if the node has some.
     pub(super) beyond: Option<Cursor>,
-    /// The value of the key that ends there, if one does.
+    /// The value of the key that ends at the end of the label, if one does.
     pub(super) found: Option<Found>,
 }
 
@@ -135,5 +135,5 @@ impl<'t> Source<'t> {
 /// every group of a block.
 const PREFETCH_SLOTS: u32 = 8;
 const LINE: usize = 64;
-/// The bytes of the next block that are prefetched. Longer blocks are rare.
+/// The number of bytes of the next block that are prefetched. Few blocks are longer.
 const NEXT_BYTES: usize = 7 * LINE;

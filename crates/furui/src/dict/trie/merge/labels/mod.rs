@@ -29,7 +29,7 @@ pub(super) struct Labels<'t> {
     rolling: &'t Rolling,
     vectors: Cpu,
     book: Codebook<'t>,
-    /// The numbers of the merged trie's codes by source and code.
+    /// For each code of each source: the number of the code for the same text in the merged trie, if it has one.
     known: Vec<Vec<Option<Number>>>,
     tokens: Vec<Token>,
     /// The effects of the tokens on a rolling hash. [`NOTHING`] and [`NONE`] have no effect.
@@ -39,7 +39,7 @@ pub(super) struct Labels<'t> {
     greedy: Greedy,
     /// The number of waiting labels.
     count: usize,
-    /// The codes of the waiting labels. Labels without one are in `rare`, or still have to be looked up.
+    /// The codes of the waiting labels. Labels without a code are in `rare`, or still have to be looked up.
     codes: [Code; NODES],
     rare: [Rare; NODES],
     /// A mask of the labels in `rare`.
@@ -126,7 +126,7 @@ impl<'t> Labels<'t> {
         })
     }
 
-    /// The number in the merged trie of a source's label, if the label has a code in both tries.
+    /// The number that a label of a source has in the merged trie, if the label has a code in both tries.
     #[inline(always)]
     pub(super) fn known(&self, source: u8, label: Label<'_>) -> Option<Number> {
         match number(label) {
@@ -161,7 +161,7 @@ impl<'t> Labels<'t> {
         for word in words(records, start, count) {
             let mut here = 0;
             for (i, token) in in_word(word).enumerate() {
-                // The whole word is processed, because the processor could not predict how many tokens it has.
+                // The whole word is processed, because the processor could not predict the number of tokens in it.
                 let number = inherited[if i < left { usize::from(token) } else { MAX_TOKENS }];
                 let run = self.runs[usize::from(number)];
                 text = self.rolling.push_run(text, run);
