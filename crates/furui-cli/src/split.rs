@@ -140,7 +140,7 @@ mod tests {
                 if state != csv_core::ReadRecordResult::Record {
                     break;
                 }
-                // The reader of csv_core takes empty lines before a record for a part of the record.
+                // The reader of csv_core counts empty lines before a record as a part of the record.
                 let record = text[at..at + read].trim_start_matches('\n');
                 if let Some(record) = record.strip_suffix('\n') {
                     expected.push(record.as_bytes().to_vec());

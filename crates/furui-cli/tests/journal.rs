@@ -1,5 +1,5 @@
-//! Tests that `furui seen --store DIR` makes lines durable as it runs: which lines a killed run has recorded, and which
-//! not.
+//! Tests that `furui seen --store DIR` makes lines durable while it works: which lines it has recorded when it is
+//! killed, and which it has not.
 
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
@@ -255,7 +255,7 @@ fn a_damaged_journal_is_an_error_that_names_it_and_nothing_is_changed() {
         }
         assert_eq!(fs::read(&journal).unwrap(), bad);
     }
-    // The journal is cut off, as by a power cut while it was written.
+    // The end of the journal is missing, as after a power cut during a write.
     fs::write(&journal, &good[..good.len() - 1]).unwrap();
     assert_eq!(stdout(&["verify", &store], b""), b"");
     assert!(stdout(&["seen", "--store", &store], &support::text(&numbered(0..30))).ends_with(b"line 29\n"));

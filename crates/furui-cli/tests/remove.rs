@@ -128,7 +128,7 @@ fn a_window_and_kept_tiers_forget_what_is_removed() {
     let dir = TempDir::in_memory();
     let (store, tiers) = (dir.join("window"), dir.join("tiers"));
     let window = ["seen", "--window", "1600", "--store", &store];
-    // Each line is in three slices.
+    // Each line occurs in three slices of the window.
     let lines = numbered(0, 100);
     assert!(stdout(&window, &[&lines[..], &lines, &lines].concat()) == lines);
     assert!(remove(&store, &[], &numbered(10, 20)).contains("10 keys removed"));
@@ -182,7 +182,7 @@ fn what_makes_no_sense_is_refused_and_creates_nothing() {
     assert!(failure(&["seen", "--remove", &dir.join("missing"), "--store", &store], b"").contains("missing"));
     assert!(failure(&["seen", "--remove", &store, "--store", &store], b"").contains("directory"));
     assert!(failure(&["seen", "--remove", "-", "--store", &store], b"a\0b\n").contains("NUL"));
-    // With `--missing error`, a line without a key ends the run before anything is removed.
+    // With `--missing error`, a line without a key ends the command before anything is removed.
     let error = ["seen", "--remove", "-", "--store", &store, "--as-is", "-f", "2", "-d", ",", "--missing", "error"];
     assert!(failure(&error, b"x,line 1\nline 2\n").contains("line 2"));
     assert_eq!(stdout(&["has", "--count", &store], &numbered(0, 10)), b"10\n");

@@ -55,7 +55,7 @@ fn the_next_run_sees_all_repeats_in_the_tiers() {
     assert_eq!(stdout(&args, b"a\nb\n"), b"b\n");
 }
 
-/// A copy and a merged store begin with the tiers of the last run, and `info` describes the tiers.
+/// A copy and a merged store begin with the tiers that the last command left, and `info` describes the tiers.
 #[test]
 fn tiers_are_described_and_outlive_a_merge_and_a_copy() {
     let dir = TempDir::new();

@@ -5,7 +5,7 @@
 use std::path::Path;
 
 /// The documents with tables of figures.
-const DOCUMENTS: [&str; 2] = ["README.md", "docs/choosing.md"];
+const DOCUMENTS: [&str; 3] = ["README.md", "docs/choosing.md", "docs/python.md"];
 
 /// The numbers in a text, as they are written.
 fn numbers(text: &str) -> Vec<&str> {

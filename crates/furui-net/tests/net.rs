@@ -13,7 +13,7 @@ use hostile::Hostile;
 use sha2::{Digest, Sha256};
 use tokio::sync::mpsc::Receiver;
 
-/// A generous limit. The tests wait for events that come at once, or else the test fails.
+/// How long a test waits for an event before it fails. The limit is generous: each of the events comes at once.
 const LONG: Duration = Duration::from_secs(60);
 
 async fn soon<F: Future>(what: &str, future: F) -> F::Output {

@@ -19,8 +19,8 @@ const PRESCANNED: usize = 1024;
 pub(crate) fn decode_html<'a>(bytes: &'a [u8], declared: Option<&str>) -> Cow<'a, str> {
     if Encoding::for_bom(bytes).is_none() && declared.and_then(named).is_none() {
         let named = prescan(&bytes[..bytes.len().min(PRESCANNED)]);
-        // If no charset is stated, valid UTF-8 is taken for UTF-8: text in another charset is hardly ever valid UTF-8
-        // by chance.
+        // If no charset is stated, bytes that are valid UTF-8 are decoded as UTF-8: text in another charset is hardly
+        // ever valid UTF-8 by chance.
         match (str::from_utf8(bytes), named) {
             (Ok(text), None) => return Cow::Borrowed(text),
             (_, encoding) => return encoding.unwrap_or(WINDOWS_1252).decode(bytes).0,

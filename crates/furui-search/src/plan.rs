@@ -58,18 +58,19 @@ pub fn order(sizes: &[u64]) -> Vec<usize> {
     order
 }
 
-/// Chooses the coding of a set of `own` ids in `range`, as the query wants it. The other list is expected to have
-/// `other` ids in `range`. `salt` is the query's salt.
+/// Chooses the coding of a set of `own` ids in `range`, as the query wants it, for a keeper whose list is expected to
+/// have `other` ids in `range`. `salt` is the query's salt.
 ///
-/// - [`Wants::Best`]: [`golomb_in_three`] if a third message could save more than [`THIRD_MESSAGE_BITS`] in the best
-///   case, when all ids are in both lists; otherwise [`golomb`].
+/// - [`Wants::Best`]: [`golomb_in_three`], whose answer may ask for a third message, if that message could save more
+///   than [`THIRD_MESSAGE_BITS`] in the best case, when all ids are in both lists; otherwise [`golomb`].
 /// - [`Wants::Golomb`]: the coding of [`golomb`].
-/// - [`Wants::Ringed`] with a number of probes: the paper's filter, with a whole γ (eq. 6). Without this number:
-///   [`ringed_probes`] probes, and the exact γ.
-/// - [`Wants::Naive`] and [`Wants::Fixed`]: the coding with the parameters that they state.
+/// - [`Wants::Ringed`] with a number of probes: the ringed filter of Sei et al., with a whole number of bits a key
+///   ([`Gamma::Whole`]). Without a number of probes: [`ringed_probes`] probes, and [`Gamma::Exact`].
+/// - [`Wants::Naive`]: the ids themselves.
+/// - [`Wants::Fixed`]: a Bloom filter with the stated parameters.
 ///
-/// For a ringed filter with invalid parameters, ids are chosen. Other invalid parameters are refused by
-/// [`CodedSet::encode`](super::CodedSet::encode).
+/// If the parameters of a ringed filter are invalid, the set is sent as plain ids. Other invalid parameters are refused
+/// by [`CodedSet::encode`](super::CodedSet::encode).
 pub fn choose(wants: Wants, own: u64, other: u64, range: IdRange, salt: u32) -> Coding {
     let ringed = |params: Result<RingedParams, _>| params.map_or(Coding::Ids, Coding::Ringed);
     match wants {
@@ -152,9 +153,9 @@ fn best_cells(own: u64, other: u64, range: IdRange, golomb: Golomb) -> Coding {
 /// The expected traffic of an exchange.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Expected {
-    /// T₁, and the third message if there is one.
+    /// The bits of the first message (T₁), and of the third message if there is one.
     pub sent_bits: f64,
-    /// T₂.
+    /// The bits of the answer (T₂).
     pub back_bits: f64,
 }
 

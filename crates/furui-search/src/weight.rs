@@ -36,7 +36,8 @@ impl Weight {
         Self::of_steps(step as u8, length_step(length))
     }
 
-    /// The weight with these steps. A step of occurrences beyond the last one is taken as the last.
+    /// The weight whose two numbers are rounded to these steps (see [`Weight`]). If there is no step `occurrences`, the
+    /// last one is taken.
     pub fn of_steps(occurrences: u8, length: u8) -> Self {
         Self(u16::from(occurrences.min(Self::STEPS - 1)) << 8 | u16::from(length))
     }

@@ -352,7 +352,7 @@ fn answers_that_break_the_rules_are_refused() {
     malformed(golomb, &[&[0x80, 1][..], &[0xFF; 16]].concat(), "one cell");
     malformed(golomb, &[1, 0, 0, 0, 0, 0, 0, 0, 0], "out of range");
     malformed(golomb, &[0, 0], "after the last");
-    // Ids that are false positives of the filter are not an error, and not in both lists.
+    // An id that is a false positive of the filter causes no error, and is not taken to be in both lists.
     let strangers = within(&uniform(2, 10), IdRange { first: 0, last: u64::MAX / 2 });
     assert_eq!(settle(&own, IdRange::ALL, fixed, &ids(&strangers)).unwrap().both, []);
 }

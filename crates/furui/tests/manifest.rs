@@ -224,7 +224,7 @@ fn a_filter_keeps_what_it_was_made_for_and_no_other_store_has_that() {
         (bad.capacity, bad.fingerprints) = (capacity, fingerprints);
         assert!(bad.save(&Memory::new()).is_err(), "{store}");
         if store == StoreKind::Filter {
-            decode(&encode(&bad)).expect_err("read as it would not be written");
+            decode(&encode(&bad)).expect_err("a manifest that cannot be saved");
         }
     }
 }
@@ -259,7 +259,7 @@ fn orphans_are_files_of_ours_that_nobody_names() {
     let named = StoreKind::Seen.file_name(set.manifest().runs[0].number);
     let next = set.manifest().clone().take_number().unwrap();
     drop(set);
-    // A crash may leave the next run, but no run after that.
+    // A crash may leave the file of the next run, but no file of a later run.
     let orphan = StoreKind::Seen.file_name(next);
     for name in [orphan.as_str(), "notes.txt", "1.run"] {
         put(&storage, name, b"");

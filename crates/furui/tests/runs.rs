@@ -331,7 +331,7 @@ fn a_well_sealed_file_that_contradicts_itself_is_refused() {
         assert!(matches!(read_all(&run), Err(Error::Format(_))), "{what}");
     }
 
-    // The padding is not zero, under a checksum that fits.
+    // The padding is not zero, but the checksum fits.
     let mut padded = pages;
     padded[1][PAGE_BYTES / 2] = 1;
     let checksum = HashSpec::default().hash(&padded[1][4..]).get() as u32;

@@ -9,6 +9,7 @@ mod command;
 mod deny;
 mod package;
 mod pipelines;
+mod python;
 mod readme;
 mod step;
 mod toolchains;

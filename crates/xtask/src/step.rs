@@ -1,7 +1,7 @@
 use std::time::Instant;
 
 use crate::command::{Outcome, cargo, ensure_component};
-use crate::{browser, deny, package, pipelines, readme, toolchains};
+use crate::{browser, deny, package, pipelines, python, readme, toolchains};
 
 /// The number of cases that a property test tries in a soak. The usual number is proptest's default, 256.
 const SOAK_CASES: &str = "20000";
@@ -21,6 +21,7 @@ pub(crate) enum Step {
     Library,
     Test,
     Pipelines,
+    Python,
     Browser,
     Readme,
     Soak,
@@ -28,7 +29,7 @@ pub(crate) enum Step {
 
 impl Step {
     /// The steps of `cargo xtask test`, the cheapest first. The last ones build and run the tests.
-    pub(crate) const ALL: [Self; 14] = [
+    pub(crate) const ALL: [Self; 15] = [
         Self::Fmt,
         Self::Deny,
         Self::Package,
@@ -41,6 +42,7 @@ impl Step {
         Self::Library,
         Self::Test,
         Self::Pipelines,
+        Self::Python,
         Self::Browser,
         Self::Readme,
     ];
@@ -64,6 +66,7 @@ impl Step {
             Self::Library => "library",
             Self::Test => "test",
             Self::Pipelines => "pipelines",
+            Self::Python => "python",
             Self::Browser => "browser",
             Self::Readme => "readme",
             Self::Soak => "soak",
@@ -86,6 +89,7 @@ impl Step {
             Self::Library => "the tests of the library by itself, as a user of it builds it",
             Self::Test => "the tests of all other crates",
             Self::Pipelines => "the command gives the rows that Miller, jq, DuckDB, datatrove and others give",
+            Self::Python => "the Python module, with Scrapy, Arrow, Polars, pandas, DuckDB, datatrove, Ray and dlt",
             Self::Browser => "the search page in a browser without a window",
             Self::Readme => "the program and the commands printed in README.md work",
             Self::Soak => "property tests with many cases and ignored tests, in release",
@@ -120,20 +124,19 @@ impl Step {
             Self::Targets => return toolchains::targets(),
             Self::Miri => return toolchains::miri(),
             Self::Library => cargo("test -p furui", &[])?,
-            Self::Test => cargo("test --workspace --exclude furui --features furui-cli/node", &[])?,
+            Self::Test => cargo("test --workspace --exclude furui --exclude furui-py --features furui-cli/node", &[])?,
             Self::Pipelines => return pipelines::run(),
+            Self::Python => return python::run(),
             Self::Browser => {
                 let chromium = browser::ensure()?;
-                let arguments =
-                    "test --workspace --exclude furui --features furui-cli/node --test browser -- --ignored";
+                let arguments = "test --workspace --exclude furui --exclude furui-py --features furui-cli/node --test browser -- --ignored";
                 cargo(arguments, &[("CHROMIUM", chromium)])?;
             }
             Self::Readme => readme::run()?,
             // Doc tests are left out: there, "ignored" means "not meant to run".
             Self::Soak => {
                 let others = pipelines::ensure();
-                let arguments =
-                    "test --workspace --features furui-cli/node --release --lib --bins --tests -- --include-ignored";
+                let arguments = "test --workspace --exclude furui-py --features furui-cli/node --release --lib --bins --tests -- --include-ignored";
                 cargo(
                     &format!("{arguments}{}", others.skip),
                     &[("PROPTEST_CASES", SOAK_CASES), ("CHROMIUM", browser::ensure()?), ("PYTHONPATH", &others.python)],

@@ -70,7 +70,7 @@ pub enum Policy {
     Keep,
     /// It is counted, and neither printed nor recorded
     Drop,
-    /// It ends the run with an error that names file and line
+    /// It ends the command with an error that names file and line
     Error,
 }
 

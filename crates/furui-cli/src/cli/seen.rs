@@ -72,9 +72,9 @@ pub struct SeenOptions {
     /// of the device is an error instead of a signal. (Files larger than half of the machine's memory are always read)
     #[arg(long)]
     pub no_mmap: bool,
-    /// How many threads work: they read and decode, hash, decide and write at the same time. What is printed does not depend on it.
-    /// With --cache lru+stable, and with --filter, there is one thread [default: as many as the machine or the
-    /// container has processors, at most 16]
+    /// How many threads work. They read and decode, hash, decide and write at the same time; what is printed does not
+    /// depend on their number. With --cache lru+stable, and with --filter, one thread works [default: as many as the
+    /// machine or the container has processors, at most 16]
     #[arg(long, value_name = "N", value_parser = number::between::<usize>(1, MOST_THREADS))]
     pub threads: Option<usize>,
     /// Which of the latest lines are kept in a small table, which is searched before the exact set [default: recent]

@@ -64,7 +64,8 @@ fn count_all(
     Ok(())
 }
 
-/// Adds the lines of a block to the counts, all equal ones at once. If a line cannot be a key, those before it are counted.
+/// Adds the lines of a block to the counts, equal lines together. If a line cannot be a key, the lines before it are
+/// counted.
 fn count(dict: &mut Dict<Directory>, block: &Block) -> Result<(), Error> {
     let mut places = HashMap::new();
     let (mut keys, mut counts): (Vec<&[u8]>, Vec<u32>) = (vec![], vec![]);

@@ -114,8 +114,8 @@ fn fill(
     Ok(ExitCode::SUCCESS)
 }
 
-/// Warns if a filter almost certainly holds more than [`OUTGROWN`] times the lines that it was made for, which changes
-/// the printed digits of its rate.
+/// Warns if a filter almost certainly holds more than [`OUTGROWN`] times the lines that it was made for. So many lines
+/// change the printed digits of the filter's rate.
 fn warn_if_outgrown(filter: &CascadeFilter, path: &Path) {
     let held = filter.cardinality();
     if held.value - 3.0 * held.error <= OUTGROWN * filter.capacity() as f64 {

@@ -195,7 +195,7 @@ mod tests {
         _input: InputOptions,
     }
 
-    /// The key of a line by these options.
+    /// The key that these options make from a line.
     fn key(options: &[&str], line: &str) -> Result<Vec<u8>, Lack> {
         let arguments = Arguments::try_parse_from([&["furui"], options].concat()).unwrap();
         let keys = Keys::new(HashSpec::default(), &arguments.lines).unwrap();

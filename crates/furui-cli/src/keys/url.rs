@@ -6,7 +6,7 @@ use crate::error::Error;
 /// URLs: `ERROR: ticket #12`, `localhost:8080/#/a`, `C:\\`.
 const SCHEMES: [&str; 5] = ["http", "https", "ftp", "ws", "wss"];
 
-/// Which URLs name one page.
+/// The rules that say which URLs name the same page.
 pub(super) struct UrlRules {
     /// The names of the parameters that do not matter, and whether each is only the beginning of a name.
     drop: Vec<(String, bool)>,

@@ -41,7 +41,7 @@ struct Hit {
 
 /// Runs the command.
 pub fn run(options: &SearchOptions) -> Result<ExitCode, Error> {
-    // A word may begin with a minus, so clap takes an option after the words for a word.
+    // A word may begin with a minus, so clap treats an option that follows the words as another word.
     if let Some(word) = options.query.iter().find(|word| word.starts_with("--")) {
         return Err(Error::Message(format!("{word} is not a word; options come before the words")));
     }
@@ -170,7 +170,7 @@ impl Search<'_> {
         let mut marked = String::new();
         let mut at = 0;
         for &[start, end] in marks.iter().filter(|_| self.bold) {
-            // A range that is not in the text is ignored, as a node may send anything.
+            // A range that is not in the text is ignored, because a node may send anything.
             let (Some(before), Some(mark)) = (text.get(at..start), text.get(start..end)) else { continue };
             marked += &format!("{}\x1b[1m{}\x1b[22m", shown(before), shown(mark));
             at = end;
@@ -192,7 +192,7 @@ impl Search<'_> {
     }
 }
 
-/// Replaces the control characters in a text by strangers, which a terminal would obey.
+/// Replaces control characters by spaces in a text that strangers wrote, because a terminal would obey them.
 fn shown(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }

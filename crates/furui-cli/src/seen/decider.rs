@@ -31,8 +31,8 @@ impl<S: Storage> Decider<S> {
         self.seen.recent_keys().map(|most| (most / workers).max(LEAST_RECENT).min(most))
     }
 
-    /// Decides about the lines of a flight. Flights must come in the order of the input. If the set fails, the flight
-    /// gets the error.
+    /// Decides about the lines of a flight (a block of lines). Flights must come in the order of the input. If the set
+    /// fails, the flight gets the error.
     pub fn decide(&mut self, flight: &mut Flight) {
         if flight.is_void {
             return;

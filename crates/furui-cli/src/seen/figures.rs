@@ -24,7 +24,7 @@ struct Latest {
 }
 
 impl Figures {
-    /// Makes the signals print the figures, where there are such signals.
+    /// Makes SIGUSR1 and SIGINFO print the figures, on systems that have these signals.
     pub fn listen() -> io::Result<Self> {
         let zero = || AtomicU64::new(0);
         let latest = Arc::new(Latest { started: Instant::now(), keys: zero(), new: zero(), bytes: zero() });

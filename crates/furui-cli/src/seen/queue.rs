@@ -141,7 +141,7 @@ impl<S: Storage> Queue<S> {
         !self.syncs() || self.decided == 0 && self.writer.is_some()
     }
 
-    /// True if the set makes earlier keys durable when it gets the next flight.
+    /// True if the set makes earlier keys durable when it gets the next flight (block of lines).
     pub fn syncs(&self) -> bool {
         let flight = self.places.get(self.decided).and_then(|place| place.flight.as_ref());
         self.limits.records

@@ -57,8 +57,8 @@ impl Recorder {
         Ok(())
     }
 
-    /// True if the recorder knows which printed lines the reader has not read. The lines of a flight count as unread
-    /// once it [begins](Self::begin).
+    /// True if the recorder knows which printed lines the reader has not read. The lines of a flight (a block of lines)
+    /// count as unread once the flight [begins](Self::begin).
     pub fn tells_unread(&self) -> bool {
         self.pace.is_some() && self.output.is_pipe() && self.printing.tells_new()
     }

@@ -56,7 +56,7 @@ impl Repeats {
         self.pending.extend_from_slice(repeats);
     }
 
-    /// Writes what was noted.
+    /// Writes the noted header and repeats.
     pub fn write(&mut self) -> Result<(), Error> {
         let written = self.file.write_all(&self.pending).map_err(|error| failed(&self.name, error));
         self.pending.clear();

@@ -35,7 +35,7 @@ pub fn tell_time<S: Storage>(seen: &mut Seen<S>) {
     seen.set_time(u64::try_from(now).unwrap_or(u64::MAX));
 }
 
-/// What a set remembers, as messages say it.
+/// What a set with this window remembers, in the words of messages: "all lines" or "the last 1h".
 pub fn said(window: Option<Window>) -> String {
     match window {
         None => "all lines".to_owned(),

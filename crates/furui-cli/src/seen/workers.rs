@@ -33,7 +33,7 @@ struct Shared<S: Storage> {
     idle: usize,
 }
 
-/// What is left at the end of a run.
+/// What is left when the workers have taken everything to the output.
 pub struct Rest<S: Storage> {
     pub decider: Box<Decider<S>>,
     pub writer: Box<Writer>,
@@ -51,7 +51,7 @@ const START: usize = STACK + (256 << 10);
 /// The exit code of a program that panics.
 const PANICKED: i32 = 101;
 
-/// Ends the process if its thread panics, because the others would wait forever for what the thread holds.
+/// Ends the process if its thread panics, because the other threads would wait forever for what this one holds.
 struct Guard;
 
 impl Drop for Guard {

@@ -23,7 +23,7 @@ enum Kind {
     Number,
 }
 
-/// The kinds of damage in turn, each with whether the checksums are corrected afterwards.
+/// The kinds of damage, in turn. `true` means that the checksums are corrected afterwards.
 const TURNS: [(Kind, bool); 10] = [
     (Kind::Bit, false),
     (Kind::Zeros, false),

@@ -200,8 +200,8 @@ impl Model {
             Some(all) => (0..all).collect(),
             None => [0, u64::MAX].into_iter().chain((2..most).map(|_| random())).collect(),
         };
-        // In one state no unsynced data survives, in one all, in one some; in other states one of these holds for each
-        // file.
+        // There are four states for each choice of changes: in three of them no, all or some unsynced data of every
+        // file survives; in the fourth, one of these three outcomes is drawn for each file.
         let data: Vec<[Content; 3]> = self.files.iter().map(|file| file.after_a_cut(random())).collect();
         for mask in masks {
             (0..3).for_each(|which| add(self.state(mask, |file| &data[file][which])));

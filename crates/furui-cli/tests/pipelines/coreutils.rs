@@ -71,7 +71,7 @@ fn lines_in_a_set_are_those_that_grep_finds() {
         let dict = dir.join(&format!("{case}-dict"));
         furui(&["dict", "number", "--store", &dict, set], b"");
         for options in ["-axFf", "-avxFf"] {
-            // Status 1 says that there is no such line.
+            // grep's status 1 says that no line matches.
             let theirs =
                 other("sh", &["-c", "grep \"$1\" \"$2\" \"$3\" || test $? = 1", "sh", options, set, asked], b"");
             // A dictionary into which no line was put is not a set yet.

@@ -97,7 +97,7 @@ impl Table {
     }
 }
 
-/// The rows of these CSV files, as a third reader finds them, without headers. Empty lines are no rows.
+/// The rows of these CSV files without headers, as a third reader, csv_core, finds them. Empty lines are no rows.
 pub fn rows_of(csv: &[u8]) -> Vec<Vec<Vec<u8>>> {
     let (mut reader, mut at, mut rows) = (csv_core::Reader::new(), 0, vec![]);
     let (mut fields, mut ends) = (vec![0; csv.len() + 1], [0; 20]);

@@ -1,7 +1,7 @@
 //! The times of merging compact tries: alone, while filling the filter that a dictionary gives its tries, and while
-//! filling a Bloom filter of 4 probes. The last is compared with filling that Bloom filter by a scan of the finished
-//! trie. Also the times of merging LOUDS tries of these keys over virtual nodes: alone, and followed by encoding the
-//! keys of the merged trie as a compact trie.
+//! filling a Bloom filter of 4 probes. That Bloom filter is also filled by a scan of the finished trie, for comparison.
+//! Also the times of merging LOUDS tries of these keys over virtual nodes: alone, and followed by encoding the keys of
+//! the merged trie as a compact trie.
 //!
 //! The keys are lines of a file, shuffled by a fixed seed and dealt at random to 2, 4 or 8 tries. The value of a key is
 //! its position in the shuffled order.

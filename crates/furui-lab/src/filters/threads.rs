@@ -102,7 +102,7 @@ struct Samples {
 }
 
 impl Samples {
-    /// Inserts a share of the keys with one thread, and with two threads into another filter.
+    /// Inserts a share of the keys into one filter with one thread, and into another filter with two threads.
     fn add(&mut self, share: &[KeyHash], one: Insert<'_>, two: Insert<'_>) {
         // Starting a thread takes a while, so a small share is inserted several times.
         let passes = (2_000_000 / share.len()).max(1);

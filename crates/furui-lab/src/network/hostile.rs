@@ -37,7 +37,7 @@ pub(super) enum Kind {
     Store,
     /// Queries for the sizes of hot lists.
     Size,
-    /// Queries for the sample's size, with the mean length of its documents.
+    /// Queries for the size of the list of sampled documents, whose answers also have the mean length of a document.
     Sample,
     /// Searches for a hot word and a word whose keeper receives the request but never answers.
     Search,
@@ -192,7 +192,7 @@ fn meet(word: String, ids: &[ContentId], coding: Coding) -> Request {
     Request::Meet(Meet { word, range: IdRange::ALL, set, weighted: true })
 }
 
-/// Random ids in ascending order: the maximum number of ids in a set.
+/// As many random ids as a set may have, in ascending order.
 fn ids(dice: &mut Dice) -> Vec<ContentId> {
     let mut ids: Vec<ContentId> = (0..limits::IDS).map(|_| id(dice)).collect();
     ids.sort_unstable();

@@ -9,7 +9,7 @@ use crate::table::{Cell, Table};
 /// The number of probes for α = 2⁻¹⁰, the rate in Figs. 4 and 5.
 const PROBES: u32 = 10;
 
-/// The number of keys of all filters together that are measured for one point of a curve.
+/// For one point of a curve, filters with this number of keys in all are measured.
 const KEYS: u64 = 300_000;
 
 /// Fig. 4: the rate of a ringed filter by its number of keys, for short and long windows: by eq. 13, by a more accurate

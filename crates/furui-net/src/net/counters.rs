@@ -12,9 +12,9 @@ use futures::{AsyncRead, AsyncWrite};
 /// and multiplexing included. The difference is the cost of routing: look-ups, joining, and keeping connections alive.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
-    /// The bytes of requests and answers received, with their lengths.
+    /// The bytes of requests and answers received, framing included.
     pub exchange_in: u64,
-    /// The bytes of requests and answers sent, with their lengths.
+    /// The bytes of requests and answers sent, framing included.
     pub exchange_out: u64,
     /// The bytes received from the transport.
     pub wire_in: u64,

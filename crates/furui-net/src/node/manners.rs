@@ -7,7 +7,8 @@ use tokio::time::Instant;
 use super::send;
 use crate::net::Net;
 
-/// How long a peer that lied or did not answer is asked after other peers, unless it answers before.
+/// For this long, other peers are asked before a peer that lied or did not answer. If that peer answers, this ends
+/// early.
 const SHUNNED_FOR: Duration = Duration::from_secs(5 * 60);
 
 /// Remembers the peers that lately did not answer this node, or lied to it. They are asked only after the other keepers
@@ -62,8 +63,8 @@ impl Manners {
         self.shunned().peers(self.started.elapsed()).cloned().collect()
     }
 
-    /// The `n` nodes nearest to a key, with peers that should be asked last at the end. If all of them should be asked
-    /// last, all keepers of the key are returned.
+    /// The `n` nodes nearest to a key; at the end are those that should be asked last. If all `n` nodes should be asked
+    /// last, the result is all keepers of the key.
     pub(super) async fn keepers(&self, key: &[u8], n: usize) -> Vec<Peer> {
         let now = self.started.elapsed();
         let comes_last = |peer: &Peer| self.shunned().has(peer, now);

@@ -7,8 +7,8 @@ use furui::format::create_directory;
 
 use super::{IDENTITY, NodeError};
 
-/// Creates a directory that only its owner may enter. An existing directory that is empty or a node's is closed to
-/// other users, with everything in it; any other directory is not changed.
+/// Creates a directory that only its owner may enter. If the directory exists, and is empty or belongs to a node, it
+/// is closed to other users, with everything in it; any other directory is not changed.
 ///
 /// # Errors
 /// If other users may enter a directory that has other files, or the system refuses.
@@ -56,8 +56,8 @@ fn close(path: &Path) -> io::Result<()> {
     if path.is_dir() {
         for entry in fs::read_dir(path)? {
             let entry = entry?;
-            // The target of a link is elsewhere, and does not belong to the node. A key that others could read is not
-            // changed, so that the user gets an error.
+            // The target of a link is elsewhere, and does not belong to the node. The file of the secret key is left as
+            // it is: if other users could read the key, the user is to get an error.
             if !entry.file_type()?.is_symlink() && entry.file_name() != IDENTITY {
                 close(&entry.path())?;
             }

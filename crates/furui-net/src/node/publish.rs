@@ -190,7 +190,8 @@ fn messages<'a>(keeper: &'a Peer, load: &[usize], parcels: &[Parcel]) -> Vec<(&'
     messages
 }
 
-/// Sends a message, and repeats it if the node is busy. Returns the contents of the message if the node took it.
+/// Sends the parcels with these numbers in one message, and repeats it if the node is busy. Returns the numbers if the
+/// node took the message; otherwise none.
 async fn deliver(inner: &Inner, keeper: &Peer, numbers: Vec<usize>, parcels: &[Parcel]) -> Vec<usize> {
     let (mut postings, mut records) = (Vec::new(), Vec::new());
     for &number in &numbers {

@@ -77,7 +77,7 @@ impl Shelf {
     /// The number of ids in the word's list, and their fingerprint as in [`WordList`].
     ///
     /// # Errors
-    /// As [`words_after`](Self::words_after).
+    /// Those of [`words_after`](Self::words_after).
     pub fn fingerprint(&mut self, word: &str) -> Result<(u64, u64)> {
         self.asking(|shelf| match shelf.number_of(word)? {
             Some(number) => shelf.extent(number).map(|extent| (extent.ids, extent.sum)),

@@ -38,7 +38,7 @@ pub(super) fn put_all(out: &mut Vec<u8>, postings: &[Posting]) {
     }
 }
 
-/// Reads postings that [`put_all`] wrote from all of `bytes`, and appends them to `out`.
+/// Decodes all of `bytes`, which [`put_all`] wrote, and appends the postings to `out`.
 pub(super) fn take_all(mut bytes: &[u8], out: &mut Vec<Posting>) -> Option<()> {
     let mut least = 0u64;
     while !bytes.is_empty() {

@@ -25,7 +25,7 @@ pub(super) struct Run {
     weights: Arc<[Weight]>,
     /// True if no id follows.
     complete: bool,
-    /// Documents that have been added to the list since the run was made.
+    /// Documents that have been added to the list since this part of it was cached.
     pending: Vec<Posting>,
     used: u64,
 }

@@ -54,7 +54,7 @@ pub(super) fn put_ascending(out: &mut Vec<u8>, numbers: &[u32]) {
     }
 }
 
-/// Reads numbers that [`put_ascending`] wrote from all of `bytes`, and appends them to `out`.
+/// Decodes all of `bytes`, which [`put_ascending`] wrote, and appends the numbers to `out`.
 pub(super) fn take_ascending(mut bytes: &[u8], out: &mut Vec<u32>) -> Option<()> {
     let mut least = 0u64;
     while !bytes.is_empty() {

@@ -9,7 +9,7 @@ pub(super) struct Question<'a> {
     pub(super) range: IdRange,
     pub(super) wants: Wants,
     pub(super) salt: u64,
-    /// True if an earlier exchange of this meeting has already removed ids.
+    /// True if an earlier exchange for the same search has already removed ids.
     pub(super) narrowed: bool,
     /// True if the answer is to say how often the word occurs in each document.
     pub(super) weighted: bool,

@@ -110,7 +110,7 @@ pub enum AnswerEvent {
 pub struct Answerer {
     me: Peer,
     meetings: HashMap<u64, Meeting>,
-    /// For each call, the number of the meeting that waits for its answer.
+    /// For each call, the number of the [`Meeting`] (a search that this node runs) that waits for its answer.
     calls: HashMap<u64, u64>,
     sessions: Sessions,
     keys: Keys,

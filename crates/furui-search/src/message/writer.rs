@@ -24,7 +24,7 @@ impl Writer {
         self.bytes.push(byte);
     }
 
-    /// Appends bytes whose number the reader knows.
+    /// Appends bytes without their number, which the reader must know.
     pub(super) fn raw(&mut self, bytes: &[u8]) {
         self.bytes.extend_from_slice(bytes);
     }

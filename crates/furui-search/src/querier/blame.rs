@@ -8,7 +8,7 @@ pub(super) struct Blame {
     /// The number of failures of each node. Failures before the query count as one.
     failures: HashMap<Peer, u32>,
     in_query: u64,
-    /// The nodes to report to later queries.
+    /// The nodes that later queries should be told about.
     to_shun: VecDeque<Peer>,
 }
 
@@ -31,7 +31,7 @@ impl Blame {
         self.excuse(peer);
     }
 
-    /// The next failed node that is to be reported to later queries.
+    /// Takes the next node that later queries should be told about ([`QueryEvent::Shun`](super::QueryEvent::Shun)).
     pub(super) fn next_to_shun(&mut self) -> Option<Peer> {
         self.to_shun.pop_front()
     }

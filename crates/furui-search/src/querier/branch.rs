@@ -15,7 +15,8 @@ const GROWTH: usize = 4;
 /// The delay after which another host (a node that runs the search for this node) is asked for the slice too. The delay
 /// is longer than the time for which a host waits for a silent keeper, because this wait is not the fault of the host.
 const HEDGE_AFTER: Duration = Duration::from_millis(2500);
-/// The maximum number of slices of a conjunction: enough for 10⁸ ids if the nodes are honest.
+/// The maximum number of slices (parts of its first list) that a conjunction requests: enough for 10⁸ ids if the nodes
+/// are honest.
 const SLICES: u32 = 1 << 12;
 
 /// The size of the first slice: how many ids of the first word's list are read for it.
@@ -43,7 +44,7 @@ pub(super) struct Branch {
     found: VecDeque<ContentId>,
     /// The number of nodes that were asked for the next slice (part of the first list) and may still answer.
     waits: u32,
-    /// The time at which another host is asked for the slice too.
+    /// The time at which another host (a node that runs the search for this node) is asked for the same slice, too.
     hedge_at: Option<Duration>,
     /// The size of the last slice that was answered.
     most: usize,
@@ -56,12 +57,12 @@ pub(super) struct Branch {
     insists: bool,
 }
 
-/// The point at which the first list continues.
+/// The point at which reading the first list continues.
 #[derive(Clone, Copy, Debug)]
 enum Next {
     /// In the order of ids: the head (the first 64 bits of an id) at which the list continues.
     Head(u64),
-    /// The place at which the order of bounds continues; `None` for its beginning.
+    /// In the order of bounds (maximum scores): the place at which the list continues; `None` for its beginning.
     Place(Option<Place>),
 }
 
@@ -169,7 +170,7 @@ impl Branch {
         self.waits == 0 && !self.is_done() && self.found.is_empty()
     }
 
-    /// The time at which another host is asked for the next slice too.
+    /// The time at which another host (a node that runs the search for this node) is asked for the next slice, too.
     pub(super) fn hedge_at(&self) -> Option<Duration> {
         self.hedge_at
     }
@@ -207,7 +208,7 @@ impl Branch {
         self.next = found.through.checked_add(1).map(Next::Head);
     }
 
-    /// Takes the answer to a ranked slice: the place at which the next slice begins.
+    /// Notes that a slice in the order of scores was answered. The next slice begins at `next`; `None` at the end.
     pub(super) fn on_ranked(&mut self, next: Option<Place>, most: u32) {
         self.on_slice(most);
         if !self.is_done() {

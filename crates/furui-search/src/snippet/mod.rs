@@ -37,7 +37,7 @@ pub struct Snippet {
     /// A piece of the text. Each stretch of white space and control characters is one space, and an ellipsis shows
     /// where the text continues.
     pub text: String,
-    /// The byte ranges of the marks in the piece.
+    /// The byte ranges of the marks in [`text`](Self::text).
     pub marks: Vec<Range<usize>>,
 }
 

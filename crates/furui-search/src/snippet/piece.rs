@@ -4,7 +4,7 @@ use unicode_segmentation::UnicodeSegmentation;
 
 /// The maximum distance, in characters, at which to look for a boundary between words.
 const SLACK: usize = 32;
-/// The part of the characters around the marks of a snippet that comes before the first mark: one in this number.
+/// Of the characters around the marks of a snippet, one in this number comes before the first mark.
 const BEFORE: usize = 3;
 
 /// The piece of at most `most` characters around the bytes `found`. If there are none, it is the beginning of the text.

@@ -80,8 +80,8 @@ fn who_refuses_or_has_not_everything_yet_is_not_shunned() {
     assert_eq!(outcome.ids, world.truth(&clauses));
     assert_eq!((outcome.report.failures, outcome.shun), (0, vec![]));
 
-    // Keepers of the other word that do not answer do not make the hosts look silent or dishonest, although the hosts
-    // wait for them.
+    // If the keepers of the other word do not answer, the nodes that run the search (the hosts) wait for them, but must
+    // not look silent or dishonest because of that.
     for manner in BAD {
         let mut world = World::new(8, 30, 1000, &WORDS);
         for node in world.replicas("search") {

@@ -156,8 +156,8 @@ impl World {
         found.copied().collect::<BTreeSet<_>>().into_iter().collect()
     }
 
-    /// The right answer in the order of scores. The keepers of these words must be honest, so that the sizes of lists
-    /// are right.
+    /// The right answer, in the order of scores. A query gets these scores only if the keepers of its words tell the
+    /// true sizes of their lists.
     pub fn ranked_truth(&self, clauses: &[Clause], survey: Survey) -> Vec<Place> {
         let scale = Scale::new(survey.mean_length);
         let mut scores: BTreeMap<ContentId, u32> = BTreeMap::new();

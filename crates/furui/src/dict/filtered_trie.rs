@@ -107,7 +107,7 @@ impl FilteredTrie {
         Ok(Self { entry: *entry, ..opened })
     }
 
-    /// Opens `file`. The number in the returned entry is 0, because it is not in the file.
+    /// Opens `file`. The `entry` of the result has the number 0, because the file does not hold its number.
     fn read(file: Bytes, name: &str) -> Result<(Envelope, Self)> {
         let envelope = Envelope::open(&file, name)?;
         envelope.expect_kind(Kind::FilteredTrie)?;

@@ -59,8 +59,8 @@ mod tests {
 
     #[test]
     fn the_paper_merges_all_that_there_are() {
-        // N keys come in windows of w keys, and all tries are merged after every f windows: that takes N / (w f)
-        // merges, each of which writes all keys so far.
+        // N keys fill windows (write buffers) of w keys, and all tries are merged after every f windows. That takes
+        // N / (w f) merges, each of which writes all keys so far.
         let (written, most) = simulate(70, 7, Merging::All);
         assert!(most == 7 && written > 4.0 && written < 7.0, "{written} times, {most} tries");
         assert_eq!(simulate(10, 1, Merging::All), (5.5, 1));

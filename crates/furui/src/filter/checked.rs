@@ -81,9 +81,13 @@ impl CheckedFilter {
         self.contains_all(keys.as_slice(), out)
     }
 
-    /// Works like [`contains`](Self::contains) for a key that the caller hashed by [`hash_spec`](Self::hash_spec).
+    /// Works like [`contains`](Self::contains) for a key that the caller hashed by [`hash_spec`](Self::hash_spec). A hash
+    /// that was made otherwise is not noticed.
+    ///
+    /// # Errors
+    /// Those of [`contains`](Self::contains).
     #[inline(always)]
-    pub(crate) fn contains_hash(&self, key: KeyHash) -> Result<bool, FormatError> {
+    pub fn contains_hash(&self, key: KeyHash) -> Result<bool, FormatError> {
         if !self.regions.all_checked() {
             self.check(key)?;
         }

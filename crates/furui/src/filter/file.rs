@@ -211,7 +211,7 @@ impl Source for Copied<'_, '_> {
     }
 }
 
-/// A file whose bytes are shared; the filter's tables share them too.
+/// A file whose bytes are shared, also by the tables of its filter.
 pub(super) struct Shared<'a> {
     pub(super) bytes: &'a Bytes,
     pub(super) envelope: &'a Envelope,

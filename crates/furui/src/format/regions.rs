@@ -120,7 +120,7 @@ impl Regions {
     /// change.
     #[inline(always)]
     fn is_checked(&self, bit: usize) -> bool {
-        // Bytes after the file's regions have no bit. Touching them finds that they are not in a region.
+        // There may be no bit for bytes after the last region. Then `touch_all` finds that they are in no region.
         self.checked.get(bit / 64).is_some_and(|word| word.load(Ordering::Relaxed) >> (bit % 64) & 1 == 1)
     }
 

@@ -86,7 +86,7 @@ mod sse2 {
         (0..).zip(sums).map(|(part, sum)| u128::from(sum) << (PART_BITS * part)).sum()
     }
 
-    /// The sum of all bytes times each part of the powers.
+    /// For each part of the powers: the sum of all bytes, each times this part of its power.
     #[inline]
     #[target_feature(enable = "sse2")]
     fn sums(parts: &Parts, first: u64, eights: &[[u8; 8]]) -> [u64; PARTS] {

@@ -137,8 +137,8 @@ impl Tiers {
                         if let Observed::Miss { evicted: Some(evicted) } = observed {
                             round.evicted.push(evicted);
                         }
-                        // The front also has keys that were dropped, so a protected key goes on to the exact set even
-                        // if the front has it.
+                        // The front cache also has keys that were dropped, so a protected key goes on to the exact set
+                        // even if the front cache has it.
                         if is_protected(i as usize) {
                             misses.push(i);
                         } else if observed == Observed::Hit {

@@ -34,7 +34,8 @@ fn damage_is_named<V: Values + ?Sized>(made: DictOptions) {
     }
 }
 
-/// Makes all queries to a dictionary in whose file `file` the byte at `at` is wrong.
+/// Flips a bit of the byte at `at` in the file `file` of a dictionary, and checks that each query and merge is right,
+/// or fails with an error that names the file.
 pub(crate) fn named_or_right<V: Values + ?Sized>(good: &Memory, model: &Model<V>, file: &str, at: usize) {
     let storage = Memory::new();
     for name in good.list().unwrap() {

@@ -31,7 +31,7 @@ impl<'a> Files<'a> {
         Self { files, imports }
     }
 
-    /// One message for each circle, with the paths that close it.
+    /// One message for each circle of modules that use each other, with the paths by which they do.
     pub fn circles(&self) -> Vec<String> {
         let arrows: Vec<(&Module, Arrow)> =
             self.files.keys().flat_map(|from| self.arrows(from).into_iter().map(move |arrow| (from, arrow))).collect();

@@ -171,7 +171,7 @@ pub(super) fn entries<V: Values + ?Sized>(
     }
 }
 
-/// Counts lines of which some were counted before. A run that was killed may have counted some of its lines.
+/// Counts lines of which some were counted before. A command that was killed may have counted some of its lines.
 pub(super) fn count() -> Case {
     const BEFORE: Range<u32> = 0..40;
     const COUNTED: Range<u32> = 25..100;

@@ -29,7 +29,7 @@ pub struct Case {
     pub prepare: Box<dyn Fn(&Path)>,
     /// Runs the command in the directory.
     pub run: Running,
-    /// The command to run after a killed run, if it is another one.
+    /// The command to run after `run` was killed; `None` to repeat `run`.
     pub second: Option<Running>,
     /// Checks that the files are right after these runs.
     pub check: Check,

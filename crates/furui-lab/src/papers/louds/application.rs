@@ -14,7 +14,7 @@ const QUICK_KEYS: usize = 200;
 
 /// The rows of Table 3: the maximum number of tries, and two pairs of times in seconds. The first pair is for filters
 /// that are built after the tries, the second for filters that are built at once with the tries. A pair has the time of
-/// building and the time of everything.
+/// building and the total time.
 const PAPER: [(usize, [f64; 2], [f64; 2]); 4] = [
     (1, [5151.0, 12691.0], [3624.0, 11281.0]),
     (3, [1815.0, 9656.0], [1296.0, 9140.0]),

@@ -54,7 +54,7 @@ pub(super) fn run(context: &Context) -> Result<Finding> {
          each key, and save two selects of a hit; with them, equal rests could be stored once.",
     ];
     let notes = notes.map(str::to_owned).into();
-    let data = data + "Every tenth of them is left out, for misses.";
+    let data = data + "A tenth of each is left out of the tries, for look-ups that miss.";
     Ok(Finding { data, tables: vec![tries, tail], plots: vec![], verdict, notes })
 }
 

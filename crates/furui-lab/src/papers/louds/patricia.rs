@@ -33,7 +33,7 @@ pub(super) fn run(context: &Context) -> Result<Finding> {
         data.push(corpus.data);
         bar.inc(1);
     }
-    let data = format!("{} Every tenth of them is left out, for misses.", data.join(" "));
+    let data = format!("{} A tenth of each is left out of the tries, for look-ups that miss.", data.join(" "));
     let (plots, verdict) = (vec![plot(&table)], verdict(&table));
     let notes = vec![
         "Both tries are built from sorted keys and hold a 32-bit number for each key. Plain LOUDS takes four bytes for \

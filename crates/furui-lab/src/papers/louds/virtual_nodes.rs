@@ -108,8 +108,8 @@ fn by_pairs(tries: &[LoudsTrie; 2], capacity: usize) -> Nodes {
     nodes
 }
 
-/// The byte and the value of a pair, which a visit needs. They take more case distinctions, which the paper does not
-/// count.
+/// The byte and the value of a pair, which a visit needs. To find them takes more case distinctions, which the paper
+/// does not count.
 fn of_pair<N: Node>(pair: &Pair<N>) -> (u8, Option<Value>) {
     match pair {
         (Some(n1), Some(n2)) if n1.alphabet() == n2.alphabet() => (n1.alphabet(), n1.value().or_else(|| n2.value())),

@@ -53,7 +53,7 @@ impl Desk {
         Ok(Later::Now(response))
     }
 
-    /// The mean length of the documents in the sample, if `word` is [`SAMPLE`], which stands for it; otherwise 0.
+    /// If the word is [`SAMPLE`], the mean length of the first [`SURVEYED`] documents of its list; otherwise 0.
     fn mean_length(&mut self, word: &str) -> furui::Result<u32> {
         if word != SAMPLE {
             return Ok(0);

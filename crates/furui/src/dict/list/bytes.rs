@@ -56,13 +56,14 @@ impl<S: Storage> Dict<S, [u8]> {
 
     /// Sets the value of a key, and replaces the value it had.
     ///
-    /// Each value gets a number of 32 bits. Merges with the oldest trie free the numbers of values that were replaced
-    /// or deleted. If no number is left, which takes 2³² puts, this call first compacts the dictionary.
+    /// Each value gets a 32-bit number. Merges with the oldest trie free the numbers of values that were replaced or
+    /// deleted. If no number is left, which takes 2³² puts, this call first compacts the dictionary.
     ///
     /// # Errors
     /// [`Error::Config`] if the key is longer than [`MAX_KEY`](crate::dict::MAX_KEY) or the value longer than
     /// [`MAX_VALUE`]; [`Error::NoNumberLeft`] if there are 2³² - 1 keys; [`Error::Store`] if an earlier change failed;
-    /// [`Error::NoMemory`]; any other error if a window had to be frozen and that failed. The key is then not put.
+    /// [`Error::NoMemory`]; any other error if this call had to make a trie of a full write buffer, or to compact the
+    /// dictionary, and that failed. The key is then not put.
     pub fn put(&mut self, key: impl AsRef<[u8]>, value: impl AsRef<[u8]>) -> Result<()> {
         let (key, value) = (key.as_ref(), value.as_ref());
         if value.len() > MAX_VALUE {

@@ -29,11 +29,11 @@ use crate::store::{Directory, FilterHash, Layout, MANIFEST, Manifest, Published,
 /// ```
 ///
 /// It grows as in section 3 of T. Koyanagi, K. Yoshida, Y. Unno and Y. Shinjo, "Method to Build Bloom Filters for
-/// Online Building of LOUDS TRIE" (2011): new keys are found at once in a buffer of w keys; a full buffer is frozen
-/// into a trie with a Bloom filter; when there are more than f tries, adjacent ones are merged, where the newest value
-/// of a key wins, and filters get new sizes (equation 1). Differences: keys can be deleted, by entries that hide older
-/// ones until a merge with the oldest trie drops them; and tries are files, published atomically and named by a
-/// manifest.
+/// Online Building of LOUDS TRIE" (2011): new keys are found at once in a window, a write buffer of w keys; a full
+/// window is frozen into a trie with a Bloom filter; when there are more than f tries, adjacent ones are merged, where
+/// the newest value of a key wins, and filters get new sizes (equation 1). Differences: keys can be deleted, by entries
+/// that hide older ones until a merge with the oldest trie drops them; and tries are files, published atomically and
+/// named by a manifest.
 ///
 /// By default the tries are compact ones, and merged geometrically. The paper's own dictionary is that of the options
 /// [`Layout::Louds`], [`Merging::All`](super::Merging::All) and [`FilterHash::Polynomials4`].

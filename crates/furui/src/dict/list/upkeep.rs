@@ -72,8 +72,8 @@ impl<S: Storage, V: DictValue + ?Sized> Dict<S, V> {
         self.state.layers.len() - self.tries_len()
     }
 
-    /// Among the first `tries` tries, the number of the newest ones that have been outgrown by the `newer` keys after
-    /// them.
+    /// How many of the first `tries` tries, counted from the newest of them, have been outgrown by the `newer` keys
+    /// that come after them.
     fn outgrown(&self, tries: usize, newer: u64) -> usize {
         let sizes: Vec<u64> = self.manifest.runs[..tries].iter().map(|run| run.keys).collect();
         tries_to_merge(&sizes, newer, &self.options)

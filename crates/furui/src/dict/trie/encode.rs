@@ -81,7 +81,7 @@ struct Records<'s> {
     tokens: LabelMatcher,
     /// The position of the first record of each label, plus one, by the label's number.
     written: Vec<u64>,
-    /// The words of a record.
+    /// A buffer for the 64-bit words of the tokens of one label.
     cut: Vec<u64>,
 }
 

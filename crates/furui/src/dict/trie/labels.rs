@@ -221,7 +221,7 @@ fn place_of(place: u64) -> (usize, usize) {
     ((place >> PLACE_LENGTH_BITS) as usize, (place & ((1 << PLACE_LENGTH_BITS) - 1)) as usize)
 }
 
-/// The place of a text, which has its start and its length in one number. Links to long labels have it too.
+/// The place of a text: its start and its length, in one number. A link to a long label states this number, too.
 pub(super) fn place(start: usize, len: usize) -> u64 {
     (start as u64) << PLACE_LENGTH_BITS | len as u64
 }

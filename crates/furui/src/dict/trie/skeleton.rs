@@ -69,8 +69,8 @@ impl Skeleton {
     }
 
     /// Adds the next node in breadth-first order: the first byte of its label (`edge`) and the `rest`, whether it is the
-    /// `first` child of its parent, whether it has `children`, and the value of the key that ends there. The search for
-    /// the number of `rest` is left to [`settle`](Self::settle).
+    /// `first` child of its parent, whether it has `children`, and the value of the key that ends there. Looking up the
+    /// number that stands for `rest` is left to [`settle`](Self::settle).
     ///
     /// Siblings come in the order of their first bytes, which differ. A node without children is the end of a key.
     ///
@@ -166,7 +166,7 @@ impl Skeleton {
 #[derive(Clone, Copy)]
 struct Post {
     key: u32,
-    /// The number of nodes of its subtree.
+    /// The number of nodes in the subtree of this node.
     size: u32,
     start: u16,
     last: u16,

@@ -158,7 +158,7 @@ impl Writer {
         if self.draft.nodes() == NODES && self.draft.labels() == NODES { self.block() } else { Ok(()) }
     }
 
-    /// Writes the block, and the places of the children in it into the blocks of their parents.
+    /// Writes the block. Each group of siblings begins at a position, which is written into the block of their parent.
     fn block(&mut self) -> Result<(), TrieError> {
         let offset = self.nodes.len();
         if self.lengths.len().is_multiple_of(DIRECTORY_STEP) {
@@ -199,7 +199,7 @@ impl Writer {
         if self.draft.nodes() > 0 {
             self.block()?;
         }
-        // No group of children is left for these blocks, so they state a position that no node has.
+        // No group of children is left for the blocks from here on, so they state a position that no node has.
         let mut parent = self.parent.0;
         while let Some(length) = NodeBlock::at(self.nodes.bytes(), parent).map(NodeBlock::length) {
             set_down(self.nodes.bytes_mut(), parent, Position(u64::MAX));

@@ -90,7 +90,7 @@ impl Row {
         &ROWS[lanes.min(LANES) as usize][(choice >> 13) as usize & 7]
     }
 
-    /// The bits of a key in each lane, which `choice` determines.
+    /// The bits that a key has in each lane of a line; `choice` determines them.
     #[inline(always)]
     pub(super) fn bits(&self, choice: u64) -> [u64; 8] {
         std::array::from_fn(|lane| self.0[lane] << (choice >> (16 + 6 * lane) & 63))

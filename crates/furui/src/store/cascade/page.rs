@@ -125,7 +125,7 @@ pub struct Page<'a> {
 pub(super) struct KeyPlace {
     /// The position of the key's bit in the unary part.
     position: usize,
-    /// The number of keys before the key.
+    /// The number of keys on the page before this one.
     index: usize,
 }
 

@@ -16,7 +16,8 @@ pub(super) const META_BYTES: usize = 32;
 /// The number of pages that are written together.
 const WRITE_PAGES: usize = 16;
 
-/// The maximum number of keys that are taken from a piece at a time, so that a piece of any length takes little memory.
+/// The maximum number of keys that are taken from the caller's slice at a time, so that a slice of any length takes
+/// little memory.
 const TAKEN: usize = 8192;
 
 /// Writes a run from ascending keys, which come in pieces of any size. [`Run`](super::Run) describes the file.
@@ -93,7 +94,7 @@ impl<W: Write> RunWriter<W> {
         Self::of(out, name, hash, Fingerprints::EXACT, expected_keys)
     }
 
-    /// Works as [`new`](Self::new), for a run of these fingerprints instead of whole hashes.
+    /// Works like [`new`](Self::new), for a run of these fingerprints instead of whole hashes.
     ///
     /// # Errors
     /// [`Error::Io`].

@@ -137,7 +137,7 @@ impl<'t> Codebook<'t> {
     }
 }
 
-/// The hash of a text from its effect on a rolling hash.
+/// The hash of a text, computed from the effect that the text has on the state of a rolling hash.
 #[inline(always)]
 pub(super) fn hash_of(rolling: &Rolling, run: RollingRun) -> u64 {
     rolling.push_run(rolling.start(), run).finish().get()

@@ -13,11 +13,13 @@ pub(super) struct Greedy {
     pairs: Vec<Pair>,
 }
 
-/// The node to which the first two bytes of a text lead.
+/// The node to which the first two bytes of a text lead, in 64 bits, from the highest bit on:
 ///
 /// ```text
-///   the longest token has both 1 bit │ the node behind both 25 bits │ the longest token + 1, 0 if there is none 13 bits │
-///   the node's base 25 bits
+///    1 bit   whether the longest token has both bytes
+///   25 bits  the node after both bytes
+///   13 bits  the longest token + 1; 0 if there is none
+///   25 bits  the node's base
 /// ```
 ///
 /// If these bytes lead to no node, the node and its base are 0. Node 0 is the root's child for byte 0, and the places

@@ -101,7 +101,7 @@ struct Walk<'t, F> {
     /// The maximum number of nodes that may still come. There is a limit because damaged tries may have more than one
     /// path to a node.
     left: u64,
-    /// The texts that are being compared, one after the other.
+    /// The texts that are being compared, stored one after the other.
     decoded: Vec<u8>,
     /// The end of each text in `decoded`.
     ends: Vec<usize>,

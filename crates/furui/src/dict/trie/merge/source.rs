@@ -96,7 +96,8 @@ impl<'t> Source<'t> {
         (block.first() >> slot & 1 == 0).then_some(Branch { byte, trie: branch.trie, at: At::Node(block, position) })
     }
 
-    /// Prefetches the next block and its values: a walk visits the nodes of each level in their order.
+    /// Prefetches the next block and its values. A walk needs them soon, because it visits the nodes of each level in
+    /// order.
     #[inline]
     fn fetch_next(&self, block: NodeBlock<'t>, offset: usize) {
         let next = self.names.nodes.get(offset + block.length()..);

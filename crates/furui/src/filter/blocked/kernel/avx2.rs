@@ -26,7 +26,7 @@ pub(super) fn insert_all(table: &mut [Line], layout: Layout, keys: &[KeyHash]) -
     insert_all_by(table, layout, keys, |line, choice, row| set(line, choice, row))
 }
 
-/// The bits of a key in the lower four lanes and in the upper four.
+/// The bits that a key has in a line: in its lower four lanes, and in its upper four.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn bits(choice: u64, row: &Row) -> [__m256i; 2] {

@@ -26,7 +26,7 @@ pub(super) fn insert_all(table: &mut [Line], layout: Layout, keys: &[KeyHash]) -
     insert_all_by(table, layout, keys, |line, choice, row| set(line, choice, row))
 }
 
-/// The bits of a key in each lane. A rotation takes its count modulo 64, so the counts need no mask.
+/// The bits that a key has in each lane of a line. A rotation takes its count modulo 64, so the counts need no mask.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn bits(choice: u64, row: &Row) -> __m512i {

@@ -34,7 +34,7 @@ pub(super) struct Labels<'t> {
     tokens: Vec<Token>,
     /// The effects of the tokens on a rolling hash. [`NOTHING`] and [`NONE`] have no effect.
     runs: Vec<RollingRun>,
-    /// The merged trie's numbers of each source's tokens, or [`NONE`]; after them [`NOTHING`].
+    /// For each source: the number of each of its tokens in the merged trie, or [`NONE`]. At the end is [`NOTHING`].
     inherited: Vec<[u16; MAX_TOKENS + 1]>,
     greedy: Greedy,
     /// The number of waiting labels.

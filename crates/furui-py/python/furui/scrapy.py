@@ -1,0 +1,172 @@
+"""A duplicate filter for Scrapy that keeps what it has seen on storage, in little memory.
+
+In settings.py::
+
+    DUPEFILTER_CLASS = "furui.scrapy.DupeFilter"
+
+Settings, all optional:
+
+- ``FURUI_STORE``: the directory of the set. Default: ``furui`` in ``JOBDIR``. With neither, the set is in memory.
+- ``FURUI_MEMORY``: the memory of the set, as in ``"64MiB"``, which is the default.
+- ``FURUI_WINDOW``: after this time, as in ``"30d"``, or after this many requests, a request is new again.
+- ``DUPEFILTER_DEBUG``: log every request that is filtered, not only the first.
+
+A ``requests.seen`` that Scrapy's own filter left in ``JOBDIR`` is taken into a new set.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+import tempfile
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from scrapy.dupefilters import BaseDupeFilter
+from scrapy.utils.job import job_dir
+from scrapy.utils.request import referer_str
+
+from ._furui import Seen
+from .errors import ConfigError
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+    from scrapy.http.request import Request
+    from scrapy.spiders import Spider
+
+__all__ = ["FORM", "DupeFilter"]
+
+#: The form of the sets of this filter: a key is a fingerprint, of any length, since some projects make their own.
+FORM = "scrapy.fingerprint"
+
+_BATCH = 1 << 16
+
+
+class DupeFilter(BaseDupeFilter):
+    """Filters out requests whose fingerprint was seen before. Two requests are one if their fingerprints are."""
+
+    def __init__(
+        self,
+        crawler: Crawler,
+        store: str | None,
+        *,
+        imports: Path | None = None,
+        memory: int | str = "64MiB",
+        window: int | str | None = None,
+        debug: bool = False,
+    ) -> None:
+        self.crawler = crawler
+        self.store = store
+        self.imports = imports
+        self.memory = memory
+        self.window = window
+        self.debug = debug
+        self.logs_duplicates = True
+        self.logger = logging.getLogger(__name__)
+        self.seen: Seen | None = None
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> DupeFilter:
+        settings = crawler.settings
+        job = job_dir(settings)
+        store = settings.get("FURUI_STORE") or (str(Path(job, "furui")) if job else None)
+        window = settings.get("FURUI_WINDOW")
+        return cls(
+            crawler,
+            store,
+            imports=Path(job, "requests.seen") if job else None,
+            memory=settings.get("FURUI_MEMORY") or "64MiB",
+            window=int(window) if str(window).isdecimal() else window,
+            debug=settings.getbool("DUPEFILTER_DEBUG"),
+        )
+
+    def open(self) -> None:
+        if self.store and self.imports and self.imports.is_file() and not _holds_files(Path(self.store)):
+            self._import(self.imports, Path(self.store))
+        self.seen = self._set(self.store)
+
+    def _set(self, store: str | Path | None) -> Seen:
+        return Seen(store, memory=self.memory, window=self.window, form=FORM)
+
+    def _import(self, file: Path, store: Path) -> None:
+        """Makes a set of the fingerprints in a file. It appears whole, so that a run that is killed imports nothing."""
+        store.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=f"{store.name}.import-", dir=store.parent) as folder:
+            part = Path(folder, store.name)
+            fingerprints = _fingerprints(file)
+            with self._set(part) as seen:
+                while batch := list(islice(fingerprints, _BATCH)):
+                    seen.add_many(batch)
+                known = len(seen)
+            part.replace(store)
+        self.logger.info("Imported %(known)d fingerprints of %(file)s", {"known": known, "file": file})
+
+    def request_seen(self, request: Request) -> bool:
+        assert self.seen is not None, "the crawler opens its filter first"
+        assert self.crawler.request_fingerprinter is not None
+        return not self.seen.add(self.crawler.request_fingerprinter.fingerprint(request))
+
+    def close(self, reason: str) -> None:
+        if self.seen is None:
+            return
+        self.seen.sync()
+        stats = self.crawler.stats
+        if stats is not None:
+            for name, value in self.seen.stats().items():
+                stats.set_value(f"furui/{name}", value)
+        self.seen.close()
+
+    def log(self, request: Request, spider: Spider) -> None:
+        if self.debug:
+            self.logger.debug(
+                "Filtered duplicate request: %(request)s (referer: %(referer)s)",
+                {"request": request, "referer": referer_str(request)},
+                extra={"spider": spider},
+            )
+        elif self.logs_duplicates:
+            self.logger.debug(
+                "Filtered duplicate request: %(request)s - no more duplicates will be shown"
+                " (see DUPEFILTER_DEBUG to show all duplicates)",
+                {"request": request},
+                extra={"spider": spider},
+            )
+            self.logs_duplicates = False
+        if self.crawler.stats is not None:
+            self.crawler.stats.inc_value("dupefilter/filtered")
+
+
+def _holds_files(folder: Path) -> bool:
+    return folder.is_dir() and any(folder.iterdir())
+
+
+def _fingerprints(file: Path) -> Iterator[bytes]:
+    """The fingerprints in a file of Scrapy's own filter. One that was cut off at the end is left out.
+
+    Since Scrapy 2.19 each has its length in front, in two bytes; before, each was a line of hexadecimal digits. A line
+    that was cut off by a crash has the first line of the next run behind it.
+    """
+    garbage = ConfigError(f"{file}: not the fingerprints of Scrapy: move the file away, or use another JOBDIR")
+    with file.open("rb") as data:
+        if data.peek(1)[:1] == b"\0":
+            while len(size := data.read(2)) == 2:
+                length = int.from_bytes(size, "big")
+                if not 0 < length < 256:
+                    raise garbage
+                fingerprint = data.read(length)
+                if len(fingerprint) < length:
+                    return
+                yield fingerprint
+            return
+        width = 0
+        for line in data:
+            digits = line.rstrip(b"\r\n")
+            width = width or len(digits)
+            if not re.fullmatch(rb"[0-9a-f]*", digits):
+                raise garbage
+            if not line.endswith(b"\n"):
+                return
+            if not 0 < width <= len(digits) or width % 2:
+                raise garbage
+            yield bytes.fromhex(digits[-width:].decode())

@@ -1,0 +1,495 @@
+use std::collections::VecDeque;
+use std::ops::Bound as End;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use furui::dict::{Dict as Map, Snapshot};
+use furui::error::StoreProblem;
+use furui::store::{Directory, StoreKind};
+use furui::{Error, dict::DictOptions};
+use pyo3::exceptions::{PyKeyError, PyTypeError};
+use pyo3::prelude::*;
+use pyo3::sync::MutexExt;
+use pyo3::types::{PyBytes, PyString, PyTuple};
+
+use crate::batch::{Column, Keys};
+use crate::errors::{OrRaise, config, raise};
+use crate::guard::{Guarded, Store};
+use crate::key::with_key;
+
+/// The number of entries that an iterator reads at a time.
+const PAGE: usize = 1024;
+
+/// A dictionary on storage, in the order of its keys: from strings to 32-bit numbers, or to values of any bytes.
+///
+/// path: the directory of the dictionary, which is created if it is missing. One process writes to it at a time.
+/// values: "numbers" or "bytes". None: as the existing dictionary has them, or numbers.
+/// text: keys come back as str; a byte that is not UTF-8 as a surrogate, as os.fsdecode does it. False: as bytes.
+/// read_only: only look keys up, without the lock of the dictionary.
+///
+/// What is put is durable after sync() or close(). Keys are str, bytes, int, uuid.UUID or None, as those of a Seen; all
+/// of them come back as str or bytes.
+#[pyclass(frozen, weakref, mapping, module = "furui")]
+pub struct Dict {
+    map: Guarded<AnyMap>,
+    path: PathBuf,
+    is_text: bool,
+    is_read_only: bool,
+}
+
+enum AnyMap {
+    Numbers(Box<Map<Directory>>),
+    Bytes(Box<Map<Directory, [u8]>>),
+}
+
+/// A value as a dictionary lends it.
+enum Value {
+    Number(u32),
+    Bytes(Vec<u8>),
+}
+
+impl Store for AnyMap {
+    fn sync(&mut self) -> furui::Result<()> {
+        match self {
+            Self::Numbers(map) => map.sync(),
+            Self::Bytes(map) => map.sync(),
+        }
+    }
+
+    fn close(&mut self) -> furui::Result<()> {
+        match self.sync() {
+            // Nothing was put into a dictionary that is only read.
+            Err(Error::Store(error)) if error.problem == StoreProblem::ReadOnly => Ok(()),
+            synced => synced,
+        }
+    }
+}
+
+impl AnyMap {
+    fn get(&self, key: &[u8]) -> furui::Result<Option<Value>> {
+        match self {
+            Self::Numbers(map) => Ok(map.get(key)?.map(Value::Number)),
+            Self::Bytes(map) => Ok(map.get(key)?.map(|value| Value::Bytes(value.to_vec()))),
+        }
+    }
+
+    fn contains(&self, key: &[u8]) -> furui::Result<bool> {
+        match self {
+            Self::Numbers(map) => map.contains(key),
+            Self::Bytes(map) => map.contains(key),
+        }
+    }
+
+    fn state(&self) -> State {
+        match self {
+            Self::Numbers(map) => State::Numbers(map.snapshot()),
+            Self::Bytes(map) => State::Bytes(map.snapshot()),
+        }
+    }
+}
+
+impl<'py> IntoPyObject<'py> for Value {
+    type Target = PyAny;
+    type Output = Bound<'py, PyAny>;
+    type Error = PyErr;
+
+    fn into_pyobject(self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        match self {
+            Self::Number(number) => Ok(number.into_pyobject(py)?.into_any()),
+            Self::Bytes(bytes) => Ok(PyBytes::new(py, &bytes).into_any()),
+        }
+    }
+}
+
+#[pymethods]
+impl Dict {
+    #[new]
+    #[pyo3(signature = (path, *, values=None, text=true, read_only=false))]
+    fn new(py: Python<'_>, path: PathBuf, values: Option<&str>, text: bool, read_only: bool) -> PyResult<Self> {
+        let kind = match values {
+            Some("numbers") => Some(StoreKind::Dict),
+            Some("bytes") => Some(StoreKind::ByteDict),
+            None => None,
+            Some(_) => return Err(config(py, "values is \"numbers\", \"bytes\" or None")),
+        };
+        let map = py.detach(|| open(&path, kind, read_only)).map_err(|error| raise(py, error))?;
+        Ok(Self { map: Guarded::new(map, None)?, path, is_text: text, is_read_only: read_only })
+    }
+
+    fn __getitem__(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<Value> {
+        self.find(py, key)?.ok_or_else(|| PyKeyError::new_err(key.clone().unbind()))
+    }
+
+    /// Return the value of a key, or the default if it has none.
+    #[pyo3(signature = (key, default=None))]
+    fn get<'py>(
+        &self,
+        key: &Bound<'py, PyAny>,
+        default: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        match self.find(key.py(), key)? {
+            Some(value) => Ok(Some(value.into_pyobject(key.py())?)),
+            None => Ok(default),
+        }
+    }
+
+    fn __contains__(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<bool> {
+        self.map.with(py, |map| with_key(key, |key| map.contains(key))?.or_raise(py))
+    }
+
+    fn __setitem__(&self, py: Python<'_>, key: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.check_writable(py)?;
+        self.map.with(py, |map| match map {
+            AnyMap::Numbers(map) => {
+                let value: u32 = value.extract().map_err(|_| {
+                    config(py, "a value of this dictionary is a number from 0 to 2**32 - 1: open it with values=\"bytes\" for others")
+                })?;
+                with_key(key, |key| map.put(key, value))?.or_raise(py)
+            }
+            AnyMap::Bytes(map) => with_key(value, |value| with_key(key, |key| map.put(key, value)))??.or_raise(py),
+        })
+    }
+
+    fn __delitem__(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.check_writable(py)?;
+        if !self.__contains__(py, key)? {
+            return Err(PyKeyError::new_err(key.clone().unbind()));
+        }
+        self.map.with(py, |map| match map {
+            AnyMap::Numbers(map) => with_key(key, |key| map.delete(key))?.or_raise(py),
+            AnyMap::Bytes(map) => with_key(key, |key| map.delete(key))?.or_raise(py),
+        })
+    }
+
+    /// Put all entries of a mapping, or of an iterable of pairs.
+    fn update(this: &Bound<'_, Self>, entries: &Bound<'_, PyAny>) -> PyResult<()> {
+        let pairs = if entries.hasattr("items")? { entries.call_method0("items")? } else { entries.clone() };
+        for (i, pair) in pairs.try_iter()?.enumerate() {
+            let (key, value): (Bound<'_, PyAny>, Bound<'_, PyAny>) = pair?.extract()?;
+            this.get().__setitem__(this.py(), &key, &value)?;
+            if i % PAGE == PAGE - 1 {
+                this.py().check_signals()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Return the number of a key. A key without one gets the next: 0, 1, 2 ... No number is given twice.
+    fn number(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<u32> {
+        self.check_writable(py)?;
+        self.map.with(py, |map| with_key(key, |key| numbers(map)?.number(key))?.or_raise(py))
+    }
+
+    /// Return the numbers of the keys of a batch, in order, as number() gives them. Batch and answer are of one kind, as
+    /// for Seen.add_many().
+    fn number_many<'py>(&self, batch: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        self.check_writable(batch.py())?;
+        let keys = Keys::of(batch)?;
+        let given = self.map.detached(batch.py(), |map| {
+            let map = numbers(map)?;
+            keys.iter().map(|key| map.number(key)).collect::<furui::Result<Vec<u32>>>()
+        })?;
+        Column::Numbers(given).into_kind_of(batch)
+    }
+
+    /// Return the values of the keys of a batch, in order; None for a key without one. In a dictionary of numbers the
+    /// answer is of the kind of the batch, except that numpy has no None: there it is a list.
+    fn get_many<'py>(&self, batch: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let py = batch.py();
+        let keys = Keys::of(batch)?;
+        let keys: Vec<&[u8]> = keys.iter().collect();
+        let (found, bytes) = self.map.detached(py, |map| match map {
+            AnyMap::Numbers(map) => {
+                let mut found = vec![];
+                map.get_all(&keys, &mut found)?;
+                Ok((Some(found), vec![]))
+            }
+            AnyMap::Bytes(map) => {
+                let mut found = vec![];
+                map.get_all(&keys, &mut found)?;
+                Ok((None, found.into_iter().map(|value| value.map(<[u8]>::to_vec)).collect()))
+            }
+        })?;
+        match found {
+            Some(found) => Column::Found(found).into_kind_of(batch),
+            None => {
+                let values: Vec<_> =
+                    bytes.iter().map(|value| value.as_ref().map(|value| PyBytes::new(py, value))).collect();
+                values.into_pyobject(py)
+            }
+        }
+    }
+
+    /// Return the number of keys. Cost: all entries are read if there are several tries.
+    fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
+        let count = self.map.detached(py, |map| match map {
+            AnyMap::Numbers(map) => map.count(),
+            AnyMap::Bytes(map) => map.count(),
+        })?;
+        Ok(count as usize)
+    }
+
+    fn __iter__(&self, py: Python<'_>) -> PyResult<Entries> {
+        self.keys(py, None, None, None)
+    }
+
+    /// Iterate over the keys in order: all, those with a prefix, or those from start to before stop. The iterator sees
+    /// the dictionary as it was when it was made.
+    #[pyo3(signature = (*, prefix=None, start=None, stop=None))]
+    fn keys(
+        &self,
+        py: Python<'_>,
+        prefix: Option<&Bound<'_, PyAny>>,
+        start: Option<&Bound<'_, PyAny>>,
+        stop: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Entries> {
+        self.entries(py, [prefix, start, stop], What::Keys)
+    }
+
+    /// Iterate over the values in the order of their keys, which are chosen as by keys().
+    #[pyo3(signature = (*, prefix=None, start=None, stop=None))]
+    fn values(
+        &self,
+        py: Python<'_>,
+        prefix: Option<&Bound<'_, PyAny>>,
+        start: Option<&Bound<'_, PyAny>>,
+        stop: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Entries> {
+        self.entries(py, [prefix, start, stop], What::Values)
+    }
+
+    /// Iterate over pairs of key and value in the order of keys, which are chosen as by keys().
+    #[pyo3(signature = (*, prefix=None, start=None, stop=None))]
+    fn items(
+        &self,
+        py: Python<'_>,
+        prefix: Option<&Bound<'_, PyAny>>,
+        start: Option<&Bound<'_, PyAny>>,
+        stop: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Entries> {
+        self.entries(py, [prefix, start, stop], What::Items)
+    }
+
+    /// Return the longest key that a text begins with, and its value. None if there is no such key.
+    fn longest_prefix<'py>(
+        &self,
+        py: Python<'py>,
+        text: &Bound<'py, PyAny>,
+    ) -> PyResult<Option<(Bound<'py, PyAny>, Value)>> {
+        let text = with_key(text, <[u8]>::to_vec)?;
+        let found = self.map.with(py, |map| {
+            match map {
+                AnyMap::Numbers(map) => {
+                    map.longest_prefix(&text).map(|found| found.map(|(length, value)| (length, Value::Number(value))))
+                }
+                AnyMap::Bytes(map) => map
+                    .longest_prefix(&text)
+                    .map(|found| found.map(|(length, value)| (length, Value::Bytes(value.to_vec())))),
+            }
+            .or_raise(py)
+        })?;
+        found.map(|(length, value)| Ok((key_object(py, &text[..length], self.is_text)?, value))).transpose()
+    }
+
+    /// Make everything durable that was put.
+    fn sync(&self, py: Python<'_>) -> PyResult<()> {
+        self.check_writable(py)?;
+        self.map.detached(py, AnyMap::sync)
+    }
+
+    /// Make everything durable in one trie, which takes the least space and has the fastest look-ups.
+    fn compact(&self, py: Python<'_>) -> PyResult<()> {
+        self.check_writable(py)?;
+        self.map.detached(py, |map| match map {
+            AnyMap::Numbers(map) => map.compact(),
+            AnyMap::Bytes(map) => map.compact(),
+        })
+    }
+
+    /// Make everything durable, release the lock, and forget the memory. A closed dictionary raises ValueError.
+    fn close(&self, py: Python<'_>) -> PyResult<()> {
+        self.map.close(py)
+    }
+
+    /// The directory of the dictionary.
+    #[getter]
+    fn path(&self) -> PathBuf {
+        self.path.clone()
+    }
+
+    /// True after close().
+    #[getter]
+    fn closed(&self, py: Python<'_>) -> bool {
+        self.map.is_closed(py)
+    }
+
+    fn __enter__(this: Py<Self>) -> Py<Self> {
+        this
+    }
+
+    #[pyo3(signature = (*_exception))]
+    fn __exit__(&self, py: Python<'_>, _exception: &Bound<'_, PyTuple>) -> PyResult<bool> {
+        self.close(py)?;
+        Ok(false)
+    }
+
+    fn __reduce__(&self) -> PyResult<()> {
+        Err(PyTypeError::new_err(
+            "a Dict cannot be pickled or copied, because one process writes to it: open it with read_only=True in each \
+             worker",
+        ))
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> String {
+        let state = if self.closed(py) { ", closed" } else { "" };
+        format!("<furui.Dict in {}{state}>", self.path.display())
+    }
+}
+
+impl Dict {
+    fn find(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<Option<Value>> {
+        self.map.with(py, |map| with_key(key, |key| map.get(key))?.or_raise(py))
+    }
+
+    fn check_writable(&self, py: Python<'_>) -> PyResult<()> {
+        if !self.is_read_only {
+            return Ok(());
+        }
+        Err(raise(py, Error::store(self.path.display().to_string(), StoreProblem::ReadOnly)))
+    }
+
+    fn entries(&self, py: Python<'_>, chosen: [Option<&Bound<'_, PyAny>>; 3], what: What) -> PyResult<Entries> {
+        let bytes = |key: Option<&Bound<'_, PyAny>>| key.map(|key| with_key(key, <[u8]>::to_vec)).transpose();
+        let [prefix, start, stop] = chosen;
+        let (prefix, start, stop) = (bytes(prefix)?, bytes(start)?, bytes(stop)?);
+        if prefix.is_some() && (start.is_some() || stop.is_some()) {
+            return Err(config(py, "prefix excludes start and stop: give one of them"));
+        }
+        let state = self.map.with(py, |map| Ok(map.state()))?;
+        let from = End::Included(prefix.clone().or(start).unwrap_or_default());
+        let cursor = Cursor { state, from: Some(from), prefix, stop, page: VecDeque::new() };
+        Ok(Entries { cursor: Mutex::new(cursor), what, is_text: self.is_text })
+    }
+}
+
+fn numbers(map: &mut AnyMap) -> furui::Result<&mut Map<Directory>> {
+    match map {
+        AnyMap::Numbers(map) => Ok(map),
+        AnyMap::Bytes(map) => {
+            let problem =
+                StoreProblem::OtherKind { found: "a dictionary of bytes", expected: "a dictionary of numbers" };
+            let _ = map;
+            Err(Error::store("number()", problem))
+        }
+    }
+}
+
+fn open(path: &PathBuf, kind: Option<StoreKind>, is_read_only: bool) -> furui::Result<AnyMap> {
+    let storage = if is_read_only { Directory::open_read_only(path)? } else { Directory::open(path)? };
+    let kind = kind.unwrap_or_else(|| storage.manifest().map_or(StoreKind::Dict, |manifest| manifest.store));
+    let options = DictOptions::default();
+    Ok(match kind {
+        StoreKind::ByteDict => AnyMap::Bytes(Map::open_bytes_with(storage, options)?.into()),
+        _ => AnyMap::Numbers(Map::open_with(storage, options)?.into()),
+    })
+}
+
+/// The object of a key that a dictionary holds.
+fn key_object<'py>(py: Python<'py>, key: &[u8], is_text: bool) -> PyResult<Bound<'py, PyAny>> {
+    if !is_text {
+        return Ok(PyBytes::new(py, key).into_any());
+    }
+    match std::str::from_utf8(key) {
+        Ok(text) => Ok(PyString::new(py, text).into_any()),
+        Err(_) => PyBytes::new(py, key).call_method1("decode", ("utf-8", "surrogateescape")),
+    }
+}
+
+/// What an iterator yields.
+#[derive(Clone, Copy)]
+enum What {
+    Keys,
+    Values,
+    Items,
+}
+
+/// A dictionary at some time.
+enum State {
+    Numbers(Arc<Snapshot>),
+    Bytes(Arc<Snapshot<[u8]>>),
+}
+
+struct Cursor {
+    state: State,
+    /// Where the next page begins. `None` after the last page.
+    from: Option<End<Vec<u8>>>,
+    prefix: Option<Vec<u8>>,
+    stop: Option<Vec<u8>>,
+    page: VecDeque<(Vec<u8>, Value)>,
+}
+
+/// An iterator over keys, values or pairs of a Dict.
+#[pyclass(frozen, module = "furui")]
+pub struct Entries {
+    cursor: Mutex<Cursor>,
+    what: What,
+    is_text: bool,
+}
+
+#[pymethods]
+impl Entries {
+    fn __iter__(this: Py<Self>) -> Py<Self> {
+        this
+    }
+
+    fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let mut cursor = self.cursor.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner);
+        if cursor.page.is_empty() {
+            let cursor = &mut *cursor;
+            py.detach(|| cursor.turn()).or_raise(py)?;
+        }
+        let Some((key, value)) = cursor.page.pop_front() else { return Ok(None) };
+        let key = || key_object(py, &key, self.is_text);
+        Ok(Some(match self.what {
+            What::Keys => key()?,
+            What::Values => value.into_pyobject(py)?,
+            What::Items => (key()?, value).into_pyobject(py)?.into_any(),
+        }))
+    }
+}
+
+impl Cursor {
+    /// Reads the next page.
+    fn turn(&mut self) -> furui::Result<()> {
+        let Some(from) = self.from.take() else { return Ok(()) };
+        let stop = self.stop.clone().map_or(End::Unbounded, End::Excluded);
+        let range = (from, stop);
+        match &self.state {
+            State::Numbers(map) => {
+                let mut entries = map.range(range);
+                while self.page.len() < PAGE
+                    && let Some((key, value)) = entries.next_entry()?
+                {
+                    self.page.push_back((key.to_vec(), Value::Number(value)));
+                }
+            }
+            State::Bytes(map) => {
+                let mut entries = map.range(range);
+                while self.page.len() < PAGE
+                    && let Some((key, value)) = entries.next_entry()?
+                {
+                    self.page.push_back((key.to_vec(), Value::Bytes(value.to_vec())));
+                }
+            }
+        }
+        let is_full = self.page.len() == PAGE;
+        let read = self.page.len();
+        if let Some(prefix) = &self.prefix {
+            self.page.retain(|(key, _)| key.starts_with(prefix));
+        }
+        if is_full && self.page.len() == read {
+            self.from = self.page.back().map(|(key, _)| End::Excluded(key.clone()));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,116 @@
+//! Errors of the library as Python exceptions. The classes are in `python/furui/errors.py`.
+
+use furui::Error;
+use furui::error::StoreProblem;
+use furui::filter::{ConfigError, Full, Mismatch};
+use furui::format::{FormatError, ReadError, WriteError};
+use pyo3::call::PyCallArgs;
+use pyo3::exceptions::{PyMemoryError, PyOSError};
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+
+/// The exception for an error of the library.
+pub fn raise(py: Python<'_>, error: impl Into<Error>) -> PyErr {
+    let error = error.into();
+    let text = error.to_string();
+    match error {
+        Error::Io { source, file, .. } => match source.raw_os_error() {
+            Some(code) => new(py, "Error", (code, text, file)),
+            None => new(py, "Error", (text,)),
+        },
+        Error::Format(error) => damage(py, &error),
+        Error::Store(error) if error.problem == StoreProblem::Locked => new(py, "LockedError", (text,)),
+        Error::Store(error) => match error.problem {
+            StoreProblem::OtherKind { .. }
+            | StoreProblem::OtherMade { .. }
+            | StoreProblem::OtherForm { .. }
+            | StoreProblem::OtherWindow { .. }
+            | StoreProblem::HasWindow { .. } => config(py, text),
+            _ => new(py, "Error", (text,)),
+        },
+        Error::Full(_) => new(py, "FullError", (text,)),
+        Error::Mismatch(_) | Error::Config(_) => config(py, text),
+        Error::NoMemory { .. } => PyMemoryError::new_err(text),
+        _ => new(py, "Error", (text,)),
+    }
+}
+
+/// A `ConfigError`: an argument is invalid, or does not fit the set.
+pub fn config(py: Python<'_>, text: impl Into<String>) -> PyErr {
+    new(py, "ConfigError", (text.into(),))
+}
+
+/// A plain `furui.Error`.
+pub fn plain(py: Python<'_>, text: impl Into<String>) -> PyErr {
+    new(py, "Error", (text.into(),))
+}
+
+fn damage(py: Python<'_>, error: &FormatError) -> PyErr {
+    use furui::format::Problem;
+    let text = error.to_string();
+    match error.problem {
+        // These files are whole: they are of another kind, or of a newer furui.
+        Problem::NotFurui
+        | Problem::NewerVersion { .. }
+        | Problem::WrongKind { .. }
+        | Problem::NotAFilter(_)
+        | Problem::UnknownKind(_)
+        | Problem::UnknownStore(_)
+        | Problem::UnknownHash(_)
+        | Problem::OtherHash { .. }
+        | Problem::NoSeed
+        | Problem::OtherSeed => config(py, text),
+        _ => {
+            // A file inside of another one is named with its place: the path and the offset are those of the outer file.
+            let (path, place) = error.file.split_once(", in section ").unwrap_or((&error.file, ""));
+            let start = place.rsplit(' ').next().and_then(|digits| digits.parse().ok()).unwrap_or(0u64);
+            new(py, "DamageError", (text, path.to_owned(), start + error.offset))
+        }
+    }
+}
+
+/// An exception of the class `furui.errors.{class}`.
+fn new<A>(py: Python<'_>, class: &'static str, arguments: A) -> PyErr
+where
+    A: for<'py> PyCallArgs<'py>,
+{
+    let made = || Ok(PyErr::from_value(errors(py)?.getattr(class)?.call1(arguments)?));
+    made().unwrap_or_else(|error| error)
+}
+
+fn errors(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
+    static MODULE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    Ok(MODULE.get_or_try_init(py, || Ok::<_, PyErr>(py.import("furui.errors")?.into_any().unbind()))?.bind(py))
+}
+
+/// Attaches the interpreter to an error of the library, so that `?` raises it.
+pub trait OrRaise<T> {
+    /// The value, or the exception for the error.
+    fn or_raise(self, py: Python<'_>) -> PyResult<T>;
+}
+
+impl<T, E: Into<Cause>> OrRaise<T> for Result<T, E> {
+    fn or_raise(self, py: Python<'_>) -> PyResult<T> {
+        self.map_err(|error| raise(py, error.into().0))
+    }
+}
+
+/// Any error of the library.
+pub struct Cause(Error);
+
+macro_rules! causes {
+    ($($error:ty),*) => {
+        $(impl From<$error> for Cause {
+            fn from(error: $error) -> Self {
+                Self(error.into())
+            }
+        })*
+    };
+}
+
+causes!(Error, FormatError, ReadError, WriteError, ConfigError, Full, Mismatch);
+
+/// An exception for a path that cannot be used.
+pub fn os(error: &std::io::Error) -> PyErr {
+    PyOSError::new_err(error.to_string())
+}

@@ -1,0 +1,259 @@
+use furui::filter::{self, AnyFilter};
+use furui::format::Kind;
+use furui::{HashAlgorithm, HashSpec};
+use pyo3::PyClass;
+use pyo3::prelude::*;
+use pyo3::pyclass_init::PyClassInitializer;
+use pyo3::types::PyType;
+
+use super::{Filter, State};
+use crate::errors::{OrRaise, config};
+use crate::options::Made;
+
+/// Makes the class of a kind of filter: a subclass of [`Filter`] without fields of its own.
+macro_rules! kind {
+    ($(#[$doc:meta])* $name:ident { $($methods:item)* }) => {
+        $(#[$doc])*
+        #[pyclass(extends = Filter, frozen, module = "furui")]
+        pub struct $name;
+
+        #[pymethods]
+        impl $name {
+            $($methods)*
+        }
+    };
+}
+
+kind! {
+    /// A Bloom filter: the least memory, 9.6 bits a key at a rate of 1 %.
+    Bloom {
+        /// Make an empty filter for n keys, which says yes to an unknown key with probability rate.
+        ///
+        /// hash: how keys are hashed, as in "xxh3:0", which is the default. like: another filter or set, or the path of
+        /// one, whose hash is taken.
+        #[staticmethod]
+        #[pyo3(signature = (n, rate, *, hash=None, like=None))]
+        fn with_rate<'py>(
+            py: Python<'py>,
+            n: u64,
+            rate: f64,
+            hash: Option<&str>,
+            like: Option<&Bound<'py, PyAny>>,
+        ) -> PyResult<Bound<'py, Self>> {
+            let filter = filter::Bloom::with_rate(n, rate).or_raise(py)?;
+            new(py, filter.hashed_by(spec(py, hash, like)?), Self)
+        }
+    }
+}
+
+kind! {
+    /// A blocked Bloom filter: the fastest, one cache line a key, 10.5 bits a key at a rate of 1 %.
+    BlockedBloom {
+        /// Make an empty filter for n keys, which says yes to an unknown key with probability rate.
+        ///
+        /// hash: how keys are hashed, as in "xxh3:0", which is the default. like: another filter or set, or the path of
+        /// one, whose hash is taken.
+        #[staticmethod]
+        #[pyo3(signature = (n, rate, *, hash=None, like=None))]
+        fn with_rate<'py>(
+            py: Python<'py>,
+            n: u64,
+            rate: f64,
+            hash: Option<&str>,
+            like: Option<&Bound<'py, PyAny>>,
+        ) -> PyResult<Bound<'py, Self>> {
+            let filter = filter::BlockedBloom::with_rate(n, rate).or_raise(py)?;
+            new(py, filter.hashed_by(spec(py, hash, like)?), Self)
+        }
+    }
+}
+
+kind! {
+    /// A counting Bloom filter: keys can be removed; 4 bits where a Bloom filter has one.
+    CountingBloom {
+        /// Make an empty filter for n keys, which says yes to an unknown key with probability rate.
+        ///
+        /// hash: how keys are hashed, as in "xxh3:0", which is the default. like: another filter or set, or the path of
+        /// one, whose hash is taken.
+        #[staticmethod]
+        #[pyo3(signature = (n, rate, *, hash=None, like=None))]
+        fn with_rate<'py>(
+            py: Python<'py>,
+            n: u64,
+            rate: f64,
+            hash: Option<&str>,
+            like: Option<&Bound<'py, PyAny>>,
+        ) -> PyResult<Bound<'py, Self>> {
+            let filter = filter::CountingBloom::with_rate(n, rate).or_raise(py)?;
+            new(py, filter.hashed_by(spec(py, hash, like)?), Self)
+        }
+
+        /// Remove a key once. Return False if it is certainly not in the filter. Remove only keys that were inserted:
+        /// any other removal can make the filter deny a key that it holds.
+        fn remove(this: &Bound<'_, Self>, key: &Bound<'_, PyAny>) -> PyResult<bool> {
+            this.as_super().get().remove_key(this.py(), key)
+        }
+    }
+}
+
+kind! {
+    /// A quotient filter: keys can be removed, and filters of different sizes combined.
+    QuotientFilter {
+        /// Make an empty filter for n keys, which says yes to an unknown key with probability rate.
+        ///
+        /// removable: keep a copy for each time that a key is inserted, so that keys can be removed. False: one copy,
+        /// which takes less room if keys are inserted again and again.
+        /// hash: how keys are hashed, as in "xxh3:0", which is the default. like: another filter or set, or the path of
+        /// one, whose hash is taken.
+        #[staticmethod]
+        #[pyo3(signature = (n, rate, *, removable=true, hash=None, like=None))]
+        fn with_rate<'py>(
+            py: Python<'py>,
+            n: u64,
+            rate: f64,
+            removable: bool,
+            hash: Option<&str>,
+            like: Option<&Bound<'py, PyAny>>,
+        ) -> PyResult<Bound<'py, Self>> {
+            let filter = filter::QuotientFilter::with_rate(n, rate).or_raise(py)?;
+            let filter = if removable { filter.counting() } else { filter };
+            new(py, filter.hashed_by(spec(py, hash, like)?), Self)
+        }
+
+        /// Remove a key once. Return False if it is certainly not in the filter. Remove only keys that were inserted:
+        /// any other removal can make the filter deny a key that it holds.
+        ///
+        /// Raises ConfigError if the filter is not removable.
+        fn remove(this: &Bound<'_, Self>, key: &Bound<'_, PyAny>) -> PyResult<bool> {
+            this.as_super().get().remove_key(this.py(), key)
+        }
+    }
+}
+
+kind! {
+    /// A ringed Bloom filter: a key is found by one rotated hash, which one node can send to another.
+    RingedBloom {
+        /// Make an empty filter for n keys, which says yes to an unknown key with probability rate.
+        ///
+        /// hash: how keys are hashed, as in "xxh3:0", which is the default. like: another filter or set, or the path of
+        /// one, whose hash is taken.
+        #[staticmethod]
+        #[pyo3(signature = (n, rate, *, hash=None, like=None))]
+        fn with_rate<'py>(
+            py: Python<'py>,
+            n: u64,
+            rate: f64,
+            hash: Option<&str>,
+            like: Option<&Bound<'py, PyAny>>,
+        ) -> PyResult<Bound<'py, Self>> {
+            let filter = filter::RingedBloom::with_rate(n, rate).or_raise(py)?;
+            new(py, filter.hashed_by(spec(py, hash, like)?), Self)
+        }
+    }
+}
+
+kind! {
+    /// A stable Bloom filter light, which forgets old keys so that it never gets full: a "no" is not certain.
+    StableBloomLight {
+        /// Make an empty filter that remembers at least the last n keys, repeats included, and says yes to an unknown
+        /// key with probability rate.
+        ///
+        /// hash: how keys are hashed, as in "xxh3:0", which is the default. like: another filter or set, or the path of
+        /// one, whose hash is taken.
+        #[staticmethod]
+        #[pyo3(signature = (n, rate, *, hash=None, like=None))]
+        fn with_rate<'py>(
+            py: Python<'py>,
+            n: u64,
+            rate: f64,
+            hash: Option<&str>,
+            like: Option<&Bound<'py, PyAny>>,
+        ) -> PyResult<Bound<'py, Self>> {
+            let filter = filter::StableBloomLight::for_last(n, rate).or_raise(py)?;
+            new(py, filter.hashed_by(spec(py, hash, like)?), Self)
+        }
+    }
+}
+
+kind! {
+    /// A scalable Bloom filter, which grows with its keys: no number of keys has to be known.
+    ScalableBloom {
+        /// Make an empty filter for any number of keys, which says yes to an unknown key with probability rate.
+        ///
+        /// hash: how keys are hashed, as in "xxh3:0", which is the default. like: another filter or set, or the path of
+        /// one, whose hash is taken.
+        #[staticmethod]
+        #[pyo3(signature = (rate, *, hash=None, like=None))]
+        fn with_rate<'py>(
+            py: Python<'py>,
+            rate: f64,
+            hash: Option<&str>,
+            like: Option<&Bound<'py, PyAny>>,
+        ) -> PyResult<Bound<'py, Self>> {
+            let filter = filter::GrowingBloom::with_rate(rate).or_raise(py)?;
+            new(py, filter.hashed_by(spec(py, hash, like)?), Self)
+        }
+    }
+}
+
+kind! {
+    /// A split-block Bloom filter, as in Apache Parquet files: hashed by XXH64 with seed 0.
+    SplitBlockBloom {
+        /// Make an empty filter for n keys, which says yes to an unknown key with probability rate. Its size is rounded
+        /// up to a power of two, as that of a filter in a Parquet file.
+        ///
+        /// hash: how keys are hashed; the default, "xxh64:0", is that of Parquet. like: another filter or set, or the
+        /// path of one, whose hash is taken.
+        #[staticmethod]
+        #[pyo3(signature = (n, rate, *, hash=None, like=None))]
+        fn with_rate<'py>(
+            py: Python<'py>,
+            n: u64,
+            rate: f64,
+            hash: Option<&str>,
+            like: Option<&Bound<'py, PyAny>>,
+        ) -> PyResult<Bound<'py, Self>> {
+            let filter = filter::SplitBlockBloom::for_parquet(n, rate).or_raise(py)?;
+            let parquet = HashSpec { algorithm: HashAlgorithm::Xxh64, seed: 0 };
+            let spec = Made::read(py, hash, like)?.hash.unwrap_or(parquet);
+            new(py, filter.hashed_by(spec), Self)
+        }
+    }
+}
+
+/// The hash of a new filter.
+fn spec(py: Python<'_>, hash: Option<&str>, like: Option<&Bound<'_, PyAny>>) -> PyResult<HashSpec> {
+    Ok(Made::read(py, hash, like)?.hash.unwrap_or_default())
+}
+
+/// An object of the class of a new filter.
+fn new<'py, C>(py: Python<'py>, filter: impl Into<AnyFilter>, class: C) -> PyResult<Bound<'py, C>>
+where
+    C: PyClass<BaseType = Filter>,
+    (C, Filter): Into<PyClassInitializer<C>>,
+{
+    Bound::new(py, (class, Filter::from(State::Owned(Box::new(filter.into())))))
+}
+
+/// An object of the class of a filter, which must be `class` or a subclass of it.
+pub fn wrap<'py>(class: &Bound<'py, PyType>, state: State) -> PyResult<Bound<'py, PyAny>> {
+    let py = class.py();
+    let kind = state.kind();
+    let filter = Filter::from(state);
+    let object = match kind {
+        Kind::Bloom => Bound::new(py, (Bloom, filter))?.into_any(),
+        Kind::BlockedBloom => Bound::new(py, (BlockedBloom, filter))?.into_any(),
+        Kind::CountingBloom => Bound::new(py, (CountingBloom, filter))?.into_any(),
+        Kind::QuotientFilter => Bound::new(py, (QuotientFilter, filter))?.into_any(),
+        Kind::RingedBloom => Bound::new(py, (RingedBloom, filter))?.into_any(),
+        Kind::StableBloomLight => Bound::new(py, (StableBloomLight, filter))?.into_any(),
+        Kind::GrowingBloom => Bound::new(py, (ScalableBloom, filter))?.into_any(),
+        Kind::SplitBlockBloom => Bound::new(py, (SplitBlockBloom, filter))?.into_any(),
+        _ => Bound::new(py, filter)?.into_any(),
+    };
+    if object.is_instance(class)? {
+        return Ok(object);
+    }
+    let (found, wanted) = (object.get_type().name()?, class.name()?);
+    Err(config(py, format!("this is a filter of the class {found}, not {wanted}: use furui.{found} or furui.Filter")))
+}

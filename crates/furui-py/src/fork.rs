@@ -1,0 +1,32 @@
+//! Noticing that this process is a copy that `fork` made of the one that opened a store.
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use pyo3::prelude::*;
+
+/// How many forks lie between the process that loaded the module and this one.
+static FORKS: AtomicU64 = AtomicU64::new(0);
+
+/// Notes that this process was made by a fork. `furui/__init__.py` registers this function with
+/// `os.register_at_fork`.
+#[pyfunction(name = "_after_fork")]
+pub fn after_fork() {
+    FORKS.fetch_add(1, Relaxed);
+}
+
+/// The process in which something was made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Origin(u64);
+
+impl Origin {
+    /// This process.
+    pub fn here() -> Self {
+        Self(FORKS.load(Relaxed))
+    }
+
+    /// True if this process is the one in which the value was made.
+    #[inline]
+    pub fn is_here(self) -> bool {
+        self == Self::here()
+    }
+}

@@ -1,0 +1,144 @@
+//! A store that threads share, and that is closed once: by the user, when Python drops it, or when the interpreter ends.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::sync::MutexExt;
+
+use crate::errors::{os, plain, raise};
+use crate::fork::Origin;
+use crate::syncer::Syncer;
+
+/// What is done to a store at its end, and every now and then.
+pub trait Store: Send + 'static {
+    /// Makes everything durable that is not durable yet.
+    fn sync(&mut self) -> furui::Result<()>;
+
+    /// Makes everything durable for good: the store is not used again.
+    fn close(&mut self) -> furui::Result<()>;
+}
+
+/// A store behind a lock. `None` once it is closed.
+pub struct Shared<S>(Mutex<Option<S>>);
+
+/// A store that threads share.
+pub struct Guarded<S: Store> {
+    shared: Arc<Shared<S>>,
+    origin: Origin,
+    syncer: Option<Syncer>,
+}
+
+/// The open stores of this process, to be closed when the interpreter ends.
+static OPEN: Mutex<Vec<(Origin, Weak<dyn Closable>)>> = Mutex::new(Vec::new());
+
+trait Closable: Send + Sync {
+    fn close_quietly(&self);
+}
+
+impl<S: Store> Shared<S> {
+    /// The lock, for threads without the interpreter.
+    pub fn lock(&self) -> MutexGuard<'_, Option<S>> {
+        // A panic leaves the library's structures usable or broken by their own account, which they report.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<S: Store> Closable for Shared<S> {
+    fn close_quietly(&self) {
+        if let Some(mut store) = self.lock().take() {
+            // Nobody is left to be told. What was durable stays durable.
+            let _ = store.close();
+        }
+    }
+}
+
+impl<S: Store> Guarded<S> {
+    /// Shares a store. With an interval, a thread of its own syncs it that often.
+    pub fn new(store: S, interval: Option<Duration>) -> PyResult<Self> {
+        let shared = Arc::new(Shared(Mutex::new(Some(store))));
+        let weak: Weak<Shared<S>> = Arc::downgrade(&shared);
+        let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
+        open.retain(|(_, store)| store.strong_count() > 0);
+        open.push((Origin::here(), weak));
+        drop(open);
+        let syncer = interval.map(|interval| Syncer::start(&shared, interval)).transpose();
+        Ok(Self { shared, origin: Origin::here(), syncer: syncer.map_err(|error| os(&error))? })
+    }
+
+    /// Calls `work` with the store, while this thread holds the interpreter. It is for work that takes microseconds.
+    #[inline]
+    pub fn with<R>(&self, py: Python<'_>, work: impl FnOnce(&mut S) -> PyResult<R>) -> PyResult<R> {
+        self.check_origin(py)?;
+        let mut store = self.shared.0.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner);
+        work(store.as_mut().ok_or_else(closed)?)
+    }
+
+    /// Calls `work` with the store, while other threads may use the interpreter.
+    pub fn detached<R: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&mut S) -> furui::Result<R> + Send,
+    ) -> PyResult<R> {
+        self.check_origin(py)?;
+        let done = py.detach(|| self.shared.lock().as_mut().map(work));
+        done.ok_or_else(closed)?.map_err(|error| raise(py, error))
+    }
+
+    /// Closes the store. Nothing happens if it is closed already.
+    pub fn close(&self, py: Python<'_>) -> PyResult<()> {
+        self.check_origin(py)?;
+        let done = py.detach(|| self.shared.lock().take().map_or(Ok(()), |mut store| store.close()));
+        done.map_err(|error| raise(py, error))
+    }
+
+    /// True if the store is closed.
+    pub fn is_closed(&self, py: Python<'_>) -> bool {
+        self.shared.0.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner).is_none()
+    }
+
+    #[inline]
+    fn check_origin(&self, py: Python<'_>) -> PyResult<()> {
+        if self.origin.is_here() {
+            return Ok(());
+        }
+        Err(plain(
+            py,
+            "this process was forked from the one that opened the store, which is still its only writer: open a store \
+             of its own in each worker, or send the keys to one process",
+        ))
+    }
+}
+
+impl<S: Store> Drop for Guarded<S> {
+    fn drop(&mut self) {
+        if !self.origin.is_here() {
+            // The files, their lock, the mutex and the thread belong to the parent. Leaking this copy leaves them as they are.
+            std::mem::forget(self.shared.clone());
+            std::mem::forget(self.syncer.take());
+            return;
+        }
+        self.syncer.take();
+        self.shared.close_quietly();
+    }
+}
+
+fn closed() -> PyErr {
+    PyValueError::new_err("this is closed: open it again")
+}
+
+/// Closes all stores that are still open. `furui/__init__.py` registers this function with `atexit`.
+#[pyfunction(name = "_close_all")]
+pub fn close_all(py: Python<'_>) {
+    py.detach(|| {
+        // After a fork the lock may be held for ever by a thread that this process does not have.
+        let Ok(mut open) = OPEN.try_lock() else { return };
+        let open = std::mem::take(&mut *open);
+        for (_, store) in open.iter().filter(|(origin, _)| origin.is_here()) {
+            if let Some(store) = store.upgrade() {
+                store.close_quietly();
+            }
+        }
+    });
+}

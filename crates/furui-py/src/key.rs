@@ -1,0 +1,109 @@
+//! The bytes of a key: the only module in which a Python value becomes bytes.
+//!
+//! | value | its bytes |
+//! |---|---|
+//! | `str` | UTF-8; lone surrogates, as in undecodable file names, as `surrogateescape` gives them back |
+//! | `bytes`, `bytearray`, `memoryview` | themselves, so that `"a"` and `b"a"` are one key |
+//! | `int` from 0 to 2⁶⁴ - 1 | 8 bytes, little-endian |
+//! | `int` from -2⁶³ to -1 | 8 bytes, little-endian, in two's complement, and the byte 0xff |
+//! | `uuid.UUID` | its 16 bytes |
+//! | `None`, and null in Arrow and pandas | [`NULL`] |
+
+use pyo3::exceptions::{PyOverflowError, PyTypeError};
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyByteArray, PyBytes, PyInt, PyMemoryView, PyString, PyType};
+
+/// The key of a missing value, which is a value of its own. No other value has these bytes unless it is made to.
+pub const NULL: &[u8] = b"\xff\x00furui: the key of a null\x00\xff";
+
+/// The bytes of an integer.
+#[derive(Clone, Copy)]
+pub struct IntKey {
+    bytes: [u8; 9],
+    length: usize,
+}
+
+impl IntKey {
+    /// The key of a number that is not negative.
+    #[inline]
+    pub fn unsigned(number: u64) -> Self {
+        let mut bytes = [0xff; 9];
+        bytes[..8].copy_from_slice(&number.to_le_bytes());
+        Self { bytes, length: 8 }
+    }
+
+    /// The key of a number that may be negative.
+    #[inline]
+    pub fn signed(number: i64) -> Self {
+        Self { length: if number < 0 { 9 } else { 8 }, ..Self::unsigned(number.cast_unsigned()) }
+    }
+
+    #[inline]
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes[..self.length]
+    }
+}
+
+/// Calls `take` with the bytes of a key.
+///
+/// # Errors
+/// `TypeError` for a value that is no key, such as a float; `OverflowError` for an integer outside of -2⁶³ to 2⁶⁴ - 1.
+#[inline]
+pub fn with_key<R>(key: &Bound<'_, PyAny>, take: impl FnOnce(&[u8]) -> R) -> PyResult<R> {
+    if let Ok(text) = key.cast::<PyString>() {
+        return match text.to_str() {
+            Ok(text) => Ok(take(text.as_bytes())),
+            Err(_) => Ok(take(escaped(text)?.as_bytes())),
+        };
+    }
+    if let Ok(bytes) = key.cast::<PyBytes>() {
+        return Ok(take(bytes.as_bytes()));
+    }
+    if let Ok(number) = key.cast::<PyInt>() {
+        return Ok(take(int(number)?.bytes()));
+    }
+    other(key, take)
+}
+
+fn int(number: &Bound<'_, PyInt>) -> PyResult<IntKey> {
+    if let Ok(number) = number.extract::<u64>() {
+        return Ok(IntKey::unsigned(number));
+    }
+    let number = number.extract::<i64>().map_err(|_| {
+        PyOverflowError::new_err("an integer key must be from -2**63 to 2**64 - 1: pass others as bytes or str")
+    })?;
+    Ok(IntKey::signed(number))
+}
+
+fn escaped<'py>(text: &Bound<'py, PyString>) -> PyResult<Bound<'py, PyBytes>> {
+    let bytes = text.call_method1("encode", ("utf-8", "surrogateescape"))?;
+    Ok(bytes.cast_into::<PyBytes>()?)
+}
+
+fn other<R>(key: &Bound<'_, PyAny>, take: impl FnOnce(&[u8]) -> R) -> PyResult<R> {
+    let py = key.py();
+    if key.is_none() {
+        return Ok(take(NULL));
+    }
+    if key.is_instance_of::<PyByteArray>() || key.is_instance_of::<PyMemoryView>() {
+        let bytes = py.get_type::<PyBytes>().call1((key,))?.cast_into::<PyBytes>()?;
+        return Ok(take(bytes.as_bytes()));
+    }
+    if key.is_instance(uuid(py)?)? {
+        return Ok(take(key.getattr("bytes")?.cast::<PyBytes>()?.as_bytes()));
+    }
+    // Integers of numpy and others that are exact.
+    if let Ok(number) = key.call_method0("__index__") {
+        return Ok(take(int(number.cast::<PyInt>()?)?.bytes()));
+    }
+    let name = key.get_type().name()?;
+    Err(PyTypeError::new_err(format!(
+        "a key must be str, bytes, int, uuid.UUID or None, not {name}: make it one of these, for example by str()"
+    )))
+}
+
+fn uuid(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
+    static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    Ok(CLASS.import(py, "uuid", "UUID")?.as_any())
+}

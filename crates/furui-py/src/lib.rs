@@ -1,0 +1,50 @@
+//! The Python module `furui._furui`. The package `furui`, in `python/`, gives its names to users.
+//!
+//! ```text
+//!   keys (key.rs) and batches of keys (batch/) ──> hashes ──> Seen (seen.rs), filters (filter/), Dict (dict.rs)
+//!                                                                 │
+//!   answers, in the kind of the batch (batch/answers.rs) <────────┘
+//! ```
+//!
+//! The interpreter's lock is released while a batch is looked up, and while anything waits for storage.
+
+mod batch;
+mod dict;
+mod errors;
+mod files;
+mod filter;
+mod fork;
+mod guard;
+mod key;
+mod options;
+mod seen;
+mod syncer;
+
+use pyo3::prelude::*;
+
+/// The compiled part of the package `furui`.
+#[pymodule(gil_used = false)]
+mod _furui {
+    #[pymodule_export]
+    use crate::batch::Answers;
+    #[pymodule_export]
+    use crate::dict::{Dict, Entries};
+    #[pymodule_export]
+    use crate::filter::{
+        BlockedBloom, Bloom, CountingBloom, Filter, QuotientFilter, RingedBloom, ScalableBloom, SplitBlockBloom,
+        StableBloomLight,
+    };
+    #[pymodule_export]
+    use crate::fork::after_fork;
+    #[pymodule_export]
+    use crate::guard::close_all;
+    #[pymodule_export]
+    use crate::seen::Seen;
+
+    use super::*;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
+}

@@ -1,0 +1,409 @@
+use std::path::PathBuf;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use furui::error::StoreProblem;
+use furui::seen::{Cache, Seen as Set, SeenCounters, SeenOptions, Verdict};
+use furui::store::{Directory, Overlay, Scratch, Window, snapshot};
+use furui::{Error, Hashes, KeyForm, KeyHash, KeyHasher};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+
+use crate::batch::{Column, hash_batch, hash_of, too_short};
+use crate::errors::{OrRaise, config, raise};
+use crate::files::Files;
+use crate::guard::{Guarded, Store};
+use crate::key::with_key;
+use crate::options::{Made, hash_text, parse_size, parse_window};
+
+/// The number of keys of a batch that are looked up together. Larger parts cost less where keys are on storage.
+const PART: usize = 1 << 16;
+const PART_ON_STORAGE: usize = 1 << 19;
+
+/// An exact set that remembers what it has seen, of any size: in memory, or in a directory across runs.
+///
+/// path: the directory of the set, which is created if it is missing. One process writes to it at a time. None: the set
+///     is forgotten when the object goes; what does not fit into memory lies in temporary files.
+/// memory: how much memory the set takes, in bytes or as in "64MiB", at least 1 MiB. Keys beyond it go to storage.
+/// hash: how keys are hashed, as in "xxh3:0" (docs/python.md). None: as the existing set does, or XXH3 with a random seed.
+/// like: another Seen or filter, or the path of one, whose hash this set takes, so that the two can be combined.
+/// sync: after how many seconds new keys are durable at the latest. 0: when the call returns. None: at sync() and close().
+/// read_only: only look keys up, without the lock of the set.
+/// window: remember only this many last keys (int), or this long ("12h"). None: everything, or as the existing set does.
+/// form: how the program makes keys from its records, in its own words. A set is refused if it was made by another form.
+///
+/// Two keys with equal 64-bit hashes are one key. Among n keys, n**2 / 2**65 are expected to be mistaken for another.
+///
+/// Raises LockedError if another process or object writes to the set, DamageError if a file is damaged, ConfigError if
+/// an argument is invalid or the set was made otherwise.
+#[pyclass(frozen, weakref, module = "furui")]
+pub struct Seen {
+    set: Guarded<Opened>,
+    path: Option<PathBuf>,
+    hasher: KeyHasher,
+    form: KeyForm,
+    /// True if keys are durable when a call returns.
+    is_immediate: bool,
+    is_read_only: bool,
+    counts_time: bool,
+}
+
+/// An open set, and the lists of a call.
+struct Opened {
+    set: Set<Files>,
+    /// True if the set is written to its directory.
+    is_stored: bool,
+    key: Hashes,
+    verdicts: Vec<Verdict>,
+}
+
+impl Store for Opened {
+    fn sync(&mut self) -> furui::Result<()> {
+        if self.is_stored && self.set.unsynced() + self.set.unsynced_repeats() > 0 { self.set.sync() } else { Ok(()) }
+    }
+
+    fn close(&mut self) -> furui::Result<()> {
+        if self.is_stored { self.set.publish() } else { Ok(()) }
+    }
+}
+
+impl Opened {
+    /// Records the keys of a batch, and says which of them are new.
+    fn observe(&mut self, keys: &Hashes, is_timed: bool) -> furui::Result<Vec<bool>> {
+        let mut new = vec![];
+        reserve(&mut new, keys.len())?;
+        if is_timed {
+            self.tell_time();
+        }
+        let mut done = 0;
+        while done < keys.len() {
+            self.key.clear();
+            let part = keys.len().min(done + self.part());
+            keys.as_slice()[done..part].iter().for_each(|&key| self.key.push_hash(key));
+            self.set.observe_all(&self.key, &mut self.verdicts)?;
+            new.extend(self.verdicts.iter().map(|&verdict| verdict == Verdict::New));
+            done = part;
+        }
+        Ok(new)
+    }
+
+    /// Records one key. True if it is new.
+    fn observe_one(&mut self, key: KeyHash) -> furui::Result<bool> {
+        self.key.clear();
+        self.key.push_hash(key);
+        self.set.observe_all(&self.key, &mut self.verdicts)?;
+        Ok(self.verdicts[0] == Verdict::New)
+    }
+
+    fn part(&self) -> usize {
+        if self.is_on_storage() { PART_ON_STORAGE } else { PART }
+    }
+
+    /// True if a look-up may read storage, and another key may be written to it.
+    fn is_on_storage(&self) -> bool {
+        !self.set.set().runs().is_empty()
+    }
+
+    fn tell_time(&mut self) {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
+        self.set.set_time(u64::try_from(now).unwrap_or(u64::MAX));
+    }
+}
+
+fn reserve(list: &mut Vec<bool>, keys: usize) -> furui::Result<()> {
+    list.try_reserve(keys).map_err(|_| Error::NoMemory { what: "the answers of a batch", bytes: keys })
+}
+
+#[pymethods]
+impl Seen {
+    #[new]
+    #[pyo3(signature = (
+        path=None, *, memory=None, hash=None, like=None, sync=Some(1.0), read_only=false, window=None, form=None
+    ))]
+    #[expect(clippy::too_many_arguments, reason = "they are the keyword arguments of the class")]
+    fn new(
+        py: Python<'_>,
+        path: Option<PathBuf>,
+        memory: Option<&Bound<'_, PyAny>>,
+        hash: Option<&str>,
+        like: Option<&Bound<'_, PyAny>>,
+        sync: Option<f64>,
+        read_only: bool,
+        window: Option<&Bound<'_, PyAny>>,
+        form: Option<&str>,
+    ) -> PyResult<Self> {
+        let made = Made::read(py, hash, like)?;
+        let form = match form {
+            Some(text) => text.parse::<KeyForm>().map_err(|error| PyValueError::new_err(error.to_string()))?,
+            None => made.form.unwrap_or_default(),
+        };
+        let memory = memory.map_or(Ok(64 << 20), parse_size)?;
+        let window = window.map(parse_window).transpose()?;
+        let interval = sync.map(Duration::try_from_secs_f64).transpose().map_err(|_| {
+            config(py, "sync is a number of seconds, or None: 0 makes keys durable before a call returns")
+        })?;
+        let cache = if read_only { Cache::None } else { Cache::Recent };
+        let options = SeenOptions { memory, hash: made.hash, form: Some(form), cache, ..SeenOptions::default() };
+        if read_only && path.is_none() {
+            return Err(config(py, "read_only needs the path of a set"));
+        }
+        let is_stored = path.is_some() && !read_only;
+        let options = SeenOptions { journal: is_stored, ..options };
+        let set = py.detach(|| {
+            let files = match &path {
+                None => Files::temporary(),
+                Some(path) if read_only => {
+                    let scratch = Scratch::new(std::env::temp_dir());
+                    Files::Lent(Overlay::new(Directory::open_read_only(path)?, scratch))
+                }
+                Some(path) => Files::Stored(Directory::open(path)?),
+            };
+            match window {
+                Some(window) => Set::open_window(files, options, window),
+                // An existing set keeps its window.
+                None => Set::open_with(files, options),
+            }
+        });
+        let set = set.map_err(|error| raise(py, error))?;
+        let hasher = set.hash_spec().hasher();
+        let window = set.set().manifest().window;
+        let counts_time = matches!(window, Some(Window::Milliseconds(_)));
+        let opened = Opened { set, is_stored, key: Hashes::new(&hasher), verdicts: vec![] };
+        let interval = interval.filter(|interval| is_stored && !interval.is_zero());
+        let is_immediate = is_stored && sync == Some(0.0);
+        let set = Guarded::new(opened, interval)?;
+        Ok(Self { set, path, hasher, form, is_immediate, is_read_only: read_only, counts_time })
+    }
+
+    /// Record a key. Return True if it is new.
+    ///
+    /// key: str, bytes, int from -2**63 to 2**64 - 1, uuid.UUID or None. "a" and b"a" are one key.
+    /// hashed: the key is a uniform 64-bit hash itself: an int, or bytes of which the first eight count.
+    #[pyo3(signature = (key, *, hashed=false))]
+    fn add(&self, py: Python<'_>, key: &Bound<'_, PyAny>, hashed: bool) -> PyResult<bool> {
+        let key = self.hash_one(key, hashed)?;
+        self.check_writable(py)?;
+        if self.is_immediate || self.counts_time {
+            return self.set.detached(py, |opened| {
+                if self.counts_time {
+                    opened.tell_time();
+                }
+                let is_new = opened.observe_one(key)?;
+                if self.is_immediate {
+                    opened.sync()?;
+                }
+                Ok(is_new)
+            });
+        }
+        let in_memory = self.set.with(py, |opened| {
+            let will_write = || opened.set.will_sync(1);
+            if opened.is_on_storage() || will_write() {
+                return Ok(None);
+            }
+            opened.observe_one(key).map(Some).or_raise(py)
+        })?;
+        in_memory.map_or_else(|| self.set.detached(py, |opened| opened.observe_one(key)), Ok)
+    }
+
+    /// Record the keys of a batch. Return for each, in order, whether it is new.
+    ///
+    /// batch: a list, tuple or iterable of keys; a numpy array of bytes, text, integers or objects; a pandas or Polars
+    ///     Series; an Arrow array, stream, or table of one column. A null is a key of its own, the same as None.
+    /// hashed: the keys are uniform 64-bit hashes themselves, as in add().
+    ///
+    /// The answer is a list for a list or an iterable, a numpy array for numpy and pandas, a Polars Series or a pyarrow
+    /// Array for these, and otherwise an Answers, which is an Arrow array. If the batch holds a value that is no key,
+    /// TypeError is raised, and no key is recorded.
+    #[pyo3(signature = (batch, *, hashed=false))]
+    fn add_many<'py>(&self, batch: &Bound<'py, PyAny>, hashed: bool) -> PyResult<Bound<'py, PyAny>> {
+        let py = batch.py();
+        self.check_writable(py)?;
+        let keys = hash_batch(batch, &self.hasher, hashed)?;
+        let new = self.set.detached(py, |opened| {
+            let new = opened.observe(&keys, self.counts_time)?;
+            if self.is_immediate {
+                opened.sync()?;
+            }
+            Ok(new)
+        })?;
+        Column::Bools(new).into_kind_of(batch)
+    }
+
+    /// Return for each key of a batch, in order, whether it was recorded. The arguments are those of add_many().
+    #[pyo3(signature = (batch, *, hashed=false))]
+    fn has_many<'py>(&self, batch: &Bound<'py, PyAny>, hashed: bool) -> PyResult<Bound<'py, PyAny>> {
+        let keys = hash_batch(batch, &self.hasher, hashed)?;
+        let found = self.set.detached(batch.py(), |opened| {
+            let mut found = vec![];
+            opened.set.contains_hashes(&keys, &mut found)?;
+            Ok(found)
+        })?;
+        Column::Bools(found).into_kind_of(batch)
+    }
+
+    /// Return True if a key was recorded. The arguments are those of add().
+    #[pyo3(signature = (key, *, hashed=false))]
+    fn has(&self, py: Python<'_>, key: &Bound<'_, PyAny>, hashed: bool) -> PyResult<bool> {
+        let key = self.hash_one(key, hashed)?;
+        let in_memory = self.set.with(py, |opened| {
+            let is_on_storage = opened.is_on_storage();
+            let found = || opened.set.set().contains(key).or_raise(py);
+            if is_on_storage { Ok(None) } else { found().map(Some) }
+        })?;
+        in_memory.map_or_else(|| self.set.detached(py, |opened| opened.set.set().contains(key)), Ok)
+    }
+
+    fn __contains__(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<bool> {
+        self.has(py, key, false)
+    }
+
+    /// Return the number of keys. With a window, a key counts once in each sixteenth of the window in which it came.
+    fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
+        self.set.with(py, |opened| Ok(opened.set.set().len() as usize))
+    }
+
+    /// Remove a key from the set and from its files. Return True if it was there.
+    ///
+    /// Cost: all files of the set are read and written once; discard_many() removes any number of keys at that cost.
+    #[pyo3(signature = (key, *, hashed=false))]
+    fn discard(&self, py: Python<'_>, key: &Bound<'_, PyAny>, hashed: bool) -> PyResult<bool> {
+        let mut keys = Hashes::new(&self.hasher);
+        keys.push_hash(self.hash_one(key, hashed)?);
+        Ok(self.remove(py, &keys)? > 0)
+    }
+
+    /// Remove the keys of a batch from the set and from its files. Return how many were there.
+    #[pyo3(signature = (batch, *, hashed=false))]
+    fn discard_many(&self, batch: &Bound<'_, PyAny>, hashed: bool) -> PyResult<u64> {
+        self.remove(batch.py(), &hash_batch(batch, &self.hasher, hashed)?)
+    }
+
+    /// Make all recorded keys durable: they survive a crash of the process or of the machine.
+    fn sync(&self, py: Python<'_>) -> PyResult<()> {
+        self.set.detached(py, Opened::sync)
+    }
+
+    /// Make all keys durable, release the lock, and forget the memory. A closed set raises ValueError.
+    fn close(&self, py: Python<'_>) -> PyResult<()> {
+        self.set.close(py)
+    }
+
+    /// Copy the set as it is now to a new directory, by hard links where possible. The copy is a set of its own.
+    fn snapshot(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        let Some(from) = self.path.as_ref() else {
+            return Err(config(py, "a set without a path has no files to copy: open it with a path"));
+        };
+        self.set.detached(py, |opened| {
+            opened.sync()?;
+            snapshot(from, path)
+        })
+    }
+
+    /// Return figures: `len`, the number of keys; `keys`, `new` and `repeats` since it was opened; `runs`, the number of
+    /// files, and `bytes`, their size; `unsynced`, the number of keys that are not durable yet.
+    fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let (counters, length, runs, bytes, unsynced) = self.set.with(py, |opened| Ok(figures(&opened.set)))?;
+        let stats = PyDict::new(py);
+        stats.set_item("len", length)?;
+        stats.set_item("keys", counters.keys)?;
+        stats.set_item("new", counters.new)?;
+        stats.set_item("repeats", counters.repeats())?;
+        stats.set_item("runs", runs)?;
+        stats.set_item("bytes", bytes)?;
+        stats.set_item("unsynced", unsynced)?;
+        Ok(stats)
+    }
+
+    /// The directory of the set, or None.
+    #[getter]
+    fn path(&self) -> Option<PathBuf> {
+        self.path.clone()
+    }
+
+    /// How keys are hashed: the name of a hash function and a seed, as in "xxh3:0x7".
+    #[getter]
+    fn hash(&self) -> String {
+        hash_text(self.hasher.spec())
+    }
+
+    /// How the program that filled the set makes keys from its records. Empty: a record is its own key.
+    #[getter]
+    fn form(&self) -> String {
+        self.form.to_string()
+    }
+
+    /// True after close().
+    #[getter]
+    fn closed(&self, py: Python<'_>) -> bool {
+        self.set.is_closed(py)
+    }
+
+    fn __enter__(this: Py<Self>) -> Py<Self> {
+        this
+    }
+
+    #[pyo3(signature = (*_exception))]
+    fn __exit__(&self, py: Python<'_>, _exception: &Bound<'_, PyTuple>) -> PyResult<bool> {
+        self.close(py)?;
+        Ok(false)
+    }
+
+    fn __reduce__(&self) -> PyResult<()> {
+        Err(PyTypeError::new_err(
+            "a Seen cannot be pickled or copied: each copy would remember only what it has seen itself, and report the \
+             keys of the others as new. Open one Seen in one process and send it the keys, or give each worker the keys \
+             of its own share (by their hash) and a path of its own",
+        ))
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> String {
+        let place = self.path.as_ref().map_or("in memory".to_owned(), |path| format!("in {}", path.display()));
+        if self.is_closed_now(py) {
+            return format!("<furui.Seen {place}, closed>");
+        }
+        let length = self.__len__(py).map_or("?".to_owned(), |length| length.to_string());
+        format!("<furui.Seen {place}, {length} keys>")
+    }
+}
+
+impl Seen {
+    /// How the set hashes keys, and how they are made.
+    pub fn made(&self, _: Python<'_>) -> PyResult<Made> {
+        Ok(Made { hash: Some(self.hasher.spec()), form: Some(self.form) })
+    }
+
+    fn hash_one(&self, key: &Bound<'_, PyAny>, is_hash: bool) -> PyResult<KeyHash> {
+        if !is_hash {
+            return with_key(key, |bytes| self.hasher.hash(bytes));
+        }
+        with_key(key, |bytes| hash_of(bytes).ok_or(bytes.len()))?.map_err(|length| too_short(key.py(), length))
+    }
+
+    fn remove(&self, py: Python<'_>, keys: &Hashes) -> PyResult<u64> {
+        self.check_writable(py)?;
+        let options = SeenOptions { hash: Some(self.hasher.spec()), cache: Cache::None, ..SeenOptions::default() };
+        self.set.detached(py, |opened| {
+            let mut gone = Set::open_with(Files::temporary(), options)?;
+            gone.observe_all(keys, &mut opened.verdicts)?;
+            opened.set.remove_all(&gone)
+        })
+    }
+
+    fn check_writable(&self, py: Python<'_>) -> PyResult<()> {
+        if !self.is_read_only {
+            return Ok(());
+        }
+        let path = self.path.as_ref().map_or(String::new(), |path| path.display().to_string());
+        Err(raise(py, Error::store(path, StoreProblem::ReadOnly)))
+    }
+
+    fn is_closed_now(&self, py: Python<'_>) -> bool {
+        self.set.is_closed(py)
+    }
+}
+
+fn figures(set: &Set<Files>) -> (SeenCounters, u64, usize, u64, usize) {
+    let cascade = set.set();
+    let bytes = cascade.manifest().runs.iter().map(|run| run.seal.length).sum();
+    (*set.counters(), cascade.len(), cascade.runs().len(), bytes, set.unsynced() + set.unsynced_repeats())
+}

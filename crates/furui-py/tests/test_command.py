@@ -1,0 +1,71 @@
+"""What Python writes the program `furui` reads, and the other way round."""
+
+from pathlib import Path
+
+import furui
+import pytest
+from conftest import run
+
+LINES = [f"https://example.org/{i % 700}" for i in range(1000)] + ["以前", "a b"]
+TEXT = "\n".join(LINES) + "\n"
+KINDS = {
+    "bloom": furui.Bloom,
+    "blocked": furui.BlockedBloom,
+    "counting": furui.CountingBloom,
+    "quotient": furui.QuotientFilter,
+    "ringed": furui.RingedBloom,
+    "stable-light": furui.StableBloomLight,
+    "parquet": furui.SplitBlockBloom,
+}
+
+
+def test_sets(command: Path, store: Path, tmp_path: Path) -> None:
+    with furui.Seen(store) as seen:
+        assert sum(seen.add_many(LINES)) == 702
+    assert run(command, "seen", "--store", store, text=TEXT + "new\n") == "new\n"
+    assert run(command, "verify", store) is not None
+    other = tmp_path / "other"
+    printed = run(command, "seen", "--store", other, text=TEXT).split("\n")[:-1]
+    assert printed == list(dict.fromkeys(LINES))
+    with furui.Seen(other) as seen:
+        assert seen.add_many(["https://example.org/3", "以前", "new"]) == [False, False, True]
+
+
+def test_a_set_of_columns_is_refused(command: Path, store: Path) -> None:
+    run(command, "seen", "--csv", "--key", "url", "--store", store, text="url,n\na,1\n")
+    with pytest.raises(furui.ConfigError, match="--csv --key url"):
+        furui.Seen(store)
+    with furui.Seen(store, form="--csv --key url") as seen:
+        assert "a" in seen
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_filters(command: Path, kind: str, tmp_path: Path) -> None:
+    built, made = tmp_path / "built", tmp_path / "made"
+    run(command, "filter", "build", "--kind", kind, "--capacity", "1000", "-o", built, text=TEXT)
+    words = furui.Filter.load(built)
+    assert type(words) is KINDS[kind]
+    assert words.kind == kind or kind == "parquet"
+    assert all(words.has_many(LINES))
+    made_here = KINDS[kind].with_rate(2000, 0.01)  # type: ignore[attr-defined]
+    made_here.update(LINES)
+    made_here.save(made)
+    assert run(command, "has", made, text="以前\n") == "以前\n"
+    assert run(command, "has", "-v", made, text=TEXT, status=1) == ""
+
+
+def test_a_scalable_filter(command: Path, tmp_path: Path) -> None:
+    words = furui.ScalableBloom.with_rate(0.01)
+    words.update(LINES)
+    words.save(tmp_path / "made")
+    assert run(command, "has", tmp_path / "made", text="以前\n") == "以前\n"
+
+
+def test_dictionaries(command: Path, store: Path, tmp_path: Path) -> None:
+    with furui.Dict(store) as words:
+        assert words.number_many(["以前", "seen", "以前"]) == [0, 1, 0]
+    assert run(command, "dict", "get", "--store", store, text="seen\n以前\n") == "seen\t1\n以前\t0\n"
+    other = tmp_path / "other"
+    run(command, "dict", "number", "--store", other, text="a\nb\na\n")
+    with furui.Dict(other) as words:
+        assert dict(words.items()) == {"a": 0, "b": 1}
