@@ -1,6 +1,6 @@
 //! The page as users see it: in Chromium, served by the nodes of `furui demo`.
 
-#![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
+#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 #![cfg(unix)]
 
 #[path = "support/chromium.rs"]

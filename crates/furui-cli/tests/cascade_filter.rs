@@ -1,6 +1,6 @@
 //! Cascade filters through the binary: `furui filter build --kind cascade` and what works on its directory.
 
-#![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
+#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 mod support;
 

@@ -1,6 +1,6 @@
 //! `furui union`, `subtract` and `intersect` of stores, and `furui seen --like`.
 
-#![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
+#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 use std::fs;
 

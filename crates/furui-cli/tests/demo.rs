@@ -1,6 +1,6 @@
 //! `furui demo`: its output is true, and it leaves nothing behind.
 
-#![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
+#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 #![cfg(unix)]
 
 #[path = "support/demo.rs"]

@@ -1,6 +1,6 @@
 //! Tests `furui dict count` and `dict key`, and the options that print lines with numbers.
 
-#![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
+#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 mod support;
 

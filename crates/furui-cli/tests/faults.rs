@@ -2,7 +2,7 @@
 //! error or a short write.
 
 #![cfg(unix)]
-#![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
+#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 mod disk;
 mod support;

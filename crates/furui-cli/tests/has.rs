@@ -1,6 +1,6 @@
 //! `furui has` answers the same questions from every kind of set.
 
-#![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
+#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 use std::collections::HashSet;
 use std::fs;

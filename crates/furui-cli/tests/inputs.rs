@@ -1,6 +1,6 @@
 //! What `furui` reads: compressed files, CSV, TSV and JSON; which lines have equal keys; and lines that have none.
 
-#![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
+#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 mod support;
 

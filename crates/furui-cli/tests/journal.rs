@@ -2,7 +2,7 @@
 //! killed, and which it has not.
 
 #![cfg(unix)]
-#![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
+#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 mod support;
 

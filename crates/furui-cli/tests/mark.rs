@@ -1,6 +1,6 @@
 //! Tests `furui seen --mark` as the coprocess of a program that sends a line and waits for the answer.
 
-#![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
+#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 mod support;
 

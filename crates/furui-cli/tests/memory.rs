@@ -1,7 +1,7 @@
 //! If memory is short, a command ends with status 2 and an error message, and loses nothing that was acknowledged.
 
 #![cfg(unix)]
-#![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
+#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 mod support;
 

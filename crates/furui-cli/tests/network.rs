@@ -1,6 +1,6 @@
 //! A network of `furui node` processes, some of which are killed.
 
-#![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
+#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 #![cfg(unix)]
 
 mod support;

@@ -1,6 +1,6 @@
 //! Tests `furui node`: its configuration file, and the errors that keep it from starting.
 
-#![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
+#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 #![cfg(unix)]
 
 mod support;

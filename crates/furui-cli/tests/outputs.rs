@@ -1,6 +1,6 @@
 //! Tests the outputs of `furui seen` other than the new lines: `--repeats`, `--count`, and figures on a signal.
 
-#![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
+#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 mod support;
 

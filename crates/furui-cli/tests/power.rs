@@ -2,7 +2,7 @@
 //! storage may then be. A storage keeps synced data, and any part of the rest in any order.
 
 #![cfg(unix)]
-#![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
+#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 mod disk;
 mod support;

@@ -1,6 +1,6 @@
 //! `furui publish`, to a node in this process.
 
-#![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
+#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 #[path = "support/node.rs"]
 mod node;

@@ -1,6 +1,6 @@
 //! `furui seen --remove`: lines that are taken out of a store.
 
-#![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
+#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -1,6 +1,6 @@
 //! Tests the input and output of the binary `furui seen`.
 
-#![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
+#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 mod support;
 

@@ -1,6 +1,6 @@
 //! Tests the binary `furui seen --store DIR`: the lines that are recorded, and the effects of failures.
 
-#![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
+#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 mod support;
 

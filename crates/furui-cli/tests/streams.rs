@@ -1,6 +1,6 @@
 //! Tests standard input and output that are closed, full or gone, lines that are too long, and lack of memory.
 #![cfg(unix)]
-#![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
+#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 mod support;
 

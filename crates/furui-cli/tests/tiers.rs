@@ -1,7 +1,7 @@
 //! Tests the tiers of `furui seen --cache lru+stable` through the binary: their sizes, what is kept of them, and how
 //! lost lines come back.
 
-#![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
+#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 mod support;
 

@@ -1,6 +1,6 @@
 //! The pages for people, as bytes, in front of a node that the test simulates.
 
-#![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
+#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 mod face;
 

@@ -16,13 +16,14 @@ use super::Phrase;
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Clause {
-    /// The words that must occur, normalised, each once. There is at least one. The words of `phrases` are among them.
+    /// The words that must occur, normalised, without duplicates. There is at least one. The words of `phrases` are
+    /// among them.
     pub must: Vec<String>,
-    /// The words that must not occur, normalised, each once.
+    /// The words that must not occur, normalised, without duplicates.
     pub without: Vec<String>,
-    /// Phrases that must occur, each once.
+    /// The phrases that must occur, without duplicates.
     pub phrases: Vec<Phrase>,
-    /// Phrases that must not occur, each once.
+    /// The phrases that must not occur, without duplicates.
     pub without_phrases: Vec<Phrase>,
 }
 

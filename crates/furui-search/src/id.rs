@@ -99,9 +99,9 @@ impl fmt::Debug for ContentId {
 /// A range of ids: all ids whose [`head`](ContentId::head) is from `first` to `last`, both included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct IdRange {
-    /// The smallest head of the range.
+    /// The smallest head (first 64 bits of an id) in the range.
     pub first: u64,
-    /// The largest head of the range, at least `first`.
+    /// The largest head (first 64 bits of an id) in the range, at least `first`.
     pub last: u64,
 }
 

@@ -1,6 +1,6 @@
 //! Messages in bytes: every message is decoded as it was encoded, and any bytes are a message or an error.
 
-#![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
+#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 use furui::filter::{Gamma, RingedParams};
 use furui_search::{

@@ -1,7 +1,7 @@
 //! Queries with phrases and sites find what brute force finds in documents of a few words, and the lists of words
 //! contain all of these documents.
 
-#![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
+#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 use furui_search::{Clause, Fit, Phrase, PhraseWord, Query, QueryFault, Record, limits};
 use proptest::collection::vec;

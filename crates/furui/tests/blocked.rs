@@ -1,6 +1,6 @@
 //! Blocked Bloom filters in files: the bytes that docs/format.md shows, and bytes that are not a filter.
 
-#![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
+#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 use std::io::Write;
 

@@ -1,6 +1,6 @@
 //! The cascade, an exact set in RAM and on storage, compared with a plain set; and storage that is damaged or altered.
 
-#![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
+#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 mod support;
 

@@ -1,7 +1,7 @@
 //! Tests unions, differences and intersections of sets, which are compared with those of plain `BTreeSet`s, and what
 //! happens if storage fails.
 
-#![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
+#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 mod support;
 

@@ -1,6 +1,6 @@
 //! Dictionaries whose keys were chosen by an attacker.
 
-#![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
+#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 use std::collections::HashSet;
 

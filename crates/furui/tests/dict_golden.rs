@@ -1,6 +1,6 @@
 //! The golden files of a dictionary: the bytes in docs/format.md are the bytes that are written and read.
 
-#![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
+#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 use furui::dict::{Dict, DictOptions, FilterHash, Layout, Merging};
 use furui::hash::Rolling;

@@ -1,6 +1,6 @@
 //! The envelope around files: files that were written can be read, and no other bytes can.
 
-#![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
+#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 use std::io::{self, Write};
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 //! Filters in files: a filter that was written and read continues as if it had never left memory, and has the bytes
 //! that docs/format.md shows.
 
-#![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
+#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

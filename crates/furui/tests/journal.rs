@@ -1,6 +1,6 @@
 //! The journal of a set: synced keys are found again whatever else happens, and damage is reported.
 
-#![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
+#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 mod support;
 

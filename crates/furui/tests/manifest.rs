@@ -1,6 +1,6 @@
 //! The manifest: it names the files of the store, whatever happens while it is replaced.
 
-#![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
+#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 mod support;
 

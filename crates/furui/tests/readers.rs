@@ -1,6 +1,6 @@
 //! Reading a store while another process writes to it, and copying it meanwhile.
 
-#![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
+#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 use std::fs;
 use std::io;

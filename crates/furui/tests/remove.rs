@@ -1,7 +1,7 @@
 //! Removing keys from sets: answers compared with a model, what files hold afterwards, and storage that fails at every
 //! operation.
 
-#![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
+#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 mod support;
 

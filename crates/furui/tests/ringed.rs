@@ -1,7 +1,7 @@
 //! The properties of `RingedBloom` that users rely on: the paper's filter bit by bit, keys that fit filters of every
 //! size, the values of rates, and files.
 
-#![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
+#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 use furui::filter::{
     AnyFilter, Filter, FilterMut, FilterRef, Gamma, RingedBloom, RingedKey, RingedParams, ringed_rate,

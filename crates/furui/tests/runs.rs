@@ -1,6 +1,6 @@
 //! Runs compared with sorted sets, over files that are mapped and files that are not; and the effects of damage.
 
-#![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
+#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};

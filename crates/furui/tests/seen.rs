@@ -1,6 +1,6 @@
 //! Tests `Seen`: its verdicts compared with a plain set, and the effects of failing storage and of a dying process.
 
-#![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
+#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 mod support;
 

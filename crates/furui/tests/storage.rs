@@ -1,6 +1,6 @@
 //! Storage: the laws that every kind of storage keeps, and the particular properties of each kind.
 
-#![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
+#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 use std::fs;
 use std::io;

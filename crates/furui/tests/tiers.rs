@@ -1,7 +1,7 @@
 //! The paper's tiers (an LRU and a filter), kept in the store: the next process begins with the kept tiers, and they
 //! never make it take a key for known that the set lacks.
 
-#![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
+#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 mod support;
 

@@ -1,6 +1,6 @@
 //! Tests a `Seen` with a window: its verdicts compared with a model, its bounds, and the effects of crashes and damage.
 
-#![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
+#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 mod support;
 

@@ -12,7 +12,7 @@ use crate::error::Error;
 
 /// The values of a dictionary.
 pub trait Values: DictValue {
-    /// Opens a dictionary that has these values, or a new one.
+    /// Opens the dictionary in `storage`, which must have values of this type, or begins a new one.
     fn open(storage: Directory, options: DictOptions) -> Result<Dict<Directory, Self>, furui::Error>;
 
     /// Puts the entry that a line stands for.

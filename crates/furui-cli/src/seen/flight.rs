@@ -30,15 +30,15 @@ pub struct Flight {
     pub has_old_repeats: bool,
     /// How many bytes of the text to print have been printed.
     pub printed: usize,
-    /// The repeats, if they are wanted.
+    /// The repeated lines of the block, for the file of `--repeats`. Empty without that option.
     pub repeats: Vec<u8>,
-    /// How many bytes of the block are the text to print. `None` if `marked` is the text.
+    /// How many bytes at the beginning of the block are to be printed. `None` if `marked` is printed instead.
     kept: Option<usize>,
     marked: Vec<u8>,
 }
 
 impl Flight {
-    /// A flight that has no block yet, and makes keys from lines in the same way as `keys`.
+    /// An empty flight, ready for any block. Keys are made from a block's lines in the same way as by `keys`.
     pub fn new(keys: &Keys) -> Self {
         Self {
             block: Block::default(),

@@ -51,7 +51,7 @@ fn asked(window: Window) -> String {
     }
 }
 
-/// A window, as in `1h` or `1000000 lines`.
+/// A window as text: `1h` or `1000000 lines`.
 pub fn of_lines(window: Window) -> String {
     match window {
         Window::Keys(lines) => format!("{lines} lines"),

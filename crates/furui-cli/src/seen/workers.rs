@@ -33,7 +33,7 @@ struct Shared<S: Storage> {
     idle: usize,
 }
 
-/// What is left when the workers have taken everything to the output.
+/// What [`Workers::run`] returns: why the run ended, and the parts of the queue that are still needed.
 pub struct Rest<S: Storage> {
     pub decider: Box<Decider<S>>,
     pub writer: Box<Writer>,

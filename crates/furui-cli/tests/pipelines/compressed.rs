@@ -1,4 +1,4 @@
-//! Files that the real compressors make with many options, in pieces one after another.
+//! Input from real compressors, run with many options. Most inputs are several compressed pieces, one after the other.
 
 use crate::support::{self, TempDir, distinct, text};
 use crate::{furui, other, random};

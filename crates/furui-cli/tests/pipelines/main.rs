@@ -4,7 +4,7 @@
 //! among each other, a test asserts what docs/inputs.md says and names the difference.
 
 #![cfg(unix)]
-#![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
+#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 mod compressed;
 mod coreutils;

@@ -37,7 +37,7 @@ pub(super) enum Kind {
     Store,
     /// Queries for the sizes of hot lists.
     Size,
-    /// Queries for the size of the list of sampled documents, whose answers also have the mean length of a document.
+    /// Queries for the size of the list of sampled documents. The answers also have the mean length of a document.
     Sample,
     /// Searches for a hot word and a word whose keeper receives the request but never answers.
     Search,

@@ -28,7 +28,7 @@ pub(crate) fn three(corpora: &[Corpus], options: &Options) -> Result<Table, Box<
         "chain",
         "mean kbit",
         "max kbit",
-        "of its first two words, mean",
+        "first two words, mean kbit",
         "the third adds %",
         "mean, to ringed 2^-7",
     ];

@@ -1,6 +1,6 @@
 //! Compares the answers of simulated nodes with brute force.
 
-#![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
+#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 mod answers;
 mod costs;

@@ -43,8 +43,8 @@ pub struct KeptTiers {
 }
 
 impl KeptTiers {
-    /// Reads and checks the tiers that the storage of a set keeps; `None` if there are none. Cost: the whole file is
-    /// read, and its filter is in memory meanwhile.
+    /// Reads and checks the tiers in the storage of a set; `None` if it has none. Cost: the whole file of the tiers is
+    /// read, and meanwhile the stable filter is in memory.
     ///
     /// # Errors
     /// [`Error::Format`](crate::Error::Format) if the file is damaged; [`Error::Io`](crate::Error::Io).

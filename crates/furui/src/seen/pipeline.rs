@@ -403,8 +403,8 @@ impl<S: Storage> Seen<S> {
     }
 
     /// Makes every recorded key durable in a run, which takes less space than a journal and is not read when the set is
-    /// opened. Call it at the end of a stream: with [`Cache::LruStable`] it also writes the tiers, so that the next
-    /// [`Seen`] with tiers of these sizes begins with the keys that this one remembers.
+    /// opened. Call it at the end of a stream: with [`Cache::LruStable`] it also writes the tiers (LRU and stable
+    /// filter), so that the next [`Seen`] with tiers of the same sizes begins with the keys that this one remembers.
     ///
     /// # Errors
     /// Those of [`sync`](Self::sync).

@@ -44,6 +44,6 @@ pub fn specimen(scratch: &TempDir) -> Specimen {
         ],
     ];
     let specimen = Specimen::new(&directory, "cascade", &["store"], chapters);
-    assert!(specimen.files.len() >= 3, "it should have several runs: {:?}", specimen.files);
+    assert!(specimen.files.len() >= 3, "the cascade filter should have several runs: {:?}", specimen.files);
     specimen
 }

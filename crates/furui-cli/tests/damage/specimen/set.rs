@@ -50,6 +50,6 @@ pub fn specimen(scratch: &TempDir) -> Specimen {
         ],
     ];
     let specimen = Specimen::new(&directory, "seen", &["store"], chapters);
-    assert!(specimen.files.len() >= 3, "it should have several runs: {:?}", specimen.files);
+    assert!(specimen.files.len() >= 3, "the set should have several runs: {:?}", specimen.files);
     specimen
 }

@@ -233,7 +233,7 @@ fn plot(table: &Table) -> Plot {
     let paper = PAPER.map(|(k, after, at_once)| (k as f64, at_once / after)).to_vec();
     Plot::new(
         "fig3",
-        "Trie and filter at once, as a share of one after the other",
+        "Building trie and filter at once, relative to one after the other",
         Axis::log("hash functions k"),
         Axis::linear("share of the time"),
     )

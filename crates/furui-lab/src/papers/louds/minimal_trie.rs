@@ -3,8 +3,8 @@
 use furui::bits::Select0;
 use furui::dict::{LoudsBuilder, LoudsTrie, Node, Value, breadth_first};
 
-/// A trie of the shortest prefixes that tell its keys apart. The part of a key after its prefix, its *rest*, is in
-/// TAIL.
+/// A trie of the shortest prefixes that tell its keys apart. It is a [`LoudsTrie`], which has the arrays BASE, LEAF,
+/// EDGE and VAL. The part of a key after its prefix, its *rest*, is in a further array, TAIL.
 ///
 /// ```text
 ///   keys "cat", "coal", "coat", "coats", "dog"
@@ -24,12 +24,12 @@ use furui::dict::{LoudsBuilder, LoudsTrie, Node, Value, breadth_first};
 /// differs from the others only in its last byte. A look-up goes down as far as there are children, and compares what
 /// is left of the key with the rest.
 ///
-/// **Cost.** Besides the LOUDS trie of the prefixes, a byte and a bit for each byte of the rests, a bit for each key, and
-/// an index of about a tenth of these bits. After the descent, a hit takes one rank and two selects.
+/// **Cost.** The LOUDS trie of the prefixes, a byte and a bit for each byte of the rests, a bit for each key, and an
+/// index of about a tenth of these bits. After the descent, a hit takes one rank and two selects.
 ///
-/// **Source.** Koyanagi et al. (2011), section 6, say only that virtual nodes are thought to be usable for building
-/// such tries. Rests and the name TAIL are from Aoe (1989). There, an offset is kept for each key, and each rest has an
-/// end mark, a byte that no key may contain.
+/// **Source.** Koyanagi et al. (2011), section 6, say only that virtual nodes (each stands for nodes of several tries)
+/// are thought to be usable for building such tries. Rests and the name TAIL are from Aoe (1989). There, an offset is
+/// kept for each key, and each rest has an end mark, a byte that no key may contain.
 pub(super) struct MinimalTrie {
     prefixes: LoudsTrie,
     tail: Vec<u8>,
@@ -144,8 +144,8 @@ impl MinimalTrie {
     }
 }
 
-/// A node of a walk over a [`MinimalTrie`]. The walk has a node for each byte of a key, even for the bytes of the key's
-/// rest, which are stored in TAIL, so that minimal tries can be merged.
+/// A node of a walk over all bytes of the keys in a [`MinimalTrie`], by which such tries can be merged. Each byte of a
+/// key's rest (the part after its prefix, which is stored in TAIL) has a node of its own, too.
 #[derive(Clone, Copy)]
 pub(super) struct MinimalNode<'a> {
     trie: &'a MinimalTrie,

@@ -188,7 +188,7 @@ pub(super) fn run(context: &Context) -> Result<Finding> {
         notes.push(format!("{stores}: part of the feature `{feature}`, {without}."));
     }
     let verdict = verdict(&table, memories);
-    let data = "Uniform 64-bit keys without values, all new; every other key that is looked up is present.".into();
+    let data = "Uniform 64-bit keys without values, all new; half of the keys that are looked up are present.".into();
     Ok(Finding { data, tables: vec![table], plots, verdict, notes })
 }
 

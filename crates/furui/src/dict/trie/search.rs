@@ -24,7 +24,7 @@ pub(super) struct Search<'k> {
 
 /// The result of a step.
 pub(super) enum Step {
-    /// There is no such child.
+    /// No child has a label with which the key continues.
     Miss,
     /// The leaf with this rank. The search ends.
     Leaf(u64),

@@ -90,7 +90,7 @@ impl Labels<'_> {
         self.rares |= 1 << slot;
     }
 
-    /// True if a record has the tokens of a text.
+    /// True if the tokens of a record spell `text`. The record has `count` tokens, packed in words from `start` on.
     fn is_text(&self, start: usize, count: usize, text: &[u8]) -> bool {
         let words = self.words[start..].iter().zip((0..count).step_by(WORD_TOKENS));
         let mut tokens = words.flat_map(|(&word, first)| in_word(word).take(count - first));
