@@ -7,7 +7,7 @@ In settings.py::
 Settings, all optional:
 
 - ``FURUI_STORE``: the directory of the set. Default: ``furui`` in ``JOBDIR``. With neither, the set is in memory.
-- ``FURUI_MEMORY``: the memory of the set, as in ``"64MiB"``, which is the default.
+- ``FURUI_MEMORY``: the memory of the set, as in ``"48MiB"``, which is the default.
 - ``FURUI_WINDOW``: after this time, as in ``"30d"``, or after this many requests, a request is new again.
 - ``DUPEFILTER_DEBUG``: log every request that is filtered, not only the first.
 
@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING
 
 from scrapy.dupefilters import BaseDupeFilter
 from scrapy.utils.job import job_dir
-from scrapy.utils.request import referer_str
+from scrapy.utils.request import RequestFingerprinter, referer_str
 
 from ._furui import Seen
 from .errors import ConfigError
@@ -36,10 +36,12 @@ if TYPE_CHECKING:
     from scrapy.http.request import Request
     from scrapy.spiders import Spider
 
-__all__ = ["FORM", "DupeFilter"]
+__all__ = ["FORM", "OWN_FORM", "DupeFilter"]
 
-#: The form of the sets of this filter: a key is a fingerprint, of any length, since some projects make their own.
+#: The form of a set of Scrapy's fingerprints, which are SHA-1 digests: their first eight bytes are the hash.
 FORM = "scrapy.fingerprint"
+#: The form of a set of fingerprints that a project makes itself. They may have any bytes, and are hashed as a whole.
+OWN_FORM = "own fingerprint"
 
 _BATCH = 1 << 16
 
@@ -53,7 +55,7 @@ class DupeFilter(BaseDupeFilter):
         store: str | None,
         *,
         imports: Path | None = None,
-        memory: int | str = "64MiB",
+        memory: int | str = "48MiB",
         window: int | str | None = None,
         debug: bool = False,
     ) -> None:
@@ -66,6 +68,7 @@ class DupeFilter(BaseDupeFilter):
         self.logs_duplicates = True
         self.logger = logging.getLogger(__name__)
         self.seen: Seen | None = None
+        self.is_hashed = False
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> DupeFilter:
@@ -77,18 +80,19 @@ class DupeFilter(BaseDupeFilter):
             crawler,
             store,
             imports=Path(job, "requests.seen") if job else None,
-            memory=settings.get("FURUI_MEMORY") or "64MiB",
+            memory=settings.get("FURUI_MEMORY") or "48MiB",
             window=int(window) if str(window).isdecimal() else window,
             debug=settings.getbool("DUPEFILTER_DEBUG"),
         )
 
     def open(self) -> None:
+        self.is_hashed = type(self.crawler.request_fingerprinter) is RequestFingerprinter
         if self.store and self.imports and self.imports.is_file() and not _holds_files(Path(self.store)):
             self._import(self.imports, Path(self.store))
         self.seen = self._set(self.store)
 
     def _set(self, store: str | Path | None) -> Seen:
-        return Seen(store, memory=self.memory, window=self.window, form=FORM)
+        return Seen(store, memory=self.memory, window=self.window, form=FORM if self.is_hashed else OWN_FORM)
 
     def _import(self, file: Path, store: Path) -> None:
         """Makes a set of the fingerprints in a file. It appears whole, so that a run that is killed imports nothing."""
@@ -98,7 +102,7 @@ class DupeFilter(BaseDupeFilter):
             fingerprints = _fingerprints(file)
             with self._set(part) as seen:
                 while batch := list(islice(fingerprints, _BATCH)):
-                    seen.add_many(batch)
+                    seen.add_many(batch, hashed=self.is_hashed)
                 known = len(seen)
             part.replace(store)
         self.logger.info("Imported %(known)d fingerprints of %(file)s", {"known": known, "file": file})
@@ -106,7 +110,8 @@ class DupeFilter(BaseDupeFilter):
     def request_seen(self, request: Request) -> bool:
         assert self.seen is not None, "the crawler opens its filter first"
         assert self.crawler.request_fingerprinter is not None
-        return not self.seen.add(self.crawler.request_fingerprinter.fingerprint(request))
+        fingerprint = self.crawler.request_fingerprinter.fingerprint(request)
+        return not self.seen.add(fingerprint, hashed=self.is_hashed)
 
     def close(self, reason: str) -> None:
         if self.seen is None:
