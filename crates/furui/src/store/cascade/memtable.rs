@@ -55,7 +55,15 @@ const MAX_CLUSTER: usize = 16 << 10;
 /// The prefetch distance of a batch, in keys: the latency of memory divided by the time of an insertion.
 const PREFETCH_KEYS: usize = 24;
 
+/// The number of home slots, and of spare ones, of a [small](MemTable::small) table.
+const SMALL_SLOTS: usize = 16;
+
 impl MemTable {
+    /// An empty table that takes 256 bytes, for a set among many.
+    pub(crate) fn small() -> Self {
+        Self { slots: vec![0; 2 * SMALL_SLOTS], homes: SMALL_SLOTS, len: 0, crowded: false }
+    }
+
     pub(crate) fn new() -> Self {
         Self { slots: vec![0; FIRST_SLOTS + SPARE_SLOTS], homes: FIRST_SLOTS, len: 0, crowded: false }
     }
@@ -79,16 +87,30 @@ impl MemTable {
         if self.crowded {
             return Ok(false);
         }
-        let needed = self.len + additional;
         let limit = (max_bytes / size_of::<u64>()).saturating_sub(SPARE_SLOTS);
-        while needed > self.capacity(if self.homes < LARGE_SLOTS { GROW_LOAD } else { FULL_LOAD }) {
-            let homes = (self.homes + self.homes / 8 + (self.homes / 4).min(EXTRA_SLOTS)).min(limit);
+        while self.is_full(additional) {
+            let homes = (self.homes + self.more_homes()).min(limit);
             if homes <= self.homes {
-                return Ok(needed <= self.capacity(FULL_LOAD));
+                return Ok(self.len + additional <= self.capacity(FULL_LOAD));
             }
             self.grow(homes)?;
         }
         Ok(true)
+    }
+
+    /// The number of bytes by which the table grows before `additional` more hashes are inserted: at least 1 if it has no
+    /// room for them.
+    pub(crate) fn growth(&self, additional: usize) -> usize {
+        if self.is_full(additional) { self.more_homes().max(additional) * size_of::<u64>() } else { 0 }
+    }
+
+    fn is_full(&self, additional: usize) -> bool {
+        self.len + additional > self.capacity(if self.homes < LARGE_SLOTS { GROW_LOAD } else { FULL_LOAD })
+    }
+
+    /// The number of home slots by which the table grows at once.
+    fn more_homes(&self) -> usize {
+        self.homes / 8 + (self.homes / 4).min(EXTRA_SLOTS)
     }
 
     /// True if [`reserve`](Self::reserve) would make room.
@@ -185,8 +207,25 @@ impl MemTable {
         self.len += 1;
         self.crowded |= i - scale(hash, self.homes) > MAX_CLUSTER;
         if i == self.slots.len() {
-            self.slots.resize(i + SPARE_SLOTS, 0);
+            self.slots.resize(i + (self.homes / 16).clamp(SMALL_SLOTS, SPARE_SLOTS), 0);
         }
+        true
+    }
+
+    /// Removes a hash. False if the table does not have it. The rest of its cluster moves one slot to the left, up to
+    /// the first hash that is at its home.
+    pub(crate) fn remove(&mut self, hash: u64) -> bool {
+        let mut i = self.position(hash);
+        if self.slots[i] != hash {
+            return false;
+        }
+        // The last slot is always empty, so there is a next one.
+        while self.slots[i + 1] != 0 && scale(self.slots[i + 1], self.homes) <= i {
+            self.slots[i] = self.slots[i + 1];
+            i += 1;
+        }
+        self.slots[i] = 0;
+        self.len -= 1;
         true
     }
 
@@ -258,6 +297,24 @@ mod tests {
             }
             table.clear();
             check(&table, &BTreeSet::new());
+        }
+
+        #[test]
+        fn removals_leave_a_sorted_set(steps in prop::collection::vec((any::<bool>(), hash_strategy()), 0..1500)) {
+            let (mut table, mut model) = (MemTable::small(), BTreeSet::new());
+            for (inserts, hash) in steps {
+                if inserts {
+                    prop_assert!(table.reserve(1, usize::MAX).unwrap());
+                    let mut new = false;
+                    table.insert_all(&[hash], |_| new = true);
+                    prop_assert_eq!(new, model.insert(hash));
+                } else {
+                    let hash = model.range(hash..).next().copied().unwrap_or(hash);
+                    prop_assert_eq!(table.remove(hash), model.remove(&hash));
+                    prop_assert!(!table.remove(hash));
+                }
+            }
+            check(&table, &model);
         }
     }
 
