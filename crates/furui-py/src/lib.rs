@@ -18,6 +18,7 @@ mod guard;
 mod key;
 mod options;
 mod seen;
+mod shares;
 mod syncer;
 
 use pyo3::prelude::*;
@@ -40,6 +41,8 @@ mod _furui {
     use crate::guard::close_all;
     #[pymodule_export]
     use crate::seen::Seen;
+    #[pymodule_export]
+    use crate::shares::shares;
 
     use super::*;
 

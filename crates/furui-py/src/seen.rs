@@ -119,7 +119,7 @@ impl Seen {
     #[new]
     #[pyo3(signature = (
         path=None, *, memory=None, hash=None, like=None, sync=Some(1.0), read_only=false, window=None, form=None
-    ))]
+    ), text_signature = "(path=None, *, memory='64MiB', hash=None, like=None, sync=1.0, read_only=False, window=None, form=None)")]
     #[expect(clippy::too_many_arguments, reason = "they are the keyword arguments of the class")]
     fn new(
         py: Python<'_>,

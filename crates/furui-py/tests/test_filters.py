@@ -180,6 +180,21 @@ def test_damaged_files_are_refused(tmp_path: Path) -> None:
         furui.Filter.open(tmp_path / "none")
 
 
+def test_parquet() -> None:
+    words = furui.SplitBlockBloom.with_rate(1000, 0.001)
+    words.update(["a", 7, b"\xff"])
+    data = words.to_parquet()
+    assert len(data) < len(words.to_bytes())
+    read = furui.SplitBlockBloom.from_parquet(data)
+    assert read.to_bytes() == words.to_bytes()
+    assert (7).to_bytes(8, "little") in read
+    for wrong in [b"", data[:-1], b"PAR1"]:
+        with pytest.raises(furui.ConfigError):
+            furui.SplitBlockBloom.from_parquet(wrong)
+    with pytest.raises(furui.ConfigError):
+        furui.SplitBlockBloom.with_rate(1000, 0.001, hash="xxh3:0").to_parquet()
+
+
 @settings(max_examples=60, deadline=None)
 @given(st.sampled_from(sorted(ALL)), st.lists(st.one_of(st.text(max_size=4), st.integers(0, 99)), max_size=60))
 def test_a_filter_never_denies_a_key(name: str, keys: list[str | int]) -> None:

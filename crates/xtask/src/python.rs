@@ -27,8 +27,8 @@ pub(crate) fn run() -> Result<Outcome, String> {
     cargo("build -p furui-cli", &[])?;
     // The wheels of earlier builds would be installed too.
     let _removed = fs::remove_dir_all(tools.join("wheels"));
-    let build = format!("{python} -m maturin build --release --compression-level 9 --out {wheels}");
-    system(&format!("{build} --manifest-path {module}/Cargo.toml"), &[])?;
+    // As `pip install` does it, with the tools that pyproject.toml asks for.
+    system(&format!("{python} -m pip wheel --quiet --no-deps --wheel-dir {wheels} {module}"), &[])?;
     let wheel = only_file(&tools.join("wheels"))?;
     let size = fs::metadata(&wheel).map_err(|error| format!("{wheel}: {error}"))?.len();
     if size > MAX_WHEEL {

@@ -4,7 +4,7 @@ use furui::{HashAlgorithm, HashSpec};
 use pyo3::PyClass;
 use pyo3::prelude::*;
 use pyo3::pyclass_init::PyClassInitializer;
-use pyo3::types::PyType;
+use pyo3::types::{PyBytes, PyType};
 
 use super::{Filter, State};
 use crate::errors::{OrRaise, config};
@@ -217,6 +217,28 @@ kind! {
             let parquet = HashSpec { algorithm: HashAlgorithm::Xxh64, seed: 0 };
             let spec = Made::read(py, hash, like)?.hash.unwrap_or(parquet);
             new(py, filter.hashed_by(spec), Self)
+        }
+
+        /// Make a filter from the bytes of a Bloom filter in a Parquet file: its header and its bitset.
+        ///
+        /// A key of such a filter is the plain encoding of a value: for a string its UTF-8, for an INT64 eight bytes,
+        /// for an INT32 four (number.to_bytes(4, "little", signed=True)).
+        #[staticmethod]
+        fn from_parquet<'py>(py: Python<'py>, data: &[u8]) -> PyResult<Bound<'py, Self>> {
+            let filter = filter::SplitBlockBloom::from_parquet(data).map_err(|error| config(py, error.to_string()))?;
+            new(py, filter, Self)
+        }
+
+        /// Return the filter as a Parquet file has it: header and bitset. Raises ConfigError if its hash is not
+        /// "xxh64:0".
+        fn to_parquet<'py>(this: &Bound<'py, Self>) -> PyResult<Bound<'py, PyBytes>> {
+            let py = this.py();
+            let filter = this.as_super().get().read(py).to_owned().or_raise(py)?;
+            let mut bytes = vec![];
+            if let AnyFilter::SplitBlock(filter) = filter {
+                filter.to_parquet(&mut bytes).map_err(|error| config(py, error.to_string()))?;
+            }
+            Ok(PyBytes::new(py, &bytes))
         }
     }
 }
