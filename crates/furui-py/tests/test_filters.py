@@ -186,7 +186,8 @@ def test_parquet() -> None:
     data = words.to_parquet()
     assert len(data) < len(words.to_bytes())
     read = furui.SplitBlockBloom.from_parquet(data)
-    assert read.to_bytes() == words.to_bytes()
+    assert read.to_parquet() == data
+    assert all(read.has_many(["a", 7, b"\xff"]))
     assert (7).to_bytes(8, "little") in read
     for wrong in [b"", data[:-1], b"PAR1"]:
         with pytest.raises(furui.ConfigError):

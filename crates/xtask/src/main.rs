@@ -13,6 +13,7 @@ mod python;
 mod readme;
 mod step;
 mod toolchains;
+mod valkey;
 
 use std::process::ExitCode;
 

@@ -33,8 +33,7 @@ pub(crate) struct Others {
 /// Runs the tests that need other programs. Tests whose program is missing and cannot be installed are skipped.
 pub(crate) fn run() -> Result<Outcome, String> {
     let others = ensure();
-    let arguments =
-        "test --workspace --exclude furui --exclude furui-py --features furui-cli/node --test pipelines -- --ignored";
+    let arguments = "test --workspace --exclude furui --exclude furui-py --exclude furui-valkey --features furui-cli/node --test pipelines -- --ignored";
     cargo(&format!("{arguments}{}", others.skip), &[("PYTHONPATH", &others.python)])?;
     Ok(if others.missing.is_empty() { Outcome::Passed } else { Outcome::Skipped(others.missing) })
 }

@@ -1,7 +1,7 @@
 use std::time::Instant;
 
 use crate::command::{Outcome, cargo, ensure_component};
-use crate::{browser, deny, package, pipelines, python, readme, toolchains};
+use crate::{browser, deny, package, pipelines, python, readme, toolchains, valkey};
 
 /// The number of cases that a property test tries in a soak. The usual number is proptest's default, 256.
 const SOAK_CASES: &str = "20000";
@@ -22,6 +22,7 @@ pub(crate) enum Step {
     Test,
     Pipelines,
     Python,
+    Valkey,
     Browser,
     Readme,
     Soak,
@@ -29,7 +30,7 @@ pub(crate) enum Step {
 
 impl Step {
     /// The steps of `cargo xtask test`, the cheapest first. The last ones build and run the tests.
-    pub(crate) const ALL: [Self; 15] = [
+    pub(crate) const ALL: [Self; 16] = [
         Self::Fmt,
         Self::Deny,
         Self::Package,
@@ -43,6 +44,7 @@ impl Step {
         Self::Test,
         Self::Pipelines,
         Self::Python,
+        Self::Valkey,
         Self::Browser,
         Self::Readme,
     ];
@@ -67,6 +69,7 @@ impl Step {
             Self::Test => "test",
             Self::Pipelines => "pipelines",
             Self::Python => "python",
+            Self::Valkey => "valkey",
             Self::Browser => "browser",
             Self::Readme => "readme",
             Self::Soak => "soak",
@@ -90,6 +93,7 @@ impl Step {
             Self::Test => "the tests of all other crates",
             Self::Pipelines => "the command gives the rows that Miller, jq, DuckDB, datatrove and others give",
             Self::Python => "the Python module, with Scrapy, Arrow, Polars, pandas, DuckDB, datatrove, Ray and dlt",
+            Self::Valkey => "the module for Valkey and Redis, in real servers",
             Self::Browser => "the search page in a browser without a window",
             Self::Readme => "the program and the commands printed in README.md work",
             Self::Soak => "property tests with many cases and ignored tests, in release",
@@ -114,29 +118,36 @@ impl Step {
             Self::Package => package::check()?,
             Self::Clippy => {
                 ensure_component("clippy", "clippy")?;
-                cargo("clippy --workspace --all-targets --all-features -- -D warnings", &[])?;
+                cargo("clippy --workspace --exclude furui-valkey --all-targets --all-features -- -D warnings", &[])?;
                 cargo("clippy -p furui-cli --all-targets -- -D warnings", &[])?;
             }
             // All features are on, so that the dependencies need not be type-checked again for another set of features.
-            Self::Doc => cargo("doc --workspace --no-deps --all-features", &[("RUSTDOCFLAGS", "-D warnings")])?,
+            Self::Doc => cargo(
+                "doc --workspace --exclude furui-valkey --no-deps --all-features",
+                &[("RUSTDOCFLAGS", "-D warnings")],
+            )?,
             Self::Fuzz => cargo("check --manifest-path fuzz/Cargo.toml", &[])?,
             Self::Msrv => return toolchains::oldest(),
             Self::Targets => return toolchains::targets(),
             Self::Miri => return toolchains::miri(),
             Self::Library => cargo("test -p furui", &[])?,
-            Self::Test => cargo("test --workspace --exclude furui --exclude furui-py --features furui-cli/node", &[])?,
+            Self::Test => cargo(
+                "test --workspace --exclude furui --exclude furui-py --exclude furui-valkey --features furui-cli/node",
+                &[],
+            )?,
             Self::Pipelines => return pipelines::run(),
             Self::Python => return python::run(),
+            Self::Valkey => return valkey::run(),
             Self::Browser => {
                 let chromium = browser::ensure()?;
-                let arguments = "test --workspace --exclude furui --exclude furui-py --features furui-cli/node --test browser -- --ignored";
+                let arguments = "test --workspace --exclude furui --exclude furui-py --exclude furui-valkey --features furui-cli/node --test browser -- --ignored";
                 cargo(arguments, &[("CHROMIUM", chromium)])?;
             }
             Self::Readme => readme::run()?,
             // Doc tests are left out: there, "ignored" means "not meant to run".
             Self::Soak => {
                 let others = pipelines::ensure();
-                let arguments = "test --workspace --exclude furui-py --features furui-cli/node --release --lib --bins --tests -- --include-ignored";
+                let arguments = "test --workspace --exclude furui-py --exclude furui-valkey --features furui-cli/node --release --lib --bins --tests -- --include-ignored";
                 cargo(
                     &format!("{arguments}{}", others.skip),
                     &[("PROPTEST_CASES", SOAK_CASES), ("CHROMIUM", browser::ensure()?), ("PYTHONPATH", &others.python)],

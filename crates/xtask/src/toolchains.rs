@@ -21,7 +21,11 @@ pub(crate) fn oldest() -> Result<Outcome, String> {
     if sysroot(OLDEST).is_none() {
         return Ok(Outcome::Skipped(format!("needs Rust {OLDEST}; to get it: rustup toolchain install {OLDEST}")));
     }
-    run(OLDEST, "check --workspace --exclude furui-lab --exclude furui-py --features furui-cli/node", &[])
+    run(
+        OLDEST,
+        "check --workspace --exclude furui-lab --exclude furui-py --exclude furui-valkey --features furui-cli/node",
+        &[],
+    )
 }
 
 /// Type-checks the library for other processors, with a standard library that is built for each.

@@ -1,0 +1,232 @@
+//! The call of a command: its arguments, the keys it opens and the replies it gives. The only module that reads what the
+//! server passes to a command.
+#![allow(unsafe_code, reason = "the server's interface passes pointers")]
+
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::str::FromStr;
+
+use valkey_module::native_types::ValkeyType;
+use valkey_module::raw;
+
+/// Why a command is refused.
+#[derive(Debug)]
+pub enum Refusal {
+    /// The command has too few or too many arguments.
+    Arity,
+    /// The key has a value of another type.
+    WrongType,
+    /// Any other reason, in the words of the reply.
+    Because(String),
+}
+
+impl Refusal {
+    /// A refusal with this reason.
+    pub fn because(reason: impl Into<String>) -> Self {
+        Self::Because(reason.into())
+    }
+}
+
+impl<E: fmt::Display> From<E> for Refusal {
+    fn from(error: E) -> Self {
+        Self::Because(error.to_string())
+    }
+}
+
+/// What a command does with its call.
+pub type Handler = fn(&Call<'_>) -> Result<(), Refusal>;
+
+/// A call of a command.
+pub struct Call<'a> {
+    context: *mut raw::RedisModuleCtx,
+    arguments: &'a [*mut raw::RedisModuleString],
+}
+
+/// A key that a command has opened.
+pub struct Key {
+    key: *mut raw::RedisModuleKey,
+}
+
+/// Runs a command. A panic becomes an error of this command, because one that left it would end the server.
+pub fn run(
+    context: *mut raw::RedisModuleCtx,
+    arguments: *mut *mut raw::RedisModuleString,
+    count: c_int,
+    handler: Handler,
+) -> c_int {
+    // SAFETY: the server passes `count` arguments, which live as long as the call.
+    let arguments = unsafe { std::slice::from_raw_parts(arguments, usize::try_from(count).unwrap_or(0)) };
+    let call = Call { context, arguments };
+    let outcome = catch_unwind(AssertUnwindSafe(|| handler(&call)));
+    match outcome.unwrap_or_else(|_| Err(Refusal::because("internal error: please report it with the command"))) {
+        Ok(()) => {}
+        Err(Refusal::Arity) => {
+            // SAFETY: the context is that of the call.
+            unsafe { raw::RedisModule_WrongArity.expect("Redis 7")(context) };
+        }
+        Err(Refusal::WrongType) => call.error("WRONGTYPE Operation against a key holding the wrong kind of value"),
+        Err(Refusal::Because(reason)) => call.error(&format!("ERR {reason}")),
+    }
+    raw::Status::Ok as c_int
+}
+
+impl<'a> Call<'a> {
+    /// The number of arguments, with the name of the command.
+    pub fn len(&self) -> usize {
+        self.arguments.len()
+    }
+
+    /// The bytes of an argument. Argument 0 is the name of the command.
+    pub fn bytes(&self, index: usize) -> Result<&'a [u8], Refusal> {
+        self.arguments.get(index).map(|&text| bytes_of(text)).ok_or(Refusal::Arity)
+    }
+
+    /// The bytes of the arguments from an index on.
+    pub fn rest(&self, index: usize) -> impl ExactSizeIterator<Item = &'a [u8]> + use<'a> {
+        self.arguments[index.min(self.arguments.len())..].iter().map(|&text| bytes_of(text))
+    }
+
+    /// An argument as text.
+    pub fn text(&self, index: usize) -> Result<&'a str, Refusal> {
+        std::str::from_utf8(self.bytes(index)?).map_err(|_| Refusal::because(format!("argument {index} is not text")))
+    }
+
+    /// An argument as a number.
+    pub fn number<N: FromStr>(&self, index: usize, what: &str) -> Result<N, Refusal> {
+        let text = self.text(index)?;
+        text.parse().map_err(|_| Refusal::because(format!("{what} {text:?} is not a valid number")))
+    }
+
+    /// Opens the key that an argument names.
+    pub fn open(&self, index: usize, mode: raw::KeyMode) -> Result<Key, Refusal> {
+        let &name = self.arguments.get(index).ok_or(Refusal::Arity)?;
+        Ok(Key { key: raw::open_key(self.context, name, mode) })
+    }
+
+    /// Replicates the command as it came.
+    pub fn replicate(&self) {
+        raw::replicate_verbatim(self.context);
+    }
+
+    /// Replicates another command: its name, then the key of this call's argument `key`, then other arguments.
+    pub fn replicate_as(&self, command: &CStr, key: usize, arguments: &[&[u8]]) {
+        let Some(&key) = self.arguments.get(key) else { return };
+        let mut texts: Vec<*mut raw::RedisModuleString> = vec![key];
+        // SAFETY: the context is that of the call, and the pointers and lengths are those of slices.
+        texts.extend(arguments.iter().map(|text| unsafe {
+            raw::RedisModule_CreateString.expect("Redis 7")(self.context, text.as_ptr().cast::<c_char>(), text.len())
+        }));
+        // SAFETY: "v" announces an array of strings and their number.
+        unsafe {
+            raw::RedisModule_Replicate.expect("Redis 7")(
+                self.context,
+                command.as_ptr(),
+                c"v".as_ptr(),
+                texts.as_mut_ptr(),
+                texts.len(),
+            );
+        }
+        for &text in &texts[1..] {
+            // SAFETY: the string was made above, and the server keeps its own copy.
+            unsafe { raw::RedisModule_FreeString.expect("Redis 7")(self.context, text) };
+        }
+    }
+
+    /// Tells those who subscribed to events of keys that the key of an argument has changed.
+    pub fn notify(&self, event: &CStr, key: usize) {
+        if let Some(&key) = self.arguments.get(key) {
+            let kind = raw::NotifyEvent::MODULE.bits();
+            // SAFETY: the context and the key are those of the call.
+            unsafe { raw::RedisModule_NotifyKeyspaceEvent.expect("Redis 7")(self.context, kind, event.as_ptr(), key) };
+        }
+    }
+
+    /// Replies with a number.
+    pub fn integer(&self, number: i64) {
+        raw::reply_with_long_long(self.context, number);
+    }
+
+    /// Begins a reply of `length` elements, which follow as replies.
+    pub fn array(&self, length: usize) {
+        raw::reply_with_array(self.context, length as i64);
+    }
+
+    /// Replies with OK.
+    pub fn ok(&self) {
+        raw::reply_with_simple_string(self.context, c"OK".as_ptr());
+    }
+
+    /// Replies with an error. Zero bytes and line breaks, which an error cannot have, become spaces.
+    fn error(&self, text: &str) {
+        let text: Vec<u8> =
+            text.bytes().map(|byte| if matches!(byte, 0 | b'\r' | b'\n') { b' ' } else { byte }).collect();
+        let text = CString::new(text).unwrap_or_default();
+        raw::reply_with_error(self.context, text.as_ptr());
+    }
+
+    /// The time of the server's clock, in milliseconds since 1970.
+    pub fn now(&self) -> u64 {
+        // SAFETY: the function needs nothing.
+        let now = unsafe { raw::RedisModule_Milliseconds.expect("Redis 7")() };
+        u64::try_from(now).unwrap_or(0)
+    }
+}
+
+impl Key {
+    /// True if there is no such key.
+    pub fn is_empty(&self) -> bool {
+        // SAFETY: the key is open.
+        let kind: raw::KeyType = unsafe { raw::RedisModule_KeyType.expect("Redis 7")(self.key) }.into();
+        kind == raw::KeyType::Empty
+    }
+
+    /// The value of the key. `None` if there is no such key.
+    ///
+    /// # Errors
+    /// [`Refusal::WrongType`] if the value is of another type.
+    pub fn value<T: Typed>(&mut self) -> Result<Option<&mut T>, Refusal> {
+        if self.is_empty() {
+            return Ok(None);
+        }
+        // SAFETY: the key is open.
+        let kind = unsafe { raw::RedisModule_ModuleTypeGetType.expect("Redis 7")(self.key) };
+        if kind != *T::TYPE.raw_type.borrow() {
+            return Err(Refusal::WrongType);
+        }
+        // SAFETY: values of the type are boxes of `T`, by `set` and by its `rdb_load`. Nobody else has the key: the server
+        // runs one command at a time.
+        Ok(unsafe { raw::RedisModule_ModuleTypeGetValue.expect("Redis 7")(self.key).cast::<T>().as_mut() })
+    }
+
+    /// Gives the key a value.
+    pub fn set<T: Typed>(&mut self, value: T) -> &mut T {
+        let value = Box::into_raw(Box::new(value));
+        // SAFETY: the key is open for writing, and the type frees its values as boxes of `T`.
+        unsafe {
+            let kind = *T::TYPE.raw_type.borrow();
+            raw::RedisModule_ModuleTypeSetValue.expect("Redis 7")(self.key, kind, value.cast::<c_void>());
+            &mut *value
+        }
+    }
+}
+
+impl Drop for Key {
+    fn drop(&mut self) {
+        raw::close_key(self.key);
+    }
+}
+
+/// A value that keys of the server may have.
+pub trait Typed: 'static {
+    /// The type as the server knows it.
+    const TYPE: &'static ValkeyType;
+}
+
+/// The bytes of a string of the server.
+fn bytes_of<'a>(text: *mut raw::RedisModuleString) -> &'a [u8] {
+    let mut length = 0;
+    let bytes = raw::string_ptr_len(text, &mut length);
+    // SAFETY: the string lives as long as the call, whose arguments alone are passed here, and nobody changes it.
+    unsafe { std::slice::from_raw_parts(bytes.cast::<u8>(), length) }
+}

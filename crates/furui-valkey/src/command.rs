@@ -1,0 +1,84 @@
+//! The commands of the module, with what `COMMAND DOCS` and `COMMAND INFO` tell of them.
+#![allow(unsafe_code, reason = "the server's interface passes pointers")]
+
+use std::ffi::{CStr, c_int};
+use std::ptr;
+
+use valkey_module::raw;
+
+/// A function that the server calls for a command.
+pub type Entry = extern "C" fn(*mut raw::RedisModuleCtx, *mut *mut raw::RedisModuleString, c_int) -> c_int;
+
+/// A command.
+pub struct Command {
+    pub name: &'static CStr,
+    /// The flags, as the server reads them: `write` or `readonly`, `deny-oom`, `fast`.
+    pub flags: &'static CStr,
+    pub summary: &'static CStr,
+    pub complexity: &'static CStr,
+    /// The number of arguments with the name; at least as many if it is negative.
+    pub arity: c_int,
+    pub entry: Entry,
+}
+
+/// The function that the server calls for a command with this handler.
+macro_rules! entry {
+    ($handler:path) => {{
+        extern "C" fn call(
+            context: *mut valkey_module::raw::RedisModuleCtx,
+            arguments: *mut *mut valkey_module::raw::RedisModuleString,
+            count: std::ffi::c_int,
+        ) -> std::ffi::c_int {
+            $crate::call::run(context, arguments, count, $handler)
+        }
+        call
+    }};
+}
+pub(crate) use entry;
+
+/// The argument that is the key: the first one, in all commands.
+const FIRST_KEY: c_int = 1;
+
+/// The version of the structures below, as the server's header has it.
+static INFO_VERSION: raw::RedisModuleCommandInfoVersion = raw::RedisModuleCommandInfoVersion {
+    version: 1,
+    sizeof_historyentry: size_of::<raw::RedisModuleCommandHistoryEntry>(),
+    sizeof_keyspec: size_of::<raw::RedisModuleCommandKeySpec>(),
+    sizeof_arg: size_of::<raw::RedisModuleCommandArg>(),
+};
+
+impl Command {
+    /// Registers the command with the server. False if the server refuses it, for example because another module has a
+    /// command of this name.
+    pub fn register(&self, context: *mut raw::RedisModuleCtx) -> bool {
+        // SAFETY: all texts end with a zero and live for ever.
+        unsafe {
+            let created = raw::RedisModule_CreateCommand.expect("Redis 7")(
+                context,
+                self.name.as_ptr(),
+                Some(self.entry),
+                self.flags.as_ptr(),
+                FIRST_KEY,
+                FIRST_KEY,
+                1,
+            );
+            if created == raw::Status::Err as c_int {
+                return false;
+            }
+            let command = raw::RedisModule_GetCommand.expect("Redis 7")(context, self.name.as_ptr());
+            let mut info = raw::RedisModuleCommandInfo {
+                version: &INFO_VERSION,
+                summary: self.summary.as_ptr(),
+                complexity: self.complexity.as_ptr(),
+                since: c"0.1.0".as_ptr(),
+                history: ptr::null_mut(),
+                tips: ptr::null(),
+                arity: self.arity,
+                key_specs: ptr::null_mut(),
+                args: ptr::null_mut(),
+            };
+            !command.is_null()
+                && raw::RedisModule_SetCommandInfo.expect("Redis 7")(command, &mut info) == raw::Status::Ok as c_int
+        }
+    }
+}

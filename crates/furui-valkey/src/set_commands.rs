@@ -1,0 +1,266 @@
+//! The commands `FURUI.SEEN`, `FURUI.HAS`, `FURUI.FORGET`, `FURUI.CARD` and `FURUI.SEEN.RESERVE`.
+
+use std::num::NonZeroU64;
+
+use furui::store::Window;
+use furui::{HashAlgorithm, HashSpec};
+use valkey_module::raw::KeyMode;
+
+use crate::call::{Call, Key, Refusal};
+use crate::command::{Command, entry};
+use crate::set::Set;
+
+/// The commands of sets.
+pub const COMMANDS: [Command; 7] = [
+    Command {
+        name: c"furui.seen",
+        flags: c"write deny-oom fast",
+        summary: c"Records members in an exact set, and says for each whether it is new (1) or was seen (0).",
+        complexity: c"O(N) with N members",
+        arity: -3,
+        entry: entry!(seen),
+    },
+    Command {
+        name: c"furui.seen.at",
+        flags: c"write deny-oom fast",
+        summary: c"Works like FURUI.SEEN at a time in milliseconds since 1970. A server replicates sets with a window by it.",
+        complexity: c"O(N) with N members",
+        arity: -4,
+        entry: entry!(seen_at),
+    },
+    Command {
+        name: c"furui.has",
+        flags: c"readonly fast",
+        summary: c"Says for each member whether it is in the set (1) or not (0).",
+        complexity: c"O(N) with N members",
+        arity: -3,
+        entry: entry!(has),
+    },
+    Command {
+        name: c"furui.forget",
+        flags: c"write fast",
+        summary: c"Removes members from a set, and says for each whether it was there (1) or not (0).",
+        complexity: c"O(N) with N members",
+        arity: -3,
+        entry: entry!(forget),
+    },
+    Command {
+        name: c"furui.card",
+        flags: c"readonly fast",
+        summary: c"Returns the number of members of a set, 0 if there is no such key.",
+        complexity: c"O(1)",
+        arity: 2,
+        entry: entry!(card),
+    },
+    Command {
+        name: c"furui.seen.reserve",
+        flags: c"write deny-oom fast",
+        summary: c"Creates an empty set: FURUI.SEEN.RESERVE key [WINDOW seconds s | WINDOW members] [SEED hex].",
+        complexity: c"O(1)",
+        arity: -2,
+        entry: entry!(reserve),
+    },
+    Command {
+        name: c"furui.seen.restore",
+        flags: c"write deny-oom",
+        summary: c"Adds a piece of the run of a slice: FURUI.SEEN.RESTORE key slice time place/pieces data. AOF files have it.",
+        complexity: c"O(N) with N members of the run",
+        arity: 6,
+        entry: entry!(restore),
+    },
+];
+
+const READ: KeyMode = KeyMode::READ;
+const WRITE: KeyMode = KeyMode::READ.union(KeyMode::WRITE);
+
+fn seen(call: &Call<'_>) -> Result<(), Refusal> {
+    if call.len() < 3 {
+        return Err(Refusal::Arity);
+    }
+    let now = call.now();
+    let mut key = call.open(1, WRITE)?;
+    let set = set_or_new(call, &mut key)?;
+    if set.window().is_some_and(|window| matches!(window, Window::Milliseconds(_))) {
+        set.tell_time(now);
+        insert(call, set, 2)?;
+        let time = now.to_string();
+        let arguments: Vec<&[u8]> = std::iter::once(time.as_bytes()).chain(call.rest(2)).collect();
+        call.replicate_as(c"FURUI.SEEN.AT", 1, &arguments);
+        return Ok(());
+    }
+    let changed = insert(call, set, 2)?;
+    // A repeat changes a set with a window of members, which counts it.
+    if changed || set.window().is_some() {
+        call.replicate();
+    }
+    Ok(())
+}
+
+fn seen_at(call: &Call<'_>) -> Result<(), Refusal> {
+    let time = call.number(2, "time")?;
+    let mut key = call.open(1, WRITE)?;
+    let set = set_or_new(call, &mut key)?;
+    set.tell_time(time);
+    insert(call, set, 3)?;
+    call.replicate();
+    Ok(())
+}
+
+/// Records the members from argument `first` on, and replies. True if one of them is new.
+fn insert(call: &Call<'_>, set: &mut Set, first: usize) -> Result<bool, Refusal> {
+    let members = call.rest(first);
+    set.admit(members.len())?;
+    // A member that fails leaves the ones before it recorded; the reply is an error, and nothing is replicated. That can
+    // only be if somebody who knows the seed crowds the hashes, so all members are tried before the reply begins.
+    let mut answers = Vec::with_capacity(members.len());
+    for member in members {
+        answers.push(set.insert(set.key(member))?);
+    }
+    set.settle();
+    call.array(answers.len());
+    answers.iter().for_each(|&is_new| call.integer(is_new.into()));
+    let changed = answers.contains(&true);
+    if changed {
+        call.notify(c"furui.seen", 1);
+    }
+    Ok(changed)
+}
+
+/// The set of a key. A key without a value gets an empty set with a seed of its own, which replicas are told.
+fn set_or_new<'k>(call: &Call<'_>, key: &'k mut Key) -> Result<&'k mut Set, Refusal> {
+    if key.is_empty() {
+        let hash = HashSpec::random();
+        call.replicate_as(c"FURUI.SEEN.RESERVE", 1, &[b"SEED", format!("{:016x}", hash.seed).as_bytes()]);
+        return Ok(key.set(Set::new(hash, None)));
+    }
+    key.value()?.ok_or_else(|| Refusal::because("the key has no value"))
+}
+
+fn has(call: &Call<'_>) -> Result<(), Refusal> {
+    if call.len() < 3 {
+        return Err(Refusal::Arity);
+    }
+    let (now, mut key) = (call.now(), call.open(1, READ)?);
+    let set: Option<&mut Set> = key.value()?;
+    let members = call.rest(2);
+    call.array(members.len());
+    match set {
+        Some(set) => members.for_each(|member| call.integer(set.contains_at(set.key(member), now).into())),
+        None => members.for_each(|_| call.integer(0)),
+    }
+    Ok(())
+}
+
+fn forget(call: &Call<'_>) -> Result<(), Refusal> {
+    if call.len() < 3 {
+        return Err(Refusal::Arity);
+    }
+    let mut key = call.open(1, WRITE)?;
+    let set: Option<&mut Set> = key.value()?;
+    let members = call.rest(2);
+    call.array(members.len());
+    let Some(set) = set else {
+        members.for_each(|_| call.integer(0));
+        return Ok(());
+    };
+    let mut changed = false;
+    for member in members {
+        let was_there = set.remove(set.key(member));
+        call.integer(was_there.into());
+        changed |= was_there;
+    }
+    if changed {
+        call.replicate();
+        call.notify(c"furui.forget", 1);
+    }
+    Ok(())
+}
+
+fn card(call: &Call<'_>) -> Result<(), Refusal> {
+    let mut key = call.open(1, READ)?;
+    let set: Option<&mut Set> = key.value()?;
+    call.integer(set.map_or(0, |set| set.len() as i64));
+    Ok(())
+}
+
+fn reserve(call: &Call<'_>) -> Result<(), Refusal> {
+    let (mut window, mut seed, mut next) = (None, None, 2);
+    while next < call.len() {
+        match call.text(next)?.to_ascii_uppercase().as_str() {
+            "WINDOW" => {
+                window = Some(read_window(call.text(next + 1)?)?);
+            }
+            "SEED" => {
+                let text = call.text(next + 1)?;
+                let number = u64::from_str_radix(text, 16);
+                seed =
+                    Some(number.map_err(|_| {
+                        Refusal::because(format!("SEED {text:?} is not a hexadecimal number of 64 bits"))
+                    })?);
+            }
+            other => return Err(Refusal::because(format!("{other:?} is unknown: there are WINDOW and SEED"))),
+        }
+        next += 2;
+    }
+    let mut key = call.open(1, WRITE)?;
+    if !key.is_empty() {
+        // A key of another type is told as such.
+        let _: Option<&mut Set> = key.value()?;
+        return Err(Refusal::because("the key exists already"));
+    }
+    let hash = match seed {
+        Some(seed) => HashSpec { algorithm: HashAlgorithm::Xxh3, seed },
+        None => HashSpec::random(),
+    };
+    key.set(Set::new(hash, window));
+    let (seed, window) = (format!("{:016x}", hash.seed), window.map(window_text));
+    let mut arguments: Vec<&[u8]> = vec![b"SEED", seed.as_bytes()];
+    if let Some(window) = &window {
+        arguments.extend([&b"WINDOW"[..], window.as_bytes()]);
+    }
+    call.replicate_as(c"FURUI.SEEN.RESERVE", 1, &arguments);
+    call.notify(c"furui.seen.reserve", 1);
+    call.ok();
+    Ok(())
+}
+
+fn restore(call: &Call<'_>) -> Result<(), Refusal> {
+    let (number, time) = (call.number(2, "slice")?, call.number(3, "time")?);
+    let place = call.text(4)?;
+    let read = |text: &str| text.parse::<usize>().ok().filter(|&number| number > 0);
+    let place = place.split_once('/').and_then(|(place, pieces)| Some((read(place)?, read(pieces)?)));
+    let place = place.filter(|(place, pieces)| place <= pieces);
+    let place = place.ok_or_else(|| Refusal::because("the place of the piece is not as in 1/3"))?;
+    let piece = call.bytes(5)?;
+    let mut key = call.open(1, WRITE)?;
+    let set: &mut Set =
+        key.value()?.ok_or_else(|| Refusal::because("there is no such key: FURUI.SEEN.RESERVE it first"))?;
+    set.move_on(time);
+    set.restore_piece(number, place, piece)?;
+    set.settle();
+    call.replicate();
+    call.notify(c"furui.seen.restore", 1);
+    call.ok();
+    Ok(())
+}
+
+/// Reads a window: a number of members, or a time as in `90s`, `15m`, `12h`, `30d`.
+fn read_window(text: &str) -> Result<Window, Refusal> {
+    const UNITS: [(&str, u64); 5] = [("ms", 1), ("s", 1000), ("m", 60_000), ("h", 3_600_000), ("d", 86_400_000)];
+    let ticks = |digits: &str, unit: u64| digits.parse::<u64>().ok()?.checked_mul(unit).and_then(NonZeroU64::new);
+    if let Some(members) = ticks(text, 1) {
+        return Ok(Window::Keys(members));
+    }
+    let time = UNITS.into_iter().find_map(|(name, unit)| ticks(text.strip_suffix(name)?, unit));
+    time.map(Window::Milliseconds).ok_or_else(|| {
+        Refusal::because(format!("WINDOW {text:?} is invalid: give a number of members, or a time such as 12h"))
+    })
+}
+
+/// A window as [`read_window`] reads it.
+pub fn window_text(window: Window) -> String {
+    match window {
+        Window::Keys(members) => members.to_string(),
+        Window::Milliseconds(time) => format!("{time}ms"),
+    }
+}

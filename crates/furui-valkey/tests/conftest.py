@@ -1,0 +1,26 @@
+"""What the tests share."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from server import Server
+
+
+@pytest.fixture
+def servers(tmp_path: Path) -> Iterator[Callable[..., Server]]:
+    """Makes servers that are stopped at the end of the test."""
+    made: list[Server] = []
+
+    def make(*options: str) -> Server:
+        made.append(Server(tmp_path / f"server-{len(made)}", *options))
+        return made[-1]
+
+    yield make
+    for server in made:
+        server.stop()
+
+
+@pytest.fixture
+def server(servers: Callable[..., Server]) -> Server:
+    return servers()

@@ -1,0 +1,74 @@
+"""A real server with the module, in a directory of its own, on a port that the system chooses."""
+
+import os
+import shutil
+import socket
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+import redis
+
+
+def free_port() -> int:
+    """A port of loopback that nobody has. Another process may take it before the server does: the start is then tried again."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+class Server:
+    """A server that can be stopped, killed and started again with its files."""
+
+    def __init__(self, directory: Path, *options: str) -> None:
+        self.directory = directory
+        self.options = options
+        self.directory.mkdir(parents=True, exist_ok=True)
+        self.process: subprocess.Popen[bytes] | None = None
+        self.port = 0
+        self.start()
+
+    def start(self) -> None:
+        program = os.environ.get("REDIS_SERVER") or shutil.which("redis-server") or "valkey-server"
+        module = os.environ["FURUI_MODULE"]
+        for _ in range(5):
+            self.port = free_port()
+            settings = ["--port", str(self.port), "--bind", "127.0.0.1", "--dir", str(self.directory), "--save", "",
+                        "--enable-debug-command", "yes", "--loadmodule", module]
+            log = open(self.directory / "log", "ab")
+            self.process = subprocess.Popen([program, *settings, *self.options], stdout=log, stderr=log)
+            log.close()
+            self.client: Any = redis.Redis(port=self.port, socket_timeout=60)
+            deadline = time.monotonic() + 30
+            while time.monotonic() < deadline and self.process.poll() is None:
+                try:
+                    if self.client.ping():
+                        return
+                except redis.exceptions.BusyLoadingError:
+                    pass
+                except redis.exceptions.ConnectionError:
+                    # Nothing tells when the server listens, so it is asked again and again.
+                    time.sleep(0.01)
+            self.stop()
+        raise RuntimeError((self.directory / "log").read_text())
+
+    def stop(self) -> None:
+        if self.process is not None and self.process.poll() is None:
+            self.process.terminate()
+            self.process.wait()
+
+    def kill(self) -> None:
+        assert self.process is not None
+        self.process.kill()
+        self.process.wait()
+
+    def restart(self) -> None:
+        self.stop()
+        self.start()
+
+    def __call__(self, *command: Any) -> Any:
+        return self.client.execute_command(*command)
+
+    def digest(self) -> bytes:
+        return bytes(self("DEBUG", "DIGEST"))

@@ -1,0 +1,170 @@
+"""Sets answer as Python's own sets do, through restarts, copies and replicas, and no argument ends the server."""
+
+import random
+import time
+from collections.abc import Callable
+
+import pytest
+import redis
+from server import Server
+
+
+def test_a_member_is_new_once(server: Server) -> None:
+    assert server("FURUI.SEEN", "s", "a", "b", "a") == [1, 1, 0]
+    assert server("FURUI.SEEN", "s", "a") == [0]
+    assert server("FURUI.HAS", "s", "a", "c") == [1, 0]
+    assert server("FURUI.HAS", "none", "a", "c") == [0, 0]
+    assert server("FURUI.CARD", "s") == 2
+    assert server("FURUI.CARD", "none") == 0
+    assert server("FURUI.FORGET", "s", "a", "c") == [1, 0]
+    assert server("FURUI.FORGET", "none", "a") == [0]
+    assert server("FURUI.SEEN", "s", "a", "b") == [1, 0]
+    assert server("TYPE", "s") == b"furui-set"
+    assert server("FURUI.SEEN", "s", b"\x00\xff", "") == [1, 1]
+
+
+def test_wrong_arguments_are_refused(server: Server) -> None:
+    server("SET", "text", "a")
+    for command in ["FURUI.SEEN", "FURUI.HAS", "FURUI.FORGET"]:
+        with pytest.raises(redis.exceptions.ResponseError, match="WRONGTYPE"):
+            server(command, "text", "a")
+        with pytest.raises(redis.exceptions.ResponseError, match="wrong number"):
+            server(command, "s")
+    with pytest.raises(redis.exceptions.ResponseError, match="WRONGTYPE"):
+        server("FURUI.SEEN.RESERVE", "text")
+    assert server("FURUI.SEEN.RESERVE", "s", "SEED", "7") == b"OK"
+    with pytest.raises(redis.exceptions.ResponseError, match="exists already"):
+        server("FURUI.SEEN.RESERVE", "s")
+    for wrong in [["SEED"], ["SEED", "x"], ["WINDOW"], ["WINDOW", "0"], ["WINDOW", "-1"], ["WINDOW", "nan"], ["WHAT", "1"],
+                  ["WINDOW", "99999999999999999999d"], ["WINDOW", "\r\n"], [b"\xff", "1"]]:
+        with pytest.raises(redis.exceptions.ResponseError):
+            server("FURUI.SEEN.RESERVE", "new", *wrong)
+    assert server("EXISTS", "new") == 0
+
+
+def test_a_window_of_members(server: Server) -> None:
+    server("FURUI.SEEN.RESERVE", "s", "WINDOW", "160")
+    assert server("FURUI.SEEN", "s", "a") == [1]
+    assert server("FURUI.SEEN", "s", *["a"] * 500) == [0] * 500
+    server("FURUI.SEEN", "s", *[f"m{i}" for i in range(180)])
+    assert server("FURUI.SEEN", "s", "a") == [1], "170 other members came since"
+    assert server("FURUI.CARD", "s") < 200
+
+
+def test_a_window_of_time(server: Server) -> None:
+    server("FURUI.SEEN.RESERVE", "s", "WINDOW", "160ms")
+    assert server("FURUI.SEEN.AT", "s", 1000, "a") == [1]
+    assert server("FURUI.SEEN.AT", "s", 1100, "a", "b") == [0, 1]
+    assert server("FURUI.SEEN.AT", "s", 1250, "a") == [0], "seen again at 1100"
+    assert server("FURUI.SEEN.AT", "s", 1500, "a") == [1]
+    assert server("FURUI.SEEN", "s", "a") == [1], "the server's clock is far later"
+
+
+def operations(server: Server, chance: random.Random, count: int, models: dict[str, set[str]]) -> None:
+    """Random commands, whose answers must be those of the models."""
+    for _ in range(count):
+        name = f"set {chance.randrange(20)}"
+        model = models.setdefault(name, set())
+        members = [str(chance.randrange(200)) for _ in range(chance.randrange(1, 6))]
+        match chance.randrange(5):
+            case 0 | 1:
+                expected = []
+                for member in members:
+                    expected.append(int(member not in model))
+                    model.add(member)
+                assert server("FURUI.SEEN", name, *members) == expected
+            case 2:
+                assert server("FURUI.HAS", name, *members) == [int(member in model) for member in members]
+            case 3:
+                expected = []
+                for member in members:
+                    expected.append(int(member in model))
+                    model.discard(member)
+                assert server("FURUI.FORGET", name, *members) == expected
+            case 4 if chance.random() < 0.1:
+                server("DEL", name)
+                model.clear()
+            case _:
+                assert server("FURUI.CARD", name) == len(model)
+
+
+@pytest.mark.parametrize("seed", [1])
+def test_a_model_through_restarts_copies_and_replicas(servers: Callable[..., Server], seed: int) -> None:
+    chance, models = random.Random(seed), dict[str, set[str]]()
+    server, replica = servers(), servers()
+    replica("REPLICAOF", "127.0.0.1", server.port)
+    for _ in range(5):
+        operations(server, chance, 4000, models)
+        server("WAIT", 1, 10_000)
+        assert replica.digest() == server.digest(), f"seed {seed}"
+        digest = server.digest()
+        server("DEBUG", "RELOAD")
+        assert server.digest() == digest
+        server("CONFIG", "SET", "aof-use-rdb-preamble", chance.choice(["yes", "no"]))
+        server("CONFIG", "SET", "appendonly", "yes")
+        while server.client.info("persistence")["aof_rewrite_in_progress"]:
+            time.sleep(0.01)
+        server("DEBUG", "LOADAOF")
+        assert server.digest() == digest
+        server("CONFIG", "SET", "appendonly", "no")
+        name = chance.choice(sorted(models))
+        if server("EXISTS", name):
+            server("COPY", name, "copy", "REPLACE")
+            assert server("DEBUG", "DIGEST-VALUE", "copy") == server("DEBUG", "DIGEST-VALUE", name)
+            dumped = server("DUMP", name)
+            server("RESTORE", "copy", 0, dumped, "REPLACE")
+            assert server("DEBUG", "DIGEST-VALUE", "copy") == server("DEBUG", "DIGEST-VALUE", name)
+            server("DEL", "copy")
+    replica("REPLICAOF", "NO", "ONE")
+    operations(replica, chance, 2000, models)
+
+
+def test_damaged_values_are_refused_and_the_server_stays(server: Server) -> None:
+    server("FURUI.SEEN", "s", *[str(i) for i in range(5000)])
+    dumped = bytearray(server("DUMP", "s"))
+    server("DEBUG", "SET-DISABLE-DENY-SCRIPTS", "0")
+    server("CONFIG", "SET", "sanitize-dump-payload", "no")
+    chance = random.Random(1)
+    for _ in range(2000):
+        damaged = bytearray(dumped)
+        for _ in range(chance.randrange(1, 4)):
+            damaged[chance.randrange(len(damaged) - 10)] = chance.randrange(256)
+        try:
+            server("RESTORE", "copy", 0, bytes(damaged), "REPLACE")
+        except redis.exceptions.ResponseError:
+            pass
+    assert server("PING")
+
+
+def test_limits_are_kept(server: Server) -> None:
+    server("CONFIG", "SET", "furui.max-key-memory", 1 << 20)
+    with pytest.raises(redis.exceptions.ResponseError, match="furui.max-key-memory"):
+        for i in range(0, 1_000_000, 1000):
+            server("FURUI.SEEN", "s", *[str(i + j) for j in range(1000)])
+    assert server("FURUI.CARD", "s") < 130_000
+    assert server("FURUI.SEEN", "s", "1") == [0]
+    server("CONFIG", "SET", "furui.max-memory", 1 << 20)
+    with pytest.raises(redis.exceptions.ResponseError, match="furui.max-memory"):
+        server("FURUI.SEEN", "t", *[f"t{i}" for i in range(60_000)])
+
+
+def test_info_tells_the_memory(server: Server) -> None:
+    server("FURUI.SEEN", "s", *[str(i) for i in range(10_000)])
+    info = server.client.info("furui")
+    assert info["furui_keys"] == 1
+    assert abs(info["furui_memory"] - server("MEMORY", "USAGE", "s")) < 1000
+    assert info["furui_memory"] <= 13 * 10_000
+    server("DEL", "s")
+    assert server.client.info("furui")["furui_memory"] == 0
+
+
+def test_acl_and_docs(server: Server) -> None:
+    server("ACL", "SETUSER", "reader", "on", "nopass", "~*", "+@read", "+furui.has", "-furui.seen")
+    reader = redis.Redis(port=server.port, username="reader", password="any")
+    assert reader.execute_command("FURUI.HAS", "s", "a") == [0]
+    with pytest.raises(redis.exceptions.NoPermissionError):
+        reader.execute_command("FURUI.SEEN", "s", "a")
+    docs = str(server("COMMAND DOCS", "furui.seen"))
+    assert "says for each whether it is new" in docs and "O(N) with N members" in docs
+    assert [bytes(key) if isinstance(key, bytes) else key.encode() for key in
+            server.client.command_getkeys("FURUI.SEEN", "s", "a")] == [b"s"]
