@@ -55,7 +55,7 @@ def test_filters(command: Path, kind: str, tmp_path: Path) -> None:
 
 
 def test_a_scalable_filter(command: Path, tmp_path: Path) -> None:
-    words = furui.ScalableBloom.with_rate(0.01)
+    words = furui.ScalableBloom.with_rate(100, 0.01)
     words.update(LINES)
     words.save(tmp_path / "made")
     assert run(command, "has", tmp_path / "made", text="以前\n") == "以前\n"

@@ -22,7 +22,7 @@ SIZED: dict[str, Maker] = {
     "stable-light": furui.StableBloomLight.with_rate,
     "parquet": furui.SplitBlockBloom.with_rate,
 }
-ALL: dict[str, Maker] = SIZED | {"scalable": lambda n, rate, **more: furui.ScalableBloom.with_rate(rate, **more)}
+ALL: dict[str, Maker] = SIZED | {"scalable": furui.ScalableBloom.with_rate}
 UNITED = {name: make for name, make in ALL.items() if name != "stable-light"}
 COMMON = {name: make for name, make in UNITED.items() if name not in ("counting", "scalable")}
 REMOVING = {name: ALL[name] for name in ("counting", "quotient")}

@@ -286,3 +286,14 @@ proptest! {
         prop_assert!(set.iter().all(|&key| batch.contains_hash(key)));
     }
 }
+
+#[test]
+fn a_filter_for_a_number_of_keys_has_one_part_until_there_are_more() {
+    let mut filter = GrowingBloom::for_keys(100_000, 0.01).unwrap();
+    (0..90_000u32).for_each(|key| _ = filter.insert(key.to_le_bytes()).unwrap());
+    assert_eq!(filter.parts(), 1);
+    (90_000..250_000u32).for_each(|key| _ = filter.insert(key.to_le_bytes()).unwrap());
+    assert!(filter.parts() > 1 && (0..250_000u32).all(|key| filter.contains(key.to_le_bytes())));
+    assert!(filter.false_positive_rate() <= 0.01);
+    assert!(GrowingBloom::for_keys(u64::MAX, 0.01).is_err());
+}

@@ -153,7 +153,7 @@ class StableBloomLight(Filter):
 class ScalableBloom(Filter):
     @staticmethod
     def with_rate(
-        rate: float, *, hash: str | None = None, like: _Like | None = None
+        n: int, rate: float, *, hash: str | None = None, like: _Like | None = None
     ) -> ScalableBloom: ...
 
 @final

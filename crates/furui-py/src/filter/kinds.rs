@@ -180,17 +180,20 @@ kind! {
     ScalableBloom {
         /// Make an empty filter for any number of keys, which says yes to an unknown key with probability rate.
         ///
+        /// n: the number of keys that are expected. If more come, the filter grows by parts, each twice as large as the
+        /// one before.
         /// hash: how keys are hashed, as in "xxh3:0", which is the default. like: another filter or set, or the path of
         /// one, whose hash is taken.
         #[staticmethod]
-        #[pyo3(signature = (rate, *, hash=None, like=None))]
+        #[pyo3(signature = (n, rate, *, hash=None, like=None))]
         fn with_rate<'py>(
             py: Python<'py>,
+            n: u64,
             rate: f64,
             hash: Option<&str>,
             like: Option<&Bound<'py, PyAny>>,
         ) -> PyResult<Bound<'py, Self>> {
-            let filter = filter::GrowingBloom::with_rate(rate).or_raise(py)?;
+            let filter = filter::GrowingBloom::for_keys(n, rate).or_raise(py)?;
             new(py, filter.hashed_by(spec(py, hash, like)?), Self)
         }
     }

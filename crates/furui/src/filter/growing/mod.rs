@@ -97,12 +97,22 @@ impl GrowingBloom {
     /// # Errors
     /// If `rate` is not between 0 and 1, or finer than 64-bit hashes of the keys of the first part allow.
     pub fn with_rate(rate: f64) -> Result<Self, ConfigError> {
+        Self::for_keys(FIRST, rate)
+    }
+
+    /// An empty filter as of [`with_rate`](Self::with_rate), whose first part has room for about `keys` keys: if no more
+    /// come, it has only this part, and takes less time and room.
+    ///
+    /// # Errors
+    /// Those of [`with_rate`](Self::with_rate); also if there is not enough memory for the first part.
+    pub fn for_keys(keys: u64, rate: f64) -> Result<Self, ConfigError> {
+        let first = keys.max(FIRST);
         if !(rate > 0.0 && rate < 1.0) {
             return Err(ConfigError::Rate { given: rate, finest: 0.0 });
         }
         let mut filter = Self { parts: Vec::new(), rate, hash: HashSpec::default() };
-        filter.grow(FIRST).map_err(|error| {
-            let finest = FIRST as f64 * 2f64.powi(-64) / (1.0 - TIGHTENING);
+        filter.grow(first).map_err(|error| {
+            let finest = first as f64 * 2f64.powi(-64) / (1.0 - TIGHTENING);
             if rate > finest {
                 return error;
             }
