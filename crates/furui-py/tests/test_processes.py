@@ -245,15 +245,3 @@ def test_ten_million_urls_in_64_mib() -> None:
     process.stdout.close()
     assert keys == 10_000_000
     assert grown <= 90_000_000
-
-
-def test_the_import_is_quick() -> None:
-    code = "import time; start = time.process_time(); import furui; print(time.process_time() - start)"
-    times = []
-    for _ in range(5):
-        process = python(code)
-        assert process.stdout is not None
-        times.append(float(process.stdout.read()))
-        process.wait()
-        process.stdout.close()
-    assert min(times) < 0.03

@@ -10,218 +10,85 @@ use super::{Filter, State};
 use crate::errors::{OrRaise, config};
 use crate::options::Made;
 
-/// Makes the class of a kind of filter: a subclass of [`Filter`] without fields of its own.
+/// Makes the class of a kind of filter: a subclass of [`Filter`] without fields of its own. `make` makes an empty filter
+/// from a number of keys and a rate; `hash` is how it hashes keys unless the caller says otherwise.
 macro_rules! kind {
-    ($(#[$doc:meta])* $name:ident { $($methods:item)* }) => {
+    (
+        $(#[$doc:meta])*
+        $name:ident, make: $make:expr, hash: $hash:expr,
+        $($methods:item)*
+    ) => {
         $(#[$doc])*
         #[pyclass(extends = Filter, frozen, module = "furui")]
         pub struct $name;
 
         #[pymethods]
         impl $name {
+            /// Make an empty filter for n keys, which says yes to an unknown key with probability rate.
+            ///
+            /// hash: how keys are hashed, as in "xxh3:0". like: another filter or set, or the path of one, whose hash is
+            /// taken. Neither: "xxh3:0", and for SplitBlockBloom "xxh64:0", the hash of Parquet.
+            #[staticmethod]
+            #[pyo3(signature = (n, rate, *, hash=None, like=None))]
+            fn with_rate<'py>(
+                py: Python<'py>,
+                n: u64,
+                rate: f64,
+                hash: Option<&str>,
+                like: Option<&Bound<'py, PyAny>>,
+            ) -> PyResult<Bound<'py, Self>> {
+                let hash = Made::read(py, hash, like)?.hash.unwrap_or($hash);
+                new(py, $make(n, rate).or_raise(py)?.hashed_by(hash), Self)
+            }
+
             $($methods)*
         }
     };
 }
 
+const XXH3: HashSpec = HashSpec { algorithm: HashAlgorithm::Xxh3, seed: 0 };
+const XXH64: HashSpec = HashSpec { algorithm: HashAlgorithm::Xxh64, seed: 0 };
+
 kind! {
     /// A Bloom filter: the least memory, 9.6 bits a key at a rate of 1 %.
-    Bloom {
-        /// Make an empty filter for n keys, which says yes to an unknown key with probability rate.
-        ///
-        /// hash: how keys are hashed, as in "xxh3:0", which is the default. like: another filter or set, or the path of
-        /// one, whose hash is taken.
-        #[staticmethod]
-        #[pyo3(signature = (n, rate, *, hash=None, like=None))]
-        fn with_rate<'py>(
-            py: Python<'py>,
-            n: u64,
-            rate: f64,
-            hash: Option<&str>,
-            like: Option<&Bound<'py, PyAny>>,
-        ) -> PyResult<Bound<'py, Self>> {
-            let filter = filter::Bloom::with_rate(n, rate).or_raise(py)?;
-            new(py, filter.hashed_by(spec(py, hash, like)?), Self)
-        }
-    }
+    Bloom, make: filter::Bloom::with_rate, hash: XXH3,
 }
 
 kind! {
     /// A blocked Bloom filter: the fastest, one cache line a key, 10.5 bits a key at a rate of 1 %.
-    BlockedBloom {
-        /// Make an empty filter for n keys, which says yes to an unknown key with probability rate.
-        ///
-        /// hash: how keys are hashed, as in "xxh3:0", which is the default. like: another filter or set, or the path of
-        /// one, whose hash is taken.
-        #[staticmethod]
-        #[pyo3(signature = (n, rate, *, hash=None, like=None))]
-        fn with_rate<'py>(
-            py: Python<'py>,
-            n: u64,
-            rate: f64,
-            hash: Option<&str>,
-            like: Option<&Bound<'py, PyAny>>,
-        ) -> PyResult<Bound<'py, Self>> {
-            let filter = filter::BlockedBloom::with_rate(n, rate).or_raise(py)?;
-            new(py, filter.hashed_by(spec(py, hash, like)?), Self)
-        }
-    }
+    BlockedBloom, make: filter::BlockedBloom::with_rate, hash: XXH3,
 }
 
 kind! {
     /// A counting Bloom filter: keys can be removed; 4 bits where a Bloom filter has one.
-    CountingBloom {
-        /// Make an empty filter for n keys, which says yes to an unknown key with probability rate.
-        ///
-        /// hash: how keys are hashed, as in "xxh3:0", which is the default. like: another filter or set, or the path of
-        /// one, whose hash is taken.
-        #[staticmethod]
-        #[pyo3(signature = (n, rate, *, hash=None, like=None))]
-        fn with_rate<'py>(
-            py: Python<'py>,
-            n: u64,
-            rate: f64,
-            hash: Option<&str>,
-            like: Option<&Bound<'py, PyAny>>,
-        ) -> PyResult<Bound<'py, Self>> {
-            let filter = filter::CountingBloom::with_rate(n, rate).or_raise(py)?;
-            new(py, filter.hashed_by(spec(py, hash, like)?), Self)
-        }
-
+    CountingBloom, make: filter::CountingBloom::with_rate, hash: XXH3,
         /// Remove a key once. Return False if it is certainly not in the filter. Remove only keys that were inserted:
         /// any other removal can make the filter deny a key that it holds.
         fn remove(this: &Bound<'_, Self>, key: &Bound<'_, PyAny>) -> PyResult<bool> {
             this.as_super().get().remove_key(this.py(), key)
         }
-    }
-}
-
-kind! {
-    /// A quotient filter: keys can be removed, and filters of different sizes combined.
-    QuotientFilter {
-        /// Make an empty filter for n keys, which says yes to an unknown key with probability rate.
-        ///
-        /// removable: keep a copy for each time that a key is inserted, so that keys can be removed. False: one copy,
-        /// which takes less room if keys are inserted again and again.
-        /// hash: how keys are hashed, as in "xxh3:0", which is the default. like: another filter or set, or the path of
-        /// one, whose hash is taken.
-        #[staticmethod]
-        #[pyo3(signature = (n, rate, *, removable=true, hash=None, like=None))]
-        fn with_rate<'py>(
-            py: Python<'py>,
-            n: u64,
-            rate: f64,
-            removable: bool,
-            hash: Option<&str>,
-            like: Option<&Bound<'py, PyAny>>,
-        ) -> PyResult<Bound<'py, Self>> {
-            let filter = filter::QuotientFilter::with_rate(n, rate).or_raise(py)?;
-            let filter = if removable { filter.counting() } else { filter };
-            new(py, filter.hashed_by(spec(py, hash, like)?), Self)
-        }
-
-        /// Remove a key once. Return False if it is certainly not in the filter. Remove only keys that were inserted:
-        /// any other removal can make the filter deny a key that it holds.
-        ///
-        /// Raises ConfigError if the filter is not removable.
-        fn remove(this: &Bound<'_, Self>, key: &Bound<'_, PyAny>) -> PyResult<bool> {
-            this.as_super().get().remove_key(this.py(), key)
-        }
-    }
 }
 
 kind! {
     /// A ringed Bloom filter: a key is found by one rotated hash, which one node can send to another.
-    RingedBloom {
-        /// Make an empty filter for n keys, which says yes to an unknown key with probability rate.
-        ///
-        /// hash: how keys are hashed, as in "xxh3:0", which is the default. like: another filter or set, or the path of
-        /// one, whose hash is taken.
-        #[staticmethod]
-        #[pyo3(signature = (n, rate, *, hash=None, like=None))]
-        fn with_rate<'py>(
-            py: Python<'py>,
-            n: u64,
-            rate: f64,
-            hash: Option<&str>,
-            like: Option<&Bound<'py, PyAny>>,
-        ) -> PyResult<Bound<'py, Self>> {
-            let filter = filter::RingedBloom::with_rate(n, rate).or_raise(py)?;
-            new(py, filter.hashed_by(spec(py, hash, like)?), Self)
-        }
-    }
+    RingedBloom, make: filter::RingedBloom::with_rate, hash: XXH3,
 }
 
 kind! {
-    /// A stable Bloom filter light, which forgets old keys so that it never gets full: a "no" is not certain.
-    StableBloomLight {
-        /// Make an empty filter that remembers at least the last n keys, repeats included, and says yes to an unknown
-        /// key with probability rate.
-        ///
-        /// hash: how keys are hashed, as in "xxh3:0", which is the default. like: another filter or set, or the path of
-        /// one, whose hash is taken.
-        #[staticmethod]
-        #[pyo3(signature = (n, rate, *, hash=None, like=None))]
-        fn with_rate<'py>(
-            py: Python<'py>,
-            n: u64,
-            rate: f64,
-            hash: Option<&str>,
-            like: Option<&Bound<'py, PyAny>>,
-        ) -> PyResult<Bound<'py, Self>> {
-            let filter = filter::StableBloomLight::for_last(n, rate).or_raise(py)?;
-            new(py, filter.hashed_by(spec(py, hash, like)?), Self)
-        }
-    }
+    /// A stable Bloom filter light, which forgets old keys so that it never gets full: a "no" is not certain. It remembers
+    /// at least the last n keys, repeats included.
+    StableBloomLight, make: filter::StableBloomLight::for_last, hash: XXH3,
 }
 
 kind! {
-    /// A scalable Bloom filter, which grows with its keys: no number of keys has to be known.
-    ScalableBloom {
-        /// Make an empty filter for any number of keys, which says yes to an unknown key with probability rate.
-        ///
-        /// n: the number of keys that are expected. If more come, the filter grows by parts, each twice as large as the
-        /// one before.
-        /// hash: how keys are hashed, as in "xxh3:0", which is the default. like: another filter or set, or the path of
-        /// one, whose hash is taken.
-        #[staticmethod]
-        #[pyo3(signature = (n, rate, *, hash=None, like=None))]
-        fn with_rate<'py>(
-            py: Python<'py>,
-            n: u64,
-            rate: f64,
-            hash: Option<&str>,
-            like: Option<&Bound<'py, PyAny>>,
-        ) -> PyResult<Bound<'py, Self>> {
-            let filter = filter::GrowingBloom::for_keys(n, rate).or_raise(py)?;
-            new(py, filter.hashed_by(spec(py, hash, like)?), Self)
-        }
-    }
+    /// A scalable Bloom filter, which grows with its keys: n is only the number that is expected. Each further part is
+    /// twice as large as the one before.
+    ScalableBloom, make: filter::GrowingBloom::for_keys, hash: XXH3,
 }
 
 kind! {
-    /// A split-block Bloom filter, as in Apache Parquet files: hashed by XXH64 with seed 0.
-    SplitBlockBloom {
-        /// Make an empty filter for n keys, which says yes to an unknown key with probability rate. Its size is rounded
-        /// up to a power of two, as that of a filter in a Parquet file.
-        ///
-        /// hash: how keys are hashed; the default, "xxh64:0", is that of Parquet. like: another filter or set, or the
-        /// path of one, whose hash is taken.
-        #[staticmethod]
-        #[pyo3(signature = (n, rate, *, hash=None, like=None))]
-        fn with_rate<'py>(
-            py: Python<'py>,
-            n: u64,
-            rate: f64,
-            hash: Option<&str>,
-            like: Option<&Bound<'py, PyAny>>,
-        ) -> PyResult<Bound<'py, Self>> {
-            let filter = filter::SplitBlockBloom::for_parquet(n, rate).or_raise(py)?;
-            let parquet = HashSpec { algorithm: HashAlgorithm::Xxh64, seed: 0 };
-            let spec = Made::read(py, hash, like)?.hash.unwrap_or(parquet);
-            new(py, filter.hashed_by(spec), Self)
-        }
-
+    /// A split-block Bloom filter, as in Apache Parquet files. Its size is a power of two.
+    SplitBlockBloom, make: filter::SplitBlockBloom::for_parquet, hash: XXH64,
         /// Make a filter from the bytes of a Bloom filter in a Parquet file: its header and its bitset.
         ///
         /// A key of such a filter is the plain encoding of a value: for a string its UTF-8, for an INT64 eight bytes,
@@ -243,12 +110,42 @@ kind! {
             }
             Ok(PyBytes::new(py, &bytes))
         }
-    }
 }
 
-/// The hash of a new filter.
-fn spec(py: Python<'_>, hash: Option<&str>, like: Option<&Bound<'_, PyAny>>) -> PyResult<HashSpec> {
-    Ok(Made::read(py, hash, like)?.hash.unwrap_or_default())
+/// A quotient filter: keys can be removed, and filters of different sizes combined.
+#[pyclass(extends = Filter, frozen, module = "furui")]
+pub struct QuotientFilter;
+
+#[pymethods]
+impl QuotientFilter {
+    /// Make an empty filter for n keys, which says yes to an unknown key with probability rate.
+    ///
+    /// removable: keep a copy for each time that a key is inserted, so that keys can be removed. False: one copy,
+    /// which takes less room if keys are inserted again and again.
+    /// hash: how keys are hashed, as in "xxh3:0", which is the default. like: another filter or set, or the path of
+    /// one, whose hash is taken.
+    #[staticmethod]
+    #[pyo3(signature = (n, rate, *, removable=true, hash=None, like=None))]
+    fn with_rate<'py>(
+        py: Python<'py>,
+        n: u64,
+        rate: f64,
+        removable: bool,
+        hash: Option<&str>,
+        like: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, Self>> {
+        let filter = filter::QuotientFilter::with_rate(n, rate).or_raise(py)?;
+        let filter = if removable { filter.counting() } else { filter };
+        new(py, filter.hashed_by(Made::read(py, hash, like)?.hash.unwrap_or(XXH3)), Self)
+    }
+
+    /// Remove a key once. Return False if it is certainly not in the filter. Remove only keys that were inserted:
+    /// any other removal can make the filter deny a key that it holds.
+    ///
+    /// Raises ConfigError if the filter is not removable.
+    fn remove(this: &Bound<'_, Self>, key: &Bound<'_, PyAny>) -> PyResult<bool> {
+        this.as_super().get().remove_key(this.py(), key)
+    }
 }
 
 /// An object of the class of a new filter.
