@@ -14,8 +14,9 @@ pub fn raise(py: Python<'_>, error: impl Into<Error>) -> PyErr {
     let error = error.into();
     let text = error.to_string();
     match error {
-        Error::Io { source, file, .. } => match source.raw_os_error() {
-            Some(code) => new(py, "Error", (code, text, file)),
+        Error::Io { action, source, file } => match source.raw_os_error() {
+            // An OSError prints its file itself.
+            Some(code) => new(py, "Error", (code, format!("{action}: {source}"), file)),
             None => new(py, "Error", (text,)),
         },
         Error::Format(error) => damage(py, &error),
@@ -110,7 +111,7 @@ macro_rules! causes {
 
 causes!(Error, FormatError, ReadError, WriteError, ConfigError, Full, Mismatch);
 
-/// An exception for a path that cannot be used.
+/// An exception for an error of the operating system that is not about a file.
 pub fn os(error: &std::io::Error) -> PyErr {
     PyOSError::new_err(error.to_string())
 }

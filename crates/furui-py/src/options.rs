@@ -38,7 +38,7 @@ impl Made {
     fn like(set: &Bound<'_, PyAny>) -> PyResult<Self> {
         let py = set.py();
         if let Ok(seen) = set.cast::<Seen>() {
-            return seen.get().made(py);
+            return Ok(seen.get().made());
         }
         if let Ok(filter) = set.cast::<Filter>() {
             return Ok(Self { hash: Some(filter.get().hash_spec()), form: None });

@@ -358,7 +358,7 @@ impl Seen {
 
     fn __repr__(&self, py: Python<'_>) -> String {
         let place = self.path.as_ref().map_or("in memory".to_owned(), |path| format!("in {}", path.display()));
-        if self.is_closed_now(py) {
+        if self.closed(py) {
             return format!("<furui.Seen {place}, closed>");
         }
         let length = self.__len__(py).map_or("?".to_owned(), |length| length.to_string());
@@ -368,8 +368,8 @@ impl Seen {
 
 impl Seen {
     /// How the set hashes keys, and how they are made.
-    pub fn made(&self, _: Python<'_>) -> PyResult<Made> {
-        Ok(Made { hash: Some(self.hasher.spec()), form: Some(self.form) })
+    pub fn made(&self) -> Made {
+        Made { hash: Some(self.hasher.spec()), form: Some(self.form) }
     }
 
     fn hash_one(&self, key: &Bound<'_, PyAny>, is_hash: bool) -> PyResult<KeyHash> {
@@ -395,10 +395,6 @@ impl Seen {
         }
         let path = self.path.as_ref().map_or(String::new(), |path| path.display().to_string());
         Err(raise(py, Error::store(path, StoreProblem::ReadOnly)))
-    }
-
-    fn is_closed_now(&self, py: Python<'_>) -> bool {
-        self.set.is_closed(py)
     }
 }
 

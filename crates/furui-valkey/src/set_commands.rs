@@ -110,11 +110,18 @@ fn seen_at(call: &Call<'_>) -> Result<(), Refusal> {
 fn insert(call: &Call<'_>, set: &mut Set, first: usize) -> Result<bool, Refusal> {
     let members = call.rest(first);
     set.admit(members.len())?;
-    // A member that fails leaves the ones before it recorded; the reply is an error, and nothing is replicated. That can
-    // only be if somebody who knows the seed crowds the hashes, so all members are tried before the reply begins.
     let mut answers = Vec::with_capacity(members.len());
     for member in members {
-        answers.push(set.insert(set.key(member))?);
+        match set.insert(set.key(member)) {
+            Ok(is_new) => answers.push(is_new),
+            Err(refusal) => {
+                // A command that is refused is not replicated, so it must leave nothing behind.
+                let recorded = call.rest(first).zip(&answers).filter(|(_, is_new)| **is_new);
+                recorded.for_each(|(member, _)| _ = set.remove(set.key(member)));
+                set.settle();
+                return Err(refusal);
+            }
+        }
     }
     set.settle();
     call.array(answers.len());
