@@ -7,8 +7,14 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::str::FromStr;
 
-use valkey_module::native_types::ValkeyType;
-use valkey_module::raw;
+use valkey_module::raw::{self, KeyMode};
+
+use crate::value::Value;
+
+/// The mode of a key that is only read.
+pub const READ: KeyMode = KeyMode::READ;
+/// The mode of a key that may be changed.
+pub const WRITE: KeyMode = KeyMode::READ.union(KeyMode::WRITE);
 
 /// Why a command is refused.
 #[derive(Debug)]
@@ -99,9 +105,15 @@ impl<'a> Call<'a> {
     }
 
     /// Opens the key that an argument names.
-    pub fn open(&self, index: usize, mode: raw::KeyMode) -> Result<Key, Refusal> {
+    pub fn open(&self, index: usize, mode: KeyMode) -> Result<Key, Refusal> {
         let &name = self.arguments.get(index).ok_or(Refusal::Arity)?;
         Ok(Key { key: raw::open_key(self.context, name, mode) })
+    }
+
+    /// The number of the database in which the command runs.
+    pub fn database(&self) -> i32 {
+        // SAFETY: the context is that of the call.
+        unsafe { raw::RedisModule_GetSelectedDb.expect("Redis 7")(self.context) }
     }
 
     /// Replicates the command as it came.
@@ -152,6 +164,11 @@ impl<'a> Call<'a> {
         raw::reply_with_array(self.context, length as i64);
     }
 
+    /// Replies with bytes.
+    pub fn bulk(&self, bytes: &[u8]) {
+        raw::reply_with_string_buffer(self.context, bytes.as_ptr().cast::<c_char>(), bytes.len());
+    }
+
     /// Replies with OK.
     pub fn ok(&self) {
         raw::reply_with_simple_string(self.context, c"OK".as_ptr());
@@ -185,29 +202,37 @@ impl Key {
     ///
     /// # Errors
     /// [`Refusal::WrongType`] if the value is of another type.
-    pub fn value<T: Typed>(&mut self) -> Result<Option<&mut T>, Refusal> {
+    pub fn value<V: Value>(&mut self) -> Result<Option<&mut V>, Refusal> {
         if self.is_empty() {
             return Ok(None);
         }
         // SAFETY: the key is open.
         let kind = unsafe { raw::RedisModule_ModuleTypeGetType.expect("Redis 7")(self.key) };
-        if kind != *T::TYPE.raw_type.borrow() {
+        if kind != *V::TYPE.raw_type.borrow() {
             return Err(Refusal::WrongType);
         }
-        // SAFETY: values of the type are boxes of `T`, by `set` and by its `rdb_load`. Nobody else has the key: the server
+        // SAFETY: values of the type are boxes of `V`, by `set` and by its `rdb_load`. Nobody else has the key: the server
         // runs one command at a time.
-        Ok(unsafe { raw::RedisModule_ModuleTypeGetValue.expect("Redis 7")(self.key).cast::<T>().as_mut() })
+        Ok(unsafe { raw::RedisModule_ModuleTypeGetValue.expect("Redis 7")(self.key).cast::<V>().as_mut() })
     }
 
     /// Gives the key a value.
-    pub fn set<T: Typed>(&mut self, value: T) -> &mut T {
+    pub fn set<V: Value>(&mut self, value: V) -> &mut V {
         let value = Box::into_raw(Box::new(value));
-        // SAFETY: the key is open for writing, and the type frees its values as boxes of `T`.
+        // SAFETY: the key is open for writing, and the type frees its values as boxes of `V`.
         unsafe {
-            let kind = *T::TYPE.raw_type.borrow();
+            let kind = *V::TYPE.raw_type.borrow();
             raw::RedisModule_ModuleTypeSetValue.expect("Redis 7")(self.key, kind, value.cast::<c_void>());
             &mut *value
         }
+    }
+}
+
+impl Key {
+    /// Removes the key and its value. The key is then empty.
+    pub fn remove(&mut self) {
+        // SAFETY: the key is open for writing.
+        unsafe { raw::RedisModule_DeleteKey.expect("Redis 7")(self.key) };
     }
 }
 
@@ -215,12 +240,6 @@ impl Drop for Key {
     fn drop(&mut self) {
         raw::close_key(self.key);
     }
-}
-
-/// A value that keys of the server may have.
-pub trait Typed: 'static {
-    /// The type as the server knows it.
-    const TYPE: &'static ValkeyType;
 }
 
 /// The bytes of a string of the server.

@@ -6,9 +6,7 @@ use std::ffi::{CStr, c_char};
 use valkey_module::raw;
 
 use crate::call::Refusal;
-
-/// The maximum length of a piece of a value, in bytes: long strings are slow to move, and the protocol has a limit.
-pub const PIECE: usize = 16 << 20;
+use crate::files::PIECE;
 
 /// A value that is written to an RDB file.
 pub struct Out(*mut raw::RedisModuleIO);

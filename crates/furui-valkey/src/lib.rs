@@ -1,8 +1,9 @@
 //! furui as a module of Valkey (7.2 and later) and Redis (7.0 and later): commands in, calls of `furui`, replies out.
 //!
 //! ```text
-//!   call.rs: arguments, keys, replies ──> set_commands.rs ──> set.rs: an exact set        set_type.rs: RDB, AOF, COPY
-//!   command.rs: what the server is told of commands          limits.rs: memory            io.rs: pieces of values
+//!   call.rs: arguments, keys, replies ──> set_commands.rs ──> set.rs: an exact set     value.rs: RDB, AOF, COPY of any value
+//!   command.rs: what the server is told of commands          limits.rs: memory         files.rs, io.rs: values as files
+//!                                         transfer.rs: values as files, in pieces
 //! ```
 //!
 //! No panic leaves a command or a callback, and memory is counted before it is taken: neither ends the server.
@@ -10,22 +11,26 @@
 
 mod call;
 mod command;
+mod files;
 mod io;
 mod limits;
 mod set;
 mod set_commands;
-mod set_type;
+mod transfer;
+mod value;
 
 use valkey_module::alloc::ValkeyAlloc;
 use valkey_module::configuration::ConfigurationFlags;
 use valkey_module::{Context, Status, ValkeyString, raw, valkey_module};
 
-use set_type::SETS;
+use set::SETS;
+use transfer::ARRIVING;
 
 /// Registers all commands, and what `INFO furui` tells.
 fn register(context: &Context, _arguments: &[ValkeyString]) -> Status {
     raw::register_info_function(context.ctx, Some(tell_info));
-    let is_registered = set_commands::COMMANDS.iter().all(|command| command.register(context.ctx));
+    let mut commands = set_commands::COMMANDS.iter().chain(&transfer::COMMANDS);
+    let is_registered = commands.all(|command| command.register(context.ctx));
     if is_registered { Status::Ok } else { Status::Err }
 }
 
@@ -41,7 +46,7 @@ valkey_module! {
     name: "furui",
     version: 1,
     allocator: (ValkeyAlloc, ValkeyAlloc),
-    data_types: [SETS],
+    data_types: [SETS, ARRIVING],
     init: register,
     commands: [],
     configurations: [

@@ -3,12 +3,20 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use furui::store::Window;
+use furui::format::Envelope;
 use furui::store::cascade::{KeySet, Run};
-use furui::{HashSpec, KeyHash, KeyHasher};
+use furui::store::{MANIFEST, Manifest, RunEntry, StoreKind, Window};
+use furui::{HashSpec, KeyForm, KeyHash, KeyHasher};
+use valkey_module::digest::Digest;
+use valkey_module::native_types::ValkeyType;
 
 use crate::call::Refusal;
+use crate::files::Files;
 use crate::limits::Account;
+use crate::value::{VERSION, Value, methods};
+
+/// The type of sets.
+pub static SETS: ValkeyType = ValkeyType::new("furui-set", VERSION, methods::<Set>());
 
 /// An exact set of members, each known by its 64-bit hash.
 ///
@@ -22,8 +30,8 @@ pub struct Set {
     /// The slices, oldest first, with their numbers. There is always one; without a window there is no other.
     slices: VecDeque<(u64, KeySet)>,
     account: Account,
-    /// The beginning of a run that comes in pieces.
-    pieces: Vec<u8>,
+    /// How members were made from records, according to the program that made the files of the set.
+    form: KeyForm,
 }
 
 impl Set {
@@ -35,7 +43,7 @@ impl Set {
             time: 0,
             slices: VecDeque::from([(0, KeySet::new())]),
             account: Account::default(),
-            pieces: vec![],
+            form: KeyForm::default(),
         }
     }
 
@@ -47,11 +55,6 @@ impl Set {
     /// The part of the stream that the set remembers; `None` if it remembers everything.
     pub fn window(&self) -> Option<Window> {
         self.window
-    }
-
-    /// The time of the set.
-    pub fn time(&self) -> u64 {
-        self.time
     }
 
     /// The hash of a member.
@@ -102,12 +105,6 @@ impl Set {
         self.slices.iter().map(|(_, slice)| slice.len()).sum()
     }
 
-    /// The memory of the set, in bytes.
-    pub fn bytes(&self) -> usize {
-        size_of::<Self>()
-            + self.slices.iter().map(|(_, slice)| size_of::<(u64, KeySet)>() + slice.bytes()).sum::<usize>()
-    }
-
     /// The number of bytes by which the set grows if so many new members come.
     pub fn growth(&self, members: usize) -> usize {
         self.slices.back().map_or(0, |(_, slice)| slice.growth(members))
@@ -126,68 +123,8 @@ impl Set {
         self.account.settle(self.bytes());
     }
 
-    /// The slices, oldest first, with their numbers.
-    pub fn slices(&self) -> impl ExactSizeIterator<Item = (u64, &KeySet)> {
-        self.slices.iter().map(|(number, slice)| (*number, slice))
-    }
-
-    /// Adds the members of a run to the slice `number`, which is made if the window has it.
-    ///
-    /// # Errors
-    /// If the run is damaged, or its members were hashed otherwise; if the window has no such slice.
-    pub fn restore_slice(&mut self, number: u64, run: &[u8]) -> Result<u64, Refusal> {
-        let run = Run::open(Arc::<[u8]>::from(run), "run", self.hash())?;
-        self.account.admit(self.bytes(), usize::try_from(run.len()).unwrap_or(usize::MAX).saturating_mul(13))?;
-        let newest = self.slices.back().map_or(0, |(newest, _)| *newest);
-        if number > newest || newest - number > Window::SLICES || (self.window.is_none() && number != 0) {
-            return Err(Refusal::because("the slice is not one of the window"));
-        }
-        let place = self.slices.partition_point(|(own, _)| *own < number);
-        if self.slices[place].0 != number {
-            self.slices.insert(place, (number, KeySet::new()));
-        }
-        Ok(self.slices[place].1.read_run(&run)?)
-    }
-
-    /// Takes the piece `place` of `pieces` of the run of a slice. The slice is restored with the last piece.
-    ///
-    /// # Errors
-    /// Those of [`restore_slice`](Self::restore_slice), and if a piece is missing.
-    pub fn restore_piece(&mut self, number: u64, (place, pieces): (usize, usize), piece: &[u8]) -> Result<(), Refusal> {
-        if place == 1 {
-            self.pieces.clear();
-        } else if self.pieces.is_empty() {
-            return Err(Refusal::because("the first piece of the run is missing"));
-        }
-        self.account.admit(self.bytes() + self.pieces.len(), piece.len())?;
-        self.pieces.extend_from_slice(piece);
-        if place == pieces {
-            let run = std::mem::take(&mut self.pieces);
-            self.restore_slice(number, &run)?;
-        }
-        Ok(())
-    }
-
-    /// A copy of the set.
-    ///
-    /// # Errors
-    /// If the hashes of the members crowd at one place.
-    pub fn copy(&self) -> Result<Self, Refusal> {
-        let mut copy = Self::new(self.hash(), self.window);
-        copy.time = self.time;
-        copy.slices.clear();
-        for (number, slice) in &self.slices {
-            let mut keys = KeySet::new();
-            for key in slice.iter() {
-                keys.insert(key)?;
-            }
-            copy.slices.push_back((*number, keys));
-        }
-        Ok(copy)
-    }
-
     /// Moves the set on to a time of its window.
-    pub fn move_on(&mut self, time: u64) {
+    fn move_on(&mut self, time: u64) {
         let Some(window) = self.window else { return };
         if time <= self.time {
             return;
@@ -207,5 +144,116 @@ impl Set {
         while self.slices.len() > 1 && self.slices.front().is_some_and(|(number, _)| *number < oldest) {
             self.slices.pop_front();
         }
+    }
+}
+
+impl Value for Set {
+    const TYPE: &'static ValkeyType = &SETS;
+
+    /// The files of a store of `furui seen`.
+    fn files(&self) -> Result<Files, Refusal> {
+        let mut manifest = Manifest::new(StoreKind::Seen, self.hash());
+        (manifest.window, manifest.tick, manifest.form) = (self.window, self.time, self.form);
+        let mut runs = Files::new();
+        for (slice, keys) in self.slices.iter().filter(|(_, keys)| !keys.is_empty()) {
+            let (number, mut run) = (manifest.take_number()?, vec![]);
+            let name = StoreKind::Seen.file_name(number);
+            let seal = keys.write_run(&mut run, &name, self.hash())?;
+            manifest.runs.push(RunEntry { number, keys: keys.len() as u64, seal, slice: *slice });
+            runs.append(&name, &run)?;
+        }
+        let mut bytes = vec![];
+        manifest.encode(&mut bytes)?;
+        runs.append(MANIFEST, &bytes)?;
+        Ok(runs)
+    }
+
+    fn open(files: Files) -> Result<Self, Refusal> {
+        if let Some((name, bytes)) = files.only().filter(|_| !files.is_store()) {
+            let hash = Envelope::open(bytes, name)?.hash();
+            let mut set = Self::new(hash, None);
+            set.read(0, bytes, name)?;
+            set.settle();
+            return Ok(set);
+        }
+        let file = |wanted: &str| files.iter().find(|(name, _)| *name == wanted).map(|(_, bytes)| bytes);
+        let manifest = file(MANIFEST).ok_or_else(|| Refusal::because("the store has no manifest"))?;
+        let manifest = Manifest::decode(manifest, MANIFEST)?;
+        if manifest.store != StoreKind::Seen {
+            return Err(Refusal::because(format!("this is {}, not {}", manifest.store, StoreKind::Seen)));
+        }
+        if file(furui::store::JOURNAL).is_some() {
+            return Err(Refusal::because("the store has a journal: run `furui compact` on it first"));
+        }
+        let mut set = Self::new(manifest.hash, manifest.window);
+        set.form = manifest.form;
+        set.move_on(manifest.tick);
+        for run in &manifest.runs {
+            let name = StoreKind::Seen.file_name(run.number);
+            let bytes = file(&name).ok_or_else(|| Refusal::because(format!("the file {name} is missing")))?;
+            let keys = set.read(run.slice, bytes, &name)?;
+            if keys != run.keys || Envelope::open(bytes, &name)?.seal() != run.seal {
+                return Err(Refusal::because(format!("{name} is not the file that the manifest names")));
+            }
+        }
+        set.settle();
+        Ok(set)
+    }
+
+    fn bytes(&self) -> usize {
+        size_of::<Self>()
+            + self.slices.iter().map(|(_, slice)| size_of::<(u64, KeySet)>() + slice.bytes()).sum::<usize>()
+    }
+
+    fn digest(&self, digest: &mut Digest) {
+        digest.add_long_long(self.hash().seed.cast_signed());
+        let hasher = HashSpec::default();
+        for (number, keys) in self.slices.iter().filter(|(_, keys)| !keys.is_empty()) {
+            // The members are in ascending order, so that the order in which they came does not matter.
+            let sum = keys
+                .iter()
+                .fold(*number, |sum, key| hasher.hash(&[sum.to_le_bytes(), key.get().to_le_bytes()].concat()).get());
+            digest.add_long_long(sum.cast_signed());
+        }
+    }
+
+    fn copy(&self) -> Result<Self, Refusal> {
+        let mut copy = Self::new(self.hash(), self.window);
+        (copy.time, copy.form) = (self.time, self.form);
+        copy.slices.clear();
+        for (number, slice) in &self.slices {
+            let mut keys = KeySet::new();
+            for key in slice.iter() {
+                keys.insert(key)?;
+            }
+            copy.slices.push_back((*number, keys));
+        }
+        copy.settle();
+        Ok(copy)
+    }
+}
+
+/// The minimum number of bits of a remainder in a run: with fewer bits a set would have more than 2^40 members. It bounds
+/// the memory that a small file can claim.
+const LEAST_REMAINDER: u32 = 24;
+
+impl Set {
+    /// Adds the keys of a run to the slice `number`. Returns how many keys the run has.
+    fn read(&mut self, number: u64, run: &[u8], name: &str) -> Result<u64, Refusal> {
+        Envelope::open(run, name)?.verify(run)?;
+        let run = Run::open(Arc::<[u8]>::from(run), name, self.hash())?;
+        if run.remainder_bits().get() < LEAST_REMAINDER {
+            return Err(Refusal::because(format!("{name} has keys that are too close together for hashes")));
+        }
+        let newest = self.slices.back().map_or(0, |(newest, _)| *newest);
+        if number > newest || newest - number > Window::SLICES || (self.window.is_none() && number != 0) {
+            return Err(Refusal::because(format!("{name} is of a slice that the window does not have")));
+        }
+        let place = self.slices.partition_point(|(own, _)| *own < number);
+        if self.slices[place].0 != number {
+            self.slices.insert(place, (number, KeySet::new()));
+        }
+        self.slices[place].1.read_run(&run)?;
+        Ok(run.len())
     }
 }

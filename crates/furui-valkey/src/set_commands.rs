@@ -4,14 +4,13 @@ use std::num::NonZeroU64;
 
 use furui::store::Window;
 use furui::{HashAlgorithm, HashSpec};
-use valkey_module::raw::KeyMode;
 
-use crate::call::{Call, Key, Refusal};
+use crate::call::{Call, Key, READ, Refusal, WRITE};
 use crate::command::{Command, entry};
 use crate::set::Set;
 
 /// The commands of sets.
-pub const COMMANDS: [Command; 7] = [
+pub const COMMANDS: [Command; 6] = [
     Command {
         name: c"furui.seen",
         flags: c"write deny-oom fast",
@@ -23,7 +22,8 @@ pub const COMMANDS: [Command; 7] = [
     Command {
         name: c"furui.seen.at",
         flags: c"write deny-oom fast",
-        summary: c"Works like FURUI.SEEN at a time in milliseconds since 1970. A server replicates sets with a window by it.",
+        summary:
+            c"Works like FURUI.SEEN at a time in milliseconds since 1970. A server replicates sets with a window by it.",
         complexity: c"O(N) with N members",
         arity: -4,
         entry: entry!(seen_at),
@@ -60,18 +60,7 @@ pub const COMMANDS: [Command; 7] = [
         arity: -2,
         entry: entry!(reserve),
     },
-    Command {
-        name: c"furui.seen.restore",
-        flags: c"write deny-oom",
-        summary: c"Adds a piece of the run of a slice: FURUI.SEEN.RESTORE key slice time place/pieces data. AOF files have it.",
-        complexity: c"O(N) with N members of the run",
-        arity: 6,
-        entry: entry!(restore),
-    },
 ];
-
-const READ: KeyMode = KeyMode::READ;
-const WRITE: KeyMode = KeyMode::READ.union(KeyMode::WRITE);
 
 fn seen(call: &Call<'_>) -> Result<(), Refusal> {
     if call.len() < 3 {
@@ -231,26 +220,6 @@ fn reserve(call: &Call<'_>) -> Result<(), Refusal> {
     Ok(())
 }
 
-fn restore(call: &Call<'_>) -> Result<(), Refusal> {
-    let (number, time) = (call.number(2, "slice")?, call.number(3, "time")?);
-    let place = call.text(4)?;
-    let read = |text: &str| text.parse::<usize>().ok().filter(|&number| number > 0);
-    let place = place.split_once('/').and_then(|(place, pieces)| Some((read(place)?, read(pieces)?)));
-    let place = place.filter(|(place, pieces)| place <= pieces);
-    let place = place.ok_or_else(|| Refusal::because("the place of the piece is not as in 1/3"))?;
-    let piece = call.bytes(5)?;
-    let mut key = call.open(1, WRITE)?;
-    let set: &mut Set =
-        key.value()?.ok_or_else(|| Refusal::because("there is no such key: FURUI.SEEN.RESERVE it first"))?;
-    set.move_on(time);
-    set.restore_piece(number, place, piece)?;
-    set.settle();
-    call.replicate();
-    call.notify(c"furui.seen.restore", 1);
-    call.ok();
-    Ok(())
-}
-
 /// Reads a window: a number of members, or a time as in `90s`, `15m`, `12h`, `30d`.
 fn read_window(text: &str) -> Result<Window, Refusal> {
     const UNITS: [(&str, u64); 5] = [("ms", 1), ("s", 1000), ("m", 60_000), ("h", 3_600_000), ("d", 86_400_000)];
@@ -265,7 +234,7 @@ fn read_window(text: &str) -> Result<Window, Refusal> {
 }
 
 /// A window as [`read_window`] reads it.
-pub fn window_text(window: Window) -> String {
+fn window_text(window: Window) -> String {
     match window {
         Window::Keys(members) => members.to_string(),
         Window::Milliseconds(time) => format!("{time}ms"),

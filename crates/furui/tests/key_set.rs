@@ -79,3 +79,15 @@ fn hashes_that_crowd_are_refused_and_change_nothing() {
     assert!(!set.contains(KeyHash::new(refused)) && set.contains(KeyHash::new(refused - 1)));
     assert!(matches!(set.insert(KeyHash::new(u64::MAX)), Err(Error::NoMemory { .. })));
 }
+
+#[test]
+fn a_long_run_is_read_into_an_empty_set() {
+    let mut set = KeySet::new();
+    for i in 0..100_000 {
+        set.insert(key(i)).unwrap();
+    }
+    let mut copy = KeySet::new();
+    assert_eq!(copy.read_run(&run_of(&set)).unwrap(), 100_000);
+    assert!(copy.iter().eq(set.iter()));
+    assert_eq!(copy.read_run(&run_of(&set)).unwrap(), 0);
+}

@@ -19,6 +19,9 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
+/// The part of the stores that no experiment uses: the small sets of a server, for git to leave out.
+const UNMEASURED: &str = ":(exclude)crates/furui/src/store/cascade/key_set.rs";
+
 /// The paths of the code that the experiments of a source measure, and of the code that measures it.
 fn measured(source: Source) -> &'static [&'static str] {
     match source {
@@ -38,6 +41,7 @@ fn measured(source: Source) -> &'static [&'static str] {
             "crates/furui/src/filter",
             "crates/furui/src/seen",
             "crates/furui/src/store",
+            UNMEASURED,
             "crates/furui-lab/src/papers/crawl",
             "crates/furui-lab/src/papers/seed_002.rs",
         ],
@@ -51,6 +55,7 @@ fn measured(source: Source) -> &'static [&'static str] {
             "crates/furui/src/filter/bloom",
             "crates/furui/src/filter/quotient",
             "crates/furui/src/store",
+            UNMEASURED,
             "crates/furui-lab/src/papers/quotient",
             "crates/furui-lab/src/store",
         ],
@@ -82,7 +87,8 @@ fn no_page_is_older_than_what_it_measures() {
     let mut stale = vec![];
     for source in Source::ALL {
         let paths = measured(source);
-        assert!(paths.iter().all(|path| root().join(path).exists()), "{paths:?}: one of them was renamed");
+        let mut names = paths.iter().map(|path| path.trim_start_matches(":(exclude)"));
+        assert!(names.all(|path| root().join(path).exists()), "{paths:?}: one of them was renamed");
         let file = root().join("docs/papers").join(source.page()).with_extension("md");
         let text = std::fs::read_to_string(file).unwrap();
         let mut commits = page::commits(&text);

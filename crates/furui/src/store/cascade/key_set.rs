@@ -120,20 +120,22 @@ impl KeySet {
     }
 
     /// Inserts the keys of a run, whose checksums, order and number are checked while it is read. Returns how many of them
-    /// are new.
+    /// are new. Room is made for as many keys as the run claims to have: at most 32,768 for each 4 KiB of it.
     ///
     /// # Errors
     /// [`Error::Format`] if the run is damaged, and those of [`insert`](Self::insert). The keys before the error are
     /// in the set then.
     pub fn read_run<F: ReadAt>(&mut self, run: &Run<F>) -> Result<u64> {
         let (mut reader, before) = (run.reader(), self.len());
+        // All keys of the run need room at once: they come in ascending order, so that in a smaller table the first of
+        // them would crowd at its beginning.
+        self.grow(usize::try_from(run.len()).unwrap_or(usize::MAX))?;
         loop {
             let keys = reader.fill()?;
             if keys.is_empty() {
                 return Ok((self.len() - before) as u64);
             }
             let count = keys.len();
-            self.grow(count)?;
             self.0.insert_all(keys, |_| {});
             reader.consume(count);
         }

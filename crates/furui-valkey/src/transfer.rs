@@ -1,0 +1,257 @@
+//! The commands `FURUI.DUMP` and `FURUI.LOAD`, which move values out of the server and into it as files, in pieces.
+
+use std::sync::{Mutex, PoisonError};
+
+use furui::format::Envelope;
+use furui::store::{MANIFEST, Manifest, StoreKind};
+use valkey_module::digest::Digest;
+use valkey_module::native_types::ValkeyType;
+
+use crate::call::{Call, Key, READ, Refusal, WRITE};
+use crate::command::{Command, entry};
+use crate::files::{Files, PIECE};
+use crate::io::{Commands, In, Out};
+use crate::limits::Account;
+use crate::set::Set;
+use crate::value::{VERSION, Value, methods};
+
+/// The commands of this module.
+pub const COMMANDS: [Command; 2] = [
+    Command {
+        name: c"furui.dump",
+        flags: c"readonly",
+        summary: c"Returns piece number PIECE, from 1 on, of the files of a value: [PIECE, number of pieces, file name, data].",
+        complexity: c"O(N) with N the size of the value",
+        arity: 3,
+        entry: entry!(dump),
+    },
+    Command {
+        name: c"furui.load",
+        flags: c"write deny-oom",
+        summary: c"Takes a piece of the files of a value: FURUI.LOAD key piece/pieces file data. The last one makes the value.",
+        complexity: c"O(N) with N the size of the piece; O(value) for the last one",
+        arity: 5,
+        entry: entry!(load),
+    },
+];
+
+/// The type of values that have not arrived completely.
+pub static ARRIVING: ValkeyType = ValkeyType::new("furui-arr", VERSION, methods::<Arriving>());
+
+/// The files of a value of which not all pieces have arrived.
+pub struct Arriving {
+    /// The number of pieces that have arrived.
+    here: usize,
+    /// The number of all pieces.
+    pieces: usize,
+    files: Files,
+    account: Account,
+}
+
+/// The maximum number of pieces of a value.
+const MAX_PIECES: usize = 1 << 20;
+
+impl Arriving {
+    fn new(pieces: usize) -> Self {
+        Self { here: 0, pieces, files: Files::new(), account: Account::default() }
+    }
+
+    /// Takes the next piece.
+    ///
+    /// # Errors
+    /// If it is not the next one, or the files would take too much memory.
+    fn take(&mut self, (place, pieces): (usize, usize), name: &str, piece: &[u8]) -> Result<(), Refusal> {
+        if (place, pieces) != (self.here + 1, self.pieces) {
+            let (here, all) = (self.here, self.pieces);
+            return Err(Refusal::because(format!(
+                "{here} of {all} pieces have arrived, so piece {place}/{pieces} is not the next one: delete the key to \
+                 begin again"
+            )));
+        }
+        if piece.len() > PIECE {
+            return Err(Refusal::because(format!("a piece has at most {PIECE} bytes")));
+        }
+        self.account.admit(self.bytes(), piece.len())?;
+        self.files.append(name, piece)?;
+        self.here = place;
+        self.account.settle(self.bytes());
+        Ok(())
+    }
+}
+
+fn load(call: &Call<'_>) -> Result<(), Refusal> {
+    let place = call.text(2)?;
+    let read = |text: &str| text.parse::<usize>().ok().filter(|number| (1..=MAX_PIECES).contains(number));
+    let place = place.split_once('/').and_then(|(place, pieces)| Some((read(place)?, read(pieces)?)));
+    let place = place.filter(|(place, pieces)| place <= pieces);
+    let place = place.ok_or_else(|| Refusal::because("the place of the piece is not as in 1/3"))?;
+    let (name, piece) = (call.text(3)?, call.bytes(4)?);
+    let mut key = call.open(1, WRITE)?;
+    let mut arriving = if key.is_empty() {
+        Arriving::new(place.1)
+    } else {
+        match key.value::<Arriving>() {
+            Ok(Some(arriving)) => std::mem::replace(arriving, Arriving::new(place.1)),
+            Ok(None) | Err(_) => return Err(Refusal::because("the key exists already: delete it first")),
+        }
+    };
+    let taken = arriving.take(place, name, piece);
+    if taken.is_err() || arriving.here < arriving.pieces {
+        // What has arrived stays there, also if this piece is refused.
+        if arriving.here > 0 {
+            key.set(arriving);
+        }
+        taken?;
+    } else {
+        key.remove();
+        if let Err(refusal) = finish(&mut key, arriving) {
+            call.replicate_as(c"DEL", 1, &[]);
+            return Err(refusal);
+        }
+        call.notify(c"furui.load", 1);
+    }
+    call.replicate();
+    call.ok();
+    Ok(())
+}
+
+/// Gives the key the value of which all files have arrived.
+fn finish(key: &mut Key, arriving: Arriving) -> Result<(), Refusal> {
+    let Arriving { files, account, .. } = arriving;
+    account.admit(0, files.bytes().saturating_mul(2))?;
+    match kind_of(&files)? {
+        ValueKind::Set => _ = key.set(Set::open(files)?),
+    }
+    Ok(())
+}
+
+/// The types of values that can be loaded.
+enum ValueKind {
+    Set,
+}
+
+/// The type of the value that consists of these files.
+fn kind_of(files: &Files) -> Result<ValueKind, Refusal> {
+    if let Some((_, manifest)) = files.iter().find(|(name, _)| *name == MANIFEST) {
+        return match Manifest::decode(manifest, MANIFEST)?.store {
+            StoreKind::Seen => Ok(ValueKind::Set),
+            other => Err(Refusal::because(format!("{other} cannot be loaded"))),
+        };
+    }
+    let Some((name, bytes)) = files.only() else {
+        return Err(Refusal::because("several files without a MANIFEST are no value"));
+    };
+    match Envelope::open(bytes, name)?.kind() {
+        furui::format::Kind::Run => Ok(ValueKind::Set),
+        other => Err(Refusal::because(format!("{name}: {other} cannot be loaded"))),
+    }
+}
+
+/// The files of a value of which not all pieces have been fetched, so that all pieces are of one moment.
+struct Leaving {
+    database: i32,
+    key: Vec<u8>,
+    files: Files,
+    account: Account,
+}
+
+/// The value that is being fetched: at most one, because it takes memory.
+static LEAVING: Mutex<Option<Leaving>> = Mutex::new(None);
+
+fn dump(call: &Call<'_>) -> Result<(), Refusal> {
+    let piece: usize = call.number(2, "piece")?;
+    let (database, name) = (call.database(), call.bytes(1)?);
+    let mut leaving = LEAVING.lock().unwrap_or_else(PoisonError::into_inner);
+    if piece == 1 {
+        let mut new = Leaving { database, key: name.to_vec(), files: files_of(call)?, account: Account::default() };
+        new.account.settle(new.files.bytes());
+        *leaving = Some(new);
+    }
+    let Some(found) = leaving.as_ref().filter(|found| found.database == database && found.key == name) else {
+        return Err(Refusal::because("another dump has begun since: begin again with piece 1"));
+    };
+    let pieces = found.files.pieces().count();
+    let Some((file, data)) = piece.checked_sub(1).and_then(|index| found.files.pieces().nth(index)) else {
+        return Err(Refusal::because(format!("there are {pieces} pieces, from 1 on")));
+    };
+    call.array(4);
+    call.integer(piece as i64);
+    call.integer(pieces as i64);
+    call.bulk(file.as_bytes());
+    call.bulk(data);
+    if piece == pieces {
+        *leaving = None;
+    }
+    Ok(())
+}
+
+/// The files of the value of the command's key.
+fn files_of(call: &Call<'_>) -> Result<Files, Refusal> {
+    let mut key = call.open(1, READ)?;
+    if key.is_empty() {
+        return Err(Refusal::because("there is no such key"));
+    }
+    if let Ok(Some(set)) = key.value::<Set>() {
+        Account::default().admit(set.bytes(), set.bytes())?;
+        return set.files();
+    }
+    Err(Refusal::WrongType)
+}
+
+impl Value for Arriving {
+    const TYPE: &'static ValkeyType = &ARRIVING;
+
+    fn files(&self) -> Result<Files, Refusal> {
+        Ok(self.files.clone())
+    }
+
+    fn open(_files: Files) -> Result<Self, Refusal> {
+        Err(Refusal::because("the files alone do not say how many pieces are missing"))
+    }
+
+    fn bytes(&self) -> usize {
+        size_of::<Self>() + self.files.bytes()
+    }
+
+    fn digest(&self, digest: &mut Digest) {
+        digest.add_long_long(self.here as i64);
+        for (name, bytes) in self.files.iter() {
+            digest.add_string_buffer(name.as_bytes());
+            digest.add_string_buffer(bytes);
+        }
+    }
+
+    fn copy(&self) -> Result<Self, Refusal> {
+        let mut copy = Self { here: self.here, files: self.files.clone(), ..Self::new(self.pieces) };
+        copy.account.settle(copy.bytes());
+        Ok(copy)
+    }
+
+    fn save(&self, out: &mut Out) -> Result<(), Refusal> {
+        out.number(self.here as u64);
+        out.number(self.pieces as u64);
+        self.files.save(out);
+        Ok(())
+    }
+
+    fn load(from: &mut In) -> Result<Self, Refusal> {
+        let (here, pieces) = (usize::try_from(from.number()?)?, usize::try_from(from.number()?)?);
+        if !(1..pieces).contains(&here) || pieces > MAX_PIECES {
+            return Err(Refusal::because("the pieces are not counted right"));
+        }
+        let mut arriving = Self { here, files: Files::load(from)?, ..Self::new(pieces) };
+        arriving.account.settle(arriving.bytes());
+        Ok(arriving)
+    }
+
+    fn rewrite(&self, out: &mut Commands) -> Result<(), Refusal> {
+        // The pieces may have been shorter when they arrived. Then there are fewer of them now, and the last ones are empty.
+        let pieces: Vec<_> = self.files.pieces().collect();
+        let last = pieces.last().map_or("", |(name, _)| *name);
+        for place in 1..=self.here {
+            let (name, piece) = pieces.get(place - 1).copied().unwrap_or((last, &[]));
+            out.command(c"FURUI.LOAD", &[format!("{place}/{}", self.pieces).as_bytes(), name.as_bytes(), piece]);
+        }
+        Ok(())
+    }
+}
