@@ -40,6 +40,9 @@ impl<E: fmt::Display> From<E> for Refusal {
     }
 }
 
+/// The server's own words for a value of another type.
+const WRONG_TYPE: &str = "WRONGTYPE Operation against a key holding the wrong kind of value";
+
 /// What a command does with its call.
 pub type Handler = fn(&Call<'_>) -> Result<(), Refusal>;
 
@@ -71,8 +74,7 @@ pub fn run(
             // SAFETY: the context is that of the call.
             unsafe { raw::RedisModule_WrongArity.expect("Redis 7")(context) };
         }
-        Err(Refusal::WrongType) => call.error("WRONGTYPE Operation against a key holding the wrong kind of value"),
-        Err(Refusal::Because(reason)) => call.error(&format!("ERR {reason}")),
+        Err(refusal) => call.refuse(refusal),
     }
     raw::Status::Ok as c_int
 }
@@ -169,6 +171,20 @@ impl<'a> Call<'a> {
         raw::reply_with_string_buffer(self.context, bytes.as_ptr().cast::<c_char>(), bytes.len());
     }
 
+    /// Replies with nothing.
+    pub fn null(&self) {
+        raw::reply_with_null(self.context);
+    }
+
+    /// Replies with the reason of a refusal, as an element of an array.
+    pub fn refuse(&self, refusal: Refusal) {
+        match refusal {
+            Refusal::Arity => self.error("ERR wrong number of arguments"),
+            Refusal::WrongType => self.error(WRONG_TYPE),
+            Refusal::Because(reason) => self.error(&format!("ERR {reason}")),
+        }
+    }
+
     /// Replies with OK.
     pub fn ok(&self) {
         raw::reply_with_simple_string(self.context, c"OK".as_ptr());
@@ -198,22 +214,37 @@ impl Key {
         kind == raw::KeyType::Empty
     }
 
-    /// The value of the key. `None` if there is no such key.
+    /// The value of the key, to be read. `None` if there is no such key.
     ///
     /// # Errors
     /// [`Refusal::WrongType`] if the value is of another type.
-    pub fn value<V: Value>(&mut self) -> Result<Option<&mut V>, Refusal> {
+    pub fn value<V: Value>(&self) -> Result<Option<&V>, Refusal> {
+        // SAFETY: the pointer is null, or one to a value that lives as long as the key is open. Nobody changes it: a command
+        // has only this key, or has opened all of its keys to read.
+        Ok(unsafe { self.pointer::<V>()?.as_ref() })
+    }
+
+    /// The value of the key, to be changed. `None` if there is no such key.
+    ///
+    /// # Errors
+    /// [`Refusal::WrongType`] if the value is of another type.
+    pub fn value_mut<V: Value>(&mut self) -> Result<Option<&mut V>, Refusal> {
+        // SAFETY: the pointer is null, or one to a value that lives as long as the key is open. Nobody else has it: the
+        // server runs one command at a time.
+        Ok(unsafe { self.pointer::<V>()?.as_mut() })
+    }
+
+    fn pointer<V: Value>(&self) -> Result<*mut V, Refusal> {
         if self.is_empty() {
-            return Ok(None);
+            return Ok(std::ptr::null_mut());
         }
-        // SAFETY: the key is open.
-        let kind = unsafe { raw::RedisModule_ModuleTypeGetType.expect("Redis 7")(self.key) };
-        if kind != *V::TYPE.raw_type.borrow() {
-            return Err(Refusal::WrongType);
+        // SAFETY: the key is open. Values of the type are boxes of `V`, by `set` and by its `rdb_load`.
+        unsafe {
+            if raw::RedisModule_ModuleTypeGetType.expect("Redis 7")(self.key) != *V::TYPE.raw_type.borrow() {
+                return Err(Refusal::WrongType);
+            }
+            Ok(raw::RedisModule_ModuleTypeGetValue.expect("Redis 7")(self.key).cast())
         }
-        // SAFETY: values of the type are boxes of `V`, by `set` and by its `rdb_load`. Nobody else has the key: the server
-        // runs one command at a time.
-        Ok(unsafe { raw::RedisModule_ModuleTypeGetValue.expect("Redis 7")(self.key).cast::<V>().as_mut() })
     }
 
     /// Gives the key a value.

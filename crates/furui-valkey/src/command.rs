@@ -18,6 +18,8 @@ pub struct Command {
     pub complexity: &'static CStr,
     /// The number of arguments with the name; at least as many if it is negative.
     pub arity: c_int,
+    /// The last argument that is a key, where the first one is argument 1; counted from the end if it is negative.
+    pub last_key: c_int,
     pub entry: Entry,
 }
 
@@ -36,7 +38,7 @@ macro_rules! entry {
 }
 pub(crate) use entry;
 
-/// The argument that is the key: the first one, in all commands.
+/// The first argument that is a key, in all commands.
 const FIRST_KEY: c_int = 1;
 
 /// The version of the structures below, as the server's header has it.
@@ -59,7 +61,7 @@ impl Command {
                 Some(self.entry),
                 self.flags.as_ptr(),
                 FIRST_KEY,
-                FIRST_KEY,
+                self.last_key,
                 1,
             );
             if created == raw::Status::Err as c_int {

@@ -12,24 +12,29 @@
 mod call;
 mod command;
 mod files;
+mod filter;
+mod filter_commands;
 mod io;
 mod limits;
 mod set;
 mod set_commands;
+mod text;
 mod transfer;
 mod value;
+mod window_filter;
 
 use valkey_module::alloc::ValkeyAlloc;
 use valkey_module::configuration::ConfigurationFlags;
 use valkey_module::{Context, Status, ValkeyString, raw, valkey_module};
 
+use filter::FILTERS;
 use set::SETS;
 use transfer::ARRIVING;
 
 /// Registers all commands, and what `INFO furui` tells.
 fn register(context: &Context, _arguments: &[ValkeyString]) -> Status {
     raw::register_info_function(context.ctx, Some(tell_info));
-    let mut commands = set_commands::COMMANDS.iter().chain(&transfer::COMMANDS);
+    let mut commands = set_commands::COMMANDS.iter().chain(&filter_commands::COMMANDS).chain(&transfer::COMMANDS);
     let is_registered = commands.all(|command| command.register(context.ctx));
     if is_registered { Status::Ok } else { Status::Err }
 }
@@ -46,7 +51,7 @@ valkey_module! {
     name: "furui",
     version: 1,
     allocator: (ValkeyAlloc, ValkeyAlloc),
-    data_types: [SETS, ARRIVING],
+    data_types: [SETS, FILTERS, ARRIVING],
     init: register,
     commands: [],
     configurations: [

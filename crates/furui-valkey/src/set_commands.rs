@@ -1,13 +1,12 @@
 //! The commands `FURUI.SEEN`, `FURUI.HAS`, `FURUI.FORGET`, `FURUI.CARD` and `FURUI.SEEN.RESERVE`.
 
-use std::num::NonZeroU64;
-
 use furui::store::Window;
 use furui::{HashAlgorithm, HashSpec};
 
 use crate::call::{Call, Key, READ, Refusal, WRITE};
 use crate::command::{Command, entry};
 use crate::set::Set;
+use crate::text::{read_seed, read_window, window_text};
 
 /// The commands of sets.
 pub const COMMANDS: [Command; 6] = [
@@ -17,6 +16,7 @@ pub const COMMANDS: [Command; 6] = [
         summary: c"Records members in an exact set, and says for each whether it is new (1) or was seen (0).",
         complexity: c"O(N) with N members",
         arity: -3,
+        last_key: 1,
         entry: entry!(seen),
     },
     Command {
@@ -26,6 +26,7 @@ pub const COMMANDS: [Command; 6] = [
             c"Works like FURUI.SEEN at a time in milliseconds since 1970. A server replicates sets with a window by it.",
         complexity: c"O(N) with N members",
         arity: -4,
+        last_key: 1,
         entry: entry!(seen_at),
     },
     Command {
@@ -34,6 +35,7 @@ pub const COMMANDS: [Command; 6] = [
         summary: c"Says for each member whether it is in the set (1) or not (0).",
         complexity: c"O(N) with N members",
         arity: -3,
+        last_key: 1,
         entry: entry!(has),
     },
     Command {
@@ -42,6 +44,7 @@ pub const COMMANDS: [Command; 6] = [
         summary: c"Removes members from a set, and says for each whether it was there (1) or not (0).",
         complexity: c"O(N) with N members",
         arity: -3,
+        last_key: 1,
         entry: entry!(forget),
     },
     Command {
@@ -50,6 +53,7 @@ pub const COMMANDS: [Command; 6] = [
         summary: c"Returns the number of members of a set, 0 if there is no such key.",
         complexity: c"O(1)",
         arity: 2,
+        last_key: 1,
         entry: entry!(card),
     },
     Command {
@@ -58,6 +62,7 @@ pub const COMMANDS: [Command; 6] = [
         summary: c"Creates an empty set: FURUI.SEEN.RESERVE key [WINDOW seconds s | WINDOW members] [SEED hex].",
         complexity: c"O(1)",
         arity: -2,
+        last_key: 1,
         entry: entry!(reserve),
     },
 ];
@@ -129,15 +134,15 @@ fn set_or_new<'k>(call: &Call<'_>, key: &'k mut Key) -> Result<&'k mut Set, Refu
         call.replicate_as(c"FURUI.SEEN.RESERVE", 1, &[b"SEED", format!("{:016x}", hash.seed).as_bytes()]);
         return Ok(key.set(Set::new(hash, None)));
     }
-    key.value()?.ok_or_else(|| Refusal::because("the key has no value"))
+    key.value_mut()?.ok_or_else(|| Refusal::because("the key has no value"))
 }
 
 fn has(call: &Call<'_>) -> Result<(), Refusal> {
     if call.len() < 3 {
         return Err(Refusal::Arity);
     }
-    let (now, mut key) = (call.now(), call.open(1, READ)?);
-    let set: Option<&mut Set> = key.value()?;
+    let (now, key) = (call.now(), call.open(1, READ)?);
+    let set: Option<&Set> = key.value()?;
     let members = call.rest(2);
     call.array(members.len());
     match set {
@@ -152,7 +157,7 @@ fn forget(call: &Call<'_>) -> Result<(), Refusal> {
         return Err(Refusal::Arity);
     }
     let mut key = call.open(1, WRITE)?;
-    let set: Option<&mut Set> = key.value()?;
+    let set: Option<&mut Set> = key.value_mut()?;
     let members = call.rest(2);
     call.array(members.len());
     let Some(set) = set else {
@@ -173,8 +178,8 @@ fn forget(call: &Call<'_>) -> Result<(), Refusal> {
 }
 
 fn card(call: &Call<'_>) -> Result<(), Refusal> {
-    let mut key = call.open(1, READ)?;
-    let set: Option<&mut Set> = key.value()?;
+    let key = call.open(1, READ)?;
+    let set: Option<&Set> = key.value()?;
     call.integer(set.map_or(0, |set| set.len() as i64));
     Ok(())
 }
@@ -187,12 +192,7 @@ fn reserve(call: &Call<'_>) -> Result<(), Refusal> {
                 window = Some(read_window(call.text(next + 1)?)?);
             }
             "SEED" => {
-                let text = call.text(next + 1)?;
-                let number = u64::from_str_radix(text, 16);
-                seed =
-                    Some(number.map_err(|_| {
-                        Refusal::because(format!("SEED {text:?} is not a hexadecimal number of 64 bits"))
-                    })?);
+                seed = Some(read_seed(call.text(next + 1)?)?);
             }
             other => return Err(Refusal::because(format!("{other:?} is unknown: there are WINDOW and SEED"))),
         }
@@ -201,7 +201,7 @@ fn reserve(call: &Call<'_>) -> Result<(), Refusal> {
     let mut key = call.open(1, WRITE)?;
     if !key.is_empty() {
         // A key of another type is told as such.
-        let _: Option<&mut Set> = key.value()?;
+        let _: Option<&Set> = key.value()?;
         return Err(Refusal::because("the key exists already"));
     }
     let hash = match seed {
@@ -218,25 +218,4 @@ fn reserve(call: &Call<'_>) -> Result<(), Refusal> {
     call.notify(c"furui.seen.reserve", 1);
     call.ok();
     Ok(())
-}
-
-/// Reads a window: a number of members, or a time as in `90s`, `15m`, `12h`, `30d`.
-fn read_window(text: &str) -> Result<Window, Refusal> {
-    const UNITS: [(&str, u64); 5] = [("ms", 1), ("s", 1000), ("m", 60_000), ("h", 3_600_000), ("d", 86_400_000)];
-    let ticks = |digits: &str, unit: u64| digits.parse::<u64>().ok()?.checked_mul(unit).and_then(NonZeroU64::new);
-    if let Some(members) = ticks(text, 1) {
-        return Ok(Window::Keys(members));
-    }
-    let time = UNITS.into_iter().find_map(|(name, unit)| ticks(text.strip_suffix(name)?, unit));
-    time.map(Window::Milliseconds).ok_or_else(|| {
-        Refusal::because(format!("WINDOW {text:?} is invalid: give a number of members, or a time such as 12h"))
-    })
-}
-
-/// A window as [`read_window`] reads it.
-fn window_text(window: Window) -> String {
-    match window {
-        Window::Keys(members) => members.to_string(),
-        Window::Milliseconds(time) => format!("{time}ms"),
-    }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use furui::format::Envelope;
+use furui::format::{Envelope, Kind};
 use furui::store::{MANIFEST, Manifest, StoreKind};
 use valkey_module::digest::Digest;
 use valkey_module::native_types::ValkeyType;
@@ -10,10 +10,12 @@ use valkey_module::native_types::ValkeyType;
 use crate::call::{Call, Key, READ, Refusal, WRITE};
 use crate::command::{Command, entry};
 use crate::files::{Files, PIECE};
+use crate::filter::Filter;
 use crate::io::{Commands, In, Out};
 use crate::limits::Account;
 use crate::set::Set;
 use crate::value::{VERSION, Value, methods};
+use crate::window_filter::WINDOW;
 
 /// The commands of this module.
 pub const COMMANDS: [Command; 2] = [
@@ -23,6 +25,7 @@ pub const COMMANDS: [Command; 2] = [
         summary: c"Returns piece number PIECE, from 1 on, of the files of a value: [PIECE, number of pieces, file name, data].",
         complexity: c"O(N) with N the size of the value",
         arity: 3,
+        last_key: 1,
         entry: entry!(dump),
     },
     Command {
@@ -31,6 +34,7 @@ pub const COMMANDS: [Command; 2] = [
         summary: c"Takes a piece of the files of a value: FURUI.LOAD key piece/pieces file data. The last one makes the value.",
         complexity: c"O(N) with N the size of the piece; O(value) for the last one",
         arity: 5,
+        last_key: 1,
         entry: entry!(load),
     },
 ];
@@ -90,7 +94,7 @@ fn load(call: &Call<'_>) -> Result<(), Refusal> {
     let mut arriving = if key.is_empty() {
         Arriving::new(place.1)
     } else {
-        match key.value::<Arriving>() {
+        match key.value_mut::<Arriving>() {
             Ok(Some(arriving)) => std::mem::replace(arriving, Arriving::new(place.1)),
             Ok(None) | Err(_) => return Err(Refusal::because("the key exists already: delete it first")),
         }
@@ -121,6 +125,7 @@ fn finish(key: &mut Key, arriving: Arriving) -> Result<(), Refusal> {
     account.admit(0, files.bytes().saturating_mul(2))?;
     match kind_of(&files)? {
         ValueKind::Set => _ = key.set(Set::open(files)?),
+        ValueKind::Filter => _ = key.set(Filter::open(files)?),
     }
     Ok(())
 }
@@ -128,6 +133,7 @@ fn finish(key: &mut Key, arriving: Arriving) -> Result<(), Refusal> {
 /// The types of values that can be loaded.
 enum ValueKind {
     Set,
+    Filter,
 }
 
 /// The type of the value that consists of these files.
@@ -138,12 +144,16 @@ fn kind_of(files: &Files) -> Result<ValueKind, Refusal> {
             other => Err(Refusal::because(format!("{other} cannot be loaded"))),
         };
     }
+    if files.iter().any(|(name, _)| name == WINDOW) {
+        return Ok(ValueKind::Filter);
+    }
     let Some((name, bytes)) = files.only() else {
         return Err(Refusal::because("several files without a MANIFEST are no value"));
     };
     match Envelope::open(bytes, name)?.kind() {
-        furui::format::Kind::Run => Ok(ValueKind::Set),
-        other => Err(Refusal::because(format!("{name}: {other} cannot be loaded"))),
+        Kind::Run => Ok(ValueKind::Set),
+        // Whatever is no filter is refused as such.
+        _ => Ok(ValueKind::Filter),
     }
 }
 
@@ -187,13 +197,17 @@ fn dump(call: &Call<'_>) -> Result<(), Refusal> {
 
 /// The files of the value of the command's key.
 fn files_of(call: &Call<'_>) -> Result<Files, Refusal> {
-    let mut key = call.open(1, READ)?;
+    let key = call.open(1, READ)?;
     if key.is_empty() {
         return Err(Refusal::because("there is no such key"));
     }
     if let Ok(Some(set)) = key.value::<Set>() {
         Account::default().admit(set.bytes(), set.bytes())?;
         return set.files();
+    }
+    if let Ok(Some(filter)) = key.value::<Filter>() {
+        Account::default().admit(filter.bytes(), filter.bytes())?;
+        return filter.files();
     }
     Err(Refusal::WrongType)
 }
