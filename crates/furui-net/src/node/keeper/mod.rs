@@ -2,6 +2,7 @@
 
 mod answers;
 mod desk;
+mod turns;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -11,6 +12,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::runtime::Builder;
 use tokio::sync::{mpsc, oneshot, watch};
 
+use super::blocklist::Blocklist;
 use super::kept::Kept;
 use super::places::Places;
 use crate::net::{Inbound, Net};
@@ -88,11 +90,12 @@ impl Keeper {
         shelf: Shelf,
         net: Net,
         inbound: mpsc::Receiver<Inbound>,
+        blocklist: Arc<Blocklist>,
     ) -> std::io::Result<(Self, JoinHandle<()>)> {
         let (orders, order_queue) = mpsc::channel(ORDERS);
         let counts = Arc::new(Counts::default());
         let kept = Kept::new(shelf, net.me(), Places::of(&net).await);
-        let desk = Desk::new(kept, net, Arc::clone(&counts));
+        let desk = Desk::new(kept, net, Arc::clone(&counts), blocklist);
         let alarm = counts.alarm("the thread of its storage");
         let work = move || {
             let _alarm = alarm;
