@@ -101,6 +101,8 @@ impl Shelf {
         if let Err(full) = self.make_room(number, (of_postings + of_records) as u64)? {
             return Ok(Err(full));
         }
+        // Making room forgets origins that have nothing, as this one may have.
+        let number = self.origins.number(origin);
         self.store_as(number, postings, records, locks, expires).map(Ok)
     }
 

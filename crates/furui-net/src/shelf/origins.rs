@@ -38,6 +38,8 @@ pub struct Usage {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Origins {
     numbers: HashMap<Origin, u32>,
+    /// The number of origins of each prefix.
+    prefixes: HashMap<String, usize>,
     all: BTreeMap<u32, Usage>,
     /// The numbers whose rows differ from `all`.
     changed: BTreeSet<u32>,
@@ -51,8 +53,7 @@ impl Origins {
         for row in table.iter()? {
             let (number, row) = row?;
             let usage = decode(row.value()).ok_or_else(|| Fault::damaged("origins", number.value()))?;
-            origins.numbers.insert(usage.origin.clone(), number.value());
-            origins.all.insert(number.value(), usage);
+            origins.insert(number.value(), usage);
         }
         Ok(origins)
     }
@@ -79,13 +80,19 @@ impl Origins {
         Ok(())
     }
 
-    /// The number of an origin. A new origin gets the lowest free number.
+    fn insert(&mut self, number: u32, usage: Usage) {
+        self.numbers.insert(usage.origin.clone(), number);
+        *self.prefixes.entry(usage.origin.prefix.clone()).or_default() += 1;
+        self.all.insert(number, usage);
+    }
+
+    /// The number of an origin. A new origin gets a free number.
     pub(super) fn number(&mut self, origin: &Origin) -> u32 {
         if let Some(&number) = self.numbers.get(origin) {
             return number;
         }
         let mut origin = origin.clone();
-        if self.all.values().filter(|usage| usage.origin.prefix == origin.prefix).count() >= PER_PREFIX {
+        if self.prefixes.get(&origin.prefix).is_some_and(|&count| count >= PER_PREFIX) {
             origin.peer.clear();
         }
         if self.all.len() >= MOST && !self.numbers.contains_key(&origin) {
@@ -94,9 +101,10 @@ impl Origins {
         if let Some(&number) = self.numbers.get(&origin) {
             return number;
         }
-        let number = (OWN + 1..).find(|number| !self.all.contains_key(number)).expect("there are few");
-        self.numbers.insert(origin.clone(), number);
-        self.all.insert(number, Usage { origin, documents: 0, bytes: 0 });
+        let after_all = self.all.last_key_value().map_or(Some(OWN + 1), |(last, _)| last.checked_add(1));
+        let is_free = |number: &u32| !self.all.contains_key(number);
+        let number = after_all.or_else(|| (OWN + 1..).find(is_free)).expect("there are few");
+        self.insert(number, Usage { origin, documents: 0, bytes: 0 });
         self.new.insert(number);
         number
     }
@@ -123,6 +131,12 @@ impl Origins {
         for number in empty {
             if let Some(gone) = self.all.remove(&number) {
                 self.numbers.remove(&gone.origin);
+                if let Some(count) = self.prefixes.get_mut(&gone.origin.prefix) {
+                    *count -= 1;
+                    if *count == 0 {
+                        self.prefixes.remove(&gone.origin.prefix);
+                    }
+                }
                 self.changed.insert(number);
             }
         }
