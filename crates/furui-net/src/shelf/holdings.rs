@@ -60,8 +60,8 @@ pub struct Shelf {
     pub(super) whole: bool,
     /// The reason why a change failed, if one has.
     fault: Option<String>,
-    /// True if the change failed because the disk was full.
-    is_full: bool,
+    /// True if the reason may pass, because the disk was full or the process had too many open files.
+    may_pass: bool,
     pub(super) directory: Option<PathBuf>,
 }
 
@@ -106,7 +106,7 @@ impl Shelf {
             withdrawals: 0,
             whole: false,
             fault: None,
-            is_full: false,
+            may_pass: false,
             directory: directory.map(Path::to_owned),
             options,
             tables,
@@ -287,9 +287,10 @@ impl Shelf {
         self.fault.as_deref()
     }
 
-    /// True if a change failed because the disk was full. The shelf can be opened again when there is room.
-    pub fn is_full(&self) -> bool {
-        self.is_full
+    /// True if a change failed because the disk was full, or the process had too many open files. When that has passed,
+    /// the shelf can be opened again.
+    pub fn may_pass(&self) -> bool {
+        self.may_pass
     }
 
     /// Opens a shelf on disk again, after a change has failed. If that fails, too, nothing is there, and no change is
@@ -301,7 +302,7 @@ impl Shelf {
         let (options, bounds) = (self.options, self.bounded.bounds());
         let mut empty = Self::in_memory(options)?;
         empty.set_bounds(bounds);
-        (empty.fault, empty.is_full) = (self.fault.take(), true);
+        (empty.fault, empty.may_pass) = (self.fault.take(), true);
         // This closes the files.
         *self = empty;
         let mut shelf = Self::open(directory, options)?;
@@ -329,7 +330,7 @@ impl Shelf {
         self.fault = Some(format!("{}: a change was not finished; start again", self.tables.file()));
         let result = self.asking(change);
         self.fault = result.as_ref().err().map(ToString::to_string);
-        self.is_full = result.as_ref().is_err_and(is_full);
+        self.may_pass = result.as_ref().is_err_and(may_pass);
         result
     }
 
@@ -338,10 +339,22 @@ impl Shelf {
     }
 }
 
-/// True if an error says that there is no space left.
-fn is_full(error: &Error) -> bool {
+/// True if an error says that there is no space left, or that too many files are open. The latter has no kind of its own.
+fn may_pass(error: &Error) -> bool {
     use io::ErrorKind::{QuotaExceeded, StorageFull};
-    matches!(error, Error::Io { source, .. } if matches!(source.kind(), StorageFull | QuotaExceeded))
+    let Error::Io { source, .. } = error else { return false };
+    matches!(source.kind(), StorageFull | QuotaExceeded) || has_too_many_files(source)
+}
+
+#[cfg(unix)]
+fn has_too_many_files(error: &io::Error) -> bool {
+    use rustix::io::Errno;
+    [Errno::MFILE, Errno::NFILE].iter().any(|errno| error.raw_os_error() == Some(errno.raw_os_error()))
+}
+
+#[cfg(not(unix))]
+fn has_too_many_files(_: &io::Error) -> bool {
+    false
 }
 
 /// A time as it is stored.

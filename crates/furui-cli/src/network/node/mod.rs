@@ -112,6 +112,8 @@ async fn reload(node: Node, mut hangups: Signal) {
 /// Tells the user, once for each reason, by which addresses the node cannot join the network.
 async fn warn(mut unreached: watch::Receiver<BTreeMap<String, String>>) {
     let mut told = BTreeSet::new();
+    // Attempts may have failed before this function was called.
+    unreached.mark_changed();
     while unreached.changed().await.is_ok() {
         let now = unreached.borrow_and_update().clone();
         for (address, why) in now {

@@ -25,7 +25,7 @@ const QUIET: Duration = Duration::from_secs(2 * 60);
 /// The minimum number of changes between two compactions. Each message that stores something counts as one change, and
 /// so does each lock that is opened.
 const CHANGES: u64 = 32;
-/// The interval at which the shelf is opened again after the disk was full.
+/// The interval at which the shelf is opened again after the disk was full, or too many files were open.
 const REOPEN: Duration = Duration::from_secs(5);
 /// A duration longer than any time to wait.
 const LONG: Duration = Duration::from_secs(3600);
@@ -58,7 +58,7 @@ pub(super) struct Desk {
     pub(super) blocklist: Arc<Blocklist>,
     /// The directory of the shelf.
     directory: Option<PathBuf>,
-    /// The time at which to open the shelf again, if the disk was full.
+    /// The time at which to open the shelf again, if the disk was full or too many files were open.
     reopen: Option<Instant>,
 }
 
@@ -154,8 +154,9 @@ impl Desk {
             }
             self.note_changes();
             if let Some(why) = self.kept.shelf.fault() {
-                if self.kept.shelf.is_full() && self.directory.is_some() {
-                    // Other programs may fill the disk, and make room again. Meanwhile nothing is stored.
+                if self.kept.shelf.may_pass() && self.directory.is_some() {
+                    // Other programs may fill the disk, and make room again; connections take files, and end. Meanwhile
+                    // nothing is stored.
                     self.reopen.get_or_insert_with(Instant::now);
                 } else {
                     self.counts.fail(why);
@@ -203,7 +204,7 @@ impl Desk {
         self.quiet = None;
     }
 
-    /// Opens the shelf again after the disk was full. What could not be stored is missing, so no list counts as whole until
+    /// Opens the shelf again after a change has failed for a reason that may pass. What could not be stored is missing, so no list counts as whole until
     /// the node has taken over everything.
     fn reopen(&mut self) {
         let Some(directory) = &self.directory else { return };
