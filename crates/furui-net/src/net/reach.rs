@@ -65,7 +65,7 @@ impl Kind {
             return Self::Loopback;
         }
         let octets = ip.octets();
-        let embedded = |at: usize| Ipv4Addr::from_octets(std::array::from_fn(|i| octets[at + i]));
+        let embedded = |at: usize| Ipv4Addr::from(<[u8; 4]>::try_from(&octets[at..at + 4]).expect("four bytes"));
         match ip.segments() {
             // Translators (NAT64, 6to4) reach the IPv4 address in it; so does the system, in the old form `::a.b.c.d`.
             [0x64, 0xff9b, 0, 0, 0, 0, ..] | [0, 0, 0, 0, 0, 0, ..] => Self::of_v4(embedded(12)),

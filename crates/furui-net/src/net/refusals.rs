@@ -8,7 +8,10 @@ const MAX_ENTRIES: usize = 256;
 
 /// Who was refused lately, and why: for the owner of the node.
 #[derive(Debug, Default)]
-pub struct Refusals(Mutex<HashMap<(String, &'static str), (u64, SystemTime)>>);
+pub struct Refusals(Mutex<Entries>);
+
+/// For each pair of who was refused and why, how often and when last.
+type Entries = HashMap<(String, &'static str), (u64, SystemTime)>;
 
 /// One reason for which one peer or address was refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,7 +50,7 @@ impl Refusals {
         all
     }
 
-    fn entries(&self) -> MutexGuard<'_, HashMap<(String, &'static str), (u64, SystemTime)>> {
+    fn entries(&self) -> MutexGuard<'_, Entries> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
