@@ -157,7 +157,8 @@ impl Desk {
                 if self.kept.shelf.may_pass() && self.directory.is_some() {
                     // Other programs may fill the disk, and make room again; connections take files, and end. Meanwhile
                     // nothing is stored.
-                    self.reopen.get_or_insert_with(Instant::now);
+                    self.counts.pass(Some(why));
+                    self.reopen.get_or_insert_with(|| Instant::now() + REOPEN);
                 } else {
                     self.counts.fail(why);
                 }
@@ -209,7 +210,10 @@ impl Desk {
     fn reopen(&mut self) {
         let Some(directory) = &self.directory else { return };
         self.reopen = match self.kept.reopen(directory) {
-            Ok(()) => None,
+            Ok(()) => {
+                self.counts.pass(None);
+                None
+            }
             Err(_) => Some(Instant::now() + REOPEN),
         };
         self.state = HashSpec::random().hasher();
