@@ -33,6 +33,7 @@ use transfer::ARRIVING;
 
 /// Registers all commands, and what `INFO furui` tells.
 fn register(context: &Context, _arguments: &[ValkeyString]) -> Status {
+    io::handle_errors(context.ctx);
     raw::register_info_function(context.ctx, Some(tell_info));
     let mut commands = set_commands::COMMANDS.iter().chain(&filter_commands::COMMANDS).chain(&transfer::COMMANDS);
     let is_registered = commands.all(|command| command.register(context.ctx));
