@@ -14,7 +14,9 @@ use valkey_module::native_types::ValkeyType;
 
 use crate::call::Refusal;
 use crate::files::Files;
+use crate::info::Fact;
 use crate::limits::Account;
+use crate::text::window_text;
 use crate::value::{VERSION, Value, methods};
 use crate::window_filter::{WINDOW, WindowFilter};
 
@@ -306,39 +308,33 @@ impl Filter {
         Ok(())
     }
 
-    /// The number of different keys, told or estimated. `None` if filters of this kind cannot tell.
-    pub fn keys(&self) -> Option<u64> {
-        match &self.table {
-            Table::Whole(AnyFilter::Growing(filter)) => Some(filter.len()),
-            Table::Whole(AnyFilter::Quotient(filter)) => Some(filter.len()),
-            Table::Whole(filter) => Some(filter.cardinality()?.value as u64),
-            Table::Window(filter) => Some(filter.len()),
-        }
-    }
-
-    /// How many keys the filter was made for.
-    pub fn capacity(&self) -> u64 {
-        match &self.table {
-            Table::Whole(AnyFilter::Growing(filter)) => filter.capacity(),
-            Table::Whole(filter) => filter.capacity(),
-            Table::Window(filter) => filter.capacity(),
-        }
-    }
-
-    /// The rate for which the filter was made, if there is one.
-    pub fn intended_rate(&self) -> Option<f64> {
-        match &self.table {
-            Table::Whole(filter) => filter.intended_rate(),
-            Table::Window(filter) => Some(filter.rate()),
-        }
-    }
-
-    /// The rate at which the filter says yes to a key that is not in it, now.
-    pub fn rate(&self) -> f64 {
-        match &self.table {
-            Table::Whole(filter) => filter.false_positive_rate(),
-            Table::Window(filter) => filter.false_positive_rate(),
-        }
+    /// What the filter tells of itself: the number of different keys may be an estimate.
+    pub fn facts(&self) -> Vec<(&'static str, Fact)> {
+        let (capacity, keys, error, error_now) = match &self.table {
+            Table::Window(filter) => {
+                (filter.capacity(), Some(filter.len()), Some(filter.rate()), filter.false_positive_rate())
+            }
+            Table::Whole(filter) => {
+                let (capacity, keys) = match filter {
+                    AnyFilter::Growing(filter) => (filter.capacity(), Some(filter.len())),
+                    AnyFilter::Quotient(filter) => (filter.capacity(), Some(filter.len())),
+                    _ => (filter.capacity(), filter.cardinality().map(|estimate| estimate.value as u64)),
+                };
+                (capacity, keys, filter.intended_rate(), filter.false_positive_rate())
+            }
+        };
+        vec![
+            ("type", "filter".into()),
+            ("kind", self.kind().into()),
+            ("capacity", capacity.into()),
+            ("keys", keys.into()),
+            ("error", error.map(|rate| rate.to_string()).into()),
+            ("error-now", error_now.to_string().into()),
+            ("window", self.windowed().map(|filter| window_text(filter.window())).into()),
+            ("bytes", self.bytes().into()),
+            ("hash", self.hash().algorithm.name().into()),
+            ("seed", format!("{:016x}", self.hash().seed).into()),
+        ]
     }
 
     /// Notes how much memory the filter takes now.

@@ -14,6 +14,7 @@ mod command;
 mod files;
 mod filter;
 mod filter_commands;
+mod info;
 mod io;
 mod limits;
 mod set;
@@ -35,7 +36,11 @@ use transfer::ARRIVING;
 fn register(context: &Context, _arguments: &[ValkeyString]) -> Status {
     io::handle_errors(context.ctx);
     raw::register_info_function(context.ctx, Some(tell_info));
-    let mut commands = set_commands::COMMANDS.iter().chain(&filter_commands::COMMANDS).chain(&transfer::COMMANDS);
+    let mut commands = set_commands::COMMANDS
+        .iter()
+        .chain(&filter_commands::COMMANDS)
+        .chain(&transfer::COMMANDS)
+        .chain(&info::COMMANDS);
     let is_registered = commands.all(|command| command.register(context.ctx));
     if is_registered { Status::Ok } else { Status::Err }
 }

@@ -209,7 +209,9 @@ impl WindowFilter {
         let mut parts = VecDeque::new();
         for line in lines {
             let fields: Vec<&str> = line.split(' ').collect();
-            let ([slice, keys, seal], Some((name, bytes))) = (&fields[..], filters.next()) else { return Err(damaged()) };
+            let ([slice, keys, seal], Some((name, bytes))) = (&fields[..], filters.next()) else {
+                return Err(damaged());
+            };
             if *seal != format!("{:016x}", Envelope::open(bytes, name)?.seal().checksum) {
                 return Err(Refusal::because(format!("{name} is not the file that WINDOW names")));
             }
