@@ -5,6 +5,7 @@ import shutil
 import socket
 import subprocess
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +22,9 @@ def free_port() -> int:
 class Server:
     """A server that can be stopped, killed and started again with its files."""
 
-    def __init__(self, directory: Path, *options: str) -> None:
+    def __init__(self, directory: Path, *options: str, port: Callable[[], int] = free_port) -> None:
         self.directory = directory
+        self.choose_port = port
         self.options = options
         self.directory.mkdir(parents=True, exist_ok=True)
         self.process: subprocess.Popen[bytes] | None = None
@@ -33,7 +35,7 @@ class Server:
         program = os.environ.get("REDIS_SERVER") or shutil.which("redis-server") or "valkey-server"
         module = os.environ["FURUI_MODULE"]
         for _ in range(5):
-            self.port = free_port()
+            self.port = self.choose_port()
             settings = ["--port", str(self.port), "--bind", "127.0.0.1", "--dir", str(self.directory), "--save", "",
                         "--enable-debug-command", "yes", "--loadmodule", module]
             log = open(self.directory / "log", "ab")
