@@ -8,6 +8,7 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -47,8 +48,8 @@ class Cluster:
         self.nodes: list[Server] = []
         try:
             for number in range(6):
-                port = cluster_port()
-                self.nodes.append(Server(directory / f"node-{number}", *options, port=lambda port=port: port))
+                port = cache(cluster_port)
+                self.nodes.append(Server(directory / f"node-{number}", *options, port=port))
             addresses = [f"127.0.0.1:{node.port}" for node in self.nodes]
             self.tool("create", *addresses, "--cluster-replicas", "1", "--cluster-yes")
             self.until_whole()
@@ -56,7 +57,7 @@ class Cluster:
             self.stop()
             raise
 
-    def tool(self, *arguments: str) -> "subprocess.Popen[bytes] | None":
+    def tool(self, *arguments: str) -> None:
         """Runs redis-cli --cluster to its end."""
         with self.running(*arguments):
             pass
@@ -115,8 +116,8 @@ class Cluster:
     def until_whole(self) -> None:
         until(self.is_whole, "three masters with a replica each")
 
-    def client(self, **options: Any) -> Any:
-        return redis.RedisCluster(host="127.0.0.1", port=self.living()[0].port, socket_timeout=10, **options)
+    def client(self, kind: Any = redis.RedisCluster) -> Any:
+        return kind(host="127.0.0.1", port=self.living()[0].port, socket_timeout=10)
 
     def stop(self) -> None:
         for node in self.nodes:

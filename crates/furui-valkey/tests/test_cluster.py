@@ -1,5 +1,6 @@
 """Several processes share a set in a cluster, whose slots move and whose masters are killed meanwhile."""
 
+import importlib
 import random
 import sys
 import threading
@@ -41,9 +42,9 @@ def site() -> Iterator[Site]:
 class Adder(threading.Thread):
     """Adds keys, batch by batch, and notes those that were new, and those that were answered, in order."""
 
-    def __init__(self, cluster: Cluster, name: str, keys: list[int], batch: int) -> None:
+    def __init__(self, client: Any, name: str, keys: list[int], batch: int) -> None:
         super().__init__(daemon=True)
-        self.seen = Seen(cluster.client(), name)
+        self.seen = Seen(client, name)
         self.keys, self.batch = keys, batch
         self.answered: list[int] = []
         self.new: list[int] = []
@@ -68,6 +69,14 @@ class Adder(threading.Thread):
         assert not self.is_alive() and self.error is None, self.error
 
 
+def clients(cluster: Cluster) -> list[Any]:
+    """A client of each library, if both are installed."""
+    try:
+        return [cluster.client(), cluster.client(importlib.import_module("valkey").ValkeyCluster)]
+    except ModuleNotFoundError:
+        return [cluster.client(), cluster.client()]
+
+
 def crawl(cluster: Cluster, site: Site, name: str) -> tuple[Run, Run]:
     """Two spiders that begin with pages of their own."""
     settings = {"FURUI_URL": f"redis://127.0.0.1:{cluster.living()[-1].port}", "FURUI_NAME": name}
@@ -89,7 +98,8 @@ def test_two_spiders_fetch_every_page_once(cluster: Cluster, site: Site) -> None
 
 def test_nothing_is_forgotten_when_slots_move(cluster: Cluster) -> None:
     """While keys are added, 2,500 slots move to another node. Every key is new once, and every key is seen afterwards."""
-    adders = [Adder(cluster, "reshard", list(range(i * 10**7, i * 10**7 + 10**6)), 500) for i in range(2)]
+    keys = [list(range(i * 10**7, i * 10**7 + 10**6)) for i in range(2)]
+    adders = [Adder(client, "reshard", part, 500) for client, part in zip(clients(cluster), keys)]
     for adder in adders:
         adder.start()
     until(lambda: all(len(adder.answered) >= 5000 for adder in adders), "5,000 keys each")
@@ -117,7 +127,7 @@ def test_a_killed_master_costs_repeats_only(cluster: Cluster) -> None:
     """
     chance, keys = random.Random(4), list(range(200_000))
     orders = [chance.sample(keys, len(keys)) for _ in range(2)]
-    adders = [Adder(cluster, "failover", order, 200) for order in orders]
+    adders = [Adder(client, "failover", order, 200) for client, order in zip(clients(cluster), orders)]
     for adder in adders:
         adder.start()
     until(lambda: all(len(adder.answered) >= 20_000 for adder in adders), "20,000 keys each")

@@ -11,6 +11,7 @@ import importlib
 import inspect
 import time
 from collections.abc import Iterable
+from functools import cache
 from types import ModuleType
 from typing import Any
 
@@ -192,10 +193,15 @@ class Nodes:
 
 
 def _connection(pool: Any) -> Any:
-    parameters = inspect.signature(pool.get_connection).parameters
-    if parameters["command_name"].default is inspect.Parameter.empty:
-        return pool.get_connection("FURUI.SEEN")
-    return pool.get_connection()
+    kind: Any = type(pool)
+    return pool.get_connection("FURUI.SEEN") if _wants_name(kind) else pool.get_connection()
+
+
+@cache
+def _wants_name(pool: Any) -> bool:
+    """Whether a class of pools wants to know the command that a connection is for. New versions of redis-py do not."""
+    name = inspect.signature(pool.get_connection).parameters.get("command_name")
+    return name is not None and name.default is inspect.Parameter.empty
 
 
 def _library(client: Any) -> tuple[str, str]:
