@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 import redis
+from redis.backoff import NoBackoff
+from redis.retry import Retry
 from server import Server
 
 furui = pytest.importorskip("furui", reason="SKIPPED: the wheel of furui is not installed")
@@ -191,8 +193,8 @@ def relay(server: Server) -> Iterator[Relay]:
 
 
 def test_a_lost_answer_makes_nothing_seen(relay: Relay) -> None:
-    """The server has recorded a key, but its answer is lost: the key is new, where a plain client calls it seen."""
-    client: Any = redis.Redis(port=relay.port)
+    """The server has recorded a key, but its answer is lost: the key is new, where a client that retries calls it seen."""
+    client: Any = redis.Redis(port=relay.port, retry=Retry(NoBackoff(), 1), retry_on_error=[redis.ConnectionError])
     relay.losses = 1
     assert client.execute_command("FURUI.SEEN", "plain", "a") == [0], "this is what redis-py does"
     seen = Seen(client, "s", shards=1)
