@@ -44,7 +44,9 @@ class Cluster:
     """Six nodes. A node that is killed has the same port when it is started again."""
 
     def __init__(self, directory: Path) -> None:
-        options = ["--cluster-enabled", "yes", "--cluster-node-timeout", "1000", "--cluster-replica-validity-factor", "0"]
+        options = ["--cluster-enabled", "yes", "--cluster-node-timeout", "1000"]
+        # A replica takes over however long it was cut off.
+        options += ["--cluster-replica-validity-factor", "0"]
         self.nodes: list[Server] = []
         try:
             for number in range(6):
@@ -68,7 +70,8 @@ class Cluster:
         program = os.environ.get("REDIS_CLI") or shutil.which("redis-cli") or "valkey-cli"
         log = self.nodes[0].directory / "tool.log"
         with log.open("wb") as out:
-            process = subprocess.Popen([program, "--cluster", *arguments], stdout=out, stderr=out, stdin=subprocess.DEVNULL)
+            command = [program, "--cluster", *arguments]
+            process = subprocess.Popen(command, stdout=out, stderr=out, stdin=subprocess.DEVNULL)
         try:
             yield process
             assert process.wait(120) == 0, log.read_text()

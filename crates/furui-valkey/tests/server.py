@@ -22,7 +22,9 @@ def free_port() -> int:
 class Server:
     """A server that can be stopped, killed and started again with its files."""
 
-    def __init__(self, directory: Path, *options: str, port: Callable[[], int] = free_port, module: bool = True) -> None:
+    def __init__(
+        self, directory: Path, *options: str, port: Callable[[], int] = free_port, module: bool = True
+    ) -> None:
         self.directory = directory
         self.choose_port = port
         self.has_module = module

@@ -1,4 +1,4 @@
-"""The Python package's sets on a server: through both libraries, with every kind of batch, and with answers that are lost."""
+"""The Python package's sets on a server: with both libraries, every kind of batch, and answers that are lost."""
 
 import importlib
 import os
@@ -193,7 +193,7 @@ def relay(server: Server) -> Iterator[Relay]:
 
 
 def test_a_lost_answer_makes_nothing_seen(relay: Relay) -> None:
-    """The server has recorded a key, but its answer is lost: the key is new, where a client that retries calls it seen."""
+    """The server has recorded a key, but its answer is lost: the key is new. A client that retries calls it seen."""
     client: Any = redis.Redis(port=relay.port, retry=Retry(NoBackoff(), 1), retry_on_error=[redis.ConnectionError])
     relay.losses = 1
     assert client.execute_command("FURUI.SEEN", "plain", "a") == [0], "this is what redis-py does"

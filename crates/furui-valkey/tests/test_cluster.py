@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import redis
 
-pytest.importorskip("furui", reason="SKIPPED: the wheel of furui is not installed")
+furui = pytest.importorskip("furui", reason="SKIPPED: the wheel of furui is not installed")
 pytest.importorskip("scrapy", reason="SKIPPED: Scrapy is not installed")
 
 from cluster import Cluster, until  # noqa: E402
@@ -96,8 +97,14 @@ def test_two_spiders_fetch_every_page_once(cluster: Cluster, site: Site) -> None
     print(f"two spiders: {shares[0]} and {shares[1]} pages, none of them twice")
 
 
+def test_a_client_of_one_node_is_refused(cluster: Cluster) -> None:
+    with pytest.raises(furui.ConfigError, match="give a client of the whole cluster"):
+        for name in "abcdefgh":
+            Seen(redis.Redis(port=cluster.living()[0].port), name)
+
+
 def test_nothing_is_forgotten_when_slots_move(cluster: Cluster) -> None:
-    """While keys are added, 2,500 slots move to another node. Every key is new once, and every key is seen afterwards."""
+    """While keys are added, 2,500 slots move to another node. Every key is new once, and all are seen afterwards."""
     keys = [list(range(i * 10**7, i * 10**7 + 10**6)) for i in range(2)]
     adders = [Adder(client, "reshard", part, 500) for client, part in zip(clients(cluster), keys)]
     for adder in adders:
@@ -156,8 +163,10 @@ def test_a_killed_master_costs_repeats_only(cluster: Cluster) -> None:
     assert len(Seen(cluster.client(), "failover")) <= len(keys)
     assert repeats <= lag + uncertain
     replica("CONFIG", "SET", "masterauth", "")
-    print(f"master killed: {repeats} repeats, of {lag} keys since the replica was up to date and {uncertain} that were on "
-          f"their way; {pause:.1f} s until keys were answered again")
+    print(
+        f"master killed: {repeats} repeats, of {lag} keys since the replica was up to date and {uncertain} that were "
+        f"on their way; {pause:.1f} s until keys were answered again"
+    )
     master.start()
     cluster.until_whole()
 

@@ -1,6 +1,6 @@
-"""Duplicate filters for Scrapy: one that keeps what it has seen on storage, in little memory, and one for several spiders.
+"""Duplicate filters for Scrapy: one keeps what it has seen on storage, in little memory, and one is for several spiders.
 
-In settings.py::
+The first one, in settings.py::
 
     DUPEFILTER_CLASS = "furui.scrapy.DupeFilter"
 

@@ -1,11 +1,12 @@
 """A set that several processes share, in a Valkey or Redis server, or cluster, with the module furui-valkey.
 
-The set is in many keys, ``name:{000}`` to ``name:{3ff}``, by the first bits of a key's hash: so a cluster spreads it over
-its nodes, and no single key gets large. ``name:shards`` says into how many. ``client`` is a ``redis.Redis`` or
+The set is in many keys, ``name:{000}`` to ``name:{3ff}``, by the first bits of a key's hash: so a cluster spreads it
+over its nodes, and no single key gets large. ``name:shards`` says how many there are. ``client`` is a ``redis.Redis`` or
 ``redis.RedisCluster`` of redis-py, or its twin of valkey-py.
 
-Errors of the network and of the server are those of the client's library, such as ``redis.ConnectionError``. An argument
-that does not fit the set or the server is a ``furui.ConfigError``, and a limit of the module a ``furui.FullError``.
+Errors of the network and of the server are those of the client's library, such as ``redis.ConnectionError``. If an
+argument does not fit the set or the server, that is a ``furui.ConfigError``; a limit of the module that is reached is a
+``furui.FullError``.
 """
 
 from __future__ import annotations
