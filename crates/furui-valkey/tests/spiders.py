@@ -49,7 +49,7 @@ class Run:
         )
 
     def stats(self) -> dict[str, Any]:
-        printed, log = self.process.communicate(timeout=120)
+        printed, log = self.process.communicate(timeout=240)
         assert self.process.returncode == 0, log
         stats: dict[str, Any] = json.loads(printed)
         assert stats["finish_reason"] == "finished" and not stats.get("log_count/ERROR"), log

@@ -66,7 +66,7 @@ class Adder(threading.Thread):
             self.error = error
 
     def finish(self) -> None:
-        self.join(120)
+        self.join(240)
         assert not self.is_alive() and self.error is None, self.error
 
 

@@ -174,6 +174,9 @@ class Nodes:
         return trouble
 
     def _redirect(self, command: Command, error: Any) -> None:
+        if not self.is_cluster:
+            command.refusal, command.is_done = error, True
+            return
         has_moved = isinstance(error, self.errors.MovedError)
         host, port = self.client.nodes_manager.remap_host_port(error.host, error.port)
         node = self.client.get_node(host=host, port=port)

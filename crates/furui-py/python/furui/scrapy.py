@@ -1,4 +1,4 @@
-"""Duplicate filters for Scrapy: one keeps what it has seen on storage, in little memory, and one is for several spiders.
+"""Duplicate filters for Scrapy: one keeps what it has seen on storage, in little memory, one is for several spiders.
 
 The first one, in settings.py::
 

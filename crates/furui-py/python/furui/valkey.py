@@ -1,8 +1,8 @@
 """A set that several processes share, in a Valkey or Redis server, or cluster, with the module furui-valkey.
 
 The set is in many keys, ``name:{000}`` to ``name:{3ff}``, by the first bits of a key's hash: so a cluster spreads it
-over its nodes, and no single key gets large. ``name:shards`` says how many there are. ``client`` is a ``redis.Redis`` or
-``redis.RedisCluster`` of redis-py, or its twin of valkey-py.
+over its nodes, and no single key gets large. ``name:shards`` says how many there are. ``client`` is a ``redis.Redis``
+or ``redis.RedisCluster`` of redis-py, or its twin of valkey-py.
 
 Errors of the network and of the server are those of the client's library, such as ``redis.ConnectionError``. If an
 argument does not fit the set or the server, that is a ``furui.ConfigError``; a limit of the module that is reached is a
@@ -346,8 +346,8 @@ def _error(nodes: Nodes, command: Command) -> Exception:
         error = ConfigError(f"the key {command.key} has a value of another type: choose another name")
     elif "furui.max-key-memory" in text or "furui.max-memory" in text:
         error = FullError(f"{command.key}: {text}")
-    elif text.startswith(("MOVED ", "ASK ")) and not nodes.is_cluster:
-        error = ConfigError(f"the server is a node of a cluster: give a client of the whole cluster, {text}")
+    elif isinstance(refusal, nodes.errors.AskError) or text.startswith(("MOVED ", "ASK ")):
+        error = ConfigError("the server is a node of a cluster: give a client of the whole cluster")
     if error is None:
         return refusal
     error.__cause__ = refusal
