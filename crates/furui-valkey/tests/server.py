@@ -5,6 +5,7 @@ import shutil
 import socket
 import subprocess
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +22,12 @@ def free_port() -> int:
 class Server:
     """A server that can be stopped, killed and started again with its files."""
 
-    def __init__(self, directory: Path, *options: str) -> None:
+    def __init__(
+        self, directory: Path, *options: str, port: Callable[[], int] = free_port, module: bool = True
+    ) -> None:
         self.directory = directory
+        self.choose_port = port
+        self.has_module = module
         self.options = options
         self.directory.mkdir(parents=True, exist_ok=True)
         self.process: subprocess.Popen[bytes] | None = None
@@ -33,9 +38,9 @@ class Server:
         program = os.environ.get("REDIS_SERVER") or shutil.which("redis-server") or "valkey-server"
         module = os.environ["FURUI_MODULE"]
         for _ in range(5):
-            self.port = free_port()
+            self.port = self.choose_port()
             settings = ["--port", str(self.port), "--bind", "127.0.0.1", "--dir", str(self.directory), "--save", "",
-                        "--enable-debug-command", "yes", "--loadmodule", module]
+                        "--enable-debug-command", "yes", *(["--loadmodule", module] if self.has_module else [])]
             log = open(self.directory / "log", "ab")
             self.process = subprocess.Popen([program, *settings, *self.options], stdout=log, stderr=log)
             log.close()
