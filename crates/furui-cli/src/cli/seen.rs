@@ -33,9 +33,9 @@ pub struct SeenOptions {
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub store: Option<PathBuf>,
     /// With --store: record each line at most SECS seconds after it was printed, and within 0.1 s if the input pauses
-    /// (unless it often pauses after a few lines). After a crash, lines that were not recorded are printed again
-    #[arg(long, value_name = "SECS", value_parser = seconds, default_value = "1", requires = "store")]
-    pub sync: Duration,
+    /// (unless it often pauses after a few lines). After a crash, lines that were not recorded are printed again [default: 1]
+    #[arg(long, value_name = "SECS", value_parser = seconds, requires = "store")]
+    pub sync: Option<Duration>,
     #[command(flatten)]
     pub wait: WaitOptions,
     /// Remember only the last SPAN: a time, as in 90s, 30m, 1h or 7d, or a number of lines, as in 1000000. A line that last
@@ -116,6 +116,13 @@ pub struct SeenOptions {
     /// `subtract` and `intersect` can combine them
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, requires = "store", conflicts_with_all = ["hash", "hash_seed"])]
     pub like: Option<PathBuf>,
+}
+
+impl SeenOptions {
+    /// The time within which a line is recorded after it was printed.
+    pub fn sync(&self) -> Duration {
+        self.sync.unwrap_or(Duration::from_secs(1))
+    }
 }
 
 /// The maximum of --threads.
