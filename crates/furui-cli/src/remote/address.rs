@@ -34,12 +34,13 @@ impl Address {
     pub fn parse(path: &Path) -> Result<Self, Error> {
         // The password may be anywhere in a text that is no URL, so the text is not repeated.
         let wrong = |reason: &str| {
-            Error::Message(format!("--store: {reason}: write it as redis://HOST:PORT/NAME or redis://HOST:PORT/DB/NAME"))
+            Error::Message(format!("{reason}: write redis://HOST:PORT/NAME or redis://HOST:PORT/DB/NAME"))
         };
-        let url = Url::parse(path.to_str().unwrap_or_default()).map_err(|error| wrong(&error.to_string()))?;
+        let url = Url::parse(path.to_str().unwrap_or_default())
+            .map_err(|error| wrong(&format!("no URL of a set: {error}")))?;
         if matches!(url.scheme(), "rediss" | "valkeys") {
             return Err(Error::Message(format!(
-                "{}: this build of furui speaks no TLS: let a tunnel such as stunnel or ssh -L encrypt, and write redis://",
+                "{}://: furui speaks no TLS to servers: let a tunnel such as stunnel or ssh -L encrypt, and write redis://",
                 url.scheme()
             )));
         }
@@ -59,9 +60,8 @@ impl Address {
             _ => return Err(wrong("the path of the URL is not DB/NAME (a \"/\" in a name is %2F)")),
         };
         let text = |coded: &str| decode(coded).ok_or_else(|| wrong("the URL has an escape that is not UTF-8"));
-        let mut login = RedisConnectionInfo::default()
-            .set_db(database.into())
-            .set_lib_name("furui", env!("CARGO_PKG_VERSION"));
+        let mut login =
+            RedisConnectionInfo::default().set_db(database.into()).set_lib_name("furui", env!("CARGO_PKG_VERSION"));
         if !url.username().is_empty() {
             login = login.set_username(text(url.username())?);
         }

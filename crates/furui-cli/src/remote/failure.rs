@@ -16,25 +16,19 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// The server could not be reached, or has refused. Nothing was recorded.
-    pub fn before(node: &Node, error: &RedisError) -> Self {
-        Self { reason: format!("{node}: {}", reason(error)), may_have_recorded: false }
-    }
-
-    /// The connection was lost after keys were sent.
-    pub fn after(node: &Node, error: &RedisError) -> Self {
-        Self { reason: format!("{node}: {}", reason(error)), may_have_recorded: true }
+    /// A server could not be reached, or has refused.
+    pub fn new(node: &Node, error: &RedisError, may_have_recorded: bool) -> Self {
+        Self { reason: format!("{node}: {}", reason(error)), may_have_recorded }
     }
 
     /// An answer that no server with this module gives.
     pub fn nonsense(what: &str) -> Self {
         Self { reason: format!("the server's answer is not understood: {what}"), may_have_recorded: true }
     }
-}
 
-impl From<Failure> for Error {
-    fn from(failure: Failure) -> Self {
-        Self::Message(failure.reason)
+    /// The error for the set with this URL.
+    pub fn at(self, url: &str) -> Error {
+        Error::Message(format!("{url}: {}", self.reason))
     }
 }
 
@@ -51,18 +45,26 @@ fn reason(error: &RedisError) -> String {
     if error.is_connection_refusal() {
         return format!("no server listens there ({text})");
     }
+    if error.is_connection_dropped() {
+        return format!("the server has closed the connection ({text})");
+    }
     if error.is_io_error() {
         return format!("the connection failed ({text})");
     }
     let lower = text.to_ascii_lowercase();
     let advice = if lower.contains("unknown command") && lower.contains("furui.") {
         format!(": the server has no module furui-valkey: start it with --loadmodule libfurui_valkey.so (see {DOC})")
-    } else if lower.contains("wrongpass") || lower.contains("noauth") || error.kind() == redis::ErrorKind::AuthenticationFailed {
-        ": give user and password in the URL, as in redis://USER:PASSWORD@HOST/NAME, or the password in REDISCLI_AUTH".to_owned()
+    } else if lower.contains("wrongpass")
+        || lower.contains("noauth")
+        || error.kind() == redis::ErrorKind::AuthenticationFailed
+    {
+        ": give user and password in the URL, as in redis://USER:PASSWORD@HOST/NAME, or the password in REDISCLI_AUTH"
+            .to_owned()
     } else if lower.contains("wrongtype") {
         ": another program has a key of this name: name another set".to_owned()
     } else if lower.starts_with("oom") || lower.contains("furui.max-") {
-        ": the server has no memory left for the set: raise its limit (maxmemory or furui.max-memory), or remove keys".to_owned()
+        ": the server has no memory left for the set: raise its limit (maxmemory or furui.max-memory), or remove keys"
+            .to_owned()
     } else if lower.starts_with("readonly") {
         ": this is a replica: name its master".to_owned()
     } else {

@@ -1,8 +1,8 @@
 //! The servers of a set: one, or those of a cluster.
 //!
-//! `FURUI.SEEN` is not sent a second time if it may have been executed: the second answer would call a new key seen. The
-//! cluster connection of the crate `redis` does send it again when a connection is lost, so commands are distributed here.
-//! A command is repeated only after an error by which a server says that it has not executed it.
+//! If `FURUI.SEEN` is sent a second time because the connection was lost, the second answer calls a new key seen. The cluster
+//! connection of the crate `redis` sends commands again without telling, so they are distributed here, where it is noted
+//! which answers are uncertain.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -62,12 +62,28 @@ struct Link {
     used: Instant,
 }
 
-/// Requests on their way, by the server that they are sent to.
-#[derive(Default)]
-struct Trips {
-    /// The indices of the requests, and whether the server must be told that it was asked for (`ASKING`).
-    by_node: Vec<(Node, Vec<(usize, bool)>)>,
+/// The answer to a request.
+pub struct Answer {
+    /// What the server has answered; a refusal is an error.
+    pub reply: RedisResult<Value>,
+    /// True if the connection was lost after the request was sent for the first time: the server may have executed it twice.
+    pub is_uncertain: bool,
 }
+
+/// What is known of a request.
+#[derive(Default)]
+struct State {
+    reply: Option<RedisResult<Value>>,
+    is_uncertain: bool,
+    /// The server that must be asked next, and whether it must be told so (`ASKING`).
+    redirected: Option<(Node, bool)>,
+}
+
+/// The indices of requests by the server that they are sent to, each with whether `ASKING` precedes it.
+type Trips = Vec<(Node, Vec<(usize, bool)>)>;
+
+/// Why some requests have no answer yet.
+type Trouble = Option<(Node, RedisError)>;
 
 /// How long a connection may take to be made.
 const CONNECT: Duration = Duration::from_secs(5);
@@ -75,6 +91,8 @@ const CONNECT: Duration = Duration::from_secs(5);
 const ANSWER: Duration = Duration::from_secs(30);
 /// How long a cluster may move its slots or choose a new master before this is an error.
 const PATIENCE: Duration = Duration::from_secs(30);
+/// How long a server that is in no cluster may be away.
+const PATIENCE_ALONE: Duration = Duration::from_secs(3);
 /// The pause before a cluster is asked again.
 const PAUSE: Duration = Duration::from_millis(100);
 /// A connection that was idle for longer is checked before it is used: the server or the network may have closed it.
@@ -85,7 +103,7 @@ impl Nodes {
     pub fn connect(address: Address) -> Result<Self, Failure> {
         let mut nodes = Self { address, links: HashMap::new(), slots: None };
         let first = nodes.address.node.clone();
-        let learned = nodes.learn_from(&first).map_err(|error| Failure::before(&first, &error))?;
+        let learned = nodes.learn_from(&first).map_err(|error| Failure::new(&first, &error, false))?;
         nodes.slots = learned;
         Ok(nodes)
     }
@@ -95,119 +113,107 @@ impl Nodes {
         &self.address
     }
 
-    /// Sends requests, and returns the answer of a server to each, or its refusal.
-    pub fn ask(&mut self, requests: &[Request]) -> Result<Vec<RedisResult<Value>>, Failure> {
-        let asked = self.ask_until(requests, Instant::now() + PATIENCE);
-        if asked.is_err() {
-            // Answers may be on their way, which must not be taken for those to later requests.
-            self.links.clear();
-        }
-        asked
-    }
-
-    fn ask_until(&mut self, requests: &[Request], give_up: Instant) -> Result<Vec<RedisResult<Value>>, Failure> {
-        let mut answers: Vec<Option<RedisResult<Value>>> = requests.iter().map(|_| None).collect();
-        let mut redirected: HashMap<usize, (Node, bool)> = HashMap::new();
-        let mut any_executed = false;
+    /// Sends requests, and returns the answer of a server to each. If the connection to a server is lost, the requests
+    /// that it has not answered are sent again, to whoever has their keys then.
+    pub fn ask(&mut self, requests: &[Request]) -> Result<Vec<Answer>, Failure> {
+        let mut states: Vec<State> = requests.iter().map(|_| State::default()).collect();
+        let mut give_up = None;
         loop {
-            let left = (0..requests.len()).filter(|&index| answers[index].is_none());
-            let trips = self.distribute(left, requests, &redirected);
-            redirected.clear();
-            if let Err((node, error)) = self.make_ready(&trips) {
-                if self.slots.is_none() || Instant::now() > give_up {
-                    return Err(Failure { may_have_recorded: any_executed, ..Failure::before(&node, &error) });
-                }
-                thread::sleep(PAUSE);
-                self.learn();
-                continue;
-            }
-            self.send(requests, &trips)?;
-            let mut pause = false;
-            for (node, index, answer) in self.receive(&trips)? {
-                let Some(again) = answer.as_ref().err().and_then(|error| self.again(&node, error)) else {
-                    any_executed |= answer.is_ok();
-                    answers[index] = Some(answer);
-                    continue;
-                };
-                if Instant::now() > give_up {
-                    answers[index] = Some(answer);
-                } else {
-                    match again {
-                        Again::At(node, is_asking) => _ = redirected.insert(index, (node, is_asking)),
-                        Again::Later => pause = true,
-                    }
+            let mut trouble = None;
+            let trips = self.distribute(requests, &mut states);
+            match self.make_ready(&trips) {
+                Err(failed) => trouble = Some(failed),
+                Ok(()) => {
+                    self.send(requests, &trips, &mut states, &mut trouble);
+                    self.receive(&trips, &mut states, &mut trouble);
                 }
             }
-            if answers.iter().all(Option::is_some) {
-                return Ok(answers.into_iter().flatten().collect());
+            if states.iter().all(|state| state.reply.is_some()) {
+                let answer = |state: State| Some(Answer { reply: state.reply?, is_uncertain: state.is_uncertain });
+                return Ok(states.into_iter().filter_map(answer).collect());
             }
-            if pause {
-                thread::sleep(PAUSE);
+            if let Some((node, error)) = trouble {
+                let patience = if self.slots.is_some() { PATIENCE } else { PATIENCE_ALONE };
+                if !may_pass(&error) || Instant::now() > *give_up.get_or_insert(Instant::now() + patience) {
+                    // Answers may be on their way, which must not be taken for those to later requests.
+                    self.links.clear();
+                    let is_known = |state: &State| state.reply.is_none() && !state.is_uncertain;
+                    return Err(Failure::new(&node, &error, !states.iter().all(is_known)));
+                }
+                if states.iter().any(|state| state.reply.is_none() && state.redirected.is_none()) {
+                    thread::sleep(PAUSE);
+                }
             }
             self.learn();
         }
     }
 
-    /// Where each of these requests goes.
-    fn distribute(
-        &self,
-        left: impl Iterator<Item = usize>,
-        requests: &[Request],
-        redirected: &HashMap<usize, (Node, bool)>,
-    ) -> Trips {
-        let (mut trips, mut places) = (Trips::default(), HashMap::new());
-        for index in left {
-            let owner = self.slots.as_ref().and_then(|slots| slots.owner(requests[index].slot));
+    /// Where each request without an answer goes.
+    fn distribute(&self, requests: &[Request], states: &mut [State]) -> Trips {
+        let (mut trips, mut places): (Trips, _) = (vec![], HashMap::new());
+        for (index, (request, state)) in requests.iter().zip(states).enumerate() {
+            if state.reply.is_some() {
+                continue;
+            }
+            let owner = self.slots.as_ref().and_then(|slots| slots.owner(request.slot));
             // A server that is asked for a slot that it does not have says who has it.
-            let home = (owner.unwrap_or(&self.address.node), false);
-            let (node, is_asking) = redirected.get(&index).map_or(home, |(node, is_asking)| (node, *is_asking));
+            let home = || (owner.unwrap_or(&self.address.node).clone(), false);
+            let (node, is_asking) = state.redirected.take().unwrap_or_else(home);
             let place = *places.entry(node.clone()).or_insert_with(|| {
-                trips.by_node.push((node.clone(), vec![]));
-                trips.by_node.len() - 1
+                trips.push((node, vec![]));
+                trips.len() - 1
             });
-            trips.by_node[place].1.push((index, is_asking));
+            trips[place].1.push((index, is_asking));
         }
         trips
     }
 
     /// Makes sure that there is a connection to each server, before anything is sent.
     fn make_ready(&mut self, trips: &Trips) -> Result<(), (Node, RedisError)> {
-        for (node, _) in &trips.by_node {
-            self.link(node).map_err(|error| (node.clone(), error))?;
-        }
-        Ok(())
+        trips.iter().try_for_each(|(node, _)| self.link(node).map(drop).map_err(|error| (node.clone(), error)))
     }
 
-    fn send(&mut self, requests: &[Request], trips: &Trips) -> Result<(), Failure> {
+    /// Sends all requests. The connections that are lost meanwhile are closed.
+    fn send(&mut self, requests: &[Request], trips: &Trips, states: &mut [State], trouble: &mut Trouble) {
         let asking = redis::cmd("ASKING").get_packed_command();
-        for (node, indices) in &trips.by_node {
+        for (node, indices) in trips {
             let Some(link) = self.links.get_mut(node) else { continue };
             let mut packed = vec![];
             for &(index, is_asking) in indices {
                 packed.extend_from_slice(if is_asking { &asking } else { &[] });
                 packed.extend_from_slice(&requests[index].packed);
             }
-            link.connection.send_packed_command(&packed).map_err(|error| Failure::after(node, &error))?;
+            if let Err(error) = link.connection.send_packed_command(&packed) {
+                self.links.remove(node);
+                indices.iter().for_each(|&(index, _)| states[index].is_uncertain = true);
+                *trouble = Some((node.clone(), error));
+            }
         }
-        Ok(())
     }
 
-    fn receive(&mut self, trips: &Trips) -> Result<Vec<(Node, usize, RedisResult<Value>)>, Failure> {
-        let mut answers = vec![];
-        for (node, indices) in &trips.by_node {
-            let Some(link) = self.links.get_mut(node) else { continue };
-            for &(index, is_asking) in indices {
-                if is_asking {
-                    link.receive().map_err(|error| Failure::after(node, &error))?;
-                }
-                match link.receive() {
-                    Err(error) if !is_refusal(&error) => return Err(Failure::after(node, &error)),
-                    answer => answers.push((node.clone(), index, answer)),
+    /// Receives the answers to all requests that were sent. The connections that are lost meanwhile are closed.
+    fn receive(&mut self, trips: &Trips, states: &mut [State], trouble: &mut Trouble) {
+        for (node, indices) in trips {
+            for (nth, &(index, is_asking)) in indices.iter().enumerate() {
+                let Some(link) = self.links.get_mut(node) else { break };
+                let asked = if is_asking { link.receive().map(drop) } else { Ok(()) };
+                match asked.and_then(|()| link.receive()) {
+                    Err(error) if !is_refusal(&error) => {
+                        self.links.remove(node);
+                        indices[nth..].iter().for_each(|&(index, _)| states[index].is_uncertain = true);
+                        *trouble = Some((node.clone(), error));
+                    }
+                    Err(error) if may_pass(&error) && (self.slots.is_some() || is_loading(&error)) => {
+                        states[index].redirected = redirect(&error, node);
+                        *trouble = trouble.take().or(Some((node.clone(), error)));
+                    }
+                    reply => states[index].reply = Some(reply),
                 }
             }
-            link.used = Instant::now();
+            if let Some(link) = self.links.get_mut(node) {
+                link.used = Instant::now();
+            }
         }
-        Ok(answers)
     }
 
     /// A connection that works, as far as one can know.
@@ -216,7 +222,8 @@ impl Nodes {
             self.links.remove(node);
         }
         if !self.links.contains_key(node) {
-            let connection = redis::Client::open(self.address.connect_to(node)?)?.get_connection_with_timeout(CONNECT)?;
+            let connection =
+                redis::Client::open(self.address.connect_to(node)?)?.get_connection_with_timeout(CONNECT)?;
             connection.set_read_timeout(Some(ANSWER))?;
             connection.set_write_timeout(Some(ANSWER))?;
             self.links.insert(node.clone(), Link { connection, used: Instant::now() });
@@ -251,33 +258,6 @@ impl Nodes {
             }
         }
     }
-
-    /// Whether a request that got this error has not been executed, and can be sent again.
-    fn again(&self, node: &Node, error: &RedisError) -> Option<Again> {
-        let ErrorKind::Server(kind) = error.kind() else { return None };
-        let target = || {
-            let (host, port) = error.redirect_node()?.0.rsplit_once(':')?;
-            let host = if host.is_empty() { &node.host } else { host };
-            Some(Node { host: host.to_owned(), port: port.parse().ok()? })
-        };
-        match kind {
-            // The answer may come from a server of a cluster that does not tell its slots.
-            ServerErrorKind::Moved => Some(Again::At(target()?, false)),
-            ServerErrorKind::Ask => Some(Again::At(target()?, true)),
-            ServerErrorKind::BusyLoading => Some(Again::Later),
-            ServerErrorKind::TryAgain
-            | ServerErrorKind::ClusterDown
-            | ServerErrorKind::MasterDown
-            | ServerErrorKind::ReadOnly => self.slots.is_some().then_some(Again::Later),
-            _ => None,
-        }
-    }
-}
-
-/// Where, or when, a request is sent again.
-enum Again {
-    At(Node, bool),
-    Later,
 }
 
 impl Link {
@@ -304,4 +284,32 @@ impl Link {
 /// True if a server has answered with an error, which means that the connection works.
 fn is_refusal(error: &RedisError) -> bool {
     matches!(error.kind(), ErrorKind::Server(_) | ErrorKind::Extension)
+}
+
+/// True if a server is still reading its files.
+fn is_loading(error: &RedisError) -> bool {
+    error.kind() == ErrorKind::Server(ServerErrorKind::BusyLoading)
+}
+
+/// True if an error may be gone soon. If a server has answered with it, the command was not executed.
+fn may_pass(error: &RedisError) -> bool {
+    let ErrorKind::Server(kind) = error.kind() else { return !is_refusal(error) && error.is_io_error() };
+    matches!(
+        kind,
+        ServerErrorKind::Moved
+            | ServerErrorKind::Ask
+            | ServerErrorKind::TryAgain
+            | ServerErrorKind::ClusterDown
+            | ServerErrorKind::MasterDown
+            | ServerErrorKind::ReadOnly
+            | ServerErrorKind::BusyLoading
+    )
+}
+
+/// The server to which an error of this `node` sends the client, and whether that server must be told (`ASKING`).
+fn redirect(error: &RedisError, node: &Node) -> Option<(Node, bool)> {
+    let (host, port) = error.redirect_node()?.0.rsplit_once(':')?;
+    let host = if host.is_empty() { &node.host } else { host };
+    let target = Node { host: host.to_owned(), port: port.parse().ok()? };
+    Some((target, error.kind() == ErrorKind::Server(ServerErrorKind::Ask)))
 }

@@ -1,10 +1,12 @@
+use std::collections::HashSet;
+
 use furui::store::Window;
 use redis::Value;
 
 use super::address::Address;
 use super::batch::Batch;
 use super::failure::Failure;
-use super::nodes::{Nodes, Request};
+use super::nodes::{Answer, Nodes, Request};
 use crate::error::Error;
 
 /// A set that several processes share, in a server or a cluster. It is spread over many keys, `NAME:{000}` to
@@ -23,16 +25,16 @@ const MOST_SHARDS: u32 = 1 << 16;
 impl RemoteSet {
     /// Connects to the server of a set. With `records`, a set that is not there yet is made.
     pub fn open(address: Address, records: bool) -> Result<Self, Error> {
-        let shown = address.to_string();
-        let said = |failure: Failure| Error::Message(format!("{shown}: {}", failure.reason));
-        let mut set = Self { nodes: Nodes::connect(address).map_err(said)?, keys: vec![] };
-        let shards = set.shards(records).map_err(said)?;
+        let url = address.to_string();
+        let nodes = Nodes::connect(address).map_err(|failure| failure.at(&url))?;
+        let mut set = Self { nodes, keys: vec![] };
+        let shards = set.shards(records).map_err(|failure| failure.at(&url))?;
         let width = format!("{:x}", shards - 1).len();
         let name = set.nodes.address().name.clone();
         set.keys = (0..shards).map(|shard| format!("{name}:{{{shard:0width$x}}}").into_bytes()).collect();
         // Before any line is read, this finds a server without the module, and keys that are no sets.
         let first = Request::new("FURUI.CARD", &set.keys[0], []);
-        set.ask(&[first]).map_err(said)?;
+        set.ask(&[first]).map_err(|failure| failure.at(&url))?;
         Ok(set)
     }
 
@@ -46,48 +48,64 @@ impl RemoteSet {
         self.nodes.address().to_string()
     }
 
+    /// A failure as an error that names the set.
+    pub fn told(&self, failure: Failure) -> Error {
+        failure.at(&self.url())
+    }
+
     /// Makes the keys of the set remember a part of the stream. Keys that are there remember what they were made for.
-    pub fn reserve(&mut self, window: Window) -> Result<(), Failure> {
+    pub fn reserve(&mut self, window: Window) -> Result<(), Error> {
         let span = match window {
             Window::Keys(keys) => keys.get().div_ceil(self.keys.len() as u64).to_string(),
             Window::Milliseconds(time) => format!("{time}ms"),
         };
         let request = |key: &Vec<u8>| Request::new("FURUI.SEEN.RESERVE", key, [&b"WINDOW"[..], span.as_bytes()]);
         let requests: Vec<Request> = self.keys.iter().map(request).collect();
-        for answer in self.nodes.ask(&requests)? {
-            match answer {
-                Err(error) if !error.to_string().contains("exists already") => {
-                    return Err(Failure::before(&self.nodes.address().node, &error));
-                }
-                _ => {}
-            }
+        let answers = self.nodes.ask(&requests).map_err(|failure| self.told(failure))?;
+        let mut refusals = answers.into_iter().filter_map(|answer| answer.reply.err());
+        match refusals.find(|error| !error.to_string().contains("exists already")) {
+            Some(error) => Err(self.told(Failure::new(&self.nodes.address().node, &error, false))),
+            None => Ok(()),
         }
-        Ok(())
     }
 
     /// Records keys. `out` tells for each whether it was new. If some cannot be recorded, none is.
-    pub fn see(&mut self, keys: &Batch, out: &mut Vec<bool>) -> Result<(), Failure> {
-        let Err((failure, answered)) = self.ask_all("FURUI.SEEN", keys, out) else { return Ok(()) };
-        if answered && self.forget(&keys.only(|index| out[index])).is_ok() {
-            return Err(Failure { may_have_recorded: false, ..failure });
+    ///
+    /// A key for which the connection was lost counts as new, because the server may have recorded it in vain. Returns
+    /// how many of the new keys are uncertain in this way: another process may have got them, too.
+    pub fn see(&mut self, keys: &Batch, out: &mut Vec<bool>) -> Result<u64, Failure> {
+        match self.ask_all("FURUI.SEEN", keys, out) {
+            Ok(uncertain) => {
+                let (mut first, mut count) = (HashSet::new(), 0);
+                for index in uncertain {
+                    let is_new = first.insert(keys.key(index));
+                    count += u64::from(is_new && !out[index]);
+                    out[index] = is_new;
+                }
+                Ok(count)
+            }
+            Err((failure, true)) if self.forget(&keys.only(|index| out[index])).is_ok() => {
+                Err(Failure { may_have_recorded: false, ..failure })
+            }
+            Err((failure, _)) => Err(failure),
         }
-        Err(failure)
     }
 
     /// Tells for each key whether it is in the set.
     pub fn has(&mut self, keys: &Batch, out: &mut Vec<bool>) -> Result<(), Failure> {
-        let asked = self.ask_all("FURUI.HAS", keys, out);
+        let asked = self.ask_all("FURUI.HAS", keys, out).map(drop);
         asked.map_err(|(failure, _)| Failure { may_have_recorded: false, ..failure })
     }
 
     /// Removes keys from the set.
     pub fn forget(&mut self, keys: &Batch) -> Result<(), Failure> {
-        self.ask_all("FURUI.FORGET", keys, &mut vec![]).map_err(|(failure, _)| failure)
+        self.ask_all("FURUI.FORGET", keys, &mut vec![]).map(drop).map_err(|(failure, _)| failure)
     }
 
     /// Sends a command for all keys, in one round trip to each server. `out` gets true for each key that was answered
-    /// with 1. After an error, the flag tells whether all keys that are not true in `out` are known to be so.
-    fn ask_all(&mut self, command: &str, keys: &Batch, out: &mut Vec<bool>) -> Result<(), (Failure, bool)> {
+    /// with 1. Returns the indices of the keys whose answers are uncertain, in the order of the keys. After an error,
+    /// the flag tells whether every key that was recorded is true in `out`.
+    fn ask_all(&mut self, command: &str, keys: &Batch, out: &mut Vec<bool>) -> Result<Vec<usize>, (Failure, bool)> {
         out.clear();
         out.resize(keys.len(), false);
         let order = keys.by_shard();
@@ -98,9 +116,12 @@ impl RemoteSet {
         };
         let requests: Vec<Request> = shares.iter().map(request).collect();
         let answers = self.nodes.ask(&requests).map_err(|failure| (failure, false))?;
-        let mut failure = None;
-        for (share, answer) in shares.iter().zip(answers) {
-            match answer {
+        let (mut failure, mut uncertain) = (None, vec![]);
+        for (share, Answer { reply, is_uncertain }) in shares.iter().zip(answers) {
+            if is_uncertain {
+                uncertain.extend_from_slice(share);
+            }
+            match reply {
                 Ok(Value::Array(bits)) if bits.len() == share.len() => {
                     for (&index, bit) in share.iter().zip(bits) {
                         match bit {
@@ -110,10 +131,13 @@ impl RemoteSet {
                     }
                 }
                 Ok(other) => return Err((Failure::nonsense(&format!("{other:?}")), false)),
-                Err(error) => failure = failure.or(Some(Failure::after(&self.nodes.address().node, &error))),
+                Err(error) => failure = failure.or(Some(Failure::new(&self.nodes.address().node, &error, true))),
             }
         }
-        failure.map_or(Ok(()), |failure| Err((failure, true)))
+        match failure {
+            Some(failure) => Err((failure, uncertain.is_empty())),
+            None => Ok(uncertain),
+        }
     }
 
     /// The number of keys over which the set is spread. With `records`, a new set gets the usual number.
@@ -146,7 +170,8 @@ impl RemoteSet {
 
     /// Sends requests of which none may be refused.
     fn ask(&mut self, requests: &[Request]) -> Result<Vec<Value>, Failure> {
-        let answers: redis::RedisResult<Vec<_>> = self.nodes.ask(requests)?.into_iter().collect();
-        answers.map_err(|error| Failure::before(&self.nodes.address().node, &error))
+        let replies = self.nodes.ask(requests)?.into_iter().map(|answer| answer.reply);
+        let replies: redis::RedisResult<Vec<_>> = replies.collect();
+        replies.map_err(|error| Failure::new(&self.nodes.address().node, &error, false))
     }
 }

@@ -17,12 +17,14 @@ use super::printing::Printing;
 use super::{SIGNALLED, remote_options, stats};
 use crate::blocks::{Blocks, Next};
 use crate::cli;
+use crate::complain;
 use crate::error::Error;
 use crate::interrupt::Interrupt;
 use crate::keys::{Counts, Keys};
 use crate::memory;
 use crate::output::{Output, Sink};
 use crate::remote::{Address, Batch, RemoteSet};
+use crate::report::counted;
 
 /// A run with a set in a server.
 struct Run {
@@ -39,6 +41,8 @@ struct Run {
     /// ends.
     unread: VecDeque<(u64, Batch)>,
     counters: SeenCounters,
+    /// How many of the new lines another process may have got as new, too, because a connection was lost.
+    uncertain: u64,
     bytes: u64,
     counts: Counts,
 }
@@ -79,6 +83,7 @@ pub fn run(url: &Path, options: &cli::SeenOptions) -> Result<ExitCode, Error> {
         answers: vec![],
         unread: VecDeque::new(),
         counters: SeenCounters::default(),
+        uncertain: 0,
         bytes: 0,
         counts: Counts::default(),
     };
@@ -87,6 +92,13 @@ pub fn run(url: &Path, options: &cli::SeenOptions) -> Result<ExitCode, Error> {
     // The output that is not broken is read to its end, even after an error of the input or the server.
     let settled = run.settle();
     run.counts.report("not recorded");
+    if run.uncertain > 0 {
+        let lines = counted(run.uncertain, "line");
+        complain(&Error::Message(format!(
+            "{}: the connection was lost and made again; {lines} on the way then count as new, though the server had them",
+            run.set.url()
+        )));
+    }
     stats::report_remote(&run.counters, run.bytes, &run.set.url(), options.stats, run.byproducts.by_file());
     ended.and(finished).and(settled)?;
     Ok(interrupt.signal().map_or(ExitCode::SUCCESS, |signal| ExitCode::from(SIGNALLED + signal)))
@@ -125,24 +137,25 @@ impl Run {
         flight.keys.each(&mut flight.block, |key| self.keys.push(key));
         flight.failure = flight.keys.failure().err();
         let asked = match &mut self.dry {
-            None => self.set.see(&self.keys, &mut self.answers),
+            None => self.set.see(&self.keys, &mut self.answers).map(|uncertain| self.uncertain += uncertain),
             Some(_) => self.set.has(&self.keys, &mut self.answers),
         };
         if let Err(failure) = asked {
             let (url, reason) = (self.set.url(), failure.reason);
             let fate = match failure.may_have_recorded {
-                true => "the server may have recorded some of them, which are then seen for every later run",
-                false => "nor recorded",
+                true => {
+                    "not printed, but the server may have recorded some of them, which a later run then takes for seen"
+                }
+                false => "neither printed nor recorded",
             };
-            let (from, lines) = (flight.block.place(0), flight.block.len());
-            flight.fail(Error::Message(format!("{url}: {reason}; from {from} on, {lines} lines are not printed: {fate}")));
+            let (from, lines) = (flight.block.place(0), counted(flight.block.len() as u64, "line"));
+            flight.fail(Error::Message(format!("{url}: {reason}; from {from} on, {lines}: {fate}")));
             return;
         }
-        if let Some(dry) = &mut self.dry {
-            if let Err(error) = dry.tell_new(&self.keys, &mut self.answers) {
-                flight.fail(error);
-                return;
-            }
+        if let Some(dry) = &mut self.dry
+            && let Err(error) = dry.tell_new(&self.keys, &mut self.answers)
+        {
+            return flight.fail(error);
         }
         let verdict = |&is_new: &bool| if is_new { Verdict::New } else { Verdict::Repeat };
         flight.verdicts.extend(self.answers.iter().map(verdict));
@@ -180,7 +193,8 @@ impl Run {
             let lines = keys.len();
             self.set.forget(&keys).map_err(|failure| {
                 let (url, reason) = (self.set.url(), failure.reason);
-                Error::Message(format!("{url}: {reason}; {lines} lines stay recorded that nobody has read"))
+                let lines = counted(lines as u64, "line");
+                Error::Message(format!("{url}: {reason}; {lines} that nobody has read cannot be taken back"))
             })?;
         }
         settled.map(drop)

@@ -22,7 +22,11 @@ pub fn check(options: &SeenOptions) -> Result<(), Error> {
         ("--cache", options.cache.is_some(), "the server answers for every line"),
         ("--fpr", options.fpr.is_some(), "the server answers for every line"),
         ("--protect", options.protect.is_some(), "no line is dropped by mistake"),
-        ("--lru, --counters and the other sizes of caches", has_tiers, "the server answers for every line"),
+        (
+            "the size of a cache (--lru, --counters, --probes, --paper, ...)",
+            has_tiers,
+            "the server answers for every line",
+        ),
         ("--hash", options.hash.is_some(), "the server hashes, with a seed of its own"),
         ("--hash-seed", options.hash_seed.is_some(), "the server hashes, with a seed of its own"),
         ("--like", options.like.is_some(), "the server hashes, with a seed of its own"),

@@ -23,19 +23,17 @@ pub fn report<S: Storage>(seen: &Seen<S>, bytes: u64, format: Option<StatsFormat
 }
 
 /// Prints the summary of a run with a set in a server.
-pub fn report_remote(
-    c: &SeenCounters,
-    bytes: u64,
-    url: &str,
-    format: Option<StatsFormat>,
-    by_file: Option<&ByFile>,
-) {
+pub fn report_remote(c: &SeenCounters, bytes: u64, url: &str, format: Option<StatsFormat>, by_file: Option<&ByFile>) {
     let by_file_text = || by_file.map(ByFile::text).unwrap_or_default();
     let report = match format {
         Some(StatsFormat::Text) => format!("{}\nexact set: {url}\n", first_line(c, bytes)) + &by_file_text(),
         Some(StatsFormat::Json) => {
             let mut report = Report::default();
-            report.number("lines", c.keys).number("bytes", bytes).number("new", c.new).number("repeats", c.keys - c.new);
+            report
+                .number("lines", c.keys)
+                .number("bytes", bytes)
+                .number("new", c.new)
+                .number("repeats", c.keys - c.new);
             if let Some(by_file) = by_file {
                 report.list("files", &by_file.reports());
             }
