@@ -122,7 +122,7 @@ fn open_remote(options: &HasOptions) -> Result<Source, Error> {
     if let Some((name, _)) = refused.into_iter().find(|&(_, is_given)| is_given) {
         return Err(Error::Message(format!("{name} is not for a set in a server, which answers for every line")));
     }
-    let set = RemoteSet::open(Address::parse(&options.set)?, false)?;
+    let set = RemoteSet::open(Address::parse(&options.set)?, false, None)?;
     let batch = set.batch();
     Ok(Source::Remote(set.into(), batch))
 }

@@ -51,15 +51,19 @@ impl Address {
         let host = host.trim_start_matches('[').trim_end_matches(']').to_owned();
         let parts: Vec<&str> = url.path_segments().map(Iterator::collect).unwrap_or_default();
         let number = |text: &str| text.parse::<u16>().ok();
-        let (database, name) = match parts[..] {
-            [name] if !name.is_empty() && number(name).is_none() => (0, name),
-            [database, name] if !name.is_empty() && number(database).is_some() => {
-                (number(database).unwrap_or_default(), name)
+        let (database, coded) = match parts[..] {
+            [coded] if !coded.is_empty() && number(coded).is_none() => (0, coded),
+            [database, coded] if !coded.is_empty() && number(database).is_some() => {
+                (number(database).unwrap_or_default(), coded)
             }
             [] | [_] => return Err(wrong("the URL names no set")),
             _ => return Err(wrong("the path of the URL is not DB/NAME (a \"/\" in a name is %2F)")),
         };
         let text = |coded: &str| decode(coded).ok_or_else(|| wrong("the URL has an escape that is not UTF-8"));
+        let name = text(coded)?;
+        if name.contains(['{', '}']) {
+            return Err(wrong("the name of the set has a brace"));
+        }
         let mut login =
             RedisConnectionInfo::default().set_db(database.into()).set_lib_name("furui", env!("CARGO_PKG_VERSION"));
         if !url.username().is_empty() {
@@ -72,7 +76,7 @@ impl Address {
         if let Some(password) = password {
             login = login.set_password(password);
         }
-        Ok(Self { node: Node { host, port: url.port().unwrap_or(PORT) }, name: text(name)?, login })
+        Ok(Self { node: Node { host, port: url.port().unwrap_or(PORT) }, name, login })
     }
 
     /// How to connect to a server of the set.
@@ -144,6 +148,7 @@ mod tests {
             "redis://:secret@host/a#b",
             "redis://:secret@host:99999/a",
             "redis://:secret@host/%ff",
+            "redis://:secret@host/a%7bb",
             "redis:///secret",
             "rediss://:secret@host/a",
         ] {

@@ -21,6 +21,11 @@ impl Failure {
         Self { reason: format!("{node}: {}", reason(error)), may_have_recorded }
     }
 
+    /// The set cannot be used, for this reason.
+    pub fn of(reason: String) -> Self {
+        Self { reason, may_have_recorded: false }
+    }
+
     /// An answer that no server with this module gives.
     pub fn nonsense(what: &str) -> Self {
         Self { reason: format!("the server's answer is not understood: {what}"), may_have_recorded: true }

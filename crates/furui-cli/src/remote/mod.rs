@@ -5,6 +5,7 @@
 mod address;
 mod batch;
 mod failure;
+mod layout;
 mod nodes;
 mod set;
 mod slots;

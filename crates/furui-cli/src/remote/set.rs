@@ -6,8 +6,11 @@ use redis::Value;
 use super::address::Address;
 use super::batch::Batch;
 use super::failure::Failure;
+use super::layout::Layout;
 use super::nodes::{Answer, Nodes, Request};
 use crate::error::Error;
+use crate::report::grouped;
+use crate::seen::window::said;
 
 /// A set that several processes share, in a server or a cluster. It is spread over many keys, `NAME:{000}` to
 /// `NAME:{3ff}`, by the hash of a member.
@@ -17,25 +20,53 @@ pub struct RemoteSet {
     keys: Vec<Vec<u8>>,
 }
 
-/// The number of keys of a set, unless its first user chose another.
-const SHARDS: u32 = 1024;
-/// The maximum number of keys of a set.
-const MOST_SHARDS: u32 = 1 << 16;
+/// The least number of lines that the window of one key holds.
+const LEAST: u32 = 16;
 
 impl RemoteSet {
-    /// Connects to the server of a set. With `records`, a set that is not there yet is made.
-    pub fn open(address: Address, records: bool) -> Result<Self, Error> {
+    /// Connects to the server of a set. With `records`, a set that is not there yet is made, with this window. A set with
+    /// another window is an error.
+    pub fn open(address: Address, records: bool, window: Option<Window>) -> Result<Self, Error> {
         let url = address.to_string();
         let nodes = Nodes::connect(address).map_err(|failure| failure.at(&url))?;
         let mut set = Self { nodes, keys: vec![] };
-        let shards = set.shards(records).map_err(|failure| failure.at(&url))?;
-        let width = format!("{:x}", shards - 1).len();
-        let name = set.nodes.address().name.clone();
-        set.keys = (0..shards).map(|shard| format!("{name}:{{{shard:0width$x}}}").into_bytes()).collect();
-        // Before any line is read, this finds a server without the module, and keys that are no sets.
-        let first = Request::new("FURUI.CARD", &set.keys[0], []);
-        set.ask(&[first]).map_err(|failure| failure.at(&url))?;
+        set.begin(records, window).map_err(|failure| failure.at(&url))?;
         Ok(set)
+    }
+
+    fn begin(&mut self, records: bool, window: Option<Window>) -> Result<(), Failure> {
+        let name = self.nodes.address().name.clone();
+        let noted = format!("{name}:shards").into_bytes();
+        let mut layout = self.layout(&noted)?.unwrap_or(Layout { shards: Layout::SHARDS, window });
+        if let Some(Window::Keys(keys)) = window
+            && keys.get() < u64::from(LEAST * layout.shards)
+        {
+            let least = grouped((LEAST * layout.shards).into());
+            return Err(Failure::of(format!(
+                "--window {keys}: the window of a set in a server has {least} lines at least"
+            )));
+        }
+        self.keys = layout.keys(&name);
+        // Before anything is written, this finds a server without the module, and keys that are no sets.
+        let first = Request::new("FURUI.CARD", &self.keys[0], []);
+        self.ask(&[first])?;
+        if records {
+            // If another process is quicker, its layout holds.
+            let text = layout.to_string();
+            self.ask(&[Request::new("SET", &noted, [text.as_bytes(), b"NX"])])?;
+            layout = self.layout(&noted)?.unwrap_or(layout);
+            self.keys = layout.keys(&name);
+        }
+        if window.is_some() && window != layout.window {
+            return Err(Failure::of(format!(
+                "the set remembers {}: give the --window that it was made with, or name another set",
+                said(layout.window)
+            )));
+        }
+        if records && let Some(span) = layout.span() {
+            self.reserve(&span)?;
+        }
+        Ok(())
     }
 
     /// An empty batch of keys for this set.
@@ -53,18 +84,13 @@ impl RemoteSet {
         failure.at(&self.url())
     }
 
-    /// Makes the keys of the set remember a part of the stream. Keys that are there remember what they were made for.
-    pub fn reserve(&mut self, window: Window) -> Result<(), Error> {
-        let span = match window {
-            Window::Keys(keys) => keys.get().div_ceil(self.keys.len() as u64).to_string(),
-            Window::Milliseconds(time) => format!("{time}ms"),
-        };
+    /// Makes the keys of a set with a window. Those that are there stay.
+    fn reserve(&mut self, span: &str) -> Result<(), Failure> {
         let request = |key: &Vec<u8>| Request::new("FURUI.SEEN.RESERVE", key, [&b"WINDOW"[..], span.as_bytes()]);
         let requests: Vec<Request> = self.keys.iter().map(request).collect();
-        let answers = self.nodes.ask(&requests).map_err(|failure| self.told(failure))?;
-        let mut refusals = answers.into_iter().filter_map(|answer| answer.reply.err());
+        let mut refusals = self.nodes.ask(&requests)?.into_iter().filter_map(|answer| answer.reply.err());
         match refusals.find(|error| !error.to_string().contains("exists already")) {
-            Some(error) => Err(self.told(Failure::new(&self.nodes.address().node, &error, false))),
+            Some(error) => Err(Failure::new(&self.nodes.address().node, &error, false)),
             None => Ok(()),
         }
     }
@@ -140,31 +166,13 @@ impl RemoteSet {
         }
     }
 
-    /// The number of keys over which the set is spread. With `records`, a new set gets the usual number.
-    fn shards(&mut self, records: bool) -> Result<u32, Failure> {
-        let key = format!("{}:shards", self.nodes.address().name).into_bytes();
-        let usual = SHARDS.to_string();
-        let mut requests = vec![];
-        if records {
-            requests.push(Request::new("SET", &key, [usual.as_bytes(), b"NX"]));
-        }
-        requests.push(Request::new("GET", &key, []));
-        let mut answers = vec![];
-        for request in requests {
-            answers = self.ask(&[request])?;
-        }
-        let noted = match answers.pop() {
-            Some(Value::BulkString(text)) => text,
-            _ => usual.into_bytes(),
-        };
-        let number = std::str::from_utf8(&noted).ok().and_then(|text| text.parse().ok());
-        number.filter(|number| (1..=MOST_SHARDS).contains(number)).ok_or_else(|| Failure {
-            reason: format!(
-                "the key {:?} has {:?}, which is no number of shards: another program has made it: name another set",
-                String::from_utf8_lossy(&key),
-                String::from_utf8_lossy(&noted)
-            ),
-            may_have_recorded: false,
+    /// What the first user of the set has decided. `None` if there was none.
+    fn layout(&mut self, key: &[u8]) -> Result<Option<Layout>, Failure> {
+        let Some(Value::BulkString(text)) = self.ask(&[Request::new("GET", key, [])])?.pop() else { return Ok(None) };
+        let layout = Layout::parse(&text);
+        layout.map(Some).ok_or_else(|| {
+            let key = String::from_utf8_lossy(key);
+            Failure::of(format!("the key {key} is not that of a set: another program has made it: name another set"))
         })
     }
 

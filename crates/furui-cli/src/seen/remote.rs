@@ -59,10 +59,7 @@ pub fn run(url: &Path, options: &cli::SeenOptions) -> Result<ExitCode, Error> {
     remote_options::check(options)?;
     let address = Address::parse(url)?;
     let keys = Keys::new(HashSpec::default(), &options.lines)?;
-    let mut set = RemoteSet::open(address, !options.dry_run)?;
-    if let Some(window) = options.window.filter(|_| !options.dry_run) {
-        set.reserve(window)?;
-    }
+    let set = RemoteSet::open(address, !options.dry_run, options.window)?;
     let interrupt = if options.dry_run {
         Interrupt::ignore()
     } else {
