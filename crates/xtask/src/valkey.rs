@@ -34,8 +34,10 @@ pub(crate) fn run() -> Result<Outcome, String> {
     }
     cargo("clippy -p furui-valkey -- -D warnings", &[])?;
     cargo("build -p furui-valkey", &[])?;
-    let module = root().join("target").join("debug").join("libfurui_valkey.so").display().to_string();
-    system(&format!("{python} -m pytest --quiet {tests}"), &[("FURUI_MODULE", &module)])?;
+    cargo("build -p furui-cli", &[])?;
+    let built = |name: &str| root().join("target").join("debug").join(name).display().to_string();
+    let environment = [("FURUI_MODULE", &*built("libfurui_valkey.so")), ("FURUI_PROGRAM", &*built("furui"))];
+    system(&format!("{python} -m pytest --quiet {tests}"), &environment)?;
     Ok(Outcome::Passed)
 }
 
