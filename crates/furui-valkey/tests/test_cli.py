@@ -4,6 +4,7 @@ import json
 import os
 import random
 import shutil
+import signal
 import subprocess
 import time
 from collections.abc import Callable, Iterator
@@ -202,6 +203,27 @@ def test_a_reader_that_wants_no_more(server: Server, tmp_path: Path) -> None:
     rest = furui("seen", "--store", url(server, "set"), tmp_path / "lines").stdout
     assert set(printed.split(b"\n") + rest.split(b"\n")) >= set(lines)
     assert len(rest) < len(text(lines)), "what was read is recorded"
+
+
+def test_signals_and_stops_lose_nothing(server: Server, tmp_path: Path) -> None:
+    lines = stream(10, 150_000)
+    (tmp_path / "lines").write_bytes(text(lines))
+    with open(tmp_path / "out", "wb") as out:
+        command = [str(PROGRAM), "seen", "--store", url(server, "set"), str(tmp_path / "lines")]
+        process = subprocess.Popen(command, stdout=out, stderr=subprocess.PIPE)
+    assert process.stderr
+    until(lambda: (tmp_path / "out").stat().st_size > 0)
+    for wanted in [signal.SIGUSR1, signal.SIGSTOP, signal.SIGCONT] * 20:
+        process.send_signal(wanted)
+        time.sleep(0.005)
+    process.send_signal(signal.SIGTERM)
+    said = process.stderr.read()
+    assert process.wait(60) == 128 + signal.SIGTERM and b"on the way" not in said, said
+    printed = (tmp_path / "out").read_bytes()
+    assert furui("seen", "--store", url(server, "set"), tmp_path / "lines").stdout == text(once(lines))[len(printed) :]
+    # Nothing is printed, and everything is recorded.
+    furui("seen", "--quiet", "--store", url(server, "quiet"), lines=b"a\nb\n")
+    assert furui("seen", "--store", url(server, "quiet"), lines=b"a\nb\nc\n").stdout == b"c\n"
 
 
 def test_a_dry_run_and_a_look_up_record_nothing(server: Server) -> None:

@@ -1,10 +1,9 @@
 use std::fmt;
 use std::path::Path;
 
-use redis::io::tcp::TcpSettings;
-use redis::{ConnectionInfo, IntoConnectionInfo, RedisConnectionInfo};
 use url::Url;
 
+use super::link::Login;
 use super::nodes::Node;
 use crate::error::Error;
 
@@ -20,7 +19,7 @@ pub struct Address {
     pub node: Node,
     /// The name of the set.
     pub name: String,
-    login: RedisConnectionInfo,
+    pub login: Login,
 }
 
 /// True if a `--store` or a set is the URL of a server, not the path of a directory or a file.
@@ -64,33 +63,20 @@ impl Address {
         if name.contains(['{', '}']) {
             return Err(wrong("the name of the set has a brace"));
         }
-        let mut login =
-            RedisConnectionInfo::default().set_db(database.into()).set_lib_name("furui", env!("CARGO_PKG_VERSION"));
-        if !url.username().is_empty() {
-            login = login.set_username(text(url.username())?);
-        }
+        let user = Some(url.username()).filter(|user| !user.is_empty()).map(text).transpose()?;
         let password = match url.password() {
             Some(password) => Some(text(password)?),
             None => std::env::var(PASSWORD).ok().filter(|password| !password.is_empty()),
         };
-        if let Some(password) = password {
-            login = login.set_password(password);
-        }
+        let login = Login { user, password, database };
         Ok(Self { node: Node { host, port: url.port().unwrap_or(PORT) }, name, login })
-    }
-
-    /// How to connect to a server of the set.
-    pub fn connect_to(&self, node: &Node) -> redis::RedisResult<ConnectionInfo> {
-        let info = (node.host.as_str(), node.port).into_connection_info()?;
-        let settings = TcpSettings::default().set_nodelay(true);
-        Ok(info.set_tcp_settings(settings).set_redis_settings(self.login.clone()))
     }
 }
 
 /// The URL without its user and password.
 impl fmt::Display for Address {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "redis://{}/{}/{}", self.node, self.login.db(), self.name)
+        write!(f, "redis://{}/{}/{}", self.node, self.login.database, self.name)
     }
 }
 
@@ -132,7 +118,7 @@ mod tests {
             assert_eq!((address.to_string().as_str(), address.name.as_str()), (shown, name));
         }
         let address = parse("redis://me:p%40ss@host/x").unwrap();
-        assert_eq!((address.login.username(), address.login.password()), (Some("me"), Some("p@ss")));
+        assert_eq!((address.login.user.as_deref(), address.login.password.as_deref()), (Some("me"), Some("p@ss")));
     }
 
     #[test]

@@ -59,10 +59,7 @@ fn reason(error: &RedisError) -> String {
     let lower = text.to_ascii_lowercase();
     let advice = if lower.contains("unknown command") && lower.contains("furui.") {
         format!(": the server has no module furui-valkey: start it with --loadmodule libfurui_valkey.so (see {DOC})")
-    } else if lower.contains("wrongpass")
-        || lower.contains("noauth")
-        || error.kind() == redis::ErrorKind::AuthenticationFailed
-    {
+    } else if lower.contains("wrongpass") || lower.contains("noauth") {
         ": give user and password in the URL, as in redis://USER:PASSWORD@HOST/NAME, or the password in REDISCLI_AUTH"
             .to_owned()
     } else if lower.contains("wrongtype") {

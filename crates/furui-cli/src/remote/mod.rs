@@ -6,6 +6,7 @@ mod address;
 mod batch;
 mod failure;
 mod layout;
+mod link;
 mod nodes;
 mod set;
 mod slots;

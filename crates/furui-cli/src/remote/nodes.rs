@@ -9,10 +9,11 @@ use std::fmt;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use redis::{Connection, ErrorKind, RedisError, RedisResult, ServerErrorKind, Value};
+use redis::{ErrorKind, RedisError, RedisResult, ServerErrorKind, Value};
 
 use super::address::Address;
 use super::failure::Failure;
+use super::link::Link;
 use super::slots::{Slots, slot_of};
 
 /// A server.
@@ -55,13 +56,6 @@ pub struct Nodes {
     slots: Option<Slots>,
 }
 
-/// A connection.
-struct Link {
-    connection: Connection,
-    /// When the server last answered.
-    used: Instant,
-}
-
 /// The answer to a request.
 pub struct Answer {
     /// What the server has answered; a refusal is an error.
@@ -85,19 +79,12 @@ type Trips = Vec<(Node, Vec<(usize, bool)>)>;
 /// Why some requests have no answer yet.
 type Trouble = Option<(Node, RedisError)>;
 
-/// How long a connection may take to be made.
-const CONNECT: Duration = Duration::from_secs(5);
-/// How long a server may take to answer.
-const ANSWER: Duration = Duration::from_secs(30);
 /// How long a cluster may move its slots or choose a new master before this is an error.
 const PATIENCE: Duration = Duration::from_secs(30);
 /// How long a server that is in no cluster may be away.
 const PATIENCE_ALONE: Duration = Duration::from_secs(3);
 /// The pause before a cluster is asked again.
 const PAUSE: Duration = Duration::from_millis(100);
-/// A connection that was idle for longer is checked before it is used: the server or the network may have closed it.
-const IDLE: Duration = Duration::from_secs(1);
-
 impl Nodes {
     /// Connects to the server of the address, and learns whether it belongs to a cluster.
     pub fn connect(address: Address) -> Result<Self, Failure> {
@@ -183,7 +170,7 @@ impl Nodes {
                 packed.extend_from_slice(if is_asking { &asking } else { &[] });
                 packed.extend_from_slice(&requests[index].packed);
             }
-            if let Err(error) = link.connection.send_packed_command(&packed) {
+            if let Err(error) = link.send(&packed) {
                 self.links.remove(node);
                 indices.iter().for_each(|&(index, _)| states[index].is_uncertain = true);
                 *trouble = Some((node.clone(), error));
@@ -210,9 +197,6 @@ impl Nodes {
                     reply => states[index].reply = Some(reply),
                 }
             }
-            if let Some(link) = self.links.get_mut(node) {
-                link.used = Instant::now();
-            }
         }
     }
 
@@ -222,11 +206,7 @@ impl Nodes {
             self.links.remove(node);
         }
         if !self.links.contains_key(node) {
-            let connection =
-                redis::Client::open(self.address.connect_to(node)?)?.get_connection_with_timeout(CONNECT)?;
-            connection.set_read_timeout(Some(ANSWER))?;
-            connection.set_write_timeout(Some(ANSWER))?;
-            self.links.insert(node.clone(), Link { connection, used: Instant::now() });
+            self.links.insert(node.clone(), Link::connect(node, &self.address.login)?);
         }
         self.links.get_mut(node).ok_or_else(|| (ErrorKind::Client, "no connection").into())
     }
@@ -247,9 +227,7 @@ impl Nodes {
 
     /// Asks a server for the slots of its cluster. `None` if it is in no cluster, or does not tell.
     fn learn_from(&mut self, node: &Node) -> RedisResult<Option<Slots>> {
-        let link = self.link(node)?;
-        link.connection.send_packed_command(&redis::cmd("CLUSTER").arg("SLOTS").get_packed_command())?;
-        match link.receive() {
+        match self.link(node)?.ask(redis::cmd("CLUSTER").arg("SLOTS")) {
             Ok(answer) => Ok(Slots::read(&answer, node)),
             Err(error) => {
                 let text = error.to_string().to_ascii_lowercase();
@@ -257,27 +235,6 @@ impl Nodes {
                 if does_not_tell.iter().any(|known| text.contains(known)) { Ok(None) } else { Err(error) }
             }
         }
-    }
-}
-
-impl Link {
-    /// The next answer. A refusal of the server is an error.
-    fn receive(&mut self) -> RedisResult<Value> {
-        match self.connection.recv_response()? {
-            Value::ServerError(error) => Err(error.into()),
-            answer => Ok(answer),
-        }
-    }
-
-    /// False if the connection was idle, and does not work any more.
-    fn works(&mut self) -> bool {
-        if self.used.elapsed() < IDLE {
-            return true;
-        }
-        let sent = self.connection.send_packed_command(&redis::cmd("PING").get_packed_command());
-        let works = sent.is_ok() && self.receive().is_ok_and(|answer| answer == Value::SimpleString("PONG".into()));
-        self.used = Instant::now();
-        works
     }
 }
 

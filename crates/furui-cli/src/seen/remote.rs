@@ -32,6 +32,8 @@ struct Run {
     /// In a dry run: the lines so far, which the server does not record.
     dry: Option<Box<Dry>>,
     printing: Printing,
+    /// True if new lines are recorded and printed, so that those that cannot be printed are taken back.
+    takes_back: bool,
     output: Output,
     byproducts: Byproducts,
     /// The keys of the present block.
@@ -70,9 +72,11 @@ pub fn run(url: &Path, options: &cli::SeenOptions) -> Result<ExitCode, Error> {
     if !options.dry_run {
         output.mend(options.input.separator())?;
     }
+    let printing = Printing::of(options);
     let mut run = Run {
         dry: options.dry_run.then(Dry::new).transpose()?.map(Box::new),
-        printing: Printing::of(options),
+        printing,
+        takes_back: !options.dry_run && !options.quiet && printing.tells_new(),
         output,
         byproducts,
         keys: set.batch(),
@@ -165,7 +169,7 @@ impl Run {
     fn print(&mut self, flight: &Flight) -> Result<Sink, Error> {
         self.byproducts.note(flight);
         let text = flight.left();
-        if self.dry.is_none() && self.printing.tells_new() && flight.new_lines() > 0 {
+        if self.takes_back && flight.new_lines() > 0 {
             let new = self.keys.only(|index| self.answers[index]);
             self.unread.push_back((self.output.printed() + text.len() as u64, new));
         }
