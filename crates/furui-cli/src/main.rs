@@ -25,6 +25,7 @@ mod output;
 mod pipes;
 mod progress;
 mod reading;
+mod remote;
 mod report;
 mod seen;
 mod size;

@@ -39,9 +39,11 @@ pub(crate) fn run() -> Result<Outcome, String> {
     }
     cargo("clippy -p furui-valkey -- -D warnings", &[])?;
     cargo("build -p furui-valkey", &[])?;
-    let module = root().join("target").join("debug").join("libfurui_valkey.so").display().to_string();
+    cargo("build -p furui-cli", &[])?;
+    let built = |name: &str| root().join("target").join("debug").join(name).display().to_string();
+    let programs = [("FURUI_MODULE", &*built("libfurui_valkey.so")), ("FURUI_PROGRAM", &*built("furui"))];
     // What is skipped is told, and the tests of the cluster print what they have measured.
-    system(&format!("{python} -m pytest --quiet -rs --capture=no {tests}"), &[("FURUI_MODULE", &module)])?;
+    system(&format!("{python} -m pytest --quiet -rs --capture=no {tests}"), &programs)?;
     Ok(Outcome::Passed)
 }
 
