@@ -28,6 +28,8 @@ pub struct BloomChain {
 #[derive(Clone)]
 struct Part {
     filter: Bloom,
+    /// How many keys the part takes: at most the capacity of its filter.
+    capacity: u64,
     /// How many keys were inserted.
     keys: u64,
 }
@@ -37,6 +39,10 @@ pub const MAX_EXPANSION: u32 = 32_768;
 
 /// The maximum number of filters of a chain. A lookup of a key that is not there asks all of them.
 const MAX_PARTS: usize = 1024;
+
+/// The minimum number of keys for which a filter is made. Filters for a few keys would exceed their rate, as sizes are
+/// computed for many, and they would hardly be smaller.
+const MIN_KEYS: u64 = 64;
 
 /// The maximum capacity of a filter of a chain, of which the memory can still be computed.
 const MAX_PART_CAPACITY: u64 = 1 << 40;
@@ -68,13 +74,13 @@ impl BloomChain {
 
     /// The next part, for so many keys.
     fn part(&self, capacity: u64) -> Result<Part, Refusal> {
-        let filter = Bloom::with_rate(capacity, self.part_rate())?.hashed_by(self.hash);
-        Ok(Part { filter, keys: 0 })
+        let filter = Bloom::with_rate(capacity.max(MIN_KEYS), self.part_rate())?.hashed_by(self.hash);
+        Ok(Part { filter, capacity, keys: 0 })
     }
 
     /// The memory of the next part, in bytes.
     fn part_bytes(&self, capacity: u64) -> usize {
-        let (bits, _) = sizing::few_probes(self.part_rate(), capacity);
+        let (bits, _) = sizing::few_probes(self.part_rate(), capacity.max(MIN_KEYS));
         usize::try_from(bits / 8).unwrap_or(usize::MAX).saturating_add(size_of::<Part>() + 16)
     }
 
@@ -96,14 +102,14 @@ impl BloomChain {
             return Ok(false);
         }
         let last = self.last()?;
-        if last.keys >= last.filter.capacity() {
+        if last.keys >= last.capacity {
             if self.expansion == 0 {
                 return Err(Refusal::because("non scaling filter is full"));
             }
             if self.parts.len() == MAX_PARTS {
                 return Err(Refusal::because("max number of scaling filters reached"));
             }
-            let capacity = last.filter.capacity().saturating_mul(self.expansion.into()).min(MAX_PART_CAPACITY);
+            let capacity = last.capacity.saturating_mul(self.expansion.into()).min(MAX_PART_CAPACITY);
             admit(self.bytes(), self.part_bytes(capacity))?;
             self.parts.push(self.part(capacity)?);
         }
@@ -144,7 +150,7 @@ impl BloomChain {
 
     /// How many keys the filters of the chain were made for.
     pub fn capacity(&self) -> u64 {
-        self.parts.iter().map(|part| part.filter.capacity()).sum()
+        self.parts.iter().map(|part| part.capacity).sum()
     }
 
     /// The memory of the chain, in bytes.
@@ -164,7 +170,7 @@ impl BloomChain {
     pub fn files(&self) -> Result<Files, Refusal> {
         let mut settings = Settings::new(Dialect::Bf).with("error", self.rate).with("expansion", self.expansion);
         for part in &self.parts {
-            settings = settings.with("keys", part.keys);
+            settings = settings.with("capacity", part.capacity).with("keys", part.keys);
         }
         let mut files = Files::of(SETTINGS, settings.text().into_bytes());
         for (i, part) in self.parts.iter().enumerate() {
@@ -181,21 +187,24 @@ impl BloomChain {
     /// If one of them is damaged or missing.
     pub fn open(files: &Files, settings: &Settings) -> Result<Self, Refusal> {
         let (rate, expansion): (f64, u32) = (settings.value("error")?, settings.value("expansion")?);
-        let keys: Vec<u64> = settings.values("keys")?;
+        let (capacities, keys): (Vec<u64>, Vec<u64>) = (settings.values("capacity")?, settings.values("keys")?);
+        let mut sizes = capacities.iter().zip(&keys);
         let mut parts = vec![];
         for (name, bytes) in files.iter().filter(|(name, _)| *name != SETTINGS) {
             let AnyFilter::Bloom(filter) = AnyFilter::copy_of_bytes(bytes, name)? else { return Err(damaged()) };
-            let &keys = keys.get(parts.len()).ok_or_else(damaged)?;
-            parts.push(Part { filter, keys });
+            let (&capacity, &keys) = sizes.next().ok_or_else(damaged)?;
+            parts.push(Part { filter, capacity, keys });
         }
         let hash = parts.first().ok_or_else(damaged)?.filter.hash_spec();
         let is_sound = |part: &Part| {
-            part.keys <= part.filter.capacity()
-                && (1..=MAX_PART_CAPACITY).contains(&part.filter.capacity())
+            part.keys <= part.capacity
+                && (1..=part.filter.capacity()).contains(&part.capacity)
+                && part.capacity <= MAX_PART_CAPACITY
                 && part.filter.hash_spec() == hash
         };
         let count = if expansion == 0 { 1 } else { MAX_PARTS };
-        let are_sound = parts.len() == keys.len() && parts.len() <= count && parts.iter().all(is_sound);
+        let are_sound =
+            [capacities.len(), keys.len()] == [parts.len(); 2] && parts.len() <= count && parts.iter().all(is_sound);
         // This is false for NaN.
         let has_rate = rate > 0.0 && rate < 1.0;
         if !(has_rate && are_sound && expansion <= MAX_EXPANSION) {

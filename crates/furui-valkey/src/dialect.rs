@@ -112,7 +112,7 @@ pub fn load_chunk(call: &Call<'_>, dialect: Dialect, wrong_iterator: &str, bad: 
     if call.len() != 4 {
         return Err(Refusal::Arity);
     }
-    let place: usize = number(call, 2, 1..=MAX_PIECES, wrong_iterator)?;
+    let place: usize = number(call, 2, 1..=usize::MAX, wrong_iterator)?;
     let key = call.open(1, READ)?;
     if let Some(filter) = key.value::<Filter>().ok().flatten() {
         return Err(match filter.dialect() {

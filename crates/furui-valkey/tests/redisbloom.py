@@ -1,0 +1,88 @@
+"""Runs RedisBloom's own tests of BF.* and CF.* against the module, from a checkout that the user has:
+
+    git clone https://github.com/RedisBloom/RedisBloom && pip install RLTest
+    FURUI_MODULE=target/release/libfurui_valkey.so python redisbloom.py --suite RedisBloom/tests/flow
+
+Nothing of that suite is part of furui. Each test runs in a server of its own, because a failed assertion of one test is
+reported again, or lost, in those that come after it. EXPECTED names the tests that fail, and why they do.
+"""
+
+import argparse
+import ast
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+FILES = ["test_overall.py", "test_cuckoo.py"]
+
+LAYOUT = "it loads or inspects bytes of RedisBloom, in which furui writes nothing"
+SIZES = "it expects sizes in bytes of RedisBloom's structs"
+DEBUG = "it reads BF.DEBUG or CF.DEBUG, which print the inside of RedisBloom"
+
+EXPECTED: dict[str, str] = {}
+
+
+def tests_of(file: Path) -> list[str]:
+    """The tests of a file, as RLTest names them."""
+    names = []
+    for item in ast.parse(file.read_text()).body:
+        if isinstance(item, ast.FunctionDef) and item.name.startswith("test"):
+            names.append(f"{file.stem}:{item.name}")
+        if isinstance(item, ast.ClassDef):
+            names += [f"{file.stem}:{item.name}.{test.name}" for test in item.body
+                      if isinstance(test, ast.FunctionDef) and test.name.startswith("test")]
+    return list(dict.fromkeys(names))
+
+
+def run(suite: Path, name: str, module: str, directory: Path) -> tuple[str, str]:
+    """Runs a test in a server of its own: passed, failed or skipped, and what it printed."""
+    file, test = name.split(":")
+    command = [sys.executable, "-m", "RLTest", "--module", module, "--module-args", "BF CF", "--enable-debug-command",
+               "--no-progress", "--clear-logs", "--log-dir", str(directory / "logs"),
+               "--oss-redis-path", os.environ.get("REDIS_SERVER", "redis-server"),
+               "-t", f"{suite / file}.py:{test}"]
+    environment = {**os.environ, "PYTHONPATH": str(directory)}
+    done = subprocess.run(command, cwd=directory, env=environment, capture_output=True, text=True, timeout=600)
+    text = done.stdout + done.stderr
+    if "[SKIP]" in text and "[FAIL]" not in text:
+        return "skipped", text
+    return ("passed" if done.returncode == 0 and "[PASS]" in text else "failed"), text
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Runs RedisBloom's own tests against the module.")
+    parser.add_argument("--suite", type=Path, default=os.environ.get("REDISBLOOM_TESTS"))
+    parser.add_argument("--only", default="", help="run the tests whose names contain this")
+    parser.add_argument("--verbose", action="store_true", help="print what failed tests print")
+    arguments = parser.parse_args()
+    if arguments.suite is None or not (arguments.suite / FILES[0]).is_file():
+        parser.error(f"--suite is the folder tests/flow of a checkout of RedisBloom, with {FILES[0]}")
+    module = str(Path(os.environ["FURUI_MODULE"]).resolve())
+    suite = arguments.suite.resolve()
+    found: dict[str, list[str]] = {"passed": [], "failed": [], "skipped": []}
+    surprises = 0
+    with tempfile.TemporaryDirectory() as temporary:
+        directory = Path(temporary)
+        # The suite asks a library of its authors for the name of the system.
+        (directory / "paella.py").write_text("class Platform:\n    osnick = os = arch = ''\n")
+        for file in FILES:
+            for name in tests_of(suite / file):
+                if arguments.only not in name:
+                    continue
+                outcome, text = run(suite, name, module, directory)
+                found[outcome].append(name)
+                reason = EXPECTED.get(name, "")
+                if outcome == "failed" and not reason:
+                    surprises += 1
+                    reason = "UNEXPECTED"
+                print(f"{outcome:8}{name}{'  ' + reason if outcome == 'failed' else ''}", flush=True)
+                if arguments.verbose and outcome == "failed":
+                    print(text)
+    print(", ".join(f"{len(names)} {outcome}" for outcome, names in found.items()))
+    return 1 if surprises else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
