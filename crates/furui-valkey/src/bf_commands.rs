@@ -1,13 +1,11 @@
 //! The commands `BF.*`, as RedisBloom and valkey-bloom have them.
 
-use crate::bloom_chain::{BloomChain, MAX_EXPANSION};
+use crate::bf_arguments::BloomShape;
 use crate::call::{Call, Key, READ, Refusal, WRITE};
 use crate::command::{Command, entry};
-use crate::dialect::{changed, filter_of, load_chunk, missing, number, reply, scan_dump};
+use crate::dialect::{changed, filter_of, load_chunk, missing, reply, scan_dump};
 use crate::filter::Filter;
-use crate::limits::Account;
 use crate::settings::Dialect;
-use crate::table::Table;
 use crate::value::Value;
 
 /// The commands `BF.*`.
@@ -104,62 +102,8 @@ pub const COMMANDS: [Command; 10] = [
     },
 ];
 
-/// What a filter is made from. Without other words, it is that of RedisBloom and of valkey-bloom.
-struct Shape {
-    capacity: u64,
-    rate: f64,
-    expansion: u32,
-}
-
-impl Default for Shape {
-    fn default() -> Self {
-        Self { capacity: 100, rate: 0.01, expansion: 2 }
-    }
-}
-
-impl Shape {
-    /// The empty filter, whose memory is counted before it is taken.
-    fn make(&self) -> Result<Filter, Refusal> {
-        Account::default().admit(0, BloomChain::bytes_of(self.capacity, self.rate, self.expansion))?;
-        Ok(Table::Chain(BloomChain::new(self.capacity, self.rate, self.expansion)?).into())
-    }
-
-    fn read_capacity(&mut self, call: &Call<'_>, index: usize) -> Result<(), Refusal> {
-        self.capacity = number(call, index, 0..=u32::MAX.into(), "bad capacity")?;
-        if self.capacity == 0 {
-            return Err(Refusal::because("(capacity should be larger than 0)"));
-        }
-        Ok(())
-    }
-
-    fn read_rate(&mut self, call: &Call<'_>, index: usize) -> Result<(), Refusal> {
-        self.rate = number(call, index, f64::NEG_INFINITY..=f64::INFINITY, "bad error rate")?;
-        if self.rate <= 0.0 || self.rate >= 1.0 {
-            return Err(Refusal::because("(0 < error rate range < 1)"));
-        }
-        Ok(())
-    }
-}
-
 fn reserve(call: &Call<'_>) -> Result<(), Refusal> {
-    if !(4..=6).contains(&call.len()) {
-        return Err(Refusal::Arity);
-    }
-    let mut shape = Shape::default();
-    shape.read_rate(call, 2)?;
-    shape.read_capacity(call, 3)?;
-    if call.len() > 4 {
-        match call.bytes(4)?.to_ascii_uppercase().as_slice() {
-            b"NONSCALING" if call.len() == 5 => shape.expansion = 0,
-            b"EXPANSION" => {
-                let expansion: i64 = number(call, 5, i64::MIN..=i64::MAX, "bad expansion")?;
-                let in_range = u32::try_from(expansion).ok().filter(|&expansion| expansion <= MAX_EXPANSION);
-                let range = || Refusal::because(format!("expansion must be in the range [0, {MAX_EXPANSION}]"));
-                shape.expansion = in_range.ok_or_else(range)?;
-            }
-            _ => return Err(Refusal::because("unknown argument received")),
-        }
-    }
+    let shape = BloomShape::of_reserve(call)?;
     let mut key = call.open(1, WRITE)?;
     if filter_of(&key, Dialect::Bf)?.is_some() {
         return Err(Refusal::because("item exists"));
@@ -175,7 +119,7 @@ fn add(call: &Call<'_>) -> Result<(), Refusal> {
     if call.len() != 3 {
         return Err(Refusal::Arity);
     }
-    let answers = insert_into(call, Some(&Shape::default()), 2)?;
+    let answers = insert_into(call, Some(&BloomShape::default()), 2)?;
     match answers.into_iter().next() {
         Some(Ok(is_new)) => call.boolean(is_new),
         Some(Err(refusal)) => return Err(refusal),
@@ -188,43 +132,23 @@ fn add_all(call: &Call<'_>) -> Result<(), Refusal> {
     if call.len() < 3 {
         return Err(Refusal::Arity);
     }
-    tell(call, insert_into(call, Some(&Shape::default()), 2)?);
+    tell(call, insert_into(call, Some(&BloomShape::default()), 2)?);
     Ok(())
 }
 
 fn insert(call: &Call<'_>) -> Result<(), Refusal> {
-    if call.len() < 4 {
-        return Err(Refusal::Arity);
-    }
-    let (mut shape, mut creates, mut scales, mut next) = (Shape::default(), true, true, 2);
-    loop {
-        // Without ITEMS, or a value of a word, there are too few arguments.
-        let word = call.bytes(next)?.to_ascii_uppercase();
-        next += 1;
-        match word.as_slice() {
-            b"ITEMS" => break,
-            b"NOCREATE" => creates = false,
-            b"NONSCALING" => scales = false,
-            b"ERROR" => shape.read_rate(call, next)?,
-            b"CAPACITY" => shape.read_capacity(call, next)?,
-            b"EXPANSION" => shape.expansion = number(call, next, 0..=MAX_EXPANSION, "bad expansion")?,
-            _ => return Err(Refusal::because("unknown argument received")),
-        }
-        next += usize::from(matches!(word.as_slice(), b"ERROR" | b"CAPACITY" | b"EXPANSION"));
-    }
-    if !scales {
-        shape.expansion = 0;
-    }
-    if next == call.len() {
-        return Err(Refusal::Arity);
-    }
-    tell(call, insert_into(call, creates.then_some(&shape), next)?);
+    let (shape, creates, first) = BloomShape::of_insert(call)?;
+    tell(call, insert_into(call, creates.then_some(&shape), first)?);
     Ok(())
 }
 
 /// Inserts the items from argument `first` on, up to the first one that is refused. If there is no filter, it is made of
 /// this shape. Gives an answer for each item: whether it is certainly new.
-fn insert_into(call: &Call<'_>, shape: Option<&Shape>, first: usize) -> Result<Vec<Result<bool, Refusal>>, Refusal> {
+fn insert_into(
+    call: &Call<'_>,
+    shape: Option<&BloomShape>,
+    first: usize,
+) -> Result<Vec<Result<bool, Refusal>>, Refusal> {
     let mut key = call.open(1, WRITE)?;
     let mut changes = false;
     if filter_of(&key, Dialect::Bf)?.is_none() {

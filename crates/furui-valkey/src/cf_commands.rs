@@ -1,10 +1,11 @@
 //! The commands `CF.*`, as RedisBloom has them, on quotient filters.
 
 use crate::call::{Call, READ, Refusal, WRITE};
+use crate::cf_arguments::{USUAL, of_insert, of_reserve};
 use crate::command::{Command, entry};
-use crate::dialect::{changed, filter_of, load_chunk, missing, number, reply, scan_dump};
+use crate::dialect::{changed, filter_of, load_chunk, missing, reply, scan_dump};
 use crate::filter::Filter;
-use crate::growing_quotient::{CuckooShape, GrowingQuotient, MAX_EXPANSION};
+use crate::growing_quotient::{CuckooShape, GrowingQuotient};
 use crate::limits::Account;
 use crate::settings::Dialect;
 use crate::table::Table;
@@ -133,12 +134,6 @@ pub const COMMANDS: [Command; 13] = [
     },
 ];
 
-/// What a filter is made from without other words, as RedisBloom does it.
-const USUAL: CuckooShape = CuckooShape { capacity: 1024, bucket_size: 2, max_iterations: 20, expansion: 1 };
-
-/// The maximum capacity.
-const MAX_CAPACITY: u64 = 1 << 30;
-
 /// The empty filter, whose memory is counted before it is taken.
 fn make(shape: CuckooShape) -> Result<Filter, Refusal> {
     Account::default().admit(0, shape.bytes())?;
@@ -146,28 +141,7 @@ fn make(shape: CuckooShape) -> Result<Filter, Refusal> {
 }
 
 fn reserve(call: &Call<'_>) -> Result<(), Refusal> {
-    if call.len() < 3 || call.len().is_multiple_of(2) {
-        return Err(Refusal::Arity);
-    }
-    let mut shape = USUAL;
-    shape.capacity = number(call, 2, 0..=u64::MAX, "Bad capacity")?;
-    for word in (3..call.len()).step_by(2) {
-        let read = |what: &str, least: u32, most: u32| {
-            let value: i64 = number(call, word + 1, i64::MIN..=i64::MAX, &format!("Couldn't parse {what}"))?;
-            let value = u32::try_from(value).ok().filter(|value| (least..=most).contains(value));
-            value.ok_or_else(|| Refusal::because(format!("{what}: value must be in the range [{least}, {most}]")))
-        };
-        match call.bytes(word)?.to_ascii_uppercase().as_slice() {
-            b"BUCKETSIZE" => shape.bucket_size = read("BUCKETSIZE", 1, 255)?,
-            b"MAXITERATIONS" => shape.max_iterations = read("MAXITERATIONS", 1, 65_535)?,
-            b"EXPANSION" => shape.expansion = read("EXPANSION", 0, MAX_EXPANSION)?,
-            _ => return Err(Refusal::because("Unknown argument received")),
-        }
-    }
-    if !(u64::from(shape.bucket_size) * 2..=MAX_CAPACITY).contains(&shape.capacity) {
-        let range = format!("Capacity must be in the range [2 * BUCKETSIZE, {MAX_CAPACITY}]");
-        return Err(Refusal::because(range));
-    }
+    let shape = of_reserve(call)?;
     let mut key = call.open(1, WRITE)?;
     if filter_of(&key, Dialect::Cf)?.is_some() {
         return Err(Refusal::because("item exists"));
@@ -209,28 +183,8 @@ fn insert_new(call: &Call<'_>) -> Result<(), Refusal> {
 }
 
 fn insert_all(call: &Call<'_>, only_new: bool) -> Result<(), Refusal> {
-    let (mut shape, mut creates, mut next) = (USUAL, true, 2);
-    loop {
-        // Without ITEMS, or the capacity, there are too few arguments.
-        match call.bytes(next)?.to_ascii_uppercase().as_slice() {
-            b"ITEMS" => break,
-            b"NOCREATE" => creates = false,
-            b"CAPACITY" => {
-                next += 1;
-                let least = u64::from(shape.bucket_size) * 2;
-                let capacity: i64 = number(call, next, i64::MIN..=i64::MAX, "Bad capacity")?;
-                let capacity = u64::try_from(capacity).ok().filter(|n| (least..=MAX_CAPACITY).contains(n));
-                let range = || format!("Capacity must be in the range [{least}, {MAX_CAPACITY}]");
-                shape.capacity = capacity.ok_or_else(|| Refusal::because(range()))?;
-            }
-            _ => return Err(Refusal::because("Unknown argument received")),
-        }
-        next += 1;
-    }
-    if next + 1 == call.len() {
-        return Err(Refusal::Arity);
-    }
-    let answers = insert_into(call, creates.then_some(shape), next + 1, only_new)?;
+    let (shape, creates, first) = of_insert(call)?;
+    let answers = insert_into(call, creates.then_some(shape), first, only_new)?;
     call.array(answers.len());
     for answer in answers {
         match answer {

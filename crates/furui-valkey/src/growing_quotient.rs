@@ -48,6 +48,9 @@ const REMAINDER_BITS: u32 = 16;
 /// The rate beyond which no table grows.
 const MAX_RATE: f64 = 1.0 / 32.0;
 
+/// The maximum number of copies of a key: an insertion walks along all of them.
+const MAX_COPIES: u64 = 4096;
+
 /// The name of the file of the filter.
 const NAME: &str = "filter";
 
@@ -97,6 +100,9 @@ impl GrowingQuotient {
         key: KeyHash,
         admit: impl FnOnce(usize, usize) -> Result<(), Refusal>,
     ) -> Result<bool, Refusal> {
+        if self.count(key) >= MAX_COPIES {
+            return Err(Refusal::because(format!("Filter is full: it has {MAX_COPIES} copies of this item")));
+        }
         if self.filter.len() >= self.capacity() {
             if self.shape.expansion == 0 {
                 return Err(Refusal::because("Filter is full"));
@@ -110,8 +116,8 @@ impl GrowingQuotient {
         }
         self.filter.insert_hash(key).map_err(|full| match full {
             Full::AtCapacity { .. } => Refusal::because("Filter is full"),
-            // Runs have a limit, and copies of a key are one run.
-            Full::Crowded { .. } => Refusal::because("Filter is full: it has too many copies of this key"),
+            // Others chose the keys, and know the hash.
+            Full::Crowded { .. } => Refusal::because("Filter is full: it has too many fingerprints like this one"),
         })
     }
 

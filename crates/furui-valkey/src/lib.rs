@@ -10,9 +10,11 @@
 //! No panic leaves a command or a callback, and memory is counted before it is taken: neither ends the server.
 #![expect(missing_docs, reason = "a macro of the crate valkey-module makes public functions that have none")]
 
+mod bf_arguments;
 mod bf_commands;
 mod bloom_chain;
 mod call;
+mod cf_arguments;
 mod cf_commands;
 mod command;
 mod dialect;
