@@ -137,7 +137,7 @@ pub const COMMANDS: [Command; 13] = [
 /// The empty filter, whose memory is counted before it is taken.
 fn make(shape: CuckooShape) -> Result<Filter, Refusal> {
     Account::default().admit(0, shape.bytes())?;
-    Ok(Table::Copies(GrowingQuotient::new(shape)?).into())
+    Ok(Table::Copies(Box::new(GrowingQuotient::new(shape)?)).into())
 }
 
 fn reserve(call: &Call<'_>) -> Result<(), Refusal> {

@@ -87,10 +87,7 @@ pub fn scan_dump(call: &Call<'_>, dialect: Dialect, wrong_iterator: &str) -> Res
     let filter = filter_of(&key, dialect)?.ok_or_else(missing)?;
     let is_nothing = dialect == Dialect::Cf && filter.keys() == Some(0);
     drop(key);
-    call_with_chunk(call, iterator + 1, is_nothing, dialect)
-}
-
-fn call_with_chunk(call: &Call<'_>, place: usize, is_nothing: bool, dialect: Dialect) -> Result<(), Refusal> {
+    let place = iterator + 1;
     let give = |pieces: usize, name: &str, data: &[u8]| {
         call.array(2);
         reply(call, place as u64);

@@ -41,7 +41,7 @@ impl Plan {
 
     fn make(&self, capacity: u64) -> Result<Table, Refusal> {
         let (rate, hash) = (self.rate, self.hash);
-        Ok(Table::Whole(match self.kind {
+        Ok(Table::Whole(Box::new(match self.kind {
             Kind::Bloom => Bloom::with_rate(capacity, rate)?.hashed_by(hash).into(),
             Kind::Scalable => GrowingBloom::for_keys(capacity, rate)?.hashed_by(hash).into(),
             Kind::Blocked => BlockedBloom::with_rate(capacity, rate)?.hashed_by(hash).into(),
@@ -54,7 +54,7 @@ impl Plan {
                 let window = self.window.or(last).ok_or_else(|| Refusal::because("CAPACITY is at least 1"))?;
                 return Ok(Table::Window(WindowFilter::new(window, capacity, rate, hash)?));
             }
-        }))
+        })))
     }
 
     /// The memory that the filter will take, in bytes, told from a smaller one: sizes are proportional to capacities.

@@ -17,12 +17,12 @@ use crate::window_filter::{WINDOW, WindowFilter};
 #[derive(Clone)]
 pub enum Table {
     /// A filter of furui.
-    Whole(AnyFilter),
+    Whole(Box<AnyFilter>),
     Window(WindowFilter),
     /// A filter of the commands `BF.*`.
     Chain(BloomChain),
     /// A filter of the commands `CF.*`.
-    Copies(GrowingQuotient),
+    Copies(Box<GrowingQuotient>),
 }
 
 /// The name of the file of a filter.
@@ -35,36 +35,41 @@ impl Table {
             Self::Window(filter) => return filter.bytes(),
             Self::Chain(filter) => return filter.bytes(),
             Self::Copies(filter) => return filter.bytes(),
-            Self::Whole(AnyFilter::Bloom(filter)) => filter.bits(),
-            Self::Whole(AnyFilter::Blocked(filter)) => filter.bits(),
-            Self::Whole(AnyFilter::Growing(filter)) => filter.bits(),
-            Self::Whole(AnyFilter::Quotient(filter)) => filter.bits(),
-            Self::Whole(AnyFilter::Ringed(filter)) => filter.bits(),
-            Self::Whole(AnyFilter::SplitBlock(filter)) => filter.blocks() * 256,
-            Self::Whole(AnyFilter::StableLight(filter)) => filter.counters() as u64 * 2,
-            Self::Whole(AnyFilter::Counting(filter)) => filter.counters() as u64 * 4,
-            Self::Whole(AnyFilter::Stable(filter)) => filter.counters() as u64 * 8,
+            Self::Whole(filter) => match &**filter {
+                AnyFilter::Bloom(filter) => filter.bits(),
+                AnyFilter::Blocked(filter) => filter.bits(),
+                AnyFilter::Growing(filter) => filter.bits(),
+                AnyFilter::Quotient(filter) => filter.bits(),
+                AnyFilter::Ringed(filter) => filter.bits(),
+                AnyFilter::SplitBlock(filter) => filter.blocks() * 256,
+                AnyFilter::StableLight(filter) => filter.counters() as u64 * 2,
+                AnyFilter::Counting(filter) => filter.counters() as u64 * 4,
+                AnyFilter::Stable(filter) => filter.counters() as u64 * 8,
+            },
         };
-        usize::try_from(bits / 8).unwrap_or(usize::MAX)
+        usize::try_from(bits / 8).unwrap_or(usize::MAX).saturating_add(size_of::<AnyFilter>())
     }
 
     /// The number of bytes by which the table may grow with so many keys. Tables of `BF.*` and `CF.*` ask when they grow.
     pub fn growth(&self, keys: usize) -> usize {
         match self {
             Self::Window(filter) => filter.growth(keys),
-            Self::Whole(AnyFilter::Growing(filter)) if filter.len() + keys as u64 > filter.capacity() => {
-                // Each part has twice the room of the one before, at a lower rate.
-                let parts = if filter.parts() == 1 { 5 } else { 3 };
-                (self.bytes() / 2 * parts).max(keys * 16)
-            }
-            _ => 0,
+            Self::Whole(filter) => match &**filter {
+                AnyFilter::Growing(filter) if filter.len() + keys as u64 > filter.capacity() => {
+                    // Each part has twice the room of the one before, at a lower rate.
+                    let parts = if filter.parts() == 1 { 5 } else { 3 };
+                    (self.bytes() / 2 * parts).max(keys * 16)
+                }
+                _ => 0,
+            },
+            Self::Chain(_) | Self::Copies(_) => 0,
         }
     }
 
     /// The name of the filter's kind.
     pub fn kind(&self) -> &'static str {
         match self {
-            Self::Whole(AnyFilter::Growing(_)) => Kind::Scalable.name(),
+            Self::Whole(filter) if matches!(**filter, AnyFilter::Growing(_)) => Kind::Scalable.name(),
             Self::Whole(filter) => filter.kind().name(),
             Self::Window(_) => Kind::Window.name(),
             Self::Chain(_) => Dialect::Bf.name(),
@@ -122,14 +127,18 @@ impl Table {
     /// If keys cannot be removed from filters of this kind.
     pub fn remove(&mut self, key: KeyHash) -> Result<bool, Refusal> {
         match self {
-            Self::Whole(AnyFilter::Counting(filter)) => Ok(filter.remove_hash(key)),
-            Self::Whole(AnyFilter::Quotient(filter)) => Ok(filter.remove_hash(key)?),
-            Self::Copies(filter) => filter.remove(key),
-            _ => Err(Refusal::because(format!(
-                "keys cannot be removed from a filter of the kind {}: the kinds quotient and counting can",
-                self.kind()
-            ))),
+            Self::Copies(filter) => return filter.remove(key),
+            Self::Whole(filter) => match &mut **filter {
+                AnyFilter::Counting(filter) => return Ok(filter.remove_hash(key)),
+                AnyFilter::Quotient(filter) => return Ok(filter.remove_hash(key)?),
+                _ => {}
+            },
+            _ => {}
         }
+        Err(Refusal::because(format!(
+            "keys cannot be removed from a filter of the kind {}: the kinds quotient and counting can",
+            self.kind()
+        )))
     }
 
     /// How often a key is in the filter, or more often than it is.
@@ -138,14 +147,18 @@ impl Table {
     /// If filters of this kind do not count.
     pub fn count(&self, key: KeyHash) -> Result<u64, Refusal> {
         match self {
-            Self::Whole(AnyFilter::Counting(filter)) => Ok(filter.count_hash(key)),
-            Self::Whole(AnyFilter::Quotient(filter)) => Ok(filter.count_hash(key)),
-            Self::Copies(filter) => Ok(filter.count(key)),
-            _ => Err(Refusal::because(format!(
-                "a filter of the kind {} does not count: the kinds quotient and counting do",
-                self.kind()
-            ))),
+            Self::Copies(filter) => return Ok(filter.count(key)),
+            Self::Whole(filter) => match &**filter {
+                AnyFilter::Counting(filter) => return Ok(filter.count_hash(key)),
+                AnyFilter::Quotient(filter) => return Ok(filter.count_hash(key)),
+                _ => {}
+            },
+            _ => {}
         }
+        Err(Refusal::because(format!(
+            "a filter of the kind {} does not count: the kinds quotient and counting do",
+            self.kind()
+        )))
     }
 
     /// Adds the keys of another table.
@@ -163,9 +176,11 @@ impl Table {
     /// The number of different keys, told or estimated. `None` if filters of this kind cannot tell.
     pub fn keys(&self) -> Option<u64> {
         match self {
-            Self::Whole(AnyFilter::Growing(filter)) => Some(filter.len()),
-            Self::Whole(AnyFilter::Quotient(filter)) => Some(filter.len()),
-            Self::Whole(filter) => Some(filter.cardinality()?.value as u64),
+            Self::Whole(filter) => match &**filter {
+                AnyFilter::Growing(filter) => Some(filter.len()),
+                AnyFilter::Quotient(filter) => Some(filter.len()),
+                filter => Some(filter.cardinality()?.value as u64),
+            },
             Self::Window(filter) => Some(filter.len()),
             Self::Chain(filter) => Some(filter.len()),
             Self::Copies(filter) => Some(filter.len()),
@@ -175,8 +190,10 @@ impl Table {
     /// How many keys the filter was made for.
     pub fn capacity(&self) -> u64 {
         match self {
-            Self::Whole(AnyFilter::Growing(filter)) => filter.capacity(),
-            Self::Whole(filter) => filter.capacity(),
+            Self::Whole(filter) => match &**filter {
+                AnyFilter::Growing(filter) => filter.capacity(),
+                filter => filter.capacity(),
+            },
             Self::Window(filter) => filter.capacity(),
             Self::Chain(filter) => filter.capacity(),
             Self::Copies(filter) => filter.capacity(),
@@ -238,12 +255,12 @@ impl Table {
             let settings = Settings::read(text)?;
             let table = match settings.dialect() {
                 Dialect::Bf => Self::Chain(BloomChain::open(files, &settings)?),
-                Dialect::Cf => Self::Copies(GrowingQuotient::open(files, &settings)?),
+                Dialect::Cf => Self::Copies(Box::new(GrowingQuotient::open(files, &settings)?)),
             };
             return Ok((table, KeyForm::default()));
         }
         let (name, bytes) = files.only().ok_or_else(|| Refusal::because("a filter is one file"))?;
         let form = Envelope::open(bytes, name)?.key_form(bytes)?;
-        Ok((Self::Whole(AnyFilter::copy_of_bytes(bytes, name)?), form))
+        Ok((Self::Whole(Box::new(AnyFilter::copy_of_bytes(bytes, name)?)), form))
     }
 }

@@ -9,6 +9,7 @@ reported again, or lost, in those that come after it. EXPECTED names the tests t
 
 import argparse
 import ast
+import importlib.util
 import os
 import subprocess
 import sys
@@ -81,6 +82,8 @@ def main() -> int:
     arguments = parser.parse_args()
     if arguments.suite is None or not (arguments.suite / FILES[0]).is_file():
         parser.error(f"--suite is the folder tests/flow of a checkout of RedisBloom, with {FILES[0]}")
+    if importlib.util.find_spec("RLTest") is None:
+        parser.error("RLTest is missing: pip install RLTest")
     module = str(Path(os.environ["FURUI_MODULE"]).resolve())
     suite = arguments.suite.resolve()
     found: dict[str, list[str]] = {"passed": [], "failed": [], "skipped": []}
