@@ -49,7 +49,7 @@ const REMAINDER_BITS: u32 = 16;
 const MAX_RATE: f64 = 1.0 / 32.0;
 
 /// The maximum number of copies of a key: an insertion walks along all of them.
-const MAX_COPIES: u64 = 4096;
+const MAX_COPIES: u64 = 1024;
 
 /// The name of the file of the filter.
 const NAME: &str = "filter";
