@@ -4,8 +4,10 @@ use furui::{HashAlgorithm, HashSpec};
 
 use crate::call::{Call, Key, READ, Refusal, WRITE};
 use crate::command::{Command, entry};
-use crate::filter::{Filter, Kind, Plan};
+use crate::filter::Filter;
 use crate::info::tell;
+use crate::kind::Kind;
+use crate::plan::Plan;
 use crate::text::{read_seed, read_window};
 use crate::value::Value;
 
@@ -105,7 +107,7 @@ fn reserve(call: &Call<'_>) -> Result<(), Refusal> {
         return Err(Refusal::because("the key exists already"));
     }
     let hash = HashSpec { algorithm: HashAlgorithm::Xxh3, seed };
-    key.set(Filter::new(&Plan { kind, rate, capacity, window, hash })?);
+    key.set(Filter::from(Plan { kind, rate, capacity, window, hash }.table()?));
     call.replicate();
     call.notify(c"furui.filter.reserve", 1);
     call.ok();

@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import redis
+from redis.backoff import NoBackoff
+from redis.retry import Retry
 
 
 def free_port() -> int:
@@ -44,7 +46,8 @@ class Server:
             log = open(self.directory / "log", "ab")
             self.process = subprocess.Popen([program, *settings, *self.options], stdout=log, stderr=log)
             log.close()
-            self.client: Any = redis.Redis(port=self.port, socket_timeout=60)
+            # No command is sent twice, and a server that has ended is noticed at once.
+            self.client: Any = redis.Redis(port=self.port, socket_timeout=60, retry=Retry(NoBackoff(), 0))
             deadline = time.monotonic() + 30
             while time.monotonic() < deadline and self.process.poll() is None:
                 try:
