@@ -11,6 +11,11 @@
 
 mod call;
 mod command;
+mod dict;
+mod dict_commands;
+mod dict_content;
+mod dict_reads;
+mod dict_work;
 mod files;
 mod io;
 mod limits;
@@ -23,6 +28,7 @@ use valkey_module::alloc::ValkeyAlloc;
 use valkey_module::configuration::ConfigurationFlags;
 use valkey_module::{Context, Status, ValkeyString, raw, valkey_module};
 
+use dict::DICTS;
 use set::SETS;
 use transfer::ARRIVING;
 
@@ -30,7 +36,8 @@ use transfer::ARRIVING;
 fn register(context: &Context, _arguments: &[ValkeyString]) -> Status {
     raw::register_info_function(context.ctx, Some(tell_info));
     let mut commands = set_commands::COMMANDS.iter().chain(&transfer::COMMANDS);
-    let is_registered = commands.all(|command| command.register(context.ctx));
+    let dicts = dict_commands::COMMANDS.iter().chain(&dict_reads::COMMANDS);
+    let is_registered = commands.by_ref().chain(dicts).all(|command| command.register(context.ctx));
     if is_registered { Status::Ok } else { Status::Err }
 }
 
@@ -46,12 +53,13 @@ valkey_module! {
     name: "furui",
     version: 1,
     allocator: (ValkeyAlloc, ValkeyAlloc),
-    data_types: [SETS, ARRIVING],
+    data_types: [SETS, ARRIVING, DICTS],
     init: register,
     commands: [],
     configurations: [
         i64: [
             ["max-key-memory", &*limits::MAX_KEY, limits::DEFAULT_MAX_KEY, 1 << 16, i64::MAX, ConfigurationFlags::MEMORY, None],
+            ["dict-window", &*limits::DICT_WINDOW, limits::DEFAULT_DICT_WINDOW, 1 << 12, 1 << 30, ConfigurationFlags::MEMORY, None],
             ["max-memory", &*limits::MAX_ALL, limits::DEFAULT_MAX_ALL, 0, i64::MAX, ConfigurationFlags::MEMORY, None],
         ],
         string: [],

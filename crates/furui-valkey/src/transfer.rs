@@ -9,6 +9,7 @@ use valkey_module::native_types::ValkeyType;
 
 use crate::call::{Call, Key, READ, Refusal, WRITE};
 use crate::command::{Command, entry};
+use crate::dict::Dictionary;
 use crate::files::{Files, PIECE};
 use crate::io::{Commands, In, Out};
 use crate::limits::Account;
@@ -121,6 +122,7 @@ fn finish(key: &mut Key, arriving: Arriving) -> Result<(), Refusal> {
     account.admit(0, files.bytes().saturating_mul(2))?;
     match kind_of(&files)? {
         ValueKind::Set => _ = key.set(Set::open(files)?),
+        ValueKind::Dict => _ = key.set(Dictionary::open(files)?),
     }
     Ok(())
 }
@@ -128,6 +130,7 @@ fn finish(key: &mut Key, arriving: Arriving) -> Result<(), Refusal> {
 /// The types of values that can be loaded.
 enum ValueKind {
     Set,
+    Dict,
 }
 
 /// The type of the value that consists of these files.
@@ -135,6 +138,7 @@ fn kind_of(files: &Files) -> Result<ValueKind, Refusal> {
     if let Some((_, manifest)) = files.iter().find(|(name, _)| *name == MANIFEST) {
         return match Manifest::decode(manifest, MANIFEST)?.store {
             StoreKind::Seen => Ok(ValueKind::Set),
+            StoreKind::Dict | StoreKind::ByteDict => Ok(ValueKind::Dict),
             other => Err(Refusal::because(format!("{other} cannot be loaded"))),
         };
     }
@@ -194,6 +198,10 @@ fn files_of(call: &Call<'_>) -> Result<Files, Refusal> {
     if let Ok(Some(set)) = key.value::<Set>() {
         Account::default().admit(set.bytes(), set.bytes())?;
         return set.files();
+    }
+    if let Ok(Some(dict)) = key.value::<Dictionary>() {
+        Account::default().admit(dict.bytes(), dict.bytes())?;
+        return dict.files();
     }
     Err(Refusal::WrongType)
 }
