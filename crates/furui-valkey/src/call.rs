@@ -118,6 +118,13 @@ impl<'a> Call<'a> {
         unsafe { raw::RedisModule_GetSelectedDb.expect("Redis 7")(self.context) }
     }
 
+    /// True if the command comes from the master, or from the AOF file. It was accepted once, so no limit refuses it now.
+    pub fn is_repeated(&self) -> bool {
+        // SAFETY: the context is that of the call.
+        let flags = unsafe { raw::RedisModule_GetContextFlags.expect("Redis 7")(self.context) };
+        flags.cast_unsigned() & (raw::REDISMODULE_CTX_FLAGS_REPLICATED | raw::REDISMODULE_CTX_FLAGS_LOADING) != 0
+    }
+
     /// Replicates the command as it came.
     pub fn replicate(&self) {
         raw::replicate_verbatim(self.context);
@@ -194,7 +201,7 @@ impl<'a> Call<'a> {
         raw::reply_with_string_buffer(self.context, bytes.as_ptr().cast::<c_char>(), bytes.len());
     }
 
-    /// Replies with nothing.
+    /// Replies with null.
     pub fn null(&self) {
         raw::reply_with_null(self.context);
     }

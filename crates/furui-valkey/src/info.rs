@@ -2,6 +2,7 @@
 
 use crate::call::{Call, READ, Refusal};
 use crate::command::{Command, entry};
+use crate::dict::Dictionary;
 use crate::filter::Filter;
 use crate::set::Set;
 
@@ -78,6 +79,10 @@ fn info(call: &Call<'_>) -> Result<(), Refusal> {
     }
     if let Ok(Some(filter)) = key.value::<Filter>() {
         tell(call, &filter.facts());
+        return Ok(());
+    }
+    if let Ok(Some(dict)) = key.value::<Dictionary>() {
+        tell(call, &dict.facts());
         return Ok(());
     }
     Err(Refusal::WrongType)

@@ -18,6 +18,11 @@ mod cf_arguments;
 mod cf_commands;
 mod command;
 mod dialect;
+mod dict;
+mod dict_commands;
+mod dict_content;
+mod dict_reads;
+mod dict_work;
 mod files;
 mod filter;
 mod filter_commands;
@@ -40,6 +45,7 @@ use valkey_module::alloc::ValkeyAlloc;
 use valkey_module::configuration::ConfigurationFlags;
 use valkey_module::{Context, Status, ValkeyString, raw, valkey_module};
 
+use dict::DICTS;
 use filter::FILTERS;
 use set::SETS;
 use settings::Dialect;
@@ -52,6 +58,8 @@ fn register(context: &Context, arguments: &[ValkeyString]) -> Status {
     let mut commands = set_commands::COMMANDS
         .iter()
         .chain(&filter_commands::COMMANDS)
+        .chain(&dict_commands::COMMANDS)
+        .chain(&dict_reads::COMMANDS)
         .chain(&transfer::COMMANDS)
         .chain(&info::COMMANDS);
     let is_registered = commands.all(|command| command.register(context.ctx)) && register_dialects(context, arguments);
@@ -96,12 +104,13 @@ valkey_module! {
     name: "furui",
     version: 1,
     allocator: (ValkeyAlloc, ValkeyAlloc),
-    data_types: [SETS, FILTERS, ARRIVING],
+    data_types: [SETS, FILTERS, DICTS, ARRIVING],
     init: register,
     commands: [],
     configurations: [
         i64: [
             ["max-key-memory", &*limits::MAX_KEY, limits::DEFAULT_MAX_KEY, 1 << 16, i64::MAX, ConfigurationFlags::MEMORY, None],
+            ["dict-window", &*limits::DICT_WINDOW, limits::DEFAULT_DICT_WINDOW, 1 << 12, 1 << 30, ConfigurationFlags::MEMORY, None],
             ["max-memory", &*limits::MAX_ALL, limits::DEFAULT_MAX_ALL, 0, i64::MAX, ConfigurationFlags::MEMORY, None],
         ],
         string: [],

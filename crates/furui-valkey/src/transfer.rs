@@ -9,6 +9,7 @@ use valkey_module::native_types::ValkeyType;
 
 use crate::call::{Call, Key, READ, Refusal, WRITE};
 use crate::command::{Command, entry};
+use crate::dict::Dictionary;
 use crate::files::{Files, PIECE};
 use crate::filter::Filter;
 use crate::io::{Commands, In, Out};
@@ -132,6 +133,7 @@ fn finish(key: &mut Key, arriving: Arriving) -> Result<(), Refusal> {
     match kind_of(&files)? {
         ValueKind::Set => _ = key.set(Set::open(files)?),
         ValueKind::Filter => _ = key.set(Filter::open(files)?),
+        ValueKind::Dict => _ = key.set(Dictionary::open(files)?),
     }
     Ok(())
 }
@@ -140,6 +142,7 @@ fn finish(key: &mut Key, arriving: Arriving) -> Result<(), Refusal> {
 enum ValueKind {
     Set,
     Filter,
+    Dict,
 }
 
 /// The type of the value that consists of these files.
@@ -147,6 +150,7 @@ fn kind_of(files: &Files) -> Result<ValueKind, Refusal> {
     if let Some((_, manifest)) = files.iter().find(|(name, _)| *name == MANIFEST) {
         return match Manifest::decode(manifest, MANIFEST)?.store {
             StoreKind::Seen => Ok(ValueKind::Set),
+            StoreKind::Dict | StoreKind::ByteDict => Ok(ValueKind::Dict),
             other => Err(Refusal::because(format!("{other} cannot be loaded"))),
         };
     }
@@ -239,6 +243,10 @@ fn files_of(call: &Call<'_>) -> Result<Files, Refusal> {
     if let Ok(Some(filter)) = key.value::<Filter>() {
         Account::default().admit(filter.bytes(), filter.bytes())?;
         return filter.files();
+    }
+    if let Ok(Some(dict)) = key.value::<Dictionary>() {
+        Account::default().admit(dict.bytes(), dict.bytes())?;
+        return dict.files();
     }
     Err(Refusal::WrongType)
 }
