@@ -21,6 +21,8 @@ def payloads(server: Server) -> list[bytes]:
     for kind in KINDS:
         server("FURUI.FILTER.RESERVE", kind, kind, "0.1", 50)
         server("FURUI.FILTER.ADD", kind, *some("m", 40))
+    server("FURUI.DICT.SET", "dict", *[part for name in some("m", 50) for part in (name, f"value of {name}")])
+    server("FURUI.DICT.NUMBER", "numbers", *some("m", 50))
     _, count, name, data = server("FURUI.DUMP", "set", 1)
     server("FURUI.LOAD", "half", f"1/{count + 1}", name, data)
     return [server("DUMP", key) for key in server("KEYS", "*")]
@@ -80,7 +82,9 @@ def test_large_and_strange_arguments(server: Server) -> None:
     assert len(names) >= 16
     server("FURUI.SEEN", "set", "a")
     server("FURUI.FILTER.RESERVE", "filter", "bloom", "0.01", 10)
-    words = ["set", "filter", "none", *KINDS, "WINDOW", "SEED", "0.01", "100", "1/1", "MANIFEST", "a" * 100_000]
+    server("FURUI.DICT.SET", "dict", "a", "b")
+    server("FURUI.DICT.NUMBER", "numbers", "a")
+    words = ["set", "filter", "dict", "numbers", "none", "LIMIT", "AFTER", "PREFIX", "BYTES", *KINDS, "WINDOW", "SEED", "0.01", "100", "1/1", "MANIFEST", "a" * 100_000]
     for _ in range(20_000):
         arguments = [chance.choice([*numbers, *words]) for _ in range(chance.randrange(7))]
         try:
