@@ -85,6 +85,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 const PATIENCE_ALONE: Duration = Duration::from_secs(3);
 /// The pause before a cluster is asked again.
 const PAUSE: Duration = Duration::from_millis(100);
+
 impl Nodes {
     /// Connects to the server of the address, and learns whether it belongs to a cluster.
     pub fn connect(address: Address) -> Result<Self, Failure> {
@@ -183,8 +184,11 @@ impl Nodes {
         for (node, indices) in trips {
             for (nth, &(index, is_asking)) in indices.iter().enumerate() {
                 let Some(link) = self.links.get_mut(node) else { break };
-                let asked = if is_asking { link.receive().map(drop) } else { Ok(()) };
-                match asked.and_then(|()| link.receive()) {
+                let answer = match is_asking.then(|| link.receive()) {
+                    Some(Err(error)) if !is_refusal(&error) => Err(error),
+                    _ => link.receive(),
+                };
+                match answer {
                     Err(error) if !is_refusal(&error) => {
                         self.links.remove(node);
                         indices[nth..].iter().for_each(|&(index, _)| states[index].is_uncertain = true);
@@ -230,6 +234,10 @@ impl Nodes {
         match self.link(node)?.ask(redis::cmd("CLUSTER").arg("SLOTS")) {
             Ok(answer) => Ok(Slots::read(&answer, node)),
             Err(error) => {
+                if !is_refusal(&error) {
+                    // The answer may come later.
+                    self.links.remove(node);
+                }
                 let text = error.to_string().to_ascii_lowercase();
                 let does_not_tell = ["cluster support disabled", "unknown command", "noperm", "no permission"];
                 if does_not_tell.iter().any(|known| text.contains(known)) { Ok(None) } else { Err(error) }
