@@ -4,6 +4,7 @@
 //!   call.rs: arguments, keys, replies ──> set_commands.rs ──> set.rs: an exact set     value.rs: RDB, AOF, COPY of any value
 //!   command.rs: what the server is told of commands          limits.rs: memory         files.rs, io.rs: values as files
 //!                                         transfer.rs: values as files, in pieces
+//!     dict_commands.rs, dict_reads.rs ──> dict.rs: a dictionary of dict_content.rs     dict_work.rs: its threads
 //! ```
 //!
 //! No panic leaves a command or a callback, and memory is counted before it is taken: neither ends the server.
