@@ -13,7 +13,7 @@ use valkey_module::native_types::ValkeyType;
 
 use crate::call::Refusal;
 use crate::dict_content::{Answer, Content, remove_others};
-use crate::dict_work::{Pending, Work};
+use crate::dict_work::{Pending, Work, free, start_threads};
 use crate::files::Files;
 use crate::info::Fact;
 use crate::limits::{Account, DICT_WINDOW};
@@ -28,6 +28,8 @@ pub static DICTS: ValkeyType = ValkeyType::new("furui-dct", VERSION, methods::<D
 /// next command that uses the key installs what they made.
 pub struct Dictionary {
     content: Content,
+    /// The files of the tries. Threads write to it, so it is not read when the server has forked to save.
+    memory: Memory,
     /// The number of fields.
     len: u64,
     freezing: Option<Pending>,
@@ -57,14 +59,16 @@ impl Dictionary {
     /// An empty dictionary of numbers or of bytes.
     pub fn new(kind: StoreKind, seed: u64, layout: Layout) -> Result<Self, Refusal> {
         let options = DictOptions { hash: Some(Rolling::spec(seed)), layout: Some(layout), ..options() };
-        let mut new = Self::of(Content::open(Memory::new(), kind, options)?, 0);
+        let memory = Memory::new();
+        let mut new = Self::of(memory.clone(), Content::open(memory, kind, options)?, 0);
         new.settle();
         Ok(new)
     }
 
-    fn of(content: Content, len: u64) -> Self {
+    fn of(memory: Memory, content: Content, len: u64) -> Self {
+        start_threads();
         let (freezing, merging) = (None, None);
-        Self { content, len, freezing, merging, stuck: false, open: 0, full: 0, account: Account::default() }
+        Self { content, memory, len, freezing, merging, stuck: false, open: 0, full: 0, account: Account::default() }
     }
 
     /// The entries, to be read.
@@ -173,9 +177,9 @@ impl Dictionary {
         if self.content.will_freeze(length)
             && let Some(freezing) = self.freezing.take()
         {
-            // The next window is full, too, before the last one is frozen. The wait is for a part of the time that a thread
-            // takes to freeze a window, which the size of windows bounds. Without it the window would be frozen here, and
-            // perhaps merged with many other fields.
+            // The next window is full, too, before the last one is frozen. The wait is for the rest of the time that a thread
+            // takes to freeze a window, or for all of it if no thread has begun; the size of windows bounds it. Without the
+            // wait the window would be frozen here, and perhaps merged with many other fields.
             self.install(freezing.wait());
         }
         let (had_waiting, buffered) = (self.content.has_waiting(), self.content.buffered());
@@ -212,11 +216,14 @@ impl Dictionary {
 
     /// Puts the result of a job in its place, and hands the next ones out.
     fn install(&mut self, done: Option<Done>) {
+        // The files that the result replaces stay until a thread frees them.
+        let replaced = self.content.trie_files(&self.memory);
         // A result that cannot be installed leaves the dictionary as it was. The next command that changes it says why.
         self.stuck |= done.is_none_or(|done| self.content.install(done).is_err());
         if !self.content.has_waiting() {
             self.full = 0;
         }
+        free(replaced);
         self.hand_out();
         self.settle();
     }
@@ -243,6 +250,12 @@ impl Dictionary {
     }
 }
 
+impl Drop for Dictionary {
+    fn drop(&mut self) {
+        free(self.content.trie_files(&self.memory));
+    }
+}
+
 /// The options of dictionaries in the server. Windows are small, so that they are sorted and frozen in little time.
 fn options() -> DictOptions {
     let window_bytes = usize::try_from(DICT_WINDOW.load(Relaxed)).unwrap_or(usize::MAX);
@@ -261,10 +274,10 @@ impl Value for Dictionary {
         let memory = files.into_storage()?;
         let manifest = Manifest::load(&memory)?.ok_or_else(|| Refusal::because("the store has no manifest"))?;
         remove_others(&memory, &manifest)?;
-        let content = Content::open(memory, manifest.store, options())?;
+        let content = Content::open(memory.clone(), manifest.store, options())?;
         content.verify()?;
         let len = content.count()?;
-        let mut opened = Self::of(content, len);
+        let mut opened = Self::of(memory, content, len);
         opened.settle();
         Ok(opened)
     }
@@ -298,8 +311,9 @@ impl Value for Dictionary {
     }
 
     fn copy(&self) -> Result<Self, Refusal> {
-        let content = Content::open(self.content.compacted()?, self.content.kind(), options())?;
-        let mut copy = Self::of(content, self.len);
+        let memory = self.content.compacted()?;
+        let content = Content::open(memory.clone(), self.content.kind(), options())?;
+        let mut copy = Self::of(memory, content, self.len);
         copy.settle();
         Ok(copy)
     }

@@ -3,7 +3,7 @@
 use std::ops::Bound;
 
 use furui::dict::{Dict, DictOptions, DictValue, Done, Job, Merging, Snapshot};
-use furui::store::{Manifest, Memory, Storage, StoreKind};
+use furui::store::{Bytes, Manifest, Memory, Storage, StoreKind};
 
 use crate::call::Refusal;
 
@@ -144,6 +144,12 @@ impl Content {
     pub fn trie_bytes(&self) -> usize {
         let length = either!(self, dict => dict.tries().map(|trie| trie.entry().seal.length).sum::<u64>());
         usize::try_from(length).unwrap_or(usize::MAX)
+    }
+
+    /// The files of all tries.
+    pub fn trie_files(&self, memory: &Memory) -> Vec<Bytes> {
+        let manifest = either!(self, dict => dict.manifest());
+        manifest.runs.iter().filter_map(|run| run.open(memory, manifest.store).ok()).collect()
     }
 
     /// True if a window is full, and waits to be frozen.

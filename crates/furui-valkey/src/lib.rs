@@ -5,6 +5,7 @@
 //!   command.rs: what the server is told of commands          limits.rs: memory         files.rs, io.rs: values as files
 //!                                         transfer.rs: values as files, in pieces
 //!   bf_commands.rs ──> bloom_chain.rs       cf_commands.rs ──> growing_quotient.rs      dialect.rs: the arguments BF and CF
+//!     dict_commands.rs, dict_reads.rs ──> dict.rs: a dictionary of dict_content.rs     dict_work.rs: its threads
 //! ```
 //!
 //! No panic leaves a command or a callback, and memory is counted before it is taken: neither ends the server.

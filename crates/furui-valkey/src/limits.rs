@@ -20,7 +20,7 @@ pub static DICT_WINDOW: LazyLock<AtomicI64> = LazyLock::new(|| AtomicI64::new(DE
 pub const DEFAULT_MAX_KEY: i64 = 4 << 30;
 /// All keys together have no limit but the server's, unless the configuration says otherwise.
 pub const DEFAULT_MAX_ALL: i64 = 0;
-/// A window is sorted in about 5 ms, and frozen in about 30 ms.
+/// A window of 30,000 fields is sorted in about 3 ms, and frozen in about 15 ms.
 pub const DEFAULT_DICT_WINDOW: i64 = 2 << 20;
 
 /// The memory of all values.
