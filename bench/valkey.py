@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The module for Valkey and Redis beside the server's own sets: rate, memory, pauses, size and time of RDB files.
 
-Usage: python3 bench/valkey.py MODULE DIR
+Usage: python3 bench/valkey.py MODULE DIR [rates | memory | pauses]...
 
 It needs redis-server, redis-benchmark and redis-py. Rates are commands, or items, a second of the server's CPU time; the
 median of five runs in which both sides take turns.

@@ -10,7 +10,7 @@ import pytest
 import redis
 from server import Server
 
-OPERATIONS = int(os.environ.get("FURUI_OPERATIONS", 100_000))
+OPERATIONS = int(os.environ.get("FURUI_OPERATIONS", 50_000))
 BATCH = 500
 NAMES = [f"item:{i}" for i in range(3_000)]
 #: The window of time, in milliseconds, and the length of a sixteenth of it.
