@@ -33,6 +33,7 @@ mod split;
 mod store;
 mod streams;
 mod wait;
+mod windows;
 
 use std::io::Write;
 use std::process::ExitCode;

@@ -4,7 +4,7 @@ use std::path::Path;
 use url::Url;
 
 use super::link::Login;
-use super::nodes::Node;
+use super::node::Node;
 use crate::error::Error;
 
 /// The port of a server whose URL names none.

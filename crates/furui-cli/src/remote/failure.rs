@@ -1,6 +1,6 @@
 use redis::RedisError;
 
-use super::nodes::Node;
+use super::node::Node;
 use crate::error::Error;
 
 /// Where the documentation says how a server loads the module.

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use redis::{Cmd, Parser, RedisResult, Value};
 
-use super::nodes::Node;
+use super::node::Node;
 
 /// Who asks, and for which database.
 pub struct Login {

@@ -7,6 +7,7 @@ mod batch;
 mod failure;
 mod layout;
 mod link;
+mod node;
 mod nodes;
 mod set;
 mod slots;

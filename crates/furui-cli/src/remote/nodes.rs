@@ -5,7 +5,6 @@
 //! which answers are uncertain.
 
 use std::collections::HashMap;
-use std::fmt;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -14,23 +13,8 @@ use redis::{ErrorKind, RedisError, RedisResult, ServerErrorKind, Value};
 use super::address::Address;
 use super::failure::Failure;
 use super::link::Link;
+use super::node::Node;
 use super::slots::{Slots, slot_of};
-
-/// A server.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Node {
-    pub host: String,
-    pub port: u16,
-}
-
-impl fmt::Display for Node {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.host.contains(':') {
-            true => write!(f, "[{}]:{}", self.host, self.port),
-            false => write!(f, "{}:{}", self.host, self.port),
-        }
-    }
-}
 
 /// A command for one key, and the slot of the key.
 pub struct Request {

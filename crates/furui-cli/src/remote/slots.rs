@@ -2,7 +2,7 @@
 
 use redis::Value;
 
-use super::nodes::Node;
+use super::node::Node;
 
 /// Which server of a cluster has which slots.
 #[derive(Default)]
