@@ -46,7 +46,7 @@ impl BloomShape {
         Ok(())
     }
 
-    /// What `BF.RESERVE` asks for.
+    /// The filter that the arguments of `BF.RESERVE` describe.
     ///
     /// # Errors
     /// In the words of valkey-bloom.
@@ -72,7 +72,7 @@ impl BloomShape {
         Ok(shape)
     }
 
-    /// What `BF.INSERT` asks for, whether it makes a filter, and the number of the argument that is the first item.
+    /// The filter that the arguments of `BF.INSERT` describe, whether it makes a filter, and the number of the argument that is the first item.
     ///
     /// # Errors
     /// In the words of valkey-bloom.

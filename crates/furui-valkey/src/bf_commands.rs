@@ -3,7 +3,7 @@
 use crate::bf_arguments::BloomShape;
 use crate::call::{Call, Key, READ, Refusal, WRITE};
 use crate::command::{Command, entry};
-use crate::dialect::{changed, filter_of, load_chunk, missing, reply, scan_dump};
+use crate::dialect::{self, changed, filter_of, load_chunk, missing, reply, scan_dump};
 use crate::filter::Filter;
 use crate::settings::Dialect;
 use crate::value::Value;
@@ -189,28 +189,11 @@ fn tell(call: &Call<'_>, answers: Vec<Result<bool, Refusal>>) {
 }
 
 fn exists(call: &Call<'_>) -> Result<(), Refusal> {
-    if call.len() != 3 {
-        return Err(Refusal::Arity);
-    }
-    let key = call.open(1, READ)?;
-    let (filter, item) = (filter_of(&key, Dialect::Bf)?, call.bytes(2)?);
-    call.boolean(contains(filter, item));
-    Ok(())
+    dialect::exists(call, Dialect::Bf)
 }
 
 fn all_exist(call: &Call<'_>) -> Result<(), Refusal> {
-    if call.len() < 3 {
-        return Err(Refusal::Arity);
-    }
-    let key = call.open(1, READ)?;
-    let (filter, items) = (filter_of(&key, Dialect::Bf)?, call.rest(2));
-    call.array(items.len());
-    items.for_each(|item| call.boolean(contains(filter, item)));
-    Ok(())
-}
-
-fn contains(filter: Option<&Filter>, item: &[u8]) -> bool {
-    filter.is_some_and(|filter| filter.contains_at(filter.key(item), 0))
+    dialect::all_exist(call, Dialect::Bf)
 }
 
 fn info(call: &Call<'_>) -> Result<(), Refusal> {

@@ -10,7 +10,7 @@ pub const USUAL: CuckooShape = CuckooShape { capacity: 1024, bucket_size: 2, max
 /// The maximum capacity.
 const MAX_CAPACITY: u64 = 1 << 30;
 
-/// What `CF.RESERVE` asks for.
+/// The filter that the arguments of `CF.RESERVE` describe.
 ///
 /// # Errors
 /// In the words of RedisBloom.
@@ -40,7 +40,7 @@ pub fn of_reserve(call: &Call<'_>) -> Result<CuckooShape, Refusal> {
     Ok(shape)
 }
 
-/// What `CF.INSERT` and `CF.INSERTNX` ask for, whether they make a filter, and the number of the argument that is the first
+/// The filter that the arguments of `CF.INSERT` and `CF.INSERTNX` describe, whether they make a filter, and the number of the argument that is the first
 /// item.
 ///
 /// # Errors

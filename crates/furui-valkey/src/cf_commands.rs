@@ -3,7 +3,7 @@
 use crate::call::{Call, READ, Refusal, WRITE};
 use crate::cf_arguments::{USUAL, of_insert, of_reserve};
 use crate::command::{Command, entry};
-use crate::dialect::{changed, filter_of, load_chunk, missing, reply, scan_dump};
+use crate::dialect::{self, changed, filter_of, load_chunk, missing, reply, scan_dump};
 use crate::filter::Filter;
 use crate::growing_quotient::{CuckooShape, GrowingQuotient};
 use crate::limits::Account;
@@ -229,25 +229,11 @@ fn insert_into(
 }
 
 fn exists(call: &Call<'_>) -> Result<(), Refusal> {
-    let key = call.open(1, READ)?;
-    let (filter, item) = (filter_of(&key, Dialect::Cf)?, call.bytes(2)?);
-    call.boolean(contains(filter, item));
-    Ok(())
+    dialect::exists(call, Dialect::Cf)
 }
 
 fn all_exist(call: &Call<'_>) -> Result<(), Refusal> {
-    if call.len() < 3 {
-        return Err(Refusal::Arity);
-    }
-    let key = call.open(1, READ)?;
-    let (filter, items) = (filter_of(&key, Dialect::Cf)?, call.rest(2));
-    call.array(items.len());
-    items.for_each(|item| call.boolean(contains(filter, item)));
-    Ok(())
-}
-
-fn contains(filter: Option<&Filter>, item: &[u8]) -> bool {
-    filter.is_some_and(|filter| filter.contains_at(filter.key(item), 0))
+    dialect::all_exist(call, Dialect::Cf)
 }
 
 fn del(call: &Call<'_>) -> Result<(), Refusal> {
@@ -276,7 +262,7 @@ fn info(call: &Call<'_>) -> Result<(), Refusal> {
     let shape = copies.shape();
     let fields = [
         (c"Size", filter.bytes() as u64),
-        // The slots of the table, in buckets of the size that was asked for.
+        // The slots of the table, in buckets of the size that the client has given.
         (c"Number of buckets", copies.slots().div_ceil(shape.bucket_size.into())),
         (c"Number of filters", 1),
         (c"Number of items inserted", copies.len()),

@@ -150,3 +150,30 @@ fn sum(place: usize, bytes: &[u8]) -> [u8; 8] {
     let hash = HashSpec { algorithm: HashAlgorithm::Xxh3, seed: place as u64 };
     hash.hash(bytes).get().to_le_bytes()
 }
+
+/// Replies whether an item may be in the filter of the first key.
+pub fn exists(call: &Call<'_>, dialect: Dialect) -> Result<(), Refusal> {
+    if call.len() != 3 {
+        return Err(Refusal::Arity);
+    }
+    let key = call.open(1, READ)?;
+    let (filter, item) = (filter_of(&key, dialect)?, call.bytes(2)?);
+    call.boolean(contains(filter, item));
+    Ok(())
+}
+
+/// Replies for each item whether it may be in the filter of the first key.
+pub fn all_exist(call: &Call<'_>, dialect: Dialect) -> Result<(), Refusal> {
+    if call.len() < 3 {
+        return Err(Refusal::Arity);
+    }
+    let key = call.open(1, READ)?;
+    let (filter, items) = (filter_of(&key, dialect)?, call.rest(2));
+    call.array(items.len());
+    items.for_each(|item| call.boolean(contains(filter, item)));
+    Ok(())
+}
+
+fn contains(filter: Option<&Filter>, item: &[u8]) -> bool {
+    filter.is_some_and(|filter| filter.contains_at(filter.key(item), 0))
+}

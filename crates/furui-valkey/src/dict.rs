@@ -218,7 +218,8 @@ impl Dictionary {
     fn install(&mut self, done: Option<Done>) {
         // The files that the result replaces stay until a thread frees them.
         let replaced = self.content.trie_files(&self.memory);
-        // A result that cannot be installed leaves the dictionary as it was. The next command that changes it says why.
+        // A result that cannot be installed leaves the dictionary as it was. The next command that changes it
+        // returns the error.
         self.stuck |= done.is_none_or(|done| self.content.install(done).is_err());
         if !self.content.has_waiting() {
             self.full = 0;

@@ -128,7 +128,7 @@ impl Nodes {
                 continue;
             }
             let owner = self.slots.as_ref().and_then(|slots| slots.owner(request.slot));
-            // A server that is asked for a slot that it does not have says who has it.
+            // A server that does not have the slot of a key replies with the address of the server that has it.
             let home = || (owner.unwrap_or(&self.address.node).clone(), false);
             let (node, is_asking) = state.redirected.take().unwrap_or_else(home);
             let place = *places.entry(node.clone()).or_insert_with(|| {

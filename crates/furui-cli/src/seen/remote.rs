@@ -32,7 +32,7 @@ struct Run {
     /// In a dry run: the lines so far, which the server does not record.
     dry: Option<Box<Dry>>,
     printing: Printing,
-    /// True if new lines are recorded and printed, so that those that cannot be printed are taken back.
+    /// True if new lines are recorded and printed, so that the server forgets those that cannot be printed.
     takes_back: bool,
     output: Output,
     byproducts: Byproducts,
