@@ -13,6 +13,7 @@ mod queue;
 mod recorder;
 mod remove;
 mod repeats;
+mod shares;
 mod stats;
 mod tiers;
 pub mod window;

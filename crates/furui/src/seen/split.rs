@@ -2,17 +2,18 @@
 
 use super::Verdict;
 use super::pipeline::Seen;
+use super::tiers::Tiers;
 use crate::error::Result;
 use crate::filter::Mismatch;
 use crate::hash::Hashes;
 use crate::store::Storage;
-use crate::store::cascade::{Share, SplitBatch};
 use crate::store::cascade::room::reserve;
+use crate::store::cascade::{Share, SplitBatch};
 
 impl<S: Storage> Seen<S> {
     /// Splits the set into this many [`Share`]s, each with an equal range of the hashes, and lends them. Different
-    /// threads can look up and insert the keys of different shares at a time. The set must be one whose
-    /// [`recent_keys`](Self::recent_keys) is not `None`, or a set without a cache and a window.
+    /// threads can look up and insert the keys of different shares at a time. The set must be one that
+    /// [can be split](Self::can_split).
     ///
     /// A batch of the stream passes four steps:
     ///
@@ -62,10 +63,17 @@ impl<S: Storage> Seen<S> {
     /// the shares are lent already.
     ///
     /// # Panics
-    /// If `shares` is 0.
+    /// If `shares` is 0, or if the set cannot be split.
     pub fn split(&mut self, shares: usize) -> Result<Vec<Share<S::File>>> {
         assert!(shares > 0, "a set has at least one share");
+        assert!(self.can_split(), "the cache or the window of this set needs all keys in order");
         self.set.split(shares)
+    }
+
+    /// True if the set can be [split](Self::split): if it has no window, and has a cache that need not be told every key
+    /// in order.
+    pub fn can_split(&self) -> bool {
+        matches!(self.tiers, Tiers::Recent(_) | Tiers::None) && self.set.manifest().window.is_none()
     }
 
     /// Takes back all shares. If a batch was admitted and not finished, for example because of an error, the set must be

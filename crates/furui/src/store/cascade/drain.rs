@@ -65,7 +65,8 @@ mod tests {
     #[test]
     fn gives_all_keys_in_order_whatever_is_consumed() {
         let hashes: Vec<u64> = (1..12_000u64).map(|i| i.wrapping_mul(0x9E37_79B9_7F4A_7C15)).collect();
-        for (step, count) in [(1, 1), (1000, 2), (MERGE_WINDOW, 1), (MERGE_WINDOW, 3), (usize::MAX, 1), (usize::MAX, 7)] {
+        for (step, count) in [(1, 1), (1000, 2), (MERGE_WINDOW, 1), (MERGE_WINDOW, 3), (usize::MAX, 1), (usize::MAX, 7)]
+        {
             let mut tables: Vec<MemTable> = (0..count).map(|number| MemTable::of_range(number, count)).collect();
             for &hash in &hashes {
                 let table = &mut tables[range_of(hash, count)];

@@ -412,8 +412,7 @@ impl<S: Storage> Cascade<S> {
     pub fn will_sync(&self, keys: usize) -> bool {
         let many_wait = self.journal.as_ref().is_some_and(|journal| !journal.has_room(keys));
         let most = self.table_budget() / self.shares.len().max(1);
-        many_wait
-            || self.keys_in_memory() > 0 && self.shares.iter().any(|share| !share.table.has_room(keys, most))
+        many_wait || self.keys_in_memory() > 0 && self.shares.iter().any(|share| !share.table.has_room(keys, most))
     }
 
     fn check_open(&self) -> Result<()> {

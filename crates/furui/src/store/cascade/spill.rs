@@ -84,7 +84,8 @@ impl<S: Storage> Cascade<S> {
         let merged = &self.runs[kept..];
         let in_memory = self.keys_in_memory() as u64;
         let keys = in_memory + self.manifest.runs[kept..].iter().map(|run| run.keys).sum::<u64>();
-        let mut sources: Vec<Box<dyn SortedSource + '_>> = vec![Box::new(Drain::new(self.shares.iter().map(|share| &share.table)))];
+        let mut sources: Vec<Box<dyn SortedSource + '_>> =
+            vec![Box::new(Drain::new(self.shares.iter().map(|share| &share.table)))];
         for run in merged {
             sources.push(Box::new(run.reader()));
         }

@@ -75,9 +75,19 @@ impl SplitBatch {
         self.left = 0;
     }
 
+    /// The number of shares of the set that the batch is for.
+    pub fn shares(&self) -> usize {
+        self.parts.len()
+    }
+
     /// The number of keys.
     pub fn len(&self) -> usize {
         self.counts.iter().sum()
+    }
+
+    /// The number of keys of the share with this number.
+    pub fn count(&self, share: usize) -> usize {
+        self.counts[share]
     }
 
     /// True if there are no keys.
@@ -108,7 +118,10 @@ impl SplitBatch {
 
     /// True if every share has inserted its keys.
     pub(super) fn is_observed(&self) -> bool {
-        self.parts.iter().zip(&self.counts).all(|(part, &count)| part.len() == count && (part.is_observed || count == 0))
+        self.parts
+            .iter()
+            .zip(&self.counts)
+            .all(|(part, &count)| part.len() == count && (part.is_observed || count == 0))
     }
 
     /// Calls `each` with the index in the whole batch of each new key, in any order.
