@@ -15,7 +15,24 @@ const PART: usize = 4096;
 /// look-up needs besides the runs, which all shares read.
 ///
 /// [`Seen::split`](crate::seen::Seen::split) lends the shares of a set, so that several threads can each have some of
-/// them, and gives the whole example.
+/// them, and says how batches pass them.
+///
+/// ```
+/// use furui::seen::{Seen, SeenOptions};
+/// use furui::store::Memory;
+/// use furui::store::cascade::SplitBatch;
+///
+/// let mut seen = Seen::open_with(Memory::new(), SeenOptions::default())?;
+/// let mut shares = seen.split(1)?;
+/// let (keys, mut batch) = (seen.hash_spec().hasher().hash_all(["a", "b"]), SplitBatch::new(1));
+/// batch.fill(&keys, &[0, 1])?;
+/// assert!(seen.admit(&keys, &batch)?);
+/// let mut part = batch.take(0);
+/// shares[0].observe(&mut part)?;
+/// batch.put(0, part);
+/// assert!(batch.is_complete());
+/// # Ok::<(), furui::Error>(())
+/// ```
 pub struct Share<F> {
     pub(super) table: MemTable,
     /// The runs of the set, while the share is lent. None of them belongs to an earlier slice of a window.
