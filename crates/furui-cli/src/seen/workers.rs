@@ -178,7 +178,8 @@ where
         let queue = &mut self.lock().queue;
         queue.unsynced = decider.seen.unsynced();
         (queue.decider, queue.writer) = (Some(decider), Some(writer));
-        queue.ending = queue.ending.take().or(synced.err());
+        let failed = synced.err().map(|ending| queue.explain(ending));
+        queue.ending = queue.ending.take().or(failed);
         Some(())
     }
 
@@ -218,6 +219,12 @@ where
         queue.put_decider(number, decider, &flight);
         queue.writer = queue.writer.take().or(writer);
         queue.ending = queue.ending.take().or(settled.err());
+        if flight.is_void {
+            // The next sync fails for the same reason, and must find the first error.
+            flight.prepare(self.printing, self.wants_repeats);
+            queue.put(number, flight);
+            return Some(());
+        }
         self.leave(shared);
         flight.prepare(self.printing, self.wants_repeats);
         self.lock().queue.put(number, flight);
