@@ -183,18 +183,18 @@ fn a_file_of_repeats_on_a_full_disk_ends_the_run_and_records_what_was_printed() 
 #[test]
 fn after_a_kill_no_line_is_lost() {
     let dir = TempDir::in_memory();
-    let lines = lines(600_000, 12);
+    let lines = lines(400_000, 12);
     let (input, distinct) = (dir.file("input", &text(&lines)), distinct(&lines));
     for threads in THREADS {
         let mut recorded = 0;
-        for round in 0..8 {
+        for round in 0..4 {
             let store = dir.join(&format!("{threads}-{round}"));
             let args = ["seen", "--memory", "1MiB", "--sync", "0.01", "--threads", threads, "--store", &store, &input];
             let mut child = furui().args(args).stdout(Stdio::piped()).spawn().unwrap();
             let mut output = BufReader::new(child.stdout.take().unwrap());
             // The reader kills the process after some lines, and then reads what is left in the pipe.
             let mut printed = vec![];
-            let until = text(&distinct).len() * (round + 1) / 8 - 1000;
+            let until = text(&distinct).len() * (round + 1) / 4 - 1000;
             output.by_ref().take(until as u64).read_to_end(&mut printed).unwrap();
             child.kill().unwrap();
             child.wait().unwrap();
