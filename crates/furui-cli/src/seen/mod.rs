@@ -15,6 +15,7 @@ mod remote;
 mod remote_options;
 mod remove;
 mod repeats;
+mod shares;
 mod stats;
 mod tiers;
 pub mod window;
