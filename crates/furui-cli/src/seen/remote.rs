@@ -88,7 +88,7 @@ pub fn run(url: &Path, options: &cli::SeenOptions) -> Result<ExitCode, Error> {
         bytes: 0,
         counts: Counts::default(),
     };
-    let ended = run.print_all(options.lines.blocks(&options.input, &interrupt), Flight::new(&keys));
+    let ended = run.print_all(options.lines.blocks(&options.input, &interrupt), Flight::new(&keys, 0));
     let finished = run.byproducts.finish();
     // The output that is not broken is read to its end, even after an error of the input or the server.
     let settled = run.settle();
