@@ -19,8 +19,9 @@ impl LargeBlocks {
     const MEMORY_A_LINE: u64 = 128;
     /// The bytes that a line takes: 70 in the lists of hashes and verdicts, and its share of the text.
     const LINE: usize = 70 + Self::TEXT;
-    /// The bytes that a line of each block after the first takes: its hash, end and verdict, and its share of the text.
-    const FURTHER: usize = 16 + Self::TEXT;
+    /// The bytes that a line of each block after the first takes: its hash, end and verdict, its place in the part of a
+    /// share of the set, and its share of the text.
+    const FURTHER: usize = 32 + Self::TEXT;
     /// The text of a block has this many bytes for each line, but at least [`LEAST_TEXT`](Self::LEAST_TEXT).
     const TEXT: usize = 32;
     /// The text of a block may have this many bytes however few its lines are, for example in one long line.

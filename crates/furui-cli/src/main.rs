@@ -25,6 +25,7 @@ mod output;
 mod pipes;
 mod progress;
 mod reading;
+mod remote;
 mod report;
 mod seen;
 mod size;
@@ -32,6 +33,7 @@ mod split;
 mod store;
 mod streams;
 mod wait;
+mod windows;
 
 use std::io::Write;
 use std::process::ExitCode;

@@ -19,8 +19,8 @@ use crate::keys;
 use crate::kind::kind_of;
 use crate::output::print;
 use crate::report::{Report, counted, figure, grouped};
-use crate::seen::window::of_lines;
 use crate::wait::open_to_write;
+use crate::windows::of_lines;
 use crate::{ERROR, complain, size};
 
 /// The options for maintenance. 64 MiB suffice: a merge takes little memory, and the table holds only the keys of a

@@ -107,26 +107,28 @@ fn an_input_that_never_pauses_is_recorded_in_the_interval() {
 #[test]
 fn after_a_kill_only_what_was_not_recorded_is_printed_again() {
     let dir = TempDir::new();
-    let store = dir.join("store");
     let all = numbered(0..20_000);
-    let mut known = 0;
-    for round in 1..8 {
-        let mut run = Feed::new(&["--store", &store, "--sync", "0"]);
-        let end = known + 311 * round;
-        run.input.write_all(&support::text(&all[..known])).unwrap();
-        for chunk in all[known..end].chunks(50) {
-            run.feed(chunk);
+    for threads in ["1", "2", "8"] {
+        let store = dir.join(threads);
+        let mut known = 0;
+        for round in 1..8 {
+            let mut run = Feed::new(&["--store", &store, "--sync", "0", "--threads", threads]);
+            let end = known + 311 * round;
+            run.input.write_all(&support::text(&all[..known])).unwrap();
+            for chunk in all[known..end].chunks(50) {
+                run.feed(chunk);
+            }
+            wait_for(&store, 100);
+            run.kill();
+            // The keys of earlier runs of the command are in a run file by now.
+            known += recorded(&store) as usize;
+            let again = stdout(&["seen", "-n", "--store", &store], &support::text(&all[..end]));
+            assert!(again == support::text(&all[known..end]), "round {round}, {threads} threads");
+            assert_eq!(stdout(&["verify", &store], b""), b"");
         }
-        wait_for(&store, 100);
-        run.kill();
-        // The keys of earlier runs of the command are in a run file by now.
-        known += recorded(&store) as usize;
-        let again = stdout(&["seen", "-n", "--store", &store], &support::text(&all[..end]));
-        assert!(again == support::text(&all[known..end]), "round {round}");
-        assert_eq!(stdout(&["verify", &store], b""), b"");
+        let again = stdout(&["seen", "--store", &store], &support::text(&all));
+        assert!(again == support::text(&all[known..]));
     }
-    let again = stdout(&["seen", "--store", &store], &support::text(&all));
-    assert!(again == support::text(&all[known..]));
 }
 
 /// If the reader of a pipe is slow, the lines that it has read are recorded, although the process has much more to

@@ -5,7 +5,7 @@
 mod support;
 
 use std::fs;
-use std::io::Write;
+use std::io::{BufReader, Read, Write};
 use std::process::{Output, Stdio};
 
 use support::{TempDir, distinct, furui, lines, run, stdout, text};
@@ -175,5 +175,39 @@ fn a_file_of_repeats_on_a_full_disk_ends_the_run_and_records_what_was_printed() 
         assert_eq!(output.status.code(), Some(2));
         let rest = stdout(&["seen", "--store", &store], &text(&lines));
         assert!([output.stdout, rest].concat() == text(&distinct(&lines)), "{threads}");
+    }
+}
+
+/// Kills a run that spills again and again, at many moments. The next run prints all lines that the first one had not
+/// printed, and what the first one had recorded it had printed.
+#[test]
+fn after_a_kill_no_line_is_lost() {
+    let dir = TempDir::in_memory();
+    let lines = lines(400_000, 12);
+    let (input, distinct) = (dir.file("input", &text(&lines)), distinct(&lines));
+    for threads in THREADS {
+        let mut recorded = 0;
+        for round in 0..4 {
+            let store = dir.join(&format!("{threads}-{round}"));
+            let args = ["seen", "--memory", "1MiB", "--sync", "0.01", "--threads", threads, "--store", &store, &input];
+            let mut child = furui().args(args).stdout(Stdio::piped()).spawn().unwrap();
+            let mut output = BufReader::new(child.stdout.take().unwrap());
+            // The reader kills the process after some lines, and then reads what is left in the pipe.
+            let mut printed = vec![];
+            let until = text(&distinct).len() * (round + 1) / 4 - 1000;
+            output.by_ref().take(until as u64).read_to_end(&mut printed).unwrap();
+            child.kill().unwrap();
+            child.wait().unwrap();
+            output.read_to_end(&mut printed).unwrap();
+            let whole = printed.iter().filter(|&&byte| byte == b'\n').count();
+            assert!(text(&distinct).starts_with(&printed));
+            assert_eq!(stdout(&["verify", &store], b""), b"");
+            let again = stdout(&args, b"");
+            let kept = distinct.len() - again.iter().filter(|&&byte| byte == b'\n').count();
+            assert!(again == text(&distinct[kept..]), "{threads} threads, round {round}");
+            assert!(kept <= whole, "{threads} threads, round {round}: {kept} recorded, {whole} printed");
+            recorded += kept;
+        }
+        assert!(recorded > 0, "{threads} threads");
     }
 }

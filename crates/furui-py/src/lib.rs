@@ -42,7 +42,7 @@ mod _furui {
     #[pymodule_export]
     use crate::seen::Seen;
     #[pymodule_export]
-    use crate::shares::shares;
+    use crate::shares::{Shares, answers};
 
     use super::*;
 

@@ -2,17 +2,60 @@
 
 use furui::HashSpec;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyList};
+use pyo3::types::{PyByteArray, PyBytes, PyList};
 
-use crate::batch::Keys;
+use crate::batch::{Column, Keys};
 
-/// The bytes of the keys of a batch, and the number of the share of each: of `shards` equal ranges of its XXH3 with seed 0.
-/// Every client of a set computes the same shares.
-#[pyfunction(name = "_shares")]
-pub fn shares<'py>(batch: &Bound<'py, PyAny>, shards: u64) -> PyResult<(Bound<'py, PyList>, Vec<u64>)> {
-    let keys = Keys::of(batch)?;
-    let spec = HashSpec::default();
-    let share = |key: &[u8]| ((u128::from(spec.hash(key).get()) * u128::from(shards)) >> 64) as u64;
-    let list = PyList::new(batch.py(), keys.iter().map(|key| PyBytes::new(batch.py(), key)).collect::<Vec<_>>())?;
-    Ok((list, keys.iter().map(share).collect()))
+/// A part of a batch has at most this many keys, and no key begins after this many bytes of it: so much is on its way to
+/// a server at once.
+const MAX_KEYS: usize = 1 << 14;
+const MAX_BYTES: usize = 4 << 20;
+
+/// The keys of a batch, which are taken part by part.
+#[pyclass(frozen, name = "_Shares", module = "furui._furui")]
+pub struct Shares {
+    keys: Keys,
+}
+
+/// A share of a part: its number, and the indices and the bytes of the keys that are in it.
+type Share<'py> = (u64, Vec<usize>, Bound<'py, PyList>);
+
+#[pymethods]
+impl Shares {
+    #[new]
+    fn new(batch: &Bound<'_, PyAny>) -> PyResult<Self> {
+        Ok(Self { keys: Keys::of(batch)? })
+    }
+
+    fn __len__(&self) -> usize {
+        self.keys.len()
+    }
+
+    /// The part that begins with key `start`: where it ends, and its shares in ascending order. The number of a share is
+    /// that of a range, of `shards` equal ones, of the XXH3 with seed 0. Every client of a set computes the same.
+    fn part<'py>(&self, py: Python<'py>, start: usize, shards: u64) -> PyResult<(usize, Vec<Share<'py>>)> {
+        let spec = HashSpec::default();
+        let (mut end, mut bytes, mut places) = (start, 0, vec![]);
+        while end < self.keys.len() && end - start < MAX_KEYS && bytes < MAX_BYTES {
+            let key = self.keys.get(end);
+            let place = (u128::from(spec.hash(key).get()) * u128::from(shards)) >> 64;
+            places.push((place as u64, end));
+            bytes += key.len();
+            end += 1;
+        }
+        places.sort_unstable();
+        let share = |of: &[(u64, usize)]| {
+            let indices: Vec<usize> = of.iter().map(|&(_, index)| index).collect();
+            let keys = PyList::new(py, indices.iter().map(|&index| PyBytes::new(py, self.keys.get(index))))?;
+            Ok((of[0].0, indices, keys))
+        };
+        let shares: PyResult<_> = places.chunk_by(|a, b| a.0 == b.0).map(share).collect();
+        Ok((end, shares?))
+    }
+}
+
+/// The answers to a batch, in the kind of the batch; 0 is False.
+#[pyfunction(name = "_answers")]
+pub fn answers<'py>(batch: &Bound<'py, PyAny>, answers: &Bound<'py, PyByteArray>) -> PyResult<Bound<'py, PyAny>> {
+    Column::Bools(answers.to_vec().into_iter().map(|answer| answer != 0).collect()).into_kind_of(batch)
 }

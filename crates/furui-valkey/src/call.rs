@@ -2,7 +2,7 @@
 //! server passes to a command.
 #![allow(unsafe_code, reason = "the server's interface passes pointers")]
 
-use std::ffi::{CStr, CString, c_char, c_int, c_void};
+use std::ffi::{CStr, CString, c_char, c_int, c_long, c_void};
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::str::FromStr;
@@ -118,6 +118,13 @@ impl<'a> Call<'a> {
         unsafe { raw::RedisModule_GetSelectedDb.expect("Redis 7")(self.context) }
     }
 
+    /// True if the command comes from the master, or from the AOF file. It was accepted once, so no limit refuses it now.
+    pub fn is_repeated(&self) -> bool {
+        // SAFETY: the context is that of the call.
+        let flags = unsafe { raw::RedisModule_GetContextFlags.expect("Redis 7")(self.context) };
+        flags.cast_unsigned() & (raw::REDISMODULE_CTX_FLAGS_REPLICATED | raw::REDISMODULE_CTX_FLAGS_LOADING) != 0
+    }
+
     /// Replicates the command as it came.
     pub fn replicate(&self) {
         raw::replicate_verbatim(self.context);
@@ -161,9 +168,32 @@ impl<'a> Call<'a> {
         raw::reply_with_long_long(self.context, number);
     }
 
+    /// Replies with yes or no: a number, or what clients of RESP3 have for it.
+    pub fn boolean(&self, yes: bool) {
+        raw::reply_with_bool(self.context, yes.into());
+    }
+
     /// Begins a reply of `length` elements, which follow as replies.
     pub fn array(&self, length: usize) {
         raw::reply_with_array(self.context, length as i64);
+    }
+
+    /// Begins a reply of `length` names with values, which follow as replies: an array, or what clients of RESP3 have for it.
+    pub fn map(&self, length: usize) {
+        // SAFETY: the context is that of the call.
+        unsafe { raw::RedisModule_ReplyWithMap.expect("Redis 7")(self.context, length as c_long) };
+    }
+
+    /// True if the client speaks RESP3.
+    pub fn is_resp3(&self) -> bool {
+        // SAFETY: the context is that of the call.
+        let flags = unsafe { raw::RedisModule_GetContextFlags.expect("Redis 7")(self.context) };
+        flags & raw::REDISMODULE_CTX_FLAGS_RESP3 as c_int != 0
+    }
+
+    /// Replies with a word.
+    pub fn word(&self, word: &CStr) {
+        raw::reply_with_simple_string(self.context, word.as_ptr());
     }
 
     /// Replies with bytes.
@@ -171,7 +201,7 @@ impl<'a> Call<'a> {
         raw::reply_with_string_buffer(self.context, bytes.as_ptr().cast::<c_char>(), bytes.len());
     }
 
-    /// Replies with nothing.
+    /// Replies with null.
     pub fn null(&self) {
         raw::reply_with_null(self.context);
     }
@@ -187,7 +217,7 @@ impl<'a> Call<'a> {
 
     /// Replies with OK.
     pub fn ok(&self) {
-        raw::reply_with_simple_string(self.context, c"OK".as_ptr());
+        self.word(c"OK");
     }
 
     /// Replies with an error. Zero bytes and line breaks, which an error cannot have, become spaces.

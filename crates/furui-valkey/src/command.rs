@@ -79,6 +79,14 @@ impl Command {
                 key_specs: ptr::null_mut(),
                 args: ptr::null_mut(),
             };
+            if let Some(set_categories) = raw::RedisModule_SetCommandACLCategories {
+                // Later servers have this function. In Redis 7.0, commands of modules are in no category.
+                let is_write = self.flags.to_bytes().starts_with(b"write");
+                let categories = if is_write { c"write" } else { c"read" };
+                if set_categories(command, categories.as_ptr()) == raw::Status::Err as c_int {
+                    return false;
+                }
+            }
             !command.is_null()
                 && raw::RedisModule_SetCommandInfo.expect("Redis 7")(command, &mut info) == raw::Status::Ok as c_int
         }

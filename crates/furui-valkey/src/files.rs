@@ -66,6 +66,11 @@ impl Files {
         self.0.iter().map(|(name, bytes)| name.len() + bytes.len()).sum()
     }
 
+    /// The bytes of the file of this name, if there is one.
+    pub fn get(&self, name: &str) -> Option<&[u8]> {
+        self.iter().find(|(other, _)| *other == name).map(|(_, bytes)| bytes)
+    }
+
     /// True if the files are those of a store.
     pub fn is_store(&self) -> bool {
         self.0.iter().any(|(name, _)| name == MANIFEST)

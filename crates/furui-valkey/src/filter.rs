@@ -1,37 +1,22 @@
-//! The value of a key of `FURUI.FILTER`: a filter of any kind.
+//! The value of a key of `FURUI.FILTER`, and of `BF` and `CF`: a filter of any kind.
 
-use std::fmt;
-
-use furui::filter::{
-    AnyFilter, BlockedBloom, Bloom, CountingBloom, Filter as _, FilterMut, Full, GrowingBloom, QuotientFilter,
-    StableBloomLight,
-};
-use furui::format::{Envelope, EnvelopeWriter};
-use furui::store::Window;
 use furui::{HashSpec, KeyForm, KeyHash, KeyHasher};
 use valkey_module::digest::Digest;
 use valkey_module::native_types::ValkeyType;
 
+use crate::bloom_chain::BloomChain;
 use crate::call::Refusal;
 use crate::files::Files;
+use crate::growing_quotient::GrowingQuotient;
+use crate::info::Fact;
 use crate::limits::Account;
+use crate::settings::Dialect;
+use crate::table::Table;
+use crate::text::window_text;
 use crate::value::{VERSION, Value, methods};
-use crate::window_filter::{WINDOW, WindowFilter};
 
 /// The type of filters.
 pub static FILTERS: ValkeyType = ValkeyType::new("furui-flt", VERSION, methods::<Filter>());
-
-/// The kinds of filters that can be reserved. Filters of any other kind can be loaded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    Bloom,
-    Scalable,
-    Blocked,
-    Quotient,
-    Counting,
-    StableLight,
-    Window,
-}
 
 /// A filter.
 pub struct Filter {
@@ -42,152 +27,59 @@ pub struct Filter {
     account: Account,
 }
 
-#[derive(Clone)]
-enum Table {
-    Whole(AnyFilter),
-    Window(WindowFilter),
-}
-
-/// What a filter is made from.
-pub struct Plan {
-    pub kind: Kind,
-    pub rate: f64,
-    pub capacity: u64,
-    pub window: Option<Window>,
-    pub hash: HashSpec,
-}
-
-/// The number of keys of the small filter by which the size of a large one is told.
-const SAMPLE: u64 = 1 << 16;
-
-/// The name of the file of a filter.
-const NAME: &str = "filter";
-
-impl Kind {
-    const ALL: [Self; 7] =
-        [Self::Bloom, Self::Scalable, Self::Blocked, Self::Quotient, Self::Counting, Self::StableLight, Self::Window];
-
-    /// The name as users write it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Bloom => "bloom",
-            Self::Scalable => "scalable",
-            Self::Blocked => "blocked",
-            Self::Quotient => "quotient",
-            Self::Counting => "counting",
-            Self::StableLight => "stable-light",
-            Self::Window => "window",
-        }
-    }
-
-    /// The kind of this name, in upper or lower case.
-    ///
-    /// # Errors
-    /// If there is none. The reason lists the names.
-    pub fn read(name: &str) -> Result<Self, Refusal> {
-        let found = Self::ALL.into_iter().find(|kind| kind.name().eq_ignore_ascii_case(name));
-        found.ok_or_else(|| {
-            let names: Vec<&str> = Self::ALL.into_iter().map(Self::name).collect();
-            Refusal::because(format!("the kind {name:?} is unknown: there are {}", names.join(", ")))
-        })
-    }
-}
-
-impl fmt::Display for Kind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-impl Plan {
-    fn make(&self, capacity: u64) -> Result<Table, Refusal> {
-        let (rate, hash) = (self.rate, self.hash);
-        Ok(Table::Whole(match self.kind {
-            Kind::Bloom => Bloom::with_rate(capacity, rate)?.hashed_by(hash).into(),
-            Kind::Scalable => GrowingBloom::for_keys(capacity, rate)?.hashed_by(hash).into(),
-            Kind::Blocked => BlockedBloom::with_rate(capacity, rate)?.hashed_by(hash).into(),
-            // Keys are removed from filters of this kind, so there is a copy for each time that a key is inserted.
-            Kind::Quotient => QuotientFilter::with_rate(capacity, rate)?.counting().hashed_by(hash).into(),
-            Kind::Counting => CountingBloom::with_rate(capacity, rate)?.hashed_by(hash).into(),
-            Kind::StableLight => StableBloomLight::for_last(capacity, rate)?.hashed_by(hash).into(),
-            Kind::Window => {
-                let last = std::num::NonZeroU64::new(self.capacity).map(Window::Keys);
-                let window = self.window.or(last).ok_or_else(|| Refusal::because("CAPACITY is at least 1"))?;
-                return Ok(Table::Window(WindowFilter::new(window, capacity, rate, hash)?));
-            }
-        }))
-    }
-
-    /// The memory that the filter will take, in bytes, told from a smaller one: sizes are proportional to capacities.
-    fn bytes(&self) -> Result<usize, Refusal> {
-        let sample = self.capacity.min(SAMPLE);
-        let bytes = self.make(sample)?.bytes() as f64 * (self.capacity as f64 / sample as f64);
-        let slices = if self.kind == Kind::Window { (Window::SLICES + 1) as f64 } else { 1.0 };
-        // A filter for more keys has longer fingerprints or more probes, by a few bits.
-        Ok((bytes * slices * 1.1) as usize)
-    }
-}
-
-impl Table {
-    fn bytes(&self) -> usize {
-        let bits = match self {
-            Self::Window(filter) => return filter.bytes(),
-            Self::Whole(AnyFilter::Bloom(filter)) => filter.bits(),
-            Self::Whole(AnyFilter::Blocked(filter)) => filter.bits(),
-            Self::Whole(AnyFilter::Growing(filter)) => filter.bits(),
-            Self::Whole(AnyFilter::Quotient(filter)) => filter.bits(),
-            Self::Whole(AnyFilter::Ringed(filter)) => filter.bits(),
-            Self::Whole(AnyFilter::SplitBlock(filter)) => filter.blocks() * 256,
-            Self::Whole(AnyFilter::StableLight(filter)) => filter.counters() as u64 * 2,
-            Self::Whole(AnyFilter::Counting(filter)) => filter.counters() as u64 * 4,
-            Self::Whole(AnyFilter::Stable(filter)) => filter.counters() as u64 * 8,
-        };
-        usize::try_from(bits / 8).unwrap_or(usize::MAX)
+impl From<Table> for Filter {
+    fn from(table: Table) -> Self {
+        Self::of(table, KeyForm::default())
     }
 }
 
 impl Filter {
-    /// An empty filter.
-    ///
-    /// # Errors
-    /// If there is no such filter, or it would exceed a limit of the module.
-    pub fn new(plan: &Plan) -> Result<Self, Refusal> {
-        if plan.capacity == 0 {
-            return Err(Refusal::because("CAPACITY is at least 1"));
-        }
-        // This is false for NaN.
-        if !(plan.rate > 0.0 && plan.rate < 1.0) {
-            return Err(Refusal::because(format!("ERROR {} is not between 0 and 1", plan.rate)));
-        }
-        Account::default().admit(0, plan.bytes()?)?;
-        Ok(Self::of(plan.make(plan.capacity)?, KeyForm::default()))
-    }
-
     fn of(table: Table, form: KeyForm) -> Self {
-        let hash = match &table {
-            Table::Whole(filter) => filter.hash_spec(),
-            Table::Window(filter) => filter.hash(),
-        };
-        let mut filter = Self { hasher: hash.hasher(), table, form, account: Account::default() };
+        let mut filter = Self { hasher: table.hash().hasher(), table, form, account: Account::default() };
         filter.settle();
         filter
     }
 
     /// The name of the filter's kind.
     pub fn kind(&self) -> &'static str {
+        self.table.kind()
+    }
+
+    /// The commands to which the filter belongs, if they are not those of `FURUI.FILTER`.
+    pub fn dialect(&self) -> Option<Dialect> {
         match &self.table {
-            Table::Whole(AnyFilter::Growing(_)) => Kind::Scalable.name(),
-            Table::Whole(filter) => filter.kind().name(),
-            Table::Window(_) => Kind::Window.name(),
+            Table::Chain(_) => Some(Dialect::Bf),
+            Table::Copies(_) => Some(Dialect::Cf),
+            Table::Whole(_) | Table::Window(_) => None,
         }
     }
 
-    /// The filter of a window, if it is one.
-    fn windowed(&self) -> Option<&WindowFilter> {
+    /// The filter of the commands `BF.*`, if it is one.
+    pub fn chain(&self) -> Option<&BloomChain> {
         match &self.table {
-            Table::Window(filter) => Some(filter),
-            Table::Whole(_) => None,
+            Table::Chain(chain) => Some(chain),
+            _ => None,
         }
+    }
+
+    /// The filter of the commands `CF.*`, if it is one.
+    pub fn copies(&self) -> Option<&GrowingQuotient> {
+        match &self.table {
+            Table::Copies(copies) => Some(copies),
+            _ => None,
+        }
+    }
+
+    /// Makes the filter of the commands `CF.*` as small as its keys allow, if it is one.
+    ///
+    /// # Errors
+    /// If there is not enough memory for the smaller table while the larger one is there.
+    pub fn compact(&mut self) -> Result<(), Refusal> {
+        if let Table::Copies(copies) = &mut self.table {
+            copies.compact(|bytes, more| self.account.admit(bytes, more))?;
+        }
+        self.settle();
+        Ok(())
     }
 
     /// How keys are hashed.
@@ -202,7 +94,7 @@ impl Filter {
 
     /// True if the filter forgets by time.
     pub fn is_timed(&self) -> bool {
-        self.windowed().is_some_and(|filter| matches!(filter.window(), Window::Milliseconds(_)))
+        self.table.is_timed()
     }
 
     /// Moves a filter with a window on to a time, in milliseconds. Time never goes back.
@@ -212,7 +104,7 @@ impl Filter {
     pub fn tell_time(&mut self, milliseconds: u64) -> Result<(), Refusal> {
         match &mut self.table {
             Table::Window(filter) => filter.tell_time(milliseconds),
-            Table::Whole(_) => Ok(()),
+            _ => Ok(()),
         }
     }
 
@@ -221,16 +113,7 @@ impl Filter {
     /// # Errors
     /// If it would exceed a limit of the module.
     pub fn admit(&self, keys: usize) -> Result<(), Refusal> {
-        let growth = match &self.table {
-            Table::Window(filter) => filter.growth(keys),
-            Table::Whole(AnyFilter::Growing(filter)) if filter.len() + keys as u64 > filter.capacity() => {
-                // Each part has twice the room of the one before, at a lower rate.
-                let parts = if filter.parts() == 1 { 5 } else { 3 };
-                (self.table.bytes() / 2 * parts).max(keys * 16)
-            }
-            Table::Whole(_) => 0,
-        };
-        self.account.admit(self.bytes(), growth)
+        self.account.admit(self.bytes(), self.table.growth(keys))
     }
 
     /// Records a key. True if it is certainly new.
@@ -238,24 +121,12 @@ impl Filter {
     /// # Errors
     /// If the filter is full.
     pub fn insert(&mut self, key: KeyHash) -> Result<bool, Refusal> {
-        match &mut self.table {
-            Table::Window(filter) => filter.insert(key),
-            Table::Whole(filter) => filter.insert_hash(key).map_err(|full| match full {
-                Full::AtCapacity { capacity } => Refusal::because(format!(
-                    "the filter is full at {capacity} keys: FURUI.FILTER.RESERVE a larger one, and FURUI.FILTER.MERGE \
-                     this one into it"
-                )),
-                crowded @ Full::Crowded { .. } => Refusal::because(crowded.to_string()),
-            }),
-        }
+        self.table.insert(key, |bytes, more| self.account.admit(bytes, more))
     }
 
     /// True if a key may be in the filter, at this time in milliseconds.
     pub fn contains_at(&self, key: KeyHash, milliseconds: u64) -> bool {
-        match &self.table {
-            Table::Window(filter) => filter.contains_at(key, milliseconds),
-            Table::Whole(filter) => filter.contains_hash(key),
-        }
+        self.table.contains_at(key, milliseconds)
     }
 
     /// Removes a key once. False if it is certainly not in the filter.
@@ -263,14 +134,7 @@ impl Filter {
     /// # Errors
     /// If keys cannot be removed from filters of this kind.
     pub fn remove(&mut self, key: KeyHash) -> Result<bool, Refusal> {
-        match &mut self.table {
-            Table::Whole(AnyFilter::Counting(filter)) => Ok(filter.remove_hash(key)),
-            Table::Whole(AnyFilter::Quotient(filter)) => Ok(filter.remove_hash(key)?),
-            _ => Err(Refusal::because(format!(
-                "keys cannot be removed from a filter of the kind {}: the kinds quotient and counting can",
-                self.kind()
-            ))),
-        }
+        self.table.remove(key)
     }
 
     /// How often a key is in the filter, or more often than it is.
@@ -278,14 +142,7 @@ impl Filter {
     /// # Errors
     /// If filters of this kind do not count.
     pub fn count(&self, key: KeyHash) -> Result<u64, Refusal> {
-        match &self.table {
-            Table::Whole(AnyFilter::Counting(filter)) => Ok(filter.count_hash(key)),
-            Table::Whole(AnyFilter::Quotient(filter)) => Ok(filter.count_hash(key)),
-            _ => Err(Refusal::because(format!(
-                "a filter of the kind {} does not count: the kinds quotient and counting do",
-                self.kind()
-            ))),
-        }
+        self.table.count(key)
     }
 
     /// Adds the keys of other filters: all of them, or none if there is an error.
@@ -296,10 +153,7 @@ impl Filter {
         self.account.admit(self.bytes(), self.bytes())?;
         let mut table = self.table.clone();
         for other in others {
-            match (&mut table, &other.table) {
-                (Table::Whole(table), Table::Whole(other)) => table.union_with(other)?,
-                _ => return Err(Refusal::because("filters of windows cannot be merged")),
-            }
+            table.union_with(&other.table)?;
         }
         self.table = table;
         self.settle();
@@ -308,37 +162,24 @@ impl Filter {
 
     /// The number of different keys, told or estimated. `None` if filters of this kind cannot tell.
     pub fn keys(&self) -> Option<u64> {
-        match &self.table {
-            Table::Whole(AnyFilter::Growing(filter)) => Some(filter.len()),
-            Table::Whole(AnyFilter::Quotient(filter)) => Some(filter.len()),
-            Table::Whole(filter) => Some(filter.cardinality()?.value as u64),
-            Table::Window(filter) => Some(filter.len()),
-        }
+        self.table.keys()
     }
 
-    /// How many keys the filter was made for.
-    pub fn capacity(&self) -> u64 {
-        match &self.table {
-            Table::Whole(AnyFilter::Growing(filter)) => filter.capacity(),
-            Table::Whole(filter) => filter.capacity(),
-            Table::Window(filter) => filter.capacity(),
-        }
-    }
-
-    /// The rate for which the filter was made, if there is one.
-    pub fn intended_rate(&self) -> Option<f64> {
-        match &self.table {
-            Table::Whole(filter) => filter.intended_rate(),
-            Table::Window(filter) => Some(filter.rate()),
-        }
-    }
-
-    /// The rate at which the filter says yes to a key that is not in it, now.
-    pub fn rate(&self) -> f64 {
-        match &self.table {
-            Table::Whole(filter) => filter.false_positive_rate(),
-            Table::Window(filter) => filter.false_positive_rate(),
-        }
+    /// What the filter tells of itself: the number of different keys may be an estimate.
+    pub fn facts(&self) -> Vec<(&'static str, Fact)> {
+        let table = &self.table;
+        vec![
+            ("type", "filter".into()),
+            ("kind", self.kind().into()),
+            ("capacity", table.capacity().into()),
+            ("keys", self.keys().into()),
+            ("error", table.intended_rate().map(|rate| rate.to_string()).into()),
+            ("error-now", table.rate().to_string().into()),
+            ("window", table.window().map(window_text).into()),
+            ("bytes", self.bytes().into()),
+            ("hash", self.hash().algorithm.name().into()),
+            ("seed", format!("{:016x}", self.hash().seed).into()),
+        ]
     }
 
     /// Notes how much memory the filter takes now.
@@ -351,24 +192,12 @@ impl Value for Filter {
     const TYPE: &'static ValkeyType = &FILTERS;
 
     fn files(&self) -> Result<Files, Refusal> {
-        match &self.table {
-            Table::Window(filter) => filter.files(),
-            Table::Whole(filter) => {
-                let mut bytes = vec![];
-                let out: &mut dyn std::io::Write = &mut bytes;
-                filter.write_into(EnvelopeWriter::new(out, filter.kind(), filter.hash_spec())?, &self.form)?;
-                Ok(Files::of(NAME, bytes))
-            }
-        }
+        self.table.files(&self.form)
     }
 
     fn open(files: Files) -> Result<Self, Refusal> {
-        if files.iter().any(|(name, _)| name == WINDOW) {
-            return Ok(Self::of(Table::Window(WindowFilter::open(&files)?), KeyForm::default()));
-        }
-        let (name, bytes) = files.only().ok_or_else(|| Refusal::because("a filter is one file"))?;
-        let form = Envelope::open(bytes, name)?.key_form(bytes)?;
-        Ok(Self::of(Table::Whole(AnyFilter::copy_of_bytes(bytes, name)?), form))
+        let (table, form) = Table::open(&files)?;
+        Ok(Self::of(table, form))
     }
 
     fn bytes(&self) -> usize {

@@ -4,7 +4,10 @@ use furui::{HashAlgorithm, HashSpec};
 
 use crate::call::{Call, Key, READ, Refusal, WRITE};
 use crate::command::{Command, entry};
-use crate::filter::{Filter, Kind, Plan};
+use crate::filter::Filter;
+use crate::info::tell;
+use crate::kind::Kind;
+use crate::plan::Plan;
 use crate::text::{read_seed, read_window};
 use crate::value::Value;
 
@@ -104,7 +107,7 @@ fn reserve(call: &Call<'_>) -> Result<(), Refusal> {
         return Err(Refusal::because("the key exists already"));
     }
     let hash = HashSpec { algorithm: HashAlgorithm::Xxh3, seed };
-    key.set(Filter::new(&Plan { kind, rate, capacity, window, hash })?);
+    key.set(Filter::from(Plan { kind, rate, capacity, window, hash }.table()?));
     call.replicate();
     call.notify(c"furui.filter.reserve", 1);
     call.ok();
@@ -216,32 +219,7 @@ fn count(call: &Call<'_>) -> Result<(), Refusal> {
 }
 
 fn info(call: &Call<'_>) -> Result<(), Refusal> {
-    let key = call.open(1, READ)?;
-    let filter = filter_of(&key)?;
-    let number = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
-    call.array(16);
-    call.bulk(b"kind");
-    call.bulk(filter.kind().as_bytes());
-    call.bulk(b"capacity");
-    call.integer(number(filter.capacity()));
-    call.bulk(b"keys");
-    match filter.keys() {
-        Some(keys) => call.integer(number(keys)),
-        None => call.null(),
-    }
-    call.bulk(b"error");
-    match filter.intended_rate() {
-        Some(rate) => call.bulk(rate.to_string().as_bytes()),
-        None => call.null(),
-    }
-    call.bulk(b"error-now");
-    call.bulk(filter.rate().to_string().as_bytes());
-    call.bulk(b"bytes");
-    call.integer(number(filter.bytes() as u64));
-    call.bulk(b"hash");
-    call.bulk(filter.hash().algorithm.name().as_bytes());
-    call.bulk(b"seed");
-    call.bulk(format!("{:016x}", filter.hash().seed).as_bytes());
+    tell(call, &filter_of(&call.open(1, READ)?)?.facts());
     Ok(())
 }
 

@@ -1,7 +1,7 @@
 //! Reading and writing the values of keys in RDB files, and as commands in AOF files.
 #![allow(unsafe_code, reason = "the server's interface passes pointers")]
 
-use std::ffi::{CStr, c_char};
+use std::ffi::{CStr, c_char, c_int};
 
 use valkey_module::raw;
 
@@ -19,6 +19,15 @@ pub struct Commands {
     io: *mut raw::RedisModuleIO,
     key: *mut raw::RedisModuleString,
 }
+
+/// Tells the server that this module handles payloads that are cut off. Otherwise the server ends when it loads one.
+pub fn handle_errors(context: *mut raw::RedisModuleCtx) {
+    // SAFETY: the context is that of the module's start.
+    unsafe { raw::RedisModule_SetModuleOptions.expect("Redis 7")(context, HANDLE_IO_ERRORS) };
+}
+
+/// The option of that name in the server's header.
+const HANDLE_IO_ERRORS: c_int = 1 << 0;
 
 impl Out {
     pub fn new(io: *mut raw::RedisModuleIO) -> Self {

@@ -4,20 +4,39 @@
 //!   call.rs: arguments, keys, replies ──> set_commands.rs ──> set.rs: an exact set     value.rs: RDB, AOF, COPY of any value
 //!   command.rs: what the server is told of commands          limits.rs: memory         files.rs, io.rs: values as files
 //!                                         transfer.rs: values as files, in pieces
+//!   bf_commands.rs ──> bloom_chain.rs       cf_commands.rs ──> growing_quotient.rs      dialect.rs: the arguments BF and CF
+//!     dict_commands.rs, dict_reads.rs ──> dict.rs: a dictionary of dict_content.rs     dict_work.rs: its threads
 //! ```
 //!
 //! No panic leaves a command or a callback, and memory is counted before it is taken: neither ends the server.
 #![expect(missing_docs, reason = "a macro of the crate valkey-module makes public functions that have none")]
 
+mod bf_arguments;
+mod bf_commands;
+mod bloom_chain;
 mod call;
+mod cf_arguments;
+mod cf_commands;
 mod command;
+mod dialect;
+mod dict;
+mod dict_commands;
+mod dict_content;
+mod dict_reads;
+mod dict_work;
 mod files;
 mod filter;
 mod filter_commands;
+mod growing_quotient;
+mod info;
 mod io;
+mod kind;
 mod limits;
+mod plan;
 mod set;
 mod set_commands;
+mod settings;
+mod table;
 mod text;
 mod transfer;
 mod value;
@@ -27,16 +46,51 @@ use valkey_module::alloc::ValkeyAlloc;
 use valkey_module::configuration::ConfigurationFlags;
 use valkey_module::{Context, Status, ValkeyString, raw, valkey_module};
 
+use dict::DICTS;
 use filter::FILTERS;
 use set::SETS;
+use settings::Dialect;
 use transfer::ARRIVING;
 
 /// Registers all commands, and what `INFO furui` tells.
-fn register(context: &Context, _arguments: &[ValkeyString]) -> Status {
+fn register(context: &Context, arguments: &[ValkeyString]) -> Status {
+    io::handle_errors(context.ctx);
     raw::register_info_function(context.ctx, Some(tell_info));
-    let mut commands = set_commands::COMMANDS.iter().chain(&filter_commands::COMMANDS).chain(&transfer::COMMANDS);
-    let is_registered = commands.all(|command| command.register(context.ctx));
+    let mut commands = set_commands::COMMANDS
+        .iter()
+        .chain(&filter_commands::COMMANDS)
+        .chain(&dict_commands::COMMANDS)
+        .chain(&dict_reads::COMMANDS)
+        .chain(&transfer::COMMANDS)
+        .chain(&info::COMMANDS);
+    let is_registered = commands.all(|command| command.register(context.ctx)) && register_dialects(context, arguments);
     if is_registered { Status::Ok } else { Status::Err }
+}
+
+/// Registers the commands that the arguments of the module switch on. False if it cannot, which the log explains.
+fn register_dialects(context: &Context, arguments: &[ValkeyString]) -> bool {
+    let dialects = match dialect::switched_on(arguments) {
+        Ok(dialects) => dialects,
+        Err(reason) => {
+            context.log_warning(&reason);
+            return false;
+        }
+    };
+    for dialect in dialects {
+        let commands = match dialect {
+            Dialect::Bf => &bf_commands::COMMANDS[..],
+            Dialect::Cf => &cf_commands::COMMANDS[..],
+        };
+        if let Some(command) = commands.iter().find(|command| !command.register(context.ctx)) {
+            let (name, dialect) = (command.name.to_string_lossy(), dialect.name());
+            context.log_warning(&format!(
+                "the command {name} cannot be registered, probably because another module has it: load furui without \
+                 the argument {dialect}, or do not load the other module"
+            ));
+            return false;
+        }
+    }
+    true
 }
 
 /// Tells what `INFO furui` prints.
@@ -51,12 +105,13 @@ valkey_module! {
     name: "furui",
     version: 1,
     allocator: (ValkeyAlloc, ValkeyAlloc),
-    data_types: [SETS, FILTERS, ARRIVING],
+    data_types: [SETS, FILTERS, DICTS, ARRIVING],
     init: register,
     commands: [],
     configurations: [
         i64: [
             ["max-key-memory", &*limits::MAX_KEY, limits::DEFAULT_MAX_KEY, 1 << 16, i64::MAX, ConfigurationFlags::MEMORY, None],
+            ["dict-window", &*limits::DICT_WINDOW, limits::DEFAULT_DICT_WINDOW, 1 << 12, 1 << 30, ConfigurationFlags::MEMORY, None],
             ["max-memory", &*limits::MAX_ALL, limits::DEFAULT_MAX_ALL, 0, i64::MAX, ConfigurationFlags::MEMORY, None],
         ],
         string: [],

@@ -12,7 +12,9 @@ use valkey_module::native_types::ValkeyType;
 
 use crate::call::Refusal;
 use crate::files::Files;
+use crate::info::Fact;
 use crate::limits::Account;
+use crate::text::window_text;
 use crate::value::{VERSION, Value, methods};
 
 /// The type of sets.
@@ -103,6 +105,18 @@ impl Set {
     /// The number of members. With a window, a member counts once in each slice in which it was seen.
     pub fn len(&self) -> usize {
         self.slices.iter().map(|(_, slice)| slice.len()).sum()
+    }
+
+    /// What the set tells of itself.
+    pub fn facts(&self) -> Vec<(&'static str, Fact)> {
+        vec![
+            ("type", "set".into()),
+            ("members", self.len().into()),
+            ("window", self.window.map(window_text).into()),
+            ("bytes", self.bytes().into()),
+            ("hash", self.hash().algorithm.name().into()),
+            ("seed", format!("{:016x}", self.hash().seed).into()),
+        ]
     }
 
     /// The number of bytes by which the set grows if so many new members come.

@@ -100,27 +100,23 @@ fn seen_at(call: &Call<'_>) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Records the members from argument `first` on, and replies. True if one of them is new.
+/// Records the members from argument `first` on, and replies: an error for each member that has no room. True if one of
+/// them is new.
 fn insert(call: &Call<'_>, set: &mut Set, first: usize) -> Result<bool, Refusal> {
     let members = call.rest(first);
     set.admit(members.len())?;
-    let mut answers = Vec::with_capacity(members.len());
+    call.array(members.len());
+    let mut changed = false;
     for member in members {
         match set.insert(set.key(member)) {
-            Ok(is_new) => answers.push(is_new),
-            Err(refusal) => {
-                // A command that is refused is not replicated, so it must leave nothing behind.
-                let recorded = call.rest(first).zip(&answers).filter(|(_, is_new)| **is_new);
-                recorded.for_each(|(member, _)| _ = set.remove(set.key(member)));
-                set.settle();
-                return Err(refusal);
+            Ok(is_new) => {
+                call.integer(is_new.into());
+                changed |= is_new;
             }
+            Err(refusal) => call.refuse(refusal),
         }
     }
     set.settle();
-    call.array(answers.len());
-    answers.iter().for_each(|&is_new| call.integer(is_new.into()));
-    let changed = answers.contains(&true);
     if changed {
         call.notify(c"furui.seen", 1);
     }

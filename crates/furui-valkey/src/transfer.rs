@@ -9,11 +9,13 @@ use valkey_module::native_types::ValkeyType;
 
 use crate::call::{Call, Key, READ, Refusal, WRITE};
 use crate::command::{Command, entry};
+use crate::dict::Dictionary;
 use crate::files::{Files, PIECE};
 use crate::filter::Filter;
 use crate::io::{Commands, In, Out};
 use crate::limits::Account;
 use crate::set::Set;
+use crate::settings::SETTINGS;
 use crate::value::{VERSION, Value, methods};
 use crate::window_filter::WINDOW;
 
@@ -53,7 +55,7 @@ pub struct Arriving {
 }
 
 /// The maximum number of pieces of a value.
-const MAX_PIECES: usize = 1 << 20;
+pub const MAX_PIECES: usize = 1 << 20;
 
 impl Arriving {
     fn new(pieces: usize) -> Self {
@@ -89,7 +91,12 @@ fn load(call: &Call<'_>) -> Result<(), Refusal> {
     let place = place.split_once('/').and_then(|(place, pieces)| Some((read(place)?, read(pieces)?)));
     let place = place.filter(|(place, pieces)| place <= pieces);
     let place = place.ok_or_else(|| Refusal::because("the place of the piece is not as in 1/3"))?;
-    let (name, piece) = (call.text(3)?, call.bytes(4)?);
+    arrive(call, place, call.text(3)?, call.bytes(4)?)
+}
+
+/// Takes a piece of the value of the command's key: its place and the number of pieces, the name of the file, and its
+/// bytes. The last piece makes the value.
+pub fn arrive(call: &Call<'_>, place: (usize, usize), name: &str, piece: &[u8]) -> Result<(), Refusal> {
     let mut key = call.open(1, WRITE)?;
     let mut arriving = if key.is_empty() {
         Arriving::new(place.1)
@@ -126,6 +133,7 @@ fn finish(key: &mut Key, arriving: Arriving) -> Result<(), Refusal> {
     match kind_of(&files)? {
         ValueKind::Set => _ = key.set(Set::open(files)?),
         ValueKind::Filter => _ = key.set(Filter::open(files)?),
+        ValueKind::Dict => _ = key.set(Dictionary::open(files)?),
     }
     Ok(())
 }
@@ -134,6 +142,7 @@ fn finish(key: &mut Key, arriving: Arriving) -> Result<(), Refusal> {
 enum ValueKind {
     Set,
     Filter,
+    Dict,
 }
 
 /// The type of the value that consists of these files.
@@ -141,10 +150,11 @@ fn kind_of(files: &Files) -> Result<ValueKind, Refusal> {
     if let Some((_, manifest)) = files.iter().find(|(name, _)| *name == MANIFEST) {
         return match Manifest::decode(manifest, MANIFEST)?.store {
             StoreKind::Seen => Ok(ValueKind::Set),
+            StoreKind::Dict | StoreKind::ByteDict => Ok(ValueKind::Dict),
             other => Err(Refusal::because(format!("{other} cannot be loaded"))),
         };
     }
-    if files.iter().any(|(name, _)| name == WINDOW) {
+    if files.get(WINDOW).or(files.get(SETTINGS)).is_some() {
         return Ok(ValueKind::Filter);
     }
     let Some((name, bytes)) = files.only() else {
@@ -165,6 +175,16 @@ struct Leaving {
     account: Account,
 }
 
+impl Leaving {
+    /// The value of the command's key.
+    fn of(call: &Call<'_>) -> Result<Self, Refusal> {
+        let (database, key) = (call.database(), call.bytes(1)?.to_vec());
+        let mut leaving = Self { database, key, files: files_of(call)?, account: Account::default() };
+        leaving.account.settle(leaving.files.bytes());
+        Ok(leaving)
+    }
+}
+
 /// The value that is being fetched: at most one, because it takes memory.
 static LEAVING: Mutex<Option<Leaving>> = Mutex::new(None);
 
@@ -173,9 +193,7 @@ fn dump(call: &Call<'_>) -> Result<(), Refusal> {
     let (database, name) = (call.database(), call.bytes(1)?);
     let mut leaving = LEAVING.lock().unwrap_or_else(PoisonError::into_inner);
     if piece == 1 {
-        let mut new = Leaving { database, key: name.to_vec(), files: files_of(call)?, account: Account::default() };
-        new.account.settle(new.files.bytes());
-        *leaving = Some(new);
+        *leaving = Some(Leaving::of(call)?);
     }
     let Some(found) = leaving.as_ref().filter(|found| found.database == database && found.key == name) else {
         return Err(Refusal::because("another dump has begun since: begin again with piece 1"));
@@ -195,6 +213,23 @@ fn dump(call: &Call<'_>) -> Result<(), Refusal> {
     Ok(())
 }
 
+/// Fetches piece number `piece` of the value of the command's key, from 1 on, and tells `give` the number of pieces, the
+/// name of the file and its bytes. False if there are fewer pieces. All pieces that follow each other are of one moment.
+pub fn leave(call: &Call<'_>, piece: usize, give: impl FnOnce(usize, &str, &[u8])) -> Result<bool, Refusal> {
+    let (database, name) = (call.database(), call.bytes(1)?);
+    let mut leaving = LEAVING.lock().unwrap_or_else(PoisonError::into_inner);
+    if piece == 1 || !leaving.as_ref().is_some_and(|found| found.database == database && found.key == name) {
+        *leaving = Some(Leaving::of(call)?);
+    }
+    let pieces = leaving.as_ref().map_or(0, |found| found.files.pieces().count());
+    let found = leaving.as_ref().and_then(|found| found.files.pieces().nth(piece.checked_sub(1)?));
+    let is_there = found.map(|(file, data)| give(pieces, file, data)).is_some();
+    if !is_there {
+        *leaving = None;
+    }
+    Ok(is_there)
+}
+
 /// The files of the value of the command's key.
 fn files_of(call: &Call<'_>) -> Result<Files, Refusal> {
     let key = call.open(1, READ)?;
@@ -208,6 +243,10 @@ fn files_of(call: &Call<'_>) -> Result<Files, Refusal> {
     if let Ok(Some(filter)) = key.value::<Filter>() {
         Account::default().admit(filter.bytes(), filter.bytes())?;
         return filter.files();
+    }
+    if let Ok(Some(dict)) = key.value::<Dictionary>() {
+        Account::default().admit(dict.bytes(), dict.bytes())?;
+        return dict.files();
     }
     Err(Refusal::WrongType)
 }

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use furui::filter::{AnyFilter, Bloom, Filter, FilterMut};
+use furui::format::Envelope;
 use furui::store::Window;
 use furui::{HashSpec, KeyHash};
 
@@ -42,6 +43,11 @@ pub const WINDOW: &str = "WINDOW";
 
 /// The maximum number of filters of one slice. The last one takes any number of keys, at a growing rate.
 const MAX_PARTS: u32 = 24;
+
+/// The checksum of the text of the file [`WINDOW`].
+fn checksum(text: &str) -> u64 {
+    HashSpec::default().hash(text.as_bytes()).get()
+}
 
 impl WindowFilter {
     /// An empty filter for about `capacity` keys in the window, which says yes to a key outside it at most at `rate`.
@@ -174,11 +180,12 @@ impl WindowFilter {
         let window = window_text(self.window);
         let mut text = format!("{window} {} {} {}\n", self.capacity, self.rate, self.time);
         for (i, part) in self.parts.iter().enumerate() {
-            text.push_str(&format!("{} {}\n", part.slice, part.keys));
             let mut bytes = vec![];
-            AnyFilter::from(part.filter.clone()).write_to(&mut bytes)?;
+            let seal = AnyFilter::from(part.filter.clone()).write_to(&mut bytes)?;
+            text.push_str(&format!("{} {} {:016x}\n", part.slice, part.keys, seal.checksum));
             files.append(&format!("{i:04}.filter"), &bytes)?;
         }
+        text.push_str(&format!("{:016x}\n", checksum(&text)));
         files.append(WINDOW, text.as_bytes())?;
         Ok(files)
     }
@@ -190,14 +197,24 @@ impl WindowFilter {
     pub fn open(files: &Files) -> Result<Self, Refusal> {
         let damaged = || Refusal::because("the file WINDOW is damaged");
         let (_, text) = files.iter().find(|(name, _)| *name == WINDOW).ok_or_else(damaged)?;
-        let mut lines = std::str::from_utf8(text)?.lines();
+        let text = std::str::from_utf8(text)?;
+        let (text, sum) = text.split_at_checked(text.len().saturating_sub(17)).ok_or_else(damaged)?;
+        if sum != format!("{:016x}\n", checksum(text)) {
+            return Err(damaged());
+        }
+        let mut lines = text.lines();
         let head: Vec<&str> = lines.next().unwrap_or("").split(' ').collect();
         let [window, capacity, rate, time] = head[..] else { return Err(damaged()) };
         let mut filters = files.iter().filter(|(name, _)| *name != WINDOW);
         let mut parts = VecDeque::new();
         for line in lines {
-            let (slice, keys) = line.split_once(' ').ok_or_else(damaged)?;
-            let (name, bytes) = filters.next().ok_or_else(damaged)?;
+            let fields: Vec<&str> = line.split(' ').collect();
+            let ([slice, keys, seal], Some((name, bytes))) = (&fields[..], filters.next()) else {
+                return Err(damaged());
+            };
+            if *seal != format!("{:016x}", Envelope::open(bytes, name)?.seal().checksum) {
+                return Err(Refusal::because(format!("{name} is not the file that WINDOW names")));
+            }
             let AnyFilter::Bloom(filter) = AnyFilter::copy_of_bytes(bytes, name)? else { return Err(damaged()) };
             parts.push_back(Part { slice: slice.parse()?, filter, keys: keys.parse()? });
         }

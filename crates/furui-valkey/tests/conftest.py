@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from server import Server
@@ -12,8 +13,8 @@ def servers(tmp_path: Path) -> Iterator[Callable[..., Server]]:
     """Makes servers that are stopped at the end of the test."""
     made: list[Server] = []
 
-    def make(*options: str) -> Server:
-        made.append(Server(tmp_path / f"server-{len(made)}", *options))
+    def make(*options: str, **settings: Any) -> Server:
+        made.append(Server(tmp_path / f"server-{len(made)}", *options, **settings))
         return made[-1]
 
     yield make

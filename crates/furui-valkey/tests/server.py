@@ -5,10 +5,13 @@ import shutil
 import socket
 import subprocess
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import redis
+from redis.backoff import NoBackoff
+from redis.retry import Retry
 
 
 def free_port() -> int:
@@ -21,8 +24,12 @@ def free_port() -> int:
 class Server:
     """A server that can be stopped, killed and started again with its files."""
 
-    def __init__(self, directory: Path, *options: str) -> None:
+    def __init__(
+        self, directory: Path, *options: str, port: Callable[[], int] = free_port, module: bool = True
+    ) -> None:
         self.directory = directory
+        self.choose_port = port
+        self.has_module = module
         self.options = options
         self.directory.mkdir(parents=True, exist_ok=True)
         self.process: subprocess.Popen[bytes] | None = None
@@ -33,13 +40,14 @@ class Server:
         program = os.environ.get("REDIS_SERVER") or shutil.which("redis-server") or "valkey-server"
         module = os.environ["FURUI_MODULE"]
         for _ in range(5):
-            self.port = free_port()
+            self.port = self.choose_port()
             settings = ["--port", str(self.port), "--bind", "127.0.0.1", "--dir", str(self.directory), "--save", "",
-                        "--enable-debug-command", "yes", "--loadmodule", module]
+                        "--enable-debug-command", "yes", *(["--loadmodule", module] if self.has_module else [])]
             log = open(self.directory / "log", "ab")
             self.process = subprocess.Popen([program, *settings, *self.options], stdout=log, stderr=log)
             log.close()
-            self.client: Any = redis.Redis(port=self.port, socket_timeout=60)
+            # No command is sent twice, and a server that has ended is noticed at once.
+            self.client: Any = redis.Redis(port=self.port, socket_timeout=60, retry=Retry(NoBackoff(), 0))
             deadline = time.monotonic() + 30
             while time.monotonic() < deadline and self.process.poll() is None:
                 try:

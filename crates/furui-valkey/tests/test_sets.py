@@ -168,3 +168,19 @@ def test_acl_and_docs(server: Server) -> None:
     assert "says for each whether it is new" in docs and "O(N) with N members" in docs
     assert [bytes(key) if isinstance(key, bytes) else key.encode() for key in
             server.client.command_getkeys("FURUI.SEEN", "s", "a")] == [b"s"]
+
+
+def test_keys_tell_what_they_hold(server: Server) -> None:
+    server("FURUI.SEEN.RESERVE", "s", "SEED", "7", "WINDOW", "12h")
+    server("FURUI.SEEN", "s", "a", "b")
+    found = server("FURUI.INFO", "s")
+    found = dict(zip(found[::2], found[1::2]))
+    assert (found[b"type"], found[b"members"], found[b"window"]) == (b"set", 2, b"43200000ms")
+    assert (found[b"hash"], found[b"seed"]) == (b"xxh3", b"0000000000000007")
+    assert found[b"bytes"] == server("MEMORY", "USAGE", "s", "SAMPLES", 0) or found[b"bytes"] > 256
+    server("FURUI.FILTER.RESERVE", "f", "bloom", "0.01", 10)
+    assert server("FURUI.INFO", "f") == server("FURUI.FILTER.INFO", "f")
+    for key in ["none", "text"]:
+        server("SET", "text", "a")
+        with pytest.raises(redis.exceptions.ResponseError):
+            server("FURUI.INFO", key)

@@ -1,6 +1,7 @@
 //! The tests of the Python module, which is built as a wheel and installed into an environment of its own.
 
 use std::fs;
+use std::path::Path;
 
 use crate::command::{Outcome, cargo, is_there, root, system};
 
@@ -10,10 +11,9 @@ const MAX_WHEEL: u64 = 1_500_000;
 /// Builds the wheel, installs it and what its tests need, and runs the tests and a type checker over them.
 pub(crate) fn run() -> Result<Outcome, String> {
     let module = root().join("crates").join("furui-py");
-    let tools = root().join("target").join("tools");
-    let (environment, wheels) = (tools.join("furui-py"), tools.join("wheels"));
+    let environment = root().join("target").join("tools").join("furui-py");
     let python = environment.join("bin").join("python");
-    let (python, module, wheels) = (python.display(), module.display(), wheels.display());
+    let (python, module) = (python.display(), module.display());
     if !is_there("python3") {
         return Ok(Outcome::Skipped("there is no python3".to_owned()));
     }
@@ -25,24 +25,32 @@ pub(crate) fn run() -> Result<Outcome, String> {
         return Ok(Outcome::Skipped("what the tests need could not be installed from PyPI".to_owned()));
     }
     cargo("build -p furui-cli", &[])?;
-    // The wheels of earlier builds would be installed too.
-    let _removed = fs::remove_dir_all(tools.join("wheels"));
-    // As `pip install` does it, with the tools that pyproject.toml asks for.
-    system(&format!("{python} -m pip wheel --quiet --no-deps --wheel-dir {wheels} {module}"), &[])?;
-    let wheel = only_file(&tools.join("wheels"))?;
-    let size = fs::metadata(&wheel).map_err(|error| format!("{wheel}: {error}"))?.len();
-    if size > MAX_WHEEL {
-        return Err(format!("the wheel has {size} bytes, more than {MAX_WHEEL}"));
-    }
-    system(&format!("{install} --no-deps --force-reinstall {wheel}"), &[])?;
+    install_wheel(&environment)?;
     system(&format!("{python} -m mypy --config-file {module}/pyproject.toml {module}/python {module}/tests"), &[])?;
     let command = root().join("target").join("debug").join("furui").display().to_string();
     system(&format!("{python} -m pytest --quiet {module}/tests"), &[("FURUI", &command)])?;
     Ok(Outcome::Passed)
 }
 
+/// Builds the wheel, and installs it into an environment.
+pub(crate) fn install_wheel(environment: &Path) -> Result<(), String> {
+    let (module, wheels) = (root().join("crates").join("furui-py"), root().join("target").join("tools").join("wheels"));
+    let python = environment.join("bin").join("python");
+    let pip = format!("{} -m pip --quiet --disable-pip-version-check", python.display());
+    // The wheels of earlier builds would be installed too.
+    let _removed = fs::remove_dir_all(&wheels);
+    // As `pip install` does it, with the tools that pyproject.toml asks for.
+    system(&format!("{pip} wheel --no-deps --wheel-dir {} {}", wheels.display(), module.display()), &[])?;
+    let wheel = only_file(&wheels)?;
+    let size = fs::metadata(&wheel).map_err(|error| format!("{wheel}: {error}"))?.len();
+    if size > MAX_WHEEL {
+        return Err(format!("the wheel has {size} bytes, more than {MAX_WHEEL}"));
+    }
+    system(&format!("{pip} install --no-deps --force-reinstall {wheel}"), &[])
+}
+
 /// The path of the only file in a directory.
-fn only_file(directory: &std::path::Path) -> Result<String, String> {
+fn only_file(directory: &Path) -> Result<String, String> {
     let files = fs::read_dir(directory).map_err(|error| format!("{}: {error}", directory.display()))?;
     let files: Vec<_> = files.flatten().map(|file| file.path().display().to_string()).collect();
     match &files[..] {

@@ -14,11 +14,13 @@ use super::{InputOptions, LineOptions, SeedOptions, memory};
 /// in 10^11 is taken for one of them. A dictionary is exact. Nothing is recorded and nothing is locked, so another
 /// process may write to the set meanwhile.
 ///
+/// SET may be redis://HOST:PORT/NAME, too, a set of `furui seen --store` in a Valkey or Redis server.
+///
 /// Key options such as --csv say how the keys of FILE are made and, if SET is a file of lines, its keys. A line without a key is in no
 /// set: only --invert prints it, unless --missing or --bad says drop. A FILE that cannot be opened is reported, and the others are read.
 #[derive(Args)]
 pub struct HasOptions {
-    /// A store, a filter, a dictionary, or a file of lines, also compressed or from a pipe; "-" is standard input
+    /// A store, a filter, a dictionary, a set in a server (redis://HOST:PORT/NAME), or a file of lines, also compressed or from a pipe; "-" is standard input
     #[arg(value_name = "SET", value_hint = ValueHint::AnyPath)]
     pub set: PathBuf,
     #[command(flatten)]

@@ -33,6 +33,7 @@ const NOTES: &[Notes] = &[
             ("furui seen --remove gone.txt --store known --stats", "make a store forget lines, and say how many it had"),
             ("furui seen --mark --store known", "a coprocess: 1 or 0 for each line on standard input, at once"),
             ("furui seen --repeats again.txt --count monday.txt tuesday.txt", "put the repeats into a file, and count the lines of each file"),
+            ("furui seen --store redis://db.example.com/urls urls.txt", "share the set with other machines, in a server that has furui-valkey"),
             ("furui seen --store known --dry-run urls.txt", "print the lines that would be new, and record nothing"),
         ],
     },

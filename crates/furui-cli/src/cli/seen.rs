@@ -23,19 +23,28 @@ use crate::{number, size};
 /// second (see --sync), or less; it never loses a line. A run that ends without an error, or by ^C, SIGTERM or SIGHUP, has recorded
 /// every line that it printed. If a kill cut off the last line of a file, the next run that appends to that file begins a new line.
 ///
+/// --store redis://HOST:PORT/NAME or redis://HOST:PORT/DB/NAME keeps the set in a Valkey or Redis server, or cluster, that has the
+/// module furui-valkey. Any number of processes, on any machines, share it; they must give the same key options. User and
+/// password go before the host, as in redis://USER:PASSWORD@HOST/NAME, or the password into $REDISCLI_AUTH. The server
+/// records a line when it is asked, before the line is printed: what was on its way when this process was killed is
+/// recorded, and printed by nobody. Lines that the reader of a pipe leaves in it, and lines that a server without memory
+/// could record in part, become new again. If the connection is lost and made again, the lines on the way count as new,
+/// though another process may have printed them. The first user of a set chooses its --window. --dry-run records
+/// nothing; --memory, --threads, --cache, --sync and other options of a set on this machine are refused.
+///
 /// The files of the set are mapped into memory: if another program truncates one while it is read, a signal ends the process. This
 /// command never truncates a file; it replaces it.
 #[derive(Args)]
 pub struct SeenOptions {
     #[command(flatten)]
     pub input: InputOptions,
-    /// Keep the set in this directory, across runs
+    /// Keep the set in this directory, across runs; or in a server, at redis://HOST:PORT/NAME
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub store: Option<PathBuf>,
     /// With --store: record each line at most SECS seconds after it was printed, and within 0.1 s if the input pauses
-    /// (unless it often pauses after a few lines). After a crash, lines that were not recorded are printed again
-    #[arg(long, value_name = "SECS", value_parser = seconds, default_value = "1", requires = "store")]
-    pub sync: Duration,
+    /// (unless it often pauses after a few lines). After a crash, lines that were not recorded are printed again [default: 1]
+    #[arg(long, value_name = "SECS", value_parser = seconds, requires = "store")]
+    pub sync: Option<Duration>,
     #[command(flatten)]
     pub wait: WaitOptions,
     /// Remember only the last SPAN: a time, as in 90s, 30m, 1h or 7d, or a number of lines, as in 1000000. A line that last
@@ -116,6 +125,13 @@ pub struct SeenOptions {
     /// `subtract` and `intersect` can combine them
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, requires = "store", conflicts_with_all = ["hash", "hash_seed"])]
     pub like: Option<PathBuf>,
+}
+
+impl SeenOptions {
+    /// The time within which a line is recorded after it was printed.
+    pub fn sync(&self) -> Duration {
+        self.sync.unwrap_or(Duration::from_secs(1))
+    }
 }
 
 /// The maximum of --threads.

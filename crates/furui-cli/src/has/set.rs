@@ -17,6 +17,7 @@ use crate::interrupt::Interrupt;
 use crate::keys::{self, Keys};
 use crate::kind::kind_of;
 use crate::memory;
+use crate::remote::{Address, Batch, RemoteSet, is_url};
 
 /// A set of lines in which other lines are looked up. Nothing is written to it, and its lock is not taken.
 pub struct Set {
@@ -35,6 +36,8 @@ enum Source {
     Text(Box<Seen<Scratch>>),
     Numbers(Box<Dict<Directory>>),
     Bytes(Box<Dict<Directory, [u8]>>),
+    /// A set in a server, and the keys of a block.
+    Remote(Box<RemoteSet>, Batch),
 }
 
 impl Set {
@@ -42,7 +45,9 @@ impl Set {
     /// about `memory` bytes of memory, and keeps the rest on storage.
     pub fn open(options: &HasOptions, memory: u64, interrupt: &Interrupt) -> Result<Self, Error> {
         let path = &options.set;
-        let source = if path.is_dir() {
+        let source = if is_url(path) {
+            open_remote(options)?
+        } else if path.is_dir() {
             open_directory(options, memory)?
         } else if is_furui_file(path)? {
             let filter = filter::open(path, given_seed(&options.seed)?)?;
@@ -63,6 +68,8 @@ impl Set {
             Source::Text(seen) => seen.hash_spec(),
             // A dictionary compares whole keys.
             Source::Numbers(_) | Source::Bytes(_) => HashSpec::default(),
+            // The server hashes.
+            Source::Remote(..) => HashSpec::default(),
         };
         Ok(Self { source, hashes: Hashes::new(&spec.hasher()) })
     }
@@ -77,14 +84,19 @@ impl Set {
         match &self.source {
             Source::Cascade(_) | Source::Store(_) => true,
             Source::Text(seen) => !seen.set().runs().is_empty(),
-            Source::Filter(_) | Source::Numbers(_) | Source::Bytes(_) => false,
+            Source::Filter(_) | Source::Numbers(_) | Source::Bytes(_) | Source::Remote(..) => false,
         }
     }
 
     /// Looks up the keys of the lines of a block. `out` gets an answer for each line that has a key, in order.
     pub fn contains(&mut self, keys: &mut Keys, block: &mut Block, out: &mut Vec<bool>) -> Result<(), Error> {
         let hashes = &mut self.hashes;
-        match &self.source {
+        match &mut self.source {
+            Source::Remote(set, batch) => {
+                batch.clear();
+                keys.each(block, |key| batch.push(key));
+                return set.has(batch, out).map_err(|failure| set.told(failure));
+            }
             Source::Numbers(dict) => return look_up(dict, keys, block, out),
             Source::Bytes(dict) => return look_up(dict, keys, block, out),
             _ => keys.hash_all(block, hashes),
@@ -94,10 +106,25 @@ impl Set {
             Source::Cascade(filter) => filter.contains_hashes(hashes, out)?,
             Source::Store(seen) => seen.contains_hashes(hashes, out)?,
             Source::Text(seen) => seen.contains_hashes(hashes, out)?,
-            Source::Numbers(_) | Source::Bytes(_) => {}
+            Source::Numbers(_) | Source::Bytes(_) | Source::Remote(..) => {}
         }
         Ok(())
     }
+}
+
+fn open_remote(options: &HasOptions) -> Result<Source, Error> {
+    let refused = [
+        ("--memory", options.memory.is_some()),
+        ("--no-mmap", options.no_mmap),
+        ("--seed-file", options.seed.seed_file.is_some()),
+        ("--as-is", options.lines.as_is),
+    ];
+    if let Some((name, _)) = refused.into_iter().find(|&(_, is_given)| is_given) {
+        return Err(Error::Message(format!("{name} is not for a set in a server, which answers for every line")));
+    }
+    let set = RemoteSet::open(Address::parse(&options.set)?, false, None)?;
+    let batch = set.batch();
+    Ok(Source::Remote(set.into(), batch))
 }
 
 fn open_directory(options: &HasOptions, memory: u64) -> Result<Source, Error> {

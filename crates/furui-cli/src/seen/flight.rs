@@ -1,5 +1,6 @@
 use furui::Hashes;
 use furui::seen::{Recent, SeenCounters, Verdict};
+use furui::store::cascade::SplitBatch;
 
 use super::printing::Printing;
 use super::repeats;
@@ -14,6 +15,8 @@ pub struct Flight {
     pub hashes: Hashes,
     /// The indices of the hashes that the recent cache of the worker did not know.
     pub misses: Vec<u32>,
+    /// The hashes that the cache did not know, one part for each share of the set, if the set is split.
+    pub batch: SplitBatch,
     /// If the block is a header, whether it is the first header that this process reads.
     pub header: Option<bool>,
     pub verdicts: Vec<Verdict>,
@@ -38,12 +41,14 @@ pub struct Flight {
 }
 
 impl Flight {
-    /// An empty flight, ready for any block. Keys are made from a block's lines in the same way as by `keys`.
-    pub fn new(keys: &Keys) -> Self {
+    /// An empty flight, ready for any block, for a set with this many shares, or 0 if the set is not split. Keys are made
+    /// from a block's lines in the same way as by `keys`.
+    pub fn new(keys: &Keys, shares: usize) -> Self {
         Self {
             block: Block::default(),
             hashes: Hashes::new(keys.hasher()),
             misses: vec![],
+            batch: SplitBatch::new(shares),
             keys: keys.others(),
             header: None,
             verdicts: vec![],
@@ -65,6 +70,7 @@ impl Flight {
         (self.header, self.failure, self.is_void, self.is_begun, self.printed) = (None, None, false, false, 0);
         self.hashes.clear();
         self.misses.clear();
+        self.batch.clear();
         self.verdicts.clear();
         self.fates.clear();
         self.repeats.clear();
@@ -75,7 +81,14 @@ impl Flight {
         (self.failure, self.is_void) = (Some(error), true);
     }
 
-    /// Hashes the keys of the lines, and finds those that `recent` does not know.
+    /// Ends the input with an error of the set, which does not get the keys.
+    pub fn give_up(&mut self, error: Error) {
+        self.batch.clear();
+        self.fail(error);
+    }
+
+    /// Hashes the keys of the lines, and finds those that `recent` does not know. If the set is split, also finds out to
+    /// which shares they belong.
     pub fn hash(&mut self, recent: Option<&mut Recent<u64, 1>>) {
         if self.header.is_none() && !self.is_void {
             if let Err(error) = self.make_room() {
@@ -86,6 +99,11 @@ impl Flight {
             match recent {
                 Some(recent) => recent.observe_all(self.hashes.as_slice(), &mut self.misses),
                 None => self.misses.extend(0..self.hashes.len() as u32),
+            }
+            if self.batch.shares() > 0
+                && let Err(error) = self.batch.fill(&self.hashes, &self.misses)
+            {
+                self.fail(error.into());
             }
         }
     }

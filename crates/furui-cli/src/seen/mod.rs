@@ -11,8 +11,11 @@ mod plan;
 mod printing;
 mod queue;
 mod recorder;
+mod remote;
+mod remote_options;
 mod remove;
 mod repeats;
+mod shares;
 mod stats;
 mod tiers;
 pub mod window;
@@ -33,6 +36,7 @@ use crate::interrupt::Interrupt;
 use crate::keys::{self, Keys};
 use crate::memory;
 use crate::output::{Output, Sink};
+use crate::remote::is_url;
 use crate::wait::open_to_write;
 use byproducts::Byproducts;
 use decider::Decider;
@@ -51,6 +55,9 @@ const SIGNALLED: u8 = 128;
 pub fn run(options: &cli::SeenOptions) -> Result<ExitCode, Error> {
     if let Some(path) = &options.filter {
         return filter::observe(path, options);
+    }
+    if let Some(url) = options.store.as_deref().filter(|store| is_url(store)) {
+        return remote::run(url, options);
     }
     if let (Some(file), Some(store)) = (&options.remove, &options.store) {
         return remove::run(file, store, options);
@@ -100,7 +107,7 @@ where
         output.mend(options.input.separator())?;
     }
     let printing = Printing::of(options);
-    let recorder = Recorder::new(output, printing, records.then_some(options.sync));
+    let recorder = Recorder::new(output, printing, records.then(|| options.sync()));
     // A worker may wait for input until the process ends, so the interrupt must live as long.
     let interrupt: &'static Interrupt = Box::leak(Box::new(interrupt));
     let blocks = options.lines.blocks(&options.input, interrupt);

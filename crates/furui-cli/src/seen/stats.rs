@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use furui::seen::{Cache, Replacement, Seen, Start};
+use furui::seen::{Cache, Replacement, Seen, SeenCounters, Start};
 use furui::store::Storage;
 
 use super::by_file::ByFile;
@@ -22,16 +22,44 @@ pub fn report<S: Storage>(seen: &Seen<S>, bytes: u64, format: Option<StatsFormat
     let _ = std::io::stderr().write_all(report.as_bytes());
 }
 
+/// Prints the summary of a run with a set in a server.
+pub fn report_remote(c: &SeenCounters, bytes: u64, url: &str, format: Option<StatsFormat>, by_file: Option<&ByFile>) {
+    let by_file_text = || by_file.map(ByFile::text).unwrap_or_default();
+    let report = match format {
+        Some(StatsFormat::Text) => format!("{}\nexact set: {url}\n", first_line(c, bytes)) + &by_file_text(),
+        Some(StatsFormat::Json) => {
+            let mut report = Report::default();
+            report
+                .number("lines", c.keys)
+                .number("bytes", bytes)
+                .number("new", c.new)
+                .number("repeats", c.keys - c.new);
+            if let Some(by_file) = by_file {
+                report.list("files", &by_file.reports());
+            }
+            report.json()
+        }
+        None => by_file_text(),
+    };
+    // If standard error cannot be written to, the lines are printed and recorded nevertheless.
+    let _ = std::io::stderr().write_all(report.as_bytes());
+}
+
+/// How many lines there were, and how many of them were new.
+fn first_line(c: &SeenCounters, bytes: u64) -> String {
+    format!(
+        "{} ({}), {} new, {}",
+        counted(c.keys, "line"),
+        size::display(bytes),
+        grouped(c.new),
+        counted(c.keys - c.new, "repeat")
+    )
+}
+
 fn text<S: Storage>(seen: &Seen<S>, bytes: u64) -> String {
     let (c, set) = (seen.counters(), seen.set());
     let mut lines = vec![
-        format!(
-            "{} ({}), {} new, {}",
-            counted(c.keys, "line"),
-            size::display(bytes),
-            grouped(c.new),
-            counted(c.repeats(), "repeat")
-        ),
+        first_line(c, bytes),
         match seen.options().cache {
             Cache::Recent => format!("recent cache: {}", hits(c.recent_hits, c.keys)),
             Cache::Lru | Cache::LruStable { .. } => {

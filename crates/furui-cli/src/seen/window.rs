@@ -8,6 +8,7 @@ use furui::store::{Manifest, Storage, Window};
 
 use crate::cli;
 use crate::error::Error;
+use crate::windows::said;
 
 /// Opens the set in `storage`, with the window of the options. A store of another window is an error.
 pub fn open<S: Storage>(storage: S, settings: SeenOptions, options: &cli::SeenOptions) -> Result<Seen<S>, Error> {
@@ -35,26 +36,10 @@ pub fn tell_time<S: Storage>(seen: &mut Seen<S>) {
     seen.set_time(u64::try_from(now).unwrap_or(u64::MAX));
 }
 
-/// What a set with this window remembers, in the words of messages: "all lines" or "the last 1h".
-pub fn said(window: Option<Window>) -> String {
-    match window {
-        None => "all lines".to_owned(),
-        Some(window) => format!("the last {}", of_lines(window)),
-    }
-}
-
 /// A window as the option --window takes it.
 fn asked(window: Window) -> String {
     match window {
         Window::Keys(lines) => lines.to_string(),
-        Window::Milliseconds(_) => window.to_string(),
-    }
-}
-
-/// A window as text: `1h` or `1000000 lines`.
-pub fn of_lines(window: Window) -> String {
-    match window {
-        Window::Keys(lines) => format!("{lines} lines"),
         Window::Milliseconds(_) => window.to_string(),
     }
 }

@@ -80,9 +80,14 @@ where
             let queue = &mut shared.queue;
             if queue.ending.is_some() && queue.decider.is_some() && queue.writer.is_some() {
                 let unprinted = queue.unprinted();
-                if let (Some(decider), Some(writer), Some(ending)) =
-                    (queue.decider.take(), queue.writer.take(), queue.ending.take())
+                if let Some(shares) = queue.take_shares()
+                    && let (Some(mut decider), Some(writer), Some(ending)) =
+                        (queue.decider.take(), queue.writer.take(), queue.ending.take())
                 {
+                    let ending = match decider.join(shares) {
+                        Ok(()) => ending,
+                        Err(error) => Ending::Broken(error),
+                    };
                     return Rest { decider, writer, ending, unprinted };
                 }
             }
@@ -121,8 +126,7 @@ where
     fn relay(self: &Arc<Self>, shared: &mut Shared<S>) {
         match shared.queue.choose() {
             None => {}
-            // On a slow input one worker suffices, and waking another one would cost more time than it saves.
-            Some(Task::Read) if !shared.queue.is_plenty => {}
+            Some(task) if !shared.queue.is_worth_waking(task) => {}
             // One processor is left to the thread that decodes.
             Some(_) if shared.idle > usize::from(shared.queue.is_decoded) => self.changed.notify_one(),
             Some(_) => {}
@@ -153,6 +157,8 @@ where
                 Task::Sync => self.sync(shared),
                 Task::Write => self.write(shared),
                 Task::Decide => self.decide(shared),
+                Task::MakeRoom => self.make_room(shared),
+                Task::Observe(share) => self.observe(shared, share),
                 Task::Read => self.read(shared, &mut recent),
             };
         }
@@ -172,7 +178,8 @@ where
         let queue = &mut self.lock().queue;
         queue.unsynced = decider.seen.unsynced();
         (queue.decider, queue.writer) = (Some(decider), Some(writer));
-        queue.ending = queue.ending.take().or(synced.err());
+        let failed = synced.err().map(|ending| queue.explain(ending));
+        queue.ending = queue.ending.take().or(failed);
         Some(())
     }
 
@@ -200,7 +207,7 @@ where
 
     fn decide(self: &Arc<Self>, mut shared: MutexGuard<'_, Shared<S>>) -> Option<()> {
         let queue = &mut shared.queue;
-        let mut writer = if queue.syncs() { queue.writer.take() } else { None };
+        let mut writer = if !queue.is_split() && queue.syncs() { queue.writer.take() } else { None };
         let (number, mut decider, mut flight) = queue.take_decider()?;
         self.leave(shared);
         let settled = writer.as_mut().map_or(Ok(()), |writer| writer.settle(&mut decider.seen));
@@ -212,9 +219,41 @@ where
         queue.put_decider(number, decider, &flight);
         queue.writer = queue.writer.take().or(writer);
         queue.ending = queue.ending.take().or(settled.err());
+        if flight.is_void {
+            // The next sync fails for the same reason, and must find the first error.
+            flight.prepare(self.printing, self.wants_repeats);
+            queue.put(number, flight);
+            return Some(());
+        }
         self.leave(shared);
         flight.prepare(self.printing, self.wants_repeats);
         self.lock().queue.put(number, flight);
+        Some(())
+    }
+
+    /// Makes room in the shares of the set, all of which are in the queue.
+    fn make_room(self: &Arc<Self>, mut shared: MutexGuard<'_, Shared<S>>) -> Option<()> {
+        let queue = &mut shared.queue;
+        let mut writer = if queue.syncs() { queue.writer.take() } else { None };
+        let (number, mut decider, mut shares, mut flight) = queue.take_all()?;
+        self.leave(shared);
+        let settled = writer.as_mut().map_or(Ok(()), |writer| writer.settle(&mut decider.seen));
+        if settled.is_ok() {
+            shares = decider.make_room(&mut flight, shares);
+        }
+        let queue = &mut self.lock().queue;
+        queue.put_all(number, decider, shares, flight);
+        queue.writer = queue.writer.take().or(writer);
+        queue.ending = queue.ending.take().or(settled.err());
+        Some(())
+    }
+
+    /// Lets a share of the set insert its part of a flight (block of lines).
+    fn observe(self: &Arc<Self>, mut shared: MutexGuard<'_, Shared<S>>, index: usize) -> Option<()> {
+        let (number, mut share, mut part) = shared.queue.take_share(index)?;
+        self.leave(shared);
+        let failure = share.observe(&mut part).err().map(Into::into);
+        self.lock().queue.put_share(index, share, number, part, failure);
         Some(())
     }
 

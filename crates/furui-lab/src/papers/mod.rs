@@ -20,6 +20,7 @@ mod quotient;
 mod ringed;
 mod secrecy;
 mod seed_002;
+mod side_by_side;
 mod source;
 mod theirs;
 mod verdict;

@@ -1,6 +1,6 @@
-"""A duplicate filter for Scrapy that keeps what it has seen on storage, in little memory.
+"""Duplicate filters for Scrapy: one keeps what it has seen on storage, in little memory, one is for several spiders.
 
-In settings.py::
+The first one, in settings.py::
 
     DUPEFILTER_CLASS = "furui.scrapy.DupeFilter"
 
@@ -12,22 +12,38 @@ Settings, all optional:
 - ``DUPEFILTER_DEBUG``: log every request that is filtered, not only the first.
 
 A ``requests.seen`` that Scrapy's own filter left in ``JOBDIR`` is taken into a new set.
+
+Several spiders, on several machines, share what they have seen in a Valkey or Redis server, or cluster, with the module
+furui-valkey::
+
+    DUPEFILTER_CLASS = "furui.scrapy.ClusterDupeFilter"
+    FURUI_URL = "redis://host:6379"
+
+Other settings, all optional:
+
+- ``FURUI_CLUSTER``: whether the server is a cluster. By default, it is asked.
+- ``FURUI_NAME``: the name of the set. Default: ``BOT_NAME``, a colon, and the name of the spider.
+- ``FURUI_SHARDS``: among how many keys the set is spread. Default: 1024.
+- ``FURUI_WINDOW``, ``DUPEFILTER_DEBUG``: as above.
 """
 
 from __future__ import annotations
 
+import importlib
 import logging
 import re
 import tempfile
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Self
 
+from scrapy import signals
 from scrapy.dupefilters import BaseDupeFilter
 from scrapy.utils.job import job_dir
 from scrapy.utils.request import RequestFingerprinter, referer_str
 
+from . import valkey
 from ._furui import Seen
 from .errors import ConfigError
 
@@ -36,7 +52,7 @@ if TYPE_CHECKING:
     from scrapy.http.request import Request
     from scrapy.spiders import Spider
 
-__all__ = ["FORM", "OWN_FORM", "DupeFilter"]
+__all__ = ["FORM", "OWN_FORM", "ClusterDupeFilter", "DupeFilter"]
 
 #: The form of a set of Scrapy's fingerprints, which are SHA-1 digests: their first eight bytes are the hash.
 FORM = "scrapy.fingerprint"
@@ -46,7 +62,46 @@ OWN_FORM = "own fingerprint"
 _BATCH = 1 << 16
 
 
-class DupeFilter(BaseDupeFilter):
+class _Filter(BaseDupeFilter):
+    """What the filters have in common."""
+
+    def __init__(self, crawler: Crawler, *, window: int | str | None, debug: bool) -> None:
+        self.crawler = crawler
+        self.window = window
+        self.debug = debug
+        self.logs_duplicates = True
+        self.logger = logging.getLogger(__name__)
+
+    def fingerprint(self, request: Request) -> bytes:
+        assert self.crawler.request_fingerprinter is not None
+        return self.crawler.request_fingerprinter.fingerprint(request)
+
+    def tell(self, stats: dict[str, int]) -> None:
+        """Adds to the statistics of the crawl."""
+        if self.crawler.stats is not None:
+            for name, value in stats.items():
+                self.crawler.stats.set_value(f"furui/{name}", value)
+
+    def log(self, request: Request, spider: Spider) -> None:
+        if self.debug:
+            self.logger.debug(
+                "Filtered duplicate request: %(request)s (referer: %(referer)s)",
+                {"request": request, "referer": referer_str(request)},
+                extra={"spider": spider},
+            )
+        elif self.logs_duplicates:
+            self.logger.debug(
+                "Filtered duplicate request: %(request)s - no more duplicates will be shown"
+                " (see DUPEFILTER_DEBUG to show all duplicates)",
+                {"request": request},
+                extra={"spider": spider},
+            )
+            self.logs_duplicates = False
+        if self.crawler.stats is not None:
+            self.crawler.stats.inc_value("dupefilter/filtered")
+
+
+class DupeFilter(_Filter):
     """Filters out requests whose fingerprint was seen before. Two requests are one if their fingerprints are."""
 
     def __init__(
@@ -59,14 +114,10 @@ class DupeFilter(BaseDupeFilter):
         window: int | str | None = None,
         debug: bool = False,
     ) -> None:
-        self.crawler = crawler
+        super().__init__(crawler, window=window, debug=debug)
         self.store = store
         self.imports = imports
         self.memory = memory
-        self.window = window
-        self.debug = debug
-        self.logs_duplicates = True
-        self.logger = logging.getLogger(__name__)
         self.seen: Seen | None = None
         self.is_hashed = False
 
@@ -75,13 +126,12 @@ class DupeFilter(BaseDupeFilter):
         settings = crawler.settings
         job = job_dir(settings)
         store = settings.get("FURUI_STORE") or (str(Path(job, "furui")) if job else None)
-        window = settings.get("FURUI_WINDOW")
         return cls(
             crawler,
             store,
             imports=Path(job, "requests.seen") if job else None,
             memory=settings.get("FURUI_MEMORY") or "48MiB",
-            window=int(window) if str(window).isdecimal() else window,
+            window=_window(crawler),
             debug=settings.getbool("DUPEFILTER_DEBUG"),
         )
 
@@ -109,37 +159,114 @@ class DupeFilter(BaseDupeFilter):
 
     def request_seen(self, request: Request) -> bool:
         assert self.seen is not None, "the crawler opens its filter first"
-        assert self.crawler.request_fingerprinter is not None
-        fingerprint = self.crawler.request_fingerprinter.fingerprint(request)
-        return not self.seen.add(fingerprint, hashed=self.is_hashed)
+        return not self.seen.add(self.fingerprint(request), hashed=self.is_hashed)
 
     def close(self, reason: str) -> None:
         if self.seen is None:
             return
         self.seen.sync()
-        stats = self.crawler.stats
-        if stats is not None:
-            for name, value in self.seen.stats().items():
-                stats.set_value(f"furui/{name}", value)
+        self.tell(self.seen.stats())
         self.seen.close()
 
-    def log(self, request: Request, spider: Spider) -> None:
-        if self.debug:
-            self.logger.debug(
-                "Filtered duplicate request: %(request)s (referer: %(referer)s)",
-                {"request": request, "referer": referer_str(request)},
-                extra={"spider": spider},
-            )
-        elif self.logs_duplicates:
-            self.logger.debug(
-                "Filtered duplicate request: %(request)s - no more duplicates will be shown"
-                " (see DUPEFILTER_DEBUG to show all duplicates)",
-                {"request": request},
-                extra={"spider": spider},
-            )
-            self.logs_duplicates = False
-        if self.crawler.stats is not None:
-            self.crawler.stats.inc_value("dupefilter/filtered")
+
+class ClusterDupeFilter(_Filter):
+    """Filters out requests that this spider, or another one with the same set on a server, has seen before.
+
+    A request whose answer was lost in a failover is not filtered out: it may be fetched twice, but never not at all.
+    """
+
+    def __init__(
+        self,
+        crawler: Crawler,
+        url: str,
+        name: str,
+        *,
+        cluster: bool | None = None,
+        shards: int = 1024,
+        window: int | str | None = None,
+        debug: bool = False,
+    ) -> None:
+        super().__init__(crawler, window=window, debug=debug)
+        self.url = url
+        self.name = name
+        self.cluster = cluster
+        self.shards = shards
+        self.client: Any = None
+        self.seen: valkey.Seen | None = None
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        settings = crawler.settings
+        url = settings.get("FURUI_URL")
+        if not url:
+            raise ConfigError('the setting FURUI_URL is missing: it names the server, as in "redis://host:6379"')
+        spider = crawler.spider or crawler.spidercls
+        return cls(
+            crawler,
+            url,
+            settings.get("FURUI_NAME") or f"{settings.get('BOT_NAME')}:{spider.name}",
+            cluster=None if settings.get("FURUI_CLUSTER") is None else settings.getbool("FURUI_CLUSTER"),
+            shards=settings.getint("FURUI_SHARDS") or 1024,
+            window=_window(crawler),
+            debug=settings.getbool("DUPEFILTER_DEBUG"),
+        )
+
+    @classmethod
+    def from_spider(cls, spider: Spider) -> Self:
+        """The filter for the scheduler of scrapy-redis, which neither opens nor closes it."""
+        made = cls.from_crawler(spider.crawler)
+        made.open()
+        spider.crawler.signals.connect(made.close, signals.spider_closed)
+        return made
+
+    def open(self) -> None:
+        self.client = _client(self.url, self.cluster)
+        self.seen = valkey.Seen(self.client, self.name, shards=self.shards, window=self.window)
+
+    def request_seen(self, request: Request) -> bool:
+        assert self.seen is not None, "the crawler opens its filter first"
+        return not self.seen.add(self.fingerprint(request))
+
+    def clear(self) -> None:
+        """Forgets all requests. The scheduler of scrapy-redis calls this, unless SCHEDULER_PERSIST is set."""
+        assert self.seen is not None, "the crawler opens its filter first"
+        self.seen.clear()
+
+    def close(self, reason: str) -> None:
+        if self.seen is None:
+            return
+        self.tell(self.seen.stats())
+        self.client.close()
+
+
+def _client(url: str, cluster: bool | None) -> Any:
+    """A client of the server, of redis-py or valkey-py."""
+    library, name = _library(url)
+    # A server that does not answer is asked again, and must not stop the crawl for good. The URL may say otherwise.
+    options = {"socket_timeout": 10.0, "socket_connect_timeout": 5.0}
+    client = getattr(library, name).from_url(url, **options)
+    if cluster is None:
+        cluster = bool(client.info("cluster").get("cluster_enabled"))
+    if cluster:
+        client.close()
+        client = getattr(library, f"{name}Cluster").from_url(url, **options)
+    return client
+
+
+def _library(url: str) -> tuple[Any, str]:
+    names = [("redis", "Redis"), ("valkey", "Valkey")]
+    for library, name in names[::-1] if url.startswith("valkey") else names:
+        try:
+            return importlib.import_module(library), name
+        except ModuleNotFoundError as error:
+            if error.name != library:
+                raise
+    raise ConfigError("the library of the server is missing: pip install redis")
+
+
+def _window(crawler: Crawler) -> int | str | None:
+    window = crawler.settings.get("FURUI_WINDOW")
+    return int(window) if str(window).isdecimal() else window
 
 
 def _holds_files(folder: Path) -> bool:

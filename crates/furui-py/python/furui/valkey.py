@@ -1,100 +1,354 @@
 """A set that several processes share, in a Valkey or Redis server, or cluster, with the module furui-valkey.
 
-The set is in many keys, ``name:{000}`` to ``name:{3ff}``, by the first bits of a key's hash: so a cluster spreads it over
-its nodes, and no single key gets large. ``client`` is a ``redis.Redis`` or ``redis.RedisCluster`` of redis-py, or its
-twin of valkey-py.
+The set is in many keys, ``name:{000}`` to ``name:{3ff}``, by the first bits of a key's hash: so a cluster spreads it
+over its nodes, and no single key gets large. ``name:shards`` says how many there are. ``client`` is a ``redis.Redis``
+or ``redis.RedisCluster`` of redis-py, or its twin of valkey-py.
+
+Errors of the network and of the server are those of the client's library, such as ``redis.ConnectionError``. If an
+argument does not fit the set or the server, that is a ``furui.ConfigError``; a limit of the module that is reached is a
+``furui.FullError``.
 """
 
 from __future__ import annotations
 
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Iterator
+from itertools import count
+from pathlib import Path
 from typing import Any
 
-from ._furui import _shares
-from .errors import ConfigError
+from ._furui import _answers, _Shares
+from ._nodes import Command, Nodes
+from .errors import ConfigError, DamageError, Error, FullError
 
-__all__ = ["Seen"]
+__all__ = ["Seen", "dump", "load"]
+
+#: The maximum length of a piece of a file, in bytes, which the module has too.
+_PIECE = 16 << 20
+#: Files of a store that say nothing about what is in the set.
+_NOT_SENT = ("LOCK", "TIERS")
+_UNITS = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
 
 
 class Seen:
     """An exact set that remembers what it has seen, on a server: each key is new for one caller.
 
     name: the name of the set; every process that names it shares it.
-    shards: the number of keys among which the set is spread. All users of a set must give the same number.
-    window: remember only this long, as in "12h", or about this many last keys. None: everything.
+    shards: the number of keys among which the set is spread. The first user of a set says it for all.
+    window: remember only this long, as in "12h", or about this many last keys. None: what the first user said, which is
+        everything if that said None too.
+    patience: in trouble, such as a failover, try again for so many seconds.
 
-    A failover of the server may forget the keys that its replica did not have yet: they are new again. Nothing that is
-    new is ever called seen by it.
+    Nothing that is new is ever called seen by all callers. If the connection breaks while keys are added, nobody knows
+    which of them the server has recorded already: they are called new, all of them. If a call fails, some of its keys
+    may be recorded; this object notes them, and they are new when they are added again. A failover of the server may
+    forget the last keys, which its replica did not have yet: they are new again.
     """
 
-    def __init__(self, client: Any, name: str, *, shards: int = 1024, window: int | str | None = None) -> None:
+    def __init__(
+        self,
+        client: Any,
+        name: str,
+        *,
+        shards: int = 1024,
+        window: int | str | None = None,
+        patience: float = 30.0,
+    ) -> None:
         if not 1 <= shards <= 1 << 16:
             raise ConfigError("shards is a number from 1 to 65536")
+        if not name or "{" in name or "}" in name:
+            raise ConfigError(f"the name {name!r} of the set is empty or has a brace")
         self.client = client
         self.name = name
         self.shards = shards
-        self.width = max(len(f"{shards - 1:x}"), 1)
-        if window is not None:
-            self._reserve(window)
+        self.patience = patience
+        self._nodes = Nodes(client)
+        self._width = max(len(f"{shards - 1:x}"), 1)
+        self._counts = {"keys": 0, "new": 0, "repeats": 0, "uncertain": 0}
+        #: Keys that calls have recorded, or may have recorded, and that then failed.
+        self._owed: set[bytes] = set()
+        self._window = self._agree(_window(window, shards))
+        self._reserve()
 
-    def _reserve(self, window: int | str) -> None:
-        span = str(-(-window // self.shards)) if isinstance(window, int) else window
-        pipeline = self.client.pipeline(transaction=False)
-        for shard in range(self.shards):
-            pipeline.execute_command("FURUI.SEEN.RESERVE", self._key(shard), "WINDOW", span)
-        for answer in pipeline.execute(raise_on_error=False):
-            # Another process has made the set already.
-            if isinstance(answer, Exception) and "exists already" not in str(answer):
-                raise answer
+    def _agree(self, window: str | None) -> str | None:
+        """Records the number of shards and the window, or compares them with those that another user has recorded."""
+        key = f"{self.name}:shards"
+        mine = f"{self.shards} {window}" if window else str(self.shards)
+        self._run([Command("SET", key, mine, "NX")], patience=0)
+        text = str(self._run([Command("GET", key)], patience=0)[0] or b"", "ascii", "replace")
+        found = re.fullmatch(r"(\d+)(?: (\d+(?:ms)?))?", text)
+        if not found:
+            raise ConfigError(f"the key {key} is not that of a set: choose another name")
+        if int(found[1]) != self.shards:
+            raise ConfigError(
+                f"the set {self.name} has {found[1]} shards, not {self.shards}: all its users must give the same number"
+            )
+        if window not in (None, found[2]):
+            theirs = f"a window of {found[2]}" if found[2] else "no window"
+            raise ConfigError(f"the set {self.name} has {theirs}, not one of {window}")
+        return found[2]
+
+    def _reserve(self) -> None:
+        """Makes the keys of a set with a window. Those that are there stay."""
+        if self._window:
+            span = f"{self._window[:-2]}ms" if self._window.endswith("ms") else -(-int(self._window) // self.shards)
+            commands = [Command("FURUI.SEEN.RESERVE", key, "WINDOW", span) for key in self._keys()]
+            self._nodes.run(commands, self.patience)
+            for command in commands:
+                if command.refusal and "exists already" not in str(command.refusal):
+                    raise self._error(command)
 
     def _key(self, shard: int) -> str:
-        return f"{self.name}:{{{shard:0{self.width}x}}}"
+        return f"{self.name}:{{{shard:0{self._width}x}}}"
 
-    def _ask(self, command: str, batch: Any) -> list[bool]:
-        keys, places = _shares(batch, self.shards)
-        shares: dict[int, list[int]] = {}
-        for index, place in enumerate(places):
-            shares.setdefault(place, []).append(index)
-        pipeline = self.client.pipeline(transaction=False)
-        for place, indices in shares.items():
-            pipeline.execute_command(command, self._key(place), *[keys[index] for index in indices])
-        answers = [False] * len(keys)
-        for indices, found in zip(shares.values(), pipeline.execute()):
-            for index, answer in zip(indices, found):
-                answers[index] = answer == 1
+    def _keys(self) -> Iterator[str]:
+        return map(self._key, range(self.shards))
+
+    def _run(self, commands: list[Command], *, patience: float | None = None) -> list[Any]:
+        return _run(self._nodes, commands, self.patience if patience is None else patience)
+
+    def _error(self, command: Command) -> Exception:
+        return _error(self._nodes, command)
+
+    def _ask(self, name: str, batch: Any) -> bytearray:
+        """The answers to a batch, 1 or 0. A large batch goes in parts, so that not all of it is on its way at once."""
+        batch = _Shares(batch)
+        answers, end = bytearray(len(batch)), 0
+        while end < len(batch):
+            end, shares = batch.part(end, self.shards)
+            found = self._run([Command(name, self._key(share), *keys) for share, _, keys in shares])
+            for (_, indices, _), bits in zip(shares, found, strict=True):
+                for index, bit in zip(indices, bits, strict=True):
+                    answers[index] = bit
+        return answers
+
+    def _add(self, batch: Any) -> bytearray:
+        keys = _Shares(batch)
+        answers, end = bytearray(len(keys)), 0
+        # What the call has recorded, as long as it is not sure that the caller gets to know it.
+        recorded: list[bytes] = []
+        try:
+            while end < len(keys):
+                end, shares = keys.part(end, self.shards)
+                commands = [Command("FURUI.SEEN", self._key(share), *members) for share, _, members in shares]
+                try:
+                    self._nodes.run(commands, self.patience)
+                finally:
+                    for command, (_, indices, members) in zip(commands, shares, strict=True):
+                        for index, member, is_new in zip(indices, members, self._new(command, members), strict=True):
+                            if is_new:
+                                answers[index] = 1
+                                recorded.append(member)
+                refused = [command for command in commands if command.refusal]
+                if refused:
+                    raise self._error(refused[0])
+        except BaseException:
+            self._owed.update(recorded)
+            raise
+        self._counts["keys"] += len(keys)
+        self._counts["new"] += sum(answers)
+        self._counts["repeats"] += len(keys) - sum(answers)
+        return answers
+
+    def _new(self, command: Command, members: list[bytes]) -> list[bool]:
+        """Which members of a command are new for the caller, or may be."""
+        if command.is_uncertain:
+            self._counts["uncertain"] += len(members)
+            # Of those that are equal the first one is new.
+            first = dict(zip(reversed(members), reversed(range(len(members)))))
+            answers = [first[member] == index for index, member in enumerate(members)]
+        else:
+            answers = [bit == 1 for bit in command.answer or [0] * len(members)]
+        if self._owed:
+            for index, member in enumerate(members):
+                if member in self._owed:
+                    self._owed.discard(member)
+                    answers[index] = True
         return answers
 
     def add(self, key: Any) -> bool:
         """Record a key. Return True if it is new."""
-        return self._ask("FURUI.SEEN", [key])[0]
+        return self._add([key])[0] == 1
 
-    def add_many(self, batch: Any) -> list[bool]:
-        """Record the keys of a batch, in one round trip to each node. Return for each, in order, whether it is new."""
-        return self._ask("FURUI.SEEN", batch)
+    def add_many(self, batch: Any) -> Any:
+        """Record the keys of a batch, in a round trip to each node for every 16,384 keys.
 
-    def has_many(self, batch: Any) -> list[bool]:
+        Return for each, in order, whether it is new: a list, or an array of the library that the batch is from.
+        """
+        return _answers(batch, self._add(batch))
+
+    def has(self, key: Any) -> bool:
+        """Return True if a key was recorded."""
+        return self._ask("FURUI.HAS", [key])[0] == 1
+
+    def has_many(self, batch: Any) -> Any:
         """Return for each key of a batch, in order, whether it was recorded."""
-        return self._ask("FURUI.HAS", batch)
+        return _answers(batch, self._ask("FURUI.HAS", batch))
 
     def discard(self, key: Any) -> bool:
         """Remove a key. Return True if it was there."""
-        return self._ask("FURUI.FORGET", [key])[0]
+        return self.discard_many([key]) == 1
 
     def discard_many(self, batch: Any) -> int:
         """Remove the keys of a batch. Return how many were there."""
         return sum(self._ask("FURUI.FORGET", batch))
 
     def __contains__(self, key: object) -> bool:
-        return self._ask("FURUI.HAS", [key])[0]
+        return self.has(key)
 
     def __len__(self) -> int:
-        pipeline = self.client.pipeline(transaction=False)
-        for shard in range(self.shards):
-            pipeline.execute_command("FURUI.CARD", self._key(shard))
-        return int(sum(pipeline.execute()))
+        return sum(self._run([Command("FURUI.CARD", key) for key in self._keys()]))
 
     def clear(self) -> None:
-        """Remove the whole set."""
-        pipeline = self.client.pipeline(transaction=False)
-        for shard in range(self.shards):
-            pipeline.execute_command("UNLINK", self._key(shard))
-        pipeline.execute()
+        """Remove all keys of the set. It still has its shards and its window; nobody should add to it meanwhile."""
+        self._run([Command("UNLINK", key) for key in self._keys()])
+        self._owed.clear()
+        self._reserve()
+
+    def stats(self) -> dict[str, int]:
+        """Return what this object has been asked: keys, how many of them were new and how many were repeats.
+
+        uncertain: how many were called new, or are to be, because a connection broke before their answer came.
+        """
+        return dict(self._counts)
+
+    def __repr__(self) -> str:
+        return f"<furui.valkey.Seen {self.name!r}, {self.shards} shards>"
+
+
+def load(client: Any, key: str, path: str | os.PathLike[str], *, patience: float = 30.0) -> None:
+    """Make a value of a server from files: ``path`` is the file of a filter, or the directory of a store.
+
+    The value appears whole. If the call fails, what has arrived of it is removed.
+    """
+    path, nodes = Path(path), Nodes(client)
+    files = sorted(file for file in path.iterdir() if file.name not in _NOT_SENT) if path.is_dir() else [path]
+    if any(file.name == "JOURNAL" for file in files):
+        raise ConfigError(f"{path}: the store has a journal: run `furui compact` on it first")
+    if not files:
+        raise ConfigError(f"{path}: there are no files in it")
+    total = sum(max(-(-file.stat().st_size // _PIECE), 1) for file in files)
+    here = 0
+    try:
+        for name, piece in _pieces(files):
+            command = Command("FURUI.LOAD", key, f"{here + 1}/{total}", name, piece)
+            nodes.run([command], patience)
+            if command.refusal and not (command.is_uncertain and _has_arrived(command.refusal, here + 1, total)):
+                raise _error(nodes, command)
+            here += 1
+        if here != total:
+            raise Error(f"{path}: the files have changed meanwhile")
+    except BaseException:
+        if 0 < here < total:
+            try:
+                nodes.run([Command("UNLINK", key)], 0)
+            except Exception:
+                # The server is gone. The reason why the call fails says more than this.
+                pass
+        raise
+
+
+def _pieces(files: list[Path]) -> Iterator[tuple[str, bytes]]:
+    for file in files:
+        with file.open("rb") as data:
+            piece = data.read(_PIECE)
+            yield file.name, piece
+            while len(piece) == _PIECE and (piece := data.read(_PIECE)):
+                yield file.name, piece
+
+
+def _has_arrived(refusal: Exception, place: int, total: int) -> bool:
+    """Whether a piece that was sent twice is refused because it came the first time."""
+    return f"{place} of {total} pieces have arrived" in str(refusal) or (
+        place == total and "exists already" in str(refusal)
+    )
+
+
+def dump(client: Any, key: str, path: str | os.PathLike[str], *, patience: float = 30.0) -> None:
+    """Write the files of a value of a server: a new directory ``path`` for a set, or a file for a filter.
+
+    It appears whole, and is of one moment. The other programs and libraries of furui read it.
+    """
+    path, nodes = Path(path), Nodes(client)
+    if path.exists():
+        raise FileExistsError(f"{path} exists already")
+    with tempfile.TemporaryDirectory(prefix=f".{path.name}.", dir=path.parent) as folder:
+        for attempt in count(1):
+            part = Path(folder, str(attempt))
+            part.mkdir()
+            try:
+                _fetch(nodes, key, part, patience)
+                break
+            except nodes.errors.ResponseError as error:
+                # Another client has begun to dump a value of that server.
+                if attempt == 10 or "begin again" not in str(error):
+                    raise
+                shutil.rmtree(part)
+        files = list(part.iterdir())
+        is_store = any(file.name == "MANIFEST" for file in files)
+        (part if is_store or len(files) != 1 else files[0]).rename(path)
+
+
+def _fetch(nodes: Nodes, key: str, folder: Path, patience: float) -> None:
+    place, total = 0, 1
+    while place < total:
+        place += 1
+        _, total, name, piece = _run(nodes, [Command("FURUI.DUMP", key, place)], patience)[0]
+        file = name.decode("utf-8", "replace")
+        if Path(file).name != file or file.startswith("."):
+            raise DamageError(f"the server has sent a file name that is not plain: {file!r}", file)
+        with Path(folder, file).open("ab") as out:
+            out.write(piece)
+            out.flush()
+            os.fsync(out.fileno())
+
+
+def _window(window: int | str | None, shards: int) -> str | None:
+    """A window as it is recorded: a number of keys, or of milliseconds with "ms"."""
+    if window is None:
+        return None
+    if isinstance(window, int) and window > 0:
+        if window < 16 * shards:
+            raise ConfigError(f"a window of {window} keys is too small for {shards} shards: give 16 for each at least")
+        return str(window)
+    found = re.fullmatch(r"([0-9]+)(ms|s|m|h|d)", window) if isinstance(window, str) else None
+    if not found or not 0 < int(found[1]) * _UNITS[found[2]] < 1 << 63:
+        raise ConfigError(
+            'window is invalid: give a positive number of keys, or a time such as "90s", "12h", "30d"'
+        )
+    return f"{int(found[1]) * _UNITS[found[2]]}ms"
+
+
+def _run(nodes: Nodes, commands: list[Command], patience: float) -> list[Any]:
+    """The answers to commands.
+
+    Raises: why the first of those was refused that were.
+    """
+    nodes.run(commands, patience)
+    for command in commands:
+        if command.refusal:
+            raise _error(nodes, command)
+    return [command.answer for command in commands]
+
+
+def _error(nodes: Nodes, command: Command) -> Exception:
+    """The error that a user is told of a command that was refused."""
+    refusal = command.refusal
+    assert refusal is not None
+    text = str(refusal)
+    error: Exception | None = None
+    if text.startswith("unknown command"):
+        error = ConfigError(f"the server has no {command.words[0]}: load the module furui-valkey into every node")
+    elif "WRONGTYPE" in text or "wrong kind of value" in text:
+        error = ConfigError(f"the key {command.key} has a value of another type: choose another name")
+    elif "furui.max-key-memory" in text or "furui.max-memory" in text:
+        error = FullError(f"{command.key}: {text}")
+    elif isinstance(refusal, nodes.errors.AskError) or text.startswith(("MOVED ", "ASK ")):
+        error = ConfigError("the server is a node of a cluster: give a client of the whole cluster")
+    if error is None:
+        return refusal
+    error.__cause__ = refusal
+    return error

@@ -63,6 +63,8 @@ pub enum StoreProblem {
     Failed,
     /// The store was opened without its journal, so the keys in the journal are missing.
     WithoutJournal,
+    /// Shares of the set are lent to other threads, or they have taken keys whose verdicts are void after an error.
+    Lent,
     /// The path leads to a file, not to a directory.
     NotADirectory,
     /// The directory holds files that belong to no store.
@@ -148,6 +150,7 @@ impl fmt::Display for StoreProblem {
             }
             Self::Failed => "an earlier change failed: open the store again",
             Self::WithoutJournal => "opened without its journal, for reading only: open the whole store",
+            Self::Lent => "parts of the set are in use, or have failed: give all of them back, or open the store again",
             Self::NotADirectory => "a file, where the directory of a store belongs; name another path",
             Self::Foreign => "holds other files and is not a store; name an empty or a new directory",
             Self::Occupied => "holds a store, or a part of a copy that was cut short; name a new or an empty directory",

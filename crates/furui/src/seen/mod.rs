@@ -13,6 +13,7 @@ mod recent;
 mod remove;
 mod replacement;
 mod sizes;
+mod split;
 mod tiers;
 mod window;
 

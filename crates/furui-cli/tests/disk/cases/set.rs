@@ -30,7 +30,9 @@ pub(super) fn seen(name: &'static str, before: u32, count: u32) -> Case {
             }
         }),
         run: Box::new(move |mut command, root| {
-            command.args(["seen", "--memory", "1MiB", "--wait", "--store", &path(root, "store")]);
+            // One case has a set that is split among threads, on any machine.
+            let threads = if before > 0 { "3" } else { "1" };
+            command.args(["seen", "--memory", "1MiB", "--wait", "--threads", threads, "--store", &path(root, "store")]);
             feed(command, &input)
         }),
         second: None,
@@ -110,7 +112,8 @@ pub fn bursts(name: &'static str, to_file: bool) -> Case {
             }
         }),
         run: Box::new(move |mut command, root| {
-            command.args(["seen", "--sync", "0", "--wait", "--store", &path(root, "store")]);
+            let threads = if to_file { "3" } else { "1" };
+            command.args(["seen", "--sync", "0", "--wait", "--threads", threads, "--store", &path(root, "store")]);
             command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
             let file = to_file.then(|| fs::File::options().read(true).append(true).open(root.join("printed")).unwrap());
             if let Some(file) = &file {

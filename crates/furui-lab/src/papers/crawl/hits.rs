@@ -2,9 +2,12 @@
 
 use std::ops::RangeInclusive;
 
+use furui::Error;
+
 use super::order::{Crawl, Mode, PAPER_HOSTS};
 use super::tier::{Stable, Tier};
 use super::{COUNTERS, FRONT, LRU_BYTES, crawls_and_hosts, lru_sizes, stable_bytes};
+use crate::papers::side_by_side::side_by_side;
 use crate::papers::{Axis, Context, Finding, Grade, Mark, Plot, Result, Series, Verdict, brief};
 use crate::table::{Cell, Table};
 
@@ -26,23 +29,25 @@ pub(in super::super) fn fig5(context: &Context) -> Result<Finding> {
     let (crawls, data) = crawls_and_hosts(context)?;
     let columns = ["crawl", ENTRIES, "entries", KB, HITS, CLOCK, "false positives"];
     let mut table = Table::new("fig5", "An LRU alone, and a CLOCK of as many entries".to_owned(), columns);
-    let bar = context.bar(crawls.iter().map(|crawl| lru_sizes(crawl).count() as u64).sum(), "LRU");
-    for crawl in &crawls {
-        for log2 in lru_sizes(crawl) {
-            let entries = crawl.size(log2);
-            let outcome = Tier::Lru { entries }.ask(crawl, &Mode::Replay)?;
-            let clock = Tier::Clock { entries }.ask(crawl, &Mode::Replay)?;
-            table.push([
-                crawl.name.into(),
-                u64::from(log2).into(),
-                (entries as u64).into(),
-                kb(entries * LRU_BYTES),
-                (100.0 * outcome.hit_ratio()).into(),
-                (100.0 * clock.hit_ratio()).into(),
-                (outcome.false_positives + clock.false_positives).into(),
-            ]);
-            bar.inc(1);
-        }
+    let sizes: Vec<_> = crawls.iter().flat_map(|crawl| lru_sizes(crawl).map(move |log2| (crawl, log2))).collect();
+    let bar = context.bar(sizes.len() as u64, "LRU");
+    let rows = side_by_side(sizes, |(crawl, log2)| {
+        let entries = crawl.size(log2);
+        let outcome = Tier::Lru { entries }.ask(crawl, &Mode::Replay)?;
+        let clock = Tier::Clock { entries }.ask(crawl, &Mode::Replay)?;
+        bar.inc(1);
+        Ok::<_, Error>([
+            crawl.name.into(),
+            u64::from(log2).into(),
+            (entries as u64).into(),
+            kb(entries * LRU_BYTES),
+            (100.0 * outcome.hit_ratio()).into(),
+            (100.0 * clock.hit_ratio()).into(),
+            (outcome.false_positives + clock.false_positives).into(),
+        ])
+    });
+    for row in rows {
+        table.push(row?);
     }
     let plot = Plot::new("fig5", "Hit ratio of an LRU alone", Axis::linear(ENTRIES), Axis::linear(HITS));
     let curve = |crawl: &Crawl, what| table.points(ENTRIES, what, &[("crawl", crawl.name.into())]);
@@ -95,24 +100,25 @@ pub(in super::super) fn fig5(context: &Context) -> Result<Finding> {
 pub(super) fn stable_hits(crawls: &[Crawl], sizes: &RangeInclusive<u32>, context: &Context) -> Result<Table> {
     let columns = ["crawl", "filter", SIZE, "counters", KB, HITS, "false positives", "pages lost"];
     let mut table = Table::new("fig8", "An LRU of the paper's 2^20 entries, and SBFL".to_owned(), columns);
-    let bar = context.bar((crawls.len() * SETTINGS.len() * sizes.clone().count()) as u64, "LRU and SBFL");
-    for crawl in crawls {
-        for filter in SETTINGS {
-            for log2 in sizes.clone() {
-                let outcome = Tier::stable(crawl.size(FRONT), crawl.size(log2), filter).ask(crawl, &Mode::Replay)?;
-                table.push([
-                    crawl.name.into(),
-                    filter.name().into(),
-                    u64::from(log2).into(),
-                    (crawl.size(log2) as u64).into(),
-                    kb(stable_bytes(crawl, log2)),
-                    (100.0 * outcome.hit_ratio()).into(),
-                    outcome.false_positives.into(),
-                    (outcome.lost() as u64).into(),
-                ]);
-                bar.inc(1);
-            }
-        }
+    let filters: Vec<_> =
+        each(crawls).flat_map(|(crawl, filter)| sizes.clone().map(move |log2| (crawl, filter, log2))).collect();
+    let bar = context.bar(filters.len() as u64, "LRU and SBFL");
+    let rows = side_by_side(filters, |(crawl, filter, log2)| {
+        let outcome = Tier::stable(crawl.size(FRONT), crawl.size(log2), filter).ask(crawl, &Mode::Replay)?;
+        bar.inc(1);
+        Ok::<_, Error>([
+            crawl.name.into(),
+            filter.name().into(),
+            u64::from(log2).into(),
+            (crawl.size(log2) as u64).into(),
+            kb(stable_bytes(crawl, log2)),
+            (100.0 * outcome.hit_ratio()).into(),
+            outcome.false_positives.into(),
+            (outcome.lost() as u64).into(),
+        ])
+    });
+    for row in rows {
+        table.push(row?);
     }
     Ok(table)
 }

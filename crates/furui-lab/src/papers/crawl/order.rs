@@ -30,7 +30,7 @@ pub(super) struct Crawl {
 }
 
 /// A function that appends the targets of a page.
-type LinksOf = dyn Fn(u32, &mut Vec<u32>);
+type LinksOf = dyn Fn(u32, &mut Vec<u32>) + Send + Sync;
 
 /// Where the links of a page are.
 enum Links {
@@ -142,7 +142,7 @@ impl Crawl {
         name: &'static str,
         (universe, seed): (u32, u64),
         limit: usize,
-        of: impl Fn(u32, &mut Vec<u32>) + 'static,
+        of: impl Fn(u32, &mut Vec<u32>) + Send + Sync + 'static,
     ) -> Self {
         let mut crawl = Self {
             name,

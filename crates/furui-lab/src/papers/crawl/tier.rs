@@ -1,10 +1,9 @@
-use furui::KeyHash;
 use furui::filter::{ConfigError, FilterMut, StableBloom, StableBloomLight, stable_decrements};
 use furui::seen::{Clock as ClockCache, Lru, Observed, Recent, RecentTag};
+use furui::{Error, KeyHash};
 
 use super::order::{Crawl, Mode, Outcome};
 use super::s3_fifo::S3Fifo;
-use crate::papers::Result;
 
 /// The cache that stands in front of the exact set on storage, and its size.
 #[derive(Clone, Copy)]
@@ -66,7 +65,7 @@ impl Stable {
         }
     }
 
-    fn light(self, counters: usize) -> std::result::Result<StableBloomLight, ConfigError> {
+    fn light(self, counters: usize) -> Result<StableBloomLight, ConfigError> {
         match self {
             Self::Own { rate } => StableBloomLight::with_rate(counters, rate),
             Self::Random { probes, rate } | Self::Cursor { probes, rate } => {
@@ -115,7 +114,7 @@ impl Tier {
     }
 
     /// Makes an empty tier, and lets `asker` ask it about every link.
-    pub(super) fn ask<A: Asker>(self, crawl: &Crawl, asker: &A) -> Result<A::Answer> {
+    pub(super) fn ask<A: Asker>(self, crawl: &Crawl, asker: &A) -> Result<A::Answer, Error> {
         Ok(match self {
             Self::Lru { entries } => {
                 let mut lru = Lru::new(entries)?;
@@ -161,7 +160,11 @@ fn stable<A: Asker>(
     })
 }
 
-fn recent<T: RecentTag, const WAYS: usize, A: Asker>(crawl: &Crawl, asker: &A, bytes: usize) -> Result<A::Answer> {
+fn recent<T: RecentTag, const WAYS: usize, A: Asker>(
+    crawl: &Crawl,
+    asker: &A,
+    bytes: usize,
+) -> Result<A::Answer, Error> {
     // Round down to whole sets, so that the tags stay within the budget.
     let sets = bytes / size_of::<[T; WAYS]>();
     let mut recent = Recent::<T, WAYS>::new(sets * WAYS)?;

@@ -4,6 +4,7 @@
 use super::online::{Cost, Online, Way};
 use super::scale;
 use super::words::{Corpus, stream};
+use crate::papers::side_by_side::side_by_side;
 use crate::papers::{Axis, Context, Finding, Grade, Mark, Plot, Result, Series, Verdict, brief};
 use crate::table::{Cell, Table};
 
@@ -76,11 +77,11 @@ pub(super) fn run(context: &Context) -> Result<Finding> {
         bar.inc(1);
         cost
     };
-    // At the paper's scale, it would take hours to measure one dictionary after the other. At smaller scales it takes
-    // little time, and concurrent threads would only disturb each other.
-    let by_tries = if context.full { each_on_a_thread(PAPER, measure) } else { PAPER.map(measure) };
+    // At smaller scales the measurements take little time, and concurrent threads would only disturb each other.
+    let by_tries: Vec<_> =
+        if context.full { side_by_side(PAPER.into(), measure) } else { PAPER.into_iter().map(measure).collect() };
 
-    let [one_trie, ..] = &by_tries;
+    let one_trie = &by_tries[0];
     let known = 100.0 * (1.0 - f64::from(one_trie.distinct) / all.len() as f64);
     let data = format!(
         "{data} A stream of {} of them, drawn by their frequency, of which {} are distinct, so {known:.2} % of the look-ups find their \
@@ -118,21 +119,13 @@ pub(super) fn run(context: &Context) -> Result<Finding> {
     ];
     if context.full {
         notes.push(
-            "The dictionaries of the first table were measured side by side, each on a thread of its own.".into(),
+            "The dictionaries of the first table were measured side by side, on as many threads as the machine has processors.".into(),
         );
     }
     let table = by_tries_table(all.len(), &by_tries);
     let windows = by_window_table(few.len(), some.len(), &by_window);
     let (plots, verdict) = (vec![plot(&table)], verdict(&by_tries, &by_window));
     Ok(Finding { data, tables: vec![table, windows], plots, verdict, notes })
-}
-
-/// Runs `work` for each input on a thread of its own.
-fn each_on_a_thread<I: Send, R: Send, const N: usize>(inputs: [I; N], work: impl Fn(I) -> R + Sync) -> [R; N] {
-    std::thread::scope(|scope| {
-        let work = &work;
-        inputs.map(|input| scope.spawn(move || work(input))).map(|thread| thread.join().expect("the work of a thread"))
-    })
 }
 
 /// The fraction of a stream, counted from its beginning, in which the share `share` of its distinct words has occurred.
@@ -152,7 +145,7 @@ fn saved_in_paper(after: [f64; 2], at_once: [f64; 2]) -> [f64; 2] {
     [0, 1].map(|i| 100.0 * (1.0 - at_once[i] / after[i]))
 }
 
-fn by_tries_table(lookups: usize, costs: &[Cost; 4]) -> Table {
+fn by_tries_table(lookups: usize, costs: &[Cost]) -> Table {
     let mut table = Table::new(
         "table3",
         format!("The dictionary at the end of {lookups} look-ups; seconds of CPU"),
@@ -242,7 +235,7 @@ fn plot(table: &Table) -> Plot {
     })
 }
 
-fn verdict(by_tries: &[Cost; 4], by_window: &[(usize, Cost)]) -> Verdict {
+fn verdict(by_tries: &[Cost], by_window: &[(usize, Cost)]) -> Verdict {
     let papers = PAPER.map(|(_, after, at_once)| saved_in_paper(after, at_once));
     let grade = by_tries.iter().zip(papers).flat_map(|(cost, [building, all])| {
         [(building, cost.saved_building(Way::SecondWalk)), (all, cost.saved(Way::SecondWalk))]

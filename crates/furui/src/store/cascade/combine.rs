@@ -117,7 +117,7 @@ impl<S: Storage> Cascade<S> {
 
     /// Appends a source for the table and one for each run.
     fn push_sources<'a>(&'a self, sources: &mut Vec<Box<dyn SortedSource + 'a>>) {
-        sources.push(Box::new(Drain::new(&self.table)));
+        sources.push(Box::new(Drain::new(self.shares.iter().map(|share| &share.table))));
         sources.extend(self.runs.iter().map(|run| Box::new(run.reader()) as Box<dyn SortedSource>));
     }
 

@@ -1,11 +1,15 @@
+use std::vec::IntoIter;
+
 use super::memtable::MemTable;
 use super::merge::{MERGE_WINDOW, SortedSource};
 use super::room::fill_to;
 use crate::error::Result;
 
-/// The keys of a table as a source for a merge. A table in hash order is a sorted run with gaps.
+/// The keys of tables as a source for a merge. Tables in hash order, one after the other, are a sorted run with gaps.
 pub(super) struct Drain<'a> {
     slots: &'a [u64],
+    /// The slots of later tables.
+    later: IntoIter<&'a [u64]>,
     /// The keys of the slots that were read last, without the gaps. Those before index `next` have been consumed.
     keys: Vec<u64>,
     next: usize,
@@ -16,14 +20,22 @@ pub(super) struct Drain<'a> {
 const SLOTS: usize = 4 * MERGE_WINDOW;
 
 impl<'a> Drain<'a> {
-    pub(super) fn new(table: &'a MemTable) -> Self {
-        Self { slots: table.slots(), keys: vec![], next: 0 }
+    /// A source of the keys of tables, each of which has greater hashes than those before.
+    pub(super) fn new(tables: impl Iterator<Item = &'a MemTable>) -> Self {
+        let tables: Vec<&[u64]> = tables.map(MemTable::slots).collect();
+        Self { slots: &[], later: tables.into_iter(), keys: vec![], next: 0 }
     }
 }
 
 impl SortedSource for Drain<'_> {
     fn fill(&mut self) -> Result<&[u64]> {
-        while self.keys.len() - self.next < MERGE_WINDOW && !self.slots.is_empty() {
+        while self.keys.len() - self.next < MERGE_WINDOW {
+            if self.slots.is_empty() {
+                match self.later.next() {
+                    Some(slots) => self.slots = slots,
+                    None => break,
+                }
+            }
             self.keys.drain(..self.next);
             self.next = 0;
             let (now, later) = self.slots.split_at(SLOTS.min(self.slots.len()));
@@ -47,15 +59,21 @@ impl SortedSource for Drain<'_> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::memtable::range_of;
     use super::*;
 
     #[test]
     fn gives_all_keys_in_order_whatever_is_consumed() {
-        let mut table = MemTable::new();
         let hashes: Vec<u64> = (1..12_000u64).map(|i| i.wrapping_mul(0x9E37_79B9_7F4A_7C15)).collect();
-        table.insert_all(&hashes, |_| {});
-        for step in [1, 1000, MERGE_WINDOW, usize::MAX] {
-            let (mut drain, mut keys) = (Drain::new(&table), vec![]);
+        for (step, count) in [(1, 1), (1000, 2), (MERGE_WINDOW, 1), (MERGE_WINDOW, 3), (usize::MAX, 1), (usize::MAX, 7)]
+        {
+            let mut tables: Vec<MemTable> = (0..count).map(|number| MemTable::of_range(number, count)).collect();
+            for &hash in &hashes {
+                let table = &mut tables[range_of(hash, count)];
+                assert!(table.reserve(1, usize::MAX).unwrap());
+                table.insert_all(&[hash], |_| {});
+            }
+            let (mut drain, mut keys) = (Drain::new(tables.iter()), vec![]);
             loop {
                 let window = drain.fill().unwrap();
                 let count = window.len().min(step);

@@ -4,6 +4,7 @@ use super::journal_writer::JournalWriter;
 use super::room::reserve;
 use super::{Cascade, Journal, policy};
 use crate::error::Result;
+use crate::hash::KeyHash;
 use crate::store::{JOURNAL, Storage};
 
 impl<S: Storage> Cascade<S> {
@@ -22,10 +23,10 @@ impl<S: Storage> Cascade<S> {
     /// # Errors
     /// Those of [`insert_all`](Self::insert_all).
     pub fn sync_first(&mut self, keys: usize) -> Result<()> {
-        self.check_usable()?;
         if self.journal.is_none() || self.old_journal.is_some() {
             return self.publish();
         }
+        self.check_open()?;
         self.write_journal(keys)
     }
 
@@ -45,7 +46,7 @@ impl<S: Storage> Cascade<S> {
         if !self.saved {
             self.save_manifest()?;
         }
-        if self.old_journal.is_some() && self.table.len() == 0 {
+        if self.old_journal.is_some() && self.keys_in_memory() == 0 {
             self.end_old_journal()?;
         }
         self.publish_table()?;
@@ -63,7 +64,7 @@ impl<S: Storage> Cascade<S> {
     /// Those of [`insert_all`](Self::insert_all).
     pub fn compact(&mut self) -> Result<()> {
         self.check_usable()?;
-        while self.manifest.present_runs() + usize::from(self.table.len() > 0) > 1 {
+        while self.manifest.present_runs() + usize::from(self.keys_in_memory() > 0) > 1 {
             self.spill(self.manifest.present_runs().min(policy::MAX_FAN_IN))?;
         }
         self.publish()
@@ -89,7 +90,7 @@ impl<S: Storage> Cascade<S> {
         let mut new = Vec::new();
         let fingerprints = self.manifest.fingerprints;
         journal.for_each(|keys| {
-            self.make_room(keys.len())?;
+            self.make_room(&[keys.len()])?;
             self.hashes.clear();
             reserve(&mut self.hashes, keys.len())?;
             self.hashes.extend(keys.iter().map(|&key| fingerprints.place(key)));
@@ -112,11 +113,19 @@ impl<S: Storage> Cascade<S> {
         }
         // New keys are noted in the order in which they came, so that a caller can say how many of them may be
         // recorded.
-        self.found.clear();
-        self.found.resize(self.hashes.len(), false);
-        new.iter().for_each(|&i| self.found[i as usize] = true);
-        let noted = self.hashes.iter().zip(&self.found).filter(|&(_, &new)| new);
+        self.is_new.clear();
+        self.is_new.resize(self.hashes.len(), false);
+        new.iter().for_each(|&i| self.is_new[i as usize] = true);
+        let noted = self.hashes.iter().zip(&self.is_new).filter(|&(_, &new)| new);
         noted.for_each(|(&hash, _)| journal.push(fingerprints.at(hash)));
+    }
+
+    /// Keeps keys of a set that is split, which are new, until they are written to the journal.
+    pub(super) fn note_keys(&mut self, new: impl Iterator<Item = KeyHash>) {
+        if let Some(journal) = &mut self.journal {
+            let fingerprints = self.manifest.fingerprints;
+            new.for_each(|key| journal.push(fingerprints.of(key)));
+        }
     }
 
     /// Records the first `keys` of the waiting keys in the journal.

@@ -55,8 +55,13 @@ impl JournalWriter {
 
     /// True if `keys` more keys may wait. If no key is waiting, any number of keys may.
     pub(super) fn has_room(&self, keys: usize) -> bool {
+        self.waiting.len() + self.repeated.len() == RECORD_HEAD || self.fits(keys)
+    }
+
+    /// True if `keys` more keys may wait in the memory that is meant for waiting keys.
+    pub(super) fn fits(&self, keys: usize) -> bool {
         let waiting = self.waiting.len() + self.repeated.len();
-        waiting == RECORD_HEAD || waiting.saturating_add(keys.saturating_mul(KEY_LEN)) <= self.most
+        waiting.saturating_add(keys.saturating_mul(KEY_LEN)) <= self.most
     }
 
     pub(super) fn push(&mut self, key: u64) {

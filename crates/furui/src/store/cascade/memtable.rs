@@ -25,10 +25,19 @@ use crate::bits::{prefetch, scale};
 /// The order is that of the hashes, so an adversary who can choose hashes can make one long cluster. A store draws a
 /// random seed against that; and a table with a cluster longer than [`MAX_CLUSTER`] counts as full, against an
 /// adversary who knows the seed.
+///
+/// Several tables can share the 64-bit numbers, each with one of as many equal ranges. Slots still hold whole hashes, so
+/// the tables one after the other are a sorted run, too. Each table grows as one of that many parts of a large table.
 pub(crate) struct MemTable {
     /// `homes` home slots, then spare ones. The last slot is always empty. Zero is an empty slot.
     slots: Vec<u64>,
     homes: usize,
+    /// The number of tables among which the 64-bit numbers are divided.
+    tables: usize,
+    /// The least hash of this table's range.
+    first: u64,
+    /// The number of home slots if all tables had as many as this one.
+    all_homes: usize,
     len: usize,
     crowded: bool,
 }
@@ -37,14 +46,15 @@ pub(crate) struct MemTable {
 /// than the saved space is worth: from 85 to 90 % an insertion costs a sixth more.
 const GROW_LOAD: usize = 85;
 /// The load in percent at which a table of [`LARGE_SLOTS`] or more grows, where space matters more. It is also the
-/// highest load of a table that may not grow.
+/// highest load of a table that may not grow. Of several tables, all together count.
 const FULL_LOAD: usize = 90;
 /// The least number of home slots of a large table (64 MiB).
 const LARGE_SLOTS: usize = 8 << 20;
-/// The number of home slots of a new table (128 KiB).
+/// The number of home slots of a new table (128 KiB), or of several new tables together.
 const FIRST_SLOTS: usize = 16 << 10;
 /// A table grows by an eighth of its slots plus a quarter of them, where the quarter is at most this many slots (16
-/// MiB). So a table of any size takes less than 10 bytes a key plus 16 MiB, and small tables grow by three eighths.
+/// MiB) in all tables together. So tables of any size take less than 10 bytes a key plus 16 MiB, and small tables grow by
+/// three eighths.
 const EXTRA_SLOTS: usize = 2 << 20;
 /// The number of spare slots after the last home. Uniform hashes at the loads above never fill them; if they are full,
 /// more are added.
@@ -55,17 +65,40 @@ const MAX_CLUSTER: usize = 16 << 10;
 /// The prefetch distance of a batch, in keys: the latency of memory divided by the time of an insertion.
 const PREFETCH_KEYS: usize = 24;
 
+/// The number of the range of a hash if the 64-bit numbers are divided into this many equal ranges.
+#[inline]
+pub(super) fn range_of(hash: u64, ranges: usize) -> usize {
+    scale(hash, ranges)
+}
+
 /// The number of home slots, and of spare ones, of a [small](MemTable::small) table.
 const SMALL_SLOTS: usize = 16;
 
 impl MemTable {
     /// An empty table that takes 256 bytes, for a set among many.
     pub(crate) fn small() -> Self {
-        Self { slots: vec![0; 2 * SMALL_SLOTS], homes: SMALL_SLOTS, len: 0, crowded: false }
+        Self::with_slots(SMALL_SLOTS, SMALL_SLOTS, 0, 1)
     }
 
+    /// An empty table for all hashes.
     pub(crate) fn new() -> Self {
-        Self { slots: vec![0; FIRST_SLOTS + SPARE_SLOTS], homes: FIRST_SLOTS, len: 0, crowded: false }
+        Self::of_range(0, 1)
+    }
+
+    /// An empty table for the hashes of which [`range_of`] says `number` if there are `tables` tables.
+    pub(crate) fn of_range(number: usize, tables: usize) -> Self {
+        Self::with_slots((FIRST_SLOTS / tables).max(SMALL_SLOTS), SPARE_SLOTS, number, tables)
+    }
+
+    fn with_slots(homes: usize, spare: usize, number: usize, tables: usize) -> Self {
+        let first = ((number as u128) << 64).div_ceil(tables as u128) as u64;
+        let slots = vec![0; homes + spare];
+        Self { slots, homes, tables, first, all_homes: homes * tables, len: 0, crowded: false }
+    }
+
+    /// The least hash of the table's range.
+    pub(super) fn first(&self) -> u64 {
+        self.first
     }
 
     /// The number of hashes.
@@ -78,15 +111,22 @@ impl MemTable {
         self.slots.capacity() * size_of::<u64>()
     }
 
+    /// True if a cluster is so long that the table has no room, see [`MAX_CLUSTER`].
+    pub(crate) fn is_crowded(&self) -> bool {
+        self.crowded
+    }
+
     /// Makes room for `additional` more hashes, and grows to at most `max_bytes`. False if that is not enough; the
     /// table may have grown nevertheless. A crowded table has no room, see [`MAX_CLUSTER`].
     ///
     /// # Errors
     /// If the system has no memory left. The table is then unchanged.
     pub(crate) fn reserve(&mut self, additional: usize, max_bytes: usize) -> Result<bool, TryReserveError> {
-        if self.crowded {
-            return Ok(false);
-        }
+        Ok(!self.crowded && self.grow_for(additional, max_bytes)?)
+    }
+
+    /// Makes room as [`reserve`](Self::reserve) does, even in a crowded table.
+    pub(crate) fn grow_for(&mut self, additional: usize, max_bytes: usize) -> Result<bool, TryReserveError> {
         let limit = (max_bytes / size_of::<u64>()).saturating_sub(SPARE_SLOTS);
         while self.is_full(additional) {
             let homes = (self.homes + self.more_homes()).min(limit);
@@ -105,18 +145,23 @@ impl MemTable {
     }
 
     fn is_full(&self, additional: usize) -> bool {
-        self.len + additional > self.capacity(if self.homes < LARGE_SLOTS { GROW_LOAD } else { FULL_LOAD })
+        self.len + additional > self.capacity(if self.all_homes < LARGE_SLOTS { GROW_LOAD } else { FULL_LOAD })
     }
 
     /// The number of home slots by which the table grows at once.
     fn more_homes(&self) -> usize {
-        self.homes / 8 + (self.homes / 4).min(EXTRA_SLOTS)
+        self.homes / 8 + (self.homes / 4).min(EXTRA_SLOTS / self.tables)
     }
 
     /// True if [`reserve`](Self::reserve) would make room.
     pub(crate) fn has_room(&self, additional: usize, max_bytes: usize) -> bool {
+        !self.crowded && self.len + additional <= self.most(max_bytes)
+    }
+
+    /// The maximum number of hashes if the table grows to at most `max_bytes`.
+    pub(crate) fn most(&self, max_bytes: usize) -> usize {
         let limit = (max_bytes / size_of::<u64>()).saturating_sub(SPARE_SLOTS);
-        !self.crowded && (self.len + additional) as u128 * 100 <= self.homes.max(limit) as u128 * FULL_LOAD as u128
+        (self.homes.max(limit) as u128 * FULL_LOAD as u128 / 100) as usize
     }
 
     /// The number of hashes that the table has at a load of `load` percent.
@@ -130,7 +175,7 @@ impl MemTable {
     pub(crate) fn insert_all(&mut self, hashes: &[u64], mut on_new: impl FnMut(usize)) {
         for (i, &hash) in hashes.iter().enumerate() {
             if let Some(&ahead) = hashes.get(i + PREFETCH_KEYS) {
-                prefetch(&self.slots[scale(ahead, self.homes)]);
+                prefetch(&self.slots[self.home(ahead)]);
             }
             if self.insert(hash) {
                 on_new(i);
@@ -145,7 +190,7 @@ impl MemTable {
         let mut kept = 0;
         for i in 0..batch.len() {
             if let Some(&(ahead, _)) = batch.get(i + PREFETCH_KEYS) {
-                prefetch(&self.slots[scale(ahead, self.homes)]);
+                prefetch(&self.slots[self.home(ahead)]);
             }
             let pair = batch[i];
             batch[kept] = pair;
@@ -158,7 +203,7 @@ impl MemTable {
     pub(crate) fn contains_all(&self, hashes: &[u64], out: &mut Vec<bool>) {
         out.extend(hashes.iter().enumerate().map(|(i, &hash)| {
             if let Some(&ahead) = hashes.get(i + PREFETCH_KEYS) {
-                prefetch(&self.slots[scale(ahead, self.homes)]);
+                prefetch(&self.slots[self.home(ahead)]);
             }
             self.contains(hash)
         }));
@@ -181,10 +226,17 @@ impl MemTable {
         self.crowded = false;
     }
 
+    /// The home slot of a hash in the table's range. It is less than `homes`, because the distance of the hash from the
+    /// first of the range is less than 2⁶⁴ divided by the number of tables.
+    #[inline]
+    fn home(&self, hash: u64) -> usize {
+        scale(hash - self.first, self.all_homes)
+    }
+
     /// The first slot from the home of `hash` on that is empty or holds no smaller hash.
     #[inline]
     fn position(&self, hash: u64) -> usize {
-        let mut i = scale(hash, self.homes);
+        let mut i = self.home(hash);
         // An empty slot wraps to the largest value, so that one comparison ends the search at empty slots and at hashes
         // that are not smaller. The last slot is always empty.
         while self.slots[i].wrapping_sub(1) < hash - 1 {
@@ -205,7 +257,7 @@ impl MemTable {
             i += 1;
         }
         self.len += 1;
-        self.crowded |= i - scale(hash, self.homes) > MAX_CLUSTER;
+        self.crowded |= i - self.home(hash) > MAX_CLUSTER;
         if i == self.slots.len() {
             self.slots.resize(i + (self.homes / 16).clamp(SMALL_SLOTS, SPARE_SLOTS), 0);
         }
@@ -220,7 +272,7 @@ impl MemTable {
             return false;
         }
         // The last slot is always empty, so there is a next one.
-        while self.slots[i + 1] != 0 && scale(self.slots[i + 1], self.homes) <= i {
+        while self.slots[i + 1] != 0 && self.home(self.slots[i + 1]) <= i {
             self.slots[i] = self.slots[i + 1];
             i += 1;
         }
@@ -241,14 +293,14 @@ impl MemTable {
         self.slots.resize(old_len + shift, 0);
         self.slots.copy_within(..old_len, shift);
         self.slots[..shift.min(old_len)].fill(0);
+        (self.homes, self.all_homes) = (homes, homes * self.tables);
         let mut next = 0;
         for read in shift..self.slots.len() {
             let hash = std::mem::take(&mut self.slots[read]);
-            next = next.max(scale(hash, homes));
+            next = next.max(self.home(hash.max(self.first)));
             self.slots[next] = hash;
             next += usize::from(hash != 0);
         }
-        self.homes = homes;
         Ok(())
     }
 }
@@ -266,7 +318,7 @@ mod tests {
         assert!(table.slots.iter().filter(|&&slot| slot != 0).eq(model), "ascending, complete, nothing twice");
         assert_eq!(table.slots.last(), Some(&0));
         for (i, &hash) in table.slots.iter().enumerate().filter(|&(_, &hash)| hash != 0) {
-            assert!(table.slots[scale(hash, table.homes)..i].iter().all(|&slot| slot != 0), "no gap before its home");
+            assert!(table.slots[table.home(hash)..i].iter().all(|&slot| slot != 0), "no gap before its home");
         }
     }
 
@@ -278,7 +330,7 @@ mod tests {
     proptest! {
         #[test]
         fn behaves_as_a_sorted_set(batches in prop::collection::vec(prop::collection::vec(hash_strategy(), 0..400), 0..20)) {
-            let mut table = MemTable { slots: vec![0; 8 + 4], homes: 8, len: 0, crowded: false };
+            let mut table = MemTable::with_slots(8, 4, 0, 1);
             let mut model = BTreeSet::new();
             for batch in batches {
                 let mut absent: Vec<(u64, u32)> = batch.iter().copied().zip(0..).collect();
@@ -320,7 +372,7 @@ mod tests {
 
     #[test]
     fn a_cluster_past_the_last_home_gets_more_slots() {
-        let mut table = MemTable { slots: vec![0; 2048 + 1], homes: 2048, len: 0, crowded: false };
+        let mut table = MemTable::with_slots(2048, 1, 0, 1);
         let hashes: Vec<u64> = (0..1500).map(|i| u64::MAX - i).collect();
         table.insert_all(&hashes, |_| {});
         check(&table, &hashes.iter().copied().collect());

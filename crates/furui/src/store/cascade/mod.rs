@@ -9,18 +9,23 @@ mod filter;
 mod journal;
 mod journal_writer;
 mod key_set;
+mod ledger;
 mod memtable;
 mod merge;
 mod options;
 mod page;
 mod page_set;
+mod part;
 mod policy;
 mod remove;
 pub(crate) mod room;
 mod run;
 mod run_reader;
 mod run_writer;
+mod share;
 mod spill;
+mod split;
+mod split_batch;
 mod window;
 
 pub use combine::Combination;
@@ -30,23 +35,25 @@ pub use key_set::KeySet;
 pub use merge::{MERGE_WINDOW, Merge, SortedSource};
 pub use options::CascadeOptions;
 pub use page::{PAGE_BYTES, Page, RemainderBits};
+pub use part::Part;
 pub use run::Run;
 pub use run_reader::RunReader;
 pub use run_writer::{RunWriter, WrittenRun};
+pub use share::Share;
+pub use split_batch::SplitBatch;
 
 use std::fmt;
+use std::sync::Arc;
 
 use crate::error::{Error, Result, StoreProblem};
-use crate::format::{FormatError, Problem};
+use crate::format::{FormatError, Problem, ReadAt};
 use crate::hash::{HashSpec, KeyHash};
 use crate::store::{JOURNAL, MANIFEST, Manifest, Published, RunEntry, Storage, StoreKind};
 use journal_writer::JournalWriter;
-use memtable::MemTable;
-use room::{fill_to, reserve};
-
-/// The number of hashes of a sorted batch that are looked up and inserted together. The parts of the table that their
-/// look-up reads are still in the second-level cache when they are inserted.
-const PART: usize = 4096;
+use ledger::Ledger;
+use memtable::{MemTable, range_of};
+use room::reserve;
+use share::Levels;
 
 /// An exact set of [`KeyHash`]es that may be far larger than memory.
 ///
@@ -109,22 +116,18 @@ pub struct Cascade<S: Storage> {
     /// read to its end.
     replaying: bool,
     journal: Option<JournalWriter>,
-    /// The runs, oldest first, as in the manifest.
-    runs: Vec<Run<S::File>>,
-    table: MemTable,
+    /// The runs, oldest first, as in the manifest. Shares that are lent have them, too.
+    runs: Arc<Vec<Run<S::File>>>,
+    /// The tables in RAM, each with an equal range of the hashes, in order: one table, unless the set was
+    /// [split](Self::split). Empty while the shares are lent.
+    shares: Vec<Share<S::File>>,
+    ledger: Option<Ledger>,
     written: u64,
     /// The hashes of the current batch. In a set of short fingerprints, these are their
     /// [places](crate::store::Fingerprints); this module calls them hashes, too.
     hashes: Vec<u64>,
-    /// The hashes of the batch with their indices, sorted.
-    batch: Vec<(u64, u32)>,
-    scratch: Vec<(u64, u32)>,
-    /// The hashes of a part of the batch that are not in RAM, with their indices.
-    absent: Vec<(u64, u32)>,
-    /// The hashes of `absent`, without repeats, that no run of the present slice has.
-    wanted: Vec<u64>,
-    /// For each of `wanted` in [`seek_absent`](Self::seek_absent), whether it occurred in an earlier slice of the window.
-    found: Vec<bool>,
+    /// For each of `hashes` in [`note`](Self::note), whether it is new.
+    is_new: Vec<bool>,
 }
 
 impl<S: Storage> fmt::Debug for Cascade<S> {
@@ -132,7 +135,7 @@ impl<S: Storage> fmt::Debug for Cascade<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Cascade")
             .field("hash", &self.manifest.hash)
-            .field("keys_in_memory", &self.table.len())
+            .field("keys_in_memory", &self.keys_in_memory())
             .field("runs", &self.manifest.runs)
             .finish_non_exhaustive()
     }
@@ -217,15 +220,12 @@ impl<S: Storage> Cascade<S> {
             old_journal,
             replaying: false,
             journal: options.journal.then(|| JournalWriter::new(memory)).transpose()?,
-            runs,
-            table: MemTable::new(),
+            runs: Arc::new(runs),
+            shares: vec![Share::new(MemTable::new())],
+            ledger: None,
             written: 0,
             hashes: vec![],
-            batch: vec![],
-            scratch: vec![],
-            absent: vec![],
-            wanted: vec![],
-            found: vec![],
+            is_new: vec![],
         };
         Ok((set, published))
     }
@@ -241,9 +241,18 @@ impl<S: Storage> Cascade<S> {
     }
 
     /// The number of keys, in RAM and on storage. In a set with a window, a key counts once for each slice of time in
-    /// which it occurred.
+    /// which it occurred. Keys in shares that are lent do not count.
     pub fn len(&self) -> u64 {
-        self.manifest.keys() + self.table.len() as u64
+        self.manifest.keys() + self.keys_in_memory() as u64
+    }
+
+    /// The number of keys in RAM. Keys of shares that are lent do not count.
+    fn keys_in_memory(&self) -> usize {
+        self.shares.iter().map(|share| share.table.len()).sum()
+    }
+
+    fn table_bytes(&self) -> usize {
+        self.shares.iter().map(|share| share.table.bytes()).sum()
     }
 
     /// True if the set has no keys.
@@ -261,9 +270,9 @@ impl<S: Storage> Cascade<S> {
         &self.manifest
     }
 
-    /// The memory that the set takes now, in bytes.
+    /// The memory that the set takes now, in bytes, without shares that are lent.
     pub fn resident_bytes(&self) -> u64 {
-        self.table.bytes() as u64 + self.run_bytes() + self.journal.as_ref().map_or(0, JournalWriter::bytes)
+        self.table_bytes() as u64 + self.run_bytes() + self.journal.as_ref().map_or(0, JournalWriter::bytes)
     }
 
     /// The bytes that were written to runs and to the journal since the set was opened.
@@ -302,46 +311,35 @@ impl<S: Storage> Cascade<S> {
     fn admit(&mut self, keys: &[KeyHash]) -> Result<()> {
         assert!(u32::try_from(keys.len()).is_ok(), "batches are shorter than 2^32 keys");
         self.check_usable()?;
-        self.make_room(keys.len())?;
+        self.unite()?;
+        self.make_room(&[keys.len()])?;
         self.take_hashes(keys)
     }
 
-    /// Inserts `hashes` into the table, which has room for them, and appends to `new` the indices of the hashes that
+    /// Inserts `hashes` into the one table, which has room for them, and appends to `new` the indices of the hashes that
     /// the table did not have.
     fn add_hashes(&mut self, new: &mut Vec<u32>) {
         let before = new.len();
-        self.table.insert_all(&self.hashes, |i| new.push(i as u32));
+        self.shares[0].add(&self.hashes, new);
         self.note(&new[before..]);
     }
 
-    /// Inserts `hashes`, for which the table has room, and appends to `new` the indices of the hashes that were not in
-    /// the set.
+    /// Inserts `hashes`, for which the one table has room, and appends to `new` the indices of the hashes that were not
+    /// in the set.
     fn insert_hashes(&mut self, new: &mut Vec<u32>) -> Result<()> {
-        reserve(new, self.hashes.len())?;
-        if self.runs.is_empty() {
-            self.add_hashes(new);
-            return Ok(());
-        }
-        // After an error below, the set must not be used: a caller could not know which keys were inserted.
-        self.broken = true;
-        self.sort_batch()?;
         let before = new.len();
-        for start in (0..self.batch.len()).step_by(PART) {
-            self.seek_absent(start)?;
-            // The hashes are in order, so the table is written from front to back. Among equal hashes, the one that
-            // came first is in front.
-            self.table.insert_all(&self.wanted, |_| {});
-            let mut wanted = self.wanted.iter().copied().zip(&self.found).peekable();
-            for &(hash, index) in &self.absent {
-                if let Some((_, &occurred)) = wanted.next_if(|&(wanted, _)| wanted == hash) {
-                    if !occurred {
-                        new.push(index);
-                    } else if let Some(journal) = self.journal.as_mut().filter(|_| !self.replaying) {
-                        journal.push_repeat(self.manifest.fingerprints.at(hash));
-                    }
-                }
+        reserve(new, self.hashes.len())?;
+        // After an error below, the set must not be used: a caller could not know which keys were inserted. Without
+        // runs, there is no error.
+        self.broken = !self.runs.is_empty();
+        let levels = levels(&self.runs, &self.manifest);
+        let (fingerprints, replaying) = (self.manifest.fingerprints, self.replaying);
+        let mut journal = self.journal.as_mut().filter(|_| !replaying);
+        self.shares[0].insert(levels, &self.hashes, new, |hash| {
+            if let Some(journal) = &mut journal {
+                journal.push_repeat(fingerprints.at(hash));
             }
-        }
+        })?;
         self.note(&new[before..]);
         self.broken = false;
         Ok(())
@@ -353,26 +351,10 @@ impl<S: Storage> Cascade<S> {
     /// Those of [`insert_all`](Self::insert_all).
     pub fn contains_all(&mut self, keys: &[KeyHash], out: &mut Vec<bool>) -> Result<()> {
         self.check_usable()?;
+        self.unite()?;
         self.take_hashes(keys)?;
         out.clear();
-        reserve(out, keys.len())?;
-        if self.runs.is_empty() {
-            self.table.contains_all(&self.hashes, out);
-            return Ok(());
-        }
-        out.resize(keys.len(), true);
-        self.sort_batch()?;
-        for start in (0..self.batch.len()).step_by(PART) {
-            self.seek_absent(start)?;
-            let mut wanted = self.wanted.iter().copied().zip(&self.found).peekable();
-            for &(hash, index) in &self.absent {
-                while wanted.next_if(|&(absent, _)| absent < hash).is_some() {}
-                if let Some(&(absent, &occurred)) = wanted.peek() {
-                    out[index as usize] = absent != hash || occurred;
-                }
-            }
-        }
-        Ok(())
+        self.shares[0].contains_all(levels(&self.runs, &self.manifest), &self.hashes, out)
     }
 
     /// True if a key is in the set. Cost: a probe of the table, then at most one page of each run.
@@ -382,11 +364,11 @@ impl<S: Storage> Cascade<S> {
     pub fn contains(&self, key: KeyHash) -> Result<bool> {
         self.check_usable()?;
         let hash = self.manifest.fingerprints.place_of(key);
-        if self.table.contains(hash) {
+        if self.shares[range_of(hash, self.shares.len())].table.contains(hash) {
             return Ok(true);
         }
         // The oldest run comes first, because it is the largest, and so most likely to have the key.
-        for run in &self.runs {
+        for run in &*self.runs {
             if run.contains(hash)? {
                 return Ok(true);
             }
@@ -401,7 +383,7 @@ impl<S: Storage> Cascade<S> {
     /// [`Error::Format`] with the file and the offset of the first damage; [`Error::Io`].
     pub fn verify(&self) -> Result<()> {
         self.journal_keys()?;
-        for run in &self.runs {
+        for run in &*self.runs {
             run.verify()?;
         }
         if self.manifest.store != StoreKind::Seen {
@@ -429,10 +411,11 @@ impl<S: Storage> Cascade<S> {
     /// its own output for the earlier keys durable before it inserts.
     pub fn will_sync(&self, keys: usize) -> bool {
         let many_wait = self.journal.as_ref().is_some_and(|journal| !journal.has_room(keys));
-        many_wait || self.table.len() > 0 && !self.table.has_room(keys, self.table_budget())
+        let most = self.table_budget() / self.shares.len().max(1);
+        many_wait || self.keys_in_memory() > 0 && self.shares.iter().any(|share| !share.table.has_room(keys, most))
     }
 
-    fn check_usable(&self) -> Result<()> {
+    fn check_open(&self) -> Result<()> {
         if self.broken {
             return Err(self.refusal(StoreProblem::Failed));
         }
@@ -440,6 +423,15 @@ impl<S: Storage> Cascade<S> {
             return Err(self.refusal(StoreProblem::WithoutJournal));
         }
         Ok(())
+    }
+
+    /// Returns an error if the set cannot be searched or changed. Its journal may still be written.
+    fn check_usable(&self) -> Result<()> {
+        self.check_open()?;
+        match self.ledger {
+            Some(_) => Err(self.refusal(StoreProblem::Lent)),
+            None => Ok(()),
+        }
     }
 
     fn refusal(&self, problem: StoreProblem) -> Error {
@@ -453,45 +445,11 @@ impl<S: Storage> Cascade<S> {
         self.hashes.extend(keys.iter().map(|&key| fingerprints.place_of(key)));
         Ok(())
     }
+}
 
-    /// Stores `hashes` in `batch`, sorted, with their indices.
-    fn sort_batch(&mut self) -> Result<()> {
-        self.batch.clear();
-        reserve(&mut self.batch, self.hashes.len())?;
-        self.batch.extend(self.hashes.iter().copied().zip(0..));
-        batch::sort_by_hash(&mut self.batch, &mut self.scratch)
-    }
-
-    /// Looks up the part of `batch` that begins at `start`. `absent` gets the hashes that are not in RAM, with their
-    /// indices. `wanted` gets the hashes of `absent` that no run of the window's present slice holds either, ascending
-    /// and distinct. For each hash of `wanted`, `found` tells whether a run of an earlier slice holds it, which none
-    /// does if there is no window.
-    fn seek_absent(&mut self, start: usize) -> Result<()> {
-        let part = &self.batch[start..self.batch.len().min(start + PART)];
-        let absent = &mut self.absent;
-        absent.clear();
-        reserve(absent, part.len())?;
-        absent.extend_from_slice(part);
-        self.table.retain_absent(absent);
-        self.wanted.clear();
-        reserve(&mut self.wanted, absent.len())?;
-        self.wanted.extend(absent.iter().map(|&(hash, _)| hash));
-        self.wanted.dedup();
-        self.found.clear();
-        fill_to(&mut self.found, self.wanted.len(), false)?;
-        let (earlier, present) = self.runs.split_at(self.runs.len() - self.manifest.present_runs());
-        for run in present {
-            run.contains_sorted(&self.wanted, &mut self.found)?;
-        }
-        let mut found = self.found.iter();
-        self.wanted.retain(|_| found.next() == Some(&false));
-        self.found.clear();
-        fill_to(&mut self.found, self.wanted.len(), false)?;
-        for run in earlier {
-            run.contains_sorted(&self.wanted, &mut self.found)?;
-        }
-        Ok(())
-    }
+/// The runs of earlier slices of a set's window, and those of the present slice.
+fn levels<'a, F: ReadAt>(runs: &'a [Run<F>], manifest: &Manifest) -> Levels<'a, F> {
+    runs.split_at(runs.len() - manifest.present_runs())
 }
 
 fn open_run<S: Storage>(storage: &S, entry: &RunEntry, file: S::File, manifest: &Manifest) -> Result<Run<S::File>> {

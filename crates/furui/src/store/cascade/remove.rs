@@ -73,11 +73,12 @@ impl<S: Storage> Cascade<S> {
             match replacement {
                 Some((entry, run)) => {
                     self.written += entry.seal.length;
-                    (self.manifest.runs[index], self.runs[index]) = (entry, run);
+                    self.manifest.runs[index] = entry;
+                    self.change_runs()?[index] = run;
                 }
                 None => {
                     self.manifest.runs.remove(index);
-                    self.runs.remove(index);
+                    self.change_runs()?.remove(index);
                 }
             }
         }

@@ -4,7 +4,7 @@ use super::drain::Drain;
 use super::journal_writer::JournalWriter;
 use super::memtable::MemTable;
 use super::{Cascade, Merge, Run, RunWriter, SortedSource, WrittenRun, open_run, policy};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::store::{RunEntry, Storage};
 
 impl<S: Storage> Cascade<S> {
@@ -13,36 +13,40 @@ impl<S: Storage> Cascade<S> {
         self.runs.iter().map(Run::resident_bytes).sum()
     }
 
-    /// Makes room in the table for a batch, within the memory limit if possible; otherwise the table is written to
-    /// storage. A batch that does not fit even then gets the room it needs: the caller had memory for the batch, too.
-    pub(super) fn make_room(&mut self, batch: usize) -> Result<()> {
+    /// Makes room in each table for so many keys of a batch, within the memory limit if possible; otherwise the tables
+    /// are written to storage. A batch that does not fit even then gets the room it needs: the caller had memory for the
+    /// batch, too.
+    pub(super) fn make_room(&mut self, counts: &[usize]) -> Result<()> {
         if self.old_journal.is_some() && self.journal.is_some() && !self.replaying {
             // A journal whose writer was killed or failed is not continued, because its state on storage is not known.
             self.publish()?;
         }
-        if self.journal.as_ref().is_some_and(|journal| !journal.has_room(batch)) {
+        if self.journal.as_ref().is_some_and(|journal| !journal.has_room(counts.iter().sum())) {
             self.write_journal(usize::MAX)?;
         }
-        let budget = self.table_budget();
-        if self.reserve(batch, budget)? {
+        if self.reserve(counts, self.table_budget())? {
             return Ok(());
         }
         self.publish_table()?;
-        let budget = self.table_budget();
-        if !self.reserve(batch, budget)? {
-            self.reserve(batch, usize::MAX)?;
+        if !self.reserve(counts, self.table_budget())? {
+            self.reserve(counts, usize::MAX)?;
         }
         Ok(())
     }
 
-    fn reserve(&mut self, batch: usize, max_bytes: usize) -> Result<bool> {
-        self.table.reserve(batch, max_bytes).map_err(|_| {
-            // The error states the present size. The table cannot grow by the eighth to three eighths that it needs.
-            Error::NoMemory { what: "a set's table", bytes: self.table.bytes() }
-        })
+    /// Makes room in each table for so many keys, if all tables together take at most `max_bytes` then. Returns false
+    /// if that is not enough.
+    fn reserve(&mut self, counts: &[usize], max_bytes: usize) -> Result<bool> {
+        let most = max_bytes / self.shares.len();
+        for (share, &count) in self.shares.iter_mut().zip(counts) {
+            if !share.reserve(count, most)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
-    /// The maximum size of the table in bytes: the part of the memory that the runs leave, but at least half of the
+    /// The maximum size of the tables in bytes: the part of the memory that the runs leave, but at least half of the
     /// memory.
     pub(super) fn table_budget(&self) -> usize {
         let journal = self.journal.as_ref().map_or(0, JournalWriter::bytes);
@@ -60,15 +64,16 @@ impl<S: Storage> Cascade<S> {
     }
 
     pub(super) fn publish_table(&mut self) -> Result<()> {
-        if self.table.len() == 0 {
+        let keys = self.keys_in_memory() as u64;
+        if keys == 0 {
             return Ok(());
         }
         let earlier = self.runs.len() - self.manifest.present_runs();
         let sizes: Vec<u64> = self.manifest.runs[earlier..].iter().map(|run| run.keys).collect();
-        self.spill(policy::runs_to_merge(&sizes, self.table.len() as u64))
+        self.spill(policy::runs_to_merge(&sizes, keys))
     }
 
-    /// Merges the table and the newest `count` runs, all of the present slice, into one new run, makes it durable, and
+    /// Merges the tables and the newest `count` runs, all of the present slice, into one new run, makes it durable, and
     /// removes the merged runs.
     pub(super) fn spill(&mut self, count: usize) -> Result<()> {
         if !self.saved {
@@ -77,8 +82,10 @@ impl<S: Storage> Cascade<S> {
         self.broken = true;
         let kept = self.runs.len() - count;
         let merged = &self.runs[kept..];
-        let keys = self.table.len() as u64 + self.manifest.runs[kept..].iter().map(|run| run.keys).sum::<u64>();
-        let mut sources: Vec<Box<dyn SortedSource + '_>> = vec![Box::new(Drain::new(&self.table))];
+        let in_memory = self.keys_in_memory() as u64;
+        let keys = in_memory + self.manifest.runs[kept..].iter().map(|run| run.keys).sum::<u64>();
+        let mut sources: Vec<Box<dyn SortedSource + '_>> =
+            vec![Box::new(Drain::new(self.shares.iter().map(|share| &share.table)))];
         for run in merged {
             sources.push(Box::new(run.reader()));
         }
@@ -103,15 +110,20 @@ impl<S: Storage> Cascade<S> {
         let replaced = self.manifest.runs.split_off(kept);
         self.manifest.runs.push(entry);
         // A merge without new keys keeps the manifest's mark, so that the kept tiers of a set still belong to the set.
-        if !self.replaying && (self.table.len() > 0 || self.old_journal.is_some()) {
+        if !self.replaying && (in_memory > 0 || self.old_journal.is_some()) {
             self.manifest.end_journal();
         }
         self.manifest.save(&self.storage)?;
-        self.runs.truncate(kept);
-        self.runs.push(run);
-        self.table.clear();
-        if self.table.bytes() > self.table_budget() {
-            self.table = MemTable::new();
+        let runs = self.change_runs()?;
+        runs.truncate(kept);
+        runs.push(run);
+        let is_large = self.table_bytes() > self.table_budget();
+        let count = self.shares.len();
+        for (number, share) in self.shares.iter_mut().enumerate() {
+            share.table.clear();
+            if is_large {
+                share.table = MemTable::of_range(number, count);
+            }
         }
         (self.stale, self.broken) = (false, false);
         for old in replaced {

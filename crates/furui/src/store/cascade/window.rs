@@ -48,7 +48,7 @@ impl<S: Storage> Cascade<S> {
             self.stale = true;
             return Ok(());
         }
-        if self.table.len() > 0 || self.manifest.present_runs() > 1 || self.old_journal.is_some() {
+        if self.keys_in_memory() > 0 || self.manifest.present_runs() > 1 || self.old_journal.is_some() {
             self.compact()?;
         }
         self.broken = true;
@@ -61,7 +61,7 @@ impl<S: Storage> Cascade<S> {
             self.manifest.save(&self.storage)?;
         }
         self.stale = false;
-        self.runs.drain(..forgotten);
+        self.change_runs()?.drain(..forgotten);
         self.broken = false;
         for name in names {
             // If the removal fails, the file is an orphan, and is removed when the store is next opened.

@@ -1,33 +1,45 @@
-//! The flights (blocks on their way from the input to the output), and the choice of what is done next.
+//! The flights (blocks on their way from the input to the output), and what is done next.
+
+mod choice;
 
 use std::collections::VecDeque;
 use std::time::Instant;
 
 use furui::store::Storage;
+use furui::store::cascade::{Part, Share};
 
 use super::decider::Decider;
 use super::ending::Ending;
 use super::flight::Flight;
-use super::window;
+use super::shares::Shares;
 use super::writer::Writer;
-use crate::block::BLOCK;
 use crate::blocks::Blocks;
+use crate::error::Error;
 use crate::keys::Keys;
 use crate::large_blocks::LargeBlocks;
 
 /// The flights, which are blocks on their way from the input to the output, in the order of the input. The reader, the
 /// set and the writer are each used by one worker at a time, which takes them out of the queue.
+///
+/// If the set is split, each of its shares is used by one worker at a time, too, and the set itself only admits flights
+/// and, when the shares have inserted the keys, says which lines are new.
 pub struct Queue<S: Storage> {
     pub reader: Option<Box<Blocks<'static>>>,
     pub decider: Option<Box<Decider<S>>>,
     pub writer: Option<Box<Writer>>,
+    shares: Shares<S::File>,
+    /// The number of shares if the set is split, otherwise 0.
+    split: usize,
     limits: Limits,
     /// True if blocks must end where the slices of a window do.
     is_sliced: bool,
     places: VecDeque<Place>,
     /// How many flights (blocks on their way to the output) have left the queue.
     left: u64,
-    /// How many flights of the queue, counted from the first, were given to the set.
+    /// How many flights of the queue, counted from the first, were given to the shares of the set, if it is split.
+    admitted: usize,
+    /// How many flights of the queue, counted from the first, were given to the set, so that it decides which lines are
+    /// new.
     decided: usize,
     free: Vec<Flight>,
     /// How new flights (blocks on their way to the output) make keys from lines.
@@ -85,17 +97,25 @@ pub enum Task {
     Sync,
     Write,
     Decide,
+    /// To write keys to storage, so that the shares of the set have room for the next flight (block of lines).
+    MakeRoom,
+    /// To let the share with this number insert the keys of its next flight (block of lines).
+    Observe(usize),
     Read,
 }
 
 impl<S: Storage> Queue<S> {
-    pub fn new(reader: Blocks<'static>, decider: Decider<S>, writer: Writer, keys: Keys, limits: Limits) -> Self {
+    pub fn new(reader: Blocks<'static>, mut decider: Decider<S>, writer: Writer, keys: Keys, limits: Limits) -> Self {
+        let shares = decider.split(limits.workers);
         Self {
+            split: shares.len(),
+            shares: Shares::new(shares),
             unsynced: decider.seen.unsynced(),
             is_sliced: limits.records && decider.seen.slice_room().is_some(),
             limits,
             places: VecDeque::new(),
             left: 0,
+            admitted: 0,
             decided: 0,
             free: vec![],
             keys,
@@ -109,55 +129,6 @@ impl<S: Storage> Queue<S> {
             decider: Some(decider.into()),
             writer: Some(writer.into()),
         }
-    }
-
-    /// The next piece of work that can be done. Work nearest to the output comes first, so that no line waits for later
-    /// ones.
-    pub fn choose(&mut self) -> Option<Task> {
-        if self.ending.is_some() {
-            return None;
-        }
-        let reads = || self.can_read().then_some(Task::Read);
-        if self.deadline().is_some_and(|due| due <= Instant::now()) {
-            // The set decides about no further flight (block in progress) before the printed lines are recorded.
-            return if self.decider.is_some() { Some(Task::Sync) } else { reads() };
-        }
-        let is_next =
-            |place: Option<&Place>, step| place.is_some_and(|place| place.flight.is_some() && place.next == step);
-        if self.writer.is_some() && is_next(self.places.front(), Step::Write) {
-            return Some(Task::Write);
-        }
-        if is_next(self.places.get(self.decided), Step::Decide) && self.can_decide() {
-            return Some(Task::Decide);
-        }
-        self.can_read().then_some(Task::Read)
-    }
-
-    /// True if the set is in the queue and can take the next flight. If the set would then make earlier keys durable,
-    /// the lines of these keys must have been printed.
-    fn can_decide(&mut self) -> bool {
-        let Some(decider) = &mut self.decider else { return false };
-        window::tell_time(&mut decider.seen);
-        !self.syncs() || self.decided == 0 && self.writer.is_some()
-    }
-
-    /// True if the set makes earlier keys durable when it gets the next flight (block of lines).
-    pub fn syncs(&self) -> bool {
-        let flight = self.places.get(self.decided).and_then(|place| place.flight.as_ref());
-        self.limits.records
-            && flight.zip(self.decider.as_ref()).is_some_and(|(flight, decider)| {
-                !flight.is_void && flight.header.is_none() && decider.seen.will_sync(flight.hashes.len())
-            })
-    }
-
-    fn can_read(&self) -> bool {
-        let flights = self.places.len();
-        let bytes: usize = self.places.iter().map(|place| place.bytes).sum();
-        let is_short = flights < LARGE_FLIGHTS || bytes + BLOCK <= self.limits.flights * BLOCK;
-        let has_room = flights < self.limits.flights && is_short;
-        // Only when all earlier lines are decided is it known how many more lines the present slice of a window takes.
-        let is_decided = self.decided == flights && self.decider.is_some();
-        self.reads && self.reader.is_some() && has_room && (is_decided || !self.is_sliced)
     }
 
     /// The time at which lines are to be recorded, if the writer is in the queue.
@@ -179,7 +150,7 @@ impl<S: Storage> Queue<S> {
         if let Some((large, line)) = self.limits.large.zip(self.mean_line) {
             reader.enlarge(large, line);
         }
-        let flight = self.free.pop().unwrap_or_else(|| Flight::new(&self.keys));
+        let flight = self.free.pop().unwrap_or_else(|| Flight::new(&self.keys, self.split));
         Some((reader, flight.into()))
     }
 
@@ -237,9 +208,64 @@ impl<S: Storage> Queue<S> {
             place.new = flight.new_lines();
         }
         if flight.failure.is_some() {
-            // What was read after an error is dropped.
-            self.reads = false;
-            self.places.truncate(self.decided);
+            self.end_after(self.decided);
+        }
+    }
+
+    /// Drops what was read after an error, which is in the last of the first `flights` flights (blocks of lines).
+    fn end_after(&mut self, flights: usize) {
+        self.reads = false;
+        self.places.truncate(flights);
+        self.admitted = self.admitted.min(flights);
+    }
+
+    /// Takes the share with this number, and the part of its next flight (block of lines), which has the returned number.
+    pub fn take_share(&mut self, share: usize) -> Option<(u64, Share<S::File>, Part)> {
+        let (number, taken) = self.shares.take(share)?;
+        let flight = self.places.get_mut((number - self.left) as usize)?.flight.as_mut()?;
+        Some((number, taken, flight.batch.take(share)))
+    }
+
+    /// Puts back a share that has inserted a part of a flight (block of lines), or has failed to.
+    pub fn put_share(&mut self, index: usize, share: Share<S::File>, number: u64, part: Part, failure: Option<Error>) {
+        self.shares.put(index, share);
+        let place = (number - self.left) as usize;
+        // If an earlier flight has failed, this one is gone.
+        let Some(flight) = self.places.get_mut(place).and_then(|place| place.flight.as_mut()) else { return };
+        flight.batch.put(index, part);
+        if let Some(error) = failure {
+            flight.fail(error);
+            self.end_after(place + 1);
+        }
+    }
+
+    /// Takes the set, all its shares, and the flight (block of lines) for which they have no room, with its number.
+    #[expect(clippy::type_complexity, reason = "it is taken apart at once")]
+    pub fn take_all(&mut self) -> Option<(u64, Box<Decider<S>>, Vec<Share<S::File>>, Box<Flight>)> {
+        let flight = self.places.get_mut(self.admitted)?.flight.take()?;
+        Some((self.left + self.admitted as u64, self.decider.take()?, self.shares.take_all(), flight))
+    }
+
+    /// Puts back what was taken to make room, so that the flight (block of lines) can be admitted.
+    pub fn put_all(&mut self, number: u64, decider: Box<Decider<S>>, shares: Vec<Share<S::File>>, flight: Box<Flight>) {
+        self.unsynced = decider.seen.unsynced();
+        self.decider = Some(decider);
+        self.shares.put_all(shares);
+        self.put(number, flight);
+    }
+
+    /// Takes all shares for the end of the run. `None` if a worker has one.
+    pub fn take_shares(&mut self) -> Option<Vec<Share<S::File>>> {
+        self.shares.are_home().then(|| self.shares.take_all())
+    }
+
+    /// The ending of the run after recording has failed. If the set has failed before, that error explains more.
+    pub fn explain(&mut self, ending: Ending) -> Ending {
+        let flights = self.places.iter_mut().filter_map(|place| place.flight.as_mut()).filter(|flight| flight.is_void);
+        let first = flights.filter_map(|flight| flight.failure.take()).next();
+        match (ending, first) {
+            (Ending::Broken(_), Some(first)) => Ending::Broken(first),
+            (ending, _) => ending,
         }
     }
 
@@ -264,7 +290,7 @@ impl<S: Storage> Queue<S> {
     /// later one.
     pub fn leave(&mut self, flight: Box<Flight>) {
         self.places.pop_front();
-        (self.left, self.decided) = (self.left + 1, self.decided - 1);
+        (self.left, self.decided, self.admitted) = (self.left + 1, self.decided - 1, self.admitted.saturating_sub(1));
         self.free.push(*flight);
         self.end_if_empty();
     }

@@ -1,0 +1,97 @@
+use std::fmt;
+use std::num::NonZeroU64;
+
+use furui::store::Window;
+
+/// What the first user of a set decides for all: over how many keys it is spread, and what it remembers. The key
+/// `NAME:shards` has it as text, such as `1024`, `1024 1000000` or `1024 3600000ms`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Layout {
+    pub shards: u32,
+    /// `None` if the set remembers everything.
+    pub window: Option<Window>,
+}
+
+impl Layout {
+    /// The number of keys of a set, unless its first user chose another.
+    pub const SHARDS: u32 = 1024;
+    /// The maximum number of keys of a set.
+    const MOST_SHARDS: u32 = 1 << 16;
+
+    /// Parses the text. `None` if no user of a set has written it.
+    pub fn parse(text: &[u8]) -> Option<Self> {
+        let mut words = std::str::from_utf8(text).ok()?.split(' ');
+        let shards = words.next()?.parse().ok().filter(|shards| (1..=Self::MOST_SHARDS).contains(shards))?;
+        let number = |digits: &str| digits.parse::<NonZeroU64>().ok();
+        let window = match words.next() {
+            None => None,
+            Some(span) => Some(match span.strip_suffix("ms") {
+                Some(time) => Window::Milliseconds(number(time)?),
+                None => Window::Keys(number(span)?),
+            }),
+        };
+        words.next().is_none().then_some(Self { shards, window })
+    }
+
+    /// The keys of the set with this name.
+    pub fn keys(self, name: &str) -> Vec<Vec<u8>> {
+        let width = format!("{:x}", self.shards - 1).len();
+        (0..self.shards).map(|shard| format!("{name}:{{{shard:0width$x}}}").into_bytes()).collect()
+    }
+
+    /// The window of each key, as `FURUI.SEEN.RESERVE` takes it.
+    pub fn span(self) -> Option<String> {
+        self.window.map(|window| match window {
+            Window::Keys(keys) => keys.get().div_ceil(self.shards.into()).to_string(),
+            Window::Milliseconds(time) => format!("{time}ms"),
+        })
+    }
+}
+
+impl fmt::Display for Layout {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.window {
+            None => write!(f, "{}", self.shards),
+            Some(Window::Keys(keys)) => write!(f, "{} {keys}", self.shards),
+            Some(Window::Milliseconds(time)) => write!(f, "{} {time}ms", self.shards),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_layout_is_a_text_that_is_read_again() {
+        for text in ["1", "1024", "65536 1", "16 1000000", "1024 3600000ms"] {
+            assert_eq!(Layout::parse(text.as_bytes()).map(|layout| layout.to_string()).as_deref(), Some(text));
+        }
+        for text in [
+            "",
+            " ",
+            "0",
+            "65537",
+            "-1",
+            "many",
+            "1024 ",
+            "1024 0",
+            "1024 1h",
+            "1024 1 1",
+            "1024 ms",
+            "18446744073709551616",
+        ] {
+            assert_eq!(Layout::parse(text.as_bytes()), None, "{text:?}");
+        }
+        assert_eq!(Layout::parse(b"\xff"), None);
+    }
+
+    #[test]
+    fn keys_have_as_many_digits_as_the_last_one_needs() {
+        let last = |shards| String::from_utf8(Layout { shards, window: None }.keys("x").pop().unwrap()).unwrap();
+        assert_eq!([last(1), last(16), last(17), last(1024)], ["x:{0}", "x:{f}", "x:{10}", "x:{3ff}"]);
+        assert_eq!(Layout { shards: 17, window: None }.keys("x")[1], b"x:{01}");
+        let of = |keys| Layout { shards: 1024, window: NonZeroU64::new(keys).map(Window::Keys) }.span();
+        assert_eq!([of(1), of(1024), of(1025)], [Some("1".into()), Some("1".into()), Some("2".into())]);
+    }
+}

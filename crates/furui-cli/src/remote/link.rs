@@ -1,0 +1,102 @@
+use std::io::{self, ErrorKind, Read, Write};
+use std::net::{TcpStream, ToSocketAddrs};
+use std::time::{Duration, Instant};
+
+use redis::{Cmd, Parser, RedisResult, Value};
+
+use super::node::Node;
+
+/// Who asks, and for which database.
+pub struct Login {
+    /// The name of the user. `None` for the server's default user.
+    pub user: Option<String>,
+    pub password: Option<String>,
+    pub database: u16,
+}
+
+/// A connection to a server.
+///
+/// A connection of the crate `redis` takes a signal for an error if it has a time-out, and then drops an answer.
+pub struct Link {
+    stream: TcpStream,
+    parser: Parser,
+    /// When the server last answered.
+    used: Instant,
+}
+
+/// How long a connection may take to be made.
+const CONNECT: Duration = Duration::from_secs(5);
+/// How long a server may take to answer.
+const ANSWER: Duration = Duration::from_secs(30);
+/// A connection that was idle for longer is checked before it is used: the server or the network may have closed it.
+const IDLE: Duration = Duration::from_secs(1);
+
+impl Link {
+    /// Connects to a server.
+    pub fn connect(node: &Node, login: &Login) -> RedisResult<Self> {
+        let stream = open(node)?;
+        stream.set_nodelay(true)?;
+        stream.set_read_timeout(Some(ANSWER))?;
+        stream.set_write_timeout(Some(ANSWER))?;
+        let mut link = Self { stream, parser: Parser::new(), used: Instant::now() };
+        if let Some(password) = &login.password {
+            link.ask(redis::cmd("AUTH").arg(&login.user).arg(password))?;
+        }
+        if login.database != 0 {
+            link.ask(redis::cmd("SELECT").arg(login.database))?;
+        }
+        Ok(link)
+    }
+
+    /// Sends commands.
+    pub fn send(&mut self, packed: &[u8]) -> RedisResult<()> {
+        Ok(self.stream.write_all(packed)?)
+    }
+
+    /// The next answer. A refusal of the server is an error.
+    pub fn receive(&mut self) -> RedisResult<Value> {
+        let answer = self.parser.parse_value(Uninterrupted(&self.stream))?;
+        self.used = Instant::now();
+        match answer {
+            Value::ServerError(error) => Err(error.into()),
+            answer => Ok(answer),
+        }
+    }
+
+    /// Sends a command, and returns the answer.
+    pub fn ask(&mut self, command: &Cmd) -> RedisResult<Value> {
+        self.send(&command.get_packed_command())?;
+        self.receive()
+    }
+
+    /// False if the connection was idle, and does not work any more.
+    pub fn works(&mut self) -> bool {
+        self.used.elapsed() < IDLE || self.ask(&redis::cmd("PING")).is_ok()
+    }
+}
+
+/// A connection to the first address of a server that takes one.
+fn open(node: &Node) -> io::Result<TcpStream> {
+    let mut failure = io::Error::new(ErrorKind::AddrNotAvailable, "the name has no address");
+    for address in (node.host.as_str(), node.port).to_socket_addrs()? {
+        match TcpStream::connect_timeout(&address, CONNECT) {
+            Ok(stream) => return Ok(stream),
+            Err(error) => failure = error,
+        }
+    }
+    Err(failure)
+}
+
+/// A stream whose reads go on after a signal.
+struct Uninterrupted<'a>(&'a TcpStream);
+
+impl Read for Uninterrupted<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            match self.0.read(buffer) {
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                read => return read,
+            }
+        }
+    }
+}

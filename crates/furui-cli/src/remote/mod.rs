@@ -1,0 +1,17 @@
+//! A set in a Valkey or Redis server, or cluster, with the module furui-valkey (`crates/furui-valkey`).
+//!
+//! The set is laid out as `furui.valkey.Seen` of the Python package lays it out, so that both share it.
+
+mod address;
+mod batch;
+mod failure;
+mod layout;
+mod link;
+mod node;
+mod nodes;
+mod set;
+mod slots;
+
+pub use address::{Address, is_url};
+pub use batch::Batch;
+pub use set::RemoteSet;

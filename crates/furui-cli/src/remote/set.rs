@@ -1,0 +1,185 @@
+use std::collections::HashSet;
+
+use furui::store::Window;
+use redis::Value;
+
+use super::address::Address;
+use super::batch::Batch;
+use super::failure::Failure;
+use super::layout::Layout;
+use super::nodes::{Answer, Nodes, Request};
+use crate::error::Error;
+use crate::report::grouped;
+use crate::windows::said;
+
+/// A set that several processes share, in a server or a cluster. It is spread over many keys, `NAME:{000}` to
+/// `NAME:{3ff}`, by the hash of a member.
+pub struct RemoteSet {
+    nodes: Nodes,
+    /// The keys of the set in the server.
+    keys: Vec<Vec<u8>>,
+}
+
+/// The least number of lines that the window of one key holds.
+const LEAST: u32 = 16;
+
+impl RemoteSet {
+    /// Connects to the server of a set. With `records`, a set that is not there yet is made, with this window. A set with
+    /// another window is an error.
+    pub fn open(address: Address, records: bool, window: Option<Window>) -> Result<Self, Error> {
+        let url = address.to_string();
+        let nodes = Nodes::connect(address).map_err(|failure| failure.at(&url))?;
+        let mut set = Self { nodes, keys: vec![] };
+        set.begin(records, window).map_err(|failure| failure.at(&url))?;
+        Ok(set)
+    }
+
+    fn begin(&mut self, records: bool, window: Option<Window>) -> Result<(), Failure> {
+        let name = self.nodes.address().name.clone();
+        let noted = format!("{name}:shards").into_bytes();
+        let mut layout = self.layout(&noted)?.unwrap_or(Layout { shards: Layout::SHARDS, window });
+        if let Some(Window::Keys(keys)) = window
+            && keys.get() < u64::from(LEAST * layout.shards)
+        {
+            let least = grouped((LEAST * layout.shards).into());
+            return Err(Failure::of(format!(
+                "--window {keys}: the window of a set in a server has {least} lines at least"
+            )));
+        }
+        self.keys = layout.keys(&name);
+        // Before anything is written, this finds a server without the module, and keys that are no sets.
+        let first = Request::new("FURUI.CARD", &self.keys[0], []);
+        self.ask(&[first])?;
+        if records {
+            // If another process is quicker, its layout holds.
+            let text = layout.to_string();
+            self.ask(&[Request::new("SET", &noted, [text.as_bytes(), b"NX"])])?;
+            layout = self.layout(&noted)?.unwrap_or(layout);
+            self.keys = layout.keys(&name);
+        }
+        if window.is_some() && window != layout.window {
+            return Err(Failure::of(format!(
+                "the set remembers {}: give the --window that it was made with, or name another set",
+                said(layout.window)
+            )));
+        }
+        if records && let Some(span) = layout.span() {
+            self.reserve(&span)?;
+        }
+        Ok(())
+    }
+
+    /// An empty batch of keys for this set.
+    pub fn batch(&self) -> Batch {
+        Batch::new(self.keys.len() as u32)
+    }
+
+    /// The URL of the set, without a password.
+    pub fn url(&self) -> String {
+        self.nodes.address().to_string()
+    }
+
+    /// A failure as an error that names the set.
+    pub fn told(&self, failure: Failure) -> Error {
+        failure.at(&self.url())
+    }
+
+    /// Makes the keys of a set with a window. Those that are there stay.
+    fn reserve(&mut self, span: &str) -> Result<(), Failure> {
+        let request = |key: &Vec<u8>| Request::new("FURUI.SEEN.RESERVE", key, [&b"WINDOW"[..], span.as_bytes()]);
+        let requests: Vec<Request> = self.keys.iter().map(request).collect();
+        let mut refusals = self.nodes.ask(&requests)?.into_iter().filter_map(|answer| answer.reply.err());
+        match refusals.find(|error| !error.to_string().contains("exists already")) {
+            Some(error) => Err(Failure::new(&self.nodes.address().node, &error, false)),
+            None => Ok(()),
+        }
+    }
+
+    /// Records keys. `out` tells for each whether it was new. If some cannot be recorded, none is.
+    ///
+    /// A key for which the connection was lost counts as new, because the server may have recorded it in vain. Returns
+    /// how many of the new keys are uncertain in this way: another process may have got them, too.
+    pub fn see(&mut self, keys: &Batch, out: &mut Vec<bool>) -> Result<u64, Failure> {
+        match self.ask_all("FURUI.SEEN", keys, out) {
+            Ok(uncertain) => {
+                let (mut first, mut count) = (HashSet::new(), 0);
+                for index in uncertain {
+                    let is_new = first.insert(keys.key(index));
+                    count += u64::from(is_new && !out[index]);
+                    out[index] = is_new;
+                }
+                Ok(count)
+            }
+            Err((failure, true)) if self.forget(&keys.only(|index| out[index])).is_ok() => {
+                Err(Failure { may_have_recorded: false, ..failure })
+            }
+            Err((failure, _)) => Err(failure),
+        }
+    }
+
+    /// Tells for each key whether it is in the set.
+    pub fn has(&mut self, keys: &Batch, out: &mut Vec<bool>) -> Result<(), Failure> {
+        let asked = self.ask_all("FURUI.HAS", keys, out).map(drop);
+        asked.map_err(|(failure, _)| Failure { may_have_recorded: false, ..failure })
+    }
+
+    /// Removes keys from the set.
+    pub fn forget(&mut self, keys: &Batch) -> Result<(), Failure> {
+        self.ask_all("FURUI.FORGET", keys, &mut vec![]).map(drop).map_err(|(failure, _)| failure)
+    }
+
+    /// Sends a command for all keys, in one round trip to each server. `out` gets true for each key that was answered
+    /// with 1. Returns the indices of the keys whose answers are uncertain, in the order of the keys. After an error,
+    /// the flag tells whether every key that was recorded is true in `out`.
+    fn ask_all(&mut self, command: &str, keys: &Batch, out: &mut Vec<bool>) -> Result<Vec<usize>, (Failure, bool)> {
+        out.clear();
+        out.resize(keys.len(), false);
+        let order = keys.by_shard();
+        let shares: Vec<&[usize]> = order.chunk_by(|&a, &b| keys.place(a) == keys.place(b)).collect();
+        let request = |share: &&[usize]| {
+            let place = keys.place(share[0]) as usize;
+            Request::new(command, &self.keys[place], share.iter().map(|&index| keys.key(index)))
+        };
+        let requests: Vec<Request> = shares.iter().map(request).collect();
+        let answers = self.nodes.ask(&requests).map_err(|failure| (failure, false))?;
+        let (mut failure, mut uncertain) = (None, vec![]);
+        for (share, Answer { reply, is_uncertain }) in shares.iter().zip(answers) {
+            if is_uncertain {
+                uncertain.extend_from_slice(share);
+            }
+            match reply {
+                Ok(Value::Array(bits)) if bits.len() == share.len() => {
+                    for (&index, bit) in share.iter().zip(bits) {
+                        match bit {
+                            Value::Int(bit @ (0 | 1)) => out[index] = bit == 1,
+                            other => return Err((Failure::nonsense(&format!("{other:?}")), false)),
+                        }
+                    }
+                }
+                Ok(other) => return Err((Failure::nonsense(&format!("{other:?}")), false)),
+                Err(error) => failure = failure.or(Some(Failure::new(&self.nodes.address().node, &error, true))),
+            }
+        }
+        match failure {
+            Some(failure) => Err((failure, uncertain.is_empty())),
+            None => Ok(uncertain),
+        }
+    }
+
+    /// What the first user of the set has decided. `None` if there was none.
+    fn layout(&mut self, key: &[u8]) -> Result<Option<Layout>, Failure> {
+        let Some(Value::BulkString(text)) = self.ask(&[Request::new("GET", key, [])])?.pop() else { return Ok(None) };
+        let layout = Layout::parse(&text);
+        layout.map(Some).ok_or_else(|| {
+            let key = String::from_utf8_lossy(key);
+            Failure::of(format!("the key {key} is not that of a set: another program has made it: name another set"))
+        })
+    }
+
+    /// Sends requests of which none may be refused.
+    fn ask(&mut self, requests: &[Request]) -> Result<Vec<Value>, Failure> {
+        let replies = self.nodes.ask(requests)?.into_iter().map(|answer| answer.reply);
+        let replies: redis::RedisResult<Vec<_>> = replies.collect();
+        replies.map_err(|error| Failure::new(&self.nodes.address().node, &error, false))
+    }
+}

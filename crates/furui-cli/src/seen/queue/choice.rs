@@ -1,0 +1,129 @@
+//! The choice of what is done next.
+
+use std::time::Instant;
+
+use furui::store::Storage;
+
+use super::super::window;
+use super::{LARGE_FLIGHTS, Place, Queue, Step, Task};
+use crate::block::BLOCK;
+
+/// Another worker is woken for a part of a batch only if it has at least this many keys. Less is done sooner than the
+/// other worker would begin.
+const WORTH_WAKING: usize = 256;
+
+impl<S: Storage> Queue<S> {
+    /// The next piece of work that can be done. Work nearest to the output comes first, so that no line waits for later
+    /// ones.
+    pub fn choose(&mut self) -> Option<Task> {
+        if self.ending.is_some() {
+            return None;
+        }
+        if self.deadline().is_some_and(|due| due <= Instant::now()) {
+            // The set decides about no further flight (block in progress) before the printed lines are recorded.
+            if self.decider.is_some() {
+                return Some(Task::Sync);
+            }
+            return self.next_share().or_else(|| self.can_read().then_some(Task::Read));
+        }
+        self.admit_next();
+        let is_next =
+            |place: Option<&Place>, step| place.is_some_and(|place| place.flight.is_some() && place.next == step);
+        if self.writer.is_some() && is_next(self.places.front(), Step::Write) {
+            return Some(Task::Write);
+        }
+        if is_next(self.places.get(self.decided), Step::Decide) && self.can_decide() {
+            return Some(Task::Decide);
+        }
+        if self.needs_room() {
+            return Some(Task::MakeRoom);
+        }
+        self.next_share().or_else(|| self.can_read().then_some(Task::Read))
+    }
+
+    /// True if a piece of work is so large, or followed by so much, that another worker is woken for it.
+    pub fn is_worth_waking(&self, task: Task) -> bool {
+        match task {
+            // On a slow input one worker suffices, and waking another one would cost more time than it saves.
+            Task::Read => self.is_plenty,
+            Task::Observe(share) => {
+                let index = self.shares.turn(share).saturating_sub(self.left) as usize;
+                let flight = self.places.get(index).and_then(|place| place.flight.as_ref());
+                flight.is_some_and(|flight| flight.batch.count(share) >= WORTH_WAKING)
+            }
+            _ => true,
+        }
+    }
+
+    /// Gives flights that have been hashed to the shares of the set, as long as these have room for them.
+    fn admit_next(&mut self) {
+        while self.is_split()
+            && let Some(decider) = &mut self.decider
+            && let Some(flight) = self.places.get_mut(self.admitted).and_then(|place| place.flight.as_mut())
+            && decider.admit(flight)
+        {
+            self.admitted += 1;
+            if flight.failure.is_some() {
+                // Lines after the error are not to get into the set.
+                self.end_after(self.admitted);
+            }
+        }
+    }
+
+    /// True if the set is split into shares.
+    pub fn is_split(&self) -> bool {
+        self.split > 0
+    }
+
+    /// The share that can take the earliest flight (block of lines).
+    fn next_share(&mut self) -> Option<Task> {
+        let (left, places) = (self.left, &self.places);
+        let waits = |number: u64, share| {
+            let flight = places.get((number - left) as usize).and_then(|place| place.flight.as_ref());
+            flight.is_some_and(|flight| flight.batch.waits_for(share))
+        };
+        self.shares.next(left, left + self.admitted as u64, waits).map(Task::Observe)
+    }
+
+    /// True if the set is to write keys to storage before the next flight (block of lines) is admitted, and can do so:
+    /// all earlier flights are decided. If earlier keys become durable by that, their lines must have been printed.
+    fn needs_room(&self) -> bool {
+        let is_hashed = self.places.get(self.admitted).is_some_and(|place| place.flight.is_some());
+        let is_ready = self.is_split() && self.decider.is_some() && is_hashed && self.decided == self.admitted;
+        is_ready && self.shares.are_home() && (!self.syncs() || self.decided == 0 && self.writer.is_some())
+    }
+
+    /// True if the set is in the queue and can take the next flight. If the set is split, its shares must have inserted
+    /// the keys of the flight. Otherwise, if the set would then make earlier keys durable, the lines of these keys must
+    /// have been printed.
+    fn can_decide(&mut self) -> bool {
+        let is_split = self.is_split();
+        let Some(decider) = &mut self.decider else { return false };
+        if is_split {
+            let flight = self.places.get(self.decided).and_then(|place| place.flight.as_ref());
+            return self.decided < self.admitted && flight.is_some_and(|flight| flight.batch.is_complete());
+        }
+        window::tell_time(&mut decider.seen);
+        !self.syncs() || self.decided == 0 && self.writer.is_some()
+    }
+
+    /// True if the set makes earlier keys durable when it gets the next flight (block of lines), or when it makes room
+    /// for it.
+    pub fn syncs(&self) -> bool {
+        let flight = self.places.get(self.admitted.max(self.decided)).and_then(|place| place.flight.as_ref());
+        self.limits.records
+            && flight.zip(self.decider.as_ref()).is_some_and(|(flight, decider)| {
+                !flight.is_void && flight.header.is_none() && decider.will_sync(flight)
+            })
+    }
+
+    fn can_read(&self) -> bool {
+        let flights = self.places.len();
+        let bytes: usize = self.places.iter().map(|place| place.bytes).sum();
+        let is_short = flights < LARGE_FLIGHTS || bytes + BLOCK <= self.limits.flights * BLOCK;
+        let has_room = flights < self.limits.flights && is_short;
+        // Only when all earlier lines are decided is it known how many more lines the present slice of a window takes.
+        let is_decided = self.decided == flights && self.decider.is_some();
+        self.reads && self.reader.is_some() && has_room && (is_decided || !self.is_sliced)
+    }
+}

@@ -1,0 +1,219 @@
+"""Sends commands to the nodes of a server or a cluster, and knows of each whether it may have run without an answer.
+
+The clients send a pipeline again by themselves when a connection breaks, and tell only the second answer. But the first
+one, which was lost, may have been that a key is new. So this module takes connections, and the map of the cluster, from
+the client, and sends by itself.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import time
+from collections.abc import Iterable
+from functools import cache
+from types import ModuleType
+from typing import Any
+
+from .errors import ConfigError
+
+__all__ = ["Command", "Nodes"]
+
+#: So many redirections in a row are followed at once. After them, the cluster is taken to be in trouble.
+_REDIRECTIONS = 16
+
+
+class Command:
+    """A command for one key, and what became of it."""
+
+    __slots__ = ("answer", "asked", "is_done", "is_open", "is_uncertain", "key", "refusal", "words")
+
+    def __init__(self, name: str, key: str, *words: Any) -> None:
+        self.key = key
+        self.words = (name, key, *words)
+        self.answer: Any = None
+        #: Why the server refused the command, which it has not run then.
+        self.refusal: Exception | None = None
+        #: There is an answer or a refusal.
+        self.is_done = False
+        #: It is on its way.
+        self.is_open = False
+        #: It was on its way when a connection broke, so it may have run once more than its answer tells.
+        self.is_uncertain = False
+        #: The node that the server named for it, and whether only for this once.
+        self.asked: tuple[Any, bool] | None = None
+
+
+class Nodes:
+    """A server or a cluster.
+
+    client: an object of redis.Redis or redis.RedisCluster, or of their twins in valkey-py.
+    """
+
+    def __init__(self, client: Any) -> None:
+        library, name = _library(client)
+        self.client = client
+        self.library = library
+        #: The errors of the library.
+        self.errors: ModuleType = importlib.import_module(f"{library}.exceptions")
+        self.is_cluster = name.endswith("Cluster")
+        self._cluster_error: type[Exception] = getattr(self.errors, f"{library.capitalize()}ClusterException")
+        #: Without an answer, or with one that says that nothing was run.
+        self._trouble = (
+            OSError,
+            self._cluster_error,
+            self.errors.ConnectionError,
+            self.errors.TimeoutError,
+            self.errors.ClusterDownError,
+            self.errors.ReadOnlyError,
+            self.errors.TryAgainError,
+        )
+        #: What the client knows of the cluster is no longer true.
+        self._is_outdated = False
+        self._hopeless = (self.errors.AuthenticationError, self.errors.AuthorizationError)
+
+    def run(self, commands: Iterable[Command], patience: float) -> None:
+        """Runs commands, in one round trip to each node, until each has an answer or a refusal.
+
+        In trouble, such as a failover, they are sent again and again for so many seconds.
+
+        Raises: the last trouble. Then some of the commands are not done.
+        """
+        commands = list(commands)
+        deadline, pause, redirections = time.monotonic() + patience, 0.02, 0
+        while commands:
+            trouble = self._round(commands)
+            commands = [command for command in commands if not command.is_done]
+            if not commands:
+                return
+            redirections += 1
+            if trouble is not None or redirections > _REDIRECTIONS:
+                if time.monotonic() > deadline:
+                    raise trouble or self.errors.ClusterError("the cluster sends the command around")
+                time.sleep(pause)
+                pause = min(2 * pause, 1.0)
+            if trouble is not None or self._is_outdated:
+                self._look_around()
+
+    def _round(self, commands: list[Command]) -> Exception | None:
+        """Sends all commands and then reads all answers. Returns the first trouble."""
+        trouble: Exception | None = None
+        routes: dict[Any, list[tuple[Command, bool]]] = {}
+        for command in commands:
+            try:
+                pool, only_once = self._route(command)
+            except self._cluster_error as error:
+                trouble = trouble or error
+                continue
+            routes.setdefault(pool, []).append((command, only_once))
+        taken: list[tuple[Any, Any, list[tuple[Command, bool]]]] = []
+        waiting: list[tuple[Any, list[tuple[Command, bool]]]] = []
+        try:
+            for pool, share in routes.items():
+                try:
+                    connection = _connection(pool)
+                    taken.append((pool, connection, share))
+                    words = [words for command, once in share for words in ([("ASKING",)] * once + [command.words])]
+                    packed = connection.pack_commands(words)
+                    for command, _ in share:
+                        command.is_open = True
+                    connection.send_packed_command(packed)
+                    waiting.append((connection, share))
+                except self._hopeless:
+                    raise
+                except self._trouble as error:
+                    trouble = trouble or error
+            for connection, share in waiting:
+                trouble = self._read(connection, share) or trouble
+        finally:
+            for pool, connection, share in taken:
+                lost = [command for command, _ in share if command.is_open]
+                for command in lost:
+                    command.is_open, command.is_uncertain = False, True
+                if lost:
+                    # An answer that was not read must not be taken for that of a later command.
+                    connection.disconnect()
+                pool.release(connection)
+        return trouble
+
+    def _route(self, command: Command) -> tuple[Any, bool]:
+        """The pool of connections to the node that has the key, and whether it must be asked to answer for once."""
+        if not self.is_cluster:
+            return self.client.connection_pool, False
+        node, only_once = command.asked or (None, False)
+        command.asked = None
+        if node is None:
+            node = self.client.get_node_from_key(command.key)
+        return getattr(self.client, f"get_{self.library}_connection")(node).connection_pool, only_once
+
+    def _read(self, connection: Any, share: list[tuple[Command, bool]]) -> Exception | None:
+        """Reads the answers of a node. Returns the trouble, if there was any."""
+        trouble: Exception | None = None
+        for command, only_once in share:
+            try:
+                if only_once:
+                    connection.read_response(disable_decoding=True)
+                command.answer = connection.read_response(disable_decoding=True)
+                command.is_done = True
+            except self.errors.AskError as error:
+                # A MovedError is one, too.
+                self._redirect(command, error)
+            except self._hopeless:
+                raise
+            except (self.errors.ClusterDownError, self.errors.ReadOnlyError, self.errors.TryAgainError) as error:
+                trouble = error
+            except self._trouble as error:
+                return error
+            except self.errors.ResponseError as error:
+                command.refusal = error
+                command.is_done = True
+            command.is_open = False
+        if isinstance(trouble, self.errors.ReadOnlyError):
+            # A master has become a replica. A client of Sentinel looks for the new one when it connects again.
+            connection.disconnect()
+        return trouble
+
+    def _redirect(self, command: Command, error: Any) -> None:
+        if not self.is_cluster:
+            command.refusal, command.is_done = error, True
+            return
+        has_moved = isinstance(error, self.errors.MovedError)
+        host, port = self.client.nodes_manager.remap_host_port(error.host, error.port)
+        node = self.client.get_node(host=host, port=port)
+        if node is not None:
+            command.asked = node, not has_moved
+        self._is_outdated |= has_moved or node is None
+
+    def _look_around(self) -> None:
+        """Asks the cluster anew which node has what."""
+        if self.is_cluster:
+            try:
+                self.client.nodes_manager.initialize()
+                self._is_outdated = False
+            except self._trouble:
+                # There is another round, in which this is found again.
+                pass
+
+
+def _connection(pool: Any) -> Any:
+    kind: Any = type(pool)
+    return pool.get_connection("FURUI.SEEN") if _wants_name(kind) else pool.get_connection()
+
+
+@cache
+def _wants_name(pool: Any) -> bool:
+    """Whether a class of pools wants to know the command that a connection is for. New versions of redis-py do not."""
+    name = inspect.signature(pool.get_connection).parameters.get("command_name")
+    return name is not None and name.default is inspect.Parameter.empty
+
+
+def _library(client: Any) -> tuple[str, str]:
+    """The library that a client is of, and the name of its class there."""
+    for base in type(client).__mro__:
+        library, *parts = base.__module__.split(".")
+        if library in ("redis", "valkey"):
+            if "asyncio" in parts:
+                raise ConfigError("the client is one of asyncio: give a redis.Redis or a redis.RedisCluster")
+            if base.__name__ in ("Redis", "RedisCluster", "Valkey", "ValkeyCluster"):
+                return library, base.__name__
+    raise ConfigError(f"a client of redis-py or valkey-py is needed, not {type(client).__name__}")

@@ -1,0 +1,154 @@
+//! The two threads that freeze and merge the parts of dictionaries, so that no command waits for a merge.
+//!
+//! A freeze is short, because windows are small, and the main thread waits for it if it fills the next window meanwhile.
+//! A merge may take minutes. So each kind of work has a thread of its own, and no freeze waits behind a merge. The threads
+//! never touch keys of the server: the main thread hands a job out, and installs its result when a command next uses the
+//! key. Large files are freed by a thread, too.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SendError, Sender, TryRecvError, channel};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use furui::dict::{DictOptions, Done, Job};
+use furui::filter::BlockedBloom;
+use furui::store::{Bytes, Memory};
+
+/// A kind of work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Work {
+    Freeze,
+    Merge,
+}
+
+/// A job that a thread of the module does.
+pub struct Pending {
+    job: Place,
+    result: Receiver<Option<Done>>,
+}
+
+/// Where a job lies until it is begun.
+type Place = Arc<Mutex<Option<Job<Memory>>>>;
+
+/// What a thread gets.
+enum Order {
+    /// A job, and where to send its result.
+    Do(Place, Sender<Option<Done>>),
+    /// Files to free.
+    Free(Vec<Bytes>),
+}
+
+static FREEZER: LazyLock<Option<Sender<Order>>> = LazyLock::new(|| start("furui-freeze"));
+static MERGER: LazyLock<Option<Sender<Order>>> = LazyLock::new(|| start("furui-merge"));
+
+/// Starts the threads, unless they run. The main thread calls this for each dictionary that it makes.
+pub fn start_threads() {
+    LazyLock::force(&FREEZER);
+    LazyLock::force(&MERGER);
+}
+
+/// Starts a thread. `None` if the system has no thread left.
+fn start(name: &str) -> Option<Sender<Order>> {
+    prepare();
+    let (sender, orders) = channel::<Order>();
+    let run = move || {
+        for order in orders {
+            order.carry_out();
+        }
+    };
+    thread::Builder::new().name(name.to_owned()).spawn(run).ok().map(|_| sender)
+}
+
+/// Computes the tables that the library computes when it first makes a filter. If a thread were computing them when the
+/// server forks to save, the child would wait for ever.
+fn prepare() {
+    const KEYS: u64 = 100_000;
+    let _ = BlockedBloom::with_rate(KEYS, DictOptions::DEFAULT.filter_rate);
+}
+
+/// Takes a job to do it, unless somebody has.
+fn take(place: &Place) -> Option<Job<Memory>> {
+    place.lock().unwrap_or_else(PoisonError::into_inner).take()
+}
+
+/// Does a job. `None` if it failed: then the command that needs the result does the work itself, and says why it fails.
+fn run(job: Job<Memory>) -> Option<Done> {
+    catch_unwind(AssertUnwindSafe(|| job.run())).ok()?.ok()
+}
+
+impl Order {
+    fn carry_out(self) {
+        match self {
+            // If the key is gone, nobody takes the result.
+            Self::Do(job, result) => _ = take(&job).map(|job| result.send(run(job))),
+            Self::Free(files) => drop(files),
+        }
+    }
+
+    /// Gives the order to the thread for this kind of work. Without such a thread it is carried out here.
+    fn give(self, work: Work) {
+        let thread = match work {
+            Work::Freeze => &*FREEZER,
+            Work::Merge => &*MERGER,
+        };
+        match thread {
+            Some(thread) => {
+                if let Err(SendError(order)) = thread.send(self) {
+                    order.carry_out();
+                }
+            }
+            None => self.carry_out(),
+        }
+    }
+}
+
+/// Lets go of files, which are freed by the thread whose work is short: to free a GiB takes the time of many commands.
+pub fn free(files: Vec<Bytes>) {
+    if !files.is_empty() {
+        Order::Free(files).give(Work::Freeze);
+    }
+}
+
+impl Pending {
+    /// Gives a job to the thread for this kind of work.
+    pub fn begin(work: Work, job: Job<Memory>) -> Self {
+        let (sender, result) = channel();
+        let job = Arc::new(Mutex::new(Some(job)));
+        Order::Do(Arc::clone(&job), sender).give(work);
+        Self { job, result }
+    }
+
+    /// The result, if the job has ended: `Some(None)` if it has failed.
+    pub fn poll(&self) -> Option<Option<Done>> {
+        match self.result.try_recv() {
+            Ok(result) => Some(result),
+            Err(TryRecvError::Empty) => None,
+            Err(TryRecvError::Disconnected) => Some(None),
+        }
+    }
+
+    /// Waits for the end of the job. If no thread has begun it, because there are others before it, it is done here.
+    pub fn wait(&self) -> Option<Done> {
+        if let Some(job) = take(&self.job) {
+            return run(job);
+        }
+        self.result.recv().ok().flatten()
+    }
+
+    /// Waits for the end of the job, but no longer than `time`.
+    pub fn wait_for(&self, time: Duration) -> Option<Option<Done>> {
+        match self.result.recv_timeout(time) {
+            Ok(result) => Some(result),
+            Err(RecvTimeoutError::Timeout) => None,
+            Err(RecvTimeoutError::Disconnected) => Some(None),
+        }
+    }
+}
+
+impl Drop for Pending {
+    /// Nobody waits for the result any more, so a job that no thread has begun is not done.
+    fn drop(&mut self) {
+        drop(take(&self.job));
+    }
+}

@@ -1,0 +1,386 @@
+"""`furui seen --store redis://...`: the program decides as with a set of its own, and shares its set with others."""
+
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import redis
+from server import Server, free_port
+
+PROGRAM = os.environ.get("FURUI_PROGRAM")
+pytestmark = pytest.mark.skipif(PROGRAM is None, reason="SKIPPED: FURUI_PROGRAM does not name the program")
+
+
+def furui(*arguments: object, lines: bytes = b"", status: int = 0) -> "subprocess.CompletedProcess[bytes]":
+    """Runs the program, which must end with this status."""
+    done = subprocess.run([str(PROGRAM), *map(str, arguments)], input=lines, capture_output=True, timeout=120)
+    assert done.returncode == status, done.stderr.decode()
+    return done
+
+
+def start(*arguments: object) -> "subprocess.Popen[bytes]":
+    """Starts the program with pipes."""
+    pipe = subprocess.PIPE
+    return subprocess.Popen([str(PROGRAM), *map(str, arguments)], stdin=pipe, stdout=pipe, stderr=pipe)
+
+
+def url(server: Server, name: str) -> str:
+    return f"redis://127.0.0.1:{server.port}/{name}"
+
+
+def stream(seed: int, count: int = 30_000) -> list[bytes]:
+    """Lines of which a third are repeats; some are empty, long or not UTF-8."""
+    chance = random.Random(seed)
+    known = [b"", b"\xff\x00\xfe", b"x" * 100_000, "日本".encode()]
+    lines = []
+    for _ in range(count):
+        if chance.random() < 0.7:
+            known.append(f"https://example.com/{chance.randrange(10**9)}/page".encode())
+            lines.append(known[-1])
+        else:
+            lines.append(chance.choice(known))
+    return lines
+
+
+def text(lines: list[bytes]) -> bytes:
+    return b"".join(line + b"\n" for line in lines)
+
+
+def once(lines: list[bytes]) -> list[bytes]:
+    return list(dict.fromkeys(lines))
+
+
+def members(server: Server, name: str) -> int:
+    return sum(server("FURUI.CARD", f"{name}:{{{shard:03x}}}") for shard in range(1024))
+
+
+def test_the_output_is_that_of_a_set_of_its_own(server: Server, tmp_path: Path) -> None:
+    lines = stream(1)
+    (tmp_path / "lines").write_bytes(text(lines))
+    store = ["--store", url(server, "set"), tmp_path / "lines"]
+    assert furui("seen", *store).stdout == furui("seen", tmp_path / "lines").stdout == text(once(lines))
+    again = furui("seen", *store, "--stats=json")
+    counts = {"lines": len(lines), "bytes": len(text(lines)), "new": 0, "repeats": len(lines)}
+    assert (again.stdout, json.loads(again.stderr)) == (b"", counts)
+    assert furui("seen", *store, "--invert").stdout == text(lines)
+    assert members(server, "set") == len(once(lines))
+    assert server("GET", "set:shards") == b"1024"
+
+
+@pytest.mark.parametrize("options", [["--csv", "--key", "url"], ["--csv", "--key", "url,n", "--ignore-case"],
+                                     ["--field", "2", "--delimiter", ",", "--missing", "drop"],
+                                     ["--mark=line"], ["--mark", "--url"], ["--tsv", "--trim"]], ids=" ".join)
+def test_keys_and_outputs_are_those_of_a_set_of_its_own(server: Server, tmp_path: Path, options: list[str]) -> None:
+    chance = random.Random(2)
+    rows = [b"url,n,title\n"]
+    for _ in range(5000):
+        rows.append(b'HTTP://a.b/%d#%d,%d,"a\nb"\n' % (chance.randrange(900), chance.randrange(9), chance.randrange(2)))
+    rows.append(b"short\n")
+    (tmp_path / "rows.csv").write_bytes(b"".join(rows))
+    results = []
+    for store in [[], ["--store", url(server, "set")]]:
+        repeats = tmp_path / f"repeats-{len(store)}"
+        done = furui("seen", *options, *store, tmp_path / "rows.csv", "--repeats", repeats, "--count")
+        results.append((done.stdout, done.stderr, repeats.read_bytes()))
+    assert results[0] == results[1]
+    assert results[0][0] and results[0][2]
+
+
+def test_members_are_the_bytes_that_other_clients_have(server: Server) -> None:
+    furui("seen", "--store", url(server, "set"), "--csv", "--key", "url", lines=b"url,n\na,1\nb,2\n\"https://example.com/\",3\n")
+    # The shards are those of `furui._furui._shares`: of 1024 ranges of the XXH3 of the key.
+    for member, shard in [("a", 923), ("b", 349), ("https://example.com/", 306)]:
+        assert server("FURUI.HAS", f"set:{{{shard:03x}}}", member) == [1]
+
+
+def test_python_shares_the_set(server: Server) -> None:
+    valkey = pytest.importorskip("furui.valkey", reason="SKIPPED: the wheel of furui is not installed")
+    chance = random.Random(3)
+    keys = [f"key {chance.randrange(10_000)}" for _ in range(5000)]
+    seen = valkey.Seen(server.client, "set")
+    seen.add_many(keys[:2500])
+    new = [key for key in dict.fromkeys(keys[2500:]) if key not in set(keys[:2500])]
+    assert furui("seen", "--store", url(server, "set"), lines="\n".join(keys[2500:]).encode()).stdout.decode().split("\n") == [*new, ""]
+    assert all(seen.has_many(keys))
+
+
+def test_a_set_of_another_number_of_shards(server: Server) -> None:
+    server("SET", "set:shards", "16")
+    furui("seen", "--store", url(server, "set"), lines=text(stream(4)))
+    assert sum(server("FURUI.CARD", f"set:{{{shard:x}}}") for shard in range(16)) == len(once(stream(4)))
+    server("SET", "set:shards", "many")
+    assert b"set:shards is not that of a set" in furui("seen", "--store", url(server, "set"), status=2).stderr
+
+
+def test_two_processes_print_each_line_once(server: Server, tmp_path: Path) -> None:
+    lines = stream(5, 100_000)
+    processes, outputs = [], []
+    for number in range(2):
+        order = random.Random(number).sample(lines, len(lines))
+        (tmp_path / f"in-{number}").write_bytes(text(order))
+        outputs.append(tmp_path / f"out-{number}")
+        with open(outputs[-1], "wb") as out:
+            command = [str(PROGRAM), "seen", "--store", url(server, "set"), str(tmp_path / f"in-{number}")]
+            processes.append(subprocess.Popen(command, stdout=out))
+    assert [process.wait(120) for process in processes] == [0, 0]
+    printed = [output.read_bytes().split(b"\n")[:-1] for output in outputs]
+    assert sorted(printed[0] + printed[1]) == sorted(once(lines))
+    assert min(map(len, printed)) > 100
+
+
+def ask(process: "subprocess.Popen[bytes]", line: bytes) -> bytes:
+    """The mark of a line, which must come at once."""
+    assert process.stdin and process.stdout
+    process.stdin.write(line + b"\n")
+    process.stdin.flush()
+    return process.stdout.readline()
+
+
+def test_a_coprocess_is_answered_at_once(server: Server) -> None:
+    process = start("seen", "--mark", "--store", url(server, "set"))
+    assert ask(process, b"first") == b"1\n"
+    times = []
+    for number in range(200):
+        began = time.monotonic()
+        assert ask(process, b"%d" % (number // 2)) == (b"0\n" if number % 2 else b"1\n")
+        times.append(time.monotonic() - began)
+    assert sorted(times)[len(times) // 2] < 0.05, times
+    # The server, or a network, closes connections that are idle for long.
+    time.sleep(1.1)
+    server("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
+    assert (ask(process, b"7"), ask(process, b"new"), ask(process, b"new")) == (b"0\n", b"1\n", b"0\n")
+    # Of a line on the way when the connection breaks it is unknown whether it was recorded: it counts as new.
+    server("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
+    assert (ask(process, b"7"), ask(process, b"7")) == (b"1\n", b"0\n")
+    printed, said = process.communicate(timeout=60)
+    assert (printed, process.returncode) == (b"", 0)
+    assert b"1 line on the way" in said
+
+
+def test_a_server_that_is_killed(server: Server) -> None:
+    process = start("seen", "--mark", "--store", url(server, "set"))
+    assert ask(process, b"a") == b"1\n"
+    server.kill()
+    assert ask(process, b"b") == b""
+    printed, said = process.communicate(timeout=60)
+    assert (printed, process.returncode) == (b"", 2)
+    assert b"standard input: line 2 on, 1 line" in said and b"no server listens there" in said
+
+
+def test_a_server_that_is_killed_while_it_decides(server: Server, tmp_path: Path) -> None:
+    lines = stream(6, 300_000)
+    (tmp_path / "lines").write_bytes(text(lines))
+    process = start("seen", "--store", url(server, "set"), tmp_path / "lines")
+    assert process.stdout and process.stderr
+    printed = process.stdout.read(100_000)
+    server.kill()
+    printed += process.stdout.read()
+    said = process.stderr.read()
+    assert process.wait(60) == 2 and b"furui: redis://127.0.0.1" in said
+    assert text(once(lines)).startswith(printed) and printed.endswith(b"\n")
+
+
+def test_a_reader_that_wants_no_more(server: Server, tmp_path: Path) -> None:
+    """What the reader of the pipe did not get is new to the next run."""
+    lines = once(stream(7, 200_000))
+    (tmp_path / "lines").write_bytes(text(lines))
+    process = start("seen", "--store", url(server, "set"), tmp_path / "lines")
+    assert process.stdout and process.stderr
+    # Python would read more from the pipe than it is asked for, and drop it.
+    printed = b""
+    while len(printed) < 1 << 20:
+        printed += os.read(process.stdout.fileno(), (1 << 20) - len(printed))
+    process.stdout.close()
+    assert process.wait(60) == 0, process.stderr.read()
+    rest = furui("seen", "--store", url(server, "set"), tmp_path / "lines").stdout
+    assert set(printed.split(b"\n") + rest.split(b"\n")) >= set(lines)
+    assert len(rest) < len(text(lines)), "what was read is recorded"
+
+
+def test_signals_and_stops_lose_nothing(server: Server, tmp_path: Path) -> None:
+    lines = stream(10, 150_000)
+    (tmp_path / "lines").write_bytes(text(lines))
+    with open(tmp_path / "out", "wb") as out:
+        command = [str(PROGRAM), "seen", "--store", url(server, "set"), str(tmp_path / "lines")]
+        process = subprocess.Popen(command, stdout=out, stderr=subprocess.PIPE)
+    assert process.stderr
+    until(lambda: (tmp_path / "out").stat().st_size > 0)
+    for wanted in [signal.SIGUSR1, signal.SIGSTOP, signal.SIGCONT] * 20:
+        process.send_signal(wanted)
+        time.sleep(0.005)
+    process.send_signal(signal.SIGTERM)
+    said = process.stderr.read()
+    assert process.wait(60) == 128 + signal.SIGTERM and b"on the way" not in said, said
+    printed = (tmp_path / "out").read_bytes()
+    assert furui("seen", "--store", url(server, "set"), tmp_path / "lines").stdout == text(once(lines))[len(printed) :]
+    # Nothing is printed, and everything is recorded.
+    furui("seen", "--quiet", "--store", url(server, "quiet"), lines=b"a\nb\n")
+    assert furui("seen", "--store", url(server, "quiet"), lines=b"a\nb\nc\n").stdout == b"c\n"
+
+
+def test_a_dry_run_and_a_look_up_record_nothing(server: Server) -> None:
+    store = url(server, "set")
+    assert furui("seen", "-n", "--store", store, lines=b"a\nb\na\n").stdout == b"a\nb\n"
+    assert server("DBSIZE") == 0
+    furui("seen", "--store", store, lines=b"b\nc\n")
+    keys = server("DBSIZE")
+    assert furui("seen", "-n", "--store", store, lines=b"a\nb\na\n").stdout == b"a\n"
+    assert furui("has", store, lines=b"a\nb\nc\n").stdout == b"b\nc\n"
+    assert furui("has", "-v", store, lines=b"a\nb\nc\n").stdout == b"a\n"
+    assert furui("has", "--count", "redis://127.0.0.1:%d/none" % server.port, lines=b"a\n", status=1).stdout == b"0\n"
+    assert server("DBSIZE") == keys
+
+
+def test_a_window(server: Server) -> None:
+    furui("seen", "--store", url(server, "set"), "--window", "1h", lines=b"a\n")
+    assert server("DBSIZE") == 1025
+    assert furui("seen", "--store", url(server, "set"), "--window", "1h", lines=b"a\nb\n").stdout == b"b\n"
+    assert server("GET", "set:shards") == b"1024 3600000ms"
+    assert b"remembers the last 1h" in furui("seen", "--store", url(server, "set"), "--window", "2h", status=2).stderr
+    assert b"16,384 lines at least" in furui("seen", "--store", url(server, "new"), "--window", "16383", status=2).stderr
+    # Another program has said the window for all.
+    server("SET", "python:shards", "16 60000ms")
+    furui("seen", "--store", url(server, "python"), lines=b"a\n")
+    assert sum(server("EXISTS", f"python:{{{shard:x}}}") for shard in range(16)) == 16
+    # 16 members of each of 1024 keys.
+    furui("seen", "--store", url(server, "last"), "--window", "16384", lines=b"".join(b"%d\n" % i for i in range(60_000)))
+    assert 16_000 < members(server, "last") < 25_000
+
+
+def test_a_limit_leaves_nothing_of_the_block(server: Server, tmp_path: Path) -> None:
+    server("CONFIG", "SET", "furui.max-memory", 4 << 20)
+    lines = [b"%d" % i for i in range(400_000)]
+    (tmp_path / "lines").write_bytes(text(lines))
+    done = furui("seen", "--store", url(server, "set"), tmp_path / "lines", status=2)
+    printed = done.stdout.split(b"\n")[:-1]
+    assert printed == lines[: len(printed)]
+    assert b"neither printed nor recorded" in done.stderr and b"furui.max-memory" in done.stderr
+    assert members(server, "set") == len(printed)
+    server("CONFIG", "SET", "furui.max-memory", 0)
+    assert furui("seen", "--store", url(server, "set"), tmp_path / "lines").stdout == text(lines[len(printed) :])
+
+
+def test_wrong_sets_are_refused_before_a_line_is_read(server: Server) -> None:
+    def refused(where: object, *options: object) -> str:
+        done = furui("seen", "--store", where, *options, lines=b"a\n", status=2)
+        assert done.stdout == b""
+        return done.stderr.decode()
+
+    assert "no server listens there" in refused(f"redis://127.0.0.1:{free_port()}/set")
+    assert "names no set" in refused(url(server, "0"))
+    assert "TLS" in refused("rediss://127.0.0.1/set")
+    assert "out of range" in refused(url(server, "99/set"))
+    server("SET", "text:{000}", "a")
+    assert "WRONGTYPE" in refused(url(server, "text"))
+    for options in [["--memory", "64MiB"], ["--threads", 2], ["--cache", "none"], ["--sync", 1], ["--wait"], ["--no-mmap"],
+                    ["--hash-seed", 1], ["--like", "x"], ["--paper"], ["--remove", "x"], ["--as-is"]]:
+        assert str(options[0]) in refused(url(server, "set"), *options)
+    assert server("DBSIZE") == 1
+    server("CONFIG", "SET", "requirepass", "secret")
+    assert "REDISCLI_AUTH" in refused(url(server, "set"))
+    wrong = refused(f"redis://:mistake@127.0.0.1:{server.port}/set")
+    assert "WRONGPASS" in wrong.upper() or "authentication" in wrong
+    assert "mistake" not in wrong
+    right = f"redis://:secret@127.0.0.1:{server.port}/set"
+    assert furui("seen", "--store", right, lines=b"a\n").stdout == b"a\n"
+    # Another database is another set.
+    assert furui("seen", "--store", right.replace("/set", "/1/set"), lines=b"a\n").stdout == b"a\n"
+
+
+def test_a_server_without_the_module(tmp_path: Path) -> None:
+    program = os.environ.get("REDIS_SERVER") or shutil.which("redis-server") or "valkey-server"
+    port = free_port()
+    process = subprocess.Popen([program, "--port", str(port), "--dir", str(tmp_path), "--save", ""], stdout=subprocess.DEVNULL)
+    try:
+        client = redis.Redis(port=port)
+        until(lambda: answers(client))
+        said = furui("seen", "--store", f"redis://127.0.0.1:{port}/set", lines=b"a\n", status=2).stderr
+        assert b"no module furui-valkey" in said and b"docs/valkey.md" in said
+    finally:
+        process.kill()
+        process.wait()
+
+
+def answers(client: Any) -> bool:
+    try:
+        return bool(client.ping())
+    except redis.exceptions.ConnectionError:
+        return False
+
+
+def until(is_so: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 60
+    while not is_so():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+@pytest.fixture
+def masters(servers: Callable[..., Server]) -> Iterator[list[Server]]:
+    """A cluster of three masters."""
+    buses = [free_port() for _ in range(3)]
+    nodes = [servers("--cluster-enabled", "yes", "--cluster-port", str(bus)) for bus in buses]
+    bounds = [0, 5461, 10923, 16384]
+    for node, first, after in zip(nodes, bounds, bounds[1:]):
+        node("CLUSTER", "ADDSLOTSRANGE", first, after - 1)
+        for other, bus in zip(nodes, buses):
+            node("CLUSTER", "MEET", "127.0.0.1", other.port, bus)
+    until(lambda: all(is_whole(node) for node in nodes))
+    yield nodes
+
+
+def is_whole(node: Server) -> bool:
+    info = node.client.cluster("INFO")
+    return bool(info["cluster_state"] == "ok" and info["cluster_known_nodes"] == "3" and info["cluster_slots_ok"] == "16384")
+
+
+def test_a_cluster(masters: list[Server], tmp_path: Path) -> None:
+    lines = stream(8, 100_000)
+    (tmp_path / "lines").write_bytes(text(lines))
+    assert furui("seen", "--store", url(masters[0], "set"), tmp_path / "lines").stdout == text(once(lines))
+    assert furui("seen", "--store", url(masters[1], "set"), tmp_path / "lines").stdout == b""
+    assert furui("has", url(masters[2], "set"), tmp_path / "lines").stdout == text(lines)
+    assert min(node("DBSIZE") for node in masters) > 200
+    furui("seen", "--store", url(masters[0], "window"), "--window", "1h", lines=b"a\n")
+
+
+def test_slots_move_while_lines_are_decided(masters: list[Server]) -> None:
+    """Every line is printed once while a thousand slots move to another master."""
+    lines = once(stream(9, 400_000))
+    process = start("seen", "--store", url(masters[0], "set"), "--mark")
+    assert process.stdin and process.stdout
+    marks = 0
+    ids = [node("CLUSTER", "MYID").decode() for node in masters]
+    tool = os.environ.get("REDIS_CLI") or shutil.which("redis-cli") or "valkey-cli"
+    command = [tool, "--cluster", "reshard", f"127.0.0.1:{masters[0].port}", "--cluster-from", ids[0], "--cluster-to", ids[2],
+               "--cluster-slots", "1000", "--cluster-yes"]
+    mover = None
+    during = 0
+    for first in range(0, len(lines), 500):
+        part = lines[first : first + 500]
+        process.stdin.write(text(part))
+        process.stdin.flush()
+        answers = process.stdout.read(2 * len(part))
+        assert answers == b"1\n" * len(part)
+        marks += len(part)
+        if first == 10_000:
+            mover = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        elif mover is not None:
+            if mover.poll() is not None:
+                break
+            during += len(part)
+    assert mover is not None
+    said, _ = mover.communicate(timeout=120)
+    assert mover.returncode == 0, said
+    _, said = process.communicate(timeout=60)
+    assert (process.returncode, said) == (0, b""), said
+    assert during > 0
+    assert furui("seen", "--store", url(masters[1], "set"), lines=text(lines[:marks])).stdout == b""

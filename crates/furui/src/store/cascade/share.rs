@@ -1,0 +1,209 @@
+use std::fmt;
+use std::sync::Arc;
+
+use super::memtable::MemTable;
+use super::room::{fill_to, reserve};
+use super::{Part, Run, batch};
+use crate::error::{Error, Result};
+use crate::format::ReadAt;
+
+/// The number of hashes of a sorted batch that are looked up and inserted together. The parts of the table that their
+/// look-up reads are still in the second-level cache when they are inserted.
+const PART: usize = 4096;
+
+/// One of the equal ranges of 64-bit hashes of a [`Cascade`](super::Cascade): the table of the range in RAM, and what a
+/// look-up needs besides the runs, which all shares read.
+///
+/// [`Seen::split`](crate::seen::Seen::split) lends the shares of a set, so that several threads can each have some of
+/// them, and says how batches pass them.
+///
+/// ```
+/// use furui::seen::{Seen, SeenOptions};
+/// use furui::store::Memory;
+/// use furui::store::cascade::SplitBatch;
+///
+/// let mut seen = Seen::open_with(Memory::new(), SeenOptions::default())?;
+/// let mut shares = seen.split(1)?;
+/// let (keys, mut batch) = (seen.hash_spec().hasher().hash_all(["a", "b"]), SplitBatch::new(1));
+/// batch.fill(&keys, &[0, 1])?;
+/// assert!(seen.admit(&keys, &batch)?);
+/// let mut part = batch.take(0);
+/// shares[0].observe(&mut part)?;
+/// batch.put(0, part);
+/// assert!(batch.is_complete());
+/// # Ok::<(), furui::Error>(())
+/// ```
+pub struct Share<F> {
+    pub(super) table: MemTable,
+    /// The runs of the set, while the share is lent. None of them belongs to an earlier slice of a window.
+    pub(super) runs: Option<Arc<Vec<Run<F>>>>,
+    /// The maximum number of bytes of the table, while the share is lent.
+    pub(super) most_bytes: usize,
+    /// The hashes of the current batch with their indices, sorted.
+    batch: Vec<(u64, u32)>,
+    scratch: Vec<(u64, u32)>,
+    /// The hashes of a part of the batch that are not in RAM, with their indices.
+    absent: Vec<(u64, u32)>,
+    /// The hashes of `absent`, without repeats, that no run of the present slice has.
+    wanted: Vec<u64>,
+    /// For each of `wanted` in [`seek_absent`](Self::seek_absent), whether it occurred in an earlier slice of the window.
+    found: Vec<bool>,
+}
+
+/// The runs of a set: those of earlier slices of its window, then those of the present slice.
+pub(super) type Levels<'a, F> = (&'a [Run<F>], &'a [Run<F>]);
+
+impl<F> Share<F> {
+    pub(super) fn new(table: MemTable) -> Self {
+        Self {
+            table,
+            runs: None,
+            most_bytes: 0,
+            batch: vec![],
+            scratch: vec![],
+            absent: vec![],
+            wanted: vec![],
+            found: vec![],
+        }
+    }
+
+    /// Makes room in the table for more hashes, as [`MemTable::reserve`] does.
+    pub(super) fn reserve(&mut self, additional: usize, max_bytes: usize) -> Result<bool> {
+        let reserved = self.table.reserve(additional, max_bytes);
+        reserved.map_err(|_| self.no_memory())
+    }
+
+    /// The error states the present size. The table cannot grow by the eighth to three eighths that it needs.
+    fn no_memory(&self) -> Error {
+        Error::NoMemory { what: "a set's table", bytes: self.table.bytes() }
+    }
+}
+
+impl<F: ReadAt> Share<F> {
+    /// Inserts the keys of a part of a batch, which is that of this share, and notes in the part which of them are new.
+    /// Parts come in the order of their batches, each once, and their batches must have been
+    /// [admitted](crate::seen::Seen::admit).
+    ///
+    /// # Errors
+    /// Those of [`Cascade::insert_all`](super::Cascade::insert_all). The verdicts on the batch are then void, and the
+    /// set must be opened again.
+    pub fn observe(&mut self, part: &mut Part) -> Result<()> {
+        // The set has seen to it that there is room. A table that has become crowded meanwhile takes the keys of the
+        // batches that were admitted before, and gets no others.
+        if !self.table.grow_for(part.hashes.len(), self.most_bytes).map_err(|_| self.no_memory())? {
+            self.table.grow_for(part.hashes.len(), usize::MAX).map_err(|_| self.no_memory())?;
+        }
+        let runs = self.runs.clone();
+        let runs = runs.as_ref().map_or(&[][..], |runs| &runs[..]);
+        self.insert((&[], runs), &part.hashes, &mut part.new, |_| {})?;
+        (part.is_observed, part.is_crowded) = (true, self.table.is_crowded());
+        Ok(())
+    }
+
+    /// Inserts `hashes` into the table, which has room for them, without a look at the runs. Appends to `new` the
+    /// indices of the hashes that the table did not have.
+    pub(super) fn add(&mut self, hashes: &[u64], new: &mut Vec<u32>) {
+        self.table.insert_all(hashes, |i| new.push(i as u32));
+    }
+
+    /// Inserts `hashes`, for which the table has room, and appends to `new` the indices of the hashes that were not in
+    /// the set. Calls `on_repeat` with each hash that only earlier slices of the window have.
+    pub(super) fn insert(
+        &mut self,
+        levels: Levels<'_, F>,
+        hashes: &[u64],
+        new: &mut Vec<u32>,
+        mut on_repeat: impl FnMut(u64),
+    ) -> Result<()> {
+        reserve(new, hashes.len())?;
+        if let ([], []) = levels {
+            self.add(hashes, new);
+            return Ok(());
+        }
+        self.sort(hashes)?;
+        for start in (0..self.batch.len()).step_by(PART) {
+            self.seek_absent(levels, start)?;
+            // The hashes are in order, so the table is written from front to back. Among equal hashes, the one that
+            // came first is in front.
+            self.table.insert_all(&self.wanted, |_| {});
+            let mut wanted = self.wanted.iter().copied().zip(&self.found).peekable();
+            for &(hash, index) in &self.absent {
+                if let Some((_, &occurred)) = wanted.next_if(|&(wanted, _)| wanted == hash) {
+                    if occurred {
+                        on_repeat(hash);
+                    } else {
+                        new.push(index);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Says for each hash whether it is in the set. `out` is empty before.
+    pub(super) fn contains_all(&mut self, levels: Levels<'_, F>, hashes: &[u64], out: &mut Vec<bool>) -> Result<()> {
+        reserve(out, hashes.len())?;
+        if let ([], []) = levels {
+            self.table.contains_all(hashes, out);
+            return Ok(());
+        }
+        out.resize(hashes.len(), true);
+        self.sort(hashes)?;
+        for start in (0..self.batch.len()).step_by(PART) {
+            self.seek_absent(levels, start)?;
+            let mut wanted = self.wanted.iter().copied().zip(&self.found).peekable();
+            for &(hash, index) in &self.absent {
+                while wanted.next_if(|&(absent, _)| absent < hash).is_some() {}
+                if let Some(&(absent, &occurred)) = wanted.peek() {
+                    out[index as usize] = absent != hash || occurred;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Stores the hashes in `batch`, sorted, with their indices.
+    fn sort(&mut self, hashes: &[u64]) -> Result<()> {
+        self.batch.clear();
+        reserve(&mut self.batch, hashes.len())?;
+        self.batch.extend(hashes.iter().copied().zip(0..));
+        batch::sort_by_hash(&mut self.batch, &mut self.scratch)
+    }
+
+    /// Looks up the part of `batch` that begins at `start`. `absent` gets the hashes that are not in RAM, with their
+    /// indices. `wanted` gets the hashes of `absent` that no run of the window's present slice holds either, ascending
+    /// and distinct. For each hash of `wanted`, `found` tells whether a run of an earlier slice holds it, which none
+    /// does if there is no window.
+    fn seek_absent(&mut self, (earlier, present): Levels<'_, F>, start: usize) -> Result<()> {
+        let part = &self.batch[start..self.batch.len().min(start + PART)];
+        let absent = &mut self.absent;
+        absent.clear();
+        reserve(absent, part.len())?;
+        absent.extend_from_slice(part);
+        self.table.retain_absent(absent);
+        self.wanted.clear();
+        reserve(&mut self.wanted, absent.len())?;
+        self.wanted.extend(absent.iter().map(|&(hash, _)| hash));
+        self.wanted.dedup();
+        self.found.clear();
+        fill_to(&mut self.found, self.wanted.len(), false)?;
+        for run in present {
+            run.contains_sorted(&self.wanted, &mut self.found)?;
+        }
+        let mut found = self.found.iter();
+        self.wanted.retain(|_| found.next() == Some(&false));
+        self.found.clear();
+        fill_to(&mut self.found, self.wanted.len(), false)?;
+        for run in earlier {
+            run.contains_sorted(&self.wanted, &mut self.found)?;
+        }
+        Ok(())
+    }
+}
+
+impl<F> fmt::Debug for Share<F> {
+    /// Shows how many keys there are, not the keys.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Share").field("keys_in_memory", &self.table.len()).finish_non_exhaustive()
+    }
+}

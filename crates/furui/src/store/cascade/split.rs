@@ -1,0 +1,120 @@
+//! A set whose table is split by ranges of the hash, so that several threads can insert.
+
+use std::sync::Arc;
+
+use super::ledger::{Account, Ledger};
+use super::memtable::{MemTable, range_of};
+use super::{Cascade, JournalWriter, Run, Share, SplitBatch};
+use crate::error::{Result, StoreProblem};
+use crate::hash::KeyHash;
+use crate::store::Storage;
+
+impl<S: Storage> Cascade<S> {
+    /// Lends this many shares of the set; see [`Seen::split`](crate::seen::Seen::split). The set must have no window.
+    pub(crate) fn split(&mut self, shares: usize) -> Result<Vec<Share<S::File>>> {
+        self.check_usable()?;
+        self.divide(shares)?;
+        let most_bytes = self.table_budget() / shares;
+        let mut lent = std::mem::take(&mut self.shares);
+        let accounts = lent.iter().map(|share| {
+            let table = &share.table;
+            Account { keys: table.len(), most: table.most(most_bytes), is_crowded: table.is_crowded() }
+        });
+        self.ledger = Some(Ledger::new(accounts.collect()));
+        for share in &mut lent {
+            (share.runs, share.most_bytes) = (Some(Arc::clone(&self.runs)), most_bytes);
+        }
+        Ok(lent)
+    }
+
+    /// Takes back all shares. If a batch was admitted and not finished, the set cannot be used afterwards, but its
+    /// journal can still be written.
+    ///
+    /// # Errors
+    /// [`StoreProblem::Lent`] if these are not the shares that were lent.
+    pub(crate) fn join(&mut self, mut shares: Vec<Share<S::File>>) -> Result<()> {
+        let is_ours = |share: &Share<S::File>| share.runs.as_ref().is_some_and(|runs| Arc::ptr_eq(runs, &self.runs));
+        let ledger = self.ledger.as_ref().filter(|ledger| ledger.shares() == shares.len());
+        let Some(ledger) = ledger.filter(|_| shares.iter().all(is_ours)) else {
+            return Err(self.refusal(StoreProblem::Lent));
+        };
+        if !ledger.is_pending() {
+            self.ledger = None;
+        }
+        shares.sort_unstable_by_key(|share| share.table.first());
+        shares.iter_mut().for_each(|share| share.runs = None);
+        self.shares = shares;
+        Ok(())
+    }
+
+    /// True if the shares can take a batch: neither must keys be written to storage for it first, nor is it unknown
+    /// whether there is room.
+    pub(crate) fn has_room_for(&self, batch: &SplitBatch) -> bool {
+        let Some(ledger) = &self.ledger else { return false };
+        let has_room = |journal: &JournalWriter| match ledger.promised() {
+            0 => journal.has_room(batch.len()),
+            promised => journal.fits(promised + batch.len()),
+        };
+        ledger.has_room(batch) && self.journal.as_ref().is_none_or(has_room)
+    }
+
+    /// Lets the shares take a batch, for which they have room.
+    pub(crate) fn promise(&mut self, batch: &SplitBatch) {
+        if let Some(ledger) = &mut self.ledger {
+            ledger.promise(batch);
+        }
+    }
+
+    /// True if there are keys in RAM, as far as is known while shares are lent.
+    pub(crate) fn has_keys_in_memory(&self) -> bool {
+        self.keys_in_memory() > 0 || self.ledger.as_ref().is_some_and(Ledger::has_keys)
+    }
+
+    /// Notes the new keys of a batch, in their order, after all shares have inserted its keys. Batches come in the order
+    /// in which they were admitted.
+    pub(crate) fn settle(&mut self, batch: &SplitBatch, new: impl Iterator<Item = KeyHash>) -> Result<()> {
+        match &mut self.ledger {
+            Some(ledger) if batch.is_observed() => ledger.settle(batch),
+            _ => return Err(self.refusal(StoreProblem::Lent)),
+        }
+        self.note_keys(new);
+        Ok(())
+    }
+
+    /// Makes room for a batch in all shares, none of which is lent.
+    pub(crate) fn make_room_for(&mut self, batch: &SplitBatch) -> Result<()> {
+        self.check_usable()?;
+        self.divide(batch.counts.len())?;
+        self.make_room(&batch.counts)
+    }
+
+    /// Makes a set that was split a set with one table. Batches of a set that is not split need that.
+    pub(super) fn unite(&mut self) -> Result<()> {
+        self.divide(1)
+    }
+
+    /// Divides the keys in RAM among this many tables.
+    fn divide(&mut self, count: usize) -> Result<()> {
+        if self.shares.len() == count {
+            return Ok(());
+        }
+        let mut shares: Vec<_> = (0..count).map(|number| Share::new(MemTable::of_range(number, count))).collect();
+        let mut keys = vec![0; count];
+        let old = || self.shares.iter().flat_map(|share| share.table.slots()).filter(|&&slot| slot != 0);
+        old().for_each(|&hash| keys[range_of(hash, count)] += 1);
+        for (share, keys) in shares.iter_mut().zip(keys) {
+            share.reserve(keys, usize::MAX)?;
+        }
+        for &hash in old() {
+            shares[range_of(hash, count)].table.insert_all(&[hash], |_| {});
+        }
+        self.shares = shares;
+        Ok(())
+    }
+
+    /// The runs, to be changed. No share is lent then.
+    pub(super) fn change_runs(&mut self) -> Result<&mut Vec<Run<S::File>>> {
+        let problem = self.refusal(StoreProblem::Lent);
+        Arc::get_mut(&mut self.runs).ok_or(problem)
+    }
+}
