@@ -6,7 +6,7 @@ use furui::Error;
 
 use super::order::{Crawl, Mode, PAPER_HOSTS};
 use super::tier::{Stable, Tier};
-use super::{COUNTERS, FRONT, LRU_BYTES, crawls_and_hosts, lru_sizes, stable_bytes};
+use super::{COUNTERS, FRONT, LRU_BYTES, crawls_and_hosts, lru_sizes, measured_of, stable_bytes};
 use crate::papers::side_by_side::side_by_side;
 use crate::papers::{Axis, Context, Finding, Grade, Mark, Plot, Result, Series, Verdict, brief};
 use crate::table::{Cell, Table};
@@ -73,7 +73,7 @@ pub(in super::super) fn fig5(context: &Context) -> Result<Finding> {
         data,
         verdict: Verdict::all([
             reach,
-            Verdict::holds(grows && exact, "Hits grow with every doubling, and there is no false positive."),
+            Verdict::holds(grows && exact, "Hits grow with the size, and there is no false positive."),
         ])
         .and(format!(
             "A CLOCK with as many entries, which takes two thirds of the memory, answers {} to {} % of the links more.",
@@ -100,8 +100,9 @@ pub(in super::super) fn fig5(context: &Context) -> Result<Finding> {
 pub(super) fn stable_hits(crawls: &[Crawl], sizes: &RangeInclusive<u32>, context: &Context) -> Result<Table> {
     let columns = ["crawl", "filter", SIZE, "counters", KB, HITS, "false positives", "pages lost"];
     let mut table = Table::new("fig8", "An LRU of the paper's 2^20 entries, and SBFL".to_owned(), columns);
-    let filters: Vec<_> =
-        each(crawls).flat_map(|(crawl, filter)| sizes.clone().map(move |log2| (crawl, filter, log2))).collect();
+    let filters: Vec<_> = each(crawls)
+        .flat_map(|(crawl, filter)| measured_of(sizes.clone(), crawl).map(move |log2| (crawl, filter, log2)))
+        .collect();
     let bar = context.bar(filters.len() as u64, "LRU and SBFL");
     let rows = side_by_side(filters, |(crawl, filter, log2)| {
         let outcome = Tier::stable(crawl.size(FRONT), crawl.size(log2), filter).ask(crawl, &Mode::Replay)?;
@@ -136,7 +137,7 @@ pub(in super::super) fn fig8(context: &Context) -> Result<Finding> {
             .iter()
             .all(|&filter| table.points(SIZE, HITS, &only(crawl, filter)).windows(2).all(|two| two[0].1 <= two[1].1));
         let text = if grows { "hits grow" } else { "hits do not always grow" };
-        Verdict::holds(grows, format!("{}: {text} with every doubling of the counters.", crawl.name))
+        Verdict::holds(grows, format!("{}: {text} with the number of counters.", crawl.name))
     });
     let errors = each(&crawls).map(|(crawl, filter)| {
         let [own, setting] = only(crawl, filter);
