@@ -81,7 +81,9 @@ async fn demo(options: &DemoOptions) -> Result<(), Error> {
     };
     let served = tokio::select! {
         shown = shown => shown,
-        () = http::serve(listener, calls, std::future::pending()) => Ok(()),
+        served = http::serve(listener, calls, std::future::pending()) => {
+            served.map_err(|source| Error::io("cannot serve", url.as_str(), source))
+        }
         () = interrupted => Ok(()),
         why = nodes[0].failed() => Err(Error::Message(why)),
     };

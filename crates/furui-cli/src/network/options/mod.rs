@@ -1,6 +1,5 @@
 //! The options of the commands, as typed.
 
-pub mod block;
 pub mod demo;
 pub mod node;
 pub mod publish;
