@@ -10,8 +10,8 @@ pub(crate) struct Context {
     pub(crate) data: Option<PathBuf>,
     /// True if all sizes are tiny, for tests.
     pub(crate) quick: bool,
-    /// True if the measurements that the papers made at a large scale are repeated at that scale. This takes up to an
-    /// hour and a half.
+    /// True if the measurements that the papers made at a large scale are repeated at that scale. On two processors, this
+    /// takes two hours, most of them for the dictionary of 003-table3.
     pub(crate) full: bool,
     /// The seed of all random numbers.
     pub(crate) seed: u64,
