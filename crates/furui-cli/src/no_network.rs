@@ -12,7 +12,8 @@ pub const NOTES: &[Notes] = &[];
 
 /// The text below the list of all commands in the help.
 pub const MISSING: Option<&str> = Some(
-    "This build has no search engine. The commands node, publish, unpublish, search and demo are in a build \
+    "This build has no search engine. The commands node, publish, unpublish, search, block, unblock, \
+     purge and demo are in a build \
      with it: cargo install --path crates/furui-cli --features node",
 );
 
@@ -26,6 +27,12 @@ pub enum NetworkCommand {
     Unpublish(Anything),
     #[command(hide = true, disable_help_flag = true)]
     Search(Anything),
+    #[command(hide = true, disable_help_flag = true)]
+    Block(Anything),
+    #[command(hide = true, disable_help_flag = true)]
+    Unblock(Anything),
+    #[command(hide = true, disable_help_flag = true)]
+    Purge(Anything),
     #[command(hide = true, disable_help_flag = true)]
     Demo(Anything),
 }
@@ -44,6 +51,9 @@ pub fn run(command: &NetworkCommand) -> Result<ExitCode, Error> {
         NetworkCommand::Publish(_) => "publish",
         NetworkCommand::Unpublish(_) => "unpublish",
         NetworkCommand::Search(_) => "search",
+        NetworkCommand::Block(_) => "block",
+        NetworkCommand::Unblock(_) => "unblock",
+        NetworkCommand::Purge(_) => "purge",
         NetworkCommand::Demo(_) => "demo",
     };
     Err(Error::Message(format!(

@@ -406,6 +406,33 @@ fn a_site_on_this_machine_is_published_by_its_sitemap_and_no_other() {
 }
 
 #[test]
+fn a_site_leads_to_no_other_service_of_this_machine() {
+    let node = FakeNode::new();
+    let page = |path: &str| http("200 OK", "Content-Type: text/html\r\n", format!("<p>page {path}").as_bytes());
+    let other = site(move |_, path| page(path));
+    let port = other.rsplit(':').next().unwrap().to_owned();
+    let site = site(move |here, path| match path {
+        "/sitemap.xml" => {
+            let urls = [
+                format!("{other}/secret-admin"),
+                format!("http://2130706433:{port}/"),
+                format!("http://localhost:{port}/"),
+                format!("{here}/via-redirect"),
+                format!("{here}/a"),
+            ];
+            let urls = urls.map(|url| format!("<url><loc>{url}</loc></url>")).concat();
+            http("200 OK", "Content-Type: text/xml\r\n", format!("<urlset>{urls}</urlset>").as_bytes())
+        }
+        "/via-redirect" => http("302 Found", &format!("Location: {other}/redirected\r\n"), b""),
+        path => page(path),
+    });
+    let output = run(&["publish", "--node", &node.url(), &format!("{site}/sitemap.xml")], b"");
+    assert_eq!(text(&output.stdout), "1 documents: 1 new, 0 known; 4 left out\n");
+    assert_eq!(text(&output.stderr).matches("is fetched, as in the URL that was given").count(), 4);
+    assert_eq!(node.records()[0].url, format!("{site}/a"));
+}
+
+#[test]
 fn it_is_said_what_fewer_nodes_took_than_should() {
     let node = FakeNode::new();
     let lines = "{\"url\":\"u:1\",\"text\":\"a scarce one\"}\n{\"url\":\"u:2\",\"text\":\"another\"}\nnonsense\n";

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-use furui_net::shelf::{Shelf, ShelfOptions};
+use furui_net::shelf::{Origin, Shelf, ShelfOptions, Usage};
 use furui_search::{ContentId, IdRange, Index, Lock, LockKey, Weight, WordPostings};
 
 /// The number of documents in the golden directory.
@@ -12,9 +12,9 @@ const DOCUMENTS: u32 = 3000;
 /// The time at which everything expires.
 const EXPIRES: u64 = 4_000_000_000;
 
-/// A directory in version 3 of the format, with its large file compressed.
+/// A directory in version 4 of the format, with its large file compressed.
 fn golden() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/v3")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/v4")
 }
 
 fn id(n: u32) -> ContentId {
@@ -43,11 +43,17 @@ fn locks() -> Vec<(ContentId, Lock)> {
     (0..DOCUMENTS).step_by(60).map(|n| (id(n), key(n).lock())).collect()
 }
 
+fn origin() -> Origin {
+    Origin { peer: vec![9; 38], prefix: "192.0.2.1/32".to_owned() }
+}
+
 /// Fills the tables, and leaves a part in the journal.
 fn fill(shelf: &mut Shelf) {
     let (last, first) = postings().split_last().map(|(last, first)| (last.clone(), first.to_vec())).unwrap();
     shelf.store_locked(&first, &records(), &locks(), EXPIRES).unwrap();
     assert_eq!(shelf.withdraw(&[(id(60), key(60))], EXPIRES, false).unwrap(), 1);
+    let other = [("of-another".to_owned(), vec![(id(DOCUMENTS + 1), Weight::of_steps(1, 1))])];
+    shelf.store_of(&origin(), &other, &[], &[], EXPIRES).unwrap().unwrap();
     shelf.compact().unwrap();
     shelf.store(&[last], &[], EXPIRES).unwrap();
 }
@@ -67,6 +73,8 @@ fn check(shelf: &mut Shelf) {
     assert_eq!(shelf.locks(id(120)).unwrap(), [(key(120).lock(), EXPIRES)]);
     assert_eq!(shelf.withdrawn(IdRange::ALL, 9).unwrap(), [(id(60), key(60), EXPIRES)]);
     assert_eq!(shelf.expiries(&[id(0)]).unwrap(), [EXPIRES]);
+    // A posting counts for 4 bytes, and a new word for 16 and its length.
+    assert_eq!(shelf.usages(), [Usage { origin: origin(), documents: 1, bytes: 30 }]);
 }
 
 /// An unpacked copy of the golden directory.
@@ -92,7 +100,7 @@ fn what_was_kept_is_there_and_can_be_changed() {
     assert_eq!(shelf.store(&more, &[], EXPIRES).unwrap().new, 1);
     shelf.compact().unwrap();
     assert_eq!(shelf.size("every-1").unwrap().ids, u64::from(DOCUMENTS) + 1);
-    assert_eq!(shelf.expire(EXPIRES).unwrap(), u64::from(DOCUMENTS) + 1);
+    assert_eq!(shelf.expire(EXPIRES).unwrap(), u64::from(DOCUMENTS) + 2);
     fs::remove_dir_all(directory).unwrap();
 }
 

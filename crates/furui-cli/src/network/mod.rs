@@ -1,6 +1,7 @@
 //! The commands of the search engine: `furui node`, and those that send requests to a node. Only builds with the
 //! feature `node` have these commands; other builds have `no_network.rs` in the place of this module.
 
+mod block;
 mod demo;
 mod node;
 mod notes;
@@ -15,6 +16,7 @@ use crate::error::Error;
 use clap::Subcommand;
 
 pub use notes::NOTES;
+use options::block::{BlockOptions, PurgeOptions, UnblockOptions};
 use options::demo::DemoOptions;
 use options::node::NodeOptions;
 use options::publish::PublishOptions;
@@ -30,6 +32,9 @@ pub enum NetworkCommand {
     Publish(PublishOptions),
     Unpublish(UnpublishOptions),
     Search(SearchOptions),
+    Block(BlockOptions),
+    Unblock(UnblockOptions),
+    Purge(PurgeOptions),
     Demo(DemoOptions),
 }
 
@@ -39,6 +44,9 @@ pub fn run(command: &NetworkCommand) -> Result<ExitCode, Error> {
         NetworkCommand::Publish(options) => publish::run(options),
         NetworkCommand::Unpublish(options) => unpublish::run(options),
         NetworkCommand::Search(options) => search::run(options),
+        NetworkCommand::Block(options) => block::block(options),
+        NetworkCommand::Unblock(options) => block::unblock(options),
+        NetworkCommand::Purge(options) => block::purge(options),
         NetworkCommand::Demo(options) => demo::run(options),
     }
 }

@@ -40,6 +40,24 @@ pub const NOTES: &[Notes] = &[
         ],
     },
     Notes {
+        command: "block",
+        statuses: &[("0", "something was blocked, or the list was printed"), ("1", "all of it was blocked before"), ERROR],
+        examples: &[
+            ("furui block 192.0.2.0/24 spam.example", "speak with nobody there, and show nothing of this site"),
+            ("furui block", "what is blocked"),
+        ],
+    },
+    Notes {
+        command: "unblock",
+        statuses: &[("0", "something was unblocked"), ("1", "nothing of it was blocked"), ERROR],
+        examples: &[("furui unblock spam.example", "show documents of this site again")],
+    },
+    Notes {
+        command: "purge",
+        statuses: &[("0", "something was removed"), ("1", "nothing was found"), ERROR],
+        examples: &[("furui block spam.example && furui purge spam.example", "be rid of a site")],
+    },
+    Notes {
         command: "demo",
         statuses: DONE,
         examples: &[("furui demo --nodes 3 --no-open", "three nodes, and the address of their page")],

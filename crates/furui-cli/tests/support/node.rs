@@ -98,6 +98,7 @@ async fn answer(mut calls: mpsc::Receiver<Call>, documents: Arc<Mutex<BTreeMap<C
                 let end = Summary { total: shown.len() as u64, bytes: 30, cursor, whole: true };
                 let _ = events.send(Event::End(end)).await;
             }
+            Call::Block { .. } | Call::Blocked { .. } => {}
             Call::Status { answer } => {
                 let documents = documents.lock().unwrap().len() as u64;
                 let _ = answer.send(Status { documents, ..Status::default() });

@@ -3,7 +3,7 @@ use std::fmt::Write;
 use furui_search::{Cost, Place, Report, Round, Snippets, Wants};
 use tokio::sync::mpsc;
 
-use super::{Asked, Call, Event, Hit, Refused, Status, Step, Summary};
+use super::{Asked, Blocking, Call, Event, Hit, Refused, Status, Step, Summary};
 use crate::node::{Node, NodeError, SearchEvent, SearchOptions};
 
 /// The maximum number of events on their way to the HTTP interface.
@@ -34,6 +34,17 @@ impl Node {
                     Call::Wanted { ids, answer } => {
                         let wanted = node.wanted(&ids);
                         let _ = answer.send(wanted.map_err(|error| Refused { error: error.to_string() }));
+                    }
+                    Call::Block { what, blocks, answer } => {
+                        let changed = match what {
+                            Blocking::Block => node.block(&blocks).await,
+                            Blocking::Unblock => node.unblock(&blocks).await,
+                            Blocking::Purge => node.purge(&blocks).await,
+                        };
+                        let _ = answer.send(changed.map_err(|error| Refused { error: error.to_string() }));
+                    }
+                    Call::Blocked { answer } => {
+                        let _ = answer.send(node.blocked());
                     }
                     Call::Search { asked, events } => node.search_for_face(asked, usual, events).await,
                     Call::Status { answer } => {
@@ -105,6 +116,7 @@ impl Node {
             published: status.published,
             answered: status.answered,
             refused: status.refused,
+            refusals: status.refusals.into_iter().map(Into::into).collect(),
             sent: status.traffic.wire_out,
             received: status.traffic.wire_in,
             lately: status.lately,

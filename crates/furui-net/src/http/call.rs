@@ -6,7 +6,7 @@ use serde::{Serialize, Serializer};
 use tokio::sync::{mpsc, oneshot};
 
 use super::{SNIPPET, Status};
-use crate::node::{Document, Published};
+use crate::node::{Block, Document, Published};
 
 /// A request of the HTTP interface to its node. If the other end of `answer` or `events` is closed, the client has gone
 /// and the node can stop.
@@ -48,11 +48,36 @@ pub enum Call {
         /// The channel for the events of the answer; the last one is [`Event::End`] or [`Event::Refused`].
         events: mpsc::Sender<Event>,
     },
+    /// Block, unblock or purge.
+    Block {
+        /// What to do.
+        what: Blocking,
+        /// The peers, networks, sites and words that are meant, at most [`MAX_IDS`](super::MAX_IDS).
+        blocks: Vec<Block>,
+        /// The channel for the result: the number of changes or, of a purge, of documents and postings removed.
+        answer: oneshot::Sender<Result<u64, Refused>>,
+    },
+    /// Report what is blocked.
+    Blocked {
+        /// The channel for the result.
+        answer: oneshot::Sender<Vec<Block>>,
+    },
     /// Report the state of the node.
     Status {
         /// The channel for the current figures.
         answer: oneshot::Sender<Status>,
     },
+}
+
+/// What to do with peers, networks, sites and words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Blocking {
+    /// Block them.
+    Block,
+    /// Unblock them.
+    Unblock,
+    /// Remove what is stored of them.
+    Purge,
 }
 
 /// A search that a client requests.

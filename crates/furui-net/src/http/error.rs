@@ -5,7 +5,7 @@ use axum::response::{IntoResponse, Response};
 use furui_search::{QueryError, WantsError};
 use serde_json::json;
 
-use super::{MAX_IDS, MAX_LIMIT, MAX_PUBLISHES, MAX_SEARCHES, PATIENCE};
+use super::{BODY_TIME, MAX_IDS, MAX_LIMIT, MAX_PUBLISHES, MAX_SEARCHES, PATIENCE};
 
 /// Why a request was not answered.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,6 +24,8 @@ pub enum ApiError {
     Ids,
     /// The body is not a list of URLs.
     Urls,
+    /// The body of a request to block something cannot be understood. The text says why.
+    Blocks(String),
     /// `limit` is 0 or too large.
     Limit,
     /// `cursor` is not a cursor.
@@ -38,6 +40,8 @@ pub enum ApiError {
     Node(String),
     /// The node is shutting down.
     Closing,
+    /// The body of the request did not arrive in time.
+    Body,
     /// The node took too long.
     Slow,
 }
@@ -53,12 +57,14 @@ impl ApiError {
             | Self::Publish(_)
             | Self::Ids
             | Self::Urls
+            | Self::Blocks(_)
             | Self::Limit
             | Self::Cursor
             | Self::Coding(_)
             | Self::Query(_) => StatusCode::BAD_REQUEST,
             Self::Busy(_) | Self::Closing => StatusCode::SERVICE_UNAVAILABLE,
             Self::Node(_) => StatusCode::INTERNAL_SERVER_ERROR,
+            Self::Body => StatusCode::REQUEST_TIMEOUT,
             Self::Slow => StatusCode::GATEWAY_TIMEOUT,
         }
     }
@@ -68,11 +74,14 @@ impl fmt::Display for ApiError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NotFound => f.write_str(
-                "nothing here; ask for / in a browser, /search?q=WORDS, /status or /metrics, or post to /wanted, /publish or \
-                 /unpublish",
+                "nothing here; ask for / in a browser, /search?q=WORDS, /status, /blocked or /metrics, or post to /wanted, \
+                 /publish, /unpublish, /block, /unblock or /purge",
             ),
             Self::Method => {
-                f.write_str("the method is not allowed here; POST to /wanted, /publish and /unpublish, and GET everything else")
+                f.write_str(
+                    "the method is not allowed here; POST to /wanted, /publish, /unpublish, /block, /unblock and /purge, and \
+                     GET everything else",
+                )
             }
             Self::Foreign(what) => write!(f, "{what}; address the node by its IP address, as in http://127.0.0.1:PORT"),
             Self::Parameters(why) => write!(f, "{why}; ask as in /search?q=two+words&limit=20&explain=true"),
@@ -81,6 +90,7 @@ impl fmt::Display for ApiError {
             Self::Urls => {
                 write!(f, "a body of URLs has one URL in each line, at most {MAX_IDS} lines, and at most one MiB")
             }
+            Self::Blocks(why) => f.write_str(why),
             Self::Limit => write!(f, "a limit is a number from 1 to {MAX_LIMIT}; use the cursor of the answer to get more"),
             Self::Cursor => f.write_str(
                 "this is not a cursor; copy it from the last line of an answer: it has 48 hexadecimal digits",
@@ -94,6 +104,7 @@ impl fmt::Display for ApiError {
             ),
             Self::Node(why) => f.write_str(why),
             Self::Closing => f.write_str("the node is being shut down; start it again"),
+            Self::Body => write!(f, "the body did not arrive within {} seconds; send it again", BODY_TIME.as_secs()),
             Self::Slow => write!(f, "no answer within {} seconds; look at /status, and ask again", PATIENCE.as_secs()),
         }
     }

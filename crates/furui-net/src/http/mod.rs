@@ -9,6 +9,8 @@
 //! | `POST /unpublish`, a body of URLs, one in each line, at most 4096 lines and one MiB | `{"withdrawn":…,"unknown":[…]}`: the number of URLs under which something was published, and the indices, from 0, of the other URLs |
 //! | `POST /unpublish?all=true` | `{"withdrawn":…}`: the number of documents that this request withdrew, perhaps only a part of all; repeat the request until the number is 0 |
 //! | `GET /search?q=…` and, if wanted, `&limit=…&cursor=…&coding=…&rate=…&explain=true` ([`Wants::named`](furui_search::Wants::named)) | lines: `{"id":…,"url":…,"title":…,"snippet":…,"title_marks":[[0,5],…],"marks":[[…],…],"score":…}` as they are found (marks in bytes), `{"step":…,"sent":…,"received":…,"ms":…}` for each step if explained (`ms` only if the time is known); the last line is `{"total":…,"bytes":…,"cursor":…,"whole":…}` |
+//! | `POST /block`, `/unblock` and `/purge`, a body of what is meant ([`Block`](crate::node::Block)), one in each line, at most 4096 lines | `{"changed":…}`: how many were not blocked, or were blocked, before; for `/purge` `{"removed":…}`: the number of documents and postings |
+//! | `GET /blocked` | `{"blocked":[…]}`: what is blocked |
 //! | `GET /status` | what the node is and holds: a page for clients that accept `text/html`, JSON for all others |
 //! | `GET /metrics` | the figures of `/status`, for Prometheus |
 //!
@@ -17,11 +19,13 @@
 //! missing, the answer was cut off.
 //!
 //! The interface sends [`Call`]s to its node through a channel. [`MAX_SEARCHES`] and [`MAX_PUBLISHES`] limit the
-//! concurrent work, [`MAX_LINE`] and [`BATCH_BYTES`] the memory of a request. Requests from pages of other sites are
+//! concurrent work, [`MAX_LINE`] and [`BATCH_BYTES`] the memory of a request, and [`MAX_CONNECTIONS`], [`HEAD_TIME`],
+//! [`BODY_TIME`] and [`STALL_TIME`] the connections and their time. Requests from pages of other sites are
 //! refused, see `guard`. A browser gets errors as pages.
 
 mod answer;
 mod answering;
+mod block;
 mod call;
 mod error;
 mod guard;
@@ -31,25 +35,25 @@ mod page;
 mod parts;
 mod publish;
 mod search;
+mod server;
 mod status;
 mod unpublish;
 mod wanted;
 
-use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::routing::{get, post};
-use axum::serve::ListenerExt;
 use axum::{Router, middleware};
 use tokio::net::TcpListener;
 use tokio::sync::{Semaphore, mpsc};
 
 pub use crate::node::{Document, Published, Span};
-pub use call::{Asked, Call, Event, Hit, Refused, Step, Summary};
+pub use call::{Asked, Blocking, Call, Event, Hit, Refused, Step, Summary};
 pub use error::ApiError;
 pub use publish::read_line;
-pub use status::Status;
+pub use server::{CLOSING, HEAD_TIME, MAX_CONNECTIONS, STALL_TIME};
+pub use status::{Refusal, Status};
 
 /// The maximum number of concurrent searches.
 pub const MAX_SEARCHES: usize = 64;
@@ -70,24 +74,15 @@ pub const MAX_LIMIT: u32 = 1_000;
 pub const DEFAULT_LIMIT: u32 = 10;
 /// The maximum number of characters of a document's text in a result.
 pub const SNIPPET: usize = 200;
-/// The maximum pause of a node while it answers a search or a batch, and of a client while it sends a body.
+/// The maximum pause of a client while it sends the documents of a publication, and the maximum time for it to send any
+/// other body.
+pub const BODY_TIME: Duration = Duration::from_secs(10);
+/// The maximum pause of a node while it answers a search or a batch.
 pub const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Answers requests until the future `until` is ready, then completes the requests in flight.
-///
-/// # Errors
-/// If the listener fails.
-pub async fn serve(
-    listener: TcpListener,
-    node: mpsc::Sender<Call>,
-    until: impl Future<Output = ()> + Send + 'static,
-) -> io::Result<()> {
-    // Without Nagle's algorithm, each line of an answer is sent at once, even if the client has not acknowledged the
-    // line before it.
-    let listener = listener.tap_io(|connection| {
-        let _ = connection.set_nodelay(true);
-    });
-    axum::serve(listener, router(node)).with_graceful_shutdown(until).await
+/// Answers requests until the future `until` is ready. The requests in progress then have [`CLOSING`] to end.
+pub async fn serve(listener: TcpListener, node: mpsc::Sender<Call>, until: impl Future<Output = ()>) {
+    server::run(listener, router(node), until).await;
 }
 
 #[derive(Clone)]
@@ -108,6 +103,10 @@ fn router(node: mpsc::Sender<Call>) -> Router {
         .route("/publish", post(publish::publish))
         .route("/wanted", post(wanted::wanted))
         .route("/unpublish", post(unpublish::unpublish))
+        .route("/block", post(block::change))
+        .route("/unblock", post(block::change))
+        .route("/purge", post(block::change))
+        .route("/blocked", get(block::list))
         .route("/search", get(search::search))
         .route("/status", get(monitor::status))
         .route("/metrics", get(monitor::metrics))

@@ -13,7 +13,9 @@ use tokio::time::timeout;
 
 use super::lines::Lines;
 use super::parts::Gone;
-use super::{ApiError, BATCH_BYTES, BATCH_DOCUMENTS, Call, Document, Face, MAX_LINE, PATIENCE, Published, Refused};
+use super::{
+    ApiError, BATCH_BYTES, BATCH_DOCUMENTS, BODY_TIME, Call, Document, Face, MAX_LINE, PATIENCE, Published, Refused,
+};
 
 /// The options of a publication.
 #[derive(Deserialize)]
@@ -133,7 +135,7 @@ impl Publishing {
         let mut chunks = body.into_data_stream();
         let mut splitter = Splitter::default();
         loop {
-            let chunk = timeout(PATIENCE, chunks.next()).await;
+            let chunk = timeout(BODY_TIME, chunks.next()).await;
             let chunk = chunk.map_err(|_| End::Refused("the body stopped arriving; send it again".into()))?;
             let Some(chunk) = chunk else { break };
             let chunk = chunk.map_err(|error| End::Refused(format!("the body was cut off: {error}; send it again")))?;

@@ -1,6 +1,28 @@
+use std::time::UNIX_EPOCH;
+
 use serde::Serialize;
 
+use crate::net;
 use crate::node::Span;
+
+/// A peer or address that was refused, and why.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Refusal {
+    /// The peer or the address prefix.
+    pub who: String,
+    /// The reason: the rest of a sentence that begins with "refused because".
+    pub why: &'static str,
+    /// How often it was refused.
+    pub count: u64,
+    /// The time of the last refusal, in seconds since 1970.
+    pub last: u64,
+}
+
+impl From<net::Refusal> for Refusal {
+    fn from(net::Refusal { who, why, count, last }: net::Refusal) -> Self {
+        Self { who, why, count, last: last.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()) }
+    }
+}
 
 /// The state of a node.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -35,6 +57,8 @@ pub struct Status {
     pub answered: u64,
     /// The number of requests from other nodes that this node refused.
     pub refused: u64,
+    /// The peers and addresses that were refused lately, the latest first.
+    pub refusals: Vec<Refusal>,
     /// The number of bytes sent to other nodes.
     pub sent: u64,
     /// The number of bytes received from other nodes.

@@ -8,7 +8,7 @@ use serde_json::json;
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
-use super::{ApiError, Call, Face, MAX_IDS, PATIENCE, Refused};
+use super::{ApiError, BODY_TIME, Call, Face, MAX_IDS, PATIENCE, Refused};
 
 /// The maximum length of a body, in bytes.
 const MAX_BODY: usize = 1 << 20;
@@ -31,7 +31,7 @@ pub(super) async fn unpublish(
         let (answer, withdrawn) = oneshot::channel();
         json!({ "withdrawn": ask(&face, Call::UnpublishSome { answer }, withdrawn).await? })
     } else {
-        let body = timeout(PATIENCE, to_bytes(body, MAX_BODY)).await.map_err(|_| ApiError::Slow)?;
+        let body = timeout(BODY_TIME, to_bytes(body, MAX_BODY)).await.map_err(|_| ApiError::Body)?;
         let urls = body.ok().and_then(|body| urls(&body)).ok_or(ApiError::Urls)?;
         let (answer, withdrawn) = oneshot::channel();
         let found = ask(&face, Call::Unpublish { urls, answer }, withdrawn).await?;

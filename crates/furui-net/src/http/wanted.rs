@@ -7,13 +7,13 @@ use serde_json::json;
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
-use super::{ApiError, Call, Face, MAX_IDS, PATIENCE};
+use super::{ApiError, BODY_TIME, Call, Face, MAX_IDS, PATIENCE};
 
 /// The maximum length of a body, in bytes, if each line has an id and ends in two characters.
 const MAX_BODY: usize = MAX_IDS * (2 * ContentId::BYTES + 2);
 
 pub(super) async fn wanted(State(face): State<Face>, body: Body) -> Result<Response, ApiError> {
-    let body = timeout(PATIENCE, to_bytes(body, MAX_BODY)).await.map_err(|_| ApiError::Slow)?;
+    let body = timeout(BODY_TIME, to_bytes(body, MAX_BODY)).await.map_err(|_| ApiError::Body)?;
     let ids = body.ok().and_then(|body| ids(&body)).ok_or(ApiError::Ids)?;
     let (answer, wanted) = oneshot::channel();
     let asking = async {

@@ -8,11 +8,16 @@ use libp2p::kad::store::{MemoryStore, MemoryStoreConfig};
 use libp2p::swarm::NetworkBehaviour;
 use libp2p::{
     Multiaddr, PeerId, StreamProtocol, Swarm, Transport as _, connection_limits, identify, kad, multiaddr, noise, ping,
-    request_response, swarm, tcp, yamux,
+    request_response, swarm, tcp,
 };
 
 use super::codec::Codec;
-use super::counters::{Counted, Tally};
+use super::command::Shared;
+use super::counters::Counted;
+use super::doors::Doors;
+use super::reach::{Reach, Within};
+use super::rooms::Rooms;
+use super::streams::Streams;
 use super::{Config, StartError, Transport};
 
 /// The name of the Kademlia protocol of this network.
@@ -32,24 +37,22 @@ const IDLE: Duration = Duration::from_secs(600);
 const PING_INTERVAL: Duration = Duration::from_secs(30);
 /// The interval at which connected peers identify themselves again.
 const IDENTIFY_INTERVAL: Duration = Duration::from_secs(3600);
-/// The maximum number of streams of a connection. Each stream can hold 256 KiB of unread data.
-const MAX_STREAMS: usize = 128;
 /// The maximum number of requests and answers in flight on a connection. The other streams are left for the other
 /// protocols.
 const MAX_EXCHANGES: usize = 64;
 /// The maximum number of all connections.
 const MAX_CONNECTIONS: u32 = 1024;
-/// The maximum number of incoming connections.
-const MAX_INCOMING: u32 = 640;
 /// The maximum number of connections with one peer.
 const MAX_PER_PEER: u32 = 4;
-/// The maximum number of connections that are being opened.
+/// The maximum number of outgoing connections that are being opened.
 const MAX_PENDING: u32 = 128;
 
 #[derive(NetworkBehaviour)]
 pub(super) struct Behaviour {
     // The limits come first, so that no other behaviour is told of a connection that they deny.
     limits: connection_limits::Behaviour,
+    // The doors come before the exchange, because they note the origin of a connection for its codec.
+    pub(super) doors: Doors,
     pub(super) kad: kad::Behaviour<MemoryStore>,
     pub(super) exchange: request_response::Behaviour<Codec>,
     pub(super) identify: identify::Behaviour,
@@ -57,20 +60,20 @@ pub(super) struct Behaviour {
 }
 
 impl Behaviour {
-    fn new(config: &Config, tally: Arc<Tally>) -> Self {
+    fn new(config: &Config, shared: &Shared) -> Self {
         let public = config.identity.keypair().public();
         let me = public.to_peer_id();
         let limits = connection_limits::ConnectionLimits::default()
             .with_max_established(Some(MAX_CONNECTIONS))
-            .with_max_established_incoming(Some(MAX_INCOMING))
             .with_max_established_per_peer(Some(MAX_PER_PEER))
-            .with_max_pending_incoming(Some(MAX_PENDING))
             .with_max_pending_outgoing(Some(MAX_PENDING));
+        let rooms = Rooms::new(Arc::clone(&shared.refusals));
         Self {
             limits: connection_limits::Behaviour::new(limits),
+            doors: Doors::new(Arc::clone(&rooms), Arc::clone(&shared.refusals), Arc::clone(&shared.blocked)),
             kad: kademlia(me),
             exchange: request_response::Behaviour::with_codec(
-                Codec::new(tally),
+                Codec::new(Arc::clone(&shared.tally), rooms),
                 [(EXCHANGE, request_response::ProtocolSupport::Full)],
                 request_response::Config::default()
                     .with_request_timeout(config.call_timeout)
@@ -107,41 +110,40 @@ fn kademlia(me: PeerId) -> kad::Behaviour<MemoryStore> {
     kad
 }
 
-pub(super) fn swarm(config: &Config, tally: Arc<Tally>) -> Result<Swarm<Behaviour>, StartError> {
-    let transport = transport(config, Arc::clone(&tally)).map_err(|e| StartError::Encryption { why: e.to_string() })?;
+pub(super) fn swarm(config: &Config, shared: &Shared) -> Result<Swarm<Behaviour>, StartError> {
+    let transport = transport(config, shared).map_err(|e| StartError::Encryption { why: e.to_string() })?;
     let me = config.identity.keypair().public().to_peer_id();
     // Lazy negotiation sends a stream's first message together with the protocol's name, which saves a round trip for
     // each request.
     let swarm_config = swarm::Config::with_tokio_executor()
         .with_idle_connection_timeout(IDLE)
         .with_substream_upgrade_protocol_override(Version::V1Lazy);
-    Ok(Swarm::new(transport, Behaviour::new(config, tally), me, swarm_config))
+    Ok(Swarm::new(transport, Behaviour::new(config, shared), me, swarm_config))
 }
 
-fn transport(config: &Config, tally: Arc<Tally>) -> Result<Boxed<(PeerId, StreamMuxerBox)>, noise::Error> {
+fn transport(config: &Config, shared: &Shared) -> Result<Boxed<(PeerId, StreamMuxerBox)>, noise::Error> {
     let noise = noise::Config::new(config.identity.keypair())?;
-    let mut yamux = yamux::Config::default();
-    yamux.set_max_num_streams(MAX_STREAMS);
+    let tally = Arc::clone(&shared.tally);
     Ok(match config.transport {
-        Transport::Tcp => tcp::tokio::Transport::new(tcp::Config::default())
+        Transport::Tcp => Within::new(Arc::clone(&shared.reach), tcp::tokio::Transport::new(tcp::Config::default()))
             .map(move |stream, _| Counted::new(stream, tally))
             .upgrade(Version::V1Lazy)
             .authenticate(noise)
-            .multiplex(yamux)
+            .multiplex(Streams)
             .timeout(DIAL_TIMEOUT)
             .boxed(),
         Transport::Memory => MemoryTransport::new()
             .map(move |stream, _| Counted::new(stream, tally))
             .upgrade(Version::V1Lazy)
             .authenticate(noise)
-            .multiplex(yamux)
+            .multiplex(Streams)
             .timeout(DIAL_TIMEOUT)
             .boxed(),
     })
 }
 
-/// True if this transport could dial the address. This is checked because peers can claim any addresses.
-pub(super) fn dialable(address: &Multiaddr, transport: Transport) -> bool {
+/// True if this transport could dial the address, and [`Reach`] allows it. This is checked because peers can claim any addresses.
+pub(super) fn dialable(address: &Multiaddr, transport: Transport, reach: &Reach) -> bool {
     use multiaddr::Protocol::{Ip4, Ip6, Memory, P2p, Tcp};
     let mut parts = address.iter();
     let found = match (transport, parts.next()) {
@@ -150,5 +152,5 @@ pub(super) fn dialable(address: &Multiaddr, transport: Transport) -> bool {
         (Transport::Tcp, Some(Ip6(ip))) => !ip.is_unspecified() && matches!(parts.next(), Some(Tcp(1..))),
         _ => false,
     };
-    found && matches!(parts.next(), None | Some(P2p(_))) && parts.next().is_none()
+    found && reach.allows(address) && matches!(parts.next(), None | Some(P2p(_))) && parts.next().is_none()
 }

@@ -6,43 +6,48 @@ use libp2p::{StreamProtocol, request_response};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::counters::Tally;
+use super::rooms::{Origin, Room, Rooms, STEP};
 
 /// The maximum length of a request or an answer, in bytes.
 pub const MAX_MESSAGE: usize = 1 << 20;
 
-/// The maximum total size, in bytes, of the requests that are held at the same time. A request is held from the arrival
-/// of its first byte until it is answered. At the limit, the stream of a request is closed.
-const MAX_REQUEST_BYTES: usize = 64 << 20;
 /// The maximum size in bytes of all answers that this node reads at the same time.
 const MAX_ANSWER_BYTES: usize = 64 << 20;
-/// The number of bytes by which the memory for a message grows as its bytes arrive, so that an announced length alone
-/// takes no memory.
-const STEP: usize = 16 << 10;
 
 /// The codec of requests and answers. A request is its length (4 bytes, little-endian) and its bytes. An answer is the
 /// byte 0, its length and its bytes, or only the byte 1, which means that the node is busy.
-#[derive(Clone)]
+///
+/// libp2p clones the codec for each connection that it opens, and the clone for each stream of the connection. The first
+/// clone takes the origin of the connection from [`Rooms`], where `Doors` has put it; the others have it from that one.
 pub(super) struct Codec {
     tally: Arc<Tally>,
-    requests: Arc<Semaphore>,
+    rooms: Arc<Rooms>,
+    origin: Option<Origin>,
     answers: Arc<Semaphore>,
 }
 
 impl Codec {
-    pub(super) fn new(tally: Arc<Tally>) -> Self {
+    pub(super) fn new(tally: Arc<Tally>, rooms: Arc<Rooms>) -> Self {
+        Self { tally, rooms, origin: None, answers: Arc::new(Semaphore::new(MAX_ANSWER_BYTES)) }
+    }
+}
+
+impl Clone for Codec {
+    fn clone(&self) -> Self {
         Self {
-            tally,
-            requests: Arc::new(Semaphore::new(MAX_REQUEST_BYTES)),
-            answers: Arc::new(Semaphore::new(MAX_ANSWER_BYTES)),
+            tally: Arc::clone(&self.tally),
+            rooms: Arc::clone(&self.rooms),
+            origin: self.origin.clone().or_else(|| self.rooms.opened()),
+            answers: Arc::clone(&self.answers),
         }
     }
 }
 
-/// The bytes of a message, and their share of the memory for messages.
+/// The bytes of a message, and the memory that they hold if they are a request of another node.
 #[derive(Debug)]
 pub(super) struct Body {
     pub(super) bytes: Vec<u8>,
-    pub(super) room: Option<OwnedSemaphorePermit>,
+    pub(super) room: Option<Room>,
 }
 
 /// An answer to a request.
@@ -64,9 +69,11 @@ impl request_response::Codec for Codec {
     where
         T: AsyncRead + Unpin + Send,
     {
-        let body = read(io, &self.requests).await?;
-        Tally::add(&self.tally.exchange_in, 4 + body.bytes.len());
-        Ok(body)
+        let length = length(io).await?;
+        let origin = self.origin.as_ref().ok_or_else(|| io::Error::other("a connection without an origin"))?;
+        let (bytes, room) = origin.read(io, length).await?;
+        Tally::add(&self.tally.exchange_in, 4 + bytes.len());
+        Ok(Body { bytes, room: Some(room) })
     }
 
     async fn read_response<T>(&mut self, _: &StreamProtocol, io: &mut T) -> io::Result<Answer>
@@ -77,9 +84,9 @@ impl request_response::Codec for Codec {
         io.read_exact(&mut kind).await?;
         match kind[0] {
             ANSWER => {
-                let body = read(io, &self.answers).await?;
-                Tally::add(&self.tally.exchange_in, 5 + body.bytes.len());
-                Ok(Answer::Body(body))
+                let bytes = read_answer(io, &self.answers).await?;
+                Tally::add(&self.tally.exchange_in, 5 + bytes.len());
+                Ok(Answer::Body(Body { bytes, room: None }))
             }
             BUSY => {
                 Tally::add(&self.tally.exchange_in, 1);
@@ -119,13 +126,19 @@ fn framed(kind: &[u8], body: &[u8]) -> Vec<u8> {
     [kind, &length.to_le_bytes(), body].concat()
 }
 
-async fn read<T: AsyncRead + Unpin>(io: &mut T, room: &Arc<Semaphore>) -> io::Result<Body> {
+/// Reads the length of a message.
+async fn length<T: AsyncRead + Unpin>(io: &mut T) -> io::Result<usize> {
     let mut length = [0; 4];
     io.read_exact(&mut length).await?;
     let length = u32::from_le_bytes(length) as usize;
     if length > MAX_MESSAGE {
         return Err(io::Error::new(io::ErrorKind::FileTooLarge, "a message longer than MAX_MESSAGE"));
     }
+    Ok(length)
+}
+
+async fn read_answer<T: AsyncRead + Unpin>(io: &mut T, room: &Arc<Semaphore>) -> io::Result<Vec<u8>> {
+    let length = length(io).await?;
     let mut bytes = Vec::new();
     let mut taken: Option<OwnedSemaphorePermit> = None;
     while bytes.len() < length {
@@ -141,5 +154,5 @@ async fn read<T: AsyncRead + Unpin>(io: &mut T, room: &Arc<Semaphore>) -> io::Re
         bytes.resize(from + step, 0);
         io.read_exact(&mut bytes[from..]).await?;
     }
-    Ok(Body { bytes, room: taken })
+    Ok(bytes)
 }

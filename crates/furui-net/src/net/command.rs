@@ -6,8 +6,11 @@ use furui_search::Peer;
 use libp2p::Multiaddr;
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 
-use super::CallError;
+use super::blocked::Blocked;
+use super::bootstrap::Unreached;
 use super::counters::Tally;
+use super::reach::Reach;
+use super::{CallError, Refusals};
 
 /// A command to the driver.
 pub(super) enum Command {
@@ -40,6 +43,8 @@ pub(super) enum Command {
         answer: oneshot::Sender<bool>,
     },
     Refresh(oneshot::Sender<()>),
+    /// Others are blocked now.
+    Blocked(oneshot::Sender<()>),
     Shutdown,
     #[cfg(test)]
     Panic,
@@ -49,6 +54,10 @@ pub(super) enum Command {
 #[derive(Default)]
 pub(super) struct Shared {
     pub(super) tally: Arc<Tally>,
+    pub(super) refusals: Arc<Refusals>,
+    pub(super) reach: Arc<Reach>,
+    pub(super) unreached: Unreached,
+    pub(super) blocked: Arc<Blocked>,
     pub(super) me: Mutex<(Option<Peer>, Vec<Multiaddr>)>,
 }
 

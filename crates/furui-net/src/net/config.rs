@@ -15,8 +15,8 @@ pub struct Config {
     /// The multiaddresses at which other nodes reach the node, if they differ from those it listens on, for example
     /// behind a router that forwards a port. Otherwise empty.
     pub external: Vec<String>,
-    /// The multiaddresses of nodes through which to join the network, with or without `/p2p/…`. The first node of a
-    /// network has none.
+    /// The multiaddresses of nodes through which to join the network, with or without `/p2p/…`; they may have host
+    /// names (`/dns4/…`). The first node of a network has none.
     pub bootstrap: Vec<String>,
     /// The time limit of a call, from the dial to the last byte of the answer.
     pub call_timeout: Duration,
@@ -63,6 +63,11 @@ pub enum StartError {
         /// The reason.
         why: String,
     },
+    /// A node cannot be reached by an address of this kind.
+    Bootstrap {
+        /// The address.
+        address: String,
+    },
     /// The node cannot listen on an address.
     Listen {
         /// The address.
@@ -83,6 +88,11 @@ impl fmt::Display for StartError {
             Self::Address { address, why } => {
                 write!(f, "`{address}` is not a multiaddress ({why}); give one like /ip4/127.0.0.1/tcp/4010")
             }
+            Self::Bootstrap { address } => write!(
+                f,
+                "no node is reached by an address like `{address}`; give one like /ip4/192.0.2.1/tcp/4001 or \
+                 /dns4/node.example/tcp/4001"
+            ),
             Self::Listen { address, why } => {
                 write!(f, "cannot listen on {address}: {why}; choose another address, or port 0 for any free one")
             }

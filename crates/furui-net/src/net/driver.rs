@@ -1,5 +1,6 @@
 use std::collections::{HashMap, VecDeque};
 use std::future::Future;
+use std::io;
 use std::pin::Pin;
 use std::sync::{Arc, PoisonError};
 
@@ -7,20 +8,21 @@ use furui_search::Peer;
 use futures::StreamExt;
 use futures::stream::FuturesUnordered;
 use libp2p::kad::{KBucketKey as Key, QueryId};
-use libp2p::multiaddr::Protocol;
 use libp2p::request_response::{InboundRequestId, OutboundRequestId, ResponseChannel};
-use libp2p::swarm::{ConnectionError, DialError, SwarmEvent};
+use libp2p::swarm::{ConnectionError, ConnectionId, DialError, SwarmEvent};
 use libp2p::{Multiaddr, PeerId, Swarm, identify, ping};
 use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot, watch};
 use tokio::time::{Instant, sleep_until};
 
 use super::behaviour::{self, Behaviour, BehaviourEvent, KAD};
+use super::bootstrap::Bootstrap;
 use super::codec::Answer;
 use super::command::{Command, Shared, Status};
 use super::known;
 use super::quota::Quotas;
+use super::reach::Kind;
 use super::routes::Routes;
-use super::{CallError, Config, Inbound, StartError, Transport};
+use super::{CallError, Config, Inbound, Prefix, StartError, Transport};
 
 mod calls;
 mod refresh;
@@ -30,7 +32,11 @@ mod table;
 pub(super) struct Driver {
     swarm: Swarm<Behaviour>,
     transport: Transport,
-    bootstrap: Vec<Multiaddr>,
+    bootstrap: Vec<Bootstrap>,
+    /// The look-ups of the names in `bootstrap` that are in progress.
+    resolving: FuturesUnordered<Resolving>,
+    /// For each attempt to join, the address by which it was made.
+    joins: HashMap<ConnectionId, Multiaddr>,
     shared: Arc<Shared>,
     me: Peer,
     routes: Routes,
@@ -44,8 +50,10 @@ pub(super) struct Driver {
     /// For each peer with calls, the number of calls in flight and the calls that wait.
     lanes: HashMap<PeerId, Lane>,
     strikes: HashMap<PeerId, u8>,
+    /// For each peer that was dialled because a connection in use had ended, the time of the dial.
+    probed: HashMap<PeerId, Instant>,
     quotas: Quotas,
-    served: HashMap<InboundRequestId, PeerId>,
+    served: HashMap<InboundRequestId, (PeerId, Prefix)>,
     answers: FuturesUnordered<PendingAnswer>,
     inbound: mpsc::Sender<Inbound>,
     status: watch::Sender<Status>,
@@ -53,6 +61,8 @@ pub(super) struct Driver {
 }
 
 type PendingAnswer = Pin<Box<dyn Future<Output = (ResponseChannel<Answer>, Option<Vec<u8>>)> + Send>>;
+
+type Resolving = Pin<Box<dyn Future<Output = (Multiaddr, io::Result<Vec<Multiaddr>>)> + Send>>;
 
 struct Lookup {
     key: Vec<u8>,
@@ -88,8 +98,10 @@ impl Driver {
         status: watch::Sender<Status>,
         neighbourhood: watch::Sender<u64>,
     ) -> Result<Self, StartError> {
-        let mut swarm = behaviour::swarm(&config, Arc::clone(&shared.tally))?;
-        let bootstrap = config.bootstrap.iter().map(|text| parse(text)).collect::<Result<Vec<_>, _>>()?;
+        let mut swarm = behaviour::swarm(&config, &shared)?;
+        let bootstrap = config.bootstrap.iter().map(|text| Bootstrap::new(parse(text)?, config.transport));
+        let bootstrap = bootstrap.collect::<Result<Vec<_>, _>>()?;
+        bootstrap.iter().for_each(|bootstrap| shared.reach.name(bootstrap.address()));
         for text in &config.external {
             swarm.add_external_address(parse(text)?);
         }
@@ -98,6 +110,8 @@ impl Driver {
         let mut driver = Self {
             transport: config.transport,
             bootstrap,
+            resolving: FuturesUnordered::new(),
+            joins: HashMap::new(),
             me: known::peer(&id, None),
             routes: Routes::new(id),
             swarm,
@@ -110,6 +124,7 @@ impl Driver {
             calls: HashMap::new(),
             lanes: HashMap::new(),
             strikes: HashMap::new(),
+            probed: HashMap::new(),
             quotas: Quotas::default(),
             served: HashMap::new(),
             answers: FuturesUnordered::new(),
@@ -130,6 +145,7 @@ impl Driver {
                     Some(command) => self.on_command(command),
                 },
                 Some((channel, answer)) = self.answers.next() => self.send_answer(channel, answer),
+                Some((address, resolved)) = self.resolving.next() => self.resolved(&address, resolved),
                 () = sleep_until(self.refresh_at) => self.start_refresh(),
             }
         }
@@ -163,6 +179,15 @@ impl Driver {
                 self.refreshed.push(done);
                 self.start_refresh();
             }
+            Command::Blocked(done) => {
+                self.swarm.behaviour_mut().doors.close_blocked();
+                for known in self.table() {
+                    if let Some(peer) = known::id(&known.peer).filter(|peer| self.is_blocked(peer)) {
+                        self.forget(&peer);
+                    }
+                }
+                let _ = done.send(());
+            }
             Command::Shutdown => {}
             #[cfg(test)]
             Command::Panic => panic!("as a test wants it"),
@@ -189,7 +214,15 @@ impl Driver {
                     self.probe(peer_id);
                 }
             }
-            SwarmEvent::OutgoingConnectionError { peer_id, error, .. } => {
+            SwarmEvent::ConnectionEstablished { connection_id, .. } => {
+                if let Some(address) = self.joins.remove(&connection_id) {
+                    self.shared.unreached.reached(&address);
+                }
+            }
+            SwarmEvent::OutgoingConnectionError { peer_id, error, connection_id } => {
+                if let Some(address) = self.joins.remove(&connection_id) {
+                    self.shared.unreached.note(&address, why(&error));
+                }
                 if let (Some(peer), DialError::Transport(_) | DialError::WrongPeerId { .. }) = (peer_id, &error)
                     && !self.swarm.is_connected(&peer)
                 {
@@ -206,14 +239,20 @@ impl Driver {
         let named = |address: &Multiaddr| address.clone().with_p2p(id).ok();
         let external: Vec<Multiaddr> = self.swarm.external_addresses().filter_map(named).collect();
         let addresses = if external.is_empty() { self.swarm.listeners().filter_map(named).collect() } else { external };
-        let loopback = |address: &&Multiaddr| match address.iter().next() {
-            Some(Protocol::Ip4(ip)) => ip.is_loopback(),
-            Some(Protocol::Ip6(ip)) => ip.is_loopback(),
-            _ => false,
-        };
+        let loopback = |address: &&Multiaddr| Kind::of(address) == Some(Kind::Loopback);
+        self.shared.reach.set_own(&addresses);
         let best = addresses.iter().find(|address| !loopback(address)).or(addresses.first());
         self.me = known::peer(&id, best);
         *self.shared.me.lock().unwrap_or_else(PoisonError::into_inner) = (Some(self.me.clone()), addresses);
+    }
+}
+
+/// The reason why a dial failed, in short.
+fn why(error: &DialError) -> String {
+    match error {
+        DialError::Transport(failures) => failures.first().map_or_else(String::new, |(_, error)| error.to_string()),
+        DialError::WrongPeerId { .. } => "another node answers there".to_owned(),
+        error => error.to_string(),
     }
 }
 

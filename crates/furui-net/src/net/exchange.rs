@@ -1,15 +1,19 @@
 use std::fmt;
 
 use furui_search::Peer;
-use tokio::sync::{OwnedSemaphorePermit, oneshot};
+use tokio::sync::oneshot;
 
+use super::Prefix;
 use super::codec::MAX_MESSAGE;
+use super::rooms::Room;
 
 /// A request of another node.
 #[derive(Debug)]
 pub struct Inbound {
     /// The node that sent the request.
     pub from: Peer,
+    /// The address prefix from which the node is connected.
+    pub prefix: Prefix,
     /// The bytes of the request.
     pub request: Vec<u8>,
     /// Sends the answer.
@@ -21,12 +25,12 @@ pub struct Inbound {
 #[derive(Debug)]
 pub struct Reply {
     answer: oneshot::Sender<Vec<u8>>,
-    /// The request's share of the memory for requests, held until it is answered.
-    _room: Option<OwnedSemaphorePermit>,
+    /// The memory for the request, held until it is answered.
+    _room: Option<Room>,
 }
 
 impl Reply {
-    pub(super) fn new(room: Option<OwnedSemaphorePermit>) -> (Self, oneshot::Receiver<Vec<u8>>) {
+    pub(crate) fn new(room: Option<Room>) -> (Self, oneshot::Receiver<Vec<u8>>) {
         let (answer, receiver) = oneshot::channel();
         (Self { answer, _room: room }, receiver)
     }

@@ -1,3 +1,4 @@
+use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
@@ -9,7 +10,7 @@ use super::codec::MAX_MESSAGE;
 use super::command::{Command, Shared, Status};
 use super::driver::Driver;
 use super::quota::MAX_IN_FLIGHT;
-use super::{CallError, Config, Counters, Inbound, Reply, StartError, known};
+use super::{CallError, Config, Counters, Inbound, Network, Prefix, Refusals, Reply, StartError, known};
 
 /// The maximum number of this node's calls in flight. Further calls wait.
 const MAX_CALLS: usize = 256;
@@ -96,7 +97,7 @@ impl Net {
 
     async fn call_self(&self, request: Vec<u8>) -> Result<Vec<u8>, CallError> {
         let (reply, answer) = Reply::new(None);
-        let inbound = Inbound { from: self.me(), request, reply };
+        let inbound = Inbound { from: self.me(), prefix: Prefix::Local, request, reply };
         self.inbound.send(inbound).await.map_err(|_| CallError::Stopped)?;
         answer.await.map_err(|_| CallError::Closed)
     }
@@ -178,6 +179,28 @@ impl Net {
     /// The traffic of this node.
     pub fn counters(&self) -> Counters {
         self.shared.tally.read()
+    }
+
+    /// The addresses by which the node could not join the network when it last tried, each with the reason.
+    pub fn unreached(&self) -> watch::Receiver<BTreeMap<String, String>> {
+        self.shared.unreached.watch()
+    }
+
+    /// Sets the peers (by their identities as text) and networks with which the node does not speak, and closes its
+    /// connections with them.
+    pub async fn block(&self, peers: &[String], networks: Vec<Network>) {
+        let peers = peers.iter().filter_map(|peer| peer.parse().ok()).collect();
+        self.shared.blocked.set(peers, networks);
+        let (done, receiver) = oneshot::channel();
+        if self.tell(Command::Blocked(done)).await.is_ok() {
+            // Receiving fails if the node is shut down.
+            let _ = receiver.await;
+        }
+    }
+
+    /// Who was refused lately, and why.
+    pub fn refusals(&self) -> &Refusals {
+        &self.shared.refusals
     }
 
     /// A value that changes whenever one of the twenty nodes nearest to this one comes or goes. This node may then have

@@ -14,6 +14,21 @@ pub(super) fn peer(id: &PeerId, address: Option<&Multiaddr>) -> Peer {
     Peer::new(&id.to_bytes(), &address.unwrap_or_default())
 }
 
+/// The identity of a peer as text, for people. Empty if the identity is invalid.
+pub fn name(peer: &Peer) -> String {
+    id(peer).map(|id| id.to_base58()).unwrap_or_default()
+}
+
+/// The identity of a peer from its text, in the usual spelling. `None` if the text is none.
+pub fn peer_of(text: &str) -> Option<String> {
+    text.parse::<PeerId>().ok().map(|id| id.to_base58())
+}
+
+/// The bytes of a peer's identity, from its text.
+pub fn identity_of(text: &str) -> Option<Vec<u8>> {
+    text.parse::<PeerId>().ok().map(|id| id.to_bytes())
+}
+
 /// The libp2p identity of a peer; `None` if it is invalid.
 pub(super) fn id(peer: &Peer) -> Option<PeerId> {
     PeerId::from_bytes(peer.identity()).ok()

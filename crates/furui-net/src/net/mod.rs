@@ -3,7 +3,7 @@
 //! ```text
 //!   Net ──commands──▶ Driver ──▶ Swarm: kad       /furui/kad/1   who is closest to a key
 //!    ▲                  │               exchange  /furui/1       a request, an answer
-//!    └── answers ───────┤               identify, ping, limits
+//!    └── answers ───────┤               identify, ping, limits, doors
 //!                       └──▶ Inbound: what others ask, within their quotas
 //! ```
 //!
@@ -13,21 +13,33 @@
 
 mod area;
 mod behaviour;
+mod blocked;
+mod bootstrap;
 mod codec;
 mod command;
 mod config;
 mod counters;
+mod doors;
 mod driver;
 mod exchange;
 mod handle;
 mod identity;
 mod known;
+mod prefix;
 mod quota;
+mod reach;
+mod refusals;
+mod rooms;
 mod routes;
+mod streams;
 
+pub use blocked::{Network, NoNetwork};
 pub use codec::MAX_MESSAGE;
 pub use config::{Config, StartError, Transport};
 pub use counters::Counters;
 pub use exchange::{CallError, Inbound, Reply, TooLong};
 pub use handle::Net;
 pub use identity::{Identity, IdentityError};
+pub use known::{identity_of, name, peer_of};
+pub use prefix::Prefix;
+pub use refusals::{Refusal, Refusals};

@@ -8,7 +8,10 @@ use furui_search::Peer;
 const PEER_BYTES: u64 = 256 << 20;
 /// The maximum mean number of bytes that all peers together may store per minute.
 const ALL_BYTES: u64 = 1 << 30;
+/// The maximum mean number of bytes that one peer may add, per day, to documents that others have brought.
+const FOREIGN_BYTES: u64 = 64 << 20;
 const MINUTE: Duration = Duration::from_secs(60);
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 /// The maximum number of peers that are remembered.
 const PEERS: usize = 4096;
 
@@ -17,10 +20,11 @@ const PEERS: usize = 4096;
 #[derive(Default)]
 pub(super) struct Allowance {
     peers: HashMap<Peer, Used>,
+    foreign: HashMap<Peer, Used>,
     all: Used,
 }
 
-/// Used bytes, which decay to zero within a minute.
+/// Used bytes, which decay to zero within a period.
 #[derive(Clone, Copy, Default)]
 struct Used {
     bytes: u64,
@@ -29,7 +33,11 @@ struct Used {
 
 impl Used {
     fn at(self, now: Duration, allowed: u64) -> u64 {
-        let forgotten = allowed as f64 * now.saturating_sub(self.at).as_secs_f64() / MINUTE.as_secs_f64();
+        self.within(MINUTE, now, allowed)
+    }
+
+    fn within(self, period: Duration, now: Duration, allowed: u64) -> u64 {
+        let forgotten = allowed as f64 * now.saturating_sub(self.at).as_secs_f64() / period.as_secs_f64();
         self.bytes.saturating_sub(forgotten as u64)
     }
 }
@@ -43,6 +51,10 @@ impl Allowance {
                 return false;
             }
         }
+        let of_others = |used: &Used| used.within(DAY, now, FOREIGN_BYTES);
+        if self.foreign.get(peer).map_or(0, of_others) > FOREIGN_BYTES {
+            return false;
+        }
         let of_peer = self.peers.get(peer).map_or(0, |used| used.at(now, PEER_BYTES)) + bytes as u64;
         let of_all = self.all.at(now, ALL_BYTES) + bytes as u64;
         if of_peer > PEER_BYTES || of_all > ALL_BYTES {
@@ -51,6 +63,21 @@ impl Allowance {
         self.peers.insert(peer.clone(), Used { bytes: of_peer, at: now });
         self.all = Used { bytes: of_all, at: now };
         true
+    }
+
+    /// Counts what a peer has added to documents that others have brought. A peer that adds too much stores nothing more
+    /// for some time.
+    pub(super) fn charge_foreign(&mut self, peer: &Peer, bytes: u64, now: Duration) {
+        if bytes == 0 {
+            return;
+        }
+        let used = |used: &Used| used.within(DAY, now, FOREIGN_BYTES);
+        if self.foreign.len() >= PEERS && !self.foreign.contains_key(peer) {
+            let least = self.foreign.iter().min_by_key(|(_, other)| used(other)).map(|(peer, _)| peer.clone());
+            least.and_then(|least| self.foreign.remove(&least));
+        }
+        let bytes = self.foreign.get(peer).map_or(0, used) + bytes;
+        self.foreign.insert(peer.clone(), Used { bytes, at: now });
     }
 }
 
@@ -73,6 +100,18 @@ mod tests {
         let others: u64 = peers[1..].iter().map(|peer| granted(&mut allowance, peer, start + MINUTE / 2)).sum();
         assert_eq!(others, ALL_BYTES - PEER_BYTES / 2);
         assert_eq!(granted(&mut allowance, &peers[9], start + 10 * MINUTE), PEER_BYTES);
+    }
+
+    #[test]
+    fn who_adds_much_to_the_documents_of_others_stores_nothing_for_some_time() {
+        let (mut allowance, peer) = (Allowance::default(), Peer::new(&[1], &[]));
+        allowance.charge_foreign(&peer, FOREIGN_BYTES, Duration::ZERO);
+        assert!(allowance.grants(&peer, 1, Duration::ZERO));
+        allowance.charge_foreign(&peer, FOREIGN_BYTES, Duration::ZERO);
+        assert!(!allowance.grants(&peer, 1, DAY / 2) && allowance.grants(&peer, 1, DAY));
+        assert!(allowance.grants(&Peer::new(&[2], &[]), 1, Duration::ZERO));
+        (0..2 * PEERS).for_each(|peer| allowance.charge_foreign(&Peer::new(&peer.to_le_bytes(), &[]), 1, DAY));
+        assert!(allowance.foreign.len() <= PEERS);
     }
 
     #[test]

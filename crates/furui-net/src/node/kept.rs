@@ -1,3 +1,4 @@
+use std::path::Path;
 use std::sync::Arc;
 
 use furui::Result;
@@ -34,6 +35,12 @@ impl Kept {
         places.join(&self.near);
         self.since = Some(places);
         self.shelf.set_whole(true);
+    }
+
+    /// Opens the shelf again after a change has failed. No list counts as whole then.
+    pub(super) fn reopen(&mut self, directory: &Path) -> Result<()> {
+        self.since = None;
+        self.shelf.reopen(directory)
     }
 
     /// Notes that nodes have come or gone. If this node was alone before, it has not been given anything by other nodes

@@ -10,6 +10,8 @@
 
 mod allowance;
 mod answer;
+mod blocking;
+mod blocklist;
 mod fetch;
 mod filling;
 mod history;
@@ -17,6 +19,7 @@ mod keeper;
 mod kept;
 mod loads;
 mod manners;
+mod options;
 mod places;
 mod private;
 mod publish;
@@ -38,8 +41,9 @@ use furui_search::{ContentId, Peer, Refusal, Request, Response};
 use sha2::{Digest, Sha256};
 use tokio::task::AbortHandle;
 
-use crate::net::{CallError, Config, Identity, IdentityError, Net, StartError};
-use crate::shelf::{Shelf, ShelfOptions, Statistics};
+use crate::net::{CallError, Config, Identity, IdentityError, Net, Prefix, StartError};
+use crate::shelf::{Origin, Shelf, ShelfOptions, Statistics};
+use blocklist::Blocklist;
 use history::History;
 use keeper::Keeper;
 use manners::Manners;
@@ -49,7 +53,9 @@ use search::Known;
 use survey::LastSurvey;
 
 pub use answer::{Hit, SearchError, SearchEvent};
+pub use blocklist::{Block, NoBlock};
 pub use history::{SPAN, SPANS, Span};
+pub use options::{DISK, FREE_FLOOR, NodeOptions};
 pub use publish::{Document, Published};
 pub use publish_error::PublishError;
 pub use repair::Progress;
@@ -70,6 +76,7 @@ struct Inner {
     manners: Manners,
     known: Known,
     survey: LastSurvey,
+    blocklist: Arc<Blocklist>,
     published: PublishedTable,
     /// The secret from which this node derives the keys that open the locks of its documents.
     secret: [u8; 32],
@@ -108,6 +115,8 @@ pub struct NodeStatus {
     pub answered: u64,
     /// The number of other nodes' requests refused.
     pub refused: u64,
+    /// Who was refused lately, and why; the latest first.
+    pub refusals: Vec<crate::net::Refusal>,
     /// The traffic since the start.
     pub traffic: crate::net::Counters,
     /// The traffic of each of the last [`SPANS`] [`SPAN`]s, the latest last.
@@ -122,17 +131,29 @@ impl Node {
     /// If the directory cannot be used (another node uses it, or it is damaged), or the node cannot listen on an
     /// address.
     pub async fn start(directory: Option<&Path>, config: Config) -> Result<Self, NodeError> {
-        let shelf = match directory {
+        Self::start_with(directory, config, NodeOptions::default()).await
+    }
+
+    /// Starts a node as [`start`](Self::start) does, with other options than the default ones.
+    ///
+    /// # Errors
+    /// Those of [`start`](Self::start).
+    pub async fn start_with(directory: Option<&Path>, config: Config, options: NodeOptions) -> Result<Self, NodeError> {
+        let mut shelf = match directory {
             Some(directory) => {
                 private::make(directory)?;
                 Shelf::open(directory, ShelfOptions::default())?
             }
             None => Shelf::in_memory(ShelfOptions::default())?,
         };
+        shelf.set_bounds(options.bounds(directory));
         let published = PublishedTable::open(directory)?;
+        let blocklist = Blocklist::open(directory)
+            .map_err(|source| NodeError::Directory { file: PathBuf::from("blocked"), source })?;
+        let blocklist = Arc::new(blocklist);
         let secret = config.identity.secret();
         let (net, inbound) = Net::start(config).await?;
-        let (keeper, thread) = Keeper::start(shelf, net.clone(), inbound)
+        let (keeper, thread) = Keeper::start(shelf, net.clone(), inbound, Arc::clone(&blocklist))
             .await
             .map_err(|source| NodeError::Directory { file: PathBuf::from("thread"), source })?;
         let repair = Arc::new(Repair::default());
@@ -145,7 +166,7 @@ impl Node {
             };
             tokio::spawn(watched).abort_handle()
         };
-        Ok(Self(Arc::new_cyclic(|inner| Inner {
+        let node = Self(Arc::new_cyclic(|inner| Inner {
             repairing: spawn(
                 "the task that repairs its lists",
                 Box::pin(repair::run(inner.clone(), Arc::clone(&repair))),
@@ -166,9 +187,12 @@ impl Node {
             searches: AtomicU64::new(0),
             documents: AtomicU64::new(0),
             thread: std::sync::Mutex::new(Some(thread)),
+            blocklist,
             net,
             keeper,
-        })))
+        }));
+        node.apply_blocked().await;
+        Ok(node)
     }
 
     /// The network of the node.
@@ -197,6 +221,7 @@ impl Node {
             published: self.0.documents.load(Ordering::Relaxed),
             answered: counts.answered.load(Ordering::Relaxed),
             refused: counts.refused.load(Ordering::Relaxed),
+            refusals: net.refusals().latest(),
             traffic: net.counters(),
             lately: self.0.history.spans(),
         })
@@ -241,6 +266,11 @@ impl fmt::Debug for Node {
 pub fn identity(directory: &Path) -> Result<Identity, NodeError> {
     private::make(directory)?;
     Ok(Identity::load_or_create(&directory.join(IDENTITY))?)
+}
+
+/// The origin of what a peer brings, as the shelf counts it.
+fn origin(peer: &Peer, prefix: Prefix) -> Origin {
+    Origin { peer: peer.identity().to_vec(), prefix: prefix.to_string() }
 }
 
 /// The key of a word, at which its list is kept. It is a hash, because each node that is asked in a look-up sees it.

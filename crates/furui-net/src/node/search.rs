@@ -164,11 +164,13 @@ impl Node {
                     QueryEvent::Shun { peer } => inner.manners.shun(peer).await,
                     QueryEvent::Page { places } => {
                         last = places.last().copied();
-                        let hits = match &mut filling {
+                        let mut hits = match &mut filling {
                             Some(filling) => filling.sift(inner, places).await,
                             None if options.records => fetch_hits(inner, places, &fit).await,
                             None => places.into_iter().map(|place| Hit { place, record: None }).collect(),
                         };
+                        let blocked = inner.blocklist.sites();
+                        hits.retain(|hit| !hit.record.as_ref().is_some_and(|record| blocked.have(record)));
                         if events.is_closed() || !hits.is_empty() && events.send(SearchEvent::Hits(hits)).await.is_err()
                         {
                             return Ok(());

@@ -225,7 +225,7 @@ impl Shelf {
     }
 
     /// The number of a word; `None` if the word has no number.
-    fn number_of(&self, word: &str) -> Outcome<Option<u32>> {
+    pub(super) fn number_of(&self, word: &str) -> Outcome<Option<u32>> {
         self.words.get(word.as_bytes()).map_err(Fault::Other)
     }
 }
@@ -270,7 +270,7 @@ fn weighted(
 }
 
 /// The size of the files on disk.
-fn disk_bytes(directory: &Path) -> Result<u64> {
+pub(super) fn disk_bytes(directory: &Path) -> Result<u64> {
     let failed = |path: &Path| {
         let path = path.display().to_string();
         move |error| Error::io("cannot list", path, error)

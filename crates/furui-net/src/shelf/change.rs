@@ -1,13 +1,20 @@
+use std::collections::BTreeMap;
+
 use furui_search::ContentId;
 
 use super::packed::{self, Effort};
 use super::posting::{self, Posting};
 use super::records::Records;
-use super::{MAX_CHANGE, varint};
+use super::{MAX_CHANGE, RECORDS, varint};
 
 /// The maximum length of an uncompressed row, in bytes. Numbers and lengths make a row longer than the size that
 /// [`MAX_CHANGE`] limits, but less than twice as long.
 const MAX_ROW: usize = 2 * MAX_CHANGE;
+
+/// The bytes that a posting counts for.
+const POSTING: usize = 4;
+/// The bytes that a new word counts for, besides its length.
+const WORD: usize = 16;
 
 /// The additions of one call of [`Shelf::store`](super::Shelf::store), with numbers for words and documents: a row of
 /// the journal.
@@ -15,6 +22,10 @@ const MAX_ROW: usize = 2 * MAX_CHANGE;
 pub(super) struct Change {
     /// The expiry of the documents of the change.
     pub(super) expires: u32,
+    /// The number of the origin of the change.
+    pub(super) origin: u32,
+    /// The older documents that came from others first, and that this node now publishes itself, ascending.
+    pub(super) claimed: Vec<u32>,
     /// The new words, with their numbers.
     pub(super) words: Vec<(String, u32)>,
     /// The number of the first new document.
@@ -38,7 +49,12 @@ impl Change {
         let postings = self.postings.iter().map(|(_, postings)| 8 + postings.len() * 8).sum::<usize>();
         let records = self.records.iter().map(|(_, record)| record.len() + 8).sum::<usize>();
         let documents = self.documents.len() * (ContentId::BYTES + 1);
-        words + documents + self.measured.len() * 8 + self.refreshed.len() * 4 + postings + records
+        words
+            + documents
+            + self.measured.len() * 8
+            + (self.refreshed.len() + self.claimed.len()) * 4
+            + postings
+            + records
     }
 
     /// True if nothing changes.
@@ -46,10 +62,30 @@ impl Change {
         self.size() == 0
     }
 
+    /// For each document of the change, the approximate size of what the change brings for it: [`POSTING`] bytes for a
+    /// posting, a new word's length for the word's first document, and a record's length.
+    pub(super) fn charges(&self) -> BTreeMap<u32, u32> {
+        let mut charges: BTreeMap<u32, u32> = BTreeMap::new();
+        let mut charge = |number: u32, bytes: usize| {
+            let sum = charges.entry(number).or_default();
+            *sum = sum.saturating_add(u32::try_from(bytes).unwrap_or(u32::MAX));
+        };
+        for (word, postings) in self.postings.iter().filter(|(word, _)| *word != RECORDS) {
+            postings.iter().for_each(|posting| charge(posting.number, POSTING));
+            if let (Some(first), Ok(at)) =
+                (postings.first(), self.words.binary_search_by_key(word, |(_, number)| *number))
+            {
+                charge(first.number, WORD + self.words[at].0.len());
+            }
+        }
+        self.records.iter().for_each(|(number, record)| charge(*number, record.len()));
+        charges
+    }
+
     pub(super) fn encode(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(self.size() + 16);
         let lengths = [self.words.len(), self.documents.len(), self.postings.len(), self.records.len()];
-        [self.expires, self.first].iter().for_each(|&number| varint::put(&mut out, number.into()));
+        [self.expires, self.first, self.origin].iter().for_each(|&number| varint::put(&mut out, number.into()));
         lengths.iter().for_each(|&length| varint::put(&mut out, length as u64));
         for (word, number) in &self.words {
             varint::put(&mut out, u64::from(*number));
@@ -58,6 +94,7 @@ impl Change {
         self.documents.iter().for_each(|(id, _)| out.extend(id.as_bytes()));
         out.extend(self.documents.iter().map(|(_, length)| length));
         put_numbers(&mut out, &self.refreshed);
+        put_numbers(&mut out, &self.claimed);
         put_postings(&mut out, &self.measured);
         for (word, postings) in &self.postings {
             varint::put(&mut out, u64::from(*word));
@@ -73,12 +110,16 @@ impl Change {
     pub(super) fn decode(row: &[u8]) -> Option<Self> {
         let raw = packed::unpack(row, MAX_ROW)?;
         let mut bytes = raw.as_slice();
-        let [expires, first] = [varint::take_u32(&mut bytes)?, varint::take_u32(&mut bytes)?];
+        let mut head = [0; 3];
+        for number in &mut head {
+            *number = varint::take_u32(&mut bytes)?;
+        }
+        let [expires, first, origin] = head;
         let mut lengths = [0; 4];
         for length in &mut lengths {
             *length = usize::try_from(varint::take(&mut bytes)?).ok().filter(|&length| length <= raw.len())?;
         }
-        let mut change = Self { expires, first, ..Self::default() };
+        let mut change = Self { expires, first, origin, ..Self::default() };
         for _ in 0..lengths[0] {
             let number = varint::take_u32(&mut bytes)?;
             change.words.push((String::from_utf8(varint::take_bytes(&mut bytes)?.to_vec()).ok()?, number));
@@ -87,6 +128,7 @@ impl Change {
         let ids = ids.iter().copied().map(ContentId::new);
         change.documents = ids.zip(bytes.split_off(..lengths[1])?.iter().copied()).collect();
         change.refreshed = take_numbers(&mut bytes)?;
+        change.claimed = take_numbers(&mut bytes)?;
         change.measured = take_postings(&mut bytes)?;
         for _ in 0..lengths[2] {
             change.postings.push((varint::take_u32(&mut bytes)?, take_postings(&mut bytes)?));
@@ -138,6 +180,8 @@ mod tests {
             words: vec![("sieve".into(), 7), ("篩".into(), 8)],
             first: 1000,
             documents: vec![(ContentId::new([3; 20]), 7), (ContentId::new([4; 20]), 0)],
+            origin: 77,
+            claimed: vec![2, 5],
             refreshed: vec![1, 2, 900],
             measured: vec![Posting { number: 3, step: 200 }],
             postings: vec![(7, [1000, 1001].map(|number| Posting { number, step: 2 }).to_vec()), (8, vec![])],

@@ -7,7 +7,7 @@ use redb::ReadableTable;
 use super::documents::{self, Document, Documents};
 use super::fault::{Fault, Outcome};
 use super::posting::Posting;
-use super::tables::{META, Row, Tablets, View};
+use super::tables::{META, ORIGINS, Row, Tablets, View};
 use super::{RECORDS, Shelf, lists, records};
 
 /// The maximum number of documents forgotten in one transaction, which bounds its memory.
@@ -17,12 +17,14 @@ const PASS: usize = 1 << 18;
 struct Dead(Vec<(u32, u64)>);
 
 impl Dead {
-    /// Finds the first documents that expire by `now`.
-    fn find(view: &View, now: u32) -> Outcome<(Self, BTreeMap<u32, Document>)> {
+    /// Finds the first documents that `is_one` chooses. They are shown in the order of their numbers.
+    fn find(view: &View, mut is_one: impl FnMut(u32, &Document) -> bool) -> Outcome<(Self, BTreeMap<u32, Document>)> {
         let mut dead = BTreeMap::new();
         for row in view.documents.iter()? {
             let (chunk, row) = row?;
-            dead.extend(documents::alive(chunk.value(), row.value())?.filter(|(_, document)| document.expires <= now));
+            dead.extend(
+                documents::alive(chunk.value(), row.value())?.filter(|(number, document)| is_one(*number, document)),
+            );
             if dead.len() >= PASS {
                 break;
             }
@@ -59,10 +61,24 @@ impl Dead {
 impl Shelf {
     /// Forgets all documents that expire by `now`, and returns their number.
     pub(super) fn forget(&mut self, now: u32) -> Outcome<u64> {
+        self.forget_all(|_, document| document.expires <= now)
+    }
+
+    /// Removes all documents that `is_one` chooses, and gives their space back. Returns their number. Documents are shown
+    /// in the order of their arrival; the same documents may be shown again if there are many.
+    pub(super) fn remove(&mut self, is_one: impl FnMut(u32, &Document) -> bool) -> Outcome<u64> {
+        let removed = self.forget_all(is_one)?;
+        if removed > 0 {
+            self.tables.compact()?;
+        }
+        Ok(removed)
+    }
+
+    fn forget_all(&mut self, mut is_one: impl FnMut(u32, &Document) -> bool) -> Outcome<u64> {
         self.flush()?;
         let mut forgotten = 0;
         loop {
-            let (dead, documents) = Dead::find(self.tables.view()?, now)?;
+            let (dead, documents) = Dead::find(self.tables.view()?, &mut is_one)?;
             if documents.is_empty() {
                 return Ok(forgotten);
             }
@@ -77,6 +93,11 @@ impl Shelf {
     /// ascending order.
     fn forget_some(&mut self, dead: &Dead, mut changed: BTreeMap<u32, Document>) -> Outcome<Vec<u32>> {
         let mut totals = self.totals;
+        let mut origins = self.origins.clone();
+        for document in changed.values() {
+            origins.subtract(document.origin, 1, document.bytes.into());
+        }
+        origins.forget_empty();
         let hash = totals.id_hash();
         let gone = self.tables.rewrite(|transaction, view| {
             let mut tables = Tablets::open(transaction)?;
@@ -117,15 +138,17 @@ impl Shelf {
             totals.next_block = records::append(&mut tables, totals.next_block, living, &mut changed)?;
             documents::write(&mut tables, &changed)?;
             totals.write(&mut transaction.open_table(META)?)?;
+            origins.write(&mut transaction.open_table(ORIGINS)?)?;
             Ok(gone)
         })?;
         self.totals = totals;
+        self.origins = origins;
         Ok(gone)
     }
 
     /// Removes words from the dictionary, after the tables no longer refer to them. A crash between these two changes
     /// leaves words without postings, which do no harm.
-    fn forget_words(&mut self, gone: &[u32]) -> Outcome<()> {
+    pub(super) fn forget_words(&mut self, gone: &[u32]) -> Outcome<()> {
         if gone.is_empty() {
             return Ok(());
         }

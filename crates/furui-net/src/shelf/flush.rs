@@ -5,13 +5,13 @@ use super::fault::{Fault, Outcome};
 use super::lists;
 use super::recent::Recent;
 use super::records;
-use super::tables::{JOURNAL, META, Tablets};
+use super::tables::{JOURNAL, META, ORIGINS, Tablets};
 use super::{Shelf, tables::Totals};
 
 impl Shelf {
     /// Writes the recent changes to the tables in one transaction, if there are any.
     pub(super) fn flush(&mut self) -> Outcome<()> {
-        let Self { tables, words, recent, totals, .. } = self;
+        let Self { tables, words, recent, totals, origins, .. } = self;
         // The words must be durable before the tables use their numbers. A crash between these two writes leaves words
         // without postings, which do no harm.
         words.sync().map_err(Fault::Other)?;
@@ -40,6 +40,7 @@ impl Shelf {
             after.next_block = records::append(&mut tablets, totals.next_block, records, &mut changed)?;
             documents::write(&mut tablets, &changed)?;
             after.write(&mut transaction.open_table(META)?)?;
+            origins.write(&mut transaction.open_table(ORIGINS)?)?;
             transaction.delete_table(JOURNAL)?;
             transaction.open_table(JOURNAL)?;
             Ok(())

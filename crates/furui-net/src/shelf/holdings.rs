@@ -7,12 +7,14 @@ use furui::store::{Directory, Memory};
 use furui::{Error, Result};
 use furui_search::{ContentId, Lock, WordPostings, limits};
 
+use super::bounds::Bounded;
 use super::change::Change;
 use super::fault::{Fault, Outcome};
+use super::origins::{OWN, Origins};
 use super::place::Place;
 use super::recent::Recent;
 use super::resolver::Resolver;
-use super::tables::{JOURNAL, Tables, Totals};
+use super::tables::{JOURNAL, ORIGINS, Tables, Totals};
 use super::{MAX_CHANGE, MAX_RECORD, Runs, ShelfOptions, locks};
 
 /// The file of the database.
@@ -46,6 +48,8 @@ pub struct Shelf {
     pub(super) tables: Tables,
     pub(super) words: Dict<Place>,
     pub(super) totals: Totals,
+    pub(super) origins: Origins,
+    pub(super) bounded: Bounded,
     pub(super) recent: Recent,
     pub(super) runs: Runs,
     pub(super) options: ShelfOptions,
@@ -56,6 +60,8 @@ pub struct Shelf {
     pub(super) whole: bool,
     /// The reason why a change failed, if one has.
     fault: Option<String>,
+    /// True if the reason may pass, because the disk was full or the process had too many open files.
+    may_pass: bool,
     pub(super) directory: Option<PathBuf>,
 }
 
@@ -64,6 +70,8 @@ pub struct Shelf {
 pub struct Stored {
     /// The number of new postings and records.
     pub new: u64,
+    /// The approximate bytes of new postings and records of documents that another origin had brought first.
+    pub foreign: u64,
 }
 
 impl Shelf {
@@ -90,7 +98,7 @@ impl Shelf {
     fn new(words: Place, directory: Option<&Path>, options: ShelfOptions) -> Result<Self> {
         let words = Dict::open_with(words, DictOptions::default())?;
         let file = directory.map(|directory| directory.join(DATABASE));
-        let (tables, totals) = Tables::open(file.as_deref(), options.page_bytes)?;
+        let (tables, totals, origins) = Tables::open(file.as_deref(), options.page_bytes)?;
         let mut shelf = Self {
             recent: Recent::new(totals.next_document),
             runs: Runs::new(options.cached_bytes),
@@ -98,11 +106,14 @@ impl Shelf {
             withdrawals: 0,
             whole: false,
             fault: None,
+            may_pass: false,
             directory: directory.map(Path::to_owned),
             options,
             tables,
             words,
             totals,
+            origins,
+            bounded: Bounded::default(),
         };
         shelf.recover().map_err(|fault| fault.at(shelf.tables.file()))?;
         Ok(shelf)
@@ -131,7 +142,8 @@ impl Shelf {
                     return Err(Fault::damaged("journal", sequence));
                 }
             }
-            self.recent.apply(change, self.tables.view()?, &mut self.totals, &mut self.runs)?;
+            let counts = (&mut self.totals, &mut self.origins);
+            self.recent.apply(change, self.tables.view()?, counts, &mut self.runs)?;
             self.sequence = sequence + 1;
         }
         Ok(())
@@ -150,10 +162,21 @@ impl Shelf {
         locks: &[(ContentId, Lock)],
         expires: u64,
     ) -> Result<Stored> {
+        self.store_as(OWN, postings, records, locks, expires)
+    }
+
+    pub(super) fn store_as(
+        &mut self,
+        origin: u32,
+        postings: &[WordPostings],
+        records: &[(ContentId, Vec<u8>)],
+        locks: &[(ContentId, Lock)],
+        expires: u64,
+    ) -> Result<Stored> {
         check(postings, records)?;
         self.changing(|shelf| {
             let locks::Admitted { records, locks } = locks::admit(shelf.tables.view()?, records, locks)?;
-            shelf.try_store(postings, &records, &locks, to_time(expires).max(1))
+            shelf.try_store(postings, &records, &locks, (origin, to_time(expires).max(1)))
         })
     }
 
@@ -182,10 +205,10 @@ impl Shelf {
         postings: &[WordPostings],
         records: &[(ContentId, Vec<u8>)],
         locks: &[(ContentId, Lock)],
-        expires: u32,
+        (origin, expires): (u32, u32),
     ) -> Outcome<Stored> {
         let Self { tables, words, recent, totals, .. } = self;
-        let mut resolver = Resolver::new(recent, tables.view()?, totals.id_hash(), expires);
+        let mut resolver = Resolver::new(recent, tables.view()?, totals.id_hash(), (origin, expires));
         let mut new_words = vec![];
         for (word, ids) in postings.iter().filter(|(_, ids)| !ids.is_empty()) {
             let next = words.next_id();
@@ -207,16 +230,20 @@ impl Shelf {
             return Ok(Stored::default());
         }
         let row = change.encode();
+        let origins = &mut self.origins;
         self.tables.change(|transaction| {
+            // The row of a new origin must be there before a change names it.
+            origins.write_new(&mut transaction.open_table(ORIGINS)?)?;
             transaction.open_table(JOURNAL)?.insert(self.sequence, row.as_slice())?;
             locks::add(transaction, &locks, expires)
         })?;
         self.sequence += 1;
-        let new = self.recent.apply(change, self.tables.view()?, &mut self.totals, &mut self.runs)?;
+        let counts = (&mut self.totals, &mut self.origins);
+        let (new, foreign) = self.recent.apply(change, self.tables.view()?, counts, &mut self.runs)?;
         if self.recent.bytes >= self.options.recent_bytes {
             self.flush()?;
         }
-        Ok(Stored { new })
+        Ok(Stored { new, foreign })
     }
 
     /// Forgets all documents that expire by `now`, in seconds since 1970, with their postings and records, and gives
@@ -260,6 +287,35 @@ impl Shelf {
         self.fault.as_deref()
     }
 
+    /// True if a change failed because the disk was full, or the process had too many open files. When that has passed,
+    /// the shelf can be opened again.
+    pub fn may_pass(&self) -> bool {
+        self.may_pass
+    }
+
+    /// Opens a shelf on disk again, after a change has failed. If that fails, too, nothing is there, and no change is
+    /// accepted, until it is opened again.
+    ///
+    /// # Errors
+    /// Those of [`open`](Self::open).
+    pub fn reopen(&mut self, directory: &Path) -> Result<()> {
+        let (options, bounds) = (self.options, self.bounded.bounds());
+        let mut empty = Self::in_memory(options)?;
+        empty.set_bounds(bounds);
+        (empty.fault, empty.may_pass) = (self.fault.take(), true);
+        // This closes the files.
+        *self = empty;
+        let mut shelf = Self::open(directory, options)?;
+        shelf.set_bounds(bounds);
+        *self = shelf;
+        Ok(())
+    }
+
+    /// The directory of a shelf on disk.
+    pub fn directory(&self) -> Option<&Path> {
+        self.directory.as_deref()
+    }
+
     /// Sets whether the node has been given everything that it should hold. When a shelf is opened, this is false.
     pub fn set_whole(&mut self, whole: bool) {
         self.whole = whole;
@@ -274,12 +330,31 @@ impl Shelf {
         self.fault = Some(format!("{}: a change was not finished; start again", self.tables.file()));
         let result = self.asking(change);
         self.fault = result.as_ref().err().map(ToString::to_string);
+        self.may_pass = result.as_ref().is_err_and(may_pass);
         result
     }
 
     pub(super) fn asking<T>(&mut self, ask: impl FnOnce(&mut Self) -> Outcome<T>) -> Result<T> {
         ask(self).map_err(|fault| fault.at(self.tables.file()))
     }
+}
+
+/// True if an error says that there is no space left, or that too many files are open. The latter has no kind of its own.
+fn may_pass(error: &Error) -> bool {
+    use io::ErrorKind::{QuotaExceeded, StorageFull};
+    let Error::Io { source, .. } = error else { return false };
+    matches!(source.kind(), StorageFull | QuotaExceeded) || has_too_many_files(source)
+}
+
+#[cfg(unix)]
+fn has_too_many_files(error: &io::Error) -> bool {
+    use rustix::io::Errno;
+    [Errno::MFILE, Errno::NFILE].iter().any(|errno| error.raw_os_error() == Some(errno.raw_os_error()))
+}
+
+#[cfg(not(unix))]
+fn has_too_many_files(_: &io::Error) -> bool {
+    false
 }
 
 /// A time as it is stored.

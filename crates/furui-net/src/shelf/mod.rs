@@ -1,6 +1,7 @@
 //! The lists and documents that a node keeps, in a directory or in memory: [`Shelf`].
 
 mod answers;
+mod bounds;
 mod change;
 mod documents;
 mod expire;
@@ -10,9 +11,11 @@ mod holdings;
 mod lists;
 mod locks;
 mod options;
+mod origins;
 mod packed;
 mod place;
 mod posting;
+mod purge;
 mod recent;
 mod records;
 mod resolver;
@@ -22,8 +25,10 @@ mod varint;
 mod withdraw;
 
 pub use answers::{Statistics, WordList};
+pub use bounds::{Bounds, Full};
 pub use holdings::{Shelf, Stored};
 pub use options::ShelfOptions;
+pub use origins::{Origin, Usage};
 use runs::Runs;
 
 /// The maximum length of a record, in bytes.

@@ -1,4 +1,4 @@
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use furui_search::ContentId;
 
@@ -6,6 +6,7 @@ use super::change::Change;
 use super::documents::{Document, Documents};
 use super::fault::{Fault, Outcome};
 use super::lists::{self, Extent};
+use super::origins::{OWN, Origins};
 use super::posting::{self, Posting};
 use super::tables::{Totals, View};
 use super::{RECORDS, Runs};
@@ -23,6 +24,10 @@ pub(super) struct Recent {
     pub(super) refreshed: BTreeMap<u32, u32>,
     /// The length of each older document whose length has become known, by number.
     pub(super) measured: BTreeMap<u32, u8>,
+    /// The older documents that this node now publishes itself.
+    pub(super) claimed: BTreeSet<u32>,
+    /// For each older document, the bytes that its origin has brought for it since.
+    pub(super) charged: BTreeMap<u32, u32>,
     /// The new parts of lists, by word.
     pub(super) lists: HashMap<u32, Fresh>,
     /// The records, by document.
@@ -60,17 +65,27 @@ impl Recent {
         self.first + self.documents.len() as u32
     }
 
-    /// Applies a change of the journal. Returns the number of its postings and records.
-    pub(super) fn apply(&mut self, change: Change, view: &View, totals: &mut Totals, runs: &mut Runs) -> Outcome<u64> {
+    /// Applies a change of the journal. Returns the number of its postings and records, and the bytes that it brought
+    /// for documents of other origins than its own.
+    pub(super) fn apply(
+        &mut self,
+        change: Change,
+        view: &View,
+        (totals, origins): (&mut Totals, &mut Origins),
+        runs: &mut Runs,
+    ) -> Outcome<(u64, u64)> {
         if change.first != self.next() {
             return Err(Fault::damaged("journal", change.first));
         }
         let mut new = 0;
         self.bytes += change.size();
         totals.documents += change.documents.len() as u64;
+        origins.add(change.origin, change.documents.len() as u64, 0);
+        let charges = change.charges();
         for (id, length) in change.documents {
             self.ids.insert(id, self.next());
-            self.documents.push(Document { id, expires: change.expires, block: None, length });
+            let origin = change.origin;
+            self.documents.push(Document { id, expires: change.expires, block: None, length, origin, bytes: 0 });
         }
         for Posting { number, step: length } in change.measured {
             match number.checked_sub(self.first) {
@@ -92,6 +107,10 @@ impl Recent {
             *expires = change.expires.max(*expires);
         }
         let mut older = Documents::new(view);
+        for number in change.claimed {
+            self.claim(&mut older, number, origins)?;
+        }
+        let foreign = self.charge(&mut older, change.origin, charges, origins)?;
         for (word, postings) in change.postings {
             let mut sum = 0u64;
             for &Posting { number, .. } in &postings {
@@ -114,7 +133,46 @@ impl Recent {
         }
         new += change.records.len() as u64;
         self.records.extend(change.records);
-        Ok(new)
+        Ok((new, foreign))
+    }
+
+    /// Notes that this node itself publishes a document that came from another origin first.
+    fn claim(&mut self, older: &mut Documents<'_>, number: u32, origins: &mut Origins) -> Outcome<()> {
+        let document = self.document(older, number)?.ok_or_else(|| Fault::damaged("journal", number))?;
+        origins.subtract(document.origin, 1, document.bytes.into());
+        match number.checked_sub(self.first) {
+            Some(index) => self.documents[index as usize].origin = OWN,
+            None => {
+                self.claimed.insert(number);
+            }
+        }
+        Ok(())
+    }
+
+    /// Counts what an origin has brought for its documents. Returns the bytes that it brought for documents of others.
+    fn charge(
+        &mut self,
+        older: &mut Documents<'_>,
+        origin: u32,
+        charges: BTreeMap<u32, u32>,
+        origins: &mut Origins,
+    ) -> Outcome<u64> {
+        let mut foreign = 0;
+        for (number, bytes) in charges {
+            let document = self.document(older, number)?.ok_or_else(|| Fault::damaged("journal", number))?;
+            if document.origin != origin {
+                foreign += u64::from(bytes);
+                continue;
+            }
+            // The sum of a document's bytes must be that of its entry, which saturates.
+            let sum = document.bytes.saturating_add(bytes);
+            origins.add(origin, 0, (sum - document.bytes).into());
+            match number.checked_sub(self.first) {
+                Some(index) => self.documents[index as usize].bytes = sum,
+                None => *self.charged.entry(number).or_default() += sum - document.bytes,
+            }
+        }
+        Ok(foreign)
     }
 
     /// The document with this number, from these recent changes or else from the tables (`older`).
@@ -125,7 +183,9 @@ impl Recent {
         let Some(document) = older.get(number)? else { return Ok(None) };
         let expires = self.refreshed.get(&number).copied().unwrap_or_default().max(document.expires);
         let length = self.measured.get(&number).copied().unwrap_or(document.length);
-        Ok(Some(Document { expires, length, ..document }))
+        let bytes = document.bytes + self.charged.get(&number).copied().unwrap_or_default();
+        let origin = if self.claimed.contains(&number) { OWN } else { document.origin };
+        Ok(Some(Document { expires, length, origin, bytes, ..document }))
     }
 
     /// The documents to write to the tables. The blocks of new records are not entered yet.
@@ -133,6 +193,7 @@ impl Recent {
         let mut older = Documents::new(view);
         let mut changed = BTreeMap::new();
         let numbers = self.refreshed.keys().chain(self.measured.keys()).chain(self.records.keys());
+        let numbers = numbers.chain(&self.claimed).chain(self.charged.keys());
         for &number in numbers.filter(|&&number| number < self.first) {
             let document = self.document(&mut older, number)?.ok_or_else(|| Fault::damaged("documents", number))?;
             changed.insert(number, document);

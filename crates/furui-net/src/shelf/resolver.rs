@@ -6,6 +6,7 @@ use furui_search::{ContentId, Weight};
 use super::change::Change;
 use super::documents::Documents;
 use super::fault::{Fault, Outcome};
+use super::origins::OWN;
 use super::posting::{self, Posting};
 use super::recent::Recent;
 use super::tables::View;
@@ -30,8 +31,8 @@ pub(super) struct Resolver<'s> {
 }
 
 impl<'s> Resolver<'s> {
-    pub(super) fn new(recent: &'s Recent, view: &'s View, hash: HashSpec, expires: u32) -> Self {
-        let change = Change { expires, first: recent.next(), ..Change::default() };
+    pub(super) fn new(recent: &'s Recent, view: &'s View, hash: HashSpec, (origin, expires): (u32, u32)) -> Self {
+        let change = Change { expires, origin, first: recent.next(), ..Change::default() };
         Self { recent, view, older: Documents::new(view), hash, numbers: HashMap::new(), change }
     }
 
@@ -62,6 +63,9 @@ impl<'s> Resolver<'s> {
             let document = document.ok_or_else(|| Fault::damaged("documents", number))?;
             if document.expires < self.change.expires {
                 self.change.refreshed.push(number);
+            }
+            if self.change.origin == OWN && document.origin != OWN {
+                self.change.claimed.push(number);
             }
             return Ok(Numbered { number, length: document.length });
         }
@@ -95,6 +99,7 @@ impl<'s> Resolver<'s> {
     pub(super) fn finish(mut self) -> Outcome<Change> {
         let change = &mut self.change;
         change.refreshed.sort_unstable();
+        change.claimed.sort_unstable();
         change.measured.sort_unstable();
         change.postings.sort_by_key(|(word, _)| *word);
         change.postings.dedup_by(|(word, postings), (before, all)| {

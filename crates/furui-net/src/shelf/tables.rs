@@ -5,6 +5,7 @@ use furui::{Error, HashAlgorithm, HashSpec};
 use redb::{Database, ReadOnlyTable, ReadableDatabase, ReadableTable, Table, TableDefinition, WriteTransaction};
 
 use super::fault::{Fault, Outcome};
+use super::origins::Origins;
 use crate::database;
 
 /// The type of the values in most tables.
@@ -17,13 +18,14 @@ pub(super) const LISTS: TableDefinition<(u32, u32), Row> = TableDefinition::new(
 pub(super) const IDS: TableDefinition<(u64, u32), ()> = TableDefinition::new("ids");
 pub(super) const DOCUMENTS: TableDefinition<u32, Row> = TableDefinition::new("documents");
 pub(super) const RECORDS: TableDefinition<u32, Row> = TableDefinition::new("records");
+pub(super) const ORIGINS: TableDefinition<u32, Row> = TableDefinition::new("origins");
 
 pub(super) const LOCKS: TableDefinition<u32, Row> = TableDefinition::new("locks");
 pub(super) const MORE_LOCKS: TableDefinition<u32, Row> = TableDefinition::new("more locks");
 pub(super) const WITHDRAWN: TableDefinition<&[u8; 40], &[u8; 24]> = TableDefinition::new("withdrawn");
 
 /// The version of the tables' contents, which are described in docs/format.md, "What a node holds".
-const VERSION: u64 = 3;
+const VERSION: u64 = 4;
 
 /// The database, and the snapshot of it that readers see.
 #[derive(Debug)]
@@ -80,12 +82,17 @@ impl std::fmt::Debug for View {
 impl Tables {
     /// Opens the database in a file, or one in memory, and creates missing tables. `cache` is the maximum size of the
     /// cached pages, in bytes.
-    pub(super) fn open(path: Option<&Path>, cache: usize) -> Result<(Self, Totals), Error> {
+    pub(super) fn open(path: Option<&Path>, cache: usize) -> Result<(Self, Totals, Origins), Error> {
         let file = path.map_or_else(|| "memory".to_owned(), |path| path.display().to_string());
         let database = database::open(path, cache).map_err(|error| Fault::from(error).at(&file))?;
         let tables = Self { database, file, view: None };
-        let totals = tables.prepare().map_err(|fault| fault.at(&tables.file))?;
-        Ok((tables, totals))
+        let prepared = tables.prepare().and_then(|totals| Ok((totals, tables.origins()?)));
+        let (totals, origins) = prepared.map_err(|fault| fault.at(&tables.file))?;
+        Ok((tables, totals, origins))
+    }
+
+    fn origins(&self) -> Outcome<Origins> {
+        Origins::read(&self.database.begin_read()?.open_table(ORIGINS)?)
     }
 
     pub(super) fn file(&self) -> &str {
@@ -117,6 +124,7 @@ impl Tables {
         };
         transaction.open_table(JOURNAL)?;
         Tablets::open(&transaction)?;
+        transaction.open_table(ORIGINS)?;
         transaction.open_table(LOCKS)?;
         transaction.open_table(MORE_LOCKS)?;
         transaction.open_table(WITHDRAWN)?;

@@ -1,4 +1,5 @@
 //! A peer that speaks the protocol, but sends any bytes.
+#![allow(dead_code, reason = "each test binary uses its part")]
 
 use std::io;
 
@@ -24,6 +25,15 @@ pub fn framed(body: &[u8]) -> Vec<u8> {
 
 impl Hostile {
     pub async fn new(victim: &Net) -> Self {
+        Self::with(victim, Raw { withholds: false }).await
+    }
+
+    /// A peer that never ends its requests.
+    pub async fn withholding(victim: &Net) -> Self {
+        Self::with(victim, Raw { withholds: true }).await
+    }
+
+    async fn with(victim: &Net, codec: Raw) -> Self {
         let keys = identity::Keypair::generate_ed25519();
         let transport = MemoryTransport::new()
             .upgrade(Version::V1)
@@ -31,7 +41,7 @@ impl Hostile {
             .multiplex(yamux::Config::default())
             .boxed();
         let behaviour = request_response::Behaviour::with_codec(
-            Raw,
+            codec,
             [(StreamProtocol::new("/furui/1"), ProtocolSupport::Full)],
             request_response::Config::default(),
         );
@@ -87,9 +97,11 @@ impl Hostile {
     }
 }
 
-/// Carries bytes unchanged, to the end of the stream.
+/// Carries bytes unchanged, to the end of the stream. If it withholds, it does not end the streams of requests.
 #[derive(Clone)]
-pub struct Raw;
+pub struct Raw {
+    withholds: bool,
+}
 
 impl Raw {
     async fn read<T: AsyncRead + Unpin>(io: &mut T) -> io::Result<Vec<u8>> {
@@ -126,7 +138,9 @@ impl Codec for Raw {
         io: &mut T,
         bytes: Vec<u8>,
     ) -> io::Result<()> {
-        io.write_all(&bytes).await
+        io.write_all(&bytes).await?;
+        io.flush().await?;
+        if self.withholds { std::future::pending().await } else { Ok(()) }
     }
 
     async fn write_response<T: AsyncWrite + Unpin + Send>(

@@ -81,9 +81,7 @@ async fn demo(options: &DemoOptions) -> Result<(), Error> {
     };
     let served = tokio::select! {
         shown = shown => shown,
-        served = http::serve(listener, calls, std::future::pending()) => {
-            served.map_err(|source| Error::io("cannot serve", url.as_str(), source))
-        }
+        () = http::serve(listener, calls, std::future::pending()) => Ok(()),
         () = interrupted => Ok(()),
         why = nodes[0].failed() => Err(Error::Message(why)),
     };

@@ -3,19 +3,21 @@
 mod client;
 mod settings;
 
-use std::io;
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{self, Write};
 use std::net::SocketAddr;
 use std::process::ExitCode;
 
 use furui_net::net::{Config, Transport};
-use furui_net::node::{self, Node};
+use furui_net::node::{self, Node, NodeOptions};
 use rustix::fs::Mode;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::net::TcpListener;
-use tokio::signal::unix::{SignalKind, signal};
-use tokio::sync::{mpsc, oneshot};
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::error::Error;
-use crate::network::options::node::NodeOptions;
+use crate::network::options::node::NodeOptions as Options;
 use crate::output::print;
 
 pub use client::{Client, Lines};
@@ -24,25 +26,44 @@ use settings::Settings;
 /// The maximum number of HTTP requests that wait for the node.
 pub const CALLS: usize = 64;
 
+/// The maximum number of warnings about addresses by which the node cannot join.
+const WARNINGS: usize = 100;
+/// The number of files that a node may have open: for its connections, the HTTP interface, and its own files.
+const FILES: u64 = 4096;
+
 /// Runs the command.
-pub fn run(options: &NodeOptions) -> Result<ExitCode, Error> {
+pub fn run(options: &Options) -> Result<ExitCode, Error> {
     // Only the owner may read the files of a node.
     rustix::process::umask(Mode::RWXG | Mode::RWXO);
+    raise_files();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let runtime = runtime.map_err(|source| Error::io("cannot start", "threads", source))?;
     runtime.block_on(serve(Settings::new(options)?))
 }
 
+/// Raises the number of files that the process may open, as far as the system allows. If it stays low, connections that
+/// need a file are refused.
+fn raise_files() {
+    let limit = getrlimit(Resource::Nofile);
+    let most = limit.maximum.map_or(FILES, |maximum| maximum.min(FILES));
+    if limit.current.is_some_and(|current| current < most) {
+        // If the system refuses, the limit stays as it is.
+        let _ = setrlimit(Resource::Nofile, Rlimit { current: Some(most), ..limit });
+    }
+}
+
 async fn serve(settings: Settings) -> Result<ExitCode, Error> {
-    let Settings { data, listen, external, http, bootstrap, wants } = settings;
+    let Settings { data, listen, external, http, bootstrap, disk, wants } = settings;
     let failed = |error: node::NodeError| Error::Message(error.to_string());
     let interrupted = interruption().map_err(|source| Error::io("cannot listen to", "signals", source))?;
+    let hangups = signal(SignalKind::hangup()).map_err(|source| Error::io("cannot listen to", "signals", source))?;
     let config =
         Config { listen, external, bootstrap, ..Config::new(node::identity(&data).map_err(failed)?, Transport::Tcp) };
     let listener = TcpListener::bind(http).await;
     let listener = listener.map_err(|source| Error::io("cannot listen on", http.to_string(), source))?;
-    let node = Node::start(Some(&data), config).await.map_err(failed)?;
+    let node = Node::start_with(Some(&data), config, NodeOptions { disk }).await.map_err(failed)?;
     announce(&node, listener.local_addr().unwrap_or(http))?;
+    let warning = tokio::spawn(warn(node.net().unreached()));
 
     let (calls, asked) = mpsc::channel(CALLS);
     let answering = tokio::spawn(node.clone().answer(asked, wants));
@@ -58,9 +79,11 @@ async fn serve(settings: Settings) -> Result<ExitCode, Error> {
             }
         }
     };
-    let served = furui_net::http::serve(listener, calls, until).await;
+    let reloading = tokio::spawn(reload(node.clone(), hangups));
+    furui_net::http::serve(listener, calls, until).await;
+    reloading.abort();
+    warning.abort();
     node.shutdown().await;
-    served.map_err(|source| Error::io("cannot serve", http.to_string(), source))?;
     match failed.await {
         Ok(why) => Err(Error::Message(why)),
         // The channel is closed: the node was interrupted.
@@ -74,6 +97,32 @@ fn announce(node: &Node, http: SocketAddr) -> Result<(), Error> {
         node.net().listen_addresses().iter().map(|address| format!("listening {address}\n")).collect();
     lines += &format!("http http://{http}\n");
     print(lines.as_bytes())
+}
+
+/// Reads the list of what is blocked again at each SIGHUP.
+async fn reload(node: Node, mut hangups: Signal) {
+    while hangups.recv().await.is_some() {
+        if let Err(error) = node.reload_blocked().await {
+            // If standard error cannot be written to, the node runs all the same.
+            let _ = writeln!(io::stderr(), "furui: {error}; the list of what is blocked stays as it was");
+        }
+    }
+}
+
+/// Tells the user, once for each reason, by which addresses the node cannot join the network.
+async fn warn(mut unreached: watch::Receiver<BTreeMap<String, String>>) {
+    let mut told = BTreeSet::new();
+    // Attempts may have failed before this function was called.
+    unreached.mark_changed();
+    while unreached.changed().await.is_ok() {
+        let now = unreached.borrow_and_update().clone();
+        for (address, why) in now {
+            if told.len() < WARNINGS && told.insert((address.clone(), why.clone())) {
+                // If standard error cannot be written to, the node runs all the same.
+                let _ = writeln!(io::stderr(), "furui: cannot reach {address}: {why}; the node tries again");
+            }
+        }
+    }
 }
 
 /// A future that is ready at the first ^C or SIGTERM. A second signal ends the process at once.

@@ -4,7 +4,8 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use furui_search::Wants;
-use serde::Deserialize;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
 
 use crate::error::Error;
 use crate::network::options::node::NodeOptions;
@@ -24,6 +25,7 @@ pub struct Settings {
     pub external: Vec<String>,
     pub http: SocketAddr,
     pub bootstrap: Vec<String>,
+    pub disk: Option<u64>,
     pub wants: Wants,
 }
 
@@ -39,8 +41,24 @@ struct Configuration {
     http: Option<SocketAddr>,
     #[serde(default)]
     bootstrap: Vec<String>,
+    #[serde(default, deserialize_with = "size")]
+    disk: Option<u64>,
     coding: Option<String>,
     rate: Option<f64>,
+}
+
+/// Reads a size as `--disk` does: a text such as "20GiB", or a number of bytes.
+fn size<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Size {
+        Bytes(u64),
+        Text(String),
+    }
+    match Size::deserialize(from)? {
+        Size::Bytes(bytes) => Ok(Some(bytes)),
+        Size::Text(text) => crate::size::parse(&text).map(Some).map_err(D::Error::custom),
+    }
 }
 
 impl Settings {
@@ -78,6 +96,7 @@ impl Settings {
             external: first(&options.external, file.external),
             http: options.http.or(file.http).unwrap_or_else(|| HTTP.parse().expect("an address")),
             bootstrap: first(&options.bootstrap, file.bootstrap),
+            disk: options.disk.or(file.disk),
         })
     }
 }
@@ -129,13 +148,14 @@ mod tests {
             external: vec![],
             http: HTTP.parse().unwrap(),
             bootstrap: vec![],
+            disk: None,
             wants: Wants::Best,
         };
         assert_eq!(settings(&["--data", "d"]).unwrap(), usual);
         std::fs::write(&file, "").unwrap();
         assert_eq!(settings(&["--data", "d", "--config", path]).unwrap(), usual);
         let text = "# a node\ndata = 'here'\nlisten = ['/a', '/b']\nexternal = ['/c']\nhttp = '[::1]:8'\nbootstrap = ['/d']\n\
-             coding = 'ringed'\nrate = 0.01";
+             coding = 'ringed'\nrate = 0.01\ndisk = '3GiB'";
         std::fs::write(&file, text).unwrap();
         let of_file = Settings {
             data: file.with_file_name("here"),
@@ -143,6 +163,7 @@ mod tests {
             external: vec!["/c".into()],
             http: "[::1]:8".parse().unwrap(),
             bootstrap: vec!["/d".into()],
+            disk: Some(3 << 30),
             wants: Wants::Ringed { probes: Some(7), delta: 1000 },
         };
         assert_eq!(settings(&["--config", path]).unwrap(), of_file);
@@ -152,6 +173,7 @@ mod tests {
         let others = settings(&[&["--config", path], &arguments[..]].concat()).unwrap();
         assert_eq!((others.external, others.bootstrap), (vec!["/y".into()], vec!["/z".into()]));
         assert_eq!(others.http.port(), 0);
+        assert_eq!(settings(&["--config", path, "--disk", "1M"]).unwrap().disk, Some(1 << 20));
         assert_eq!(settings(&["--config", path, "--coding", "naive"]).unwrap().wants, Wants::Naive);
         for (text, expected) in [
             ("coding = 'zip'", "there are best, naive, fixed, ringed, golomb"),

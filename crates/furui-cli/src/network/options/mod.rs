@@ -1,5 +1,6 @@
 //! The options of the commands, as typed.
 
+pub mod block;
 pub mod demo;
 pub mod node;
 pub mod publish;

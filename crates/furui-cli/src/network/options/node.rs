@@ -7,7 +7,7 @@ use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueHint};
 use furui_search::Wants;
 
-use crate::number;
+use crate::{number, size};
 
 /// Run a node of a search engine that nobody owns: it keeps a part of the index, and answers searches
 ///
@@ -36,6 +36,11 @@ pub struct NodeOptions {
     /// Without it, this is the first node of a network
     #[arg(long, value_name = "MULTIADDR")]
     pub bootstrap: Vec<String>,
+    /// The most that the node keeps on disk for other nodes, such as 20GiB. When it is reached, what each publisher and each
+    /// address brought is kept by fair shares, the oldest goes first, and nodes that have their share are refused. What is
+    /// published through this node always stays [default: 10GiB, or a tenth of the disk if that is less]
+    #[arg(long, value_name = "SIZE", value_parser = size::parse)]
+    pub disk: Option<u64>,
     #[command(flatten)]
     pub coding: CodingOptions,
     /// A TOML file with these options under their long names, such as http = "127.0.0.1:7717" and, if an option may be repeated,

@@ -21,7 +21,7 @@ const MAX_SITEMAP: usize = 50 << 20;
 /// The maximum number of sitemaps of a site.
 const MAX_SITEMAPS: usize = 1000;
 
-/// A site on this machine.
+/// A site on this machine: the pages at one port.
 struct Site<'a> {
     agent: Agent,
     /// The URL from which the site is fetched.
@@ -141,11 +141,11 @@ impl<'a> Site<'a> {
         }
     }
 
-    /// Fetches at most `most` bytes, and follows redirects to this machine.
+    /// Fetches at most `most` bytes, and follows redirects on the site.
     fn fetch(&self, url: &Url, most: usize) -> Result<Answer, String> {
         let mut url = url.clone();
         for _ in 0..=MAX_REDIRECTS {
-            check(&url)?;
+            self.check(&url)?;
             let response = self.agent.get(url.as_str()).call().map_err(|error| error.to_string())?;
             let header = |name| response.headers().get(name).and_then(|value| value.to_str().ok());
             let status = response.status();
@@ -165,9 +165,23 @@ impl<'a> Site<'a> {
         }
         Err(format!("redirected more than {MAX_REDIRECTS} times"))
     }
+
+    /// Returns an error if a URL is not on this machine, at the port that the user has named. Pages are fetched from
+    /// nowhere else: a site must not lead to other services of this machine.
+    fn check(&self, url: &Url) -> Result<(), String> {
+        check(url)?;
+        let (named, port) = (self.origin.port_or_known_default(), url.port_or_known_default());
+        if port != named {
+            return Err(format!(
+                "only port {} is fetched, as in the URL that was given; publish a site at another port by its own URL",
+                named.unwrap_or_default()
+            ));
+        }
+        Ok(())
+    }
 }
 
-/// Returns an error if a URL is not on this machine. Pages are fetched from nowhere else.
+/// Returns an error if a URL is not on this machine.
 fn check(url: &Url) -> Result<(), String> {
     if url.scheme() != "http" {
         return Err(format!("only http: is fetched, not {}:", url.scheme()));

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use super::figures::{bytes, count, counted};
 use super::layout::{HTML, Layout};
-use crate::http::Status;
+use crate::http::{Refusal, Status};
 use crate::node::{SPAN, Span};
 
 /// The width of the picture, in its own units.
@@ -34,6 +34,7 @@ pub(in crate::http) fn status(status: &Status) -> Response {
             (figure("Received", bytes(status.received), "from other nodes"))
         }
         (traffic(&status.lately))
+        (refused(&status.refusals))
         section aria-labelledby="identity" {
             h2 #identity { "Who it is" }
             p { "Version " (env!("CARGO_PKG_VERSION")) ", identity " code.long { (status.peer) } }
@@ -88,6 +89,32 @@ fn traffic(spans: &[Span]) -> Markup {
                                     td { (bytes(spans.iter().map(|span| span.sent).sum())) }
                                     td { (bytes(spans.iter().map(|span| span.received).sum())) }
                                 }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Who was refused lately, and why.
+fn refused(refusals: &[Refusal]) -> Markup {
+    html! {
+        section aria-labelledby="refused" {
+            h2 #refused { "Refused" }
+            @if refusals.is_empty() {
+                p { "Nobody was refused." }
+            } @else {
+                table {
+                    caption { "Peers and addresses that were refused, the latest first" }
+                    thead { tr { th scope="col" { "Who" } th scope="col" { "Because" } th scope="col" { "How often" } } }
+                    tbody {
+                        @for refusal in refusals {
+                            tr {
+                                th scope="row" { code.long { (refusal.who) } }
+                                td { (refusal.why) }
+                                td { (count(refusal.count)) }
                             }
                         }
                     }

@@ -11,7 +11,7 @@ use tokio::time::Instant;
 use super::super::behaviour;
 use super::super::codec::{Answer, Body};
 use super::super::counters::Tally;
-use super::super::{CallError, Inbound, Reply, known};
+use super::super::{CallError, Inbound, Prefix, Reply, known};
 use super::{Call, Driver};
 
 /// The maximum number of calls in flight to one peer: half of the number that a peer serves, so that calls are not
@@ -37,7 +37,8 @@ impl Driver {
             let _ = answer.send(Err(CallError::NoPeer));
             return;
         };
-        let addresses = if behaviour::dialable(&address, self.transport) { vec![address] } else { Vec::new() };
+        let addresses =
+            if behaviour::dialable(&address, self.transport, &self.shared.reach) { vec![address] } else { Vec::new() };
         self.lanes.entry(peer).or_default().waiting.push_back((addresses, request, Call { peer, answer, _turn: turn }));
         self.send_next(peer);
     }
@@ -98,8 +99,9 @@ impl Driver {
     pub(super) fn on_exchange(&mut self, event: request_response::Event<Body, Answer>) {
         use request_response::{Event, Message};
         match event {
-            Event::Message { peer, message: Message::Request { request_id, request, channel }, .. } => {
-                self.requested(peer, request_id, request, channel);
+            Event::Message { peer, connection_id, message: Message::Request { request_id, request, channel } } => {
+                let prefix = self.swarm.behaviour().doors.prefix(connection_id);
+                self.requested((peer, prefix), request_id, request, channel);
             }
             Event::Message { message: Message::Response { request_id, response }, .. } => {
                 let result = match response {
@@ -110,27 +112,35 @@ impl Driver {
             }
             Event::OutboundFailure { request_id, error, .. } => self.called(request_id, Err(call_error(&error))),
             Event::InboundFailure { request_id, .. } | Event::ResponseSent { request_id, .. } => {
-                if let Some(peer) = self.served.remove(&request_id) {
-                    self.quotas.done(&peer);
+                if let Some((peer, prefix)) = self.served.remove(&request_id) {
+                    self.quotas.done(&peer, prefix);
                 }
             }
         }
     }
 
-    fn requested(&mut self, peer: PeerId, id: InboundRequestId, request: Body, channel: ResponseChannel<Answer>) {
+    fn requested(
+        &mut self,
+        (peer, prefix): (PeerId, Prefix),
+        id: InboundRequestId,
+        request: Body,
+        channel: ResponseChannel<Answer>,
+    ) {
         let (reply, answer) = Reply::new(request.room);
         let from = known::peer(&peer, self.address_of(&peer).as_ref());
-        let admitted = self.quotas.admit(peer, Instant::now());
-        if admitted {
-            self.served.insert(id, peer);
+        let admitted = self.quotas.admit(peer, prefix, Instant::now());
+        if admitted.is_ok() {
+            self.served.insert(id, (peer, prefix));
         }
-        let inbound = Inbound { from, request: request.bytes, reply };
-        if admitted && self.inbound.try_send(inbound).is_ok() {
-            self.answers.push(Box::pin(async move { (channel, answer.await.ok()) }));
-        } else {
+        let inbound = Inbound { from, prefix, request: request.bytes, reply };
+        let passed = admitted.and_then(|()| self.inbound.try_send(inbound).map_err(|_| "the node had too much to do"));
+        if let Err(why) = passed {
+            self.shared.refusals.note(format!("{peer} at {prefix}"), why);
             Tally::add(&self.shared.tally.refused, 1);
             // Sending fails if the connection is gone.
             let _ = self.swarm.behaviour_mut().exchange.send_response(channel, Answer::Busy);
+        } else {
+            self.answers.push(Box::pin(async move { (channel, answer.await.ok()) }));
         }
     }
 

@@ -2,11 +2,12 @@
 //! all nodes.
 
 use std::collections::HashMap;
+use std::io;
 use std::time::Duration;
 
-use libp2p::PeerId;
 use libp2p::kad::{self, K_VALUE, KBucketKey as Key, QueryId};
 use libp2p::swarm::dial_opts::DialOpts;
+use libp2p::{Multiaddr, PeerId};
 use tokio::time::Instant;
 
 use super::super::command::Status;
@@ -54,9 +55,30 @@ impl Driver {
             return;
         }
         self.refresh_at = Instant::now() + JOIN_AGAIN;
-        for address in self.bootstrap.clone() {
+        for bootstrap in self.bootstrap.clone() {
+            self.resolving.push(Box::pin(async move {
+                let resolved = bootstrap.resolve().await;
+                (bootstrap.address().clone(), resolved)
+            }));
+        }
+    }
+
+    /// Dials the addresses to which an address of the configuration leads.
+    pub(super) fn resolved(&mut self, named: &Multiaddr, resolved: io::Result<Vec<Multiaddr>>) {
+        let addresses = match resolved {
+            Ok(addresses) => addresses,
+            Err(error) => return self.shared.unreached.note(named, error.to_string()),
+        };
+        for address in addresses {
+            self.shared.reach.name(&address);
+            let dial = DialOpts::unknown_peer_id().address(address).build();
+            let id = dial.connection_id();
+            self.joins.insert(id, named.clone());
             // Dialling fails if it is already in progress or impossible. It is tried again later.
-            let _ = self.swarm.dial(DialOpts::unknown_peer_id().address(address).build());
+            if let Err(error) = self.swarm.dial(dial) {
+                self.joins.remove(&id);
+                self.shared.unreached.note(named, error.to_string());
+            }
         }
     }
 

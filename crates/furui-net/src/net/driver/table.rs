@@ -1,6 +1,7 @@
 //! Does look-ups, and keeps the routing table up to date.
 
 use std::num::NonZeroUsize;
+use std::time::Duration;
 
 use furui_search::Peer;
 use libp2p::kad::{self, K_VALUE, KBucketKey as Key, QueryResult};
@@ -17,6 +18,11 @@ use super::{Driver, Lookup};
 
 /// The maximum number of addresses kept for a peer.
 const MAX_ADDRESSES: usize = 4;
+
+/// The time for which it is remembered that a peer was dialled because a connection in use had ended.
+const PROBED: Duration = Duration::from_secs(10);
+/// The maximum number of peers for which this is remembered.
+const MAX_PROBED: usize = 1024;
 
 impl Driver {
     pub(super) fn on_kad(&mut self, event: kad::Event) {
@@ -96,7 +102,8 @@ impl Driver {
     }
 
     fn reachable(&mut self, info: &kad::PeerInfo) -> Peer {
-        let named = info.addrs.iter().find(|address| behaviour::dialable(address, self.transport)).cloned();
+        let named =
+            info.addrs.iter().find(|address| behaviour::dialable(address, self.transport, &self.shared.reach)).cloned();
         let address = self.address_of(&info.peer_id).or(named);
         known::peer(&info.peer_id, address.as_ref())
     }
@@ -113,9 +120,12 @@ impl Driver {
 
     /// Takes the addresses that a peer states. They replace the addresses known before.
     pub(super) fn met(&mut self, peer: &PeerId, addresses: Vec<Multiaddr>) {
+        if self.shared.blocked.has_peer(peer) {
+            return;
+        }
         let said: Vec<Multiaddr> = addresses
             .into_iter()
-            .filter(|address| behaviour::dialable(address, self.transport))
+            .filter(|address| behaviour::dialable(address, self.transport, &self.shared.reach))
             .filter_map(|address| address.with_p2p(*peer).ok())
             .take(MAX_ADDRESSES)
             .collect();
@@ -139,8 +149,14 @@ impl Driver {
         }
     }
 
-    /// Checks whether a peer is gone, because a connection in use has ended.
+    /// Checks whether a peer is gone, because a connection in use has ended. If the peer ends the connection that this
+    /// opens, too, it does not want one: it is removed, so that it is not dialled without end.
     pub(super) fn probe(&mut self, peer: PeerId) {
+        let now = Instant::now();
+        self.probed.retain(|_, at| now.duration_since(*at) < PROBED);
+        if self.probed.len() >= MAX_PROBED || self.probed.insert(peer, now).is_some() {
+            return self.forget(&peer);
+        }
         match self.swarm.dial(DialOpts::peer_id(peer).build()) {
             Ok(()) | Err(DialError::DialPeerConditionFalse(_) | DialError::Denied { .. }) => {}
             Err(_) => self.forget(&peer),
@@ -153,6 +169,13 @@ impl Driver {
         if self.swarm.behaviour_mut().kad.remove_peer(peer).is_some() {
             self.note_neighbour(peer);
         }
+    }
+
+    /// True if the owner has blocked the peer, or the address by which it is known.
+    pub(super) fn is_blocked(&mut self, peer: &PeerId) -> bool {
+        let address = self.address_of(peer);
+        let blocked = &self.shared.blocked;
+        blocked.has_peer(peer) || address.is_some_and(|address| blocked.has_address(&address))
     }
 
     /// Notifies the repair if this peer is or was one of the nodes nearest to this one.

@@ -1,14 +1,15 @@
 //! Answers requests from the shelf (this node's own lists and records), without asking other nodes.
 
 use furui_search::{
-    ContentId, IdRange, Index, Listed, Listing, Lock, Peer, Refusal, Request, Response, SAMPLE, SURVEYED, Weight,
-    WordPostings, WordSize, limits,
+    ContentId, IdRange, Index, Listed, Listing, Lock, Peer, Record, Refusal, Request, Response, SAMPLE, SURVEYED,
+    Weight, WordPostings, WordSize, limits,
 };
 
 use super::desk::{Desk, Later};
 use super::{LIFE, unix_seconds};
-use crate::node::{fetch, record_key, word_key};
-use crate::shelf::Shelf;
+use crate::net::{self, Prefix};
+use crate::node::{self, fetch, record_key, word_key};
+use crate::shelf::{Shelf, Stored};
 
 /// The maximum number of the shelf's words that are examined for one answer to a comparison.
 const COMPARED: usize = 4 << 10;
@@ -22,7 +23,12 @@ const DAY: u64 = 24 * 60 * 60;
 
 impl Desk {
     /// Answers a request that needs no memory between messages.
-    pub(super) fn answer(&mut self, from: &Peer, request: Request, bytes: usize) -> furui::Result<Later> {
+    pub(super) fn answer(
+        &mut self,
+        (from, prefix): (&Peer, Prefix),
+        request: Request,
+        bytes: usize,
+    ) -> furui::Result<Later> {
         let response = match request {
             Request::Size { words } => {
                 let mut sizes = Vec::with_capacity(words.len());
@@ -35,9 +41,10 @@ impl Desk {
                 return Ok(Later::Sizes(sizes));
             }
             Request::Fetch { ids, clauses } => fetch::answer(&mut self.kept.shelf, &ids, &clauses)?,
-            Request::Store { postings, records } => self.store(from, postings, records, bytes)?,
+            Request::Store { postings, records } => self.store((from, prefix), postings, records, bytes)?,
             Request::Withdraw { keys } => {
                 if *from != self.net.me() && !self.allowance.grants(from, bytes, self.now()) {
+                    self.note_refusal(from, prefix, "it stored too much in a minute");
                     return Ok(Later::Now(Response::Refused(Refusal::Busy)));
                 }
                 let expires = unix_seconds() + LIFE.as_secs();
@@ -66,7 +73,7 @@ impl Desk {
     /// Stores the postings and records for which this node may be a keeper.
     fn store(
         &mut self,
-        from: &Peer,
+        (from, prefix): (&Peer, Prefix),
         mut postings: Vec<WordPostings>,
         records: Vec<(Lock, Vec<u8>)>,
         bytes: usize,
@@ -74,9 +81,19 @@ impl Desk {
         let me = self.net.me();
         let now = self.now();
         if *from != me && !self.allowance.grants(from, bytes, now) {
+            self.note_refusal(from, prefix, "it stored too much in a minute");
             return Ok(Response::Refused(Refusal::Busy));
         }
         let brought = postings.len() + records.len();
+        let mut records = records;
+        if *from != me {
+            let sites = self.blocklist.sites();
+            postings.retain(|(word, _)| !self.blocklist.has_word(word));
+            records.retain(|(_, record)| !Record::decode(record).is_ok_and(|record| sites.have(&record)));
+            if postings.len() + records.len() < brought {
+                self.note_refusal(from, prefix, "the owner of this node has blocked a word or site of what it stored");
+            }
+        }
         postings.retain(|(word, _)| self.kept.near.may_keep(&me, &word_key(word)));
         let (mut locks, mut kept) = (Vec::with_capacity(records.len()), Vec::with_capacity(records.len()));
         for (lock, record) in records {
@@ -91,7 +108,27 @@ impl Desk {
             return Ok(Response::Refused(Refusal::Invalid));
         }
         let expires = unix_seconds() + LIFE.as_secs();
-        Ok(Response::Stored { new: self.kept.shelf.store_locked(&postings, &records, &locks, expires)?.new })
+        if *from == me {
+            return Ok(Response::Stored {
+                new: self.kept.shelf.store_locked(&postings, &records, &locks, expires)?.new,
+            });
+        }
+        let origin = node::origin(from, prefix);
+        match self.kept.shelf.store_of(&origin, &postings, &records, &locks, expires)? {
+            Ok(Stored { new, foreign }) => {
+                // What is added to the documents of others does not go when those of its origin make room.
+                self.allowance.charge_foreign(from, foreign, now);
+                Ok(Response::Stored { new })
+            }
+            Err(full) => {
+                self.note_refusal(from, prefix, full.why());
+                Ok(Response::Refused(Refusal::Busy))
+            }
+        }
+    }
+
+    fn note_refusal(&self, from: &Peer, prefix: Prefix, why: &'static str) {
+        self.net.refusals().note(format!("{} at {prefix}", net::name(from)), why);
     }
 
     /// The fingerprints of the lists that the peer may have to keep; none if nothing has changed since the peer had all

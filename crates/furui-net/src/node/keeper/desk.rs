@@ -1,17 +1,20 @@
 use std::collections::HashMap;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use furui::{HashSpec, KeyHasher};
-use furui_search::{AnswerEvent, Answerer, Refusal, Request, Response, WordSize, limits};
+use furui_search::{AnswerEvent, Answerer, Peer, Refusal, Request, Response, WordSize, limits};
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
+use super::turns::Turns;
 use super::{Counts, Order};
-use crate::net::{Inbound, Net, Reply};
+use crate::net::{Inbound, Net, Prefix, Reply};
 use crate::node::allowance::Allowance;
+use crate::node::blocklist::Blocklist;
 use crate::node::kept::Kept;
 use crate::node::places::Places;
 use crate::node::{self, word_key};
@@ -22,6 +25,8 @@ const QUIET: Duration = Duration::from_secs(2 * 60);
 /// The minimum number of changes between two compactions. Each message that stores something counts as one change, and
 /// so does each lock that is opened.
 const CHANGES: u64 = 32;
+/// The interval at which the shelf is opened again after the disk was full, or too many files were open.
+const REOPEN: Duration = Duration::from_secs(5);
 /// A duration longer than any time to wait.
 const LONG: Duration = Duration::from_secs(3600);
 
@@ -41,11 +46,20 @@ pub(super) struct Desk {
     compacted: u64,
     /// The shelf's number of changes when a compaction was planned, and the time for which it was planned.
     quiet: Option<(u64, Instant)>,
+    /// The requests of other nodes that wait for the thread.
+    turns: Turns,
     /// The replies, by the numbers under which the answerer knows the requests.
     replies: HashMap<u64, Reply>,
     next_reply: u64,
+    /// For each request that the answerer has sent to another node, who asked for it.
+    on_behalf_of: HashMap<u64, (Prefix, Peer)>,
     started: Instant,
     counts: Arc<Counts>,
+    pub(super) blocklist: Arc<Blocklist>,
+    /// The directory of the shelf.
+    directory: Option<PathBuf>,
+    /// The time at which to open the shelf again, if the disk was full or too many files were open.
+    reopen: Option<Instant>,
 }
 
 /// The answer of another node to a request that the answerer has sent.
@@ -63,10 +77,12 @@ pub(super) enum Later {
 impl Desk {
     /// Makes the state of a new thread. Must be called on a thread of the runtime that will run the tasks which wait
     /// for other nodes.
-    pub(super) fn new(kept: Kept, net: Net, counts: Arc<Counts>) -> Self {
+    pub(super) fn new(kept: Kept, net: Net, counts: Arc<Counts>, blocklist: Arc<Blocklist>) -> Self {
         Self {
             runtime: Handle::current(),
             answerer: Answerer::new(net.me()),
+            directory: kept.shelf.directory().map(Path::to_owned),
+            reopen: None,
             kept,
             net,
             comings: 0,
@@ -74,10 +90,13 @@ impl Desk {
             allowance: Allowance::default(),
             compacted: 0,
             quiet: None,
+            turns: Turns::default(),
             replies: HashMap::new(),
             next_reply: 0,
+            on_behalf_of: HashMap::new(),
             started: Instant::now(),
             counts,
+            blocklist,
         }
     }
 
@@ -89,10 +108,13 @@ impl Desk {
         let mut neighbourhood = self.net.neighbourhood();
         loop {
             let deadline = self.answerer.deadline().map_or(Instant::now() + LONG, |at| self.started + at);
+            let reopen = self.reopen.unwrap_or(Instant::now() + LONG);
             let quiet = self.quiet.map_or(Instant::now() + LONG, |(_, at)| at);
+            let (mut began, mut acting) = (std::time::Instant::now(), None);
             tokio::select! {
                 answer = answered.recv() => {
                     if let Some(Answer { call, response }) = answer {
+                        (began, acting) = (std::time::Instant::now(), self.on_behalf_of.remove(&call));
                         let now = self.now();
                         match response {
                             Some(response) => self.answerer.on_response(call, response, now, &mut self.kept),
@@ -101,9 +123,19 @@ impl Desk {
                     }
                 }
                 request = inbound.recv() => match request {
-                    Some(request) => self.on_request(request),
+                    Some(request) => self.turns.push(request),
                     None => break,
                 },
+                () = std::future::ready(()), if !self.turns.is_empty() => {
+                    // Whoever has asked by now takes part in the choice.
+                    while let Ok(request) = inbound.try_recv() {
+                        self.turns.push(request);
+                    }
+                    if let Some(request) = self.turns.pop() {
+                        (began, acting) = (std::time::Instant::now(), Some((request.prefix, request.from.clone())));
+                        self.on_request(request);
+                    }
+                }
                 order = orders.recv() => match order {
                     Some(Order::Do(job)) => job(&mut self.kept.shelf),
                     Some(Order::Settled(places)) => self.kept.settle(places),
@@ -118,10 +150,18 @@ impl Desk {
                     self.answerer.on_time(now, &mut self.kept);
                 }
                 () = tokio::time::sleep_until(quiet) => self.compact(),
+                () = tokio::time::sleep_until(reopen) => self.reopen(),
             }
             self.note_changes();
             if let Some(why) = self.kept.shelf.fault() {
-                self.counts.fail(why);
+                if self.kept.shelf.may_pass() && self.directory.is_some() {
+                    // Other programs may fill the disk, and make room again; connections take files, and end. Meanwhile
+                    // nothing is stored.
+                    self.counts.pass(Some(why));
+                    self.reopen.get_or_insert_with(|| Instant::now() + REOPEN);
+                } else {
+                    self.counts.fail(why);
+                }
             }
             while let Some(event) = self.answerer.poll() {
                 match event {
@@ -131,6 +171,9 @@ impl Desk {
                         }
                     }
                     AnswerEvent::Send { to, call, request } => {
+                        if let Some(acting) = &acting {
+                            self.on_behalf_of.insert(call, acting.clone());
+                        }
                         let (net, answers) = (self.net.clone(), answers.clone());
                         self.runtime.spawn(async move {
                             let response = node::send(&net, &to, request).await;
@@ -139,6 +182,9 @@ impl Desk {
                         });
                     }
                 }
+            }
+            if let Some((prefix, peer)) = acting {
+                self.turns.charge(prefix, &peer, began.elapsed());
             }
         }
     }
@@ -159,6 +205,21 @@ impl Desk {
         self.quiet = None;
     }
 
+    /// Opens the shelf again after a change has failed for a reason that may pass. What could not be stored is missing, so no list counts as whole until
+    /// the node has taken over everything.
+    fn reopen(&mut self) {
+        let Some(directory) = &self.directory else { return };
+        self.reopen = match self.kept.reopen(directory) {
+            Ok(()) => {
+                self.counts.pass(None);
+                None
+            }
+            Err(_) => Some(Instant::now() + REOPEN),
+        };
+        self.state = HashSpec::random().hasher();
+        (self.compacted, self.quiet) = (self.kept.shelf.changes(), None);
+    }
+
     /// A number that no other node can predict. It changes when other nodes may have to take something over from this
     /// one.
     pub(super) fn state(&self) -> u64 {
@@ -170,7 +231,7 @@ impl Desk {
         self.started.elapsed()
     }
 
-    fn on_request(&mut self, Inbound { from, request, reply }: Inbound) {
+    fn on_request(&mut self, Inbound { from, prefix, request, reply }: Inbound) {
         let bytes = request.len();
         let request = match Request::decode(&request) {
             Ok(request) => request,
@@ -182,7 +243,7 @@ impl Desk {
         let now = self.now();
         let Some(request) = self.answerer.on_request(&from, call, request, now, &mut self.kept) else { return };
         let Some(reply) = self.replies.remove(&call) else { return };
-        match self.answer(&from, request, bytes) {
+        match self.answer((&from, prefix), request, bytes) {
             Ok(Later::Now(response)) => self.respond(reply, &response),
             Ok(Later::Sizes(sizes)) => {
                 let (net, counts) = (self.net.clone(), Arc::clone(&self.counts));

@@ -2,15 +2,17 @@
 
 mod answers;
 mod desk;
+mod turns;
 
-use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use tokio::runtime::Builder;
 use tokio::sync::{mpsc, oneshot, watch};
 
+use super::blocklist::Blocklist;
 use super::kept::Kept;
 use super::places::Places;
 use crate::net::{Inbound, Net};
@@ -49,6 +51,8 @@ pub(super) struct Counts {
     pub(super) refused: AtomicU64,
     /// Why the shelf accepts no more changes, or which part of the node has panicked.
     fault: watch::Sender<Option<String>>,
+    /// Why the shelf accepts no changes at the moment, if that may pass.
+    passing: Mutex<Option<String>>,
 }
 
 /// Reports a fault of the node if the thread or task that holds the alarm panics, because nobody would notice
@@ -62,6 +66,11 @@ impl Counts {
     /// Makes an alarm for a part of the node.
     pub(super) fn alarm(self: &Arc<Self>, part: &'static str) -> Alarm {
         Alarm { part, counts: Arc::clone(self) }
+    }
+
+    /// Notes why the shelf accepts no changes at the moment, or that it does again.
+    fn pass(&self, why: Option<&str>) {
+        *self.passing.lock().unwrap_or_else(PoisonError::into_inner) = why.map(str::to_owned);
     }
 
     /// Notes a fault of the node. Only the first fault is kept.
@@ -88,11 +97,12 @@ impl Keeper {
         shelf: Shelf,
         net: Net,
         inbound: mpsc::Receiver<Inbound>,
+        blocklist: Arc<Blocklist>,
     ) -> std::io::Result<(Self, JoinHandle<()>)> {
         let (orders, order_queue) = mpsc::channel(ORDERS);
         let counts = Arc::new(Counts::default());
         let kept = Kept::new(shelf, net.me(), Places::of(&net).await);
-        let desk = Desk::new(kept, net, Arc::clone(&counts));
+        let desk = Desk::new(kept, net, Arc::clone(&counts), blocklist);
         let alarm = counts.alarm("the thread of its storage");
         let work = move || {
             let _alarm = alarm;
@@ -131,10 +141,11 @@ impl Keeper {
         let _ = self.orders.send(Order::Stop).await;
     }
 
-    /// Why the shelf (the node's storage) accepts no more changes, or which part of the node has panicked; `None` if
-    /// neither has happened.
+    /// Why the shelf (the node's storage) accepts no changes, for good or at the moment, or which part of the node has
+    /// panicked; `None` if nothing of this has happened.
     pub(super) fn fault(&self) -> Option<String> {
-        self.counts.fault.borrow().clone()
+        let passing = || self.counts.passing.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        self.counts.fault.borrow().clone().or_else(passing)
     }
 
     /// Waits until the shelf accepts no more changes or a part of the node has panicked, and returns the reason.

@@ -1,4 +1,4 @@
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{PoisonError, RwLock};
 
@@ -25,7 +25,9 @@ pub(super) type WithdrawnTable<'t> = Table<'t, (&'static [u8; ContentId::BYTES],
 
 /// The database, which is described in docs/format.md, "What a node holds".
 pub(super) struct Tables {
-    database: RwLock<Database>,
+    /// The open database; `None` if it must be opened again, because a change has failed.
+    database: RwLock<Option<Database>>,
+    path: Option<PathBuf>,
     file: String,
     changes: AtomicU64,
 }
@@ -35,12 +37,29 @@ impl Tables {
     pub(super) fn open(directory: Option<&Path>) -> furui::Result<Self> {
         let path = directory.map(|directory| directory.join(FILE));
         let file = path.as_ref().map_or_else(|| "memory".to_owned(), |path| path.display().to_string());
-        let database = database::open(path.as_deref(), CACHE).and_then(|database| {
-            prepare(&database)?;
-            Ok(database)
-        });
-        let database = RwLock::new(database.map_err(|error| database::explain(error, &file))?);
-        Ok(Self { database, file, changes: AtomicU64::new(0) })
+        let database = open(path.as_deref()).map_err(|error| database::explain(error, &file))?;
+        Ok(Self { database: RwLock::new(Some(database)), path, file, changes: AtomicU64::new(0) })
+    }
+
+    /// Does something with the open database. If a change has failed before, because the disk was full, the database is
+    /// opened again first.
+    fn with<T>(&self, ask: impl FnOnce(&Database) -> Result<T, redb::Error>) -> furui::Result<T> {
+        // After a panic elsewhere, the database is as the last transaction left it.
+        if self.database.read().unwrap_or_else(PoisonError::into_inner).is_none() {
+            let mut database = self.database.write().unwrap_or_else(PoisonError::into_inner);
+            if database.is_none() {
+                let opened = open(self.path.as_deref()).map_err(|error| database::explain(error, &self.file))?;
+                *database = Some(opened);
+            }
+        }
+        let database = self.database.read().unwrap_or_else(PoisonError::into_inner);
+        let result = database.as_ref().map_or(Err(redb::Error::PreviousIo), ask);
+        drop(database);
+        if self.path.is_some() && matches!(result, Err(redb::Error::Io(_) | redb::Error::PreviousIo)) {
+            // The database accepts nothing more until it is opened again.
+            *self.database.write().unwrap_or_else(PoisonError::into_inner) = None;
+        }
+        result.map_err(|error| database::explain(error, &self.file))
     }
 
     /// A number that changes with each change.
@@ -49,10 +68,7 @@ impl Tables {
     }
 
     pub(super) fn read<T>(&self, read: impl FnOnce(&ReadTransaction) -> Result<T, redb::Error>) -> furui::Result<T> {
-        // After a panic elsewhere, the database is as the last transaction left it.
-        let database = self.database.read().unwrap_or_else(PoisonError::into_inner);
-        let result = database.begin_read().map_err(redb::Error::from).and_then(|transaction| read(&transaction));
-        result.map_err(|error| database::explain(error, &self.file))
+        self.with(|database| read(&database.begin_read()?))
     }
 
     /// Changes the tables in one transaction.
@@ -61,21 +77,27 @@ impl Tables {
         change: impl FnOnce(&WriteTransaction) -> Result<T, redb::Error>,
     ) -> furui::Result<T> {
         self.changes.fetch_add(1, Ordering::Relaxed);
-        let database = self.database.read().unwrap_or_else(PoisonError::into_inner);
-        let result = database.begin_write().map_err(redb::Error::from).and_then(|transaction| {
+        self.with(|database| {
+            let transaction = database.begin_write()?;
             let result = change(&transaction)?;
             transaction.commit()?;
             Ok(result)
-        });
-        result.map_err(|error| database::explain(error, &self.file))
+        })
     }
 
     /// Returns the free space of the file to the file system.
     pub(super) fn compact(&self) -> furui::Result<()> {
         let mut database = self.database.write().unwrap_or_else(PoisonError::into_inner);
+        let Some(database) = database.as_mut() else { return Ok(()) };
         let compacted = database.compact().map_err(redb::Error::from);
         compacted.map(|_| ()).map_err(|error| database::explain(error, &self.file))
     }
+}
+
+fn open(path: Option<&Path>) -> Result<Database, redb::Error> {
+    let database = database::open(path, CACHE)?;
+    prepare(&database)?;
+    Ok(database)
 }
 
 /// Creates the tables that are missing.

@@ -151,7 +151,7 @@ impl Rounds {
         let places = Places::of(&inner.net).await;
         let neighbours = places.neighbours(&inner.net.me(), NEIGHBOURS);
         self.states.retain(|peer, _| neighbours.contains(peer));
-        let (mut failures, mut new) = (0, 0);
+        let (mut failures, mut new, mut is_full) = (0, 0, false);
         // Neighbours are asked one after the other, so that nothing is taken over twice.
         for neighbour in &neighbours {
             let mut taking = Taking::new(inner, neighbour, &places);
@@ -163,6 +163,8 @@ impl Rounds {
                 Err(Why::Silent) => failures += 1,
                 // The next round continues, or tries again.
                 Err(Why::Enough | Why::Lied) => {}
+                // What the neighbour has is not taken over, so this node's lists are not whole.
+                Err(Why::Full) => is_full = true,
                 Err(Why::Stopped) => return false,
             }
             new += taking.new;
@@ -173,11 +175,13 @@ impl Rounds {
             inner.known.forget();
             inner.survey.forget();
         }
-        if failures == 0 || self.failed >= FAILED_ROUNDS {
+        if is_full {
+            inner.whole.store(false, Ordering::Relaxed);
+        } else if failures == 0 || self.failed >= FAILED_ROUNDS {
             inner.keeper.settle(places).await;
             inner.whole.store(true, Ordering::Relaxed);
         }
-        new == 0 && failures == 0
+        new == 0 && failures == 0 && !is_full
     }
 }
 

@@ -1,10 +1,13 @@
 use std::collections::BTreeMap;
 
-use furui_search::{ContentId, Fetched, IdRange, Listed, Lock, LockKey, Peer, Request, Response, WordPostings, limits};
+use furui_search::{
+    ContentId, Fetched, IdRange, Listed, Lock, LockKey, Peer, Record, Request, Response, WordPostings, limits,
+};
 
 use super::super::keeper::{LIFE, unix_seconds};
 use super::super::places::Places;
-use super::super::{Inner, call, record_key, word_key};
+use super::super::{Inner, call, origin, record_key, word_key};
+use crate::net::{self, Prefix};
 
 /// The maximum number of postings taken over from one neighbour in one round, because anyone can become a neighbour.
 const POSTINGS: u64 = 4 << 20;
@@ -47,6 +50,8 @@ pub(super) enum Why {
     Lied,
     /// The neighbour has more than is taken over in one round.
     Enough,
+    /// This node has no room for more of what others bring.
+    Full,
     /// This node is shut down, or its storage fails.
     Stopped,
 }
@@ -78,7 +83,7 @@ impl<'a> Taking<'a> {
             }
             let last = lists.last().map(|(word, ..)| word.clone());
             let me = self.inner.net.me();
-            let mine: Vec<_> = lists.into_iter().filter(|(word, ..)| self.places.keeps(&me, &word_key(word))).collect();
+            let mine: Vec<_> = lists.into_iter().filter(|(word, ..)| self.is_wanted(&me, word)).collect();
             let differing = self.inner.keeper.ask(move |shelf| {
                 let differing =
                     mine.into_iter().filter(|(word, ids, sum)| shelf.fingerprint(word).ok() != Some((*ids, *sum)));
@@ -93,6 +98,11 @@ impl<'a> Taking<'a> {
         self.take_withdrawals().await?;
         self.take_records().await?;
         Ok(state.unwrap_or_default())
+    }
+
+    /// True if this node keeps the list of the word, and its owner has not blocked the word.
+    fn is_wanted(&self, me: &Peer, word: &str) -> bool {
+        self.places.keeps(me, &word_key(word)) && !self.inner.blocklist.has_word(word)
     }
 
     async fn ask(&mut self, request: &Request) -> Result<Response, Why> {
@@ -230,6 +240,7 @@ impl<'a> Taking<'a> {
             let batch: Vec<_> = missing.drain(..missing.len().min(limits::FETCHED)).collect();
             let request = Request::Fetch { ids: batch.iter().map(|(id, _)| *id).collect(), clauses: Vec::new() };
             let Response::Fetched(fetched) = self.ask(&request).await? else { return Err(Why::Lied) };
+            let sites = self.inner.blocklist.sites();
             let mut records = Vec::new();
             let mut later = Vec::new();
             for ((id, days), fetched) in batch.into_iter().zip(fetched) {
@@ -237,7 +248,9 @@ impl<'a> Taking<'a> {
                     Fetched::Record(record) if ContentId::of(&record) == id => {
                         let left = self.record_bytes.checked_sub(record.len() as u64);
                         self.record_bytes = left.ok_or(Why::Enough)?;
-                        records.push((id, record));
+                        if !Record::decode(&record).is_ok_and(|record| sites.have(&record)) {
+                            records.push((id, record));
+                        }
                     }
                     Fetched::Record(_) | Fetched::Unfit => return Err(Why::Lied),
                     Fetched::Later => later.push((id, days)),
@@ -286,10 +299,19 @@ impl<'a> Taking<'a> {
             return Ok(());
         }
         let until = unix_seconds() + life;
-        let stored = self.inner.keeper.ask(move |shelf| shelf.store_locked(&postings, &records, &locks, until));
-        let stored = stored.await.and_then(Result::ok).ok_or(Why::Stopped)?;
-        self.new += stored.new;
-        Ok(())
+        let prefix = Prefix::of_peer(self.from);
+        let origin = origin(self.from, prefix);
+        let stored = self.inner.keeper.ask(move |shelf| shelf.store_of(&origin, &postings, &records, &locks, until));
+        match stored.await.and_then(Result::ok).ok_or(Why::Stopped)? {
+            Ok(stored) => {
+                self.new += stored.new;
+                Ok(())
+            }
+            Err(full) => {
+                self.inner.net.refusals().note(format!("{} at {prefix}", net::name(self.from)), full.why());
+                Err(Why::Full)
+            }
+        }
     }
 }
 

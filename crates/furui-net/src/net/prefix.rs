@@ -1,0 +1,78 @@
+use std::fmt;
+use std::net::{IpAddr, Ipv6Addr};
+
+use furui_search::Peer;
+use libp2p::Multiaddr;
+use libp2p::multiaddr::Protocol;
+
+/// The part of a peer's address that stands for one owner: a whole IPv4 address, or the first 56 bits of an IPv6
+/// address, which providers give to one customer. Identities are free, addresses are not, so limits for strangers are
+/// counted for each prefix, too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Prefix {
+    /// No address: a connection within the process, or the node itself. No limit of prefixes applies.
+    Local,
+    /// An IPv4 address.
+    V4([u8; 4]),
+    /// The first 56 bits of an IPv6 address.
+    V6([u8; 7]),
+}
+
+impl Prefix {
+    /// The prefix of a connection's address.
+    pub(super) fn of(address: &Multiaddr) -> Self {
+        match address.iter().next() {
+            Some(Protocol::Ip4(ip)) => Self::of_ip(ip.into()),
+            Some(Protocol::Ip6(ip)) => Self::of_ip(ip.into()),
+            _ => Self::Local,
+        }
+    }
+
+    /// The prefix of a peer's stated address.
+    pub fn of_peer(peer: &Peer) -> Self {
+        Multiaddr::try_from(peer.address().to_vec()).map_or(Self::Local, |address| Self::of(&address))
+    }
+
+    /// The prefix of an address. An IPv4 address that is written as an IPv6 address counts as what it is.
+    pub fn of_ip(ip: IpAddr) -> Self {
+        match ip.to_canonical() {
+            IpAddr::V4(ip) => Self::V4(ip.octets()),
+            IpAddr::V6(ip) => {
+                let octets = ip.octets();
+                Self::V6(std::array::from_fn(|at| octets[at]))
+            }
+        }
+    }
+}
+
+impl fmt::Display for Prefix {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Local => f.write_str("this process"),
+            Self::V4([a, b, c, d]) => write!(f, "{a}.{b}.{c}.{d}/32"),
+            Self::V6(prefix) => {
+                let mut octets = [0; 16];
+                octets[..7].copy_from_slice(prefix);
+                write!(f, "{}/56", Ipv6Addr::from(octets))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_owner_has_one_prefix() {
+        let of = |address: &str| Prefix::of(&address.parse().expect("a multiaddress"));
+        assert_eq!(of("/ip4/192.0.2.7/tcp/1"), of("/ip4/192.0.2.7/tcp/9"));
+        assert_ne!(of("/ip4/192.0.2.7/tcp/1"), of("/ip4/192.0.2.8/tcp/1"));
+        assert_eq!(of("/ip6/2001:db8:0:1::5/tcp/1"), of("/ip6/2001:db8:0:fe:1::/tcp/1"));
+        assert_ne!(of("/ip6/2001:db8:0:1::5/tcp/1"), of("/ip6/2001:db8:0:100::5/tcp/1"));
+        assert_eq!(of("/ip6/::ffff:192.0.2.7/tcp/1"), of("/ip4/192.0.2.7/tcp/1"));
+        assert_eq!(of("/memory/5"), Prefix::Local);
+        assert_eq!(of("/ip4/192.0.2.7/tcp/1").to_string(), "192.0.2.7/32");
+        assert_eq!(of("/ip6/2001:db8:0:1fe::5/tcp/1").to_string(), "2001:db8:0:100::/56");
+    }
+}

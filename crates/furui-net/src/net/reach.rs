@@ -1,0 +1,215 @@
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::task::{Context, Poll};
+
+use libp2p::Multiaddr;
+use libp2p::core::Transport;
+use libp2p::core::transport::{DialOpts, ListenerId, TransportError, TransportEvent};
+use libp2p::multiaddr::Protocol;
+
+/// How far the addresses reach that a node dials. Peers state addresses (when they identify themselves, in look-ups, and
+/// as the keepers of lists in a search), and must not make a node dial services of its machine or of its owner's network.
+///
+/// A node with a public address dials public addresses. A node whose own addresses are all private or loopback addresses
+/// also dials private ones, and a node with loopback addresses only dials everything. An address by which the owner lets
+/// the node join counts as one of its own.
+#[derive(Debug, Default)]
+pub(super) struct Reach {
+    /// The kind of the node's own addresses.
+    own: AtomicU8,
+    /// The nearest kind of the addresses by which the owner lets the node join.
+    named: AtomicU8,
+}
+
+/// The kinds of addresses, from the farthest to the nearest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Kind {
+    Public,
+    Private,
+    Loopback,
+}
+
+impl Kind {
+    /// The kind of an address; `None` if it is not an IP address.
+    pub(super) fn of(address: &Multiaddr) -> Option<Self> {
+        match address.iter().next()? {
+            Protocol::Ip4(ip) => Some(Self::of_v4(ip)),
+            Protocol::Ip6(ip) => Some(Self::of_ip(ip.into())),
+            _ => None,
+        }
+    }
+
+    pub(super) fn of_ip(ip: IpAddr) -> Self {
+        match ip.to_canonical() {
+            IpAddr::V4(ip) => Self::of_v4(ip),
+            IpAddr::V6(ip) => Self::of_v6(ip),
+        }
+    }
+
+    fn of_v4(ip: Ipv4Addr) -> Self {
+        let [a, b, ..] = ip.octets();
+        // The system takes 0.0.0.0 for itself.
+        if ip.is_loopback() || a == 0 {
+            return Self::Loopback;
+        }
+        // Addresses between a provider and its customers (100.64.0.0/10) and for measurements (198.18.0.0/15).
+        let is_shared = a == 100 && b & 0xc0 == 64 || a == 198 && b & 0xfe == 18;
+        let is_near = ip.is_private() || ip.is_link_local() || ip.is_broadcast() || ip.is_multicast() || is_shared;
+        if is_near { Self::Private } else { Self::Public }
+    }
+
+    fn of_v6(ip: Ipv6Addr) -> Self {
+        if ip.is_loopback() || ip.is_unspecified() {
+            return Self::Loopback;
+        }
+        let octets = ip.octets();
+        let embedded = |at: usize| Ipv4Addr::from(<[u8; 4]>::try_from(&octets[at..at + 4]).expect("four bytes"));
+        match ip.segments() {
+            // Translators (NAT64, 6to4) reach the IPv4 address in it; so does the system, in the old form `::a.b.c.d`.
+            [0x64, 0xff9b, 0, 0, 0, 0, ..] | [0, 0, 0, 0, 0, 0, ..] => Self::of_v4(embedded(12)),
+            [0x2002, ..] => Self::of_v4(embedded(2)),
+            _ if ip.is_unique_local() || ip.is_unicast_link_local() || ip.is_multicast() => Self::Private,
+            _ => Self::Public,
+        }
+    }
+}
+
+impl Reach {
+    /// Sets the node's own addresses.
+    pub(super) fn set_own<'a>(&self, addresses: impl IntoIterator<Item = &'a Multiaddr>) {
+        let kinds = addresses.into_iter().filter_map(Kind::of);
+        self.own.store(kinds.min().map_or(0, |kind| kind as u8), Ordering::Relaxed);
+    }
+
+    /// Notes that the owner lets the node join by this address.
+    pub(super) fn name(&self, address: &Multiaddr) {
+        if let Some(kind) = Kind::of(address) {
+            self.named.fetch_max(kind as u8, Ordering::Relaxed);
+        }
+    }
+
+    /// True if the node may dial the address. Addresses of other kinds than IP are within the process.
+    pub(super) fn allows(&self, address: &Multiaddr) -> bool {
+        let most = self.own.load(Ordering::Relaxed).max(self.named.load(Ordering::Relaxed));
+        Kind::of(address).is_none_or(|kind| kind as u8 <= most)
+    }
+}
+
+/// A transport that dials only what [`Reach`] allows, whoever wants to dial: Kademlia dials addresses that it is told in
+/// the middle of a look-up.
+pub(super) struct Within<T> {
+    transport: T,
+    reach: Arc<Reach>,
+}
+
+impl<T> Within<T> {
+    pub(super) fn new(reach: Arc<Reach>, transport: T) -> Self {
+        Self { transport, reach }
+    }
+}
+
+impl<T: Transport + Unpin> Transport for Within<T> {
+    type Output = T::Output;
+    type Error = T::Error;
+    type ListenerUpgrade = T::ListenerUpgrade;
+    type Dial = T::Dial;
+
+    fn listen_on(&mut self, id: ListenerId, address: Multiaddr) -> Result<(), TransportError<Self::Error>> {
+        self.transport.listen_on(id, address)
+    }
+
+    fn remove_listener(&mut self, id: ListenerId) -> bool {
+        self.transport.remove_listener(id)
+    }
+
+    fn dial(&mut self, address: Multiaddr, options: DialOpts) -> Result<Self::Dial, TransportError<Self::Error>> {
+        if self.reach.allows(&address) {
+            self.transport.dial(address, options)
+        } else {
+            Err(TransportError::MultiaddrNotSupported(address))
+        }
+    }
+
+    fn poll(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<TransportEvent<Self::ListenerUpgrade, Self::Error>> {
+        Pin::new(&mut self.transport).poll(cx)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn address(ip: &str) -> Multiaddr {
+        let ip: IpAddr = ip.parse().expect("an address");
+        Multiaddr::from(ip).with(Protocol::Tcp(1))
+    }
+
+    #[test]
+    fn addresses_have_kinds_however_they_are_written() {
+        for (ips, kind) in [
+            (
+                &[
+                    "127.0.0.1",
+                    "127.9.9.9",
+                    "0.0.0.0",
+                    "::1",
+                    "::",
+                    "::ffff:127.0.0.1",
+                    "::127.0.0.1",
+                    "64:ff9b::7f00:1",
+                ][..],
+                Kind::Loopback,
+            ),
+            (
+                &[
+                    "10.0.0.1",
+                    "192.168.1.1",
+                    "172.16.0.1",
+                    "169.254.169.254",
+                    "100.64.0.1",
+                    "198.18.0.1",
+                    "224.0.0.1",
+                    "fe80::1",
+                    "fd00::1",
+                    "ff02::1",
+                    "::ffff:10.0.0.1",
+                    "2002:0a00:0001::",
+                ][..],
+                Kind::Private,
+            ),
+            (
+                &["192.0.2.1", "8.8.8.8", "100.128.0.1", "172.32.0.1", "2001:db8::1", "2002:0808:0808::"][..],
+                Kind::Public,
+            ),
+        ] {
+            for ip in ips {
+                assert_eq!(Kind::of(&address(ip)), Some(kind), "{ip}");
+            }
+        }
+        assert_eq!(Kind::of(&"/memory/7".parse().expect("an address")), None);
+    }
+
+    #[test]
+    fn a_node_dials_what_is_as_far_as_itself() {
+        let (public, private, loopback) = (address("192.0.2.1"), address("10.0.0.1"), address("127.0.0.1"));
+        let all = [&public, &private, &loopback];
+        let reach = Reach::default();
+        for (own, allowed) in [
+            (&[&loopback, &private, &public][..], [true, false, false]),
+            (&[&loopback, &private], [true, true, false]),
+            (&[&loopback], [true, true, true]),
+        ] {
+            reach.set_own(own.iter().copied());
+            assert_eq!(all.map(|address| reach.allows(address)), allowed, "{own:?}");
+        }
+        reach.set_own([&public]);
+        reach.name(&private);
+        assert_eq!(all.map(|address| reach.allows(address)), [true, true, false]);
+        assert!(reach.allows(&"/memory/7".parse().expect("an address")));
+    }
+}

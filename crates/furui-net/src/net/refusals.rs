@@ -1,0 +1,74 @@
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::SystemTime;
+
+/// The maximum number of entries that are remembered. At the maximum, the entry whose last refusal is the oldest is
+/// forgotten.
+const MAX_ENTRIES: usize = 256;
+
+/// Who was refused lately, and why: for the owner of the node.
+#[derive(Debug, Default)]
+pub struct Refusals(Mutex<Entries>);
+
+/// For each pair of who was refused and why, how often and when last.
+type Entries = HashMap<(String, &'static str), (u64, SystemTime)>;
+
+/// One reason for which one peer or address was refused.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// The peer or the address prefix.
+    pub who: String,
+    /// The reason: the rest of a sentence that begins with "refused because".
+    pub why: &'static str,
+    /// How often it was refused.
+    pub count: u64,
+    /// When it was refused last.
+    pub last: SystemTime,
+}
+
+impl Refusals {
+    /// Notes that `who` was refused. The reason is the rest of a sentence that begins with "refused because".
+    pub fn note(&self, who: impl ToString, why: &'static str) {
+        let mut entries = self.entries();
+        let key = (who.to_string(), why);
+        if entries.len() >= MAX_ENTRIES && !entries.contains_key(&key) {
+            let oldest = entries.iter().min_by_key(|(_, (_, last))| *last).map(|(key, _)| key.clone());
+            oldest.and_then(|oldest| entries.remove(&oldest));
+        }
+        let entry = entries.entry(key).or_insert((0, SystemTime::now()));
+        *entry = (entry.0 + 1, SystemTime::now());
+    }
+
+    /// The entries, the latest first.
+    pub fn latest(&self) -> Vec<Refusal> {
+        let entries = self.entries();
+        let mut all: Vec<Refusal> = entries
+            .iter()
+            .map(|((who, why), (count, last))| Refusal { who: who.clone(), why, count: *count, last: *last })
+            .collect();
+        all.sort_by(|a, b| b.last.cmp(&a.last).then_with(|| a.who.cmp(&b.who)));
+        all
+    }
+
+    fn entries(&self) -> MutexGuard<'_, Entries> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn refusals_are_counted_and_a_crowd_does_not_fill_the_memory() {
+        let refusals = Refusals::default();
+        for number in 0..3 * MAX_ENTRIES {
+            refusals.note(number, "it is one of a crowd");
+            refusals.note("stranger", "it asks too much");
+        }
+        let latest = refusals.latest();
+        assert_eq!(latest.len(), MAX_ENTRIES);
+        let stranger = latest.iter().find(|entry| entry.who == "stranger").expect("it was refused last");
+        assert_eq!(stranger.count, 3 * MAX_ENTRIES as u64);
+    }
+}
