@@ -63,7 +63,7 @@ impl Survey {
 }
 
 /// The number, rounded to its five most significant bits.
-fn rounded(number: u64) -> u64 {
+pub(super) fn rounded(number: u64) -> u64 {
     let dropped = (64 - number.leading_zeros()).saturating_sub(5);
     // Halves are rounded up.
     let half = if dropped == 0 { 0 } else { 1 << (dropped - 1) };

@@ -29,6 +29,9 @@ pub struct QueryOptions {
     pub wants: Wants,
     /// An unpredictable number, new for each query.
     pub salt: u64,
+    /// The number of nodes that are asked for each part of a list at once, at least one: their answers are compared. If
+    /// they differ, the other keepers of the list are asked, too.
+    pub hosts: usize,
     /// True if the report describes each round.
     pub explain: bool,
 }
@@ -36,7 +39,8 @@ pub struct QueryOptions {
 impl QueryOptions {
     /// The options for one page of 20 ids, with the coding that takes the fewest bits.
     pub fn new(salt: u64) -> Self {
-        Self { page: 20, limit: Some(20), after: None, ranked: None, wants: Wants::Best, salt, explain: false }
+        let hosts = limits::HOSTS;
+        Self { page: 20, limit: Some(20), after: None, ranked: None, wants: Wants::Best, salt, hosts, explain: false }
     }
 }
 

@@ -8,6 +8,8 @@ mod hostile;
 mod node;
 mod partial;
 mod random;
+mod siege;
+mod villain;
 mod world;
 
 use furui_search::{Clause, Querier, QueryOptions, Survey, Wants};
