@@ -12,7 +12,7 @@ use common::{check, config, document, network};
 use furui_net::net::{MAX_MESSAGE, Net};
 use furui_net::node::SearchOptions;
 use furui_search::{
-    ContentId, Fetched, Found, Listed, Lock, LockKey, Met, Refusal, Request, Response, Weight, WordSize, limits,
+    ContentId, Fetched, Found, Listed, Lock, LockKey, Met, Refusal, Request, Response, Surveyed, Weight, WordSize, limits,
 };
 
 /// How a hostile node treats requests.
@@ -47,7 +47,7 @@ fn lie(request: &Request) -> Vec<u8> {
     let id = |byte| ContentId::new([byte; 20]);
     let response = match request {
         Request::Size { words } => {
-            let size = WordSize { ids: u64::MAX, whole: true, mean_length: 7, holders: Vec::new() };
+            let size = WordSize { ids: u64::MAX, whole: true, holders: Vec::new() };
             Response::Sizes(vec![size; words.len()])
         }
         Request::Search(search) => Response::Found(Found {
@@ -70,6 +70,7 @@ fn lie(request: &Request) -> Vec<u8> {
             keys: vec![(id(3), LockKey::new([1; 20]), 30), (id(9), LockKey::new([2; 20]), 30)],
             more: true,
         },
+        Request::Survey => Response::Surveyed(Surveyed { documents: u64::MAX, mean_length: 1, whole: true }),
         // The answer says that more follow.
         Request::Compare { from, .. } => {
             let lists = vec![(format!("{from}x").split_off(from.len().saturating_sub(100)), 1, 1)];

@@ -87,7 +87,7 @@ impl Querier {
         };
         let slice = Slice { branch: number, order: plan.order, search };
         self.panels[number].begin(slice, hosts, self.options.hosts, now);
-        self.branches[number].asked(now);
+        self.branches[number].asked();
     }
 
     fn send(&mut self, to: Peer, request: &Request, until: Duration, of: Of) {

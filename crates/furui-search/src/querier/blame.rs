@@ -1,4 +1,4 @@
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 
 use super::super::Peer;
 
@@ -8,6 +8,7 @@ pub(super) struct Blame {
     /// The number of failures of each node. Failures before the query count as one.
     failures: HashMap<Peer, u32>,
     in_query: u64,
+    shunned: HashSet<Peer>,
     /// The nodes that later queries should be told about.
     to_shun: VecDeque<Peer>,
 }
@@ -27,7 +28,9 @@ impl Blame {
 
     /// Notes that the node did not answer in time, or broke the protocol.
     pub(super) fn shun(&mut self, peer: Peer) {
-        self.to_shun.push_back(peer.clone());
+        if self.shunned.insert(peer.clone()) {
+            self.to_shun.push_back(peer.clone());
+        }
         self.excuse(peer);
     }
 

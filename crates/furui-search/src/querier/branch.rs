@@ -1,5 +1,4 @@
 use std::collections::VecDeque;
-use std::time::Duration;
 
 use super::super::{Clause, ContentId, Place};
 use super::words::Words;
@@ -39,8 +38,6 @@ pub(super) struct Branch {
     begun: bool,
     /// Found ids that wait until the other conjunctions of the union have found all smaller ids.
     found: VecDeque<ContentId>,
-    /// The time at which the last slice (part of the first list) was requested.
-    asked_at: Duration,
     /// The number of slices about which the hosts (nodes that run the search for this node) have differed.
     disputes: u64,
     /// The size of the last slice that was answered.
@@ -80,7 +77,6 @@ impl Branch {
             next: if contradicts { None } else { Some(beginning) },
             begun: false,
             found: VecDeque::new(),
-            asked_at: Duration::ZERO,
             disputes: 0,
             most: 0,
             seen: 0,
@@ -167,11 +163,6 @@ impl Branch {
         !self.is_done() && self.found.is_empty()
     }
 
-    /// The time at which the last slice was requested.
-    pub(super) fn asked_at(&self) -> Duration {
-        self.asked_at
-    }
-
     /// The number of slices about which the hosts have differed.
     pub(super) fn disputes(&self) -> u64 {
         self.disputes
@@ -193,8 +184,7 @@ impl Branch {
         most.clamp(1, most_allowed) as u32
     }
 
-    pub(super) fn asked(&mut self, now: Duration) {
-        self.asked_at = now;
+    pub(super) fn asked(&mut self) {
         self.slices += 1;
     }
 

@@ -134,7 +134,7 @@ const PASSES: u32 = 2;
 ///             if let Some(Request::Size { words }) = rest {
 ///                 let size = |word: &String| -> furui::Result<WordSize> {
 ///                     let Listing { ids, whole } = lists.size(word)?;
-///                     Ok(WordSize { ids, whole, mean_length: 0, holders: vec![me.clone()] })
+///                     Ok(WordSize { ids, whole, holders: vec![me.clone()] })
 ///                 };
 ///                 let sizes = words.iter().map(size).collect::<furui::Result<_>>()?;
 ///                 querier.on_response(call, Response::Sizes(sizes), now);

@@ -11,7 +11,7 @@ const HEDGE_AFTER: Duration = Duration::from_millis(2500);
 /// How long other answers are waited for after one has arrived. A host waits less than that for one silent keeper.
 const WITNESS_AFTER: Duration = Duration::from_millis(600);
 /// How long other answers are waited for if two answers are the same, or if only nodes that failed lately are asked.
-const LATE_AFTER: Duration = Duration::from_millis(200);
+const LATE_AFTER: Duration = Duration::from_millis(100);
 
 /// The hosts (nodes that run a search) that were asked for one slice of a list, and their answers.
 ///
@@ -23,9 +23,9 @@ const LATE_AFTER: Duration = Duration::from_millis(200);
 ///  host C z x y        x y z        y z x
 /// ```
 ///
-/// First, `quorum` hosts are asked, each with another keeper of the other words. If their answers differ, all hosts of
-/// the turn are asked; and if no two answers are the same then, the hosts are asked again with other keepers. So some
-/// answer is right if one host is honest, and one keeper of each other word.
+/// First, `quorum` of these searches are made at once, turn by turn. If the answers differ, the turn is completed; and
+/// if no two hosts give the same answer then, the other turns follow. So some answer is right if one host is honest, and
+/// one keeper of each other word, unless all hosts that were asked leave out the same.
 #[derive(Debug, Default)]
 pub(super) struct Panel {
     /// The slice that is asked for; `None` between two slices.
@@ -98,9 +98,10 @@ impl Panel {
     /// Begins with a slice, for which `hosts` may be asked, in this order.
     pub(super) fn begin(&mut self, slice: Slice, hosts: Vec<Peer>, quorum: usize, now: Duration) {
         let words = slice.search.must.len() + slice.search.without.len();
+        let turns = if words == 1 { 1 } else { limits::REPLICAS };
         *self = Self {
-            quorum: quorum.clamp(1, hosts.len().max(1)),
-            turns: if words == 1 { 1 } else { limits::REPLICAS },
+            quorum: quorum.clamp(1, (turns * hosts.len()).max(1)),
+            turns,
             slice: Some(slice),
             hosts,
             late_at: now + HEDGE_AFTER,
@@ -132,12 +133,11 @@ impl Panel {
     }
 
     /// Takes an answer. Answers of hosts that were not asked are not passed.
-    pub(super) fn on_answer(&mut self, answer: Answer, blame: &Blame, begun: Duration, now: Duration) {
+    pub(super) fn on_answer(&mut self, answer: Answer, blame: &Blame, now: Duration) {
         self.lose(&answer.host);
         self.answers.push(answer);
         let are_suspects = self.waiting.iter().all(|host| blame.of(host) > 0);
-        let patience = if self.most_alike() > 1 || are_suspects { LATE_AFTER } else { WITNESS_AFTER };
-        self.late_at = now + patience.max(now.saturating_sub(begun));
+        self.late_at = now + if self.is_confirmed() || are_suspects { LATE_AFTER } else { WITNESS_AFTER };
     }
 
     /// Notes that a host has failed.
@@ -152,7 +152,7 @@ impl Panel {
         if self.is_idle() || now < self.late_at {
             return Vec::new();
         }
-        if self.asked < self.candidates().min(self.hosts.len()) {
+        if self.asked < self.at_least() {
             self.extra += 1;
         } else if !self.answers.is_empty() {
             self.gave_up = true;
@@ -187,20 +187,23 @@ impl Panel {
 
     /// True if the answers differ.
     fn is_disputed(&self) -> bool {
-        self.most_alike() < self.answers.len()
+        self.answers.iter().any(|answer| !answer.is_same(&self.answers[0]))
     }
 
-    /// The maximum number of answers that are the same.
-    fn most_alike(&self) -> usize {
-        let alike = |one: &Answer| self.answers.iter().filter(|other| one.is_same(other)).count();
-        self.answers.iter().map(alike).max().unwrap_or_default()
+    /// True if two hosts have given the same answer.
+    fn is_confirmed(&self) -> bool {
+        let confirms = |one: &Answer, other: &Answer| one.host != other.host && one.is_same(other);
+        self.answers.iter().any(|one| self.answers.iter().any(|other| confirms(one, other)))
     }
 
     /// The number of pairs of a turn and a host that may be asked.
     fn candidates(&self) -> usize {
-        // Two answers that are the same come from different hosts, which asked different keepers.
-        let are_all_different = self.answers.len() > 1 && self.most_alike() == 1;
-        if are_all_different { self.turns * self.hosts.len() } else { self.hosts.len() }
+        if self.is_disputed() && !self.is_confirmed() { self.turns * self.hosts.len() } else { self.at_least() }
+    }
+
+    /// The number of pairs of a turn and a host that may be asked if there is no dispute.
+    fn at_least(&self) -> usize {
+        self.quorum.max(self.hosts.len())
     }
 
     /// True if enough answers are there or on the way to ask nobody else for now.

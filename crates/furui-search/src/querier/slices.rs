@@ -47,8 +47,7 @@ impl Querier {
             }
         };
         self.note_round(branch, &host, &told, traffic, now);
-        let begun = self.branches[branch].asked_at();
-        self.panels[branch].on_answer(Answer { host, told }, &self.words.blame, begun, now);
+        self.panels[branch].on_answer(Answer { host, told }, &self.words.blame, now);
         self.conclude(branch, now);
     }
 

@@ -4,6 +4,7 @@
 
 mod answers;
 mod costs;
+mod eclipse;
 mod hostile;
 mod node;
 mod partial;

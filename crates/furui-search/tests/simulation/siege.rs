@@ -239,21 +239,41 @@ fn besieged(siege: Siege, villains: &[Villain], seed: u64) -> Figures {
     figures
 }
 
+/// Checks what a reader notices of each kind of villain, and of all at once.
+fn is_hardly_noticed(siege: Siege, seed: u64) {
+    println!("seed {seed}");
+    let mut honest = besieged(siege, &[], seed);
+    honest.print("honest");
+    assert_eq!((honest.recall(), honest.tau(), honest.told), (1.0, 1.0, 0));
+    for villain in Villain::ALL {
+        let mut figures = besieged(siege, &[villain], seed);
+        figures.print(&format!("{villain:?}"));
+        assert_eq!(figures.wrong, 0, "{villain:?}");
+    }
+    let mut figures = besieged(siege, &Villain::ALL, seed);
+    figures.print("all at once");
+}
+
 #[test]
 fn a_fifth_of_a_thousand_nodes_is_hostile() {
-    let seed = 34;
-    println!("seed {seed}");
-    for hosts in 1..=3 {
-        println!("{hosts} hosts at once");
-        let siege = Siege { hosts, ..SMALL };
-        let mut honest = besieged(siege, &[], seed);
-        honest.print("honest");
-        assert_eq!((honest.recall(), honest.tau(), honest.told), (1.0, 1.0, 0));
-        for villain in Villain::ALL {
-            let mut figures = besieged(siege, &[villain], seed);
-            figures.print(&format!("{villain:?}"));
-            assert_eq!(figures.wrong, 0, "{villain:?}");
-        }
-        besieged(siege, &Villain::ALL, seed).print("all at once");
+    is_hardly_noticed(SMALL, 34);
+}
+
+#[test]
+#[ignore = "a soak test"]
+fn each_further_answer_that_is_compared_shows_more() {
+    for hosts in [1, 2, 3, 6, 9] {
+        println!("{hosts} answers at once");
+        is_hardly_noticed(Siege { hosts, queries: 1000, ..SMALL }, 34);
+    }
+}
+
+#[test]
+#[ignore = "a soak test"]
+fn a_fifth_of_ten_thousand_nodes_is_hostile() {
+    let large = Siege { nodes: 10_000, words: 1000, queries: 1000, ..SMALL };
+    for is_diverse in [false, true] {
+        println!("keepers with different prefixes: {is_diverse}");
+        is_hardly_noticed(Siege { is_diverse, ..large }, 35);
     }
 }

@@ -384,7 +384,6 @@ impl World {
                             };
                             WordSize {
                                 ids,
-                                mean_length: 0,
                                 whole,
                                 holders: self.replicas(word).into_iter().map(peer).collect(),
                             }
