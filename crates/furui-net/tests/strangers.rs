@@ -12,7 +12,8 @@ use common::{check, config, document, network};
 use furui_net::net::{MAX_MESSAGE, Net};
 use furui_net::node::SearchOptions;
 use furui_search::{
-    ContentId, Fetched, Found, Listed, Lock, LockKey, Met, Refusal, Request, Response, Surveyed, Weight, WordSize, limits,
+    ContentId, Fetched, Found, Listed, Lock, LockKey, Met, Refusal, Request, Response, Surveyed, Weight, WordSize,
+    limits,
 };
 
 /// How a hostile node treats requests.
@@ -127,7 +128,7 @@ fn of_one_that_keeps_nothing(request: &Request) -> Option<Response> {
         Request::Size { .. } | Request::Search(_) | Request::Meet(_) | Request::Settle(_) | Request::Fetch { .. } => {
             None
         }
-        Request::Withdraw { .. } | Request::Locks { .. } => Some(Response::Refused(Refusal::Failed)),
+        Request::Withdraw { .. } | Request::Locks { .. } | Request::Survey => Some(Response::Refused(Refusal::Failed)),
     }
 }
 
@@ -141,15 +142,19 @@ async fn a_keeper_that_let_a_node_wait_is_not_asked_first_again() {
 
     let (silent, mut inbound) = Net::start(config(Some(&nodes[0]))).await.unwrap();
     silent.joined().await;
-    let (who_asks, asked) = (nodes[0].net().me(), Arc::new(AtomicUsize::new(0)));
-    let count = Arc::clone(&asked);
+    let who_asks = nodes[0].net().me();
+    let [asked, asked_for_records] = [(); 2].map(|()| Arc::new(AtomicUsize::new(0)));
+    let (count, count_records) = (Arc::clone(&asked), Arc::clone(&asked_for_records));
     tokio::spawn(async move {
         let mut kept = Vec::new();
         while let Some(request) = inbound.recv().await {
-            match of_one_that_keeps_nothing(&Request::decode(&request.request).unwrap()) {
+            let what = Request::decode(&request.request).unwrap();
+            match of_one_that_keeps_nothing(&what) {
                 Some(response) => request.reply.send(response.encode().unwrap()).unwrap(),
                 None => {
+                    let is_for_records = request.from == who_asks && matches!(what, Request::Fetch { .. });
                     count.fetch_add(usize::from(request.from == who_asks), Ordering::SeqCst);
+                    count_records.fetch_add(usize::from(is_for_records), Ordering::SeqCst);
                     kept.push(request.reply);
                 }
             }
@@ -168,11 +173,13 @@ async fn a_keeper_that_let_a_node_wait_is_not_asked_first_again() {
         let answer = local::search(&nodes[0], &format!("x{number}"), options).await.unwrap();
         assert_eq!(answer.ids, BTreeSet::from([documents[number].id]));
         if turn == 0 {
-            assert_ne!(asked.swap(0, Ordering::SeqCst), 0);
+            assert_ne!(asked.load(Ordering::SeqCst), 0);
+            asked_for_records.store(0, Ordering::SeqCst);
         }
     }
-    // The node was asked neither for sizes of lists, nor for slices of them, nor for records.
-    assert_eq!(asked.load(Ordering::SeqCst), 0);
+    // All keepers of a word are asked at once for the size of its list and for slices of it. For records, others are asked
+    // first.
+    assert_eq!(asked_for_records.load(Ordering::SeqCst), 0);
     local::shut_down(&nodes).await;
 }
 

@@ -202,7 +202,8 @@ mod tests {
     #[test]
     fn one_liar_in_five_changes_a_survey_no_more_than_rounding_does() {
         // Estimates differ by some percent, because nodes hold different documents.
-        let honest = |number: u64| Surveyed { documents: 9_600 + 50 * number, mean_length: 290 + number as u32, whole: true };
+        let honest =
+            |number: u64| Surveyed { documents: 9_600 + 50 * number, mean_length: 290 + number as u32, whole: true };
         let all: Vec<Surveyed> = (0..20).map(honest).collect();
         let truth = Survey::median(&all).unwrap();
         let step = |number: u64| 1 << (59 - number.leading_zeros());

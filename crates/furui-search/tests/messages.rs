@@ -5,8 +5,8 @@
 use furui::filter::{Gamma, RingedParams};
 use furui_search::{
     Clause, Coding, ContentId, Cost, Fetched, Found, Golomb, IdRange, Listed, Lock, LockKey, Meet, MessageError, Met,
-    Peer, Phrase, PhraseWord, Place, Ranked, Ranking, Refusal, Request, Response, Search, Settle, Surveyed, Term, Wants, Weight,
-    WordSize, limits,
+    Peer, Phrase, PhraseWord, Place, Ranked, Ranking, Refusal, Request, Response, Search, Settle, Surveyed, Term,
+    Wants, Weight, WordSize, limits,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -117,8 +117,8 @@ fn word_or_none() -> impl Strategy<Value = String> {
 }
 
 fn response() -> impl Strategy<Value = Response> {
-    let size = (any::<u64>(), any::<bool>(), peers())
-        .prop_map(|(ids, whole, holders)| WordSize { ids, whole, holders });
+    let size =
+        (any::<u64>(), any::<bool>(), peers()).prop_map(|(ids, whole, holders)| WordSize { ids, whole, holders });
     let golomb = (1..=64u8, 0..=64u8, any::<u32>(), any::<bool>());
     let coding = prop_oneof![
         Just(Coding::Ids),

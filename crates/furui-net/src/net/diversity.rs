@@ -40,14 +40,14 @@ pub fn choose<T>(nearest: Vec<T>, wanted: usize, prefix: impl Fn(&T) -> Prefix) 
 }
 
 /// The numbers of nodes nearest to a key that are looked at in turn, until [`choose`] has found `wanted` keepers.
-pub fn widths(wanted: usize) -> impl Iterator<Item = usize> {
+pub(super) fn widths(wanted: usize) -> impl Iterator<Item = usize> {
     let wanted = wanted.min(WINDOW);
     let wider = [limits::HOLDERS, WINDOW].into_iter().filter(move |&wide| wide > wanted);
     std::iter::once(wanted).chain(wider)
 }
 
 /// Chooses the keepers among the first `wide` nodes nearest to a key. `None` if a look at more nodes is necessary.
-pub fn choose_among(nearest: Vec<Peer>, wanted: usize, wide: usize) -> Option<Vec<Peer>> {
+pub(super) fn choose_among(nearest: Vec<Peer>, wanted: usize, wide: usize) -> Option<Vec<Peer>> {
     let are_all = nearest.len() < wide || wide >= WINDOW;
     let chosen = choose(nearest, wanted, Prefix::of_peer);
     (chosen.is_final || are_all).then_some(chosen.keepers)

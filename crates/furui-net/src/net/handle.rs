@@ -10,9 +10,7 @@ use super::codec::MAX_MESSAGE;
 use super::command::{Command, Shared, Status};
 use super::driver::Driver;
 use super::quota::MAX_IN_FLIGHT;
-use super::{
-    CallError, Config, Counters, Inbound, Network, Prefix, Refusals, Reply, StartError, diversity, known,
-};
+use super::{CallError, Config, Counters, Inbound, Network, Prefix, Refusals, Reply, StartError, diversity, known};
 
 /// The maximum number of this node's calls in flight. Further calls wait.
 const MAX_CALLS: usize = 256;

@@ -35,8 +35,7 @@ impl Places {
     }
 
     pub(super) fn new(peers: Vec<Peer>) -> Self {
-        let known =
-            |peer: Peer| Known { place: place(peer.identity()), prefix: Prefix::of_peer(&peer), peer };
+        let known = |peer: Peer| Known { place: place(peer.identity()), prefix: Prefix::of_peer(&peer), peer };
         let nodes: Vec<Known> = peers.into_iter().map(known).collect();
         Self { share_prefixes: share_prefixes(&nodes), nodes }
     }

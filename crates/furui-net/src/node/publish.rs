@@ -2,9 +2,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use furui_search::{
-    ContentId, Lock, LockKey, Peer, Record, RecordError, Refusal, Request, Response, Weight, limits,
-};
+use furui_search::{ContentId, Lock, LockKey, Peer, Record, RecordError, Refusal, Request, Response, Weight, limits};
 use futures::StreamExt;
 use tokio::time::sleep;
 

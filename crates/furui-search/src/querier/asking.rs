@@ -86,7 +86,7 @@ impl Querier {
             ranking,
         };
         let slice = Slice { branch: number, order: plan.order, search };
-        self.panels[number].begin(slice, hosts, self.options.hosts, now);
+        self.panels[number].begin(slice, hosts, self.options.hosts, &self.words.blame, now);
         self.branches[number].asked();
     }
 

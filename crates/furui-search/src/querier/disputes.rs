@@ -42,7 +42,8 @@ impl Disputes {
     /// Adds a document that `named` have named and `lacked` have not. Of each host, the best `most` are kept. If the
     /// answers of the hosts do not depend on other nodes, `is_own` is true.
     pub(super) fn add(&mut self, place: Place, named: &[Peer], lacked: &[Peer], is_own: bool, most: usize) {
-        let [named, lacked] = [named, lacked].map(|hosts| hosts.iter().map(|host| self.number(host)).collect::<Vec<_>>());
+        let [named, lacked] =
+            [named, lacked].map(|hosts| hosts.iter().map(|host| self.number(host)).collect::<Vec<_>>());
         let is_new = !self.claims.get(&place).is_some_and(|claim| claim.is_handed_out);
         for &host in named.iter().filter(|_| is_new) {
             self.waiting[host].insert(place);

@@ -243,6 +243,7 @@ impl Querier {
     /// Takes the answer to a [`QueryEvent::Send`]. An answer to an unknown call is ignored.
     pub fn on_response(&mut self, call: u64, response: Response, now: Duration) {
         let Some(Call { to, of, sent_bytes, .. }) = self.calls.take(call) else { return };
+        self.words.blame.hear(&to);
         let back_bytes = response.encode().map_or(0, |bytes| bytes.len() as u64);
         self.report.back_bytes += back_bytes;
         match of {
@@ -295,7 +296,10 @@ impl Querier {
 
     /// The number of ids that the query holds.
     pub fn ids_held(&self) -> usize {
-        self.ready.len() + self.top.len() + self.disputes.len() + self.branches.iter().map(Branch::ids_held).sum::<usize>()
+        self.ready.len()
+            + self.top.len()
+            + self.disputes.len()
+            + self.branches.iter().map(Branch::ids_held).sum::<usize>()
     }
 
     /// Does everything that can be done at `now`.

@@ -10,8 +10,10 @@ use super::calls::Slice;
 const HEDGE_AFTER: Duration = Duration::from_millis(2500);
 /// How long other answers are waited for after one has arrived. A host waits less than that for one silent keeper.
 const WITNESS_AFTER: Duration = Duration::from_millis(600);
-/// How long other answers are waited for if two answers are the same, or if only nodes that failed lately are asked.
-const LATE_AFTER: Duration = Duration::from_millis(100);
+/// How long other answers are waited for if all nodes that are asked have failed lately. If they have not answered an
+/// earlier request yet, this time begins at that request. It is not shorter, because hostile nodes may be the first to
+/// answer.
+const SUSPECT_AFTER: Duration = Duration::from_millis(300);
 
 /// The hosts (nodes that run a search) that were asked for one slice of a list, and their answers.
 ///
@@ -40,6 +42,8 @@ pub(super) struct Panel {
     /// The hosts that were asked and have not answered.
     waiting: Vec<Peer>,
     failed: Vec<Peer>,
+    /// The keepers of the other words that have failed lately.
+    suspects: Vec<Peer>,
     answers: Vec<Answer>,
     /// The number of hosts that are asked beyond the quorum, because others are late.
     extra: usize,
@@ -96,10 +100,12 @@ impl Answer {
 
 impl Panel {
     /// Begins with a slice, for which `hosts` may be asked, in this order.
-    pub(super) fn begin(&mut self, slice: Slice, hosts: Vec<Peer>, quorum: usize, now: Duration) {
+    pub(super) fn begin(&mut self, slice: Slice, hosts: Vec<Peer>, quorum: usize, blame: &Blame, now: Duration) {
         let words = slice.search.must.len() + slice.search.without.len();
         let turns = if words == 1 { 1 } else { limits::REPLICAS };
+        let keepers = slice.search.must.iter().chain(&slice.search.without).flat_map(|term| &term.holders);
         *self = Self {
+            suspects: keepers.filter(|keeper| blame.of(keeper) > 0).cloned().collect(),
             quorum: quorum.clamp(1, (turns * hosts.len()).max(1)),
             turns,
             slice: Some(slice),
@@ -127,7 +133,7 @@ impl Panel {
                 continue;
             }
             self.waiting.push(host.clone());
-            return Some((host, self.search(turn + at)?));
+            return Some((host, self.search(turn, at)?));
         }
         None
     }
@@ -136,8 +142,12 @@ impl Panel {
     pub(super) fn on_answer(&mut self, answer: Answer, blame: &Blame, now: Duration) {
         self.lose(&answer.host);
         self.answers.push(answer);
-        let are_suspects = self.waiting.iter().all(|host| blame.of(host) > 0);
-        self.late_at = now + if self.is_confirmed() || are_suspects { LATE_AFTER } else { WITNESS_AFTER };
+        let late_at = |host| match blame.unheard_since(host) {
+            Some(since) => since + SUSPECT_AFTER,
+            None if blame.of(host) > 0 => now + SUSPECT_AFTER,
+            None => now + WITNESS_AFTER,
+        };
+        self.late_at = self.waiting.iter().map(late_at).max().unwrap_or_default().max(now);
     }
 
     /// Notes that a host has failed.
@@ -221,12 +231,16 @@ impl Panel {
         }
     }
 
-    /// The search, with the keepers of the other words moved on by `turn` places.
-    fn search(&self, turn: usize) -> Option<Search> {
+    /// The search for the host at this place. In the first turn, keepers that have failed lately stay behind the others.
+    fn search(&self, turn: usize, at: usize) -> Option<Search> {
         let mut search = self.slice.as_ref()?.search.clone();
         for term in search.must.iter_mut().skip(1).chain(&mut search.without) {
-            let count = term.holders.len().max(1);
-            term.holders.rotate_left(turn % count);
+            let count = term.holders.len();
+            let good = term.holders.iter().filter(|holder| !self.suspects.contains(holder)).count();
+            let moved = if turn == 0 { good.max(2).min(count) } else { count };
+            if moved > 0 {
+                term.holders[..moved].rotate_left((turn + at) % moved);
+            }
         }
         Some(search)
     }

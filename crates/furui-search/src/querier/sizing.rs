@@ -128,6 +128,11 @@ impl Sizing {
         if self.waiting.is_empty() { self.looks_until } else { Some(self.hedge_at) }
     }
 
+    /// The nodes that were asked and have not answered, each with the time of the request.
+    pub(super) fn waiting(&self) -> &[(Peer, Duration)] {
+        &self.waiting
+    }
+
     /// The nodes that were asked at least [`HEDGE_AFTER`] ago and have not answered.
     pub(super) fn slow(&self, now: Duration) -> Vec<Peer> {
         let slow = self.waiting.iter().filter(|(_, since)| now >= *since + HEDGE_AFTER);
@@ -191,8 +196,8 @@ impl Sizing {
     fn is_settled(&self, now: Duration) -> bool {
         let sizes = || self.answers.iter().filter(|answer| answer.is_whole()).map(|answer| rounded(answer.ids));
         let are_two_alike = sizes().any(|size| sizes().filter(|other| *other == size).count() > 1);
-        let are_enough = sizes().count() > 0
-            || self.answers.iter().filter(|answer| answer.is_empty()).count() >= EMPTY_WITNESSES;
+        let are_enough =
+            sizes().count() > 0 || self.answers.iter().filter(|answer| answer.is_empty()).count() >= EMPTY_WITNESSES;
         are_two_alike || are_enough && (now >= self.hedge_at || self.answers.len() >= limits::REPLICAS)
     }
 }

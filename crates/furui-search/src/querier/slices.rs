@@ -23,14 +23,7 @@ pub(super) struct Traffic {
 impl Querier {
     /// Takes the answer of `host`, a node that was asked for a slice (the next part of a list) of the conjunction with
     /// the number `branch`.
-    pub(super) fn on_slice(
-        &mut self,
-        branch: usize,
-        host: Peer,
-        response: Response,
-        traffic: Traffic,
-        now: Duration,
-    ) {
+    pub(super) fn on_slice(&mut self, branch: usize, host: Peer, response: Response, traffic: Traffic, now: Duration) {
         let Some(slice) = self.panels[branch].slice() else { return };
         let told = match response {
             Response::Found(found) if is_honest(&found, &slice.search) => Told::Found(found),

@@ -68,8 +68,8 @@ fn large_sets_meet_in_three_messages_and_again_in_two_if_the_third_fails() {
 #[test]
 fn a_page_of_hot_words_looks_at_little_of_their_lists() {
     let mut world = World::new(6, 30, 60_000, &WORDS);
-    let outcome =
-        world.run(query(&[clause(&["the", "of"], &[])], QueryOptions { hosts: 1, explain: true, ..QueryOptions::new(6) }));
+    let outcome = world
+        .run(query(&[clause(&["the", "of"], &[])], QueryOptions { hosts: 1, explain: true, ..QueryOptions::new(6) }));
     assert!(matches!(outcome.end, QueryEvent::Done { found: 20, more: true, .. }));
     assert!(outcome.report.rounds.iter().map(|round| round.seen).sum::<u64>() <= 1024);
     assert!(outcome.most_ids_held <= 1024);

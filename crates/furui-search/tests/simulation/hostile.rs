@@ -125,11 +125,12 @@ fn one_silent_replica_in_three_costs_a_wait_and_no_timeout() {
     }
     took.sort_unstable();
     let (median, p95) = (took[took.len() / 2], took[took.len() * 95 / 100]);
-    // The expected time is two round trips for a look-up, one for the sizes and two for the search, plus two waits for
-    // silent nodes: one by a searched node, for the other word's keeper, and one for the silent node that is searched.
+    // The expected time is two round trips for a look-up, one for the sizes and two for the search. If two keepers of a
+    // word are silent, because they are keepers of other words, too, the third one's size is not confirmed, and a host
+    // waits for them.
     assert!(took.len() > 100 && truths > 1000);
-    assert!(median <= Links::STEADY.one_way * 10 + Duration::from_millis(400), "{median:?} of {took:?}");
-    assert!(p95 <= Links::STEADY.one_way * 10 + Duration::from_millis(700), "{p95:?} of {took:?}");
+    assert!(median <= Links::STEADY.one_way * 10 + Duration::from_millis(300), "{median:?} of {took:?}");
+    assert!(p95 <= Links::STEADY.one_way * 10 + Duration::from_millis(600), "{p95:?} of {took:?}");
 }
 
 #[test]
@@ -149,9 +150,8 @@ fn a_silent_keeper_that_alone_is_known_is_not_waited_for_to_the_end() {
             // others, and those for its only slice one.
             Manner::Honest => assert_eq!((outcome.took, outcome.report.lookups), (one_way * 10, 1)),
             Manner::Silent | Manner::Slow => {
-                // The silent node is waited for once for the size, and once for the slice.
-                let waits = Duration::from_millis(300 + 100);
-                assert_eq!(outcome.took, one_way * 8 + waits + one_way * 4);
+                // The silent node is not waited for again when the slice is requested.
+                assert_eq!(outcome.took, one_way * 8 + Duration::from_millis(300) + one_way * 4);
                 assert_eq!((outcome.report.lookups, outcome.shun), (2, vec![peer(nearest)]));
             }
             _ => assert!(outcome.took < Duration::from_secs(2), "{manner:?}: {:?}", outcome.took),
@@ -209,7 +209,7 @@ fn who_was_silent_or_lied_is_asked_after_others_in_the_next_query() {
             // All keepers are asked for the size of the list, if it is not known, and two others for its documents.
             let asked = std::mem::take(&mut world.nodes[bad].asked);
             assert_eq!(asked, usize::from(known.is_empty()), "{manner:?}");
-            assert!(second.took < first.took, "{manner:?}");
+            assert!(second.took <= first.took, "{manner:?}");
         }
     }
 }

@@ -6,9 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Duration;
 
-use furui_search::{
-    Clause, ContentId, Peer, Place, Querier, QueryEvent, QueryOptions, Scale, Shunned, limits,
-};
+use furui_search::{Clause, ContentId, Peer, Place, Querier, QueryEvent, QueryOptions, Scale, Shunned, limits};
 
 use crate::node::weight;
 use crate::random::Random;
@@ -145,6 +143,15 @@ impl Figures {
         self.taus / self.queries as f64
     }
 
+    /// Checks what holds whatever a fifth of the nodes do.
+    ///
+    /// If they all lie alike, all three answers about a pair of words have a hostile keeper for 3 % of the pairs that are not
+    /// lost anyway; and for a tenth of the words, two of three keepers lie about the size, which changes the order.
+    fn is_hardly_noticed(&self) {
+        assert_eq!(self.wrong, 0);
+        assert!(self.possible_recall() >= 0.97 && self.tau() >= 0.96);
+    }
+
     fn print(&mut self, name: &str) {
         self.took.sort_unstable();
         println!(
@@ -197,8 +204,15 @@ struct Siege {
     hosts: usize,
 }
 
-const SMALL: Siege =
-    Siege { nodes: 1000, documents: 2000, words: 300, queries: 300, hostile: 0.2, is_diverse: false, hosts: limits::HOSTS };
+const SMALL: Siege = Siege {
+    nodes: 1000,
+    documents: 2000,
+    words: 300,
+    queries: 300,
+    hostile: 0.2,
+    is_diverse: false,
+    hosts: limits::HOSTS,
+};
 
 fn besieged(siege: Siege, villains: &[Villain], seed: u64) -> Figures {
     let words = vocabulary(siege.words);
@@ -216,7 +230,8 @@ fn besieged(siege: Siege, villains: &[Villain], seed: u64) -> Figures {
         let clauses = [clause(&must, &[])];
         let truth = reader.world.ranked_truth(&clauses, SURVEY);
         let page = reader.search(&clauses, salt, siege.hosts);
-        let lost = must.iter().any(|word| reader.world.replicas(word).iter().all(|&node| reader.world.is_hostile(node)));
+        let lost =
+            must.iter().any(|word| reader.world.replicas(word).iter().all(|&node| reader.world.is_hostile(node)));
         let shown: BTreeSet<ContentId> = page.places.iter().map(|place| place.id).collect();
         let count = |places: &[Place]| places.iter().filter(|place| shown.contains(&place.id)).count() as u64;
         let all = &truth[..truth.len().min(PAGE)];
@@ -248,10 +263,11 @@ fn is_hardly_noticed(siege: Siege, seed: u64) {
     for villain in Villain::ALL {
         let mut figures = besieged(siege, &[villain], seed);
         figures.print(&format!("{villain:?}"));
-        assert_eq!(figures.wrong, 0, "{villain:?}");
+        figures.is_hardly_noticed();
     }
     let mut figures = besieged(siege, &Villain::ALL, seed);
     figures.print("all at once");
+    figures.is_hardly_noticed();
 }
 
 #[test]

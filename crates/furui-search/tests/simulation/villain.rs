@@ -30,8 +30,7 @@ const MADE_UP: u64 = 40;
 const MARK: [u8; 4] = *b"fake";
 
 impl Villain {
-    pub const ALL: [Self; 6] =
-        [Self::Hides, Self::Forges, Self::Replays, Self::Silent, Self::Waits, Self::Together];
+    pub const ALL: [Self; 6] = [Self::Hides, Self::Forges, Self::Replays, Self::Silent, Self::Waits, Self::Together];
 
     /// The size that the node tells of a list that it shows with `ids` ids.
     pub fn size(self, ids: u64) -> u64 {
@@ -68,7 +67,13 @@ pub fn weight(word: &str, id: ContentId) -> Weight {
 pub fn answer_kind(request: &Request) -> u8 {
     match request {
         Request::Size { .. } => 0x81,
-        Request::Search(search) => if search.ranking.is_some() { 0x8a } else { 0x82 },
+        Request::Search(search) => {
+            if search.ranking.is_some() {
+                0x8a
+            } else {
+                0x82
+            }
+        }
         Request::Meet(_) => 0x83,
         _ => 0x84,
     }

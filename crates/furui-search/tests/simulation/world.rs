@@ -30,6 +30,9 @@ impl Links {
         Self { one_way: Duration::from_millis(20), jitter: Duration::from_millis(100), loss: 0.02, repeats: 0.05 };
 }
 
+/// The number of bits of a querier's call numbers. The bits above them are the number of the query.
+const RUN: u32 = 32;
+
 /// A message in flight.
 #[derive(Clone)]
 struct Parcel {
@@ -83,6 +86,8 @@ pub struct World {
     next: u64,
     /// Requests that wait for a node's answer, each with the node that sent it and its call number.
     asked: HashMap<u64, (usize, u64)>,
+    /// The number of queries. Answers to earlier queries are ignored.
+    runs: u64,
     /// The nodes whose answering side has a deadline.
     busy: BTreeSet<usize>,
     /// For each node, the prefix of its address.
@@ -118,6 +123,7 @@ impl World {
             contents: HashMap::new(),
             next: 0,
             asked: HashMap::new(),
+            runs: 0,
             busy: BTreeSet::new(),
             prefixes: (0..nodes as u32).collect(),
             is_diverse: false,
@@ -199,6 +205,8 @@ impl World {
     /// Runs a query to its end, for a caller that has questions to it afterwards.
     pub fn run_by(&mut self, querier: &mut Querier) -> Outcome {
         let (begun, me) = (self.now, self.nodes.len());
+        self.runs += 1;
+        let run = self.runs << RUN;
         let mut looked_up = BTreeSet::new();
         let mut outcome = Outcome {
             ids: vec![],
@@ -219,7 +227,7 @@ impl World {
                         let parcel = Parcel { from: me, to: me, call: 0, content: Content::Holders(word) };
                         self.post(parcel, self.links.one_way * 4);
                     }
-                    QueryEvent::Send { to, call, request } => self.request(me, &to, call, request),
+                    QueryEvent::Send { to, call, request } => self.request(me, &to, run | call, request),
                     QueryEvent::Shun { peer } => outcome.shun.push(peer),
                     QueryEvent::Page { places } => {
                         outcome.first_page.get_or_insert(self.now - begun);
@@ -251,7 +259,8 @@ impl World {
             while let Some(parcel) = self.arrived() {
                 if parcel.to < me {
                     self.arrive(parcel);
-                } else {
+                } else if parcel.call == 0 || parcel.call >> RUN == self.runs {
+                    let call = parcel.call & ((1 << RUN) - 1);
                     match parcel.content {
                         Content::Holders(word) => {
                             let named =
@@ -260,10 +269,10 @@ impl World {
                             querier.on_holders(&word, holders, self.now);
                         }
                         Content::Response(bytes) => match Response::decode(&bytes) {
-                            Ok(response) => querier.on_response(parcel.call, response, self.now),
-                            Err(_) => querier.on_failure(parcel.call, self.now),
+                            Ok(response) => querier.on_response(call, response, self.now),
+                            Err(_) => querier.on_failure(call, self.now),
                         },
-                        Content::Failure => querier.on_failure(parcel.call, self.now),
+                        Content::Failure => querier.on_failure(call, self.now),
                         Content::Request(_) => unreachable!("nobody asks the querier"),
                     }
                 }
@@ -382,11 +391,7 @@ impl World {
                                 Manner::Villain(villain) => villain.size(ids),
                                 _ => ids,
                             };
-                            WordSize {
-                                ids,
-                                whole,
-                                holders: self.replicas(word).into_iter().map(peer).collect(),
-                            }
+                            WordSize { ids, whole, holders: self.replicas(word).into_iter().map(peer).collect() }
                         });
                         let sizes = Response::Sizes(sizes.collect());
                         self.respond(to, token, sizes.encode().unwrap());

@@ -40,9 +40,8 @@ impl Desk {
         }
         let me = self.net.me();
         // Nobody can predict where in the order of ids the counting begins, and put documents there.
-        let counted = count(&mut self.kept.shelf, self.survey_from, |id| {
-            places::bits_in_common(&me, &record_key(id)) >= bits
-        })?;
+        let counted =
+            count(&mut self.kept.shelf, self.survey_from, |id| places::bits_in_common(&me, &record_key(id)) >= bits)?;
         let documents = counted.own.len() as f64 / counted.part * 2f64.powi(bits as i32);
         let mean_length = mean_length(&mut self.kept.shelf, &counted.own)?;
         let told = Surveyed { documents: documents.round() as u64, mean_length, whole };
@@ -61,7 +60,8 @@ struct Counted {
 
 /// Takes the first [`COUNTED`] records from the head `from` on; after the last head comes the first.
 fn count(shelf: &mut Shelf, from: u64, is_own: impl Fn(ContentId) -> bool) -> furui::Result<Counted> {
-    let ranges = [Some(IdRange { first: from, last: u64::MAX }), from.checked_sub(1).map(|last| IdRange { first: 0, last })];
+    let ranges =
+        [Some(IdRange { first: from, last: u64::MAX }), from.checked_sub(1).map(|last| IdRange { first: 0, last })];
     let (mut ids, mut part) = (Vec::new(), 1.0);
     for mut range in ranges.into_iter().flatten() {
         while ids.len() < COUNTED {
