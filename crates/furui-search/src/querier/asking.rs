@@ -103,11 +103,13 @@ impl Querier {
 
     fn ranking(&self, survey: Survey, must: &[Term], from: Option<Place>) -> Ranking {
         let wanted = self.depth().saturating_sub(self.ready.len()).max(1);
+        // Documents that another conjunction has found already may be among the best of this one again.
+        let found = if self.branches.len() > 1 { self.found as usize + self.ready.len() } else { 0 };
         Ranking {
             mean_length: survey.mean_length,
             // The site of a document says nothing about how well the document fits.
             idfs: must.iter().map(|term| if is_site(&term.word) { 0 } else { survey.idf(term.size) }).collect(),
-            best: wanted as u32,
+            best: (wanted + found).min(limits::PAGE + 1) as u32,
             floor: self.top.floor(wanted),
             after: self.options.after.filter(|_| self.branches.len() == 1),
             from,

@@ -79,7 +79,6 @@ fn the_best_come_first_and_in_one_order_whatever_is_asked() {
         let outcome = world.run(query(&clauses, QueryOptions { wants, ..best(round, limit) }));
         let QueryEvent::Done { found, more, whole: true } = outcome.end else { panic!("{:?}", outcome.end) };
         let places = outcome.pages.concat();
-        if places != truth[..truth.len().min(limit as usize)] { let n = places.iter().zip(&truth).take_while(|(a,b)| a==b).count(); println!("limit {limit} {} of {} at {n}: {:?} {:?} disputed {} {:?}", places.len(), truth.len(), &places[n..(n+4).min(places.len())], &truth[n..(n+4).min(truth.len())], outcome.report.disputed, outcome.report.words); }
         assert!(places == truth[..truth.len().min(limit as usize)], "round {round}: {clauses:?}");
         assert_eq!(found, places.len() as u64, "round {round}: {clauses:?}");
         assert!(more || truth.len() <= limit as usize, "round {round}: {clauses:?}");
