@@ -12,8 +12,8 @@ use common::{check, config, document, network};
 use furui_net::net::{MAX_MESSAGE, Net};
 use furui_net::node::SearchOptions;
 use furui_search::{
-    ContentId, Fetched, Found, Listed, Lock, LockKey, Met, Refusal, Request, Response, Surveyed, Weight, WordSize,
-    limits,
+    CodedSet, ContentId, Fetched, Found, Listed, Lock, LockKey, Matcher, Met, Ranked, Refusal, Request, Response,
+    Surveyed, Weight, WordSize, limits,
 };
 
 /// How a hostile node treats requests.
@@ -23,6 +23,7 @@ enum Manner {
     HangsUp,
     TooMuch,
     WrongRanks,
+    Hides,
 }
 
 /// Joins the network as a node that other nodes take for a keeper.
@@ -36,6 +37,7 @@ async fn join(first: &furui_net::node::Node, manner: Manner) -> Net {
                 Manner::NeverAnswers => kept.push(asked.reply),
                 Manner::HangsUp => {}
                 Manner::TooMuch => asked.reply.send(vec![1; MAX_MESSAGE]).unwrap(),
+                Manner::Hides => asked.reply.send(hide(&Request::decode(&asked.request).unwrap())).unwrap(),
                 Manner::WrongRanks => asked.reply.send(lie(&Request::decode(&asked.request).unwrap())).unwrap(),
             }
         }
@@ -84,6 +86,29 @@ fn lie(request: &Request) -> Vec<u8> {
     response.encode().unwrap()
 }
 
+/// An answer that keeps to the protocol, and says that no document has any word.
+fn hide(request: &Request) -> Vec<u8> {
+    let response = match request {
+        Request::Size { words } => {
+            Response::Sizes(vec![WordSize { ids: 20, whole: true, holders: vec![] }; words.len()])
+        }
+        Request::Search(search) if search.ranking.is_some() => {
+            Response::Ranked(Ranked { places: vec![], next: None, seen: 0, found: 0, whole: true, costs: vec![] })
+        }
+        Request::Search(search) => {
+            Response::Found(Found { ids: vec![], through: search.range.last, seen: 0, whole: true, costs: vec![] })
+        }
+        Request::Meet(meet) => {
+            let nothing = Matcher::new(CodedSet::decode(&meet.set, meet.range).unwrap()).without_session().finish();
+            Response::Met(Met { matches: nothing.coded.bytes, whole: true, session: None, steps: vec![] })
+        }
+        Request::Fetch { ids, .. } => Response::Fetched(vec![Fetched::Unknown; ids.len()]),
+        Request::Settle(_) => Response::Settled(false),
+        other => of_one_that_keeps_nothing(other).unwrap(),
+    };
+    response.encode().unwrap()
+}
+
 async fn found_in_spite_of(manner: Manner) {
     let nodes = network(5).await;
     // Two of three keepers are hostile.
@@ -116,6 +141,26 @@ async fn keepers_that_answer_too_much_are_left_for_others() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn keepers_that_name_wrong_ranks_are_left_for_others() {
     found_in_spite_of(Manner::WrongRanks).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_keeper_that_hides_documents_hides_none() {
+    let nodes = network(6).await;
+    let hostile = join(&nodes[0], Manner::Hides).await;
+    for node in &nodes {
+        node.net().refresh().await;
+    }
+    assert_eq!(nodes[1].publish((0..150).map(document).collect(), false).await.unwrap().new, 150);
+    check(&nodes, 150).await;
+    let peers: Vec<_> = nodes.iter().map(|node| node.net().me()).chain([hostile.me()]).collect();
+    let its = |word: &String| local::keepers_among(peers.clone(), word).contains(&hostile.me());
+    let words: Vec<String> = (0..150).map(|number| number.to_string()).filter(its).collect();
+    assert!(words.len() > 20, "it keeps {} words", words.len());
+    for word in words {
+        let url = common::url(word.parse().unwrap());
+        assert_eq!(common::find(&nodes[0], &word).await.unwrap(), BTreeSet::from([url]));
+    }
+    hostile.shutdown().await;
 }
 
 /// The answer of a node without data to requests that are not part of a search.

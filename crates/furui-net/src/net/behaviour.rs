@@ -34,7 +34,8 @@ const LOOKUP_STEP_TIMEOUT: Duration = Duration::from_secs(3);
 const LOOKUP_TIMEOUT: Duration = Duration::from_secs(20);
 /// How long an unused connection is kept open.
 const IDLE: Duration = Duration::from_secs(600);
-/// The number of paths of a look-up. No node is asked on two of them, so a hostile node can mislead only one.
+/// The number of paths of a look-up. No node is asked on two of them, so a hostile node can mislead only one. Each path
+/// costs as much as a look-up with one path.
 const PATHS: NonZeroUsize = NonZeroUsize::new(2).expect("it is not 0");
 /// The interval of pings. A connection is closed after two pings without an answer.
 const PING_INTERVAL: Duration = Duration::from_secs(30);
@@ -98,7 +99,7 @@ impl Behaviour {
 fn kademlia(me: PeerId) -> kad::Behaviour<MemoryStore> {
     let mut config = kad::Config::new(KAD);
     config
-        .set_parallelism(std::env::var("FURUI_PATHS").ok().and_then(|n| n.parse().ok()).unwrap_or(PATHS))
+        .set_parallelism(PATHS)
         .disjoint_query_paths(true)
         .set_query_timeout(LOOKUP_TIMEOUT)
         .set_substreams_timeout(LOOKUP_STEP_TIMEOUT)

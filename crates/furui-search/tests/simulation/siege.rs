@@ -147,9 +147,9 @@ impl Figures {
     ///
     /// If they all lie alike, all three answers about a pair of words have a hostile keeper for 3 % of the pairs that are not
     /// lost anyway; and for a tenth of the words, two of three keepers lie about the size, which changes the order.
-    fn is_hardly_noticed(&self) {
+    fn check(&self, siege: Siege) {
         assert_eq!(self.wrong, 0);
-        assert!(self.possible_recall() >= 0.97 && self.tau() >= 0.96);
+        assert!(siege.hosts < limits::HOSTS || self.possible_recall() >= 0.97 && self.tau() >= 0.96);
     }
 
     fn print(&mut self, name: &str) {
@@ -255,7 +255,7 @@ fn besieged(siege: Siege, villains: &[Villain], seed: u64) -> Figures {
 }
 
 /// Checks what a reader notices of each kind of villain, and of all at once.
-fn is_hardly_noticed(siege: Siege, seed: u64) {
+fn what_is_noticed(siege: Siege, seed: u64) {
     println!("seed {seed}");
     let mut honest = besieged(siege, &[], seed);
     honest.print("honest");
@@ -263,16 +263,16 @@ fn is_hardly_noticed(siege: Siege, seed: u64) {
     for villain in Villain::ALL {
         let mut figures = besieged(siege, &[villain], seed);
         figures.print(&format!("{villain:?}"));
-        figures.is_hardly_noticed();
+        figures.check(siege);
     }
     let mut figures = besieged(siege, &Villain::ALL, seed);
     figures.print("all at once");
-    figures.is_hardly_noticed();
+    figures.check(siege);
 }
 
 #[test]
 fn a_fifth_of_a_thousand_nodes_is_hostile() {
-    is_hardly_noticed(SMALL, 34);
+    what_is_noticed(SMALL, 34);
 }
 
 #[test]
@@ -280,7 +280,7 @@ fn a_fifth_of_a_thousand_nodes_is_hostile() {
 fn each_further_answer_that_is_compared_shows_more() {
     for hosts in [1, 2, 3, 6, 9] {
         println!("{hosts} answers at once");
-        is_hardly_noticed(Siege { hosts, queries: 1000, ..SMALL }, 34);
+        what_is_noticed(Siege { hosts, queries: 1000, ..SMALL }, 34);
     }
 }
 
@@ -290,6 +290,6 @@ fn a_fifth_of_ten_thousand_nodes_is_hostile() {
     let large = Siege { nodes: 10_000, words: 1000, queries: 1000, ..SMALL };
     for is_diverse in [false, true] {
         println!("keepers with different prefixes: {is_diverse}");
-        is_hardly_noticed(Siege { is_diverse, ..large }, 35);
+        what_is_noticed(Siege { is_diverse, ..large }, 35);
     }
 }
