@@ -12,7 +12,8 @@ use common::{check, config, document, network};
 use furui_net::net::{MAX_MESSAGE, Net};
 use furui_net::node::SearchOptions;
 use furui_search::{
-    ContentId, Fetched, Found, Listed, Lock, LockKey, Met, Refusal, Request, Response, Weight, WordSize, limits,
+    CodedSet, ContentId, Fetched, Found, Listed, Lock, LockKey, Matcher, Met, Ranked, Refusal, Request, Response,
+    Surveyed, Weight, WordSize, limits,
 };
 
 /// How a hostile node treats requests.
@@ -22,6 +23,7 @@ enum Manner {
     HangsUp,
     TooMuch,
     WrongRanks,
+    Hides,
 }
 
 /// Joins the network as a node that other nodes take for a keeper.
@@ -35,6 +37,7 @@ async fn join(first: &furui_net::node::Node, manner: Manner) -> Net {
                 Manner::NeverAnswers => kept.push(asked.reply),
                 Manner::HangsUp => {}
                 Manner::TooMuch => asked.reply.send(vec![1; MAX_MESSAGE]).unwrap(),
+                Manner::Hides => asked.reply.send(hide(&Request::decode(&asked.request).unwrap())).unwrap(),
                 Manner::WrongRanks => asked.reply.send(lie(&Request::decode(&asked.request).unwrap())).unwrap(),
             }
         }
@@ -47,7 +50,7 @@ fn lie(request: &Request) -> Vec<u8> {
     let id = |byte| ContentId::new([byte; 20]);
     let response = match request {
         Request::Size { words } => {
-            let size = WordSize { ids: u64::MAX, whole: true, mean_length: 7, holders: Vec::new() };
+            let size = WordSize { ids: u64::MAX, whole: true, holders: Vec::new() };
             Response::Sizes(vec![size; words.len()])
         }
         Request::Search(search) => Response::Found(Found {
@@ -70,6 +73,7 @@ fn lie(request: &Request) -> Vec<u8> {
             keys: vec![(id(3), LockKey::new([1; 20]), 30), (id(9), LockKey::new([2; 20]), 30)],
             more: true,
         },
+        Request::Survey => Response::Surveyed(Surveyed { documents: u64::MAX, mean_length: 1, whole: true }),
         // The answer says that more follow.
         Request::Compare { from, .. } => {
             let lists = vec![(format!("{from}x").split_off(from.len().saturating_sub(100)), 1, 1)];
@@ -78,6 +82,29 @@ fn lie(request: &Request) -> Vec<u8> {
         Request::List { .. } => {
             Response::Listed(vec![Listed { ids: vec![id(9), id(3)], weights: vec![], days: vec![9, 9], more: true }])
         }
+    };
+    response.encode().unwrap()
+}
+
+/// An answer that keeps to the protocol, and says that no document has any word.
+fn hide(request: &Request) -> Vec<u8> {
+    let response = match request {
+        Request::Size { words } => {
+            Response::Sizes(vec![WordSize { ids: 20, whole: true, holders: vec![] }; words.len()])
+        }
+        Request::Search(search) if search.ranking.is_some() => {
+            Response::Ranked(Ranked { places: vec![], next: None, seen: 0, found: 0, whole: true, costs: vec![] })
+        }
+        Request::Search(search) => {
+            Response::Found(Found { ids: vec![], through: search.range.last, seen: 0, whole: true, costs: vec![] })
+        }
+        Request::Meet(meet) => {
+            let nothing = Matcher::new(CodedSet::decode(&meet.set, meet.range).unwrap()).without_session().finish();
+            Response::Met(Met { matches: nothing.coded.bytes, whole: true, session: None, steps: vec![] })
+        }
+        Request::Fetch { ids, .. } => Response::Fetched(vec![Fetched::Unknown; ids.len()]),
+        Request::Settle(_) => Response::Settled(false),
+        other => of_one_that_keeps_nothing(other).unwrap(),
     };
     response.encode().unwrap()
 }
@@ -116,6 +143,26 @@ async fn keepers_that_name_wrong_ranks_are_left_for_others() {
     found_in_spite_of(Manner::WrongRanks).await;
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_keeper_that_hides_documents_hides_none() {
+    let nodes = network(6).await;
+    let hostile = join(&nodes[0], Manner::Hides).await;
+    for node in &nodes {
+        node.net().refresh().await;
+    }
+    assert_eq!(nodes[1].publish((0..150).map(document).collect(), false).await.unwrap().new, 150);
+    check(&nodes, 150).await;
+    let peers: Vec<_> = nodes.iter().map(|node| node.net().me()).chain([hostile.me()]).collect();
+    let its = |word: &String| local::keepers_among(peers.clone(), word).contains(&hostile.me());
+    let words: Vec<String> = (0..150).map(|number| number.to_string()).filter(its).collect();
+    assert!(words.len() > 20, "it keeps {} words", words.len());
+    for word in words {
+        let url = common::url(word.parse().unwrap());
+        assert_eq!(common::find(&nodes[0], &word).await.unwrap(), BTreeSet::from([url]));
+    }
+    hostile.shutdown().await;
+}
+
 /// The answer of a node without data to requests that are not part of a search.
 fn of_one_that_keeps_nothing(request: &Request) -> Option<Response> {
     match request {
@@ -126,7 +173,7 @@ fn of_one_that_keeps_nothing(request: &Request) -> Option<Response> {
         Request::Size { .. } | Request::Search(_) | Request::Meet(_) | Request::Settle(_) | Request::Fetch { .. } => {
             None
         }
-        Request::Withdraw { .. } | Request::Locks { .. } => Some(Response::Refused(Refusal::Failed)),
+        Request::Withdraw { .. } | Request::Locks { .. } | Request::Survey => Some(Response::Refused(Refusal::Failed)),
     }
 }
 
@@ -140,15 +187,19 @@ async fn a_keeper_that_let_a_node_wait_is_not_asked_first_again() {
 
     let (silent, mut inbound) = Net::start(config(Some(&nodes[0]))).await.unwrap();
     silent.joined().await;
-    let (who_asks, asked) = (nodes[0].net().me(), Arc::new(AtomicUsize::new(0)));
-    let count = Arc::clone(&asked);
+    let who_asks = nodes[0].net().me();
+    let [asked, asked_for_records] = [(); 2].map(|()| Arc::new(AtomicUsize::new(0)));
+    let (count, count_records) = (Arc::clone(&asked), Arc::clone(&asked_for_records));
     tokio::spawn(async move {
         let mut kept = Vec::new();
         while let Some(request) = inbound.recv().await {
-            match of_one_that_keeps_nothing(&Request::decode(&request.request).unwrap()) {
+            let what = Request::decode(&request.request).unwrap();
+            match of_one_that_keeps_nothing(&what) {
                 Some(response) => request.reply.send(response.encode().unwrap()).unwrap(),
                 None => {
+                    let is_for_records = request.from == who_asks && matches!(what, Request::Fetch { .. });
                     count.fetch_add(usize::from(request.from == who_asks), Ordering::SeqCst);
+                    count_records.fetch_add(usize::from(is_for_records), Ordering::SeqCst);
                     kept.push(request.reply);
                 }
             }
@@ -167,11 +218,13 @@ async fn a_keeper_that_let_a_node_wait_is_not_asked_first_again() {
         let answer = local::search(&nodes[0], &format!("x{number}"), options).await.unwrap();
         assert_eq!(answer.ids, BTreeSet::from([documents[number].id]));
         if turn == 0 {
-            assert_ne!(asked.swap(0, Ordering::SeqCst), 0);
+            assert_ne!(asked.load(Ordering::SeqCst), 0);
+            asked_for_records.store(0, Ordering::SeqCst);
         }
     }
-    // The node was asked neither for sizes of lists, nor for slices of them, nor for records.
-    assert_eq!(asked.load(Ordering::SeqCst), 0);
+    // All keepers of a word are asked at once for the size of its list and for slices of it. For records, others are asked
+    // first.
+    assert_eq!(asked_for_records.load(Ordering::SeqCst), 0);
     local::shut_down(&nodes).await;
 }
 

@@ -38,13 +38,13 @@ pub use index::{Index, Listing, WordPostings};
 pub use lock::{Lock, LockKey};
 pub use message::{
     Cost, Fetched, Found, Listed, Meet, MessageError, Met, Ranked, Ranking, Refusal, Request, Response, Search, Settle,
-    Term, Wants, WantsError, WordSize,
+    Surveyed, Term, Wants, WantsError, WordSize,
 };
 pub use peer::Peer;
 pub use phrase::{Phrase, PhraseWord};
 pub use querier::{Querier, QueryEvent, QueryOptions, QueryRefused, Report, Round, WordReport};
 pub use query::{Query, QueryError, QueryFault};
-pub use ranking::{Place, SAMPLE, SURVEYED, Scale, Survey, is_sampled};
+pub use ranking::{Place, Scale, Survey};
 pub use record::{MAX_TEXT, MAX_TITLE, MAX_URL, Record, RecordError};
 pub use shunned::Shunned;
 pub use snippet::{Snippet, Snippets};

@@ -2,7 +2,7 @@ use std::cmp::Reverse;
 use std::fmt;
 use std::str::FromStr;
 
-use super::{ContentId, NoContentId, Weight, limits};
+use super::{ContentId, NoContentId, Surveyed, Weight, limits};
 
 /// BM25's k₁: the larger it is, the more weight further occurrences of a word have.
 const K1: f64 = 1.2;
@@ -10,19 +10,6 @@ const K1: f64 = 1.2;
 const B: f64 = 0.75;
 /// The number that stands for an idf or a factor of 1.
 const ONE: f64 = Place::ONE as f64;
-
-/// The pseudo-word whose list is a sample of all documents. The size of the sample and the mean length of its documents
-/// tell the number of all documents and their mean length.
-pub const SAMPLE: &str = "sample:16";
-/// The number of all documents divided by the number of documents in the sample.
-const SAMPLED: u64 = 16;
-/// The maximum number of documents of the sample whose lengths are averaged.
-pub const SURVEYED: usize = 1 << 10;
-
-/// True if the document is in the [`SAMPLE`].
-pub fn is_sampled(id: ContentId) -> bool {
-    id.as_bytes()[ContentId::BYTES - 1].is_multiple_of(SAMPLED as u8)
-}
 
 /// An estimate of the number of all documents and of their mean length. It is rounded, so that small changes do not
 /// alter the order of an answer.
@@ -42,15 +29,22 @@ impl Default for Survey {
 }
 
 impl Survey {
-    /// The survey of a sample of `documents` documents with this mean length.
-    pub fn of_sample(documents: u64, mean_length: u32) -> Self {
+    /// The survey from the estimates of several nodes: the median of those that hold everything that they should, or of
+    /// all if none does. The number of documents and their length have each their median, so that a minority of the
+    /// nodes changes neither. `None` if there are no estimates.
+    pub fn median(estimates: &[Surveyed]) -> Option<Self> {
+        let some_are_whole = estimates.iter().any(|estimate| estimate.whole);
+        let counting = || estimates.iter().filter(|estimate| estimate.whole || !some_are_whole);
+        let documents = median(counting().map(|estimate| estimate.documents).collect())?;
         if documents == 0 {
-            return Self::default();
+            return Some(Self::default());
         }
-        Self {
-            documents: rounded(documents.saturating_mul(SAMPLED)),
-            mean_length: u32::try_from(rounded(mean_length.max(1).into())).unwrap_or(u32::MAX),
-        }
+        let lengths = counting().map(|estimate| u64::from(estimate.mean_length)).filter(|&length| length > 0);
+        let mean_length = median(lengths.collect()).unwrap_or(1);
+        Some(Self {
+            documents: rounded(documents),
+            mean_length: u32::try_from(rounded(mean_length)).unwrap_or(u32::MAX),
+        })
     }
 
     /// BM25's idf of a word whose list has `size` ids, in units of 1/1024; at least 1.
@@ -62,8 +56,14 @@ impl Survey {
     }
 }
 
+/// The median; of an even number, the smaller of the two in the middle. `None` of no numbers.
+fn median(mut numbers: Vec<u64>) -> Option<u64> {
+    numbers.sort_unstable();
+    numbers.get(numbers.len().checked_sub(1)? / 2).copied()
+}
+
 /// The number, rounded to its five most significant bits.
-fn rounded(number: u64) -> u64 {
+pub(super) fn rounded(number: u64) -> u64 {
     let dropped = (64 - number.leading_zeros()).saturating_sub(5);
     // Halves are rounded up.
     let half = if dropped == 0 { 0 } else { 1 << (dropped - 1) };
@@ -191,11 +191,34 @@ mod tests {
     fn no_number_is_too_much() {
         assert!(Survey { documents: u64::MAX, mean_length: u32::MAX }.idf(0) <= limits::IDF);
         assert_eq!(Survey::default().idf(u64::MAX), 1);
-        assert_eq!(Survey::of_sample(0, 5), Survey::default());
-        assert!(Survey::of_sample(u64::MAX, 0).documents > u64::MAX / 2);
+        let most = Surveyed { documents: u64::MAX, mean_length: u32::MAX, whole: true };
+        assert!(Survey::median(&[most]).unwrap().documents > u64::MAX / 2);
+        assert_eq!(Survey::median(&[Surveyed { documents: 0, ..most }]), Some(Survey::default()));
         let all = limits::IDF * limits::WORDS as u32;
         assert!(u64::from(all) * 3 < u64::from(u32::MAX));
         assert_eq!(Scale::new(1).score(all, Weight::of_steps(15, 0)), Scale::new(1).most(all, Weight::default()));
+    }
+
+    #[test]
+    fn one_liar_in_five_changes_a_survey_no_more_than_rounding_does() {
+        // Estimates differ by some percent, because nodes hold different documents.
+        let honest =
+            |number: u64| Surveyed { documents: 9_600 + 50 * number, mean_length: 290 + number as u32, whole: true };
+        let all: Vec<Surveyed> = (0..20).map(honest).collect();
+        let truth = Survey::median(&all).unwrap();
+        let step = |number: u64| 1 << (59 - number.leading_zeros());
+        for (documents, mean_length) in [(0, 0), (1, 1), (u64::MAX, u32::MAX), (u64::MAX, 1)] {
+            let mut told = all.clone();
+            told.iter_mut().step_by(5).for_each(|lie| *lie = Surveyed { documents, mean_length, whole: true });
+            let survey = Survey::median(&told).unwrap();
+            assert!(survey.documents.abs_diff(truth.documents) <= step(truth.documents), "{survey:?}");
+            assert!(survey.mean_length.abs_diff(truth.mean_length) <= step(u64::from(truth.mean_length)) as u32);
+        }
+        // Nodes that have just joined, and hold nothing yet, do not count if there are others.
+        let new = Surveyed::default();
+        assert_eq!(Survey::median(&[&[new; 30], &all[..]].concat()), Some(truth));
+        assert_eq!(Survey::median(&[new]), Some(Survey::default()));
+        assert_eq!(Survey::median(&[]), None);
     }
 
     #[test]

@@ -5,8 +5,8 @@
 use furui::filter::{Gamma, RingedParams};
 use furui_search::{
     Clause, Coding, ContentId, Cost, Fetched, Found, Golomb, IdRange, Listed, Lock, LockKey, Meet, MessageError, Met,
-    Peer, Phrase, PhraseWord, Place, Ranked, Ranking, Refusal, Request, Response, Search, Settle, Term, Wants, Weight,
-    WordSize, limits,
+    Peer, Phrase, PhraseWord, Place, Ranked, Ranking, Refusal, Request, Response, Search, Settle, Surveyed, Term,
+    Wants, Weight, WordSize, limits,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -98,6 +98,7 @@ fn request() -> impl Strategy<Value = Request> {
         range().prop_map(|range| Request::Withdrawn { range }),
         (word_or_none(), any::<u64>()).prop_map(|(from, since)| Request::Compare { from, since }),
         (vec(word_or_none(), 0..9), range()).prop_map(|(words, range)| Request::List { words, range }),
+        Just(Request::Survey),
     ]
 }
 
@@ -116,8 +117,8 @@ fn word_or_none() -> impl Strategy<Value = String> {
 }
 
 fn response() -> impl Strategy<Value = Response> {
-    let size = (any::<u64>(), any::<bool>(), any::<u32>(), peers())
-        .prop_map(|(ids, whole, mean_length, holders)| WordSize { ids, whole, mean_length, holders });
+    let size =
+        (any::<u64>(), any::<bool>(), peers()).prop_map(|(ids, whole, holders)| WordSize { ids, whole, holders });
     let golomb = (1..=64u8, 0..=64u8, any::<u32>(), any::<bool>());
     let coding = prop_oneof![
         Just(Coding::Ids),
@@ -178,6 +179,9 @@ fn response() -> impl Strategy<Value = Response> {
         vec(vec((any::<[u8; 20]>().prop_map(Lock::new), any::<u8>()), 0..=limits::LOCKS), 0..9)
             .prop_map(Response::Locks),
         (vec((id(), key(), any::<u8>()), 0..9), any::<bool>()).prop_map(|(keys, more)| Response::Keys { keys, more }),
+        (any::<u64>(), any::<u32>(), any::<bool>()).prop_map(|(documents, mean_length, whole)| {
+            Response::Surveyed(Surveyed { documents, mean_length, whole })
+        }),
         proptest::sample::select(refusals).prop_map(Response::Refused),
     ]
 }
@@ -231,7 +235,7 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes_are_a_message_or_none(kind in 0..0x8au8, rest in vec(prop_oneof![0..4u8, any::<u8>()], 0..200)) {
+    fn any_bytes_are_a_message_or_none(kind in 0..0x90u8, rest in vec(prop_oneof![0..4u8, any::<u8>()], 0..200)) {
         decode(&[&[1, kind], &rest[..]].concat());
         decode(&rest);
     }

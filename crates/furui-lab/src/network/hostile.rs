@@ -3,7 +3,7 @@ use std::sync::Arc;
 use furui_net::net::{Config, Identity, Net, Transport};
 use furui_search::{
     Clause, CodedSet, Coding, ContentId, IdRange, Lock, LockKey, Meet, Peer, Phrase, Ranking, Request, Response,
-    SAMPLE, Search, Settle, Term, Wants, Weight, limits, plan,
+    Search, Settle, Term, Wants, Weight, limits, plan,
 };
 
 use super::Done;
@@ -13,7 +13,7 @@ use super::corpus::{Corpus, Dice};
 /// keeps the stored data, and other nodes then take that data over.
 pub(super) const KINDS: [Kind; 17] = [
     Kind::Size,
-    Kind::Sample,
+    Kind::Survey,
     Kind::Search,
     Kind::Ranked,
     Kind::Meet,
@@ -37,8 +37,8 @@ pub(super) enum Kind {
     Store,
     /// Queries for the sizes of hot lists.
     Size,
-    /// Queries for the size of the list of sampled documents. The answers also have the mean length of a document.
-    Sample,
+    /// Queries for the number of all documents, which the node estimates.
+    Survey,
     /// Searches for a hot word and a word whose keeper receives the request but never answers.
     Search,
     /// Searches like `Search`, but for the best documents, so that the node goes through the whole list.
@@ -134,7 +134,7 @@ impl Arms {
                 }
             }
             Kind::Size => Request::Size { words: vec![word; limits::WORDS] },
-            Kind::Sample => Request::Size { words: vec![SAMPLE.to_owned(); limits::WORDS] },
+            Kind::Survey => Request::Survey,
             Kind::Search => search(word, me, dice, None),
             Kind::Ranked => {
                 let best = limits::PAGE as u32;

@@ -136,6 +136,9 @@ fn steps(report: &Report) -> Vec<Step> {
         "; {} looked up, {} requests, {} of them failed",
         report.lookups, report.messages, report.failures
     );
+    if report.disputed > 0 {
+        let _ = write!(plan, "; nodes differed about {} parts of lists, and all were asked", report.disputed);
+    }
     steps.push(Step { step: plan, sent: 0, received: 0, done: report.planned });
     if report.checked > 0 {
         let step = format!("phrases: the text of {} candidates examined by the nodes that keep them", report.checked);

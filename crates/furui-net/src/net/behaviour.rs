@@ -1,3 +1,4 @@
+use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -33,6 +34,9 @@ const LOOKUP_STEP_TIMEOUT: Duration = Duration::from_secs(3);
 const LOOKUP_TIMEOUT: Duration = Duration::from_secs(20);
 /// How long an unused connection is kept open.
 const IDLE: Duration = Duration::from_secs(600);
+/// The number of paths of a look-up. No node is asked on two of them, so a hostile node can mislead only one. Each path
+/// costs as much as a look-up with one path.
+const PATHS: NonZeroUsize = NonZeroUsize::new(2).expect("it is not 0");
 /// The interval of pings. A connection is closed after two pings without an answer.
 const PING_INTERVAL: Duration = Duration::from_secs(30);
 /// The interval at which connected peers identify themselves again.
@@ -95,7 +99,8 @@ impl Behaviour {
 fn kademlia(me: PeerId) -> kad::Behaviour<MemoryStore> {
     let mut config = kad::Config::new(KAD);
     config
-        .set_parallelism(std::num::NonZeroUsize::MIN)
+        .set_parallelism(PATHS)
+        .disjoint_query_paths(true)
         .set_query_timeout(LOOKUP_TIMEOUT)
         .set_substreams_timeout(LOOKUP_STEP_TIMEOUT)
         .set_periodic_bootstrap_interval(None)

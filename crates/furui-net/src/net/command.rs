@@ -27,6 +27,7 @@ pub(super) enum Command {
         answer: oneshot::Sender<Vec<Peer>>,
         turn: OwnedSemaphorePermit,
     },
+    /// For each key its keepers, if they are known without asking other nodes.
     Known {
         keys: Vec<Vec<u8>>,
         n: usize,

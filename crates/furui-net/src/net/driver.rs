@@ -22,7 +22,7 @@ use super::known;
 use super::quota::Quotas;
 use super::reach::Kind;
 use super::routes::Routes;
-use super::{CallError, Config, Inbound, Prefix, StartError, Transport};
+use super::{CallError, Config, Inbound, Prefix, StartError, Transport, WINDOW, choose};
 
 mod calls;
 mod refresh;
@@ -161,12 +161,15 @@ impl Driver {
             Command::Closest { key, n, answer, turn } => self.closest(Lookup { key, n, answer, _turn: turn }),
             Command::Known { keys, n, answer } => {
                 // Sending fails, here and below, if the caller has given up.
-                let _ = answer.send(self.known(&keys, n));
+                let _ = answer.send(self.known_keepers(&keys, n));
             }
             Command::Replicas { keys, n, answer } => {
                 let table = self.table();
-                let nearest = keys.into_iter().map(|key| self.routes.nearest(&table, &self.me, &Key::new(key), n));
-                let _ = answer.send(nearest.collect());
+                let keepers = keys.into_iter().map(|key| {
+                    let nearest = self.routes.nearest(&table, &self.me, &Key::new(key), WINDOW);
+                    choose(nearest, n, Prefix::of_peer).keepers
+                });
+                let _ = answer.send(keepers.collect());
             }
             Command::Peers(answer) => {
                 let _ = answer.send(self.table().into_iter().map(|known| known.peer).collect());

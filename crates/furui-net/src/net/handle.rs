@@ -10,7 +10,7 @@ use super::codec::MAX_MESSAGE;
 use super::command::{Command, Shared, Status};
 use super::driver::Driver;
 use super::quota::MAX_IN_FLIGHT;
-use super::{CallError, Config, Counters, Inbound, Network, Prefix, Refusals, Reply, StartError, known};
+use super::{CallError, Config, Counters, Inbound, Network, Prefix, Refusals, Reply, StartError, diversity, known};
 
 /// The maximum number of this node's calls in flight. Further calls wait.
 const MAX_CALLS: usize = 256;
@@ -117,7 +117,21 @@ impl Net {
         }
     }
 
-    /// For each of many keys the result of [`closest`](Self::closest), if it is known without asking another node.
+    /// The `n` nodes that keep what belongs to `key`: the nearest ones, but at most one of each address
+    /// [prefix](Prefix), as long as enough of the [`WINDOW`](super::WINDOW) nearest have others.
+    ///
+    /// The cost is that of [`closest`](Self::closest), unless two of the nearest have one prefix.
+    pub async fn keepers(&self, key: &[u8], n: usize) -> Vec<Peer> {
+        for wide in diversity::widths(n) {
+            let nearest = self.closest(key, wide).await;
+            if let Some(keepers) = diversity::choose_among(nearest, n, wide) {
+                return keepers;
+            }
+        }
+        Vec::new()
+    }
+
+    /// For each of many keys the result of [`keepers`](Self::keepers), if it is known without asking another node.
     pub async fn known(&self, keys: Vec<Vec<u8>>, n: usize) -> Vec<Option<Vec<Peer>>> {
         let (answer, receiver) = oneshot::channel();
         let count = keys.len();
@@ -127,7 +141,7 @@ impl Net {
         }
     }
 
-    /// For each key, the `n` nearest of the nodes that this node knows, nearest first, this node included. No other
+    /// For each key, its `n` [keepers](Self::keepers) among the nodes that this node knows, this node included. No other
     /// node is asked. If this node is one of the `n` nodes nearest to a key, the result for the key is exact, because a
     /// node knows its neighbours.
     pub async fn replicas(&self, keys: Vec<Vec<u8>>, n: usize) -> Vec<Vec<Peer>> {

@@ -33,6 +33,16 @@ impl Prefix {
         Multiaddr::try_from(peer.address().to_vec()).map_or(Self::Local, |address| Self::of(&address))
     }
 
+    /// True if the prefix stands for one owner: a connection within the process or the machine has no such prefix.
+    pub fn is_counted(self) -> bool {
+        match self {
+            Self::Local => false,
+            Self::V4([first, ..]) => first != 127,
+            // The address ::1 is the only one of this prefix that a node can have.
+            Self::V6(prefix) => prefix != [0; 7],
+        }
+    }
+
     /// The prefix of an address. An IPv4 address that is written as an IPv6 address counts as what it is.
     pub fn of_ip(ip: IpAddr) -> Self {
         match ip.to_canonical() {
@@ -72,6 +82,15 @@ mod tests {
         assert_ne!(of("/ip6/2001:db8:0:1::5/tcp/1"), of("/ip6/2001:db8:0:100::5/tcp/1"));
         assert_eq!(of("/ip6/::ffff:192.0.2.7/tcp/1"), of("/ip4/192.0.2.7/tcp/1"));
         assert_eq!(of("/memory/5"), Prefix::Local);
+        for (address, is_counted) in [
+            ("/memory/5", false),
+            ("/ip4/127.0.0.1/tcp/1", false),
+            ("/ip6/::1/tcp/1", false),
+            ("/ip4/10.0.0.1/tcp/1", true),
+            ("/ip6/2001:db8::1/tcp/1", true),
+        ] {
+            assert_eq!(of(address).is_counted(), is_counted, "{address}");
+        }
         assert_eq!(of("/ip4/192.0.2.7/tcp/1").to_string(), "192.0.2.7/32");
         assert_eq!(of("/ip6/2001:db8:0:1fe::5/tcp/1").to_string(), "2001:db8:0:100::/56");
     }

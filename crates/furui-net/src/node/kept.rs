@@ -37,6 +37,13 @@ impl Kept {
         self.shelf.set_whole(true);
     }
 
+    /// The least number of leading bits that a key's place shares with that of this node if the node has certainly been
+    /// one of the key's keepers all the time, and whether the node was given everything that it should hold.
+    pub(super) fn own_bits(&self) -> (u32, bool) {
+        let places = self.since.as_ref().unwrap_or(&self.near);
+        (places.own_bits(&self.me), self.since.is_some())
+    }
+
     /// Opens the shelf again after a change has failed. No list counts as whole then.
     pub(super) fn reopen(&mut self, directory: &Path) -> Result<()> {
         self.since = None;

@@ -30,7 +30,7 @@ pub(super) async fn loads(net: &Net, keys: Vec<Vec<u8>>) -> HashMap<Peer, Vec<us
             break;
         }
     }
-    let lookups: Vec<_> = unknown.iter().map(|(_, key)| net.closest(key, limits::REPLICAS)).collect();
+    let lookups: Vec<_> = unknown.iter().map(|(_, key)| net.keepers(key, limits::REPLICAS)).collect();
     let found: Vec<Vec<Peer>> = futures::stream::iter(lookups).buffered(LOOKUPS).collect().await;
     unknown.into_iter().zip(found).for_each(|((number, _), keepers)| add(&mut loads, number, keepers));
     loads

@@ -63,14 +63,14 @@ impl Manners {
         self.shunned().peers(self.started.elapsed()).cloned().collect()
     }
 
-    /// The `n` nodes nearest to a key; at the end are those that should be asked last. If all `n` nodes should be asked
+    /// The first `n` keepers of a key; at the end are those that should be asked last. If all `n` nodes should be asked
     /// last, the result is all keepers of the key.
     pub(super) async fn keepers(&self, key: &[u8], n: usize) -> Vec<Peer> {
         let now = self.started.elapsed();
         let comes_last = |peer: &Peer| self.shunned().has(peer, now);
-        let mut nearest = self.net.closest(key, n).await;
+        let mut nearest = self.net.keepers(key, n).await;
         if n < limits::REPLICAS && nearest.iter().all(comes_last) {
-            nearest = self.net.closest(key, limits::REPLICAS).await;
+            nearest = self.net.keepers(key, limits::REPLICAS).await;
         }
         nearest.sort_by_key(comes_last);
         nearest

@@ -3,16 +3,28 @@ use std::collections::HashSet;
 use furui_search::{Peer, limits};
 use sha2::{Digest, Sha256};
 
-use crate::net::Net;
+use crate::net::{Net, Prefix, WINDOW, choose};
 
 /// The nodes that this node knows, to tell which of them keep a key. Nodes and keys have places; the keepers of a key
-/// are the nodes whose places are nearest to its place, by XOR.
+/// are the nodes whose places are nearest to its place, by XOR, with different address prefixes ([`choose`]).
 #[derive(Clone)]
 pub(super) struct Places {
-    nodes: Vec<(Place, Peer)>,
+    nodes: Vec<Known>,
+    /// True if some nodes have the same prefix.
+    share_prefixes: bool,
+}
+
+#[derive(Clone)]
+struct Known {
+    place: Place,
+    prefix: Prefix,
+    peer: Peer,
 }
 
 type Place = [u8; 32];
+
+/// The number of bits of a place.
+const BITS: u32 = 256;
 
 impl Places {
     /// The places, in Kademlia, of this node and of all nodes in its routing table.
@@ -23,7 +35,9 @@ impl Places {
     }
 
     pub(super) fn new(peers: Vec<Peer>) -> Self {
-        Self { nodes: peers.into_iter().map(|peer| (place(peer.identity()), peer)).collect() }
+        let known = |peer: Peer| Known { place: place(peer.identity()), prefix: Prefix::of_peer(&peer), peer };
+        let nodes: Vec<Known> = peers.into_iter().map(known).collect();
+        Self { share_prefixes: share_prefixes(&nodes), nodes }
     }
 
     pub(super) fn len(&self) -> usize {
@@ -32,8 +46,9 @@ impl Places {
 
     /// Adds the nodes of `others` that `self` does not have yet.
     pub(super) fn join(&mut self, others: &Self) {
-        let known: HashSet<Place> = self.nodes.iter().map(|(place, _)| *place).collect();
-        self.nodes.extend(others.nodes.iter().filter(|(place, _)| !known.contains(place)).cloned());
+        let known: HashSet<Place> = self.nodes.iter().map(|node| node.place).collect();
+        self.nodes.extend(others.nodes.iter().filter(|node| !known.contains(&node.place)).cloned());
+        self.share_prefixes = share_prefixes(&self.nodes);
     }
 
     /// True if `peer` is one of the keepers of `key`.
@@ -47,24 +62,74 @@ impl Places {
         self.is_among(limits::HOLDERS, peer, key)
     }
 
-    /// True if fewer than `most` known nodes are nearer to `key` than `peer` is.
+    /// True if `peer` would be one of `most` keepers of `key`.
     fn is_among(&self, most: usize, peer: &Peer, key: &[u8]) -> bool {
         if self.nodes.len() <= most {
             return true;
         }
         let at = place(key);
+        if self.share_prefixes {
+            return self.chosen(most, &at).contains(&peer);
+        }
         let to = distance(&at, &place(peer.identity()));
-        let closer = self.nodes.iter().filter(|(node, other)| distance(&at, node) < to && other != peer);
+        let closer = self.nodes.iter().filter(|node| distance(&at, &node.place) < to && node.peer != *peer);
         closer.take(most).count() < most
+    }
+
+    /// The keepers of the key at this place, if it has `most` keepers.
+    fn chosen(&self, most: usize, at: &Place) -> Vec<&Peer> {
+        let mut nearest: Vec<(Place, &Known)> =
+            self.nodes.iter().map(|node| (distance(at, &node.place), node)).collect();
+        if nearest.len() > WINDOW {
+            nearest.select_nth_unstable_by_key(WINDOW - 1, |(distance, _)| *distance);
+            nearest.truncate(WINDOW);
+        }
+        nearest.sort_unstable_by_key(|(distance, _)| *distance);
+        let nearest = nearest.into_iter().map(|(_, node)| node).collect();
+        choose(nearest, most, |node| node.prefix).keepers.into_iter().map(|node| &node.peer).collect()
+    }
+
+    /// The number of leading bits that a key's place must share with the place of `me`, so that `me` is certainly one of
+    /// the keepers of the key.
+    pub(super) fn own_bits(&self, me: &Peer) -> u32 {
+        let at = place(me.identity());
+        let others: Vec<(u32, Prefix)> = self
+            .nodes
+            .iter()
+            .filter(|node| node.peer != *me)
+            .map(|node| (shared_bits(&at, &node.place), node.prefix))
+            .collect();
+        let own = Prefix::of_peer(me);
+        let is_own = |bits: u32| {
+            let mut inside = others.iter().filter(|(shared, _)| *shared >= bits);
+            inside.clone().count() < limits::REPLICAS && !inside.any(|(_, prefix)| own.is_counted() && *prefix == own)
+        };
+        (0..BITS).find(|&bits| is_own(bits)).unwrap_or(BITS)
     }
 
     /// The other nodes, nearest to `me` first, at most `most`.
     pub(super) fn neighbours(&self, me: &Peer, most: usize) -> Vec<Peer> {
         let at = place(me.identity());
-        let mut others: Vec<_> = self.nodes.iter().filter(|(_, peer)| peer != me).collect();
-        others.sort_by_key(|(node, _)| distance(&at, node));
-        others.into_iter().take(most).map(|(_, peer)| peer.clone()).collect()
+        let mut others: Vec<&Known> = self.nodes.iter().filter(|node| node.peer != *me).collect();
+        others.sort_by_key(|node| distance(&at, &node.place));
+        others.into_iter().take(most).map(|node| node.peer.clone()).collect()
     }
+}
+
+fn share_prefixes(nodes: &[Known]) -> bool {
+    let mut taken = HashSet::new();
+    nodes.iter().any(|node| node.prefix.is_counted() && !taken.insert(node.prefix))
+}
+
+/// The number of leading bits that the places of a node and of a key have in common.
+pub(super) fn bits_in_common(peer: &Peer, key: &[u8]) -> u32 {
+    shared_bits(&place(peer.identity()), &place(key))
+}
+
+fn shared_bits(a: &Place, b: &Place) -> u32 {
+    let distance = distance(a, b);
+    let zeros = distance.iter().take_while(|byte| **byte == 0).count();
+    8 * zeros as u32 + distance.get(zeros).map_or(0, |byte| byte.leading_zeros())
 }
 
 /// The place of a key, or of a node's identity, in Kademlia.
@@ -74,4 +139,50 @@ fn place(key: &[u8]) -> Place {
 
 fn distance(a: &Place, b: &Place) -> Place {
     std::array::from_fn(|i| a[i] ^ b[i])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A node at the address 192.0.2.`host`.
+    fn node(number: u32, host: u8) -> Peer {
+        // The code of IPv4 and an address, then the code of TCP and a port.
+        Peer::new(&number.to_le_bytes(), &[4, 192, 0, 2, host, 6, 0, 1])
+    }
+
+    fn key(number: u32) -> Vec<u8> {
+        number.to_be_bytes().to_vec()
+    }
+
+    #[test]
+    fn of_one_address_one_node_keeps_a_key_and_all_agree_who_does() {
+        // A third of the nodes has one address.
+        let nodes: Vec<Peer> = (0..60).map(|n| node(n, if n % 3 == 0 { 1 } else { n as u8 + 2 })).collect();
+        let places = Places::new(nodes.clone());
+        for number in 0..300 {
+            let keepers: Vec<&Peer> = nodes.iter().filter(|node| places.keeps(node, &key(number))).collect();
+            let addresses: HashSet<Prefix> = keepers.iter().map(|peer| Prefix::of_peer(peer)).collect();
+            assert_eq!((keepers.len(), addresses.len()), (3, 3), "key {number}");
+            assert!(keepers.iter().all(|keeper| places.may_keep(keeper, &key(number))));
+        }
+        // Without other addresses, several nodes of one are better than none.
+        let places = Places::new((0..9).map(|number| node(number, 1)).collect());
+        let keepers = |number| (0..9).filter(|&n| places.keeps(&node(n, 1), &key(number))).count();
+        assert!((0..100).all(|number| keepers(number) == 3));
+    }
+
+    #[test]
+    fn a_node_is_a_keeper_of_all_keys_that_begin_as_its_place_does() {
+        for (count, addresses) in [(1, 9), (3, 9), (5, 9), (40, 200), (200, 3), (200, 200)] {
+            let nodes: Vec<Peer> = (0..count).map(|n| node(n, (n % addresses) as u8)).collect();
+            let places = Places::new(nodes.clone());
+            for me in &nodes {
+                let bits = places.own_bits(me);
+                assert!(count > 3 || addresses == 9 && bits == 0);
+                let own = (0..2000).map(key).filter(|key| bits_in_common(me, key) >= bits);
+                own.for_each(|key| assert!(places.keeps(me, &key), "{bits} bits of {count} nodes"));
+            }
+        }
+    }
 }

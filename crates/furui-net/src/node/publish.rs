@@ -2,9 +2,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use furui_search::{
-    ContentId, Lock, LockKey, Peer, Record, RecordError, Refusal, Request, Response, SAMPLE, Weight, is_sampled, limits,
-};
+use furui_search::{ContentId, Lock, LockKey, Peer, Record, RecordError, Refusal, Request, Response, Weight, limits};
 use futures::StreamExt;
 use tokio::time::sleep;
 
@@ -138,11 +136,6 @@ pub(super) async fn store(inner: &Inner, documents: Vec<Document>) -> Result<u64
     let mut lists: BTreeMap<String, Vec<(ContentId, Weight)>> = BTreeMap::new();
     let mut parcels = Vec::new();
     for (Document { id, record, words }, withdrawals) in documents.into_iter().zip(withdrawals) {
-        if is_sampled(id)
-            && let Some((_, weight)) = words.first()
-        {
-            lists.entry(SAMPLE.to_owned()).or_default().push((id, *weight));
-        }
         words.into_iter().for_each(|(word, weight)| lists.entry(word).or_default().push((id, weight)));
         let lock = LockKey::of(&inner.secret, id, withdrawals).lock();
         parcels.push((record_key(id), Parcel::Record(lock, record)));

@@ -130,6 +130,7 @@ impl Node {
             after: options.after,
             ranked: if options.ranked { Some(self.survey().await) } else { None },
             wants: options.wants,
+            hosts: limits::HOSTS,
             salt: furui::HashSpec::random().seed,
             explain: options.explain,
         };
@@ -139,17 +140,15 @@ impl Node {
         let (answers, mut came) = mpsc::channel(ANSWERS);
         // Dropping the set at the end of this function ends all tasks of the search.
         let mut tasks = JoinSet::new();
-        let mut last = None;
-        let mut looked_up = HashSet::new();
+        let (mut last, mut shown) = (None, HashSet::new());
         loop {
             while let Some(event) = querier.poll(started.elapsed()) {
                 match event {
                     QueryEvent::Lookup { word } => {
                         let (manners, answers) = (inner.manners.clone(), answers.clone());
-                        // The nearest keeper names the others. If it fails or lies, all of them are looked up.
-                        let wanted = if looked_up.insert(word.clone()) { 1 } else { limits::REPLICAS };
+                        // A single keeper could name accomplices as the others, so all of them are looked up.
                         tasks.spawn(async move {
-                            let holders = manners.keepers(&word_key(&word), wanted).await;
+                            let holders = manners.keepers(&word_key(&word), limits::REPLICAS).await;
                             // Sending fails if the search has ended.
                             let _ = answers.send(Came::Holders { word, holders }).await;
                         });
@@ -162,11 +161,19 @@ impl Node {
                         });
                     }
                     QueryEvent::Shun { peer } => inner.manners.shun(peer).await,
-                    QueryEvent::Page { places } => {
+                    QueryEvent::Page { mut places } => {
                         last = places.last().copied();
+                        // Nodes that differ about the score of a document name it several times.
+                        places.retain(|place| shown.insert(place.id));
                         let mut hits = match &mut filling {
                             Some(filling) => filling.sift(inner, places).await,
-                            None if options.records => fetch_hits(inner, places, &fit).await,
+                            None if options.records => {
+                                let (hits, made_up) = fetch_hits(inner, places, &fit).await;
+                                for liar in made_up.into_iter().flat_map(|place| querier.judge(place, false)) {
+                                    inner.manners.shun(liar).await;
+                                }
+                                hits
+                            }
                             None => places.into_iter().map(|place| Hit { place, record: None }).collect(),
                         };
                         let blocked = inner.blocklist.sites();
@@ -217,11 +224,13 @@ impl Node {
 
 /// The records of a page, each requested from the nodes that keep it. A document is left out if its record does not fit
 /// the query, because a keeper of a list lied, or if no record arrives and a node that should keep it says that it is
-/// gone.
-async fn fetch_hits(inner: &Inner, places: Vec<Place>, fit: &Fit<'_>) -> Vec<Hit> {
+/// gone. Returns the documents that are shown, and the places of those whose records do not fit.
+async fn fetch_hits(inner: &Inner, places: Vec<Place>, fit: &Fit<'_>) -> (Vec<Hit>, Vec<Place>) {
     let ids: Vec<ContentId> = places.iter().map(|place| place.id).collect();
     let mut records = fetch::records(inner, &ids, &[]).await;
     let hits = places.into_iter().map(|place| Hit { place, record: records.found.remove(&place.id) });
     let hits = hits.filter(|hit| hit.record.is_some() || !records.gone.contains(&hit.place.id));
-    hits.filter(|hit| hit.record.as_ref().is_none_or(|record| fit.fits(record))).collect()
+    let (hits, others): (Vec<Hit>, Vec<Hit>) =
+        hits.partition(|hit| hit.record.as_ref().is_none_or(|record| fit.fits(record)));
+    (hits, others.into_iter().map(|hit| hit.place).collect())
 }

@@ -1,17 +1,23 @@
+use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use furui_search::{Request, Response, SAMPLE, Survey, limits};
+use furui_search::{Peer, Request, Response, Survey, Surveyed};
 use futures::StreamExt;
 use futures::stream::FuturesUnordered;
 use tokio::time::Instant;
 
-use super::{Node, call, word_key};
+use super::{Node, call};
+use crate::net::{Net, Prefix};
 
+/// The key whose nearest nodes are asked. All who search ask the same nodes, so that they get the same survey.
+const KEY: &[u8] = b"survey";
 /// How long a survey is valid. The sizes of lists that a node knows are valid for the same time.
 const LIFE: Duration = Duration::from_secs(60);
-/// The time to wait for the keepers of the sample.
+/// The time to wait for the nodes that are asked.
 const PATIENCE: Duration = Duration::from_secs(2);
+/// The time to wait for the others when half of the nodes have answered.
+const HURRY: Duration = Duration::from_millis(300);
 
 /// The survey of an earlier search.
 #[derive(Default)]
@@ -34,32 +40,35 @@ impl LastSurvey {
 }
 
 impl Node {
-    /// The approximate number of documents of all nodes, and their mean length, computed from what the nodes that keep
-    /// the [`SAMPLE`] of all documents report.
+    /// The approximate number of documents of all nodes, and their mean length: the medians of what the nodes nearest to
+    /// one key estimate from the records that they hold. Of each address prefix, one node is asked.
     pub async fn survey(&self) -> Survey {
         let inner = &*self.0;
         if let Some(survey) = inner.survey.get() {
             return survey;
         }
-        let keepers = inner.net.closest(&word_key(SAMPLE), limits::REPLICAS).await;
-        let request = Request::Size { words: vec![SAMPLE.to_owned()] };
-        let mut answers: FuturesUnordered<_> =
-            keepers.iter().map(|keeper| call(&inner.net, keeper, &request)).collect();
-        let mut best = None;
-        let until = Instant::now() + PATIENCE;
+        let nearest = inner.net.closest(KEY, Net::MOST_CLOSEST).await;
+        let mut taken = HashSet::new();
+        let mut is_new = |node: &Peer| {
+            let prefix = Prefix::of_peer(node);
+            !prefix.is_counted() || taken.insert(prefix)
+        };
+        let asked: Vec<Peer> = nearest.into_iter().filter(|node| is_new(node)).collect();
+        let request = Request::Survey;
+        let mut answers: FuturesUnordered<_> = asked.iter().map(|node| call(&inner.net, node, &request)).collect();
+        let mut estimates: Vec<Surveyed> = Vec::new();
+        let mut until = Instant::now() + PATIENCE;
         while let Ok(Some(answer)) = tokio::time::timeout_at(until, answers.next()).await {
-            let Some(Response::Sizes(sizes)) = answer else { continue };
-            let Some(size) = sizes.first() else { continue };
-            // The largest sample that is whole or, if none is whole, the largest of all.
-            best = best.max(Some((size.whole, size.ids, size.mean_length)));
-            if size.whole && size.ids > 0 {
-                break;
+            let Some(Response::Surveyed(estimate)) = answer else { continue };
+            estimates.push(estimate);
+            if 2 * estimates.len() >= asked.len() {
+                until = until.min(Instant::now() + HURRY);
             }
         }
-        let survey = best.map_or_else(Survey::default, |(_, ids, mean_length)| Survey::of_sample(ids, mean_length));
-        if best.is_some() {
+        let survey = Survey::median(&estimates);
+        if let Some(survey) = survey {
             inner.survey.set(survey);
         }
-        survey
+        survey.unwrap_or_default()
     }
 }

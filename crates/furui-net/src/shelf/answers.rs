@@ -94,6 +94,14 @@ impl Shelf {
         self.asking(|shelf| shelf.run(RECORDS, range, most, |part| part.ids()))
     }
 
+    /// The number of documents whose records are kept, including recently withdrawn documents.
+    ///
+    /// # Errors
+    /// As [`slice`](Index::slice).
+    pub fn record_count(&mut self) -> Result<u64> {
+        self.asking(|shelf| Ok(shelf.extent(RECORDS)?.ids))
+    }
+
     /// The expiry of each of these documents, in seconds since 1970; 0 for a document that is not here.
     ///
     /// # Errors

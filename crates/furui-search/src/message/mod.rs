@@ -7,6 +7,7 @@ mod ranked;
 mod reader;
 mod request;
 mod response;
+mod surveyed;
 mod wants;
 mod writer;
 
@@ -15,6 +16,7 @@ use super::{Clause, ContentId, IdRange, Lock, LockKey, Peer, Weight, WordPosting
 pub use error::MessageError;
 pub use exchange::{Cost, Meet, Met, Settle};
 pub use ranked::{Ranked, Ranking};
+pub use surveyed::Surveyed;
 pub use wants::{Wants, WantsError};
 
 /// The first byte of every message.
@@ -78,6 +80,8 @@ pub enum Request {
         /// The range of ids that is requested from each list.
         range: IdRange,
     },
+    /// Asks how many documents there are, and how long they are.
+    Survey,
 }
 
 /// An answer to a [`Request`].
@@ -128,6 +132,8 @@ pub enum Response {
     /// Answers a [`Request::List`]: the lists of the first words, up to the maximum size of a message; at least a part
     /// of the first list.
     Listed(Vec<Listed>),
+    /// Answers a [`Request::Survey`].
+    Surveyed(Surveyed),
     /// Refuses a request.
     Refused(Refusal),
 }
@@ -204,8 +210,6 @@ pub struct WordSize {
     pub ids: u64,
     /// True if this node has been given everything that it should hold.
     pub whole: bool,
-    /// For the word [`SAMPLE`](super::SAMPLE), the mean number of words in its documents; 0 for other words.
-    pub mean_length: u32,
     /// The nodes nearest to the word that this node knows, itself included, nearest first.
     pub holders: Vec<Peer>,
 }

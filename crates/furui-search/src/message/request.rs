@@ -14,6 +14,7 @@ const LIST: u8 = 8;
 const WITHDRAW: u8 = 9;
 const LOCKS: u8 = 10;
 const WITHDRAWN: u8 = 11;
+const SURVEY: u8 = 14;
 
 impl Request {
     /// Encodes the request.
@@ -75,6 +76,7 @@ impl Request {
                 words.iter().for_each(|word| to.bytes("bytes of a word", word.as_bytes(), limits::WORD_BYTES));
                 to.range(*range);
             }
+            Self::Survey => {}
         }
         to.finish()
     }
@@ -122,6 +124,7 @@ impl Request {
             LIST => {
                 Self::List { words: from.all("words", limits::LISTED, 1, Reader::word_or_none)?, range: from.range()? }
             }
+            SURVEY => Self::Survey,
             _ => return Err(MessageError::Invalid { what: "the kind of a request", at: 1 }),
         };
         from.finish()?;
@@ -141,6 +144,7 @@ impl Request {
             Self::Withdraw { .. } => WITHDRAW,
             Self::Locks { .. } => LOCKS,
             Self::Withdrawn { .. } => WITHDRAWN,
+            Self::Survey => SURVEY,
         }
     }
 }

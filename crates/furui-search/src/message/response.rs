@@ -1,7 +1,7 @@
 use super::super::{Coding, ContentId, Lock, LockKey, Weight, limits};
 use super::reader::Reader;
 use super::writer::Writer;
-use super::{Cost, Fetched, Found, Listed, MessageError, Met, Ranked, Refusal, Response, WordSize};
+use super::{Cost, Fetched, Found, Listed, MessageError, Met, Ranked, Refusal, Response, Surveyed, WordSize};
 
 const SIZES: u8 = 0x81;
 const FOUND: u8 = 0x82;
@@ -16,6 +16,7 @@ const RANKED: u8 = 0x8a;
 const WITHDRAWN: u8 = 0x8b;
 const LOCKS: u8 = 0x8c;
 const KEYS: u8 = 0x8d;
+const SURVEYED: u8 = 0x8f;
 
 /// The refusals. The index of each is its number in messages.
 const REFUSALS: [Refusal; 6] =
@@ -31,10 +32,9 @@ impl Response {
         match self {
             Self::Sizes(sizes) => {
                 to.count("words", sizes.len(), limits::WORDS);
-                for WordSize { ids, whole, mean_length, holders } in sizes {
+                for WordSize { ids, whole, holders } in sizes {
                     to.varint(*ids);
                     to.flag(*whole);
-                    to.varint(u64::from(*mean_length));
                     to.peers(holders);
                 }
             }
@@ -108,6 +108,7 @@ impl Response {
                     to.all_bytes("the days of ids", days, ids.len());
                 }
             }
+            Self::Surveyed(surveyed) => surveyed.encode(&mut to),
             Self::Refused(why) => to.byte(*why as u8),
         }
         to.finish()
@@ -124,7 +125,6 @@ impl Response {
                 Ok(WordSize {
                     ids: from.varint("the size of a list")?,
                     whole: from.flag("whether a list is whole")?,
-                    mean_length: from.varint32("the mean length")?,
                     holders: from.peers()?,
                 })
             })?),
@@ -178,6 +178,7 @@ impl Response {
                 let weights = if weighted { from.weights(ids.len())? } else { Vec::new() };
                 Ok(Listed { days: from.take("the days of ids", ids.len())?.to_vec(), ids, weights, more })
             })?),
+            SURVEYED => Self::Surveyed(Surveyed::decode(&mut from)?),
             REFUSED => Self::Refused(REFUSALS[usize::from(from.tag("why it was refused", REFUSALS.len() as u8)?)]),
             _ => return Err(MessageError::Invalid { what: "the kind of an answer", at: 1 }),
         };
@@ -197,6 +198,7 @@ impl Response {
             Self::Withdrawn { .. } => WITHDRAWN,
             Self::Locks(_) => LOCKS,
             Self::Keys { .. } => KEYS,
+            Self::Surveyed(_) => SURVEYED,
             Self::Compared { .. } => COMPARED,
             Self::Listed(_) => LISTED,
             Self::Refused(_) => REFUSED,

@@ -26,7 +26,7 @@ impl Querier {
                 self.report.lookups += 1;
                 self.events.push_back(QueryEvent::Lookup { word });
             }
-            if let Some(to) = self.words.next_to_ask(word, now) {
+            while let Some(to) = self.words.next_to_ask(word, now) {
                 let request = Request::Size { words: vec![self.words[word].name.clone()] };
                 self.send(to, &request, now + SIZE_TIMEOUT, Of::Size(word));
             }
@@ -36,26 +36,39 @@ impl Querier {
         }
     }
 
-    /// Requests the next slice of ids for a branch (a conjunction of the query), if the branch may ask for one now. If
-    /// the node that was asked for a slice has been silent for too long, asks another node for the same slice too.
-    pub(super) fn ask(&mut self, number: usize, now: Duration) {
-        let silent = if self.branches[number].hedges(now) { self.calls.host(number).cloned() } else { None };
-        let branch = &self.branches[number];
-        if let Some(silent) = &silent {
+    /// Blames the nodes that are late with a slice of a branch (a conjunction of the query), and makes do with the other
+    /// answers if they suffice.
+    pub(super) fn on_late(&mut self, number: usize, now: Duration) {
+        for late in self.panels[number].late(now) {
+            let branch = &self.branches[number];
             // A node that itself waits for the keepers of other words is not to blame for the delay.
             let waits_for_others = branch.must().len() + branch.without().len() > 1;
             let blame = &mut self.words.blame;
-            if waits_for_others { blame.excuse(silent.clone()) } else { blame.shun(silent.clone()) }
+            if waits_for_others { blame.excuse(late) } else { blame.shun(late) }
         }
-        if silent.is_none() && !branch.may_ask() {
+        self.conclude(number, now);
+    }
+
+    /// Requests the next slice of ids for a branch, if the branch may ask for one now. If nodes that were asked are late
+    /// or differ, asks other nodes for the same slice too.
+    pub(super) fn ask(&mut self, number: usize, now: Duration) {
+        if self.panels[number].is_idle() {
+            self.begin(number, now);
+        }
+        while let Some((host, search)) = self.panels[number].next() {
+            self.report.planned.get_or_insert(now);
+            self.send(host, &Request::Search(search), now + SEARCH_TIMEOUT, Of::Slice(number));
+        }
+    }
+
+    /// Decides which slice of a branch is requested next, and from which nodes.
+    fn begin(&mut self, number: usize, now: Duration) {
+        let branch = &self.branches[number];
+        if !branch.may_ask() {
             return;
         }
         let Some(plan) = self.words.plan(branch.must(), branch.without()) else { return };
-        let host = plan.must[0].holders[0].clone();
-        // There is no other node to ask than the silent one.
-        if silent.is_some_and(|silent| silent == host) {
-            return;
-        }
+        let hosts = plan.must[0].holders.clone();
         let exchanges = plan.must.len() + plan.without.len() - 1;
         let page = self.options.page.min(self.wanted() as usize).saturating_sub(self.ready.len()).max(1);
         let first = slice_at_first(page, plan.must.len(), exchanges, plan.must[0].size);
@@ -72,11 +85,9 @@ impl Querier {
             salt: self.options.salt,
             ranking,
         };
-        let request = Request::Search(search.clone());
-        self.report.planned.get_or_insert(now);
         let slice = Slice { branch: number, order: plan.order, search };
-        self.send(host, &request, now + SEARCH_TIMEOUT, Of::Slice(Box::new(slice)));
-        self.branches[number].asked(now);
+        self.panels[number].begin(slice, hosts, self.options.hosts, &self.words.blame, now);
+        self.branches[number].asked();
     }
 
     fn send(&mut self, to: Peer, request: &Request, until: Duration, of: Of) {
@@ -92,11 +103,13 @@ impl Querier {
 
     fn ranking(&self, survey: Survey, must: &[Term], from: Option<Place>) -> Ranking {
         let wanted = self.depth().saturating_sub(self.ready.len()).max(1);
+        // Documents that another conjunction has found already may be among the best of this one again.
+        let found = if self.branches.len() > 1 { self.found as usize + self.ready.len() } else { 0 };
         Ranking {
             mean_length: survey.mean_length,
             // The site of a document says nothing about how well the document fits.
             idfs: must.iter().map(|term| if is_site(&term.word) { 0 } else { survey.idf(term.size) }).collect(),
-            best: wanted as u32,
+            best: (wanted + found).min(limits::PAGE + 1) as u32,
             floor: self.top.floor(wanted),
             after: self.options.after.filter(|_| self.branches.len() == 1),
             from,

@@ -1,7 +1,6 @@
 use std::collections::VecDeque;
-use std::time::Duration;
 
-use super::super::{Clause, ContentId, Found, Place};
+use super::super::{Clause, ContentId, Place};
 use super::words::Words;
 use super::{FAILURES_A_PASS, PASSES};
 
@@ -12,9 +11,6 @@ const SHORT_LIST: u64 = 1 << 12;
 const FIRST_SLICE: usize = 1 << 10;
 /// The maximum ratio of the sizes of a slice and the slice before it.
 const GROWTH: usize = 4;
-/// The delay after which another host (a node that runs the search for this node) is asked for the slice too. The delay
-/// is longer than the time for which a host waits for a silent keeper, because this wait is not the fault of the host.
-const HEDGE_AFTER: Duration = Duration::from_millis(2500);
 /// The maximum number of slices (parts of its first list) that a conjunction requests: enough for 10⁸ ids if the nodes
 /// are honest.
 const SLICES: u32 = 1 << 12;
@@ -42,10 +38,8 @@ pub(super) struct Branch {
     begun: bool,
     /// Found ids that wait until the other conjunctions of the union have found all smaller ids.
     found: VecDeque<ContentId>,
-    /// The number of nodes that were asked for the next slice (part of the first list) and may still answer.
-    waits: u32,
-    /// The time at which another host (a node that runs the search for this node) is asked for the same slice, too.
-    hedge_at: Option<Duration>,
+    /// The number of slices about which the hosts (nodes that run the search for this node) have differed.
+    disputes: u64,
     /// The size of the last slice that was answered.
     most: usize,
     seen: u64,
@@ -83,8 +77,7 @@ impl Branch {
             next: if contradicts { None } else { Some(beginning) },
             begun: false,
             found: VecDeque::new(),
-            waits: 0,
-            hedge_at: None,
+            disputes: 0,
             most: 0,
             seen: 0,
             hits: 0,
@@ -167,17 +160,17 @@ impl Branch {
     /// True if the next slice of the first list may be requested. The request waits until all found ids have been
     /// passed on, so that memory is bounded.
     pub(super) fn may_ask(&self) -> bool {
-        self.waits == 0 && !self.is_done() && self.found.is_empty()
+        !self.is_done() && self.found.is_empty()
     }
 
-    /// The time at which another host (a node that runs the search for this node) is asked for the next slice, too.
-    pub(super) fn hedge_at(&self) -> Option<Duration> {
-        self.hedge_at
+    /// The number of slices about which the hosts have differed.
+    pub(super) fn disputes(&self) -> u64 {
+        self.disputes
     }
 
-    /// Returns true, once for each slice, when the time has come to ask another host for the slice.
-    pub(super) fn hedges(&mut self, now: Duration) -> bool {
-        self.hedge_at.take_if(|at| *at <= now).is_some()
+    /// Notes whether the hosts have differed about a slice.
+    pub(super) fn on_dispute(&mut self, is_disputed: bool) {
+        self.disputes += u64::from(is_disputed);
     }
 
     /// The number of ids of the first list to read in the next slice. If only `wanted` more ids are wanted, the slice
@@ -191,21 +184,27 @@ impl Branch {
         most.clamp(1, most_allowed) as u32
     }
 
-    pub(super) fn asked(&mut self, now: Duration) {
-        self.hedge_at = if self.waits == 0 { Some(now + HEDGE_AFTER) } else { None };
-        self.waits += 1;
+    pub(super) fn asked(&mut self) {
         self.slices += 1;
     }
 
-    pub(super) fn on_found(&mut self, found: Found, most: u32, after: Option<ContentId>) {
+    /// Takes the ids that were found up to the head `through`. For them, `seen` ids of the first list were examined.
+    pub(super) fn on_found(
+        &mut self,
+        ids: Vec<ContentId>,
+        through: u64,
+        seen: u64,
+        most: u32,
+        after: Option<ContentId>,
+    ) {
         if self.is_done() {
             return;
         }
         self.on_slice(most);
-        self.seen += found.seen;
-        self.hits += found.ids.len() as u64;
-        self.found.extend(found.ids.into_iter().filter(|&id| after.is_none_or(|after| id > after)));
-        self.next = found.through.checked_add(1).map(Next::Head);
+        self.seen += seen;
+        self.hits += ids.len() as u64;
+        self.found.extend(ids.into_iter().filter(|&id| after.is_none_or(|after| id > after)));
+        self.next = through.checked_add(1).map(Next::Head);
     }
 
     /// Notes that a slice in the order of scores was answered. The next slice begins at `next`; `None` at the end.
@@ -217,8 +216,6 @@ impl Branch {
     }
 
     fn on_slice(&mut self, most: u32) {
-        self.waits = 0;
-        self.hedge_at = None;
         self.failures = 0;
         self.begun = true;
         self.most = most as usize;
@@ -231,10 +228,6 @@ impl Branch {
     }
 
     pub(super) fn on_failure(&mut self) {
-        self.waits = self.waits.saturating_sub(1);
-        if self.waits == 0 {
-            self.hedge_at = None;
-        }
         self.failures += 1;
     }
 

@@ -26,7 +26,8 @@ pub(super) struct Call {
 pub(super) enum Of {
     /// The size of the list of the word with this number.
     Size(usize),
-    Slice(Box<Slice>),
+    /// The next slice of the conjunction with this number.
+    Slice(usize),
 }
 
 /// A slice of a conjunction's first list.
@@ -63,11 +64,6 @@ impl Calls {
         self.waiting.values().map(|call| call.until).min()
     }
 
-    /// A node that was asked for the next slice of the conjunction with the number `branch`.
-    pub(super) fn host(&self, branch: usize) -> Option<&Peer> {
-        self.waiting.values().find(|call| call.is_of(branch)).map(|call| &call.to)
-    }
-
     /// Drops all requests for the next slice of the conjunction with the number `branch`.
     pub(super) fn forget(&mut self, branch: usize) {
         self.waiting.retain(|_, call| !call.is_of(branch));
@@ -80,6 +76,6 @@ impl Calls {
 
 impl Call {
     fn is_of(&self, branch: usize) -> bool {
-        matches!(&self.of, Of::Slice(slice) if slice.branch == branch)
+        matches!(self.of, Of::Slice(of) if of == branch)
     }
 }

@@ -35,7 +35,8 @@ pub enum QueryEvent {
     },
     /// The next documents of the answer.
     Page {
-        /// The places of the documents, in the order of the answer, each once. A later query can continue after the
+        /// The places of the documents, in the order of the answer, each once. If nodes differed about the score of a
+        /// document, the document has one place with each score, and its record shows which one is right. A later query can continue after the
         /// last place ([`QueryOptions::after`](super::QueryOptions::after)).
         places: Vec<Place>,
     },

@@ -4,10 +4,12 @@ mod asking;
 mod blame;
 mod branch;
 mod calls;
+mod disputes;
 mod event;
 mod honest;
 mod options;
 mod pages;
+mod panel;
 mod report;
 mod sizing;
 mod slices;
@@ -22,6 +24,8 @@ use super::message::{Response, Term};
 use super::{Clause, Peer, Place};
 use branch::Branch;
 use calls::{Call, Calls, Of};
+use disputes::{Blamed, Disputes};
+use panel::Panel;
 use slices::Traffic;
 use top::Top;
 use word::Word;
@@ -54,11 +58,17 @@ const PASSES: u32 = 2;
 /// ids, a conjunction asks for its next slice only after all ids that it found have been merged with the ids of the
 /// other conjunctions.
 ///
+/// Several replicas are asked for each slice at once ([`QueryOptions::hosts`]). If their answers differ, all replicas
+/// are asked, and what any of them found is handed out: the record of a document shows whether the document holds the
+/// words, and no record shows that a document is missing. So a document is hidden only if all replicas hide it, and the
+/// caller must check the records. It tells the result to [`judge`](Self::judge).
+///
 /// If a node fails, refuses, is too slow or breaks the protocol, another replica is asked. After some failures, the
 /// words are looked up again; after more failures, the query fails. So a query always ends. A node that was too slow or
 /// lied is reported ([`QueryEvent::Shun`]), so that later queries can ask other nodes first.
 ///
-/// Memory: all conjunctions together hold at most [`limits::IDS`](super::limits::IDS) ids that wait to be merged.
+/// Memory: each host (replica that is asked) has at most [`limits::IDS`](super::limits::IDS) ids for all conjunctions
+/// together that wait to be merged.
 /// Merged ids wait until [`poll`](Self::poll) hands them out; their number is at most this limit plus one page. No more
 /// ids are requested while a full page is ready.
 ///
@@ -124,7 +134,7 @@ const PASSES: u32 = 2;
 ///             if let Some(Request::Size { words }) = rest {
 ///                 let size = |word: &String| -> furui::Result<WordSize> {
 ///                     let Listing { ids, whole } = lists.size(word)?;
-///                     Ok(WordSize { ids, whole, mean_length: 0, holders: vec![me.clone()] })
+///                     Ok(WordSize { ids, whole, holders: vec![me.clone()] })
 ///                 };
 ///                 let sizes = words.iter().map(size).collect::<furui::Result<_>>()?;
 ///                 querier.on_response(call, Response::Sizes(sizes), now);
@@ -146,10 +156,14 @@ pub struct Querier {
     options: QueryOptions,
     words: Words,
     branches: Vec<Branch>,
+    /// For each branch, the nodes that are asked for its next slice.
+    panels: Vec<Panel>,
     calls: Calls,
     events: VecDeque<QueryEvent>,
     /// Documents that were found, kept while better ones may still be found.
     top: Top,
+    /// Documents that only some of the nodes asked have named.
+    disputes: Disputes,
     /// Found documents, merged, that are not yet in a page.
     ready: VecDeque<Place>,
     found: u64,
@@ -174,16 +188,18 @@ impl Querier {
         let branches = clauses.iter().map(|clause| {
             Branch::new(clause, &mut words, options.ranked.is_some(), options.after.map(|after| after.id))
         });
-        let branches = branches.collect();
+        let branches: Vec<Branch> = branches.collect();
         known.into_iter().for_each(|term| words.know(term));
         let report = Report { salt: options.salt, ..Report::default() };
         Ok(Self {
             options,
             words,
+            panels: branches.iter().map(|_| Panel::default()).collect(),
             branches,
             calls: Calls::default(),
             events: VecDeque::new(),
             top: Top::default(),
+            disputes: Disputes::default(),
             ready: VecDeque::new(),
             found: 0,
             whole: true,
@@ -214,8 +230,8 @@ impl Querier {
             return None;
         }
         let needed = |word| self.branches.iter().any(|branch| !branch.is_done() && branch.needs(word));
-        let hedges = self.branches.iter().filter_map(Branch::hedge_at);
-        self.calls.deadline().into_iter().chain(hedges).chain(self.words.deadline(needed)).min()
+        let late = self.panels.iter().filter_map(Panel::deadline);
+        self.calls.deadline().into_iter().chain(late).chain(self.words.deadline(needed)).min()
     }
 
     /// Takes the result of a [`QueryEvent::Lookup`]: the nodes nearest to the word, nearest first; none if the look-up
@@ -227,12 +243,13 @@ impl Querier {
     /// Takes the answer to a [`QueryEvent::Send`]. An answer to an unknown call is ignored.
     pub fn on_response(&mut self, call: u64, response: Response, now: Duration) {
         let Some(Call { to, of, sent_bytes, .. }) = self.calls.take(call) else { return };
+        self.words.blame.hear(&to);
         let back_bytes = response.encode().map_or(0, |bytes| bytes.len() as u64);
         self.report.back_bytes += back_bytes;
         match of {
             Of::Size(word) => self.words.on_response(word, to, response),
-            Of::Slice(slice) => {
-                self.on_slice(&slice, to, response, Traffic { sent: sent_bytes, back: back_bytes }, now)
+            Of::Slice(branch) => {
+                self.on_slice(branch, to, response, Traffic { sent: sent_bytes, back: back_bytes }, now)
             }
         }
     }
@@ -241,12 +258,23 @@ impl Querier {
     pub fn on_failure(&mut self, call: u64, now: Duration) {
         match self.calls.take(call) {
             Some(Call { to, of: Of::Size(word), .. }) => self.words.on_failure(word, to),
-            Some(Call { to, of: Of::Slice(slice), .. }) => {
-                self.words.blame.shun(to);
-                self.slice_failed(&slice, false, now);
+            Some(Call { to, of: Of::Slice(branch), .. }) => {
+                self.words.blame.shun(to.clone());
+                self.host_failed(branch, &to, false, now);
             }
             None => {}
         }
+    }
+
+    /// Takes what the record of a found document has shown: whether the document fits the query and has the score of this
+    /// place. Returns the nodes that have lied about it: later queries should ask other nodes first
+    /// ([`ask_last`](Self::ask_last)). May be called after the end of the answer, too.
+    ///
+    /// Nodes are blamed only for documents about which they differed, and only for what they state of their own lists.
+    pub fn judge(&mut self, place: Place, holds: bool) -> Vec<Peer> {
+        let Blamed { liars, mistaken } = self.disputes.judge(&place, holds);
+        liars.iter().chain(&mistaken).for_each(|peer| self.words.blame.excuse(peer.clone()));
+        liars
     }
 
     /// The query's words with the sizes of their lists and the nodes that keep the lists, for later queries with any of
@@ -268,13 +296,17 @@ impl Querier {
 
     /// The number of ids that the query holds.
     pub fn ids_held(&self) -> usize {
-        self.ready.len() + self.top.len() + self.branches.iter().map(Branch::ids_held).sum::<usize>()
+        self.ready.len()
+            + self.top.len()
+            + self.disputes.len()
+            + self.branches.iter().map(Branch::ids_held).sum::<usize>()
     }
 
     /// Does everything that can be done at `now`.
     fn advance(&mut self, now: Duration) {
         self.calls.late(now).into_iter().for_each(|call| self.on_failure(call, now));
         self.learn(now);
+        (0..self.branches.len()).for_each(|branch| self.on_late(branch, now));
         self.merge();
         let failed = self.branches.iter().find_map(|branch| branch.failed_word(&self.words));
         let more = !self.branches.iter().all(Branch::is_done);
@@ -285,7 +317,7 @@ impl Querier {
             return self.end(QueryEvent::Failed { word });
         }
         if self.wanted() == 0 || !more {
-            let more = more || !self.ready.is_empty() || self.top.len() > 0;
+            let more = more || !self.ready.is_empty() || self.top.len() + self.disputes.len() > 0;
             return self.end(QueryEvent::Done { found: self.found, more, whole: self.is_whole() });
         }
         for branch in 0..self.branches.len() {

@@ -29,6 +29,10 @@ pub struct QueryOptions {
     pub wants: Wants,
     /// An unpredictable number, new for each query.
     pub salt: u64,
+    /// The number of answers for each part of a list that are requested at once and compared, at least one. Up to
+    /// [`limits::REPLICAS`], each comes from another keeper of the list, which asks other keepers of the other words. More
+    /// answers come from these keepers again, which then ask yet other keepers. If the answers differ, all are requested.
+    pub hosts: usize,
     /// True if the report describes each round.
     pub explain: bool,
 }
@@ -36,7 +40,8 @@ pub struct QueryOptions {
 impl QueryOptions {
     /// The options for one page of 20 ids, with the coding that takes the fewest bits.
     pub fn new(salt: u64) -> Self {
-        Self { page: 20, limit: Some(20), after: None, ranked: None, wants: Wants::Best, salt, explain: false }
+        let hosts = limits::HOSTS;
+        Self { page: 20, limit: Some(20), after: None, ranked: None, wants: Wants::Best, salt, hosts, explain: false }
     }
 }
 

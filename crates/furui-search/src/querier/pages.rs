@@ -14,7 +14,7 @@ impl Querier {
     pub(super) fn merge(&mut self) {
         if self.options.ranked.is_some() {
             let ahead = self.branches.iter().filter_map(Branch::ahead).min();
-            while let Some(place) = self.top.take_before(ahead) {
+            while let Some(place) = self.take_before(ahead) {
                 if self.options.after.is_none_or(|after| place > after) {
                     self.ready.push_back(place);
                 }
@@ -26,6 +26,21 @@ impl Querier {
         ids.sort_unstable();
         ids.dedup();
         self.ready.extend(ids.into_iter().map(Place::by_id));
+    }
+
+    /// Takes out the next document, disputed or not, if it comes before `ahead`, the earliest place that may still be
+    /// found. A document about whose score the hosts differ comes once with each score.
+    fn take_before(&mut self, ahead: Option<Place>) -> Option<Place> {
+        let (agreed, disputed) = (self.top.first(), self.disputes.first());
+        let first = agreed.into_iter().chain(disputed).min()?;
+        if ahead.is_some_and(|ahead| first >= ahead) {
+            return None;
+        }
+        if agreed == Some(first) {
+            self.top.take();
+        }
+        self.disputes.remove(&first);
+        Some(first)
     }
 
     /// Hands out a full page. The last page may have fewer ids.

@@ -30,6 +30,8 @@ pub struct Report {
     pub checked: u64,
     /// The number of requests that failed or were refused, or whose answers were late or broke the protocol.
     pub failures: u64,
+    /// The number of slices about which the nodes that were asked have differed. What any of them found was handed out.
+    pub disputed: u64,
     /// The bytes of the requests that the querier sent.
     pub sent_bytes: u64,
     /// The bytes of the answers to the querier's requests.

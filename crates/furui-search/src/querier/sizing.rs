@@ -1,22 +1,30 @@
 use std::time::Duration;
 
+use super::super::ranking::rounded;
 use super::super::{Peer, WordSize, limits};
 use super::blame::Blame;
 
-/// The delay after which the next node is asked for a size too.
+/// The time after which a node that has not answered counts as slow. Then the next node is asked too or, if none is
+/// left, the answers that are there must do.
 const HEDGE_AFTER: Duration = Duration::from_millis(300);
 /// The number of nodes that must report a whole but empty list before the list is taken for empty. One report is not
 /// enough, because an empty list ends the search.
 const EMPTY_WITNESSES: usize = 2;
 
 /// The nodes that were asked for the size of a list, and their answers.
+///
+/// All keepers of the list are asked at once. The size is the median of those that are whole and not empty, so that one
+/// node can neither hide a list nor change the scores. Two sizes that are the same when rounded suffice, because then
+/// the third does not change the median.
 #[derive(Debug)]
 pub(super) struct Sizing {
     holders: Vec<Peer>,
     asked: Vec<Peer>,
     /// The nodes that were asked and have not answered, each with the time of the request.
     waiting: Vec<(Peer, Duration)>,
-    /// The time at which the next node is asked, if the nodes asked before have not answered.
+    /// The number of nodes that are asked in addition, because others are slow.
+    extra: usize,
+    /// The time at which the nodes that were asked and have not answered count as slow.
     hedge_at: Duration,
     /// The time limit of the look-up of more nodes, if the network was asked for such a look-up.
     looks_until: Option<Duration>,
@@ -31,6 +39,16 @@ pub(super) struct Answer {
     pub(super) whole: bool,
 }
 
+impl Answer {
+    fn is_whole(&self) -> bool {
+        self.whole && self.ids > 0
+    }
+
+    fn is_empty(&self) -> bool {
+        self.whole && self.ids == 0
+    }
+}
+
 impl Sizing {
     /// Makes the state in which no node has been asked yet.
     pub(super) fn new(mut holders: Vec<Peer>) -> Self {
@@ -39,7 +57,8 @@ impl Sizing {
             holders,
             asked: Vec::new(),
             waiting: Vec::new(),
-            hedge_at: Duration::ZERO,
+            extra: 0,
+            hedge_at: Duration::MAX,
             looks_until: None,
             answers: Vec::new(),
         }
@@ -47,7 +66,13 @@ impl Sizing {
 
     /// The node to ask now: the first one with the fewest failures. It then counts as asked.
     pub(super) fn next(&mut self, blame: &Blame, now: Duration) -> Option<Peer> {
-        if self.is_settled() || !self.waiting.is_empty() && now < self.hedge_at {
+        let has_slow = now >= self.hedge_at && !self.waiting.is_empty();
+        if has_slow && !self.is_settled(now) {
+            let is_one_left = self.untried().next().is_some();
+            self.extra += usize::from(is_one_left);
+            self.hedge_at = now + HEDGE_AFTER;
+        }
+        if self.is_settled(now) || self.waiting.len() + self.answers.len() >= limits::REPLICAS + self.extra {
             return None;
         }
         let next = self.untried().min_by_key(|peer| blame.of(peer))?.clone();
@@ -60,7 +85,7 @@ impl Sizing {
     /// True if the network should look for more nodes now, because all known keepers were asked and some of them are
     /// silent.
     pub(super) fn wants_others(&self, now: Duration) -> bool {
-        self.may_look() && self.hedge_at <= now && self.untried().next().is_none()
+        self.may_look(now) && self.hedge_at <= now && self.untried().next().is_none()
     }
 
     /// Notes that the network is looking for more nodes, and that it gives up at the time `until`.
@@ -72,15 +97,18 @@ impl Sizing {
     pub(super) fn on_holders(&mut self, holders: Vec<Peer>, now: Duration) {
         if self.looks_until.is_some_and(|until| until > now) {
             self.looks_until = Some(now);
-            self.hedge_at = now;
             self.add(holders);
+            self.extra += self.waiting.len();
         }
     }
 
     pub(super) fn on_size(&mut self, from: Peer, size: WordSize) {
         self.lose(&from);
         self.answers.push(Answer { from, ids: size.ids, whole: size.whole });
-        self.add(size.holders);
+        // A keeper could name its accomplices, so it is asked for others only if the network did not find enough.
+        if self.holders.len() < limits::REPLICAS {
+            self.add(size.holders);
+        }
     }
 
     /// Stops waiting for a node.
@@ -92,16 +120,17 @@ impl Sizing {
     /// nodes.
     pub(super) fn is_over(&self, now: Duration) -> bool {
         let looks = self.looks_until.is_some_and(|until| until > now);
-        self.is_settled() || self.waiting.is_empty() && self.untried().next().is_none() && !looks
+        self.is_settled(now) || self.waiting.is_empty() && self.untried().next().is_none() && !looks
     }
 
     /// The time at which something must be done, unless an answer arrives or a call fails before.
     pub(super) fn deadline(&self) -> Option<Duration> {
-        if self.waiting.is_empty() {
-            self.looks_until
-        } else {
-            (self.untried().next().is_some() || self.may_look()).then_some(self.hedge_at)
-        }
+        if self.waiting.is_empty() { self.looks_until } else { Some(self.hedge_at) }
+    }
+
+    /// The nodes that were asked and have not answered, each with the time of the request.
+    pub(super) fn waiting(&self) -> &[(Peer, Duration)] {
+        &self.waiting
     }
 
     /// The nodes that were asked at least [`HEDGE_AFTER`] ago and have not answered.
@@ -110,9 +139,18 @@ impl Sizing {
         slow.map(|(peer, _)| peer.clone()).collect()
     }
 
-    /// The answer with the longest whole list or, if no list is whole, with the longest list.
+    /// The answer with the median size of the lists that are whole and not empty. If there is none, an answer with an
+    /// empty list, if enough nodes report one; otherwise the answer with the longest list.
     pub(super) fn best(&self) -> Option<&Answer> {
-        self.answers.iter().rev().max_by_key(|answer| (answer.whole, answer.ids))
+        let mut whole: Vec<&Answer> = self.answers.iter().filter(|answer| answer.is_whole()).collect();
+        whole.sort_by_key(|answer| answer.ids);
+        if let Some(last) = whole.len().checked_sub(1) {
+            return whole.get(last / 2).copied();
+        }
+        let empty = self.answers.iter().filter(|answer| answer.is_empty());
+        let are_enough = empty.clone().count() >= EMPTY_WITNESSES;
+        let longest = self.answers.iter().rev().max_by_key(|answer| (answer.ids, answer.whole));
+        empty.clone().next().filter(|_| are_enough).or(longest)
     }
 
     /// True if some nodes have not answered.
@@ -120,10 +158,19 @@ impl Sizing {
         self.answers.len() < self.asked.len()
     }
 
-    /// All nodes that are known to keep the list, beginning with `first`.
-    pub(super) fn holders(&self, first: &Peer) -> Vec<Peer> {
-        let others = self.holders.iter().filter(|holder| *holder != first);
-        std::iter::once(first).chain(others).cloned().collect()
+    /// All nodes that are known to keep the list: first those whose lists are whole and about as long as the list of
+    /// `best`, then the others that have answered, and last those that have not.
+    pub(super) fn holders(&self, best: &Answer) -> Vec<Peer> {
+        let rank = |holder: &&Peer| match self.answers.iter().find(|answer| answer.from == **holder) {
+            Some(answer) if answer.from == best.from => 0,
+            Some(answer) if answer.whole && rounded(answer.ids) == rounded(best.ids) => 1,
+            Some(answer) if answer.whole => 2,
+            Some(_) => 3,
+            None => 4,
+        };
+        let mut holders: Vec<&Peer> = self.holders.iter().collect();
+        holders.sort_by_key(rank);
+        holders.into_iter().cloned().collect()
     }
 
     fn add(&mut self, holders: Vec<Peer>) {
@@ -134,9 +181,9 @@ impl Sizing {
         }
     }
 
-    fn may_look(&self) -> bool {
+    fn may_look(&self, now: Duration) -> bool {
         let is_short = self.holders.len() < limits::REPLICAS;
-        is_short && self.looks_until.is_none() && !self.waiting.is_empty() && !self.is_settled()
+        is_short && self.looks_until.is_none() && !self.waiting.is_empty() && !self.is_settled(now)
     }
 
     /// The nodes that can still be asked; none if enough nodes were asked or have answered.
@@ -146,8 +193,11 @@ impl Sizing {
     }
 
     /// True if the answers suffice.
-    fn is_settled(&self) -> bool {
-        let whole = || self.answers.iter().filter(|answer| answer.whole);
-        whole().any(|answer| answer.ids > 0) || whole().count() >= EMPTY_WITNESSES
+    fn is_settled(&self, now: Duration) -> bool {
+        let sizes = || self.answers.iter().filter(|answer| answer.is_whole()).map(|answer| rounded(answer.ids));
+        let are_two_alike = sizes().any(|size| sizes().filter(|other| *other == size).count() > 1);
+        let are_enough =
+            sizes().count() > 0 || self.answers.iter().filter(|answer| answer.is_empty()).count() >= EMPTY_WITNESSES;
+        are_two_alike || are_enough && (now >= self.hedge_at || self.answers.len() >= limits::REPLICAS)
     }
 }

@@ -1,22 +1,18 @@
 //! Handles the answers to requests for slices: parts of the list with which a search begins.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use super::super::message::{Cost, Refusal, Response};
-use super::super::{Peer, limits};
+use super::super::message::{Found, Ranked, Refusal, Response};
+use super::super::{ContentId, Peer, Place, limits};
 use super::calls::Slice;
 use super::honest::{is_honest, is_ranked};
+use super::panel::{Answer, Told, Verdict};
 use super::{FAILURES_A_PASS, Querier, Round};
 
-/// What the two kinds of answers to a request for a slice have in common, with the node that answered and the traffic.
-struct Told<'a> {
-    host: Peer,
-    found: u64,
-    seen: u64,
-    whole: bool,
-    costs: &'a [Cost],
-    traffic: Traffic,
-}
+/// The number of slices of a conjunction about which hosts may differ and which are read to the last document that any
+/// of them has named. After that, a slice ends where most hosts say: otherwise one host could make a search endless.
+const DISPUTED_SLICES: u64 = 16;
 
 /// The bytes of a request and of its answer.
 pub(super) struct Traffic {
@@ -25,78 +21,183 @@ pub(super) struct Traffic {
 }
 
 impl Querier {
-    /// Takes the answer of `host`, a node that was asked for a slice (the next part of a list).
-    pub(super) fn on_slice(&mut self, slice: &Slice, host: Peer, response: Response, traffic: Traffic, now: Duration) {
-        let Slice { branch, search, .. } = slice;
-        match response {
-            Response::Found(found) if is_honest(&found, search) => {
-                let (count, costs) = (found.ids.len() as u64, &found.costs[..]);
-                let told = Told { host, found: count, seen: found.seen, whole: found.whole, costs, traffic };
-                if self.accepts(slice, told, now) {
-                    self.branches[*branch].on_found(found, search.most, self.options.after.map(|after| after.id));
-                }
-            }
-            Response::Ranked(ranked) if is_ranked(&ranked, search) => {
-                let costs = &ranked.costs[..];
-                let told = Told { host, found: ranked.found, seen: ranked.seen, whole: ranked.whole, costs, traffic };
-                if self.accepts(slice, told, now) {
-                    let most = self.depth();
-                    self.top.add(ranked.places, most);
-                    self.branches[*branch].on_ranked(ranked.next, search.most);
-                }
-            }
+    /// Takes the answer of `host`, a node that was asked for a slice (the next part of a list) of the conjunction with
+    /// the number `branch`.
+    pub(super) fn on_slice(&mut self, branch: usize, host: Peer, response: Response, traffic: Traffic, now: Duration) {
+        let Some(slice) = self.panels[branch].slice() else { return };
+        let told = match response {
+            Response::Found(found) if is_honest(&found, &slice.search) => Told::Found(found),
+            Response::Ranked(ranked) if is_ranked(&ranked, &slice.search) => Told::Ranked(ranked),
             Response::Refused(why) => {
-                self.words.blame.excuse(host);
+                self.words.blame.excuse(host.clone());
                 // The host (the node that was asked) may be right to refuse: the keepers of the other words may have
                 // moved.
-                self.slice_failed(slice, why == Refusal::Unreachable, now);
+                return self.host_failed(branch, &host, why == Refusal::Unreachable, now);
             }
             _ => {
-                self.words.blame.shun(host);
-                self.slice_failed(slice, false, now);
+                self.words.blame.shun(host.clone());
+                return self.host_failed(branch, &host, false, now);
+            }
+        };
+        self.note_round(branch, &host, &told, traffic, now);
+        self.panels[branch].on_answer(Answer { host, told }, &self.words.blame, now);
+        self.conclude(branch, now);
+    }
+
+    /// Accepts the answers for a slice if they are good enough.
+    pub(super) fn conclude(&mut self, branch: usize, now: Duration) {
+        match self.panels[branch].verdict() {
+            Verdict::Wait => {}
+            Verdict::Fail => {
+                self.panels[branch].take();
+            }
+            Verdict::Accept => {
+                // Requests to other nodes for the same slice are dropped.
+                self.calls.forget(branch);
+                if let Some((slice, answers)) = self.panels[branch].take() {
+                    self.accept(&slice, answers, now);
+                }
             }
         }
     }
 
-    /// True if the answer to a request for a slice is good enough. Then the cost of the answer is recorded, and other
-    /// requests for the same slice are dropped.
-    fn accepts(&mut self, slice: &Slice, told: Told<'_>, now: Duration) -> bool {
-        let Told { host, found, seen, whole, costs, traffic } = told;
+    /// Asks another node for a slice, after `host` has failed. If the words' keepers may have `moved`, or too many
+    /// keepers have failed, the words are looked up, too.
+    pub(super) fn host_failed(&mut self, branch: usize, host: &Peer, moved: bool, now: Duration) {
+        self.panels[branch].on_failure(host);
+        self.branches[branch].on_failure();
+        if moved || self.branches[branch].failures().is_multiple_of(FAILURES_A_PASS) {
+            self.look_up_again(branch, now);
+        }
+        self.conclude(branch, now);
+    }
+
+    fn look_up_again(&mut self, branch: usize, now: Duration) {
+        let branch = &self.branches[branch];
+        branch.must().iter().chain(branch.without()).for_each(|&word| self.words.forget(word, now));
+    }
+
+    fn accept(&mut self, slice: &Slice, answers: Vec<Answer>, now: Duration) {
+        let branch = slice.branch;
+        // One node cannot make a whole answer look incomplete.
+        let whole_answers = answers.iter().filter(|answer| answer.is_whole()).count();
+        let whole = whole_answers == answers.len() || whole_answers > 1;
+        // All lists were whole when their sizes were reported, and now one is not: try other keepers, once.
+        let was_whole = slice.order.iter().all(|&word| self.words[word].is_whole());
+        if !whole && was_whole && self.branches[branch].insists() {
+            // Perhaps no known keeper of one of the words has a whole list, so the words are looked up again.
+            self.branches[branch].on_failure();
+            return self.look_up_again(branch, now);
+        }
+        self.whole &= whole;
+        let is_disputed = answers.iter().any(|answer| !answer.is_same(&answers[0]));
+        self.report.disputed += u64::from(is_disputed);
+        self.branches[branch].on_dispute(is_disputed);
+        let (mut found, mut ranked) = (Vec::new(), Vec::new());
+        for Answer { host, told } in answers {
+            match told {
+                Told::Found(told) => found.push((host, told)),
+                Told::Ranked(told) => ranked.push((host, told)),
+            }
+        }
+        if slice.search.ranking.is_some() {
+            self.accept_ranked(slice, &ranked);
+        } else {
+            self.accept_found(slice, &found);
+        }
+    }
+
+    /// Takes over what the hosts have found, up to the head that all of them have reached.
+    fn accept_found(&mut self, slice: &Slice, answers: &[(Peer, Found)]) {
+        let through = answers.iter().map(|(_, found)| found.through);
+        let Some(through) = self.common_end(slice.branch, through.collect()) else { return };
+        let mut named: BTreeMap<ContentId, Vec<Peer>> = BTreeMap::new();
+        for (host, found) in answers {
+            for id in found.ids.iter().take_while(|id| id.head() <= through) {
+                named.entry(*id).or_default().push(host.clone());
+            }
+        }
+        let is_own = is_own(slice);
+        for (&id, hosts) in named.iter().filter(|(_, hosts)| hosts.len() < answers.len()) {
+            let lacked = answers.iter().filter(|(host, found)| !hosts.contains(host) && id.head() <= found.through);
+            let lacked: Vec<Peer> = lacked.map(|(host, _)| host.clone()).collect();
+            self.disputes.add(Place::by_id(id), hosts, &lacked, is_own, 0);
+        }
+        let seen = answers.iter().map(|(_, found)| found.seen).max().unwrap_or_default();
+        let after = self.options.after.map(|after| after.id);
+        let ids = named.into_keys().collect();
+        self.branches[slice.branch].on_found(ids, through, seen, slice.search.most, after);
+    }
+
+    /// Takes over what the hosts have found. Reading continues at the first place at which one of them would continue.
+    fn accept_ranked(&mut self, slice: &Slice, answers: &[(Peer, Ranked)]) {
+        let most = self.depth();
+        let all: BTreeSet<Place> = answers.iter().flat_map(|(_, ranked)| &ranked.places).copied().collect();
+        let names = |ranked: &Ranked, place: &Place| ranked.places.binary_search(place).is_ok();
+        let is_own = is_own(slice);
+        let mut agreed = Vec::new();
+        for place in all {
+            let (named, others): (Vec<_>, Vec<_>) = answers.iter().partition(|(_, ranked)| names(ranked, &place));
+            if others.is_empty() {
+                agreed.push(place);
+                continue;
+            }
+            // A host has examined a document if its slice ends below the score, which is not above the maximum score.
+            let best = slice.search.ranking.as_ref().map_or(0, |ranking| ranking.best as usize);
+            let has_examined = |ranked: &Ranked| {
+                let is_full = ranked.places.len() >= best && ranked.places.last().is_some_and(|last| *last < place);
+                !is_full && ranked.next.is_none_or(|next| next.score < place.score)
+            };
+            let lacked: Vec<Peer> =
+                others.iter().filter(|(_, ranked)| has_examined(ranked)).map(|(host, _)| host.clone()).collect();
+            let named: Vec<Peer> = named.iter().map(|(host, _)| host.clone()).collect();
+            if !self.top.has(place) {
+                self.disputes.add(place, &named, &lacked, is_own, most);
+            }
+        }
+        for place in &agreed {
+            self.disputes.remove(place);
+        }
+        self.top.add(agreed, most);
+        // The end of the list comes after all places.
+        let next = answers.iter().map(|(_, ranked)| (ranked.next.is_none(), ranked.next));
+        let Some((_, next)) = self.common_end(slice.branch, next.collect()) else { return };
+        self.branches[slice.branch].on_ranked(next, slice.search.most);
+    }
+
+    /// Where a slice ends, if its hosts say that it ends there.
+    fn common_end<T: Ord + Copy>(&self, branch: usize, mut ends: Vec<T>) -> Option<T> {
+        ends.sort_unstable();
+        let first = if self.branches[branch].disputes() <= DISPUTED_SLICES { 0 } else { (ends.len() - 1) / 2 };
+        ends.get(first).copied()
+    }
+
+    /// Notes what a host's answer took.
+    fn note_round(&mut self, branch: usize, host: &Peer, told: &Told, traffic: Traffic, now: Duration) {
+        let Some(slice) = self.panels[branch].slice() else { return };
+        let (found, seen, costs) = match told {
+            Told::Found(found) => (found.ids.len() as u64, found.seen, &found.costs),
+            Told::Ranked(ranked) => (ranked.found, ranked.seen, &ranked.costs),
+        };
         if self.options.explain && self.report.rounds.len() < limits::ROUNDS {
             self.report.rounds.push(Round {
-                clause: slice.branch,
+                clause: branch,
                 words: slice.order.iter().map(|&word| self.words[word].name.clone()).collect(),
-                host,
+                host: host.clone(),
                 most: slice.search.most,
                 seen,
                 found,
                 sent_bytes: traffic.sent,
                 back_bytes: traffic.back,
-                costs: costs.to_vec(),
+                costs: costs.clone(),
                 at: now,
             });
         }
         costs.iter().for_each(|cost| self.report.add(cost));
-        // All lists were whole when their sizes were reported, and now one is not: try other keepers, once.
-        let was_whole = slice.order.iter().all(|&word| self.words[word].is_whole());
-        if !whole && was_whole && self.branches[slice.branch].insists() {
-            // Perhaps no known keeper of one of the words has a whole list, so the words are looked up again.
-            self.slice_failed(slice, true, now);
-            return false;
-        }
-        self.whole &= whole;
-        // This node was the first to answer for the slice. The requests to other nodes are dropped.
-        self.calls.forget(slice.branch);
-        true
     }
+}
 
-    /// Asks another node for a slice, after the first one has failed. If the words' keepers may have `moved`, or too
-    /// many keepers have failed, the words are looked up first.
-    pub(super) fn slice_failed(&mut self, slice: &Slice, moved: bool, now: Duration) {
-        let branch = &mut self.branches[slice.branch];
-        branch.on_failure();
-        if moved || branch.failures().is_multiple_of(FAILURES_A_PASS) {
-            slice.order.iter().for_each(|&word| self.words.forget(word, now));
-        }
-    }
+/// True if a host answers from its own list alone.
+fn is_own(slice: &Slice) -> bool {
+    slice.search.must.len() + slice.search.without.len() == 1
 }

@@ -35,10 +35,19 @@ impl Top {
         }
     }
 
-    /// Takes out the next document if it comes before `ahead`, the earliest place that may still be found.
-    pub(super) fn take_before(&mut self, ahead: Option<Place>) -> Option<Place> {
-        let first = self.waiting.first()?;
-        if ahead.is_some_and(|ahead| *first >= ahead) { None } else { self.waiting.pop_first() }
+    /// True if this document has been among the best, with this score or a higher one.
+    pub(super) fn has(&self, place: Place) -> bool {
+        self.scores.get(&place.id).is_some_and(|&score| score >= place.score)
+    }
+
+    /// The next document.
+    pub(super) fn first(&self) -> Option<Place> {
+        self.waiting.first().copied()
+    }
+
+    /// Takes out the next document.
+    pub(super) fn take(&mut self) -> Option<Place> {
+        self.waiting.pop_first()
     }
 
     /// The score of the document at rank `wanted`, which is the minimum useful score; 0 if there are fewer documents.

@@ -125,13 +125,14 @@ impl Word {
     /// Takes the best answer as the result.
     pub(super) fn settle(&mut self, now: Duration) {
         let Stage::Sizing(sizing) = &self.stage else { return };
-        let Some(Answer { from, ids, whole }) = sizing.best() else { return self.fail(now) };
+        let Some(best) = sizing.best() else { return self.fail(now) };
+        let Answer { ids, whole, .. } = best;
         // Perhaps only silent nodes know the list.
         let doubtful = *ids == 0 && !whole && sizing.lacks_answers();
         if doubtful && self.passes < PASSES {
             return self.fail(now);
         }
-        let term = Term { word: self.name.clone(), size: *ids, holders: sizing.holders(from) };
+        let term = Term { word: self.name.clone(), size: *ids, holders: sizing.holders(best) };
         self.stage = Stage::Known { term, whole: *whole };
     }
 

@@ -72,6 +72,7 @@ impl Words {
         let sizing = word.sizing()?;
         let next = sizing.next(&self.blame, now);
         if next.is_none() && sizing.is_over(now) {
+            sizing.waiting().iter().for_each(|(peer, since)| self.blame.miss(peer.clone(), *since));
             sizing.slow(now).into_iter().for_each(|peer| self.blame.shun(peer));
             word.settle(now);
         }

@@ -37,7 +37,7 @@ fn the_first_page_of_a_large_answer_comes_before_the_rest() {
     let mut world = World::new(5, 30, 60_000, &WORDS);
     let clauses = [clause(&["the", "of"], &[])];
     for wants in CODINGS {
-        let outcome = world.run(query(&clauses, QueryOptions { wants, explain: true, ..whole_answer(5) }));
+        let outcome = world.run(query(&clauses, QueryOptions { wants, hosts: 1, explain: true, ..whole_answer(5) }));
         assert_eq!(outcome.ids, world.truth(&clauses));
         assert!(outcome.first_page.unwrap() * 2 < outcome.took, "{:?} of {:?}", outcome.first_page, outcome.took);
         // 36,000 ids are read in slices that begin with 1,024 and grow fourfold.
@@ -68,8 +68,8 @@ fn large_sets_meet_in_three_messages_and_again_in_two_if_the_third_fails() {
 #[test]
 fn a_page_of_hot_words_looks_at_little_of_their_lists() {
     let mut world = World::new(6, 30, 60_000, &WORDS);
-    let outcome =
-        world.run(query(&[clause(&["the", "of"], &[])], QueryOptions { explain: true, ..QueryOptions::new(6) }));
+    let outcome = world
+        .run(query(&[clause(&["the", "of"], &[])], QueryOptions { hosts: 1, explain: true, ..QueryOptions::new(6) }));
     assert!(matches!(outcome.end, QueryEvent::Done { found: 20, more: true, .. }));
     assert!(outcome.report.rounds.iter().map(|round| round.seen).sum::<u64>() <= 1024);
     assert!(outcome.most_ids_held <= 1024);
@@ -80,7 +80,7 @@ fn the_best_of_one_word_take_one_slice_however_many_score_the_same() {
     let mut world = World::new(6, 20, 4000, &WORDS);
     for (word, _) in &WORDS[..9] {
         let clauses = [clause(&[word], &[])];
-        let outcome = world.run(query(&clauses, QueryOptions { explain: true, ..best(1, 10) }));
+        let outcome = world.run(query(&clauses, QueryOptions { hosts: 1, explain: true, ..best(1, 10) }));
         assert_eq!(outcome.pages.concat(), world.ranked_truth(&clauses, SURVEY)[..10]);
         assert_eq!(outcome.report.rounds.len(), 1, "{word}");
     }
@@ -111,7 +111,7 @@ fn what_an_exchange_took_is_what_was_predicted() {
     let list = |world: &World, word: &str| world.lists[word].iter().copied().collect::<Vec<ContentId>>();
     for wants in CODINGS {
         let clauses = [clause(&["search", "filter"], &["table"])];
-        let options = QueryOptions { wants, explain: true, ..whole_answer(77) };
+        let options = QueryOptions { wants, hosts: 1, explain: true, ..whole_answer(77) };
         let report = world.run(query(&clauses, options)).report;
         let [own, second, third] = ["filter", "search", "table"].map(|word| list(&world, word));
         let both: Vec<ContentId> = own.iter().copied().filter(|id| second.contains(id)).collect();

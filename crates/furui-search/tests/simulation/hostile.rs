@@ -125,8 +125,9 @@ fn one_silent_replica_in_three_costs_a_wait_and_no_timeout() {
     }
     took.sort_unstable();
     let (median, p95) = (took[took.len() / 2], took[took.len() * 95 / 100]);
-    // The expected time is two round trips for a look-up, one for the sizes and two for the search, plus two waits for
-    // silent nodes: one while both sizes are requested, and one by the searched node, for the other word's keeper.
+    // The expected time is two round trips for a look-up, one for the sizes and two for the search. If two keepers of a
+    // word are silent, because they are keepers of other words, too, the third one's size is not confirmed, and a host
+    // waits for them.
     assert!(took.len() > 100 && truths > 1000);
     assert!(median <= Links::STEADY.one_way * 10 + Duration::from_millis(300), "{median:?} of {took:?}");
     assert!(p95 <= Links::STEADY.one_way * 10 + Duration::from_millis(600), "{p95:?} of {took:?}");
@@ -145,9 +146,11 @@ fn a_silent_keeper_that_alone_is_known_is_not_waited_for_to_the_end() {
         assert_eq!(outcome.ids, world.truth(&clauses));
         let one_way = world.links.one_way;
         match manner {
-            // A look-up takes two round trips, the request for the list's size one, and that for its only slice one.
-            Manner::Honest => assert_eq!((outcome.took, outcome.report.lookups), (one_way * 8, 1)),
+            // A look-up takes two round trips, the requests for the list's size two, because the first node names the
+            // others, and those for its only slice one.
+            Manner::Honest => assert_eq!((outcome.took, outcome.report.lookups), (one_way * 10, 1)),
             Manner::Silent | Manner::Slow => {
+                // The silent node is not waited for again when the slice is requested.
                 assert_eq!(outcome.took, one_way * 8 + Duration::from_millis(300) + one_way * 4);
                 assert_eq!((outcome.report.lookups, outcome.shun), (2, vec![peer(nearest)]));
             }
@@ -188,7 +191,8 @@ fn who_was_silent_or_lied_is_asked_after_others_in_the_next_query() {
         let bad = world.replicas("search")[0];
         world.nodes[bad].manner = manner;
         let clauses = [clause(&["search"], &[])];
-        let first = world.run(query(&clauses, whole_answer(1)));
+        let options = |salt| QueryOptions { hosts: 2, ..whole_answer(salt) };
+        let first = world.run(query(&clauses, QueryOptions { hosts: 3, ..options(1) }));
         assert_eq!(first.ids, world.truth(&clauses));
         let asked = std::mem::take(&mut world.nodes[bad].asked);
         assert!(asked > 0 && first.report.failures > 0, "{manner:?}");
@@ -198,12 +202,14 @@ fn who_was_silent_or_lied_is_asked_after_others_in_the_next_query() {
         let mut known = first.terms;
         known[0].holders.sort_by_key(|holder| *holder != peer(bad));
         for known in [vec![], known] {
-            let mut second = Querier::new(&clauses, known.clone(), whole_answer(2)).unwrap();
+            let mut second = Querier::new(&clauses, known.clone(), options(2)).unwrap();
             second.ask_last(first.shun.clone());
             let second = world.run(second);
             assert_eq!(second.ids, world.truth(&clauses));
-            assert_eq!((world.nodes[bad].asked, second.report.failures), (0, 0), "{manner:?}");
-            assert!(second.shun.is_empty() && second.took < first.took);
+            // All keepers are asked for the size of the list, if it is not known, and two others for its documents.
+            let asked = std::mem::take(&mut world.nodes[bad].asked);
+            assert_eq!(asked, usize::from(known.is_empty()), "{manner:?}");
+            assert!(second.took <= first.took, "{manner:?}");
         }
     }
 }

@@ -4,10 +4,13 @@
 
 mod answers;
 mod costs;
+mod eclipse;
 mod hostile;
 mod node;
 mod partial;
 mod random;
+mod siege;
+mod villain;
 mod world;
 
 use furui_search::{Clause, Querier, QueryOptions, Survey, Wants};

@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use crate::villain::{self, Villain};
+
 use furui::Result;
 use furui_search::{
     Answerer, ContentId, Found, IdRange, Index, Listing, Met, Peer, Place, Ranked, Refusal, Request, Response, Weight,
@@ -29,6 +31,8 @@ pub enum Manner {
     Oversized,
     /// The node answers with impossible messages: ranks out of range, ids out of order, no progress, absurd sizes.
     Liar,
+    /// The node answers as the protocol requires, but not with what it has been given.
+    Villain(Villain),
 }
 
 pub const BAD: [Manner; 6] =
@@ -40,6 +44,8 @@ pub struct Node {
     pub manner: Manner,
     /// The number of requests that the node got from queriers.
     pub asked: usize,
+    /// The last answer of each kind that the node gave, if it repeats old answers.
+    pub said: HashMap<u8, Vec<u8>>,
 }
 
 impl Node {
@@ -47,9 +53,10 @@ impl Node {
     pub fn new(number: usize) -> Self {
         Self {
             answerer: Answerer::new(peer(number)),
-            lists: Lists { lists: HashMap::new(), whole: true, longest: 0 },
+            lists: Lists { lists: HashMap::new(), whole: true, longest: 0, bent: HashMap::new() },
             manner: Manner::Honest,
             asked: 0,
+            said: HashMap::new(),
         }
     }
 }
@@ -59,12 +66,30 @@ pub struct Lists {
     pub whole: bool,
     /// The maximum length of the slices of lists that were requested.
     pub longest: usize,
+    /// False lists, which are shown instead of the true ones.
+    bent: HashMap<String, Arc<[ContentId]>>,
 }
 
 impl Lists {
     /// Replaces the node's list of a word.
     pub fn keep(&mut self, word: &str, list: Arc<[ContentId]>) {
         self.lists.insert(word.to_owned(), list);
+    }
+
+    /// Loses all lists.
+    pub fn clear(&mut self) {
+        self.lists.clear();
+    }
+
+    /// Shows a false list of each word for which `bend` makes one of the true list; the true list of all other words.
+    pub fn bend(&mut self, bend: impl Fn(&str, &[ContentId]) -> Option<Vec<ContentId>>) {
+        let bent = self.lists.iter().filter_map(|(word, list)| Some((word.clone(), bend(word, list)?.into())));
+        self.bent = bent.collect();
+    }
+
+    /// The list that the node shows.
+    fn shown(&self, word: &str) -> &[ContentId] {
+        self.bent.get(word).or_else(|| self.lists.get(word)).map_or(&[], |list| list)
     }
 
     /// Loses all lists, and reports from then on that its lists are not whole.
@@ -76,17 +101,18 @@ impl Lists {
 
 impl Index for Lists {
     fn size(&mut self, word: &str) -> Result<Listing> {
-        Ok(Listing { ids: self.lists.get(word).map_or(0, |list| list.len() as u64), whole: self.whole })
+        Ok(Listing { ids: self.shown(word).len() as u64, whole: self.whole })
     }
 
     fn slice(&mut self, word: &str, range: IdRange, most: usize) -> Result<Arc<[ContentId]>> {
         self.longest = self.longest.max(most);
-        let list = self.lists.get(word).map_or(&[][..], |list| list);
+        let list = self.shown(word);
         let list = &list[list.partition_point(|id| id.head() < range.first)..];
         Ok(list.iter().copied().take_while(|&id| range.contains(id)).take(most).collect())
     }
 
     fn weights(&mut self, word: &str, range: IdRange, most: usize) -> Result<Arc<[Weight]>> {
+        let weight = if self.bent.contains_key(word) { villain::weight } else { weight };
         Ok(self.slice(word, range, most)?.iter().map(|&id| weight(word, id)).collect())
     }
 

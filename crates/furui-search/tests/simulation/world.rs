@@ -12,6 +12,7 @@ use furui_search::{
 
 use crate::node::{Manner, Node, mischief, number, peer, weight};
 use crate::random::Random;
+use crate::villain::{self, PATIENT, Villain};
 
 /// The behaviour of the links.
 #[derive(Clone, Copy)]
@@ -28,6 +29,9 @@ impl Links {
     pub const ROUGH: Self =
         Self { one_way: Duration::from_millis(20), jitter: Duration::from_millis(100), loss: 0.02, repeats: 0.05 };
 }
+
+/// The number of bits of a querier's call numbers. The bits above them are the number of the query.
+const RUN: u32 = 32;
 
 /// A message in flight.
 #[derive(Clone)]
@@ -82,6 +86,14 @@ pub struct World {
     next: u64,
     /// Requests that wait for a node's answer, each with the node that sent it and its call number.
     asked: HashMap<u64, (usize, u64)>,
+    /// The number of queries. Answers to earlier queries are ignored.
+    runs: u64,
+    /// The nodes whose answering side has a deadline.
+    busy: BTreeSet<usize>,
+    /// For each node, the prefix of its address.
+    pub prefixes: Vec<u32>,
+    /// True if the keepers of a word have different prefixes.
+    pub is_diverse: bool,
 }
 
 impl World {
@@ -111,6 +123,10 @@ impl World {
             contents: HashMap::new(),
             next: 0,
             asked: HashMap::new(),
+            runs: 0,
+            busy: BTreeSet::new(),
+            prefixes: (0..nodes as u32).collect(),
+            is_diverse: false,
         };
         for (word, list) in &lists {
             let list: Arc<[ContentId]> = list.iter().copied().collect();
@@ -138,7 +154,11 @@ impl World {
             word.bytes().fold(Random(node as u64).next(), |hash, byte| Random(hash ^ u64::from(byte)).next())
         };
         let mut nodes: Vec<usize> = (0..self.nodes.len()).collect();
-        nodes.sort_by_key(|&node| distance(node));
+        nodes.sort_by_cached_key(|&node| distance(node));
+        if self.is_diverse {
+            let mut taken = BTreeSet::new();
+            nodes.retain(|&node| taken.len() < limits::REPLICAS && taken.insert(self.prefixes[node]));
+        }
         nodes.truncate(limits::REPLICAS);
         nodes
     }
@@ -179,7 +199,14 @@ impl World {
 
     /// Runs a query to its end.
     pub fn run(&mut self, mut querier: Querier) -> Outcome {
+        self.run_by(&mut querier)
+    }
+
+    /// Runs a query to its end, for a caller that has questions to it afterwards.
+    pub fn run_by(&mut self, querier: &mut Querier) -> Outcome {
         let (begun, me) = (self.now, self.nodes.len());
+        self.runs += 1;
+        let run = self.runs << RUN;
         let mut looked_up = BTreeSet::new();
         let mut outcome = Outcome {
             ids: vec![],
@@ -200,7 +227,7 @@ impl World {
                         let parcel = Parcel { from: me, to: me, call: 0, content: Content::Holders(word) };
                         self.post(parcel, self.links.one_way * 4);
                     }
-                    QueryEvent::Send { to, call, request } => self.request(me, &to, call, request),
+                    QueryEvent::Send { to, call, request } => self.request(me, &to, run | call, request),
                     QueryEvent::Shun { peer } => outcome.shun.push(peer),
                     QueryEvent::Page { places } => {
                         outcome.first_page.get_or_insert(self.now - begun);
@@ -218,10 +245,11 @@ impl World {
                 }
             }
             let arrival = self.parcels.peek().map(|Reverse((time, _))| *time);
-            let deadlines = self.nodes.iter().filter_map(|node| node.answerer.deadline()).chain(querier.deadline());
+            let deadlines = self.busy.iter().filter_map(|&node| self.nodes[node].answerer.deadline());
+            let deadlines = deadlines.chain(querier.deadline());
             let time = arrival.into_iter().chain(deadlines).min().expect("a querier that waits has a deadline");
             self.now = self.now.max(time);
-            for node in 0..self.nodes.len() {
+            for node in self.busy.clone() {
                 if self.nodes[node].answerer.deadline().is_some_and(|deadline| deadline <= self.now) {
                     let Node { answerer, lists, .. } = &mut self.nodes[node];
                     answerer.on_time(self.now, lists);
@@ -231,7 +259,8 @@ impl World {
             while let Some(parcel) = self.arrived() {
                 if parcel.to < me {
                     self.arrive(parcel);
-                } else {
+                } else if parcel.call == 0 || parcel.call >> RUN == self.runs {
+                    let call = parcel.call & ((1 << RUN) - 1);
                     match parcel.content {
                         Content::Holders(word) => {
                             let named =
@@ -240,10 +269,10 @@ impl World {
                             querier.on_holders(&word, holders, self.now);
                         }
                         Content::Response(bytes) => match Response::decode(&bytes) {
-                            Ok(response) => querier.on_response(parcel.call, response, self.now),
-                            Err(_) => querier.on_failure(parcel.call, self.now),
+                            Ok(response) => querier.on_response(call, response, self.now),
+                            Err(_) => querier.on_failure(call, self.now),
                         },
-                        Content::Failure => querier.on_failure(parcel.call, self.now),
+                        Content::Failure => querier.on_failure(call, self.now),
                         Content::Request(_) => unreachable!("nobody asks the querier"),
                     }
                 }
@@ -285,12 +314,58 @@ impl World {
         }
     }
 
+    /// Makes a part of the nodes hostile. Their addresses have `prefixes` prefixes; every other node has its own.
+    pub fn besiege(&mut self, part: f64, villains: &[Villain], prefixes: u32) {
+        let mut hostile: Vec<usize> = (0..self.nodes.len()).collect();
+        for place in (1..hostile.len()).rev() {
+            hostile.swap(place, self.random.below(place + 1));
+        }
+        hostile.truncate((part * self.nodes.len() as f64).round() as usize);
+        for (number, &node) in hostile.iter().enumerate() {
+            self.nodes[node].manner = Manner::Villain(villains[number % villains.len()]);
+            self.prefixes[node] = u32::MAX - number as u32 % prefixes;
+        }
+        self.nodes.iter_mut().for_each(|node| node.lists.clear());
+        let keepers: Vec<(String, Vec<usize>)> =
+            self.lists.keys().map(|word| (word.clone(), self.replicas(word))).collect();
+        for (word, keepers) in &keepers {
+            let list: Arc<[ContentId]> = self.lists[word].iter().copied().collect();
+            keepers.iter().for_each(|&node| self.nodes[node].lists.keep(word, Arc::clone(&list)));
+        }
+        let in_company: BTreeSet<&String> = keepers
+            .iter()
+            .filter(|(_, keepers)| keepers.iter().filter(|&&node| self.is_hostile(node)).count() >= 2)
+            .map(|(word, _)| word)
+            .collect();
+        for &node in &hostile {
+            let Node { lists, manner: Manner::Villain(villain), .. } = &mut self.nodes[node] else { continue };
+            lists.bend(|word, list| match villain {
+                Villain::Hides | Villain::Forges => Some(villain.bend(word, list)),
+                Villain::Together => in_company.contains(&word.to_owned()).then(|| villain.bend(word, list)),
+                Villain::Replays | Villain::Silent | Villain::Waits => None,
+            });
+        }
+    }
+
+    pub fn is_hostile(&self, node: usize) -> bool {
+        matches!(self.nodes[node].manner, Manner::Villain(_))
+    }
+
+    /// Makes a node that was honest long enough lie from now on.
+    fn lose_patience(&mut self, node: usize) {
+        let node = &mut self.nodes[node];
+        if node.manner == Manner::Villain(Villain::Waits) && node.asked == PATIENT {
+            node.lists.bend(|word, list| Some(Villain::Waits.bend(word, list)));
+        }
+    }
+
     /// Delivers a parcel to a node.
     fn arrive(&mut self, Parcel { from, to, call, content }: Parcel) {
         let (now, token) = (self.now, self.next);
         self.next += 1;
         let me = self.nodes.len();
-        let Node { answerer, lists, manner, asked } = &mut self.nodes[to];
+        self.lose_patience(to);
+        let Node { answerer, lists, manner, asked, said } = &mut self.nodes[to];
         match content {
             Content::Request(bytes) => {
                 let request = Request::decode(&bytes).expect("what is sent is a message");
@@ -301,17 +376,22 @@ impl World {
                 if let Some(response) = mischief(manner, &request) {
                     return self.respond(to, token, response);
                 }
+                if manner == Manner::Villain(Villain::Replays)
+                    && let Some(response) = said.get(&villain::answer_kind(&request))
+                {
+                    let response = response.clone();
+                    return self.respond(to, token, response);
+                }
                 match answerer.on_request(&peer(from), token, request, now, lists) {
                     Some(Request::Size { words }) => {
                         let sizes = words.iter().map(|word| {
                             let Listing { ids, whole } = self.nodes[to].lists.size(word).unwrap();
-                            let ids = if manner == Manner::Liar { u64::MAX } else { ids };
-                            WordSize {
-                                ids,
-                                mean_length: 0,
-                                whole,
-                                holders: self.replicas(word).into_iter().map(peer).collect(),
-                            }
+                            let ids = match manner {
+                                Manner::Liar => u64::MAX,
+                                Manner::Villain(villain) => villain.size(ids),
+                                _ => ids,
+                            };
+                            WordSize { ids, whole, holders: self.replicas(word).into_iter().map(peer).collect() }
                         });
                         let sizes = Response::Sizes(sizes.collect());
                         self.respond(to, token, sizes.encode().unwrap());
@@ -332,6 +412,11 @@ impl World {
 
     /// Carries out the tasks of a node.
     fn drain(&mut self, node: usize) {
+        if self.nodes[node].answerer.deadline().is_some() {
+            self.busy.insert(node);
+        } else {
+            self.busy.remove(&node);
+        }
         let (meetings, sessions) = self.nodes[node].answerer.ids_held();
         assert!(meetings <= limits::MEETING_IDS && sessions <= limits::SESSION_IDS);
         while let Some(event) = self.nodes[node].answerer.poll() {
@@ -350,9 +435,13 @@ impl World {
 
     fn respond(&mut self, node: usize, token: u64, bytes: Vec<u8>) {
         let Some((to, call)) = self.asked.remove(&token) else { panic!("an answer to nothing, or a second one") };
+        if self.nodes[node].manner == Manner::Villain(Villain::Replays) {
+            // The second byte of a message is its kind.
+            self.nodes[node].said.entry(bytes[1]).or_insert_with(|| bytes.clone());
+        }
         let parcel = Parcel { from: node, to, call, content: Content::Response(bytes) };
         match self.nodes[node].manner {
-            Manner::Silent => {}
+            Manner::Silent | Manner::Villain(Villain::Silent) => {}
             Manner::Slow => self.post(parcel, Duration::from_secs(15)),
             _ => self.send(parcel),
         }

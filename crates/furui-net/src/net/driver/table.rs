@@ -12,6 +12,7 @@ use tokio::time::Instant;
 
 use super::super::behaviour;
 use super::super::counters::Tally;
+use super::super::diversity;
 use super::super::known::{self, Known};
 use super::super::routes;
 use super::{Driver, Lookup};
@@ -62,6 +63,29 @@ impl Driver {
         let n = NonZeroUsize::new(n).expect("clamped to 1 at least");
         let query = self.swarm.behaviour_mut().kad.get_n_closest_peers(lookup.key.clone(), n);
         self.lookups.insert(query, lookup);
+    }
+
+    /// For each key, its `n` keepers, if the routing table or an earlier look-up has them.
+    pub(super) fn known_keepers(&mut self, keys: &[Vec<u8>], n: usize) -> Vec<Option<Vec<Peer>>> {
+        let mut keepers = vec![None; keys.len()];
+        let mut open: Vec<usize> = (0..keys.len()).collect();
+        for wide in diversity::widths(n) {
+            let asked: Vec<Vec<u8>> = open.iter().map(|&number| keys[number].clone()).collect();
+            let nearest = self.known(&asked, wide);
+            let mut left = Vec::new();
+            for (number, nearest) in open.into_iter().zip(nearest) {
+                let Some(nearest) = nearest else { continue };
+                keepers[number] = diversity::choose_among(nearest, n, wide);
+                if keepers[number].is_none() {
+                    left.push(number);
+                }
+            }
+            open = left;
+            if open.is_empty() {
+                break;
+            }
+        }
+        keepers
     }
 
     /// For each key, its `n` nearest nodes, if the routing table or an earlier look-up has them.

@@ -1,8 +1,8 @@
 //! Answers requests from the shelf (this node's own lists and records), without asking other nodes.
 
 use furui_search::{
-    ContentId, IdRange, Index, Listed, Listing, Lock, Peer, Record, Refusal, Request, Response, SAMPLE, SURVEYED,
-    Weight, WordPostings, WordSize, limits,
+    ContentId, IdRange, Index, Listed, Listing, Lock, Peer, Record, Refusal, Request, Response, Weight, WordPostings,
+    WordSize, limits,
 };
 
 use super::desk::{Desk, Later};
@@ -33,10 +33,8 @@ impl Desk {
             Request::Size { words } => {
                 let mut sizes = Vec::with_capacity(words.len());
                 for word in words {
-                    let listing = self.kept.size(&word)?;
-                    let mean_length = self.mean_length(&word)?;
-                    let Listing { ids, whole } = listing;
-                    sizes.push((word, WordSize { ids, whole, mean_length, holders: Vec::new() }));
+                    let Listing { ids, whole } = self.kept.size(&word)?;
+                    sizes.push((word, WordSize { ids, whole, holders: Vec::new() }));
                 }
                 return Ok(Later::Sizes(sizes));
             }
@@ -54,20 +52,11 @@ impl Desk {
             Request::Withdrawn { range } => self.withdrawn(from, range)?,
             Request::Compare { from: after, since } => self.compare(from, &after, since)?,
             Request::List { words, range } => Response::Listed(self.list(from, &words, range)?),
+            Request::Survey => Response::Surveyed(self.survey()?),
             // The answerer answers these requests itself, so they do not come here.
             Request::Search(_) | Request::Meet(_) | Request::Settle(_) => Response::Refused(Refusal::Invalid),
         };
         Ok(Later::Now(response))
-    }
-
-    /// If the word is [`SAMPLE`], the mean length of the first [`SURVEYED`] documents of its list; otherwise 0.
-    fn mean_length(&mut self, word: &str) -> furui::Result<u32> {
-        if word != SAMPLE {
-            return Ok(0);
-        }
-        let weights = self.kept.weights(word, IdRange::ALL, SURVEYED)?;
-        let lengths: u64 = weights.iter().map(|weight| u64::from(weight.length())).sum();
-        Ok(u32::try_from(lengths / (weights.len() as u64).max(1)).unwrap_or(u32::MAX))
     }
 
     /// Stores the postings and records for which this node may be a keeper.

@@ -10,6 +10,7 @@ use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
+use super::estimate::Estimate;
 use super::turns::Turns;
 use super::{Counts, Order};
 use crate::net::{Inbound, Net, Prefix, Reply};
@@ -56,6 +57,9 @@ pub(super) struct Desk {
     started: Instant,
     counts: Arc<Counts>,
     pub(super) blocklist: Arc<Blocklist>,
+    pub(super) estimate: Option<Estimate>,
+    /// The head of an id at which counting the records begins for an estimate. It is random.
+    pub(super) survey_from: u64,
     /// The directory of the shelf.
     directory: Option<PathBuf>,
     /// The time at which to open the shelf again, if the disk was full or too many files were open.
@@ -83,6 +87,8 @@ impl Desk {
             answerer: Answerer::new(net.me()),
             directory: kept.shelf.directory().map(Path::to_owned),
             reopen: None,
+            estimate: None,
+            survey_from: HashSpec::random().seed,
             kept,
             net,
             comings: 0,

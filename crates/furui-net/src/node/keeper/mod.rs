@@ -2,6 +2,7 @@
 
 mod answers;
 mod desk;
+mod estimate;
 mod turns;
 
 use std::sync::atomic::AtomicU64;

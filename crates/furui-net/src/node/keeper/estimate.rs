@@ -1,0 +1,95 @@
+//! Estimates how many documents there are in all, and how long they are, from the records that this node holds.
+
+use std::time::Duration;
+
+use furui_search::{ContentId, IdRange, Index, Record, Surveyed};
+
+use super::desk::Desk;
+use crate::node::{places, record_key};
+use crate::shelf::Shelf;
+
+/// How long an estimate is valid.
+const LIFE: Duration = Duration::from_secs(5 * 60);
+/// An estimate is made anew when the number of records has changed by more than this part.
+const CHANGE: u64 = 8;
+/// The maximum number of records that are counted for an estimate.
+const COUNTED: usize = 1 << 12;
+/// The maximum number of records whose words are counted for an estimate.
+const MEASURED: usize = 32;
+
+/// The last estimate of a node.
+#[derive(Clone, Copy)]
+pub(super) struct Estimate {
+    at: Duration,
+    /// The number of records that the node held.
+    records: u64,
+    told: Surveyed,
+}
+
+impl Desk {
+    /// This node's estimate of all documents. It is computed at most once in some minutes, unless the number of records
+    /// changes a lot.
+    pub(super) fn survey(&mut self) -> furui::Result<Surveyed> {
+        let (now, records) = (self.now(), self.kept.shelf.record_count()?);
+        let (bits, whole) = self.kept.own_bits();
+        let stands = |last: &Estimate| {
+            now < last.at + LIFE && records.abs_diff(last.records) <= last.records / CHANGE && last.told.whole == whole
+        };
+        if let Some(last) = self.estimate.filter(stands) {
+            return Ok(last.told);
+        }
+        let me = self.net.me();
+        // Nobody can predict where in the order of ids the counting begins, and put documents there.
+        let counted =
+            count(&mut self.kept.shelf, self.survey_from, |id| places::bits_in_common(&me, &record_key(id)) >= bits)?;
+        let documents = counted.own.len() as f64 / counted.part * 2f64.powi(bits as i32);
+        let mean_length = mean_length(&mut self.kept.shelf, &counted.own)?;
+        let told = Surveyed { documents: documents.round() as u64, mean_length, whole };
+        self.estimate = Some(Estimate { at: now, records, told });
+        Ok(told)
+    }
+}
+
+/// The records of a range of ids.
+struct Counted {
+    /// The part of all ids that the range has.
+    part: f64,
+    /// The records for which this node is certainly a keeper.
+    own: Vec<ContentId>,
+}
+
+/// Takes the first [`COUNTED`] records from the head `from` on; after the last head comes the first.
+fn count(shelf: &mut Shelf, from: u64, is_own: impl Fn(ContentId) -> bool) -> furui::Result<Counted> {
+    let ranges =
+        [Some(IdRange { first: from, last: u64::MAX }), from.checked_sub(1).map(|last| IdRange { first: 0, last })];
+    let (mut ids, mut part) = (Vec::new(), 1.0);
+    for mut range in ranges.into_iter().flatten() {
+        while ids.len() < COUNTED {
+            let some = shelf.records(range, COUNTED - ids.len())?;
+            ids.extend_from_slice(&some);
+            // Heads are hashes, so hardly two of them are the same.
+            match some.last().and_then(|last| last.head().checked_add(1)).filter(|first| *first <= range.last) {
+                Some(first) => range.first = first,
+                None => break,
+            }
+        }
+    }
+    if let Some(last) = ids.last().filter(|_| ids.len() >= COUNTED) {
+        part = (last.head().wrapping_sub(from) as f64 / u64::MAX as f64).max(f64::MIN_POSITIVE);
+    }
+    ids.retain(|id| is_own(*id));
+    Ok(Counted { part, own: ids })
+}
+
+/// The mean number of words in the first [`MEASURED`] of these documents; 0 if there are none.
+fn mean_length(shelf: &mut Shelf, ids: &[ContentId]) -> furui::Result<u32> {
+    let (mut words, mut documents) = (0, 0);
+    for id in ids.iter().take(MEASURED) {
+        let record = shelf.document(*id)?.and_then(|record| Record::decode(&record).ok());
+        if let Some(weight) = record.and_then(|record| record.postings().into_values().next()) {
+            words += u64::from(weight.length());
+            documents += 1;
+        }
+    }
+    Ok(u32::try_from(words / documents.max(1)).unwrap_or(u32::MAX))
+}

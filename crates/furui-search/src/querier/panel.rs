@@ -1,0 +1,247 @@
+use std::time::Duration;
+
+use super::super::message::{Found, Ranked, Search};
+use super::super::{Peer, limits};
+use super::blame::Blame;
+use super::calls::Slice;
+
+/// The delay after which another host is asked too, if no host has answered. It is longer than the time for which a
+/// host waits for a silent keeper, because this wait is not the fault of the host.
+const HEDGE_AFTER: Duration = Duration::from_millis(2500);
+/// How long other answers are waited for after one has arrived. A host waits less than that for one silent keeper.
+const WITNESS_AFTER: Duration = Duration::from_millis(600);
+/// How long other answers are waited for if all nodes that are asked have failed lately. If they have not answered an
+/// earlier request yet, this time begins at that request. It is not shorter, because hostile nodes may be the first to
+/// answer.
+const SUSPECT_AFTER: Duration = Duration::from_millis(300);
+
+/// The hosts (nodes that run a search) that were asked for one slice of a list, and their answers.
+///
+/// ```text
+///             keepers of the other words, in the order in which the host asks them
+///   turn  0            1            2
+///  host A x y z        y z x        z x y
+///  host B y z x        z x y        x y z
+///  host C z x y        x y z        y z x
+/// ```
+///
+/// First, `quorum` of these searches are made at once, turn by turn. If the answers differ, the turn is completed; and
+/// if no two hosts give the same answer then, the other turns follow. So some answer is right if one host is honest, and
+/// one keeper of each other word, unless all hosts that were asked leave out the same.
+#[derive(Debug, Default)]
+pub(super) struct Panel {
+    /// The slice that is asked for; `None` between two slices.
+    slice: Option<Slice>,
+    hosts: Vec<Peer>,
+    /// The number of answers that suffice if they are the same.
+    quorum: usize,
+    /// The number of orders in which a host can ask the keepers of the other words.
+    turns: usize,
+    /// The number of pairs of a turn and a host that were asked or passed over.
+    asked: usize,
+    /// The hosts that were asked and have not answered.
+    waiting: Vec<Peer>,
+    failed: Vec<Peer>,
+    /// The keepers of the other words that have failed lately.
+    suspects: Vec<Peer>,
+    answers: Vec<Answer>,
+    /// The number of hosts that are asked beyond the quorum, because others are late.
+    extra: usize,
+    /// The time at which hosts count as late.
+    late_at: Duration,
+    /// True if no more answers are waited for.
+    gave_up: bool,
+}
+
+/// The answer of a host.
+#[derive(Debug)]
+pub(super) struct Answer {
+    pub(super) host: Peer,
+    pub(super) told: Told,
+}
+
+#[derive(Debug)]
+pub(super) enum Told {
+    Found(Found),
+    Ranked(Ranked),
+}
+
+/// What is to be done about a slice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Verdict {
+    Wait,
+    /// The answers are [taken](Panel::take).
+    Accept,
+    /// No host has answered, and none is left.
+    Fail,
+}
+
+impl Answer {
+    /// True if the two answers have the same documents, the same end, and both or neither come from whole lists.
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        match (&self.told, &other.told) {
+            (Told::Found(one), Told::Found(other)) => {
+                (&one.ids, one.through, one.whole) == (&other.ids, other.through, other.whole)
+            }
+            (Told::Ranked(one), Told::Ranked(other)) => {
+                (&one.places, one.next, one.whole) == (&other.places, other.next, other.whole)
+            }
+            _ => false,
+        }
+    }
+
+    pub(super) fn is_whole(&self) -> bool {
+        match &self.told {
+            Told::Found(found) => found.whole,
+            Told::Ranked(ranked) => ranked.whole,
+        }
+    }
+}
+
+impl Panel {
+    /// Begins with a slice, for which `hosts` may be asked, in this order.
+    pub(super) fn begin(&mut self, slice: Slice, hosts: Vec<Peer>, quorum: usize, blame: &Blame, now: Duration) {
+        let words = slice.search.must.len() + slice.search.without.len();
+        let turns = if words == 1 { 1 } else { limits::REPLICAS };
+        let keepers = slice.search.must.iter().chain(&slice.search.without).flat_map(|term| &term.holders);
+        *self = Self {
+            suspects: keepers.filter(|keeper| blame.of(keeper) > 0).cloned().collect(),
+            quorum: quorum.clamp(1, (turns * hosts.len()).max(1)),
+            turns,
+            slice: Some(slice),
+            hosts,
+            late_at: now + HEDGE_AFTER,
+            ..Self::default()
+        };
+    }
+
+    pub(super) fn is_idle(&self) -> bool {
+        self.slice.is_none()
+    }
+
+    pub(super) fn slice(&self) -> Option<&Slice> {
+        self.slice.as_ref()
+    }
+
+    /// The next host to ask now, with the search that it is asked for. It then counts as asked.
+    pub(super) fn next(&mut self) -> Option<(Peer, Search)> {
+        while self.asked < self.candidates() && self.may_ask() {
+            let (turn, at) = (self.asked / self.hosts.len(), self.asked % self.hosts.len());
+            self.asked += 1;
+            let host = self.hosts[at].clone();
+            if self.failed.contains(&host) {
+                continue;
+            }
+            self.waiting.push(host.clone());
+            return Some((host, self.search(turn, at)?));
+        }
+        None
+    }
+
+    /// Takes an answer. Answers of hosts that were not asked are not passed.
+    pub(super) fn on_answer(&mut self, answer: Answer, blame: &Blame, now: Duration) {
+        self.lose(&answer.host);
+        self.answers.push(answer);
+        let late_at = |host| match blame.unheard_since(host) {
+            Some(since) => since + SUSPECT_AFTER,
+            None if blame.of(host) > 0 => now + SUSPECT_AFTER,
+            None => now + WITNESS_AFTER,
+        };
+        self.late_at = self.waiting.iter().map(late_at).max().unwrap_or_default().max(now);
+    }
+
+    /// Notes that a host has failed.
+    pub(super) fn on_failure(&mut self, host: &Peer) {
+        self.lose(host);
+        self.failed.push(host.clone());
+    }
+
+    /// Returns the hosts that are late at this time, if there are any. Then one more host is asked or, if none is left,
+    /// the answers that are there must do.
+    pub(super) fn late(&mut self, now: Duration) -> Vec<Peer> {
+        if self.is_idle() || now < self.late_at {
+            return Vec::new();
+        }
+        if self.asked < self.at_least() {
+            self.extra += 1;
+        } else if !self.answers.is_empty() {
+            self.gave_up = true;
+        }
+        let is_last = self.answers.is_empty() && self.asked >= self.candidates();
+        self.late_at = if is_last { Duration::MAX } else { now + WITNESS_AFTER };
+        self.waiting.clone()
+    }
+
+    pub(super) fn verdict(&self) -> Verdict {
+        let is_over = self.waiting.is_empty() && self.asked >= self.candidates();
+        match self.answers.len() {
+            _ if self.is_idle() => Verdict::Wait,
+            0 if is_over => Verdict::Fail,
+            0 => Verdict::Wait,
+            _ if is_over || self.gave_up => Verdict::Accept,
+            count if count >= self.quorum && !self.is_disputed() => Verdict::Accept,
+            _ => Verdict::Wait,
+        }
+    }
+
+    /// The time at which something must be done, unless an answer arrives or a call fails before.
+    pub(super) fn deadline(&self) -> Option<Duration> {
+        (!self.is_idle() && self.late_at < Duration::MAX).then_some(self.late_at)
+    }
+
+    /// Ends with this slice, and returns it with all answers.
+    pub(super) fn take(&mut self) -> Option<(Slice, Vec<Answer>)> {
+        let Self { slice, answers, .. } = std::mem::take(self);
+        slice.map(|slice| (slice, answers))
+    }
+
+    /// True if the answers differ.
+    fn is_disputed(&self) -> bool {
+        self.answers.iter().any(|answer| !answer.is_same(&self.answers[0]))
+    }
+
+    /// True if two hosts have given the same answer.
+    fn is_confirmed(&self) -> bool {
+        let confirms = |one: &Answer, other: &Answer| one.host != other.host && one.is_same(other);
+        self.answers.iter().any(|one| self.answers.iter().any(|other| confirms(one, other)))
+    }
+
+    /// The number of pairs of a turn and a host that may be asked.
+    fn candidates(&self) -> usize {
+        if self.is_disputed() && !self.is_confirmed() { self.turns * self.hosts.len() } else { self.at_least() }
+    }
+
+    /// The number of pairs of a turn and a host that may be asked if there is no dispute.
+    fn at_least(&self) -> usize {
+        self.quorum.max(self.hosts.len())
+    }
+
+    /// True if enough answers are there or on the way to ask nobody else for now.
+    fn may_ask(&self) -> bool {
+        if self.is_disputed() {
+            // A turn begins when all answers of the turn before have arrived.
+            return self.waiting.is_empty() || !self.asked.is_multiple_of(self.hosts.len());
+        }
+        self.answers.len() + self.waiting.len() < self.quorum + self.extra
+    }
+
+    fn lose(&mut self, host: &Peer) {
+        if let Some(place) = self.waiting.iter().position(|waiting| waiting == host) {
+            self.waiting.swap_remove(place);
+        }
+    }
+
+    /// The search for the host at this place. In the first turn, keepers that have failed lately stay behind the others.
+    fn search(&self, turn: usize, at: usize) -> Option<Search> {
+        let mut search = self.slice.as_ref()?.search.clone();
+        for term in search.must.iter_mut().skip(1).chain(&mut search.without) {
+            let count = term.holders.len();
+            let good = term.holders.iter().filter(|holder| !self.suspects.contains(holder)).count();
+            let moved = if turn == 0 { good.max(2).min(count) } else { count };
+            if moved > 0 {
+                term.holders[..moved].rotate_left((turn + at) % moved);
+            }
+        }
+        Some(search)
+    }
+}
