@@ -24,7 +24,9 @@ pub(super) struct Change {
     pub(super) expires: u32,
     /// The number of the origin of the change.
     pub(super) origin: u32,
-    /// The older documents that came from others first, and that this node now publishes itself, ascending.
+    /// The documents that the change claims, ascending. A change of this node itself claims the older documents that
+    /// came from others first, and that the node now publishes itself. A change of another origin claims the documents
+    /// that are proven from now on.
     pub(super) claimed: Vec<u32>,
     /// The new words, with their numbers.
     pub(super) words: Vec<(String, u32)>,

@@ -10,6 +10,7 @@ mod flush;
 mod holdings;
 mod lists;
 mod locks;
+mod novelty;
 mod options;
 mod origins;
 mod packed;
@@ -25,8 +26,9 @@ mod varint;
 mod withdraw;
 
 pub use answers::{Statistics, WordList};
-pub use bounds::{Bounds, Full};
+pub use bounds::{Bounds, Brought, Full};
 pub use holdings::{Shelf, Stored};
+pub use novelty::Novelty;
 pub use options::ShelfOptions;
 pub use origins::{Origin, Usage};
 use runs::Runs;

@@ -109,6 +109,16 @@ impl Origins {
         number
     }
 
+    /// The number of an origin that is counted apart, if it has one.
+    pub(super) fn find(&self, origin: &Origin) -> Option<u32> {
+        self.numbers.get(origin).copied()
+    }
+
+    /// True if the origin with this number is one publisher, not a crowd that is counted together.
+    pub(super) fn is_one(&self, number: u32) -> bool {
+        self.all.get(&number).is_some_and(|usage| !usage.origin.peer.is_empty())
+    }
+
     pub(super) fn add(&mut self, number: u32, documents: u64, bytes: u64) {
         if let Some(usage) = self.all.get_mut(&number) {
             usage.documents += documents;

@@ -26,6 +26,8 @@ pub(super) struct Recent {
     pub(super) measured: BTreeMap<u32, u8>,
     /// The older documents that this node now publishes itself.
     pub(super) claimed: BTreeSet<u32>,
+    /// The older documents that are proven from now on.
+    pub(super) proven: BTreeSet<u32>,
     /// For each older document, the bytes that its origin has brought for it since.
     pub(super) charged: BTreeMap<u32, u32>,
     /// The new parts of lists, by word.
@@ -85,7 +87,8 @@ impl Recent {
         for (id, length) in change.documents {
             self.ids.insert(id, self.next());
             let origin = change.origin;
-            self.documents.push(Document { id, expires: change.expires, block: None, length, origin, bytes: 0 });
+            let document = Document { id, expires: change.expires, block: None, length, origin, proven: false, bytes: 0 };
+            self.documents.push(document);
         }
         for Posting { number, step: length } in change.measured {
             match number.checked_sub(self.first) {
@@ -108,7 +111,10 @@ impl Recent {
         }
         let mut older = Documents::new(view);
         for number in change.claimed {
-            self.claim(&mut older, number, origins)?;
+            match change.origin {
+                OWN => self.claim(&mut older, number, origins)?,
+                _ => self.prove(number)?,
+            }
         }
         let foreign = self.charge(&mut older, change.origin, charges, origins)?;
         for (word, postings) in change.postings {
@@ -144,6 +150,20 @@ impl Recent {
             Some(index) => self.documents[index as usize].origin = OWN,
             None => {
                 self.claimed.insert(number);
+            }
+        }
+        Ok(())
+    }
+
+    /// Notes that a document is proven.
+    fn prove(&mut self, number: u32) -> Outcome<()> {
+        match number.checked_sub(self.first) {
+            Some(index) => {
+                let document = self.documents.get_mut(index as usize);
+                document.ok_or_else(|| Fault::damaged("journal", number))?.proven = true;
+            }
+            None => {
+                self.proven.insert(number);
             }
         }
         Ok(())
@@ -185,7 +205,8 @@ impl Recent {
         let length = self.measured.get(&number).copied().unwrap_or(document.length);
         let bytes = document.bytes + self.charged.get(&number).copied().unwrap_or_default();
         let origin = if self.claimed.contains(&number) { OWN } else { document.origin };
-        Ok(Some(Document { expires, length, origin, bytes, ..document }))
+        let proven = document.proven || self.proven.contains(&number);
+        Ok(Some(Document { expires, length, origin, proven, bytes, ..document }))
     }
 
     /// The documents to write to the tables. The blocks of new records are not entered yet.
@@ -193,7 +214,7 @@ impl Recent {
         let mut older = Documents::new(view);
         let mut changed = BTreeMap::new();
         let numbers = self.refreshed.keys().chain(self.measured.keys()).chain(self.records.keys());
-        let numbers = numbers.chain(&self.claimed).chain(self.charged.keys());
+        let numbers = numbers.chain(&self.claimed).chain(&self.proven).chain(self.charged.keys());
         for &number in numbers.filter(|&&number| number < self.first) {
             let document = self.document(&mut older, number)?.ok_or_else(|| Fault::damaged("documents", number))?;
             changed.insert(number, document);

@@ -1,4 +1,4 @@
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use furui::HashSpec;
 use furui_search::{ContentId, Weight};
@@ -19,6 +19,14 @@ struct Numbered {
     length: u8,
 }
 
+/// Who makes a call, until when its documents are kept, and which of them are proven.
+#[derive(Clone, Copy)]
+pub(super) struct Bringing<'s> {
+    pub(super) origin: u32,
+    pub(super) expires: u32,
+    pub(super) proven: &'s HashSet<ContentId>,
+}
+
 /// Finds out which parts of a call are new, and makes the [`Change`] of the call.
 pub(super) struct Resolver<'s> {
     recent: &'s Recent,
@@ -27,13 +35,16 @@ pub(super) struct Resolver<'s> {
     hash: HashSpec,
     /// The number of each document of the call so far, by its id.
     numbers: HashMap<ContentId, Numbered>,
+    /// The documents of which everything in the call was compared with the record.
+    proven: &'s HashSet<ContentId>,
     change: Change,
 }
 
 impl<'s> Resolver<'s> {
-    pub(super) fn new(recent: &'s Recent, view: &'s View, hash: HashSpec, (origin, expires): (u32, u32)) -> Self {
+    pub(super) fn new(recent: &'s Recent, view: &'s View, hash: HashSpec, bringing: Bringing<'s>) -> Self {
+        let Bringing { origin, expires, proven } = bringing;
         let change = Change { expires, origin, first: recent.next(), ..Change::default() };
-        Self { recent, view, older: Documents::new(view), hash, numbers: HashMap::new(), change }
+        Self { recent, view, older: Documents::new(view), hash, numbers: HashMap::new(), proven, change }
     }
 
     /// The number of a document; a new document gets the next number. `length` is the document's length, as the step of
@@ -64,7 +75,11 @@ impl<'s> Resolver<'s> {
             if document.expires < self.change.expires {
                 self.change.refreshed.push(number);
             }
-            if self.change.origin == OWN && document.origin != OWN {
+            let is_claimed = match self.change.origin {
+                OWN => document.origin != OWN,
+                _ => document.origin != OWN && !document.proven && self.proven.contains(&id),
+            };
+            if is_claimed {
                 self.change.claimed.push(number);
             }
             return Ok(Numbered { number, length: document.length });
@@ -74,6 +89,9 @@ impl<'s> Resolver<'s> {
         let number = number
             .filter(|&number| number < u32::MAX)
             .ok_or_else(|| Fault::Other(furui::Error::NoNumberLeft { to: "documents" }))?;
+        if self.change.origin != OWN && self.proven.contains(&id) {
+            self.change.claimed.push(number);
+        }
         Ok(Numbered { number, length })
     }
 

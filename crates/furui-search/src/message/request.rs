@@ -14,6 +14,7 @@ const LIST: u8 = 8;
 const WITHDRAW: u8 = 9;
 const LOCKS: u8 = 10;
 const WITHDRAWN: u8 = 11;
+const DOUBT: u8 = 13;
 
 impl Request {
     /// Encodes the request.
@@ -75,6 +76,13 @@ impl Request {
                 words.iter().for_each(|word| to.bytes("bytes of a word", word.as_bytes(), limits::WORD_BYTES));
                 to.range(*range);
             }
+            Self::Doubt { claims } => {
+                to.count("claims", claims.len(), limits::DOUBTS);
+                for (word, id) in claims {
+                    to.word(word);
+                    to.raw(id.as_bytes());
+                }
+            }
         }
         to.finish()
     }
@@ -122,6 +130,11 @@ impl Request {
             LIST => {
                 Self::List { words: from.all("words", limits::LISTED, 1, Reader::word_or_none)?, range: from.range()? }
             }
+            DOUBT => Self::Doubt {
+                claims: from.all("claims", limits::DOUBTS, 2 + ContentId::BYTES, |from| {
+                    Ok((from.word()?, ContentId::new(from.raw("an id")?)))
+                })?,
+            },
             _ => return Err(MessageError::Invalid { what: "the kind of a request", at: 1 }),
         };
         from.finish()?;
@@ -141,6 +154,7 @@ impl Request {
             Self::Withdraw { .. } => WITHDRAW,
             Self::Locks { .. } => LOCKS,
             Self::Withdrawn { .. } => WITHDRAWN,
+            Self::Doubt { .. } => DOUBT,
         }
     }
 }

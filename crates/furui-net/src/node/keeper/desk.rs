@@ -10,11 +10,13 @@ use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
+use super::storing::{Check, Checked};
 use super::turns::Turns;
 use super::{Counts, Order};
 use crate::net::{Inbound, Net, Prefix, Reply};
 use crate::node::allowance::Allowance;
 use crate::node::blocklist::Blocklist;
+use crate::node::claims::{Budget, Checker, Convicts};
 use crate::node::kept::Kept;
 use crate::node::places::Places;
 use crate::node::{self, word_key};
@@ -42,6 +44,13 @@ pub(super) struct Desk {
     /// The hasher that makes the [`state`](Self::state). Its seed is random.
     state: KeyHasher,
     pub(super) allowance: Allowance,
+    pub(super) checker: Checker,
+    pub(super) budget: Budget,
+    pub(super) convicts: Convicts,
+    /// Where tasks send the results of checks. The length of this channel is bounded by the number of messages that wait
+    /// for their check.
+    checks: mpsc::UnboundedSender<Checked>,
+    checked: Option<mpsc::UnboundedReceiver<Checked>>,
     /// The shelf's number of changes when it was last compacted.
     compacted: u64,
     /// The shelf's number of changes when a compaction was planned, and the time for which it was planned.
@@ -68,17 +77,31 @@ struct Answer {
     response: Option<Response>,
 }
 
-/// A complete answer, or the sizes of lists, to which the keepers of the words must be added.
+/// A complete answer, or what it needs: the sizes of lists, to which the keepers of the words must be added.
 pub(super) enum Later {
     Now(Response),
     Sizes(Vec<(String, WordSize)>),
+    /// An answer that waits for a check.
+    Check(Box<Check>),
+}
+
+impl Later {
+    pub(super) fn refused(why: Refusal) -> Self {
+        Self::Now(Response::Refused(why))
+    }
 }
 
 impl Desk {
     /// Makes the state of a new thread. Must be called on a thread of the runtime that will run the tasks which wait
     /// for other nodes.
-    pub(super) fn new(kept: Kept, net: Net, counts: Arc<Counts>, blocklist: Arc<Blocklist>) -> Self {
+    pub(super) fn new(kept: Kept, net: Net, counts: Arc<Counts>, blocklist: Arc<Blocklist>, checker: Checker) -> Self {
+        let (checks, checked) = mpsc::unbounded_channel();
         Self {
+            checker,
+            budget: Budget::default(),
+            convicts: Convicts::default(),
+            checks,
+            checked: Some(checked),
             runtime: Handle::current(),
             answerer: Answerer::new(net.me()),
             directory: kept.shelf.directory().map(Path::to_owned),
@@ -106,6 +129,7 @@ impl Desk {
         // which waits for one answer.
         let (answers, mut answered) = mpsc::unbounded_channel::<Answer>();
         let mut neighbourhood = self.net.neighbourhood();
+        let Some(mut checked) = self.checked.take() else { return };
         loop {
             let deadline = self.answerer.deadline().map_or(Instant::now() + LONG, |at| self.started + at);
             let reopen = self.reopen.unwrap_or(Instant::now() + LONG);
@@ -121,6 +145,10 @@ impl Desk {
                             None => self.answerer.on_failure(call, now, &mut self.kept),
                         }
                     }
+                }
+                Some(checked) = checked.recv() => {
+                    (began, acting) = (std::time::Instant::now(), Some(checked.of()));
+                    self.on_checked(checked);
                 }
                 request = inbound.recv() => match request {
                     Some(request) => self.turns.push(request),
@@ -255,11 +283,18 @@ impl Desk {
                     respond(&counts, reply, &Response::Sizes(answer.collect()));
                 });
             }
+            Ok(Later::Check(check)) => {
+                let (checker, checks) = (self.checker.clone(), self.checks.clone());
+                self.runtime.spawn(async move {
+                    // Sending fails if the thread has ended.
+                    let _ = checks.send(check.carry_out(&checker, reply).await);
+                });
+            }
             Err(_) => self.respond(reply, &Response::Refused(Refusal::Failed)),
         }
     }
 
-    fn respond(&self, reply: Reply, response: &Response) {
+    pub(super) fn respond(&self, reply: Reply, response: &Response) {
         respond(&self.counts, reply, response);
     }
 }

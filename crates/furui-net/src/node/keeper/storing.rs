@@ -1,0 +1,227 @@
+//! Stores what other nodes bring, after a check.
+
+use std::collections::{HashMap, HashSet};
+
+use furui_search::{ContentId, Index, Lock, Peer, Record, Refusal, Response, WordPostings};
+
+use super::desk::{Desk, Later};
+use super::{LIFE, unix_seconds};
+use crate::net::{self, Prefix, Reply};
+use crate::node::claims::{self, Checker, Known};
+use crate::node::{self, record_key, word_key};
+use crate::shelf::Stored;
+
+/// A message that waits for the check of its postings.
+pub(super) struct Check {
+    from: Peer,
+    prefix: Prefix,
+    /// The size of the message, in bytes.
+    bytes: usize,
+    postings: Vec<WordPostings>,
+    /// The documents that are proven if the check finds nothing false, because all of their postings are checked.
+    strange: HashSet<ContentId>,
+    /// The true postings of documents that were checked lately.
+    known: Known,
+    /// The records of documents to check that this node keeps itself.
+    own: HashMap<ContentId, Vec<u8>>,
+    /// The other documents to check.
+    missing: Vec<ContentId>,
+}
+
+/// The result of a [`Check`].
+pub(super) struct Checked {
+    check: Check,
+    pub(super) reply: Reply,
+    verdict: Verdict,
+    /// The bytes of the records for the check.
+    bytes: u64,
+}
+
+enum Verdict {
+    /// All postings that were checked are true.
+    True,
+    /// These postings are false.
+    False(Vec<(String, ContentId)>),
+    /// Some of the records could not be had.
+    Unproven,
+}
+
+impl Check {
+    /// Waits for the records, and compares.
+    pub(super) async fn carry_out(mut self, checker: &Checker, reply: Reply) -> Checked {
+        let (found, bytes) = checker.find_out(std::mem::take(&mut self.own), &self.missing).await;
+        self.known.extend(found);
+        let lies = claims::lies(checker, &self.known, &self.postings);
+        let verdict = match () {
+            () if !lies.is_empty() => Verdict::False(lies),
+            () if self.missing.iter().any(|id| !self.known.contains_key(id)) => Verdict::Unproven,
+            () => Verdict::True,
+        };
+        Checked { check: self, reply, verdict, bytes }
+    }
+}
+
+impl Checked {
+    /// Whose message it is.
+    pub(super) fn of(&self) -> (Prefix, Peer) {
+        (self.check.prefix, self.check.from.clone())
+    }
+}
+
+impl Desk {
+    /// Stores the postings and records for which this node may be a keeper. Postings of other nodes are checked first;
+    /// records prove themselves.
+    pub(super) fn store(
+        &mut self,
+        (from, prefix): (&Peer, Prefix),
+        mut postings: Vec<WordPostings>,
+        mut records: Vec<(Lock, Vec<u8>)>,
+        bytes: usize,
+    ) -> furui::Result<Later> {
+        let me = self.net.me();
+        let now = self.now();
+        if *from != me {
+            if self.convicts.refuses(from, now) {
+                self.note_refusal(from, prefix, "it stated what a document's record disproves, less than an hour ago");
+                return Ok(Later::refused(Refusal::Invalid));
+            }
+            if !self.allowance.grants(from, bytes, now) {
+                self.note_refusal(from, prefix, "it stored too much in a minute");
+                return Ok(Later::refused(Refusal::Busy));
+            }
+        }
+        let brought = postings.len() + records.len();
+        if *from != me {
+            let sites = self.blocklist.sites();
+            postings.retain(|(word, _)| !self.blocklist.has_word(word));
+            records.retain(|(_, record)| !Record::decode(record).is_ok_and(|record| sites.have(&record)));
+            if postings.len() + records.len() < brought {
+                self.note_refusal(from, prefix, "the owner of this node has blocked a word or site of what it stored");
+            }
+        }
+        postings.retain(|(word, _)| self.kept.near.may_keep(&me, &word_key(word)));
+        let (mut locks, mut kept) = (Vec::with_capacity(records.len()), Vec::with_capacity(records.len()));
+        for (lock, record) in records {
+            let id = ContentId::of(&record);
+            if self.kept.near.may_keep(&me, &record_key(id)) {
+                locks.push((id, lock));
+                kept.push((id, record));
+            }
+        }
+        let records = kept;
+        if brought > 0 && postings.is_empty() && records.is_empty() {
+            return Ok(Later::refused(Refusal::Invalid));
+        }
+        if *from == me {
+            let expires = unix_seconds() + LIFE.as_secs();
+            let stored = self.kept.shelf.store_locked(&postings, &records, &locks, expires)?;
+            return Ok(Later::Now(Response::Stored { new: stored.new }));
+        }
+        if postings.is_empty() {
+            let proven = records.iter().map(|(id, _)| *id).collect();
+            return Ok(Later::Now(self.store_brought((from, prefix), &proven, (&[], &records, &locks))?));
+        }
+        if !records.is_empty() {
+            let proven = records.iter().map(|(id, _)| *id).collect();
+            let stored = self.store_brought((from, prefix), &proven, (&[], &records, &locks))?;
+            if matches!(stored, Response::Refused(_)) {
+                return Ok(Later::Now(stored));
+            }
+        }
+        self.check((from, prefix), postings, bytes)
+    }
+
+    /// Stores postings at once if nothing of them needs a check, and otherwise prepares the check.
+    fn check(
+        &mut self,
+        (from, prefix): (&Peer, Prefix),
+        postings: Vec<WordPostings>,
+        bytes: usize,
+    ) -> furui::Result<Later> {
+        let now = self.now();
+        let mut novelties = self.kept.shelf.novelties(&node::origin(from, prefix), &postings)?;
+        if self.convicts.distrusts(prefix, now) {
+            novelties.iter_mut().for_each(|novelty| novelty.strange = true);
+        }
+        let drawn = claims::sample(&novelties, self.convicts.knows(from));
+        if drawn.is_empty() {
+            return Ok(Later::Now(self.store_brought((from, prefix), &HashSet::new(), (&postings, &[], &[]))?));
+        }
+        if !self.budget.grants(prefix, drawn.len(), bytes, now) {
+            self.note_refusal(from, prefix, "this node has checked too much of what it stored in a minute");
+            return Ok(Later::refused(Refusal::Busy));
+        }
+        let (known, unknown) = self.checker.remembered(drawn);
+        let (mut own, mut missing) = (HashMap::new(), Vec::new());
+        for id in unknown {
+            match self.kept.shelf.document(id)? {
+                Some(record) => {
+                    own.insert(id, record);
+                }
+                None => missing.push(id),
+            }
+        }
+        let strange = novelties.iter().filter(|novelty| novelty.strange).map(|novelty| novelty.id).collect();
+        let from = from.clone();
+        Ok(Later::Check(Box::new(Check { from, prefix, bytes, postings, strange, known, own, missing })))
+    }
+
+    /// Stores what was checked and found true, and answers.
+    pub(super) fn on_checked(&mut self, Checked { check, reply, verdict, bytes }: Checked) {
+        let Check { from, prefix, bytes: message, postings, strange, known, .. } = check;
+        let now = self.now();
+        self.budget.charge(prefix, bytes, message, now);
+        let response = match verdict {
+            _ if self.convicts.refuses(&from, now) => Response::Refused(Refusal::Invalid),
+            Verdict::True => {
+                self.convicts.praise(&from, known.len() as u64);
+                let stored = self.store_brought((&from, prefix), &strange, (&postings, &[], &[]));
+                stored.unwrap_or(Response::Refused(Refusal::Failed))
+            }
+            Verdict::Unproven => {
+                self.note_refusal(&from, prefix, "no node has the records that prove what it stored");
+                Response::Refused(Refusal::Unproven)
+            }
+            Verdict::False(_) => {
+                self.convict(&from, prefix);
+                Response::Refused(Refusal::Invalid)
+            }
+        };
+        self.respond(reply, &response);
+    }
+
+    /// Stores what another node has brought. The documents of `proven` were checked whole.
+    fn store_brought(
+        &mut self,
+        (from, prefix): (&Peer, Prefix),
+        proven: &HashSet<ContentId>,
+        brought: crate::shelf::Brought<'_>,
+    ) -> furui::Result<Response> {
+        let expires = unix_seconds() + LIFE.as_secs();
+        match self.kept.shelf.store_proven(&node::origin(from, prefix), proven, brought, expires)? {
+            Ok(Stored { new, foreign }) => {
+                // What is added to the documents of others does not go when those of its origin make room.
+                let now = self.now();
+                self.allowance.charge_foreign(from, foreign, now);
+                Ok(Response::Stored { new })
+            }
+            Err(full) => {
+                self.note_refusal(from, prefix, full.why());
+                Ok(Response::Refused(Refusal::Busy))
+            }
+        }
+    }
+
+    /// Takes nothing more from a peer that has stated something false, and removes what it has brought.
+    fn convict(&mut self, peer: &Peer, prefix: Prefix) {
+        let now = self.now();
+        self.convicts.add(peer, prefix, now);
+        self.note_refusal(peer, prefix, "it stated what a document's record disproves");
+        // If the storage fails, the next request to it reports that.
+        let _ = self.kept.shelf.remove_claims(&[node::origin(peer, prefix)]);
+    }
+
+    pub(super) fn note_refusal(&self, from: &Peer, prefix: Prefix, why: &'static str) {
+        self.net.refusals().note(format!("{} at {prefix}", net::name(from)), why);
+    }
+}
