@@ -13,6 +13,7 @@ mod answer;
 mod blocking;
 mod blocklist;
 mod claims;
+mod doubts;
 mod fetch;
 mod filling;
 mod history;
@@ -275,9 +276,9 @@ pub fn identity(directory: &Path) -> Result<Identity, NodeError> {
     Ok(Identity::load_or_create(&directory.join(IDENTITY))?)
 }
 
-/// The origin of what a peer brings, as the shelf counts it.
-fn origin(peer: &Peer, prefix: Prefix) -> Origin {
-    Origin { peer: peer.identity().to_vec(), prefix: prefix.to_string() }
+/// The origin of what a peer brings, as the shelf counts it. `taken_over` is true if this node asked the peer for it.
+fn origin(peer: &Peer, prefix: Prefix, taken_over: bool) -> Origin {
+    Origin { peer: peer.identity().to_vec(), prefix: prefix.to_string(), taken_over }
 }
 
 /// The key of a word, at which its list is kept. It is a hash, because each node that is asked in a look-up sees it.

@@ -177,7 +177,9 @@ impl Shelf {
         check(postings, records)?;
         self.changing(|shelf| {
             let locks::Admitted { records, locks } = locks::admit(shelf.tables.view()?, records, locks)?;
-            shelf.try_store(postings, &records, &locks, Bringing { origin, expires: to_time(expires).max(1), proven })
+            let taken_over = shelf.origins.is_taken_over(origin);
+            let bringing = Bringing { origin, taken_over, expires: to_time(expires).max(1), proven, exact: proven };
+            shelf.try_store(postings, &records, &locks, bringing)
         })
     }
 
@@ -201,7 +203,7 @@ impl Shelf {
         self.store_locked(postings, records, &[], expires)
     }
 
-    fn try_store(
+    pub(super) fn try_store(
         &mut self,
         postings: &[WordPostings],
         records: &[(ContentId, Vec<u8>)],

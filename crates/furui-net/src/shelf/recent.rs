@@ -28,6 +28,8 @@ pub(super) struct Recent {
     pub(super) claimed: BTreeSet<u32>,
     /// The older documents that are proven from now on.
     pub(super) proven: BTreeSet<u32>,
+    /// The older documents that are mixed from now on.
+    pub(super) mixed: BTreeSet<u32>,
     /// For each older document, the bytes that its origin has brought for it since.
     pub(super) charged: BTreeMap<u32, u32>,
     /// The new parts of lists, by word.
@@ -87,10 +89,13 @@ impl Recent {
         for (id, length) in change.documents {
             self.ids.insert(id, self.next());
             let origin = change.origin;
-            let document = Document { id, expires: change.expires, block: None, length, origin, proven: false, bytes: 0 };
-            self.documents.push(document);
+            self.documents.push(Document { id, expires: change.expires, length, origin, ..Document::NONE });
         }
         for Posting { number, step: length } in change.measured {
+            if self.document(&mut Documents::new(view), number)?.is_some_and(|document| document.length > 0) {
+                // The cached weights have the wrong length.
+                runs.clear();
+            }
             match number.checked_sub(self.first) {
                 Some(index) => {
                     let document = self.documents.get_mut(index as usize);
@@ -113,7 +118,7 @@ impl Recent {
         for number in change.claimed {
             match change.origin {
                 OWN => self.claim(&mut older, number, origins)?,
-                _ => self.prove(number)?,
+                origin => self.note(number, origins.is_taken_over(origin))?,
             }
         }
         let foreign = self.charge(&mut older, change.origin, charges, origins)?;
@@ -155,15 +160,18 @@ impl Recent {
         Ok(())
     }
 
-    /// Notes that a document is proven.
-    fn prove(&mut self, number: u32) -> Outcome<()> {
+    /// Notes that a document is mixed, or otherwise that it is proven.
+    fn note(&mut self, number: u32, mixed: bool) -> Outcome<()> {
         match number.checked_sub(self.first) {
             Some(index) => {
                 let document = self.documents.get_mut(index as usize);
-                document.ok_or_else(|| Fault::damaged("journal", number))?.proven = true;
+                let document = document.ok_or_else(|| Fault::damaged("journal", number))?;
+                let flag = if mixed { &mut document.mixed } else { &mut document.proven };
+                *flag = true;
             }
             None => {
-                self.proven.insert(number);
+                let numbers = if mixed { &mut self.mixed } else { &mut self.proven };
+                numbers.insert(number);
             }
         }
         Ok(())
@@ -206,7 +214,8 @@ impl Recent {
         let bytes = document.bytes + self.charged.get(&number).copied().unwrap_or_default();
         let origin = if self.claimed.contains(&number) { OWN } else { document.origin };
         let proven = document.proven || self.proven.contains(&number);
-        Ok(Some(Document { expires, length, origin, proven, bytes, ..document }))
+        let mixed = document.mixed || self.mixed.contains(&number);
+        Ok(Some(Document { expires, length, origin, proven, mixed, bytes, ..document }))
     }
 
     /// The documents to write to the tables. The blocks of new records are not entered yet.
@@ -214,7 +223,7 @@ impl Recent {
         let mut older = Documents::new(view);
         let mut changed = BTreeMap::new();
         let numbers = self.refreshed.keys().chain(self.measured.keys()).chain(self.records.keys());
-        let numbers = numbers.chain(&self.claimed).chain(&self.proven).chain(self.charged.keys());
+        let numbers = numbers.chain(&self.claimed).chain(&self.proven).chain(&self.mixed).chain(self.charged.keys());
         for &number in numbers.filter(|&&number| number < self.first) {
             let document = self.document(&mut older, number)?.ok_or_else(|| Fault::damaged("documents", number))?;
             changed.insert(number, document);

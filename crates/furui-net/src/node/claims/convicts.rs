@@ -17,15 +17,15 @@ const PEERS: usize = 4096;
 /// Remembers which peers have stated something false, and which have long stated what is true.
 #[derive(Default)]
 pub(in crate::node) struct Convicts {
-    /// The peers that lied, with the time until which nothing is taken from them.
-    liars: HashMap<Peer, (Prefix, Duration)>,
+    /// The peers that lied, each with its address prefix and the time until which nothing is taken from it.
+    liars: HashMap<Peer, (String, Duration)>,
     /// For each other peer, the number of its documents that were checked.
     checked: HashMap<Peer, u64>,
 }
 
 impl Convicts {
     /// Notes that a peer has stated something false.
-    pub(in crate::node) fn add(&mut self, peer: &Peer, prefix: Prefix, now: Duration) {
+    pub(in crate::node) fn add(&mut self, peer: &Peer, prefix: &str, now: Duration) {
         self.checked.remove(peer);
         if self.liars.len() >= PEERS {
             self.liars.retain(|_, (_, until)| *until > now);
@@ -34,7 +34,7 @@ impl Convicts {
             let first = self.liars.iter().min_by_key(|(_, (_, until))| *until).map(|(peer, _)| peer.clone());
             first.and_then(|first| self.liars.remove(&first));
         }
-        self.liars.insert(peer.clone(), (prefix, now + REFUSED_FOR));
+        self.liars.insert(peer.clone(), (prefix.to_owned(), now + REFUSED_FOR));
     }
 
     /// Notes that so many documents of a peer were checked, and all were true.
@@ -55,7 +55,8 @@ impl Convicts {
     /// True if everything of peers at this address is checked. Others may share an address with liars, so they are not
     /// refused.
     pub(in crate::node) fn distrusts(&self, prefix: Prefix, now: Duration) -> bool {
-        let liars = self.liars.values().filter(|(other, until)| *other == prefix && *until > now);
+        let name = prefix.to_string();
+        let liars = self.liars.values().filter(|(other, until)| *other == name && *until > now);
         prefix != Prefix::Local && liars.take(DISTRUSTED_AFTER).count() == DISTRUSTED_AFTER
     }
 
@@ -80,7 +81,7 @@ mod tests {
         assert!(convicts.knows(&peer(0)) && !convicts.knows(&peer(1)));
         for number in 0..DISTRUSTED_AFTER {
             assert!(!convicts.distrusts(home, start) && !convicts.refuses(&peer(number), start));
-            convicts.add(&peer(number), home, start);
+            convicts.add(&peer(number), &home.to_string(), start);
             assert!(convicts.refuses(&peer(number), start) && !convicts.knows(&peer(number)));
         }
         assert!(convicts.distrusts(home, start) && !convicts.distrusts(Prefix::V4([192, 0, 2, 2]), start));
@@ -95,7 +96,7 @@ mod tests {
         convicts.praise(&peer(0), 1000);
         for number in 1..2 * PEERS {
             convicts.praise(&peer(number), 1);
-            convicts.add(&peer(number + 2 * PEERS), Prefix::Local, Duration::from_secs(number as u64));
+            convicts.add(&peer(number + 2 * PEERS), "nowhere", Duration::from_secs(number as u64));
         }
         assert!(convicts.liars.len() <= PEERS && convicts.checked.len() <= PEERS && convicts.knows(&peer(0)));
     }

@@ -54,7 +54,7 @@ impl Desk {
             Request::Withdrawn { range } => self.withdrawn(from, range)?,
             Request::Compare { from: after, since } => self.compare(from, &after, since)?,
             Request::List { words, range } => Response::Listed(self.list(from, &words, range)?),
-            Request::Doubt { .. } => Response::Stored { new: 0 },
+            Request::Doubt { claims } => return self.doubt((from, prefix), claims),
             // The answerer answers these requests itself, so they do not come here.
             Request::Search(_) | Request::Meet(_) | Request::Settle(_) => Response::Refused(Refusal::Invalid),
         };

@@ -2,6 +2,7 @@
 
 mod answers;
 mod desk;
+mod doubting;
 mod storing;
 mod turns;
 

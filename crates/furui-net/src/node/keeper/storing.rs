@@ -2,14 +2,18 @@
 
 use std::collections::{HashMap, HashSet};
 
-use furui_search::{ContentId, Index, Lock, Peer, Record, Refusal, Response, WordPostings};
+use furui_search::{ContentId, Index, Lock, Peer, Record, Refusal, Response, WordPostings, limits};
+use tokio::time::Instant;
 
 use super::desk::{Desk, Later};
 use super::{LIFE, unix_seconds};
 use crate::net::{self, Prefix, Reply};
 use crate::node::claims::{self, Checker, Known};
-use crate::node::{self, record_key, word_key};
-use crate::shelf::Stored;
+use crate::node::{self, doubts, record_key, word_key};
+use crate::shelf::{Origin, Stored};
+
+/// After a removal, the next one waits for so many times the time that it took.
+const REST: u32 = 9;
 
 /// A message that waits for the check of its postings.
 pub(super) struct Check {
@@ -139,7 +143,7 @@ impl Desk {
         bytes: usize,
     ) -> furui::Result<Later> {
         let now = self.now();
-        let mut novelties = self.kept.shelf.novelties(&node::origin(from, prefix), &postings)?;
+        let mut novelties = self.kept.shelf.novelties(&node::origin(from, prefix, false), &postings)?;
         if self.convicts.distrusts(prefix, now) {
             novelties.iter_mut().for_each(|novelty| novelty.strange = true);
         }
@@ -182,8 +186,11 @@ impl Desk {
                 self.note_refusal(&from, prefix, "no node has the records that prove what it stored");
                 Response::Refused(Refusal::Unproven)
             }
-            Verdict::False(_) => {
-                self.convict(&from, prefix);
+            Verdict::False(mut lies) => {
+                self.convict(&node::origin(&from, prefix, false));
+                // The other keepers of the words may have believed it.
+                lies.truncate(limits::DOUBTS);
+                self.spread(lies);
                 Response::Refused(Refusal::Invalid)
             }
         };
@@ -198,7 +205,7 @@ impl Desk {
         brought: crate::shelf::Brought<'_>,
     ) -> furui::Result<Response> {
         let expires = unix_seconds() + LIFE.as_secs();
-        match self.kept.shelf.store_proven(&node::origin(from, prefix), proven, brought, expires)? {
+        match self.kept.shelf.store_proven(&node::origin(from, prefix, false), proven, brought, expires)? {
             Ok(Stored { new, foreign }) => {
                 // What is added to the documents of others does not go when those of its origin make room.
                 let now = self.now();
@@ -213,12 +220,43 @@ impl Desk {
     }
 
     /// Takes nothing more from a peer that has stated something false, and removes what it has brought.
-    fn convict(&mut self, peer: &Peer, prefix: Prefix) {
-        let now = self.now();
-        self.convicts.add(peer, prefix, now);
-        self.note_refusal(peer, prefix, "it stated what a document's record disproves");
+    pub(super) fn convict(&mut self, origin: &Origin) {
+        let (now, peer) = (self.now(), Peer::new(&origin.peer, &[]));
+        if self.convicts.refuses(&peer, now) {
+            return;
+        }
+        self.convicts.add(&peer, &origin.prefix, now);
+        let who = format!("{} at {}", net::name(&peer), origin.prefix);
+        self.net.refusals().note(who, "it stated what a document's record disproves");
+        self.remove(origin.clone());
+    }
+
+    /// Removes what an origin has brought, as far as it is not proven: at once or, because all lists are read for it, when
+    /// the thread has rested from the last removal.
+    pub(super) fn remove(&mut self, origin: Origin) {
+        if self.kept.shelf.usages().iter().any(|usage| usage.origin == origin) {
+            self.to_remove.insert(origin);
+        }
+        if self.removes_after <= Instant::now() {
+            self.remove_all();
+        }
+    }
+
+    /// Removes what was left over from earlier.
+    pub(super) fn remove_all(&mut self) {
+        if self.to_remove.is_empty() {
+            return;
+        }
+        let began = Instant::now();
+        let origins: Vec<Origin> = self.to_remove.drain().collect();
         // If the storage fails, the next request to it reports that.
-        let _ = self.kept.shelf.remove_claims(&[node::origin(peer, prefix)]);
+        let _ = self.kept.shelf.remove_claims(&origins);
+        self.removes_after = Instant::now() + REST * began.elapsed();
+    }
+
+    fn spread(&self, lies: Vec<(String, ContentId)>) {
+        let _runtime = self.runtime.enter();
+        doubts::spread(self.net.clone(), lies);
     }
 
     pub(super) fn note_refusal(&self, from: &Peer, prefix: Prefix, why: &'static str) {

@@ -300,7 +300,7 @@ impl<'a> Taking<'a> {
         }
         let until = unix_seconds() + life;
         let prefix = Prefix::of_peer(self.from);
-        let origin = origin(self.from, prefix);
+        let origin = origin(self.from, prefix, true);
         let stored = self.inner.keeper.ask(move |shelf| shelf.store_of(&origin, &postings, &records, &locks, until));
         match stored.await.and_then(Result::ok).ok_or(Why::Stopped)? {
             Ok(stored) => {
