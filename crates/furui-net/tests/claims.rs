@@ -4,11 +4,13 @@
 mod common;
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use common::{config, document, find, network, url};
 use furui_net::net::Net;
 use furui_net::node::{Document, Node};
-use furui_search::{ContentId, Lock, Record, Refusal, Request, Response, Weight, WordPostings, limits};
+use furui_search::{ContentId, Listed, Lock, Record, Refusal, Request, Response, Weight, WordPostings, limits};
+use tokio::time::timeout;
 
 const COUNT: usize = 60;
 /// The weight that ranks highest.
@@ -133,23 +135,211 @@ async fn words_that_a_document_does_not_hold_and_false_samples_are_refused() {
     finds_the_same(&nodes).await;
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn who_was_honest_for_long_is_found_out_too() {
-    let (nodes, stranger) = attacked().await;
+/// A peer with so many documents that a small message of it is hardly ever checked, and these documents.
+async fn known_stranger(nodes: &[Node]) -> (Net, Vec<Document>) {
+    let stranger = stranger(nodes).await;
     let pages: Vec<Document> =
-        (0..256).map(|number| page(&format!("http://evil.example/{number}"), "", &format!("page x{number}"))).collect();
-    let node = &nodes[0];
-    for some in pages.chunks(16) {
-        store(&stranger, node, vec![], some).await;
-        for page in some {
+        (0..80).map(|number| page(&format!("http://evil.example/{number}"), "", &format!("page x{number}"))).collect();
+    for node in nodes {
+        store(&stranger, node, vec![], &pages).await;
+    }
+    for node in nodes {
+        for page in &pages {
             assert!(matches!(store(&stranger, node, truth(page), &[]).await, Response::Stored { .. }));
         }
     }
+    (stranger, pages)
+}
+
+async fn doubt(from: &Net, to: &Node, claims: &[(&str, ContentId)]) {
+    let claims = claims.iter().map(|(word, id)| (word.to_string(), *id)).collect();
+    let answer = from.call(&to.net().me(), Request::Doubt { claims }.encode().unwrap()).await.unwrap();
+    assert_eq!(Response::decode(&answer).unwrap(), Response::Stored { new: 0 });
+}
+
+/// Waits until a word's list at a node has this length.
+async fn reaches(asking: &Net, node: &Node, word: &str, expected: u64) {
+    let waiting = async {
+        while length(asking, node, word).await != expected {
+            tokio::task::yield_now().await;
+        }
+    };
+    if timeout(Duration::from_secs(60), waiting).await.is_err() {
+        panic!("{} postings of {word}, not {expected}", length(asking, node, word).await);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_was_honest_for_long_is_found_out_too() {
+    let (nodes, _) = attacked().await;
+    let (stranger, pages) = known_stranger(&nodes).await;
     // Most small messages of a known publisher are not checked. A large one is.
     let forged: Vec<(ContentId, Weight)> = pages.iter().map(|page| (page.id, highest())).collect();
-    let words = ["c0", "c1", "c2", "c3", "c4", "c5", "c6"].map(|word| (word.to_owned(), forged.clone()));
-    assert!(words.len() * forged.len() >= 1024 && forged.len() < limits::IDS);
-    assert_eq!(store(&stranger, node, words.to_vec(), &[]).await, Response::Refused(Refusal::Invalid));
-    assert_eq!(length(&stranger, node, "x7").await, 0);
+    let words: Vec<WordPostings> = (0..60).map(|word| (format!("forged{word}"), forged.clone())).collect();
+    assert!(words.len() * forged.len() >= 4096 && forged.len() < limits::IDS);
+    for node in &nodes {
+        assert_eq!(store(&stranger, node, words.clone(), &[]).await, Response::Refused(Refusal::Invalid));
+        assert_eq!(length(&stranger, node, "x7").await, 0);
+    }
+    finds_the_same(&nodes).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_false_posting_on_the_document_of_another_is_found_out_whoever_brings_it() {
+    let (nodes, _) = attacked().await;
+    let (stranger, _) = known_stranger(&nodes).await;
+    let victim = document(3);
+    for node in &nodes {
+        // What is known already needs no check, and changes nothing.
+        assert_eq!(store(&stranger, node, truth(&victim), &[]).await, Response::Stored { new: 0 });
+        let forged = vec![("c0".to_owned(), vec![(victim.id, highest())])];
+        assert_eq!(store(&stranger, node, forged, &[]).await, Response::Refused(Refusal::Invalid));
+        assert_eq!(length(&stranger, node, "x7").await, 0);
+    }
+    finds_the_same(&nodes).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_document_that_a_liar_brought_before_its_publisher_stays() {
+    let (nodes, stranger) = attacked().await;
+    let late: Vec<Document> =
+        (0..5).map(|number| page(&format!("http://late.example/{number}"), "", "a late page of late words")).collect();
+    for node in &nodes {
+        assert_eq!(store(&stranger, node, vec![], &late).await, Response::Stored { new: 5 });
+        for page in &late {
+            // It leaves out a word, so that the publisher brings something new.
+            let mut some = truth(page);
+            some.retain(|(word, _)| word != "words");
+            assert!(matches!(store(&stranger, node, some, &[]).await, Response::Stored { .. }));
+        }
+    }
+    assert_eq!(nodes[2].publish(late.clone(), false).await.unwrap().scarce, 0);
+    for node in &nodes {
+        let forged = vec![("c0".to_owned(), vec![(late[0].id, highest())])];
+        assert_eq!(store(&stranger, node, forged, &[]).await, Response::Refused(Refusal::Invalid));
+    }
+    for node in &nodes {
+        assert_eq!(find(node, "late words").await.unwrap().len(), 5);
+    }
+    finds_the_same(&nodes).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_doubt_convicts_who_brought_what_is_false_and_nobody_else() {
+    let (nodes, honest) = attacked().await;
+    let (stranger, pages) = known_stranger(&nodes).await;
+    for node in &nodes {
+        // Hardly any small message of it is checked. If one is, another may pass.
+        let mut forged = None;
+        for number in 0..5 {
+            let word = format!("c{number}");
+            let before = length(&honest, node, &word).await;
+            let postings = vec![(word.clone(), vec![(pages[number].id, highest())])];
+            if matches!(store(&stranger, node, postings, &[]).await, Response::Stored { .. }) {
+                assert_eq!(length(&honest, node, &word).await, before + 1);
+                forged = Some((word, pages[number].id, before));
+                break;
+            }
+        }
+        let Some((word, id, before)) = forged else { continue };
+        // True postings are doubted, too, and some that are in no list.
+        let (three, four) = (document(3), document(4));
+        doubt(&honest, node, &[("c3", three.id), ("document", four.id), ("c6", three.id), (&word, id)]).await;
+        reaches(&honest, node, &word, before).await;
+        assert_eq!(length(&honest, node, "x7").await, 0);
+        assert!(reasons(node.net()).contains("disproves"));
+        assert_eq!(length(&honest, node, "document").await, COUNT as u64);
+    }
+    finds_the_same(&nodes).await;
+}
+
+/// A node that hands over lists of its own making. It answers nothing else.
+async fn neighbour(nodes: &[Node], lists: Vec<(String, Vec<(ContentId, Weight)>)>) -> Net {
+    let (net, mut inbound) = Net::start(config(Some(&nodes[0]))).await.unwrap();
+    net.joined().await;
+    tokio::spawn(async move {
+        while let Some(asked) = inbound.recv().await {
+            let response = match Request::decode(&asked.request).unwrap() {
+                Request::Compare { from, .. } => {
+                    let lists = lists.iter().filter(|(word, _)| *word > from);
+                    let lists = lists.map(|(word, ids)| (word.clone(), ids.len() as u64, 1)).collect();
+                    Response::Compared { state: 1, lists, more: false }
+                }
+                Request::List { words, .. } => {
+                    let of_word = |word: &String| lists.iter().find(|(other, _)| other == word).cloned();
+                    let listed = words.iter().map(|word| {
+                        let (ids, weights): (Vec<_>, Vec<_>) = of_word(word).unwrap_or_default().1.into_iter().unzip();
+                        Listed { days: vec![29; ids.len()], ids, weights, more: false }
+                    });
+                    Response::Listed(listed.collect())
+                }
+                Request::Withdrawn { .. } => Response::Keys { keys: vec![], more: false },
+                _ => Response::Refused(Refusal::Failed),
+            };
+            asked.reply.send(response.encode().unwrap()).unwrap();
+        }
+    });
+    net.refresh().await;
+    for node in nodes {
+        node.net().refresh().await;
+    }
+    net
+}
+
+async fn repaired(nodes: &[Node]) {
+    let all = futures::future::join_all(nodes.iter().map(Node::repaired));
+    timeout(Duration::from_secs(120), all).await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn of_what_neighbours_hand_over_the_false_is_left_out() {
+    let (nodes, honest) = attacked().await;
+    repaired(&nodes).await;
+    let mut before = vec![];
+    for node in &nodes {
+        before.push(length(&honest, node, "c0").await);
+    }
+    let mut junk: Vec<(ContentId, Weight)> = (0..3000u32)
+        .map(|number| {
+            let mut id = [0xee; ContentId::BYTES];
+            id[..4].copy_from_slice(&number.wrapping_mul(0x9e37_79b9).to_be_bytes());
+            (ContentId::new(id), highest())
+        })
+        .collect();
+    junk.sort_unstable_by_key(|(id, _)| *id);
+    // Documents that exist, but do not hold the word.
+    let mut forged: Vec<(ContentId, Weight)> =
+        (0..COUNT).filter(|number| number % 7 == 1).map(|number| (document(number).id, highest())).collect();
+    forged.sort_unstable_by_key(|(id, _)| *id);
+    let liar = neighbour(&nodes, vec![("c0".to_owned(), junk), ("c3".to_owned(), forged)]).await;
+    repaired(&nodes).await;
+    for (node, before) in nodes.iter().zip(before) {
+        assert!(length(&honest, node, "c0").await <= before);
+    }
+    liar.shutdown().await;
+    finds_the_same(&nodes).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_false_posting_that_was_taken_over_is_corrected_when_it_is_doubted() {
+    let (nodes, honest) = attacked().await;
+    repaired(&nodes).await;
+    let all: Vec<Document> = (0..COUNT).map(document).collect();
+    // A word that no document holds. If the sample finds it out, the list is left out; if not, a doubt corrects it.
+    let mut forged: Vec<(ContentId, Weight)> = all.iter().map(|it| (it.id, it.words[0].1)).collect();
+    forged.sort_unstable_by_key(|(id, _)| *id);
+    let mut some: Vec<WordPostings> = vec![("forged".to_owned(), vec![forged[0]])];
+    some.extend(all.iter().flat_map(truth).filter(|(word, _)| word.starts_with('c')).take(1));
+    let mut list: Vec<(ContentId, Weight)> = all.iter().flat_map(truth).filter(|it| it.0 == "k1").map(|it| it.1[0]).collect();
+    list.sort_unstable_by_key(|(id, _)| *id);
+    some.push(("k1".to_owned(), list));
+    some.sort();
+    let liar = neighbour(&nodes, some).await;
+    repaired(&nodes).await;
+    for node in &nodes {
+        doubt(&honest, node, &[("forged", forged[0].0)]).await;
+        reaches(&honest, node, "forged", 0).await;
+    }
+    liar.shutdown().await;
     finds_the_same(&nodes).await;
 }

@@ -1,4 +1,4 @@
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::collections::hash_map::Entry;
 
 use furui::Result;
@@ -67,6 +67,28 @@ impl Shelf {
                 })?;
             }
             Ok(found.all.into_iter().map(|(novelty, _)| novelty).filter(|novelty| novelty.claims > 0).collect())
+        })
+    }
+}
+
+impl Shelf {
+    /// The documents among these that another origin brought first.
+    ///
+    /// # Errors
+    /// Those of [`novelties`](Self::novelties).
+    pub fn of_others(&mut self, origin: &Origin, ids: &[ContentId]) -> Result<HashSet<ContentId>> {
+        let origin = self.origins.find(origin);
+        self.asking(|shelf| {
+            let mut found = HashSet::new();
+            for &id in ids {
+                let Some(number) = shelf.number(id)? else { continue };
+                let document = shelf.recent.document(&mut Documents::new(shelf.tables.view()?), number)?;
+                let document = document.ok_or_else(|| Fault::damaged("documents", number))?;
+                if Some(document.origin) != origin {
+                    found.insert(id);
+                }
+            }
+            Ok(found)
         })
     }
 }

@@ -1,4 +1,4 @@
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use furui_search::ContentId;
@@ -8,6 +8,16 @@ use super::truths::Truths;
 use super::{Known, records};
 use crate::net::Net;
 use crate::node::manners::Manners;
+
+/// What was found out about documents. Of documents that are in none of the fields, some keeper did not answer.
+pub(in crate::node) struct Found {
+    /// The true postings.
+    pub(in crate::node) known: Known,
+    /// The documents whose records nobody has, as the keepers say.
+    pub(in crate::node) gone: HashSet<ContentId>,
+    /// The number of bytes of all records.
+    pub(in crate::node) bytes: u64,
+}
 
 /// Finds out what is true of documents, from their records. Clones share what they remember.
 #[derive(Clone)]
@@ -42,20 +52,23 @@ impl Checker {
     }
 
     /// The true postings of documents, from `own` records, and for the documents of `missing` from the nodes that keep
-    /// their records. Also returns the number of bytes of all records.
+    /// their records.
     pub(in crate::node) async fn find_out(
         &self,
         mut own: HashMap<ContentId, Vec<u8>>,
         missing: &[ContentId],
-    ) -> (Known, u64) {
+    ) -> Found {
+        let mut gone = HashSet::new();
         if !missing.is_empty() {
-            own.extend(records::records(&self.manners, &self.net.me(), missing).await);
+            let records = records::records(&self.manners, &self.net.me(), missing).await;
+            own.extend(records.found);
+            gone = records.gone;
         }
         let bytes = own.values().map(|record| record.len() as u64).sum();
         let truths = Arc::clone(&self.truths);
         // Counting words takes a tenth of a millisecond for a short document, and much more for a long one.
         let count = move || own.iter().filter_map(|(id, record)| Some((*id, truths.learn(*id, record)?))).collect();
         // The task fails only if the runtime is shut down.
-        (spawn_blocking(count).await.unwrap_or_default(), bytes)
+        Found { known: spawn_blocking(count).await.unwrap_or_default(), gone, bytes }
     }
 }

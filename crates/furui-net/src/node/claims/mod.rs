@@ -20,8 +20,8 @@ use std::sync::Arc;
 use furui_search::{ContentId, WordPostings};
 
 pub(super) use budget::Budget;
-pub(super) use checker::Checker;
-pub(super) use convicts::Convicts;
+pub(super) use checker::{Checker, Found};
+pub(super) use convicts::{Convicts, REFUSED_FOR};
 pub(super) use sample::sample;
 pub(super) use truth::Truth;
 

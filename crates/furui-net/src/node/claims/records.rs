@@ -16,10 +16,19 @@ const HEDGE_AFTER: Duration = Duration::from_millis(250);
 /// The time to wait for the others. Whoever waits for the check has a limit of its own.
 const PATIENCE: Duration = Duration::from_millis(1250);
 
-/// Gets the records of these documents. What is returned was proven by its hash; a record is missing if no keeper had it,
-/// or answered in time. `me` is not asked.
-pub(super) async fn records(manners: &Manners, me: &Peer, ids: &[ContentId]) -> HashMap<ContentId, Vec<u8>> {
+/// What the keepers of records answered.
+#[derive(Default)]
+pub(super) struct Records {
+    /// Records, proven by their hashes.
+    pub(super) found: HashMap<ContentId, Vec<u8>>,
+    /// The documents of which all keepers that were asked say that they do not keep the record.
+    pub(super) gone: HashSet<ContentId>,
+}
+
+/// Gets the records of these documents. `me` is not asked.
+pub(super) async fn records(manners: &Manners, me: &Peer, ids: &[ContentId]) -> Records {
     let mut found: HashMap<ContentId, Vec<u8>> = HashMap::new();
+    let mut denied: HashMap<ContentId, usize> = HashMap::new();
     let mut tried: HashSet<(ContentId, Peer)> = HashSet::new();
     let mut asked = FuturesUnordered::new();
     for (replicas, patience) in [(1, HEDGE_AFTER), (limits::REPLICAS, PATIENCE)] {
@@ -38,17 +47,29 @@ pub(super) async fn records(manners: &Manners, me: &Peer, ids: &[ContentId]) -> 
         let until = Instant::now() + patience;
         while !asked.is_empty() && found.len() < ids.len() {
             tokio::select! {
-                Some(records) = asked.next() => found.extend(records),
+                Some((records, without)) = asked.next() => {
+                    found.extend(records);
+                    without.into_iter().for_each(|id| *denied.entry(id).or_default() += 1);
+                }
                 () = sleep_until(until) => break,
             }
         }
     }
-    found
+    let mut asked: HashMap<ContentId, usize> = HashMap::new();
+    tried.into_iter().for_each(|(id, _)| *asked.entry(id).or_default() += 1);
+    let is_gone = |id: &ContentId| !found.contains_key(id) && denied.get(id).is_some_and(|it| asked.get(id) == Some(it));
+    let gone = ids.iter().copied().filter(is_gone).collect();
+    Records { found, gone }
 }
 
-/// Asks one keeper for these records.
-async fn records_of(manners: &Manners, keeper: Peer, mut ids: Vec<ContentId>) -> Vec<(ContentId, Vec<u8>)> {
+/// Asks one keeper for these records. Returns those that it has, and the documents whose records it says it has not.
+async fn records_of(
+    manners: &Manners,
+    keeper: Peer,
+    mut ids: Vec<ContentId>,
+) -> (Vec<(ContentId, Vec<u8>)>, Vec<ContentId>) {
     let mut records = Vec::with_capacity(ids.len());
+    let mut without = Vec::new();
     while !ids.is_empty() {
         let batch: Vec<ContentId> = ids.drain(..ids.len().min(limits::FETCHED)).collect();
         let request = Request::Fetch { ids: batch.clone(), clauses: Vec::new() };
@@ -60,7 +81,8 @@ async fn records_of(manners: &Manners, keeper: Peer, mut ids: Vec<ContentId>) ->
             match fetched {
                 Fetched::Record(record) if ContentId::of(&record) == id => records.push((id, record)),
                 Fetched::Later => later.push(id),
-                Fetched::Record(_) | Fetched::Unknown | Fetched::Unfit => {}
+                Fetched::Unknown => without.push(id),
+                Fetched::Record(_) | Fetched::Unfit => {}
             }
         }
         // A node that only says "later" is not asked again.
@@ -68,5 +90,5 @@ async fn records_of(manners: &Manners, keeper: Peer, mut ids: Vec<ContentId>) ->
             ids.extend(later);
         }
     }
-    records
+    (records, without)
 }

@@ -7,7 +7,7 @@ use furui_search::{ContentId, IdRange, Index, Peer, Refusal, Response};
 
 use super::desk::{Desk, Later};
 use crate::net::Prefix;
-use crate::node::claims::{Checker, Known};
+use crate::node::claims::{Checker, Found, Known};
 use crate::shelf::{Listed, Origin};
 
 /// If a posting that was taken over is false, so many more of the same list and origin are examined.
@@ -39,8 +39,8 @@ pub(super) struct Examined {
 impl Doubts {
     /// Waits for the records.
     pub(super) async fn examine(mut self, checker: &Checker) -> Examined {
-        let (found, bytes) = checker.find_out(std::mem::take(&mut self.own), &self.missing).await;
-        self.known.extend(found);
+        let Found { known, bytes, .. } = checker.find_out(std::mem::take(&mut self.own), &self.missing).await;
+        self.known.extend(known);
         Examined { doubts: self, bytes }
     }
 }

@@ -8,7 +8,7 @@ use tokio::time::Instant;
 use super::desk::{Desk, Later};
 use super::{LIFE, unix_seconds};
 use crate::net::{self, Prefix, Reply};
-use crate::node::claims::{self, Checker, Known};
+use crate::node::claims::{self, Checker, Found, Known};
 use crate::node::{self, doubts, record_key, word_key};
 use crate::shelf::{Origin, Stored};
 
@@ -22,13 +22,15 @@ pub(super) struct Check {
     /// The size of the message, in bytes.
     bytes: usize,
     postings: Vec<WordPostings>,
+    /// The documents to check.
+    drawn: Vec<ContentId>,
     /// The documents that are proven if the check finds nothing false, because all of their postings are checked.
     strange: HashSet<ContentId>,
     /// The true postings of documents that were checked lately.
     known: Known,
     /// The records of documents to check that this node keeps itself.
     own: HashMap<ContentId, Vec<u8>>,
-    /// The other documents to check.
+    /// The documents to check whose records other nodes keep.
     missing: Vec<ContentId>,
 }
 
@@ -53,12 +55,12 @@ enum Verdict {
 impl Check {
     /// Waits for the records, and compares.
     pub(super) async fn carry_out(mut self, checker: &Checker, reply: Reply) -> Checked {
-        let (found, bytes) = checker.find_out(std::mem::take(&mut self.own), &self.missing).await;
-        self.known.extend(found);
+        let Found { known, bytes, .. } = checker.find_out(std::mem::take(&mut self.own), &self.missing).await;
+        self.known.extend(known);
         let lies = claims::lies(checker, &self.known, &self.postings);
         let verdict = match () {
             () if !lies.is_empty() => Verdict::False(lies),
-            () if self.missing.iter().any(|id| !self.known.contains_key(id)) => Verdict::Unproven,
+            () if self.drawn.iter().any(|id| !self.known.contains_key(id)) => Verdict::Unproven,
             () => Verdict::True,
         };
         Checked { check: self, reply, verdict, bytes }
@@ -121,14 +123,12 @@ impl Desk {
             let stored = self.kept.shelf.store_locked(&postings, &records, &locks, expires)?;
             return Ok(Later::Now(Response::Stored { new: stored.new }));
         }
-        if postings.is_empty() {
-            let proven = records.iter().map(|(id, _)| *id).collect();
-            return Ok(Later::Now(self.store_brought((from, prefix), &proven, (&[], &records, &locks))?));
-        }
-        if !records.is_empty() {
-            let proven = records.iter().map(|(id, _)| *id).collect();
+        if !records.is_empty() || postings.is_empty() {
+            // A record proves itself, so it does not go with a liar that brought it before.
+            let ids: Vec<ContentId> = records.iter().map(|(id, _)| *id).collect();
+            let proven = self.kept.shelf.of_others(&node::origin(from, prefix, false), &ids)?;
             let stored = self.store_brought((from, prefix), &proven, (&[], &records, &locks))?;
-            if matches!(stored, Response::Refused(_)) {
+            if postings.is_empty() || matches!(stored, Response::Refused(_)) {
                 return Ok(Later::Now(stored));
             }
         }
@@ -147,7 +147,7 @@ impl Desk {
         if self.convicts.distrusts(prefix, now) {
             novelties.iter_mut().for_each(|novelty| novelty.strange = true);
         }
-        let drawn = claims::sample(&novelties, self.convicts.knows(from));
+        let drawn: Vec<ContentId> = claims::sample(&novelties, self.convicts.knows(from)).into_iter().collect();
         if drawn.is_empty() {
             return Ok(Later::Now(self.store_brought((from, prefix), &HashSet::new(), (&postings, &[], &[]))?));
         }
@@ -155,7 +155,7 @@ impl Desk {
             self.note_refusal(from, prefix, "this node has checked too much of what it stored in a minute");
             return Ok(Later::refused(Refusal::Busy));
         }
-        let (known, unknown) = self.checker.remembered(drawn);
+        let (known, unknown) = self.checker.remembered(drawn.iter().copied());
         let (mut own, mut missing) = (HashMap::new(), Vec::new());
         for id in unknown {
             match self.kept.shelf.document(id)? {
@@ -167,7 +167,7 @@ impl Desk {
         }
         let strange = novelties.iter().filter(|novelty| novelty.strange).map(|novelty| novelty.id).collect();
         let from = from.clone();
-        Ok(Later::Check(Box::new(Check { from, prefix, bytes, postings, strange, known, own, missing })))
+        Ok(Later::Check(Box::new(Check { from, prefix, bytes, postings, drawn, strange, known, own, missing })))
     }
 
     /// Stores what was checked and found true, and answers.
