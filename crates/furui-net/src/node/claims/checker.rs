@@ -9,11 +9,12 @@ use super::{Known, records};
 use crate::net::Net;
 use crate::node::manners::Manners;
 
-/// What was found out about documents. Of documents that are in none of the fields, some keeper did not answer.
+/// What was found out about documents. Of documents that are in none of the fields, no keeper
+/// answered.
 pub(in crate::node) struct Found {
     /// The true postings.
     pub(in crate::node) known: Known,
-    /// The documents whose records nobody has, as the keepers say.
+    /// The documents whose records nobody has, as keepers say.
     pub(in crate::node) gone: HashSet<ContentId>,
     /// The number of bytes of all records.
     pub(in crate::node) bytes: u64,
@@ -63,6 +64,9 @@ impl Checker {
             let records = records::records(&self.manners, &self.net.me(), missing).await;
             own.extend(records.found);
             gone = records.gone;
+        }
+        if own.is_empty() {
+            return Found { known: Known::new(), gone, bytes: 0 };
         }
         let bytes = own.values().map(|record| record.len() as u64).sum();
         let truths = Arc::clone(&self.truths);

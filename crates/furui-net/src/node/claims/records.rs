@@ -21,14 +21,14 @@ const PATIENCE: Duration = Duration::from_millis(1250);
 pub(super) struct Records {
     /// Records, proven by their hashes.
     pub(super) found: HashMap<ContentId, Vec<u8>>,
-    /// The documents of which all keepers that were asked say that they do not keep the record.
+    /// The documents of which a keeper says that it does not keep the record, and no keeper that answered in time has it.
     pub(super) gone: HashSet<ContentId>,
 }
 
 /// Gets the records of these documents. `me` is not asked.
 pub(super) async fn records(manners: &Manners, me: &Peer, ids: &[ContentId]) -> Records {
     let mut found: HashMap<ContentId, Vec<u8>> = HashMap::new();
-    let mut denied: HashMap<ContentId, usize> = HashMap::new();
+    let mut denied: HashSet<ContentId> = HashSet::new();
     let mut tried: HashSet<(ContentId, Peer)> = HashSet::new();
     let mut asked = FuturesUnordered::new();
     for (replicas, patience) in [(1, HEDGE_AFTER), (limits::REPLICAS, PATIENCE)] {
@@ -49,17 +49,14 @@ pub(super) async fn records(manners: &Manners, me: &Peer, ids: &[ContentId]) -> 
             tokio::select! {
                 Some((records, without)) = asked.next() => {
                     found.extend(records);
-                    without.into_iter().for_each(|id| *denied.entry(id).or_default() += 1);
+                    denied.extend(without);
                 }
                 () = sleep_until(until) => break,
             }
         }
     }
-    let mut asked: HashMap<ContentId, usize> = HashMap::new();
-    tried.into_iter().for_each(|(id, _)| *asked.entry(id).or_default() += 1);
-    let is_gone = |id: &ContentId| !found.contains_key(id) && denied.get(id).is_some_and(|it| asked.get(id) == Some(it));
-    let gone = ids.iter().copied().filter(is_gone).collect();
-    Records { found, gone }
+    denied.retain(|id| !found.contains_key(id));
+    Records { found, gone: denied }
 }
 
 /// Asks one keeper for these records. Returns those that it has, and the documents whose records it says it has not.

@@ -8,12 +8,15 @@ use tokio::time::Instant;
 use super::desk::{Desk, Later};
 use super::{LIFE, unix_seconds};
 use crate::net::{self, Prefix, Reply};
-use crate::node::claims::{self, Checker, Found, Known};
+use crate::node::claims::{self, Checker, Known};
 use crate::node::{self, doubts, record_key, word_key};
 use crate::shelf::{Origin, Stored};
 
 /// After a removal, the next one waits for so many times the time that it took.
 const REST: u32 = 9;
+
+/// The number of records that are sought first.
+const FIRST: usize = 8;
 
 /// A message that waits for the check of its postings.
 pub(super) struct Check {
@@ -55,8 +58,17 @@ enum Verdict {
 impl Check {
     /// Waits for the records, and compares.
     pub(super) async fn carry_out(mut self, checker: &Checker, reply: Reply) -> Checked {
-        let Found { known, bytes, .. } = checker.find_out(std::mem::take(&mut self.own), &self.missing).await;
-        self.known.extend(known);
+        // Nothing is stored if one record cannot be had, so a few are sought first.
+        let (first, rest) = self.missing.split_at(self.missing.len().min(FIRST));
+        let (mut own, mut bytes) = (std::mem::take(&mut self.own), 0);
+        for missing in [first, rest] {
+            let found = checker.find_out(std::mem::take(&mut own), missing).await;
+            self.known.extend(found.known);
+            bytes += found.bytes;
+            if missing.iter().any(|id| !self.known.contains_key(id)) {
+                break;
+            }
+        }
         let lies = claims::lies(checker, &self.known, &self.postings);
         let verdict = match () {
             () if !lies.is_empty() => Verdict::False(lies),

@@ -145,6 +145,7 @@ impl Rounds {
     /// Forgets all states: nodes have come or gone, so this node may have to keep other lists.
     fn forget(&mut self) {
         self.states.clear();
+        self.left_out.clear();
         self.failed = 0;
     }
 
