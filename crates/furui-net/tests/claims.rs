@@ -56,6 +56,17 @@ fn truth(document: &Document) -> Vec<WordPostings> {
     document.words.iter().map(|(word, weight)| (word.clone(), vec![(document.id, *weight)])).collect()
 }
 
+/// Postings of documents that do not exist.
+fn junk(count: u32) -> Vec<(ContentId, Weight)> {
+    let id = |number: u32| {
+        let mut id = [0xee; ContentId::BYTES];
+        id[..4].copy_from_slice(&number.wrapping_mul(0x9e37_79b9).to_le_bytes());
+        ContentId::new(id)
+    };
+    let ids: BTreeSet<ContentId> = (0..count).map(id).collect();
+    ids.into_iter().map(|id| (id, highest())).collect()
+}
+
 fn page(url: &str, title: &str, text: &str) -> Document {
     Document::new(&Record { url: url.into(), title: title.into(), text: text.into() }).unwrap()
 }
@@ -90,13 +101,8 @@ async fn twenty_thousand_ids_without_documents_hide_no_word() {
     for node in &nodes {
         before.push(length(&stranger, node, "c0").await);
     }
-    let junk = |number: u32| {
-        let mut id = [0xee; ContentId::BYTES];
-        id[..4].copy_from_slice(&number.wrapping_mul(0x9e37_79b9).to_be_bytes());
-        (ContentId::new(id), highest())
-    };
     for node in &nodes {
-        let postings = vec![("c0".to_owned(), (0..20_000).map(junk).collect())];
+        let postings = vec![("c0".to_owned(), junk(20_000))];
         assert_eq!(store(&stranger, node, postings, &[]).await, Response::Refused(Refusal::Unproven));
         assert!(reasons(node.net()).contains("no node has the records"));
     }
@@ -299,19 +305,11 @@ async fn of_what_neighbours_hand_over_the_false_is_left_out() {
     for node in &nodes {
         before.push(length(&honest, node, "c0").await);
     }
-    let mut junk: Vec<(ContentId, Weight)> = (0..3000u32)
-        .map(|number| {
-            let mut id = [0xee; ContentId::BYTES];
-            id[..4].copy_from_slice(&number.wrapping_mul(0x9e37_79b9).to_be_bytes());
-            (ContentId::new(id), highest())
-        })
-        .collect();
-    junk.sort_unstable_by_key(|(id, _)| *id);
     // Documents that exist, but do not hold the word.
     let mut forged: Vec<(ContentId, Weight)> =
         (0..COUNT).filter(|number| number % 7 == 1).map(|number| (document(number).id, highest())).collect();
     forged.sort_unstable_by_key(|(id, _)| *id);
-    let liar = neighbour(&nodes, vec![("c0".to_owned(), junk), ("c3".to_owned(), forged)]).await;
+    let liar = neighbour(&nodes, vec![("c0".to_owned(), junk(500)), ("c3".to_owned(), forged)]).await;
     repaired(&nodes).await;
     for (node, before) in nodes.iter().zip(before) {
         assert!(length(&honest, node, "c0").await <= before);
@@ -330,7 +328,8 @@ async fn a_false_posting_that_was_taken_over_is_corrected_when_it_is_doubted() {
     forged.sort_unstable_by_key(|(id, _)| *id);
     let mut some: Vec<WordPostings> = vec![("forged".to_owned(), vec![forged[0]])];
     some.extend(all.iter().flat_map(truth).filter(|(word, _)| word.starts_with('c')).take(1));
-    let mut list: Vec<(ContentId, Weight)> = all.iter().flat_map(truth).filter(|it| it.0 == "k1").map(|it| it.1[0]).collect();
+    let mut list: Vec<(ContentId, Weight)> =
+        all.iter().flat_map(truth).filter(|it| it.0 == "k1").map(|it| it.1[0]).collect();
     list.sort_unstable_by_key(|(id, _)| *id);
     some.push(("k1".to_owned(), list));
     some.sort();

@@ -134,8 +134,13 @@ fn nobody_is_sure_to_have_brought_what_others_may_have_brought() {
         let word = steps.next().listed("word", &ids).unwrap();
         let seen: Vec<_> = word.iter().map(|it| (it.id.as_bytes()[0], it.origin.clone(), it.sure)).collect();
         let one = Some(origin(1));
-        let expected =
-            [(1, one.clone(), true), (2, one.clone(), false), (3, one.clone(), false), (4, one, true), (5, None, false)];
+        let expected = [
+            (1, one.clone(), true),
+            (2, one.clone(), false),
+            (3, one.clone(), false),
+            (4, one, true),
+            (5, None, false),
+        ];
         assert_eq!(seen, expected);
         let other = steps.next().listed("other", &ids).unwrap();
         assert!(other.iter().all(|it| !it.sure) && other[2].origin == Some(neighbour(3)));

@@ -47,7 +47,7 @@ pub(super) fn spread(net: Net, mut doubts: Vec<(String, ContentId)>) {
 }
 
 /// Tells one peer of doubts, at most [`limits::DOUBTS`].
-pub(super) async fn tell_one(net: &Net, to: &Peer, claims: Vec<(String, ContentId)>) {
+async fn tell_one(net: &Net, to: &Peer, claims: Vec<(String, ContentId)>) {
     // Whether the peer believes it is its own affair.
     let _ = call(net, to, &Request::Doubt { claims }).await;
 }

@@ -182,11 +182,7 @@ pub(super) async fn store(inner: &Inner, documents: Vec<Document>) -> Result<u64
 }
 
 /// Divides the parcels with these numbers, for one node, into messages.
-fn cut<'a>(
-    keeper: &'a Peer,
-    load: impl Iterator<Item = usize>,
-    parcels: &[Parcel],
-) -> Vec<(&'a Peer, Vec<usize>)> {
+fn cut<'a>(keeper: &'a Peer, load: impl Iterator<Item = usize>, parcels: &[Parcel]) -> Vec<(&'a Peer, Vec<usize>)> {
     let mut messages = Vec::new();
     let (mut message, mut bytes) = (Vec::new(), 0);
     for number in load {

@@ -54,11 +54,7 @@ impl Checker {
 
     /// The true postings of documents, from `own` records, and for the documents of `missing` from the nodes that keep
     /// their records.
-    pub(in crate::node) async fn find_out(
-        &self,
-        mut own: HashMap<ContentId, Vec<u8>>,
-        missing: &[ContentId],
-    ) -> Found {
+    pub(in crate::node) async fn find_out(&self, mut own: HashMap<ContentId, Vec<u8>>, missing: &[ContentId]) -> Found {
         let mut gone = HashSet::new();
         if !missing.is_empty() {
             let records = records::records(&self.manners, &self.net.me(), missing).await;

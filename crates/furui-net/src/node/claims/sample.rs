@@ -92,7 +92,10 @@ mod tests {
         let draws: Vec<HashSet<ContentId>> = (0..200).map(|_| sample(&all, false)).collect();
         assert!(draws.iter().all(|drawn| of(0..10, drawn) == 10 && drawn.len() == 41));
         // Ten of sixty-four high ones are drawn with the probability 1/4, the others with about 1/60.
-        let (high, low) = (draws.iter().map(|it| of(10..20, it)).sum::<usize>(), draws.iter().map(|it| of(500..510, it)).sum::<usize>());
+        let (high, low) = (
+            draws.iter().map(|it| of(10..20, it)).sum::<usize>(),
+            draws.iter().map(|it| of(500..510, it)).sum::<usize>(),
+        );
         assert!((300..800).contains(&high) && low < 120, "{high} and {low}");
     }
 
@@ -103,7 +106,8 @@ mod tests {
         let drawn: usize = (0..20_000).map(|_| sample(&one, true).len()).sum();
         // Of four postings, 4/1024.
         assert!((40..130).contains(&drawn), "{drawn}");
-        let many: Vec<Novelty> = (0..640).map(|number| Novelty { claims: 100, ..novelty(number, false, weak) }).collect();
+        let many: Vec<Novelty> =
+            (0..640).map(|number| Novelty { claims: 100, ..novelty(number, false, weak) }).collect();
         assert_eq!(sample(&many, true).len(), 20);
     }
 }

@@ -13,7 +13,8 @@ const ONE_IN: usize = 4;
 impl Taking<'_> {
     /// Leaves only those postings that may be stored: some are compared with the records of their documents and, if one is
     /// false, all of them, and those that no record proves are left out. The neighbour may have been deceived itself, so
-    /// it counts as a liar only if most of the documents are false, and is told which are.
+    /// it counts as a liar only if most of the documents are false. The keepers of the words, and so the neighbour, are told
+    /// what is false.
     pub(super) async fn sift(&mut self, lists: &mut [(String, Listed)]) -> Result<(), Why> {
         let postings: Vec<WordPostings> = lists
             .iter()
@@ -48,9 +49,7 @@ impl Taking<'_> {
                 return Err(Why::Lied);
             }
         }
-        for some in lies.chunks(limits::DOUBTS) {
-            doubts::tell_one(&self.inner.net, self.from, some.to_vec()).await;
-        }
+        doubts::tell(self.inner, lies.clone()).await;
         let mut by_word: HashMap<String, HashSet<ContentId>> = HashMap::new();
         lies.into_iter().for_each(|(word, id)| {
             by_word.entry(word).or_default().insert(id);
