@@ -309,7 +309,7 @@ async fn of_what_neighbours_hand_over_the_false_is_left_out() {
     let mut forged: Vec<(ContentId, Weight)> =
         (0..COUNT).filter(|number| number % 7 == 1).map(|number| (document(number).id, highest())).collect();
     forged.sort_unstable_by_key(|(id, _)| *id);
-    let liar = neighbour(&nodes, vec![("c0".to_owned(), junk(500)), ("c3".to_owned(), forged)]).await;
+    let liar = neighbour(&nodes, vec![("c0".to_owned(), junk(100)), ("c3".to_owned(), forged)]).await;
     repaired(&nodes).await;
     for (node, before) in nodes.iter().zip(before) {
         assert!(length(&honest, node, "c0").await <= before);

@@ -87,6 +87,9 @@ fn novelties_are_what_is_new_and_strange_is_what_does_not_go_with_its_origin() {
         assert_eq!(its, expected);
         let of_others = steps.next().of_others(&origin(1), &(1..=7).map(id).collect::<Vec<_>>()).unwrap();
         assert_eq!(of_others, HashSet::from([id(5), id(6)]));
+        // Who confirms what another publisher has brought makes it strange to that one, if it is checked.
+        let confirmed = steps.next().novelties(&origin(3), &postings("word", [1, 5, 6])).unwrap();
+        assert_eq!(confirmed, [novelty(1, true, 0, 1)]);
         // Also to its own origin, a document that is proven is strange.
         let its = steps.next().novelties(&origin(2), &postings("other", [5])).unwrap();
         assert_eq!(its, [novelty(5, true, 1, 1)]);

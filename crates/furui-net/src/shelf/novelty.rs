@@ -1,4 +1,4 @@
-use std::collections::hash_map::Entry;
+use std::collections::hash_map;
 use std::collections::{HashMap, HashSet};
 
 use furui::Result;
@@ -12,7 +12,7 @@ use super::recent::Recent;
 use super::tables::View;
 use super::{Shelf, lists};
 
-/// What some postings say of a document that the shelf does not know yet.
+/// What some postings say of a document that the shelf does not know yet, or from another origin only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Novelty {
     /// The document.
@@ -20,24 +20,33 @@ pub struct Novelty {
     /// True if the document does not go with the origin of the postings: another origin brought it, or it is proven, or
     /// the origin is counted together with others.
     pub strange: bool,
-    /// The number of postings that are new.
+    /// The number of postings that are new. It is 0 if the origin confirms what another publisher has brought: if that is
+    /// checked, the document does not go with the other publisher.
     pub claims: u32,
     /// The weight of all these postings that occurs most often; of several, in the shortest document.
     pub best: Weight,
+}
+
+/// A document of a call.
+struct Entry {
+    novelty: Novelty,
+    /// The number of the document, if it has one.
+    number: Option<u32>,
+    /// True if the call confirms what another publisher has brought.
+    confirms: bool,
 }
 
 /// Collects the novelties of a call.
 struct Novelties<'s> {
     recent: &'s Recent,
     view: &'s View,
-    /// The novelties, each with the number of its document, if the document has one.
-    all: Vec<(Novelty, Option<u32>)>,
+    all: Vec<Entry>,
     /// The places in `all`, by document.
     places: HashMap<ContentId, usize>,
 }
 
 impl Shelf {
-    /// The documents of which these postings say something that the shelf does not know yet.
+    /// The documents of which these postings say something that the shelf does not know yet, or from another origin only.
     ///
     /// # Errors
     /// [`Error::Io`](furui::Error::Io) if the database cannot be read, or is damaged.
@@ -49,7 +58,7 @@ impl Shelf {
             for (word, _) in postings {
                 words.push(shelf.number_of(word)?);
             }
-            let Self { tables, recent, totals, .. } = shelf;
+            let Self { tables, recent, totals, origins, .. } = shelf;
             let view = tables.view()?;
             let (hash, mut older) = (totals.id_hash(), Documents::new(view));
             let mut found = Novelties { recent, view, all: vec![], places: HashMap::new() };
@@ -59,14 +68,17 @@ impl Shelf {
                         Some(&number) => Some(number),
                         None => older.find(hash, id)?,
                     };
-                    let Some(number) = number else { return Ok((None, is_crowd)) };
+                    let Some(number) = number else { return Ok((None, is_crowd, false)) };
                     let document = recent.document(&mut older, number)?;
                     let document = document.ok_or_else(|| Fault::damaged("documents", number))?;
                     let is_its = document.origin == origin && origin != OWN && !document.proven && !is_crowd;
-                    Ok((Some(number), !is_its))
+                    let is_of_one = document.origin != origin && document.origin != OWN;
+                    let confirms = is_of_one && !document.proven && !origins.is_taken_over(document.origin);
+                    Ok((Some(number), !is_its, confirms))
                 })?;
             }
-            Ok(found.all.into_iter().map(|(novelty, _)| novelty).filter(|novelty| novelty.claims > 0).collect())
+            let novel = found.all.into_iter().filter(|entry| entry.novelty.claims > 0 || entry.confirms);
+            Ok(novel.map(|entry| entry.novelty).collect())
         })
     }
 }
@@ -94,24 +106,26 @@ impl Shelf {
 }
 
 impl Novelties<'_> {
-    /// Adds the postings of a word. `look_up` returns the number of a document, if it has one, and whether it is strange.
+    /// Adds the postings of a word. `look_up` returns the number of a document, if it has one, whether it is strange, and
+    /// whether the call confirms what another publisher has brought.
     fn add(
         &mut self,
         word: Option<u32>,
         ids: &[(ContentId, Weight)],
-        mut look_up: impl FnMut(ContentId) -> Outcome<(Option<u32>, bool)>,
+        mut look_up: impl FnMut(ContentId) -> Outcome<(Option<u32>, bool, bool)>,
     ) -> Outcome<()> {
         let mut known: Vec<(u32, usize)> = vec![];
         for &(id, weight) in ids {
             let at = match self.places.entry(id) {
-                Entry::Occupied(entry) => *entry.get(),
-                Entry::Vacant(entry) => {
-                    let (number, strange) = look_up(id)?;
-                    self.all.push((Novelty { id, strange, claims: 0, best: weight }, number));
+                hash_map::Entry::Occupied(entry) => *entry.get(),
+                hash_map::Entry::Vacant(entry) => {
+                    let (number, strange, confirms) = look_up(id)?;
+                    let novelty = Novelty { id, strange, claims: 0, best: weight };
+                    self.all.push(Entry { novelty, number, confirms });
                     *entry.insert(self.all.len() - 1)
                 }
             };
-            let (novelty, number) = &mut self.all[at];
+            let Entry { novelty, number, .. } = &mut self.all[at];
             let rank = |weight: Weight| (weight.step(), u8::MAX - weight.length_step());
             if rank(weight) > rank(novelty.best) {
                 novelty.best = weight;
@@ -129,7 +143,7 @@ impl Novelties<'_> {
         new.retain(|known| !posting::has(recent, known.number));
         lists::retain_new(self.view, word, &mut new)?;
         for (_, at) in known.iter().filter(|(number, _)| posting::has(&new, *number)) {
-            self.all[*at].0.claims += 1;
+            self.all[*at].novelty.claims += 1;
         }
         Ok(())
     }

@@ -12,9 +12,9 @@ use crate::node::manners::Manners;
 use crate::node::record_key;
 
 /// The time to wait for the nearest keepers before the others are asked, too.
-const HEDGE_AFTER: Duration = Duration::from_millis(250);
+const HEDGE_AFTER: Duration = Duration::from_millis(400);
 /// The time to wait for the others. Whoever waits for the check has a limit of its own.
-const PATIENCE: Duration = Duration::from_millis(1250);
+const PATIENCE: Duration = Duration::from_millis(2500);
 
 /// What the keepers of records answered.
 #[derive(Default)]
