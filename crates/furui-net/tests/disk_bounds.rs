@@ -13,7 +13,7 @@ const EXPIRES: u64 = 4_000_000_000;
 const RECORD: usize = 1000;
 
 fn origin(host: u32, peer: u32) -> Origin {
-    Origin { peer: peer.to_le_bytes().to_vec(), prefix: host.to_string() }
+    Origin { peer: peer.to_le_bytes().to_vec(), prefix: host.to_string(), taken_over: false }
 }
 
 /// A record, and a posting of it under a word.

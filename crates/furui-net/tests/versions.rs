@@ -44,7 +44,7 @@ fn locks() -> Vec<(ContentId, Lock)> {
 }
 
 fn origin() -> Origin {
-    Origin { peer: vec![9; 38], prefix: "192.0.2.1/32".to_owned() }
+    Origin { peer: vec![9; 38], prefix: "192.0.2.1/32".to_owned(), taken_over: false }
 }
 
 /// Fills the tables, and leaves a part in the journal.

@@ -33,6 +33,8 @@ pub const LISTED: usize = 1 << 12;
 pub const LOCKS: usize = 4;
 /// The maximum number of keys of locks in a message.
 pub const KEYS: usize = 1 << 13;
+/// The maximum number of claims in a message that doubts them.
+pub const DOUBTS: usize = 256;
 /// The maximum number of exchanges whose costs are in the answer to a search.
 pub const COSTS: usize = WORDS;
 

@@ -99,6 +99,7 @@ fn request() -> impl Strategy<Value = Request> {
         (word_or_none(), any::<u64>()).prop_map(|(from, since)| Request::Compare { from, since }),
         (vec(word_or_none(), 0..9), range()).prop_map(|(words, range)| Request::List { words, range }),
         Just(Request::Survey),
+        vec((word(), id()), 0..9).prop_map(|claims| Request::Doubt { claims }),
     ]
 }
 
@@ -150,8 +151,8 @@ fn response() -> impl Strategy<Value = Response> {
         Just(Fetched::Later),
         Just(Fetched::Unfit)
     ];
-    use Refusal::{Busy, Crowded, Failed, Forgotten, Invalid, Unreachable};
-    let refusals = vec![Busy, Invalid, Forgotten, Unreachable, Failed, Crowded];
+    use Refusal::{Busy, Crowded, Failed, Forgotten, Invalid, Unproven, Unreachable};
+    let refusals = vec![Busy, Invalid, Forgotten, Unreachable, Failed, Crowded, Unproven];
     let listed =
         (ids(50), any::<u8>(), any::<bool>(), proptest::option::of(weight())).prop_map(|(ids, days, more, weight)| {
             Listed {
@@ -309,6 +310,8 @@ fn what_is_too_large_is_neither_written_nor_read() {
     too_many("bytes of a message", Request::Meet(meet).encode().unwrap_err());
     too_many("bytes of a message", Request::decode(&vec![1; limits::MESSAGE_BYTES + 1]).unwrap_err());
     too_many("words", Request::decode(&[1, 1, 65]).unwrap_err());
+    let claims = vec![("word".to_owned(), ContentId::new([7; 20])); limits::DOUBTS + 1];
+    too_many("257 claims", Request::Doubt { claims }.encode().unwrap_err());
     // The number of ids is valid, but the bytes are missing: no memory is allocated for them.
     let short = MessageError::Short { what: "ids", at: 2 };
     assert_eq!(Request::decode(&[1, 5, 0xff, 1]).unwrap_err(), short);

@@ -3,6 +3,8 @@ use std::time::Duration;
 
 use furui_search::Peer;
 
+use super::used::{MINUTE, Used};
+
 /// The maximum mean number of bytes of postings and records that one peer may store per minute. After a pause, the peer
 /// may store this number of bytes at once.
 const PEER_BYTES: u64 = 256 << 20;
@@ -10,7 +12,6 @@ const PEER_BYTES: u64 = 256 << 20;
 const ALL_BYTES: u64 = 1 << 30;
 /// The maximum mean number of bytes that one peer may add, per day, to documents that others have brought.
 const FOREIGN_BYTES: u64 = 64 << 20;
-const MINUTE: Duration = Duration::from_secs(60);
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 /// The maximum number of peers that are remembered.
 const PEERS: usize = 4096;
@@ -24,29 +25,11 @@ pub(super) struct Allowance {
     all: Used,
 }
 
-/// Used bytes, which decay to zero within a period.
-#[derive(Clone, Copy, Default)]
-struct Used {
-    bytes: u64,
-    at: Duration,
-}
-
-impl Used {
-    fn at(self, now: Duration, allowed: u64) -> u64 {
-        self.within(MINUTE, now, allowed)
-    }
-
-    fn within(self, period: Duration, now: Duration, allowed: u64) -> u64 {
-        let forgotten = allowed as f64 * now.saturating_sub(self.at).as_secs_f64() / period.as_secs_f64();
-        self.bytes.saturating_sub(forgotten as u64)
-    }
-}
-
 impl Allowance {
     /// True if the peer may store this many more bytes. They then count as used.
     pub(super) fn grants(&mut self, peer: &Peer, bytes: usize, now: Duration) -> bool {
         if self.peers.len() >= PEERS && !self.peers.contains_key(peer) {
-            self.peers.retain(|_, used| used.at(now, PEER_BYTES) > 0);
+            self.peers.retain(|_, used| used.within(MINUTE, now, PEER_BYTES) > 0);
             if self.peers.len() >= PEERS {
                 return false;
             }
@@ -55,13 +38,15 @@ impl Allowance {
         if self.foreign.get(peer).map_or(0, of_others) > FOREIGN_BYTES {
             return false;
         }
-        let of_peer = self.peers.get(peer).map_or(0, |used| used.at(now, PEER_BYTES)) + bytes as u64;
-        let of_all = self.all.at(now, ALL_BYTES) + bytes as u64;
-        if of_peer > PEER_BYTES || of_all > ALL_BYTES {
+        let of_peer = self.peers.get(peer).copied().unwrap_or_default();
+        let of_peer = of_peer.plus(bytes as u64, MINUTE, now, PEER_BYTES);
+        let of_all = self.all.plus(bytes as u64, MINUTE, now, ALL_BYTES);
+        let is_more = |used: Used, allowed| used.within(MINUTE, now, allowed) > allowed;
+        if is_more(of_peer, PEER_BYTES) || is_more(of_all, ALL_BYTES) {
             return false;
         }
-        self.peers.insert(peer.clone(), Used { bytes: of_peer, at: now });
-        self.all = Used { bytes: of_all, at: now };
+        self.peers.insert(peer.clone(), of_peer);
+        self.all = of_all;
         true
     }
 
@@ -76,8 +61,8 @@ impl Allowance {
             let least = self.foreign.iter().min_by_key(|(_, other)| used(other)).map(|(peer, _)| peer.clone());
             least.and_then(|least| self.foreign.remove(&least));
         }
-        let bytes = self.foreign.get(peer).map_or(0, used) + bytes;
-        self.foreign.insert(peer.clone(), Used { bytes, at: now });
+        let before = self.foreign.get(peer).copied().unwrap_or_default();
+        self.foreign.insert(peer.clone(), before.plus(bytes, DAY, now, FOREIGN_BYTES));
     }
 }
 

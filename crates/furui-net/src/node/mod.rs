@@ -12,6 +12,8 @@ mod allowance;
 mod answer;
 mod blocking;
 mod blocklist;
+mod claims;
+mod doubts;
 mod fetch;
 mod filling;
 mod history;
@@ -28,6 +30,7 @@ mod published;
 mod repair;
 mod search;
 mod survey;
+mod used;
 mod withdraw;
 
 use std::path::{Path, PathBuf};
@@ -44,6 +47,7 @@ use tokio::task::AbortHandle;
 use crate::net::{CallError, Config, Identity, IdentityError, Net, Prefix, StartError};
 use crate::shelf::{Origin, Shelf, ShelfOptions, Statistics};
 use blocklist::Blocklist;
+use claims::Checker;
 use history::History;
 use keeper::Keeper;
 use manners::Manners;
@@ -74,6 +78,7 @@ struct Inner {
     net: Net,
     keeper: Keeper,
     manners: Manners,
+    checker: Checker,
     known: Known,
     survey: LastSurvey,
     blocklist: Arc<Blocklist>,
@@ -153,7 +158,9 @@ impl Node {
         let blocklist = Arc::new(blocklist);
         let secret = config.identity.secret();
         let (net, inbound) = Net::start(config).await?;
-        let (keeper, thread) = Keeper::start(shelf, net.clone(), inbound, Arc::clone(&blocklist))
+        let manners = Manners::new(net.clone());
+        let checker = Checker::new(net.clone(), manners.clone());
+        let (keeper, thread) = Keeper::start(shelf, net.clone(), inbound, Arc::clone(&blocklist), checker.clone())
             .await
             .map_err(|source| NodeError::Directory { file: PathBuf::from("thread"), source })?;
         let repair = Arc::new(Repair::default());
@@ -178,7 +185,8 @@ impl Node {
                 "the task that tidies its published documents",
                 Box::pin(PublishedTable::tidy(inner.clone())),
             ),
-            manners: Manners::new(net.clone()),
+            manners,
+            checker,
             known: Known::new(),
             survey: LastSurvey::default(),
             published,
@@ -268,9 +276,9 @@ pub fn identity(directory: &Path) -> Result<Identity, NodeError> {
     Ok(Identity::load_or_create(&directory.join(IDENTITY))?)
 }
 
-/// The origin of what a peer brings, as the shelf counts it.
-fn origin(peer: &Peer, prefix: Prefix) -> Origin {
-    Origin { peer: peer.identity().to_vec(), prefix: prefix.to_string() }
+/// The origin of what a peer brings, as the shelf counts it. `taken_over` is true if this node asked the peer for it.
+fn origin(peer: &Peer, prefix: Prefix, taken_over: bool) -> Origin {
+    Origin { peer: peer.identity().to_vec(), prefix: prefix.to_string(), taken_over }
 }
 
 /// The key of a word, at which its list is kept. It is a hash, because each node that is asked in a look-up sees it.

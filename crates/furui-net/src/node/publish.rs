@@ -90,8 +90,8 @@ impl Node {
         Ok(recent.into_iter().map(|recent| !recent).collect())
     }
 
-    /// Publishes documents: sends their words to the keepers of the lists, and their records to the nodes nearest to
-    /// the documents. Documents that this node published less than half of their lifetime ago are left out, unless
+    /// Publishes documents: sends their records to the nodes nearest to the documents and, when the records are kept,
+    /// their words to the keepers of the lists, which check some of them against the records. Documents that this node published less than half of their lifetime ago are left out, unless
     /// `again` is true. Other documents that this node has published under the same URLs are withdrawn.
     ///
     /// # Errors
@@ -128,7 +128,8 @@ impl Node {
     }
 }
 
-/// Gives each list and each record to its keepers. Returns the number of documents whose record, or one of whose
+/// Gives each record to its keepers, and then each list, because the keepers of lists check postings against records.
+/// Returns the number of documents whose record, or one of whose
 /// postings, was taken by fewer than [`limits::REPLICAS`] nodes.
 pub(super) async fn store(inner: &Inner, documents: Vec<Document>) -> Result<u64, PublishError> {
     let ids: Vec<ContentId> = documents.iter().map(|document| document.id).collect();
@@ -147,29 +148,37 @@ pub(super) async fn store(inner: &Inner, documents: Vec<Document>) -> Result<u64
     }
     let (keys, parcels): (Vec<Vec<u8>>, Vec<Parcel>) = parcels.into_iter().unzip();
     let loads = loads(&inner.net, keys).await;
-    let messages = loads.iter().flat_map(|(keeper, load)| messages(keeper, load, &parcels));
-    let deliveries: Vec<_> = messages.map(|(keeper, numbers)| deliver(inner, keeper, numbers, &parcels)).collect();
     let mut keepers = vec![0; parcels.len()];
-    let mut deliveries = futures::stream::iter(deliveries).buffer_unordered(MESSAGES);
-    while let Some(numbers) = deliveries.next().await {
-        numbers.into_iter().for_each(|number| keepers[number] += 1);
-    }
-    let missing = keepers.iter().filter(|keepers| **keepers == 0).count();
-    if missing > 0 {
-        return Err(inner
-            .keeper
-            .fault()
-            .map_or(PublishError::NotStored { missing }, |why| PublishError::Storage { why }));
+    let is_record = |number: &usize| matches!(parcels[*number], Parcel::Record(..));
+    for records in [true, false] {
+        let turn = |number: &usize| is_record(number) == records;
+        let mut messages = Vec::new();
+        for (keeper, load) in &loads {
+            messages.extend(cut(keeper, load.iter().copied().filter(turn), &parcels));
+        }
+        let deliveries: Vec<_> =
+            messages.into_iter().map(|(keeper, numbers)| deliver(inner, keeper, numbers, &parcels)).collect();
+        let mut deliveries = futures::stream::iter(deliveries).buffer_unordered(MESSAGES);
+        while let Some(numbers) = deliveries.next().await {
+            numbers.into_iter().for_each(|number| keepers[number] += 1);
+        }
+        let missing = (0..parcels.len()).filter(|number| turn(number) && keepers[*number] == 0).count();
+        if missing > 0 {
+            return Err(inner
+                .keeper
+                .fault()
+                .map_or(PublishError::NotStored { missing }, |why| PublishError::Storage { why }));
+        }
     }
     let scarce = parcels.iter().zip(&keepers).filter(|(_, keepers)| **keepers < limits::REPLICAS);
     Ok(scarce.flat_map(|(parcel, _)| parcel.documents()).collect::<HashSet<_>>().len() as u64)
 }
 
-/// Divides the parcels (postings and records) for a node into messages.
-fn messages<'a>(keeper: &'a Peer, load: &[usize], parcels: &[Parcel]) -> Vec<(&'a Peer, Vec<usize>)> {
+/// Divides the parcels with these numbers, for one node, into messages.
+fn cut<'a>(keeper: &'a Peer, load: impl Iterator<Item = usize>, parcels: &[Parcel]) -> Vec<(&'a Peer, Vec<usize>)> {
     let mut messages = Vec::new();
     let (mut message, mut bytes) = (Vec::new(), 0);
-    for &number in load {
+    for number in load {
         let more = parcels[number].bytes();
         let full = bytes + more > MESSAGE_ROOM || message.len() >= limits::RECORDS.min(limits::POSTINGS);
         if full && !message.is_empty() {
@@ -179,12 +188,14 @@ fn messages<'a>(keeper: &'a Peer, load: &[usize], parcels: &[Parcel]) -> Vec<(&'
         message.push(number);
         bytes += more;
     }
-    messages.push((keeper, message));
+    if !message.is_empty() {
+        messages.push((keeper, message));
+    }
     messages
 }
 
-/// Sends the parcels with these numbers in one message, and repeats it if the node is busy. Returns the numbers if the
-/// node took the message; otherwise none.
+/// Sends the parcels with these numbers in one message, and repeats it if the node is busy, or does not find the records
+/// that prove postings. Returns the numbers if the node took the message; otherwise none.
 async fn deliver(inner: &Inner, keeper: &Peer, numbers: Vec<usize>, parcels: &[Parcel]) -> Vec<usize> {
     let (mut postings, mut records) = (Vec::new(), Vec::new());
     for &number in &numbers {
@@ -198,7 +209,7 @@ async fn deliver(inner: &Inner, keeper: &Peer, numbers: Vec<usize>, parcels: &[P
         let answer = inner.net.call(keeper, request.clone()).await;
         match answer.as_deref().map(Response::decode) {
             Ok(Ok(Response::Stored { .. })) => return numbers,
-            Ok(Ok(Response::Refused(Refusal::Busy))) | Err(CallError::Busy) => {}
+            Ok(Ok(Response::Refused(Refusal::Busy | Refusal::Unproven))) | Err(CallError::Busy) => {}
             // The keeper may be starting, or coming back; it is asked again. Other nodes have the parcels meanwhile.
             Err(CallError::Unreachable | CallError::Closed) if tried == 0 => {}
             _ => break,

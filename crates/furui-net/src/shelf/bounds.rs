@@ -1,5 +1,6 @@
 //! Bounds what a shelf keeps for others.
 
+use std::collections::HashSet;
 use std::fmt;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -62,6 +63,9 @@ impl fmt::Display for Full {
     }
 }
 
+/// What another node brings: postings, records, and locks of records.
+pub type Brought<'b> = (&'b [WordPostings], &'b [(ContentId, Vec<u8>)], &'b [(ContentId, Lock)]);
+
 /// The bounds in force, and when room may be made again.
 #[derive(Debug, Default)]
 pub(super) struct Bounded {
@@ -95,6 +99,21 @@ impl Shelf {
         locks: &[(ContentId, Lock)],
         expires: u64,
     ) -> Result<std::result::Result<Stored, Full>> {
+        self.store_proven(origin, &HashSet::new(), (postings, records, locks), expires)
+    }
+
+    /// Stores as [`store_of`](Self::store_of) does. Everything that is brought for the documents of `proven` was compared
+    /// with their records: these documents stay when those of their origin are [removed](Self::remove_claims).
+    ///
+    /// # Errors
+    /// Those of [`store`](Self::store).
+    pub fn store_proven(
+        &mut self,
+        origin: &Origin,
+        proven: &HashSet<ContentId>,
+        (postings, records, locks): Brought<'_>,
+        expires: u64,
+    ) -> Result<std::result::Result<Stored, Full>> {
         let of_postings = postings.iter().map(|(word, ids)| word.len() + 4 * ids.len()).sum::<usize>();
         let of_records = records.iter().map(|(_, record)| record.len()).sum::<usize>();
         let number = self.origins.number(origin);
@@ -103,7 +122,7 @@ impl Shelf {
         }
         // Making room forgets origins that have nothing, as this one may have.
         let number = self.origins.number(origin);
-        self.store_as(number, postings, records, locks, expires).map(Ok)
+        self.store_as((number, proven), postings, records, locks, expires).map(Ok)
     }
 
     /// What the shelf keeps for each origin.

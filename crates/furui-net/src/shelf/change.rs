@@ -24,7 +24,9 @@ pub(super) struct Change {
     pub(super) expires: u32,
     /// The number of the origin of the change.
     pub(super) origin: u32,
-    /// The older documents that came from others first, and that this node now publishes itself, ascending.
+    /// The documents that the change claims, ascending. A change of this node itself claims the older documents that
+    /// came from others first, and that the node now publishes itself. A change of another origin claims the documents
+    /// that are proven from now on, and one that was taken over the older documents that are mixed from now on.
     pub(super) claimed: Vec<u32>,
     /// The new words, with their numbers.
     pub(super) words: Vec<(String, u32)>,
@@ -34,7 +36,7 @@ pub(super) struct Change {
     pub(super) documents: Vec<(ContentId, u8)>,
     /// The known documents whose expiry is extended, ascending.
     pub(super) refreshed: Vec<u32>,
-    /// The known documents whose length was unknown before, each with its length, rounded to a step.
+    /// The known documents whose length was unknown or wrong before, each with its length, rounded to a step.
     pub(super) measured: Vec<Posting>,
     /// For each word, the documents that are new in its list. Words and documents are in ascending order.
     pub(super) postings: Vec<(u32, Vec<Posting>)>,

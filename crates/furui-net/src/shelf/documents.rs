@@ -12,6 +12,10 @@ use super::tables::{Row, Tablets, View};
 /// The number of documents in a row, which just fits into a page of the database.
 pub(super) const CHUNK: u32 = 110;
 const ENTRY: usize = ContentId::BYTES + 17;
+/// The bit of the origin in an entry that says that the document is [`proven`](Document::proven).
+const PROVEN: u32 = 1 << 31;
+/// The bit of the origin in an entry that says that the document is [`mixed`](Document::mixed).
+const MIXED: u32 = 1 << 30;
 
 /// The entry of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,14 +29,28 @@ pub(super) struct Document {
     pub(super) length: u8,
     /// The number of the origin that brought the document first.
     pub(super) origin: u32,
+    /// True if what another origin brought for the document was compared with the record, so that the document does not
+    /// go with its origin.
+    pub(super) proven: bool,
+    /// True if postings of the document were taken over from another origin than the document's, so that a false one
+    /// says nothing against its origin.
+    pub(super) mixed: bool,
     /// The approximate size of what this origin has brought for the document, in bytes.
     pub(super) bytes: u32,
 }
 
 impl Document {
     /// The entry of a document that is gone.
-    pub(super) const NONE: Self =
-        Self { id: ContentId::new([0; ContentId::BYTES]), expires: 0, block: None, length: 0, origin: 0, bytes: 0 };
+    pub(super) const NONE: Self = Self {
+        id: ContentId::new([0; ContentId::BYTES]),
+        expires: 0,
+        block: None,
+        length: 0,
+        origin: 0,
+        proven: false,
+        mixed: false,
+        bytes: 0,
+    };
 
     fn read(entry: &[u8; ENTRY]) -> Self {
         let (id, rest) = entry.split_first_chunk().expect("longer than an id");
@@ -42,7 +60,9 @@ impl Document {
             id: ContentId::new(*id),
             expires: u32::from_le_bytes(words[0]),
             block: block.checked_sub(1),
-            origin: u32::from_le_bytes(words[2]),
+            origin: u32::from_le_bytes(words[2]) & !(PROVEN | MIXED),
+            proven: u32::from_le_bytes(words[2]) & PROVEN != 0,
+            mixed: u32::from_le_bytes(words[2]) & MIXED != 0,
             bytes: u32::from_le_bytes(words[3]),
             length: entry[ENTRY - 1],
         }
@@ -52,7 +72,9 @@ impl Document {
         entry[..20].copy_from_slice(self.id.as_bytes());
         entry[20..24].copy_from_slice(&self.expires.to_le_bytes());
         entry[24..28].copy_from_slice(&self.block.map_or(0, |block| block + 1).to_le_bytes());
-        entry[28..32].copy_from_slice(&self.origin.to_le_bytes());
+        let flag = |is_set, flag| if is_set { flag } else { 0 };
+        let origin = self.origin | flag(self.proven, PROVEN) | flag(self.mixed, MIXED);
+        entry[28..32].copy_from_slice(&origin.to_le_bytes());
         entry[32..36].copy_from_slice(&self.bytes.to_le_bytes());
         entry[ENTRY - 1] = self.length;
     }

@@ -74,7 +74,8 @@ impl Shelf {
         Ok(removed)
     }
 
-    fn forget_all(&mut self, mut is_one: impl FnMut(u32, &Document) -> bool) -> Outcome<u64> {
+    /// Removes all documents that `is_one` chooses, as [`remove`](Self::remove) does, but files become no smaller.
+    pub(super) fn forget_all(&mut self, mut is_one: impl FnMut(u32, &Document) -> bool) -> Outcome<u64> {
         self.flush()?;
         let mut forgotten = 0;
         loop {

@@ -1,3 +1,4 @@
+use std::collections::HashSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -13,7 +14,7 @@ use super::fault::{Fault, Outcome};
 use super::origins::{OWN, Origins};
 use super::place::Place;
 use super::recent::Recent;
-use super::resolver::Resolver;
+use super::resolver::{Bringing, Resolver};
 use super::tables::{JOURNAL, ORIGINS, Tables, Totals};
 use super::{MAX_CHANGE, MAX_RECORD, Runs, ShelfOptions, locks};
 
@@ -162,12 +163,12 @@ impl Shelf {
         locks: &[(ContentId, Lock)],
         expires: u64,
     ) -> Result<Stored> {
-        self.store_as(OWN, postings, records, locks, expires)
+        self.store_as((OWN, &HashSet::new()), postings, records, locks, expires)
     }
 
     pub(super) fn store_as(
         &mut self,
-        origin: u32,
+        (origin, proven): (u32, &HashSet<ContentId>),
         postings: &[WordPostings],
         records: &[(ContentId, Vec<u8>)],
         locks: &[(ContentId, Lock)],
@@ -176,7 +177,9 @@ impl Shelf {
         check(postings, records)?;
         self.changing(|shelf| {
             let locks::Admitted { records, locks } = locks::admit(shelf.tables.view()?, records, locks)?;
-            shelf.try_store(postings, &records, &locks, (origin, to_time(expires).max(1)))
+            let taken_over = shelf.origins.is_taken_over(origin);
+            let bringing = Bringing { origin, taken_over, expires: to_time(expires).max(1), proven, exact: proven };
+            shelf.try_store(postings, &records, &locks, bringing)
         })
     }
 
@@ -200,15 +203,16 @@ impl Shelf {
         self.store_locked(postings, records, &[], expires)
     }
 
-    fn try_store(
+    pub(super) fn try_store(
         &mut self,
         postings: &[WordPostings],
         records: &[(ContentId, Vec<u8>)],
         locks: &[(ContentId, Lock)],
-        (origin, expires): (u32, u32),
+        bringing: Bringing<'_>,
     ) -> Outcome<Stored> {
+        let expires = bringing.expires;
         let Self { tables, words, recent, totals, .. } = self;
-        let mut resolver = Resolver::new(recent, tables.view()?, totals.id_hash(), (origin, expires));
+        let mut resolver = Resolver::new(recent, tables.view()?, totals.id_hash(), bringing);
         let mut new_words = vec![];
         for (word, ids) in postings.iter().filter(|(_, ids)| !ids.is_empty()) {
             let next = words.next_id();

@@ -12,6 +12,9 @@ const MOST: usize = 8192;
 /// The number of this node itself, whose publications are never removed to make room.
 pub(super) const OWN: u32 = 0;
 
+/// The bit of an identity's length in a row that says that what came from there was taken over.
+const TAKEN_OVER: u8 = 0x80;
+
 /// Who brought a document to this node: the publisher or, if the node took the document over, the neighbour that had it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Origin {
@@ -19,6 +22,8 @@ pub struct Origin {
     pub peer: Vec<u8>,
     /// The peer's address prefix, as text. Empty if publishers are counted together.
     pub prefix: String,
+    /// True if this node took the document over from the peer, which may have it from others.
+    pub taken_over: bool,
 }
 
 /// How much a node keeps for one origin.
@@ -96,7 +101,7 @@ impl Origins {
             origin.peer.clear();
         }
         if self.all.len() >= MOST && !self.numbers.contains_key(&origin) {
-            origin = Origin { peer: vec![], prefix: String::new() };
+            origin = Origin { peer: vec![], prefix: String::new(), taken_over: origin.taken_over };
         }
         if let Some(&number) = self.numbers.get(&origin) {
             return number;
@@ -107,6 +112,26 @@ impl Origins {
         self.insert(number, Usage { origin, documents: 0, bytes: 0 });
         self.new.insert(number);
         number
+    }
+
+    /// The number of an origin that is counted apart, if it has one.
+    pub(super) fn find(&self, origin: &Origin) -> Option<u32> {
+        self.numbers.get(origin).copied()
+    }
+
+    /// The origin with this number, unless it is this node itself.
+    pub(super) fn of(&self, number: u32) -> Option<&Origin> {
+        self.all.get(&number).map(|usage| &usage.origin)
+    }
+
+    /// True if what the origin with this number brought was taken over.
+    pub(super) fn is_taken_over(&self, number: u32) -> bool {
+        self.of(number).is_some_and(|origin| origin.taken_over)
+    }
+
+    /// True if the origin with this number is one publisher, not a crowd that is counted together.
+    pub(super) fn is_one(&self, number: u32) -> bool {
+        self.all.get(&number).is_some_and(|usage| !usage.origin.peer.is_empty())
     }
 
     pub(super) fn add(&mut self, number: u32, documents: u64, bytes: u64) {
@@ -177,8 +202,9 @@ impl Origins {
 }
 
 fn encode(usage: &Usage) -> Vec<u8> {
-    let Usage { origin: Origin { peer, prefix }, documents, bytes } = usage;
-    let length = u8::try_from(peer.len()).expect("identities of peers are shorter");
+    let Usage { origin: Origin { peer, prefix, taken_over }, documents, bytes } = usage;
+    let length = u8::try_from(peer.len()).ok().filter(|length| *length < TAKEN_OVER);
+    let length = length.expect("identities of peers are shorter") | if *taken_over { TAKEN_OVER } else { 0 };
     [&documents.to_le_bytes()[..], &bytes.to_le_bytes(), &[length], peer, prefix.as_bytes()].concat()
 }
 
@@ -186,8 +212,9 @@ fn decode(row: &[u8]) -> Option<Usage> {
     let (documents, row) = row.split_first_chunk()?;
     let (bytes, row) = row.split_first_chunk()?;
     let (&length, row) = row.split_first()?;
-    let (peer, prefix) = row.split_at_checked(length.into())?;
-    let origin = Origin { peer: peer.to_vec(), prefix: str::from_utf8(prefix).ok()?.to_owned() };
+    let taken_over = length & TAKEN_OVER != 0;
+    let (peer, prefix) = row.split_at_checked((length & !TAKEN_OVER).into())?;
+    let origin = Origin { peer: peer.to_vec(), prefix: str::from_utf8(prefix).ok()?.to_owned(), taken_over };
     Some(Usage { origin, documents: u64::from_le_bytes(*documents), bytes: u64::from_le_bytes(*bytes) })
 }
 
@@ -196,15 +223,17 @@ mod tests {
     use super::*;
 
     fn origin(host: u32, peer: u32) -> Origin {
-        Origin { peer: peer.to_le_bytes().to_vec(), prefix: format!("{host}") }
+        Origin { peer: peer.to_le_bytes().to_vec(), prefix: format!("{host}"), taken_over: false }
     }
 
     #[test]
     fn rows_come_back_and_parts_of_rows_do_not() {
-        let usage = Usage { origin: origin(1, 2), documents: 3, bytes: 1 << 40 };
-        let row = encode(&usage);
-        assert_eq!(decode(&row), Some(usage));
-        assert!((0..21).all(|length| decode(&row[..length]).is_none()));
+        for taken_over in [false, true] {
+            let usage = Usage { origin: Origin { taken_over, ..origin(1, 2) }, documents: 3, bytes: 1 << 40 };
+            let row = encode(&usage);
+            assert_eq!(decode(&row), Some(usage));
+            assert!((0..21).all(|length| decode(&row[..length]).is_none()));
+        }
     }
 
     #[test]

@@ -21,6 +21,19 @@ impl Shelf {
         self.changing(|shelf| shelf.remove(|_, document| numbers.contains(&document.origin)))
     }
 
+    /// Removes the documents that came first from these origins, with all of their postings, apart from those that are
+    /// [proven](Self::store_proven). Their space is used again, but files become no smaller. Returns their number.
+    ///
+    /// # Errors
+    /// Those of [`expire`](Self::expire).
+    pub fn remove_claims(&mut self, origins: &[Origin]) -> Result<u64> {
+        let numbers: HashSet<u32> = origins.iter().filter_map(|origin| self.origins.find(origin)).collect();
+        if numbers.is_empty() {
+            return Ok(0);
+        }
+        self.changing(|shelf| shelf.forget_all(|_, document| !document.proven && numbers.contains(&document.origin)))
+    }
+
     /// Removes the documents in the list of a word, with all of their postings. What this node publishes itself stays.
     /// Returns their number.
     ///

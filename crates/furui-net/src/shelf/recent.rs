@@ -26,6 +26,10 @@ pub(super) struct Recent {
     pub(super) measured: BTreeMap<u32, u8>,
     /// The older documents that this node now publishes itself.
     pub(super) claimed: BTreeSet<u32>,
+    /// The older documents that are proven from now on.
+    pub(super) proven: BTreeSet<u32>,
+    /// The older documents that are mixed from now on.
+    pub(super) mixed: BTreeSet<u32>,
     /// For each older document, the bytes that its origin has brought for it since.
     pub(super) charged: BTreeMap<u32, u32>,
     /// The new parts of lists, by word.
@@ -85,9 +89,13 @@ impl Recent {
         for (id, length) in change.documents {
             self.ids.insert(id, self.next());
             let origin = change.origin;
-            self.documents.push(Document { id, expires: change.expires, block: None, length, origin, bytes: 0 });
+            self.documents.push(Document { id, expires: change.expires, length, origin, ..Document::NONE });
         }
         for Posting { number, step: length } in change.measured {
+            if self.document(&mut Documents::new(view), number)?.is_some_and(|document| document.length > 0) {
+                // The cached weights have the wrong length.
+                runs.clear();
+            }
             match number.checked_sub(self.first) {
                 Some(index) => {
                     let document = self.documents.get_mut(index as usize);
@@ -108,7 +116,10 @@ impl Recent {
         }
         let mut older = Documents::new(view);
         for number in change.claimed {
-            self.claim(&mut older, number, origins)?;
+            match change.origin {
+                OWN => self.claim(&mut older, number, origins)?,
+                origin => self.note(number, origins.is_taken_over(origin))?,
+            }
         }
         let foreign = self.charge(&mut older, change.origin, charges, origins)?;
         for (word, postings) in change.postings {
@@ -144,6 +155,23 @@ impl Recent {
             Some(index) => self.documents[index as usize].origin = OWN,
             None => {
                 self.claimed.insert(number);
+            }
+        }
+        Ok(())
+    }
+
+    /// Notes that a document is mixed, or otherwise that it is proven.
+    fn note(&mut self, number: u32, mixed: bool) -> Outcome<()> {
+        match number.checked_sub(self.first) {
+            Some(index) => {
+                let document = self.documents.get_mut(index as usize);
+                let document = document.ok_or_else(|| Fault::damaged("journal", number))?;
+                let flag = if mixed { &mut document.mixed } else { &mut document.proven };
+                *flag = true;
+            }
+            None => {
+                let numbers = if mixed { &mut self.mixed } else { &mut self.proven };
+                numbers.insert(number);
             }
         }
         Ok(())
@@ -185,7 +213,9 @@ impl Recent {
         let length = self.measured.get(&number).copied().unwrap_or(document.length);
         let bytes = document.bytes + self.charged.get(&number).copied().unwrap_or_default();
         let origin = if self.claimed.contains(&number) { OWN } else { document.origin };
-        Ok(Some(Document { expires, length, origin, bytes, ..document }))
+        let proven = document.proven || self.proven.contains(&number);
+        let mixed = document.mixed || self.mixed.contains(&number);
+        Ok(Some(Document { expires, length, origin, proven, mixed, bytes, ..document }))
     }
 
     /// The documents to write to the tables. The blocks of new records are not entered yet.
@@ -193,7 +223,7 @@ impl Recent {
         let mut older = Documents::new(view);
         let mut changed = BTreeMap::new();
         let numbers = self.refreshed.keys().chain(self.measured.keys()).chain(self.records.keys());
-        let numbers = numbers.chain(&self.claimed).chain(self.charged.keys());
+        let numbers = numbers.chain(&self.claimed).chain(&self.proven).chain(&self.mixed).chain(self.charged.keys());
         for &number in numbers.filter(|&&number| number < self.first) {
             let document = self.document(&mut older, number)?.ok_or_else(|| Fault::damaged("documents", number))?;
             changed.insert(number, document);

@@ -1,4 +1,4 @@
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use furui::HashSpec;
 use furui_search::{ContentId, Weight};
@@ -19,6 +19,21 @@ struct Numbered {
     length: u8,
 }
 
+/// Who makes a call, and what is known of the call.
+#[derive(Clone, Copy)]
+pub(super) struct Bringing<'s> {
+    /// The number of the origin.
+    pub(super) origin: u32,
+    /// True if what the origin brings was taken over from it.
+    pub(super) taken_over: bool,
+    /// The time until which the documents are kept.
+    pub(super) expires: u32,
+    /// The documents of which everything in the call was compared with the record.
+    pub(super) proven: &'s HashSet<ContentId>,
+    /// The documents whose length in the call is true.
+    pub(super) exact: &'s HashSet<ContentId>,
+}
+
 /// Finds out which parts of a call are new, and makes the [`Change`] of the call.
 pub(super) struct Resolver<'s> {
     recent: &'s Recent,
@@ -27,13 +42,15 @@ pub(super) struct Resolver<'s> {
     hash: HashSpec,
     /// The number of each document of the call so far, by its id.
     numbers: HashMap<ContentId, Numbered>,
+    bringing: Bringing<'s>,
     change: Change,
 }
 
 impl<'s> Resolver<'s> {
-    pub(super) fn new(recent: &'s Recent, view: &'s View, hash: HashSpec, (origin, expires): (u32, u32)) -> Self {
+    pub(super) fn new(recent: &'s Recent, view: &'s View, hash: HashSpec, bringing: Bringing<'s>) -> Self {
+        let Bringing { origin, expires, .. } = bringing;
         let change = Change { expires, origin, first: recent.next(), ..Change::default() };
-        Self { recent, view, older: Documents::new(view), hash, numbers: HashMap::new(), change }
+        Self { recent, view, older: Documents::new(view), hash, numbers: HashMap::new(), bringing, change }
     }
 
     /// The number of a document; a new document gets the next number. `length` is the document's length, as the step of
@@ -43,13 +60,15 @@ impl<'s> Resolver<'s> {
             Some(numbered) => *numbered,
             None => self.look_up(id, length)?,
         };
-        if known == 0 && length > 0 {
+        let is_exact = self.bringing.exact.contains(&id);
+        if length > 0 && (known == 0 || is_exact && known != length) {
             match number.checked_sub(self.change.first) {
                 Some(index) => self.change.documents[index as usize].1 = length,
                 None => self.change.measured.push(Posting { number, step: length }),
             }
         }
-        self.numbers.insert(id, Numbered { number, length: if known > 0 { known } else { length } });
+        let length = if length > 0 && (known == 0 || is_exact) { length } else { known };
+        self.numbers.insert(id, Numbered { number, length });
         Ok(number)
     }
 
@@ -64,7 +83,12 @@ impl<'s> Resolver<'s> {
             if document.expires < self.change.expires {
                 self.change.refreshed.push(number);
             }
-            if self.change.origin == OWN && document.origin != OWN {
+            let is_claimed = match self.change.origin {
+                OWN => document.origin != OWN,
+                origin if self.bringing.taken_over => document.origin != origin && !document.mixed,
+                _ => document.origin != OWN && !document.proven && self.bringing.proven.contains(&id),
+            };
+            if is_claimed {
                 self.change.claimed.push(number);
             }
             return Ok(Numbered { number, length: document.length });
@@ -74,6 +98,9 @@ impl<'s> Resolver<'s> {
         let number = number
             .filter(|&number| number < u32::MAX)
             .ok_or_else(|| Fault::Other(furui::Error::NoNumberLeft { to: "documents" }))?;
+        if self.change.origin != OWN && !self.bringing.taken_over && self.bringing.proven.contains(&id) {
+            self.change.claimed.push(number);
+        }
         Ok(Numbered { number, length })
     }
 
@@ -132,6 +159,12 @@ impl<'s> Resolver<'s> {
         change.records.sort_by_key(|(number, _)| *number);
         change.records.dedup_by_key(|(number, _)| *number);
         change.records.retain(|(number, _)| posting::has(new, *number));
+        if self.bringing.taken_over && !change.claimed.is_empty() {
+            // Who brings nothing new for a document does not make it a mixed one.
+            let lists = change.postings.iter().filter(|(word, _)| *word != RECORDS);
+            let brought: HashSet<u32> = lists.flat_map(|(_, postings)| postings).map(|it| it.number).collect();
+            change.claimed.retain(|number| brought.contains(number));
+        }
         Ok(self.change)
     }
 }

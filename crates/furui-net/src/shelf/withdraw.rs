@@ -32,7 +32,7 @@ impl Shelf {
     }
 
     /// The number of a document, if it has one.
-    fn number(&mut self, id: ContentId) -> Outcome<Option<u32>> {
+    pub(super) fn number(&mut self, id: ContentId) -> Outcome<Option<u32>> {
         match self.recent.ids.get(&id) {
             Some(&number) => Ok(Some(number)),
             None => Documents::new(self.tables.view()?).find(self.totals.id_hash(), id),

@@ -82,6 +82,12 @@ pub enum Request {
     },
     /// Asks how many documents there are, and how long they are.
     Survey,
+    /// Tells a keeper of lists that some of its postings contradict the documents' records. The keeper believes nobody,
+    /// and checks them itself.
+    Doubt {
+        /// Words, each with a document in its list.
+        claims: Vec<(String, ContentId)>,
+    },
 }
 
 /// An answer to a [`Request`].
@@ -99,9 +105,9 @@ pub enum Response {
     Settled(bool),
     /// Answers a [`Request::Fetch`]: for each id its record, or the reason why the record is not in the message.
     Fetched(Vec<Fetched>),
-    /// Answers a [`Request::Store`].
+    /// Answers a [`Request::Store`] or a [`Request::Doubt`].
     Stored {
-        /// The number of postings and records that were new.
+        /// The number of postings and records that were new; 0 for doubts, which are examined later.
         new: u64,
     },
     /// Answers a [`Request::Withdraw`].
@@ -153,6 +159,8 @@ pub enum Refusal {
     Failed,
     /// More ids match than a [`Meet`]'s coding allows in a cell, or than an answer may have: send the set as ids.
     Crowded,
+    /// The records that prove a message's postings could not be had: send the postings again when they are kept.
+    Unproven,
 }
 
 /// A word, the size of its list, and the list's keepers.

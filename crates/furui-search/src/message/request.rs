@@ -15,6 +15,7 @@ const WITHDRAW: u8 = 9;
 const LOCKS: u8 = 10;
 const WITHDRAWN: u8 = 11;
 const SURVEY: u8 = 14;
+const DOUBT: u8 = 13;
 
 impl Request {
     /// Encodes the request.
@@ -77,6 +78,13 @@ impl Request {
                 to.range(*range);
             }
             Self::Survey => {}
+            Self::Doubt { claims } => {
+                to.count("claims", claims.len(), limits::DOUBTS);
+                for (word, id) in claims {
+                    to.word(word);
+                    to.raw(id.as_bytes());
+                }
+            }
         }
         to.finish()
     }
@@ -125,6 +133,11 @@ impl Request {
                 Self::List { words: from.all("words", limits::LISTED, 1, Reader::word_or_none)?, range: from.range()? }
             }
             SURVEY => Self::Survey,
+            DOUBT => Self::Doubt {
+                claims: from.all("claims", limits::DOUBTS, 2 + ContentId::BYTES, |from| {
+                    Ok((from.word()?, ContentId::new(from.raw("an id")?)))
+                })?,
+            },
             _ => return Err(MessageError::Invalid { what: "the kind of a request", at: 1 }),
         };
         from.finish()?;
@@ -145,6 +158,7 @@ impl Request {
             Self::Locks { .. } => LOCKS,
             Self::Withdrawn { .. } => WITHDRAWN,
             Self::Survey => SURVEY,
+            Self::Doubt { .. } => DOUBT,
         }
     }
 }

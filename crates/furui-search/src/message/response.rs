@@ -19,8 +19,15 @@ const KEYS: u8 = 0x8d;
 const SURVEYED: u8 = 0x8f;
 
 /// The refusals. The index of each is its number in messages.
-const REFUSALS: [Refusal; 6] =
-    [Refusal::Busy, Refusal::Invalid, Refusal::Forgotten, Refusal::Unreachable, Refusal::Failed, Refusal::Crowded];
+const REFUSALS: [Refusal; 7] = [
+    Refusal::Busy,
+    Refusal::Invalid,
+    Refusal::Forgotten,
+    Refusal::Unreachable,
+    Refusal::Failed,
+    Refusal::Crowded,
+    Refusal::Unproven,
+];
 
 impl Response {
     /// Encodes the answer.

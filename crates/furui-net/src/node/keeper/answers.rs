@@ -1,15 +1,14 @@
 //! Answers requests from the shelf (this node's own lists and records), without asking other nodes.
 
 use furui_search::{
-    ContentId, IdRange, Index, Listed, Listing, Lock, Peer, Record, Refusal, Request, Response, Weight, WordPostings,
-    WordSize, limits,
+    ContentId, IdRange, Index, Listed, Listing, Lock, Peer, Refusal, Request, Response, Weight, WordSize, limits,
 };
 
 use super::desk::{Desk, Later};
 use super::{LIFE, unix_seconds};
-use crate::net::{self, Prefix};
-use crate::node::{self, fetch, record_key, word_key};
-use crate::shelf::{Shelf, Stored};
+use crate::net::Prefix;
+use crate::node::{fetch, record_key, word_key};
+use crate::shelf::Shelf;
 
 /// The maximum number of the shelf's words that are examined for one answer to a comparison.
 const COMPARED: usize = 4 << 10;
@@ -39,7 +38,7 @@ impl Desk {
                 return Ok(Later::Sizes(sizes));
             }
             Request::Fetch { ids, clauses } => fetch::answer(&mut self.kept.shelf, &ids, &clauses)?,
-            Request::Store { postings, records } => self.store((from, prefix), postings, records, bytes)?,
+            Request::Store { postings, records } => return self.store((from, prefix), postings, records, bytes),
             Request::Withdraw { keys } => {
                 if *from != self.net.me() && !self.allowance.grants(from, bytes, self.now()) {
                     self.note_refusal(from, prefix, "it stored too much in a minute");
@@ -53,71 +52,11 @@ impl Desk {
             Request::Compare { from: after, since } => self.compare(from, &after, since)?,
             Request::List { words, range } => Response::Listed(self.list(from, &words, range)?),
             Request::Survey => Response::Surveyed(self.survey()?),
+            Request::Doubt { claims } => return self.doubt((from, prefix), claims),
             // The answerer answers these requests itself, so they do not come here.
             Request::Search(_) | Request::Meet(_) | Request::Settle(_) => Response::Refused(Refusal::Invalid),
         };
         Ok(Later::Now(response))
-    }
-
-    /// Stores the postings and records for which this node may be a keeper.
-    fn store(
-        &mut self,
-        (from, prefix): (&Peer, Prefix),
-        mut postings: Vec<WordPostings>,
-        records: Vec<(Lock, Vec<u8>)>,
-        bytes: usize,
-    ) -> furui::Result<Response> {
-        let me = self.net.me();
-        let now = self.now();
-        if *from != me && !self.allowance.grants(from, bytes, now) {
-            self.note_refusal(from, prefix, "it stored too much in a minute");
-            return Ok(Response::Refused(Refusal::Busy));
-        }
-        let brought = postings.len() + records.len();
-        let mut records = records;
-        if *from != me {
-            let sites = self.blocklist.sites();
-            postings.retain(|(word, _)| !self.blocklist.has_word(word));
-            records.retain(|(_, record)| !Record::decode(record).is_ok_and(|record| sites.have(&record)));
-            if postings.len() + records.len() < brought {
-                self.note_refusal(from, prefix, "the owner of this node has blocked a word or site of what it stored");
-            }
-        }
-        postings.retain(|(word, _)| self.kept.near.may_keep(&me, &word_key(word)));
-        let (mut locks, mut kept) = (Vec::with_capacity(records.len()), Vec::with_capacity(records.len()));
-        for (lock, record) in records {
-            let id = ContentId::of(&record);
-            if self.kept.near.may_keep(&me, &record_key(id)) {
-                locks.push((id, lock));
-                kept.push((id, record));
-            }
-        }
-        let records = kept;
-        if brought > 0 && postings.is_empty() && records.is_empty() {
-            return Ok(Response::Refused(Refusal::Invalid));
-        }
-        let expires = unix_seconds() + LIFE.as_secs();
-        if *from == me {
-            return Ok(Response::Stored {
-                new: self.kept.shelf.store_locked(&postings, &records, &locks, expires)?.new,
-            });
-        }
-        let origin = node::origin(from, prefix);
-        match self.kept.shelf.store_of(&origin, &postings, &records, &locks, expires)? {
-            Ok(Stored { new, foreign }) => {
-                // What is added to the documents of others does not go when those of its origin make room.
-                self.allowance.charge_foreign(from, foreign, now);
-                Ok(Response::Stored { new })
-            }
-            Err(full) => {
-                self.note_refusal(from, prefix, full.why());
-                Ok(Response::Refused(Refusal::Busy))
-            }
-        }
-    }
-
-    fn note_refusal(&self, from: &Peer, prefix: Prefix, why: &'static str) {
-        self.net.refusals().note(format!("{} at {prefix}", net::name(from)), why);
     }
 
     /// The fingerprints of the lists that the peer may have to keep; none if nothing has changed since the peer had all

@@ -1,24 +1,28 @@
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use furui::{HashSpec, KeyHasher};
-use furui_search::{AnswerEvent, Answerer, Peer, Refusal, Request, Response, WordSize, limits};
+use furui_search::{AnswerEvent, Answerer, ContentId, Peer, Refusal, Request, Response, WordSize, limits};
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 use super::estimate::Estimate;
+use super::doubting::{Doubts, Examined};
+use super::storing::{Check, Checked};
 use super::turns::Turns;
 use super::{Counts, Order};
 use crate::net::{Inbound, Net, Prefix, Reply};
 use crate::node::allowance::Allowance;
 use crate::node::blocklist::Blocklist;
+use crate::node::claims::{Budget, Checker, Convicts};
 use crate::node::kept::Kept;
 use crate::node::places::Places;
 use crate::node::{self, word_key};
+use crate::shelf::Origin;
 
 /// The time without changes after which the shelf is compacted. Compaction blocks the thread while it rewrites the
 /// shelf's files.
@@ -34,7 +38,7 @@ const LONG: Duration = Duration::from_secs(3600);
 /// The state of a [`Keeper`](super::Keeper)'s thread.
 pub(super) struct Desk {
     /// The runtime for tasks that wait for other nodes.
-    runtime: Handle,
+    pub(super) runtime: Handle,
     pub(super) kept: Kept,
     answerer: Answerer,
     pub(super) net: Net,
@@ -43,6 +47,19 @@ pub(super) struct Desk {
     /// The hasher that makes the [`state`](Self::state). Its seed is random.
     state: KeyHasher,
     pub(super) allowance: Allowance,
+    pub(super) checker: Checker,
+    pub(super) budget: Budget,
+    pub(super) convicts: Convicts,
+    /// Where tasks send what they have got. The length of this channel is bounded by the number of messages that wait, which
+    /// the budget limits.
+    checks: mpsc::UnboundedSender<Done>,
+    checked: Option<mpsc::UnboundedReceiver<Done>>,
+    /// The postings that are being examined because they are doubted.
+    pub(super) doubted: HashSet<(String, ContentId)>,
+    /// The origins whose documents are to be removed.
+    pub(super) to_remove: HashSet<Origin>,
+    /// The time from which on documents of origins may be removed.
+    pub(super) removes_after: Instant,
     /// The shelf's number of changes when it was last compacted.
     compacted: u64,
     /// The shelf's number of changes when a compaction was planned, and the time for which it was planned.
@@ -72,17 +89,42 @@ struct Answer {
     response: Option<Response>,
 }
 
-/// A complete answer, or the sizes of lists, to which the keepers of the words must be added.
+/// The result of a task that has got records.
+enum Done {
+    Checked(Box<Checked>),
+    Examined(Box<Examined>),
+}
+
+/// A complete answer, or what it needs: the sizes of lists, to which the keepers of the words must be added.
 pub(super) enum Later {
     Now(Response),
     Sizes(Vec<(String, WordSize)>),
+    /// An answer that waits for a check.
+    Check(Box<Check>),
+    /// An answer at once, and an examination.
+    Doubts(Box<Doubts>),
+}
+
+impl Later {
+    pub(super) fn refused(why: Refusal) -> Self {
+        Self::Now(Response::Refused(why))
+    }
 }
 
 impl Desk {
     /// Makes the state of a new thread. Must be called on a thread of the runtime that will run the tasks which wait
     /// for other nodes.
-    pub(super) fn new(kept: Kept, net: Net, counts: Arc<Counts>, blocklist: Arc<Blocklist>) -> Self {
+    pub(super) fn new(kept: Kept, net: Net, counts: Arc<Counts>, blocklist: Arc<Blocklist>, checker: Checker) -> Self {
+        let (checks, checked) = mpsc::unbounded_channel();
         Self {
+            checker,
+            budget: Budget::default(),
+            convicts: Convicts::default(),
+            checks,
+            checked: Some(checked),
+            doubted: HashSet::new(),
+            to_remove: HashSet::new(),
+            removes_after: Instant::now(),
             runtime: Handle::current(),
             answerer: Answerer::new(net.me()),
             directory: kept.shelf.directory().map(Path::to_owned),
@@ -112,6 +154,7 @@ impl Desk {
         // which waits for one answer.
         let (answers, mut answered) = mpsc::unbounded_channel::<Answer>();
         let mut neighbourhood = self.net.neighbourhood();
+        let Some(mut checked) = self.checked.take() else { return };
         loop {
             let deadline = self.answerer.deadline().map_or(Instant::now() + LONG, |at| self.started + at);
             let reopen = self.reopen.unwrap_or(Instant::now() + LONG);
@@ -128,6 +171,20 @@ impl Desk {
                         }
                     }
                 }
+                Some(done) = checked.recv() => {
+                    began = std::time::Instant::now();
+                    match done {
+                        Done::Checked(checked) => {
+                            acting = Some(checked.of());
+                            self.on_checked(*checked);
+                        }
+                        Done::Examined(examined) => {
+                            let further = self.on_examined(*examined);
+                            further.into_iter().for_each(|doubts| self.examine(doubts));
+                        }
+                    }
+                }
+                () = tokio::time::sleep_until(self.removes_after), if !self.to_remove.is_empty() => self.remove_all(),
                 request = inbound.recv() => match request {
                     Some(request) => self.turns.push(request),
                     None => break,
@@ -261,11 +318,30 @@ impl Desk {
                     respond(&counts, reply, &Response::Sizes(answer.collect()));
                 });
             }
+            Ok(Later::Check(check)) => {
+                let (checker, checks) = (self.checker.clone(), self.checks.clone());
+                self.runtime.spawn(async move {
+                    // Sending fails if the thread has ended.
+                    let _ = checks.send(Done::Checked(Box::new(check.carry_out(&checker, reply).await)));
+                });
+            }
+            Ok(Later::Doubts(doubts)) => {
+                self.respond(reply, &Response::Stored { new: 0 });
+                self.examine(*doubts);
+            }
             Err(_) => self.respond(reply, &Response::Refused(Refusal::Failed)),
         }
     }
 
-    fn respond(&self, reply: Reply, response: &Response) {
+    fn examine(&self, doubts: Doubts) {
+        let (checker, checks) = (self.checker.clone(), self.checks.clone());
+        self.runtime.spawn(async move {
+            // Sending fails if the thread has ended.
+            let _ = checks.send(Done::Examined(Box::new(doubts.examine(&checker).await)));
+        });
+    }
+
+    pub(super) fn respond(&self, reply: Reply, response: &Response) {
         respond(&self.counts, reply, response);
     }
 }

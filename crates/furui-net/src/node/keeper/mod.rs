@@ -3,6 +3,8 @@
 mod answers;
 mod desk;
 mod estimate;
+mod doubting;
+mod storing;
 mod turns;
 
 use std::sync::atomic::AtomicU64;
@@ -14,6 +16,7 @@ use tokio::runtime::Builder;
 use tokio::sync::{mpsc, oneshot, watch};
 
 use super::blocklist::Blocklist;
+use super::claims::Checker;
 use super::kept::Kept;
 use super::places::Places;
 use crate::net::{Inbound, Net};
@@ -99,11 +102,12 @@ impl Keeper {
         net: Net,
         inbound: mpsc::Receiver<Inbound>,
         blocklist: Arc<Blocklist>,
+        checker: Checker,
     ) -> std::io::Result<(Self, JoinHandle<()>)> {
         let (orders, order_queue) = mpsc::channel(ORDERS);
         let counts = Arc::new(Counts::default());
         let kept = Kept::new(shelf, net.me(), Places::of(&net).await);
-        let desk = Desk::new(kept, net, Arc::clone(&counts), blocklist);
+        let desk = Desk::new(kept, net, Arc::clone(&counts), blocklist, checker);
         let alarm = counts.alarm("the thread of its storage");
         let work = move || {
             let _alarm = alarm;

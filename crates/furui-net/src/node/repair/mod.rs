@@ -1,5 +1,6 @@
 //! Takes over data that this node should hold, and publishes again the documents that this node has published.
 
+mod sifting;
 mod taking;
 
 use std::collections::HashMap;
@@ -11,6 +12,7 @@ use furui_search::{Peer, limits};
 use tokio::sync::{Notify, watch};
 use tokio::time::{Instant, sleep};
 
+use super::claims::REFUSED_FOR;
 use super::fetch;
 use super::keeper::{LIFE, unix_seconds};
 use super::places::Places;
@@ -18,7 +20,7 @@ use super::publish::{self, Document};
 use super::withdraw;
 use super::{Inner, Node};
 use crate::net::Net;
-use taking::{Taking, Why};
+use taking::{LeftOut, Taking, Why};
 
 /// The delay between a change of the neighbourhood and the comparison of lists: other nodes often come or go at the
 /// same time, and refresh their tables. A second comparison follows after twice that time, and so on, because
@@ -131,6 +133,10 @@ pub(super) async fn run(inner: Weak<Inner>, repair: Arc<Repair>) {
 struct Rounds {
     /// For each neighbour, its state at the time when everything was taken over from it.
     states: HashMap<Peer, u64>,
+    /// For each neighbour, its lists of which something was left out.
+    left_out: HashMap<Peer, LeftOut>,
+    /// The neighbours that lied, with the time until which nothing is taken over from them.
+    liars: HashMap<Peer, Instant>,
     failed: u32,
     taken: u64,
 }
@@ -139,6 +145,7 @@ impl Rounds {
     /// Forgets all states: nodes have come or gone, so this node may have to keep other lists.
     fn forget(&mut self) {
         self.states.clear();
+        self.left_out.clear();
         self.failed = 0;
     }
 
@@ -151,18 +158,27 @@ impl Rounds {
         let places = Places::of(&inner.net).await;
         let neighbours = places.neighbours(&inner.net.me(), NEIGHBOURS);
         self.states.retain(|peer, _| neighbours.contains(peer));
+        self.left_out.retain(|peer, _| neighbours.contains(peer));
+        self.liars.retain(|_, until| *until > Instant::now());
         let (mut failures, mut new, mut is_full) = (0, 0, false);
         // Neighbours are asked one after the other, so that nothing is taken over twice.
         for neighbour in &neighbours {
-            let mut taking = Taking::new(inner, neighbour, &places);
+            if self.liars.contains_key(neighbour) {
+                continue;
+            }
+            let left_out = self.left_out.entry(neighbour.clone()).or_default();
+            let mut taking = Taking::new(inner, neighbour, &places, left_out);
             let since = self.states.get(neighbour).copied().unwrap_or_default();
             match taking.take_over(since).await {
                 Ok(state) => {
                     self.states.insert(neighbour.clone(), state);
                 }
                 Err(Why::Silent) => failures += 1,
-                // The next round continues, or tries again.
-                Err(Why::Enough | Why::Lied) => {}
+                // The next round continues.
+                Err(Why::Enough) => {}
+                Err(Why::Lied) => {
+                    self.liars.insert(neighbour.clone(), Instant::now() + REFUSED_FOR);
+                }
                 // What the neighbour has is not taken over, so this node's lists are not whole.
                 Err(Why::Full) => is_full = true,
                 Err(Why::Stopped) => return false,

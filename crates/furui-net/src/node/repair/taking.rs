@@ -1,4 +1,4 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use furui_search::{
     ContentId, Fetched, IdRange, Listed, Lock, LockKey, Peer, Record, Request, Response, WordPostings, limits,
@@ -13,6 +13,10 @@ use crate::net::{self, Prefix};
 const POSTINGS: u64 = 4 << 20;
 /// The maximum number of bytes of records taken over from one neighbour in one round.
 const RECORD_BYTES: u64 = 256 << 20;
+/// The maximum number of documents whose postings are checked for one neighbour in one round.
+const CHECKS: usize = 1 << 16;
+/// The maximum number of lists of which it is remembered that something was left out.
+const LEFT_OUT: usize = 1 << 16;
 /// The maximum number of messages to one neighbour in one round.
 const CALLS: u32 = 1 << 14;
 const DAY: u64 = 24 * 60 * 60;
@@ -20,19 +24,34 @@ const DAY: u64 = 24 * 60 * 60;
 /// Takes over the data that this node should hold but does not, from a neighbour that holds it.
 ///
 /// ```text
-///  Compare ─▶ words, sizes and fingerprints ─▶ those to keep here, where they differ ─▶ List ─▶ store
 ///  List of no word ─▶ ids of records ─▶ those to keep here, where they are missing ─▶ Fetch ─▶ store
+///  Compare ─▶ words, sizes and fingerprints ─▶ those to keep here, where they differ ─▶ List ─▶ sift ─▶ store
 /// ```
+///
+/// Postings are claims, also those that a neighbour hands over. They are [sifted](sifting): some of each message are
+/// compared with the documents' records, and if one is false, all are.
 pub(super) struct Taking<'a> {
-    inner: &'a Inner,
-    from: &'a Peer,
+    pub(super) inner: &'a Inner,
+    pub(super) from: &'a Peer,
     places: &'a Places,
     /// The number of postings and records that were new.
     pub(super) new: u64,
     postings: u64,
     record_bytes: u64,
     calls: u32,
+    /// The number of documents that may still be checked.
+    pub(super) checks: usize,
+    /// The lists of which something was left out, by word, with the sizes and fingerprints that the neighbour stated. They
+    /// are asked for again only when these change.
+    pub(super) left_out: &'a mut LeftOut,
+    /// True if some postings were left out that a record may prove later.
+    pub(super) is_incomplete: bool,
+    /// The sizes and fingerprints of the lists that are taken over now.
+    stated: LeftOut,
 }
+
+/// The size and fingerprint of each of some lists, by word.
+pub(super) type LeftOut = HashMap<String, (u64, u64)>;
 
 /// Records and locks that expire at the same time.
 #[derive(Default)]
@@ -44,9 +63,9 @@ struct Locked {
 /// Why not everything was taken over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Why {
-    /// The neighbour does not answer, or refuses.
+    /// The neighbour does not answer, or refuses; or the keepers of records do not, so that postings are not proven.
     Silent,
-    /// The neighbour breaks the protocol.
+    /// The neighbour breaks the protocol, or most of what it has is false.
     Lied,
     /// The neighbour has more than is taken over in one round.
     Enough,
@@ -57,8 +76,20 @@ pub(super) enum Why {
 }
 
 impl<'a> Taking<'a> {
-    pub(super) fn new(inner: &'a Inner, from: &'a Peer, places: &'a Places) -> Self {
-        Self { inner, from, places, new: 0, postings: POSTINGS, record_bytes: RECORD_BYTES, calls: CALLS }
+    pub(super) fn new(inner: &'a Inner, from: &'a Peer, places: &'a Places, left_out: &'a mut LeftOut) -> Self {
+        Self {
+            inner,
+            from,
+            places,
+            new: 0,
+            postings: POSTINGS,
+            record_bytes: RECORD_BYTES,
+            calls: CALLS,
+            checks: CHECKS,
+            left_out,
+            is_incomplete: false,
+            stated: LeftOut::new(),
+        }
     }
 
     /// Takes over everything from the neighbour that this node should hold, unless the neighbour is still in the state
@@ -78,26 +109,34 @@ impl<'a> Taking<'a> {
             if state == since {
                 return Ok(state);
             }
+            if after.is_empty() {
+                // The records come first, because postings are checked against them.
+                self.take_withdrawals().await?;
+                self.take_records().await?;
+            }
             if !lists.is_sorted_by(|a, b| a.0 < b.0) || lists.first().is_some_and(|first| first.0 <= after) {
                 return Err(Why::Lied);
             }
             let last = lists.last().map(|(word, ..)| word.clone());
             let me = self.inner.net.me();
-            let mine: Vec<_> = lists.into_iter().filter(|(word, ..)| self.is_wanted(&me, word)).collect();
+            let is_left = |word: &String, ids, sum| self.left_out.get(word) == Some(&(ids, sum));
+            let mine = lists.into_iter().filter(|(word, ids, sum)| !is_left(word, *ids, *sum));
+            let mine: Vec<_> = mine.filter(|(word, ..)| self.is_wanted(&me, word)).collect();
             let differing = self.inner.keeper.ask(move |shelf| {
-                let differing =
-                    mine.into_iter().filter(|(word, ids, sum)| shelf.fingerprint(word).ok() != Some((*ids, *sum)));
-                differing.map(|(word, ..)| word).collect::<Vec<String>>()
+                let mut differing = mine;
+                differing.retain(|(word, ids, sum)| shelf.fingerprint(word).ok() != Some((*ids, *sum)));
+                differing
             });
-            self.take_lists(differing.await.ok_or(Why::Stopped)?).await?;
+            let differing = differing.await.ok_or(Why::Stopped)?;
+            let words = differing.iter().map(|(word, ..)| word.clone()).collect();
+            self.stated = differing.into_iter().map(|(word, ids, sum)| (word, (ids, sum))).collect();
+            self.take_lists(words).await?;
             match last {
                 Some(last) if more => after = last,
                 _ => break,
             }
         }
-        self.take_withdrawals().await?;
-        self.take_records().await?;
-        Ok(state.unwrap_or_default())
+        if self.is_incomplete { Err(Why::Silent) } else { Ok(state.unwrap_or_default()) }
     }
 
     /// True if this node keeps the list of the word, and its owner has not blocked the word.
@@ -160,10 +199,13 @@ impl<'a> Taking<'a> {
         if fits { Ok(lists) } else { Err(Why::Lied) }
     }
 
-    async fn store_postings(&mut self, lists: Vec<(String, Listed)>) -> Result<(), Why> {
+    async fn store_postings(&mut self, mut lists: Vec<(String, Listed)>) -> Result<(), Why> {
+        for (_, list) in &lists {
+            self.postings = self.postings.checked_sub(list.ids.len() as u64).ok_or(Why::Enough)?;
+        }
+        self.sift(&mut lists).await?;
         let mut by_days: BTreeMap<u8, Vec<WordPostings>> = BTreeMap::new();
         for (word, list) in lists {
-            self.postings = self.postings.checked_sub(list.ids.len() as u64).ok_or(Why::Enough)?;
             for ((id, weight), days) in list.ids.into_iter().zip(list.weights).zip(list.days) {
                 let lists = by_days.entry(days).or_default();
                 match lists.last_mut() {
@@ -176,6 +218,16 @@ impl<'a> Taking<'a> {
             self.store(days, postings, Vec::new(), Vec::new()).await?;
         }
         Ok(())
+    }
+
+    /// Notes that something of the list of a word was left out.
+    pub(super) fn leave_out(&mut self, word: &str) {
+        if self.left_out.len() >= LEFT_OUT {
+            self.left_out.clear();
+        }
+        if let Some(stated) = self.stated.get(word) {
+            self.left_out.insert(word.to_owned(), *stated);
+        }
     }
 
     /// Takes over withdrawals of documents that this node should keep.
@@ -300,7 +352,7 @@ impl<'a> Taking<'a> {
         }
         let until = unix_seconds() + life;
         let prefix = Prefix::of_peer(self.from);
-        let origin = origin(self.from, prefix);
+        let origin = origin(self.from, prefix, true);
         let stored = self.inner.keeper.ask(move |shelf| shelf.store_of(&origin, &postings, &records, &locks, until));
         match stored.await.and_then(Result::ok).ok_or(Why::Stopped)? {
             Ok(stored) => {

@@ -1,0 +1,43 @@
+//! Checks what other nodes claim of documents. A posting says that a document holds a word this often, in so many words;
+//! only the document's record proves it.
+//!
+//! ```text
+//!   Store ─▶ Novelties ─▶ sample ─▶ Checker: cache, own shelf, keepers of records ─▶ Truths ─▶ all true: stored
+//!                                                                                       └─▶ one false: Convicts
+//! ```
+
+mod budget;
+mod checker;
+mod convicts;
+mod records;
+mod sample;
+mod truth;
+mod truths;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use furui_search::{ContentId, WordPostings};
+
+pub(super) use budget::Budget;
+pub(super) use checker::{Checker, Found};
+pub(super) use convicts::{Convicts, REFUSED_FOR};
+pub(super) use sample::sample;
+pub(super) use truth::Truth;
+
+/// The true postings of documents. A document is missing if its record could not be had.
+pub(super) type Known = HashMap<ContentId, Arc<Truth>>;
+
+/// Says which postings of the documents in `known` are false.
+pub(super) fn lies(checker: &Checker, known: &Known, postings: &[WordPostings]) -> Vec<(String, ContentId)> {
+    let mut lies = Vec::new();
+    for (word, ids) in postings {
+        let word_hash = checker.word(word);
+        for (id, weight) in ids {
+            if known.get(id).is_some_and(|truth| truth.weight(word_hash) != Some(*weight)) {
+                lies.push((word.clone(), *id));
+            }
+        }
+    }
+    lies
+}

@@ -1,0 +1,277 @@
+//! Stores what other nodes bring, after a check.
+
+use std::collections::{HashMap, HashSet};
+
+use furui_search::{ContentId, Index, Lock, Peer, Record, Refusal, Response, WordPostings, limits};
+use tokio::time::Instant;
+
+use super::desk::{Desk, Later};
+use super::{LIFE, unix_seconds};
+use crate::net::{self, Prefix, Reply};
+use crate::node::claims::{self, Checker, Known};
+use crate::node::{self, doubts, record_key, word_key};
+use crate::shelf::{Origin, Stored};
+
+/// After a removal, the next one waits for so many times the time that it took.
+const REST: u32 = 9;
+
+/// The number of records that are sought first.
+const FIRST: usize = 8;
+
+/// A message that waits for the check of its postings.
+pub(super) struct Check {
+    from: Peer,
+    prefix: Prefix,
+    /// The size of the message, in bytes.
+    bytes: usize,
+    postings: Vec<WordPostings>,
+    /// The documents to check.
+    drawn: Vec<ContentId>,
+    /// The documents that are proven if the check finds nothing false, because all of their postings are checked.
+    strange: HashSet<ContentId>,
+    /// The true postings of documents that were checked lately.
+    known: Known,
+    /// The records of documents to check that this node keeps itself.
+    own: HashMap<ContentId, Vec<u8>>,
+    /// The documents to check whose records other nodes keep.
+    missing: Vec<ContentId>,
+}
+
+/// The result of a [`Check`].
+pub(super) struct Checked {
+    check: Check,
+    pub(super) reply: Reply,
+    verdict: Verdict,
+    /// The bytes of the records for the check.
+    bytes: u64,
+}
+
+enum Verdict {
+    /// All postings that were checked are true.
+    True,
+    /// These postings are false.
+    False(Vec<(String, ContentId)>),
+    /// Some of the records could not be had.
+    Unproven,
+}
+
+impl Check {
+    /// Waits for the records, and compares.
+    pub(super) async fn carry_out(mut self, checker: &Checker, reply: Reply) -> Checked {
+        // Nothing is stored if one record cannot be had, so a few are sought first.
+        let (first, rest) = self.missing.split_at(self.missing.len().min(FIRST));
+        let (mut own, mut bytes) = (std::mem::take(&mut self.own), 0);
+        for missing in [first, rest] {
+            let found = checker.find_out(std::mem::take(&mut own), missing).await;
+            self.known.extend(found.known);
+            bytes += found.bytes;
+            if missing.iter().any(|id| !self.known.contains_key(id)) {
+                break;
+            }
+        }
+        let lies = claims::lies(checker, &self.known, &self.postings);
+        let verdict = match () {
+            () if !lies.is_empty() => Verdict::False(lies),
+            () if self.drawn.iter().any(|id| !self.known.contains_key(id)) => Verdict::Unproven,
+            () => Verdict::True,
+        };
+        Checked { check: self, reply, verdict, bytes }
+    }
+}
+
+impl Checked {
+    /// Whose message it is.
+    pub(super) fn of(&self) -> (Prefix, Peer) {
+        (self.check.prefix, self.check.from.clone())
+    }
+}
+
+impl Desk {
+    /// Stores the postings and records for which this node may be a keeper. Postings of other nodes are checked first;
+    /// records prove themselves.
+    pub(super) fn store(
+        &mut self,
+        (from, prefix): (&Peer, Prefix),
+        mut postings: Vec<WordPostings>,
+        mut records: Vec<(Lock, Vec<u8>)>,
+        bytes: usize,
+    ) -> furui::Result<Later> {
+        let me = self.net.me();
+        let now = self.now();
+        if *from != me {
+            if self.convicts.refuses(from, now) {
+                self.note_refusal(from, prefix, "it stated what a document's record disproves, less than an hour ago");
+                return Ok(Later::refused(Refusal::Invalid));
+            }
+            if !self.allowance.grants(from, bytes, now) {
+                self.note_refusal(from, prefix, "it stored too much in a minute");
+                return Ok(Later::refused(Refusal::Busy));
+            }
+        }
+        let brought = postings.len() + records.len();
+        if *from != me {
+            let sites = self.blocklist.sites();
+            postings.retain(|(word, _)| !self.blocklist.has_word(word));
+            records.retain(|(_, record)| !Record::decode(record).is_ok_and(|record| sites.have(&record)));
+            if postings.len() + records.len() < brought {
+                self.note_refusal(from, prefix, "the owner of this node has blocked a word or site of what it stored");
+            }
+        }
+        postings.retain(|(word, _)| self.kept.near.may_keep(&me, &word_key(word)));
+        let (mut locks, mut kept) = (Vec::with_capacity(records.len()), Vec::with_capacity(records.len()));
+        for (lock, record) in records {
+            let id = ContentId::of(&record);
+            if self.kept.near.may_keep(&me, &record_key(id)) {
+                locks.push((id, lock));
+                kept.push((id, record));
+            }
+        }
+        let records = kept;
+        if brought > 0 && postings.is_empty() && records.is_empty() {
+            return Ok(Later::refused(Refusal::Invalid));
+        }
+        if *from == me {
+            let expires = unix_seconds() + LIFE.as_secs();
+            let stored = self.kept.shelf.store_locked(&postings, &records, &locks, expires)?;
+            return Ok(Later::Now(Response::Stored { new: stored.new }));
+        }
+        if !records.is_empty() || postings.is_empty() {
+            // A record proves itself, so it does not go with a liar that brought it before.
+            let ids: Vec<ContentId> = records.iter().map(|(id, _)| *id).collect();
+            let proven = self.kept.shelf.of_others(&node::origin(from, prefix, false), &ids)?;
+            let stored = self.store_brought((from, prefix), &proven, (&[], &records, &locks))?;
+            if postings.is_empty() || matches!(stored, Response::Refused(_)) {
+                return Ok(Later::Now(stored));
+            }
+        }
+        self.check((from, prefix), postings, bytes)
+    }
+
+    /// Stores postings at once if nothing of them needs a check, and otherwise prepares the check.
+    fn check(
+        &mut self,
+        (from, prefix): (&Peer, Prefix),
+        postings: Vec<WordPostings>,
+        bytes: usize,
+    ) -> furui::Result<Later> {
+        let now = self.now();
+        let mut novelties = self.kept.shelf.novelties(&node::origin(from, prefix, false), &postings)?;
+        if self.convicts.distrusts(prefix, now) {
+            novelties.iter_mut().for_each(|novelty| novelty.strange = true);
+        }
+        let drawn: Vec<ContentId> = claims::sample(&novelties, self.convicts.knows(from)).into_iter().collect();
+        if drawn.is_empty() {
+            return Ok(Later::Now(self.store_brought((from, prefix), &HashSet::new(), (&postings, &[], &[]))?));
+        }
+        if !self.budget.grants(prefix, drawn.len(), bytes, now) {
+            self.note_refusal(from, prefix, "this node has checked too much of what it stored in a minute");
+            return Ok(Later::refused(Refusal::Busy));
+        }
+        let (known, unknown) = self.checker.remembered(drawn.iter().copied());
+        let (mut own, mut missing) = (HashMap::new(), Vec::new());
+        for id in unknown {
+            match self.kept.shelf.document(id)? {
+                Some(record) => {
+                    own.insert(id, record);
+                }
+                None => missing.push(id),
+            }
+        }
+        let strange = novelties.iter().filter(|novelty| novelty.strange).map(|novelty| novelty.id).collect();
+        let from = from.clone();
+        Ok(Later::Check(Box::new(Check { from, prefix, bytes, postings, drawn, strange, known, own, missing })))
+    }
+
+    /// Stores what was checked and found true, and answers.
+    pub(super) fn on_checked(&mut self, Checked { check, reply, verdict, bytes }: Checked) {
+        let Check { from, prefix, bytes: message, postings, strange, known, .. } = check;
+        let now = self.now();
+        self.budget.charge(prefix, bytes, message, now);
+        let response = match verdict {
+            _ if self.convicts.refuses(&from, now) => Response::Refused(Refusal::Invalid),
+            Verdict::True => {
+                self.convicts.praise(&from, known.len() as u64);
+                let stored = self.store_brought((&from, prefix), &strange, (&postings, &[], &[]));
+                stored.unwrap_or(Response::Refused(Refusal::Failed))
+            }
+            Verdict::Unproven => {
+                self.note_refusal(&from, prefix, "no node has the records that prove what it stored");
+                Response::Refused(Refusal::Unproven)
+            }
+            Verdict::False(mut lies) => {
+                self.convict(&node::origin(&from, prefix, false));
+                // The other keepers of the words may have believed it.
+                lies.truncate(limits::DOUBTS);
+                self.spread(lies);
+                Response::Refused(Refusal::Invalid)
+            }
+        };
+        self.respond(reply, &response);
+    }
+
+    /// Stores what another node has brought. The documents of `proven` were checked whole.
+    fn store_brought(
+        &mut self,
+        (from, prefix): (&Peer, Prefix),
+        proven: &HashSet<ContentId>,
+        brought: crate::shelf::Brought<'_>,
+    ) -> furui::Result<Response> {
+        let expires = unix_seconds() + LIFE.as_secs();
+        match self.kept.shelf.store_proven(&node::origin(from, prefix, false), proven, brought, expires)? {
+            Ok(Stored { new, foreign }) => {
+                // What is added to the documents of others does not go when those of its origin make room.
+                let now = self.now();
+                self.allowance.charge_foreign(from, foreign, now);
+                Ok(Response::Stored { new })
+            }
+            Err(full) => {
+                self.note_refusal(from, prefix, full.why());
+                Ok(Response::Refused(Refusal::Busy))
+            }
+        }
+    }
+
+    /// Takes nothing more from a peer that has stated something false, and removes what it has brought.
+    pub(super) fn convict(&mut self, origin: &Origin) {
+        let (now, peer) = (self.now(), Peer::new(&origin.peer, &[]));
+        if self.convicts.refuses(&peer, now) {
+            return;
+        }
+        self.convicts.add(&peer, &origin.prefix, now);
+        let who = format!("{} at {}", net::name(&peer), origin.prefix);
+        self.net.refusals().note(who, "it stated what a document's record disproves");
+        self.remove(origin.clone());
+    }
+
+    /// Removes what an origin has brought, as far as it is not proven: at once or, because all lists are read for it, when
+    /// the thread has rested from the last removal.
+    pub(super) fn remove(&mut self, origin: Origin) {
+        if self.kept.shelf.usages().iter().any(|usage| usage.origin == origin) {
+            self.to_remove.insert(origin);
+        }
+        if self.removes_after <= Instant::now() {
+            self.remove_all();
+        }
+    }
+
+    /// Removes what was left over from earlier.
+    pub(super) fn remove_all(&mut self) {
+        if self.to_remove.is_empty() {
+            return;
+        }
+        let began = Instant::now();
+        let origins: Vec<Origin> = self.to_remove.drain().collect();
+        // If the storage fails, the next request to it reports that.
+        let _ = self.kept.shelf.remove_claims(&origins);
+        self.removes_after = Instant::now() + REST * began.elapsed();
+    }
+
+    fn spread(&self, lies: Vec<(String, ContentId)>) {
+        let _runtime = self.runtime.enter();
+        doubts::spread(self.net.clone(), lies);
+    }
+
+    pub(super) fn note_refusal(&self, from: &Peer, prefix: Prefix, why: &'static str) {
+        self.net.refusals().note(format!("{} at {prefix}", net::name(from)), why);
+    }
+}

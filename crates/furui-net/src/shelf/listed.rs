@@ -1,0 +1,132 @@
+//! What a list says of single documents, and how that is corrected.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
+use furui::Result;
+use furui_search::{ContentId, IdRange, Index, Weight};
+
+use super::documents::Documents;
+use super::fault::{Fault, Outcome};
+use super::lists::{self, Extent};
+use super::origins::{OWN, Origin};
+use super::resolver::Bringing;
+use super::tables::{META, Tablets};
+use super::{RECORDS, Shelf};
+
+/// A posting, and where it comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Listed {
+    /// The document.
+    pub id: ContentId,
+    /// The weight of the posting.
+    pub weight: Weight,
+    /// Who brought the document first. `None` if this node itself publishes it.
+    pub origin: Option<Origin>,
+    /// True if nobody but that origin can have brought the posting.
+    pub sure: bool,
+}
+
+impl Shelf {
+    /// The postings of these documents in the list of a word.
+    ///
+    /// # Errors
+    /// [`Error::Io`](furui::Error::Io) if the database cannot be read, or is damaged.
+    pub fn listed(&mut self, word: &str, ids: &[ContentId]) -> Result<Vec<Listed>> {
+        let mut found = vec![];
+        for id in ids {
+            let range = IdRange { first: id.head(), last: id.head() };
+            let (some, weights) = (self.slice(word, range, usize::MAX)?, self.weights(word, range, usize::MAX)?);
+            if let Some(at) = some.iter().position(|other| other == id) {
+                found.push((*id, weights[at]));
+            }
+        }
+        self.asking(|shelf| {
+            let mut listed = vec![];
+            for (id, weight) in found {
+                let Some(number) = shelf.number(id)? else { continue };
+                let Self { tables, recent, origins, .. } = &mut *shelf;
+                let document = recent.document(&mut Documents::new(tables.view()?), number)?;
+                let document = document.ok_or_else(|| Fault::damaged("documents", number))?;
+                let sure = document.origin != OWN
+                    && !document.proven
+                    && !document.mixed
+                    && origins.is_one(document.origin)
+                    && !origins.is_taken_over(document.origin);
+                listed.push(Listed { id, weight, origin: origins.of(document.origin).cloned(), sure });
+            }
+            Ok(listed)
+        })
+    }
+
+    /// Removes the postings of these documents from the list of a word. Returns their number.
+    ///
+    /// # Errors
+    /// Those of [`expire`](Self::expire).
+    pub fn remove_postings(&mut self, word: &str, ids: &[ContentId]) -> Result<u64> {
+        self.changing(|shelf| {
+            shelf.flush()?;
+            let Some(word) = shelf.number_of(word)?.filter(|word| *word != RECORDS) else { return Ok(0) };
+            let mut numbers = HashSet::new();
+            for id in ids {
+                numbers.extend(shelf.number(*id)?);
+            }
+            shelf.remove_numbered(word, &numbers)
+        })
+    }
+
+    /// Stores true postings of a word in place of [removed](Self::remove_postings) ones. Their documents also get the length
+    /// that these postings state. Returns their number.
+    ///
+    /// # Errors
+    /// Those of [`store`](Self::store).
+    pub fn put_right(&mut self, word: &str, postings: &[(ContentId, Weight)]) -> Result<u64> {
+        self.changing(|shelf| {
+            let exact: HashSet<ContentId> = postings.iter().map(|(id, _)| *id).collect();
+            let mut by_origin: BTreeMap<u32, Vec<(ContentId, Weight)>> = BTreeMap::new();
+            for &(id, weight) in postings {
+                let Some(number) = shelf.number(id)? else { continue };
+                let document = shelf.recent.document(&mut Documents::new(shelf.tables.view()?), number)?;
+                let document = document.ok_or_else(|| Fault::damaged("documents", number))?;
+                by_origin.entry(document.origin).or_default().push((id, weight));
+            }
+            let mut stored = 0;
+            for (origin, postings) in by_origin {
+                let taken_over = shelf.origins.is_taken_over(origin);
+                let (proven, expires) = (HashSet::new(), 0);
+                let bringing = Bringing { origin, taken_over, expires, proven: &proven, exact: &exact };
+                stored += shelf.try_store(&[(word.to_owned(), postings)], &[], &[], bringing)?.new;
+            }
+            Ok(stored)
+        })
+    }
+
+    fn remove_numbered(&mut self, word: u32, numbers: &HashSet<u32>) -> Outcome<u64> {
+        let mut totals = self.totals;
+        let (removed, is_empty) = self.tables.rewrite(|transaction, view| {
+            let mut there = BTreeSet::new();
+            lists::read(view, word, |postings| {
+                there.extend(postings.iter().map(|posting| posting.number).filter(|number| numbers.contains(number)));
+                Ok(())
+            })?;
+            let mut extent = lists::extent(&view.words, word)?;
+            let mut older = Documents::new(view);
+            for &number in &there {
+                let document = older.get(number)?.ok_or_else(|| Fault::damaged("documents", number))?;
+                extent = Extent { ids: extent.ids - 1, sum: extent.sum.wrapping_sub(document.id.hash().get()) };
+            }
+            if !there.is_empty() {
+                let mut tables = Tablets::open(transaction)?;
+                lists::rewrite(&mut tables, view, word, |number| !there.contains(&number), extent)?;
+                totals.postings = totals.postings.saturating_sub(there.len() as u64);
+                totals.write(&mut transaction.open_table(META)?)?;
+            }
+            Ok((there.len() as u64, extent.ids == 0 && !there.is_empty()))
+        })?;
+        self.totals = totals;
+        if is_empty {
+            self.forget_words(&[word])?;
+        }
+        self.runs.clear();
+        Ok(removed)
+    }
+}
