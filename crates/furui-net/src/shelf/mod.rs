@@ -12,7 +12,7 @@ mod lists;
 mod locks;
 mod options;
 mod origins;
-mod packed;
+pub(crate) mod packed;
 mod place;
 mod posting;
 mod purge;
