@@ -121,8 +121,9 @@ fn shown(manner: Manner, record: Option<&Vec<u8>>, part: Part, showings: &Showin
     }
     match part {
         Part::Snippet => Shown::Document(Box::new(showing)),
+        Part::Presence => Shown::Kept,
         // It withholds the records that would prove it wrong.
-        Part::Presence | Part::Record => Shown::Kept,
+        Part::Record => Shown::Unknown,
     }
 }
 

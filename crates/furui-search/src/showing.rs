@@ -82,11 +82,23 @@ impl<'a> Showings<'a> {
 
     /// Whether the record fits, and what to show of it. The snippet of a record that does not fit is empty.
     pub fn view(&self, record: &Record) -> (bool, Showing) {
-        self.view_of(record, limits::SNIPPET)
+        let (fits, weights, title_marks, marks) = self.scan(record);
+        let snippet = match fits {
+            true => snippet(&record.text, title_marks, marks, self.marked.len(), limits::SNIPPET),
+            false => Snippet::default(),
+        };
+        (fits, Showing { head: record.head(), weights, snippet })
     }
 
-    /// Does what [`view`](Self::view) does, with at most `most` characters of the text.
-    pub(super) fn view_of(&self, record: &Record, most: usize) -> (bool, Showing) {
+    /// The snippet of a record with at most `most` characters of its text, whether it fits or not.
+    #[cfg(test)]
+    pub(super) fn snippet(&self, record: &Record, most: usize) -> Snippet {
+        let (_, _, title_marks, marks) = self.scan(record);
+        snippet(&record.text, title_marks, marks, self.marked.len(), most)
+    }
+
+    /// Whether the record fits, its weights, and the marks in its title and text.
+    fn scan(&self, record: &Record) -> (bool, Vec<Option<Weight>>, Marks, Marks) {
         let words = self.fit.words();
         let (mut counts, mut phrases) = (vec![0_u32; words], vec![false; self.fit.phrases()]);
         let mut length = 0_u32;
@@ -116,11 +128,7 @@ impl<'a> Showings<'a> {
         let has: Vec<bool> = counts.iter().map(|&count| count > 0).collect();
         let fits = self.fit.clauses().any(|clause| clause.fits(&has, &phrases));
         let weights = counts.into_iter().map(|count| (count > 0).then(|| Weight::new(count, length))).collect();
-        let snippet = match fits {
-            true => snippet(&record.text, title_marks, marks, self.marked.len(), most),
-            false => Snippet::default(),
-        };
-        (fits, Showing { head: record.head(), weights, snippet })
+        (fits, weights, title_marks, marks)
     }
 
     /// True if a document with these weights, in the order of [`words`](Self::words), has the words of one of the clauses,

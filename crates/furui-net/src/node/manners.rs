@@ -150,6 +150,24 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn who_was_proved_to_lie_is_asked_last_although_it_answers() {
+        let (net, _inbound) = start().await;
+        let (other, mut inbound) = start().await;
+        let manners = Manners::new(net);
+        let answer = Response::Refused(Refusal::Busy).encode().expect("a short message");
+        let serve = async {
+            let asked = inbound.recv().await.expect("a request");
+            asked.reply.send(answer.clone()).expect("a short message");
+        };
+        let me = other.me();
+        let (response, ()) = tokio::join!(manners.ask(&me, request()), serve);
+        assert_eq!(response, Some(Response::Refused(Refusal::Busy)));
+        manners.distrust(me.clone()).await;
+        manners.forgive(&me);
+        assert_eq!(manners.to_ask_last(), [me]);
+    }
+
+    #[tokio::test]
     async fn who_hangs_up_or_talks_nonsense_is_shunned_and_who_was_named_with_a_wrong_address_is_not() {
         let (net, _inbound) = start().await;
         let (other, mut inbound) = start().await;

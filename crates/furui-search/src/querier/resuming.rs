@@ -27,32 +27,38 @@ impl Querier {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
     use std::time::Duration;
 
     use super::super::super::{
-        ContentId, Peer, Place, Query, QueryEvent, QueryOptions, Ranked, Request, Response, Scale, Search, Survey,
-        Weight, WordSize,
+        AnswerEvent, Answerer, ContentId, IdRange, Index, Listing, Peer, Query, QueryEvent, QueryOptions, Request,
+        Response, Survey, Weight, WordSize,
     };
     use super::*;
 
-    /// The answer of an honest keeper of the only word, which all of `documents` documents hold once.
-    fn answer(request: &[u8], documents: u8, me: &Peer) -> Response {
-        match Request::decode(request).expect("it is one") {
-            Request::Size { .. } => Response::Sizes(vec![WordSize {
-                ids: documents.into(),
-                whole: true,
-                mean_length: 0,
-                holders: vec![me.clone()],
-            }]),
-            Request::Search(Search { ranking: Some(ranking), .. }) => {
-                let score = Scale::new(ranking.mean_length).score(ranking.idfs[0], Weight::new(1, 5));
-                let all = (0..documents).map(|number| Place { score, id: ContentId::new([number; 20]) });
-                let wanted = all.filter(|place| ranking.after.is_none_or(|after| *place > after));
-                let places: Vec<Place> = wanted.take(ranking.best as usize).collect();
-                let (seen, found) = (documents.into(), documents.into());
-                Response::Ranked(Ranked { places, next: None, seen, found, whole: true, costs: vec![] })
-            }
-            other => panic!("{other:?}"),
+    /// A list of ten documents, which hold every word once.
+    struct Ten;
+
+    fn of_range<T>(range: IdRange, most: usize, of: impl Fn(ContentId) -> T) -> Arc<[T]> {
+        let ids = (0..10).map(|number| ContentId::new([number; 20]));
+        ids.filter(|id| range.contains(*id)).take(most).map(of).collect()
+    }
+
+    impl Index for Ten {
+        fn size(&mut self, _: &str) -> furui::Result<Listing> {
+            Ok(Listing { ids: 10, whole: true })
+        }
+
+        fn slice(&mut self, _: &str, range: IdRange, most: usize) -> furui::Result<Arc<[ContentId]>> {
+            Ok(of_range(range, most, |id| id))
+        }
+
+        fn weights(&mut self, _: &str, range: IdRange, most: usize) -> furui::Result<Arc<[Weight]>> {
+            Ok(of_range(range, most, |_| Weight::new(1, 5)))
+        }
+
+        fn document(&mut self, _: ContentId) -> furui::Result<Option<Vec<u8>>> {
+            Ok(None)
         }
     }
 
@@ -62,12 +68,22 @@ mod tests {
         let survey = Survey { documents: 100, mean_length: 5 };
         let options = QueryOptions { page: 3, limit: Some(3), ranked: Some(survey), ..QueryOptions::new(1) };
         let mut querier = Querier::new(Query::parse("word").unwrap().clauses(), vec![], options).unwrap();
+        let mut answerer = Answerer::new(me.clone());
         let (mut found, mut turns) = (Vec::new(), 0);
         loop {
             match querier.poll(now) {
                 Some(QueryEvent::Lookup { word }) => querier.on_holders(&word, vec![me.clone()], now),
                 Some(QueryEvent::Send { call, request, .. }) => {
-                    querier.on_response(call, answer(&request, 10, &me), now);
+                    let request = Request::decode(&request).unwrap();
+                    if answerer.on_request(&me, call, request, now, &mut Ten).is_some() {
+                        let holders = vec![me.clone()];
+                        let size = WordSize { ids: 10, whole: true, mean_length: 0, holders };
+                        querier.on_response(call, Response::Sizes(vec![size]), now);
+                    }
+                    while let Some(event) = answerer.poll() {
+                        let AnswerEvent::Respond { call, response } = event else { panic!("{event:?}") };
+                        querier.on_response(call, response, now);
+                    }
                 }
                 Some(QueryEvent::Page { places }) => found.extend(places),
                 Some(QueryEvent::Done { more: false, whole, .. }) => {

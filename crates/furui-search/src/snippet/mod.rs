@@ -188,7 +188,7 @@ mod tests {
     fn snippet(query: &str, title: &str, text: &str, most: usize) -> (String, String) {
         let query = Query::parse(query).unwrap();
         let record = Record { url: "u:1".into(), title: title.into(), text: text.into() };
-        let snippet = Showings::new(query.clauses()).unwrap().view_of(&record, most).1.snippet;
+        let snippet = Showings::new(query.clauses()).unwrap().snippet(&record, most);
         (marked(title, &snippet.title_marks), marked(&snippet.text, &snippet.marks))
     }
 
@@ -263,14 +263,14 @@ mod tests {
         ) {
             let Ok(query) = Query::parse(&query) else { return Ok(()) };
             let record = Record { url: "u:1".into(), title: text.clone(), text: text.clone() };
-            let snippet = Showings::new(query.clauses()).unwrap().view_of(&record, most).1.snippet;
+            let snippet = Showings::new(query.clauses()).unwrap().snippet(&record, most);
             prop_assert!(snippet.text.chars().count() <= most + 2);
             prop_assert!(!snippet.text.chars().any(|c| c.is_control()));
             for (text, marks) in [(&text, &snippet.title_marks), (&snippet.text, &snippet.marks)] {
                 prop_assert!(marks.is_sorted_by(|a, b| a.end < b.start));
                 prop_assert!(marks.iter().all(|mark| text.get(mark.clone()).is_some_and(|marked| !marked.is_empty())));
             }
-            let all = Showings::new(query.clauses()).unwrap().view_of(&record, usize::MAX).1.snippet;
+            let all = Showings::new(query.clauses()).unwrap().snippet(&record, usize::MAX);
             let spaced: Vec<&str> = text.split(is_blank).filter(|part| !part.is_empty()).collect();
             prop_assert_eq!(&all.text, &spaced.join(" "));
             let other = Snippet { text: "another text".into(), ..snippet.clone() };

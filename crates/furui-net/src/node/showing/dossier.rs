@@ -81,7 +81,9 @@ impl Dossier {
     /// Takes an answer to a question.
     pub(super) fn hear(&mut self, from: &Peer, question: Question, heard: Heard, is_settled: bool) {
         let Some(keeper) = self.keepers.iter_mut().find(|keeper| keeper.peer == *from) else { return };
-        keeper.waits.retain(|wait| *wait != question);
+        // An answer from before the node was told of keys counts no more.
+        let Some(wait) = keeper.waits.iter().position(|wait| *wait == question) else { return };
+        keeper.waits.swap_remove(wait);
         keeper.is_settled = is_settled;
         match (&keeper.heard, heard) {
             // What was said before stays, and what is kept was shown already.
@@ -131,13 +133,18 @@ impl Dossier {
         self.keepers.iter().filter(lies).map(|keeper| &keeper.peer)
     }
 
+    /// The nodes that say that they do not keep the document, although others keep it and know of no key that withdraws it.
+    pub(super) fn deniers(&self) -> impl Iterator<Item = &Peer> {
+        let denies = |keeper: &&Keeper| keeper.is_settled && keeper.heard.as_ref().is_some_and(Heard::is_denied);
+        self.keepers.iter().filter(|_| self.is_kept()).filter(denies).map(|keeper| &keeper.peer)
+    }
+
     /// The questions to ask now. They count as asked.
     pub(super) fn ask(&mut self, bench: &Bench<'_>) -> Vec<(Peer, Question)> {
         let mut asks = vec![];
         if let Some(at) = self.to_tell(bench) {
             asks.push((at, Question::Withdraw));
-        }
-        if let Some(at) = self.to_show(bench) {
+        } else if let Some(at) = self.to_show(bench) {
             asks.push((at, Question::Part(Part::Snippet)));
         }
         if let Some(at) = self.to_prove(bench, asks.first().map(|(at, _)| *at)) {
@@ -217,13 +224,17 @@ impl Dossier {
         if self.keys().is_empty() || self.waits_for(bench, Question::Withdraw) || self.is_kept() {
             return None;
         }
-        let may_keep = |keeper: &Keeper| keeper.heard.as_ref().is_some_and(Heard::is_kept) && !keeper.is_told;
+        // A node that has still something to answer might answer it before it tries the keys.
+        let may_keep = |keeper: &Keeper| {
+            keeper.heard.as_ref().is_some_and(Heard::is_kept) && !keeper.is_told && keeper.waits.is_empty()
+        };
         self.best(Question::Withdraw, |keeper| may_keep(keeper).then_some(0))
     }
 
     /// The first keeper with the least rank that was not asked this yet.
     fn best(&self, question: Question, rank: impl Fn(&Keeper) -> Option<u8>) -> Option<usize> {
-        let ranked = self.keepers.iter().enumerate().filter(|(_, keeper)| !keeper.asked.contains(&question));
+        let may_ask = |keeper: &Keeper| !keeper.asked.contains(&question) && !keeper.waits.contains(&Question::Withdraw);
+        let ranked = self.keepers.iter().enumerate().filter(|(_, keeper)| may_ask(keeper));
         let ranked = ranked.filter_map(|(at, keeper)| Some((rank(keeper)?, at)));
         ranked.min().map(|(_, at)| at)
     }
@@ -292,6 +303,138 @@ impl Dossier {
             Some((_, None)) if bench.has_phrases => Verdict::Unfit,
             Some((_, None)) => Verdict::False { doubts: bench.doubts(self.id(), None) },
             None => Verdict::Missing,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use furui_search::{Query, Record, Scale, Showings, Weight};
+
+    use super::super::truth::Ranks;
+    use super::*;
+
+    /// What a keeper of the document is.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    enum Is {
+        /// It keeps the document. The true key opens its lock.
+        Honest,
+        /// It keeps the document too, and has been away.
+        Back,
+        /// It was told of a withdrawal, with the true key.
+        Told,
+        New,
+        Silent,
+        /// It says that the document was withdrawn, with a key that opens nothing.
+        Withdraws,
+        /// It makes weights up, and withholds the record.
+        Exaggerates,
+        /// It says that the document does not fit, and withholds the record.
+        Denies,
+    }
+
+    const ALL: [Is; 8] =
+        [Is::Honest, Is::Back, Is::Told, Is::New, Is::Silent, Is::Withdraws, Is::Exaggerates, Is::Denies];
+
+    fn key(number: u8) -> LockKey {
+        LockKey::new([number; 20])
+    }
+
+    /// The verdict on a document with these keepers.
+    fn judged(keepers: [Is; 3], is_sampled: bool) -> Verdict {
+        let record = Record { url: "u:1".into(), title: String::new(), text: "a sieve".into() };
+        let query = Query::parse("sieve").unwrap();
+        let showings = Showings::new(query.clauses()).unwrap();
+        let ranks = Ranks { idfs: vec![2000], scale: Scale::new(2) };
+        let true_showing = showings.of(&record).unwrap();
+        let score = showings.score(&true_showing.weights, &ranks.idfs, &ranks.scale).unwrap();
+        let mut bench = Bench {
+            me: Peer::new(b"me", b""),
+            clauses: query.clauses(),
+            showings: &showings,
+            has_phrases: false,
+            ranks: Some(&ranks),
+            is_suspicious: false,
+            slow: HashSet::new(),
+        };
+        let place = Place { score, id: true_showing.head.id() };
+        let peers = [0, 1, 2].map(|number| Peer::new(&[number], b""));
+        let mut dossier = Dossier::new(place, peers.to_vec(), is_sampled);
+        let mut has_lock = [true; 3];
+        for _ in 0..20 {
+            let asks = dossier.ask(&bench);
+            if asks.is_empty() {
+                assert!(!dossier.waits(&bench));
+                return dossier.verdict(&bench);
+            }
+            for (peer, question) in asks {
+                let at = usize::from(peer.identity()[0]);
+                let is = keepers[at];
+                let part = match question {
+                    Question::Withdraw if is == Is::Silent => {
+                        dossier.hear(&peer, question, Heard::Nothing, true);
+                        continue;
+                    }
+                    Question::Withdraw => {
+                        has_lock[at] &= !dossier.keys().contains(&key(1));
+                        dossier.was_told(&peer);
+                        continue;
+                    }
+                    Question::Part(part) => part,
+                };
+                let mut showing = true_showing.clone();
+                let heard = match (is, part) {
+                    (Is::Honest | Is::Back, _) if !has_lock[at] => Heard::Withdrawn(vec![key(1)]),
+                    (Is::Honest | Is::Back, Part::Record) => {
+                        dossier.truth = Some(Truth::of(record.clone(), &showings));
+                        Heard::Kept
+                    }
+                    (Is::Honest | Is::Back, Part::Snippet) => Heard::Showing(Box::new(showing)),
+                    (Is::Told, _) => Heard::Withdrawn(vec![key(1)]),
+                    (Is::New, _) | (Is::Exaggerates | Is::Denies, Part::Record) => Heard::Unknown,
+                    (Is::Silent, _) => Heard::Nothing,
+                    (Is::Withdraws, _) => Heard::Withdrawn(vec![key(2)]),
+                    (Is::Exaggerates, Part::Snippet) => {
+                        showing.weights[0] = Some(Weight::new(64, 64));
+                        Heard::Showing(Box::new(showing))
+                    }
+                    (Is::Denies, Part::Snippet) => Heard::Unfit,
+                    (_, Part::Presence) => Heard::Kept,
+                };
+                dossier.hear(&peer, question, heard, is != Is::Back);
+                bench.is_suspicious |= dossier.liars().next().is_some();
+            }
+        }
+        panic!("{keepers:?} are asked for ever");
+    }
+
+    #[test]
+    fn whatever_three_keepers_are_the_truth_is_found_if_one_tells_it() {
+        for (number, &first) in ALL.iter().enumerate() {
+            for (second, third) in ALL.iter().flat_map(|&second| ALL.map(|third| (second, third))) {
+                let keepers = [first, second, third];
+                let has = |is| keepers.contains(&is);
+                let verdict = judged(keepers, number % 2 == 0);
+                let is_shown = matches!(&verdict, Verdict::Shown { doubts, .. } if doubts.is_empty());
+                let what = format!("{keepers:?}: {verdict:?}");
+                if has(Is::Told) && has(Is::Back) && !has(Is::Exaggerates) && !has(Is::Denies) {
+                    // All are asked, because one has been away. Only a keeper that lies still says that it keeps it.
+                    assert!(!is_shown, "{what}");
+                } else if !has(Is::Told) {
+                    assert_eq!(is_shown, has(Is::Honest) || has(Is::Back), "{what}");
+                }
+                if keepers == [Is::Honest, Is::Told, Is::Honest] || keepers == [Is::Told, Is::Honest, Is::Honest] {
+                    assert!(matches!(verdict, Verdict::Gone), "{what}");
+                }
+                if keepers.iter().all(|is| matches!(is, Is::New | Is::Told)) {
+                    assert!(matches!(verdict, Verdict::Gone), "{what}");
+                }
+                if keepers == [Is::Silent; 3] {
+                    assert!(matches!(verdict, Verdict::Missing), "{what}");
+                }
+            }
         }
     }
 }

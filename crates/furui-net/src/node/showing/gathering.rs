@@ -23,6 +23,9 @@ const LEAST_SAMPLED: usize = 2;
 /// The maximum number of candidates that are fetched whole in one go.
 const MOST_SAMPLED: usize = 8;
 
+/// A node that denies this number of candidates on a page which others keep is asked last for a while.
+const DENIED: usize = 3;
+
 /// Finds out what the candidates of one search are, from the nodes that keep them.
 ///
 /// Of each candidate, the nearest node is asked what to show, and a second one whether it keeps the document too, or for
@@ -107,6 +110,11 @@ impl<'a> Gathering<'a> {
                     }
                 }
             }
+        }
+        let mut denials: HashMap<&Peer, usize> = HashMap::new();
+        dossiers.iter().flat_map(Dossier::deniers).for_each(|denier| *denials.entry(denier).or_default() += 1);
+        for (denier, _) in denials.into_iter().filter(|(_, count)| *count >= DENIED) {
+            self.inner.manners.distrust(denier.clone()).await;
         }
         dossiers.iter().map(|dossier| dossier.verdict(&bench)).collect()
     }
