@@ -26,8 +26,8 @@ struct Keeper {
     /// The questions that the node has not answered yet.
     waits: Vec<Question>,
     heard: Option<Heard>,
-    /// True if the node was told of the keys by which others say that the document was withdrawn.
-    is_told: bool,
+    /// The keys that the node was told, or is being told, by which others say that the document was withdrawn.
+    told: Vec<LockKey>,
     is_settled: bool,
 }
 
@@ -61,6 +61,13 @@ impl Heard {
     }
 }
 
+impl Keeper {
+    /// True if the node was told all of these keys.
+    fn knows(&self, keys: &[LockKey]) -> bool {
+        keys.iter().all(|key| self.told.contains(key))
+    }
+}
+
 impl Dossier {
     pub(super) fn new(place: Place, keepers: Vec<Peer>, is_sampled: bool) -> Self {
         let keeper = |peer| Keeper {
@@ -68,7 +75,7 @@ impl Dossier {
             asked: vec![],
             waits: vec![],
             heard: None,
-            is_told: false,
+            told: vec![],
             is_settled: true,
         };
         Self { place, keepers: keepers.into_iter().map(keeper).collect(), is_sampled, truth: None }
@@ -95,7 +102,6 @@ impl Dossier {
     /// Takes the end of the order to try keys: the node is asked again.
     pub(super) fn was_told(&mut self, peer: &Peer) {
         let Some(keeper) = self.keepers.iter_mut().find(|keeper| keeper.peer == *peer) else { return };
-        keeper.is_told = true;
         keeper.heard = None;
         keeper.asked.clear();
         keeper.waits.clear();
@@ -161,6 +167,9 @@ impl Dossier {
     }
 
     fn note(&mut self, at: usize, question: Question) {
+        if question == Question::Withdraw {
+            self.keepers[at].told = self.keys();
+        }
         self.keepers[at].asked.push(question);
         self.keepers[at].waits.push(question);
     }
@@ -221,12 +230,14 @@ impl Dossier {
 
     /// The next node to be told by which keys the document was withdrawn.
     fn to_tell(&self, bench: &Bench<'_>) -> Option<usize> {
-        if self.keys().is_empty() || self.waits_for(bench, Question::Withdraw) || self.is_kept() {
+        let keys = self.keys();
+        if keys.is_empty() || self.waits_for(bench, Question::Withdraw) || self.is_kept() {
             return None;
         }
         // A node that has still something to answer might answer it before it tries the keys.
         let may_keep = |keeper: &Keeper| {
-            keeper.heard.as_ref().is_some_and(Heard::is_kept) && !keeper.is_told && keeper.waits.is_empty()
+            let keeps = keeper.heard.as_ref().is_some_and(Heard::is_kept);
+            keeps && !keeper.knows(&keys) && keeper.waits.is_empty()
         };
         self.best(Question::Withdraw, |keeper| may_keep(keeper).then_some(0))
     }
@@ -241,9 +252,8 @@ impl Dossier {
 
     /// True if a node keeps the document although it knows all keys by which it may have been withdrawn.
     fn is_kept(&self) -> bool {
-        let has_keys = self.keepers.iter().any(|keeper| matches!(keeper.heard, Some(Heard::Withdrawn(_))));
-        let keeps = |keeper: &Keeper| keeper.heard.as_ref().is_some_and(Heard::is_kept);
-        self.keepers.iter().any(|keeper| keeps(keeper) && (keeper.is_told || !has_keys))
+        let keys = self.keys();
+        self.keepers.iter().any(|keeper| keeper.heard.as_ref().is_some_and(Heard::is_kept) && keeper.knows(&keys))
     }
 
     /// The first statement about what the document shows, and who made it.
