@@ -9,8 +9,8 @@ use common::{config, network};
 use furui_net::net::Net;
 use furui_net::node::{Document, Node, SearchEvent, SearchOptions};
 use furui_search::{
-    Clause, ContentId, Fetched, Part, Phrase, Place, Query, Record, Refusal, Report, Request, Response, Showings, Shown,
-    Weight, limits,
+    Clause, ContentId, Fetched, Part, Phrase, Place, Query, Record, Refusal, Report, Request, Response, Showings,
+    Shown, Weight, limits,
 };
 use tokio::sync::mpsc;
 

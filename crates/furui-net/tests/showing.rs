@@ -213,7 +213,8 @@ async fn a_keeper_that_withholds_records_does_not_hide_them() {
 async fn false_postings_neither_push_documents_up_nor_push_others_off_the_page() {
     let nodes = network(5).await;
     // Most documents do not have the word, so that the length of its list does not round scores to a few numbers.
-    let fill = |number: usize| Record { url: format!("u:{number}"), title: String::new(), text: format!("fill {number}") };
+    let fill =
+        |number: usize| Record { url: format!("u:{number}"), title: String::new(), text: format!("fill {number}") };
     let fill = (0..400).map(|number| Document::new(&fill(number)).unwrap());
     nodes[0].publish(documents(40).into_iter().chain(fill).collect(), false).await.unwrap();
     let other = Record { url: "http://true.example/other".into(), title: String::new(), text: "filters only".into() };

@@ -195,8 +195,7 @@ fn response() -> impl Strategy<Value = Response> {
             .prop_map(|(matches, whole, session, steps)| { Response::Met(Met { matches, whole, session, steps }) }),
         any::<bool>().prop_map(Response::Settled),
         vec(fetched, 0..9).prop_map(Response::Fetched),
-        (vec(shown(), 0..9), any::<bool>())
-            .prop_map(|(documents, settled)| Response::Shown { documents, settled }),
+        (vec(shown(), 0..9), any::<bool>()).prop_map(|(documents, settled)| Response::Shown { documents, settled }),
         any::<u64>().prop_map(|new| Response::Stored { new }),
         (any::<u64>(), vec((word(), any::<u64>(), any::<u64>()), 0..9), any::<bool>())
             .prop_map(|(state, lists, more)| Response::Compared { state, lists, more }),

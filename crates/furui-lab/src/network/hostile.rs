@@ -2,8 +2,8 @@ use std::sync::Arc;
 
 use furui_net::net::{Config, Identity, Net, Transport};
 use furui_search::{
-    Clause, CodedSet, Coding, ContentId, IdRange, Lock, LockKey, Meet, Part, Peer, Phrase, Ranking, Request,
-    Response, SAMPLE, Search, Settle, Term, Wants, Weight, limits, plan,
+    Clause, CodedSet, Coding, ContentId, IdRange, Lock, LockKey, Meet, Part, Peer, Phrase, Ranking, Request, Response,
+    SAMPLE, Search, Settle, Term, Wants, Weight, limits, plan,
 };
 
 use super::Done;

@@ -159,8 +159,9 @@ fn steps(report: &Report) -> Vec<Step> {
         }
     }
     let Report { show_messages, show_sent_bytes, show_back_bytes, fetched, .. } = *report;
-    let step =
-        format!("results: shown by the nodes that keep them, in {show_messages} messages; {fetched} fetched whole to check");
+    let step = format!(
+        "results: shown by the nodes that keep them, in {show_messages} messages; {fetched} fetched whole to check"
+    );
     steps.push(Step { step, sent: show_sent_bytes, received: show_back_bytes, done: None });
     steps
 }

@@ -181,7 +181,9 @@ impl Node {
                             return Ok(());
                         }
                     }
-                    QueryEvent::Done { more: true, .. } if filling.as_ref().is_some_and(|it| it.missing().is_some()) => {
+                    QueryEvent::Done { more: true, .. }
+                        if filling.as_ref().is_some_and(|it| it.missing().is_some()) =>
+                    {
                         let missing = filling.as_ref().and_then(Filling::missing).unwrap_or_default();
                         querier.resume(missing.clamp(1, limits::PAGE as u64));
                     }
@@ -219,13 +221,7 @@ impl Node {
     }
 
     /// Sends the end of an answer, and tells the keepers of lists what they state falsely.
-    async fn end(
-        &self,
-        filling: &mut Filling<'_>,
-        querier: &Querier,
-        more: bool,
-        events: &mpsc::Sender<SearchEvent>,
-    ) {
+    async fn end(&self, filling: &mut Filling<'_>, querier: &Querier, more: bool, events: &mpsc::Sender<SearchEvent>) {
         self.0.known.learn(querier.terms());
         let doubts = filling.take_doubts();
         if !doubts.is_empty() {

@@ -62,22 +62,15 @@ impl Heard {
 }
 
 impl Keeper {
-    /// True if the node was told all of these keys.
+    /// True if the node has tried all of these keys.
     fn knows(&self, keys: &[LockKey]) -> bool {
-        keys.iter().all(|key| self.told.contains(key))
+        keys.iter().all(|key| self.told.contains(key)) && !self.waits.contains(&Question::Withdraw)
     }
 }
 
 impl Dossier {
     pub(super) fn new(place: Place, keepers: Vec<Peer>, is_sampled: bool) -> Self {
-        let keeper = |peer| Keeper {
-            peer,
-            asked: vec![],
-            waits: vec![],
-            heard: None,
-            told: vec![],
-            is_settled: true,
-        };
+        let keeper = |peer| Keeper { peer, asked: vec![], waits: vec![], heard: None, told: vec![], is_settled: true };
         Self { place, keepers: keepers.into_iter().map(keeper).collect(), is_sampled, truth: None }
     }
 
@@ -92,6 +85,10 @@ impl Dossier {
         let Some(wait) = keeper.waits.iter().position(|wait| *wait == question) else { return };
         keeper.waits.swap_remove(wait);
         keeper.is_settled = is_settled;
+        if question == Question::Withdraw {
+            // The node did not try the keys.
+            keeper.told.clear();
+        }
         match (&keeper.heard, heard) {
             // What was said before stays, and what is kept was shown already.
             (Some(_), Heard::Nothing) | (Some(Heard::Showing(_) | Heard::Unfit), Heard::Kept) => {}
@@ -211,7 +208,9 @@ impl Dossier {
             Some(Heard::Unknown | Heard::Withdrawn(_) | Heard::Nothing) => None,
         };
         let shows = showing.map(|at| self.keepers[at].peer.clone());
-        self.best(question, |keeper| rank(keeper).map(|rank| if shows.as_ref() == Some(&keeper.peer) { 2 } else { rank }))
+        self.best(question, |keeper| {
+            rank(keeper).map(|rank| if shows.as_ref() == Some(&keeper.peer) { 2 } else { rank })
+        })
     }
 
     /// The next node to ask whether it keeps the document.
@@ -225,7 +224,9 @@ impl Dossier {
         if asked >= wanted {
             return None;
         }
-        self.best(Question::Part(Part::Presence), |keeper| (keeper.heard.is_none() && keeper.waits.is_empty()).then_some(0))
+        self.best(Question::Part(Part::Presence), |keeper| {
+            (keeper.heard.is_none() && keeper.waits.is_empty()).then_some(0)
+        })
     }
 
     /// The next node to be told by which keys the document was withdrawn.
@@ -244,7 +245,8 @@ impl Dossier {
 
     /// The first keeper with the least rank that was not asked this yet.
     fn best(&self, question: Question, rank: impl Fn(&Keeper) -> Option<u8>) -> Option<usize> {
-        let may_ask = |keeper: &Keeper| !keeper.asked.contains(&question) && !keeper.waits.contains(&Question::Withdraw);
+        let may_ask =
+            |keeper: &Keeper| !keeper.asked.contains(&question) && !keeper.waits.contains(&Question::Withdraw);
         let ranked = self.keepers.iter().enumerate().filter(|(_, keeper)| may_ask(keeper));
         let ranked = ranked.filter_map(|(at, keeper)| Some((rank(keeper)?, at)));
         ranked.min().map(|(_, at)| at)
@@ -296,7 +298,8 @@ impl Dossier {
     /// Judges by what is known.
     pub(super) fn verdict(&self, bench: &Bench<'_>) -> Verdict {
         if !self.is_kept() {
-            let denials = self.keepers.iter().filter(|keeper| keeper.heard.as_ref().is_some_and(Heard::is_denied)).count();
+            let denials =
+                self.keepers.iter().filter(|keeper| keeper.heard.as_ref().is_some_and(Heard::is_denied)).count();
             return match denials {
                 0 => Verdict::Missing,
                 _ if denials >= DENIALS.min(self.keepers.len()) => Verdict::Gone,

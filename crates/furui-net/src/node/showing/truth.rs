@@ -86,7 +86,8 @@ impl Bench<'_> {
         };
         let must = || self.clauses.iter().flat_map(|clause| &clause.must);
         let without = self.clauses.iter().flat_map(|clause| &clause.without);
-        let mut doubted: Vec<&String> = must().filter(|word| !has(word)).chain(without.filter(|word| has(word))).collect();
+        let mut doubted: Vec<&String> =
+            must().filter(|word| !has(word)).chain(without.filter(|word| has(word))).collect();
         if doubted.is_empty() {
             doubted = must().collect();
         }
