@@ -3,7 +3,7 @@
 //! A query judges and marks a document that consists of the text of the query.
 #![no_main]
 
-use furui_search::{Fit, Query, Record, Snippets, limits, words};
+use furui_search::{Fit, Query, Record, Showing, Showings, limits, words};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
@@ -20,10 +20,14 @@ fuzz_target!(|bytes: &[u8]| {
             assert!(query.clauses().iter().all(|clause| !clause.must.is_empty()));
             let fit = Fit::new(query.clauses()).expect("a query keeps to the limits");
             let record = Record { url: text.to_string(), title: String::new(), text: text.to_string() };
-            let snippet = Snippets::new(query.clauses()).of(&record, 40);
-            assert!(snippet.text.chars().count() <= 42);
-            assert!(snippet.marks.iter().all(|mark| snippet.text.get(mark.clone()).is_some()));
-            assert!(snippet.title_marks.is_empty());
+            let showing = Showings::new(query.clauses()).expect("a query keeps to the limits").of(&record);
+            assert_eq!(showing.is_some(), fit.fits(&record));
+            if let Some(Showing { weights, snippet, .. }) = showing {
+                assert!(snippet.text.chars().count() <= limits::SNIPPET + 2);
+                assert!(snippet.marks.iter().all(|mark| snippet.text.get(mark.clone()).is_some()));
+                assert!(snippet.title_marks.is_empty());
+                assert!(weights.len() <= limits::QUERY_WORDS);
+            }
             let words = record.words();
             // If something is excluded, the document may not fit the query. If it fits, the query finds the document by
             // its words too.

@@ -11,7 +11,7 @@ use furui_net::http::{
     BATCH_DOCUMENTS, Call, Event, Hit, MAX_IDS, MAX_LINE, MAX_PUBLISHES, MAX_SEARCHES, Published, Refused, Status,
     Summary,
 };
-use furui_search::{ContentId, Place, Record, Snippets, Wants};
+use furui_search::{ContentId, Place, Record, Showings, Wants};
 use serde_json::{Value, json};
 
 fn post(address: SocketAddr, body: &[u8]) -> Asked {
@@ -36,8 +36,8 @@ async fn results_are_sent_as_they_are_found() {
     assert_eq!(search.wants, Some(Wants::Ringed { probes: Some(7), delta: 1000 }));
     let record = Record { url: "u:1".into(), title: "t Two".into(), text: "One two wörds.".into() };
     let id = ContentId::of(&record.encode().unwrap());
-    let snippets = Snippets::new(search.query.clauses());
-    events.send(Event::Hit(Hit::new(id, Some(record), 0.5, &snippets))).await.unwrap();
+    let showing = Showings::new(search.query.clauses()).unwrap().of(&record);
+    events.send(Event::Hit(Hit::new(id, showing, 0.5))).await.unwrap();
     // This line comes before the search has ended.
     let expected = json!({
         "id": id.to_string(), "url": "u:1", "title": "t Two", "snippet": "One two wörds.",

@@ -134,7 +134,7 @@ async fn what_a_search_took_is_drawn_and_told() {
     assert_eq!(details.matches("<rect class=\"time\"").count(), 2, "{body}");
     let row = "<td>round 1</td><td>2.50\u{a0}kB</td><td>2\u{a0}B</td><td>3.0\u{a0}ms</td>";
     assert!(details.contains(row), "{body}");
-    assert!(details.contains("<td>plan</td><td></td>") && details.contains("the documents fetched"), "{body}");
+    assert!(details.contains("<td>plan</td><td></td>") && details.contains("the last result found"), "{body}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]

@@ -9,7 +9,8 @@ use common::{config, network};
 use furui_net::net::Net;
 use furui_net::node::{Document, Node, SearchEvent, SearchOptions};
 use furui_search::{
-    Clause, ContentId, Fetched, Phrase, Place, Query, Record, Refusal, Report, Request, Response, limits,
+    Clause, ContentId, Fetched, Part, Phrase, Place, Query, Record, Refusal, Report, Request, Response, Showings,
+    Shown, Weight, limits,
 };
 use tokio::sync::mpsc;
 
@@ -80,7 +81,7 @@ async fn search(node: &Node, query: &str, options: SearchOptions) -> Answer {
         let (mut urls, mut end) = (Vec::new(), None);
         while let Some(event) = came.recv().await {
             match event {
-                SearchEvent::Hits(hits) => urls.extend(hits.into_iter().map(|hit| hit.record.unwrap().url)),
+                SearchEvent::Hits(hits) => urls.extend(hits.into_iter().map(|hit| hit.showing.unwrap().head.url)),
                 SearchEvent::Done { found, cursor, whole, report } => {
                     assert_eq!(found, urls.len() as u64);
                     end = Some((cursor, whole, *report));
@@ -163,6 +164,17 @@ async fn join_as_liar(first: &Node) -> Net {
                     let new = records.len() as u64;
                     kept.extend(records.into_iter().map(|(_, record)| (ContentId::of(&record), record)));
                     Response::Stored { new }
+                }
+                Request::Show { documents, clauses } => {
+                    // It makes up what to show of a document that does not fit.
+                    let show = |(id, part): (ContentId, Part)| {
+                        let Some(record) = kept.get(&id) else { return Shown::Unknown };
+                        let record = Record::decode(record).unwrap();
+                        let (_, mut showing) = Showings::new(&clauses).unwrap().view(&record);
+                        showing.weights.fill(Some(Weight::new(1, 8)));
+                        if part == Part::Presence { Shown::Kept } else { Shown::Document(Box::new(showing)) }
+                    };
+                    Response::Shown { documents: documents.into_iter().map(show).collect(), settled: true }
                 }
                 Request::Fetch { ids, .. } => {
                     let record = |id| kept.get(&id).cloned().map_or(Fetched::Unknown, Fetched::Record);

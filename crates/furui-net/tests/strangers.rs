@@ -12,7 +12,7 @@ use common::{check, config, document, network};
 use furui_net::net::{MAX_MESSAGE, Net};
 use furui_net::node::SearchOptions;
 use furui_search::{
-    CodedSet, ContentId, Fetched, Found, Listed, Lock, LockKey, Matcher, Met, Ranked, Refusal, Request, Response,
+    CodedSet, ContentId, Fetched, Found, Listed, Lock, LockKey, Matcher, Met, Ranked, Refusal, Request, Response, Shown,
     Surveyed, Weight, WordSize, limits,
 };
 
@@ -64,6 +64,10 @@ fn lie(request: &Request) -> Vec<u8> {
             Response::Met(Met { matches: vec![0xff; 5000], whole: true, session: Some(1), steps: vec![] })
         }
         Request::Settle(_) => Response::Settled(true),
+        Request::Show { documents, .. } => {
+            let record = Shown::Record(b"no record".to_vec());
+            Response::Shown { documents: vec![record; documents.len()], settled: true }
+        }
         Request::Fetch { ids, .. } => Response::Fetched(vec![Fetched::Record(b"no record".to_vec()); ids.len()]),
         Request::Store { .. } | Request::Doubt { .. } => Response::Stored { new: 1 },
         Request::Withdraw { keys } => Response::Withdrawn { opened: keys.len() as u64 + 1 },
@@ -170,9 +174,12 @@ fn of_one_that_keeps_nothing(request: &Request) -> Option<Response> {
         Request::List { words, .. } => Some(Response::Listed(vec![Listed::default(); words.len()])),
         Request::Withdrawn { .. } => Some(Response::Keys { keys: vec![], more: false }),
         Request::Store { .. } | Request::Doubt { .. } => Some(Response::Stored { new: 0 }),
-        Request::Size { .. } | Request::Search(_) | Request::Meet(_) | Request::Settle(_) | Request::Fetch { .. } => {
-            None
-        }
+        Request::Size { .. }
+        | Request::Search(_)
+        | Request::Meet(_)
+        | Request::Settle(_)
+        | Request::Fetch { .. }
+        | Request::Show { .. } => None,
         Request::Withdraw { .. } | Request::Locks { .. } | Request::Survey => Some(Response::Refused(Refusal::Failed)),
     }
 }

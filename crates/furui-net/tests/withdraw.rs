@@ -192,6 +192,10 @@ fn a_shelf_lets_go_of_a_record_with_its_last_lock() {
     for round in 0..3 {
         let kept: Vec<bool> = (0..50).map(|number| shelf.document(id(number)).unwrap().is_some()).collect();
         assert_eq!(kept, (0..50).map(|number| !(10..20).contains(&number)).collect::<Vec<_>>(), "{round}");
+        let has: Vec<bool> = (0..50).map(|number| shelf.has_record(id(number)).unwrap()).collect();
+        assert_eq!(has, kept, "{round}");
+        assert_eq!(shelf.keys_of(id(15), 4).unwrap(), [key(1, 15)]);
+        assert_eq!(shelf.keys_of(id(25), 4).unwrap(), []);
         // The record does not come back with the lock that was opened.
         assert_eq!(shelf.store_locked(&[], &records, &lock(1), 1000).unwrap().new, 0);
         assert_eq!(shelf.withdrawn(IdRange::ALL, 100).unwrap().len(), 20);

@@ -1,4 +1,5 @@
 use std::collections::HashMap;
+use std::ops::Range;
 
 use super::pattern::{Found, Pattern};
 use super::site::sites;
@@ -6,8 +7,7 @@ use super::{Clause, Record, limits};
 
 /// Decides whether a record fits a query's clauses, phrases included.
 ///
-/// The node that keeps a document uses it to send only records that fit. The node that searches uses it again, because
-/// it trusts no other node.
+/// The node that keeps a document and the node that searches decide by it alike; see [`Showings`](super::Showings).
 ///
 /// **Cost.** One pass over title and text, with one step for each different phrase at each word (in scripts without
 /// spaces, at each character).
@@ -56,25 +56,75 @@ impl<'a> Fit<'a> {
 
     /// True if the record fits at least one of the clauses.
     pub fn fits(&self, record: &Record) -> bool {
-        let mut words = vec![false; self.words.len()];
-        let mut phrases = vec![false; self.pattern.phrases()];
+        let mut words = vec![false; self.words()];
+        let mut phrases = vec![false; self.phrases()];
         for text in [&record.title, &record.text] {
-            self.pattern.scan(text, false, |found, _| match found {
+            self.scan(text, false, |found, _| match found {
                 Found::Word(number) => words[number] = true,
                 Found::Phrase(number) => phrases[number] = true,
             });
         }
-        for site in sites(&record.url) {
-            if let Some(&number) = self.words.get(&*site) {
-                words[number] = true;
-            }
-        }
-        let has = |word: &String| self.words.get(&**word).is_some_and(|&number| words[number]);
-        self.clauses.iter().zip(&self.phrases).any(|(clause, [must, without])| {
-            clause.must.iter().all(has)
-                && !clause.without.iter().any(has)
-                && must.iter().all(|&phrase| phrases[phrase])
-                && !without.iter().any(|&phrase| phrases[phrase])
-        })
+        self.sites(&record.url).for_each(|number| words[number] = true);
+        self.clauses().any(|clause| clause.fits(&words, &phrases))
+    }
+
+    /// The number of different words. They are numbered in the order of their first occurrence in the clauses, where the
+    /// words that must occur in a clause come before those that must not.
+    pub(super) fn words(&self) -> usize {
+        self.words.len()
+    }
+
+    /// The number of different phrases.
+    pub(super) fn phrases(&self) -> usize {
+        self.pattern.phrases()
+    }
+
+    /// The number of a word of the clauses.
+    pub(super) fn number(&self, word: &str) -> usize {
+        self.words[word]
+    }
+
+    /// Reports all words and phrases of the clauses that are found in the text, as [`Pattern::scan`] does. Returns the
+    /// number of all words of the text.
+    pub(super) fn scan(&self, text: &str, located: bool, on: impl FnMut(Found, Range<usize>)) -> u32 {
+        self.pattern.scan(text, located, on)
+    }
+
+    /// The numbers of the words that stand for the host of a URL, and for the domains above it.
+    pub(super) fn sites(&self, url: &str) -> impl Iterator<Item = usize> {
+        sites(url).filter_map(|site| self.words.get(&*site).copied())
+    }
+
+    /// The clauses, with the numbers of their phrases.
+    pub(super) fn clauses(&self) -> impl Iterator<Item = Numbered<'_>> {
+        self.clauses.iter().zip(&self.phrases).map(|(clause, phrases)| Numbered { clause, phrases, words: &self.words })
+    }
+}
+
+/// A clause, with the numbers of its words and phrases.
+pub(super) struct Numbered<'f> {
+    pub(super) clause: &'f Clause,
+    phrases: &'f [Vec<usize>; 2],
+    words: &'f HashMap<&'f str, usize>,
+}
+
+impl Numbered<'_> {
+    /// True if a record fits the clause in which these words and phrases were found, by their numbers.
+    pub(super) fn fits(&self, words: &[bool], phrases: &[bool]) -> bool {
+        let [must, without] = self.phrases;
+        self.fits_words(|number| words[number])
+            && must.iter().all(|&phrase| phrases[phrase])
+            && !without.iter().any(|&phrase| phrases[phrase])
+    }
+
+    /// True if a record fits the words of the clause, whatever its phrases.
+    pub(super) fn fits_words(&self, has: impl Fn(usize) -> bool) -> bool {
+        let has = |word: &String| self.words.get(&**word).is_some_and(|&number| has(number));
+        self.clause.must.iter().all(has) && !self.clause.without.iter().any(has)
+    }
+
+    /// The numbers of the phrases that must occur.
+    pub(super) fn phrases(&self) -> &[usize] {
+        &self.phrases[0]
     }
 }

@@ -3,7 +3,7 @@ use std::str::FromStr;
 
 use furui::KeyHash;
 
-/// The 160-bit id of a document: the first 20 bytes of a cryptographic hash of its record.
+/// The 160-bit id of a document: the first 20 bytes of a cryptographic hash of its record ([`ContentId::of`]).
 ///
 /// Ids are in the order of their bytes. Because an id is a uniform hash, it is not hashed again. Its first 64 bits
 /// ([`head`](Self::head)) place it in slices and coded sets. The next 64 bits ([`hash`](Self::hash)), which are

@@ -19,6 +19,7 @@ mod querier;
 mod query;
 mod ranking;
 mod record;
+mod showing;
 mod shunned;
 mod site;
 mod snippet;
@@ -37,16 +38,17 @@ pub use id::{ContentId, IdRange, NoContentId};
 pub use index::{Index, Listing, WordPostings};
 pub use lock::{Lock, LockKey};
 pub use message::{
-    Cost, Fetched, Found, Listed, Meet, MessageError, Met, Ranked, Ranking, Refusal, Request, Response, Search, Settle,
-    Surveyed, Term, Wants, WantsError, WordSize,
+    Cost, Fetched, Found, Listed, Meet, MessageError, Met, Part, Ranked, Ranking, Refusal, Request, Response, Search,
+    Settle, Shown, Surveyed, Term, Wants, WantsError, WordSize,
 };
 pub use peer::Peer;
 pub use phrase::{Phrase, PhraseWord};
 pub use querier::{Querier, QueryEvent, QueryOptions, QueryRefused, Report, Round, WordReport};
 pub use query::{Query, QueryError, QueryFault};
 pub use ranking::{Place, Scale, Survey};
-pub use record::{MAX_TEXT, MAX_TITLE, MAX_URL, Record, RecordError};
+pub use record::{MAX_TEXT, MAX_TITLE, MAX_URL, Record, RecordError, RecordHead};
+pub use showing::{Showing, Showings};
 pub use shunned::Shunned;
-pub use snippet::{Snippet, Snippets};
+pub use snippet::Snippet;
 pub use weight::Weight;
 pub use words::words;

@@ -12,6 +12,12 @@ pub const WORDS: usize = 64;
 pub const CLAUSES: usize = 16;
 /// The maximum number of different phrases of a query. A phrase has at least two of the query's words.
 pub const PHRASES: usize = WORDS / 2;
+/// The maximum number of different words of a query.
+pub const QUERY_WORDS: usize = CLAUSES * WORDS;
+/// The maximum number of characters of a document's text in a snippet, not counting ellipses.
+pub const SNIPPET: usize = 200;
+/// The maximum length of a snippet, in bytes. It suffices for any characters, and an ellipsis at each end.
+pub const SNIPPET_BYTES: usize = 4 * SNIPPET + 2 * '…'.len_utf8();
 
 /// The maximum size of a message, in bytes.
 pub const MESSAGE_BYTES: usize = 1 << 20;

@@ -84,13 +84,14 @@ impl<'a> Pattern<'a> {
     }
 
     /// Reports all words and phrases that are found in the text, in the order of their ends. If `located`, the ranges
-    /// of their bytes are reported too.
-    pub(super) fn scan(&self, text: &str, located: bool, mut on: impl FnMut(Found, Range<usize>)) {
+    /// of their bytes are reported too. Returns the number of all words of the text.
+    pub(super) fn scan(&self, text: &str, located: bool, mut on: impl FnMut(Found, Range<usize>)) -> u32 {
         let mut state = vec![State::default(); self.phrases.len()];
         // The position of the first byte of each of the last `UNITS` units.
         let mut starts = [0; UNITS];
-        let mut unit = 0;
+        let (mut unit, mut words) = (0, 0);
         for token in tokens(text, located) {
+            words += 1;
             while unit < token.unit {
                 self.advance(unit, &mut state, &starts, &mut on);
                 unit += 1;
@@ -106,6 +107,7 @@ impl<'a> Pattern<'a> {
             }
         }
         self.advance(unit, &mut state, &starts, &mut on);
+        words
     }
 
     /// Advances all phrases by one unit.

@@ -13,7 +13,7 @@ pub const MAX_TITLE: usize = 4 << 10;
 /// The maximum length of a text, in bytes. A record with a text of this length fits into a message.
 pub const MAX_TEXT: usize = (1 << 20) - (64 << 10);
 
-const VERSION: u8 = 1;
+const VERSION: u8 = 2;
 /// The length of the version and the three lengths, in bytes.
 const HEADER: usize = 13;
 
@@ -82,6 +82,17 @@ impl Record {
         self.postings().into_keys().collect()
     }
 
+    /// The head of the record, which proves URL and title without the text.
+    pub fn head(&self) -> RecordHead {
+        RecordHead {
+            url: self.url.clone(),
+            title: self.title.clone(),
+            // A text that is too long is in no record.
+            text_bytes: u32::try_from(self.text.len()).unwrap_or(u32::MAX),
+            text_hash: Sha256::digest(&self.text).into(),
+        }
+    }
+
     /// The [`words`](Self::words), each with its weight: how often it occurs, and how many words the document has. An
     /// occurrence in the title counts [`Weight::TITLE`] times.
     pub fn postings(&self) -> BTreeMap<String, Weight> {
@@ -103,12 +114,67 @@ impl Record {
     }
 }
 
+/// What proves the URL and the title of a document: the parts of its [`Record`] from which the id is computed.
+///
+/// ```
+/// use furui_search::{ContentId, Record};
+///
+/// let record = Record { url: "https://example.org/".into(), title: "A title".into(), text: "A long text.".into() };
+/// assert_eq!(record.head().id(), ContentId::of(&record.encode()?));
+/// # Ok::<(), furui_search::RecordError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct RecordHead {
+    /// The URL of the document.
+    pub url: String,
+    /// The title; may be empty.
+    pub title: String,
+    /// The length of the text, in bytes.
+    pub text_bytes: u32,
+    /// The SHA-256 of the text.
+    pub text_hash: [u8; 32],
+}
+
+impl RecordHead {
+    /// The id of the document with this head.
+    pub fn id(&self) -> ContentId {
+        let mut hash = Sha256::new().chain_update([VERSION]);
+        // Lengths that are no 32-bit numbers are in no record.
+        let lengths = [&self.url, &self.title].map(|part| u32::try_from(part.len()).unwrap_or(u32::MAX));
+        lengths.iter().chain([&self.text_bytes]).for_each(|length| hash.update(length.to_le_bytes()));
+        ContentId::of_hash(hash.chain_update(&self.url).chain_update(&self.title).chain_update(self.text_hash))
+    }
+
+    /// Checks the lengths of the parts.
+    ///
+    /// # Errors
+    /// If no record has such parts.
+    pub(crate) fn check(&self) -> Result<(), RecordError> {
+        check([self.url.len(), self.title.len(), self.text_bytes as usize])
+    }
+}
+
 impl ContentId {
-    /// The id of the document with this encoded [`Record`]: the first 20 bytes of its SHA-256.
+    /// The id of the document with this encoded [`Record`]: the first 20 bytes of the SHA-256 of everything before the
+    /// text, and of the SHA-256 of the text. So URL and title can be checked without the text ([`RecordHead`]).
+    ///
+    /// Bytes that are not a record have an id, too, which is that of no record.
     pub fn of(record: &[u8]) -> Self {
-        let hash = Sha256::digest(record);
+        let before_text = match record.split_at_checked(HEADER) {
+            Some((header, _)) => {
+                let (lengths, _) = header[1..].as_chunks::<4>();
+                let [url, title] = [0, 1].map(|part| u32::from_le_bytes(lengths[part]) as usize);
+                HEADER.saturating_add(url).saturating_add(title).min(record.len())
+            }
+            None => record.len(),
+        };
+        let (head, text) = record.split_at(before_text);
+        Self::of_hash(Sha256::new().chain_update(head).chain_update(Sha256::digest(text)))
+    }
+
+    fn of_hash(hash: Sha256) -> Self {
         let mut id = [0; Self::BYTES];
-        id.copy_from_slice(&hash[..Self::BYTES]);
+        id.copy_from_slice(&hash.finalize()[..Self::BYTES]);
         Self::new(id)
     }
 }
@@ -186,10 +252,10 @@ mod tests {
     #[test]
     fn bytes_and_id_are_those_of_the_format() {
         let bytes = record("http://a.example/", "篩", "Seen before").encode().unwrap();
-        let expected = b"\x01\x11\0\0\0\x03\0\0\0\x0b\0\0\0http://a.example/\xe7\xaf\xa9Seen before";
+        let expected = b"\x02\x11\0\0\0\x03\0\0\0\x0b\0\0\0http://a.example/\xe7\xaf\xa9Seen before";
         assert_eq!(bytes, expected);
         assert_eq!(bytes, dumped("### Records"));
-        assert_eq!(ContentId::of(&bytes).to_string(), "9041613a223a72d28908c34a75dd63e1338feb49");
+        assert_eq!(ContentId::of(&bytes).to_string(), "84e9ee8b70367ea11b1021556f29fd3228e7a07c");
     }
 
     #[test]
@@ -220,10 +286,10 @@ mod tests {
         let mut claims = record("u", "", "").encode().unwrap();
         claims[9..13].fill(0xff);
         assert!(matches!(Record::decode(&claims), Err(RecordError::TooLong { part: "text", .. })));
-        claims[0] = 2;
-        assert_eq!(Record::decode(&claims), Err(RecordError::Version(2)));
-        assert_eq!(Record::decode(b"\x01"), Err(RecordError::Length));
-        assert_eq!(Record::decode(b"\x01\x01\0\0\0\0\0\0\0\0\0\0\0\xff"), Err(RecordError::Text));
+        claims[0] = 1;
+        assert_eq!(Record::decode(&claims), Err(RecordError::Version(1)));
+        assert_eq!(Record::decode(b"\x02"), Err(RecordError::Length));
+        assert_eq!(Record::decode(b"\x02\x01\0\0\0\0\0\0\0\0\0\0\0\xff"), Err(RecordError::Text));
     }
 
     #[test]
@@ -232,12 +298,29 @@ mod tests {
         assert_eq!(words.into_iter().collect::<Vec<_>>(), ["a", "sieve", "site:site.example", "篩"]);
     }
 
+    #[test]
+    fn the_head_proves_all_that_it_says() {
+        let head = record("u", "title", "text").head();
+        let mut others = vec![head.clone(); 5];
+        others[0].url.push('t');
+        others[1].title.remove(0);
+        others[2].text_bytes += 1;
+        others[3].text_hash[31] ^= 1;
+        (others[4].url, others[4].title) = ("ut".into(), "itle".into());
+        assert!(others.iter().all(|other| other.id() != head.id()));
+        // Bytes that claim more than they have are no record, and have an id of their own.
+        let bytes = record("u", "title", "text").encode().unwrap();
+        let ids: BTreeSet<_> = (0..=bytes.len()).map(|end| ContentId::of(&bytes[..end])).collect();
+        assert_eq!(ids.len(), bytes.len() + 1);
+    }
+
     proptest! {
         #[test]
         fn what_is_encoded_is_decoded(url in ".{1,20}", title in ".{0,20}", text in ".{0,200}") {
             let record = record(&url, &title, &text);
             let bytes = record.encode().unwrap();
-            prop_assert_eq!(Record::decode(&bytes), Ok(record));
+            prop_assert_eq!(Record::decode(&bytes), Ok(record.clone()));
+            prop_assert_eq!(record.head().id(), ContentId::of(&bytes));
         }
 
         #[test]
@@ -246,7 +329,7 @@ mod tests {
             bytes.iter_mut().take(13).for_each(|byte| *byte &= 3);
             for at in [0, 2, 3, 4, 6, 7, 8, 10, 11, 12] {
                 if let Some(byte) = bytes.get_mut(at) {
-                    *byte = u8::from(at == 0);
+                    *byte = if at == 0 { VERSION } else { 0 };
                 }
             }
             if let Ok(record) = Record::decode(&bytes) {

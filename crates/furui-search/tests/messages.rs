@@ -5,8 +5,8 @@
 use furui::filter::{Gamma, RingedParams};
 use furui_search::{
     Clause, Coding, ContentId, Cost, Fetched, Found, Golomb, IdRange, Listed, Lock, LockKey, Meet, MessageError, Met,
-    Peer, Phrase, PhraseWord, Place, Ranked, Ranking, Refusal, Request, Response, Search, Settle, Surveyed, Term,
-    Wants, Weight, WordSize, limits,
+    Part, Peer, Phrase, PhraseWord, Place, Query, Ranked, Ranking, Record, Refusal, Request, Response, Search, Settle,
+    Showings, Shown, Surveyed, Term, Wants, Weight, WordSize, limits,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -88,6 +88,8 @@ fn request() -> impl Strategy<Value = Request> {
             checksum
         })),
         (ids(50), vec(clause(), 0..3)).prop_map(|(ids, clauses)| Request::Fetch { ids, clauses }),
+        (vec((id(), part()), 0..50), vec(clause(), 0..3))
+            .prop_map(|(documents, clauses)| Request::Show { documents, clauses }),
         (
             vec((word(), vec((any::<[u8; 20]>().prop_map(ContentId::new), weight()), 0..5)), 0..9),
             vec((any::<[u8; 20]>().prop_map(Lock::new), bytes()), 0..5)
@@ -100,6 +102,29 @@ fn request() -> impl Strategy<Value = Request> {
         (vec(word_or_none(), 0..9), range()).prop_map(|(words, range)| Request::List { words, range }),
         Just(Request::Survey),
         vec((word(), id()), 0..9).prop_map(|claims| Request::Doubt { claims }),
+    ]
+}
+
+fn part() -> impl Strategy<Value = Part> {
+    prop_oneof![Just(Part::Snippet), Just(Part::Presence), Just(Part::Record)]
+}
+
+/// What a keeper shows of a random document.
+fn shown() -> impl Strategy<Value = Shown> {
+    let query = "[ab東京]{1,2}( (-|OR )?\"?[ab東京]{1,3}( [ab]\")?){0,3}";
+    let document = (query, "\\PC{1,9}", "[ab東京é ,]{0,9}", "([ab東京é \n,-]|\\PC){0,400}");
+    let document = document.prop_map(|(query, url, title, text)| {
+        let query = Query::parse(&query).unwrap_or_else(|_| Query::parse("a").unwrap());
+        let showing = Showings::new(query.clauses()).unwrap().of(&Record { url, title, text });
+        showing.map_or(Shown::Unfit, |showing| Shown::Document(Box::new(showing)))
+    });
+    prop_oneof![
+        document,
+        bytes().prop_map(Shown::Record),
+        Just(Shown::Kept),
+        Just(Shown::Unknown),
+        Just(Shown::Later),
+        vec(key(), 1..=limits::LOCKS).prop_map(Shown::Withdrawn),
     ]
 }
 
@@ -172,6 +197,7 @@ fn response() -> impl Strategy<Value = Response> {
             .prop_map(|(matches, whole, session, steps)| { Response::Met(Met { matches, whole, session, steps }) }),
         any::<bool>().prop_map(Response::Settled),
         vec(fetched, 0..9).prop_map(Response::Fetched),
+        (vec(shown(), 0..9), any::<bool>()).prop_map(|(documents, settled)| Response::Shown { documents, settled }),
         any::<u64>().prop_map(|new| Response::Stored { new }),
         (any::<u64>(), vec((word(), any::<u64>(), any::<u64>()), 0..9), any::<bool>())
             .prop_map(|(state, lists, more)| Response::Compared { state, lists, more }),
@@ -325,7 +351,7 @@ fn each_error_says_what_is_wrong() {
     assert_eq!(weights_of_nothing, invalid("whether there are weights", 5));
     for (bytes, error) in [
         (&[2, 1, 0][..], MessageError::Version(2)),
-        (&[1, 12], invalid("the kind of a request", 1)),
+        (&[1, 99], invalid("the kind of a request", 1)),
         (&[1, 0x81], invalid("the kind of a request", 1)),
         (&[1, 1, 0, 0], MessageError::Trailing { at: 3 }),
         (&[1, 1, 1, 0, 0], invalid("an empty word", 3)),

@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 
 use furui_net::http::{Call, Document, Event, Hit, Published, Refused, Status, Step, Summary, serve};
-use furui_search::{ContentId, Fit, Place, Record, Snippets};
+use furui_search::{ContentId, Fit, Place, Record, Showings};
 use tokio::net::TcpListener;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::mpsc;
@@ -78,7 +78,7 @@ async fn answer(mut calls: mpsc::Receiver<Call>, documents: Arc<Mutex<BTreeMap<C
             }
             Call::Search { asked, events } => {
                 let clauses = asked.query.clauses();
-                let (fit, snippets) = (Fit::new(clauses).unwrap(), Snippets::new(clauses));
+                let (fit, showings) = (Fit::new(clauses).unwrap(), Showings::new(clauses).unwrap());
                 let fits = |document: &&Document| {
                     asked.cursor.is_none_or(|cursor| document.id > cursor.id)
                         && fit.fits(&Record::decode(&document.record).unwrap())
@@ -92,7 +92,7 @@ async fn answer(mut calls: mpsc::Receiver<Call>, documents: Arc<Mutex<BTreeMap<C
                 }
                 for document in shown {
                     let record = Record::decode(&document.record).unwrap();
-                    let _ = events.send(Event::Hit(Hit::new(document.id, Some(record), 1.0, &snippets))).await;
+                    let _ = events.send(Event::Hit(Hit::new(document.id, showings.of(&record), 1.0))).await;
                 }
                 let cursor = (shown.len() < found.len()).then(|| Place::by_id(shown[shown.len() - 1].id));
                 let end = Summary { total: shown.len() as u64, bytes: 30, cursor, whole: true };

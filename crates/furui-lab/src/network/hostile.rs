@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use furui_net::net::{Config, Identity, Net, Transport};
 use furui_search::{
-    Clause, CodedSet, Coding, ContentId, IdRange, Lock, LockKey, Meet, Peer, Phrase, Ranking, Request, Response,
+    Clause, CodedSet, Coding, ContentId, IdRange, Lock, LockKey, Meet, Part, Peer, Phrase, Ranking, Request, Response,
     Search, Settle, Term, Wants, Weight, limits, plan,
 };
 
@@ -11,7 +11,7 @@ use super::corpus::{Corpus, Dice};
 
 /// The kinds of requests with which a node is flooded, each as costly as possible. `Store` comes last, because the node
 /// keeps the stored data, and other nodes then take that data over.
-pub(super) const KINDS: [Kind; 17] = [
+pub(super) const KINDS: [Kind; 18] = [
     Kind::Size,
     Kind::Survey,
     Kind::Search,
@@ -21,6 +21,7 @@ pub(super) const KINDS: [Kind; 17] = [
     Kind::Sessions,
     Kind::Settle,
     Kind::Fetch,
+    Kind::Show,
     Kind::Withdraw,
     Kind::Locks,
     Kind::Withdrawn,
@@ -53,6 +54,8 @@ pub(super) enum Kind {
     Settle,
     /// Fetches of records that must be searched for a phrase that no record contains.
     Fetch,
+    /// Requests to show documents that must be searched for a phrase that no record contains.
+    Show,
     /// Withdrawals with keys that open no lock.
     Withdraw,
     Locks,
@@ -158,6 +161,12 @@ impl Arms {
                 let phrase = Phrase::of("no document holds these words one after the other");
                 let clause = Clause { phrases: phrase.into_iter().collect(), ..Clause::default() };
                 Request::Fetch { ids: some_ids(limits::FETCHED), clauses: vec![clause] }
+            }
+            Kind::Show => {
+                let phrase = Phrase::of("no document holds these words one after the other");
+                let clause = Clause { phrases: phrase.into_iter().collect(), ..Clause::default() };
+                let documents = some_ids(limits::FETCHED).into_iter().map(|id| (id, Part::Snippet)).collect();
+                Request::Show { documents, clauses: vec![clause] }
             }
             Kind::Withdraw => {
                 let key = LockKey::new([9; LockKey::BYTES]);

@@ -1,6 +1,6 @@
 use std::fmt::Write;
 
-use furui_search::{Cost, Place, Report, Round, Snippets, Wants};
+use furui_search::{Cost, Place, Report, Round, Wants};
 use tokio::sync::mpsc;
 
 use super::{Asked, Blocking, Call, Event, Hit, Refused, Status, Step, Summary};
@@ -67,14 +67,13 @@ impl Node {
         };
         let (events, mut found) = mpsc::channel(EVENTS);
         let search = self.search(&asked.query, options, events);
-        let snippets = Snippets::new(asked.query.clauses());
         let pass_on = async {
             while let Some(event) = found.recv().await {
                 match event {
                     SearchEvent::Hits(hits) => {
                         for hit in hits {
                             let score = f64::from(hit.place.score) / f64::from(Place::ONE);
-                            to.send(Event::Hit(Hit::new(hit.place.id, hit.record, score, &snippets))).await.ok()?;
+                            to.send(Event::Hit(Hit::new(hit.place.id, hit.showing, score))).await.ok()?;
                         }
                     }
                     SearchEvent::Done { found, cursor, whole, report } => {
@@ -86,7 +85,9 @@ impl Node {
                         let bytes = report.sent_bytes
                             + report.back_bytes
                             + report.exchanged.sent_bytes
-                            + report.exchanged.back_bytes;
+                            + report.exchanged.back_bytes
+                            + report.show_sent_bytes
+                            + report.show_back_bytes;
                         to.send(Event::End(Summary { total: found, bytes, cursor, whole })).await.ok()?;
                     }
                 }
@@ -160,5 +161,10 @@ fn steps(report: &Report) -> Vec<Step> {
             steps.push(Step { step, sent: cost.sent_bytes, received: cost.back_bytes, done: None });
         }
     }
+    let Report { show_messages, show_sent_bytes, show_back_bytes, fetched, .. } = *report;
+    let step = format!(
+        "results: shown by the nodes that keep them, in {show_messages} messages; {fetched} fetched whole to check"
+    );
+    steps.push(Step { step, sent: show_sent_bytes, received: show_back_bytes, done: None });
     steps
 }

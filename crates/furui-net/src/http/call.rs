@@ -1,11 +1,11 @@
 use std::ops::Range;
 use std::time::Duration;
 
-use furui_search::{ContentId, Place, Query, Record, Snippet, Snippets, Wants};
+use furui_search::{ContentId, Place, Query, Showing, Snippet, Wants};
 use serde::{Serialize, Serializer};
 use tokio::sync::{mpsc, oneshot};
 
-use super::{SNIPPET, Status};
+use super::Status;
 use crate::node::{Block, Document, Published};
 
 /// A request of the HTTP interface to its node. If the other end of `answer` or `events` is closed, the client has gone
@@ -130,11 +130,13 @@ pub struct Hit {
 }
 
 impl Hit {
-    /// Makes a result from a document and its record. Without a record, the URL is unknown.
-    pub fn new(id: ContentId, record: Option<Record>, score: f64, snippets: &Snippets<'_>) -> Self {
-        let snippet = record.as_ref().map(|record| snippets.of(record, SNIPPET));
-        let (url, title) = record.map(|record| (record.url, record.title)).unwrap_or_default();
-        let Snippet { title_marks, text, marks } = snippet.unwrap_or_default();
+    /// Makes a result from a document and what is shown of it. If nobody shows it, the URL is unknown.
+    pub fn new(id: ContentId, showing: Option<Showing>, score: f64) -> Self {
+        let (url, title, snippet) = match showing {
+            Some(Showing { head, snippet, .. }) => (head.url, head.title, snippet),
+            None => Default::default(),
+        };
+        let Snippet { title_marks, text, marks } = snippet;
         let pairs = |marks: Vec<Range<usize>>| marks.into_iter().map(|mark| [mark.start, mark.end]).collect();
         Self { id, url, title, snippet: text, title_marks: pairs(title_marks), marks: pairs(marks), score }
     }
@@ -166,7 +168,8 @@ pub struct Summary {
     /// JSON, it is hexadecimal.
     #[serde(serialize_with = "hexadecimal")]
     pub cursor: Option<Place>,
-    /// True if every list that was read was whole, as far as the node that keeps the list knows.
+    /// True if every list that was read was whole, as far as the node that keeps the list knows, and no document is missing
+    /// because nobody could show it, or because something false took its place.
     pub whole: bool,
 }
 

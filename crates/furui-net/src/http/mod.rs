@@ -72,8 +72,6 @@ pub const MAX_IDS: usize = 4096;
 pub const MAX_LIMIT: u32 = 1_000;
 /// The default number of results of a search.
 pub const DEFAULT_LIMIT: u32 = 10;
-/// The maximum number of characters of a document's text in a result.
-pub const SNIPPET: usize = 200;
 /// The maximum pause of a client while it sends the documents of a publication, and the maximum time for it to send any
 /// other body.
 pub const BODY_TIME: Duration = Duration::from_secs(10);

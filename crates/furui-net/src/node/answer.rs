@@ -1,6 +1,6 @@
 use std::fmt;
 
-use furui_search::{Place, QueryRefused, Record, Report};
+use furui_search::{Place, QueryRefused, Report, Showing};
 
 /// A part of the answer to a search.
 #[derive(Clone, Debug)]
@@ -14,8 +14,8 @@ pub enum SearchEvent {
         /// The place at which to continue, if there may be more documents. A query with phrases can end with fewer
         /// documents than the limit, even with none.
         cursor: Option<Place>,
-        /// True if every list was whole, as far as its keeper knows, and no document whose text had to be examined was
-        /// missing.
+        /// True if every list was whole, as far as its keeper knows, and no document is missing because nobody could show
+        /// it, or because something false took its place.
         whole: bool,
         /// The cost of the search.
         report: Box<Report>,
@@ -27,8 +27,8 @@ pub enum SearchEvent {
 pub struct Hit {
     /// The id of the document, and its score in a ranked search.
     pub place: Place,
-    /// The record; `None` if records were not requested, or no node that keeps it answered.
-    pub record: Option<Record>,
+    /// What to show of the document; `None` if only ids were requested, or no node that keeps the record answered.
+    pub showing: Option<Showing>,
 }
 
 /// Why an answer is missing or incomplete.

@@ -174,11 +174,16 @@ pub(super) struct Sites(HashSet<String>);
 impl Sites {
     /// True if the record is one of a blocked site.
     pub(super) fn have(&self, record: &Record) -> bool {
+        self.have_url(&record.url)
+    }
+
+    /// True if the URL is one of a blocked site.
+    pub(super) fn have_url(&self, url: &str) -> bool {
         if self.0.is_empty() {
             return false;
         }
         // The words of a record without a text are those of its host.
-        let bare = Record { url: record.url.clone(), title: String::new(), text: String::new() };
+        let bare = Record { url: url.to_owned(), title: String::new(), text: String::new() };
         bare.postings().into_iter().any(|(word, _)| self.0.contains(&word))
     }
 }

@@ -1,47 +1,79 @@
-use furui_search::{Clause, ContentId, Fit, Place, Querier, Report, limits};
+use std::collections::BTreeMap;
 
-use super::{Hit, Inner, SearchEvent, fetch};
+use furui_search::{Clause, ContentId, Place, Querier, Report, Scale, Showings, limits};
 
-/// The maximum number of candidates that one search examines. The search then ends with a cursor.
+use super::blocklist::Sites;
+use super::showing::{Gathering, Ranks, Verdict};
+use super::{Hit, Inner, SearchEvent};
+
+/// The maximum number of candidates that one search with a limit examines. The search then ends with a cursor.
 const CHECKED: u64 = 1 << 12;
-/// The minimum number of candidates that are examined at a time before the first one that fits is found.
+/// The minimum number of candidates of a query with phrases that are examined at a time before the first one that fits
+/// is found.
 const FIRST: u64 = 16;
 
-/// Fills the answer to a query with phrases: examines the candidates that the lists name, and keeps the documents that
-/// fit.
+/// Fills the answer to a query: examines the candidates that the lists name, and keeps the documents that fit, each at
+/// its true place.
 pub(super) struct Filling<'a> {
-    fit: &'a Fit<'a>,
-    clauses: &'a [Clause],
+    gathering: Gathering<'a>,
+    showings: &'a Showings<'a>,
+    ranks: Option<Ranks>,
+    has_phrases: bool,
+    blocked: Sites,
     limit: Option<u64>,
+    after: Option<Place>,
     /// The number of candidates that were examined.
     checked: u64,
-    /// The number of candidates that fit.
+    /// The number of documents that were found.
     found: u64,
-    /// The last candidate that was examined.
-    pub(super) cursor: Option<Place>,
-    /// True if a candidate could not be examined because no node that keeps it answered.
+    /// Documents whose true place is after the last candidate that was examined, although lists state an earlier one.
+    held: BTreeMap<Place, Hit>,
+    /// The place up to which all documents were found.
+    cursor: Option<Place>,
+    /// True if candidates were left over because the answer was full.
+    has_rest: bool,
+    /// True if the answer may lack a document that should be in it.
     is_missing_some: bool,
+    /// True if a candidate was dropped, although lists state that it fits.
+    has_dropped: bool,
+    /// What lists state falsely.
+    doubts: Vec<(String, ContentId)>,
 }
 
 impl<'a> Filling<'a> {
-    /// Makes the state for a query with phrases; `None` for other queries.
-    pub(super) fn new(clauses: &'a [Clause], fit: &'a Fit<'a>, limit: Option<u64>) -> Option<Self> {
-        clauses.iter().any(Clause::has_phrases).then_some(Self {
-            fit,
-            clauses,
+    /// Makes the state of a search. In a ranked search, `mean_length` is the mean length of a document.
+    pub(super) fn new(
+        inner: &'a Inner,
+        clauses: &'a [Clause],
+        showings: &'a Showings<'a>,
+        (limit, after): (Option<u64>, Option<Place>),
+        mean_length: Option<u32>,
+    ) -> Self {
+        let words = showings.words().len();
+        Self {
+            gathering: Gathering::new(inner, clauses, showings),
+            showings,
+            ranks: mean_length.map(|mean| Ranks { idfs: vec![0; words], scale: Scale::new(mean) }),
+            has_phrases: clauses.iter().any(Clause::has_phrases),
+            blocked: inner.blocklist.sites(),
             limit,
+            after,
             checked: 0,
             found: 0,
-            cursor: None,
+            held: BTreeMap::new(),
+            cursor: after,
+            has_rest: false,
             is_missing_some: false,
-        })
+            has_dropped: false,
+            doubts: vec![],
+        }
     }
 
-    /// The number of candidates on a page of the querier: more than the documents wanted, because some will not fit.
+    /// The number of candidates on a page of the querier. For a query with phrases, it is larger than the number of
+    /// documents wanted, because some will not fit.
     pub(super) fn page(&self) -> usize {
-        self.limit
-            .map_or(limits::FETCHED, |limit| (4 * limit.min(limits::FETCHED as u64)) as usize)
-            .clamp(64, limits::FETCHED)
+        let wanted = self.limit.unwrap_or(limits::FETCHED as u64).clamp(1, limits::FETCHED as u64) as usize;
+        if self.has_phrases { (4 * wanted).clamp(64, limits::FETCHED) } else { wanted }
     }
 
     /// True if enough documents were found, or enough candidates examined.
@@ -49,48 +81,126 @@ impl<'a> Filling<'a> {
         self.limit.is_some_and(|limit| self.found >= limit || self.checked >= CHECKED)
     }
 
-    /// Examines candidates until enough documents are found, and returns the candidates that fit.
-    pub(super) async fn sift(&mut self, inner: &Inner, candidates: Vec<Place>) -> Vec<Hit> {
+    /// True if the search is over, whatever the querier might still find.
+    pub(super) fn is_done(&self) -> bool {
+        self.is_over() && (self.has_phrases || self.has_rest)
+    }
+
+    /// The number of further candidates to find, because too few of those that were found are in the answer.
+    pub(super) fn missing(&self) -> Option<u64> {
+        let missing = self.limit?.saturating_sub(self.found);
+        // The more were dropped, the more will be.
+        let dropped = self.checked.saturating_sub(self.found).min(limits::FETCHED as u64);
+        (!self.is_over()).then(|| missing.max(dropped))
+    }
+
+    /// Examines candidates until enough documents are found, and returns those that are found.
+    pub(super) async fn sift(&mut self, querier: &mut Querier, candidates: Vec<Place>) -> Vec<Hit> {
+        if let Some(ranks) = &mut self.ranks {
+            let words = self.showings.words();
+            ranks.idfs = words.iter().map(|word| querier.idf(word).unwrap_or_default()).collect();
+        }
         let mut hits = Vec::new();
         let mut left = &candidates[..];
         while !left.is_empty() && !self.is_over() {
             let (batch, rest) = left.split_at(self.batch().min(left.len()));
             left = rest;
-            let ids: Vec<ContentId> = batch.iter().map(|place| place.id).collect();
-            let mut records = fetch::records(inner, &ids, self.clauses).await;
-            for &place in batch {
-                if self.is_over() {
-                    break;
+            let verdicts = self.gathering.judge(batch, self.ranks.as_ref()).await;
+            self.checked += batch.len() as u64;
+            for (&claimed, verdict) in batch.iter().zip(verdicts) {
+                if let Some(holds) = verdict.holds(claimed) {
+                    for liar in querier.judge(claimed, holds) {
+                        self.gathering.shun(liar).await;
+                    }
                 }
-                self.checked += 1;
-                self.cursor = Some(place);
-                match records.found.remove(&place.id) {
-                    Some(record) if self.fit.fits(&record) => {
-                        self.found += 1;
-                        hits.push(Hit { place, record: Some(record) });
-                    }
-                    None if !records.unfit.contains(&place.id) && !records.gone.contains(&place.id) => {
-                        self.is_missing_some = true;
-                    }
-                    Some(_) | None => {}
+                self.note(claimed, verdict);
+            }
+            hits.extend(self.release(batch.last().copied()));
+        }
+        self.has_rest = !left.is_empty() || self.has_rest;
+        hits
+    }
+
+    /// Takes over what became of a candidate.
+    fn note(&mut self, claimed: Place, verdict: Verdict) {
+        match verdict {
+            Verdict::Shown { place, showing, doubts } => {
+                self.doubts.extend(doubts);
+                let is_before = self.after.is_some_and(|after| place <= after);
+                if !is_before && !self.blocked.have_url(&showing.head.url) {
+                    self.held.insert(place, Hit { place, showing: Some(*showing) });
                 }
             }
+            Verdict::Missing => {
+                self.is_missing_some = true;
+                self.held.insert(claimed, Hit { place: claimed, showing: None });
+            }
+            Verdict::Uncertain => self.is_missing_some = true,
+            Verdict::False { doubts } => {
+                self.has_dropped = true;
+                self.doubts.extend(doubts);
+            }
+            Verdict::Gone => self.has_dropped = true,
+            Verdict::Unfit => {}
+        }
+    }
+
+    /// The documents up to this place, as many as are wanted; all of them if there is no place.
+    fn release(&mut self, through: Option<Place>) -> Vec<Hit> {
+        let mut hits = vec![];
+        while !self.limit.is_some_and(|limit| self.found >= limit)
+            && let Some(first) = self.held.first_entry()
+            && through.is_none_or(|through| *first.key() <= through)
+        {
+            self.cursor = Some(*first.key());
+            hits.push(first.remove());
+            self.found += 1;
+        }
+        match through {
+            Some(through) if self.held.first_key_value().is_none_or(|(first, _)| *first > through) => {
+                self.cursor = self.cursor.max(Some(through));
+            }
+            _ => self.has_rest = !self.held.is_empty(),
         }
         hits
     }
 
-    /// The end of the search, with the place at which to continue.
-    pub(super) fn done(&self, querier: &Querier, cursor: Option<Place>, whole: bool) -> SearchEvent {
-        let report = Report { checked: self.checked, ..querier.report() };
-        let whole = whole && !self.is_missing_some;
+    /// The documents that are left when there are no more candidates, as many as are wanted.
+    pub(super) fn rest(&mut self) -> Vec<Hit> {
+        self.release(None)
+    }
+
+    /// Takes out what lists state falsely, by words and documents.
+    pub(super) fn take_doubts(&mut self) -> Vec<(String, ContentId)> {
+        std::mem::take(&mut self.doubts)
+    }
+
+    /// The end of the search. `more` is true if the querier may find more candidates.
+    pub(super) fn done(&self, querier: &Querier, more: bool) -> SearchEvent {
+        let Gathering { sent, received, messages, fetched, .. } = self.gathering;
+        let report = Report {
+            checked: if self.has_phrases { self.checked } else { 0 },
+            show_messages: messages,
+            show_sent_bytes: sent,
+            show_back_bytes: received,
+            fetched,
+            ..querier.report()
+        };
+        let is_full = self.limit.is_none_or(|limit| self.found >= limit);
+        // What was dropped was replaced, or there is nothing left to take its place.
+        let is_replaced = !self.has_dropped || self.has_phrases || is_full || !more;
+        let whole = querier.is_whole() && !self.is_missing_some && is_replaced;
+        let cursor = self.cursor.filter(|_| more || self.has_rest);
         SearchEvent::Done { found: self.found, cursor, whole, report: Box::new(report) }
     }
 
-    /// The number of candidates to examine next, which probably suffices for the documents that are still wanted.
+    /// The number of candidates to examine next. In a query with phrases, it probably suffices for the documents that are
+    /// still wanted.
     fn batch(&self) -> usize {
         let Some(limit) = self.limit else { return limits::FETCHED };
         let wanted = limit.saturating_sub(self.found);
         let likely = match self.found {
+            _ if !self.has_phrases => limits::FETCHED as u64,
             0 => (2 * wanted).max(FIRST).max(self.checked),
             found => wanted * self.checked.div_ceil(found),
         };

@@ -44,6 +44,11 @@ impl Kept {
         (places.own_bits(&self.me), self.since.is_some())
     }
 
+    /// True if this node has been given everything that it should hold, so that it also knows what was withdrawn.
+    pub(super) fn is_settled(&self) -> bool {
+        self.since.is_some()
+    }
+
     /// Opens the shelf again after a change has failed. No list counts as whole then.
     pub(super) fn reopen(&mut self, directory: &Path) -> Result<()> {
         self.since = None;

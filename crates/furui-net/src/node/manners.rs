@@ -4,7 +4,7 @@ use std::time::Duration;
 use furui_search::{Peer, Response, Shunned, limits};
 use tokio::time::Instant;
 
-use super::send;
+use super::send_counted;
 use crate::net::Net;
 
 /// For this long, other peers are asked before a peer that lied or did not answer. If that peer answers, this ends
@@ -15,7 +15,8 @@ const SHUNNED_FOR: Duration = Duration::from_secs(5 * 60);
 /// of a key.
 ///
 /// What a peer does counts only on a connection on which the peer has proved its identity; so no node can make another
-/// look silent by spreading a wrong address. A peer that answers, however late, is no longer counted as silent.
+/// look silent by spreading a wrong address. A peer that answers, however late, is no longer counted as silent. A peer
+/// that was proved to lie counts as a liar for the whole time, whatever it answers.
 ///
 /// Clones share what they remember.
 #[derive(Clone)]
@@ -23,19 +24,26 @@ pub(super) struct Manners {
     net: Net,
     started: Instant,
     shunned: Arc<Mutex<Shunned>>,
+    liars: Arc<Mutex<Shunned>>,
 }
 
 impl Manners {
     pub(super) fn new(net: Net) -> Self {
-        Self { net, started: Instant::now(), shunned: Arc::new(Mutex::new(Shunned::new(SHUNNED_FOR))) }
+        let [shunned, liars] = [(); 2].map(|()| Arc::new(Mutex::new(Shunned::new(SHUNNED_FOR))));
+        Self { net, started: Instant::now(), shunned, liars }
     }
 
     /// Sends a request to a peer. `None` if there is no valid answer. An answer is noted even if the caller has stopped
     /// waiting.
     pub(super) async fn ask(&self, to: &Peer, request: Vec<u8>) -> Option<Response> {
+        self.ask_counted(to, request).await.map(|(response, _)| response)
+    }
+
+    /// Does what [`ask`](Self::ask) does, and returns the number of bytes of the answer too.
+    pub(super) async fn ask_counted(&self, to: &Peer, request: Vec<u8>) -> Option<(Response, u64)> {
         let (manners, to) = (self.clone(), to.clone());
         let asking = tokio::spawn(async move {
-            let response = send(&manners.net, &to, request).await;
+            let response = send_counted(&manners.net, &to, request).await;
             match response {
                 Some(_) => manners.forgive(&to),
                 None => manners.shun(to).await,
@@ -53,6 +61,14 @@ impl Manners {
         }
     }
 
+    /// Notes that an answer of the peer was proved false.
+    pub(super) async fn distrust(&self, peer: Peer) {
+        if self.net.is_connected(&peer).await {
+            let now = self.started.elapsed();
+            locked(&self.liars).add(peer, now);
+        }
+    }
+
     /// Notes that the peer has answered.
     pub(super) fn forgive(&self, peer: &Peer) {
         self.shunned().remove(peer);
@@ -60,14 +76,21 @@ impl Manners {
 
     /// The peers that should be asked after all others.
     pub(super) fn to_ask_last(&self) -> Vec<Peer> {
-        self.shunned().peers(self.started.elapsed()).cloned().collect()
+        let now = self.started.elapsed();
+        let liars: Vec<Peer> = locked(&self.liars).peers(now).cloned().collect();
+        let mut peers: Vec<Peer> = self.shunned().peers(now).cloned().collect();
+        peers.extend(liars);
+        peers
     }
 
     /// The first `n` keepers of a key; at the end are those that should be asked last. If all `n` nodes should be asked
     /// last, the result is all keepers of the key.
     pub(super) async fn keepers(&self, key: &[u8], n: usize) -> Vec<Peer> {
         let now = self.started.elapsed();
-        let comes_last = |peer: &Peer| self.shunned().has(peer, now);
+        let comes_last = |peer: &Peer| {
+            let is_silent = self.shunned().has(peer, now);
+            is_silent || locked(&self.liars).has(peer, now)
+        };
         let mut nearest = self.net.keepers(key, n).await;
         if n < limits::REPLICAS && nearest.iter().all(comes_last) {
             nearest = self.net.keepers(key, limits::REPLICAS).await;
@@ -77,8 +100,12 @@ impl Manners {
     }
 
     fn shunned(&self) -> MutexGuard<'_, Shunned> {
-        self.shunned.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.shunned)
     }
+}
+
+fn locked(peers: &Mutex<Shunned>) -> MutexGuard<'_, Shunned> {
+    peers.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]
@@ -120,6 +147,24 @@ mod tests {
             }
         };
         tokio::time::timeout(Duration::from_secs(20), forgiven).await.expect("it is heard");
+    }
+
+    #[tokio::test]
+    async fn who_was_proved_to_lie_is_asked_last_although_it_answers() {
+        let (net, _inbound) = start().await;
+        let (other, mut inbound) = start().await;
+        let manners = Manners::new(net);
+        let answer = Response::Refused(Refusal::Busy).encode().expect("a short message");
+        let serve = async {
+            let asked = inbound.recv().await.expect("a request");
+            asked.reply.send(answer.clone()).expect("a short message");
+        };
+        let me = other.me();
+        let (response, ()) = tokio::join!(manners.ask(&me, request()), serve);
+        assert_eq!(response, Some(Response::Refused(Refusal::Busy)));
+        manners.distrust(me.clone()).await;
+        manners.forgive(&me);
+        assert_eq!(manners.to_ask_last(), [me]);
     }
 
     #[tokio::test]

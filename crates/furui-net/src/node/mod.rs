@@ -29,6 +29,7 @@ mod publish_error;
 mod published;
 mod repair;
 mod search;
+mod showing;
 mod survey;
 mod used;
 mod withdraw;
@@ -298,10 +299,15 @@ async fn call(net: &Net, to: &Peer, request: &Request) -> Option<Response> {
 
 /// Sends an encoded request to a peer. `None` if there is no valid answer.
 async fn send(net: &Net, to: &Peer, request: Vec<u8>) -> Option<Response> {
+    send_counted(net, to, request).await.map(|(response, _)| response)
+}
+
+/// Does what [`send`] does, and returns the number of bytes of the answer too.
+async fn send_counted(net: &Net, to: &Peer, request: Vec<u8>) -> Option<(Response, u64)> {
     match net.call(to, request).await {
-        Ok(bytes) => Response::decode(&bytes).ok(),
+        Ok(bytes) => Some((Response::decode(&bytes).ok()?, bytes.len() as u64)),
         // A node that says that it is busy has answered.
-        Err(CallError::Busy) => Some(Response::Refused(Refusal::Busy)),
+        Err(CallError::Busy) => Some((Response::Refused(Refusal::Busy), 0)),
         Err(_) => None,
     }
 }

@@ -4,14 +4,14 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use furui_search::{
-    Clause, ContentId, Fit, Peer, Place, Querier, Query, QueryEvent, QueryOptions, Response, Term, Wants, limits,
+    Clause, Peer, Place, Querier, Query, QueryEvent, QueryOptions, Response, Showings, Term, Wants, limits,
 };
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
 use super::filling::Filling;
-use super::{Hit, Inner, Node, SearchError, SearchEvent, fetch, word_key};
+use super::{Hit, Node, SearchError, SearchEvent, doubts, word_key};
 
 /// How long the known keepers of a word and the size of its list are valid.
 const KNOWN_LIFE: Duration = Duration::from_secs(60);
@@ -34,7 +34,8 @@ pub struct SearchOptions {
     pub wants: Wants,
     /// True if the report describes each round.
     pub explain: bool,
-    /// True to fetch the records; otherwise only ids are found.
+    /// True to find out from the nodes that keep the records what to show of the documents; otherwise only ids are found,
+    /// as the lists state them.
     pub records: bool,
 }
 
@@ -112,29 +113,32 @@ impl Node {
         let inner = &*self.0;
         let started = Instant::now();
         inner.searches.fetch_add(1, Ordering::Relaxed);
-        let page = options.limit.unwrap_or(limits::PAGE as u64).clamp(1, limits::PAGE as u64) as usize;
-        let fit = Fit::new(query.clauses()).expect("a query has half as many phrases as words at most");
-        let mut filling = Filling::new(query.clauses(), &fit, options.limit);
+        let clauses = query.clauses();
+        let showings = Showings::new(clauses).expect("a query has half as many phrases as words at most");
+        let has_phrases = clauses.iter().any(Clause::has_phrases);
+        let ranked = if options.ranked { Some(self.survey().await) } else { None };
+        let mean_length = ranked.map(|survey| survey.mean_length);
+        let mut filling = options
+            .records
+            .then(|| Filling::new(inner, clauses, &showings, (options.limit, options.after), mean_length));
         let asked = QueryOptions {
             page: match &filling {
                 Some(filling) => filling.page(),
-                None if options.records => page.min(limits::FETCHED),
-                None => page,
+                None => options.limit.unwrap_or(limits::PAGE as u64).clamp(1, limits::PAGE as u64) as usize,
             },
             // The number of candidates needed is unknown until enough were examined.
             limit: match &filling {
-                Some(_) if options.ranked => Some(limits::PAGE as u64),
-                Some(_) => None,
-                None => options.limit,
+                Some(_) if has_phrases => options.ranked.then_some(limits::PAGE as u64),
+                _ => options.limit,
             },
             after: options.after,
-            ranked: if options.ranked { Some(self.survey().await) } else { None },
+            ranked,
             wants: options.wants,
             hosts: limits::HOSTS,
             salt: furui::HashSpec::random().seed,
             explain: options.explain,
         };
-        let querier = Querier::new(query.clauses(), inner.known.of(query.clauses()), asked);
+        let querier = Querier::new(clauses, inner.known.of(clauses), asked);
         let mut querier = querier.map_err(SearchError::Refused)?;
         querier.ask_last(inner.manners.to_ask_last());
         let (answers, mut came) = mpsc::channel(ANSWERS);
@@ -165,37 +169,33 @@ impl Node {
                         last = places.last().copied();
                         // Nodes that differ about the score of a document name it several times.
                         places.retain(|place| shown.insert(place.id));
-                        let mut hits = match &mut filling {
-                            Some(filling) => filling.sift(inner, places).await,
-                            None if options.records => {
-                                let (hits, made_up) = fetch_hits(inner, places, &fit).await;
-                                for liar in made_up.into_iter().flat_map(|place| querier.judge(place, false)) {
-                                    inner.manners.shun(liar).await;
-                                }
-                                hits
-                            }
-                            None => places.into_iter().map(|place| Hit { place, record: None }).collect(),
+                        let hits = match &mut filling {
+                            Some(filling) => filling.sift(&mut querier, places).await,
+                            None => places.into_iter().map(|place| Hit { place, showing: None }).collect(),
                         };
-                        let blocked = inner.blocklist.sites();
-                        hits.retain(|hit| !hit.record.as_ref().is_some_and(|record| blocked.have(record)));
                         if events.is_closed() || !hits.is_empty() && events.send(SearchEvent::Hits(hits)).await.is_err()
                         {
                             return Ok(());
                         }
-                        if let Some(filling) = filling.as_ref().filter(|filling| filling.is_over()) {
-                            inner.known.learn(querier.terms());
-                            let _ = events.send(filling.done(&querier, filling.cursor, querier.is_whole())).await;
+                        if let Some(filling) = filling.as_mut().filter(|filling| filling.is_done()) {
+                            self.end(filling, &querier, true, &events).await;
                             return Ok(());
                         }
                     }
+                    QueryEvent::Done { more: true, .. }
+                        if filling.as_ref().is_some_and(|it| it.missing().is_some()) =>
+                    {
+                        let missing = filling.as_ref().and_then(Filling::missing).unwrap_or_default();
+                        querier.resume(missing.clamp(1, limits::PAGE as u64));
+                    }
                     QueryEvent::Done { found, more, whole } => {
-                        inner.known.learn(querier.terms());
-                        let cursor = last.filter(|_| more);
-                        let done = match &filling {
-                            Some(filling) => filling.done(&querier, cursor, whole),
-                            None => SearchEvent::Done { found, cursor, whole, report: Box::new(querier.report()) },
-                        };
-                        let _ = events.send(done).await;
+                        if let Some(filling) = &mut filling {
+                            self.end(filling, &querier, more, &events).await;
+                        } else {
+                            inner.known.learn(querier.terms());
+                            let (cursor, report) = (last.filter(|_| more), Box::new(querier.report()));
+                            let _ = events.send(SearchEvent::Done { found, cursor, whole, report }).await;
+                        }
                         return Ok(());
                     }
                     QueryEvent::Failed { word } => return Err(SearchError::Unreachable { word }),
@@ -220,17 +220,20 @@ impl Node {
             }
         }
     }
-}
 
-/// The records of a page, each requested from the nodes that keep it. A document is left out if its record does not fit
-/// the query, because a keeper of a list lied, or if no record arrives and a node that should keep it says that it is
-/// gone. Returns the documents that are shown, and the places of those whose records do not fit.
-async fn fetch_hits(inner: &Inner, places: Vec<Place>, fit: &Fit<'_>) -> (Vec<Hit>, Vec<Place>) {
-    let ids: Vec<ContentId> = places.iter().map(|place| place.id).collect();
-    let mut records = fetch::records(inner, &ids, &[]).await;
-    let hits = places.into_iter().map(|place| Hit { place, record: records.found.remove(&place.id) });
-    let hits = hits.filter(|hit| hit.record.is_some() || !records.gone.contains(&hit.place.id));
-    let (hits, others): (Vec<Hit>, Vec<Hit>) =
-        hits.partition(|hit| hit.record.as_ref().is_none_or(|record| fit.fits(record)));
-    (hits, others.into_iter().map(|hit| hit.place).collect())
+    /// Sends the end of an answer, and tells the keepers of lists what they state falsely.
+    async fn end(&self, filling: &mut Filling<'_>, querier: &Querier, more: bool, events: &mpsc::Sender<SearchEvent>) {
+        self.0.known.learn(querier.terms());
+        let doubts = filling.take_doubts();
+        if !doubts.is_empty() {
+            let node = self.clone();
+            tokio::spawn(async move { doubts::tell(&node.0, doubts).await });
+        }
+        let rest = if more { vec![] } else { filling.rest() };
+        // Sending fails if nobody waits for the answer any more.
+        if !rest.is_empty() {
+            let _ = events.send(SearchEvent::Hits(rest)).await;
+        }
+        let _ = events.send(filling.done(querier, more)).await;
+    }
 }

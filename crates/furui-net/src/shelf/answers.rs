@@ -46,6 +46,14 @@ pub struct Statistics {
     pub cached_bytes: u64,
 }
 
+/// Where the record of a document is, with the number of the document.
+enum Stand {
+    /// Among the recent changes.
+    Recent(u32),
+    /// In a block, whose number comes second.
+    Block(u32, u32),
+}
+
 impl Shelf {
     /// The first `most` words after `word` in the order of their bytes, with the fingerprints of their lists. The empty
     /// word comes before all others.
@@ -100,6 +108,14 @@ impl Shelf {
     /// As [`slice`](Index::slice).
     pub fn record_count(&mut self) -> Result<u64> {
         self.asking(|shelf| Ok(shelf.extent(RECORDS)?.ids))
+    }
+
+    /// True if the record of the document is kept. This takes less time than [`document`](Index::document).
+    ///
+    /// # Errors
+    /// As [`slice`](Index::slice).
+    pub fn has_record(&mut self, id: ContentId) -> Result<bool> {
+        self.asking(|shelf| Ok(shelf.stand(id)?.is_some()))
     }
 
     /// The expiry of each of these documents, in seconds since 1970; 0 for a document that is not here.
@@ -209,6 +225,18 @@ impl Shelf {
     }
 
     fn record(&mut self, id: ContentId) -> Outcome<Option<Vec<u8>>> {
+        let (number, block) = match self.stand(id)? {
+            None => return Ok(None),
+            Some(Stand::Recent(number)) => return Ok(self.recent.records.get(&number).cloned()),
+            Some(Stand::Block(number, block)) => (number, block),
+        };
+        let row = self.tables.view()?.records.get(block)?.ok_or_else(|| Fault::damaged("records", block))?;
+        let record = records::find(block, row.value(), number)?;
+        record.map(Some).ok_or_else(|| Fault::damaged("records", block))
+    }
+
+    /// Where the record of a document is; `None` if it is not kept.
+    fn stand(&mut self, id: ContentId) -> Outcome<Option<Stand>> {
         let Self { tables, recent, totals, .. } = self;
         let view = tables.view()?;
         let mut older = Documents::new(view);
@@ -220,16 +248,13 @@ impl Shelf {
         if locks::is_gone(view, number)? {
             return Ok(None);
         }
-        if let Some(record) = recent.records.get(&number) {
-            return Ok(Some(record.clone()));
+        if recent.records.contains_key(&number) {
+            return Ok(Some(Stand::Recent(number)));
         }
         if number >= recent.first {
             return Ok(None);
         }
-        let Some(block) = older.get(number)?.and_then(|document| document.block) else { return Ok(None) };
-        let row = view.records.get(block)?.ok_or_else(|| Fault::damaged("records", block))?;
-        let found = records::unpack(block, row.value())?.into_iter().find(|(other, _)| *other == number);
-        found.map(|(_, record)| Some(record)).ok_or_else(|| Fault::damaged("records", block))
+        Ok(older.get(number)?.and_then(|document| document.block).map(|block| Stand::Block(number, block)))
     }
 
     /// The number of a word; `None` if the word has no number.

@@ -14,7 +14,7 @@ mod locks;
 mod novelty;
 mod options;
 mod origins;
-mod packed;
+pub(crate) mod packed;
 mod place;
 mod posting;
 mod purge;

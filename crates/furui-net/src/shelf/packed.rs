@@ -10,15 +10,15 @@ const WINDOW_LOG: u32 = 23;
 
 /// How much work is spent on compression.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Effort {
-    /// Little effort, for bytes that are read once, or never.
+pub(crate) enum Effort {
+    /// Little effort, for bytes that are sent, or read once, or never.
     Least,
     /// More effort, for bytes that are kept.
     Much,
 }
 
 /// Compresses bytes: their length in 4 bytes, then a zstd frame.
-pub(super) fn pack(bytes: &[u8], effort: Effort) -> Vec<u8> {
+pub(crate) fn pack(bytes: &[u8], effort: Effort) -> Vec<u8> {
     let length = u32::try_from(bytes.len()).expect("no more than the limits of a shelf allow");
     let level = match effort {
         Effort::Least => 1,
@@ -29,7 +29,7 @@ pub(super) fn pack(bytes: &[u8], effort: Effort) -> Vec<u8> {
 }
 
 /// The bytes that were packed; `None` if `packed` is invalid, or unpacks to more than `most` bytes.
-pub(super) fn unpack(packed: &[u8], most: usize) -> Option<Vec<u8>> {
+pub(crate) fn unpack(packed: &[u8], most: usize) -> Option<Vec<u8>> {
     let (length, stream) = packed.split_first_chunk()?;
     let length = usize::try_from(u32::from_le_bytes(*length)).ok().filter(|&length| length <= most)?;
     let mut bytes = Vec::new();

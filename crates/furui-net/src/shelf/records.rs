@@ -88,14 +88,36 @@ pub(super) fn unpack(block: u32, bytes: &[u8]) -> Outcome<Records> {
 fn split(bytes: &[u8]) -> Option<Records> {
     let raw = packed::unpack(bytes, MAX_RAW)?;
     let mut rest = raw.as_slice();
-    let count = usize::try_from(varint::take(&mut rest)?).ok().filter(|&count| count <= raw.len())?;
-    let mut lengths = Vec::with_capacity(count);
-    for _ in 0..count {
-        lengths.push((varint::take_u32(&mut rest)?, usize::try_from(varint::take(&mut rest)?).ok()?));
-    }
+    let lengths = lengths(&mut rest)?;
     let records = lengths.into_iter().map(|(number, length)| Some((number, rest.split_off(..length)?.to_vec())));
     let records = records.collect::<Option<_>>()?;
     rest.is_empty().then_some(records)
+}
+
+/// The numbers of a block's documents with the lengths of their records, in order. The records follow.
+fn lengths(rest: &mut &[u8]) -> Option<Vec<(u32, usize)>> {
+    let count = usize::try_from(varint::take(rest)?).ok().filter(|&count| count <= rest.len())?;
+    let mut lengths = Vec::with_capacity(count);
+    for _ in 0..count {
+        lengths.push((varint::take_u32(rest)?, usize::try_from(varint::take(rest)?).ok()?));
+    }
+    Some(lengths)
+}
+
+/// The record of this document in a block; `None` if the block has none.
+pub(super) fn find(block: u32, bytes: &[u8], number: u32) -> Outcome<Option<Vec<u8>>> {
+    let raw = packed::unpack(bytes, MAX_RAW).ok_or_else(|| Fault::damaged("records", block))?;
+    let mut rest = raw.as_slice();
+    let lengths = lengths(&mut rest).ok_or_else(|| Fault::damaged("records", block))?;
+    let mut at = 0_usize;
+    for (other, length) in lengths {
+        if other == number {
+            let record = rest.get(at..at.saturating_add(length)).ok_or_else(|| Fault::damaged("records", block))?;
+            return Ok(Some(record.to_vec()));
+        }
+        at = at.saturating_add(length);
+    }
+    Ok(None)
 }
 
 /// Writes records into blocks, which are numbered from `next` on. If the previous block is not full, it is written anew

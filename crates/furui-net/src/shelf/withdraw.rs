@@ -31,6 +31,24 @@ impl Shelf {
         })
     }
 
+    /// The keys that have opened locks of this document and are still remembered, at most `most`.
+    ///
+    /// # Errors
+    /// Those of [`locks`](Self::locks).
+    pub fn keys_of(&mut self, id: ContentId, most: usize) -> Result<Vec<LockKey>> {
+        self.asking(|shelf| {
+            let (mut first, mut last) = ([0; 40], [0xff; 40]);
+            first[..20].copy_from_slice(id.as_bytes());
+            last[..20].copy_from_slice(id.as_bytes());
+            let rows = shelf.tables.view()?.withdrawn.range::<&[u8; 40]>(&first..=&last)?;
+            let mut keys = vec![];
+            for row in rows.take(most) {
+                keys.push(LockKey::new(split(row?.1.value()).0));
+            }
+            Ok(keys)
+        })
+    }
+
     /// The number of a document, if it has one.
     pub(super) fn number(&mut self, id: ContentId) -> Outcome<Option<u32>> {
         match self.recent.ids.get(&id) {

@@ -55,7 +55,7 @@ pub async fn find(node: &Node, query: &str) -> Result<BTreeSet<String>, SearchEr
     while let Some(event) = came.recv().await {
         if let SearchEvent::Hits(hits) = event {
             for hit in hits {
-                assert!(urls.insert(hit.record.unwrap().url), "found twice");
+                assert!(urls.insert(hit.showing.unwrap().head.url), "found twice");
             }
         }
     }

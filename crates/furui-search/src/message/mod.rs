@@ -7,6 +7,7 @@ mod ranked;
 mod reader;
 mod request;
 mod response;
+mod show;
 mod surveyed;
 mod wants;
 mod writer;
@@ -16,6 +17,7 @@ use super::{Clause, ContentId, IdRange, Lock, LockKey, Peer, Weight, WordPosting
 pub use error::MessageError;
 pub use exchange::{Cost, Meet, Met, Settle};
 pub use ranked::{Ranked, Ranking};
+pub use show::{Part, Shown};
 pub use surveyed::Surveyed;
 pub use wants::{Wants, WantsError};
 
@@ -41,6 +43,13 @@ pub enum Request {
         /// The ids of the documents whose records are wanted.
         ids: Vec<ContentId>,
         /// If there are clauses, only records that fit at least one clause are wanted: see [`Fit`](super::Fit).
+        clauses: Vec<Clause>,
+    },
+    /// Asks what to show of documents, or whether the receiver keeps them.
+    Show {
+        /// The ids of the documents, each with what is requested of it.
+        documents: Vec<(ContentId, Part)>,
+        /// The query, which decides what fits, which words count, and which piece of a text is shown.
         clauses: Vec<Clause>,
     },
     /// Asks the receiver to keep postings and records.
@@ -105,6 +114,13 @@ pub enum Response {
     Settled(bool),
     /// Answers a [`Request::Fetch`]: for each id its record, or the reason why the record is not in the message.
     Fetched(Vec<Fetched>),
+    /// Answers a [`Request::Show`].
+    Shown {
+        /// For each document what is shown of it, or why it is not.
+        documents: Vec<Shown>,
+        /// True if this node has been given everything that it should hold, so that it also knows what was withdrawn.
+        settled: bool,
+    },
     /// Answers a [`Request::Store`] or a [`Request::Doubt`].
     Stored {
         /// The number of postings and records that were new; 0 for doubts, which are examined later.

@@ -129,9 +129,24 @@ impl<'a> Reader<'a> {
     }
 
     pub(super) fn word_or_none(&mut self) -> Result<String, MessageError> {
+        self.text("a word, which is not UTF-8,", "bytes of a word", limits::WORD_BYTES)
+    }
+
+    /// Takes bytes that are UTF-8. If they are not, the error calls them `what`.
+    pub(super) fn text(
+        &mut self,
+        what: &'static str,
+        bytes: &'static str,
+        most: usize,
+    ) -> Result<String, MessageError> {
         let at = self.at;
-        let bytes = self.bytes("bytes of a word", limits::WORD_BYTES)?;
-        std::str::from_utf8(bytes).map(str::to_owned).or_else(|_| Self::invalid("a word, which is not UTF-8,", at))
+        let bytes = self.bytes(bytes, most)?;
+        std::str::from_utf8(bytes).map(str::to_owned).or_else(|_| Self::invalid(what, at))
+    }
+
+    /// Returns an error if the field before was invalid.
+    pub(super) fn require(&self, is_valid: bool, what: &'static str) -> Result<(), MessageError> {
+        if is_valid { Ok(()) } else { Self::invalid(what, self.at) }
     }
 
     pub(super) fn range(&mut self) -> Result<IdRange, MessageError> {

@@ -1,7 +1,7 @@
 use super::super::{ContentId, Lock, LockKey, Wants, limits};
 use super::reader::Reader;
 use super::writer::Writer;
-use super::{Meet, MessageError, Ranking, Request, Search, Settle, Term};
+use super::{Meet, MessageError, Part, Ranking, Request, Search, Settle, Term};
 
 const SIZE: u8 = 1;
 const SEARCH: u8 = 2;
@@ -14,8 +14,9 @@ const LIST: u8 = 8;
 const WITHDRAW: u8 = 9;
 const LOCKS: u8 = 10;
 const WITHDRAWN: u8 = 11;
-const SURVEY: u8 = 14;
+const SHOW: u8 = 12;
 const DOUBT: u8 = 13;
+const SURVEY: u8 = 14;
 
 impl Request {
     /// Encodes the request.
@@ -43,6 +44,10 @@ impl Request {
             }
             Self::Fetch { ids, clauses } => {
                 to.ids(ids, limits::FETCHED);
+                to.clauses(clauses);
+            }
+            Self::Show { documents, clauses } => {
+                Part::encode_all(documents, &mut to);
                 to.clauses(clauses);
             }
             Self::Store { postings, records } => {
@@ -110,6 +115,7 @@ impl Request {
                 checksum: from.fixed("the checksum")?,
             }),
             FETCH => Self::Fetch { ids: from.ids(limits::FETCHED)?, clauses: from.clauses()? },
+            SHOW => Self::Show { documents: Part::decode_all(&mut from)?, clauses: from.clauses()? },
             STORE => Self::Store {
                 postings: from.all("words with postings", limits::POSTINGS, 3, |from| {
                     let (word, ids) = (from.word()?, from.ids(limits::IDS)?);
@@ -151,6 +157,7 @@ impl Request {
             Self::Meet(_) => MEET,
             Self::Settle(_) => SETTLE,
             Self::Fetch { .. } => FETCH,
+            Self::Show { .. } => SHOW,
             Self::Store { .. } => STORE,
             Self::Compare { .. } => COMPARE,
             Self::List { .. } => LIST,

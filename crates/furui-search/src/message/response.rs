@@ -1,7 +1,7 @@
 use super::super::{Coding, ContentId, Lock, LockKey, Weight, limits};
 use super::reader::Reader;
 use super::writer::Writer;
-use super::{Cost, Fetched, Found, Listed, MessageError, Met, Ranked, Refusal, Response, Surveyed, WordSize};
+use super::{Cost, Fetched, Found, Listed, MessageError, Met, Ranked, Refusal, Response, Shown, Surveyed, WordSize};
 
 const SIZES: u8 = 0x81;
 const FOUND: u8 = 0x82;
@@ -16,6 +16,7 @@ const RANKED: u8 = 0x8a;
 const WITHDRAWN: u8 = 0x8b;
 const LOCKS: u8 = 0x8c;
 const KEYS: u8 = 0x8d;
+const SHOWN: u8 = 0x8e;
 const SURVEYED: u8 = 0x8f;
 
 /// The refusals. The index of each is its number in messages.
@@ -70,6 +71,11 @@ impl Response {
                         Fetched::Unfit => to.byte(3),
                     }
                 }
+            }
+            Self::Shown { documents, settled } => {
+                to.flag(*settled);
+                to.count("documents", documents.len(), limits::FETCHED);
+                documents.iter().for_each(|shown| shown.encode(&mut to));
             }
             Self::Stored { new } => to.varint(*new),
             Self::Withdrawn { opened } => to.varint(*opened),
@@ -156,6 +162,10 @@ impl Response {
                     _ => Fetched::Unfit,
                 })
             })?),
+            SHOWN => Self::Shown {
+                settled: from.flag("whether a node is settled")?,
+                documents: from.all("documents", limits::FETCHED, 1, Shown::decode)?,
+            },
             STORED => Self::Stored { new: from.varint("how many were new")? },
             WITHDRAWN => Self::Withdrawn { opened: from.varint("how many locks were opened")? },
             LOCKS => Self::Locks(from.all("documents", limits::FETCHED, 1, |from| {
@@ -201,6 +211,7 @@ impl Response {
             Self::Met(_) => MET,
             Self::Settled(_) => SETTLED,
             Self::Fetched(_) => FETCHED,
+            Self::Shown { .. } => SHOWN,
             Self::Stored { .. } => STORED,
             Self::Withdrawn { .. } => WITHDRAWN,
             Self::Locks(_) => LOCKS,

@@ -60,25 +60,26 @@ impl Writer {
         }
     }
 
-    /// Appends bytes whose number the reader knows. It is an error if there are not exactly `count` bytes.
-    pub(super) fn all_bytes(&mut self, what: &'static str, bytes: &[u8], count: usize) {
-        if bytes.len() != count {
+    /// Refuses the message if a field has an invalid value.
+    pub(super) fn require(&mut self, is_valid: bool, what: &'static str) {
+        if !is_valid {
             self.broken.get_or_insert(MessageError::Invalid { what, at: self.bytes.len() });
         }
+    }
+
+    /// Appends bytes whose number the reader knows. It is an error if there are not exactly `count` bytes.
+    pub(super) fn all_bytes(&mut self, what: &'static str, bytes: &[u8], count: usize) {
+        self.require(bytes.len() == count, what);
         self.bytes.extend_from_slice(bytes);
     }
 
     pub(super) fn word(&mut self, word: &str) {
-        if word.is_empty() {
-            self.broken.get_or_insert(MessageError::Invalid { what: "an empty word", at: self.bytes.len() });
-        }
+        self.require(!word.is_empty(), "an empty word");
         self.bytes("bytes of a word", word.as_bytes(), limits::WORD_BYTES);
     }
 
     pub(super) fn range(&mut self, range: IdRange) {
-        if range.last < range.first {
-            self.broken.get_or_insert(MessageError::Invalid { what: "a range of ids", at: self.bytes.len() });
-        }
+        self.require(range.first <= range.last, "a range of ids");
         self.bound(range.first);
         self.bound(!range.last);
     }

@@ -72,7 +72,9 @@ impl Querier {
         let exchanges = plan.must.len() + plan.without.len() - 1;
         let page = self.options.page.min(self.wanted() as usize).saturating_sub(self.ready.len()).max(1);
         let first = slice_at_first(page, plan.must.len(), exchanges, plan.must[0].size);
-        let ranking = self.options.ranked.map(|survey| self.ranking(survey, &plan.must, branch.next_place()));
+        let (from, words) = (branch.next_place(), branch.must().len());
+        let ranking = self.options.ranked.map(|survey| self.ranking(survey, &plan.must, &plan.order[..words], from));
+        let branch = &self.branches[number];
         let limited = self.options.limit.is_some() && ranking.is_none();
         let most = branch.slice(first, limited.then_some(page), limits::IDS / self.branches.len());
         let range = IdRange { first: if ranking.is_some() { 0 } else { branch.next_head() }, last: u64::MAX };
@@ -101,14 +103,20 @@ impl Querier {
         self.events.push_back(QueryEvent::Send { to, call, request });
     }
 
-    fn ranking(&self, survey: Survey, must: &[Term], from: Option<Place>) -> Ranking {
+    /// The ranking of a slice. `order` has the numbers of the words in `must`.
+    fn ranking(&mut self, survey: Survey, must: &[Term], order: &[usize], from: Option<Place>) -> Ranking {
         let wanted = self.depth().saturating_sub(self.ready.len()).max(1);
         // Documents that another conjunction has found already may be among the best of this one again.
         let found = if self.branches.len() > 1 { self.found as usize + self.ready.len() } else { 0 };
+        let idf = |(term, &number): (&Term, &usize)| {
+            // The site of a document says nothing about how well the document fits. The idf of a word stays the same
+            // for the whole query, so that all scores can be compared and checked.
+            let idf = if is_site(&term.word) { 0 } else { survey.idf(term.size) };
+            *self.idfs.entry(number).or_insert(idf)
+        };
         Ranking {
             mean_length: survey.mean_length,
-            // The site of a document says nothing about how well the document fits.
-            idfs: must.iter().map(|term| if is_site(&term.word) { 0 } else { survey.idf(term.size) }).collect(),
+            idfs: must.iter().zip(order).map(idf).collect(),
             best: (wanted + found).min(limits::PAGE + 1) as u32,
             floor: self.top.floor(wanted),
             after: self.options.after.filter(|_| self.branches.len() == 1),

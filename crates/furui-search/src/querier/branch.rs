@@ -60,6 +60,12 @@ enum Next {
     Place(Option<Place>),
 }
 
+impl Next {
+    fn beginning(ranked: bool, after: Option<ContentId>) -> Self {
+        if ranked { Self::Place(None) } else { Self::Head(after.map_or(0, ContentId::head)) }
+    }
+}
+
 impl Branch {
     pub(super) fn new(clause: &Clause, words: &mut Words, ranked: bool, after: Option<ContentId>) -> Self {
         let mut numbers = |names: &[String]| {
@@ -70,11 +76,16 @@ impl Branch {
         };
         let (must, without) = (numbers(&clause.must), numbers(&clause.without));
         let contradicts = must.iter().any(|word| without.contains(word));
-        let beginning = if ranked { Next::Place(None) } else { Next::Head(after.map_or(0, ContentId::head)) };
+        let next = if contradicts { None } else { Some(Next::beginning(ranked, after)) };
+        Self { next, ..Self::empty(must, without) }
+    }
+
+    /// A branch at the end of its list.
+    fn empty(must: Vec<usize>, without: Vec<usize>) -> Self {
         Self {
             must,
             without,
-            next: if contradicts { None } else { Some(beginning) },
+            next: None,
             begun: false,
             found: VecDeque::new(),
             disputes: 0,
@@ -85,6 +96,18 @@ impl Branch {
             failures: 0,
             insists: true,
         }
+    }
+
+    /// Continues after this document, beginning anew in the order of bounds. A branch whose words are in no document
+    /// together stays at its end.
+    pub(super) fn restart(&mut self, ranked: bool, after: Option<ContentId>) {
+        let Self { must, without, slices, next, .. } = self;
+        let is_contradiction = next.is_none() && *slices == 0;
+        let (must, without) = (std::mem::take(must), std::mem::take(without));
+        *self = Self {
+            next: if is_contradiction { None } else { Some(Next::beginning(ranked, after)) },
+            ..Self::empty(must, without)
+        };
     }
 
     pub(super) fn must(&self) -> &[usize] {

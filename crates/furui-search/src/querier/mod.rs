@@ -11,13 +11,14 @@ mod options;
 mod pages;
 mod panel;
 mod report;
+mod resuming;
 mod sizing;
 mod slices;
 mod top;
 mod word;
 mod words;
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::time::Duration;
 
 use super::message::{Response, Term};
@@ -167,6 +168,10 @@ pub struct Querier {
     /// Found documents, merged, that are not yet in a page.
     ready: VecDeque<Place>,
     found: u64,
+    /// The last document of the last page.
+    last: Option<Place>,
+    /// The idfs of the words in a ranked query, by the numbers of the words.
+    idfs: HashMap<usize, u32>,
     /// True if all found documents come from whole lists.
     whole: bool,
     over: bool,
@@ -202,6 +207,8 @@ impl Querier {
             disputes: Disputes::default(),
             ready: VecDeque::new(),
             found: 0,
+            last: options.after,
+            idfs: HashMap::new(),
             whole: true,
             over: false,
             report,

@@ -52,6 +52,7 @@ impl Querier {
         }
         let places: Vec<Place> = self.ready.drain(..count).collect();
         self.found += count as u64;
+        self.last = places.last().copied().or(self.last);
         self.events.push_back(QueryEvent::Page { places });
         true
     }

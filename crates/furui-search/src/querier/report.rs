@@ -28,6 +28,14 @@ pub struct Report {
     /// The number of documents whose text was examined by the network layer, because the query has phrases and lists
     /// know only words.
     pub checked: u64,
+    /// The number of documents that the network layer fetched whole, to check what is said about them.
+    pub fetched: u64,
+    /// The number of requests for what to show of documents, which the network layer sent to other nodes.
+    pub show_messages: u64,
+    /// The bytes of these requests.
+    pub show_sent_bytes: u64,
+    /// The bytes of the answers to these requests.
+    pub show_back_bytes: u64,
     /// The number of requests that failed or were refused, or whose answers were late or broke the protocol.
     pub failures: u64,
     /// The number of slices about which the nodes that were asked have differed. What any of them found was handed out.

@@ -2,11 +2,8 @@
 
 mod piece;
 
-use std::collections::HashMap;
 use std::ops::Range;
 
-use super::pattern::{Found, Pattern};
-use super::{Clause, Record, limits};
 use piece::piece;
 
 /// The maximum number of marks that are considered: the first marks of a text. The best piece by these marks is good
@@ -21,11 +18,11 @@ const MARKS: usize = 1 << 14;
 /// ```
 ///
 /// ```
-/// use furui_search::{Query, Record, Snippets};
+/// use furui_search::{Query, Record, Showings};
 ///
 /// let query = Query::parse("seen before")?;
 /// let record = Record { url: "https://example.org/".into(), title: "Seen?".into(), text: "What was seen before.".into() };
-/// let snippet = Snippets::new(query.clauses()).of(&record, 40);
+/// let snippet = Showings::new(query.clauses()).and_then(|showings| showings.of(&record)).expect("it fits").snippet;
 /// assert_eq!(snippet.text, "What was seen before.");
 /// assert_eq!(snippet.marks.iter().map(|mark| &snippet.text[mark.clone()]).collect::<Vec<_>>(), ["seen", "before"]);
 /// # Ok::<(), furui_search::QueryError>(())
@@ -37,34 +34,20 @@ pub struct Snippet {
     /// A piece of the text. Each stretch of white space and control characters is one space, and an ellipsis shows
     /// where the text continues.
     pub text: String,
-    /// The byte ranges of the marks in [`text`](Self::text).
+    /// The byte ranges of the marks in [`text`](Self::text), as in `title_marks`.
     pub marks: Vec<Range<usize>>,
 }
 
-/// Makes [`Snippet`]s for a query's clauses.
-///
-/// All required phrases of the clauses are marked, and so are the required words of a clause that are in none of its
-/// phrases. The piece with the most different marks is chosen. Among equal pieces, the number of all marks decides,
-/// then the order in the text. A piece begins and ends between words, unless a word is very long; in Japanese text,
-/// between almost any two characters.
-///
-/// **Cost.** Time proportional to title and text, and memory proportional to the marks.
-///
-/// ```
-/// use furui_search::{Query, Record, Snippets};
-///
-/// let query = Query::parse("篩")?;
-/// let snippets = Snippets::new(query.clauses());
-/// for text in ["Furui is 篩.", "A sieve."] {
-///     let record = Record { url: "https://example.org/".into(), title: String::new(), text: text.into() };
-///     println!("{}", snippets.of(&record, 20).text);
-/// }
-/// # Ok::<(), furui_search::QueryError>(())
-/// ```
-#[derive(Debug)]
-pub struct Snippets<'a> {
-    pattern: Pattern<'a>,
-    words: usize,
+impl Snippet {
+    /// True if the text has this piece.
+    pub fn is_of(&self, text: &str) -> bool {
+        let words: Vec<&str> = text.split(is_blank).filter(|word| !word.is_empty()).collect();
+        let text = words.join(" ");
+        let begun = self.text.strip_prefix('…').unwrap_or(&self.text);
+        // The text itself may have an ellipsis at the beginning or end of the piece.
+        let pieces = [&self.text, begun].map(|piece| [piece, piece.strip_suffix('…').unwrap_or(piece)]);
+        pieces.as_flattened().iter().any(|piece| text.contains(piece))
+    }
 }
 
 /// A mark in a text: the number of the word or phrase, and its bytes.
@@ -73,81 +56,63 @@ struct Mark {
     span: Range<usize>,
 }
 
-impl<'a> Snippets<'a> {
-    /// Makes snippets for documents that were found by these clauses.
-    pub fn new(clauses: &'a [Clause]) -> Self {
-        let mut pattern = Pattern::new();
-        let mut words: HashMap<&str, usize> = HashMap::new();
-        for clause in clauses {
-            for phrase in clause.phrases.iter().take(limits::PHRASES.saturating_sub(pattern.phrases())) {
-                pattern.add_phrase(phrase);
-            }
-            for word in &clause.must {
-                if !clause.phrases.iter().flat_map(|phrase| phrase.words()).any(|other| other.word == *word) {
-                    let next = words.len();
-                    pattern.add_word(word, *words.entry(word).or_insert(next));
-                }
-            }
+/// The words and phrases of a query that were found in a text, in the order of their first bytes.
+#[derive(Default)]
+pub(super) struct Marks(Vec<Mark>);
+
+impl Marks {
+    /// Adds a word or phrase, unless there are enough. Words and phrases are added in the order of their ends.
+    pub(super) fn add(&mut self, of: usize, span: Range<usize>) {
+        if self.0.len() < MARKS {
+            self.0.push(Mark { of, span });
         }
-        Self { pattern, words: words.len() }
     }
 
-    /// The snippet of a record, with at most `most` characters of its text, not counting ellipses.
-    pub fn of(&self, record: &Record, most: usize) -> Snippet {
-        let title_marks = joined(&self.marks(&record.title));
-        let marks = self.marks(&record.text);
-        let piece = piece(&record.text, self.best(&record.text, &marks, most), most);
-        shown(&record.text, piece, &joined(&marks), title_marks)
+    fn sort(&mut self) {
+        self.0.sort_by_key(|mark| (mark.span.start, mark.span.end));
     }
+}
 
-    /// The marks of a text, in the order of their first bytes.
-    fn marks(&self, text: &str) -> Vec<Mark> {
-        let mut marks = Vec::new();
-        self.pattern.scan(text, true, |found, span| {
-            let of = match found {
-                Found::Word(number) => number,
-                Found::Phrase(number) => self.words + number,
-            };
-            if marks.len() < MARKS {
-                marks.push(Mark { of, span });
-            }
-        });
-        marks.sort_by_key(|mark| (mark.span.start, mark.span.end));
-        marks
-    }
+/// The snippet of a document, with at most `most` characters of its text, not counting ellipses. The marks are those of
+/// the title and of the text; their numbers are below `kinds`.
+pub(super) fn snippet(text: &str, mut title_marks: Marks, mut marks: Marks, kinds: usize, most: usize) -> Snippet {
+    title_marks.sort();
+    marks.sort();
+    let piece = piece(text, best(text, &marks.0, kinds, most), most);
+    shown(text, piece, &joined(&marks.0), joined(&title_marks.0))
+}
 
-    /// The bytes from the first to the last mark of the best piece; `None` if there are no marks.
-    fn best(&self, text: &str, marks: &[Mark], most: usize) -> Option<Range<usize>> {
-        // Overlapping marks, such as those of character pairs, stay together.
-        let groups = joined(marks);
-        let group = |mark: &Mark| &groups[groups.partition_point(|group| group.end <= mark.span.start)];
-        let first_chars = chars_before(text, marks.iter().map(|mark| group(mark).start));
-        let last_chars = chars_before(text, marks.iter().map(|mark| group(mark).end));
-        let mut counts = vec![0_u32; self.words + self.pattern.phrases()];
-        let (mut best, mut found) = ((0, 0), groups.first().cloned());
-        let (mut different, mut next) = (0, 0);
-        for first in 0..marks.len() {
-            next = next.max(first);
-            while next < marks.len() && last_chars[next] - first_chars[first] <= most {
-                let count = &mut counts[marks[next].of];
-                different += usize::from(*count == 0);
-                *count += 1;
-                next += 1;
-            }
-            if next == first {
-                // The group of overlapping marks is longer than a piece.
-                continue;
-            }
-            if (different, next - first) > best {
-                best = (different, next - first);
-                found = Some(group(&marks[first]).start..group(&marks[next - 1]).end);
-            }
-            let count = &mut counts[marks[first].of];
-            *count -= 1;
-            different -= usize::from(*count == 0);
+/// The bytes from the first to the last mark of the best piece; `None` if there are no marks.
+fn best(text: &str, marks: &[Mark], kinds: usize, most: usize) -> Option<Range<usize>> {
+    // Overlapping marks, such as those of character pairs, stay together.
+    let groups = joined(marks);
+    let group = |mark: &Mark| &groups[groups.partition_point(|group| group.end <= mark.span.start)];
+    let first_chars = chars_before(text, marks.iter().map(|mark| group(mark).start));
+    let last_chars = chars_before(text, marks.iter().map(|mark| group(mark).end));
+    let mut counts = vec![0_u32; kinds];
+    let (mut best, mut found) = ((0, 0), groups.first().cloned());
+    let (mut different, mut next) = (0, 0);
+    for first in 0..marks.len() {
+        next = next.max(first);
+        while next < marks.len() && last_chars[next] - first_chars[first] <= most {
+            let count = &mut counts[marks[next].of];
+            different += usize::from(*count == 0);
+            *count += 1;
+            next += 1;
         }
-        found
+        if next == first {
+            // The group of overlapping marks is longer than a piece.
+            continue;
+        }
+        if (different, next - first) > best {
+            best = (different, next - first);
+            found = Some(group(&marks[first]).start..group(&marks[next - 1]).end);
+        }
+        let count = &mut counts[marks[first].of];
+        *count -= 1;
+        different -= usize::from(*count == 0);
     }
+    found
 }
 
 /// The number of characters before each byte position in `places`. The positions ascend.
@@ -216,14 +181,14 @@ fn shown(text: &str, piece: Range<usize>, marks: &[Range<usize>], title_marks: V
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::Query;
+    use super::super::{Query, Record, Showings};
     use super::*;
 
     /// The title and the piece, with brackets around the marks.
     fn snippet(query: &str, title: &str, text: &str, most: usize) -> (String, String) {
         let query = Query::parse(query).unwrap();
         let record = Record { url: "u:1".into(), title: title.into(), text: text.into() };
-        let snippet = Snippets::new(query.clauses()).of(&record, most);
+        let snippet = Showings::new(query.clauses()).unwrap().snippet(&record, most);
         (marked(title, &snippet.title_marks), marked(&snippet.text, &snippet.marks))
     }
 
@@ -298,16 +263,18 @@ mod tests {
         ) {
             let Ok(query) = Query::parse(&query) else { return Ok(()) };
             let record = Record { url: "u:1".into(), title: text.clone(), text: text.clone() };
-            let snippet = Snippets::new(query.clauses()).of(&record, most);
+            let snippet = Showings::new(query.clauses()).unwrap().snippet(&record, most);
             prop_assert!(snippet.text.chars().count() <= most + 2);
             prop_assert!(!snippet.text.chars().any(|c| c.is_control()));
             for (text, marks) in [(&text, &snippet.title_marks), (&snippet.text, &snippet.marks)] {
                 prop_assert!(marks.is_sorted_by(|a, b| a.end < b.start));
                 prop_assert!(marks.iter().all(|mark| text.get(mark.clone()).is_some_and(|marked| !marked.is_empty())));
             }
-            let all = Snippets::new(query.clauses()).of(&record, usize::MAX);
+            let all = Showings::new(query.clauses()).unwrap().snippet(&record, usize::MAX);
             let spaced: Vec<&str> = text.split(is_blank).filter(|part| !part.is_empty()).collect();
             prop_assert_eq!(&all.text, &spaced.join(" "));
+            let other = Snippet { text: "another text".into(), ..snippet.clone() };
+            prop_assert!(snippet.is_of(&text) && !other.is_of(&text));
             // If the record fits, something is marked.
             let is_marked = !all.marks.is_empty();
             let fits = super::super::Fit::new(query.clauses()).unwrap().fits(&record);

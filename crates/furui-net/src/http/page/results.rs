@@ -99,8 +99,8 @@ impl Page {
                 }
                 Event::End(summary) => {
                     let took = self.started.elapsed();
-                    // The bytes of the records and of the page are not counted.
-                    let step = "the documents fetched, and the page sent".into();
+                    // The bytes of the page are not counted.
+                    let step = "the last result found, and the page sent".into();
                     self.steps.push(Step { step, sent: 0, received: 0, done: Some(took) });
                     html! {
                         (self.summary(&summary, &time(took)))

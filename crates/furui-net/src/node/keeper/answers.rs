@@ -7,7 +7,7 @@ use furui_search::{
 use super::desk::{Desk, Later};
 use super::{LIFE, unix_seconds};
 use crate::net::Prefix;
-use crate::node::{fetch, record_key, word_key};
+use crate::node::{fetch, record_key, showing, word_key};
 use crate::shelf::Shelf;
 
 /// The maximum number of the shelf's words that are examined for one answer to a comparison.
@@ -38,6 +38,7 @@ impl Desk {
                 return Ok(Later::Sizes(sizes));
             }
             Request::Fetch { ids, clauses } => fetch::answer(&mut self.kept.shelf, &ids, &clauses)?,
+            Request::Show { documents, clauses } => showing::answer(&mut self.kept, &documents, &clauses)?,
             Request::Store { postings, records } => return self.store((from, prefix), postings, records, bytes),
             Request::Withdraw { keys } => {
                 if *from != self.net.me() && !self.allowance.grants(from, bytes, self.now()) {

@@ -1,0 +1,269 @@
+use std::collections::{HashMap, HashSet};
+use std::time::Duration;
+
+use furui_search::{Clause, ContentId, Part, Peer, Place, Record, Request, Response, Showings, Shown, limits};
+use futures::StreamExt;
+use futures::stream::FuturesUnordered;
+use tokio::time::{Instant, sleep_until};
+
+use super::dossier::{Dossier, Heard, Question};
+use super::truth::{Bench, Ranks, Truth};
+use super::verdict::Verdict;
+use crate::node::{Inner, record_key};
+use crate::shelf::{MAX_RECORD, packed};
+
+/// The time to wait for a node before the next one is asked in its place.
+const HEDGE_AFTER: Duration = Duration::from_millis(500);
+/// The time to wait for all nodes.
+const PATIENCE: Duration = Duration::from_secs(4);
+/// Of this number of candidates, one is fetched whole to check what a keeper says about it; at least two of each page.
+const SAMPLED: usize = 5;
+/// The minimum number of candidates of a page that are fetched whole.
+const LEAST_SAMPLED: usize = 2;
+/// The maximum number of candidates that are fetched whole in one go.
+const MOST_SAMPLED: usize = 8;
+
+/// A node that denies this number of candidates on a page which others keep is asked last for a while.
+const DENIED: usize = 3;
+
+/// Finds out what the candidates of one search are, from the nodes that keep them.
+///
+/// Of each candidate, the nearest node is asked what to show, and a second one whether it keeps the document too, or for
+/// the whole record of some that are chosen at random. What does not agree with the lists is decided by the whole record,
+/// which its id proves.
+pub(in crate::node) struct Gathering<'a> {
+    inner: &'a Inner,
+    clauses: &'a [Clause],
+    showings: &'a Showings<'a>,
+    /// The bytes sent to other nodes, and received from them.
+    pub(in crate::node) sent: u64,
+    pub(in crate::node) received: u64,
+    /// The number of requests.
+    pub(in crate::node) messages: u64,
+    /// The number of whole records that were received.
+    pub(in crate::node) fetched: u64,
+}
+
+/// An answer to a request with these questions.
+struct Answer {
+    from: Peer,
+    questions: Vec<(usize, Question)>,
+    response: Option<(Response, u64)>,
+}
+
+impl<'a> Gathering<'a> {
+    pub(in crate::node) fn new(inner: &'a Inner, clauses: &'a [Clause], showings: &'a Showings<'a>) -> Self {
+        Self { inner, clauses, showings, sent: 0, received: 0, messages: 0, fetched: 0 }
+    }
+
+    /// Makes later searches ask a node last for a while, because it keeps a list with a document that does not hold.
+    pub(in crate::node) async fn shun(&self, peer: Peer) {
+        self.inner.manners.shun(peer).await;
+    }
+
+    /// Judges the candidates at these places, in their order.
+    pub(in crate::node) async fn judge(&mut self, places: &[Place], ranks: Option<&Ranks>) -> Vec<Verdict> {
+        let me = self.inner.net.me();
+        let mut bench = Bench {
+            me: me.clone(),
+            clauses: self.clauses,
+            showings: self.showings,
+            has_phrases: self.clauses.iter().any(Clause::has_phrases),
+            ranks,
+            is_suspicious: false,
+            slow: HashSet::new(),
+        };
+        let mut dossiers = self.open(places, &me).await;
+        let mut in_flight = FuturesUnordered::new();
+        let mut deadlines: Vec<(Instant, Peer)> = vec![];
+        let mut awaited: HashMap<Peer, usize> = HashMap::new();
+        let until = Instant::now() + PATIENCE;
+        loop {
+            for (to, questions) in questions(&mut dossiers, &bench) {
+                deadlines.push((Instant::now() + HEDGE_AFTER, to.clone()));
+                *awaited.entry(to.clone()).or_default() += 1;
+                in_flight.push(self.send(to, questions, &dossiers));
+            }
+            let is_open = |dossier: &Dossier| dossier.waits(&bench) || dossier.hopes(&bench);
+            if in_flight.is_empty() || !dossiers.iter().any(is_open) {
+                break;
+            }
+            let next = deadlines.iter().map(|(at, _)| *at).min().unwrap_or(until).min(until);
+            tokio::select! {
+                Some(answer) = in_flight.next() => {
+                    let answer: Answer = answer;
+                    if let Some(count) = awaited.get_mut(&answer.from) {
+                        *count -= 1;
+                        if *count == 0 {
+                            deadlines.retain(|(_, peer)| *peer != answer.from);
+                        }
+                    }
+                    self.take(answer, &mut dossiers, &mut bench).await;
+                }
+                () = sleep_until(next) => {
+                    let now = Instant::now();
+                    let (late, waiting) = deadlines.into_iter().partition(|(at, _)| *at <= now);
+                    deadlines = waiting;
+                    let late: Vec<(Instant, Peer)> = late;
+                    for (_, peer) in late {
+                        if bench.slow.insert(peer.clone()) {
+                            self.inner.manners.shun(peer).await;
+                        }
+                    }
+                    if now >= until {
+                        break;
+                    }
+                }
+            }
+        }
+        let mut denials: HashMap<&Peer, usize> = HashMap::new();
+        dossiers.iter().flat_map(Dossier::deniers).for_each(|denier| *denials.entry(denier).or_default() += 1);
+        for (denier, _) in denials.into_iter().filter(|(_, count)| *count >= DENIED) {
+            self.inner.manners.distrust(denier.clone()).await;
+        }
+        dossiers.iter().map(|dossier| dossier.verdict(&bench)).collect()
+    }
+
+    /// Looks up who should keep the candidates, and chooses those that are fetched whole.
+    async fn open(&self, places: &[Place], me: &Peer) -> Vec<Dossier> {
+        let keys: Vec<_> = places.iter().map(|place| record_key(place.id)).collect();
+        let lookups = keys.iter().map(|key| self.inner.manners.keepers(key, limits::REPLICAS));
+        let keepers: Vec<Vec<Peer>> = futures::future::join_all(lookups).await;
+        let mut others: Vec<usize> = (0..places.len()).filter(|&at| !keepers[at].contains(me)).collect();
+        let mut sampled = HashSet::new();
+        let wanted = places.len().div_ceil(SAMPLED).clamp(LEAST_SAMPLED, MOST_SAMPLED);
+        while sampled.len() < wanted && !others.is_empty() {
+            let at = (furui::HashSpec::random().seed % others.len() as u64) as usize;
+            sampled.insert(others.swap_remove(at));
+        }
+        let dossiers = places.iter().zip(keepers).enumerate().map(|(at, (&place, mut keepers))| {
+            // What this node keeps itself needs neither messages nor proofs.
+            keepers.sort_by_key(|keeper| keeper != me);
+            Dossier::new(place, keepers, sampled.contains(&at))
+        });
+        dossiers.collect()
+    }
+
+    /// Sends questions about documents, by their indices in `dossiers`, in one message.
+    fn send(
+        &mut self,
+        to: Peer,
+        questions: Vec<(usize, Question)>,
+        dossiers: &[Dossier],
+    ) -> impl Future<Output = Answer> + use<'a> {
+        let is_order = questions.first().is_some_and(|(_, question)| *question == Question::Withdraw);
+        let part = |&(at, question): &(usize, Question)| match question {
+            Question::Part(part) => Some((dossiers[at].id(), part)),
+            Question::Withdraw => None,
+        };
+        let request = if is_order {
+            let keys = questions.iter().flat_map(|&(at, _)| {
+                let id = dossiers[at].id();
+                dossiers[at].keys().into_iter().map(move |key| (id, key))
+            });
+            Request::Withdraw { keys: keys.collect() }
+        } else {
+            let documents: Vec<(ContentId, Part)> = questions.iter().filter_map(part).collect();
+            // Only who makes a snippet needs to know the query.
+            let is_needed = documents.iter().any(|(_, part)| *part == Part::Snippet);
+            Request::Show { documents, clauses: if is_needed { self.clauses.to_vec() } else { vec![] } }
+        };
+        let request = request.encode().unwrap_or_default();
+        if to != self.inner.net.me() {
+            self.sent += request.len() as u64;
+            self.messages += 1;
+        }
+        let manners = self.inner.manners.clone();
+        async move {
+            let response = manners.ask_counted(&to, request).await;
+            Answer { from: to, questions, response }
+        }
+    }
+
+    async fn take(&mut self, answer: Answer, dossiers: &mut [Dossier], bench: &mut Bench<'_>) {
+        let Answer { from, questions, response } = answer;
+        if from != bench.me {
+            self.received += response.as_ref().map_or(0, |(_, bytes)| *bytes);
+        }
+        let mut is_false = false;
+        match response {
+            Some((Response::Withdrawn { .. }, _)) if questions.iter().all(|(_, it)| *it == Question::Withdraw) => {
+                questions.iter().for_each(|&(at, _)| dossiers[at].was_told(&from));
+            }
+            Some((Response::Shown { documents, settled }, _)) if documents.len() == questions.len() => {
+                let progresses = documents.iter().any(|shown| *shown != Shown::Later);
+                for (&(at, question), shown) in questions.iter().zip(documents) {
+                    // A node that only says "later" is not asked again.
+                    if shown == Shown::Later && progresses {
+                        dossiers[at].ask_again(&from, question);
+                        continue;
+                    }
+                    match self.heard(&mut dossiers[at], question, shown) {
+                        Some(heard) => dossiers[at].hear(&from, question, heard, settled),
+                        None => {
+                            is_false = true;
+                            dossiers[at].hear(&from, question, Heard::Nothing, true);
+                        }
+                    }
+                }
+            }
+            other => {
+                is_false = !matches!(other, None | Some((Response::Refused(_), _)));
+                questions.iter().for_each(|&(at, question)| dossiers[at].hear(&from, question, Heard::Nothing, true));
+            }
+        }
+        let mut liars: HashSet<Peer> = dossiers.iter().flat_map(Dossier::liars).cloned().collect();
+        if is_false {
+            liars.insert(from);
+        }
+        for liar in liars.into_iter().filter(|liar| *liar != bench.me) {
+            bench.is_suspicious = true;
+            self.inner.manners.distrust(liar).await;
+        }
+    }
+
+    /// What an answer says about a document; `None` if it cannot be honest.
+    fn heard(&mut self, dossier: &mut Dossier, question: Question, shown: Shown) -> Option<Heard> {
+        let Question::Part(part) = question else { return None };
+        Some(match (part, shown) {
+            (Part::Snippet, Shown::Document(showing)) => {
+                let is_of_query = showing.weights.len() == self.showings.words().len();
+                if showing.head.id() != dossier.id() || !is_of_query {
+                    return None;
+                }
+                Heard::Showing(showing)
+            }
+            (Part::Snippet, Shown::Unfit) => Heard::Unfit,
+            (Part::Presence, Shown::Kept) => Heard::Kept,
+            (Part::Record, Shown::Record(packed)) => {
+                let bytes = packed::unpack(&packed, MAX_RECORD)?;
+                if ContentId::of(&bytes) != dossier.id() {
+                    return None;
+                }
+                self.fetched += 1;
+                let record = Record::decode(&bytes).ok()?;
+                dossier.truth.get_or_insert_with(|| Truth::of(record, self.showings));
+                Heard::Kept
+            }
+            (_, Shown::Unknown) => Heard::Unknown,
+            (_, Shown::Withdrawn(keys)) => Heard::Withdrawn(keys),
+            (_, Shown::Later) => Heard::Nothing,
+            _ => return None,
+        })
+    }
+}
+
+/// The questions to ask now: for each message the node, and the questions with the indices of their documents.
+fn questions(dossiers: &mut [Dossier], bench: &Bench<'_>) -> Vec<(Peer, Vec<(usize, Question)>)> {
+    let mut loads: HashMap<(Peer, bool), Vec<(usize, Question)>> = HashMap::new();
+    for (at, dossier) in dossiers.iter_mut().enumerate() {
+        for (to, question) in dossier.ask(bench) {
+            loads.entry((to, question == Question::Withdraw)).or_default().push((at, question));
+        }
+    }
+    let messages = loads.into_iter().flat_map(|((to, _), questions)| {
+        let chunks: Vec<_> = questions.chunks(limits::FETCHED).map(<[_]>::to_vec).collect();
+        chunks.into_iter().map(move |questions| (to.clone(), questions))
+    });
+    messages.collect()
+}

@@ -1,0 +1,12 @@
+//! Shows documents: answers what is shown of those that this node keeps, and finds out what other nodes keep.
+
+mod answer;
+mod dossier;
+mod gathering;
+mod truth;
+mod verdict;
+
+pub(super) use answer::answer;
+pub(super) use gathering::Gathering;
+pub(super) use truth::Ranks;
+pub(super) use verdict::Verdict;

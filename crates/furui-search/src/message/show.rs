@@ -1,0 +1,166 @@
+use std::ops::Range;
+
+use super::super::{ContentId, LockKey, MAX_TITLE, MAX_URL, RecordHead, Showing, Snippet, Weight, limits};
+use super::MessageError;
+use super::reader::Reader;
+use super::writer::Writer;
+
+/// What is requested of a document with a [`Request::Show`](super::Request::Show).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Part {
+    /// What to show of it: [`Shown::Document`].
+    Snippet,
+    /// Whether the node keeps it: [`Shown::Kept`].
+    Presence,
+    /// The whole record: [`Shown::Record`].
+    Record,
+}
+
+/// The answer for one document of a [`Request::Show`](super::Request::Show).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Shown {
+    /// The document fits the query, and this is shown of it.
+    Document(Box<Showing>),
+    /// The whole record, compressed by the network layer, whether it fits or not.
+    Record(Vec<u8>),
+    /// The node keeps the record.
+    Kept,
+    /// The node does not keep the record.
+    Unknown,
+    /// The message is full, or enough records were examined for one message: ask again.
+    Later,
+    /// The record fits none of the clauses.
+    Unfit,
+    /// The document was withdrawn: these keys opened its locks on this node. There is at least one, and at most
+    /// [`limits::LOCKS`].
+    Withdrawn(Vec<LockKey>),
+}
+
+impl Part {
+    pub(super) fn encode_all(documents: &[(ContentId, Self)], to: &mut Writer) {
+        to.count("documents", documents.len(), limits::FETCHED);
+        for (id, part) in documents {
+            to.id(*id);
+            to.byte(*part as u8);
+        }
+    }
+
+    pub(super) fn decode_all(from: &mut Reader<'_>) -> Result<Vec<(ContentId, Self)>, MessageError> {
+        from.all("documents", limits::FETCHED, ContentId::BYTES + 1, |from| {
+            let id = from.id()?;
+            let part = match from.tag("the part of a document", 3)? {
+                0 => Self::Snippet,
+                1 => Self::Presence,
+                _ => Self::Record,
+            };
+            Ok((id, part))
+        })
+    }
+}
+
+impl Shown {
+    pub(super) fn encode(&self, to: &mut Writer) {
+        match self {
+            Self::Document(showing) => {
+                to.byte(0);
+                encode(showing, to);
+            }
+            Self::Record(record) => {
+                to.byte(1);
+                to.bytes("bytes of a record", record, limits::MESSAGE_BYTES);
+            }
+            Self::Kept => to.byte(2),
+            Self::Unknown => to.byte(3),
+            Self::Later => to.byte(4),
+            Self::Unfit => to.byte(5),
+            Self::Withdrawn(keys) => {
+                to.byte(6);
+                to.require(!keys.is_empty(), "the keys of a document");
+                to.count("keys of a document", keys.len(), limits::LOCKS);
+                keys.iter().for_each(|key| to.raw(key.as_bytes()));
+            }
+        }
+    }
+
+    pub(super) fn decode(from: &mut Reader<'_>) -> Result<Self, MessageError> {
+        Ok(match from.tag("what is shown of a document", 7)? {
+            0 => Self::Document(Box::new(decode(from)?)),
+            1 => Self::Record(from.bytes("bytes of a record", limits::MESSAGE_BYTES)?.to_vec()),
+            2 => Self::Kept,
+            3 => Self::Unknown,
+            4 => Self::Later,
+            5 => Self::Unfit,
+            _ => {
+                let keys = from.all("keys of a document", limits::LOCKS, LockKey::BYTES, |from| {
+                    Ok(LockKey::new(from.raw("a key")?))
+                })?;
+                from.require(!keys.is_empty(), "the keys of a document")?;
+                Self::Withdrawn(keys)
+            }
+        })
+    }
+}
+
+fn encode(Showing { head, weights, snippet }: &Showing, to: &mut Writer) {
+    let RecordHead { url, title, text_bytes, text_hash } = head;
+    to.require(head.check().is_ok(), "the lengths of a document");
+    to.bytes("bytes of a URL", url.as_bytes(), MAX_URL);
+    to.bytes("bytes of a title", title.as_bytes(), MAX_TITLE);
+    to.varint((*text_bytes).into());
+    to.raw(text_hash);
+    let length = weights.iter().flatten().next().map(|weight| weight.length_step());
+    to.require(weights.iter().flatten().all(|it| Some(it.length_step()) == length), "the length of a document");
+    to.count("weights", weights.len(), limits::QUERY_WORDS);
+    weights.iter().for_each(|weight| to.byte(weight.map_or(0, |weight| weight.step() + 1)));
+    length.into_iter().for_each(|length| to.byte(length));
+    encode_marks(&snippet.title_marks, title, to);
+    to.bytes("bytes of a snippet", snippet.text.as_bytes(), limits::SNIPPET_BYTES);
+    encode_marks(&snippet.marks, &snippet.text, to);
+}
+
+fn decode(from: &mut Reader<'_>) -> Result<Showing, MessageError> {
+    let head = RecordHead {
+        url: from.text("a URL, which is not UTF-8,", "bytes of a URL", MAX_URL)?,
+        title: from.text("a title, which is not UTF-8,", "bytes of a title", MAX_TITLE)?,
+        text_bytes: from.varint32("bytes of a text")?,
+        text_hash: from.raw("the hash of a text")?,
+    };
+    from.require(head.check().is_ok(), "the lengths of a document")?;
+    let steps = from.all("weights", limits::QUERY_WORDS, 1, |from| from.tag("a weight", Weight::STEPS + 1))?;
+    let length = if steps.iter().any(|&step| step > 0) { from.byte("the length of a document")? } else { 0 };
+    let weights = steps.iter().map(|step| step.checked_sub(1).map(|step| Weight::of_steps(step, length))).collect();
+    let title_marks = decode_marks(&head.title, from)?;
+    let text = from.text("a snippet, which is not UTF-8,", "bytes of a snippet", limits::SNIPPET_BYTES)?;
+    let marks = decode_marks(&text, from)?;
+    Ok(Showing { head, weights, snippet: Snippet { title_marks, text, marks } })
+}
+
+/// Encodes each mark as the number of bytes since the mark before, and the number of its own bytes.
+fn encode_marks(marks: &[Range<usize>], text: &str, to: &mut Writer) {
+    to.count("marks", marks.len(), text.len());
+    let mut at = 0;
+    for (number, mark) in marks.iter().enumerate() {
+        to.require(is_mark(text, at, mark, number == 0), "a mark");
+        to.varint((mark.start.saturating_sub(at)) as u64);
+        to.varint((mark.end.saturating_sub(mark.start)) as u64);
+        at = mark.end;
+    }
+}
+
+fn decode_marks(text: &str, from: &mut Reader<'_>) -> Result<Vec<Range<usize>>, MessageError> {
+    let (mut at, mut is_first) = (0_usize, true);
+    from.all("marks", text.len(), 2, |from| {
+        let (gap, bytes) = (from.varint32("a mark")? as usize, from.varint32("a mark")? as usize);
+        let start = at.saturating_add(gap);
+        let mark = start..start.saturating_add(bytes);
+        from.require(is_mark(text, at, &mark, is_first), "a mark")?;
+        (at, is_first) = (mark.end, false);
+        Ok(mark)
+    })
+}
+
+/// True if these bytes of the text may be marked, after a mark that ends at `at`: they are characters, and do not touch
+/// the mark before.
+fn is_mark(text: &str, at: usize, mark: &Range<usize>, is_first: bool) -> bool {
+    (mark.start > at || is_first) && mark.start < mark.end && text.get(mark.clone()).is_some()
+}

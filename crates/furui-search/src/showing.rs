@@ -1,0 +1,214 @@
+use super::fit::{Fit, Numbered};
+use super::pattern::Found;
+use super::snippet::{Marks, snippet};
+use super::{Clause, Record, RecordHead, Scale, Snippet, Weight, limits};
+
+/// What the node that keeps a document says about it to a node that searches: enough to show and rank a result, without
+/// the text.
+///
+/// URL and title are proved by the id of the document ([`RecordHead::id`]). Only the whole [`Record`] proves the weights
+/// and the snippet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Showing {
+    /// URL and title, with what is needed to compute the id.
+    pub head: RecordHead,
+    /// The weights of the query's words, in the order of [`Showings::words`]; `None` for a word that does not occur. All
+    /// of them state one length.
+    pub weights: Vec<Option<Weight>>,
+    /// A piece of the text with words of the query.
+    pub snippet: Snippet,
+}
+
+/// Makes [`Showing`]s of documents for a query's clauses.
+///
+/// All required phrases of the clauses are marked in the snippet, and so are the required words of a clause that are in
+/// none of its phrases. The piece with the most different marks is chosen. Among equal pieces, the number of all marks
+/// decides, then the order in the text. A piece begins and ends between words, unless a word is very long; in Japanese
+/// text, between almost any two characters.
+///
+/// **Cost.** One pass over title and text for the words, the phrases and the marks; memory proportional to the marks.
+///
+/// ```
+/// use furui_search::{Query, Record, Showings, Weight};
+///
+/// let query = Query::parse("sieve -coffee")?;
+/// let showings = Showings::new(query.clauses()).expect("few phrases");
+/// let record = |text: &str| Record { url: "https://example.org/".into(), title: String::new(), text: text.into() };
+/// let showing = showings.of(&record("A sieve, and a sieve.")).expect("it fits");
+/// assert_eq!(showing.weights, [Some(Weight::new(2, 5)), None]);
+/// assert_eq!(showing.snippet.text, "A sieve, and a sieve.");
+/// assert_eq!(showings.of(&record("A coffee sieve.")), None);
+/// # Ok::<(), furui_search::QueryError>(())
+/// ```
+#[derive(Debug)]
+pub struct Showings<'a> {
+    fit: Fit<'a>,
+    /// For each word, and after the words for each phrase, whether it is marked.
+    marked: Vec<bool>,
+}
+
+impl<'a> Showings<'a> {
+    /// Makes the maker for these clauses. `None` if they have more than [`limits::PHRASES`] different phrases.
+    pub fn new(clauses: &'a [Clause]) -> Option<Self> {
+        let fit = Fit::new(clauses)?;
+        let mut marked = vec![false; fit.words() + fit.phrases()];
+        for numbered in fit.clauses() {
+            numbered.phrases().iter().for_each(|&phrase| marked[fit.words() + phrase] = true);
+            let Clause { must, phrases, .. } = numbered.clause;
+            for word in must {
+                if !phrases.iter().flat_map(|phrase| phrase.words()).any(|other| other.word == *word) {
+                    marked[fit.number(word)] = true;
+                }
+            }
+        }
+        Some(Self { fit, marked })
+    }
+
+    /// The different words of the clauses, in the order of their first occurrence; in a clause, the words that must
+    /// occur come before those that must not.
+    pub fn words(&self) -> Vec<&str> {
+        let mut words = vec![""; self.fit.words()];
+        for Numbered { clause, .. } in self.fit.clauses() {
+            clause.must.iter().chain(&clause.without).for_each(|word| words[self.fit.number(word)] = word);
+        }
+        words
+    }
+
+    /// What to show of this record; `None` if it fits none of the clauses.
+    pub fn of(&self, record: &Record) -> Option<Showing> {
+        let (fits, showing) = self.view(record);
+        fits.then_some(showing)
+    }
+
+    /// Whether the record fits, and what to show of it. The snippet of a record that does not fit is empty.
+    pub fn view(&self, record: &Record) -> (bool, Showing) {
+        let (fits, weights, title_marks, marks) = self.scan(record);
+        let snippet = match fits {
+            true => snippet(&record.text, title_marks, marks, self.marked.len(), limits::SNIPPET),
+            false => Snippet::default(),
+        };
+        (fits, Showing { head: record.head(), weights, snippet })
+    }
+
+    /// The snippet of a record with at most `most` characters of its text, whether it fits or not.
+    #[cfg(test)]
+    pub(super) fn snippet(&self, record: &Record, most: usize) -> Snippet {
+        let (_, _, title_marks, marks) = self.scan(record);
+        snippet(&record.text, title_marks, marks, self.marked.len(), most)
+    }
+
+    /// Whether the record fits, its weights, and the marks in its title and text.
+    fn scan(&self, record: &Record) -> (bool, Vec<Option<Weight>>, Marks, Marks) {
+        let words = self.fit.words();
+        let (mut counts, mut phrases) = (vec![0_u32; words], vec![false; self.fit.phrases()]);
+        let mut length = 0_u32;
+        let mut scan = |text: &str, times: u32| {
+            let mut marks = Marks::default();
+            let all = self.fit.scan(text, true, |found, span| {
+                let of = match found {
+                    Found::Word(number) => {
+                        counts[number] = counts[number].saturating_add(times);
+                        number
+                    }
+                    Found::Phrase(number) => {
+                        phrases[number] = true;
+                        words + number
+                    }
+                };
+                if self.marked[of] {
+                    marks.add(of, span);
+                }
+            });
+            length = length.saturating_add(all.saturating_mul(times));
+            marks
+        };
+        let title_marks = scan(&record.title, Weight::TITLE);
+        let marks = scan(&record.text, 1);
+        self.fit.sites(&record.url).for_each(|site| counts[site] = 1);
+        let has: Vec<bool> = counts.iter().map(|&count| count > 0).collect();
+        let fits = self.fit.clauses().any(|clause| clause.fits(&has, &phrases));
+        let weights = counts.into_iter().map(|count| (count > 0).then(|| Weight::new(count, length))).collect();
+        (fits, weights, title_marks, marks)
+    }
+
+    /// True if a document with these weights, in the order of [`words`](Self::words), has the words of one of the clauses,
+    /// as far as lists can know.
+    pub fn has_words(&self, weights: &[Option<Weight>]) -> bool {
+        let mut clauses = self.fit.clauses();
+        weights.len() == self.fit.words() && clauses.any(|it| it.fits_words(|number| weights[number].is_some()))
+    }
+
+    /// The score of a document with these weights, in the order of [`words`](Self::words), where the words have these
+    /// idfs: the highest score of all clauses whose words the document has. `None` if it has the words of no clause, or
+    /// these are not the weights of all words.
+    ///
+    /// This is the score that the keepers of lists compute, who know nothing about phrases.
+    pub fn score(&self, weights: &[Option<Weight>], idfs: &[u32], scale: &Scale) -> Option<u32> {
+        if weights.len() != self.fit.words() || idfs.len() != weights.len() {
+            return None;
+        }
+        let fitting = self.fit.clauses().filter(|clause| clause.fits_words(|number| weights[number].is_some()));
+        let score = |clause: Numbered<'_>| {
+            let words = clause.clause.must.iter().map(|word| self.fit.number(word));
+            words.filter_map(|number| Some(scale.score(idfs[number], weights[number]?))).sum()
+        };
+        fitting.map(score).max()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::Query;
+    use super::*;
+
+    fn record(url: &str, title: &str, text: &str) -> Record {
+        Record { url: url.into(), title: title.into(), text: text.into() }
+    }
+
+    #[test]
+    fn scores_are_those_of_the_best_clause_whose_words_are_there() {
+        let query = Query::parse("sieve filter OR sieve -\"fine sieve\" -tea OR site:a.example bloom").unwrap();
+        let showings = Showings::new(query.clauses()).unwrap();
+        assert_eq!(showings.words(), ["sieve", "filter", "tea", "site:a.example", "bloom"]);
+        let (scale, idfs) = (Scale::new(10), [1000, 2000, 3000, 0, 4000]);
+        let score = |url: &str, text: &str| {
+            let (_, Showing { weights, .. }) = showings.view(&record(url, "", text));
+            showings.score(&weights, &idfs, &scale)
+        };
+        let part = |idf, length| scale.score(idf, Weight::new(1, length));
+        assert_eq!(score("u:1", "filter sieve"), Some(part(1000, 2) + part(2000, 2)));
+        // A phrase makes no difference to the score, and tea does.
+        assert_eq!(score("u:1", "fine sieve"), Some(part(1000, 2)));
+        assert_eq!(score("u:1", "tea sieve"), None);
+        assert_eq!(score("http://a.example/", "bloom sieve x"), Some(part(4000, 3)));
+        assert_eq!(showings.score(&[None; 4], &idfs, &scale), None);
+        assert_eq!(showings.score(&[Some(Weight::new(1, 1)); 5], &idfs[1..], &scale), None);
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_shown_is_what_the_record_says(
+            query in "[ab東京]{1,2}( (-|OR )?\"?[ab東京]{1,3}( [ab]\")?){0,3}",
+            title in "[ab東京 ,]{0,8}",
+            text in "([ab東京ーﾞ\u{301}ß \n,-]|\\PC){0,60}",
+        ) {
+            let Ok(query) = Query::parse(&query) else { return Ok(()) };
+            let record = record("http://a.example/", &title, &text);
+            let showings = Showings::new(query.clauses()).unwrap();
+            let (fits, showing) = showings.view(&record);
+            prop_assert_eq!(fits, Fit::new(query.clauses()).unwrap().fits(&record));
+            prop_assert_eq!(showings.of(&record).is_some(), fits);
+            let postings = record.postings();
+            let weights: Vec<_> = showings.words().iter().map(|word| postings.get(*word).copied()).collect();
+            prop_assert_eq!(&showing.weights, &weights);
+            prop_assert_eq!(showing.head.id(), super::super::ContentId::of(&record.encode().unwrap()));
+            prop_assert!(showing.snippet.text.len() <= limits::SNIPPET_BYTES);
+            let score = showings.score(&weights, &vec![1; weights.len()], &Scale::new(1));
+            prop_assert!(score.is_some() || !fits);
+            prop_assert_eq!(showings.has_words(&weights), score.is_some());
+            prop_assert!(showing.snippet.is_of(&text));
+        }
+    }
+}
