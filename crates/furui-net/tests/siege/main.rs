@@ -1,0 +1,60 @@
+//! Attacks on a live network: whatever attackers send, the honest nodes answer as before.
+#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
+
+mod attacker;
+#[path = "../hostile/mod.rs"]
+mod hostile;
+mod library;
+mod town;
+
+use attacker::{Plan, Tally};
+use furui_search::Peer;
+use town::Town;
+
+/// The number of nodes and of documents.
+const NODES: usize = 6;
+const DOCUMENTS: usize = 300;
+
+/// Attacks from this many addresses at once.
+async fn siege(town: &Town, attackers: usize, plan: Plan) -> Tally {
+    let victims: Vec<Peer> = town.nodes.iter().map(|node| node.net().me()).collect();
+    let attacks = (0..attackers).map(|number| {
+        let host = format!("127.2.{}.{}", number / 200, number % 200 + 1);
+        tokio::spawn(attacker::attack(host, number as u64, town.library.clone(), victims.clone(), plan))
+    });
+    let attacks: Vec<_> = attacks.collect();
+    let mut sum = Tally::default();
+    for attack in attacks {
+        sum = sum.plus(attack.await.unwrap());
+    }
+    sum
+}
+
+/// What attackers achieve.
+async fn attacked(attackers: usize, plan: Plan) {
+    let mut town = Town::new(NODES, DOCUMENTS).await;
+    town.stands("before").await;
+    let tally = siege(&town, attackers, plan).await;
+    println!("{attackers} attackers: {tally:?}");
+    assert!(tally.postings >= (attackers * plan.postings * NODES) as u64);
+    town.stands("after the attack").await;
+    town.grow().await;
+    town.stands("after a node has joined").await;
+    town.shut_down().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_attacker_changes_no_answer() {
+    attacked(1, Plan { postings: 20_000, fresh: 20 }).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn twenty_attackers_at_twenty_addresses_change_no_answer() {
+    attacked(20, Plan { postings: 20_000, fresh: 5 }).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "a soak test"]
+async fn a_million_false_postings_change_no_answer() {
+    attacked(20, Plan { postings: 50_000, fresh: 50 }).await;
+}
