@@ -12,8 +12,13 @@ use super::library::{Library, Random};
 const MESSAGE: usize = 2000;
 /// The maximum number of requests in flight.
 const AT_ONCE: usize = 12;
-/// The number of the attacker's own documents that are true, apart from what it states of them.
-const OWN: usize = 70;
+/// The number of documents of which the attacker first states what is true.
+const TRUE: usize = 70;
+/// The number of documents that the attacker publishes itself. They are documents as those of others are, and count in the
+/// ranking, so they are few beside those of others.
+const PAGES: usize = 2;
+/// The number of false statements about each of them.
+const LIES: usize = 10;
 /// A word that so many documents have is not ranked by a document that holds it once among many others.
 const COMMON: usize = 60;
 /// A word that no document of others has.
@@ -170,7 +175,7 @@ impl Attacker<'_> {
     /// States what is true, of documents that the nodes know already, until it passes for an honest publisher.
     async fn behave(&mut self) {
         let library = self.library;
-        for documents in library.documents[..OWN].chunks(10) {
+        for documents in library.documents[..TRUE].chunks(10) {
             let truth = documents.iter().flat_map(|it| {
                 it.words.iter().map(|(word, weight)| (word.clone(), vec![(it.id, *weight)])).collect::<Vec<_>>()
             });
@@ -185,7 +190,7 @@ impl Attacker<'_> {
         let filler = format!("{OWN_WORD} ").repeat(900);
         let common: Vec<usize> = (0..self.words.len()).filter(|at| self.lists[*at].len() > COMMON).collect();
         let mut pages = Vec::new();
-        for number in 0..20 {
+        for number in 0..PAGES {
             let word = self.words[common[self.random.below(common.len())]].clone();
             let url = format!("http://evil.example/{}/{number}", self.host);
             let record = Record { url, title: format!("{OWN_WORD} {number}"), text: format!("{filler} {word}") };
@@ -197,8 +202,10 @@ impl Attacker<'_> {
         self.settle(0).await;
         for (word, page) in &pages {
             self.send(&stored(list(word, [page.id], highest())), 1).await;
-            let other = self.any(|it| &it.words);
-            self.send(&stored(list(&other, [page.id], highest())), 1).await;
+            for _ in 0..LIES {
+                let other = self.any(|it| &it.words);
+                self.send(&stored(list(&other, [page.id], highest())), 1).await;
+            }
         }
         self.settle(0).await;
     }

@@ -34,9 +34,17 @@ async fn siege(town: &Town, attackers: usize, plan: Plan) -> Tally {
 async fn attacked(attackers: usize, plan: Plan) {
     let mut town = Town::new(NODES, DOCUMENTS).await;
     town.stands("before").await;
+    for node in &town.nodes {
+        let status = node.status().await.unwrap();
+        println!("{:?} {} records {} postings", node.survey().await, status.shelf.records, status.shelf.postings);
+    }
     let tally = siege(&town, attackers, plan).await;
     println!("{attackers} attackers: {tally:?}");
     assert!(tally.postings >= (attackers * plan.postings * NODES) as u64);
+    for node in &town.nodes {
+        let status = node.status().await.unwrap();
+        println!("{:?} {} records {} postings {:?}", node.survey().await, status.shelf.records, status.shelf.postings, status.refusals.iter().map(|it| it.why).collect::<std::collections::BTreeSet<_>>());
+    }
     town.stands("after the attack").await;
     town.grow().await;
     town.stands("after a node has joined").await;
@@ -57,4 +65,19 @@ async fn twenty_attackers_at_twenty_addresses_change_no_answer() {
 #[ignore = "a soak test"]
 async fn a_million_false_postings_change_no_answer() {
     attacked(20, Plan { postings: 50_000, fresh: 50 }).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_newcomer_changes_no_answer() {
+    let mut town = Town::new(NODES, DOCUMENTS).await;
+    for _ in 0..3 {
+        town.grow().await;
+        for node in &town.nodes {
+            println!("{:?}", node.survey().await);
+        }
+        for (number, node) in town.nodes.iter().enumerate() {
+            println!("{number}: {}", town.differences(node).await.0.len());
+        }
+    }
+    town.shut_down().await;
 }
