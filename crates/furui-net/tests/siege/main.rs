@@ -4,11 +4,13 @@
 mod attacker;
 #[path = "../hostile/mod.rs"]
 mod hostile;
+mod keeper;
 mod library;
 mod town;
 
 use attacker::{Plan, Tally};
 use furui_search::Peer;
+use keeper::Manner;
 use town::Town;
 
 /// The number of nodes and of documents.
@@ -68,16 +70,48 @@ async fn a_million_false_postings_change_no_answer() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_newcomer_changes_no_answer() {
+async fn newcomers_change_no_answer() {
     let mut town = Town::new(NODES, DOCUMENTS).await;
-    for _ in 0..3 {
+    for _ in 0..2 {
         town.grow().await;
-        for node in &town.nodes {
-            println!("{:?}", node.survey().await);
-        }
-        for (number, node) in town.nodes.iter().enumerate() {
-            println!("{number}: {}", town.differences(node).await.0.len());
-        }
+        town.stands("after a node has joined").await;
     }
     town.shut_down().await;
+}
+
+/// What one hostile node achieves: of the three keepers of each word and document, at most one is hostile.
+async fn betrayed(manner: Manner) {
+    let mut town = Town::new(NODES, DOCUMENTS).await;
+    let hostile = keeper::join("127.3.0.1", &town.nodes[0], manner).await;
+    town::meet(&town.nodes).await;
+    town.stands("when the hostile node has joined").await;
+    town.grow().await;
+    town.stands("after an honest node has joined, too").await;
+    hostile.shutdown().await;
+    town.shut_down().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_silent_keeper_changes_no_answer() {
+    betrayed(Manner::Silent).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_keeper_that_hides_everything_changes_no_answer() {
+    betrayed(Manner::Hides).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_keeper_that_forges_everything_changes_no_answer() {
+    betrayed(Manner::Forges).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_keeper_that_shows_what_is_false_changes_no_answer() {
+    betrayed(Manner::ShowsFalsely).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_keeper_that_is_honest_for_some_time_changes_no_answer() {
+    betrayed(Manner::Adapts).await;
 }
