@@ -11,8 +11,8 @@ const B: f64 = 0.75;
 /// The number that stands for an idf or a factor of 1.
 const ONE: f64 = Place::ONE as f64;
 
-/// An estimate of the number of all documents and of their mean length. It is rounded, so that small changes do not
-/// alter the order of an answer.
+/// An estimate of the number of all documents and of their mean length. Both are rounded to powers of two, so that small
+/// changes do not alter the order of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Survey {
     /// The approximate number of documents.
@@ -32,7 +32,10 @@ impl Survey {
     /// The survey from the estimates of several nodes: the median of those that hold everything that they should, or of
     /// all if none does. The number of documents and their length have each their median, so that a minority of the
     /// nodes changes neither. `None` if there are no estimates.
-    pub fn median(estimates: &[Surveyed]) -> Option<Self> {
+    ///
+    /// A number of the `last` survey stays while the median is less than twice, and more than half as much. Otherwise a
+    /// median near the middle between two powers of two could change the order of an answer from one query to the next.
+    pub fn median(estimates: &[Surveyed], last: Option<Self>) -> Option<Self> {
         let some_are_whole = estimates.iter().any(|estimate| estimate.whole);
         let counting = || estimates.iter().filter(|estimate| estimate.whole || !some_are_whole);
         let documents = median(counting().map(|estimate| estimate.documents).collect())?;
@@ -41,9 +44,10 @@ impl Survey {
         }
         let lengths = counting().map(|estimate| u64::from(estimate.mean_length)).filter(|&length| length > 0);
         let mean_length = median(lengths.collect()).unwrap_or(1);
+        let mean_length = steady(mean_length, last.map(|last| last.mean_length.into()));
         Some(Self {
-            documents: rounded(documents),
-            mean_length: u32::try_from(rounded(mean_length)).unwrap_or(u32::MAX),
+            documents: steady(documents, last.map(|last| last.documents)),
+            mean_length: u32::try_from(mean_length).unwrap_or(u32::MAX),
         })
     }
 
@@ -60,6 +64,16 @@ impl Survey {
 fn median(mut numbers: Vec<u64>) -> Option<u64> {
     numbers.sort_unstable();
     numbers.get(numbers.len().checked_sub(1)? / 2).copied()
+}
+
+/// The `last` value if the number is near it, and otherwise the power of two that is nearest to the number, as a ratio.
+fn steady(number: u64, last: Option<u64>) -> u64 {
+    if let Some(last) = last.filter(|&last| number > last / 2 && number / 2 < last) {
+        return last;
+    }
+    let below = 1 << number.max(1).ilog2();
+    let is_near = u128::from(number).pow(2) <= 2 * u128::from(below).pow(2);
+    if is_near { below } else { below.saturating_mul(2) }
 }
 
 /// The number, rounded to its five most significant bits.
@@ -192,33 +206,44 @@ mod tests {
         assert!(Survey { documents: u64::MAX, mean_length: u32::MAX }.idf(0) <= limits::IDF);
         assert_eq!(Survey::default().idf(u64::MAX), 1);
         let most = Surveyed { documents: u64::MAX, mean_length: u32::MAX, whole: true };
-        assert!(Survey::median(&[most]).unwrap().documents > u64::MAX / 2);
-        assert_eq!(Survey::median(&[Surveyed { documents: 0, ..most }]), Some(Survey::default()));
+        assert!(Survey::median(&[most], None).unwrap().documents > u64::MAX / 2);
+        assert_eq!(Survey::median(&[Surveyed { documents: 0, ..most }], None), Some(Survey::default()));
         let all = limits::IDF * limits::WORDS as u32;
         assert!(u64::from(all) * 3 < u64::from(u32::MAX));
         assert_eq!(Scale::new(1).score(all, Weight::of_steps(15, 0)), Scale::new(1).most(all, Weight::default()));
     }
 
     #[test]
-    fn one_liar_in_five_changes_a_survey_no_more_than_rounding_does() {
+    fn one_liar_in_five_does_not_change_a_survey() {
         // Estimates differ by some percent, because nodes hold different documents.
         let honest =
             |number: u64| Surveyed { documents: 9_600 + 50 * number, mean_length: 290 + number as u32, whole: true };
         let all: Vec<Surveyed> = (0..20).map(honest).collect();
-        let truth = Survey::median(&all).unwrap();
-        let step = |number: u64| 1 << (59 - number.leading_zeros());
+        let truth = Survey { documents: 8192, mean_length: 256 };
+        assert_eq!(Survey::median(&all, None), Some(truth));
         for (documents, mean_length) in [(0, 0), (1, 1), (u64::MAX, u32::MAX), (u64::MAX, 1)] {
             let mut told = all.clone();
             told.iter_mut().step_by(5).for_each(|lie| *lie = Surveyed { documents, mean_length, whole: true });
-            let survey = Survey::median(&told).unwrap();
-            assert!(survey.documents.abs_diff(truth.documents) <= step(truth.documents), "{survey:?}");
-            assert!(survey.mean_length.abs_diff(truth.mean_length) <= step(u64::from(truth.mean_length)) as u32);
+            assert_eq!(Survey::median(&told, None), Some(truth));
         }
         // Nodes that have just joined, and hold nothing yet, do not count if there are others.
         let new = Surveyed::default();
-        assert_eq!(Survey::median(&[&[new; 30], &all[..]].concat()), Some(truth));
-        assert_eq!(Survey::median(&[new]), Some(Survey::default()));
-        assert_eq!(Survey::median(&[]), None);
+        assert_eq!(Survey::median(&[&[new; 30], &all[..]].concat(), None), Some(truth));
+        assert_eq!(Survey::median(&[new], None), Some(Survey::default()));
+        assert_eq!(Survey::median(&[], None), None);
+    }
+
+    #[test]
+    fn a_survey_stays_until_it_is_wrong_by_half() {
+        let of = |documents, last: Option<u64>| {
+            let told = Surveyed { documents, mean_length: 7, whole: true };
+            let last = last.map(|documents| Survey { documents, mean_length: 8 });
+            Survey::median(&[told], last).unwrap().documents
+        };
+        let near = [(1, 1), (2, 2), (3, 4), (5, 4), (6, 8), (90, 64), (91, 128), (u64::MAX, u64::MAX)];
+        near.iter().for_each(|&(documents, rounded)| assert_eq!(of(documents, None), rounded));
+        assert_eq!([33, 90, 127].map(|documents| of(documents, Some(64))), [64; 3]);
+        assert_eq!([32, 128].map(|documents| of(documents, Some(64))), [32, 128]);
     }
 
     #[test]

@@ -15,7 +15,7 @@ const CHANGE: u64 = 8;
 /// The maximum number of records that are counted for an estimate.
 const COUNTED: usize = 1 << 12;
 /// The maximum number of records whose words are counted for an estimate.
-const MEASURED: usize = 32;
+const MEASURED: usize = 128;
 
 /// The last estimate of a node.
 #[derive(Clone, Copy)]
