@@ -93,7 +93,7 @@ async fn a_hundred_nodes_find_the_nearest_with_few_bytes_and_again_when_a_quarte
 
     look_up_200(&nodes, 1).await;
     // Each node looks up other keys than before, so that connections are open but answers are not cached.
-    for (n, most) in [(1, 8 << 10), (3, 12 << 10)] {
+    for (n, most) in [(1, 8 << 10), (3, 16 << 10)] {
         nodes.rotate_left(1);
         let bytes = look_up_200(&nodes, n).await / 200;
         println!("look-up of {n} at 100 nodes, warm: {bytes} bytes a key");

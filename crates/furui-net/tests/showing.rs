@@ -146,7 +146,7 @@ async fn shown_in_spite_of(manner: Manner) {
     let mut first: Option<Vec<Place>> = None;
     for node in nodes.iter().cycle().take(12) {
         let answer = search(node, "sieve", 10).await;
-        assert!(answer.whole && answer.cursor.is_some(), "{manner:?}");
+        assert!(answer.whole && answer.cursor.is_some(), "{manner:?}: {:?}", answer.report);
         let places: Vec<Place> = answer.hits.iter().map(|hit| hit.place).collect();
         assert_eq!(places.len(), 10, "{manner:?}: a page stays full");
         assert_eq!(*first.get_or_insert(places.clone()), places, "{manner:?}");
@@ -247,7 +247,7 @@ async fn false_postings_neither_push_documents_up_nor_push_others_off_the_page()
     }
     for node in &nodes {
         let answer = search(node, "sieve", 10).await;
-        assert_eq!((answer.urls(), answer.whole), (before.urls(), true));
+        assert_eq!((answer.urls(), answer.whole), (before.urls(), true), "{:?}", answer.report);
         let all = search(node, "sieve", 1000).await;
         let mut urls = all.urls();
         // The stranger's document is found, too, where its words put it.

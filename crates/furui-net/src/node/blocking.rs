@@ -62,7 +62,7 @@ impl Node {
             removed += removing.await.ok_or(NodeError::Stopped)??;
         }
         self.0.known.forget();
-        self.0.survey.forget();
+        self.0.survey.expire();
         Ok(removed)
     }
 

@@ -19,23 +19,24 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// The time to wait for the others when half of the nodes have answered.
 const HURRY: Duration = Duration::from_millis(300);
 
-/// The survey of an earlier search.
+/// The survey of an earlier search, with the end of its life.
 #[derive(Default)]
 pub(super) struct LastSurvey(Mutex<Option<(Instant, Survey)>>);
 
 impl LastSurvey {
-    fn get(&self) -> Option<Survey> {
-        let last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        last.filter(|(at, _)| at.elapsed() < LIFE).map(|(_, survey)| survey)
+    fn get(&self) -> Option<(Instant, Survey)> {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn set(&self, survey: Survey) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some((Instant::now(), survey));
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some((Instant::now() + LIFE, survey));
     }
 
-    /// Forgets the survey, because lists or keepers have changed.
-    pub(super) fn forget(&self) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    /// Ends the life of the survey, because lists or keepers have changed.
+    pub(super) fn expire(&self) {
+        if let Some((until, _)) = &mut *self.0.lock().unwrap_or_else(PoisonError::into_inner) {
+            *until = Instant::now();
+        }
     }
 }
 
@@ -44,7 +45,8 @@ impl Node {
     /// one key estimate from the records that they hold. Of each address prefix, one node is asked.
     pub async fn survey(&self) -> Survey {
         let inner = &*self.0;
-        if let Some(survey) = inner.survey.get() {
+        let last = inner.survey.get();
+        if let Some((_, survey)) = last.filter(|(until, _)| *until > Instant::now()) {
             return survey;
         }
         let nearest = inner.net.closest(KEY, Net::MOST_CLOSEST).await;
@@ -69,6 +71,6 @@ impl Node {
         if let Some(survey) = survey {
             inner.survey.set(survey);
         }
-        survey.unwrap_or_default()
+        survey.or(last.map(|(_, survey)| survey)).unwrap_or_default()
     }
 }

@@ -15,7 +15,7 @@ const CHANGE: u64 = 8;
 /// The maximum number of records that are counted for an estimate.
 const COUNTED: usize = 1 << 12;
 /// The maximum number of records whose words are counted for an estimate.
-const MEASURED: usize = 32;
+const MEASURED: usize = 128;
 
 /// The last estimate of a node.
 #[derive(Clone, Copy)]
@@ -45,6 +45,7 @@ impl Desk {
         let documents = counted.own.len() as f64 / counted.part * 2f64.powi(bits as i32);
         let mean_length = mean_length(&mut self.kept.shelf, &counted.own)?;
         let told = Surveyed { documents: documents.round() as u64, mean_length, whole };
+        let told = told.steadied(self.estimate.map(|last| last.told));
         self.estimate = Some(Estimate { at: now, records, told });
         Ok(told)
     }

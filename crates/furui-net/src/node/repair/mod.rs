@@ -30,8 +30,8 @@ const PAUSE: Duration = Duration::from_secs(1);
 const INTERVAL: Duration = Duration::from_secs(10 * 60);
 /// The number of nearest nodes with which lists are compared.
 const NEIGHBOURS: usize = 20;
-/// The number of consecutive rounds in which some neighbour does not answer, after which silent neighbours are assumed
-/// to have nothing.
+/// The number of consecutive rounds in which some neighbour or keeper of records does not answer, after which silent
+/// neighbours are assumed to have nothing, and silent keepers of records no proof.
 const FAILED_ROUNDS: u32 = 3;
 /// The interval at which expired documents are forgotten, and documents of this node are published again before they
 /// expire.
@@ -167,7 +167,8 @@ impl Rounds {
                 continue;
             }
             let left_out = self.left_out.entry(neighbour.clone()).or_default();
-            let mut taking = Taking::new(inner, neighbour, &places, left_out);
+            let is_patient = self.failed < FAILED_ROUNDS;
+            let mut taking = Taking::new(inner, neighbour, &places, left_out, is_patient);
             let since = self.states.get(neighbour).copied().unwrap_or_default();
             match taking.take_over(since).await {
                 Ok(state) => {
@@ -189,7 +190,7 @@ impl Rounds {
         self.failed = if failures == 0 { 0 } else { self.failed + 1 };
         if new > 0 {
             inner.known.forget();
-            inner.survey.forget();
+            inner.survey.expire();
         }
         if is_full {
             inner.whole.store(false, Ordering::Relaxed);

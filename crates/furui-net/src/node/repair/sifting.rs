@@ -59,7 +59,7 @@ impl Taking<'_> {
             let before = list.ids.len();
             let mut is_silent = false;
             retain(list, |id| {
-                is_silent |= unproven.contains(id) && !gone.contains(id);
+                is_silent |= self.is_patient && unproven.contains(id) && !gone.contains(id);
                 !unproven.contains(id) && lies.is_none_or(|lies| !lies.contains(id))
             });
             // What may be proven later is asked for again.

@@ -46,6 +46,9 @@ pub(super) struct Taking<'a> {
     pub(super) left_out: &'a mut LeftOut,
     /// True if some postings were left out that a record may prove later.
     pub(super) is_incomplete: bool,
+    /// True if keepers of records that do not answer are asked again in the next round. Otherwise postings that they might
+    /// prove are left out like false ones.
+    pub(super) is_patient: bool,
     /// The sizes and fingerprints of the lists that are taken over now.
     stated: LeftOut,
 }
@@ -76,7 +79,13 @@ pub(super) enum Why {
 }
 
 impl<'a> Taking<'a> {
-    pub(super) fn new(inner: &'a Inner, from: &'a Peer, places: &'a Places, left_out: &'a mut LeftOut) -> Self {
+    pub(super) fn new(
+        inner: &'a Inner,
+        from: &'a Peer,
+        places: &'a Places,
+        left_out: &'a mut LeftOut,
+        is_patient: bool,
+    ) -> Self {
         Self {
             inner,
             from,
@@ -88,6 +97,7 @@ impl<'a> Taking<'a> {
             checks: CHECKS,
             left_out,
             is_incomplete: false,
+            is_patient,
             stated: LeftOut::new(),
         }
     }
