@@ -71,7 +71,7 @@ impl Library {
         for number in 0..count {
             // The words of a document's subject occur often in it.
             let subject: Vec<&str> = (0..4).map(|_| words[20 + random.below(words.len() - 20)]).collect();
-            let text: Vec<&str> = (0..30 + random.below(250))
+            let text: Vec<&str> = (0..30 + random.below(200))
                 .map(|_| match random.below(6) {
                     0 => subject[random.below(subject.len())],
                     _ => words[random.zipf(words.len())],
