@@ -30,8 +30,8 @@ pub enum Manner {
 }
 
 /// Joins as a hostile node. It has no data: what it needs to pass for an honest node, it asks `honest`.
-pub async fn join(address: &str, honest: &Node, manner: Manner) -> Net {
-    let (net, mut inbound) = Net::start(config(address, Some(honest))).await.unwrap();
+pub async fn join(address: String, honest: &Node, manner: Manner) -> Net {
+    let (net, mut inbound) = Net::start(config(&address, Some(honest))).await.unwrap();
     tokio::time::timeout(LONG, net.joined()).await.unwrap();
     let (relay, source) = (net.clone(), honest.net().me());
     tokio::spawn(async move {
