@@ -254,7 +254,7 @@ mod tests {
         let near = [(0, 0), (1, 1), (2, 2), (3, 4), (5, 4), (6, 8), (90, 64), (91, 128), (u64::MAX, u64::MAX)];
         near.iter().for_each(|&(documents, rounded)| assert_eq!(of(documents, None), rounded));
         assert_eq!([33, 90, 127].map(|documents| of(documents, Some(64))), [64; 3]);
-        assert_eq!([32, 128, 90].map(|documents| of(documents, Some(30))), [32, 128, 64]);
+        assert_eq!([32, 128].map(|documents| of(documents, Some(64))), [32, 128]);
         assert_eq!(of(90, Some(0)), 64);
         let part = Surveyed { documents: 90, mean_length: 0, whole: false };
         assert_eq!(part.steadied(Some(Surveyed { whole: true, documents: 128, mean_length: 8 })).documents, 64);
