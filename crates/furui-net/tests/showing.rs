@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that fails may panic")]
 
 mod common;
+mod local;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -10,8 +11,8 @@ use common::{config, find, network};
 use furui_net::net::{Identity, Net};
 use furui_net::node::{Document, Hit, Node, SearchEvent, SearchOptions};
 use furui_search::{
-    ContentId, Lock, LockKey, Part, Place, Query, Record, Refusal, Report, Request, Response, Showing, Showings, Shown,
-    Weight,
+    ContentId, Listed, Lock, LockKey, Part, Place, Query, Record, Refusal, Report, Request, Response, Showing,
+    Showings, Shown, Weight,
 };
 use tokio::sync::mpsc;
 
@@ -94,6 +95,10 @@ async fn join(first: &Node, manner: Manner) -> Net {
                     Response::Shown { documents: documents.into_iter().map(show).collect(), settled: true }
                 }
                 Request::Withdraw { .. } => Response::Withdrawn { opened: 0 },
+                // It has nothing to hand over.
+                Request::Compare { .. } => Response::Compared { state: 1, lists: vec![], more: false },
+                Request::List { words, .. } => Response::Listed(vec![Listed::default(); words.len()]),
+                Request::Withdrawn { .. } => Response::Keys { keys: vec![], more: false },
                 _ => Response::Refused(Refusal::Busy),
             };
             let _ = asked.reply.send(response.encode().unwrap());
@@ -137,11 +142,21 @@ fn is_true(hit: &Hit) -> bool {
 
 /// Two of the six nodes, so sometimes two of the three keepers of a document, do not tell the truth.
 async fn shown_in_spite_of(manner: Manner) {
-    let nodes = network(4).await;
-    let hostile = [join(&nodes[0], manner).await, join(&nodes[0], manner).await];
+    let (nodes, hostile) = loop {
+        let nodes = network(4).await;
+        let hostile = [join(&nodes[0], manner).await, join(&nodes[0], manner).await];
+        // Whoever keeps the list, and refuses to read it, leaves one answer that nobody confirms, which is not whole.
+        let peers = nodes.iter().map(|node| node.net().me()).chain(hostile.iter().map(Net::me));
+        let keepers = local::keepers_among(peers.collect(), "sieve");
+        if hostile.iter().all(|net| !keepers.contains(&net.me())) {
+            break (nodes, hostile);
+        }
+        shut_down(&nodes, hostile).await;
+    };
     for node in &nodes {
         node.net().refresh().await;
     }
+    local::repaired(&nodes).await;
     assert_eq!(nodes[1].publish(documents(40), false).await.unwrap().new, 40);
     let mut first: Option<Vec<Place>> = None;
     for node in nodes.iter().cycle().take(12) {
@@ -166,12 +181,14 @@ async fn shown_in_spite_of(manner: Manner) {
             assert_eq!(true_pages, 20);
         }
     }
+    shut_down(&nodes, hostile).await;
+}
+
+async fn shut_down(nodes: &[Node], hostile: [Net; 2]) {
     for net in hostile {
         net.shutdown().await;
     }
-    for node in &nodes {
-        node.shutdown().await;
-    }
+    local::shut_down(nodes).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -211,7 +228,7 @@ async fn a_keeper_that_withholds_records_does_not_hide_them() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn false_postings_neither_push_documents_up_nor_push_others_off_the_page() {
-    let nodes = network(5).await;
+    let nodes = local::network(5).await;
     // Most documents do not have the word, so that the length of its list does not round scores to a few numbers.
     let fill =
         |number: usize| Record { url: format!("u:{number}"), title: String::new(), text: format!("fill {number}") };
@@ -245,6 +262,7 @@ async fn false_postings_neither_push_documents_up_nor_push_others_off_the_page()
     for node in &nodes {
         node.net().refresh().await;
     }
+    local::repaired(&nodes).await;
     for node in &nodes {
         let answer = search(node, "sieve", 10).await;
         assert_eq!((answer.urls(), answer.whole), (before.urls(), true), "{:?}", answer.report);
