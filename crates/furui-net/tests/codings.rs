@@ -78,7 +78,8 @@ async fn check(nodes: usize, documents: Vec<Document>, queries: usize, mut rando
     let cold = look_up_bytes(&nodes, &lists, &mut random).await;
     let warm = look_up_bytes(&nodes, &lists, &mut random).await;
     println!("a look-up through a search: {cold} bytes a word at first, {warm} when nodes are connected");
-    assert!(warm <= 4096, "{warm} bytes a word");
+    // All keepers are looked up, on two paths.
+    assert!(warm <= 8192, "{warm} bytes a word");
     for (name, wants) in CODINGS {
         let (start, mut sums) = (Instant::now(), Sums::default());
         let mut askers = JoinSet::new();

@@ -30,7 +30,7 @@ impl Node {
     /// was left.
     ///
     /// # Errors
-    /// The same as for [`withdraw`](Self::withdraw).
+    /// Those of [`withdraw`](Self::withdraw).
     pub async fn withdraw_some(&self) -> Result<usize, PublishError> {
         let count = self.0.published.withdraw_some(BATCH, unix_seconds()).map_err(PublishError::storage)?;
         tell(&self.0).await?;

@@ -116,7 +116,7 @@ struct Figures {
     /// The number of the best documents that were to be shown, and the number of those that were shown.
     wanted: u64,
     shown: u64,
-    /// The same numbers, without what only hostile nodes keep.
+    /// These numbers leave out what only hostile nodes keep.
     possible: u64,
     possible_shown: u64,
     wrong: u64,
