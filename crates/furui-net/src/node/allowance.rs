@@ -76,7 +76,13 @@ impl Allowance {
 
 /// Notes what somebody has used. If there are `most` others already, half of them are forgotten: those that have used the
 /// least.
-fn remember<K: Clone + Eq + Hash>(all: &mut HashMap<K, Used>, key: K, used: Used, most: usize, of: impl Fn(Used) -> u64) {
+fn remember<K: Clone + Eq + Hash>(
+    all: &mut HashMap<K, Used>,
+    key: K,
+    used: Used,
+    most: usize,
+    of: impl Fn(Used) -> u64,
+) {
     if all.len() >= most && !all.contains_key(&key) {
         let mut amounts: Vec<u64> = all.values().map(|used| of(*used)).collect();
         let (_, &mut middle, _) = amounts.select_nth_unstable(most / 2);
@@ -151,7 +157,11 @@ mod tests {
         let (mut allowance, greedy) = (Allowance::default(), peer(usize::MAX));
         assert_eq!(granted(&mut allowance, (&greedy, host(1)), Duration::ZERO), PEER_BYTES);
         for number in 0..3 * PEERS {
-            assert!(allowance.grants((&peer(number), Prefix::V6(std::array::from_fn(|at| (number >> at) as u8))), 1, Duration::ZERO));
+            assert!(allowance.grants(
+                (&peer(number), Prefix::V6(std::array::from_fn(|at| (number >> at) as u8))),
+                1,
+                Duration::ZERO
+            ));
         }
         assert!(allowance.peers.len() <= PEERS && allowance.prefixes.len() <= PREFIXES);
         // Who has stored much is not forgotten.

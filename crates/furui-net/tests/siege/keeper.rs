@@ -42,7 +42,9 @@ pub async fn join(address: String, honest: &Node, manner: Manner) -> Net {
             match manner {
                 Manner::Silent => kept.push(inbound.reply),
                 Manner::Hides => drop(inbound.reply.send(hide(&request).encode().unwrap())),
-                Manner::Adapts if number < HONEST_FOR => pass_on(&relay, &source, inbound.request, inbound.reply, |it| it),
+                Manner::Adapts if number < HONEST_FOR => {
+                    pass_on(&relay, &source, inbound.request, inbound.reply, |it| it)
+                }
                 Manner::Forges | Manner::Adapts => drop(inbound.reply.send(forge(&request).encode().unwrap())),
                 Manner::ShowsFalsely => pass_on(&relay, &source, inbound.request, inbound.reply, falsify),
             }

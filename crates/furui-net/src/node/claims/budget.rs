@@ -68,7 +68,8 @@ struct Spent {
 impl Spent {
     fn is_idle(&self, now: Duration) -> bool {
         let Self { bytes, documents, waiting, .. } = self;
-        *waiting == 0 && bytes.within(MINUTE, now, A_PREFIX.bytes) + documents.within(MINUTE, now, A_PREFIX.documents) == 0
+        *waiting == 0
+            && bytes.within(MINUTE, now, A_PREFIX.bytes) + documents.within(MINUTE, now, A_PREFIX.documents) == 0
     }
 }
 
