@@ -34,7 +34,7 @@ async fn results_are_sent_as_they_are_found() {
     assert_eq!(search.query.clauses()[0].must, ["two", "wörds"]);
     assert_eq!((search.limit, search.cursor, search.explain), (7, Some(Place { score: 7, id: numbered(255) }), true));
     assert_eq!(search.wants, Some(Wants::Ringed { probes: Some(7), delta: 1000 }));
-    let record = Record { url: "u:1".into(), title: "t Two".into(), text: "One two wörds.".into() };
+    let record = Record { url: "u:1".into(), title: "t Two".into(), text: "One two wörds.".into(), publisher: None };
     let id = ContentId::of(&record.encode().unwrap());
     let showing = Showings::new(search.query.clauses()).unwrap().of(&record);
     events.send(Event::Hit(Hit::new(id, showing, 0.5))).await.unwrap();

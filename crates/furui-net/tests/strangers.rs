@@ -12,8 +12,8 @@ use common::{check, config, document, network};
 use furui_net::net::{MAX_MESSAGE, Net};
 use furui_net::node::SearchOptions;
 use furui_search::{
-    CodedSet, ContentId, Fetched, Found, Listed, Lock, LockKey, Matcher, Met, Ranked, Refusal, Request, Response, Shown,
-    Surveyed, Weight, WordSize, limits,
+    CodedSet, ContentId, Fetched, Found, Listed, Lock, LockKey, Matcher, Met, Ranked, Refusal, Request, Response,
+    Shown, Surveyed, Weight, WordSize, limits,
 };
 
 /// How a hostile node treats requests.

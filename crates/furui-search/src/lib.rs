@@ -15,6 +15,7 @@ mod pattern;
 mod peer;
 mod phrase;
 pub mod plan;
+mod publisher;
 mod querier;
 mod query;
 mod ranking;
@@ -43,6 +44,7 @@ pub use message::{
 };
 pub use peer::Peer;
 pub use phrase::{Phrase, PhraseWord};
+pub use publisher::{NoPublisherKey, PublisherKey};
 pub use querier::{Querier, QueryEvent, QueryOptions, QueryRefused, Report, Round, WordReport};
 pub use query::{Query, QueryError, QueryFault};
 pub use ranking::{Place, Scale, Survey};

@@ -57,7 +57,12 @@ pub fn read_line(line: &[u8]) -> Result<Record, String> {
     let line: Line = serde_json::from_slice(line).map_err(|error| {
         format!("not a document: {error}; write lines like {{\"url\":\"http://…\",\"title\":\"…\",\"text\":\"…\"}}")
     })?;
-    Ok(Record { url: line.url, title: line.title.unwrap_or_default(), text: line.text.unwrap_or_default() })
+    Ok(Record {
+        url: line.url,
+        title: line.title.unwrap_or_default(),
+        text: line.text.unwrap_or_default(),
+        publisher: None,
+    })
 }
 
 /// A line of a body.

@@ -4,7 +4,9 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use furui::format::{Access, WriteError, publish, sync_name};
+use furui_search::{ContentId, Lock, PublisherKey};
 use libp2p::identity::Keypair;
+use libp2p::identity::ed25519;
 
 /// A node's Ed25519 key, which is its identity and determines its place among all nodes.
 #[derive(Clone)]
@@ -71,6 +73,19 @@ impl Identity {
         secret
     }
 
+    /// The public key, by which the node is known as a publisher.
+    pub(crate) fn publisher(&self) -> PublisherKey {
+        let pair = self.0.clone().try_into_ed25519().expect("it was generated or read as one");
+        PublisherKey::new(pair.public().to_bytes())
+    }
+
+    /// Signs as the publisher of the record with this id.
+    pub(crate) fn sign(&self, lock: Lock, id: ContentId) -> Lock {
+        let pair = self.0.clone().try_into_ed25519().expect("it was generated or read as one");
+        let signature = pair.sign(&lock.signed(id)).try_into().expect("an Ed25519 signature has 64 bytes");
+        lock.by(PublisherKey::new(pair.public().to_bytes()), signature)
+    }
+
     pub(super) fn keypair(&self) -> &Keypair {
         &self.0
     }
@@ -80,6 +95,12 @@ impl fmt::Debug for Identity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "identity {}", self.0.public().to_peer_id())
     }
+}
+
+/// True if the publisher that the lock states has signed it for the record with this id.
+pub(crate) fn is_signed(lock: &Lock, id: ContentId) -> bool {
+    let key = ed25519::PublicKey::try_from_bytes(lock.publisher().as_bytes());
+    key.is_ok_and(|key| key.verify(&lock.signed(id), lock.signature()))
 }
 
 #[cfg(unix)]

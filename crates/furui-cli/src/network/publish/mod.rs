@@ -103,7 +103,7 @@ impl Publisher<'_> {
         let mut url = canonical.filter(|link| is_own || is_same_site(link, &url)).unwrap_or(url);
         url.set_fragment(None);
         let title = if page.title.is_empty() { title.to_owned() } else { page.title };
-        self.record(place, Record { url: url.into(), title: cut(title, MAX_TITLE), text: page.text })
+        self.record(place, Record { url: url.into(), title: cut(title, MAX_TITLE), text: page.text, publisher: None })
     }
 
     /// Publishes a document.

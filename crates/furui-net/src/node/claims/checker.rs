@@ -5,9 +5,9 @@ use furui_search::ContentId;
 use tokio::sync::Notify;
 use tokio::task::spawn_blocking;
 
+use super::Known;
 use super::records::{Records, records};
 use super::truths::Truths;
-use super::Known;
 use crate::net::Net;
 use crate::node::manners::Manners;
 

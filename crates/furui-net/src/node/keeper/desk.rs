@@ -10,8 +10,8 @@ use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
-use super::estimate::Estimate;
 use super::doubting::{Doubts, Examined};
+use super::estimate::Estimate;
 use super::storing::{Check, Checked};
 use super::turns::Turns;
 use super::{Counts, Order};

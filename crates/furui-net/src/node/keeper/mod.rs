@@ -2,8 +2,8 @@
 
 mod answers;
 mod desk;
-mod estimate;
 mod doubting;
+mod estimate;
 mod storing;
 mod turns;
 
