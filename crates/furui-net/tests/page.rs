@@ -36,6 +36,7 @@ fn hit(url: &str, title: &str) -> Event {
         snippet: "… the <b>bloom & co, 篩".into(),
         title_marks,
         marks: vec![[11, 21], [23, 26]],
+        versions: None,
     })
 }
 

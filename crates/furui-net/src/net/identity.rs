@@ -73,12 +73,6 @@ impl Identity {
         secret
     }
 
-    /// The public key, by which the node is known as a publisher.
-    pub(crate) fn publisher(&self) -> PublisherKey {
-        let pair = self.0.clone().try_into_ed25519().expect("it was generated or read as one");
-        PublisherKey::new(pair.public().to_bytes())
-    }
-
     /// Signs as the publisher of the record with this id.
     pub(crate) fn sign(&self, lock: Lock, id: ContentId) -> Lock {
         let pair = self.0.clone().try_into_ed25519().expect("it was generated or read as one");

@@ -27,11 +27,13 @@ mod private;
 mod publish;
 mod publish_error;
 mod published;
+mod publishers;
 mod repair;
 mod search;
 mod showing;
 mod survey;
 mod used;
+mod versions;
 mod withdraw;
 
 use std::path::{Path, PathBuf};
@@ -57,7 +59,7 @@ use repair::Repair;
 use search::Known;
 use survey::LastSurvey;
 
-pub use answer::{Hit, SearchError, SearchEvent};
+pub use answer::{Hit, SearchError, SearchEvent, Version};
 pub use blocklist::{Block, NoBlock};
 pub use history::{SPAN, SPANS, Span};
 pub use options::{DISK, FREE_FLOOR, NodeOptions};
