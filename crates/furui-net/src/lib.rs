@@ -8,3 +8,4 @@ pub mod http;
 pub mod net;
 pub mod node;
 pub mod shelf;
+mod signature;

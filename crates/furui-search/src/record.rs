@@ -97,6 +97,13 @@ impl Record {
         })
     }
 
+    /// The publisher key in an encoded record. The rest of the record is not read.
+    pub fn publisher_in(bytes: &[u8]) -> Option<PublisherKey> {
+        let (header, rest) = bytes.split_at_checked(HEADER)?;
+        let key = rest.first_chunk().filter(|_| header[0] == VERSION && header[HEADER - 1] == KEY)?;
+        Some(PublisherKey::new(*key))
+    }
+
     /// The words under which the document is found, in order, each once: the words of its title and text, and
     /// `site:HOST` for the host of its URL and for the domains above the host (at most 8 in all). Other words of the
     /// URL are not among them, so that a search for the name of a site does not find all its pages.
@@ -365,6 +372,7 @@ mod tests {
             let bytes = record.encode().unwrap();
             prop_assert_eq!(Record::decode(&bytes), Ok(record.clone()));
             prop_assert_eq!(record.head().id(), ContentId::of(&bytes));
+            prop_assert_eq!(Record::publisher_in(&bytes), record.publisher);
         }
 
         #[test]

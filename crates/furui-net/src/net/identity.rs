@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use furui::format::{Access, WriteError, publish, sync_name};
 use furui_search::{ContentId, Lock, PublisherKey};
 use libp2p::identity::Keypair;
-use libp2p::identity::ed25519;
 
 /// A node's Ed25519 key, which is its identity and determines its place among all nodes.
 #[derive(Clone)]
@@ -89,12 +88,6 @@ impl fmt::Debug for Identity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "identity {}", self.0.public().to_peer_id())
     }
-}
-
-/// True if the publisher that the lock states has signed it for the record with this id.
-pub(crate) fn is_signed(lock: &Lock, id: ContentId) -> bool {
-    let key = ed25519::PublicKey::try_from_bytes(lock.publisher().as_bytes());
-    key.is_ok_and(|key| key.verify(&lock.signed(id), lock.signature()))
 }
 
 #[cfg(unix)]

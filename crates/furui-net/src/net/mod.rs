@@ -41,7 +41,6 @@ pub use counters::Counters;
 pub use diversity::{Chosen, WINDOW, choose};
 pub use exchange::{CallError, Inbound, Reply, TooLong};
 pub use handle::Net;
-pub(crate) use identity::is_signed;
 pub use identity::{Identity, IdentityError};
 pub use known::{identity_of, name, peer_of};
 pub use prefix::Prefix;

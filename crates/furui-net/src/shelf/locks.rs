@@ -8,6 +8,7 @@ use redb::{ReadableTable, Table, WriteTransaction};
 
 use super::fault::{Fault, Outcome};
 use super::tables::{LOCKS, Row, View};
+use crate::signature::is_signed;
 
 /// The length of an entry: a lock and its expiry.
 const ENTRY: usize = Lock::BYTES + 4;
@@ -79,22 +80,31 @@ pub(super) fn admit<'r>(
     Ok(Admitted { records: Cow::Owned(records), locks: admitted })
 }
 
+/// A lock to put beside a record.
+pub(super) struct New {
+    pub(super) number: u32,
+    pub(super) id: ContentId,
+    pub(super) lock: Lock,
+    /// True if the lock states the publisher that the record names.
+    pub(super) is_of_site: bool,
+}
+
 /// Puts locks beside records until `expires`; locks that are there already stay until the later of the two times.
-pub(super) fn add(transaction: &WriteTransaction, locks: &[(u32, Lock)], expires: u32) -> Outcome<()> {
+pub(super) fn add(transaction: &WriteTransaction, locks: &[New], expires: u32) -> Outcome<()> {
     let mut tables = Locks::open(transaction)?;
-    for &(number, lock) in locks {
+    for &New { number, id, lock, is_of_site } in locks {
         let mut all = tables.beside(number)?.unwrap_or_default();
-        // A record with too many publishers gets a lock that no key opens: it stays until it expires.
-        let lock = if all.len() < limits::LOCKS || all.iter().any(|(other, _)| *other == lock) {
-            lock
-        } else {
-            all[limits::LOCKS - 1].0 = Lock::NOBODY;
-            Lock::NOBODY
-        };
         match all.iter().position(|(other, _)| *other == lock) {
             Some(at) if all[at].1 >= expires => continue,
             Some(at) => all[at].1 = expires,
+            // The first lock is never replaced, so nobody can take the place of the site's own publisher.
+            None if is_of_site && !all.is_empty() && is_signed(&lock, id) => all.insert(0, (lock, expires)),
             None => all.push((lock, expires)),
+        }
+        if all.len() > limits::LOCKS {
+            // A record with too many publishers gets a lock that no key opens: it stays until it expires.
+            let last = all.drain(limits::LOCKS - 1..).map(|(_, expires)| expires).max().unwrap_or(expires);
+            all.push((Lock::NOBODY, last));
         }
         tables.put(number, &all)?;
     }
