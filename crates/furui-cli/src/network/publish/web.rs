@@ -108,8 +108,11 @@ impl Publisher<'_> {
         let answer = place.map_err(|error| error.to_string()).and_then(|place| site.fetch(&place, site_key::MAX_FILE));
         // Most sites have no such file.
         self.keys.current = match answer {
-            Ok(answer) => self.key(answer.url.as_str(), site_key::read(&answer.bytes))?,
-            Err(_) => None,
+            // Many sites answer with a page, whatever is requested.
+            Ok(answer) if !answer.bytes.trim_ascii_start().starts_with(b"<") => {
+                self.key(answer.url.as_str(), site_key::read(&answer.bytes))?
+            }
+            _ => None,
         };
         self.keys.fetched.insert(host, self.keys.current);
         Ok(())
