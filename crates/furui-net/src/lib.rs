@@ -8,4 +8,3 @@ pub mod http;
 pub mod net;
 pub mod node;
 pub mod shelf;
-mod signature;

@@ -1,10 +1,9 @@
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 
 use sha2::{Digest, Sha256};
 
 use super::site::sites;
-use super::{ContentId, PublisherKey, Weight, words};
+use super::{ContentId, PublisherKey, RecordError, Weight, words};
 
 /// The maximum length of a URL, in bytes.
 pub const MAX_URL: usize = 4 << 10;
@@ -13,7 +12,8 @@ pub const MAX_TITLE: usize = 4 << 10;
 /// The maximum length of a text, in bytes. A record with a text of this length fits into a message.
 pub const MAX_TEXT: usize = (1 << 20) - (64 << 10);
 
-const VERSION: u8 = 3;
+/// The version of the encoding.
+pub(super) const VERSION: u8 = 3;
 /// The length of the version and the lengths, in bytes.
 const HEADER: usize = 14;
 /// The length of a publisher key, as a record states it.
@@ -229,54 +229,6 @@ fn check(lengths: [usize; 3]) -> Result<(), RecordError> {
     }
     Ok(())
 }
-
-/// Why a document cannot be encoded as a record, or why bytes are not a record.
-///
-/// ```
-/// use furui_search::{Record, RecordError};
-///
-/// let record = Record { url: String::new(), title: "A title".into(), text: String::new(), publisher: None };
-/// assert_eq!(record.encode(), Err(RecordError::NoUrl));
-/// assert_eq!(Record::decode(b"short"), Err(RecordError::Length));
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RecordError {
-    /// A part of the document is too long.
-    TooLong {
-        /// `url`, `title` or `text`.
-        part: &'static str,
-        /// The length of the part in bytes.
-        bytes: usize,
-        /// The maximum length of the part in bytes.
-        most: usize,
-    },
-    /// The URL is empty.
-    NoUrl,
-    /// The bytes have an unknown version.
-    Version(u8),
-    /// The number of bytes contradicts the lengths in them.
-    Length,
-    /// A part is not UTF-8.
-    Text,
-}
-
-impl fmt::Display for RecordError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::TooLong { part, bytes, most } => {
-                write!(f, "a {part} of {bytes} bytes; at most {most} are allowed: publish the document in parts")
-            }
-            Self::NoUrl => f.write_str("a document without a url; say where it can be found"),
-            Self::Version(version) => write!(f, "a record of version {version}; this furui knows version {VERSION}"),
-            Self::Length => {
-                f.write_str("a record with a different length than it states; it was cut, or is not a record")
-            }
-            Self::Text => f.write_str("a record whose parts are not UTF-8; it was damaged, or is not a record"),
-        }
-    }
-}
-
-impl std::error::Error for RecordError {}
 
 #[cfg(test)]
 mod tests {

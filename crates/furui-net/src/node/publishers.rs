@@ -8,7 +8,7 @@ use tokio::task::spawn_blocking;
 use tokio::time::{Instant, sleep_until};
 
 use super::{Inner, record_key};
-use crate::signature::is_signed;
+use crate::net::is_signed;
 
 /// The time to wait for all keepers. After that, one answer for each document suffices.
 const HEDGE_AFTER: Duration = Duration::from_millis(500);

@@ -8,7 +8,7 @@ use redb::{ReadableTable, Table, WriteTransaction};
 
 use super::fault::{Fault, Outcome};
 use super::tables::{LOCKS, Row, View};
-use crate::signature::is_signed;
+use crate::net::is_signed;
 
 /// The length of an entry: a lock and its expiry.
 const ENTRY: usize = Lock::BYTES + 4;
