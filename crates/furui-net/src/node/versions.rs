@@ -140,7 +140,7 @@ mod tests {
     use super::*;
 
     fn place(number: u8) -> Place {
-        Place { score: 100 - u32::from(number), id: ContentId::new([number; 20]) }
+        Place { score: 1000 - u32::from(number), id: ContentId::new([number; 20]) }
     }
 
     fn key(number: u8) -> PublisherKey {
