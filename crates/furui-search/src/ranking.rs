@@ -32,10 +32,7 @@ impl Survey {
     /// The survey from the estimates of several nodes: the median of those that hold everything that they should, or of
     /// all if none does. The number of documents and their length have each their median, so that a minority of the
     /// nodes changes neither. `None` if there are no estimates.
-    ///
-    /// A number of the `last` survey stays while the median is less than twice, and more than half as much. Otherwise a
-    /// median near the middle between two powers of two could change the order of an answer from one query to the next.
-    pub fn median(estimates: &[Surveyed], last: Option<Self>) -> Option<Self> {
+    pub fn median(estimates: &[Surveyed]) -> Option<Self> {
         let some_are_whole = estimates.iter().any(|estimate| estimate.whole);
         let counting = || estimates.iter().filter(|estimate| estimate.whole || !some_are_whole);
         let documents = median(counting().map(|estimate| estimate.documents).collect())?;
@@ -44,10 +41,9 @@ impl Survey {
         }
         let lengths = counting().map(|estimate| u64::from(estimate.mean_length)).filter(|&length| length > 0);
         let mean_length = median(lengths.collect()).unwrap_or(1);
-        let mean_length = steady(mean_length, last.map(|last| last.mean_length.into()));
         Some(Self {
-            documents: steady(documents, last.map(|last| last.documents)),
-            mean_length: u32::try_from(mean_length).unwrap_or(u32::MAX),
+            documents: steady(documents, None),
+            mean_length: u32::try_from(steady(mean_length, None)).unwrap_or(u32::MAX),
         })
     }
 
@@ -57,6 +53,22 @@ impl Survey {
         let (documents, size) = (self.documents.max(size) as f64, size as f64);
         let idf = (1.0 + (documents - size + 0.5).max(0.5) / (size + 0.5)).ln();
         (idf * ONE).round().clamp(1.0, limits::IDF.into()) as u32
+    }
+}
+
+impl Surveyed {
+    /// The estimate as a node tells it: rounded to powers of two, and as it was told `last` while that is less than twice,
+    /// and more than half as much. Otherwise an estimate near the middle between two powers of two could change the order
+    /// of an answer from one query to the next. The nodes that are asked remember what they have told, rather than those
+    /// that ask, because all who ask are to get the same survey, also those that have just joined.
+    pub fn steadied(self, last: Option<Self>) -> Self {
+        let last = last.filter(|last| last.whole == self.whole);
+        let mean_length = steady(self.mean_length.into(), last.map(|last| last.mean_length.into()));
+        Self {
+            documents: if self.documents == 0 { 0 } else { steady(self.documents, last.map(|last| last.documents)) },
+            mean_length: if self.mean_length == 0 { 0 } else { u32::try_from(mean_length).unwrap_or(u32::MAX) },
+            whole: self.whole,
+        }
     }
 }
 
@@ -206,8 +218,8 @@ mod tests {
         assert!(Survey { documents: u64::MAX, mean_length: u32::MAX }.idf(0) <= limits::IDF);
         assert_eq!(Survey::default().idf(u64::MAX), 1);
         let most = Surveyed { documents: u64::MAX, mean_length: u32::MAX, whole: true };
-        assert!(Survey::median(&[most], None).unwrap().documents > u64::MAX / 2);
-        assert_eq!(Survey::median(&[Surveyed { documents: 0, ..most }], None), Some(Survey::default()));
+        assert!(Survey::median(&[most]).unwrap().documents > u64::MAX / 2);
+        assert_eq!(Survey::median(&[Surveyed { documents: 0, ..most }]), Some(Survey::default()));
         let all = limits::IDF * limits::WORDS as u32;
         assert!(u64::from(all) * 3 < u64::from(u32::MAX));
         assert_eq!(Scale::new(1).score(all, Weight::of_steps(15, 0)), Scale::new(1).most(all, Weight::default()));
@@ -220,30 +232,33 @@ mod tests {
             |number: u64| Surveyed { documents: 9_600 + 50 * number, mean_length: 290 + number as u32, whole: true };
         let all: Vec<Surveyed> = (0..20).map(honest).collect();
         let truth = Survey { documents: 8192, mean_length: 256 };
-        assert_eq!(Survey::median(&all, None), Some(truth));
+        assert_eq!(Survey::median(&all), Some(truth));
         for (documents, mean_length) in [(0, 0), (1, 1), (u64::MAX, u32::MAX), (u64::MAX, 1)] {
             let mut told = all.clone();
             told.iter_mut().step_by(5).for_each(|lie| *lie = Surveyed { documents, mean_length, whole: true });
-            assert_eq!(Survey::median(&told, None), Some(truth));
+            assert_eq!(Survey::median(&told), Some(truth));
         }
         // Nodes that have just joined, and hold nothing yet, do not count if there are others.
         let new = Surveyed::default();
-        assert_eq!(Survey::median(&[&[new; 30], &all[..]].concat(), None), Some(truth));
-        assert_eq!(Survey::median(&[new], None), Some(Survey::default()));
-        assert_eq!(Survey::median(&[], None), None);
+        assert_eq!(Survey::median(&[&[new; 30], &all[..]].concat()), Some(truth));
+        assert_eq!(Survey::median(&[new]), Some(Survey::default()));
+        assert_eq!(Survey::median(&[]), None);
     }
 
     #[test]
-    fn a_survey_stays_until_it_is_wrong_by_half() {
+    fn what_a_node_tells_stays_until_it_is_wrong_by_half() {
         let of = |documents, last: Option<u64>| {
-            let told = Surveyed { documents, mean_length: 7, whole: true };
-            let last = last.map(|documents| Survey { documents, mean_length: 8 });
-            Survey::median(&[told], last).unwrap().documents
+            let told = |documents| Surveyed { documents, mean_length: 7, whole: true };
+            told(documents).steadied(last.map(told)).documents
         };
-        let near = [(1, 1), (2, 2), (3, 4), (5, 4), (6, 8), (90, 64), (91, 128), (u64::MAX, u64::MAX)];
+        let near = [(0, 0), (1, 1), (2, 2), (3, 4), (5, 4), (6, 8), (90, 64), (91, 128), (u64::MAX, u64::MAX)];
         near.iter().for_each(|&(documents, rounded)| assert_eq!(of(documents, None), rounded));
         assert_eq!([33, 90, 127].map(|documents| of(documents, Some(64))), [64; 3]);
         assert_eq!([32, 128].map(|documents| of(documents, Some(64))), [32, 128]);
+        assert_eq!(of(90, Some(0)), 64);
+        let part = Surveyed { documents: 90, mean_length: 0, whole: false };
+        assert_eq!(part.steadied(Some(Surveyed { whole: true, documents: 128, mean_length: 8 })).documents, 64);
+        assert_eq!(part.steadied(None).mean_length, 0);
     }
 
     #[test]

@@ -67,11 +67,10 @@ impl Node {
                 until = until.min(Instant::now() + HURRY);
             }
         }
-        let last = last.map(|(_, survey)| survey);
-        let survey = Survey::median(&estimates, last);
+        let survey = Survey::median(&estimates);
         if let Some(survey) = survey {
             inner.survey.set(survey);
         }
-        survey.or(last).unwrap_or_default()
+        survey.or(last.map(|(_, survey)| survey)).unwrap_or_default()
     }
 }

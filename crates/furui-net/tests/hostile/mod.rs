@@ -6,15 +6,16 @@ use std::io;
 use furui_net::net::Net;
 use furui_search::Peer;
 use futures::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, StreamExt};
-use libp2p::core::transport::MemoryTransport;
+use libp2p::core::muxing::StreamMuxerBox;
+use libp2p::core::transport::{Boxed, MemoryTransport};
 use libp2p::core::upgrade::Version;
 use libp2p::request_response::{self, Codec, Event, Message, OutboundFailure, ProtocolSupport};
 use libp2p::swarm::SwarmEvent;
-use libp2p::{Multiaddr, PeerId, StreamProtocol, Swarm, Transport, identity, noise, swarm, yamux};
+use libp2p::{Multiaddr, PeerId, StreamProtocol, Swarm, Transport, identity, noise, swarm, tcp, yamux};
 
 pub struct Hostile {
     swarm: Swarm<request_response::Behaviour<Raw>>,
-    victim: PeerId,
+    victims: Vec<PeerId>,
     address: Multiaddr,
 }
 
@@ -33,13 +34,26 @@ impl Hostile {
         Self::with(victim, Raw { withholds: true }).await
     }
 
+    /// A peer that knows several nodes, and speaks to them from this IPv4 address.
+    pub async fn at(host: &str, victims: &[Peer]) -> Self {
+        let (keys, codec) = (identity::Keypair::generate_ed25519(), Raw { withholds: false });
+        // Who listens at an address dials from it.
+        let transport = tcp::tokio::Transport::new(tcp::Config::default());
+        Self::start(&keys, encrypted(transport, &keys), codec, &format!("/ip4/{host}/tcp/0"), victims).await
+    }
+
     async fn with(victim: &Net, codec: Raw) -> Self {
         let keys = identity::Keypair::generate_ed25519();
-        let transport = MemoryTransport::new()
-            .upgrade(Version::V1)
-            .authenticate(noise::Config::new(&keys).unwrap())
-            .multiplex(yamux::Config::default())
-            .boxed();
+        Self::start(&keys, encrypted(MemoryTransport::new(), &keys), codec, "/memory/0", &[victim.me()]).await
+    }
+
+    async fn start(
+        keys: &identity::Keypair,
+        transport: Boxed<(PeerId, StreamMuxerBox)>,
+        codec: Raw,
+        listen: &str,
+        victims: &[Peer],
+    ) -> Self {
         let behaviour = request_response::Behaviour::with_codec(
             codec,
             [(StreamProtocol::new("/furui/1"), ProtocolSupport::Full)],
@@ -47,16 +61,18 @@ impl Hostile {
         );
         let config = swarm::Config::with_tokio_executor();
         let mut swarm = Swarm::new(transport, behaviour, keys.public().to_peer_id(), config);
-        swarm.listen_on("/memory/0".parse().unwrap()).unwrap();
+        swarm.listen_on(listen.parse().unwrap()).unwrap();
         let address = loop {
             if let SwarmEvent::NewListenAddr { address, .. } = swarm.select_next_some().await {
                 break address;
             }
         };
-        let victim = victim.me();
-        let id = PeerId::from_bytes(victim.identity()).unwrap();
-        swarm.add_peer_address(id, Multiaddr::try_from(victim.address().to_vec()).unwrap());
-        Self { swarm, victim: id, address }
+        let known = victims.iter().map(|victim| {
+            let id = PeerId::from_bytes(victim.identity()).unwrap();
+            swarm.add_peer_address(id, Multiaddr::try_from(victim.address().to_vec()).unwrap());
+            id
+        });
+        Self { victims: known.collect(), swarm, address }
     }
 
     pub fn peer(&self) -> Peer {
@@ -66,8 +82,13 @@ impl Hostile {
     /// Sends `count` requests at once.
     pub fn send(&mut self, count: usize, bytes: impl Fn() -> Vec<u8>) {
         for _ in 0..count {
-            self.swarm.behaviour_mut().send_request(&self.victim, bytes());
+            self.swarm.behaviour_mut().send_request(&self.victims[0], bytes());
         }
+    }
+
+    /// Sends a request to the node with this number among those that the peer knows.
+    pub fn send_to(&mut self, victim: usize, bytes: Vec<u8>) {
+        self.swarm.behaviour_mut().send_request(&self.victims[victim], bytes);
     }
 
     /// The next answer.
@@ -95,6 +116,22 @@ impl Hostile {
             }
         }
     }
+}
+
+/// Encrypts the connections of a transport.
+fn encrypted<T>(transport: T, keys: &identity::Keypair) -> Boxed<(PeerId, StreamMuxerBox)>
+where
+    T: Transport + Send + Unpin + 'static,
+    T::Output: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    T::Error: Send + Sync + 'static,
+    T::Dial: Send + 'static,
+    T::ListenerUpgrade: Send + 'static,
+{
+    transport
+        .upgrade(Version::V1)
+        .authenticate(noise::Config::new(keys).unwrap())
+        .multiplex(yamux::Config::default())
+        .boxed()
 }
 
 /// Carries bytes unchanged, to the end of the stream. If it withholds, it does not end the streams of requests.

@@ -12,7 +12,8 @@ use super::writer::Writer;
 pub enum Part {
     /// What to show of it: [`Shown::Document`].
     Snippet,
-    /// Whether the node keeps it: [`Shown::Kept`].
+    /// Whether the node keeps it: [`Shown::Kept`]. If the query has phrases, also whether it fits: otherwise
+    /// [`Shown::Unfit`].
     Presence,
     /// The whole record: [`Shown::Record`].
     Record,

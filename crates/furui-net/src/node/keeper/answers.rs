@@ -41,7 +41,7 @@ impl Desk {
             Request::Show { documents, clauses } => showing::answer(&mut self.kept, &documents, &clauses)?,
             Request::Store { postings, records } => return self.store((from, prefix), postings, records, bytes),
             Request::Withdraw { keys } => {
-                if *from != self.net.me() && !self.allowance.grants(from, bytes, self.now()) {
+                if *from != self.net.me() && !self.allowance.grants((from, prefix), bytes, self.now()) {
                     self.note_refusal(from, prefix, "it stored too much in a minute");
                     return Ok(Later::Now(Response::Refused(Refusal::Busy)));
                 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use furui_search::{ContentId, IdRange, Index, Record, Surveyed};
+use furui_search::{ContentId, IdRange, Index, Record, Surveyed, Weight};
 
 use super::desk::Desk;
 use crate::node::{places, record_key};
@@ -45,6 +45,7 @@ impl Desk {
         let documents = counted.own.len() as f64 / counted.part * 2f64.powi(bits as i32);
         let mean_length = mean_length(&mut self.kept.shelf, &counted.own)?;
         let told = Surveyed { documents: documents.round() as u64, mean_length, whole };
+        let told = told.steadied(self.estimate.map(|last| last.told));
         self.estimate = Some(Estimate { at: now, records, told });
         Ok(told)
     }
@@ -81,15 +82,38 @@ fn count(shelf: &mut Shelf, from: u64, is_own: impl Fn(ContentId) -> bool) -> fu
     Ok(Counted { part, own: ids })
 }
 
-/// The mean number of words in the first [`MEASURED`] of these documents; 0 if there are none.
+/// The mean number of words in the first [`MEASURED`] of these documents, without the shortest and the longest quarter of
+/// them, so that a few documents of any length change little; 0 if there are no documents.
 fn mean_length(shelf: &mut Shelf, ids: &[ContentId]) -> furui::Result<u32> {
-    let (mut words, mut documents) = (0, 0);
+    let mut lengths = Vec::with_capacity(MEASURED);
     for id in ids.iter().take(MEASURED) {
         let record = shelf.document(*id)?.and_then(|record| Record::decode(&record).ok());
-        if let Some(weight) = record.and_then(|record| record.postings().into_values().next()) {
-            words += u64::from(weight.length());
-            documents += 1;
-        }
+        lengths.extend(record.and_then(|record| record.postings().into_values().next()).map(Weight::length));
     }
-    Ok(u32::try_from(words / documents.max(1)).unwrap_or(u32::MAX))
+    Ok(middle(lengths))
+}
+
+/// The mean of these numbers without the least and the greatest quarter of them; 0 of no numbers.
+fn middle(mut numbers: Vec<u32>) -> u32 {
+    numbers.sort_unstable();
+    let left_out = numbers.len() / 4;
+    let middle = &numbers[left_out..numbers.len() - left_out];
+    let sum: u64 = middle.iter().map(|&number| u64::from(number)).sum();
+    u32::try_from(sum / middle.len().max(1) as u64).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fifth_of_the_documents_whatever_their_length_changes_the_mean_little() {
+        let honest: Vec<u32> = (0..80).map(|number| 100 + 5 * number).collect();
+        assert_eq!(middle(honest.clone()), 297);
+        for length in [1, u32::MAX] {
+            let mean = middle([&honest[..], &[length; 20]].concat());
+            assert!((240..360).contains(&mean), "{mean}");
+        }
+        assert_eq!([middle(vec![]), middle(vec![7]), middle(vec![7, 9])], [0, 7, 8]);
+    }
 }

@@ -103,7 +103,7 @@ impl Desk {
                 self.note_refusal(from, prefix, "it stated what a document's record disproves, less than an hour ago");
                 return Ok(Later::refused(Refusal::Invalid));
             }
-            if !self.allowance.grants(from, bytes, now) {
+            if !self.allowance.grants((from, prefix), bytes, now) {
                 self.note_refusal(from, prefix, "it stored too much in a minute");
                 return Ok(Later::refused(Refusal::Busy));
             }

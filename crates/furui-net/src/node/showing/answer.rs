@@ -24,13 +24,18 @@ pub(in crate::node) fn answer(
 ) -> furui::Result<Response> {
     let Some(showings) = Showings::new(clauses) else { return Ok(Response::Refused(Refusal::Invalid)) };
     let mut room = Room { examined: EXAMINED_BYTES, shown: SHOWN_BYTES };
+    // Whether a document has a phrase is in no list, so two keepers are asked.
+    let has_phrases = clauses.iter().any(Clause::has_phrases);
     let mut shown = Vec::with_capacity(documents.len());
     for &(id, part) in documents {
         shown.push(match part {
-            Part::Presence if kept.shelf.has_record(id)? => Shown::Kept,
+            Part::Presence if !has_phrases => match kept.shelf.has_record(id)? {
+                true => Shown::Kept,
+                false => gone(kept, id)?,
+            },
             // Whether there is anything to examine is cheaper to find out than the record.
-            Part::Snippet | Part::Record if room.examined == 0 && kept.shelf.has_record(id)? => Shown::Later,
-            Part::Snippet | Part::Record if room.examined > 0 => match kept.document(id)? {
+            _ if room.examined == 0 && kept.shelf.has_record(id)? => Shown::Later,
+            _ if room.examined > 0 => match kept.document(id)? {
                 Some(record) => room.show(&record, part, &showings),
                 None => gone(kept, id)?,
             },
@@ -72,6 +77,7 @@ impl Room {
                 let Ok(record) = Record::decode(record) else { return Shown::Unknown };
                 match showings.of(&record) {
                     None => (Shown::Unfit, 0),
+                    Some(_) if part == Part::Presence => (Shown::Kept, 0),
                     Some(showing) => {
                         let bytes = most_bytes(&showing);
                         (Shown::Document(Box::new(showing)), bytes)

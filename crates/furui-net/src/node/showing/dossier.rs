@@ -44,6 +44,8 @@ pub(super) enum Question {
 pub(super) enum Heard {
     Showing(Box<Showing>),
     Unfit,
+    /// The node keeps the document, which has the words and phrases of the query.
+    Fits,
     Kept,
     Unknown,
     Withdrawn(Vec<LockKey>),
@@ -53,7 +55,7 @@ pub(super) enum Heard {
 
 impl Heard {
     fn is_kept(&self) -> bool {
-        matches!(self, Self::Showing(_) | Self::Unfit | Self::Kept)
+        matches!(self, Self::Showing(_) | Self::Unfit | Self::Fits | Self::Kept)
     }
 
     fn is_denied(&self) -> bool {
@@ -91,7 +93,7 @@ impl Dossier {
         }
         match (&keeper.heard, heard) {
             // What was said before stays, and what is kept was shown already.
-            (Some(_), Heard::Nothing) | (Some(Heard::Showing(_) | Heard::Unfit), Heard::Kept) => {}
+            (Some(_), Heard::Nothing) | (Some(Heard::Showing(_) | Heard::Unfit | Heard::Fits), Heard::Kept) => {}
             (_, heard) => keeper.heard = Some(heard),
         }
     }
@@ -131,6 +133,7 @@ impl Dossier {
         let lies = |keeper: &&Keeper| match (&self.truth, &keeper.heard) {
             (Some(truth), Some(Heard::Showing(showing))) => !truth.allows(showing),
             (Some(truth), Some(Heard::Unfit)) => truth.fits,
+            (Some(truth), Some(Heard::Fits)) => !truth.fits,
             _ => false,
         };
         self.keepers.iter().filter(lies).map(|keeper| &keeper.peer)
@@ -188,7 +191,7 @@ impl Dossier {
             return None;
         }
         self.best(question, |keeper| match &keeper.heard {
-            Some(Heard::Kept) => Some(0),
+            Some(Heard::Kept | Heard::Fits) => Some(0),
             None => Some(1),
             Some(_) => None,
         })
@@ -202,7 +205,7 @@ impl Dossier {
         }
         // Whoever shows the document is asked last: it should not know that the document is checked before it answers.
         let rank = |keeper: &Keeper| match &keeper.heard {
-            Some(Heard::Kept) => Some(0),
+            Some(Heard::Kept | Heard::Fits) => Some(0),
             None => Some(1),
             Some(Heard::Showing(_) | Heard::Unfit) => Some(2),
             Some(Heard::Unknown | Heard::Withdrawn(_) | Heard::Nothing) => None,
@@ -277,11 +280,25 @@ impl Dossier {
             return self.is_sampled && self.keepers.first().is_some_and(|first| first.peer != bench.me);
         };
         let agrees = match showing {
-            Some(showing) => bench.agrees(&showing.weights, self.place),
+            Some(showing) => bench.agrees(&showing.weights, self.place) && !self.is_disputed(bench),
             // The lists know nothing about phrases.
-            None => bench.has_phrases,
+            None => bench.has_phrases && !self.is_disputed(bench),
         };
         *from != bench.me && (self.is_sampled || bench.is_suspicious || !agrees)
+    }
+
+    /// True if a keeper says that the document has the phrases of the query, and another one that it has not; or if a
+    /// single one says that it has not, and nobody else answers. What lists do not know should not depend on one node.
+    fn is_disputed(&self, bench: &Bench<'_>) -> bool {
+        let (mut unfit, mut fits) = (0, 0);
+        for keeper in &self.keepers {
+            match keeper.heard {
+                Some(Heard::Unfit) => unfit += 1,
+                Some(Heard::Showing(_) | Heard::Fits) => fits += 1,
+                _ => {}
+            }
+        }
+        bench.has_phrases && unfit > 0 && (fits > 0 || unfit == 1 && !self.waits(bench))
     }
 
     /// True if a slow answer may still change the verdict.
@@ -356,7 +373,7 @@ mod tests {
     }
 
     /// The verdict on a document with these keepers.
-    fn judged(keepers: [Is; 3], is_sampled: bool) -> Verdict {
+    fn judged(keepers: [Is; 3], is_sampled: bool, has_phrases: bool) -> Verdict {
         let record = Record { url: "u:1".into(), title: String::new(), text: "a sieve".into(), publisher: None };
         let query = Query::parse("sieve").unwrap();
         let showings = Showings::new(query.clauses()).unwrap();
@@ -367,7 +384,7 @@ mod tests {
             me: Peer::new(b"me", b""),
             clauses: query.clauses(),
             showings: &showings,
-            has_phrases: false,
+            has_phrases,
             ranks: Some(&ranks),
             is_suspicious: false,
             slow: HashSet::new(),
@@ -414,6 +431,8 @@ mod tests {
                         Heard::Showing(Box::new(showing))
                     }
                     (Is::Denies, Part::Snippet) => Heard::Unfit,
+                    (Is::Denies, Part::Presence) if has_phrases => Heard::Unfit,
+                    (_, Part::Presence) if has_phrases => Heard::Fits,
                     (_, Part::Presence) => Heard::Kept,
                 };
                 dossier.hear(&peer, question, heard, is != Is::Back);
@@ -429,7 +448,7 @@ mod tests {
             for (second, third) in ALL.iter().flat_map(|&second| ALL.map(|third| (second, third))) {
                 let keepers = [first, second, third];
                 let has = |is| keepers.contains(&is);
-                let verdict = judged(keepers, number % 2 == 0);
+                let verdict = judged(keepers, number % 2 == 0, false);
                 let is_shown = matches!(&verdict, Verdict::Shown { doubts, .. } if doubts.is_empty());
                 let what = format!("{keepers:?}: {verdict:?}");
                 if has(Is::Told) && has(Is::Back) && !has(Is::Exaggerates) && !has(Is::Denies) {
@@ -448,6 +467,19 @@ mod tests {
                     assert!(matches!(verdict, Verdict::Missing), "{what}");
                 }
             }
+        }
+    }
+    #[test]
+    fn one_keeper_does_not_hide_a_document_by_saying_that_it_lacks_a_phrase() {
+        for (first, second, third) in
+            ALL.iter().flat_map(|&a| ALL.iter().flat_map(move |&b| ALL.map(|c| (a, b, c)))).filter(|(a, b, c)| {
+                let all = [a, b, c];
+                let count = |is| all.iter().filter(|it| ***it == is).count();
+                !all.contains(&&Is::Told) && count(Is::Honest) > 0 && count(Is::Denies) == 1
+            })
+        {
+            let verdict = judged([first, second, third], false, true);
+            assert!(matches!(verdict, Verdict::Shown { .. }), "{first:?} {second:?} {third:?}: {verdict:?}");
         }
     }
 }

@@ -28,8 +28,8 @@ const DENIED: usize = 3;
 
 /// Finds out what the candidates of one search are, from the nodes that keep them.
 ///
-/// Of each candidate, the nearest node is asked what to show, and a second one whether it keeps the document too, or for
-/// the whole record of some that are chosen at random. What does not agree with the lists is decided by the whole record,
+/// Of each candidate, the nearest node is asked what to show, and a second one whether it keeps the document too and, in a
+/// query with phrases, whether it fits; or for the whole record of some that are chosen at random. What does not agree with the lists is decided by the whole record,
 /// which its id proves.
 pub(in crate::node) struct Gathering<'a> {
     inner: &'a Inner,
@@ -68,7 +68,7 @@ impl<'a> Gathering<'a> {
             me: me.clone(),
             clauses: self.clauses,
             showings: self.showings,
-            has_phrases: self.clauses.iter().any(Clause::has_phrases),
+            has_phrases: self.has_phrases(),
             ranks,
             is_suspicious: false,
             slow: HashSet::new(),
@@ -164,8 +164,9 @@ impl<'a> Gathering<'a> {
             Request::Withdraw { keys: keys.collect() }
         } else {
             let documents: Vec<(ContentId, Part)> = questions.iter().filter_map(part).collect();
-            // Only who makes a snippet needs to know the query.
-            let is_needed = documents.iter().any(|(_, part)| *part == Part::Snippet);
+            // Only who makes a snippet, or seeks phrases, needs to know the query.
+            let needs = |part| part == Part::Snippet || part == Part::Presence && self.has_phrases();
+            let is_needed = documents.iter().any(|(_, part)| needs(*part));
             Request::Show { documents, clauses: if is_needed { self.clauses.to_vec() } else { vec![] } }
         };
         let request = request.encode().unwrap_or_default();
@@ -222,6 +223,10 @@ impl<'a> Gathering<'a> {
         }
     }
 
+    fn has_phrases(&self) -> bool {
+        self.clauses.iter().any(Clause::has_phrases)
+    }
+
     /// What an answer says about a document; `None` if it cannot be honest.
     fn heard(&mut self, dossier: &mut Dossier, question: Question, shown: Shown) -> Option<Heard> {
         let Question::Part(part) = question else { return None };
@@ -234,6 +239,8 @@ impl<'a> Gathering<'a> {
                 Heard::Showing(showing)
             }
             (Part::Snippet, Shown::Unfit) => Heard::Unfit,
+            (Part::Presence, Shown::Unfit) if self.has_phrases() => Heard::Unfit,
+            (Part::Presence, Shown::Kept) if self.has_phrases() => Heard::Fits,
             (Part::Presence, Shown::Kept) => Heard::Kept,
             (Part::Record, Shown::Record(packed)) => {
                 let bytes = packed::unpack(&packed, MAX_RECORD)?;

@@ -1,0 +1,183 @@
+//! The network that is attacked: honest nodes, each at an address of its own on the loopback interface.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use furui_net::net::{Config, Identity, Transport};
+use furui_net::node::{Node, SearchError, SearchEvent, SearchOptions};
+use furui_search::{ContentId, Query, Report};
+use futures::StreamExt;
+use tokio::sync::mpsc;
+use tokio::time::timeout;
+
+use super::library::Library;
+
+/// How long a test waits for what comes soon.
+pub const LONG: Duration = Duration::from_secs(60);
+/// The time limit of a call: short enough to notice silence soon, long enough not to take slowness for silence.
+const CALL_TIMEOUT: Duration = Duration::from_secs(3);
+/// The number of queries in progress at a time.
+const AT_ONCE: usize = 4;
+
+/// The best ten documents of a query, in order, with their titles, and whether the node says that the answer is whole.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Page {
+    pub hits: Vec<(ContentId, String)>,
+    pub whole: bool,
+}
+
+pub struct Town {
+    pub nodes: Vec<Node>,
+    pub library: Arc<Library>,
+    /// The answers to the queries of the library before any attack.
+    pub pages: Vec<Page>,
+}
+
+/// What queries have cost.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Cost {
+    pub bytes: u64,
+    pub show_bytes: u64,
+}
+
+/// An address of the loopback interface. Honest nodes are in the first network, attackers in others.
+pub fn address(network: usize, number: usize) -> String {
+    format!("127.{network}.{}.{}", number / 200, number % 200 + 1)
+}
+
+/// The configuration of a node at this address.
+pub fn config(address: &str, first: Option<&Node>) -> Config {
+    let mut config = Config::new(Identity::generate(), Transport::Tcp);
+    config.listen = vec![format!("/ip4/{address}/tcp/0")];
+    config.call_timeout = CALL_TIMEOUT;
+    config.bootstrap = first.map(|first| first.net().listen_addresses()).unwrap_or_default();
+    config
+}
+
+/// Waits until a new node knows the others, and they know it.
+pub async fn meet(nodes: &[Node]) {
+    for node in nodes {
+        timeout(LONG, node.net().joined()).await.unwrap();
+    }
+    for node in nodes {
+        timeout(LONG, node.net().refresh()).await.unwrap();
+    }
+}
+
+pub async fn repaired(nodes: &[Node]) {
+    let all = futures::future::join_all(nodes.iter().map(Node::repaired));
+    timeout(2 * LONG, all).await.expect("all nodes are repaired");
+}
+
+/// Asks one query.
+pub async fn ask(node: &Node, query: &str, limit: u64) -> Result<(Page, Report), SearchError> {
+    let (events, mut came) = mpsc::channel(16);
+    let query = Query::parse(query).unwrap();
+    let collect = async {
+        let (mut hits, mut end) = (Vec::new(), None);
+        while let Some(event) = came.recv().await {
+            match event {
+                SearchEvent::Hits(more) => hits.extend(more),
+                SearchEvent::Done { whole, report, .. } => end = Some((whole, *report)),
+            }
+        }
+        (hits, end)
+    };
+    let options = SearchOptions { limit: Some(limit), ..SearchOptions::default() };
+    let (done, (hits, end)) = tokio::join!(node.search(&query, options, events), collect);
+    done?;
+    let (whole, report) = end.unwrap();
+    let title = |showing: Option<furui_search::Showing>| showing.map_or(String::new(), |it| it.head.title);
+    let hits = hits.into_iter().map(|hit| (hit.place.id, title(hit.showing))).collect();
+    Ok((Page { hits, whole }, report))
+}
+
+impl Town {
+    pub async fn new(count: usize, documents: usize) -> Self {
+        let mut nodes: Vec<Node> = Vec::with_capacity(count);
+        for number in 0..count {
+            let config = config(&address(1, number), nodes.first());
+            nodes.push(Node::start(None, config).await.unwrap());
+        }
+        meet(&nodes).await;
+        repaired(&nodes).await;
+        let library = Arc::new(Library::new(documents));
+        let published = nodes[0].publish(library.documents.clone(), false).await.unwrap();
+        assert_eq!(published.new, documents as u64);
+        let mut town = Self { nodes, library, pages: vec![] };
+        for query in &town.library.queries {
+            let page = ask(&town.nodes[1], query, 10).await.unwrap().0;
+            assert!(!page.hits.is_empty() && page.whole, "{query}: {page:?}");
+            town.pages.push(page);
+        }
+        // Recall is 100 %.
+        for (word, list) in town.library.lists() {
+            let mut found: Vec<ContentId> =
+                ask(&town.nodes[1], &word, 1000).await.unwrap().0.hits.into_iter().map(|(id, _)| id).collect();
+            found.sort_unstable();
+            assert_eq!(found, list, "{word}");
+        }
+        town
+    }
+
+    /// Asks a node all queries. Returns what is not as it was before the attack, and the cost. If the answer is as before,
+    /// but the node does not call it whole, that counts only if it `must_be_whole`.
+    pub async fn differences(&self, node: &Node, must_be_whole: bool) -> (Vec<String>, Cost) {
+        let queries = self.library.queries.iter().zip(&self.pages);
+        let asked = queries.map(async |(query, before)| {
+            let (page, report) = match ask(node, query, 10).await {
+                Ok(answer) => answer,
+                Err(error) => return (Some(format!("{query}: {error}")), Cost::default()),
+            };
+            let show_bytes = report.show_sent_bytes + report.show_back_bytes;
+            let exchanged = report.exchanged.sent_bytes + report.exchanged.back_bytes;
+            let bytes = report.sent_bytes + report.back_bytes + exchanged + show_bytes;
+            let cost = Cost { bytes, show_bytes };
+            let urls = |page: &Page| page.hits.iter().map(|(_, title)| title.clone()).collect::<Vec<_>>();
+            let is_same = page.hits == before.hits && (page.whole || !must_be_whole);
+            let what = || format!("{query}: {:?} whole {} instead of {:?}", urls(&page), page.whole, urls(before));
+            ((!is_same).then(what), cost)
+        });
+        let all: Vec<_> = futures::stream::iter(asked).buffer_unordered(AT_ONCE).collect().await;
+        let cost = all.iter().fold(Cost::default(), |sum, (_, cost)| Cost {
+            bytes: sum.bytes + cost.bytes,
+            show_bytes: sum.show_bytes + cost.show_bytes,
+        });
+        (all.into_iter().filter_map(|(what, _)| what).collect(), cost)
+    }
+
+    /// Checks that every node answers every query as before the attack.
+    pub async fn stands(&self, when: &str, must_be_whole: bool) {
+        for (number, node) in self.nodes.iter().enumerate() {
+            let (differences, _) = self.differences(node, must_be_whole).await;
+            assert!(differences.is_empty(), "{when}, node {number}:\n{}", differences.join("\n"));
+        }
+    }
+
+    /// All bytes that the nodes gave to the transport.
+    pub fn wire(&self) -> u64 {
+        self.nodes.iter().map(|node| node.net().counters().wire_out).sum()
+    }
+
+    /// Adds an honest node, and waits until it is whole.
+    pub async fn grow(&mut self) {
+        let address = address(1, self.nodes.len());
+        self.nodes.push(Node::start(None, config(&address, self.nodes.first())).await.unwrap());
+        meet(&self.nodes).await;
+        for node in &self.nodes {
+            // Repair never ends while a neighbour is silent.
+            let whole = async {
+                while !node.status().await.unwrap().whole {
+                    tokio::task::yield_now().await;
+                }
+            };
+            timeout(LONG, whole).await.expect("a node is whole");
+        }
+    }
+
+    pub async fn shut_down(&self) {
+        for node in &self.nodes {
+            node.shutdown().await;
+        }
+    }
+}
