@@ -9,7 +9,7 @@ use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use support::{TempDir, stdout};
 
 /// The time limit for a network to settle.
@@ -140,6 +140,48 @@ fn nodes_are_killed_and_come_back_and_every_document_is_found() {
     for node in &nodes {
         assert_eq!(node.find("all c8").len(), 29);
         assert_eq!(node.find("c9 OR other"), ["http://a.example/008"]);
+    }
+}
+
+#[test]
+fn of_the_documents_of_one_url_the_one_of_the_sites_publisher_is_shown() {
+    let dir = TempDir::new();
+    let mut nodes: Vec<Node> = Vec::new();
+    for number in 0..4 {
+        let bootstrap: Vec<String> = nodes.first().map(|node| node.address.clone()).into_iter().collect();
+        nodes.push(Node::start(&dir.join(&format!("node{number}")), &bootstrap));
+    }
+    settle(&nodes);
+    let name = |node: &Node| node.status()["peer"].as_str().unwrap().to_owned();
+    // The name of a node, which is its key as a publisher, is the end of its address.
+    assert!(nodes[0].address.ends_with(&format!("/p2p/{}", name(&nodes[0]))));
+    std::fs::create_dir_all(dir.join("site/.well-known")).unwrap();
+    dir.file("site/.well-known/furui-publisher", format!("{}\n", name(&nodes[0])).as_bytes());
+    dir.file("site/page.html", b"<title>The page</title><p>A page about a sieve, as the site has written it.");
+    let publish = ["publish", "--node", &nodes[0].url, "--base", "http://site.example/", &dir.join("site")];
+    assert_eq!(stdout(&publish, b""), b"1 documents: 1 new, 0 known\n");
+    let copy = b"{\"url\":\"http://site.example/page.html\",\"text\":\"sieve, buy a sieve\"}\n";
+    for node in &nodes[1..] {
+        assert_eq!(stdout(&["publish", "--node", &node.url, "-"], copy), b"1 documents: 1 new, 0 known\n");
+    }
+    for node in &nodes {
+        let lines = stdout(&["search", "--node", &node.url, "--json", "sieve"], b"");
+        let lines = lines.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
+        let lines: Vec<Value> = lines.map(|line| serde_json::from_slice(line).unwrap()).collect();
+        let [hit, end] = &lines[..] else { panic!("{lines:?}") };
+        assert_eq!((&hit["title"], &end["total"]), (&json!("The page"), &json!(1)));
+        assert_eq!(hit["publishers"], json!([name(&nodes[0])]));
+        let [also] = &hit["also"].as_array().unwrap()[..] else { panic!("{hit}") };
+        let mut publishers: Vec<&str> =
+            also["publishers"].as_array().unwrap().iter().map(|it| it.as_str().unwrap()).collect();
+        publishers.sort_unstable();
+        let mut others: Vec<String> = nodes[1..].iter().map(name).collect();
+        others.sort_unstable();
+        assert_eq!(publishers, others);
+        let text = String::from_utf8(stdout(&["search", "--node", &node.url, "sieve"], b"")).unwrap();
+        let line = text.lines().last().unwrap();
+        assert!(line.starts_with("    also as published by 12D3KooW"), "{text}");
+        assert!(line.ends_with(&format!(" ({})", also["id"].as_str().unwrap())), "{text}");
     }
 }
 

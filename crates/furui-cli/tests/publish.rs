@@ -7,9 +7,11 @@ mod node;
 mod support;
 
 use std::fs;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use furui_net::http::MAX_LINE;
-use furui_search::MAX_TEXT;
+use furui_search::{MAX_TEXT, PublisherKey};
 use node::FakeNode;
 use support::{TempDir, failure, run, stdout};
 
@@ -360,6 +362,82 @@ fn http(status: &str, headers: &str, body: &[u8]) -> Vec<u8> {
     [head.as_bytes(), body].concat()
 }
 
+/// The text form of a publisher key.
+fn key(byte: u8) -> String {
+    PublisherKey::new([byte; 32]).to_string()
+}
+
+/// The publisher keys in the records of a node, by URLs.
+fn keys(node: &FakeNode) -> Vec<(String, Option<String>)> {
+    let key = |key: PublisherKey| key.to_string();
+    node.records().into_iter().map(|record| (record.url, record.publisher.map(key))).collect()
+}
+
+#[test]
+fn a_site_names_its_publisher_in_its_pages_or_in_a_file() {
+    let node = FakeNode::new();
+    let fetched = Arc::new(AtomicUsize::new(0));
+    let site = site({
+        let fetched = Arc::clone(&fetched);
+        move |here, path| match path {
+            "/sitemap.xml" => {
+                let urls = ["/a", "/b", "/c"].map(|path| format!("<url><loc>{here}{path}</loc></url>")).concat();
+                http("200 OK", "Content-Type: text/xml\r\n", format!("<urlset>{urls}</urlset>").as_bytes())
+            }
+            "/.well-known/furui-publisher" => {
+                fetched.fetch_add(1, Ordering::Relaxed);
+                http("200 OK", "Content-Type: text/plain\r\n", format!("furui:{}\n", key(1)).as_bytes())
+            }
+            "/b" => {
+                let named = format!("<link rel=furui-publisher href={}><p>page b", key(2));
+                http("200 OK", "Content-Type: text/html\r\n", named.as_bytes())
+            }
+            "/c" => http("200 OK", "Content-Type: text/html\r\n", b"<link rel=furui-publisher href=12D3>c"),
+            path => http("200 OK", "Content-Type: text/html\r\n", format!("page {path}").as_bytes()),
+        }
+    });
+    let output = run(&["publish", "--node", &node.url(), &format!("{site}/sitemap.xml"), &format!("{site}/d")], b"");
+    assert_eq!(text(&output.stdout), "4 documents: 4 new, 0 known\n");
+    let errors = text(&output.stderr);
+    assert!(errors.lines().count() == 1 && errors.contains("/c: not the key of a publisher"), "{errors}");
+    let expected = [("/a", Some(key(1))), ("/b", Some(key(2))), ("/c", None), ("/d", Some(key(1)))];
+    assert_eq!(keys(&node), expected.map(|(path, key)| (format!("{site}{path}"), key)));
+    assert_eq!(fetched.load(Ordering::Relaxed), 1);
+}
+
+#[test]
+fn a_directory_and_a_line_name_a_publisher_too() {
+    let node = FakeNode::new();
+    let dir = TempDir::new();
+    fs::create_dir_all(dir.join("site/.well-known")).unwrap();
+    dir.file("site/.well-known/furui-publisher", key(3).as_bytes());
+    dir.file("site/a.html", b"<p>page a");
+    let lines = format!(
+        "{{\"url\":\"u:1\",\"text\":\"one\",\"publisher\":\"{}\"}}\n{{\"url\":\"u:2\",\"text\":\"two\"}}\n\
+         {{\"url\":\"u:3\",\"text\":\"three\",\"publisher\":\"me\"}}\n",
+        key(4)
+    );
+    dir.file("site/more.jsonl", lines.as_bytes());
+    // A crawl is not the site that is published, and only its pages name their publishers.
+    let head = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n";
+    let named = format!("{head}<link rel=furui-publisher href={}>crawled", key(5));
+    let crawl = [("http://c.example/1", head.to_owned() + "crawled"), ("http://c.example/2", named)];
+    let crawl = crawl.map(|(url, answer)| warc_record("response", url, answer.as_bytes())).concat();
+    dir.file("site/crawl.warc", &crawl);
+    let base = "http://s.example/";
+    let output = run(&["publish", "--base", base, "--node", &node.url(), &dir.join("site")], b"");
+    assert_eq!(text(&output.stdout), "5 documents: 5 new, 0 known; 1 left out\n");
+    assert!(text(&output.stderr).contains("more.jsonl: line 3: publisher: not the key of a publisher"));
+    let expected = [
+        ("http://c.example/1", None),
+        ("http://c.example/2", Some(key(5))),
+        ("http://s.example/a.html", Some(key(3))),
+        ("u:1", Some(key(4))),
+        ("u:2", None),
+    ];
+    assert_eq!(keys(&node), expected.map(|(url, key)| (url.to_owned(), key)));
+}
+
 #[test]
 fn a_site_on_this_machine_is_published_by_its_sitemap_and_no_other() {
     let node = FakeNode::new();
@@ -459,7 +537,7 @@ fn what_is_known_is_not_sent() {
 /// Forwards bytes to a node, and counts them.
 struct Relay {
     url: String,
-    sent: std::sync::Arc<std::sync::atomic::AtomicU64>,
+    sent: Arc<AtomicU64>,
 }
 
 impl Relay {
@@ -469,14 +547,14 @@ impl Relay {
         let address = node.strip_prefix("http://").unwrap().to_owned();
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
-        let sent = std::sync::Arc::<std::sync::atomic::AtomicU64>::default();
-        let count = std::sync::Arc::clone(&sent);
+        let sent = Arc::<AtomicU64>::default();
+        let count = Arc::clone(&sent);
         std::thread::spawn(move || {
             for client in listener.incoming() {
                 let (mut client, mut node) = (client.unwrap(), std::net::TcpStream::connect(&address).unwrap());
                 let (mut back, mut answer) = (client.try_clone().unwrap(), node.try_clone().unwrap());
                 std::thread::spawn(move || std::io::copy(&mut answer, &mut back));
-                let count = std::sync::Arc::clone(&count);
+                let count = Arc::clone(&count);
                 std::thread::spawn(move || {
                     let mut piece = [0; 4096];
                     while let Ok(read @ 1..) = client.read(&mut piece) {
@@ -491,7 +569,7 @@ impl Relay {
     }
 
     fn sent(&self) -> u64 {
-        self.sent.load(std::sync::atomic::Ordering::Relaxed)
+        self.sent.load(Ordering::Relaxed)
     }
 }
 

@@ -33,7 +33,7 @@ async fn run() -> Result<(), Box<dyn Error>> {
     for file in files.iter().take(most) {
         let Ok(text) = fs::read_to_string(file) else { continue };
         let url = format!("http://files.example/{}", file.display());
-        documents.push(Document::new(&Record { url, title: file.display().to_string(), text })?);
+        documents.push(Document::new(&Record { url, title: file.display().to_string(), text, publisher: None })?);
     }
     let mut nodes: Vec<Node> = vec![];
     for _ in 0..NODES {

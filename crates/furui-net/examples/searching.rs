@@ -39,7 +39,7 @@ async fn run() -> Result<(), Box<dyn Error>> {
     for file in files.iter().take(most) {
         let Ok(text) = fs::read_to_string(file) else { continue };
         let url = format!("http://files.example/{}", file.display());
-        documents.push(Document::new(&Record { url, title: file.display().to_string(), text })?);
+        documents.push(Document::new(&Record { url, title: file.display().to_string(), text, publisher: None })?);
     }
     let text: usize = documents.iter().map(|document| document.record.len()).sum();
     let queries = Arc::new(queries(&documents));

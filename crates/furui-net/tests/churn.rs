@@ -94,7 +94,7 @@ async fn more_is_taken_over_than_a_message_holds() {
     let words: String = (0..60).map(|word| format!("word{word} ")).collect();
     let documents = (0..1000).map(|number| {
         let (url, text) = (format!("http://a.example/{number}"), words.clone());
-        Document::new(&Record { url, title: String::new(), text }).unwrap()
+        Document::new(&Record { url, title: String::new(), text, publisher: None }).unwrap()
     });
     // 60,000 postings, of 23 bytes each.
     assert_eq!(old.publish(documents.collect(), false).await.unwrap().new, 1000);

@@ -68,7 +68,7 @@ fn junk(count: u32) -> Vec<(ContentId, Weight)> {
 }
 
 fn page(url: &str, title: &str, text: &str) -> Document {
-    Document::new(&Record { url: url.into(), title: title.into(), text: text.into() }).unwrap()
+    Document::new(&Record { url: url.into(), title: title.into(), text: text.into(), publisher: None }).unwrap()
 }
 
 /// Checks that each node finds the documents that were published, and no other.

@@ -9,9 +9,9 @@ use std::net::SocketAddr;
 use face::{Asked, HOST, face, get};
 use furui_net::http::{
     BATCH_DOCUMENTS, Call, Event, Hit, MAX_IDS, MAX_LINE, MAX_PUBLISHES, MAX_SEARCHES, Published, Refused, Status,
-    Summary,
+    Summary, Version, Versions,
 };
-use furui_search::{ContentId, Place, Record, Showings, Wants};
+use furui_search::{ContentId, Place, PublisherKey, Record, Showings, Wants};
 use serde_json::{Value, json};
 
 fn post(address: SocketAddr, body: &[u8]) -> Asked {
@@ -34,7 +34,7 @@ async fn results_are_sent_as_they_are_found() {
     assert_eq!(search.query.clauses()[0].must, ["two", "wörds"]);
     assert_eq!((search.limit, search.cursor, search.explain), (7, Some(Place { score: 7, id: numbered(255) }), true));
     assert_eq!(search.wants, Some(Wants::Ringed { probes: Some(7), delta: 1000 }));
-    let record = Record { url: "u:1".into(), title: "t Two".into(), text: "One two wörds.".into() };
+    let record = Record { url: "u:1".into(), title: "t Two".into(), text: "One two wörds.".into(), publisher: None };
     let id = ContentId::of(&record.encode().unwrap());
     let showing = Showings::new(search.query.clauses()).unwrap().of(&record);
     events.send(Event::Hit(Hit::new(id, showing, 0.5))).await.unwrap();
@@ -44,6 +44,14 @@ async fn results_are_sent_as_they_are_found() {
         "title_marks": [[2, 5]], "marks": [[4, 7], [8, 14]], "score": 0.5,
     });
     assert_eq!(asked.line(), expected);
+    let (own, other) = (PublisherKey::new([1; 32]), PublisherKey::new([2; 32]));
+    let also = vec![Version { id: numbered(9), publishers: vec![own, other] }];
+    let versions = Some(Versions { publishers: vec![own], also });
+    events.send(Event::Hit(Hit { versions, ..Hit::new(numbered(7), None, 0.25) })).await.unwrap();
+    let line = asked.line();
+    assert_eq!(line["publishers"], json!([own.to_string()]));
+    let also = json!([{ "id": numbered(9).to_string(), "publishers": [own.to_string(), other.to_string()] }]);
+    assert_eq!(line["also"], also);
     events
         .send(Event::End(Summary {
             total: 1,

@@ -90,8 +90,12 @@ async fn a_search_finds_all_that_was_published_when_it_began_and_nothing_that_wa
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_largest_document_and_one_of_a_hundred_thousand_words_are_kept_and_found() {
     let nodes = local::network(5).await;
-    let largest =
-        Record { url: "u".repeat(MAX_URL), title: "t ".repeat(MAX_TITLE / 2), text: "ab ".repeat(MAX_TEXT / 3) };
+    let largest = Record {
+        url: "u".repeat(MAX_URL),
+        title: "t ".repeat(MAX_TITLE / 2),
+        text: "ab ".repeat(MAX_TEXT / 3),
+        publisher: None,
+    };
     let words_many = (0..100_000).map(|number| format!("x{number:05}")).collect::<Vec<_>>();
     let many = document("http://many.example/".into(), words_many.join(" "));
     let all = vec![Document::new(&largest).unwrap(), many.clone()];

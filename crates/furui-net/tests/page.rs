@@ -8,8 +8,8 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use face::{Asked, face, get};
-use furui_net::http::{Call, Event, Hit, Refused, Span, Status, Step, Summary};
-use furui_search::{ContentId, Place};
+use furui_net::http::{Call, Event, Hit, Refused, Span, Status, Step, Summary, Version, Versions};
+use furui_search::{ContentId, Place, PublisherKey};
 use tokio::sync::mpsc;
 
 /// The headers that browsers send.
@@ -36,6 +36,7 @@ fn hit(url: &str, title: &str) -> Event {
         snippet: "… the <b>bloom & co, 篩".into(),
         title_marks,
         marks: vec![[11, 21], [23, 26]],
+        versions: None,
     })
 }
 
@@ -84,6 +85,19 @@ async fn a_page_is_sent_as_it_is_found() {
     let next = "/?q=Bloom+%3C&amp;cursor=000000100000000000000000000000000000000000000009&amp;from=12";
     assert!(rest.contains(&format!("<a rel=\"next\" href=\"{next}\">")), "{rest}");
     assert!(!rest.contains("not yet been given"), "{rest}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn other_versions_of_a_result_are_named() {
+    let Event::Hit(shown) = hit("http://a.example/", "A title") else { panic!() };
+    let [one, two] = [1, 2].map(|byte| PublisherKey::new([byte; 32]));
+    let also = vec![Version { id: id(8), publishers: vec![one, two] }, Version { id: id(9), publishers: vec![] }];
+    let shown = Hit { versions: Some(Versions { publishers: vec![one], also }), ..shown };
+    let page = page("/?q=a", vec![Event::Hit(shown), end(None, true)]).await;
+    let named =
+        format!("also as published by <code>{one}</code>, <code>{two}</code>, as document <code>{}</code>", id(8));
+    assert!(page.contains(&named), "{page}");
+    assert!(page.contains(&format!("also as published by nobody known, as document <code>{}</code>", id(9))), "{page}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]

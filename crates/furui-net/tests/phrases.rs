@@ -25,8 +25,12 @@ fn records(count: usize) -> Vec<Record> {
         (state >> 33) % most
     };
     let mut text = |words: usize| (0..words).map(|_| WORDS[below(WORDS.len())]).collect::<Vec<_>>().join(" ");
-    let record =
-        |number| Record { url: format!("http://{}/{number}", HOSTS[number % 3]), title: text(2), text: text(6) };
+    let record = |number| Record {
+        url: format!("http://{}/{number}", HOSTS[number % 3]),
+        title: text(2),
+        text: text(6),
+        publisher: None,
+    };
     (0..count).map(record).collect()
 }
 
@@ -249,6 +253,7 @@ async fn a_search_that_finds_little_among_much_ends_with_a_cursor() {
         url: format!("u:{number}"),
         title: String::new(),
         text: if number.is_multiple_of(1500) { "new york".into() } else { format!("york new {number}") },
+        publisher: None,
     };
     let records: Vec<Record> = (0..4500).map(record).collect();
     for batch in records.chunks(256) {

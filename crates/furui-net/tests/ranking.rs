@@ -20,8 +20,12 @@ fn records() -> Vec<Record> {
         words.join(" ")
     };
     let title = |number: usize| if number.is_multiple_of(50) { "a sieve" } else { "" }.to_owned();
-    let record =
-        |number| Record { url: format!("http://rank.example/{number}"), title: title(number), text: text(number) };
+    let record = |number| Record {
+        url: format!("http://rank.example/{number}"),
+        title: title(number),
+        text: text(number),
+        publisher: None,
+    };
     (0..600).map(record).collect()
 }
 

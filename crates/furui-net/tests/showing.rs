@@ -21,7 +21,12 @@ fn record(number: usize) -> Record {
     let mut words = vec![format!("number{number}")];
     words.extend(vec!["sieve".to_owned(); 1 + number % 7]);
     words.extend((0..number * 13 % 40).map(|other| format!("other{other}")));
-    Record { url: format!("http://true.example/{number}"), title: format!("Title {number}"), text: words.join(" ") }
+    Record {
+        url: format!("http://true.example/{number}"),
+        title: format!("Title {number}"),
+        text: words.join(" "),
+        publisher: None,
+    }
 }
 
 fn documents(count: usize) -> Vec<Document> {
@@ -230,11 +235,20 @@ async fn a_keeper_that_withholds_records_does_not_hide_them() {
 async fn false_postings_neither_push_documents_up_nor_push_others_off_the_page() {
     let nodes = local::network(5).await;
     // Most documents do not have the word, so that the length of its list does not round scores to a few numbers.
-    let fill =
-        |number: usize| Record { url: format!("u:{number}"), title: String::new(), text: format!("fill {number}") };
+    let fill = |number: usize| Record {
+        url: format!("u:{number}"),
+        title: String::new(),
+        text: format!("fill {number}"),
+        publisher: None,
+    };
     let fill = (0..400).map(|number| Document::new(&fill(number)).unwrap());
     nodes[0].publish(documents(40).into_iter().chain(fill).collect(), false).await.unwrap();
-    let other = Record { url: "http://true.example/other".into(), title: String::new(), text: "filters only".into() };
+    let other = Record {
+        url: "http://true.example/other".into(),
+        title: String::new(),
+        text: "filters only".into(),
+        publisher: None,
+    };
     nodes[0].publish(vec![Document::new(&other).unwrap()], false).await.unwrap();
     let before = search(&nodes[1], "sieve", 10).await;
     let all_before = search(&nodes[1], "sieve", 1000).await;
@@ -245,14 +259,14 @@ async fn false_postings_neither_push_documents_up_nor_push_others_off_the_page()
     let (stranger, _inbound) = Net::start(config(Some(&nodes[0]))).await.unwrap();
     stranger.joined().await;
     let much = "nothing ".repeat(300) + "sieve";
-    let forged = Record { url: "http://false.example/".into(), title: "Forged".into(), text: much };
+    let forged = Record { url: "http://false.example/".into(), title: "Forged".into(), text: much, publisher: None };
     let forged = Document::new(&forged).unwrap();
     let most = Weight::new(64, 1);
     let mut ids: Vec<ContentId> = (0..30).map(|number| ContentId::new([number * 8; 20])).collect();
     ids.extend([Document::new(&other).unwrap().id, forged.id]);
     let request = Request::Store {
         postings: vec![("sieve".into(), ids.into_iter().map(|id| (id, most)).collect())],
-        records: vec![(Lock::new([1; 20]), forged.record.clone())],
+        records: vec![(Lock::new([1; Lock::BYTES]), forged.record.clone())],
     };
     for node in &nodes {
         // Whether a node takes what is false makes no difference to what is shown.
@@ -282,7 +296,13 @@ async fn all_bytes_are_counted_and_no_texts_are_sent_but_for_checks() {
     let nodes = network(5).await;
     let long = |number: usize| {
         let text = (0..3000).map(|word| format!("word{} ", (word * 7919 + number * 31) % 4000)).collect::<String>();
-        Document::new(&Record { url: format!("http://long.example/{number}"), title: "A title".into(), text }).unwrap()
+        Document::new(&Record {
+            url: format!("http://long.example/{number}"),
+            title: "A title".into(),
+            text,
+            publisher: None,
+        })
+        .unwrap()
     };
     let documents: Vec<Document> = (0..60).map(long).collect();
     nodes[0].publish(documents.clone(), false).await.unwrap();

@@ -5,16 +5,16 @@ use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 use furui_net::shelf::{Origin, Shelf, ShelfOptions, Usage};
-use furui_search::{ContentId, IdRange, Index, Lock, LockKey, Weight, WordPostings};
+use furui_search::{ContentId, IdRange, Index, Lock, LockKey, PublisherKey, Weight, WordPostings};
 
 /// The number of documents in the golden directory.
 const DOCUMENTS: u32 = 3000;
 /// The time at which everything expires.
 const EXPIRES: u64 = 4_000_000_000;
 
-/// A directory in version 4 of the format, with its large file compressed.
+/// A directory in version 5 of the format, with its large file compressed.
 fn golden() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/v4")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/v5")
 }
 
 fn id(n: u32) -> ContentId {
@@ -40,7 +40,11 @@ fn records() -> Vec<(ContentId, Vec<u8>)> {
 }
 
 fn locks() -> Vec<(ContentId, Lock)> {
-    (0..DOCUMENTS).step_by(60).map(|n| (id(n), key(n).lock())).collect()
+    (0..DOCUMENTS).step_by(60).map(|n| (id(n), lock(n))).collect()
+}
+
+fn lock(n: u32) -> Lock {
+    key(n).lock().by(PublisherKey::new([n as u8; 32]), [3; Lock::SIGNATURE_BYTES])
 }
 
 fn origin() -> Origin {
@@ -70,7 +74,7 @@ fn check(shelf: &mut Shelf) {
         let expected = (id != self::id(60)).then_some(record);
         assert_eq!(shelf.document(id).unwrap(), expected);
     }
-    assert_eq!(shelf.locks(id(120)).unwrap(), [(key(120).lock(), EXPIRES)]);
+    assert_eq!(shelf.locks(id(120)).unwrap(), [(lock(120), EXPIRES)]);
     assert_eq!(shelf.withdrawn(IdRange::ALL, 9).unwrap(), [(id(60), key(60), EXPIRES)]);
     assert_eq!(shelf.expiries(&[id(0)]).unwrap(), [EXPIRES]);
     // A posting counts for 4 bytes, and a new word for 16 and its length.

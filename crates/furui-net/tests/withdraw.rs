@@ -13,7 +13,7 @@ use furui_net::shelf::{Shelf, ShelfOptions};
 use furui_search::{ContentId, IdRange, Index, Lock, LockKey, Record, Request, Response, Weight, limits};
 
 fn page(url: &str, text: &str) -> Document {
-    Document::new(&Record { url: url.into(), title: String::new(), text: text.into() }).unwrap()
+    Document::new(&Record { url: url.into(), title: String::new(), text: text.into(), publisher: None }).unwrap()
 }
 
 async fn found(nodes: &[Node], query: &str) -> BTreeSet<String> {

@@ -17,7 +17,9 @@ use super::{Clause, Record, limits};
 ///
 /// let query = Query::parse("\"bloom filter\" -coffee")?;
 /// let fit = Fit::new(query.clauses()).expect("few phrases");
-/// let page = |text: &str| Record { url: "https://example.org/".into(), title: String::new(), text: text.into() };
+/// let page = |text: &str| Record {
+///     url: "https://example.org/".into(), title: String::new(), text: text.into(), publisher: None,
+/// };
 /// assert!(fit.fits(&page("What is a Bloom filter?")));
 /// assert!(!fit.fits(&page("A filter that Bloom described")));
 /// # Ok::<(), furui_search::QueryError>(())

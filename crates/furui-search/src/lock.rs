@@ -2,20 +2,28 @@ use std::fmt;
 
 use sha2::{Digest, Sha256};
 
-use super::ContentId;
+use super::{ContentId, PublisherKey};
 
 const DOMAIN: &[u8] = b"furui withdraw";
+/// What a publisher signs begins with this.
+const SIGNED: &[u8; 15] = b"furui publisher";
+/// Where the signature begins in the bytes of a lock.
+const SIGNATURE: usize = LockKey::BYTES + PublisherKey::BYTES;
 
-/// The hash of a [`LockKey`], kept beside a record. The publisher of the record can withdraw it with the key.
+/// The hash of a [`LockKey`], with the name and the signature of the publisher who has the key. It is kept beside a
+/// record, which the publisher can withdraw with the key.
 ///
-/// See docs/format.md, "Locks".
+/// The signature is checked by whoever wants to know the publishers of a record, not here. See docs/format.md, "Locks".
 ///
 /// ```
-/// use furui_search::{ContentId, Lock, LockKey};
+/// use furui_search::{ContentId, Lock, LockKey, PublisherKey};
 ///
-/// let key = LockKey::of(&[7; 32], ContentId::of(b"the bytes of a record"), 0);
-/// assert_eq!(Lock::new(*key.lock().as_bytes()), key.lock());
-/// assert_ne!(key.lock(), Lock::NOBODY);
+/// let id = ContentId::of(b"the bytes of a record");
+/// let key = LockKey::of(&[7; 32], id, 0);
+/// let lock = key.lock().by(PublisherKey::new([1; 32]), [2; 64]);
+/// assert!(key.opens(&lock) && !key.opens(&Lock::NOBODY));
+/// assert_eq!((lock.publisher(), lock.signature()), (PublisherKey::new([1; 32]), &[2; 64]));
+/// assert_eq!(Lock::new(*lock.as_bytes()), lock);
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Lock([u8; Self::BYTES]);
@@ -36,7 +44,9 @@ pub struct LockKey([u8; Self::BYTES]);
 
 impl Lock {
     /// The length of a lock in bytes.
-    pub const BYTES: usize = 20;
+    pub const BYTES: usize = SIGNATURE + Self::SIGNATURE_BYTES;
+    /// The length of a signature in bytes.
+    pub const SIGNATURE_BYTES: usize = 64;
     /// The lock that no key opens. It replaces a lock of a record that has too many locks.
     pub const NOBODY: Self = Self([0; Self::BYTES]);
 
@@ -45,9 +55,38 @@ impl Lock {
         Self(bytes)
     }
 
+    /// The lock with this publisher, who signed what [`signed`](Self::signed) returns.
+    pub fn by(mut self, publisher: PublisherKey, signature: [u8; Self::SIGNATURE_BYTES]) -> Self {
+        self.0[LockKey::BYTES..SIGNATURE].copy_from_slice(publisher.as_bytes());
+        self.0[SIGNATURE..].copy_from_slice(&signature);
+        self
+    }
+
+    /// What the publisher signs when it puts the lock beside the record with this id.
+    pub fn signed(&self, id: ContentId) -> Vec<u8> {
+        [&SIGNED[..], id.as_bytes(), self.key_hash()].concat()
+    }
+
     /// The bytes of the lock.
     pub const fn as_bytes(&self) -> &[u8; Self::BYTES] {
         &self.0
+    }
+
+    /// The hash of the key that opens the lock.
+    pub fn key_hash(&self) -> &[u8; LockKey::BYTES] {
+        let (hash, _) = self.0.split_first_chunk().expect("shorter than a lock");
+        hash
+    }
+
+    /// The publisher, as the lock states it.
+    pub fn publisher(&self) -> PublisherKey {
+        let (_, rest) = self.0.split_at(LockKey::BYTES);
+        PublisherKey::new(*rest.first_chunk().expect("shorter than a lock"))
+    }
+
+    /// The signature of the publisher.
+    pub fn signature(&self) -> &[u8; Self::SIGNATURE_BYTES] {
+        self.0.last_chunk().expect("shorter than a lock")
     }
 }
 
@@ -67,9 +106,21 @@ impl LockKey {
         Self(first(&hash.chain_update(withdrawals.to_le_bytes()).finalize()))
     }
 
-    /// The lock that the key opens.
+    /// A lock that the key opens, without a publisher.
     pub fn lock(&self) -> Lock {
-        Lock(first(&Sha256::digest(self.0)))
+        let mut lock = Lock::NOBODY;
+        lock.0[..Self::BYTES].copy_from_slice(&self.hash());
+        lock
+    }
+
+    /// True if the key opens the lock, whoever the publisher is.
+    pub fn opens(&self, lock: &Lock) -> bool {
+        *lock.key_hash() == self.hash()
+    }
+
+    /// The hash in the locks that the key opens.
+    pub fn hash(&self) -> [u8; Self::BYTES] {
+        first(&Sha256::digest(self.0))
     }
 
     /// The bytes of the key.
@@ -86,7 +137,8 @@ fn first(hash: &[u8]) -> [u8; 20] {
 
 impl fmt::Debug for Lock {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        self.key_hash().iter().try_for_each(|byte| write!(f, "{byte:02x}"))?;
+        write!(f, " of {:?}", self.publisher())
     }
 }
 
@@ -111,6 +163,8 @@ mod tests {
         assert!(others.iter().all(|other| *other != key && other.lock() != key.lock()));
         let hash = Sha256::digest([&b"furui withdraw"[..], &[1; 32], &[2; 20], &[0; 4]].concat());
         assert_eq!(key.as_bytes(), &hash[..20]);
-        assert_eq!(key.lock().as_bytes(), &Sha256::digest(&hash[..20])[..20]);
+        assert_eq!(key.lock().as_bytes()[..20], Sha256::digest(&hash[..20])[..20]);
+        let signed = [&b"furui publisher"[..], &[2; 20], key.lock().key_hash()].concat();
+        assert_eq!(key.lock().signed(id(2)), signed);
     }
 }

@@ -1,10 +1,9 @@
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 
 use sha2::{Digest, Sha256};
 
 use super::site::sites;
-use super::{ContentId, Weight, words};
+use super::{ContentId, PublisherKey, RecordError, Weight, words};
 
 /// The maximum length of a URL, in bytes.
 pub const MAX_URL: usize = 4 << 10;
@@ -13,16 +12,21 @@ pub const MAX_TITLE: usize = 4 << 10;
 /// The maximum length of a text, in bytes. A record with a text of this length fits into a message.
 pub const MAX_TEXT: usize = (1 << 20) - (64 << 10);
 
-const VERSION: u8 = 2;
-/// The length of the version and the three lengths, in bytes.
-const HEADER: usize = 13;
+/// The version of the encoding.
+pub(super) const VERSION: u8 = 3;
+/// The length of the version and the lengths, in bytes.
+const HEADER: usize = 14;
+/// The length of a publisher key, as a record states it.
+const KEY: u8 = PublisherKey::BYTES as u8;
 
 /// A published document. The bytes are described in docs/format.md, "Records".
 ///
 /// ```
 /// use furui_search::{ContentId, Record};
 ///
-/// let record = Record { url: "https://example.org/sieve".into(), title: "篩".into(), text: "seen before".into() };
+/// let record = Record {
+///     url: "https://example.org/sieve".into(), title: "篩".into(), text: "seen before".into(), publisher: None,
+/// };
 /// let bytes = record.encode()?;
 /// assert_eq!(Record::decode(&bytes)?, record);
 /// println!("published as {}", ContentId::of(&bytes));
@@ -37,6 +41,8 @@ pub struct Record {
     pub title: String,
     /// The text; may be empty.
     pub text: String,
+    /// The key of the publisher that the site names, whoever publishes the document.
+    pub publisher: Option<PublisherKey>,
 }
 
 impl Record {
@@ -47,10 +53,13 @@ impl Record {
     pub fn encode(&self) -> Result<Vec<u8>, RecordError> {
         let parts = [&self.url, &self.title, &self.text];
         check(parts.map(|part| part.len()))?;
-        let mut bytes = Vec::with_capacity(HEADER + parts.iter().map(|part| part.len()).sum::<usize>());
+        let key = self.publisher.as_ref().map_or(&[][..], |key| key.as_bytes());
+        let mut bytes = Vec::with_capacity(HEADER + key.len() + parts.iter().map(|part| part.len()).sum::<usize>());
         bytes.push(VERSION);
         // All lengths were checked to be small.
         parts.iter().for_each(|part| bytes.extend((part.len() as u32).to_le_bytes()));
+        bytes.push(key.len() as u8);
+        bytes.extend(key);
         parts.iter().for_each(|part| bytes.extend(part.as_bytes()));
         Ok(bytes)
     }
@@ -68,11 +77,31 @@ impl Record {
         let lengths = [0, 1, 2].map(|part| u32::from_le_bytes(lengths[part]) as usize);
         check(lengths)?;
         let [url, title, text] = lengths;
+        let (publisher, parts) = match header[HEADER - 1] {
+            0 => (None, parts),
+            KEY => {
+                let (key, parts) = parts.split_first_chunk().ok_or(RecordError::Length)?;
+                (Some(PublisherKey::new(*key)), parts)
+            }
+            _ => return Err(RecordError::Length),
+        };
         if parts.len() != url + title + text {
             return Err(RecordError::Length);
         }
         let part = |from, to| str::from_utf8(&parts[from..to]).map(str::to_owned).map_err(|_| RecordError::Text);
-        Ok(Self { url: part(0, url)?, title: part(url, url + title)?, text: part(url + title, parts.len())? })
+        Ok(Self {
+            url: part(0, url)?,
+            title: part(url, url + title)?,
+            text: part(url + title, parts.len())?,
+            publisher,
+        })
+    }
+
+    /// The publisher key in an encoded record. The rest of the record is not read.
+    pub fn publisher_in(bytes: &[u8]) -> Option<PublisherKey> {
+        let (header, rest) = bytes.split_at_checked(HEADER)?;
+        let key = rest.first_chunk().filter(|_| header[0] == VERSION && header[HEADER - 1] == KEY)?;
+        Some(PublisherKey::new(*key))
     }
 
     /// The words under which the document is found, in order, each once: the words of its title and text, and
@@ -82,11 +111,12 @@ impl Record {
         self.postings().into_keys().collect()
     }
 
-    /// The head of the record, which proves URL and title without the text.
+    /// The head of the record, which proves URL, title and publisher key without the text.
     pub fn head(&self) -> RecordHead {
         RecordHead {
             url: self.url.clone(),
             title: self.title.clone(),
+            publisher: self.publisher,
             // A text that is too long is in no record.
             text_bytes: u32::try_from(self.text.len()).unwrap_or(u32::MAX),
             text_hash: Sha256::digest(&self.text).into(),
@@ -114,12 +144,14 @@ impl Record {
     }
 }
 
-/// What proves the URL and the title of a document: the parts of its [`Record`] from which the id is computed.
+/// What proves the URL, the title and the publisher key of a document: the parts of its [`Record`] from which the id is computed.
 ///
 /// ```
 /// use furui_search::{ContentId, Record};
 ///
-/// let record = Record { url: "https://example.org/".into(), title: "A title".into(), text: "A long text.".into() };
+/// let record = Record {
+///     url: "https://example.org/".into(), title: "A title".into(), text: "A long text.".into(), publisher: None,
+/// };
 /// assert_eq!(record.head().id(), ContentId::of(&record.encode()?));
 /// # Ok::<(), furui_search::RecordError>(())
 /// ```
@@ -129,6 +161,8 @@ pub struct RecordHead {
     pub url: String,
     /// The title; may be empty.
     pub title: String,
+    /// The key of the publisher that the site names.
+    pub publisher: Option<PublisherKey>,
     /// The length of the text, in bytes.
     pub text_bytes: u32,
     /// The SHA-256 of the text.
@@ -142,7 +176,11 @@ impl RecordHead {
         // Lengths that are no 32-bit numbers are in no record.
         let lengths = [&self.url, &self.title].map(|part| u32::try_from(part.len()).unwrap_or(u32::MAX));
         lengths.iter().chain([&self.text_bytes]).for_each(|length| hash.update(length.to_le_bytes()));
-        ContentId::of_hash(hash.chain_update(&self.url).chain_update(&self.title).chain_update(self.text_hash))
+        let key = self.publisher.as_ref().map_or(&[][..], |key| key.as_bytes());
+        hash.update([key.len() as u8]);
+        ContentId::of_hash(
+            hash.chain_update(key).chain_update(&self.url).chain_update(&self.title).chain_update(self.text_hash),
+        )
     }
 
     /// Checks the lengths of the parts.
@@ -156,7 +194,7 @@ impl RecordHead {
 
 impl ContentId {
     /// The id of the document with this encoded [`Record`]: the first 20 bytes of the SHA-256 of everything before the
-    /// text, and of the SHA-256 of the text. So URL and title can be checked without the text ([`RecordHead`]).
+    /// text, and of the SHA-256 of the text. So URL, title and publisher key can be checked without the text ([`RecordHead`]).
     ///
     /// Bytes that are not a record have an id, too, which is that of no record.
     pub fn of(record: &[u8]) -> Self {
@@ -164,7 +202,8 @@ impl ContentId {
             Some((header, _)) => {
                 let (lengths, _) = header[1..].as_chunks::<4>();
                 let [url, title] = [0, 1].map(|part| u32::from_le_bytes(lengths[part]) as usize);
-                HEADER.saturating_add(url).saturating_add(title).min(record.len())
+                let key = usize::from(header[HEADER - 1]);
+                HEADER.saturating_add(key).saturating_add(url).saturating_add(title).min(record.len())
             }
             None => record.len(),
         };
@@ -191,54 +230,6 @@ fn check(lengths: [usize; 3]) -> Result<(), RecordError> {
     Ok(())
 }
 
-/// Why a document cannot be encoded as a record, or why bytes are not a record.
-///
-/// ```
-/// use furui_search::{Record, RecordError};
-///
-/// let record = Record { url: String::new(), title: "A title".into(), text: String::new() };
-/// assert_eq!(record.encode(), Err(RecordError::NoUrl));
-/// assert_eq!(Record::decode(b"short"), Err(RecordError::Length));
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RecordError {
-    /// A part of the document is too long.
-    TooLong {
-        /// `url`, `title` or `text`.
-        part: &'static str,
-        /// The length of the part in bytes.
-        bytes: usize,
-        /// The maximum length of the part in bytes.
-        most: usize,
-    },
-    /// The URL is empty.
-    NoUrl,
-    /// The bytes have an unknown version.
-    Version(u8),
-    /// The number of bytes contradicts the lengths in them.
-    Length,
-    /// A part is not UTF-8.
-    Text,
-}
-
-impl fmt::Display for RecordError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::TooLong { part, bytes, most } => {
-                write!(f, "a {part} of {bytes} bytes; at most {most} are allowed: publish the document in parts")
-            }
-            Self::NoUrl => f.write_str("a document without a url; say where it can be found"),
-            Self::Version(version) => write!(f, "a record of version {version}; this furui knows version {VERSION}"),
-            Self::Length => {
-                f.write_str("a record with a different length than it states; it was cut, or is not a record")
-            }
-            Self::Text => f.write_str("a record whose parts are not UTF-8; it was damaged, or is not a record"),
-        }
-    }
-}
-
-impl std::error::Error for RecordError {}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -246,16 +237,20 @@ mod tests {
     use super::*;
 
     fn record(url: &str, title: &str, text: &str) -> Record {
-        Record { url: url.into(), title: title.into(), text: text.into() }
+        Record { url: url.into(), title: title.into(), text: text.into(), publisher: None }
+    }
+
+    fn key(byte: u8) -> PublisherKey {
+        PublisherKey::new([byte; 32])
     }
 
     #[test]
     fn bytes_and_id_are_those_of_the_format() {
         let bytes = record("http://a.example/", "篩", "Seen before").encode().unwrap();
-        let expected = b"\x02\x11\0\0\0\x03\0\0\0\x0b\0\0\0http://a.example/\xe7\xaf\xa9Seen before";
+        let expected = b"\x03\x11\0\0\0\x03\0\0\0\x0b\0\0\0\0http://a.example/\xe7\xaf\xa9Seen before";
         assert_eq!(bytes, expected);
         assert_eq!(bytes, dumped("### Records"));
-        assert_eq!(ContentId::of(&bytes).to_string(), "84e9ee8b70367ea11b1021556f29fd3228e7a07c");
+        assert_eq!(ContentId::of(&bytes).to_string(), "5c45bcfbe75113ca1966031e6db3c9e94827f94d");
     }
 
     #[test]
@@ -288,8 +283,10 @@ mod tests {
         assert!(matches!(Record::decode(&claims), Err(RecordError::TooLong { part: "text", .. })));
         claims[0] = 1;
         assert_eq!(Record::decode(&claims), Err(RecordError::Version(1)));
-        assert_eq!(Record::decode(b"\x02"), Err(RecordError::Length));
-        assert_eq!(Record::decode(b"\x02\x01\0\0\0\0\0\0\0\0\0\0\0\xff"), Err(RecordError::Text));
+        assert_eq!(Record::decode(b"\x03"), Err(RecordError::Length));
+        assert_eq!(Record::decode(b"\x03\x01\0\0\0\0\0\0\0\0\0\0\0\0\xff"), Err(RecordError::Text));
+        // A key of 1 byte.
+        assert_eq!(Record::decode(b"\x03\x01\0\0\0\0\0\0\0\0\0\0\0\x01ku"), Err(RecordError::Length));
     }
 
     #[test]
@@ -301,36 +298,46 @@ mod tests {
     #[test]
     fn the_head_proves_all_that_it_says() {
         let head = record("u", "title", "text").head();
-        let mut others = vec![head.clone(); 5];
+        let mut others = vec![head.clone(); 7];
         others[0].url.push('t');
         others[1].title.remove(0);
         others[2].text_bytes += 1;
         others[3].text_hash[31] ^= 1;
         (others[4].url, others[4].title) = ("ut".into(), "itle".into());
-        assert!(others.iter().all(|other| other.id() != head.id()));
+        (others[5].publisher, others[6].publisher) = (Some(key(1)), Some(key(2)));
+        let ids: BTreeSet<_> = others.iter().chain([&head]).map(RecordHead::id).collect();
+        assert_eq!(ids.len(), 8);
         // Bytes that claim more than they have are no record, and have an id of their own.
-        let bytes = record("u", "title", "text").encode().unwrap();
-        let ids: BTreeSet<_> = (0..=bytes.len()).map(|end| ContentId::of(&bytes[..end])).collect();
-        assert_eq!(ids.len(), bytes.len() + 1);
+        for publisher in [None, Some(key(1))] {
+            let bytes = Record { publisher, ..record("u", "title", "text") }.encode().unwrap();
+            let ids: BTreeSet<_> = (0..=bytes.len()).map(|end| ContentId::of(&bytes[..end])).collect();
+            assert_eq!(ids.len(), bytes.len() + 1);
+        }
     }
 
     proptest! {
         #[test]
-        fn what_is_encoded_is_decoded(url in ".{1,20}", title in ".{0,20}", text in ".{0,200}") {
-            let record = record(&url, &title, &text);
+        fn what_is_encoded_is_decoded(
+            url in ".{1,20}", title in ".{0,20}", text in ".{0,200}", key: Option<[u8; 32]>,
+        ) {
+            let record = Record { publisher: key.map(PublisherKey::new), ..record(&url, &title, &text) };
             let bytes = record.encode().unwrap();
             prop_assert_eq!(Record::decode(&bytes), Ok(record.clone()));
             prop_assert_eq!(record.head().id(), ContentId::of(&bytes));
+            prop_assert_eq!(Record::publisher_in(&bytes), record.publisher);
         }
 
         #[test]
-        fn any_bytes_are_one_record_or_none(mut bytes in prop::collection::vec(any::<u8>(), 0..60)) {
+        fn any_bytes_are_one_record_or_none(mut bytes in prop::collection::vec(any::<u8>(), 0..90)) {
             // Small lengths, so that some of these byte strings are records.
             bytes.iter_mut().take(13).for_each(|byte| *byte &= 3);
             for at in [0, 2, 3, 4, 6, 7, 8, 10, 11, 12] {
                 if let Some(byte) = bytes.get_mut(at) {
                     *byte = if at == 0 { VERSION } else { 0 };
                 }
+            }
+            if let Some(key) = bytes.get_mut(HEADER - 1) {
+                *key = if *key < 128 { 0 } else { KEY };
             }
             if let Ok(record) = Record::decode(&bytes) {
                 prop_assert_eq!(record.encode(), Ok(bytes));

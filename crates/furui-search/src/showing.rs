@@ -33,7 +33,9 @@ pub struct Showing {
 ///
 /// let query = Query::parse("sieve -coffee")?;
 /// let showings = Showings::new(query.clauses()).expect("few phrases");
-/// let record = |text: &str| Record { url: "https://example.org/".into(), title: String::new(), text: text.into() };
+/// let record = |text: &str| Record {
+///     url: "https://example.org/".into(), title: String::new(), text: text.into(), publisher: None,
+/// };
 /// let showing = showings.of(&record("A sieve, and a sieve.")).expect("it fits");
 /// assert_eq!(showing.weights, [Some(Weight::new(2, 5)), None]);
 /// assert_eq!(showing.snippet.text, "A sieve, and a sieve.");
@@ -164,7 +166,7 @@ mod tests {
     use super::*;
 
     fn record(url: &str, title: &str, text: &str) -> Record {
-        Record { url: url.into(), title: title.into(), text: text.into() }
+        Record { url: url.into(), title: title.into(), text: text.into(), publisher: None }
     }
 
     #[test]

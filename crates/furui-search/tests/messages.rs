@@ -5,8 +5,8 @@
 use furui::filter::{Gamma, RingedParams};
 use furui_search::{
     Clause, Coding, ContentId, Cost, Fetched, Found, Golomb, IdRange, Listed, Lock, LockKey, Meet, MessageError, Met,
-    Part, Peer, Phrase, PhraseWord, Place, Query, Ranked, Ranking, Record, Refusal, Request, Response, Search, Settle,
-    Showings, Shown, Surveyed, Term, Wants, Weight, WordSize, limits,
+    Part, Peer, Phrase, PhraseWord, Place, PublisherKey, Query, Ranked, Ranking, Record, Refusal, Request, Response,
+    Search, Settle, Showings, Shown, Surveyed, Term, Wants, Weight, WordSize, limits,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -25,6 +25,14 @@ fn id() -> impl Strategy<Value = ContentId> {
 
 fn key() -> impl Strategy<Value = LockKey> {
     any::<[u8; 20]>().prop_map(LockKey::new)
+}
+
+fn lock() -> impl Strategy<Value = Lock> {
+    vec(any::<u8>(), Lock::BYTES).prop_map(|bytes| Lock::new(bytes.try_into().unwrap()))
+}
+
+fn publisher() -> impl Strategy<Value = Option<PublisherKey>> {
+    proptest::option::of(any::<[u8; 32]>().prop_map(PublisherKey::new))
 }
 
 fn bytes() -> impl Strategy<Value = Vec<u8>> {
@@ -92,7 +100,7 @@ fn request() -> impl Strategy<Value = Request> {
             .prop_map(|(documents, clauses)| Request::Show { documents, clauses }),
         (
             vec((word(), vec((any::<[u8; 20]>().prop_map(ContentId::new), weight()), 0..5)), 0..9),
-            vec((any::<[u8; 20]>().prop_map(Lock::new), bytes()), 0..5)
+            vec((lock(), bytes()), 0..5)
         )
             .prop_map(|(postings, records)| Request::Store { postings, records }),
         vec((id(), key()), 0..9).prop_map(|keys| Request::Withdraw { keys }),
@@ -112,10 +120,10 @@ fn part() -> impl Strategy<Value = Part> {
 /// What a keeper shows of a random document.
 fn shown() -> impl Strategy<Value = Shown> {
     let query = "[ab東京]{1,2}( (-|OR )?\"?[ab東京]{1,3}( [ab]\")?){0,3}";
-    let document = (query, "\\PC{1,9}", "[ab東京é ,]{0,9}", "([ab東京é \n,-]|\\PC){0,400}");
-    let document = document.prop_map(|(query, url, title, text)| {
+    let document = (query, "\\PC{1,9}", "[ab東京é ,]{0,9}", "([ab東京é \n,-]|\\PC){0,400}", publisher());
+    let document = document.prop_map(|(query, url, title, text, publisher)| {
         let query = Query::parse(&query).unwrap_or_else(|_| Query::parse("a").unwrap());
-        let showing = Showings::new(query.clauses()).unwrap().of(&Record { url, title, text });
+        let showing = Showings::new(query.clauses()).unwrap().of(&Record { url, title, text, publisher });
         showing.map_or(Shown::Unfit, |showing| Shown::Document(Box::new(showing)))
     });
     prop_oneof![
@@ -203,8 +211,7 @@ fn response() -> impl Strategy<Value = Response> {
             .prop_map(|(state, lists, more)| Response::Compared { state, lists, more }),
         vec(listed, 0..9).prop_map(Response::Listed),
         any::<u64>().prop_map(|opened| Response::Withdrawn { opened }),
-        vec(vec((any::<[u8; 20]>().prop_map(Lock::new), any::<u8>()), 0..=limits::LOCKS), 0..9)
-            .prop_map(Response::Locks),
+        vec(vec((lock(), any::<u8>()), 0..=limits::LOCKS), 0..9).prop_map(Response::Locks),
         (vec((id(), key(), any::<u8>()), 0..9), any::<bool>()).prop_map(|(keys, more)| Response::Keys { keys, more }),
         (any::<u64>(), any::<u32>(), any::<bool>()).prop_map(|(documents, mean_length, whole)| {
             Response::Surveyed(Surveyed { documents, mean_length, whole })

@@ -37,6 +37,16 @@ struct Hit {
     title_marks: Vec<[usize; 2]>,
     #[serde(default)]
     marks: Vec<[usize; 2]>,
+    /// The other documents with the same URL.
+    #[serde(default)]
+    also: Vec<Version>,
+}
+
+/// A document that is not shown, because another one with its URL is.
+#[derive(Deserialize)]
+struct Version {
+    id: String,
+    publishers: Vec<String>,
 }
 
 /// Runs the command.
@@ -162,7 +172,8 @@ impl Search<'_> {
             true => String::new(),
             false => format!("    {}\n", self.marked(&hit.snippet, &hit.marks)),
         };
-        format!("{title}{}\n{snippet}", shown(&hit.url))
+        let also: String = hit.also.iter().map(also).collect();
+        format!("{title}{}\n{snippet}{also}", shown(&hit.url))
     }
 
     /// Formats text from other nodes, which is not trusted, with the ranges `marks` in bold.
@@ -190,6 +201,15 @@ impl Search<'_> {
             Line::End { .. } => String::new(),
         }
     }
+}
+
+/// Names a document that is not shown, and its publishers.
+fn also(version: &Version) -> String {
+    let publishers = match version.publishers.is_empty() {
+        true => "nobody known".to_owned(),
+        false => version.publishers.join(", "),
+    };
+    format!("    also as published by {} ({})\n", shown(&publishers), shown(&version.id))
 }
 
 /// Replaces control characters by spaces in a text that strangers wrote, because a terminal would obey them.

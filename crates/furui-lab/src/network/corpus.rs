@@ -48,7 +48,7 @@ impl Corpus {
         };
         let records = texts.into_iter().enumerate().map(|(number, text)| {
             let (url, title) = (format!("http://site.example/{number}"), format!("number {number}"));
-            Record { url, title, text }
+            Record { url, title, text, publisher: None }
         });
         let mut corpus = Self { records: records.collect(), words: Vec::new(), lists: BTreeMap::new() };
         for (number, record) in corpus.records.iter().enumerate() {
@@ -63,7 +63,7 @@ impl Corpus {
 
     pub(super) fn write(&self, file: &Path) -> Done {
         let mut text = String::new();
-        for Record { url, title, text: body } in &self.records {
+        for Record { url, title, text: body, .. } in &self.records {
             writeln!(text, "{}", json!({ "url": url, "title": title, "text": body }))?;
         }
         Ok(std::fs::write(file, text)?)

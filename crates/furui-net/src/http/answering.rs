@@ -1,9 +1,9 @@
 use std::fmt::Write;
 
-use furui_search::{Cost, Place, Report, Round, Wants};
+use furui_search::{Cost, Report, Round, Wants};
 use tokio::sync::mpsc;
 
-use super::{Asked, Blocking, Call, Event, Hit, Refused, Status, Step, Summary};
+use super::{Asked, Blocking, Call, Event, Refused, Status, Step, Summary};
 use crate::node::{Node, NodeError, SearchEvent, SearchOptions};
 
 /// The maximum number of events on their way to the HTTP interface.
@@ -72,8 +72,7 @@ impl Node {
                 match event {
                     SearchEvent::Hits(hits) => {
                         for hit in hits {
-                            let score = f64::from(hit.place.score) / f64::from(Place::ONE);
-                            to.send(Event::Hit(Hit::new(hit.place.id, hit.showing, score))).await.ok()?;
+                            to.send(Event::Hit(hit.into())).await.ok()?;
                         }
                     }
                     SearchEvent::Done { found, cursor, whole, report } => {

@@ -1,12 +1,12 @@
 use std::ops::Range;
 use std::time::Duration;
 
-use furui_search::{ContentId, Place, Query, Showing, Snippet, Wants};
+use furui_search::{ContentId, Place, PublisherKey, Query, Showing, Snippet, Wants};
 use serde::{Serialize, Serializer};
 use tokio::sync::{mpsc, oneshot};
 
 use super::Status;
-use crate::node::{Block, Document, Published};
+use crate::node::{self, Block, Document, Published};
 
 /// A request of the HTTP interface to its node. If the other end of `answer` or `events` is closed, the client has gone
 /// and the node can stop.
@@ -127,6 +127,30 @@ pub struct Hit {
     pub marks: Vec<[usize; 2]>,
     /// The score: higher is better.
     pub score: f64,
+    /// Who has published the document, and the other documents with its URL, if others were found.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub versions: Option<Versions>,
+}
+
+/// Of several documents with one URL, who has published the one that is shown, and what the others are.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Versions {
+    /// Who has published the document that is shown.
+    #[serde(serialize_with = "all_displayed")]
+    pub publishers: Vec<PublisherKey>,
+    /// The other documents.
+    pub also: Vec<Version>,
+}
+
+/// A document that is not shown, because another one with its URL is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Version {
+    /// The id of the document, in hexadecimal.
+    #[serde(serialize_with = "displayed")]
+    pub id: ContentId,
+    /// Who has published it.
+    #[serde(serialize_with = "all_displayed")]
+    pub publishers: Vec<PublisherKey>,
 }
 
 impl Hit {
@@ -138,7 +162,27 @@ impl Hit {
         };
         let Snippet { title_marks, text, marks } = snippet;
         let pairs = |marks: Vec<Range<usize>>| marks.into_iter().map(|mark| [mark.start, mark.end]).collect();
-        Self { id, url, title, snippet: text, title_marks: pairs(title_marks), marks: pairs(marks), score }
+        Self {
+            id,
+            url,
+            title,
+            snippet: text,
+            title_marks: pairs(title_marks),
+            marks: pairs(marks),
+            score,
+            versions: None,
+        }
+    }
+}
+
+impl From<node::Hit> for Hit {
+    fn from(node::Hit { place, showing, publishers, also }: node::Hit) -> Self {
+        let hit = Self::new(place.id, showing, f64::from(place.score) / f64::from(Place::ONE));
+        if also.is_empty() {
+            return hit;
+        }
+        let also = also.into_iter().map(|node::Version { id, publishers }| Version { id, publishers });
+        Self { versions: Some(Versions { publishers, also: also.collect() }), ..hit }
     }
 }
 
@@ -182,6 +226,10 @@ pub struct Refused {
 
 fn displayed<S: Serializer>(id: &ContentId, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(id)
+}
+
+fn all_displayed<S: Serializer>(keys: &[PublisherKey], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(keys.iter().map(PublisherKey::to_string))
 }
 
 fn milliseconds<S: Serializer>(done: &Option<Duration>, serializer: S) -> Result<S::Ok, S::Error> {

@@ -49,7 +49,7 @@ use tokio::net::TcpListener;
 use tokio::sync::{Semaphore, mpsc};
 
 pub use crate::node::{Document, Published, Span};
-pub use call::{Asked, Blocking, Call, Event, Hit, Refused, Step, Summary};
+pub use call::{Asked, Blocking, Call, Event, Hit, Refused, Step, Summary, Version, Versions};
 pub use error::ApiError;
 pub use publish::read_line;
 pub use server::{CLOSING, HEAD_TIME, MAX_CONNECTIONS, STALL_TIME};

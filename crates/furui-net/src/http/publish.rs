@@ -5,7 +5,7 @@ use axum::body::Body;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query as Parameters, State};
 use axum::response::{IntoResponse, Response};
-use furui_search::{ContentId, Record};
+use furui_search::{ContentId, NoPublisherKey, Record};
 use futures::StreamExt;
 use serde::{Deserialize, Serialize};
 use tokio::sync::{mpsc, oneshot};
@@ -46,7 +46,7 @@ pub(super) async fn publish(
     Ok(response)
 }
 
-/// Reads a document from a line of a body: `{"url":…,"title":…,"text":…}`.
+/// Reads a document from a line of a body: `{"url":…,"title":…,"text":…}`, and perhaps `"publisher"`.
 ///
 /// # Errors
 /// A sentence that says why the line is not a document.
@@ -57,7 +57,9 @@ pub fn read_line(line: &[u8]) -> Result<Record, String> {
     let line: Line = serde_json::from_slice(line).map_err(|error| {
         format!("not a document: {error}; write lines like {{\"url\":\"http://…\",\"title\":\"…\",\"text\":\"…\"}}")
     })?;
-    Ok(Record { url: line.url, title: line.title.unwrap_or_default(), text: line.text.unwrap_or_default() })
+    let publisher = line.publisher.map(|key| key.parse()).transpose();
+    let publisher = publisher.map_err(|error: NoPublisherKey| format!("publisher: {error}"))?;
+    Ok(Record { url: line.url, title: line.title.unwrap_or_default(), text: line.text.unwrap_or_default(), publisher })
 }
 
 /// A line of a body.
@@ -68,6 +70,8 @@ struct Line {
     title: Option<String>,
     #[serde(default)]
     text: Option<String>,
+    #[serde(default)]
+    publisher: Option<String>,
 }
 
 /// The progress of a publication.

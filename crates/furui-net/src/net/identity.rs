@@ -4,6 +4,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use furui::format::{Access, WriteError, publish, sync_name};
+use furui_search::{ContentId, Lock, PublisherKey};
 use libp2p::identity::Keypair;
 
 /// A node's Ed25519 key, which is its identity and determines its place among all nodes.
@@ -69,6 +70,13 @@ impl Identity {
         let mut secret = [0; 32];
         secret.copy_from_slice(pair.secret().as_ref());
         secret
+    }
+
+    /// Signs as the publisher of the record with this id.
+    pub(crate) fn sign(&self, lock: Lock, id: ContentId) -> Lock {
+        let pair = self.0.clone().try_into_ed25519().expect("it was generated or read as one");
+        let signature = pair.sign(&lock.signed(id)).try_into().expect("an Ed25519 signature has 64 bytes");
+        lock.by(PublisherKey::new(pair.public().to_bytes()), signature)
     }
 
     pub(super) fn keypair(&self) -> &Keypair {

@@ -32,6 +32,7 @@ mod reach;
 mod refusals;
 mod rooms;
 mod routes;
+mod signature;
 mod streams;
 
 pub use blocked::{Network, NoNetwork};
@@ -45,3 +46,4 @@ pub use identity::{Identity, IdentityError};
 pub use known::{identity_of, name, peer_of};
 pub use prefix::Prefix;
 pub use refusals::{Refusal, Refusals};
+pub(crate) use signature::is_signed;

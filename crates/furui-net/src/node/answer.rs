@@ -1,6 +1,6 @@
 use std::fmt;
 
-use furui_search::{Place, QueryRefused, Report, Showing};
+use furui_search::{ContentId, Place, PublisherKey, QueryRefused, Report, Showing};
 
 /// A part of the answer to a search.
 #[derive(Clone, Debug)]
@@ -29,6 +29,27 @@ pub struct Hit {
     pub place: Place,
     /// What to show of the document; `None` if only ids were requested, or no node that keeps the record answered.
     pub showing: Option<Showing>,
+    /// Who has published the document. Known only if other documents with its URL were found.
+    pub publishers: Vec<PublisherKey>,
+    /// Other documents with its URL that fit the query and are not shown. The rule by which one is shown is stated in
+    /// docs/search.md, "Several publishers of one page".
+    pub also: Vec<Version>,
+}
+
+/// A document that is not shown, because another one with its URL is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Version {
+    /// The id of the document.
+    pub id: ContentId,
+    /// Who has published it.
+    pub publishers: Vec<PublisherKey>,
+}
+
+impl Hit {
+    /// Makes a hit whose publishers are unknown.
+    pub(super) fn new(place: Place, showing: Option<Showing>) -> Self {
+        Self { place, showing, publishers: vec![], also: vec![] }
+    }
 }
 
 /// Why an answer is missing or incomplete.

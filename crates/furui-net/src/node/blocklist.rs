@@ -183,7 +183,7 @@ impl Sites {
             return false;
         }
         // The words of a record without a text are those of its host.
-        let bare = Record { url: url.to_owned(), title: String::new(), text: String::new() };
+        let bare = Record { url: url.to_owned(), title: String::new(), text: String::new(), publisher: None };
         bare.postings().into_iter().any(|(word, _)| self.0.contains(&word))
     }
 }
@@ -204,7 +204,7 @@ mod tests {
         let again = Blocklist::open(Some(&directory)).expect("it was written");
         assert_eq!(again.all(), list.all());
         assert!(again.has_word("spam") && again.has_word("site:example.org") && !again.has_word("ham"));
-        let record = |url: &str| Record { url: url.into(), title: String::new(), text: "spam".into() };
+        let record = |url: &str| Record { url: url.into(), title: String::new(), text: "spam".into(), publisher: None };
         assert!(again.sites().have(&record("https://www.example.org/a")));
         assert!(!again.sites().have(&record("https://example.com/")));
         std::fs::write(directory.join(FILE), "# mine\nham # and eggs\n\ntwo words\n").expect("it is written");

@@ -3,7 +3,9 @@ use std::collections::BTreeMap;
 use furui_search::{Clause, ContentId, Place, Querier, Report, Scale, Showings, limits};
 
 use super::blocklist::Sites;
+use super::publishers::{Publishers, publishers};
 use super::showing::{Gathering, Ranks, Verdict};
+use super::versions::Versions;
 use super::{Hit, Inner, SearchEvent};
 
 /// The maximum number of candidates that one search with a limit examines. The search then ends with a cursor.
@@ -15,6 +17,7 @@ const FIRST: u64 = 16;
 /// Fills the answer to a query: examines the candidates that the lists name, and keeps the documents that fit, each at
 /// its true place.
 pub(super) struct Filling<'a> {
+    inner: &'a Inner,
     gathering: Gathering<'a>,
     showings: &'a Showings<'a>,
     ranks: Option<Ranks>,
@@ -28,6 +31,7 @@ pub(super) struct Filling<'a> {
     found: u64,
     /// Documents whose true place is after the last candidate that was examined, although lists state an earlier one.
     held: BTreeMap<Place, Hit>,
+    versions: Versions,
     /// The place up to which all documents were found.
     cursor: Option<Place>,
     /// True if candidates were left over because the answer was full.
@@ -51,6 +55,7 @@ impl<'a> Filling<'a> {
     ) -> Self {
         let words = showings.words().len();
         Self {
+            inner,
             gathering: Gathering::new(inner, clauses, showings),
             showings,
             ranks: mean_length.map(|mean| Ranks { idfs: vec![0; words], scale: Scale::new(mean) }),
@@ -61,6 +66,7 @@ impl<'a> Filling<'a> {
             checked: 0,
             found: 0,
             held: BTreeMap::new(),
+            versions: Versions::default(),
             cursor: after,
             has_rest: false,
             is_missing_some: false,
@@ -115,6 +121,7 @@ impl<'a> Filling<'a> {
                 }
                 self.note(claimed, verdict);
             }
+            self.choose_versions().await;
             hits.extend(self.release(batch.last().copied()));
         }
         self.has_rest = !left.is_empty() || self.has_rest;
@@ -127,13 +134,17 @@ impl<'a> Filling<'a> {
             Verdict::Shown { place, showing, doubts } => {
                 self.doubts.extend(doubts);
                 let is_before = self.after.is_some_and(|after| place <= after);
-                if !is_before && !self.blocked.have_url(&showing.head.url) {
-                    self.held.insert(place, Hit { place, showing: Some(*showing) });
+                let head = &showing.head;
+                if !is_before
+                    && !self.blocked.have_url(&head.url)
+                    && self.versions.add(&head.url, place, head.publisher)
+                {
+                    self.held.insert(place, Hit::new(place, Some(*showing)));
                 }
             }
             Verdict::Missing => {
                 self.is_missing_some = true;
-                self.held.insert(claimed, Hit { place: claimed, showing: None });
+                self.held.insert(claimed, Hit::new(claimed, None));
             }
             Verdict::Uncertain => self.is_missing_some = true,
             Verdict::False { doubts } => {
@@ -145,6 +156,21 @@ impl<'a> Filling<'a> {
         }
     }
 
+    /// Of documents with the same URL, leaves only the one that is shown.
+    async fn choose_versions(&mut self) {
+        let ids = self.versions.to_ask();
+        if ids.is_empty() {
+            return;
+        }
+        let Publishers { of, sent, received, messages } = publishers(self.inner, &ids).await;
+        self.gathering.sent += sent;
+        self.gathering.received += received;
+        self.gathering.messages += messages;
+        for place in self.versions.decide(of) {
+            self.held.remove(&place);
+        }
+    }
+
     /// The documents up to this place, as many as are wanted; all of them if there is no place.
     fn release(&mut self, through: Option<Place>) -> Vec<Hit> {
         let mut hits = vec![];
@@ -153,7 +179,11 @@ impl<'a> Filling<'a> {
             && through.is_none_or(|through| *first.key() <= through)
         {
             self.cursor = Some(*first.key());
-            hits.push(first.remove());
+            let mut hit = first.remove();
+            if let Some(showing) = &hit.showing {
+                (hit.publishers, hit.also) = self.versions.show(&showing.head.url, hit.place.id);
+            }
+            hits.push(hit);
             self.found += 1;
         }
         match through {

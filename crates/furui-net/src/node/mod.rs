@@ -27,11 +27,13 @@ mod private;
 mod publish;
 mod publish_error;
 mod published;
+mod publishers;
 mod repair;
 mod search;
 mod showing;
 mod survey;
 mod used;
+mod versions;
 mod withdraw;
 
 use std::path::{Path, PathBuf};
@@ -57,7 +59,7 @@ use repair::Repair;
 use search::Known;
 use survey::LastSurvey;
 
-pub use answer::{Hit, SearchError, SearchEvent};
+pub use answer::{Hit, SearchError, SearchEvent, Version};
 pub use blocklist::{Block, NoBlock};
 pub use history::{SPAN, SPANS, Span};
 pub use options::{DISK, FREE_FLOOR, NodeOptions};
@@ -84,8 +86,9 @@ struct Inner {
     survey: LastSurvey,
     blocklist: Arc<Blocklist>,
     published: PublishedTable,
-    /// The secret from which this node derives the keys that open the locks of its documents.
-    secret: [u8; 32],
+    /// The identity with which this node signs what it publishes. From its secret, the node derives the keys that open the
+    /// locks of its documents.
+    identity: Identity,
     whole: AtomicBool,
     searches: AtomicU64,
     documents: AtomicU64,
@@ -157,7 +160,7 @@ impl Node {
         let blocklist = Blocklist::open(directory)
             .map_err(|source| NodeError::Directory { file: PathBuf::from("blocked"), source })?;
         let blocklist = Arc::new(blocklist);
-        let secret = config.identity.secret();
+        let identity = config.identity.clone();
         let (net, inbound) = Net::start(config).await?;
         let manners = Manners::new(net.clone());
         let checker = Checker::new(net.clone(), manners.clone());
@@ -191,7 +194,7 @@ impl Node {
             known: Known::new(),
             survey: LastSurvey::default(),
             published,
-            secret,
+            identity,
             whole: AtomicBool::new(false),
             searches: AtomicU64::new(0),
             documents: AtomicU64::new(0),

@@ -136,9 +136,10 @@ pub(super) async fn store(inner: &Inner, documents: Vec<Document>) -> Result<u64
     let withdrawals = inner.published.withdrawals(&ids).map_err(PublishError::storage)?;
     let mut lists: BTreeMap<String, Vec<(ContentId, Weight)>> = BTreeMap::new();
     let mut parcels = Vec::new();
+    let secret = inner.identity.secret();
     for (Document { id, record, words }, withdrawals) in documents.into_iter().zip(withdrawals) {
         words.into_iter().for_each(|(word, weight)| lists.entry(word).or_default().push((id, weight)));
-        let lock = LockKey::of(&inner.secret, id, withdrawals).lock();
+        let lock = inner.identity.sign(LockKey::of(&secret, id, withdrawals).lock(), id);
         parcels.push((record_key(id), Parcel::Record(lock, record)));
     }
     for (word, ids) in lists {

@@ -171,7 +171,7 @@ impl Node {
                         places.retain(|place| shown.insert(place.id));
                         let hits = match &mut filling {
                             Some(filling) => filling.sift(&mut querier, places).await,
-                            None => places.into_iter().map(|place| Hit { place, showing: None }).collect(),
+                            None => places.into_iter().map(|place| Hit::new(place, None)).collect(),
                         };
                         if events.is_closed() || !hits.is_empty() && events.send(SearchEvent::Hits(hits)).await.is_err()
                         {

@@ -64,7 +64,7 @@ pub(super) async fn tell(inner: &Inner) -> Result<(), PublishError> {
 async fn deliver(inner: &Inner, keeper: &Peer, numbers: &[usize], documents: &[(ContentId, u32)]) -> Vec<usize> {
     let key = |&number: &usize| {
         let (id, withdrawals) = documents[number];
-        (id, LockKey::of(&inner.secret, id, withdrawals))
+        (id, LockKey::of(&inner.identity.secret(), id, withdrawals))
     };
     let request = Request::Withdraw { keys: numbers.iter().map(key).collect() };
     match call(&inner.net, keeper, &request).await {

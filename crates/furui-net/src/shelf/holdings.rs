@@ -1,4 +1,4 @@
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -6,7 +6,7 @@ use furui::dict::{Dict, DictOptions};
 use furui::filter::ConfigError;
 use furui::store::{Directory, Memory};
 use furui::{Error, Result};
-use furui_search::{ContentId, Lock, WordPostings, limits};
+use furui_search::{ContentId, Lock, PublisherKey, Record, WordPostings, limits};
 
 use super::bounds::Bounded;
 use super::change::Change;
@@ -223,7 +223,12 @@ impl Shelf {
             resolver.postings(number, ids)?;
         }
         records.iter().try_for_each(|(id, record)| resolver.record(*id, record))?;
-        let locks = locks.iter().map(|&(id, lock)| Ok((resolver.number(id, 0)?, lock)));
+        let named = records.iter().filter_map(|(id, record)| Some((*id, Record::publisher_in(record)?)));
+        let named: HashMap<ContentId, PublisherKey> = named.collect();
+        let locks = locks.iter().map(|&(id, lock)| {
+            let is_of_site = named.get(&id) == Some(&lock.publisher());
+            Ok(locks::New { number: resolver.number(id, 0)?, id, lock, is_of_site })
+        });
         let locks = locks.collect::<Outcome<Vec<_>>>()?;
         let mut change = resolver.finish()?;
         change.words = new_words;

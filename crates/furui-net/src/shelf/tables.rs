@@ -21,11 +21,10 @@ pub(super) const RECORDS: TableDefinition<u32, Row> = TableDefinition::new("reco
 pub(super) const ORIGINS: TableDefinition<u32, Row> = TableDefinition::new("origins");
 
 pub(super) const LOCKS: TableDefinition<u32, Row> = TableDefinition::new("locks");
-pub(super) const MORE_LOCKS: TableDefinition<u32, Row> = TableDefinition::new("more locks");
 pub(super) const WITHDRAWN: TableDefinition<&[u8; 40], &[u8; 24]> = TableDefinition::new("withdrawn");
 
 /// The version of the tables' contents, which are described in docs/format.md, "What a node holds".
-const VERSION: u64 = 4;
+const VERSION: u64 = 5;
 
 /// The database, and the snapshot of it that readers see.
 #[derive(Debug)]
@@ -43,7 +42,6 @@ pub(super) struct View {
     pub(super) documents: ReadOnlyTable<u32, Row>,
     pub(super) records: ReadOnlyTable<u32, Row>,
     pub(super) locks: ReadOnlyTable<u32, Row>,
-    pub(super) more_locks: ReadOnlyTable<u32, Row>,
     pub(super) withdrawn: ReadOnlyTable<&'static [u8; 40], &'static [u8; 24]>,
 }
 
@@ -126,7 +124,6 @@ impl Tables {
         Tablets::open(&transaction)?;
         transaction.open_table(ORIGINS)?;
         transaction.open_table(LOCKS)?;
-        transaction.open_table(MORE_LOCKS)?;
         transaction.open_table(WITHDRAWN)?;
         transaction.commit()?;
         Ok(totals)
@@ -143,7 +140,6 @@ impl Tables {
                 documents: transaction.open_table(DOCUMENTS)?,
                 records: transaction.open_table(RECORDS)?,
                 locks: transaction.open_table(LOCKS)?,
-                more_locks: transaction.open_table(MORE_LOCKS)?,
                 withdrawn: transaction.open_table(WITHDRAWN)?,
             });
         }

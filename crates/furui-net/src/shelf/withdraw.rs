@@ -8,7 +8,7 @@ use redb::{ReadableTable, ReadableTableMetadata};
 
 use super::documents::{self, Document, Documents};
 use super::fault::{Fault, Outcome};
-use super::locks::{CHUNK, Locks, beside, entries, entry, split, withdrawn_row};
+use super::locks::{Locks, beside, entries, withdrawn_row};
 use super::tables::{META, Tablets, WITHDRAWN};
 use super::{RECORDS, Shelf, expire, lists, records};
 
@@ -26,7 +26,7 @@ impl Shelf {
         self.asking(|shelf| {
             let Some(number) = shelf.number(id)? else { return Ok(vec![]) };
             let view = shelf.tables.view()?;
-            let locks = beside(&view.locks, &view.more_locks, number)?.unwrap_or_default();
+            let locks = beside(&view.locks, number)?.unwrap_or_default();
             Ok(locks.into_iter().map(|(lock, expires)| (lock, expires.into())).collect())
         })
     }
@@ -43,7 +43,7 @@ impl Shelf {
             let rows = shelf.tables.view()?.withdrawn.range::<&[u8; 40]>(&first..=&last)?;
             let mut keys = vec![];
             for row in rows.take(most) {
-                keys.push(LockKey::new(split(row?.1.value()).0));
+                keys.push(split(row?.1.value()).0);
             }
             Ok(keys)
         })
@@ -79,16 +79,17 @@ impl Shelf {
                     let mut has_opened = false;
                     if let Some(number) = number
                         && let Some(mut left) = tables.beside(number)?
-                        && let Some(at) = left.iter().position(|(lock, _)| *lock == key.lock())
+                        && left.iter().any(|(lock, _)| key.opens(lock))
                     {
-                        left.remove(at);
+                        let before = left.len();
+                        left.retain(|(lock, _)| !key.opens(lock));
                         tables.put(number, &left)?;
                         has_opened = true;
-                        opened += 1;
+                        opened += (before - left.len()) as u64;
                     }
                     let room = if has_opened { MAX_WITHDRAWN } else { MAX_TOLD };
                     if (has_opened || told) && withdrawn.len()? < room {
-                        withdrawn.insert(&withdrawn_row(id, key.lock()), &entry(key.as_bytes(), expires))?;
+                        withdrawn.insert(&withdrawn_row(id, &key.hash()), &remembered(key, expires))?;
                     }
                 }
                 Ok(opened)
@@ -104,9 +105,9 @@ impl Shelf {
         for &(id, key) in keys {
             let number = self.number(id)?;
             let view = self.tables.view()?;
-            let locks = number.map_or(Ok(None), |number| beside(&view.locks, &view.more_locks, number))?;
-            let opens = locks.is_some_and(|locks| locks.iter().any(|(lock, _)| *lock == key.lock()));
-            if opens || told && view.withdrawn.get(&withdrawn_row(id, key.lock()))?.is_none() {
+            let locks = number.map_or(Ok(None), |number| beside(&view.locks, number))?;
+            let opens = locks.is_some_and(|locks| locks.iter().any(|(lock, _)| key.opens(lock)));
+            if opens || told && view.withdrawn.get(&withdrawn_row(id, &key.hash()))?.is_none() {
                 useful.push((id, key, number));
             }
         }
@@ -130,7 +131,7 @@ impl Shelf {
                 let (row, entry) = row?;
                 let (id, _) = row.value().split_first_chunk().expect("longer than an id");
                 let (key, expires) = split(entry.value());
-                keys.push((ContentId::new(*id), LockKey::new(key), u64::from(expires)));
+                keys.push((ContentId::new(*id), key, u64::from(expires)));
             }
             Ok(keys)
         })
@@ -145,22 +146,19 @@ impl Shelf {
             let mut older = Documents::new(view);
             let mut gone = vec![];
             for row in view.locks.iter()? {
-                let (chunk, row) = row?;
-                let chunk = chunk.value();
-                let count = entries(chunk, row.value())?.len() as u32;
-                for number in chunk * CHUNK..chunk * CHUNK + count {
-                    let Some(mut left) = beside(&view.locks, &view.more_locks, number)? else { continue };
-                    if older.get(number)?.is_none() {
-                        tables.clear(number)?;
-                        continue;
-                    }
-                    let before = left.len();
-                    left.retain(|(_, expires)| *expires > now);
-                    if left.is_empty() {
-                        gone.push(number);
-                    } else if left.len() < before {
-                        tables.put(number, &left)?;
-                    }
+                let (number, row) = row?;
+                let number = number.value();
+                if older.get(number)?.is_none() {
+                    tables.clear(number)?;
+                    continue;
+                }
+                let mut left = entries(number, row.value())?;
+                let before = left.len();
+                left.retain(|(_, expires)| *expires > now);
+                if left.is_empty() {
+                    gone.push(number);
+                } else if left.len() < before {
+                    tables.put(number, &left)?;
                 }
             }
             Ok(gone)
@@ -208,4 +206,18 @@ impl Shelf {
         self.runs.clear();
         Ok(())
     }
+}
+
+/// An entry of the table of withdrawals: a key and the time at which it is forgotten.
+fn remembered(key: LockKey, expires: u32) -> [u8; 24] {
+    let mut entry = [0; 24];
+    entry[..LockKey::BYTES].copy_from_slice(key.as_bytes());
+    entry[LockKey::BYTES..].copy_from_slice(&expires.to_le_bytes());
+    entry
+}
+
+fn split(entry: &[u8; 24]) -> (LockKey, u32) {
+    let (key, expires) = entry.split_first_chunk().expect("longer than a key");
+    let (expires, _) = expires.as_chunks();
+    (LockKey::new(*key), u32::from_le_bytes(expires[0]))
 }

@@ -37,7 +37,7 @@ pub async fn network(count: usize) -> Vec<Node> {
 
 pub fn document(number: usize) -> Document {
     let text = format!("document {number} of class c{} and kind k{}", number % 7, number % 3);
-    Document::new(&Record { url: url(number), title: String::new(), text }).unwrap()
+    Document::new(&Record { url: url(number), title: String::new(), text, publisher: None }).unwrap()
 }
 
 pub fn url(number: usize) -> String {

@@ -80,7 +80,7 @@ impl Random {
 }
 
 pub fn document(url: String, text: String) -> Document {
-    Document::new(&Record { url, title: String::new(), text }).unwrap()
+    Document::new(&Record { url, title: String::new(), text, publisher: None }).unwrap()
 }
 
 /// Documents of words whose frequency is inversely proportional to their rank: the first words are in most documents.

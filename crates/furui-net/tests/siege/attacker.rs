@@ -193,7 +193,12 @@ impl Attacker<'_> {
         for number in 0..PAGES {
             let word = self.words[common[self.random.below(common.len())]].clone();
             let url = format!("http://evil.example/{}/{number}", self.host);
-            let record = Record { url, title: format!("{OWN_WORD} {number}"), text: format!("{filler} {word}") };
+            let record = Record {
+                url,
+                title: format!("{OWN_WORD} {number}"),
+                text: format!("{filler} {word}"),
+                publisher: None,
+            };
             pages.push((word, Document::new(&record).unwrap()));
         }
         let lock = Lock::new([7; Lock::BYTES]);

@@ -78,7 +78,7 @@ impl Library {
                 })
                 .collect();
             let url = format!("http://library.example/{}/{number}", subject[0]);
-            records.push(Record { url, title: subject[..2].join(" and "), text: text.join(" ") });
+            records.push(Record { url, title: subject[..2].join(" and "), text: text.join(" "), publisher: None });
         }
         let documents: Vec<Document> = records.iter().map(|record| Document::new(record).unwrap()).collect();
         let mut queries = Vec::new();

@@ -39,7 +39,7 @@ async fn siege(town: &Town, attackers: usize, plan: Plan) -> Tally {
 async fn publish(town: &Town) -> usize {
     let late = |number: usize| {
         let text = format!("{LATE} news{number}");
-        let record = Record { url: format!("http://late.example/{number}"), title: LATE.into(), text };
+        let record = Record { url: format!("http://late.example/{number}"), title: LATE.into(), text, publisher: None };
         Document::new(&record).unwrap()
     };
     let late: Vec<Document> = (0..5).map(late).collect();

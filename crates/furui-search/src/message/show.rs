@@ -1,6 +1,8 @@
 use std::ops::Range;
 
-use super::super::{ContentId, LockKey, MAX_TITLE, MAX_URL, RecordHead, Showing, Snippet, Weight, limits};
+use super::super::{
+    ContentId, LockKey, MAX_TITLE, MAX_URL, PublisherKey, RecordHead, Showing, Snippet, Weight, limits,
+};
 use super::MessageError;
 use super::reader::Reader;
 use super::writer::Writer;
@@ -103,10 +105,12 @@ impl Shown {
 }
 
 fn encode(Showing { head, weights, snippet }: &Showing, to: &mut Writer) {
-    let RecordHead { url, title, text_bytes, text_hash } = head;
+    let RecordHead { url, title, publisher, text_bytes, text_hash } = head;
     to.require(head.check().is_ok(), "the lengths of a document");
     to.bytes("bytes of a URL", url.as_bytes(), MAX_URL);
     to.bytes("bytes of a title", title.as_bytes(), MAX_TITLE);
+    to.flag(publisher.is_some());
+    publisher.iter().for_each(|key| to.raw(key.as_bytes()));
     to.varint((*text_bytes).into());
     to.raw(text_hash);
     let length = weights.iter().flatten().next().map(|weight| weight.length_step());
@@ -123,6 +127,10 @@ fn decode(from: &mut Reader<'_>) -> Result<Showing, MessageError> {
     let head = RecordHead {
         url: from.text("a URL, which is not UTF-8,", "bytes of a URL", MAX_URL)?,
         title: from.text("a title, which is not UTF-8,", "bytes of a title", MAX_TITLE)?,
+        publisher: match from.flag("whether there is a publisher key")? {
+            true => Some(PublisherKey::new(from.raw("a publisher key")?)),
+            false => None,
+        },
         text_bytes: from.varint32("bytes of a text")?,
         text_hash: from.raw("the hash of a text")?,
     };

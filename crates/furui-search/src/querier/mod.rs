@@ -116,7 +116,9 @@ const PASSES: u32 = 2;
 ///
 /// let mut lists = Lists::default();
 /// for text in ["a bloom filter", "a coffee filter", "a filter that Bloom described"] {
-///     let record = Record { url: "https://example.org/".into(), title: String::new(), text: text.into() };
+///     let record = Record {
+///         url: "https://example.org/".into(), title: String::new(), text: text.into(), publisher: None,
+///     };
 ///     let id = ContentId::of(&record.encode()?);
 ///     for (word, weight) in record.postings() {
 ///         lists.0.entry(word).or_default().insert(id, weight);

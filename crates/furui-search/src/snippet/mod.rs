@@ -21,7 +21,9 @@ const MARKS: usize = 1 << 14;
 /// use furui_search::{Query, Record, Showings};
 ///
 /// let query = Query::parse("seen before")?;
-/// let record = Record { url: "https://example.org/".into(), title: "Seen?".into(), text: "What was seen before.".into() };
+/// let record = Record {
+///     url: "https://example.org/".into(), title: "Seen?".into(), text: "What was seen before.".into(), publisher: None,
+/// };
 /// let snippet = Showings::new(query.clauses()).and_then(|showings| showings.of(&record)).expect("it fits").snippet;
 /// assert_eq!(snippet.text, "What was seen before.");
 /// assert_eq!(snippet.marks.iter().map(|mark| &snippet.text[mark.clone()]).collect::<Vec<_>>(), ["seen", "before"]);
@@ -187,7 +189,7 @@ mod tests {
     /// The title and the piece, with brackets around the marks.
     fn snippet(query: &str, title: &str, text: &str, most: usize) -> (String, String) {
         let query = Query::parse(query).unwrap();
-        let record = Record { url: "u:1".into(), title: title.into(), text: text.into() };
+        let record = Record { url: "u:1".into(), title: title.into(), text: text.into(), publisher: None };
         let snippet = Showings::new(query.clauses()).unwrap().snippet(&record, most);
         (marked(title, &snippet.title_marks), marked(&snippet.text, &snippet.marks))
     }
@@ -262,7 +264,7 @@ mod tests {
             most in 0_usize..40,
         ) {
             let Ok(query) = Query::parse(&query) else { return Ok(()) };
-            let record = Record { url: "u:1".into(), title: text.clone(), text: text.clone() };
+            let record = Record { url: "u:1".into(), title: text.clone(), text: text.clone(), publisher: None };
             let snippet = Showings::new(query.clauses()).unwrap().snippet(&record, most);
             prop_assert!(snippet.text.chars().count() <= most + 2);
             prop_assert!(!snippet.text.chars().any(|c| c.is_control()));

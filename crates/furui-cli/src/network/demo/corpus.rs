@@ -30,7 +30,7 @@ fn place(name: &str) -> String {
 fn article(block: &str) -> Option<Record> {
     let (head, text) = block.trim().split_once('\n')?;
     let (title, name) = head.split_once('|').unwrap_or((head, head));
-    Some(Record { url: place(name), title: title.into(), text: text.into() })
+    Some(Record { url: place(name), title: title.into(), text: text.into(), publisher: None })
 }
 
 /// Parses `Country|Capital|Continent`.
@@ -38,7 +38,7 @@ fn country(line: &str) -> Option<Record> {
     let (country, rest) = line.split_once('|')?;
     let (capital, continent) = rest.split_once('|')?;
     let text = format!("The capital of {country} is {capital}. {country} is a country in {continent}.");
-    Some(Record { url: place(country), title: country.into(), text })
+    Some(Record { url: place(country), title: country.into(), text, publisher: None })
 }
 
 /// Parses `Symbol Name Sentences…`. The lines are in the order of atomic numbers.
@@ -75,7 +75,7 @@ fn element(line: &str, number: u32) -> Option<Record> {
     };
     text += sentences;
     let page = if name == "Mercury" { "Mercury (element)" } else { name };
-    Some(Record { url: place(page), title: format!("{name} ({symbol})"), text })
+    Some(Record { url: place(page), title: format!("{name} ({symbol})"), text, publisher: None })
 }
 
 /// The position of an element in its period.
@@ -140,7 +140,7 @@ fn number(n: u32) -> Record {
         }
     }
     let _ = write!(text, " In binary it is {n:b}, in hexadecimal {n:x}, in Roman numerals {}.", roman(n));
-    Record { url: place(&format!("{n} (number)")), title: format!("The number {n}"), text }
+    Record { url: place(&format!("{n} (number)")), title: format!("The number {n}"), text, publisher: None }
 }
 
 /// The prime factors in ascending order. There are none for 1.

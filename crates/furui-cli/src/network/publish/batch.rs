@@ -1,4 +1,4 @@
-use furui_search::{ContentId, Record};
+use furui_search::{ContentId, PublisherKey, Record};
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
@@ -29,6 +29,8 @@ struct Line<'a> {
     url: &'a str,
     title: &'a str,
     text: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    publisher: Option<String>,
 }
 
 /// The node's results for the documents of a batch.
@@ -67,8 +69,10 @@ enum Answer {
 impl Batch {
     /// Adds a document, given by its record and the id of the record.
     pub(super) fn push(&mut self, place: String, record: &Record, id: ContentId) {
-        let Record { url, title, text } = record;
-        let line = serde_json::to_vec(&Line { url, title, text }).expect("a document has only strings for names");
+        let Record { url, title, text, publisher } = record;
+        let publisher = publisher.as_ref().map(PublisherKey::to_string);
+        let line =
+            serde_json::to_vec(&Line { url, title, text, publisher }).expect("a document has only strings for names");
         self.bytes += line.len();
         self.documents.push(Document { id, place, line });
     }

@@ -11,6 +11,7 @@
 mod batch;
 mod lines;
 mod once;
+mod site_key;
 mod sums;
 mod tree;
 mod walk;
@@ -21,7 +22,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use furui_pages::{Media, Page};
-use furui_search::{ContentId, MAX_TITLE, Record, words};
+use furui_search::{ContentId, MAX_TITLE, NoPublisherKey, PublisherKey, Record, words};
 use url::Url;
 
 use crate::error::Error;
@@ -31,6 +32,7 @@ use crate::output::print;
 use crate::progress::Progress;
 use batch::Batch;
 use once::Once;
+use site_key::SiteKeys;
 use sums::{Reason, Sums};
 
 /// Runs the command.
@@ -42,6 +44,7 @@ pub fn run(options: &PublishOptions) -> Result<ExitCode, Error> {
         once: Once::new()?,
         batch: Batch::default(),
         sums: Sums::new(options.strict),
+        keys: SiteKeys::default(),
     };
     if options.sources.is_empty() {
         publisher.path(Path::new("-"))?;
@@ -66,6 +69,7 @@ struct Publisher<'a> {
     once: Once,
     batch: Batch,
     sums: Sums,
+    keys: SiteKeys,
 }
 
 /// The bytes of a page, and the known facts about it.
@@ -103,7 +107,28 @@ impl Publisher<'_> {
         let mut url = canonical.filter(|link| is_own || is_same_site(link, &url)).unwrap_or(url);
         url.set_fragment(None);
         let title = if page.title.is_empty() { title.to_owned() } else { page.title };
-        self.record(place, Record { url: url.into(), title: cut(title, MAX_TITLE), text: page.text })
+        let publisher = match page.publisher {
+            Some(named) => self.key(&place, named.parse())?,
+            None => self.keys.current.filter(|_| is_own),
+        };
+        self.record(place, Record { url: url.into(), title: cut(title, MAX_TITLE), text: page.text, publisher })
+    }
+
+    /// The publisher key that was read in a page or file. If it is none, the user is told.
+    fn key(&mut self, place: &str, read: Result<PublisherKey, NoPublisherKey>) -> Result<Option<PublisherKey>, Error> {
+        match read {
+            Ok(key) => Ok(Some(key)),
+            Err(why) => self.sums.note(place, &why.to_string()).map(|()| None),
+        }
+    }
+
+    /// Reads the publisher key that the site in a directory names.
+    fn key_in(&mut self, root: &Path) -> Result<(), Error> {
+        self.keys.current = match site_key::in_directory(root) {
+            Some(bytes) => self.key(&root.join(site_key::FILE).display().to_string(), site_key::read(&bytes))?,
+            None => None,
+        };
+        Ok(())
     }
 
     /// Publishes a document.

@@ -65,6 +65,17 @@ impl Sums {
         let _ = writeln!(io::stderr(), "furui: {place}: {why}; left out");
         Ok(())
     }
+
+    /// Prints a message about something that is not as it should be but is published nevertheless, or returns an error if
+    /// the run is strict.
+    pub(super) fn note(&self, place: &str, what: &str) -> Result<(), Error> {
+        if self.strict {
+            return Err(Error::Message(format!("{place}: {what}")));
+        }
+        // If standard error cannot be written to, the command continues.
+        let _ = writeln!(io::stderr(), "furui: {place}: {what}; ignored");
+        Ok(())
+    }
 }
 
 impl fmt::Display for Sums {

@@ -27,6 +27,7 @@ impl Publisher<'_> {
             };
         }
         let root = if path.is_dir() { path } else { path.parent().unwrap_or(path) };
+        self.key_in(root)?;
         for found in walk(path) {
             match found {
                 Ok(Found::File(file)) => {

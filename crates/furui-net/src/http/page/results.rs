@@ -14,7 +14,7 @@ use super::{home, steps};
 use crate::http::answer::Answer;
 use crate::http::parts::{Gone, Parts};
 use crate::http::search::cursor;
-use crate::http::{ApiError, Asked, DEFAULT_LIMIT, Event, Face, Hit, Step, Summary};
+use crate::http::{ApiError, Asked, DEFAULT_LIMIT, Event, Face, Hit, Step, Summary, Version};
 
 #[derive(Deserialize)]
 pub(super) struct Wanted {
@@ -177,7 +177,25 @@ fn result(hit: &Hit) -> Markup {
                 }
                 p.url { bdi { (hit.url) } }
                 @if !hit.snippet.is_empty() { p.snippet dir="auto" { (marked(&hit.snippet, &hit.marks)) } }
+                @for version in hit.versions.iter().flat_map(|versions| &versions.also) {
+                    (also(version))
+                }
             }
+        }
+    }
+}
+
+/// Names a document that is not shown because another one with its URL is.
+fn also(version: &Version) -> Markup {
+    html! {
+        p.also {
+            "also as published by "
+            @for (number, publisher) in version.publishers.iter().enumerate() {
+                @if number > 0 { ", " }
+                code { (publisher.to_string()) }
+            }
+            @if version.publishers.is_empty() { "nobody known" }
+            ", as document " code { (version.id) }
         }
     }
 }

@@ -80,7 +80,7 @@ mod tests {
 
     fn record(number: usize, words: usize) -> Vec<u8> {
         let text = (0..words).map(|word| format!("w{word}")).collect::<Vec<_>>().join(" ");
-        let record = Record { url: format!("http://a.example/{number}"), title: "w0".into(), text };
+        let record = Record { url: format!("http://a.example/{number}"), title: "w0".into(), text, publisher: None };
         record.encode().expect("a short record")
     }
 

@@ -1,5 +1,6 @@
 use furui_search::{
-    Clause, ContentId, Index, Part, Record, RecordHead, Refusal, Response, Showing, Showings, Shown, Snippet, limits,
+    Clause, ContentId, Index, Part, PublisherKey, Record, RecordHead, Refusal, Response, Showing, Showings, Shown,
+    Snippet, limits,
 };
 
 use crate::node::kept::Kept;
@@ -11,7 +12,7 @@ const EXAMINED_BYTES: usize = limits::MESSAGE_BYTES;
 const SHOWN_BYTES: usize = limits::MESSAGE_BYTES - (16 << 10);
 /// The maximum number of bytes of what is shown of a document, apart from its URL, its title, its snippet, its weights
 /// and its marks.
-const OTHER_BYTES: usize = 64;
+const OTHER_BYTES: usize = 64 + PublisherKey::BYTES;
 /// The maximum number of bytes of a mark.
 const MARK_BYTES: usize = 4;
 

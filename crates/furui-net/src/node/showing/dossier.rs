@@ -374,7 +374,7 @@ mod tests {
 
     /// The verdict on a document with these keepers.
     fn judged(keepers: [Is; 3], is_sampled: bool, has_phrases: bool) -> Verdict {
-        let record = Record { url: "u:1".into(), title: String::new(), text: "a sieve".into() };
+        let record = Record { url: "u:1".into(), title: String::new(), text: "a sieve".into(), publisher: None };
         let query = Query::parse("sieve").unwrap();
         let showings = Showings::new(query.clauses()).unwrap();
         let ranks = Ranks { idfs: vec![2000], scale: Scale::new(2) };

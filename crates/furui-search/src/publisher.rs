@@ -1,0 +1,100 @@
+use std::fmt;
+use std::str::FromStr;
+
+/// The bytes before the key in the identity of a node: a multihash that holds the node's encoded Ed25519 key.
+const BEFORE_KEY: [u8; 6] = [0x00, 0x24, 0x08, 0x01, 0x12, 0x20];
+/// What may stand before the text form of a key.
+const SCHEME: &str = "furui:";
+
+/// The public Ed25519 key of a node that publishes documents. Its text form is the name of the node, `12D3KooW…`.
+///
+/// See docs/format.md, "Records" and "Locks".
+///
+/// ```
+/// use furui_search::PublisherKey;
+///
+/// let name = "12D3KooWDpJ7As7BWAwRMfu1VU2WCqNjvq387JEYKDBj4kx6nXTN";
+/// let key: PublisherKey = name.parse()?;
+/// assert_eq!(key.to_string(), name);
+/// assert_eq!(format!("furui:{name}").parse(), Ok(key));
+/// assert!("12D3KooW".parse::<PublisherKey>().is_err());
+/// # Ok::<(), furui_search::NoPublisherKey>(())
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct PublisherKey([u8; Self::BYTES]);
+
+/// The error for a text that is not a [`PublisherKey`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NoPublisherKey;
+
+impl PublisherKey {
+    /// The length of a key in bytes.
+    pub const BYTES: usize = 32;
+
+    /// Makes a key from its bytes.
+    pub const fn new(bytes: [u8; Self::BYTES]) -> Self {
+        Self(bytes)
+    }
+
+    /// The key that the identity of a node contains; `None` if there is none in it.
+    pub fn of_identity(identity: &[u8]) -> Option<Self> {
+        identity.strip_prefix(&BEFORE_KEY)?.try_into().ok().map(Self)
+    }
+
+    /// The bytes of the key.
+    pub const fn as_bytes(&self) -> &[u8; Self::BYTES] {
+        &self.0
+    }
+}
+
+impl fmt::Display for PublisherKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&bs58::encode([&BEFORE_KEY[..], &self.0].concat()).into_string())
+    }
+}
+
+impl fmt::Debug for PublisherKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl FromStr for PublisherKey {
+    type Err = NoPublisherKey;
+
+    fn from_str(text: &str) -> Result<Self, NoPublisherKey> {
+        let mut identity = [0; BEFORE_KEY.len() + Self::BYTES];
+        let name = text.strip_prefix(SCHEME).unwrap_or(text);
+        match bs58::decode(name).onto(&mut identity) {
+            Ok(length) if length == identity.len() => Self::of_identity(&identity).ok_or(NoPublisherKey),
+            _ => Err(NoPublisherKey),
+        }
+    }
+}
+
+impl fmt::Display for NoPublisherKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("not the key of a publisher; write the name of a node, which begins with 12D3KooW")
+    }
+}
+
+impl std::error::Error for NoPublisherKey {}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn a_key_has_one_text(bytes: [u8; 32], junk in "(furui:)?12D3KooW[1-9A-Za-z]{40,50}|\\PC{0,80}") {
+            let key = PublisherKey::new(bytes);
+            prop_assert!(key.to_string().starts_with("12D3KooW"));
+            prop_assert_eq!(key.to_string().parse(), Ok(key));
+            if let Ok(key) = junk.parse::<PublisherKey>() {
+                prop_assert_eq!(key.to_string(), junk.trim_start_matches(SCHEME));
+            }
+        }
+    }
+}
