@@ -80,6 +80,14 @@ impl Known {
         }
     }
 
+    /// Forgets the sizes of these words' lists, which have postings that do not hold, and soon have them no more.
+    fn doubt<'a>(&self, words: impl Iterator<Item = &'a String>) {
+        let mut terms = self.terms.lock().unwrap_or_else(PoisonError::into_inner);
+        words.for_each(|word| {
+            terms.remove(word);
+        });
+    }
+
     /// Forgets everything, because lists or keepers have changed.
     pub(super) fn forget(&self) {
         self.terms.lock().unwrap_or_else(PoisonError::into_inner).clear();
@@ -226,6 +234,7 @@ impl Node {
         self.0.known.learn(querier.terms());
         let doubts = filling.take_doubts();
         if !doubts.is_empty() {
+            self.0.known.doubt(doubts.iter().map(|(word, _)| word));
             let node = self.clone();
             tokio::spawn(async move { doubts::tell(&node.0, doubts).await });
         }

@@ -1,17 +1,24 @@
 //! A peer that speaks the protocol, but sends any bytes.
 #![allow(dead_code, reason = "each test binary uses its part")]
 
+use std::future::{Future, Ready};
 use std::io;
+use std::net::Ipv4Addr;
+use std::pin::Pin;
+use std::task::{Context, Poll};
 
 use furui_net::net::Net;
 use furui_search::Peer;
 use futures::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, StreamExt};
 use libp2p::core::muxing::StreamMuxerBox;
-use libp2p::core::transport::{Boxed, MemoryTransport};
+use libp2p::core::transport::{Boxed, DialOpts, ListenerId, MemoryTransport, TransportError, TransportEvent};
 use libp2p::core::upgrade::Version;
+use libp2p::multiaddr::Protocol;
 use libp2p::request_response::{self, Codec, Event, Message, OutboundFailure, ProtocolSupport};
 use libp2p::swarm::SwarmEvent;
-use libp2p::{Multiaddr, PeerId, StreamProtocol, Swarm, Transport, identity, noise, swarm, tcp, yamux};
+use libp2p::tcp::tokio::TcpStream;
+use libp2p::{Multiaddr, PeerId, StreamProtocol, Swarm, Transport, identity, noise, swarm, yamux};
+use tokio::net::TcpSocket;
 
 pub struct Hostile {
     swarm: Swarm<request_response::Behaviour<Raw>>,
@@ -37,21 +44,20 @@ impl Hostile {
     /// A peer that knows several nodes, and speaks to them from this IPv4 address.
     pub async fn at(host: &str, victims: &[Peer]) -> Self {
         let (keys, codec) = (identity::Keypair::generate_ed25519(), Raw { withholds: false });
-        // Who listens at an address dials from it.
-        let transport = tcp::tokio::Transport::new(tcp::Config::default());
-        Self::start(&keys, encrypted(transport, &keys), codec, &format!("/ip4/{host}/tcp/0"), victims).await
+        let transport = encrypted(Bound(host.parse().unwrap()), &keys);
+        Self::start(&keys, transport, codec, None, victims).await
     }
 
     async fn with(victim: &Net, codec: Raw) -> Self {
         let keys = identity::Keypair::generate_ed25519();
-        Self::start(&keys, encrypted(MemoryTransport::new(), &keys), codec, "/memory/0", &[victim.me()]).await
+        Self::start(&keys, encrypted(MemoryTransport::new(), &keys), codec, Some("/memory/0"), &[victim.me()]).await
     }
 
     async fn start(
         keys: &identity::Keypair,
         transport: Boxed<(PeerId, StreamMuxerBox)>,
         codec: Raw,
-        listen: &str,
+        listen: Option<&str>,
         victims: &[Peer],
     ) -> Self {
         let behaviour = request_response::Behaviour::with_codec(
@@ -61,12 +67,15 @@ impl Hostile {
         );
         let config = swarm::Config::with_tokio_executor();
         let mut swarm = Swarm::new(transport, behaviour, keys.public().to_peer_id(), config);
-        swarm.listen_on(listen.parse().unwrap()).unwrap();
-        let address = loop {
-            if let SwarmEvent::NewListenAddr { address, .. } = swarm.select_next_some().await {
-                break address;
+        let mut address = Multiaddr::empty();
+        if let Some(listen) = listen {
+            swarm.listen_on(listen.parse().unwrap()).unwrap();
+            while address.is_empty() {
+                if let SwarmEvent::NewListenAddr { address: own, .. } = swarm.select_next_some().await {
+                    address = own;
+                }
             }
-        };
+        }
         let known = victims.iter().map(|victim| {
             let id = PeerId::from_bytes(victim.identity()).unwrap();
             swarm.add_peer_address(id, Multiaddr::try_from(victim.address().to_vec()).unwrap());
@@ -115,6 +124,43 @@ impl Hostile {
                 _ => {}
             }
         }
+    }
+}
+
+/// Connects by TCP from one address of this machine, and accepts no connections.
+struct Bound(Ipv4Addr);
+
+impl Transport for Bound {
+    type Output = TcpStream;
+    type Error = io::Error;
+    type ListenerUpgrade = Ready<io::Result<TcpStream>>;
+    type Dial = Pin<Box<dyn Future<Output = io::Result<TcpStream>> + Send>>;
+
+    fn listen_on(&mut self, _: ListenerId, address: Multiaddr) -> Result<(), TransportError<io::Error>> {
+        Err(TransportError::MultiaddrNotSupported(address))
+    }
+
+    fn remove_listener(&mut self, _: ListenerId) -> bool {
+        false
+    }
+
+    fn dial(&mut self, address: Multiaddr, _: DialOpts) -> Result<Self::Dial, TransportError<io::Error>> {
+        let parts: Vec<Protocol<'_>> = address.iter().take(2).collect();
+        let [Protocol::Ip4(ip), Protocol::Tcp(port)] = parts[..] else {
+            return Err(TransportError::MultiaddrNotSupported(address));
+        };
+        let from = self.0;
+        Ok(Box::pin(async move {
+            let socket = TcpSocket::new_v4()?;
+            socket.bind((from, 0).into())?;
+            let stream = socket.connect((ip, port).into()).await?;
+            stream.set_nodelay(true)?;
+            Ok(TcpStream(stream))
+        }))
+    }
+
+    fn poll(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<TransportEvent<Self::ListenerUpgrade, io::Error>> {
+        Poll::Pending
     }
 }
 

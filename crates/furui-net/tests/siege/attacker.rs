@@ -19,8 +19,6 @@ const TRUE: usize = 70;
 const PAGES: usize = 2;
 /// The number of false statements about each of them.
 const LIES: usize = 10;
-/// A word that so many documents have is not ranked by a document that holds it once among many others.
-const COMMON: usize = 60;
 /// A word that no document of others has.
 const OWN_WORD: &str = "zzyzx";
 
@@ -185,31 +183,22 @@ impl Attacker<'_> {
     }
 
     /// States in small messages, most of which are not checked, that documents of its own rank first for words that they
-    /// do not hold, or hold once among many.
+    /// do not hold.
     async fn betray(&mut self) {
-        let filler = format!("{OWN_WORD} ").repeat(900);
-        let common: Vec<usize> = (0..self.words.len()).filter(|at| self.lists[*at].len() > COMMON).collect();
-        let mut pages = Vec::new();
-        for number in 0..PAGES {
-            let word = self.words[common[self.random.below(common.len())]].clone();
-            let url = format!("http://evil.example/{}/{number}", self.host);
-            let record = Record {
-                url,
-                title: format!("{OWN_WORD} {number}"),
-                text: format!("{filler} {word}"),
-                publisher: None,
-            };
-            pages.push((word, Document::new(&record).unwrap()));
-        }
+        let text = format!("{OWN_WORD} ").repeat(900);
+        let page = |number: usize| {
+            let (url, title) = (format!("http://evil.example/{}/{number}", self.host), format!("{OWN_WORD} {number}"));
+            Document::new(&Record { url, title, text: text.clone(), publisher: None }).unwrap()
+        };
+        let pages: Vec<Document> = (0..PAGES).map(page).collect();
         let lock = Lock::new([7; Lock::BYTES]);
-        let records = pages.iter().map(|(_, page)| (lock, page.record.clone())).collect();
+        let records = pages.iter().map(|page| (lock, page.record.clone())).collect();
         self.send(&Request::Store { postings: vec![], records }, 0).await;
         self.settle(0).await;
-        for (word, page) in &pages {
-            self.send(&stored(list(word, [page.id], highest())), 1).await;
+        for page in &pages {
             for _ in 0..LIES {
-                let other = self.any(|it| &it.words);
-                self.send(&stored(list(&other, [page.id], highest())), 1).await;
+                let word = self.any(|it| &it.words);
+                self.send(&stored(list(&word, [page.id], highest())), 1).await;
             }
         }
         self.settle(0).await;

@@ -61,6 +61,13 @@ async fn attacked(attackers: usize, plan: Plan) {
     let (tally, published) = tokio::join!(siege(&town, attackers, plan), publish(&town));
     println!("{attackers} attackers: {tally:?}");
     assert!(tally.postings >= (attackers * plan.postings * NODES) as u64);
+    for node in &town.nodes {
+        let refusals = node.net().refusals().latest();
+        // Deceived nodes do not distrust each other.
+        let mut honest = refusals.iter().filter(|it| !it.who.contains(" at 127.2."));
+        assert_eq!(honest.next().map(|it| (&it.who, it.why)), None);
+    }
+    println!("the last wrong answer ended {:?} after the attack", town.recovers().await);
     let after = town.stands("after the attack", 1, true).await;
     println!("50 queries at each of {NODES} nodes: {before} bytes before, {after} after");
     assert!(after < before + before / 4);

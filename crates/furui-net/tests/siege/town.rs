@@ -1,4 +1,4 @@
-//! The network that is attacked: honest nodes, each at an address of its own on the loopback interface.
+//! The network that is attacked: honest nodes on the loopback interface, which connect from one address.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use furui_net::node::{Node, SearchError, SearchEvent, SearchOptions};
 use furui_search::{ContentId, Query, Report};
 use futures::StreamExt;
 use tokio::sync::mpsc;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 
 use super::library::Library;
 
@@ -136,6 +136,29 @@ impl Town {
         let all: Vec<_> = futures::stream::iter(asked).buffer_unordered(AT_ONCE).collect().await;
         let bytes = all.iter().map(|(_, bytes)| bytes).sum();
         (all.into_iter().filter_map(|(what, _)| what).collect(), bytes)
+    }
+
+    /// Waits until each node answers each query as before the attack. Who finds that lists have false postings tells their
+    /// keepers, so the next answer may be another one. Returns how long that took.
+    pub async fn recovers(&self) -> Duration {
+        let (began, mut last) = (Instant::now(), Duration::ZERO);
+        for node in &self.nodes {
+            let mut queries: Vec<usize> = (0..self.pages.len()).collect();
+            let recovering = async {
+                while !queries.is_empty() {
+                    let mut left = vec![];
+                    for &query in &queries {
+                        if !self.differences(node, &[query], true).await.0.is_empty() {
+                            left.push(query);
+                            last = began.elapsed();
+                        }
+                    }
+                    queries = left;
+                }
+            };
+            timeout(LONG, recovering).await.expect("all answers are as before");
+        }
+        last
     }
 
     /// Checks that the nodes answer as before the attack: all queries, divided among so many nodes. Returns the bytes of all

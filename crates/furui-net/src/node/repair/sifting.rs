@@ -9,11 +9,14 @@ use crate::net::{self, Prefix};
 
 /// If the records of more than one in so many documents of a sample cannot be had, all documents are checked.
 const ONE_IN: usize = 4;
+/// A neighbour counts as a liar only if at least so many documents are false. Of a neighbour that has everything else, only
+/// what is new is taken over; a publisher who deceives it could otherwise make its neighbours distrust it.
+const MANY: usize = 1024;
 
 impl Taking<'_> {
     /// Leaves only those postings that may be stored: some are compared with the records of their documents and, if one is
     /// false, all of them, and those that no record proves are left out. The neighbour may have been deceived itself, so
-    /// it counts as a liar only if most of the documents are false. The keepers of the words, and so the neighbour, are told
+    /// it counts as a liar only if many, and most of the documents, are false. The keepers of the words, and so the neighbour, are told
     /// what is false.
     pub(super) async fn sift(&mut self, lists: &mut [(String, Listed)]) -> Result<(), Why> {
         let postings: Vec<WordPostings> = lists
@@ -43,7 +46,7 @@ impl Taking<'_> {
             unproven = rest.into_iter().filter(|id| !known.contains_key(id)).collect();
             lies = claims::lies(&self.inner.checker, &known, &postings);
             let liars: HashSet<ContentId> = lies.iter().map(|(_, id)| *id).collect();
-            if 2 * liars.len() > known.len() {
+            if liars.len() >= MANY && 2 * liars.len() > known.len() {
                 let who = format!("{} at {}", net::name(self.from), Prefix::of_peer(self.from));
                 self.inner.net.refusals().note(who, "most of its lists is disproved by the documents' records");
                 return Err(Why::Lied);
