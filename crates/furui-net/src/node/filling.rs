@@ -174,7 +174,7 @@ impl<'a> Filling<'a> {
     /// The documents up to this place, as many as are wanted; all of them if there is no place.
     fn release(&mut self, through: Option<Place>) -> Vec<Hit> {
         let mut hits = vec![];
-        while !self.limit.is_some_and(|limit| self.found >= limit)
+        while self.limit.is_none_or(|limit| self.found < limit)
             && let Some(first) = self.held.first_entry()
             && through.is_none_or(|through| *first.key() <= through)
         {
