@@ -152,7 +152,7 @@ mod tests {
     }
 
     fn key(number: u32) -> Vec<u8> {
-        number.to_be_bytes().to_vec()
+        number.to_le_bytes().to_vec()
     }
 
     #[test]

@@ -56,17 +56,21 @@ async fn publish(town: &Town) -> usize {
 /// What attackers achieve.
 async fn attacked(attackers: usize, plan: Plan) {
     let mut town = Town::new(NODES, DOCUMENTS).await;
-    town.stands("before", true).await;
+    town.has_everything().await;
+    let before = town.stands("before", 1, true).await;
     let (tally, published) = tokio::join!(siege(&town, attackers, plan), publish(&town));
     println!("{attackers} attackers: {tally:?}");
     assert!(tally.postings >= (attackers * plan.postings * NODES) as u64);
-    town.stands("after the attack", true).await;
+    let after = town.stands("after the attack", 1, true).await;
+    println!("50 queries at each of {NODES} nodes: {before} bytes before, {after} after");
+    assert!(after < before + before / 4);
     for node in &town.nodes {
         let found = town::ask(node, LATE, 10).await.unwrap().0;
         assert_eq!((found.hits.len(), found.whole), (published, true), "what was published during the attack");
     }
     town.grow().await;
-    town.stands("after a node has joined", true).await;
+    town.stands("after a node has joined", 1, true).await;
+    town.has_everything().await;
     town.shut_down().await;
 }
 
@@ -91,7 +95,7 @@ async fn newcomers_change_no_answer() {
     let mut town = Town::new(NODES, DOCUMENTS).await;
     for _ in 0..2 {
         town.grow().await;
-        town.stands("after a node has joined", true).await;
+        town.stands("after a node has joined", 1, true).await;
     }
     town.shut_down().await;
 }
@@ -104,9 +108,9 @@ async fn betrayed(manner: Manner) {
     let mut town = Town::new(NODES, DOCUMENTS).await;
     let hostile = keeper::join(town::address(3, 0), &town.nodes[0], manner).await;
     town::meet(&town.nodes).await;
-    town.stands("when the hostile node has joined", must_be_whole).await;
+    town.stands("when the hostile node has joined", NODES, must_be_whole).await;
     town.grow().await;
-    town.stands("after an honest node has joined, too", must_be_whole).await;
+    town.stands("after an honest node has joined, too", NODES, must_be_whole).await;
     hostile.shutdown().await;
     town.shut_down().await;
 }

@@ -33,13 +33,6 @@ pub struct Town {
     pub pages: Vec<Page>,
 }
 
-/// What queries have cost.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Cost {
-    pub bytes: u64,
-    pub show_bytes: u64,
-}
-
 /// An address of the loopback interface. Honest nodes are in the first network, attackers in others.
 pub fn address(network: usize, number: usize) -> String {
     format!("127.{network}.{}.{}", number / 200, number % 200 + 1)
@@ -110,53 +103,53 @@ impl Town {
             assert!(!page.hits.is_empty() && page.whole, "{query}: {page:?}");
             town.pages.push(page);
         }
-        // Recall is 100 %.
-        for (word, list) in town.library.lists() {
-            let mut found: Vec<ContentId> =
-                ask(&town.nodes[1], &word, 1000).await.unwrap().0.hits.into_iter().map(|(id, _)| id).collect();
-            found.sort_unstable();
-            assert_eq!(found, list, "{word}");
-        }
         town
     }
 
-    /// Asks a node all queries. Returns what is not as it was before the attack, and the cost. If the answer is as before,
-    /// but the node does not call it whole, that counts only if it `must_be_whole`.
-    pub async fn differences(&self, node: &Node, must_be_whole: bool) -> (Vec<String>, Cost) {
-        let queries = self.library.queries.iter().zip(&self.pages);
-        let asked = queries.map(async |(query, before)| {
-            let (page, report) = match ask(node, query, 10).await {
-                Ok(answer) => answer,
-                Err(error) => return (Some(format!("{query}: {error}")), Cost::default()),
-            };
-            let show_bytes = report.show_sent_bytes + report.show_back_bytes;
-            let exchanged = report.exchanged.sent_bytes + report.exchanged.back_bytes;
-            let bytes = report.sent_bytes + report.back_bytes + exchanged + show_bytes;
-            let cost = Cost { bytes, show_bytes };
-            let urls = |page: &Page| page.hits.iter().map(|(_, title)| title.clone()).collect::<Vec<_>>();
-            let is_same = page.hits == before.hits && (page.whole || !must_be_whole);
-            let what = || format!("{query}: {:?} whole {} instead of {:?}", urls(&page), page.whole, urls(before));
-            ((!is_same).then(what), cost)
-        });
-        let all: Vec<_> = futures::stream::iter(asked).buffer_unordered(AT_ONCE).collect().await;
-        let cost = all.iter().fold(Cost::default(), |sum, (_, cost)| Cost {
-            bytes: sum.bytes + cost.bytes,
-            show_bytes: sum.show_bytes + cost.show_bytes,
-        });
-        (all.into_iter().filter_map(|(what, _)| what).collect(), cost)
-    }
-
-    /// Checks that every node answers every query as before the attack.
-    pub async fn stands(&self, when: &str, must_be_whole: bool) {
-        for (number, node) in self.nodes.iter().enumerate() {
-            let (differences, _) = self.differences(node, must_be_whole).await;
-            assert!(differences.is_empty(), "{when}, node {number}:\n{}", differences.join("\n"));
+    /// Checks that all documents with each word are found, and nothing else.
+    pub async fn has_everything(&self) {
+        for (number, (word, list)) in self.library.lists().into_iter().enumerate() {
+            let (page, _) = ask(&self.nodes[number % self.nodes.len()], &word, 1000).await.unwrap();
+            let mut found: Vec<ContentId> = page.hits.into_iter().map(|(id, _)| id).collect();
+            found.sort_unstable();
+            assert_eq!(found, list, "{word}");
         }
     }
 
-    /// All bytes that the nodes gave to the transport.
-    pub fn wire(&self) -> u64 {
-        self.nodes.iter().map(|node| node.net().counters().wire_out).sum()
+    /// Asks a node some queries. Returns what is not as it was before the attack, and the bytes of all messages for the
+    /// queries. If the answer is as before, but the node does not call it whole, that counts only if it `must_be_whole`.
+    async fn differences(&self, node: &Node, queries: &[usize], must_be_whole: bool) -> (Vec<String>, u64) {
+        let asked = queries.iter().map(async |&number| {
+            let (query, before) = (&self.library.queries[number], &self.pages[number]);
+            let (page, report) = match ask(node, query, 10).await {
+                Ok(answer) => answer,
+                Err(error) => return (Some(format!("{query}: {error}")), 0),
+            };
+            let exchanged = report.exchanged.sent_bytes + report.exchanged.back_bytes;
+            let shown = report.show_sent_bytes + report.show_back_bytes;
+            let bytes = report.sent_bytes + report.back_bytes + exchanged + shown;
+            let titles = |page: &Page| page.hits.iter().map(|(_, title)| title.clone()).collect::<Vec<_>>();
+            let is_same = page.hits == before.hits && (page.whole || !must_be_whole);
+            let what = || format!("{query}: {:?} whole {} instead of {:?}", titles(&page), page.whole, titles(before));
+            ((!is_same).then(what), bytes)
+        });
+        let all: Vec<_> = futures::stream::iter(asked).buffer_unordered(AT_ONCE).collect().await;
+        let bytes = all.iter().map(|(_, bytes)| bytes).sum();
+        (all.into_iter().filter_map(|(what, _)| what).collect(), bytes)
+    }
+
+    /// Checks that the nodes answer as before the attack: all queries, divided among so many nodes. Returns the bytes of all
+    /// messages for them.
+    pub async fn stands(&self, when: &str, divided: usize, must_be_whole: bool) -> u64 {
+        let mut sum = 0;
+        for (number, node) in self.nodes.iter().enumerate() {
+            let queries: Vec<usize> =
+                (0..self.pages.len()).filter(|query| query % divided == number % divided).collect();
+            let (differences, bytes) = self.differences(node, &queries, must_be_whole).await;
+            assert!(differences.is_empty(), "{when}, node {number}:\n{}", differences.join("\n"));
+            sum += bytes;
+        }
+        sum
     }
 
     /// Adds an honest node, and waits until it is whole.
