@@ -51,7 +51,13 @@ pub(super) async fn publishers(inner: &Inner, ids: &[ContentId]) -> Publishers {
     }
     let (mut locks, mut heard) = (BTreeMap::new(), HashSet::new());
     let (started, mut is_late) = (Instant::now(), false);
-    while !is_late || heard.len() < ids.len() {
+    // Nodes that were silent lately are asked, but not waited for.
+    let silent: HashSet<Peer> = inner.manners.to_ask_last().into_iter().collect();
+    loop {
+        let is_patient = !is_late && !awaited.is_subset(&silent);
+        if !is_patient && heard.len() == ids.len() {
+            break;
+        }
         let deadline = started + if is_late { PATIENCE } else { HEDGE_AFTER };
         tokio::select! {
             answer = in_flight.next() => {
