@@ -124,7 +124,8 @@ fn shown(manner: Manner, record: Option<&Vec<u8>>, part: Part, showings: &Showin
         Manner::FalseWeights => showing.weights.fill(Some(Weight::new(64, 64))),
         Manner::FalseSnippet => {
             showing.snippet.text = "buy a sieve here".into();
-            showing.snippet.marks = vec![6..11];
+            showing.snippet.marks.clear();
+            showing.snippet.marks.push(6..11);
         }
         Manner::SaysUnfit | Manner::ShowsOnly => {}
     }

@@ -253,7 +253,12 @@ impl Driver {
 /// The reason why a dial failed, in short.
 fn why(error: &DialError) -> String {
     match error {
-        DialError::Transport(failures) => failures.first().map_or_else(String::new, |(_, error)| error.to_string()),
+        DialError::Transport(failures) => {
+            // Some errors say nothing themselves, and leave it to their cause.
+            let first = failures.first().map(|(_, error)| error as &dyn std::error::Error);
+            let texts = std::iter::successors(first, |error| error.source()).map(ToString::to_string);
+            texts.into_iter().find(|text| !text.is_empty()).unwrap_or_else(|| "no connection can be made".to_owned())
+        }
         DialError::WrongPeerId { .. } => "another node answers there".to_owned(),
         error => error.to_string(),
     }

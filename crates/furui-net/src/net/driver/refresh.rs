@@ -71,7 +71,8 @@ impl Driver {
         };
         for address in addresses {
             self.shared.reach.name(&address);
-            let dial = DialOpts::unknown_peer_id().address(address).build();
+            // From the port on which the node listens, it could not dial where another program has just dialled from.
+            let dial = DialOpts::unknown_peer_id().address(address).allocate_new_port().build();
             let id = dial.connection_id();
             self.joins.insert(id, named.clone());
             // Dialling fails if it is already in progress or impossible. It is tried again later.
