@@ -1,5 +1,4 @@
 //! The HTTP interface in front of a node that the test simulates, and a client that sees every byte.
-#![allow(dead_code, reason = "each test binary uses its part")]
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};

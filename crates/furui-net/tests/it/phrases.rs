@@ -1,11 +1,8 @@
 //! Phrases, sites and their negations, over nodes in one process: searches find what brute force finds.
-#![expect(clippy::unwrap_used, reason = "a test that fails may panic")]
-
-mod common;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use common::{config, network};
+use crate::common::{config, network};
 use furui_net::net::Net;
 use furui_net::node::{Document, Node, SearchEvent, SearchOptions};
 use furui_search::{

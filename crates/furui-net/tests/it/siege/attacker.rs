@@ -5,8 +5,8 @@ use std::sync::Arc;
 use furui_net::node::Document;
 use furui_search::{ContentId, Lock, LockKey, Peer, Record, Refusal, Request, Response, Weight, WordPostings};
 
-use super::hostile::{Hostile, framed};
 use super::library::{Library, Random};
+use crate::hostile::{Hostile, framed};
 
 /// The number of postings in a message.
 const MESSAGE: usize = 2000;

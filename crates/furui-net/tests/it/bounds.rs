@@ -1,16 +1,14 @@
 //! Strangers who try to take a node for themselves: its memory, its connections, its handshakes.
-#![expect(clippy::unwrap_used, reason = "a test that fails here says where")]
 
-mod hostile;
-
+use crate::hostile;
 use std::collections::VecDeque;
 use std::future::Future;
 use std::io::ErrorKind;
 use std::time::Duration;
 
+use crate::hostile::Hostile;
 use furui_net::net::{CallError, Config, Identity, Inbound, MAX_MESSAGE, Net, Transport};
 use furui_search::Peer;
-use hostile::Hostile;
 use libp2p::{Multiaddr, PeerId};
 use tokio::net::TcpSocket;
 

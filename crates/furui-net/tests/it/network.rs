@@ -1,15 +1,13 @@
 //! Publishing under difficult conditions, over nodes in one process.
-#![expect(clippy::unwrap_used, reason = "a test that fails may panic")]
 
-mod local;
-
+use crate::local;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use crate::local::{document, search};
 use furui_net::node::{Document, Hit, Node, PublishError, Published, SearchEvent, SearchOptions};
 use furui_search::{ContentId, MAX_TEXT, MAX_TITLE, MAX_URL, Query, Record};
-use local::{document, search};
 use tokio::sync::mpsc;
 
 fn documents(count: usize) -> Vec<Document> {

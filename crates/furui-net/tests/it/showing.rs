@@ -1,13 +1,10 @@
 //! What is shown of a document is true, whatever a keeper of a list or of a record says.
-#![expect(clippy::unwrap_used, reason = "a test that fails may panic")]
 
-mod common;
-mod local;
-
+use crate::local;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use common::{config, find, network};
+use crate::common::{config, find, network};
 use furui_net::net::{Identity, Net};
 use furui_net::node::{Document, Hit, Node, SearchEvent, SearchOptions};
 use furui_search::{

@@ -1,12 +1,9 @@
 //! Withdrawal of published documents: who can withdraw them, and that they stay withdrawn.
-#![expect(clippy::unwrap_used, reason = "a test that fails may panic")]
-
-mod common;
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use common::{config, document, find, network, url};
+use crate::common::{config, document, find, network, url};
 use furui_net::net::Identity;
 use furui_net::node::{Document, Node, Published};
 use furui_net::shelf::{Shelf, ShelfOptions};

@@ -1,5 +1,4 @@
 //! What a shelf knows of where postings come from, and what it removes with those who lied.
-#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 use std::collections::HashSet;
 use std::path::PathBuf;

@@ -1,5 +1,4 @@
 //! A peer that speaks the protocol, but sends any bytes.
-#![allow(dead_code, reason = "each test binary uses its part")]
 
 use std::future::{Future, Ready};
 use std::io;

@@ -1,11 +1,8 @@
 //! Nodes come and go, and nothing is lost.
-#![expect(clippy::unwrap_used, reason = "a test that fails may panic")]
-
-mod common;
 
 use std::time::Duration;
 
-use common::{check, config, document, network};
+use crate::common::{check, config, document, network};
 use furui_net::node::{Document, Node};
 use furui_search::Record;
 

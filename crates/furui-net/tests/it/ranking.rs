@@ -1,11 +1,8 @@
 //! The best documents come first, in the same order on every node.
-#![expect(clippy::unwrap_used, reason = "a test that fails may panic")]
-
-mod common;
 
 use std::collections::BTreeMap;
 
-use common::network;
+use crate::common::network;
 use furui_net::node::{Document, Node, SearchEvent, SearchOptions};
 use furui_search::{Place, Query, Record, Scale};
 use tokio::sync::mpsc;

@@ -1,12 +1,8 @@
 //! The HTTP interface, byte by byte, in front of a node that the test simulates.
 
-#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
-
-mod face;
-
 use std::net::SocketAddr;
 
-use face::{Asked, HOST, face, get};
+use crate::face::{Asked, HOST, face, get};
 use furui_net::http::{
     BATCH_DOCUMENTS, Call, Event, Hit, MAX_IDS, MAX_LINE, MAX_PUBLISHES, MAX_SEARCHES, Published, Refused, Status,
     Summary, Version, Versions,

@@ -1,13 +1,9 @@
 //! The pages for people, as bytes, in front of a node that the test simulates.
 
-#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
-
-mod face;
-
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use face::{Asked, face, get};
+use crate::face::{Asked, face, get};
 use furui_net::http::{Call, Event, Hit, Refused, Span, Status, Step, Summary, Version, Versions};
 use furui_search::{ContentId, Place, PublisherKey};
 use tokio::sync::mpsc;

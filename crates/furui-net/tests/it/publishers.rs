@@ -1,11 +1,8 @@
 //! Of the documents of one URL, one is shown: that of the site's own key, or else the one with the most publishers.
-#![expect(clippy::unwrap_used, reason = "a test that fails may panic")]
-
-mod common;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use common::{config, network};
+use crate::common::{config, network};
 use furui_net::net::Net;
 use furui_net::node::{Document, Hit, Node, SearchEvent, SearchOptions};
 use furui_search::{

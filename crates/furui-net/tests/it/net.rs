@@ -1,15 +1,13 @@
 //! Nodes find the nodes nearest to a key, call each other, and cope with peers that are dead, slow or hostile.
-#![expect(clippy::unwrap_used, reason = "a test that fails here says where")]
 
-mod hostile;
-
+use crate::hostile;
 use std::collections::HashSet;
 use std::future::Future;
 use std::time::Duration;
 
+use crate::hostile::Hostile;
 use furui_net::net::{CallError, Config, Identity, Inbound, MAX_MESSAGE, Net, Transport};
 use furui_search::Peer;
-use hostile::Hostile;
 use sha2::{Digest, Sha256};
 use tokio::sync::mpsc::Receiver;
 

@@ -1,5 +1,4 @@
 //! Tests a shelf against a naive model, and across crashes.
-#![expect(clippy::unwrap_used, reason = "a test that fails panics")]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader, Write};
@@ -307,7 +306,7 @@ fn what_was_acknowledged_survives_a_kill() {
     let mut last = 0;
     for kill_after in [1, 30, 7] {
         let mut child = Command::new(env::current_exe().unwrap())
-            .args(["--exact", "child_that_stores_until_it_is_killed", "--ignored", "--nocapture"])
+            .args(["--exact", "shelf::child_that_stores_until_it_is_killed", "--ignored", "--nocapture"])
             .env("FURUI_TEST_SHELF", scratch.path())
             .stdout(Stdio::piped())
             .spawn()

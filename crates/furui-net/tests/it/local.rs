@@ -1,5 +1,4 @@
 //! Nodes of one network in this process, random documents, and brute force over them.
-#![allow(dead_code, reason = "each test binary uses its part")]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;

@@ -1,6 +1,5 @@
 //! The HTTP interface against clients that send half a request, take no answer, or come in crowds. The clock jumps when
 //! nothing happens, so no test waits for a limit of time.
-#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 use std::io::ErrorKind;
 use std::net::SocketAddr;

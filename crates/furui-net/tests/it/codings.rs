@@ -1,19 +1,17 @@
 //! Random queries over a network of nodes, in every coding: answers equal brute force, and bits and bytes equal the
 //! predictions from the lists.
-#![expect(clippy::unwrap_used, reason = "a test that fails may panic")]
 
-mod local;
-
+use crate::local;
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
+use crate::local::{Lists, Random, search};
 use furui_net::node::{Document, Node, SearchOptions};
 use furui_search::{
     Coding, ContentId, Cost, IdRange, Meet, Met, Peer, Report, Request, Response, Round, Settle, Wants, plan, predict,
 };
-use local::{Lists, Random, search};
 use tokio::task::JoinSet;
 
 const CODINGS: [(&str, Wants); 6] = [

@@ -1,12 +1,9 @@
 //! Nodes that state of documents what the documents' records disprove. Each test names an attack.
-#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
-
-mod common;
 
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use common::{config, document, find, network, url};
+use crate::common::{config, document, find, network, url};
 use furui_net::net::Net;
 use furui_net::node::{Document, Node};
 use furui_search::{ContentId, Listed, Lock, Record, Refusal, Request, Response, Weight, WordPostings, limits};

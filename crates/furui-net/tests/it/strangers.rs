@@ -1,14 +1,12 @@
 //! Hostile nodes among honest nodes.
-#![expect(clippy::unwrap_used, reason = "a test that fails may panic")]
 
-mod common;
-mod local;
-
+use crate::common;
+use crate::local;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use common::{check, config, document, network};
+use crate::common::{check, config, document, network};
 use furui_net::net::{MAX_MESSAGE, Net};
 use furui_net::node::SearchOptions;
 use furui_search::{

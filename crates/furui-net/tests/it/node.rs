@@ -1,9 +1,6 @@
 //! Nodes that publish and search together, in one process.
-#![expect(clippy::unwrap_used, reason = "a test that fails may panic")]
 
-mod common;
-
-use common::{document, find, network, url};
+use crate::common::{document, find, network, url};
 use furui_net::node::Published;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

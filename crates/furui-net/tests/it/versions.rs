@@ -1,5 +1,4 @@
 //! Checks that the data of a node on disk has the form described in docs/format.md, so that later versions can read it.
-#![expect(clippy::unwrap_used, reason = "a test that fails panics")]
 
 use std::path::{Path, PathBuf};
 use std::{env, fs};

@@ -1,5 +1,4 @@
 //! Nodes in one process, and documents that are easy to distinguish.
-#![allow(dead_code, reason = "each test binary uses its part")]
 
 use std::collections::BTreeSet;
 use std::time::Duration;

@@ -1,9 +1,6 @@
 //! Attacks on a live network: whatever attackers send, the honest nodes answer as before.
-#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 mod attacker;
-#[path = "../hostile/mod.rs"]
-mod hostile;
 mod keeper;
 mod library;
 mod town;

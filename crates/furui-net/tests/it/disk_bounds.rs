@@ -1,9 +1,6 @@
 //! What a node keeps for others is bounded, shared fairly, and does not touch its own publications.
-#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
-mod common;
-
-use common::{config, document, find, url};
+use crate::common::{config, document, find, url};
 use furui_net::net::Net;
 use furui_net::node::{Node, NodeOptions};
 use furui_net::shelf::{Bounds, Full, Origin, Shelf, ShelfOptions};
