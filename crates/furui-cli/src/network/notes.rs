@@ -55,7 +55,7 @@ pub const NOTES: &[Notes] = &[
     Notes {
         command: "purge",
         statuses: &[("0", "something was removed"), ("1", "nothing was found"), ERROR],
-        examples: &[("furui block spam.example && furui purge spam.example", "be rid of a site")],
+        examples: &[("furui purge spam.example", "remove what is stored of a site that is blocked")],
     },
     Notes {
         command: "demo",
