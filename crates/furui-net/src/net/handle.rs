@@ -112,7 +112,7 @@ impl Net {
         let Ok(turn) = Arc::clone(&self.lookups).acquire_owned().await else { return Vec::new() };
         let (answer, receiver) = oneshot::channel();
         match self.tell(Command::Closest { key: key.to_vec(), n, answer, turn }).await {
-            Ok(()) => receiver.await.unwrap_or_default(),
+            Ok(()) => self.answer(receiver).await.unwrap_or_default(),
             Err(_) => Vec::new(),
         }
     }
@@ -136,7 +136,7 @@ impl Net {
         let (answer, receiver) = oneshot::channel();
         let count = keys.len();
         match self.tell(Command::Known { keys, n, answer }).await {
-            Ok(()) => receiver.await.unwrap_or_else(|_| vec![None; count]),
+            Ok(()) => self.answer(receiver).await.unwrap_or_else(|| vec![None; count]),
             Err(_) => vec![None; count],
         }
     }
@@ -148,7 +148,7 @@ impl Net {
         let (answer, receiver) = oneshot::channel();
         let count = keys.len();
         match self.tell(Command::Replicas { keys, n, answer }).await {
-            Ok(()) => receiver.await.unwrap_or_else(|_| vec![Vec::new(); count]),
+            Ok(()) => self.answer(receiver).await.unwrap_or_else(|| vec![Vec::new(); count]),
             Err(_) => vec![Vec::new(); count],
         }
     }
@@ -175,7 +175,7 @@ impl Net {
     pub async fn peers(&self) -> Vec<Peer> {
         let (answer, receiver) = oneshot::channel();
         match self.tell(Command::Peers(answer)).await {
-            Ok(()) => receiver.await.unwrap_or_default(),
+            Ok(()) => self.answer(receiver).await.unwrap_or_default(),
             Err(_) => Vec::new(),
         }
     }
@@ -185,7 +185,7 @@ impl Net {
     pub async fn is_connected(&self, peer: &Peer) -> bool {
         let (answer, receiver) = oneshot::channel();
         match self.tell(Command::IsConnected { peer: peer.clone(), answer }).await {
-            Ok(()) => receiver.await.unwrap_or_default(),
+            Ok(()) => self.answer(receiver).await.unwrap_or_default(),
             Err(_) => false,
         }
     }
@@ -208,7 +208,7 @@ impl Net {
         let (done, receiver) = oneshot::channel();
         if self.tell(Command::Blocked(done)).await.is_ok() {
             // Receiving fails if the node is shut down.
-            let _ = receiver.await;
+            let _ = self.answer(receiver).await;
         }
     }
 
@@ -235,7 +235,7 @@ impl Net {
         let (done, receiver) = oneshot::channel();
         if self.tell(Command::Refresh(done)).await.is_ok() {
             // Receiving fails if the node is shut down.
-            let _ = receiver.await;
+            let _ = self.answer(receiver).await;
         }
     }
 
@@ -262,6 +262,17 @@ impl Net {
     #[cfg(test)]
     pub(crate) async fn panic(&self) {
         self.tell(Command::Panic).await.expect("it runs");
+    }
+
+    /// The answer of the driver to a command; `None` if the node has left the network.
+    async fn answer<T>(&self, receiver: oneshot::Receiver<T>) -> Option<T> {
+        let mut status = self.status.clone();
+        tokio::select! {
+            biased;
+            answer = receiver => answer.ok(),
+            // A command that came while the driver ended may stay in the channel, and is then never dropped.
+            _ = status.wait_for(|status| *status == Status::Stopped) => None,
+        }
     }
 
     async fn tell(&self, command: Command) -> Result<(), CallError> {
