@@ -53,7 +53,7 @@ pub const ROUNDS: usize = 256;
 
 /// The number of nodes that keep a list or a document: those nearest to its key.
 pub const REPLICAS: usize = 3;
-/// The number of keepers of a list that are asked for a part of it at once, so that their answers can be compared.
+/// The number of keepers to which a search is sent at once, so that their answers can be compared.
 pub const HOSTS: usize = REPLICAS;
 
 /// The maximum number of searches that a node hosts at a time.

@@ -31,7 +31,7 @@ impl Shelf {
         })
     }
 
-    /// The keys that have opened locks of this document and are still remembered, at most `most`.
+    /// The first `most` of the keys that have opened locks of this document and are still remembered.
     ///
     /// # Errors
     /// Those of [`locks`](Self::locks).

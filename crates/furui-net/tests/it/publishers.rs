@@ -87,7 +87,7 @@ async fn the_document_of_the_sites_key_is_shown_before_a_copy_that_four_others_p
     publish(&[site], &own).await;
     let only = search(a, "sieve", 10).await;
     assert_eq!((only.hits.len(), &only.hits[0].publishers, &only.hits[0].also), (1, &vec![], &vec![]));
-    // Nobody is asked for publishers as long as there is one document of the URL.
+    // Publishers are requested only when there is a second document of the URL.
     assert!(only.report.show_messages <= 3, "{:?}", only.report);
 
     // The copy ranks higher, because it is short.

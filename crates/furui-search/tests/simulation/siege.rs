@@ -149,7 +149,7 @@ impl Figures {
     /// lost anyway; and for a tenth of the words, two of three keepers lie about the size, which changes the order.
     fn check(&self, siege: Siege) {
         assert_eq!(self.wrong, 0);
-        assert!(siege.hosts < limits::HOSTS || self.possible_recall() >= 0.96 && self.tau() >= 0.96);
+        assert!(siege.hosts < limits::HOSTS || self.possible_recall() >= 0.97 && self.tau() >= 0.96);
     }
 
     fn print(&mut self, name: &str) {

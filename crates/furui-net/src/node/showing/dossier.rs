@@ -197,7 +197,7 @@ impl Dossier {
         })
     }
 
-    /// The next node to ask for the record, if the record is needed.
+    /// The node from which to request the record next, if the record is needed.
     fn to_prove(&self, bench: &Bench<'_>, showing: Option<usize>) -> Option<usize> {
         let question = Question::Part(Part::Record);
         if !self.needs_truth(bench) || self.waits_for(bench, question) {
