@@ -25,6 +25,7 @@ mod showing;
 mod shunned;
 mod site;
 mod snippet;
+mod survey;
 mod weight;
 mod words;
 
@@ -41,18 +42,19 @@ pub use index::{Index, Listing, WordPostings};
 pub use lock::{Lock, LockKey};
 pub use message::{
     Cost, Fetched, Found, Listed, Meet, MessageError, Met, Part, Ranked, Ranking, Refusal, Request, Response, Search,
-    Settle, Shown, Surveyed, Term, Wants, WantsError, WordSize,
+    Settle, Shown, Term, Wants, WantsError, WordSize,
 };
 pub use peer::Peer;
 pub use phrase::{Phrase, PhraseWord};
 pub use publisher::{NoPublisherKey, PublisherKey};
 pub use querier::{Querier, QueryEvent, QueryOptions, QueryRefused, Report, Round, WordReport};
 pub use query::{Query, QueryError, QueryFault};
-pub use ranking::{Place, Scale, Survey};
+pub use ranking::{Place, Scale};
 pub use record::{MAX_TEXT, MAX_TITLE, MAX_URL, Record, RecordHead};
 pub use record_error::RecordError;
 pub use showing::{Showing, Showings};
 pub use shunned::Shunned;
 pub use snippet::Snippet;
+pub use survey::{Survey, Surveyed};
 pub use weight::Weight;
 pub use words::words;

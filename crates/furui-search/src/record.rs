@@ -2,6 +2,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use sha2::{Digest, Sha256};
 
+use super::record_error::VERSION;
 use super::site::sites;
 use super::{ContentId, PublisherKey, RecordError, Weight, words};
 
@@ -12,8 +13,6 @@ pub const MAX_TITLE: usize = 4 << 10;
 /// The maximum length of a text, in bytes. A record with a text of this length fits into a message.
 pub const MAX_TEXT: usize = (1 << 20) - (64 << 10);
 
-/// The version of the encoding.
-pub(super) const VERSION: u8 = 3;
 /// The length of the version and the lengths, in bytes.
 const HEADER: usize = 14;
 /// The length of a publisher key, as a record states it.

@@ -1,6 +1,7 @@
 use std::fmt;
 
-use super::record::VERSION;
+/// The version of the records that this program writes, which is the only one that it reads.
+pub(super) const VERSION: u8 = 3;
 
 /// Why a document cannot be encoded as a record, or why bytes are not a record.
 ///

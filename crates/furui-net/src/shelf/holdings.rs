@@ -99,7 +99,9 @@ impl Shelf {
     fn new(words: Place, directory: Option<&Path>, options: ShelfOptions) -> Result<Self> {
         let words = Dict::open_with(words, DictOptions::default())?;
         let file = directory.map(|directory| directory.join(DATABASE));
-        let (tables, totals, origins) = Tables::open(file.as_deref(), options.page_bytes)?;
+        let (tables, totals) = Tables::open(file.as_deref(), options.page_bytes)?;
+        let origins =
+            tables.origins().and_then(|table| Origins::read(&table)).map_err(|fault| fault.at(tables.file()))?;
         let mut shelf = Self {
             recent: Recent::new(totals.next_document),
             runs: Runs::new(options.cached_bytes),
@@ -308,7 +310,7 @@ impl Shelf {
     /// # Errors
     /// Those of [`open`](Self::open).
     pub fn reopen(&mut self, directory: &Path) -> Result<()> {
-        let (options, bounds) = (self.options, self.bounded.bounds());
+        let (options, bounds) = (self.options, self.bounded.bounds);
         let mut empty = Self::in_memory(options)?;
         empty.set_bounds(bounds);
         (empty.fault, empty.may_pass) = (self.fault.take(), true);

@@ -21,18 +21,20 @@ mod purge;
 mod recent;
 mod records;
 mod resolver;
+mod room;
 mod runs;
 mod tables;
 mod varint;
 mod withdraw;
 
 pub use answers::{Statistics, WordList};
-pub use bounds::{Bounds, Brought, Full};
+pub use bounds::{Bounds, Full};
 pub use holdings::{Shelf, Stored};
 pub use listed::Listed;
 pub use novelty::Novelty;
 pub use options::ShelfOptions;
 pub use origins::{Origin, Usage};
+pub use room::Brought;
 use runs::Runs;
 
 /// The maximum length of a record, in bytes.

@@ -5,7 +5,6 @@ use furui::{Error, HashAlgorithm, HashSpec};
 use redb::{Database, ReadOnlyTable, ReadableDatabase, ReadableTable, Table, TableDefinition, WriteTransaction};
 
 use super::fault::{Fault, Outcome};
-use super::origins::Origins;
 use crate::database;
 
 /// The type of the values in most tables.
@@ -80,17 +79,17 @@ impl std::fmt::Debug for View {
 impl Tables {
     /// Opens the database in a file, or one in memory, and creates missing tables. `cache` is the maximum size of the
     /// cached pages, in bytes.
-    pub(super) fn open(path: Option<&Path>, cache: usize) -> Result<(Self, Totals, Origins), Error> {
+    pub(super) fn open(path: Option<&Path>, cache: usize) -> Result<(Self, Totals), Error> {
         let file = path.map_or_else(|| "memory".to_owned(), |path| path.display().to_string());
         let database = database::open(path, cache).map_err(|error| Fault::from(error).at(&file))?;
         let tables = Self { database, file, view: None };
-        let prepared = tables.prepare().and_then(|totals| Ok((totals, tables.origins()?)));
-        let (totals, origins) = prepared.map_err(|fault| fault.at(&tables.file))?;
-        Ok((tables, totals, origins))
+        let totals = tables.prepare().map_err(|fault| fault.at(&tables.file))?;
+        Ok((tables, totals))
     }
 
-    fn origins(&self) -> Outcome<Origins> {
-        Origins::read(&self.database.begin_read()?.open_table(ORIGINS)?)
+    /// The table of origins, as the last change left it.
+    pub(super) fn origins(&self) -> Outcome<ReadOnlyTable<u32, Row>> {
+        Ok(self.database.begin_read()?.open_table(ORIGINS)?)
     }
 
     pub(super) fn file(&self) -> &str {

@@ -12,13 +12,12 @@ mod surveyed;
 mod wants;
 mod writer;
 
-use super::{Clause, ContentId, IdRange, Lock, LockKey, Peer, Weight, WordPostings};
+use super::{Clause, ContentId, IdRange, Lock, LockKey, Peer, Surveyed, Weight, WordPostings};
 
 pub use error::MessageError;
 pub use exchange::{Cost, Meet, Met, Settle};
 pub use ranked::{Ranked, Ranking};
 pub use show::{Part, Shown};
-pub use surveyed::Surveyed;
 pub use wants::{Wants, WantsError};
 
 /// The first byte of every message.

@@ -1,7 +1,8 @@
+use super::super::Surveyed;
 use super::super::{Coding, ContentId, Lock, LockKey, Weight, limits};
 use super::reader::Reader;
 use super::writer::Writer;
-use super::{Cost, Fetched, Found, Listed, MessageError, Met, Ranked, Refusal, Response, Shown, Surveyed, WordSize};
+use super::{Cost, Fetched, Found, Listed, MessageError, Met, Ranked, Refusal, Response, Shown, WordSize};
 
 const SIZES: u8 = 0x81;
 const FOUND: u8 = 0x82;

@@ -1,17 +1,7 @@
+use super::super::Surveyed;
 use super::MessageError;
 use super::reader::Reader;
 use super::writer::Writer;
-
-/// A node's estimate of all documents of the network, from the records that it holds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Surveyed {
-    /// The number of documents.
-    pub documents: u64,
-    /// The mean number of words in a document; 0 if the node holds none.
-    pub mean_length: u32,
-    /// True if the node has been given everything that it should hold.
-    pub whole: bool,
-}
 
 impl Surveyed {
     pub(super) fn encode(self, to: &mut Writer) {

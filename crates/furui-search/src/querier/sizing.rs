@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use super::super::ranking::rounded;
+use super::super::survey::rounded;
 use super::super::{Peer, WordSize, limits};
 use super::blame::Blame;
 

@@ -4,7 +4,8 @@ use furui_search::{
     ContentId, IdRange, Index, Listed, Listing, Lock, Peer, Refusal, Request, Response, Weight, WordSize, limits,
 };
 
-use super::desk::{Desk, Later};
+use super::desk::Desk;
+use super::later::Later;
 use super::{LIFE, unix_seconds};
 use crate::net::Prefix;
 use crate::node::{fetch, record_key, showing, word_key};
@@ -52,7 +53,10 @@ impl Desk {
             Request::Withdrawn { range } => self.withdrawn(from, range)?,
             Request::Compare { from: after, since } => self.compare(from, &after, since)?,
             Request::List { words, range } => Response::Listed(self.list(from, &words, range)?),
-            Request::Survey => Response::Surveyed(self.survey()?),
+            Request::Survey => {
+                let now = self.now();
+                Response::Surveyed(self.surveys.survey(&mut self.kept, now)?)
+            }
             Request::Doubt { claims } => return self.doubt((from, prefix), claims),
             // The answerer answers these requests itself, so they do not come here.
             Request::Search(_) | Request::Meet(_) | Request::Settle(_) => Response::Refused(Refusal::Invalid),

@@ -10,9 +10,10 @@ use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
-use super::doubting::{Doubts, Examined};
-use super::estimate::Estimate;
-use super::storing::{Check, Checked};
+use super::check::Checked;
+use super::estimate::Surveys;
+use super::examination::{Doubts, Examined};
+use super::later::Later;
 use super::turns::Turns;
 use super::{Counts, Order};
 use crate::net::{Inbound, Net, Prefix, Reply};
@@ -74,9 +75,7 @@ pub(super) struct Desk {
     started: Instant,
     counts: Arc<Counts>,
     pub(super) blocklist: Arc<Blocklist>,
-    pub(super) estimate: Option<Estimate>,
-    /// The head of an id at which counting the records begins for an estimate. It is random.
-    pub(super) survey_from: u64,
+    pub(super) surveys: Surveys,
     /// The directory of the shelf.
     directory: Option<PathBuf>,
     /// The time at which to open the shelf again, if the disk was full or too many files were open.
@@ -93,22 +92,6 @@ struct Answer {
 enum Done {
     Checked(Box<Checked>),
     Examined(Box<Examined>),
-}
-
-/// A complete answer, or what it needs: the sizes of lists, to which the keepers of the words must be added.
-pub(super) enum Later {
-    Now(Response),
-    Sizes(Vec<(String, WordSize)>),
-    /// An answer that waits for a check.
-    Check(Box<Check>),
-    /// An answer at once, and an examination.
-    Doubts(Box<Doubts>),
-}
-
-impl Later {
-    pub(super) fn refused(why: Refusal) -> Self {
-        Self::Now(Response::Refused(why))
-    }
 }
 
 impl Desk {
@@ -129,8 +112,7 @@ impl Desk {
             answerer: Answerer::new(net.me()),
             directory: kept.shelf.directory().map(Path::to_owned),
             reopen: None,
-            estimate: None,
-            survey_from: HashSpec::random().seed,
+            surveys: Surveys::new(net.me()),
             kept,
             net,
             comings: 0,

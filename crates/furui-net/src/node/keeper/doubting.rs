@@ -5,45 +5,17 @@ use std::hash::{BuildHasher, RandomState};
 
 use furui_search::{ContentId, IdRange, Index, Peer, Refusal, Response};
 
-use super::desk::{Desk, Later};
+use super::desk::Desk;
+use super::examination::{Doubts, Examined};
+use super::later::Later;
 use crate::net::Prefix;
-use crate::node::claims::{Checker, Found, Known};
+use crate::node::claims::Known;
 use crate::shelf::{Listed, Origin};
 
 /// If a posting that was taken over is false, so many more of the same list and origin are examined.
 const MORE: usize = 64;
 /// The part of a list in which they are sought.
 const AMONG: usize = 4096;
-
-/// Postings to examine.
-pub(super) struct Doubts {
-    /// The address of the peer that doubts them.
-    prefix: Prefix,
-    /// By word, what the lists say.
-    lists: Vec<(String, Vec<Listed>)>,
-    known: Known,
-    /// The records that this node keeps itself.
-    own: HashMap<ContentId, Vec<u8>>,
-    missing: Vec<ContentId>,
-    /// If these postings are examined because others of this origin were false: the origin.
-    suspect: Option<Origin>,
-}
-
-/// The result of the examination of [`Doubts`].
-pub(super) struct Examined {
-    doubts: Doubts,
-    /// The bytes of the records for it.
-    bytes: u64,
-}
-
-impl Doubts {
-    /// Waits for the records.
-    pub(super) async fn examine(mut self, checker: &Checker) -> Examined {
-        let Found { known, bytes, .. } = checker.find_out(std::mem::take(&mut self.own), &self.missing).await;
-        self.known.extend(known);
-        Examined { doubts: self, bytes }
-    }
-}
 
 impl Desk {
     /// Prepares the examination of postings that a peer doubts, if they are in the lists.

@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
-use furui_search::{ContentId, IdRange, Index, Record, Surveyed, Weight};
+use furui::HashSpec;
+use furui_search::{ContentId, IdRange, Index, Peer, Record, Surveyed, Weight};
 
-use super::desk::Desk;
+use crate::node::kept::Kept;
 use crate::node::{places, record_key};
 use crate::shelf::Shelf;
 
@@ -17,36 +18,45 @@ const COUNTED: usize = 1 << 12;
 /// The maximum number of records whose words are counted for an estimate.
 const MEASURED: usize = 128;
 
-/// The last estimate of a node.
+/// The estimates of a node: the last one, and where the counting for them begins.
+pub(super) struct Surveys {
+    me: Peer,
+    /// The head of an id at which the counting begins. It is random: nobody can predict it, and put documents there.
+    from: u64,
+    last: Option<Estimate>,
+}
+
 #[derive(Clone, Copy)]
-pub(super) struct Estimate {
+struct Estimate {
     at: Duration,
     /// The number of records that the node held.
     records: u64,
     told: Surveyed,
 }
 
-impl Desk {
+impl Surveys {
+    pub(super) fn new(me: Peer) -> Self {
+        Self { me, from: HashSpec::random().seed, last: None }
+    }
+
     /// This node's estimate of all documents. It is computed at most once in some minutes, unless the number of records
-    /// changes a lot.
-    pub(super) fn survey(&mut self) -> furui::Result<Surveyed> {
-        let (now, records) = (self.now(), self.kept.shelf.record_count()?);
-        let (bits, whole) = self.kept.own_bits();
+    /// changes a lot. `now` is the time since the node has started.
+    pub(super) fn survey(&mut self, kept: &mut Kept, now: Duration) -> furui::Result<Surveyed> {
+        let records = kept.shelf.record_count()?;
+        let (bits, whole) = kept.own_bits();
         let stands = |last: &Estimate| {
             now < last.at + LIFE && records.abs_diff(last.records) <= last.records / CHANGE && last.told.whole == whole
         };
-        if let Some(last) = self.estimate.filter(stands) {
+        if let Some(last) = self.last.filter(stands) {
             return Ok(last.told);
         }
-        let me = self.net.me();
-        // Nobody can predict where in the order of ids the counting begins, and put documents there.
-        let counted =
-            count(&mut self.kept.shelf, self.survey_from, |id| places::bits_in_common(&me, &record_key(id)) >= bits)?;
+        let is_own = |id| places::bits_in_common(&self.me, &record_key(id)) >= bits;
+        let counted = count(&mut kept.shelf, self.from, is_own)?;
         let documents = counted.own.len() as f64 / counted.part * 2f64.powi(bits as i32);
-        let mean_length = mean_length(&mut self.kept.shelf, &counted.own)?;
+        let mean_length = mean_length(&mut kept.shelf, &counted.own)?;
         let told = Surveyed { documents: documents.round() as u64, mean_length, whole };
-        let told = told.steadied(self.estimate.map(|last| last.told));
-        self.estimate = Some(Estimate { at: now, records, told });
+        let told = told.steadied(self.last.map(|last| last.told));
+        self.last = Some(Estimate { at: now, records, told });
         Ok(told)
     }
 }

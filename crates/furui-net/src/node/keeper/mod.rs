@@ -1,9 +1,12 @@
 //! The thread that owns a node's shelf: the lists and records that the node keeps.
 
 mod answers;
+mod check;
 mod desk;
 mod doubting;
 mod estimate;
+mod examination;
+mod later;
 mod storing;
 mod turns;
 
