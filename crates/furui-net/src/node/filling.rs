@@ -4,7 +4,7 @@ use furui_search::{Clause, ContentId, Place, Querier, Report, Scale, Showings, l
 
 use super::blocklist::Sites;
 use super::publishers::{Publishers, publishers};
-use super::showing::{Gathering, Ranks, Verdict};
+use super::showing::{Gathering, Proof, Ranks, Verdict};
 use super::versions::Versions;
 use super::{Hit, Inner, SearchEvent};
 
@@ -114,7 +114,9 @@ impl<'a> Filling<'a> {
             let verdicts = self.gathering.judge(batch, self.ranks.as_ref()).await;
             self.checked += batch.len() as u64;
             for (&claimed, verdict) in batch.iter().zip(verdicts) {
-                if let Some(holds) = verdict.holds(claimed) {
+                if matches!(verdict, Verdict::Gone) {
+                    querier.miss(claimed);
+                } else if let Some(holds) = verdict.holds(claimed) {
                     for liar in querier.judge(claimed, holds) {
                         self.gathering.shun(liar).await;
                     }
@@ -162,10 +164,8 @@ impl<'a> Filling<'a> {
         if ids.is_empty() {
             return;
         }
-        let Publishers { of, sent, received, messages } = publishers(self.inner, &ids).await;
-        self.gathering.sent += sent;
-        self.gathering.received += received;
-        self.gathering.messages += messages;
+        let Publishers { of, spent } = publishers(self.inner, &ids).await;
+        self.gathering.spent.add(spent);
         for place in self.versions.decide(of) {
             self.held.remove(&place);
         }
@@ -200,6 +200,12 @@ impl<'a> Filling<'a> {
         self.release(None)
     }
 
+    /// Takes over what was proved apart from the candidates.
+    pub(super) fn take_over(&mut self, proof: Proof) {
+        self.gathering.spent.add(proof.spent);
+        self.doubts.extend(proof.doubts);
+    }
+
     /// Takes out what lists state falsely, by words and documents.
     pub(super) fn take_doubts(&mut self) -> Vec<(String, ContentId)> {
         std::mem::take(&mut self.doubts)
@@ -207,15 +213,8 @@ impl<'a> Filling<'a> {
 
     /// The end of the search. `more` is true if the querier may find more candidates.
     pub(super) fn done(&self, querier: &Querier, more: bool) -> SearchEvent {
-        let Gathering { sent, received, messages, fetched, .. } = self.gathering;
-        let report = Report {
-            checked: if self.has_phrases { self.checked } else { 0 },
-            show_messages: messages,
-            show_sent_bytes: sent,
-            show_back_bytes: received,
-            fetched,
-            ..querier.report()
-        };
+        let report = self.gathering.spent.report(querier.report());
+        let report = Report { checked: if self.has_phrases { self.checked } else { 0 }, ..report };
         let is_full = self.limit.is_none_or(|limit| self.found >= limit);
         // What was dropped was replaced, or there is nothing left to take its place.
         let is_replaced = !self.has_dropped || self.has_phrases || is_full || !more;

@@ -31,6 +31,7 @@ mod publishers;
 mod repair;
 mod search;
 mod showing;
+mod spent;
 mod survey;
 mod used;
 mod versions;

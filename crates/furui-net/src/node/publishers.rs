@@ -7,6 +7,7 @@ use futures::stream::FuturesUnordered;
 use tokio::task::spawn_blocking;
 use tokio::time::{Instant, sleep_until};
 
+use super::spent::Spent;
 use super::{Inner, record_key};
 use crate::net::is_signed;
 
@@ -19,9 +20,7 @@ const PATIENCE: Duration = Duration::from_secs(4);
 #[derive(Default)]
 pub(super) struct Publishers {
     pub(super) of: HashMap<ContentId, BTreeSet<PublisherKey>>,
-    pub(super) sent: u64,
-    pub(super) received: u64,
-    pub(super) messages: u64,
+    pub(super) spent: Spent,
 }
 
 /// Finds out who has published these documents, from all nodes that keep them. A publisher counts if any of the nodes
@@ -42,8 +41,8 @@ pub(super) async fn publishers(inner: &Inner, ids: &[ContentId]) -> Publishers {
         for ids in load.chunks(limits::FETCHED) {
             let Ok(request) = (Request::Locks { ids: ids.to_vec() }).encode() else { continue };
             if *keeper != me {
-                result.sent += request.len() as u64;
-                result.messages += 1;
+                result.spent.sent += request.len() as u64;
+                result.spent.messages += 1;
             }
             awaited.insert(keeper.clone());
             in_flight.push(async move { (keeper, ids, inner.manners.ask_counted(keeper, request).await) });
@@ -64,7 +63,7 @@ pub(super) async fn publishers(inner: &Inner, ids: &[ContentId]) -> Publishers {
                 let Some((keeper, ids, answer)) = answer else { break };
                 awaited.remove(keeper);
                 if *keeper != me {
-                    result.received += answer.as_ref().map_or(0, |(_, bytes)| *bytes);
+                    result.spent.received += answer.as_ref().map_or(0, |(_, bytes)| *bytes);
                 }
                 match answer {
                     Some((Response::Locks(all), _)) if all.len() == ids.len() => {

@@ -11,7 +11,8 @@ use tokio::task::JoinSet;
 use tokio::time::Instant;
 
 use super::filling::Filling;
-use super::{Hit, Node, SearchError, SearchEvent, doubts, word_key};
+use super::spent::Spent;
+use super::{Hit, Node, SearchError, SearchEvent, doubts, showing, word_key};
 
 /// How long the known keepers of a word and the size of its list are valid.
 const KNOWN_LIFE: Duration = Duration::from_secs(60);
@@ -152,7 +153,7 @@ impl Node {
         let (answers, mut came) = mpsc::channel(ANSWERS);
         // Dropping the set at the end of this function ends all tasks of the search.
         let mut tasks = JoinSet::new();
-        let (mut last, mut shown) = (None, HashSet::new());
+        let (mut last, mut shown, mut spent) = (None, HashSet::new(), Spent::default());
         loop {
             while let Some(event) = querier.poll(started.elapsed()) {
                 match event {
@@ -171,6 +172,14 @@ impl Node {
                             let response = manners.ask(&to, request).await;
                             let _ = answers.send(Came::Answer { from: to, call: number, response }).await;
                         });
+                    }
+                    QueryEvent::Prove { word, ids } => {
+                        let proof = showing::prove(inner, word.clone(), &ids).await;
+                        querier.on_proof(&word, &proof.holds);
+                        match &mut filling {
+                            Some(filling) => filling.take_over(proof),
+                            None => spent.add(proof.spent),
+                        }
                     }
                     QueryEvent::Shun { peer } => inner.manners.shun(peer).await,
                     QueryEvent::Page { mut places } => {
@@ -201,7 +210,7 @@ impl Node {
                             self.end(filling, &querier, more, &events).await;
                         } else {
                             inner.known.learn(querier.terms());
-                            let (cursor, report) = (last.filter(|_| more), Box::new(querier.report()));
+                            let (cursor, report) = (last.filter(|_| more), Box::new(spent.report(querier.report())));
                             let _ = events.send(SearchEvent::Done { found, cursor, whole, report }).await;
                         }
                         return Ok(());

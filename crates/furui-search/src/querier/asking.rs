@@ -26,9 +26,16 @@ impl Querier {
                 self.report.lookups += 1;
                 self.events.push_back(QueryEvent::Lookup { word });
             }
-            while let Some(to) = self.words.next_to_ask(word, now) {
+            while let Some(to) = self.words.next_to_ask(word, self.options.salt, now) {
                 let request = Request::Size { words: vec![self.words[word].name.clone()] };
                 self.send(to, &request, now + SIZE_TIMEOUT, Of::Size(word));
+            }
+            while let Some((to, request)) = self.words.next_to_sample(word, self.options.salt) {
+                self.send(to, &request, now + SIZE_TIMEOUT, Of::Sample(word));
+            }
+            if let Some(ids) = self.words.to_prove(word, now) {
+                let word = self.words[word].name.clone();
+                self.events.push_back(QueryEvent::Prove { word, ids });
             }
         }
         for branch in &mut self.branches {
@@ -57,7 +64,9 @@ impl Querier {
         }
         while let Some((host, search)) = self.panels[number].next() {
             self.report.planned.get_or_insert(now);
-            self.send(host, &Request::Search(search), now + SEARCH_TIMEOUT, Of::Slice(number));
+            let others = search.must.iter().skip(1).chain(&search.without);
+            let path = [&host].into_iter().chain(others.filter_map(|term| term.holders.first())).cloned().collect();
+            self.send(host, &Request::Search(search), now + SEARCH_TIMEOUT, Of::Slice(number, path));
         }
     }
 

@@ -26,9 +26,15 @@ pub(super) struct Call {
 pub(super) enum Of {
     /// The size of the list of the word with this number.
     Size(usize),
-    /// The next slice of the conjunction with this number.
-    Slice(usize),
+    /// A sample of the list of the word with this number.
+    Sample(usize),
+    /// The next slice of the conjunction with this number, from the nodes of this path.
+    Slice(usize, Path),
 }
+
+/// The nodes on which the answer to a search depends, if none of them fails: first the node that is asked (the host), then
+/// the keeper of each other word that the host asks.
+pub(super) type Path = Vec<Peer>;
 
 /// A slice of a conjunction's first list.
 #[derive(Debug)]
@@ -76,6 +82,6 @@ impl Calls {
 
 impl Call {
     fn is_of(&self, branch: usize) -> bool {
-        matches!(self.of, Of::Slice(of) if of == branch)
+        matches!(self.of, Of::Slice(of, _) if of == branch)
     }
 }

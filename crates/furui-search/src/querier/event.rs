@@ -1,4 +1,4 @@
-use super::super::{Peer, Place};
+use super::super::{ContentId, Peer, Place};
 
 /// A task that a [`Querier`](super::Querier) gives to its caller, or a part of its answer.
 ///
@@ -26,6 +26,14 @@ pub enum QueryEvent {
         call: u64,
         /// The bytes of a [`Request`](super::super::Request).
         request: Vec<u8>,
+    },
+    /// Find out from the records of these documents whether they hold the word, because its keepers differ about the size
+    /// of its list. The caller passes the result to [`Querier::on_proof`](super::Querier::on_proof) within two seconds.
+    Prove {
+        /// The word.
+        word: String,
+        /// The documents.
+        ids: Vec<ContentId>,
     },
     /// The node did not answer in time, or broke the protocol. Until this node answers again, later queries should ask
     /// other nodes first ([`Querier::ask_last`](super::Querier::ask_last)).

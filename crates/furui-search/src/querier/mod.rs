@@ -15,14 +15,15 @@ mod resuming;
 mod sizing;
 mod slices;
 mod top;
+mod weighing;
 mod word;
 mod words;
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::time::Duration;
 
 use super::message::{Response, Term};
-use super::{Clause, Peer, Place};
+use super::{Clause, ContentId, Peer, Place};
 use branch::Branch;
 use calls::{Call, Calls, Of};
 use disputes::{Blamed, Disputes};
@@ -148,7 +149,9 @@ const PASSES: u32 = 2;
 ///         }
 ///         QueryEvent::Page { places } => found += places.len(),
 ///         QueryEvent::Done { .. } => break,
-///         QueryEvent::Shun { .. } | QueryEvent::Failed { .. } => unreachable!("the only node answers"),
+///         QueryEvent::Prove { .. } | QueryEvent::Shun { .. } | QueryEvent::Failed { .. } => {
+///             unreachable!("the only node answers, and contradicts nobody")
+///         }
 ///     }
 /// }
 /// assert_eq!(found, 2);
@@ -257,17 +260,25 @@ impl Querier {
         self.report.back_bytes += back_bytes;
         match of {
             Of::Size(word) => self.words.on_response(word, to, response),
-            Of::Slice(branch) => {
-                self.on_slice(branch, to, response, Traffic { sent: sent_bytes, back: back_bytes }, now)
+            Of::Sample(word) => self.words.on_sample(word, &to, response),
+            Of::Slice(branch, path) => {
+                self.on_slice(branch, path, response, Traffic { sent: sent_bytes, back: back_bytes }, now)
             }
         }
+    }
+
+    /// Takes the result of a [`QueryEvent::Prove`]: whether each document holds the word. Documents whose records could not
+    /// be had are left out.
+    pub fn on_proof(&mut self, word: &str, proved: &BTreeMap<ContentId, bool>) {
+        self.words.on_proof(word, proved);
     }
 
     /// Notes that the request of a [`QueryEvent::Send`] could not be sent, or that no valid answer to it came.
     pub fn on_failure(&mut self, call: u64, now: Duration) {
         match self.calls.take(call) {
             Some(Call { to, of: Of::Size(word), .. }) => self.words.on_failure(word, to),
-            Some(Call { to, of: Of::Slice(branch), .. }) => {
+            Some(Call { to, of: Of::Sample(word), .. }) => self.words.lose_sample(word, &to),
+            Some(Call { to, of: Of::Slice(branch, _), .. }) => {
                 self.words.blame.shun(to.clone());
                 self.host_failed(branch, &to, false, now);
             }
@@ -284,6 +295,13 @@ impl Querier {
         let Blamed { liars, mistaken } = self.disputes.judge(&place, holds);
         liars.iter().chain(&mistaken).for_each(|peer| self.words.blame.excuse(peer.clone()));
         liars
+    }
+
+    /// Takes what the search for the record of a found document has shown: no node has the record. The document may have
+    /// been made up, or withdrawn. Nodes that name many of such documents, which other nodes do not name, are not believed
+    /// any more.
+    pub fn miss(&mut self, place: Place) {
+        self.disputes.miss(&place);
     }
 
     /// The query's words with the sizes of their lists and the nodes that keep the lists, for later queries with any of

@@ -3,7 +3,7 @@ use std::time::Duration;
 use super::super::message::{Found, Ranked, Search};
 use super::super::{Peer, limits};
 use super::blame::Blame;
-use super::calls::Slice;
+use super::calls::{Path, Slice};
 
 /// The delay after which another host is asked too, if no host has answered. It is longer than the time for which a
 /// host waits for a silent keeper, because this wait is not the fault of the host.
@@ -25,9 +25,10 @@ const SUSPECT_AFTER: Duration = Duration::from_millis(300);
 ///  host C z x y        x y z        y z x
 /// ```
 ///
-/// First, `quorum` of these searches are made at once, turn by turn. If the answers differ, the turn is completed; and
-/// if no two hosts give the same answer then, the other turns follow. So some answer is right if one host is honest, and
-/// one keeper of each other word, unless all hosts that were asked leave out the same.
+/// First, `quorum` of these searches are made at once, turn by turn. If answers from whole lists differ, all searches of
+/// the table are made, turn by turn; otherwise nodes that lie alike would confirm each other. So some answer is right if
+/// one host is honest, and one keeper of each other word, unless all that were asked at first leave out the same. If
+/// answers differ only from those of lists that are not whole, two hosts with the same answer suffice.
 #[derive(Debug, Default)]
 pub(super) struct Panel {
     /// The slice that is asked for; `None` between two slices.
@@ -53,10 +54,10 @@ pub(super) struct Panel {
     gave_up: bool,
 }
 
-/// The answer of a host.
+/// The answer of a host, which is the first node of the path.
 #[derive(Debug)]
 pub(super) struct Answer {
-    pub(super) host: Peer,
+    pub(super) path: Path,
     pub(super) told: Told,
 }
 
@@ -140,7 +141,7 @@ impl Panel {
 
     /// Takes an answer. Answers of hosts that were not asked are not passed.
     pub(super) fn on_answer(&mut self, answer: Answer, blame: &Blame, now: Duration) {
-        self.lose(&answer.host);
+        self.lose(&answer.path[0]);
         self.answers.push(answer);
         let late_at = |host| match blame.unheard_since(host) {
             Some(since) => since + SUSPECT_AFTER,
@@ -150,10 +151,14 @@ impl Panel {
         self.late_at = self.waiting.iter().map(late_at).max().unwrap_or_default().max(now);
     }
 
-    /// Notes that a host has failed.
-    pub(super) fn on_failure(&mut self, host: &Peer) {
+    /// Notes that a host has failed. Returns false if it has failed before.
+    pub(super) fn on_failure(&mut self, host: &Peer) -> bool {
         self.lose(host);
-        self.failed.push(host.clone());
+        let is_new = !self.failed.contains(host);
+        if is_new {
+            self.failed.push(host.clone());
+        }
+        is_new
     }
 
     /// Returns the hosts that are late at this time, if there are any. Then one more host is asked or, if none is left,
@@ -200,15 +205,22 @@ impl Panel {
         self.answers.iter().any(|answer| !answer.is_same(&self.answers[0]))
     }
 
+    /// True if answers from whole lists differ.
+    fn is_contradicted(&self) -> bool {
+        let mut whole = self.answers.iter().filter(|answer| answer.is_whole());
+        whole.next().is_some_and(|first| whole.any(|other| !other.is_same(first)))
+    }
+
     /// True if two hosts have given the same answer.
     fn is_confirmed(&self) -> bool {
-        let confirms = |one: &Answer, other: &Answer| one.host != other.host && one.is_same(other);
+        let confirms = |one: &Answer, other: &Answer| one.path[0] != other.path[0] && one.is_same(other);
         self.answers.iter().any(|one| self.answers.iter().any(|other| confirms(one, other)))
     }
 
     /// The number of pairs of a turn and a host that may be asked.
     fn candidates(&self) -> usize {
-        if self.is_disputed() && !self.is_confirmed() { self.turns * self.hosts.len() } else { self.at_least() }
+        let is_open = self.is_contradicted() || self.is_disputed() && !self.is_confirmed();
+        if is_open { self.turns * self.hosts.len() } else { self.at_least() }
     }
 
     /// The number of pairs of a turn and a host that may be asked if there is no dispute.

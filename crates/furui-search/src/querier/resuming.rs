@@ -1,7 +1,6 @@
 //! Continues a query that has ended, because some of its documents turned out not to be any.
 
 use super::Querier;
-use super::disputes::Disputes;
 use super::panel::Panel;
 use super::top::Top;
 
@@ -16,7 +15,7 @@ impl Querier {
         self.branches.iter_mut().for_each(|branch| branch.restart(ranked, after));
         self.panels.iter_mut().for_each(|panel| *panel = Panel::default());
         self.top = Top::default();
-        self.disputes = Disputes::default();
+        self.disputes.restart();
         self.ready.clear();
         self.found = 0;
         self.over = false;

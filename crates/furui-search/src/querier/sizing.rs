@@ -3,6 +3,7 @@ use std::time::Duration;
 use super::super::survey::rounded;
 use super::super::{Peer, WordSize, limits};
 use super::blame::Blame;
+use super::weighing::differ;
 
 /// The time after which a node that has not answered counts as slow. Then the next node is asked too or, if none is
 /// left, the answers that are there must do.
@@ -14,14 +15,14 @@ const EMPTY_WITNESSES: usize = 2;
 /// The nodes that were asked for the size of a list, and their answers.
 ///
 /// All keepers of the list are asked at once. The size is the median of those that are whole and not empty, so that one
-/// node can neither hide a list nor change the scores. Two sizes that are the same when rounded suffice, because then
-/// the third does not change the median.
+/// node can neither hide a list nor change the scores. If the sizes differ much, they are [weighed](super::weighing) first,
+/// because two of three may lie alike.
 #[derive(Debug)]
 pub(super) struct Sizing {
     holders: Vec<Peer>,
     asked: Vec<Peer>,
-    /// The nodes that were asked and have not answered, each with the time of the request.
-    waiting: Vec<(Peer, Duration)>,
+    /// The nodes that were asked and have not answered.
+    waiting: Vec<Waiting>,
     /// The number of nodes that are asked in addition, because others are slow.
     extra: usize,
     /// The time at which the nodes that were asked and have not answered count as slow.
@@ -29,6 +30,22 @@ pub(super) struct Sizing {
     /// The time limit of the look-up of more nodes, if the network was asked for such a look-up.
     looks_until: Option<Duration>,
     answers: Vec<Answer>,
+}
+
+/// A node that was asked and has not answered.
+#[derive(Debug)]
+struct Waiting {
+    peer: Peer,
+    /// The time of the request.
+    since: Duration,
+    /// True if the node has failed lately.
+    is_suspect: bool,
+}
+
+impl Waiting {
+    fn is_slow(&self, now: Duration) -> bool {
+        now >= self.since + HEDGE_AFTER
+    }
 }
 
 /// The answer of one node.
@@ -77,7 +94,7 @@ impl Sizing {
         }
         let next = self.untried().min_by_key(|peer| blame.of(peer))?.clone();
         self.asked.push(next.clone());
-        self.waiting.push((next.clone(), now));
+        self.waiting.push(Waiting { peer: next.clone(), since: now, is_suspect: blame.of(&next) > 0 });
         self.hedge_at = now + HEDGE_AFTER;
         Some(next)
     }
@@ -113,7 +130,7 @@ impl Sizing {
 
     /// Stops waiting for a node.
     pub(super) fn lose(&mut self, peer: &Peer) {
-        self.waiting.retain(|(waiting, _)| waiting != peer);
+        self.waiting.retain(|waiting| waiting.peer != *peer);
     }
 
     /// True if the answers suffice, or if nothing is left to wait for: no answer, no untried node, and no look-up of
@@ -129,14 +146,23 @@ impl Sizing {
     }
 
     /// The nodes that were asked and have not answered, each with the time of the request.
-    pub(super) fn waiting(&self) -> &[(Peer, Duration)] {
-        &self.waiting
+    pub(super) fn waiting(&self) -> impl Iterator<Item = (&Peer, Duration)> {
+        self.waiting.iter().map(|waiting| (&waiting.peer, waiting.since))
     }
 
     /// The nodes that were asked at least [`HEDGE_AFTER`] ago and have not answered.
     pub(super) fn slow(&self, now: Duration) -> Vec<Peer> {
-        let slow = self.waiting.iter().filter(|(_, since)| now >= *since + HEDGE_AFTER);
-        slow.map(|(peer, _)| peer.clone()).collect()
+        self.waiting.iter().filter(|waiting| waiting.is_slow(now)).map(|waiting| waiting.peer.clone()).collect()
+    }
+
+    /// The nodes with lists that are whole and not empty, each with the size of its list.
+    pub(super) fn stated(&self) -> impl Iterator<Item = (&Peer, u64)> + Clone {
+        self.answers.iter().filter(|answer| answer.is_whole()).map(|answer| (&answer.from, answer.ids))
+    }
+
+    /// The answer of a node.
+    pub(super) fn of(&self, peer: &Peer) -> Option<&Answer> {
+        self.answers.iter().find(|answer| answer.from == *peer)
     }
 
     /// The answer with the median size of the lists that are whole and not empty. If there is none, an answer with an
@@ -192,12 +218,15 @@ impl Sizing {
         self.holders.iter().filter(move |&holder| !enough && !self.asked.contains(holder))
     }
 
-    /// True if the answers suffice.
+    /// True if the answers suffice: two lists have about the same size, and no other keeper is likely to contradict them
+    /// soon; or there is one answer, and the others are late.
     fn is_settled(&self, now: Duration) -> bool {
-        let sizes = || self.answers.iter().filter(|answer| answer.is_whole()).map(|answer| rounded(answer.ids));
-        let are_two_alike = sizes().any(|size| sizes().filter(|other| *other == size).count() > 1);
-        let are_enough =
-            sizes().count() > 0 || self.answers.iter().filter(|answer| answer.is_empty()).count() >= EMPTY_WITNESSES;
-        are_two_alike || are_enough && (now >= self.hedge_at || self.answers.len() >= limits::REPLICAS)
+        let are_alike = |one: u64| self.stated().filter(|(_, other)| !differ([one, *other].into_iter())).count() > 1;
+        let are_two_alike = self.stated().any(|(_, size)| are_alike(size));
+        let are_enough = self.stated().count() > 0
+            || self.answers.iter().filter(|answer| answer.is_empty()).count() >= EMPTY_WITNESSES;
+        let is_late = now >= self.hedge_at || self.answers.len() >= limits::REPLICAS;
+        let may_contradict = |waiting: &Waiting| !waiting.is_suspect && !waiting.is_slow(now);
+        are_two_alike && !self.waiting.iter().any(may_contradict) || are_enough && is_late
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::super::message::{Found, Ranked, Refusal, Response};
 use super::super::{ContentId, Peer, Place, limits};
-use super::calls::Slice;
+use super::calls::{Path, Slice};
 use super::honest::{is_honest, is_ranked};
 use super::panel::{Answer, Told, Verdict};
 use super::{FAILURES_A_PASS, Querier, Round};
@@ -21,10 +21,11 @@ pub(super) struct Traffic {
 }
 
 impl Querier {
-    /// Takes the answer of `host`, a node that was asked for a slice (the next part of a list) of the conjunction with
-    /// the number `branch`.
-    pub(super) fn on_slice(&mut self, branch: usize, host: Peer, response: Response, traffic: Traffic, now: Duration) {
+    /// Takes the answer of the first node of `path`, the host, which was asked for a slice (the next part of a list) of the
+    /// conjunction with the number `branch`.
+    pub(super) fn on_slice(&mut self, branch: usize, path: Path, response: Response, traffic: Traffic, now: Duration) {
         let Some(slice) = self.panels[branch].slice() else { return };
+        let host = path[0].clone();
         let told = match response {
             Response::Found(found) if is_honest(&found, &slice.search) => Told::Found(found),
             Response::Ranked(ranked) if is_ranked(&ranked, &slice.search) => Told::Ranked(ranked),
@@ -40,7 +41,7 @@ impl Querier {
             }
         };
         self.note_round(branch, &host, &told, traffic, now);
-        self.panels[branch].on_answer(Answer { host, told }, &self.words.blame, now);
+        self.panels[branch].on_answer(Answer { path, told }, &self.words.blame, now);
         self.conclude(branch, now);
     }
 
@@ -64,7 +65,10 @@ impl Querier {
     /// Asks another node for a slice, after `host` has failed. If the words' keepers may have `moved`, or too many
     /// keepers have failed, the words are looked up, too.
     pub(super) fn host_failed(&mut self, branch: usize, host: &Peer, moved: bool, now: Duration) {
-        self.panels[branch].on_failure(host);
+        // A host that was asked twice fails only once.
+        if !self.panels[branch].on_failure(host) {
+            return self.conclude(branch, now);
+        }
         self.branches[branch].on_failure();
         if moved || self.branches[branch].failures().is_multiple_of(FAILURES_A_PASS) {
             self.look_up_again(branch, now);
@@ -94,10 +98,10 @@ impl Querier {
         self.report.disputed += u64::from(is_disputed);
         self.branches[branch].on_dispute(is_disputed);
         let (mut found, mut ranked) = (Vec::new(), Vec::new());
-        for Answer { host, told } in answers {
+        for Answer { path, told } in answers {
             match told {
-                Told::Found(told) => found.push((host, told)),
-                Told::Ranked(told) => ranked.push((host, told)),
+                Told::Found(told) => found.push((path, told)),
+                Told::Ranked(told) => ranked.push((path, told)),
             }
         }
         if slice.search.ranking.is_some() {
@@ -108,20 +112,19 @@ impl Querier {
     }
 
     /// Takes over what the hosts have found, up to the head that all of them have reached.
-    fn accept_found(&mut self, slice: &Slice, answers: &[(Peer, Found)]) {
+    fn accept_found(&mut self, slice: &Slice, answers: &[(Path, Found)]) {
         let through = answers.iter().map(|(_, found)| found.through);
         let Some(through) = self.common_end(slice.branch, through.collect()) else { return };
-        let mut named: BTreeMap<ContentId, Vec<Peer>> = BTreeMap::new();
-        for (host, found) in answers {
+        let mut named: BTreeMap<ContentId, Vec<&Path>> = BTreeMap::new();
+        for (path, found) in answers {
             for id in found.ids.iter().take_while(|id| id.head() <= through) {
-                named.entry(*id).or_default().push(host.clone());
+                named.entry(*id).or_default().push(path);
             }
         }
-        let is_own = is_own(slice);
-        for (&id, hosts) in named.iter().filter(|(_, hosts)| hosts.len() < answers.len()) {
-            let lacked = answers.iter().filter(|(host, found)| !hosts.contains(host) && id.head() <= found.through);
-            let lacked: Vec<Peer> = lacked.map(|(host, _)| host.clone()).collect();
-            self.disputes.add(Place::by_id(id), hosts, &lacked, is_own, 0);
+        for (&id, paths) in named.iter().filter(|(_, paths)| paths.len() < answers.len()) {
+            let lacked = answers.iter().filter(|(path, found)| !paths.contains(&path) && id.head() <= found.through);
+            let lacked: Vec<&Path> = lacked.map(|(path, _)| path).collect();
+            self.disputes.add(Place::by_id(id), paths, &lacked, 0);
         }
         let seen = answers.iter().map(|(_, found)| found.seen).max().unwrap_or_default();
         let after = self.options.after.map(|after| after.id);
@@ -130,11 +133,10 @@ impl Querier {
     }
 
     /// Takes over what the hosts have found. Reading continues at the first place at which one of them would continue.
-    fn accept_ranked(&mut self, slice: &Slice, answers: &[(Peer, Ranked)]) {
+    fn accept_ranked(&mut self, slice: &Slice, answers: &[(Path, Ranked)]) {
         let most = self.depth();
         let all: BTreeSet<Place> = answers.iter().flat_map(|(_, ranked)| &ranked.places).copied().collect();
         let names = |ranked: &Ranked, place: &Place| ranked.places.binary_search(place).is_ok();
-        let is_own = is_own(slice);
         let mut agreed = Vec::new();
         for place in all {
             let (named, others): (Vec<_>, Vec<_>) = answers.iter().partition(|(_, ranked)| names(ranked, &place));
@@ -148,11 +150,11 @@ impl Querier {
                 let is_full = ranked.places.len() >= best && ranked.places.last().is_some_and(|last| *last < place);
                 !is_full && ranked.next.is_none_or(|next| next.score < place.score)
             };
-            let lacked: Vec<Peer> =
-                others.iter().filter(|(_, ranked)| has_examined(ranked)).map(|(host, _)| host.clone()).collect();
-            let named: Vec<Peer> = named.iter().map(|(host, _)| host.clone()).collect();
+            let lacked: Vec<&Path> =
+                others.iter().filter(|(_, ranked)| has_examined(ranked)).map(|(path, _)| path).collect();
+            let named: Vec<&Path> = named.iter().map(|(path, _)| path).collect();
             if !self.top.has(place) {
-                self.disputes.add(place, &named, &lacked, is_own, most);
+                self.disputes.add(place, &named, &lacked, most);
             }
         }
         for place in &agreed {
@@ -195,9 +197,4 @@ impl Querier {
         }
         costs.iter().for_each(|cost| self.report.add(cost));
     }
-}
-
-/// True if a host answers from its own list alone.
-fn is_own(slice: &Slice) -> bool {
-    slice.search.must.len() + slice.search.without.len() == 1
 }

@@ -2,6 +2,7 @@ use std::time::Duration;
 
 use super::super::{Peer, Term};
 use super::sizing::{Answer, Sizing};
+use super::weighing::{Weighing, differ};
 use super::{PASSES, WordReport};
 
 /// The time limit for the network to find the keepers of a word.
@@ -20,10 +21,19 @@ pub(super) struct Word {
 
 #[derive(Debug)]
 enum Stage {
-    Unknown { not_before: Duration },
-    LookingUp { until: Duration },
+    Unknown {
+        not_before: Duration,
+    },
+    LookingUp {
+        until: Duration,
+    },
     Sizing(Sizing),
-    Known { term: Term, whole: bool },
+    /// The keepers state different sizes.
+    Weighing(Sizing, Weighing),
+    Known {
+        term: Term,
+        whole: bool,
+    },
     Lost,
 }
 
@@ -64,7 +74,7 @@ impl Word {
             Stage::LookingUp { .. } if holders.is_empty() => self.fail(now),
             Stage::LookingUp { .. } => self.stage = Stage::Sizing(Sizing::new(holders)),
             Stage::Sizing(sizing) => sizing.on_holders(holders, now),
-            Stage::Unknown { .. } | Stage::Known { .. } | Stage::Lost => {}
+            Stage::Unknown { .. } | Stage::Weighing(..) | Stage::Known { .. } | Stage::Lost => {}
         }
     }
 
@@ -72,6 +82,14 @@ impl Word {
     pub(super) fn sizing(&mut self) -> Option<&mut Sizing> {
         match &mut self.stage {
             Stage::Sizing(sizing) => Some(sizing),
+            _ => None,
+        }
+    }
+
+    /// The state of the requests for samples of the list, if there are any.
+    pub(super) fn weighing(&mut self) -> Option<&mut Weighing> {
+        match &mut self.stage {
+            Stage::Weighing(_, weighing) => Some(weighing),
             _ => None,
         }
     }
@@ -88,6 +106,7 @@ impl Word {
         match &self.stage {
             Stage::Unknown { not_before: time } | Stage::LookingUp { until: time } => Some(*time),
             Stage::Sizing(sizing) => sizing.deadline(),
+            Stage::Weighing(_, weighing) => Some(weighing.deadline()),
             Stage::Known { .. } | Stage::Lost => None,
         }
     }
@@ -122,9 +141,15 @@ impl Word {
         matches!(self.stage, Stage::Lost)
     }
 
-    /// Takes the best answer as the result.
-    pub(super) fn settle(&mut self, now: Duration) {
-        let Stage::Sizing(sizing) = &self.stage else { return };
+    /// Takes the best answer as the result or, if the answers differ too much, begins to weigh them.
+    pub(super) fn settle(&mut self, salt: u64, now: Duration) {
+        let Stage::Sizing(sizing) = &mut self.stage else { return };
+        if differ(sizing.stated().map(|(_, size)| size)) {
+            let stated = sizing.stated().map(|(peer, size)| (peer.clone(), size)).collect();
+            let sizing = std::mem::replace(sizing, Sizing::new(vec![]));
+            self.stage = Stage::Weighing(sizing, Weighing::new(stated, salt, now));
+            return;
+        }
         let Some(best) = sizing.best() else { return self.fail(now) };
         let Answer { ids, whole, .. } = best;
         // Perhaps only silent nodes know the list.
@@ -134,6 +159,22 @@ impl Word {
         }
         let term = Term { word: self.name.clone(), size: *ids, holders: sizing.holders(best) };
         self.stage = Stage::Known { term, whole: *whole };
+    }
+
+    /// Ends the weighing: of the keepers whose samples and records do not contradict them, the median counts. If all are
+    /// contradicted, the median of all that was stated counts. Returns those that are contradicted.
+    pub(super) fn weigh(&mut self) -> Vec<Peer> {
+        let Stage::Weighing(sizing, weighing) = &self.stage else { return vec![] };
+        let mut credible = weighing.credible();
+        credible.sort_by_key(|(_, size)| *size);
+        let median = credible.get(credible.len().saturating_sub(1) / 2).cloned();
+        let chosen = median.and_then(|(peer, size)| Some((sizing.of(&peer)?, size)));
+        let Some((best, size)) = chosen.or_else(|| sizing.best().map(|best| (best, best.ids))) else { return vec![] };
+        let is_contradicted = |peer: &Peer| !credible.is_empty() && credible.iter().all(|(other, _)| other != peer);
+        let contradicted = sizing.stated().map(|(peer, _)| peer.clone()).filter(is_contradicted).collect();
+        let term = Term { word: self.name.clone(), size, holders: sizing.holders(best) };
+        self.stage = Stage::Known { term, whole: best.whole };
+        contradicted
     }
 
     /// Schedules another look-up of the word. After too many look-ups, gives the word up.

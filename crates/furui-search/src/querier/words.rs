@@ -1,7 +1,8 @@
+use std::collections::BTreeMap;
 use std::ops::Index;
 use std::time::Duration;
 
-use super::super::{Peer, Response, Term, limits};
+use super::super::{ContentId, Peer, Request, Response, Term, limits};
 use super::blame::Blame;
 use super::word::Word;
 
@@ -67,16 +68,56 @@ impl Words {
     }
 
     /// The node to ask for the size of the word's list now. It then counts as asked.
-    pub(super) fn next_to_ask(&mut self, word: usize, now: Duration) -> Option<Peer> {
+    pub(super) fn next_to_ask(&mut self, word: usize, salt: u64, now: Duration) -> Option<Peer> {
         let word = &mut self.words[word];
         let sizing = word.sizing()?;
         let next = sizing.next(&self.blame, now);
         if next.is_none() && sizing.is_over(now) {
-            sizing.waiting().iter().for_each(|(peer, since)| self.blame.miss(peer.clone(), *since));
+            sizing.waiting().for_each(|(peer, since)| self.blame.miss(peer.clone(), since));
             sizing.slow(now).into_iter().for_each(|peer| self.blame.shun(peer));
-            word.settle(now);
+            word.settle(salt, now);
         }
         next
+    }
+
+    /// The next keeper of the word to ask for a sample of its list, with the request, if the keepers state different sizes.
+    /// It then counts as asked.
+    pub(super) fn next_to_sample(&mut self, word: usize, salt: u64) -> Option<(Peer, Request)> {
+        let word = &mut self.words[word];
+        let name = word.name.clone();
+        word.weighing()?.next(&name, salt)
+    }
+
+    /// The documents about which the caller must find out whether they hold the word. Once that is known or too late, the
+    /// size of the word's list is settled.
+    pub(super) fn to_prove(&mut self, word: usize, now: Duration) -> Option<Vec<ContentId>> {
+        let word = &mut self.words[word];
+        let weighing = word.weighing()?;
+        let ids = weighing.to_prove(now);
+        if weighing.is_over(now) {
+            word.weigh().into_iter().for_each(|peer| self.blame.excuse(peer));
+        }
+        ids
+    }
+
+    pub(super) fn on_sample(&mut self, word: usize, from: &Peer, response: Response) {
+        let word = &mut self.words[word];
+        let name = word.name.clone();
+        if let Some(weighing) = word.weighing() {
+            weighing.on_response(&name, from, response);
+        }
+    }
+
+    pub(super) fn lose_sample(&mut self, word: usize, from: &Peer) {
+        if let Some(weighing) = self.words[word].weighing() {
+            weighing.lose(from);
+        }
+    }
+
+    pub(super) fn on_proof(&mut self, name: &str, proved: &BTreeMap<ContentId, bool>) {
+        if let Some(weighing) = self.words.iter_mut().find(|word| word.name == name).and_then(Word::weighing) {
+            weighing.on_proof(proved);
+        }
     }
 
     /// Takes the answer of a node to a request for the size. If the size is known already, another node was faster, and

@@ -32,12 +32,12 @@ const MARK: [u8; 4] = *b"fake";
 impl Villain {
     pub const ALL: [Self; 6] = [Self::Hides, Self::Forges, Self::Replays, Self::Silent, Self::Waits, Self::Together];
 
-    /// The size that the node tells of a list that it shows with `ids` ids.
-    pub fn size(self, ids: u64) -> u64 {
+    /// The size that the node tells of a list that it shows with `shown` ids, where the true list has `ids`.
+    pub fn size(self, shown: u64, ids: u64) -> u64 {
         match self {
-            Self::Hides => 4 * ids,
-            Self::Forges => 30 * ids,
-            _ => ids,
+            Self::Hides => ids,
+            Self::Forges => 30 * shown,
+            _ => shown,
         }
     }
 

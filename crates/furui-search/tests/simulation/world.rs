@@ -228,6 +228,11 @@ impl World {
                         self.post(parcel, self.links.one_way * 4);
                     }
                     QueryEvent::Send { to, call, request } => self.request(me, &to, run | call, request),
+                    QueryEvent::Prove { word, ids } => {
+                        // Records of made-up documents are sought in vain.
+                        let proved = ids.into_iter().map(|id| (id, self.lists[&word].contains(&id)));
+                        querier.on_proof(&word, &proved.collect());
+                    }
                     QueryEvent::Shun { peer } => outcome.shun.push(peer),
                     QueryEvent::Page { places } => {
                         outcome.first_page.get_or_insert(self.now - begun);
@@ -388,7 +393,7 @@ impl World {
                             let Listing { ids, whole } = self.nodes[to].lists.size(word).unwrap();
                             let ids = match manner {
                                 Manner::Liar => u64::MAX,
-                                Manner::Villain(villain) => villain.size(ids),
+                                Manner::Villain(villain) => villain.size(ids, self.lists[word].len() as u64),
                                 _ => ids,
                             };
                             WordSize { ids, whole, holders: self.replicas(word).into_iter().map(peer).collect() }

@@ -9,6 +9,7 @@ use tokio::time::{Instant, sleep_until};
 use super::dossier::{Dossier, Heard, Question};
 use super::truth::{Bench, Ranks, Truth};
 use super::verdict::Verdict;
+use crate::node::spent::Spent;
 use crate::node::{Inner, record_key};
 use crate::shelf::{MAX_RECORD, packed};
 
@@ -35,13 +36,7 @@ pub(in crate::node) struct Gathering<'a> {
     inner: &'a Inner,
     clauses: &'a [Clause],
     showings: &'a Showings<'a>,
-    /// The bytes sent to other nodes, and received from them.
-    pub(in crate::node) sent: u64,
-    pub(in crate::node) received: u64,
-    /// The number of requests.
-    pub(in crate::node) messages: u64,
-    /// The number of whole records that were received.
-    pub(in crate::node) fetched: u64,
+    pub(in crate::node) spent: Spent,
 }
 
 /// An answer to a request with these questions.
@@ -53,7 +48,7 @@ struct Answer {
 
 impl<'a> Gathering<'a> {
     pub(in crate::node) fn new(inner: &'a Inner, clauses: &'a [Clause], showings: &'a Showings<'a>) -> Self {
-        Self { inner, clauses, showings, sent: 0, received: 0, messages: 0, fetched: 0 }
+        Self { inner, clauses, showings, spent: Spent::default() }
     }
 
     /// Makes later searches ask a node last for a while, because it keeps a list with a document that does not hold.
@@ -171,8 +166,8 @@ impl<'a> Gathering<'a> {
         };
         let request = request.encode().unwrap_or_default();
         if to != self.inner.net.me() {
-            self.sent += request.len() as u64;
-            self.messages += 1;
+            self.spent.sent += request.len() as u64;
+            self.spent.messages += 1;
         }
         let manners = self.inner.manners.clone();
         async move {
@@ -184,7 +179,7 @@ impl<'a> Gathering<'a> {
     async fn take(&mut self, answer: Answer, dossiers: &mut [Dossier], bench: &mut Bench<'_>) {
         let Answer { from, questions, response } = answer;
         if from != bench.me {
-            self.received += response.as_ref().map_or(0, |(_, bytes)| *bytes);
+            self.spent.received += response.as_ref().map_or(0, |(_, bytes)| *bytes);
         }
         let mut is_false = false;
         match response {
@@ -247,7 +242,7 @@ impl<'a> Gathering<'a> {
                 if ContentId::of(&bytes) != dossier.id() {
                     return None;
                 }
-                self.fetched += 1;
+                self.spent.fetched += 1;
                 let record = Record::decode(&bytes).ok()?;
                 dossier.truth.get_or_insert_with(|| Truth::of(record, self.showings));
                 Heard::Kept

@@ -3,10 +3,12 @@
 mod answer;
 mod dossier;
 mod gathering;
+mod proof;
 mod truth;
 mod verdict;
 
 pub(super) use answer::answer;
 pub(super) use gathering::Gathering;
+pub(super) use proof::{Proof, prove};
 pub(super) use truth::Ranks;
 pub(super) use verdict::Verdict;
