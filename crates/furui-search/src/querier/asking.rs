@@ -33,7 +33,7 @@ impl Querier {
             while let Some((to, request)) = self.words.next_to_sample(word, self.options.salt) {
                 self.send(to, &request, now + SIZE_TIMEOUT, Of::Sample(word));
             }
-            if let Some(ids) = self.words.to_prove(word, now) {
+            if let Some(ids) = self.words.next_to_prove(word, now) {
                 let word = self.words[word].name.clone();
                 self.events.push_back(QueryEvent::Prove { word, ids });
             }

@@ -77,7 +77,7 @@ impl Weighing {
             IdRange::ALL
         } else {
             let width = (part * 2f64.powi(64)) as u64;
-            let first = (u128::from(salt) * u128::from(u64::MAX - width) >> 64) as u64;
+            let first = ((u128::from(salt) * u128::from(u64::MAX - width)) >> 64) as u64;
             IdRange { first, last: first + width }
         };
         Self { range, to_ask: stated, waiting: vec![], samples: vec![], until: now + TIMEOUT, proof: Proof::Unknown }
@@ -115,7 +115,7 @@ impl Weighing {
 
     /// The documents about which the caller must find out whether they hold the word, once all samples are there. They
     /// are returned once.
-    pub(super) fn to_prove(&mut self, now: Duration) -> Option<Vec<ContentId>> {
+    pub(super) fn next_to_prove(&mut self, now: Duration) -> Option<Vec<ContentId>> {
         let is_sampled = self.to_ask.is_empty() && (self.waiting.is_empty() || now >= self.until);
         if !is_sampled || !matches!(self.proof, Proof::Unknown) {
             return None;
@@ -228,7 +228,7 @@ mod tests {
         let id = |number: u64| {
             let head = u128::from(number) * u128::from(u64::MAX) / u128::from(size.max(1));
             let mut bytes = [0; 20];
-            bytes[..8].copy_from_slice(&(head as u64 + offset).to_be_bytes());
+            bytes[..8].copy_from_slice(&(head as u64 + offset).swap_bytes().to_le_bytes());
             ContentId::new(bytes)
         };
         (0..size).map(id).collect()
@@ -251,7 +251,7 @@ mod tests {
             let found = Found { seen: ids.len() as u64, ids, through, whole: true, costs: vec![] };
             weighing.on_response("word", &to, Response::Found(found));
         }
-        if let Some(ids) = weighing.to_prove(Duration::ZERO) {
+        if let Some(ids) = weighing.next_to_prove(Duration::ZERO) {
             assert!(ids.len() <= PROVED);
             weighing.on_proof(&ids.into_iter().map(|id| (id, truth.contains(&id))).collect());
         }
@@ -295,7 +295,7 @@ mod tests {
             (0..300_u64)
                 .map(|number| {
                     let mut bytes = [0; 20];
-                    bytes[..8].copy_from_slice(&(first + number).to_be_bytes());
+                    bytes[..8].copy_from_slice(&(first + number).swap_bytes().to_le_bytes());
                     ContentId::new(bytes)
                 })
                 .collect()

@@ -29,7 +29,7 @@ enum Stage {
     },
     Sizing(Sizing),
     /// The keepers state different sizes.
-    Weighing(Sizing, Weighing),
+    Weighing(Sizing, Box<Weighing>),
     Known {
         term: Term,
         whole: bool,
@@ -147,7 +147,7 @@ impl Word {
         if differ(sizing.stated().map(|(_, size)| size)) {
             let stated = sizing.stated().map(|(peer, size)| (peer.clone(), size)).collect();
             let sizing = std::mem::replace(sizing, Sizing::new(vec![]));
-            self.stage = Stage::Weighing(sizing, Weighing::new(stated, salt, now));
+            self.stage = Stage::Weighing(sizing, Box::new(Weighing::new(stated, salt, now)));
             return;
         }
         let Some(best) = sizing.best() else { return self.fail(now) };

@@ -90,10 +90,10 @@ impl Words {
 
     /// The documents about which the caller must find out whether they hold the word. Once that is known or too late, the
     /// size of the word's list is settled.
-    pub(super) fn to_prove(&mut self, word: usize, now: Duration) -> Option<Vec<ContentId>> {
+    pub(super) fn next_to_prove(&mut self, word: usize, now: Duration) -> Option<Vec<ContentId>> {
         let word = &mut self.words[word];
         let weighing = word.weighing()?;
-        let ids = weighing.to_prove(now);
+        let ids = weighing.next_to_prove(now);
         if weighing.is_over(now) {
             word.weigh().into_iter().for_each(|peer| self.blame.excuse(peer));
         }
