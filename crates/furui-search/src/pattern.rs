@@ -21,6 +21,8 @@ const UNITS: usize = 2 * limits::WORDS;
 #[derive(Debug)]
 pub(super) struct Pattern<'a> {
     words: HashMap<&'a str, Uses>,
+    /// A mask of the lengths of these words. Most words of a text have another length, and need no look-up.
+    lengths: u128,
     phrases: Vec<Places<'a>>,
 }
 
@@ -43,6 +45,11 @@ struct Places<'a> {
     last: usize,
 }
 
+/// The bit for the length of a word in a mask of lengths. All lengths above 127 have one bit.
+fn length_bit(word: &str) -> u128 {
+    1 << word.len().min(127)
+}
+
 /// A word or phrase that was found.
 pub(super) enum Found {
     /// The word with this number.
@@ -53,12 +60,12 @@ pub(super) enum Found {
 
 impl<'a> Pattern<'a> {
     pub(super) fn new() -> Self {
-        Self { words: HashMap::new(), phrases: Vec::new() }
+        Self { words: HashMap::new(), lengths: 0, phrases: Vec::new() }
     }
 
     /// Adds a word, which is reported by this number.
     pub(super) fn add_word(&mut self, word: &'a str, number: usize) {
-        self.words.entry(word).or_default().alone = Some(number);
+        self.uses(word).alone = Some(number);
     }
 
     /// Adds a phrase, and returns its number. A phrase that was added before keeps its number.
@@ -69,7 +76,7 @@ impl<'a> Pattern<'a> {
         let number = self.phrases.len();
         let (mut begun, mut last) = (0, 0);
         for (place, word) in phrase.places() {
-            self.words.entry(word).or_default().places.push((number, 1u128 << place));
+            self.uses(word).places.push((number, 1u128 << place));
             begun |= 1u128 << place;
             last = place;
         }
@@ -77,6 +84,11 @@ impl<'a> Pattern<'a> {
         let any = !begun & u128::MAX >> (UNITS - 1 - last);
         self.phrases.push(Places { phrase, any, last });
         number
+    }
+
+    fn uses(&mut self, word: &'a str) -> &mut Uses {
+        self.lengths |= length_bit(word);
+        self.words.entry(word).or_default()
     }
 
     pub(super) fn phrases(&self) -> usize {
@@ -97,6 +109,9 @@ impl<'a> Pattern<'a> {
                 unit += 1;
             }
             starts[unit % UNITS] = token.span.start;
+            if self.lengths & length_bit(&token.word) == 0 {
+                continue;
+            }
             let Some(Uses { alone, places }) = self.words.get(&*token.word) else { continue };
             if let &Some(number) = alone {
                 on(Found::Word(number), token.span.clone());

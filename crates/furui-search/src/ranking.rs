@@ -1,6 +1,7 @@
 use std::cmp::Reverse;
 use std::fmt;
 use std::str::FromStr;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::{ContentId, NoContentId, Weight};
 
@@ -69,16 +70,29 @@ impl FromStr for Place {
 ///
 /// f (k₁ + 1) / (f + k₁ (1 - b + b length / mean)), in units of 1/1024.
 ///
-/// The factor is computed with +, × and ÷ only, so that all machines agree. Cost: a table of 4,096 numbers.
+/// The factor is computed with +, × and ÷ only, so that all machines agree. Cost: a table of 4,096 numbers. The last table
+/// is kept for the next scale, because nodes agree about the mean length.
 #[derive(Clone, Debug)]
 pub struct Scale {
-    factors: Vec<u32>,
+    factors: Arc<[u32]>,
 }
+
+/// The scale that was made last, and its mean length.
+static LAST: Mutex<Option<(u32, Scale)>> = Mutex::new(None);
 
 impl Scale {
     /// Makes the scale for documents of `mean_length` words on average.
     pub fn new(mean_length: u32) -> Self {
-        let mean = f64::from(mean_length.max(1));
+        let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, scale)) = last.as_ref().filter(|(mean, _)| *mean == mean_length) {
+            return scale.clone();
+        }
+        let scale = Self { factors: Self::factors(f64::from(mean_length.max(1))).into() };
+        *last = Some((mean_length, scale.clone()));
+        scale
+    }
+
+    fn factors(mean: f64) -> Vec<u32> {
         let mut factors = Vec::with_capacity(usize::from(Weight::STEPS) * Weight::LENGTHS);
         for step in 0..Weight::STEPS {
             for length in 0..=255 {
@@ -88,7 +102,7 @@ impl Scale {
                 factors.push((often * (K1 + 1.0) / (often + norm) * ONE).round() as u32);
             }
         }
-        Self { factors }
+        factors
     }
 
     /// The score that a word with this idf adds to a document with a posting of this weight.
