@@ -62,10 +62,9 @@ impl Querier {
         if self.panels[number].is_idle() {
             self.begin(number, now);
         }
-        while let Some((host, search)) = self.panels[number].next() {
+        while let Some((path, search)) = self.panels[number].next() {
             self.report.planned.get_or_insert(now);
-            let others = search.must.iter().skip(1).chain(&search.without);
-            let path = [&host].into_iter().chain(others.filter_map(|term| term.holders.first())).cloned().collect();
+            let host = path[0].clone();
             self.send(host, &Request::Search(search), now + SEARCH_TIMEOUT, Of::Slice(number, path));
         }
     }

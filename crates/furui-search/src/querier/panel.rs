@@ -1,3 +1,4 @@
+use std::collections::HashSet;
 use std::time::Duration;
 
 use super::super::message::{Found, Ranked, Search};
@@ -28,7 +29,8 @@ const SUSPECT_AFTER: Duration = Duration::from_millis(300);
 /// First, `quorum` of these searches are made at once, turn by turn. If answers from whole lists differ, all searches of
 /// the table are made, turn by turn; otherwise nodes that lie alike would confirm each other. So some answer is right if
 /// one host is honest, and one keeper of each other word, unless all that were asked at first leave out the same. If
-/// answers differ only from those of lists that are not whole, two hosts with the same answer suffice.
+/// answers differ only from those of lists that are not whole, two hosts with the same answer suffice. A host that keeps the
+/// lists of other words itself asks nobody about them, so that some of its turns are the same search, which is made once.
 #[derive(Debug, Default)]
 pub(super) struct Panel {
     /// The slice that is asked for; `None` between two slices.
@@ -36,9 +38,9 @@ pub(super) struct Panel {
     hosts: Vec<Peer>,
     /// The number of answers that suffice if they are the same.
     quorum: usize,
-    /// The number of orders in which a host can ask the keepers of the other words.
-    turns: usize,
-    /// The number of pairs of a turn and a host that were asked or passed over.
+    /// The pairs of a turn and a host that may be asked, in this order.
+    pairs: Vec<(usize, usize)>,
+    /// The number of pairs that were asked or passed over.
     asked: usize,
     /// The hosts that were asked and have not answered.
     waiting: Vec<Peer>,
@@ -102,18 +104,28 @@ impl Answer {
 impl Panel {
     /// Begins with a slice, for which `hosts` may be asked, in this order.
     pub(super) fn begin(&mut self, slice: Slice, hosts: Vec<Peer>, quorum: usize, blame: &Blame, now: Duration) {
-        let words = slice.search.must.len() + slice.search.without.len();
-        let turns = if words == 1 { 1 } else { limits::REPLICAS };
         let keepers = slice.search.must.iter().chain(&slice.search.without).flat_map(|term| &term.holders);
         *self = Self {
             suspects: keepers.filter(|keeper| blame.of(keeper) > 0).cloned().collect(),
-            quorum: quorum.clamp(1, (turns * hosts.len()).max(1)),
-            turns,
             slice: Some(slice),
             hosts,
             late_at: now + HEDGE_AFTER,
             ..Self::default()
         };
+        let (mut paths, mut all) = (HashSet::new(), 0);
+        for turn in 0..limits::REPLICAS {
+            for at in 0..self.hosts.len() {
+                if let Some((_, path)) = self.search(turn, at).filter(|(_, path)| paths.insert(path.clone())) {
+                    debug_assert_eq!(path[0], self.hosts[at]);
+                    self.pairs.push((turn, at));
+                }
+                all += 1;
+                if all <= quorum {
+                    self.quorum = self.pairs.len();
+                }
+            }
+        }
+        self.quorum = self.quorum.max(1);
     }
 
     pub(super) fn is_idle(&self) -> bool {
@@ -124,17 +136,17 @@ impl Panel {
         self.slice.as_ref()
     }
 
-    /// The next host to ask now, with the search that it is asked for. It then counts as asked.
-    pub(super) fn next(&mut self) -> Option<(Peer, Search)> {
+    /// The next path to ask now, with the search that its host is asked for. It then counts as asked.
+    pub(super) fn next(&mut self) -> Option<(Path, Search)> {
         while self.asked < self.candidates() && self.may_ask() {
-            let (turn, at) = (self.asked / self.hosts.len(), self.asked % self.hosts.len());
+            let (turn, at) = self.pairs[self.asked];
             self.asked += 1;
-            let host = self.hosts[at].clone();
-            if self.failed.contains(&host) {
+            if self.failed.contains(&self.hosts[at]) {
                 continue;
             }
-            self.waiting.push(host.clone());
-            return Some((host, self.search(turn, at)?));
+            self.waiting.push(self.hosts[at].clone());
+            let (search, path) = self.search(turn, at)?;
+            return Some((path, search));
         }
         None
     }
@@ -220,19 +232,20 @@ impl Panel {
     /// The number of pairs of a turn and a host that may be asked.
     fn candidates(&self) -> usize {
         let is_open = self.is_contradicted() || self.is_disputed() && !self.is_confirmed();
-        if is_open { self.turns * self.hosts.len() } else { self.at_least() }
+        if is_open { self.pairs.len() } else { self.at_least() }
     }
 
     /// The number of pairs of a turn and a host that may be asked if there is no dispute.
     fn at_least(&self) -> usize {
-        self.quorum.max(self.hosts.len())
+        self.quorum.max(self.hosts.len()).min(self.pairs.len())
     }
 
     /// True if enough answers are there or on the way to ask nobody else for now.
     fn may_ask(&self) -> bool {
         if self.is_disputed() {
             // A turn begins when all answers of the turn before have arrived.
-            return self.waiting.is_empty() || !self.asked.is_multiple_of(self.hosts.len());
+            let turn = |place: usize| self.pairs.get(place).map(|(turn, _)| *turn);
+            return self.waiting.is_empty() || self.asked > 0 && turn(self.asked) == turn(self.asked - 1);
         }
         self.answers.len() + self.waiting.len() < self.quorum + self.extra
     }
@@ -243,9 +256,11 @@ impl Panel {
         }
     }
 
-    /// The search for the host at this place. In the first turn, keepers that have failed lately stay behind the others.
-    fn search(&self, turn: usize, at: usize) -> Option<Search> {
+    /// The search for the host at this place, and the path of its answer. In the first turn, keepers that have failed lately
+    /// stay behind the others.
+    fn search(&self, turn: usize, at: usize) -> Option<(Search, Path)> {
         let mut search = self.slice.as_ref()?.search.clone();
+        let mut path = vec![self.hosts[at].clone()];
         for term in search.must.iter_mut().skip(1).chain(&mut search.without) {
             let count = term.holders.len();
             let good = term.holders.iter().filter(|holder| !self.suspects.contains(holder)).count();
@@ -253,7 +268,13 @@ impl Panel {
             if moved > 0 {
                 term.holders[..moved].rotate_left((turn + at) % moved);
             }
+            // A host that keeps the list itself asks nobody.
+            if !term.holders.contains(&path[0]) {
+                path.extend(term.holders.first().cloned());
+            }
         }
-        Some(search)
+        // The host keeps the list of the first word, and asks nobody about it.
+        search.must[0].holders.clear();
+        Some((search, path))
     }
 }
