@@ -32,12 +32,19 @@ impl Default for Survey {
 }
 
 impl Survey {
-    /// The survey from the estimates of several nodes: the median of those that hold everything that they should, or of
-    /// all if none does. The number of documents and their length have each their median, so that a minority of the
-    /// nodes changes neither. `None` if there are no estimates.
+    /// The survey from the estimates of several nodes. The number of documents and their length have each their median, so
+    /// that a minority of the nodes changes neither. Nodes that do not hold everything that they should count only if less
+    /// than a third of the nodes that hold something say that they do: those few might be liars. `None` if there are no
+    /// estimates.
     pub fn median(estimates: &[Surveyed]) -> Option<Self> {
-        let some_are_whole = estimates.iter().any(|estimate| estimate.whole);
-        let counting = || estimates.iter().filter(|estimate| estimate.whole || !some_are_whole);
+        let hold_something = estimates.iter().filter(|estimate| estimate.whole || estimate.documents > 0).count();
+        let whole = estimates.iter().filter(|estimate| estimate.whole).count();
+        let counts = |estimate: &&Surveyed| match (3 * whole >= hold_something, whole) {
+            (_, 0) => true,
+            (true, _) => estimate.whole,
+            (false, _) => estimate.whole || estimate.documents > 0,
+        };
+        let counting = || estimates.iter().filter(counts);
         let documents = median(counting().map(|estimate| estimate.documents).collect())?;
         if documents == 0 {
             return Some(Self::default());
@@ -120,6 +127,13 @@ mod tests {
         let new = Surveyed::default();
         assert_eq!(Survey::median(&[&[new; 30], &all[..]].concat()), Some(truth));
         assert_eq!(Survey::median(&[new]), Some(Survey::default()));
+        // All that have been there for long may lack something for a moment, apart from those that lie.
+        let mut lacking = all.clone();
+        lacking.iter_mut().enumerate().for_each(|(number, told)| match number % 5 {
+            0 => *told = Surveyed { documents: u64::MAX, mean_length: 1, whole: true },
+            _ => told.whole = false,
+        });
+        assert_eq!(Survey::median(&lacking), Some(truth));
         assert_eq!(Survey::median(&[]), None);
     }
 

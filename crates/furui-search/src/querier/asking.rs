@@ -62,7 +62,7 @@ impl Querier {
         if self.panels[number].is_idle() {
             self.begin(number, now);
         }
-        while let Some((path, search)) = self.panels[number].next() {
+        while let Some((path, search)) = self.panels[number].next(now) {
             self.report.planned.get_or_insert(now);
             let host = path[0].clone();
             self.send(host, &Request::Search(search), now + SEARCH_TIMEOUT, Of::Slice(number, path));

@@ -28,7 +28,8 @@ const SUSPECT_AFTER: Duration = Duration::from_millis(300);
 ///
 /// First, `quorum` of these searches are made at once, turn by turn. If answers from whole lists differ, all searches of
 /// the table are made, turn by turn; otherwise nodes that lie alike would confirm each other. So some answer is right if
-/// one host is honest, and one keeper of each other word, unless all that were asked at first leave out the same. If
+/// one host is honest, and one keeper of each other word, unless all that were asked at first leave out the same. All
+/// searches are also made if there seems to be nothing, because a hidden document matters most then. If
 /// answers differ only from those of lists that are not whole, two hosts with the same answer suffice. A host that keeps the
 /// lists of other words itself asks nobody about them, so that some of its turns are the same search, which is made once.
 #[derive(Debug, Default)]
@@ -99,6 +100,14 @@ impl Answer {
             Told::Ranked(ranked) => ranked.whole,
         }
     }
+
+    /// True if there are no documents up to the end of the list.
+    fn is_empty(&self, search: &Search) -> bool {
+        match &self.told {
+            Told::Ranked(ranked) => ranked.next.is_none() && ranked.places.is_empty(),
+            Told::Found(found) => found.through == search.range.last && found.ids.is_empty(),
+        }
+    }
 }
 
 impl Panel {
@@ -137,7 +146,7 @@ impl Panel {
     }
 
     /// The next path to ask now, with the search that its host is asked for. It then counts as asked.
-    pub(super) fn next(&mut self) -> Option<(Path, Search)> {
+    pub(super) fn next(&mut self, now: Duration) -> Option<(Path, Search)> {
         while self.asked < self.candidates() && self.may_ask() {
             let (turn, at) = self.pairs[self.asked];
             self.asked += 1;
@@ -145,6 +154,9 @@ impl Panel {
                 continue;
             }
             self.waiting.push(self.hosts[at].clone());
+            if !self.answers.is_empty() {
+                self.late_at = now + WITNESS_AFTER;
+            }
             let (search, path) = self.search(turn, at)?;
             return Some((path, search));
         }
@@ -176,7 +188,9 @@ impl Panel {
     /// Returns the hosts that are late at this time, if there are any. Then one more host is asked or, if none is left,
     /// the answers that are there must do.
     pub(super) fn late(&mut self, now: Duration) -> Vec<Peer> {
-        if self.is_idle() || now < self.late_at {
+        // If nobody is waited for, the next turn begins.
+        let is_between_turns = self.waiting.is_empty() && self.asked < self.candidates();
+        if self.is_idle() || now < self.late_at || is_between_turns {
             return Vec::new();
         }
         if self.asked < self.at_least() {
@@ -196,7 +210,7 @@ impl Panel {
             0 if is_over => Verdict::Fail,
             0 => Verdict::Wait,
             _ if is_over || self.gave_up => Verdict::Accept,
-            count if count >= self.quorum && !self.is_disputed() => Verdict::Accept,
+            count if count >= self.quorum && !self.is_disputed() && !self.is_empty() => Verdict::Accept,
             _ => Verdict::Wait,
         }
     }
@@ -223,6 +237,14 @@ impl Panel {
         whole.next().is_some_and(|first| whole.any(|other| !other.is_same(first)))
     }
 
+    /// True if all answers are there, and say that there is nothing.
+    fn is_empty(&self) -> bool {
+        let Some(slice) = &self.slice else { return false };
+        let is_first = slice.search.ranking.as_ref().map_or(slice.search.range.first == 0, |it| it.from.is_none());
+        let are_empty = || self.answers.iter().all(|answer| answer.is_empty(&slice.search));
+        is_first && self.answers.len() >= self.quorum && self.quorum >= self.hosts.len() && are_empty()
+    }
+
     /// True if two hosts have given the same answer.
     fn is_confirmed(&self) -> bool {
         let confirms = |one: &Answer, other: &Answer| one.path[0] != other.path[0] && one.is_same(other);
@@ -231,7 +253,7 @@ impl Panel {
 
     /// The number of pairs of a turn and a host that may be asked.
     fn candidates(&self) -> usize {
-        let is_open = self.is_contradicted() || self.is_disputed() && !self.is_confirmed();
+        let is_open = self.is_contradicted() || self.is_disputed() && !self.is_confirmed() || self.is_empty();
         if is_open { self.pairs.len() } else { self.at_least() }
     }
 
@@ -247,7 +269,7 @@ impl Panel {
             let turn = |place: usize| self.pairs.get(place).map(|(turn, _)| *turn);
             return self.waiting.is_empty() || self.asked > 0 && turn(self.asked) == turn(self.asked - 1);
         }
-        self.answers.len() + self.waiting.len() < self.quorum + self.extra
+        self.is_empty() || self.answers.len() + self.waiting.len() < self.quorum + self.extra
     }
 
     fn lose(&mut self, host: &Peer) {

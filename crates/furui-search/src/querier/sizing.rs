@@ -155,9 +155,10 @@ impl Sizing {
         self.waiting.iter().filter(|waiting| waiting.is_slow(now)).map(|waiting| waiting.peer.clone()).collect()
     }
 
-    /// The nodes with lists that are whole and not empty, each with the size of its list.
+    /// The nodes with lists that are not empty, each with the size of its list. Also lists that are not whole count: two
+    /// keepers may lie just when the third one lacks something.
     pub(super) fn stated(&self) -> impl Iterator<Item = (&Peer, u64)> + Clone {
-        self.answers.iter().filter(|answer| answer.is_whole()).map(|answer| (&answer.from, answer.ids))
+        self.answers.iter().filter(|answer| answer.ids > 0).map(|answer| (&answer.from, answer.ids))
     }
 
     /// The answer of a node.
@@ -221,10 +222,11 @@ impl Sizing {
     /// True if the answers suffice: two lists have about the same size, and no other keeper is likely to contradict them
     /// soon; or there is one answer, and the others are late.
     fn is_settled(&self, now: Duration) -> bool {
-        let are_alike = |one: u64| self.stated().filter(|(_, other)| !differ([one, *other].into_iter())).count() > 1;
-        let are_two_alike = self.stated().any(|(_, size)| are_alike(size));
-        let are_enough = self.stated().count() > 0
-            || self.answers.iter().filter(|answer| answer.is_empty()).count() >= EMPTY_WITNESSES;
+        let sizes = || self.answers.iter().filter(|answer| answer.is_whole()).map(|answer| answer.ids);
+        let are_alike = |one: u64| sizes().filter(|other| !differ([one, *other].into_iter())).count() > 1;
+        let are_two_alike = sizes().any(are_alike);
+        let are_enough =
+            sizes().count() > 0 || self.answers.iter().filter(|answer| answer.is_empty()).count() >= EMPTY_WITNESSES;
         let is_late = now >= self.hedge_at || self.answers.len() >= limits::REPLICAS;
         let may_contradict = |waiting: &Waiting| !waiting.is_suspect && !waiting.is_slow(now);
         are_two_alike && !self.waiting.iter().any(may_contradict) || are_enough && is_late

@@ -10,7 +10,7 @@ const SAMPLE: f64 = 64.0;
 /// The maximum number of ids in a sample.
 const SAMPLE_IDS: u32 = 256;
 /// The maximum number of documents whose records are compared.
-const PROVED: usize = 24;
+const PROVED: usize = 12;
 /// The time limit for the samples, and for the records.
 const TIMEOUT: Duration = Duration::from_secs(2);
 /// Two sizes agree if they differ by at most this part of the smaller one, and by [`CLOSE`] ids. Keepers of a list that

@@ -161,14 +161,19 @@ impl Word {
         self.stage = Stage::Known { term, whole: *whole };
     }
 
-    /// Ends the weighing: of the keepers whose samples and records do not contradict them, the median counts. If all are
-    /// contradicted, the median of all that was stated counts. Returns those that are contradicted.
+    /// Ends the weighing. Of the keepers whose samples and records do not contradict them, the median of those with a whole
+    /// list counts or, if there is none, the longest list. If all are contradicted, what would count without weighing does.
+    /// Returns those that are contradicted.
     pub(super) fn weigh(&mut self) -> Vec<Peer> {
         let Stage::Weighing(sizing, weighing) = &self.stage else { return vec![] };
         let mut credible = weighing.credible();
         credible.sort_by_key(|(_, size)| *size);
-        let median = credible.get(credible.len().saturating_sub(1) / 2).cloned();
-        let chosen = median.and_then(|(peer, size)| Some((sizing.of(&peer)?, size)));
+        let sized = |(peer, size): &(Peer, u64)| Some((sizing.of(peer)?, *size));
+        let whole: Vec<_> = credible.iter().filter_map(sized).filter(|(answer, _)| answer.whole).collect();
+        let chosen = match whole.len() {
+            0 => credible.last().and_then(sized),
+            count => whole.get((count - 1) / 2).copied(),
+        };
         let Some((best, size)) = chosen.or_else(|| sizing.best().map(|best| (best, best.ids))) else { return vec![] };
         let is_contradicted = |peer: &Peer| !credible.is_empty() && credible.iter().all(|(other, _)| other != peer);
         let contradicted = sizing.stated().map(|(peer, _)| peer.clone()).filter(is_contradicted).collect();

@@ -104,44 +104,57 @@ async fn newcomers_change_no_answer() {
     town.shut_down().await;
 }
 
-/// What one hostile node achieves: of the three keepers of each word and document, at most one is hostile.
-async fn betrayed(manner: Manner) {
+/// What so many hostile nodes achieve: of the three keepers of each word and document, at most so many are hostile.
+async fn betrayed(hostile: usize, manner: Manner) {
     // Something false that a keeper of records does not take back may be dropped without a proof. Then the node says that
     // the answer may lack something.
-    let must_be_whole = !matches!(manner, Manner::Forges | Manner::Adapts);
+    let must_be_whole = hostile == 1 && !matches!(manner, Manner::Forges | Manner::Adapts);
     let mut town = Town::new(NODES, DOCUMENTS).await;
-    let hostile = keeper::join(town::address(3, 0), &town.nodes[0], manner).await;
+    let join = |number: usize| keeper::join(town::address(3, number), &town.nodes[0], manner);
+    let hostile = futures::future::join_all((0..hostile).map(join)).await;
     town::meet(&town.nodes).await;
-    town.stands("when the hostile node has joined", NODES, must_be_whole).await;
+    town.stands("when the hostile nodes have joined", NODES, must_be_whole).await;
     town.grow().await;
     town.stands("after an honest node has joined, too", NODES, must_be_whole).await;
-    hostile.shutdown().await;
+    for net in hostile {
+        net.shutdown().await;
+    }
     town.shut_down().await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_silent_keeper_changes_no_answer() {
-    betrayed(Manner::Silent).await;
+    betrayed(1, Manner::Silent).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_keeper_that_hides_everything_changes_no_answer() {
-    betrayed(Manner::Hides).await;
+    betrayed(1, Manner::Hides).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_keeper_that_forges_everything_changes_no_answer() {
-    betrayed(Manner::Forges).await;
+    betrayed(1, Manner::Forges).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_keeper_that_shows_what_is_false_changes_no_answer() {
-    betrayed(Manner::ShowsFalsely).await;
+    betrayed(1, Manner::ShowsFalsely).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_keeper_that_is_honest_for_some_time_changes_no_answer() {
-    betrayed(Manner::Adapts).await;
+    betrayed(1, Manner::Adapts).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn two_keepers_of_three_that_hide_everything_change_no_answer() {
+    betrayed(2, Manner::Hides).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn two_keepers_of_three_that_forge_everything_change_no_answer() {
+    betrayed(2, Manner::Forges).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
