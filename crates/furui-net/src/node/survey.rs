@@ -16,7 +16,8 @@ const KEY: &[u8] = b"survey";
 const LIFE: Duration = Duration::from_secs(60);
 /// The time to wait for the nodes that are asked.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// The time to wait for the others when half of the nodes have answered.
+/// The time to wait for the others when three quarters of the nodes have answered. With fewer answers, a few hostile nodes
+/// that answer first could be half of them.
 const HURRY: Duration = Duration::from_millis(300);
 
 /// The survey of an earlier search, with the end of its life.
@@ -63,7 +64,7 @@ impl Node {
         while let Ok(Some(answer)) = tokio::time::timeout_at(until, answers.next()).await {
             let Some(Response::Surveyed(estimate)) = answer else { continue };
             estimates.push(estimate);
-            if 2 * estimates.len() >= asked.len() {
+            if 4 * estimates.len() >= 3 * asked.len() {
                 until = until.min(Instant::now() + HURRY);
             }
         }

@@ -125,10 +125,12 @@ impl Meeting {
                 return self.ask(exchange).unwrap_or_else(|| refused(Refusal::Invalid));
             }
             if self.waiting.is_empty() {
-                match self.meet_here(me, index, |size| size.whole) {
-                    Ok(true) => continue,
-                    Ok(false) => {}
-                    Err(_) => return refused(Refusal::Failed),
+                if self.asked.is_empty() {
+                    match self.meet_here(me, index) {
+                        Ok(true) => continue,
+                        Ok(false) => {}
+                        Err(_) => return refused(Refusal::Failed),
+                    }
                 }
             } else if now < self.hedge_at {
                 return Next::Wait;
@@ -141,15 +143,11 @@ impl Meeting {
                 self.hedge_at = Duration::MAX;
                 return Next::Wait;
             } else if let Some(both) = self.partial.take() {
+                // An answer from a part of a list, marked as not whole, is better than no answer.
                 self.whole = false;
                 self.narrow(&both);
             } else {
-                // An answer from a part of a list, marked as not whole, is better than no answer.
-                match self.meet_here(me, index, |size| size.ids > 0) {
-                    Ok(true) => self.whole = false,
-                    Ok(false) => return refused(Refusal::Unreachable),
-                    Err(_) => return refused(Refusal::Failed),
-                }
+                return refused(Refusal::Unreachable);
             }
         }
         let Self { range, seen, whole, .. } = *self;
@@ -198,6 +196,7 @@ impl Meeting {
             Then::Answered(Answer { both, whole: true }) => {
                 let is_slow = |waiting: &&Waiting| now >= waiting.since + HEDGE_AFTER;
                 let slow = self.waiting.iter().filter(is_slow).map(|waiting| waiting.exchange.with.clone()).collect();
+                let both = self.with_partial(both);
                 self.narrow(&both);
                 return slow;
             }
@@ -223,11 +222,15 @@ impl Meeting {
         Some(self.waiting.swap_remove(place))
     }
 
-    /// Matches the ids against this node's own list of the word. Does nothing, and returns false, unless this node is a
-    /// keeper of the word and `will_do` accepts its list.
-    fn meet_here(&mut self, me: &Peer, index: &mut impl Index, will_do: impl Fn(Listing) -> bool) -> Result<bool> {
+    /// Matches the ids against this node's own list of the word, if this node is a keeper of the word. Returns true if that
+    /// settles the word. What a list that is not whole has is noted, and the other keepers must be asked, too.
+    fn meet_here(&mut self, me: &Peer, index: &mut impl Index) -> Result<bool> {
         let term = &self.others[self.at];
-        if !term.holders.contains(me) || !will_do(index.size(&term.word)?) {
+        if !term.holders.contains(me) {
+            return Ok(false);
+        }
+        let Listing { ids, whole } = index.size(&term.word)?;
+        if !whole && ids == 0 {
             return Ok(false);
         }
         let (mut both, mut next) = (Vec::new(), 0);
@@ -247,8 +250,12 @@ impl Meeting {
             Ok::<(), Infallible>(())
         })?;
         let Ok(()) = streamed;
-        self.narrow(&both);
-        Ok(true)
+        if whole {
+            self.narrow(&both);
+        } else {
+            self.partial = Some(both);
+        }
+        Ok(whole)
     }
 
     /// The next message of the exchange. `None` if the set cannot be coded as the query wants, or does not fit into a
@@ -276,6 +283,18 @@ impl Meeting {
     /// True if the score depends on how often the current word occurs.
     fn is_weighted(&self) -> bool {
         self.scoring.is_some() && self.at < self.must
+    }
+
+    /// Adds what keepers have found whose lists are not whole, if the word must occur: the one with the whole list may hide
+    /// documents, and records show whether they hold the word. Where keepers differ about a weight, that of the whole list
+    /// counts.
+    fn with_partial(&mut self, mut both: Vec<(u32, u8)>) -> Vec<(u32, u8)> {
+        let partial = self.partial.take().filter(|_| self.at < self.must).unwrap_or_default();
+        // A stable sort leaves the places of the whole list first.
+        both.extend(partial);
+        both.sort_by_key(|(place, _)| *place);
+        both.dedup_by_key(|(place, _)| *place);
+        both
     }
 
     /// Keeps the ids at the ascending places in `both` or, if the word must not occur, all other ids. Then moves on to

@@ -8,6 +8,8 @@ use super::weighing::differ;
 /// The time after which a node that has not answered counts as slow. Then the next node is asked too or, if none is
 /// left, the answers that are there must do.
 const HEDGE_AFTER: Duration = Duration::from_millis(300);
+/// The time after which a node that has failed lately counts as slow, if two others state the same size.
+const SUSPECT_AFTER: Duration = Duration::from_millis(100);
 /// The number of nodes that must report a whole but empty list before the list is taken for empty. One report is not
 /// enough, because an empty list ends the search.
 const EMPTY_WITNESSES: usize = 2;
@@ -45,6 +47,11 @@ struct Waiting {
 impl Waiting {
     fn is_slow(&self, now: Duration) -> bool {
         now >= self.since + HEDGE_AFTER
+    }
+
+    /// The time up to which the node is waited for, although two others state the same size: these may lie alike.
+    fn patience_ends(&self) -> Duration {
+        self.since + if self.is_suspect { SUSPECT_AFTER } else { HEDGE_AFTER }
     }
 }
 
@@ -142,7 +149,11 @@ impl Sizing {
 
     /// The time at which something must be done, unless an answer arrives or a call fails before.
     pub(super) fn deadline(&self) -> Option<Duration> {
-        if self.waiting.is_empty() { self.looks_until } else { Some(self.hedge_at) }
+        match self.waiting.iter().map(Waiting::patience_ends).max() {
+            Some(patience) if self.are_two_alike() => Some(patience.min(self.hedge_at)),
+            Some(_) => Some(self.hedge_at),
+            None => self.looks_until,
+        }
     }
 
     /// The nodes that were asked and have not answered, each with the time of the request.
@@ -219,16 +230,19 @@ impl Sizing {
         self.holders.iter().filter(move |&holder| !enough && !self.asked.contains(holder))
     }
 
+    /// True if two whole lists have about the same size.
+    fn are_two_alike(&self) -> bool {
+        let sizes = || self.answers.iter().filter(|answer| answer.is_whole()).map(|answer| answer.ids);
+        sizes().any(|one| sizes().filter(|other| !differ([one, *other].into_iter())).count() > 1)
+    }
+
     /// True if the answers suffice: two lists have about the same size, and no other keeper is likely to contradict them
     /// soon; or there is one answer, and the others are late.
     fn is_settled(&self, now: Duration) -> bool {
-        let sizes = || self.answers.iter().filter(|answer| answer.is_whole()).map(|answer| answer.ids);
-        let are_alike = |one: u64| sizes().filter(|other| !differ([one, *other].into_iter())).count() > 1;
-        let are_two_alike = sizes().any(are_alike);
-        let are_enough =
-            sizes().count() > 0 || self.answers.iter().filter(|answer| answer.is_empty()).count() >= EMPTY_WITNESSES;
+        let are_enough = self.answers.iter().any(Answer::is_whole)
+            || self.answers.iter().filter(|answer| answer.is_empty()).count() >= EMPTY_WITNESSES;
         let is_late = now >= self.hedge_at || self.answers.len() >= limits::REPLICAS;
-        let may_contradict = |waiting: &Waiting| !waiting.is_suspect && !waiting.is_slow(now);
-        are_two_alike && !self.waiting.iter().any(may_contradict) || are_enough && is_late
+        let may_contradict = |waiting: &Waiting| now < waiting.patience_ends();
+        self.are_two_alike() && !self.waiting.iter().any(may_contradict) || are_enough && is_late
     }
 }

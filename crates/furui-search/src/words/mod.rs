@@ -196,7 +196,9 @@ mod tests {
             let mut unit = 0;
             for token in tokens(&text, true) {
                 let place = text.get(token.span.clone()).expect("between characters");
-                prop_assert!(all(place).contains(&token.word.into_owned()), "{:?}", place);
+                // A symbol like ㌀, which normalises to アパート, makes words only beside letters.
+                let is_symbol = !place.contains(char::is_alphanumeric);
+                prop_assert!(is_symbol || all(place).contains(&token.word.into_owned()), "{:?}", place);
                 prop_assert!(token.unit >= unit);
                 unit = token.unit;
             }

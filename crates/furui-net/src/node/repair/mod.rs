@@ -174,9 +174,8 @@ impl Rounds {
                 Ok(state) => {
                     self.states.insert(neighbour.clone(), state);
                 }
-                Err(Why::Silent) => failures += 1,
-                // The next round continues.
-                Err(Why::Enough) => {}
+                // After a neighbour that has more than is taken over in one round, the next round continues.
+                Err(Why::Silent | Why::Enough) => failures += 1,
                 Err(Why::Lied) => {
                     self.liars.insert(neighbour.clone(), Instant::now() + REFUSED_FOR);
                 }
