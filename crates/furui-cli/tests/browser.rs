@@ -26,6 +26,7 @@ fn the_page_does_what_it_says() {
     nothing_found_is_said(&mut browser, &demo.url);
     a_query_that_cannot_be_asked_is_explained(&mut browser, &demo.url);
     a_script_in_a_title_is_text(&mut browser, &demo.url);
+    of_several_versions_of_a_page_one_is_shown_and_the_others_are_named(&mut browser, &demo.url);
     the_status_is_drawn(&mut browser, &demo.url);
     there_is_room_on_a_phone(&mut browser, &demo.url);
     it_is_dark_in_the_dark(&mut browser, &demo.url);
@@ -118,6 +119,25 @@ fn a_script_in_a_title_is_text(browser: &mut Chromium, url: &str) {
     assert_eq!((browser.count(".results a"), browser.count("main script, main img")), (1, 0));
     assert_eq!(browser.value("typeof window.taken"), "undefined");
     assert_eq!(browser.complaints(), [&Value::Null; 0]);
+}
+
+fn of_several_versions_of_a_page_one_is_shown_and_the_others_are_named(browser: &mut Chromium, url: &str) {
+    let version = |number| {
+        let text = format!("quokka, version {number}");
+        let line = json!({ "url": "http://versions.example/", "title": format!("Version {number}"), "text": text });
+        stdout(&["publish", "--format", "jsonl", "--node", url, "-"], format!("{line}\n").as_bytes());
+    };
+    (1..=2).for_each(version);
+    // Keys and ids are long, and must not make the page wider than a phone.
+    let phone = json!({ "width": 320, "height": 640, "deviceScaleFactor": 1, "mobile": true });
+    browser.call("Emulation.setDeviceMetricsOverride", phone);
+    browser.open(&format!("{url}/?q=quokka"));
+    assert_eq!((browser.count(".results > li"), browser.count(".results .also")), (1, 1));
+    let also = browser.text(".results .also");
+    assert!(also.starts_with("also as published by ") && also.contains(", as document "), "{also}");
+    assert_eq!(browser.count(".results .also code"), 2);
+    assert_eq!(browser.value("document.documentElement.scrollWidth"), 320);
+    browser.call("Emulation.clearDeviceMetricsOverride", json!({}));
 }
 
 fn the_status_is_drawn(browser: &mut Chromium, url: &str) {

@@ -124,8 +124,7 @@ impl Panel {
         let (mut paths, mut all) = (HashSet::new(), 0);
         for turn in 0..limits::REPLICAS {
             for at in 0..self.hosts.len() {
-                if let Some((_, path)) = self.search(turn, at).filter(|(_, path)| paths.insert(path.clone())) {
-                    debug_assert_eq!(path[0], self.hosts[at]);
+                if self.search(turn, at).is_some_and(|(_, path)| paths.insert(path)) {
                     self.pairs.push((turn, at));
                 }
                 all += 1;
