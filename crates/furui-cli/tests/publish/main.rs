@@ -2,16 +2,19 @@
 
 #![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
-#[path = "support/node.rs"]
+mod crawls;
+#[path = "../support/node.rs"]
 mod node;
+mod sites;
+#[path = "../support/mod.rs"]
 mod support;
 
 use std::fs;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use furui_net::http::MAX_LINE;
-use furui_search::{MAX_TEXT, PublisherKey};
+use furui_search::MAX_TEXT;
 use node::FakeNode;
 use support::{TempDir, failure, run, stdout};
 
@@ -185,100 +188,6 @@ fn pages_are_published_as_they_are_read_and_under_the_url_that_they_name() {
     assert!(node.records().iter().any(|record| record.text.contains("color: red")));
 }
 
-fn warc_record(kind: &str, url: &str, block: &[u8]) -> Vec<u8> {
-    let head = format!(
-        "WARC/1.0\r\nWARC-Type: {kind}\r\nWARC-Target-URI: {url}\r\nContent-Type: application/http\r\nContent-Length: {}\r\n\r\n",
-        block.len()
-    );
-    [head.as_bytes(), block, b"\r\n\r\n"].concat()
-}
-
-#[test]
-fn crawls_are_published_past_what_is_broken_in_them() {
-    let node = FakeNode::new();
-    let dir = TempDir::new();
-    let answer = |url: &str, headers: &str, body: &[u8]| {
-        let head = format!("HTTP/1.1 200 OK\r\n{headers}\r\n\r\n");
-        warc_record("response", url, &[head.as_bytes(), body].concat())
-    };
-    let html = "Content-Type: text/html; charset=iso-8859-1";
-    let bank = page("<link rel=canonical href=http://bank.example/>", "not the bank");
-    let moved = page("<link rel=canonical href=http://www.a.example/first>", "moved");
-    let records = [
-        warc_record("warcinfo", "", b"software: test"),
-        answer("http://a.example/1", html, b"<title>caf\xe9</title>first"),
-        answer(
-            "http://a.example/2",
-            "Content-Type: text/html\r\nTransfer-Encoding: chunked",
-            b"5\r\n<p>se\r\n4\r\ncond\r\n0\r\n\r\n",
-        ),
-        b"WARC/1.0\r\nWARC-Type: response\r\n\r\nno length\r\n".to_vec(),
-        answer("http://evil.example/", html, &bank),
-        answer("http://a.example/3", html, &moved),
-        answer("http://a.example/4", "Content-Type: text/plain\r\nX-Robots-Tag: noindex", b"hidden"),
-        answer("mailto:x", html, b"words"),
-        answer("http://a.example/5", html, b"cut off")[..180].to_vec(),
-    ]
-    .concat();
-    let plain = dir.file("crawl.warc", &records);
-    let output = run(&["publish", "--node", &node.url(), &plain], b"");
-    let sums = "4 documents: 4 new, 0 known; 3 left out, 1 that ask not to be found, 1 of other kinds\n";
-    assert_eq!(text(&output.stdout), sums);
-    let errors = text(&output.stderr);
-    for error in [
-        "crawl.warc: record 4: no Content-Length; left out",
-        "crawl.warc: record 8: \"mailto:x\" is not a URL of the web; left out",
-        "crawl.warc: record 9 (http://a.example/5): it ends in the middle; left out",
-    ] {
-        assert!(errors.contains(error), "{errors}");
-    }
-    let records: Vec<_> = node.records().into_iter().map(|record| (record.url, record.title, record.text)).collect();
-    let expected = [
-        ("http://a.example/1", "caf\u{e9}", "first"),
-        ("http://a.example/2", "", "second"),
-        ("http://evil.example/", "", "not the bank"),
-        ("http://www.a.example/first", "", "moved"),
-    ];
-    assert_eq!(records, expected.map(|(url, title, text)| (url.into(), title.into(), text.into())));
-    // Files that are not a WARC file, and bytes that are not part of a gzip file, are reported.
-    for (name, bytes) in [("x.warc", &b"words"[..]), ("y.warc.gz", &b"\x1f\x8b\x08\0broken"[..])] {
-        let output = run(&["publish", "--node", &node.url(), &dir.file(name, bytes)], b"");
-        assert_eq!(
-            (output.status.code(), text(&output.stdout)),
-            (Some(0), "0 documents: 0 new, 0 known; 1 left out\n")
-        );
-    }
-}
-
-/// A member of a gzip file that stores these bytes uncompressed, without its end.
-fn unfinished_member(bytes: &[u8]) -> Vec<u8> {
-    let length = u16::try_from(bytes.len()).unwrap();
-    let head = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff, 1];
-    [&head[..], &length.to_le_bytes(), &(!length).to_le_bytes(), bytes].concat()
-}
-
-#[test]
-fn of_a_crawl_that_was_cut_off_everything_before_the_cut_is_published() {
-    let node = FakeNode::new();
-    let dir = TempDir::new();
-    let answer = |url: &str| {
-        let page = format!("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<p>the page at {url}");
-        warc_record("response", url, page.as_bytes())
-    };
-    let whole = [answer("http://a.example/1"), answer("http://a.example/2"), answer("http://a.example/3")].concat();
-    let member = unfinished_member(&whole);
-    for (name, bytes, why) in [
-        ("a.warc", &whole[..whole.len() - 20], "record 3 (http://a.example/3): it ends in the middle"),
-        ("b.warc.gz", &member[..member.len() - 20], "record 3 (http://a.example/3): a damaged gzip member"),
-    ] {
-        let output = run(&["publish", "--node", &node.url(), &dir.file(name, bytes)], b"");
-        assert_eq!(output.status.code(), Some(0));
-        assert!(text(&output.stdout).starts_with("2 documents: "), "{}", text(&output.stdout));
-        assert!(text(&output.stderr).ends_with(&format!("{name}: {why}; left out\n")), "{}", text(&output.stderr));
-    }
-    assert_eq!(node.records().len(), 2);
-}
-
 #[cfg(unix)]
 #[test]
 fn what_is_odd_in_a_directory_keeps_nothing_else_from_being_published() {
@@ -336,178 +245,6 @@ fn who_interrupts_leaves_nothing_behind_but_what_was_sent() {
     drop(stdin);
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
     assert_eq!(text(&stdout(&["publish", "--node", &node.url()], &jsonl(301))), "301 documents: 1 new, 300 known\n");
-}
-
-/// A web server on this machine that answers each path with given bytes. It ends with the tests.
-fn site(answers: impl Fn(&str, &str) -> Vec<u8> + Send + 'static) -> String {
-    use std::io::{BufRead, BufReader, Write};
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let url = format!("http://{}", listener.local_addr().unwrap());
-    let here = url.clone();
-    std::thread::spawn(move || {
-        for connection in listener.incoming() {
-            let mut connection = connection.unwrap();
-            let mut lines = BufReader::new(connection.try_clone().unwrap()).lines();
-            let first = lines.next().unwrap().unwrap();
-            lines.find(|line| line.as_ref().is_ok_and(String::is_empty));
-            let answer = answers(&here, first.split(' ').nth(1).unwrap());
-            connection.write_all(&answer).unwrap();
-        }
-    });
-    url
-}
-
-fn http(status: &str, headers: &str, body: &[u8]) -> Vec<u8> {
-    let head = format!("HTTP/1.1 {status}\r\nContent-Length: {}\r\nConnection: close\r\n{headers}\r\n", body.len());
-    [head.as_bytes(), body].concat()
-}
-
-/// The text form of a publisher key.
-fn key(byte: u8) -> String {
-    PublisherKey::new([byte; 32]).to_string()
-}
-
-/// The publisher keys in the records of a node, by URLs.
-fn keys(node: &FakeNode) -> Vec<(String, Option<String>)> {
-    let key = |key: PublisherKey| key.to_string();
-    node.records().into_iter().map(|record| (record.url, record.publisher.map(key))).collect()
-}
-
-#[test]
-fn a_site_names_its_publisher_in_its_pages_or_in_a_file() {
-    let node = FakeNode::new();
-    let fetched = Arc::new(AtomicUsize::new(0));
-    let site = site({
-        let fetched = Arc::clone(&fetched);
-        move |here, path| match path {
-            "/sitemap.xml" => {
-                let urls = ["/a", "/b", "/c"].map(|path| format!("<url><loc>{here}{path}</loc></url>")).concat();
-                http("200 OK", "Content-Type: text/xml\r\n", format!("<urlset>{urls}</urlset>").as_bytes())
-            }
-            "/.well-known/furui-publisher" => {
-                fetched.fetch_add(1, Ordering::Relaxed);
-                http("200 OK", "Content-Type: text/plain\r\n", format!("furui:{}\n", key(1)).as_bytes())
-            }
-            "/b" => {
-                let named = format!("<link rel=furui-publisher href={}><p>page b", key(2));
-                http("200 OK", "Content-Type: text/html\r\n", named.as_bytes())
-            }
-            "/c" => http("200 OK", "Content-Type: text/html\r\n", b"<link rel=furui-publisher href=12D3>c"),
-            path => http("200 OK", "Content-Type: text/html\r\n", format!("page {path}").as_bytes()),
-        }
-    });
-    let output = run(&["publish", "--node", &node.url(), &format!("{site}/sitemap.xml"), &format!("{site}/d")], b"");
-    assert_eq!(text(&output.stdout), "4 documents: 4 new, 0 known\n");
-    let errors = text(&output.stderr);
-    assert!(errors.lines().count() == 1 && errors.contains("/c: not the key of a publisher"), "{errors}");
-    let expected = [("/a", Some(key(1))), ("/b", Some(key(2))), ("/c", None), ("/d", Some(key(1)))];
-    assert_eq!(keys(&node), expected.map(|(path, key)| (format!("{site}{path}"), key)));
-    assert_eq!(fetched.load(Ordering::Relaxed), 1);
-}
-
-#[test]
-fn a_directory_and_a_line_name_a_publisher_too() {
-    let node = FakeNode::new();
-    let dir = TempDir::new();
-    fs::create_dir_all(dir.join("site/.well-known")).unwrap();
-    dir.file("site/.well-known/furui-publisher", key(3).as_bytes());
-    dir.file("site/a.html", b"<p>page a");
-    let lines = format!(
-        "{{\"url\":\"u:1\",\"text\":\"one\",\"publisher\":\"{}\"}}\n{{\"url\":\"u:2\",\"text\":\"two\"}}\n\
-         {{\"url\":\"u:3\",\"text\":\"three\",\"publisher\":\"me\"}}\n",
-        key(4)
-    );
-    dir.file("site/more.jsonl", lines.as_bytes());
-    // A crawl is not the site that is published, and only its pages name their publishers.
-    let head = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n";
-    let named = format!("{head}<link rel=furui-publisher href={}>crawled", key(5));
-    let crawl = [("http://c.example/1", head.to_owned() + "crawled"), ("http://c.example/2", named)];
-    let crawl = crawl.map(|(url, answer)| warc_record("response", url, answer.as_bytes())).concat();
-    dir.file("site/crawl.warc", &crawl);
-    let base = "http://s.example/";
-    let output = run(&["publish", "--base", base, "--node", &node.url(), &dir.join("site")], b"");
-    assert_eq!(text(&output.stdout), "5 documents: 5 new, 0 known; 1 left out\n");
-    assert!(text(&output.stderr).contains("more.jsonl: line 3: publisher: not the key of a publisher"));
-    let expected = [
-        ("http://c.example/1", None),
-        ("http://c.example/2", Some(key(5))),
-        ("http://s.example/a.html", Some(key(3))),
-        ("u:1", Some(key(4))),
-        ("u:2", None),
-    ];
-    assert_eq!(keys(&node), expected.map(|(url, key)| (url.to_owned(), key)));
-}
-
-#[test]
-fn a_site_on_this_machine_is_published_by_its_sitemap_and_no_other() {
-    let node = FakeNode::new();
-    let site = site(|here, path| match path {
-        "/sitemap.xml" => {
-            let urls = ["/a", "/moved", "/away", "/gone", "/picture", "/b?x=1&amp;y=2"];
-            let mut urls: String = urls.map(|path| format!("<url><loc>{here}{path}</loc></url>")).concat();
-            urls += "<url><loc>http://192.0.2.1/</loc></url><url><loc>https://127.0.0.1/</loc></url>";
-            http("200 OK", "Content-Type: text/xml\r\n", format!("<urlset>{urls}</urlset>").as_bytes())
-        }
-        "/index.xml" => {
-            let sitemap = format!("<sitemapindex><sitemap><loc>{here}/sitemap.xml</loc></sitemap></sitemapindex>");
-            http("200 OK", "Content-Type: text/xml\r\n", sitemap.as_bytes())
-        }
-        "/moved" => http("302 Found", "Location: /c\r\n", b""),
-        "/away" => http("302 Found", "Location: http://192.0.2.1/\r\n", b""),
-        "/loop" => http("302 Found", "Location: /loop\r\n", b""),
-        "/gone" => http("404 Not Found", "", b"words"),
-        "/picture" => http("200 OK", "Content-Type: image/png\r\n", b"PNG"),
-        path => http("200 OK", "Content-Type: text/html; charset=utf-8\r\n", format!("<p>page {path}").as_bytes()),
-    });
-    let output = run(&["publish", "--node", &node.url(), &format!("{site}/index.xml")], b"");
-    assert_eq!(text(&output.stdout), "3 documents: 3 new, 0 known; 4 left out, 1 of other kinds\n");
-    let errors = text(&output.stderr);
-    for error in [
-        "/gone: the answer is 404",
-        "192.0.2.1/: only sites on this machine",
-        "/away: only sites",
-        "only http: is fetched",
-    ] {
-        assert!(errors.contains(error), "{error}: {errors}");
-    }
-    let urls: Vec<_> = node.records().into_iter().map(|record| record.url).collect();
-    assert_eq!(urls, ["/a", "/b?x=1&y=2", "/c"].map(|path| format!("{site}{path}")));
-    // The site's page is published under the public name of the site.
-    let base = ["--base", "https://public.example/"];
-    let output = run(&["publish", "--node", &node.url(), base[0], base[1], &format!("{site}/a")], b"");
-    assert_eq!(text(&output.stdout), "1 documents: 1 new, 0 known\n");
-    assert!(node.records().iter().any(|record| record.url == "https://public.example/a"));
-    let message = failure(&["publish", "--node", &node.url(), &format!("{site}/loop")], b"");
-    assert!(message.contains("redirected more than 5 times"), "{message}");
-    let message = failure(&["publish", "--node", &node.url(), "http://example.org/sitemap.xml"], b"");
-    assert!(message.contains("only sites on this machine are fetched") && message.contains("WARC"), "{message}");
-}
-
-#[test]
-fn a_site_leads_to_no_other_service_of_this_machine() {
-    let node = FakeNode::new();
-    let page = |path: &str| http("200 OK", "Content-Type: text/html\r\n", format!("<p>page {path}").as_bytes());
-    let other = site(move |_, path| page(path));
-    let port = other.rsplit(':').next().unwrap().to_owned();
-    let site = site(move |here, path| match path {
-        "/sitemap.xml" => {
-            let urls = [
-                format!("{other}/secret-admin"),
-                format!("http://2130706433:{port}/"),
-                format!("http://localhost:{port}/"),
-                format!("{here}/via-redirect"),
-                format!("{here}/a"),
-            ];
-            let urls = urls.map(|url| format!("<url><loc>{url}</loc></url>")).concat();
-            http("200 OK", "Content-Type: text/xml\r\n", format!("<urlset>{urls}</urlset>").as_bytes())
-        }
-        "/via-redirect" => http("302 Found", &format!("Location: {other}/redirected\r\n"), b""),
-        path => page(path),
-    });
-    let output = run(&["publish", "--node", &node.url(), &format!("{site}/sitemap.xml")], b"");
-    assert_eq!(text(&output.stdout), "1 documents: 1 new, 0 known; 4 left out\n");
-    assert_eq!(text(&output.stderr).matches("is fetched, as in the URL that was given").count(), 4);
-    assert_eq!(node.records()[0].url, format!("{site}/a"));
 }
 
 #[test]
