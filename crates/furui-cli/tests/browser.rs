@@ -9,10 +9,17 @@ mod chromium;
 mod demo;
 mod support;
 
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
 use chromium::Chromium;
 use demo::Demo;
 use serde_json::{Value, json};
 use support::{TempDir, stdout};
+
+/// The time limit for what another node publishes to be found.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 #[test]
 #[ignore = "needs Chromium: cargo xtask test browser"]
@@ -26,8 +33,9 @@ fn the_page_does_what_it_says() {
     nothing_found_is_said(&mut browser, &demo.url);
     a_query_that_cannot_be_asked_is_explained(&mut browser, &demo.url);
     a_script_in_a_title_is_text(&mut browser, &demo.url);
-    of_several_versions_of_a_page_one_is_shown_and_the_others_are_named(&mut browser, &demo.url);
     the_status_is_drawn(&mut browser, &demo.url);
+    let data = dir.join("other");
+    of_several_versions_of_a_page_one_is_shown_and_the_others_are_named(&mut browser, &demo.url, &data);
     there_is_room_on_a_phone(&mut browser, &demo.url);
     it_is_dark_in_the_dark(&mut browser, &demo.url);
     it_works_without_script(&mut browser, &demo.url);
@@ -121,21 +129,53 @@ fn a_script_in_a_title_is_text(browser: &mut Chromium, url: &str) {
     assert_eq!(browser.complaints(), [&Value::Null; 0]);
 }
 
-fn of_several_versions_of_a_page_one_is_shown_and_the_others_are_named(browser: &mut Chromium, url: &str) {
-    let version = |number| {
+/// A node that has joined the demo's network, as another publisher. It ends when the value is dropped.
+struct Other {
+    process: Child,
+    url: String,
+}
+
+impl Other {
+    fn join(demo: &str, data: &str) -> Self {
+        let status = ureq::get(format!("{demo}/status")).call().unwrap().body_mut().read_to_string().unwrap();
+        let status: Value = serde_json::from_str(&status).unwrap();
+        let address = status["addresses"][0].as_str().unwrap();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_furui"));
+        command.args(["node", "--data", data, "--listen", "/ip4/127.0.0.1/tcp/0", "--http", "127.0.0.1:0"]);
+        let mut process = command.args(["--bootstrap", address]).stdout(Stdio::piped()).spawn().unwrap();
+        let lines = BufReader::new(process.stdout.take().unwrap()).lines().map(Result::unwrap);
+        let url = lines.filter_map(|line| line.strip_prefix("http ").map(str::to_owned)).next().unwrap();
+        Self { process, url }
+    }
+}
+
+impl Drop for Other {
+    fn drop(&mut self) {
+        // This fails if the process has ended already.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+fn of_several_versions_of_a_page_one_is_shown_and_the_others_are_named(browser: &mut Chromium, url: &str, data: &str) {
+    let other = Other::join(url, data);
+    for (number, publisher) in [url, &other.url].into_iter().enumerate() {
         let text = format!("quokka, version {number}");
         let line = json!({ "url": "http://versions.example/", "title": format!("Version {number}"), "text": text });
-        stdout(&["publish", "--format", "jsonl", "--node", url, "-"], format!("{line}\n").as_bytes());
-    };
-    (1..=2).for_each(version);
+        stdout(&["publish", "--format", "jsonl", "--node", publisher, "-"], format!("{line}\n").as_bytes());
+    }
     // Keys and ids are long, and must not make the page wider than a phone.
     let phone = json!({ "width": 320, "height": 640, "deviceScaleFactor": 1, "mobile": true });
     browser.call("Emulation.setDeviceMetricsOverride", phone);
-    browser.open(&format!("{url}/?q=quokka"));
-    assert_eq!((browser.count(".results > li"), browser.count(".results .also")), (1, 1));
+    // The other node may have published while it joined, so what it has published may come a little later.
+    let began = Instant::now();
+    while browser.count(".results .also") == 0 {
+        assert!(began.elapsed() < PATIENCE, "the other version is not found");
+        browser.open(&format!("{url}/?q=quokka"));
+    }
+    assert_eq!((browser.count(".results > li"), browser.count(".results .also code")), (1, 2));
     let also = browser.text(".results .also");
     assert!(also.starts_with("also as published by ") && also.contains(", as document "), "{also}");
-    assert_eq!(browser.count(".results .also code"), 2);
     assert_eq!(browser.value("document.documentElement.scrollWidth"), 320);
     browser.call("Emulation.clearDeviceMetricsOverride", json!({}));
 }
