@@ -4,9 +4,9 @@
 
 use std::io::Write;
 
+use furui::filter::StableBloomLight;
 use furui::filter::{AnyFilter, BlockedBloom, Bloom, CheckedFilter, CountingBloom, Filter, FilterMut, FilterRef};
 use furui::filter::{Gamma, GrowingBloom, QuotientFilter, RingedBloom, RingedParams, SplitBlockBloom, StableBloom};
-use furui::filter::StableBloomLight;
 use furui::format::{Align, Envelope, EnvelopeWriter, Kind, Tag};
 use furui::{HashSpec, Hashes, KeyHash};
 use libfuzzer_sys::arbitrary::{self, Arbitrary};

@@ -108,10 +108,18 @@ fn ask(responses: Vec<Response>, options: QueryOptions) {
                     None => querier.on_failure(call, now),
                 }
             }
+            Some(QueryEvent::Prove { word, ids }) => {
+                let proved = ids.into_iter().map(|id| (id, id.as_bytes()[0].is_multiple_of(2)));
+                querier.on_proof(&word, &proved.collect());
+            }
             Some(QueryEvent::Shun { .. }) => {}
             Some(QueryEvent::Page { places }) => {
                 for place in places {
                     assert!(last.is_none_or(|last| last < place), "a document out of order, or twice");
+                    match place.id.as_bytes()[0] % 3 {
+                        0 => querier.miss(place),
+                        rest => drop(querier.judge(place, rest == 1)),
+                    }
                     last = Some(place);
                 }
             }

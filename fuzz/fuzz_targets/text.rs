@@ -19,7 +19,8 @@ fuzz_target!(|bytes: &[u8]| {
             assert!((1..=limits::CLAUSES).contains(&query.clauses().len()));
             assert!(query.clauses().iter().all(|clause| !clause.must.is_empty()));
             let fit = Fit::new(query.clauses()).expect("a query keeps to the limits");
-            let record = Record { url: text.to_string(), title: String::new(), text: text.to_string(), publisher: None };
+            let record =
+                Record { url: text.to_string(), title: String::new(), text: text.to_string(), publisher: None };
             let showing = Showings::new(query.clauses()).expect("a query keeps to the limits").of(&record);
             assert_eq!(showing.is_some(), fit.fits(&record));
             if let Some(Showing { weights, snippet, .. }) = showing {
