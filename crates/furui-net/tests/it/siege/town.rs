@@ -141,22 +141,27 @@ impl Town {
     /// Waits until each node answers each query as before the attack. Who finds that lists have false postings tells their
     /// keepers, so the next answer may be another one. Returns how long that took.
     pub async fn recovers(&self) -> Duration {
-        let (began, mut last) = (Instant::now(), Duration::ZERO);
+        let (began, mut last, mut left_over) = (Instant::now(), Duration::ZERO, vec![]);
         for node in &self.nodes {
             let mut queries: Vec<usize> = (0..self.pages.len()).collect();
             let recovering = async {
                 while !queries.is_empty() {
                     let mut left = vec![];
                     for &query in &queries {
-                        if !self.differences(node, &[query], true).await.0.is_empty() {
+                        let (different, _) = self.differences(node, &[query], true).await;
+                        if !different.is_empty() {
                             left.push(query);
+                            left_over.push((began.elapsed(), different));
                             last = began.elapsed();
                         }
                     }
                     queries = left;
                 }
             };
-            timeout(LONG, recovering).await.expect("all answers are as before");
+            if timeout(LONG, recovering).await.is_err() {
+                let from = left_over.len().saturating_sub(10);
+                panic!("after a minute, answers are not as before: {:#?}", &left_over[from..]);
+            }
         }
         last
     }
