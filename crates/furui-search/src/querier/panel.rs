@@ -144,7 +144,7 @@ impl Panel {
         self.slice.as_ref()
     }
 
-    /// The next path to ask now, with the search that its host is asked for. It then counts as asked.
+    /// The next path to ask now, with the search that its host is asked for. The path then counts as asked.
     pub(super) fn next(&mut self, now: Duration) -> Option<(Path, Search)> {
         while self.asked < self.candidates() && self.may_ask() {
             let (turn, at) = self.pairs[self.asked];
