@@ -37,11 +37,9 @@ impl Kept {
         self.shelf.set_whole(true);
     }
 
-    /// The least number of leading bits that a key's place shares with that of this node if the node has certainly been
-    /// one of the key's keepers all the time, and whether the node was given everything that it should hold.
-    pub(super) fn own_bits(&self) -> (u32, bool) {
-        let places = self.since.as_ref().unwrap_or(&self.near);
-        (places.own_bits(&self.me), self.since.is_some())
+    /// The nodes that tell which keys this node has certainly kept all the time.
+    pub(super) fn certain(&self) -> &Places {
+        self.since.as_ref().unwrap_or(&self.near)
     }
 
     /// True if this node has been given everything that it should hold, so that it also knows what was withdrawn.

@@ -25,6 +25,8 @@ type Place = [u8; 32];
 
 /// The number of bits of a place.
 const BITS: u32 = 256;
+/// The number of places that are tried, to estimate a part of all places.
+const PROBES: u32 = 1024;
 
 impl Places {
     /// The places, in Kademlia, of this node and of all nodes in its routing table.
@@ -62,17 +64,37 @@ impl Places {
         self.is_among(limits::HOLDERS, peer, key)
     }
 
+    /// The part of the keys whose places share at least `bits` leading bits with the place of `me` that `me` keeps, by
+    /// trying [`PROBES`] places.
+    pub(super) fn part_kept(&self, me: &Peer, bits: u32) -> f64 {
+        let own = place(me.identity());
+        let begins_as_own = |probe: u32| {
+            let mut at = place(&probe.to_le_bytes());
+            for (index, (byte, own)) in at.iter_mut().zip(own).enumerate() {
+                let mask = 0xff_u8.checked_shr(bits.saturating_sub(8 * index as u32)).unwrap_or(0);
+                *byte = own & !mask | *byte & mask;
+            }
+            at
+        };
+        let kept = (0..PROBES).filter(|&probe| self.is_among_at(limits::REPLICAS, me, &begins_as_own(probe)));
+        kept.count() as f64 / f64::from(PROBES)
+    }
+
     /// True if `peer` would be one of `most` keepers of `key`.
     fn is_among(&self, most: usize, peer: &Peer, key: &[u8]) -> bool {
+        self.is_among_at(most, peer, &place(key))
+    }
+
+    /// True if `peer` would be one of `most` keepers of a key at this place.
+    fn is_among_at(&self, most: usize, peer: &Peer, at: &Place) -> bool {
         if self.nodes.len() <= most {
             return true;
         }
-        let at = place(key);
         if self.share_prefixes {
-            return self.chosen(most, &at).contains(&peer);
+            return self.chosen(most, at).contains(&peer);
         }
-        let to = distance(&at, &place(peer.identity()));
-        let closer = self.nodes.iter().filter(|node| distance(&at, &node.place) < to && node.peer != *peer);
+        let to = distance(at, &place(peer.identity()));
+        let closer = self.nodes.iter().filter(|node| distance(at, &node.place) < to && node.peer != *peer);
         closer.take(most).count() < most
     }
 
@@ -182,6 +204,18 @@ mod tests {
                 assert!(count > 3 || addresses == 9 && bits == 0);
                 let own = (0..2000).map(key).filter(|key| bits_in_common(me, key) >= bits);
                 own.for_each(|key| assert!(places.keeps(me, &key), "{bits} bits of {count} nodes"));
+            }
+            for me in nodes.iter().step_by(1 + nodes.len() / 8) {
+                let bits = places.own_bits(me);
+                assert_eq!(places.part_kept(me, bits), 1.0);
+                // With fewer bits in common, a node keeps a part of the keys.
+                let bits = bits.saturating_sub(2);
+                let keys = (0..4000).map(key).filter(|key| bits_in_common(me, key) >= bits);
+                let (all, kept) =
+                    keys.fold((0, 0), |(all, kept), key| (all + 1, kept + usize::from(places.keeps(me, &key))));
+                let (told, part) = (places.part_kept(me, bits), kept as f64 / all as f64);
+                let deviation = (part * (1.0 - part) * (1.0 / f64::from(PROBES) + 1.0 / all as f64)).sqrt();
+                assert!((told - part).abs() <= 5.0 * deviation, "{told} of {all} instead of {part}");
             }
         }
     }

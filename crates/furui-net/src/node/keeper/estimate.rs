@@ -17,6 +17,9 @@ const CHANGE: u64 = 8;
 const COUNTED: usize = 1 << 12;
 /// The maximum number of records whose words are counted for an estimate.
 const MEASURED: usize = 128;
+/// Of the keys for which this node is a keeper, those count whose places share at most so many bits less with its place
+/// than makes it certain that it keeps them. Of more distant keys, it does not know all keepers.
+const WIDER: u32 = 2;
 
 /// The estimates of a node: the last one, and where the counting for them begins.
 pub(super) struct Surveys {
@@ -43,16 +46,22 @@ impl Surveys {
     /// changes a lot. `now` is the time since the node has started.
     pub(super) fn survey(&mut self, kept: &mut Kept, now: Duration) -> furui::Result<Surveyed> {
         let records = kept.shelf.record_count()?;
-        let (bits, whole) = kept.own_bits();
+        let whole = kept.is_settled();
         let stands = |last: &Estimate| {
             now < last.at + LIFE && records.abs_diff(last.records) <= last.records / CHANGE && last.told.whole == whole
         };
         if let Some(last) = self.last.filter(stands) {
             return Ok(last.told);
         }
-        let is_own = |id| places::bits_in_common(&self.me, &record_key(id)) >= bits;
+        let places = kept.certain().clone();
+        let bits = places.own_bits(&self.me).saturating_sub(WIDER);
+        let part = places.part_kept(&self.me, bits) / 2f64.powi(bits as i32);
+        let is_own = |id| {
+            let key = record_key(id);
+            places::bits_in_common(&self.me, &key) >= bits && places.keeps(&self.me, &key)
+        };
         let counted = count(&mut kept.shelf, self.from, is_own)?;
-        let documents = counted.own.len() as f64 / counted.part * 2f64.powi(bits as i32);
+        let documents = counted.own.len() as f64 / (counted.part * part).max(f64::MIN_POSITIVE);
         let mean_length = mean_length(&mut kept.shelf, &counted.own)?;
         let told = Surveyed { documents: documents.round() as u64, mean_length, whole };
         let told = told.steadied(self.last.map(|last| last.told));
@@ -65,7 +74,7 @@ impl Surveys {
 struct Counted {
     /// The part of all ids that the range has.
     part: f64,
-    /// The records for which this node is certainly a keeper.
+    /// The records of keys that count.
     own: Vec<ContentId>,
 }
 
