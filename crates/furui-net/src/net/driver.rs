@@ -43,9 +43,12 @@ pub(super) struct Driver {
     lookups: HashMap<QueryId, Lookup>,
     refresh: Refresh,
     refresh_at: Instant,
-    /// The size of the routing table at the end of the last refresh.
+    /// The size of the routing table at the start of the last refresh.
     table_then: usize,
+    /// Those who wait for the end of the refresh in progress.
     refreshed: Vec<oneshot::Sender<()>>,
+    /// Those who want a refresh that has not begun.
+    wants_refresh: Vec<oneshot::Sender<()>>,
     calls: HashMap<OutboundRequestId, Call>,
     /// For each peer with calls, the number of calls in flight and the calls that wait.
     lanes: HashMap<PeerId, Lane>,
@@ -121,6 +124,7 @@ impl Driver {
             refresh_at: Instant::now(),
             table_then: 0,
             refreshed: Vec::new(),
+            wants_refresh: Vec::new(),
             calls: HashMap::new(),
             lanes: HashMap::new(),
             strikes: HashMap::new(),
@@ -178,8 +182,8 @@ impl Driver {
                 let _ = answer.send(known::id(&peer).is_some_and(|peer| self.swarm.is_connected(&peer)));
             }
             Command::Refresh(done) => {
-                self.refreshed.retain(|waiting| !waiting.is_closed());
-                self.refreshed.push(done);
+                self.wants_refresh.retain(|waiting| !waiting.is_closed());
+                self.wants_refresh.push(done);
                 self.start_refresh();
             }
             Command::Blocked(done) => {

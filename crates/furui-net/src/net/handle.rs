@@ -230,7 +230,8 @@ impl Net {
         let _ = self.status.clone().wait_for(|status| *status != Status::Joining).await;
     }
 
-    /// Refreshes the routing table, as the node itself does every few minutes, and waits for the end.
+    /// Refreshes the routing table, as the node itself does every few minutes, and waits for the end. A refresh that is
+    /// already in progress does not count, because it may have asked others before they met those that this call is for.
     pub async fn refresh(&self) {
         let (done, receiver) = oneshot::channel();
         if self.tell(Command::Refresh(done)).await.is_ok() {

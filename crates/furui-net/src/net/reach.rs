@@ -6,7 +6,7 @@ use std::task::{Context, Poll};
 
 use libp2p::Multiaddr;
 use libp2p::core::Transport;
-use libp2p::core::transport::{DialOpts, ListenerId, TransportError, TransportEvent};
+use libp2p::core::transport::{DialOpts, ListenerId, PortUse, TransportError, TransportEvent};
 use libp2p::multiaddr::Protocol;
 
 /// How far the addresses reach that a node dials. Peers state addresses (when they identify themselves, in look-ups, and
@@ -99,6 +99,10 @@ impl Reach {
 
 /// A transport that dials only what [`Reach`] allows, whoever wants to dial: Kademlia dials addresses that it is told in
 /// the middle of a look-up.
+///
+/// Each connection has a port of its own. From the port on which the node listens, as is usual in libp2p, it could not dial
+/// while the system remembers a connection of this port that was closed less than a minute ago, and nodes would not get to
+/// know each other.
 pub(super) struct Within<T> {
     transport: T,
     reach: Arc<Reach>,
@@ -126,7 +130,7 @@ impl<T: Transport + Unpin> Transport for Within<T> {
 
     fn dial(&mut self, address: Multiaddr, options: DialOpts) -> Result<Self::Dial, TransportError<Self::Error>> {
         if self.reach.allows(&address) {
-            self.transport.dial(address, options)
+            self.transport.dial(address, DialOpts { port_use: PortUse::New, ..options })
         } else {
             Err(TransportError::MultiaddrNotSupported(address))
         }

@@ -57,6 +57,26 @@ async fn network(size: u8, transport: Transport) -> Vec<Net> {
     nodes
 }
 
+/// Some nodes join while the look-ups of others, which asked the first node before, are in progress.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nodes_that_join_at_the_same_time_know_each_other_after_a_refresh() {
+    for transport in [Transport::Memory, Transport::Tcp].repeat(5) {
+        let first = echo(0, transport, None).await;
+        let join = |number| echo(number, transport, Some(&first));
+        let mut nodes = futures::future::join_all((1..8).map(join)).await;
+        nodes.push(first);
+        for net in &nodes {
+            soon("looking around", net.refresh()).await;
+        }
+        for net in &nodes {
+            assert_eq!(net.peers().await.len(), nodes.len() - 1, "{transport:?}");
+        }
+        for net in nodes {
+            net.shutdown().await;
+        }
+    }
+}
+
 fn key(number: u32) -> [u8; 32] {
     Sha256::digest(number.to_le_bytes()).into()
 }
@@ -170,6 +190,16 @@ async fn a_node_calls_itself() {
     assert_eq!(nearest, [net.me()]);
     assert_eq!(net.call(&nearest[0], b"ab".to_vec()).await.unwrap(), b"ba");
     assert_eq!(net.counters().wire_out, 0);
+}
+
+/// The system lets nobody dial from a port that another program has, also at another address of the machine.
+#[tokio::test]
+async fn a_node_dials_although_another_program_has_a_port_of_the_number_of_its_own() {
+    let (caller, called) = (echo(1, Transport::Tcp, None).await, echo(2, Transport::Tcp, None).await);
+    let address = &caller.listen_addresses()[0];
+    let port: u16 = address.split('/').nth(4).unwrap().parse().unwrap();
+    let _program = std::net::TcpListener::bind(("127.0.0.2", port)).unwrap();
+    assert_eq!(soon("a call", caller.call(&called.me(), vec![1, 2])).await, Ok(vec![2, 1]));
 }
 
 #[tokio::test]

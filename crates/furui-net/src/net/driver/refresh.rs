@@ -24,8 +24,8 @@ const JOIN_AGAIN: Duration = Duration::from_secs(5);
 const BUCKET_TRIES: usize = 1 << 18;
 
 impl Driver {
-    /// Notes that the routing table has grown. If it has grown by more than a quarter, it may be incomplete again, and
-    /// is refreshed.
+    /// Notes that the routing table has grown. If it has grown by more than a quarter since the last refresh began, it may
+    /// be incomplete again, and is refreshed.
     pub(super) fn grown(&mut self) {
         let size = self.table().len();
         if matches!(self.refresh, Refresh::Idle) && size > self.table_then + self.table_then / 4 {
@@ -40,6 +40,8 @@ impl Driver {
         if !matches!(self.refresh, Refresh::Idle) {
             return;
         }
+        self.table_then = self.table().len();
+        self.refreshed.append(&mut self.wants_refresh);
         if self.table().is_empty() {
             self.join();
             return;
@@ -71,8 +73,7 @@ impl Driver {
         };
         for address in addresses {
             self.shared.reach.name(&address);
-            // From the port on which the node listens, it could not dial where another program has just dialled from.
-            let dial = DialOpts::unknown_peer_id().address(address).allocate_new_port().build();
+            let dial = DialOpts::unknown_peer_id().address(address).build();
             let id = dial.connection_id();
             self.joins.insert(id, named.clone());
             // Dialling fails if it is already in progress or impossible. It is tried again later.
@@ -146,10 +147,14 @@ impl Driver {
 
     fn refresh_done(&mut self) {
         self.refresh = Refresh::Idle;
-        self.table_then = self.table().len();
         self.status.send_if_modified(|status| std::mem::replace(status, Status::Joined) != Status::Joined);
         for waiting in self.refreshed.drain(..) {
             let _ = waiting.send(());
+        }
+        // Nodes that have come since the refresh began were perhaps not told by those that it asked.
+        self.grown();
+        if !self.wants_refresh.is_empty() {
+            self.start_refresh();
         }
     }
 }

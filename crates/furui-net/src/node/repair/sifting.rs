@@ -16,8 +16,8 @@ const MANY: usize = 1024;
 impl Taking<'_> {
     /// Leaves only those postings that may be stored: some are compared with the records of their documents and, if one is
     /// false, all of them, and those that no record proves are left out. The neighbour may have been deceived itself, so
-    /// it counts as a liar only if many, and most of the documents, are false. The keepers of the words, and so the neighbour, are told
-    /// what is false.
+    /// it counts as a liar only if many, and most of the documents, are false. The keepers of the words, and so the
+    /// neighbour, are told what is false.
     pub(super) async fn sift(&mut self, lists: &mut [(String, Listed)]) -> Result<(), Why> {
         let postings: Vec<WordPostings> = lists
             .iter()
