@@ -7,7 +7,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-use crate::local::{Lists, Random, search};
+use crate::answer::search;
+use crate::local::{Lists, Random};
 use furui_net::node::{Document, Node, SearchOptions};
 use furui_search::{
     Coding, ContentId, Cost, IdRange, Meet, Met, Peer, Report, Request, Response, Round, Settle, Wants, plan, predict,
@@ -219,7 +220,7 @@ async fn ask(nodes: &[Node], lists: &Lists, asked: &Asked, wants: Wants, at: usi
     let options =
         SearchOptions { limit: None, ranked: false, wants, explain: true, records: false, ..SearchOptions::default() };
     let answer = search(&nodes[at], &asked.text, options).await.unwrap();
-    assert!(answer.ids == asked.truth(lists), "{wants:?}: {}", asked.text);
+    assert!(answer.ids() == asked.truth(lists), "{wants:?}: {}", asked.text);
     assert!(answer.whole, "{wants:?}: {}", asked.text);
     let mut sums = Sums { queries: 1, ..Sums::default() };
     if asked.is_pair() {

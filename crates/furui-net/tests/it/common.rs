@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use furui_net::net::{Config, Identity, Transport};
-use furui_net::node::{Document, Node, SearchError, SearchEvent, SearchOptions};
-use furui_search::{Query, Record};
-use tokio::sync::mpsc;
+use furui_net::node::{Document, Node, SearchError};
+use furui_search::Record;
+
+use crate::answer::{all, search};
 
 /// The time limit of a call: short enough to notice silence soon, long enough not to take slowness for silence.
 pub const CALL_TIMEOUT: Duration = Duration::from_secs(3);
@@ -45,20 +46,7 @@ pub fn url(number: usize) -> String {
 
 /// The URLs of all documents that a node finds.
 pub async fn find(node: &Node, query: &str) -> Result<BTreeSet<String>, SearchError> {
-    let (events, mut came) = mpsc::channel(16);
-    let node = node.clone();
-    let query = Query::parse(query).unwrap();
-    let options = SearchOptions { limit: None, ranked: false, ..SearchOptions::default() };
-    let task = tokio::spawn(async move { node.search(&query, options, events).await });
-    let mut urls = BTreeSet::new();
-    while let Some(event) = came.recv().await {
-        if let SearchEvent::Hits(hits) = event {
-            for hit in hits {
-                assert!(urls.insert(hit.showing.unwrap().head.url), "found twice");
-            }
-        }
-    }
-    task.await.unwrap().map(|()| urls)
+    Ok(search(node, query, all()).await?.urls().into_iter().collect())
 }
 
 /// Searches at every node for the first `count` documents, and compares.

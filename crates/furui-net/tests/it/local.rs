@@ -1,13 +1,12 @@
 //! Nodes of one network in this process, random documents, and brute force over them.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use furui_net::net::{Config, Identity, Transport};
-use furui_net::node::{Document, Node, SearchError, SearchEvent, SearchOptions};
-use furui_search::{ContentId, Peer, Query, Record, Report, limits};
+use furui_net::node::{Document, Node};
+use furui_search::{ContentId, Peer, Record, limits};
 use sha2::{Digest, Sha256};
-use tokio::sync::mpsc;
 use tokio::time::timeout;
 
 /// Starts `count` nodes that all know their neighbours.
@@ -63,6 +62,7 @@ impl Random {
     }
 
     pub fn next(&mut self) -> u64 {
+        // SplitMix64.
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mixed = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -112,34 +112,4 @@ impl Lists {
     pub fn words(&self) -> impl Iterator<Item = &String> {
         self.0.keys()
     }
-}
-
-/// The answer to a search.
-pub struct Answer {
-    pub ids: BTreeSet<ContentId>,
-    pub whole: bool,
-    pub report: Report,
-}
-
-/// Searches for all documents that match `query`.
-pub async fn search(node: &Node, query: &str, options: SearchOptions) -> Result<Answer, SearchError> {
-    let (events, mut came) = mpsc::channel(16);
-    let query = Query::parse(query).unwrap();
-    let collect = async {
-        let (mut ids, mut end) = (BTreeSet::new(), None);
-        while let Some(event) = came.recv().await {
-            match event {
-                SearchEvent::Hits(hits) => hits.into_iter().for_each(|hit| assert!(ids.insert(hit.place.id), "twice")),
-                SearchEvent::Done { found, cursor, whole, report } => {
-                    assert_eq!((found, cursor), (ids.len() as u64, None));
-                    end = Some((whole, *report));
-                }
-            }
-        }
-        (ids, end)
-    };
-    let (done, (ids, end)) = tokio::join!(node.search(&query, options, events), collect);
-    done?;
-    let (whole, report) = end.unwrap();
-    Ok(Answer { ids, whole, report })
 }

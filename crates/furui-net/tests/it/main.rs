@@ -2,6 +2,7 @@
 //! of them.
 #![expect(clippy::unwrap_used, reason = "a test that fails panics")]
 
+mod answer;
 mod bounds;
 mod churn;
 mod claims;

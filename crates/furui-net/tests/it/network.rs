@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::local::{document, search};
-use furui_net::node::{Document, Hit, Node, PublishError, Published, SearchEvent, SearchOptions};
-use furui_search::{ContentId, MAX_TEXT, MAX_TITLE, MAX_URL, Query, Record};
-use tokio::sync::mpsc;
+use crate::answer::{best, search};
+use crate::local::document;
+use furui_net::node::{Document, Node, PublishError, Published, SearchOptions};
+use furui_search::{ContentId, MAX_TEXT, MAX_TITLE, MAX_URL, Record};
 
 fn documents(count: usize) -> Vec<Document> {
     let texts = (0..count).map(|number| format!("common c{} number{number}", number % 10));
@@ -34,25 +34,7 @@ async fn found(node: &Node, query: &str) -> BTreeSet<ContentId> {
     let options = SearchOptions { limit: None, ranked: false, records: false, ..SearchOptions::default() };
     let answer = search(node, query, options).await.unwrap();
     assert!(answer.whole);
-    answer.ids
-}
-
-/// The first documents of an answer, with their records.
-async fn hits(node: &Node, query: &str) -> Vec<Hit> {
-    let (events, mut came) = mpsc::channel(16);
-    let query = Query::parse(query).unwrap();
-    let collect = async {
-        let mut all = Vec::new();
-        while let Some(event) = came.recv().await {
-            if let SearchEvent::Hits(hits) = event {
-                all.extend(hits);
-            }
-        }
-        all
-    };
-    let (done, hits) = tokio::join!(node.search(&query, SearchOptions::default(), events), collect);
-    done.unwrap();
-    hits
+    answer.ids()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -99,7 +81,7 @@ async fn the_largest_document_and_one_of_a_hundred_thousand_words_are_kept_and_f
     let all = vec![Document::new(&largest).unwrap(), many.clone()];
     assert_eq!(nodes[0].publish(all, false).await, published(2));
 
-    let [hit] = &hits(&nodes[1], "ab t").await[..] else { panic!("one document has both") };
+    let [hit] = &best(&nodes[1], "ab t", 10).await.hits[..] else { panic!("one document has both") };
     assert_eq!(hit.showing.as_ref().unwrap().head, largest.head());
     for number in (0..100_000).step_by(4999) {
         assert_eq!(found(&nodes[2], &words_many[number]).await, ids([&many]), "{number}");

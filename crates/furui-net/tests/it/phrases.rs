@@ -2,14 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::answer::{all, best, search};
 use crate::common::{config, network};
 use furui_net::net::Net;
-use furui_net::node::{Document, Node, SearchEvent, SearchOptions};
+use furui_net::node::{Document, Node, SearchOptions};
 use furui_search::{
-    Clause, ContentId, Fetched, Part, Phrase, Place, Query, Record, Refusal, Report, Request, Response, Showings,
-    Shown, Weight, limits,
+    Clause, ContentId, Fetched, Part, Phrase, Query, Record, Refusal, Request, Response, Showings, Shown, Weight,
+    limits,
 };
-use tokio::sync::mpsc;
 
 const HOSTS: [&str; 3] = ["a.example", "www.a.example", "b.example"];
 const WORDS: [&str; 7] = ["the", "new", "york", "times", "東京", "タワー", "of"];
@@ -68,47 +68,14 @@ const QUERIES: [(&str, Fits); 14] = [
     ("「東京タワー」", |_| false),
 ];
 
-struct Answer {
-    urls: Vec<String>,
-    cursor: Option<Place>,
-    whole: bool,
-    report: Report,
-}
-
-async fn search(node: &Node, query: &str, options: SearchOptions) -> Answer {
-    let query = Query::parse(query).unwrap();
-    let (events, mut came) = mpsc::channel(16);
-    let collect = async {
-        let (mut urls, mut end) = (Vec::new(), None);
-        while let Some(event) = came.recv().await {
-            match event {
-                SearchEvent::Hits(hits) => urls.extend(hits.into_iter().map(|hit| hit.showing.unwrap().head.url)),
-                SearchEvent::Done { found, cursor, whole, report } => {
-                    assert_eq!(found, urls.len() as u64);
-                    end = Some((cursor, whole, *report));
-                }
-            }
-        }
-        (urls, end.unwrap())
-    };
-    let (done, (urls, (cursor, whole, report))) = tokio::join!(node.search(&query, options, events), collect);
-    done.unwrap();
-    Answer { urls, cursor, whole, report }
-}
-
-/// Options for all documents in the order of ids.
-fn all() -> SearchOptions {
-    SearchOptions { limit: None, ranked: false, ..SearchOptions::default() }
-}
-
 /// All documents, page by page. Each page is as full as possible, and the next one continues after it.
 async fn pages(node: &Node, query: &str, ranked: bool) -> Vec<String> {
     let (mut urls, mut after) = (Vec::new(), None);
     loop {
-        let page =
-            search(node, query, SearchOptions { limit: Some(7), after, ranked, ..SearchOptions::default() }).await;
-        assert!(page.urls.len() == 7 || page.cursor.is_none(), "{query}: {} on a page", page.urls.len());
-        urls.extend(page.urls);
+        let options = SearchOptions { limit: Some(7), after, ranked, ..SearchOptions::default() };
+        let page = search(node, query, options).await.unwrap();
+        assert!(page.hits.len() == 7 || page.cursor.is_none(), "{query}: {} on a page", page.hits.len());
+        urls.extend(page.urls());
         after = page.cursor;
         if after.is_none() {
             return urls;
@@ -132,17 +99,16 @@ async fn phrases_and_sites_find_what_brute_force_finds() {
     for (node, (query, fits)) in nodes.iter().cycle().zip(QUERIES) {
         let expected = expected(&records, fits);
         assert!(query == "「東京タワー」" || !expected.is_empty(), "{query} is too hard");
-        let answer = search(node, query, all()).await;
-        assert_eq!((&answer.urls, answer.cursor, answer.whole), (&expected, None, true), "{query}");
+        let answer = search(node, query, all()).await.unwrap();
+        assert_eq!((&answer.urls(), answer.cursor, answer.whole), (&expected, None, true), "{query}");
         assert_eq!(pages(node, query, false).await, expected, "{query}, page by page");
 
         // Best first: the same documents, in the same order on every node and on pages of any length.
-        let ranked = SearchOptions { limit: Some(1000), ..SearchOptions::default() };
-        let best = search(&nodes[0], query, ranked).await;
-        assert_eq!((best.cursor, best.whole), (None, true), "{query}");
-        assert_eq!(pages(node, query, true).await, best.urls, "{query}, the best first");
+        let ranked = best(&nodes[0], query, 1000).await;
+        assert_eq!((ranked.cursor, ranked.whole), (None, true), "{query}");
+        assert_eq!(pages(node, query, true).await, ranked.urls(), "{query}, the best first");
         let sorted = |urls: &[String]| BTreeSet::from_iter(urls.iter().cloned());
-        assert_eq!(sorted(&best.urls), sorted(&expected), "{query}, the best first");
+        assert_eq!(sorted(&ranked.urls()), sorted(&expected), "{query}, the best first");
 
         let has_phrases = Query::parse(query).unwrap().clauses().iter().any(Clause::has_phrases);
         let checked = answer.report.checked;
@@ -200,8 +166,8 @@ async fn a_keeper_that_says_that_everything_fits_is_not_believed() {
     let published = nodes[1].publish(records.iter().map(document).collect(), false).await.unwrap();
     assert_eq!(published.new, 90);
     for (query, fits) in QUERIES {
-        let answer = search(&nodes[2], query, all()).await;
-        assert_eq!(answer.urls, expected(&records, fits), "{query}");
+        let answer = search(&nodes[2], query, all()).await.unwrap();
+        assert_eq!(answer.urls(), expected(&records, fits), "{query}");
     }
     liar.shutdown().await;
     for node in &nodes {
@@ -258,8 +224,9 @@ async fn a_search_that_finds_little_among_much_ends_with_a_cursor() {
     }
     let (mut urls, mut after, mut searches) = (BTreeSet::new(), None, 0);
     loop {
-        let page = search(&nodes[0], "\"new york\"", SearchOptions { after, ..SearchOptions::default() }).await;
-        urls.extend(page.urls);
+        let options = SearchOptions { after, ..SearchOptions::default() };
+        let page = search(&nodes[0], "\"new york\"", options).await.unwrap();
+        urls.extend(page.urls());
         searches += 1;
         after = page.cursor;
         if after.is_none() {

@@ -2,14 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::answer::{Answer, best};
 use crate::common::{config, network};
 use furui_net::net::Net;
-use furui_net::node::{Document, Hit, Node, SearchEvent, SearchOptions};
-use furui_search::{
-    ContentId, Lock, Place, PublisherKey, Query, Record, Refusal, Report, Request, Response, Showings, Shown,
-};
+use furui_net::node::{Document, Node};
+use furui_search::{ContentId, Lock, PublisherKey, Record, Refusal, Request, Response, Showings, Shown};
 use furui_search::{Part, limits};
-use tokio::sync::mpsc;
 
 const URL: &str = "http://site.example/page";
 
@@ -27,41 +25,11 @@ async fn publish(nodes: &[&Node], document: &Document) {
     }
 }
 
-struct Answer {
-    hits: Vec<Hit>,
-    cursor: Option<Place>,
-    whole: bool,
-    report: Report,
-}
-
-async fn search(node: &Node, query: &str, limit: u64) -> Answer {
-    let (events, mut came) = mpsc::channel(16);
-    let query = Query::parse(query).unwrap();
-    let collect = async {
-        let (mut hits, mut end) = (Vec::new(), None);
-        while let Some(event) = came.recv().await {
-            match event {
-                SearchEvent::Hits(more) => hits.extend(more),
-                SearchEvent::Done { found, cursor, whole, report } => {
-                    assert_eq!(found, hits.len() as u64);
-                    end = Some((cursor, whole, *report));
-                }
-            }
-        }
-        (hits, end.unwrap())
-    };
-    let options = SearchOptions { limit: Some(limit), ..SearchOptions::default() };
-    let (done, (hits, (cursor, whole, report))) = tokio::join!(node.search(&query, options, events), collect);
-    done.unwrap();
-    assert!(hits.is_sorted_by_key(|hit| hit.place));
-    Answer { hits, cursor, whole, report }
-}
-
 /// Checks that every node shows only the first of these documents of one URL, and names the publishers of all.
 async fn check(nodes: &[Node], expected: &[(&Document, &[&Node])]) {
     let publishers = |of: &[&Node]| of.iter().map(|node| key(node)).collect::<BTreeSet<_>>();
     for node in nodes {
-        let answer = search(node, "sieve", 10).await;
+        let answer = best(node, "sieve", 10).await;
         let [hit] = &answer.hits[..] else { panic!("{:?}", answer.hits) };
         let (shown, others) = expected.split_first().unwrap();
         assert_eq!(hit.place.id, shown.0.id);
@@ -85,7 +53,7 @@ async fn the_document_of_the_sites_key_is_shown_before_a_copy_that_four_others_p
     let [site, a, b, c, d, e] = &nodes[..] else { panic!() };
     let own = document(URL, "a page about a sieve that comes from the site itself", Some(key(site)));
     publish(&[site], &own).await;
-    let only = search(a, "sieve", 10).await;
+    let only = best(a, "sieve", 10).await;
     assert_eq!((only.hits.len(), &only.hits[0].publishers, &only.hits[0].also), (1, &vec![], &vec![]));
     // Publishers are requested only when there is a second document of the URL.
     assert!(only.report.show_messages <= 3, "{:?}", only.report);
@@ -112,7 +80,7 @@ async fn who_publishes_a_sites_documents_before_it_does_not_take_its_place() {
     let copy = document(URL, "sieve", None);
     publish(&[e], &copy).await;
     for node in &nodes {
-        let answer = search(node, "sieve", 10).await;
+        let answer = best(node, "sieve", 10).await;
         let [hit] = &answer.hits[..] else { panic!("{:?}", answer.hits) };
         assert_eq!((hit.place.id, hit.publishers.contains(&key(site))), (own.id, true));
     }
@@ -227,7 +195,7 @@ async fn keepers_that_withhold_locks_hide_no_publisher() {
         publish(&[site], &own).await;
         publish(&[a, b], &copy).await;
         for node in &nodes {
-            let answer = search(node, &format!("page{page}"), 10).await;
+            let answer = best(node, &format!("page{page}"), 10).await;
             let [hit] = &answer.hits[..] else { panic!("{:?}", answer.hits) };
             assert_eq!((hit.place.id, &hit.publishers), (own.id, &vec![key(site)]));
             assert_eq!(hit.also.iter().map(|other| other.id).collect::<Vec<_>>(), [copy.id]);
@@ -254,10 +222,10 @@ async fn a_page_with_several_versions_of_its_documents_is_full() {
         let urls = |answer: &Answer| -> Vec<String> {
             answer.hits.iter().map(|hit| hit.showing.as_ref().unwrap().head.url.clone()).collect()
         };
-        let page = search(node, "sieve", 10).await;
+        let page = best(node, "sieve", 10).await;
         assert_eq!((page.hits.len(), page.whole, page.cursor.is_some()), (10, true, true));
         assert_eq!(urls(&page).into_iter().collect::<BTreeSet<_>>().len(), 10);
-        let all = search(node, "sieve", 1000).await;
+        let all = best(node, "sieve", 1000).await;
         assert_eq!((all.hits.len(), all.whole, all.cursor), (PAGES, true, None));
         assert!(all.hits.iter().all(|hit| hit.also.len() == 2 && hit.publishers.len() == 1));
         // With one publisher each, the smallest id decides.

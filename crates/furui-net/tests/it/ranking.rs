@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use crate::answer::{Answer, search};
 use crate::common::network;
-use furui_net::node::{Document, Node, SearchEvent, SearchOptions};
-use furui_search::{Place, Query, Record, Scale};
-use tokio::sync::mpsc;
+use furui_net::node::{Document, Node, SearchOptions};
+use furui_search::{Place, Record, Scale};
 
 /// Texts in which `sieve` and `filter` occur more or less often, among other words.
 fn records() -> Vec<Record> {
@@ -30,18 +30,9 @@ async fn pages(node: &Node, query: &str, limit: u64) -> (Vec<Place>, Option<Plac
     let mut places = Vec::new();
     let mut after = None;
     loop {
-        let (events, mut came) = mpsc::channel(16);
         let options = SearchOptions { limit: Some(limit), after, ..SearchOptions::default() };
-        let (node, query) = (node.clone(), Query::parse(query).unwrap());
-        let task = tokio::spawn(async move { node.search(&query, options, events).await });
-        let mut next = None;
-        while let Some(event) = came.recv().await {
-            match event {
-                SearchEvent::Hits(hits) => places.extend(hits.iter().map(|hit| hit.place)),
-                SearchEvent::Done { cursor, .. } => next = cursor,
-            }
-        }
-        task.await.unwrap().unwrap();
+        let Answer { hits, cursor: next, .. } = search(node, query, options).await.unwrap();
+        places.extend(hits.iter().map(|hit| hit.place));
         if next.is_none() || places.len() >= 100 {
             return (places, next);
         }

@@ -4,14 +4,14 @@ use crate::local;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+use crate::answer::best;
 use crate::common::{config, find, network};
 use furui_net::net::{Identity, Net};
-use furui_net::node::{Document, Hit, Node, SearchEvent, SearchOptions};
+use furui_net::node::{Document, Hit, Node};
 use furui_search::{
-    ContentId, Listed, Lock, LockKey, Part, Place, Query, Record, Refusal, Report, Request, Response, Showing,
-    Showings, Shown, Weight,
+    ContentId, Listed, Lock, LockKey, Part, Place, Record, Refusal, Report, Request, Response, Showing, Showings,
+    Shown, Weight,
 };
-use tokio::sync::mpsc;
 
 /// Texts in which `sieve` occurs more or less often.
 fn record(number: usize) -> Record {
@@ -28,42 +28,6 @@ fn record(number: usize) -> Record {
 
 fn documents(count: usize) -> Vec<Document> {
     (0..count).map(|number| Document::new(&record(number)).unwrap()).collect()
-}
-
-struct Answer {
-    hits: Vec<Hit>,
-    whole: bool,
-    cursor: Option<Place>,
-    report: Report,
-}
-
-impl Answer {
-    fn urls(&self) -> Vec<&str> {
-        self.hits.iter().map(|hit| &*hit.showing.as_ref().unwrap().head.url).collect()
-    }
-}
-
-async fn search(node: &Node, query: &str, limit: u64) -> Answer {
-    let (events, mut came) = mpsc::channel(16);
-    let query = Query::parse(query).unwrap();
-    let collect = async {
-        let (mut hits, mut end) = (Vec::new(), None);
-        while let Some(event) = came.recv().await {
-            match event {
-                SearchEvent::Hits(more) => hits.extend(more),
-                SearchEvent::Done { found, cursor, whole, report } => {
-                    assert_eq!(found, hits.len() as u64);
-                    end = Some((cursor, whole, *report));
-                }
-            }
-        }
-        (hits, end.unwrap())
-    };
-    let options = SearchOptions { limit: Some(limit), ..SearchOptions::default() };
-    let (done, (hits, (cursor, whole, report))) = tokio::join!(node.search(&query, options, events), collect);
-    done.unwrap();
-    assert!(hits.is_sorted_by_key(|hit| hit.place));
-    Answer { hits, whole, cursor, report }
 }
 
 /// How a keeper of records treats requests to show them.
@@ -163,7 +127,7 @@ async fn shown_in_spite_of(manner: Manner) {
     assert_eq!(nodes[1].publish(documents(40), false).await.unwrap().new, 40);
     let mut first: Option<Vec<Place>> = None;
     for node in nodes.iter().cycle().take(12) {
-        let answer = search(node, "sieve", 10).await;
+        let answer = best(node, "sieve", 10).await;
         assert!(answer.whole && answer.cursor.is_some(), "{manner:?}: {:?}", answer.report);
         let places: Vec<Place> = answer.hits.iter().map(|hit| hit.place).collect();
         assert_eq!(places.len(), 10, "{manner:?}: a page stays full");
@@ -175,7 +139,7 @@ async fn shown_in_spite_of(manner: Manner) {
         for node in &nodes {
             let mut true_pages = 0;
             for _ in 0..200 {
-                let is_true = search(node, "sieve", 10).await.hits.iter().all(is_true);
+                let is_true = best(node, "sieve", 10).await.hits.iter().all(is_true);
                 true_pages = if is_true { true_pages + 1 } else { 0 };
                 if true_pages == 20 {
                     break;
@@ -248,8 +212,8 @@ async fn false_postings_neither_push_documents_up_nor_push_others_off_the_page()
         publisher: None,
     };
     nodes[0].publish(vec![Document::new(&other).unwrap()], false).await.unwrap();
-    let before = search(&nodes[1], "sieve", 10).await;
-    let all_before = search(&nodes[1], "sieve", 1000).await;
+    let before = best(&nodes[1], "sieve", 10).await;
+    let all_before = best(&nodes[1], "sieve", 1000).await;
     assert_eq!((before.hits.len(), before.whole, all_before.hits.len()), (10, true, 40));
 
     // A stranger states that documents without a record, and one without the word, hold it; and that its own document
@@ -276,9 +240,9 @@ async fn false_postings_neither_push_documents_up_nor_push_others_off_the_page()
     }
     local::repaired(&nodes).await;
     for node in &nodes {
-        let answer = search(node, "sieve", 10).await;
+        let answer = best(node, "sieve", 10).await;
         assert_eq!((answer.urls(), answer.whole), (before.urls(), true), "{:?}", answer.report);
-        let all = search(node, "sieve", 1000).await;
+        let all = best(node, "sieve", 1000).await;
         let mut urls = all.urls();
         // The stranger's document is found, too, where its words put it.
         assert!(urls.pop_if(|last| *last == "http://false.example/").is_some() || urls.len() == 40, "{urls:?}");
@@ -305,13 +269,13 @@ async fn all_bytes_are_counted_and_no_texts_are_sent_but_for_checks() {
     let documents: Vec<Document> = (0..60).map(long).collect();
     nodes[0].publish(documents.clone(), false).await.unwrap();
     for node in &nodes {
-        let _ = search(node, "word7", 10).await;
+        let _ = best(node, "word7", 10).await;
         let counted = || async {
             let counters = node.net().counters();
             counters.exchange_in + counters.exchange_out
         };
         let before = counted().await;
-        let answer = search(node, "word7 OR word8", 10).await;
+        let answer = best(node, "word7 OR word8", 10).await;
         let Report { fetched, show_messages, show_sent_bytes, show_back_bytes, .. } = answer.report;
         assert_eq!(answer.hits.len(), 10);
         assert!(fetched <= 2 && show_messages <= 2 * 4, "{:?}", answer.report);

@@ -6,12 +6,13 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use crate::answer::{all, search};
 use crate::common::{check, config, document, network};
+use crate::siege::keeper::hide;
 use furui_net::net::{MAX_MESSAGE, Net};
-use furui_net::node::SearchOptions;
 use furui_search::{
-    CodedSet, ContentId, Fetched, Found, Listed, Lock, LockKey, Matcher, Met, Ranked, Refusal, Request, Response,
-    Shown, Surveyed, Weight, WordSize, limits,
+    ContentId, Fetched, Found, Listed, Lock, LockKey, Met, Refusal, Request, Response, Shown, Surveyed, Weight,
+    WordSize, limits,
 };
 
 /// How a hostile node treats requests.
@@ -35,7 +36,10 @@ async fn join(first: &furui_net::node::Node, manner: Manner) -> Net {
                 Manner::NeverAnswers => kept.push(asked.reply),
                 Manner::HangsUp => {}
                 Manner::TooMuch => asked.reply.send(vec![1; MAX_MESSAGE]).unwrap(),
-                Manner::Hides => asked.reply.send(hide(&Request::decode(&asked.request).unwrap())).unwrap(),
+                Manner::Hides => {
+                    let nothing = hide(&Request::decode(&asked.request).unwrap());
+                    asked.reply.send(nothing.encode().unwrap()).unwrap();
+                }
                 Manner::WrongRanks => asked.reply.send(lie(&Request::decode(&asked.request).unwrap())).unwrap(),
             }
         }
@@ -84,29 +88,6 @@ fn lie(request: &Request) -> Vec<u8> {
         Request::List { .. } => {
             Response::Listed(vec![Listed { ids: vec![id(9), id(3)], weights: vec![], days: vec![9, 9], more: true }])
         }
-    };
-    response.encode().unwrap()
-}
-
-/// An answer that keeps to the protocol, and says that no document has any word.
-fn hide(request: &Request) -> Vec<u8> {
-    let response = match request {
-        Request::Size { words } => {
-            Response::Sizes(vec![WordSize { ids: 20, whole: true, holders: vec![] }; words.len()])
-        }
-        Request::Search(search) if search.ranking.is_some() => {
-            Response::Ranked(Ranked { places: vec![], next: None, seen: 0, found: 0, whole: true, costs: vec![] })
-        }
-        Request::Search(search) => {
-            Response::Found(Found { ids: vec![], through: search.range.last, seen: 0, whole: true, costs: vec![] })
-        }
-        Request::Meet(meet) => {
-            let nothing = Matcher::new(CodedSet::decode(&meet.set, meet.range).unwrap()).without_session().finish();
-            Response::Met(Met { matches: nothing.coded.bytes, whole: true, session: None, steps: vec![] })
-        }
-        Request::Fetch { ids, .. } => Response::Fetched(vec![Fetched::Unknown; ids.len()]),
-        Request::Settle(_) => Response::Settled(false),
-        other => of_one_that_keeps_nothing(other).unwrap(),
     };
     response.encode().unwrap()
 }
@@ -165,23 +146,6 @@ async fn a_keeper_that_hides_documents_hides_none() {
     hostile.shutdown().await;
 }
 
-/// The answer of a node without data to requests that are not part of a search.
-fn of_one_that_keeps_nothing(request: &Request) -> Option<Response> {
-    match request {
-        Request::Compare { .. } => Some(Response::Compared { state: 1, lists: vec![], more: false }),
-        Request::List { words, .. } => Some(Response::Listed(vec![Listed::default(); words.len()])),
-        Request::Withdrawn { .. } => Some(Response::Keys { keys: vec![], more: false }),
-        Request::Store { .. } | Request::Doubt { .. } => Some(Response::Stored { new: 0 }),
-        Request::Size { .. }
-        | Request::Search(_)
-        | Request::Meet(_)
-        | Request::Settle(_)
-        | Request::Fetch { .. }
-        | Request::Show { .. } => None,
-        Request::Withdraw { .. } | Request::Locks { .. } | Request::Survey => Some(Response::Refused(Refusal::Failed)),
-    }
-}
-
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_keeper_that_let_a_node_wait_is_not_asked_first_again() {
     let nodes = local::network(5).await;
@@ -199,14 +163,16 @@ async fn a_keeper_that_let_a_node_wait_is_not_asked_first_again() {
         let mut kept = Vec::new();
         while let Some(request) = inbound.recv().await {
             let what = Request::decode(&request.request).unwrap();
-            match of_one_that_keeps_nothing(&what) {
-                Some(response) => request.reply.send(response.encode().unwrap()).unwrap(),
-                None => {
-                    let is_for_records = request.from == who_asks && matches!(what, Request::Fetch { .. });
-                    count.fetch_add(usize::from(request.from == who_asks), Ordering::SeqCst);
-                    count_records.fetch_add(usize::from(is_for_records), Ordering::SeqCst);
-                    kept.push(request.reply);
-                }
+            let is_for_records = matches!(what, Request::Fetch { .. } | Request::Show { .. });
+            let is_for_lists =
+                matches!(what, Request::Size { .. } | Request::Search(_) | Request::Meet(_) | Request::Settle(_));
+            if is_for_records || is_for_lists {
+                let is_counted = request.from == who_asks;
+                count.fetch_add(usize::from(is_counted), Ordering::SeqCst);
+                count_records.fetch_add(usize::from(is_counted && is_for_records), Ordering::SeqCst);
+                kept.push(request.reply);
+            } else {
+                request.reply.send(hide(&what).encode().unwrap()).unwrap();
             }
         }
     });
@@ -219,9 +185,8 @@ async fn a_keeper_that_let_a_node_wait_is_not_asked_first_again() {
     let peers: Vec<_> = nodes.iter().map(|node| node.net().me()).chain([silent.me()]).collect();
     let its = |number: &usize| local::keepers_among(peers.clone(), &format!("x{number}"))[0] == silent.me();
     for (turn, number) in (0..200).filter(its).take(6).enumerate() {
-        let options = SearchOptions { limit: None, ranked: false, ..SearchOptions::default() };
-        let answer = local::search(&nodes[0], &format!("x{number}"), options).await.unwrap();
-        assert_eq!(answer.ids, BTreeSet::from([documents[number].id]));
+        let answer = search(&nodes[0], &format!("x{number}"), all()).await.unwrap();
+        assert_eq!(answer.ids(), BTreeSet::from([documents[number].id]));
         if turn == 0 {
             assert_ne!(asked.load(Ordering::SeqCst), 0);
             asked_for_records.store(0, Ordering::SeqCst);

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
+use crate::local::Random;
 use furui_net::node::Document;
 use furui_search::{ContentId, Lock, LockKey, Peer, Record, Refusal, Request, Response, Weight, WordPostings};
 
-use super::library::{Library, Random};
+use super::library::{Library, made_up};
 use crate::hostile::{Hostile, framed};
 
 /// The number of postings in a message.
@@ -210,7 +211,7 @@ impl Attacker<'_> {
         match self.random.below(4) {
             // Documents that do not exist.
             0 => {
-                let ids: Vec<ContentId> = (0..count).map(|_| self.random.id()).collect();
+                let ids: Vec<ContentId> = (0..count).map(|_| made_up(&mut self.random)).collect();
                 stored(list(&word, ids, highest()))
             }
             // Documents that exist, at the wrong places: high up, for words that they may not hold.
@@ -220,7 +221,7 @@ impl Attacker<'_> {
             // Some that exist among those that do not.
             _ => {
                 let mut postings = self.some(count / 10, highest());
-                let ids: Vec<ContentId> = (0..count * 9 / 10).map(|_| self.random.id()).collect();
+                let ids: Vec<ContentId> = (0..count * 9 / 10).map(|_| made_up(&mut self.random)).collect();
                 postings.extend(list("anything", ids, highest()));
                 stored(postings)
             }

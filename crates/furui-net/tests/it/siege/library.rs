@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::local::Random;
 use furui_net::node::Document;
 use furui_search::{ContentId, Record};
 
@@ -24,37 +25,16 @@ const WORDS: &str = "the of and to in is that for it as with on by this be are a
 const SEED: u64 = 34;
 const QUERIES: usize = 50;
 
-/// Pseudo-random numbers, determined by the seed.
-pub struct Random(u64);
+/// An id that no document has.
+pub fn made_up(random: &mut Random) -> ContentId {
+    let mut bytes = [0; ContentId::BYTES];
+    bytes.chunks_mut(8).for_each(|chunk| chunk.copy_from_slice(&random.next().to_le_bytes()[..chunk.len()]));
+    ContentId::new(bytes)
+}
 
-impl Random {
-    pub fn new(seed: u64) -> Self {
-        Self(seed)
-    }
-
-    pub fn next(&mut self) -> u64 {
-        // SplitMix64.
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ mixed >> 31
-    }
-
-    pub fn below(&mut self, most: usize) -> usize {
-        (self.next() % most as u64) as usize
-    }
-
-    pub fn id(&mut self) -> ContentId {
-        let mut bytes = [0; ContentId::BYTES];
-        bytes.chunks_mut(8).for_each(|chunk| chunk.copy_from_slice(&self.next().to_le_bytes()[..chunk.len()]));
-        ContentId::new(bytes)
-    }
-
-    /// A number below `most`; the k-th has the probability of about 1 / k.
-    fn zipf(&mut self, most: usize) -> usize {
-        let unit = (self.next() >> 11) as f64 / (1u64 << 53) as f64;
-        ((most as f64 + 1.0).powf(unit) as usize).clamp(1, most) - 1
-    }
+/// A number below `most`; the k-th has the probability of about 1 / k.
+fn zipf(random: &mut Random, most: usize) -> usize {
+    ((most as f64 + 1.0).powf(random.unit()) as usize).clamp(1, most) - 1
 }
 
 pub struct Library {
@@ -74,7 +54,7 @@ impl Library {
             let text: Vec<&str> = (0..30 + random.below(200))
                 .map(|_| match random.below(6) {
                     0 => subject[random.below(subject.len())],
-                    _ => words[random.zipf(words.len())],
+                    _ => words[zipf(&mut random, words.len())],
                 })
                 .collect();
             let url = format!("http://library.example/{}/{number}", subject[0]);

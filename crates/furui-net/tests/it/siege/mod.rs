@@ -1,7 +1,7 @@
 //! Attacks on a live network: whatever attackers send, the honest nodes answer as before.
 
 mod attacker;
-mod keeper;
+pub mod keeper;
 mod library;
 mod town;
 

@@ -4,13 +4,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use furui_net::net::{Config, Identity, Transport};
-use furui_net::node::{Node, SearchError, SearchEvent, SearchOptions};
-use furui_search::{ContentId, Query, Report};
+use furui_net::node::{Node, SearchError, SearchOptions};
+use furui_search::{ContentId, Report};
 use futures::StreamExt;
-use tokio::sync::mpsc;
 use tokio::time::{Instant, timeout};
 
 use super::library::Library;
+use crate::answer::search;
 
 /// How long a test waits for what comes soon.
 pub const LONG: Duration = Duration::from_secs(60);
@@ -64,25 +64,11 @@ pub async fn repaired(nodes: &[Node]) {
 
 /// Asks one query.
 pub async fn ask(node: &Node, query: &str, limit: u64) -> Result<(Page, Report), SearchError> {
-    let (events, mut came) = mpsc::channel(16);
-    let query = Query::parse(query).unwrap();
-    let collect = async {
-        let (mut hits, mut end) = (Vec::new(), None);
-        while let Some(event) = came.recv().await {
-            match event {
-                SearchEvent::Hits(more) => hits.extend(more),
-                SearchEvent::Done { whole, report, .. } => end = Some((whole, *report)),
-            }
-        }
-        (hits, end)
-    };
     let options = SearchOptions { limit: Some(limit), ..SearchOptions::default() };
-    let (done, (hits, end)) = tokio::join!(node.search(&query, options, events), collect);
-    done?;
-    let (whole, report) = end.unwrap();
-    let title = |showing: Option<furui_search::Showing>| showing.map_or(String::new(), |it| it.head.title);
-    let hits = hits.into_iter().map(|hit| (hit.place.id, title(hit.showing))).collect();
-    Ok((Page { hits, whole }, report))
+    let answer = search(node, query, options).await?;
+    let titles = answer.titles().into_iter().map(str::to_owned);
+    let hits = answer.hits.iter().map(|hit| hit.place.id).zip(titles).collect();
+    Ok((Page { hits, whole: answer.whole }, answer.report))
 }
 
 impl Town {
