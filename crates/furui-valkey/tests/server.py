@@ -42,7 +42,8 @@ class Server:
         for _ in range(5):
             self.port = self.choose_port()
             settings = ["--port", str(self.port), "--bind", "127.0.0.1", "--dir", str(self.directory), "--save", "",
-                        "--enable-debug-command", "yes", *(["--loadmodule", module] if self.has_module else [])]
+                        "--enable-debug-command", "yes", "--repl-diskless-sync-delay", "0",
+                        *(["--loadmodule", module] if self.has_module else [])]
             log = open(self.directory / "log", "ab")
             self.process = subprocess.Popen([program, *settings, *self.options], stdout=log, stderr=log)
             log.close()

@@ -1,3 +1,4 @@
+use std::thread::available_parallelism;
 use std::time::Instant;
 
 use crate::command::{Outcome, cargo, ensure_component};
@@ -131,10 +132,14 @@ impl Step {
             Self::Targets => return toolchains::targets(),
             Self::Miri => return toolchains::miri(),
             Self::Library => cargo("test -p furui", &[])?,
-            Self::Test => cargo(
-                "test --workspace --exclude furui --exclude furui-py --exclude furui-valkey --features furui-cli/node",
-                &[],
-            )?,
+            Self::Test => {
+                // Many tests of nodes wait for a time limit, so there are more at a time than processors.
+                let threads = (available_parallelism().map_or(2, |processors| processors.get()) * 3).div_ceil(2);
+                cargo(
+                    "test --workspace --exclude furui --exclude furui-py --exclude furui-valkey --features furui-cli/node",
+                    &[("RUST_TEST_THREADS", &threads.to_string())],
+                )?;
+            }
             Self::Pipelines => return pipelines::run(),
             Self::Python => return python::run(),
             Self::Valkey => return valkey::run(),
