@@ -46,7 +46,7 @@ class Cluster:
     def __init__(self, directory: Path) -> None:
         options = ["--cluster-enabled", "yes", "--cluster-node-timeout", "1000"]
         # A replica takes over however long it was cut off.
-        options += ["--cluster-replica-validity-factor", "0"]
+        options += ["--cluster-replica-validity-factor", "0", "--repl-diskless-sync-delay", "5"]
         self.nodes: list[Server] = []
         try:
             for number in range(6):
