@@ -20,7 +20,7 @@ use crate::block::MOST_MAX_LINE;
 use crate::blocks::Blocks;
 use crate::interrupt::Interrupt;
 use crate::network::{self, NetworkCommand};
-use crate::reading::Reading;
+use crate::reading::{Looks, Reading};
 use crate::size;
 use crate::split::Split;
 
@@ -197,10 +197,21 @@ pub struct InputOptions {
     /// The longest line that is allowed: a longer one is an error, and the lines before it are kept
     #[arg(long, value_name = "SIZE", value_parser = max_line, default_value = "64MiB")]
     pub max_line: usize,
-    /// Read compressed input as it is. Otherwise gzip, zstd, xz, bzip2 and lz4 are recognised by their first bytes, and
-    /// decoded
+    /// Read the bytes of the input as they are. Otherwise gzip, zstd, xz, bzip2 and lz4 are recognised by their first bytes,
+    /// and decoded
     #[arg(long)]
     pub no_decompress: bool,
+    /// The memory that the window of compressed input may take. zstd --long=31 needs 2GiB
+    #[arg(long, value_name = "SIZE", value_parser = size::parse, default_value = "256MiB", conflicts_with = "no_decompress")]
+    pub decode_memory: u64,
+    /// The input may be any bytes, also after it was decoded. Otherwise archives, UTF-16 and other data that is no text in
+    /// lines is an error
+    #[arg(long)]
+    pub binary: bool,
+    /// If a FILE cannot be read, is damaged or is no text, say so, go on with the next one, and end with status 2. The lines
+    /// before the damage count
+    #[arg(long)]
+    pub keep_going: bool,
 }
 
 impl InputOptions {
@@ -212,7 +223,8 @@ impl InputOptions {
     /// How the input is read if each of its lines is a record, without a header.
     pub fn reading(&self) -> Reading {
         let split = Split::Lines(self.separator());
-        Reading { split, header: false, max_line: self.max_line, decodes: !self.no_decompress }
+        let looks = (!self.no_decompress).then_some(Looks { memory: self.decode_memory, binary: self.binary });
+        Reading { split, header: false, max_line: self.max_line, looks, keeps_going: self.keep_going }
     }
 
     /// The lines of the input.

@@ -70,7 +70,8 @@ pub struct SeenOptions {
     /// Copies of the store keep the lines
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "store",
           conflicts_with_all = ["sync", "window", "filter", "cache", "fpr", "protect", "lru", "replacement", "counters", "probes",
-                                "decrements", "paper", "invert", "mark", "repeats", "count", "hash", "hash_seed", "like"])]
+                                "decrements", "paper", "invert", "mark", "repeats", "count", "hash", "hash_seed", "like",
+                                "keep_going"])]
     pub remove: Option<PathBuf>,
     /// Memory for the set, as in 64MiB; what does not fit goes to the store, or to temporary files in $TMPDIR
     /// [default: a quarter of the machine's]. These files are mapped: their pages in the system's cache count as memory of the
