@@ -17,8 +17,8 @@ use super::{InputOptions, LineOptions, SeedOptions, memory};
 /// SET may be redis://HOST:PORT/NAME, too, a set of `furui seen --store` in a Valkey or Redis server.
 ///
 /// Key options such as --csv say how the keys of FILE are made and, if SET is a file of lines, its keys. A line without a key is in no
-/// set: only --invert prints it, unless --missing or --bad says drop. --keep-going is how this command works anyway, as grep does; a SET that
-/// cannot be read to its end is an error.
+/// set: only --invert prints it, unless --missing or --bad says drop. A FILE that cannot be read, or not to its end, is reported,
+/// and the others are read, as grep does, with --keep-going or without; such a SET is an error.
 #[derive(Args)]
 pub struct HasOptions {
     /// A store, a filter, a dictionary, a set in a server (redis://HOST:PORT/NAME), or a file of lines, also compressed or from a pipe; "-" is standard input

@@ -204,8 +204,8 @@ pub struct InputOptions {
     /// The memory that the window of compressed input may take. zstd --long=31 needs 2GiB
     #[arg(long, value_name = "SIZE", value_parser = size::parse, default_value = "256MiB", conflicts_with = "no_decompress")]
     pub decode_memory: u64,
-    /// The input may be any bytes, also after it was decoded. Otherwise archives, UTF-16 and other data that is no text in
-    /// lines is an error
+    /// The input may be any bytes, also after it was decoded. Otherwise an archive, UTF-16 and the like are errors that say how
+    /// to make a text of them
     #[arg(long)]
     pub binary: bool,
     /// If a FILE cannot be read, is damaged or is no text, say so, go on with the next one, and end with status 2. The lines
