@@ -1,14 +1,15 @@
 //! Printing to standard output.
 
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{self, ErrorKind, IsTerminal, Read, Seek, SeekFrom, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use crate::block::Block;
 use crate::error::Error;
+use crate::input::name_of;
 use crate::pipes;
-use crate::streams::standard_output;
+use crate::streams::{standard_input, standard_output};
 
 /// Standard output, or nothing.
 pub struct Output {
@@ -35,6 +36,27 @@ impl Output {
         file.as_ref().map(pipes::widen);
         let pipe = file.as_ref().is_some_and(pipes::is_pipe);
         Ok(Self { file, pipe, printed: 0 })
+    }
+
+    /// Returns an error if one of these inputs is the file that is printed to: the run would read what it prints. "-" is
+    /// standard input, and so is an empty list.
+    pub fn refuse_inputs(&self, inputs: &[PathBuf]) -> Result<(), Error> {
+        let Some(file) = self.file.as_ref().and_then(|file| regular_file(&file.metadata().ok()?)) else {
+            return Ok(());
+        };
+        let standard = [PathBuf::from("-")];
+        let is_printed_to = |path: &&PathBuf| {
+            let input = match path.as_os_str() == "-" {
+                true => standard_input().and_then(|input| input.metadata()),
+                false => path.metadata(),
+            };
+            input.is_ok_and(|input| regular_file(&input) == Some(file))
+        };
+        let inputs = if inputs.is_empty() { &standard } else { inputs };
+        match inputs.iter().find(is_printed_to) {
+            Some(path) => Err(Error::Message(format!("{}: an input cannot be the output, too", name_of(path)))),
+            None => Ok(()),
+        }
     }
 
     /// Makes [`print_until`](Self::print_until) stop at its deadline even if the reader of a pipe reads nothing, where
@@ -134,6 +156,18 @@ impl Output {
         }
         self.arrived().map(|_| Sink::Open)
     }
+}
+
+/// The device and the number of a regular file.
+#[cfg(unix)]
+fn regular_file(data: &Metadata) -> Option<(u64, u64)> {
+    use std::os::unix::fs::MetadataExt;
+    data.is_file().then(|| (data.dev(), data.ino()))
+}
+
+#[cfg(not(unix))]
+fn regular_file(_: &Metadata) -> Option<(u64, u64)> {
+    None
 }
 
 /// The last byte of the file that `file` appends to. `None` if it is not a regular file, is empty, or is not open for appending.

@@ -21,7 +21,8 @@ use crate::{number, size};
 /// With --store a line is recorded after it was delivered: after the file that it was printed to is on the disk, or after
 /// a reader has read it from the pipe. After a crash or a power cut the next run prints again what was delivered in the last
 /// second (see --sync), or less; it never loses a line. A run that ends without an error, or by ^C, SIGTERM or SIGHUP, has recorded
-/// every line that it printed. If a kill cut off the last line of a file, the next run that appends to that file begins a new line.
+/// every line that it printed, unless the reader of its pipe went away: lines that were in the pipe may be recorded or not, whether or
+/// not they were read (--limit ends a run after N lines). If a kill cut off the last line of a file, the next run that appends to that file begins a new line.
 ///
 /// --store redis://HOST:PORT/NAME or redis://HOST:PORT/DB/NAME keeps the set in a Valkey or Redis server, or cluster, that has the
 /// module furui-valkey. Any number of processes, on any machines, share it; they must give the same key options. User and
@@ -59,8 +60,8 @@ pub struct SeenOptions {
     /// never fill up. FILE is replaced at the end, whole or not at all: after a crash it is as before, and the next run
     /// prints these lines again
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath,
-          conflicts_with_all = ["store", "wait", "window", "memory", "no_mmap", "cache", "fpr", "protect", "TierOptions", "stats",
-                                "hash", "hash_seed"])]
+          conflicts_with_all = ["store", "sync", "wait", "window", "memory", "no_mmap", "threads", "cache", "fpr", "protect",
+                                "TierOptions", "hash", "hash_seed", "like"])]
     pub filter: Option<PathBuf>,
     /// Take the lines of FILE, or of standard input for "-", out of the set of --store, to answer a request to delete
     /// data, and print nothing. Give the key options that the store remembers; others are refused. Afterwards the lines
@@ -70,7 +71,7 @@ pub struct SeenOptions {
     /// Copies of the store keep the lines
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "store",
           conflicts_with_all = ["sync", "window", "filter", "cache", "fpr", "protect", "lru", "replacement", "counters", "probes",
-                                "decrements", "paper", "invert", "mark", "repeats", "count", "hash", "hash_seed", "like"])]
+                                "decrements", "paper", "invert", "mark", "repeats", "count", "limit", "status", "hash", "hash_seed", "like"])]
     pub remove: Option<PathBuf>,
     /// Memory for the set, as in 64MiB; what does not fit goes to the store, or to temporary files in $TMPDIR
     /// [default: a quarter of the machine's]. These files are mapped: their pages in the system's cache count as memory of the
@@ -82,7 +83,7 @@ pub struct SeenOptions {
     #[arg(long)]
     pub no_mmap: bool,
     /// How many threads work. They read and decode, hash, decide and write at the same time; what is printed does not
-    /// depend on their number. With --cache lru+stable, and with --filter, one thread works [default: as many as the
+    /// depend on their number. With --cache lru+stable and with --limit, one thread works [default: as many as the
     /// machine or the container has processors, at most 16]
     #[arg(long, value_name = "N", value_parser = number::between::<usize>(1, MOST_THREADS))]
     pub threads: Option<usize>,
@@ -100,6 +101,14 @@ pub struct SeenOptions {
     /// Print the repeats instead
     #[arg(short, long)]
     pub invert: bool,
+    /// End after N new lines (with --invert, N repeats), and record no line that comes after the last of them. The next
+    /// run with the same input begins with the line that follows. `furui seen | head -n N` cannot do this, because
+    /// furui does not know how many lines head has printed. One thread works
+    #[arg(long, value_name = "N")]
+    pub limit: Option<NonZeroU64>,
+    /// End with status 1 if no line was new, and with 0 if one was, whatever is printed
+    #[arg(long)]
+    pub status: bool,
     #[command(flatten)]
     pub outputs: OutputOptions,
     #[command(flatten)]

@@ -24,6 +24,7 @@ fn get<V: Values + ?Sized>(GetOptions { lines: options, invert }: &GetOptions) -
     let lines = Lines { separator: options.files.input.separator(), escape: options.form.escape };
     let mut blocks = options.files.input.blocks(&interrupt);
     let mut output = Output::new(false)?;
+    output.refuse_inputs(&options.files.input.files)?;
     let (mut values, mut out) = (vec![], vec![]);
     let mut found = false;
     while let Some(block) = blocks.next()? {

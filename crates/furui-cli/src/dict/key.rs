@@ -32,6 +32,7 @@ pub fn run(options: &KeyOptions) -> Result<ExitCode, Error> {
         found: false,
     };
     if options.ids.is_empty() {
+        keys.output.refuse_inputs(&[])?;
         keys.answer_input(separator)?;
     } else {
         keys.answer(&options.ids)?;

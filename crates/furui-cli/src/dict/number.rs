@@ -23,6 +23,7 @@ pub fn run(NumberOptions { write, with_key }: &NumberOptions) -> Result<ExitCode
     let interrupt = Interrupt::listen().map_err(|error| Error::io("cannot wait for", "signals", error))?;
     let separator = lines.input.separator();
     let mut output = Output::new(false)?;
+    output.refuse_inputs(&lines.input.files)?;
     output.mend(separator)?;
     let mut numbers = Numbers { output, held: vec![], durable: dict.next_id() };
     let mut blocks = lines.input.blocks(&interrupt);

@@ -37,6 +37,7 @@ pub fn run(options: &HasOptions) -> Result<ExitCode, Error> {
     let mut set = Set::open(options, memory - large.bytes(), &interrupt)?;
     let mut keys = Keys::new(set.hash_spec(), &options.lines)?;
     let mut output = Output::new(options.quiet || options.count)?;
+    output.refuse_inputs(files)?;
     let mut blocks = options.lines.blocks(&options.input, &interrupt).skipping(complain);
     let mut answers = vec![];
     let mut found: u64 = 0;
