@@ -14,7 +14,14 @@ pub fn check(options: &SeenOptions) -> Result<(), Error> {
     let modes: [(bool, &str, &[Refused]); 4] = [
         (is_remote, "for a set in a server", &of_a_server(options)),
         (options.remove.is_some(), "for --remove", &[("--threads", options.threads.is_some(), "one thread works")]),
-        (options.store.is_none(), "for a set that is not kept", &[("--wait", wait, "it is for --store")]),
+        (
+            options.store.is_none() && options.filter.is_none(),
+            "for a set that is not kept",
+            &[
+                ("--wait", wait, "no other process uses it"),
+                ("--as-is", options.lines.as_is, "it was not made with other key options"),
+            ],
+        ),
         (
             options.dry_run,
             "for a dry run",
