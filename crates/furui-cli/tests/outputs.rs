@@ -299,3 +299,21 @@ fn an_input_that_is_the_output_is_an_error() {
         support::furui().args(["seen", "-q", &file]).stdout(File::options().append(true).open(&file).unwrap()).status();
     assert!(quiet.unwrap().success(), "nothing is printed");
 }
+
+#[test]
+fn a_filter_is_kept_if_nobody_reads_and_has_what_was_printed_before_an_error() {
+    use std::process::Stdio;
+
+    let dir = TempDir::new();
+    let (filter, input) = (dir.join("filter"), dir.file("in", &text(&lines(200_000, 9))));
+    assert_eq!(stdout(&["filter", "build", "--capacity", "100000", "-o", &filter], b""), b"");
+    let before = fs::read(&filter).unwrap();
+    let mut child =
+        support::furui().args(["seen", "--filter", &filter, &input]).stdout(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    assert!(child.wait().unwrap().success());
+    assert!(fs::read(&filter).unwrap() == before, "nobody has read the lines");
+    let done = run(&["seen", "--filter", &filter, "--max-line", "4"], b"a\nb\nlonger\nc\n");
+    assert_eq!((done.status.code(), &*done.stdout), (Some(2), &b"a\nb\n"[..]));
+    assert_eq!(stdout(&["seen", "--filter", &filter], b"a\nb\nc\n"), b"c\n");
+}
