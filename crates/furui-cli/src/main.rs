@@ -27,6 +27,7 @@ mod progress;
 mod reading;
 mod remote;
 mod report;
+mod same;
 mod seen;
 mod size;
 mod split;
@@ -39,7 +40,6 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use clap::error::ContextKind;
-use clap_complete::CompleteEnv;
 use furui::store::cascade::Combination;
 
 use cli::{Cli, Command};
@@ -50,7 +50,7 @@ use output::{is_styled, print};
 const ERROR: u8 = 2;
 
 fn main() -> ExitCode {
-    CompleteEnv::with_factory(cli::command).var(manual::COMPLETE).complete();
+    manual::complete();
     let result = cli::arguments().map_or_else(explain, run);
     result.unwrap_or_else(|error| {
         complain(&error);

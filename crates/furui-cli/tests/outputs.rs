@@ -96,6 +96,118 @@ fn the_lines_of_each_file_are_counted() {
     assert!(said.contains(" 2 lines, 1 new, 1 repeat, 0") && said.contains(" 2 lines, 0 new, 2 repeats, 0"), "{said}");
 }
 
+#[test]
+fn the_letters_of_grep_sort_and_uniq_mean_what_they_mean_there() {
+    let dir = TempDir::new();
+    let known = dir.file("known", b"a\nb\n");
+    for (args, input, expected) in [
+        (&["seen", "-v"][..], &b"a\nb\na\n"[..], &b"a\n"[..]),
+        (&["has", "-v", &known], b"a\nc\n", b"c\n"),
+        (&["seen", "-i"], b"A\na\nb\n", b"A\nb\n"),
+        (&["has", "-i", &known], b"A\nc\n", b"A\n"),
+        (&["has", "-c", &known], b"a\nb\nc\n", b"2\n"),
+        (&["seen", "-z"], b"a\0a\0b\0", b"a\0b\0"),
+        (&["seen", "-0"], b"a\0a\0b\0", b"a\0b\0"),
+        (&["has", "-z", &dir.file("nul", b"a\0")], b"a\0c\0", b"a\0"),
+    ] {
+        assert_eq!(stdout(args, input), expected, "{args:?}");
+    }
+    let counted = run(&["seen", "-c", "-q"], b"a\na\n");
+    assert_eq!(
+        String::from_utf8(counted.stderr).unwrap(),
+        "standard input: 2 lines, 1 new, 1 repeat, 0 without a key\n"
+    );
+    let filter = dir.join("filter");
+    assert_eq!(stdout(&["filter", "build", "-i", "-o", &filter], b"A\n"), b"");
+    assert_eq!(stdout(&["has", "-i", &filter], b"a\nb\n"), b"a\n");
+    let dict = dir.join("dict");
+    for null in ["-z", "-0"] {
+        assert_eq!(stdout(&["dict", "number", null, "--store", &dict], b"a\0b\0"), b"0\x001\0");
+        assert_eq!(stdout(&["dict", "get", "-v", null, "--store", &dict], b"a\0c\0"), b"c\0");
+        assert_eq!(stdout(&["dict", "prefix", null, "--store", &dict, "a"], b""), b"a\t0\0");
+        assert_eq!(stdout(&["dict", "key", null, "--store", &dict, "1"], b""), b"1\tb\0");
+    }
+}
+
+#[test]
+fn the_output_may_be_a_file_which_is_written_anew() {
+    let dir = TempDir::new();
+    let (set, lines, dict) = (dir.file("set", b"a\nb\n"), dir.file("lines", b"b\nc\nb\n"), dir.join("dict"));
+    let (filter, store, hits) = (dir.join("filter"), dir.join("store"), dir.join("hits"));
+    assert_eq!(stdout(&["dict", "build", "--store", &dict, &set], b""), b"");
+    assert_eq!(stdout(&["filter", "build", "-k", "quotient", "-o", &filter, &set], b""), b"");
+    let out = dir.join("out");
+    for args in [
+        &["seen", &lines][..],
+        &["seen", "--store", &store, "--csv", &lines],
+        &["seen", "--mark", "--threads", "2", &lines],
+        &["seen", "--filter", &filter, "-n", &lines],
+        &["has", &set, &lines],
+        &["has", "-c", &set, &lines],
+        &["filter", "list", &filter],
+        &["dict", "get", "--store", &dict, &lines],
+        &["dict", "key", "--store", &dict, "1"],
+        &["dict", "prefix", "--store", &dict, ""],
+        &["dict", "range", "--store", &dict, "a"],
+        &["dict", "number", "--store", &dict, &lines],
+        &["dict", "count", "--store", &hits, &lines],
+    ] {
+        // A second run with a store or counts would print something else.
+        let again = |args: &[&str]| stdout(args, b"");
+        fs::write(&out, [b'x'; 5000]).unwrap();
+        assert_eq!(again(&[args, &["-o", &out]].concat()), b"", "{args:?}");
+        for changed in [&store, &hits] {
+            let _ = fs::remove_dir_all(changed);
+        }
+        let (written, printed) = (fs::read(&out).unwrap(), again(&[args, &["-o", "-"]].concat()));
+        assert!(written == printed && !printed.is_empty(), "{args:?}");
+    }
+    assert!(failure(&["seen", "-q", "-o", &out, &lines], b"").contains("--quiet"));
+    assert!(failure(&["seen", "-o", &dir.join("no/out"), &lines], b"").contains("no/out"));
+    if cfg!(target_os = "linux") {
+        let store = dir.join("new");
+        assert!(failure(&["seen", "--store", &store, "-o", "/dev/full", &lines], b"").contains("/dev/full"));
+        assert_eq!(stdout(&["seen", "--store", &store, &lines], b""), b"b\nc\n", "nothing was delivered");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn an_output_that_is_also_read_is_refused_and_stays_as_it_is() {
+    use std::fs::File;
+
+    use support::furui;
+
+    let dir = TempDir::new();
+    let (lines, other) = (dir.file("lines", b"b\na\nb\n"), dir.file("other", b"b\n"));
+    let (link, filter) = (dir.join("link"), dir.join("filter"));
+    fs::hard_link(&lines, &link).unwrap();
+    assert_eq!(stdout(&["filter", "build", "-o", &filter, &other], b""), b"");
+    let whole = fs::read(&filter).unwrap();
+    for args in [
+        &["seen", "-o", &lines, &lines][..],
+        &["seen", "-o", &lines, &other, &link],
+        &["seen", "--repeats", &link, &lines],
+        &["seen", "--repeats", &lines, "-o", &link, &other],
+        &["seen", "--filter", &filter, "-o", &filter, &other],
+        &["has", "-o", &lines, &lines, &other],
+        &["has", "-c", "-o", &lines, &other, &lines],
+        &["has", "-o", &filter, &filter, &other],
+        &["dict", "number", "--store", &dir.join("dict"), "-o", &lines, &lines],
+        &["dict", "count", "--store", &dir.join("hits"), "-o", &lines, &lines],
+    ] {
+        assert!(failure(args, b"").contains("an input cannot be"), "{args:?}");
+        assert!(fs::read(&lines).unwrap() == b"b\na\nb\n" && fs::read(&filter).unwrap() == whole, "{args:?}");
+    }
+    // Files that the shell opened: `seen lines >> lines`, and `seen < lines -o lines`.
+    let appended = File::options().append(true).open(&lines).unwrap();
+    let done = furui().args(["seen", &link]).stdout(appended).output().unwrap();
+    assert_eq!(done.status.code(), Some(2), "{}", String::from_utf8_lossy(&done.stderr));
+    let done = furui().args(["seen", "-o", &lines]).stdin(File::open(&lines).unwrap()).output().unwrap();
+    assert_eq!(done.status.code(), Some(2), "{}", String::from_utf8_lossy(&done.stderr));
+    assert_eq!(fs::read(&lines).unwrap(), b"b\na\nb\n");
+}
+
 #[cfg(unix)]
 #[test]
 fn a_signal_asks_for_figures_while_the_input_waits() {

@@ -34,7 +34,7 @@ pub fn observe(path: &Path, options: &cli::SeenOptions) -> Result<ExitCode, Erro
     let mut keys = Keys::new(held.filter.hash_spec(), &options.lines)?;
     let interrupt = Interrupt::listen().map_err(|error| Error::io("cannot wait for", "signals", error))?;
     let wanted = if options.invert { Verdict::Repeat } else { Verdict::New };
-    let mut output = Output::new(options.quiet)?;
+    let mut output = Output::open(&options.print, options.quiet, &options.read())?;
     output.mend(options.input.separator())?;
     let mut blocks = options.lines.blocks(&options.input, &interrupt);
     let (mut hashes, mut verdicts, mut fates) = (Hashes::new(keys.hasher()), vec![], vec![]);

@@ -101,7 +101,7 @@ where
         Interrupt::ignore()
     };
     let keys = Keys::new(seen.hash_spec(), &options.lines)?;
-    let mut output = Output::new(options.quiet)?;
+    let mut output = Output::open(&options.print, options.quiet, &options.read())?;
     let byproducts = Byproducts::new(options)?;
     if records {
         output.mend(options.input.separator())?;

@@ -67,7 +67,7 @@ pub fn run(url: &Path, options: &cli::SeenOptions) -> Result<ExitCode, Error> {
     } else {
         Interrupt::listen().map_err(|error| Error::io("cannot wait for", "signals", error))?
     };
-    let mut output = Output::new(options.quiet)?;
+    let mut output = Output::open(&options.print, options.quiet, &options.read())?;
     let byproducts = Byproducts::new(options)?;
     if !options.dry_run {
         output.mend(options.input.separator())?;
