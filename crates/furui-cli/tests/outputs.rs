@@ -251,3 +251,163 @@ fn a_signal_asks_for_figures_while_the_input_waits() {
         assert!(child.wait().unwrap().success());
     }
 }
+
+#[test]
+fn a_filter_has_the_same_outputs_as_a_set() {
+    let dir = TempDir::new();
+    let (empty, filter, store) = (dir.join("empty"), dir.join("filter"), dir.join("store"));
+    assert_eq!(stdout(&["filter", "build", "--capacity", "100000", "--fpr", "1e-9", "-o", &empty], b""), b"");
+    let input = text(&lines(20_000, 7));
+    let file = dir.file("in", &input);
+    for options in
+        ["--repeats R --count", "--mark --repeats R", "--mark=line --count --stats", "--invert", "--quiet --stats"]
+    {
+        fs::copy(&empty, &filter).unwrap();
+        let _ = fs::remove_dir_all(&store);
+        let done = |set: [&str; 2]| {
+            let repeats = dir.join("R");
+            let options: Vec<&str> = options.split(' ').map(|word| if word == "R" { &repeats } else { word }).collect();
+            let done = run(&[&["seen", &file], &set[..], &options].concat(), b"");
+            let said = String::from_utf8(done.stderr).unwrap();
+            // The other lines of the summary are about the kind of the set.
+            let said: Vec<String> = said.lines().filter(|line| line.contains(" new, ")).map(str::to_owned).collect();
+            let repeats = fs::read(&repeats).unwrap_or_default();
+            let _ = fs::remove_file(dir.join("R"));
+            (done.status.code(), done.stdout, said, repeats)
+        };
+        assert!(done(["--filter", &filter]) == done(["--store", &store]), "{options}");
+        assert_eq!(stdout(&["seen", "--filter", &filter, &file], b""), b"", "{options}: all are in the filter now");
+    }
+    // A program that waits for each mark gets it.
+    fs::copy(&empty, &filter).unwrap();
+    assert_eq!(stdout(&["seen", "--mark", "--dry-run", "--filter", &filter], b"a\na\n"), b"1\n0\n");
+    assert_eq!(stdout(&["seen", "--mark", "--filter", &filter], b"a\na\n"), b"1\n0\n");
+}
+
+/// Runs `furui seen` over lines with a limit, then over the lines that follow, and over these again: what is printed is
+/// what one run prints, and nothing else was recorded.
+fn is_limited(options: &[&str], input: &[String], limit: usize) {
+    let whole = run(&[&["seen"], options].concat(), &text(input)).stdout;
+    let whole: Vec<&[u8]> = whole.split_inclusive(|&byte| byte == b'\n').collect();
+    let dir = TempDir::in_memory();
+    let (store, filter) = (dir.join("store"), dir.join("filter"));
+    assert_eq!(stdout(&["filter", "build", "--capacity", "100000", "--fpr", "1e-9", "-o", &filter], b""), b"");
+    let sets: &[[&str; 2]] = if options.contains(&"--threads") || options.contains(&"--invert") || options.is_empty() {
+        &[["--store", &store], ["--filter", &filter]]
+    } else {
+        &[["--store", &store]]
+    };
+    for set in sets.iter().filter(|set| set[0] == "--store" || !options.contains(&"--threads")) {
+        let name = format!("{set:?} {options:?} {limit}");
+        let command = [&["seen"], &set[..], options].concat();
+        let first = stdout(&[&command[..], &["--limit", &limit.to_string()]].concat(), &text(input));
+        assert!(first == whole[..limit].concat(), "{name}: {}", String::from_utf8_lossy(&first));
+        // Of the lines that were printed, the last one ends the run.
+        let mut before = 0;
+        let mut printed = whole[..limit].iter();
+        let mut next = printed.next();
+        let inverted = options.contains(&"--invert");
+        let mut known = std::collections::HashSet::new();
+        for line in input {
+            let Some(wanted) = next else { break };
+            before += 1;
+            let is_new = known.insert(line);
+            if line.as_bytes() == wanted.trim_ascii_end() && (is_new != inverted || options.contains(&"--window")) {
+                next = printed.next();
+            }
+        }
+        let rest = stdout(&command, &text(&input[before..]));
+        assert!(rest == whole[limit..].concat(), "{name}: the next run begins where this one ended");
+    }
+}
+
+#[test]
+fn a_limit_is_exact_and_records_no_later_line() {
+    let input = lines(9000, 3);
+    for limit in [1, 2, 1500] {
+        for options in [
+            &[][..],
+            &["--threads", "4"],
+            &["--invert"],
+            &["--cache", "none"],
+            &["--cache", "lru", "--lru", "256"],
+            &["--cache", "lru+stable"],
+            &["--window", "1h"],
+            &["--window", "10000000"],
+        ] {
+            is_limited(options, &input, limit);
+        }
+    }
+    // Without a store, and with other outputs.
+    assert_eq!(stdout(&["seen", "--limit", "2"], b"a\na\nb\nc\n"), b"a\nb\n");
+    assert_eq!(stdout(&["seen", "--limit", "2", "--mark=line"], b"a\na\nb\nc\n"), b"1\ta\n0\ta\n1\tb\n");
+    assert_eq!(stdout(&["seen", "--limit", "1", "--csv", "--key", "k"], b"k,v\n1,2\n3,4\n"), b"k,v\n1,2\n");
+    let bad = ["seen", "--limit", "1", "--json", "--bad", "error"];
+    assert_eq!(stdout(&bad, b"1\n{\n"), b"1\n", "the line that is bad is not wanted");
+    let kept = run(&["seen", "--limit", "2", "-f2", "-d,", "--stats"], b"a,1\nb\nc,1\nd,2\ne\nf,3\n");
+    assert_eq!(kept.stdout, b"a,1\nb\nd,2\n", "a line without a key is not new");
+    assert!(String::from_utf8(kept.stderr).unwrap().contains("\n4 lines (14 B), 2 new, 1 repeat, 1 without a key\n"));
+}
+
+#[test]
+fn a_run_with_a_limit_does_not_wait_for_more_input() {
+    use std::io::Write;
+    use std::process::Stdio;
+
+    let dir = TempDir::new();
+    let mut command = support::furui();
+    command.args(["seen", "--limit", "2", "--store", &dir.join("store")]);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut input = child.stdin.take().unwrap();
+    input.write_all(b"a\na\nb\nc\n").unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!((output.status.code(), &*output.stdout), (Some(0), &b"a\nb\n"[..]));
+    drop(input);
+}
+
+#[test]
+fn the_status_tells_whether_a_line_was_new() {
+    let dir = TempDir::new();
+    let (store, filter) = (dir.join("store"), dir.join("filter"));
+    assert_eq!(stdout(&["filter", "build", "--capacity", "100", "-o", &filter], b""), b"");
+    for set in [["--store", &store], ["--filter", &filter]] {
+        for (input, status) in [(&b""[..], 1), (b"a\n", 0), (b"a\na\n", 1), (b"a\nb\n", 0)] {
+            let done = run(&[&["seen", "--status", "--quiet"], &set[..]].concat(), input);
+            assert_eq!(done.status.code(), Some(status), "{set:?} {input:?}");
+        }
+    }
+    assert_eq!(run(&["seen", "--status", "--invert"], b"a\n").status.code(), Some(0));
+    assert_eq!(run(&["seen", "--status", &dir.join("missing")], b"").status.code(), Some(2));
+}
+
+#[cfg(unix)]
+#[test]
+fn an_input_that_is_the_output_is_an_error() {
+    use std::fs::File;
+
+    let dir = TempDir::new();
+    let (file, store) = (dir.file("f", b"a\nb\na\n"), dir.join("store"));
+    let dictionary = dir.join("dict");
+    let refused = |args: &[&str], as_input: bool| {
+        let mut command = support::furui();
+        command.args(args).stdout(File::options().append(true).open(&file).unwrap());
+        if as_input {
+            command.stdin(File::open(&file).unwrap());
+        }
+        let done = command.output().unwrap();
+        let said = String::from_utf8(done.stderr).unwrap();
+        assert!(done.status.code() == Some(2) && said.contains("cannot be the output, too"), "{args:?}: {said}");
+        assert_eq!(fs::read(&file).unwrap(), b"a\nb\na\n");
+    };
+    stdout(&["dict", "number", "--store", &dictionary], b"a\n");
+    refused(&["seen", &file], false);
+    refused(&["seen"], true);
+    refused(&["seen", "--store", &store, "-"], true);
+    refused(&["has", &file, &file], false);
+    refused(&["dict", "number", "--store", &dictionary, &file], false);
+    refused(&["dict", "get", "--store", &dictionary], true);
+    refused(&["dict", "key", "--store", &dictionary], true);
+    let quiet =
+        support::furui().args(["seen", "-q", &file]).stdout(File::options().append(true).open(&file).unwrap()).status();
+    assert!(quiet.unwrap().success(), "nothing is printed");
+}
