@@ -4,6 +4,7 @@ mod block;
 mod blocks;
 mod cli;
 mod combine;
+mod contents;
 mod decode;
 mod dict;
 mod error;
@@ -17,6 +18,7 @@ mod kind;
 mod large_blocks;
 mod manual;
 mod memory;
+mod missed;
 #[cfg_attr(not(feature = "node"), path = "no_network.rs")]
 mod network;
 mod notes;
@@ -60,15 +62,15 @@ fn main() -> ExitCode {
 
 fn run(Cli { command }: Cli) -> Result<ExitCode, Error> {
     match command {
-        Command::Seen(options) => seen::run(&options),
+        Command::Seen(options) => seen::run(&options).map(missed::status),
         Command::Has(options) => has::run(&options),
         Command::Union(options) => combine::run(&options, Combination::Union),
         Command::Subtract(options) => combine::run(&options, Combination::Difference),
         Command::Intersect(options) => combine::run(&options, Combination::Intersection),
         Command::Export(options) => hashes::export(&options),
         Command::Import(options) => hashes::import(&options),
-        Command::Filter(command) => filter::run(&command),
-        Command::Dict(command) => dict::run(&command),
+        Command::Filter(command) => filter::run(&command).map(missed::status),
+        Command::Dict(command) => dict::run(&command).map(missed::status),
         Command::Network(command) => network::run(&command),
         Command::Compact(options) => store::compact(&options),
         Command::Snapshot(options) => store::snapshot(&options),

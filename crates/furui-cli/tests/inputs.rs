@@ -2,6 +2,12 @@
 
 #![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
+#[path = "inputs/foreign.rs"]
+mod foreign;
+#[path = "inputs/frames.rs"]
+mod frames;
+#[path = "inputs/keep_going.rs"]
+mod keep_going;
 mod support;
 
 use std::fs;

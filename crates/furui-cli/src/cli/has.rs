@@ -17,7 +17,8 @@ use super::{InputOptions, LineOptions, PrintOptions, SeedOptions, headings, memo
 /// SET may be redis://HOST:PORT/NAME, too, a set of `furui seen --store` in a Valkey or Redis server.
 ///
 /// Key options such as --csv say how the keys of FILE are made and, if SET is a file of lines, its keys. A line without a key is in no
-/// set: only --invert prints it, unless --missing or --bad says drop. A FILE that cannot be opened is reported, and the others are read.
+/// set: only --invert prints it, unless --missing or --bad says drop. --keep-going is how this command works anyway, as grep does; a SET that
+/// cannot be read to its end is an error.
 #[derive(Args)]
 pub struct HasOptions {
     /// A store, filter, dictionary, server's set or file of lines

@@ -80,7 +80,8 @@ pub struct SeenOptions {
     /// Copies of the store keep the lines
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "store",
           conflicts_with_all = ["sync", "window", "filter", "cache", "fpr", "protect", "lru", "replacement", "counters", "probes",
-                                "decrements", "paper", "invert", "mark", "repeats", "count", "output", "limit", "status", "hash", "hash_seed", "like"], help_heading = headings::SET)]
+                                "decrements", "paper", "invert", "mark", "repeats", "count", "output", "limit", "status", "hash", "hash_seed", "like",
+                                "keep_going"], help_heading = headings::SET)]
     pub remove: Option<PathBuf>,
     /// Memory for the set, as in 64MiB
     ///

@@ -8,12 +8,12 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use crate::cli::HasOptions;
-use crate::complain;
 use crate::error::Error;
 use crate::interrupt::Interrupt;
 use crate::keys::Keys;
 use crate::large_blocks::LargeBlocks;
 use crate::memory;
+use crate::missed;
 use crate::output::{Output, Sink};
 use set::Set;
 
@@ -21,9 +21,6 @@ pub use text::Text;
 
 /// The exit code if no line was printed, as in grep.
 const NONE: u8 = 1;
-
-/// The exit code if a file could not be opened, even if something was found in other files. This is as in grep.
-const SKIPPED: u8 = 2;
 
 /// Runs the command.
 pub fn run(options: &HasOptions) -> Result<ExitCode, Error> {
@@ -39,7 +36,7 @@ pub fn run(options: &HasOptions) -> Result<ExitCode, Error> {
     let mut keys = Keys::new(set.hash_spec(), &options.lines)?;
     let read: Vec<&Path> = [options.set.as_path()].into_iter().chain(options.input.inputs()).collect();
     let mut output = Output::open(&options.print, options.quiet, &read)?;
-    let mut blocks = options.lines.blocks(&options.input, &interrupt).skipping(complain);
+    let mut blocks = options.lines.blocks(&options.input, &interrupt).keeping_going();
     let prints = !options.quiet && !options.count;
     let mut answers = vec![];
     let mut found: u64 = 0;
@@ -72,8 +69,7 @@ pub fn run(options: &HasOptions) -> Result<ExitCode, Error> {
     }
     Ok(match found {
         1.. if options.quiet => ExitCode::SUCCESS,
-        _ if blocks.skipped() => ExitCode::from(SKIPPED),
-        0 => ExitCode::from(NONE),
-        _ => ExitCode::SUCCESS,
+        0 => missed::status(ExitCode::from(NONE)),
+        _ => missed::status(ExitCode::SUCCESS),
     })
 }

@@ -10,6 +10,7 @@ use crate::cli::{InputOptions, LineOptions};
 use crate::error::Error;
 use crate::interrupt::Interrupt;
 use crate::keys::Keys;
+use crate::reading::Reading;
 
 /// The lines of a text as a set, which uses temporary files if it does not fit into memory.
 pub struct Text {
@@ -35,7 +36,8 @@ impl Text {
         let scratch = Scratch::new(std::env::temp_dir()).mapped_up_to(mapped);
         let mut text = Self { seen: Seen::open_with(scratch, settings)?, lines: 0, bytes: 0 };
         let mut keys = Keys::new(text.seen.hash_spec(), lines)?;
-        let reading = lines.reading(input);
+        // A part of the lines would be another set.
+        let reading = Reading { keeps_going: false, ..lines.reading(input) };
         let path = path.to_path_buf();
         let mut blocks = Blocks::new(std::slice::from_ref(&path), reading, interrupt);
         let (mut hashes, mut verdicts) = (Hashes::new(keys.hasher()), vec![]);
