@@ -16,7 +16,8 @@ use super::{InputOptions, LineOptions, SeedOptions, memory};
 ///
 /// SET may be redis://HOST:PORT/NAME, too, a set of `furui seen --store` in a Valkey or Redis server.
 ///
-/// Key options such as --csv say how the keys of FILE are made and, if SET is a file of lines, its keys. A line without a key is in no
+/// Key options such as --csv say how the keys of FILE are made and, if SET is a file of lines, its keys: `--set-lines` takes each line
+/// of SET for a key as it is, as in `furui has -v --csv --key id --set-lines ids.txt log.csv`. A line without a key is in no
 /// set: only --invert prints it, unless --missing or --bad says drop. A FILE that cannot be opened is reported, and the others are read.
 #[derive(Args)]
 pub struct HasOptions {
@@ -25,6 +26,10 @@ pub struct HasOptions {
     pub set: PathBuf,
     #[command(flatten)]
     pub input: InputOptions,
+    /// SET is a list of keys: each of its lines is a key as it is, whatever --csv, --tsv, --json or --field say of FILE. An
+    /// empty list, and one with NULs, is taken, too. With --json a line is the text of a string, or any JSON value
+    #[arg(long)]
+    pub set_lines: bool,
     /// Print the lines that are not in the set instead
     #[arg(short = 'v', long)]
     pub invert: bool,

@@ -19,7 +19,7 @@ pub struct LineOptions {
     #[arg(short, long, value_name = "C", value_parser = delimiter)]
     pub delimiter: Option<u8>,
     /// The input is CSV: fields may be quoted, and then have commas, newlines and doubled quotes. The first record of each file
-    /// names the columns; it is printed once
+    /// names the columns; it is printed once, and not if the output is appended to a file that is not empty
     #[arg(long, group = "format", conflicts_with_all = ["field", "null"])]
     pub csv: bool,
     /// The input is TSV: the fields of a line are separated by tabs, and cannot be quoted. The first line of each file
@@ -30,8 +30,9 @@ pub struct LineOptions {
     #[arg(long, group = "format", conflicts_with_all = ["field", "delimiter"])]
     pub json: bool,
     /// The key is these columns of --csv or --tsv, by name or by number from 1, or these JSON Pointers of --json, as in
-    /// url,lang or /meta/url [default: the whole line]
-    #[arg(long, value_name = "KEY,...", value_delimiter = ',', requires = "format")]
+    /// url,lang or /meta/url. Quotes are as in CSV: '"Last, First"'. name:2020 is a name, column:3 a number [default: the
+    /// whole line]
+    #[arg(long, value_name = "KEY,...", requires = "format")]
     pub key: Vec<String>,
     /// With --csv or --tsv: files have no header, so columns have numbers only
     #[arg(long, requires = "format", conflicts_with = "json")]
@@ -46,7 +47,8 @@ pub struct LineOptions {
     /// fragment); a line that is no http, https, ftp, ws or wss URL is its own key
     #[arg(long)]
     pub url: bool,
-    /// With --url: these parameters of the query do not matter. A name may end in *, as in utm_*,fbclid
+    /// With --url: these parameters of the query do not matter. Upper and lower case differ; a name may end in *, as in
+    /// utm_*,fbclid
     #[arg(long, value_name = "NAME,...", value_delimiter = ',', requires = "url")]
     pub url_drop: Vec<String>,
     /// With --url: the order of the query's parameters does not matter
@@ -97,7 +99,7 @@ fn delimiter(text: &str) -> Result<u8, String> {
         "\\t" => Ok(b'\t'),
         "\\0" => Ok(0),
         _ => match text.as_bytes() {
-            [b'"' | b'\n' | b'\r'] => Err("a quote or a line break cannot separate fields".into()),
+            b"\n" => Err("a line break cannot separate fields".into()),
             [byte] => Ok(*byte),
             _ => Err("must be one byte (\\t and \\0 are understood)".into()),
         },

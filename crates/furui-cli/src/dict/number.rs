@@ -20,6 +20,8 @@ const HELD_BACK: usize = 16 << 20;
 pub fn run(NumberOptions { write, with_key }: &NumberOptions) -> Result<ExitCode, Error> {
     let DictWrite { change: DictChange { lines, wait }, making } = write;
     let mut dict = Dict::open_with(open_to_write(&lines.dict.store, wait)?, options_to_write(options(making)))?;
+    // This makes the directory a dictionary before any line is read.
+    dict.sync()?;
     let interrupt = Interrupt::listen().map_err(|error| Error::io("cannot wait for", "signals", error))?;
     let separator = lines.input.separator();
     let mut output = Output::new(false)?;

@@ -31,10 +31,10 @@ pub fn observe(path: &Path, options: &cli::SeenOptions) -> Result<ExitCode, Erro
     let mut held = Held::open(path, None)?;
     keys::check(path.display(), held.label.form, &options.lines)?;
     let slots = slots(&held.filter);
-    let mut keys = Keys::new(held.filter.hash_spec(), &options.lines)?;
     let interrupt = Interrupt::listen().map_err(|error| Error::io("cannot wait for", "signals", error))?;
     let wanted = if options.invert { Verdict::Repeat } else { Verdict::New };
     let mut output = Output::new(options.quiet)?;
+    let mut keys = Keys::new(held.filter.hash_spec(), &options.lines)?.printed_to(&output);
     output.mend(options.input.separator())?;
     let mut blocks = options.lines.blocks(&options.input, &interrupt);
     let (mut hashes, mut verdicts, mut fates) = (Hashes::new(keys.hasher()), vec![], vec![]);

@@ -16,7 +16,7 @@ use crate::memory;
 use crate::output::{Output, Sink, print};
 use set::Set;
 
-pub use text::Text;
+pub use text::{Text, TextLines};
 
 /// The exit code if no line was printed, as in grep.
 const NONE: u8 = 1;
@@ -35,8 +35,8 @@ pub fn run(options: &HasOptions) -> Result<ExitCode, Error> {
     let large = LargeBlocks::of(memory, 1);
     let interrupt = Interrupt::ignore();
     let mut set = Set::open(options, memory - large.bytes(), &interrupt)?;
-    let mut keys = Keys::new(set.hash_spec(), &options.lines)?;
     let mut output = Output::new(options.quiet || options.count)?;
+    let mut keys = Keys::new(set.hash_spec(), &options.lines)?.printed_to(&output);
     let mut blocks = options.lines.blocks(&options.input, &interrupt).skipping(complain);
     let mut answers = vec![];
     let mut found: u64 = 0;

@@ -100,8 +100,8 @@ where
     } else {
         Interrupt::ignore()
     };
-    let keys = Keys::new(seen.hash_spec(), &options.lines)?;
     let mut output = Output::new(options.quiet)?;
+    let keys = Keys::new(seen.hash_spec(), &options.lines)?.printed_to(&output);
     let byproducts = Byproducts::new(options)?;
     if records {
         output.mend(options.input.separator())?;

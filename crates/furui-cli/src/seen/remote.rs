@@ -68,6 +68,7 @@ pub fn run(url: &Path, options: &cli::SeenOptions) -> Result<ExitCode, Error> {
         Interrupt::listen().map_err(|error| Error::io("cannot wait for", "signals", error))?
     };
     let mut output = Output::new(options.quiet)?;
+    let keys = keys.printed_to(&output);
     let byproducts = Byproducts::new(options)?;
     if !options.dry_run {
         output.mend(options.input.separator())?;

@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use furui::format::Printable;
 use furui::seen::{Cache, Replacement, Seen, SeenCounters, Start};
 use furui::store::Storage;
 
@@ -26,7 +27,9 @@ pub fn report<S: Storage>(seen: &Seen<S>, bytes: u64, format: Option<StatsFormat
 pub fn report_remote(c: &SeenCounters, bytes: u64, url: &str, format: Option<StatsFormat>, by_file: Option<&ByFile>) {
     let by_file_text = || by_file.map(ByFile::text).unwrap_or_default();
     let report = match format {
-        Some(StatsFormat::Text) => format!("{}\nexact set: {url}\n", first_line(c, bytes)) + &by_file_text(),
+        Some(StatsFormat::Text) => {
+            format!("{}\nexact set: {}\n", first_line(c, bytes), Printable(url)) + &by_file_text()
+        }
         Some(StatsFormat::Json) => {
             let mut report = Report::default();
             report
