@@ -56,8 +56,7 @@ pub fn refuse_binary(first: &[u8], name: &str) -> Result<(), Error> {
     let reason = if is_beginning(first) {
         "holds a furui file, which is read only from a regular file: write it to one first"
     } else if memchr::memchr(0, first).is_some() {
-        "has NUL bytes, and so is neither a furui file nor a text of lines; --null reads lines that end in NUL, and \
-         --set-lines lines that have NULs"
+        "has NUL bytes, and so is neither a furui file nor a text of lines; --null reads lines that end in NUL"
     } else {
         return Ok(());
     };

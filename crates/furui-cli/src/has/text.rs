@@ -19,7 +19,7 @@ pub struct TextLines<'a> {
     pub are_keys: bool,
     /// What becomes of lines without a key, for a message.
     pub lacking: &'static str,
-    /// What else the user may mean if the text has no header of the expected kind, for a message.
+    /// What else the user can do if the text is not of the expected kind, for a message.
     pub hint: &'static str,
 }
 
@@ -50,12 +50,13 @@ impl Text {
         let path = path.to_path_buf();
         let mut blocks = Blocks::new(std::slice::from_ref(&path), reading, interrupt);
         let (mut hashes, mut verdicts) = (Hashes::new(keys.hasher()), vec![]);
+        let hinted = |error| Error::Message(format!("{error}{hint}"));
         while let Some(block) = blocks.next()? {
             if text.bytes == 0 && !are_keys && reading.split.separator() != 0 {
-                refuse_binary(block.bytes(), block.input())?;
+                refuse_binary(block.bytes(), block.input()).map_err(hinted)?;
             }
             text.bytes += block.bytes().len() as u64;
-            if keys.header(block).map_err(|error| Error::Message(format!("{error}{hint}")))?.is_some() {
+            if keys.header(block).map_err(hinted)?.is_some() {
                 continue;
             }
             text.lines += block.len() as u64;
