@@ -16,7 +16,7 @@ pub struct OutputOptions {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "invert")]
     pub repeats: Option<PathBuf>,
     /// Print on standard error how many lines of each file were new, repeats, and without a key; with --stats=json, in
-    /// the JSON. A header is not counted
+    /// the JSON, where file_bytes has the bytes of a name that is not UTF-8. A header is not counted
     #[arg(long)]
     pub count: bool,
 }
