@@ -41,7 +41,8 @@ mod windows;
 use std::io::Write;
 use std::process::ExitCode;
 
-use clap::error::ContextKind;
+use clap::error::{ContextKind, ContextValue};
+use furui::format::Printable;
 use furui::store::cascade::Combination;
 
 use cli::{Cli, Command};
@@ -86,6 +87,13 @@ fn explain(mut error: clap::Error) -> Result<ExitCode, Error> {
     if error.use_stderr() {
         // clap suggests to write `-- -c`, which is rarely what the user meant.
         error.remove(ContextKind::Suggested);
+        // Another program may have put the name of a stranger's file among the arguments.
+        for kind in [ContextKind::InvalidArg, ContextKind::InvalidValue, ContextKind::InvalidSubcommand] {
+            if let Some(ContextValue::String(text)) = error.get(kind) {
+                let text = Printable(text).to_string();
+                error.insert(kind, ContextValue::String(text));
+            }
+        }
         // If standard error cannot be written to, the exit code must suffice.
         let _ = error.print();
         return Ok(ExitCode::from(ERROR));

@@ -181,7 +181,7 @@ pub struct InfoOptions {
     /// Filters, directories of stores and dictionaries, or single files of these
     #[arg(value_name = "PATH", required = true, value_hint = ValueHint::AnyPath)]
     pub paths: Vec<PathBuf>,
-    /// Print JSON, one line for each path
+    /// Print JSON, one line for each path. The bytes of a path that is not UTF-8 are numbers in path_bytes
     #[arg(long)]
     pub json: bool,
     #[command(flatten)]

@@ -20,6 +20,8 @@ const HELD_BACK: usize = 16 << 20;
 pub fn run(NumberOptions { change, print, with_key, making }: &NumberOptions) -> Result<ExitCode, Error> {
     let DictChange { lines, wait } = change;
     let mut dict = Dict::open_with(open_to_write(&lines.dict.store, wait)?, options_to_write(options(making)))?;
+    // This makes the directory a dictionary before any line is read.
+    dict.sync()?;
     let interrupt = Interrupt::listen().map_err(|error| Error::io("cannot wait for", "signals", error))?;
     let separator = lines.input.separator();
     let mut output = Output::open(print, false, &lines.input.inputs())?;

@@ -17,7 +17,7 @@ use crate::missed;
 use crate::output::{Output, Sink};
 use set::Set;
 
-pub use text::Text;
+pub use text::{Text, TextLines};
 
 /// The exit code if no line was printed, as in grep.
 const NONE: u8 = 1;
@@ -33,9 +33,9 @@ pub fn run(options: &HasOptions) -> Result<ExitCode, Error> {
     let large = LargeBlocks::of(memory, 1);
     let interrupt = Interrupt::ignore();
     let mut set = Set::open(options, memory - large.bytes(), &interrupt)?;
-    let mut keys = Keys::new(set.hash_spec(), &options.lines)?;
     let read: Vec<&Path> = [options.set.as_path()].into_iter().chain(options.input.inputs()).collect();
     let mut output = Output::open(&options.print, options.quiet, &read)?;
+    let mut keys = Keys::new(set.hash_spec(), &options.lines)?.printed_to(&output);
     let mut blocks = options.lines.blocks(&options.input, &interrupt).keeping_going();
     let prints = !options.quiet && !options.count;
     let mut answers = vec![];
