@@ -1,6 +1,5 @@
 //! `furui dict delete`.
 
-use std::io::Write;
 use std::process::ExitCode;
 
 use furui::dict::Dict;
@@ -10,6 +9,7 @@ use super::values::{Lines, Values, chosen};
 use super::worker::Worker;
 use super::{NONE, SIGNALLED, kind_of, open};
 use crate::cli::{EntryChange, EntryLines, ValuesName, WaitOptions};
+use crate::complain;
 use crate::error::Error;
 use crate::interrupt::Interrupt;
 use crate::report::counted;
@@ -42,9 +42,8 @@ fn delete<V: Values + ?Sized>(options: &EntryLines, wait: &WaitOptions) -> Resul
     } else {
         "were not keys, and nothing was deleted for them"
     };
-    // If standard error cannot be written to, the keys are deleted nevertheless.
     let store = options.files.dict.store.display();
-    let _ = writeln!(std::io::stderr(), "furui: {store}: {} {rest}", counted(missing, "line"));
+    complain(&Error::Message(format!("{store}: {} {rest}", counted(missing, "line"))));
     Ok(ExitCode::from(NONE))
 }
 

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use furui::format::Printable;
 use furui::store::StoreKind;
 
 use super::values::Values;
@@ -29,7 +30,7 @@ fn describe<V: Values + ?Sized>(path: &Path, json: bool) -> Result<String, Error
     if json {
         let mut report = Report::default();
         report
-            .text("path", &path.display().to_string())
+            .path("path", "path_bytes", path)
             .text("kind", "dict")
             .text("values", if has_bytes { "bytes" } else { "numbers" })
             .text("layout", dict.layout().name())
@@ -46,7 +47,7 @@ fn describe<V: Values + ?Sized>(path: &Path, json: bool) -> Result<String, Error
     }
     let at_most = if tries.len() > 1 { "at most " } else { "" };
     let mut lines = vec![
-        format!("{}: a dictionary of {}", path.display(), if has_bytes { "bytes" } else { "numbers" }),
+        format!("{}: a dictionary of {}", Printable(path.display()), if has_bytes { "bytes" } else { "numbers" }),
         format!("keys        {at_most}{}", grouped(keys)),
         format!("next id     {next_id}"),
         format!("hash        {}", dict.hash_spec()),

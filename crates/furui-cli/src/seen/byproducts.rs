@@ -26,10 +26,12 @@ impl Byproducts {
     pub fn new(options: &SeenOptions) -> Result<Self, Error> {
         let files = &options.input.files;
         let repeats = options.outputs.repeats.as_deref();
+        let inputs = options.input.inputs();
         Ok(Self {
-            repeats: repeats.map(|path| Repeats::open(path, options.input.separator(), files)).transpose()?,
+            repeats: repeats.map(|path| Repeats::open(path, options.input.separator(), &inputs)).transpose()?,
             by_file: options.outputs.count.then(|| ByFile::new(files)),
-            progress: (options.quiet || leaves_terminal_alone()).then(|| Progress::new("reading", files)),
+            progress: (options.quiet || options.print.output.is_some() || leaves_terminal_alone())
+                .then(|| Progress::new("reading", files)),
             figures: Figures::listen().map_err(|error| Error::io("cannot wait for", "signals", error))?,
         })
     }

@@ -125,9 +125,8 @@ where
     } else {
         Interrupt::ignore()
     };
-    let keys = Keys::new(judge.hash_spec(), &options.lines)?;
-    let mut output = Output::new(options.quiet)?;
-    output.refuse_inputs(&options.input.files)?;
+    let mut output = Output::open(&options.print, options.quiet, &options.read())?;
+    let keys = Keys::new(judge.hash_spec(), &options.lines)?.printed_to(&output);
     let byproducts = Byproducts::new(options)?;
     if records {
         output.mend(options.input.separator())?;

@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use furui::format::Printable;
 use furui::seen::{Cache, Replacement, Seen, Start};
 use furui::store::Storage;
 
@@ -37,8 +38,8 @@ fn text<S: Storage>(decider: &Decider<S>) -> String {
     first
         + &match &decider.judge {
             Judge::Set(seen, _) => set_text(seen),
-            Judge::Filter(filter) => format!("filter: {}\n", filter.path().display()),
-            Judge::Server(server) => format!("exact set: {}\n", server.url()),
+            Judge::Filter(filter) => format!("filter: {}\n", Printable(filter.path().display())),
+            Judge::Server(server) => format!("exact set: {}\n", Printable(server.url())),
         }
 }
 

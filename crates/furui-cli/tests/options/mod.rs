@@ -26,6 +26,9 @@ const ROWS: &[Row] = &[
     row("--null", "", "aaaaaa"),
     row("--max-line 3", "", "aaaaaa"),
     row("--no-decompress", "", "aaaaaa"),
+    row("--decode-memory 1GiB", "", "kkkkkk"),
+    row("--binary", "", "kkkkkk"),
+    row("--keep-going", "", "kkkkkr"),
     row("--store st2", "", "--rrrr"),
     row("--sync 9", "", "rkrrrr"),
     row("--wait", "", "rkrrrk"),
@@ -67,6 +70,7 @@ const ROWS: &[Row] = &[
     row("--bad drop", "--json", "aaaaaa"),
     row("--as-is", "--trim", "raaara"),
     row("--quiet", "", "aaaaak"),
+    row("--output O", "", "aaaaar"),
     row("--stats", "", "aaaaaa"),
     row("--hash siphash", "", "kkkrrr"),
     row("--hash-seed 7", "", "kkkrrr"),
@@ -113,7 +117,7 @@ fn seen(mode: &str, options: &[&str]) -> (Option<i32>, BTreeMap<String, Vec<u8>>
     let place = |word: &&str| match *word {
         "R" => repeats.clone(),
         "other" => other.clone(),
-        "st2" | "f2" | "in2" => dir.join(word),
+        "st2" | "f2" | "in2" | "O" => dir.join(word),
         word => word.to_owned(),
     };
     let given: Vec<String> = options.iter().filter(|word| !["gzip", "empty"].contains(word)).map(place).collect();
