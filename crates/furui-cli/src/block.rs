@@ -78,6 +78,7 @@ impl Block {
     /// Keeps only the first `lines` lines.
     pub fn truncate(&mut self, lines: usize) {
         self.ends.truncate(lines);
+        self.length = self.ends.last().map_or(0, |&end| end as usize + 1);
     }
 
     /// How many lines there are.

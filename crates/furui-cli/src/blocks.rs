@@ -8,6 +8,7 @@ use crate::error::Error;
 use crate::input::{Fill, Input};
 use crate::interrupt::Interrupt;
 use crate::large_blocks::LargeBlocks;
+use crate::missed;
 use crate::pipes;
 use crate::reading::Reading;
 use crate::split::Splitter;
@@ -61,10 +62,6 @@ pub struct Blocks<'a> {
     cuts: bool,
     /// The error to return after the lines that were read before it.
     failure: Option<Error>,
-    /// The function to call with the error if a file cannot be opened; the next file is read then. `None` if such an
-    /// error ends the input.
-    skip: Option<fn(&Error)>,
-    skipped: bool,
 }
 
 impl<'a> Blocks<'a> {
@@ -91,19 +88,13 @@ impl<'a> Blocks<'a> {
             most: None,
             cuts: false,
             failure: None,
-            skip: None,
-            skipped: false,
         }
     }
 
-    /// Calls `skip` for a file that cannot be opened, and continues with the next one.
-    pub fn skipping(self, skip: fn(&Error)) -> Self {
-        Self { skip: Some(skip), ..self }
-    }
-
-    /// True if a file was skipped.
-    pub fn skipped(&self) -> bool {
-        self.skipped
+    /// Goes on with the next file when one cannot be read, or not to its end.
+    pub fn keeping_going(mut self) -> Self {
+        self.options.keeps_going = true;
+        self
     }
 
     /// Cuts a line that is too long, instead of returning an error. What is left of the line is longer than `max_line`,
@@ -137,7 +128,8 @@ impl<'a> Blocks<'a> {
     pub fn read(&mut self, block: &mut Block, until: Option<Instant>) -> Result<Next, Error> {
         if self.given == self.pending.len() {
             if let Some(error) = self.failure.take() {
-                return Err(error);
+                self.give_up(error)?;
+                self.carried.clear();
             }
             match self.fill(block, until)? {
                 Fill::Some => {}
@@ -215,23 +207,30 @@ impl<'a> Blocks<'a> {
                 }
                 match self.files.next() {
                     Some(path) => {
-                        let input = match (Input::open(&path, self.options.decodes), self.skip) {
-                            (Err(error), Some(skip)) => {
-                                skip(&error);
-                                self.skipped = true;
-                                continue;
-                            }
-                            (input, _) => input?,
-                        };
-                        self.input.clone_from(&input.name);
                         (self.input_lines, self.input_bytes, self.lone_cr) = (0, 0, false);
-                        self.current = Some(input);
+                        match Input::open(&path, self.options.looks) {
+                            Ok(input) => {
+                                self.input.clone_from(&input.name);
+                                self.current = Some(input);
+                            }
+                            Err(error) => self.give_up(error)?,
+                        }
                     }
                     None => return Ok(Fill::End),
                 }
             }
             let Some(input) = &mut self.current else { continue };
-            let state = input.fill(&mut block.buffer, filled, self.interrupt, self.large.is_some(), until)?;
+            let (separator, patient) = (self.options.split.separator(), self.large.is_some());
+            let state = match input.fill(&mut block.buffer, filled, separator, self.interrupt, patient, until) {
+                Ok(state) => state,
+                Err(error) => {
+                    self.give_up(error)?;
+                    // The beginning of a line, which is cut off.
+                    *filled = 0;
+                    self.splitter.reset();
+                    continue;
+                }
+            };
             if state == Fill::Interrupted {
                 return Ok(state);
             }
@@ -264,7 +263,10 @@ impl<'a> Blocks<'a> {
                 return Ok(Fill::Nothing);
             }
             if let Some(error) = self.failure.take() {
-                return Err(error);
+                self.give_up(error)?;
+                *filled = 0;
+                self.splitter.reset();
+                continue;
             }
             if self.current.is_some() && *filled == block.buffer.len() {
                 if *filled > self.options.max_line {
@@ -278,6 +280,16 @@ impl<'a> Blocks<'a> {
                 }
             }
         }
+    }
+
+    /// Leaves the present file for the next one if the options say so, and otherwise returns the error.
+    fn give_up(&mut self, error: Error) -> Result<(), Error> {
+        if !self.options.keeps_going {
+            return Err(error);
+        }
+        missed::note(&error);
+        self.current = None;
+        Ok(())
     }
 
     /// Keeps the lines of a block that precede the first one that is too long, and stores the error to return after them.

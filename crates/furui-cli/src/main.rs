@@ -4,6 +4,7 @@ mod block;
 mod blocks;
 mod cli;
 mod combine;
+mod contents;
 mod decode;
 mod dict;
 mod error;
@@ -17,6 +18,7 @@ mod kind;
 mod large_blocks;
 mod manual;
 mod memory;
+mod missed;
 #[cfg_attr(not(feature = "node"), path = "no_network.rs")]
 mod network;
 mod notes;
@@ -27,6 +29,7 @@ mod progress;
 mod reading;
 mod remote;
 mod report;
+mod same;
 mod seen;
 mod size;
 mod split;
@@ -39,7 +42,6 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use clap::error::{ContextKind, ContextValue};
-use clap_complete::CompleteEnv;
 use furui::format::Printable;
 use furui::store::cascade::Combination;
 
@@ -51,7 +53,7 @@ use output::{is_styled, print};
 const ERROR: u8 = 2;
 
 fn main() -> ExitCode {
-    CompleteEnv::with_factory(cli::command).var(manual::COMPLETE).complete();
+    manual::complete();
     let result = cli::arguments().map_or_else(explain, run);
     result.unwrap_or_else(|error| {
         complain(&error);
@@ -61,15 +63,15 @@ fn main() -> ExitCode {
 
 fn run(Cli { command }: Cli) -> Result<ExitCode, Error> {
     match command {
-        Command::Seen(options) => seen::run(&options),
+        Command::Seen(options) => seen::run(&options).map(missed::status),
         Command::Has(options) => has::run(&options),
         Command::Union(options) => combine::run(&options, Combination::Union),
         Command::Subtract(options) => combine::run(&options, Combination::Difference),
         Command::Intersect(options) => combine::run(&options, Combination::Intersection),
         Command::Export(options) => hashes::export(&options),
         Command::Import(options) => hashes::import(&options),
-        Command::Filter(command) => filter::run(&command),
-        Command::Dict(command) => dict::run(&command),
+        Command::Filter(command) => filter::run(&command).map(missed::status),
+        Command::Dict(command) => dict::run(&command).map(missed::status),
         Command::Network(command) => network::run(&command),
         Command::Compact(options) => store::compact(&options),
         Command::Snapshot(options) => store::snapshot(&options),

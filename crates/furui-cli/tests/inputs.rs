@@ -2,6 +2,12 @@
 
 #![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
+#[path = "inputs/foreign.rs"]
+mod foreign;
+#[path = "inputs/frames.rs"]
+mod frames;
+#[path = "inputs/keep_going.rs"]
+mod keep_going;
 mod support;
 
 use std::fs;
@@ -121,7 +127,7 @@ fn lines_without_a_key_are_kept_dropped_or_named() {
     assert_eq!((text_of(&stopped.stdout), stopped.status.code()), ("a,b\n1,x\n", Some(2)));
     assert!(text_of(&stopped.stderr).contains("standard input: line 3: the line has no key"), "{stopped:?}");
     // With -i, repeats are printed; a line without a key is not a repeat.
-    assert_eq!(run(&["seen", "-i", "--csv", "--key", "b"], input).stdout, b"a,b\n3,x\n");
+    assert_eq!(run(&["seen", "-v", "--csv", "--key", "b"], input).stdout, b"a,b\n3,x\n");
     // Lines without a key are printed again at the next run, because they are not recorded.
     let dir = TempDir::new();
     let store = dir.join("store");

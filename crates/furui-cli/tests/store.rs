@@ -19,7 +19,7 @@ fn the_next_run_goes_on_from_there() {
     assert_eq!(stdout(&args, b"a\nb\na\n"), b"a\nb\n");
     assert_eq!(stdout(&args, b"b\nc\n"), b"c\n");
     assert_eq!(stdout(&args, b""), b"");
-    assert_eq!(stdout(&["seen", "-i", "--store", &store], b"c\nd\n"), b"c\n");
+    assert_eq!(stdout(&["seen", "-v", "--store", &store], b"c\nd\n"), b"c\n");
     assert_eq!(stdout(&args, b"d\ne\n"), b"e\n");
 }
 

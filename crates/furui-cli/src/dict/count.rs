@@ -11,7 +11,7 @@ use super::values::{Lines, check_key};
 use super::worker::Worker;
 use super::{GATHERED, SIGNALLED, options, options_to_write};
 use crate::block::Block;
-use crate::cli::{CountOptions, DictChange, DictWrite, InputOptions};
+use crate::cli::{CountOptions, DictChange, InputOptions};
 use crate::error::Error;
 use crate::interrupt::Interrupt;
 use crate::output::{Output, Sink};
@@ -19,8 +19,8 @@ use crate::progress::Progress;
 use crate::wait::open_to_write;
 
 /// Runs the command.
-pub fn run(CountOptions { write, top, quiet }: &CountOptions) -> Result<ExitCode, Error> {
-    let DictWrite { change: DictChange { lines, wait }, making } = write;
+pub fn run(CountOptions { change, print, top, quiet, making }: &CountOptions) -> Result<ExitCode, Error> {
+    let DictChange { lines, wait } = change;
     let mut dict = Dict::open_with(open_to_write(&lines.dict.store, wait)?, options_to_write(options(making)))?;
     if dict.next_id() > 0 {
         let store = lines.dict.store.display();
@@ -29,7 +29,7 @@ pub fn run(CountOptions { write, top, quiet }: &CountOptions) -> Result<ExitCode
         )));
     }
     // If standard output is closed, that is an error before anything is counted.
-    let output = Output::new(*quiet)?;
+    let output = Output::open(print, *quiet, &lines.input.inputs())?;
     let interrupt = Interrupt::listen().map_err(|error| Error::io("cannot wait for", "signals", error))?;
     let mut worker = Worker::default();
     let read = count_all(&mut dict, &lines.input, &interrupt, &mut worker);

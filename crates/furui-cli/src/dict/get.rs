@@ -18,12 +18,12 @@ pub fn run(options: &GetOptions) -> Result<ExitCode, Error> {
     }
 }
 
-fn get<V: Values + ?Sized>(GetOptions { lines: options, invert }: &GetOptions) -> Result<ExitCode, Error> {
+fn get<V: Values + ?Sized>(GetOptions { lines: options, invert, print }: &GetOptions) -> Result<ExitCode, Error> {
     let dict = open_to_read::<V>(&options.files.dict.store)?;
     let interrupt = Interrupt::ignore();
     let lines = Lines { separator: options.files.input.separator(), escape: options.form.escape };
     let mut blocks = options.files.input.blocks(&interrupt);
-    let mut output = Output::new(false)?;
+    let mut output = Output::open(print, false, &options.files.input.inputs())?;
     let (mut values, mut out) = (vec![], vec![]);
     let mut found = false;
     while let Some(block) = blocks.next()? {

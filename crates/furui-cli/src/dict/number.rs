@@ -7,7 +7,7 @@ use furui::store::Directory;
 
 use super::values::check_key;
 use super::{SIGNALLED, options, options_to_write};
-use crate::cli::{DictChange, DictWrite, NumberOptions};
+use crate::cli::{DictChange, NumberOptions};
 use crate::error::Error;
 use crate::interrupt::Interrupt;
 use crate::output::{Output, Sink};
@@ -17,14 +17,14 @@ use crate::wait::open_to_write;
 const HELD_BACK: usize = 16 << 20;
 
 /// Runs the command.
-pub fn run(NumberOptions { write, with_key }: &NumberOptions) -> Result<ExitCode, Error> {
-    let DictWrite { change: DictChange { lines, wait }, making } = write;
+pub fn run(NumberOptions { change, print, with_key, making }: &NumberOptions) -> Result<ExitCode, Error> {
+    let DictChange { lines, wait } = change;
     let mut dict = Dict::open_with(open_to_write(&lines.dict.store, wait)?, options_to_write(options(making)))?;
     // This makes the directory a dictionary before any line is read.
     dict.sync()?;
     let interrupt = Interrupt::listen().map_err(|error| Error::io("cannot wait for", "signals", error))?;
     let separator = lines.input.separator();
-    let mut output = Output::new(false)?;
+    let mut output = Output::open(print, false, &lines.input.inputs())?;
     output.mend(separator)?;
     let mut numbers = Numbers { output, held: vec![], durable: dict.next_id() };
     let mut blocks = lines.input.blocks(&interrupt);

@@ -10,6 +10,7 @@ use crate::cli::{InputOptions, LineOptions};
 use crate::error::Error;
 use crate::interrupt::Interrupt;
 use crate::keys::Keys;
+use crate::reading::Reading;
 
 /// How the lines of a text become keys.
 pub struct TextLines<'a> {
@@ -47,6 +48,8 @@ impl Text {
         let spec = text.seen.hash_spec();
         let mut keys = if are_keys { Keys::listed(spec, lines)? } else { Keys::new(spec, lines)? };
         let reading = if are_keys { input.reading() } else { lines.reading(input) };
+        // A part of the lines would be another set.
+        let reading = Reading { keeps_going: false, ..reading };
         let path = path.to_path_buf();
         let mut blocks = Blocks::new(std::slice::from_ref(&path), reading, interrupt);
         let (mut hashes, mut verdicts) = (Hashes::new(keys.hasher()), vec![]);

@@ -168,6 +168,19 @@ impl Keys {
         }
     }
 
+    /// Forgets all lines of the last block but the first `lines`. Returns how many of these have a key.
+    pub fn cut(&mut self, lines: usize) -> usize {
+        let lacking = self.lacking.partition_point(|lack| (lack.0 as usize) < lines);
+        for (_, fate) in self.lacking.drain(lacking..) {
+            match fate {
+                Fate::Kept => self.counts.kept -= 1,
+                Fate::Observed(_) | Fate::Dropped => self.counts.dropped -= 1,
+            }
+        }
+        self.failure = None;
+        lines - lacking
+    }
+
     /// Returns the error that follows the lines of the last block, if there is one.
     pub fn failure(&mut self) -> Result<(), Error> {
         self.failure.take().map_or(Ok(()), Err)
