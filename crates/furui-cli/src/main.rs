@@ -7,6 +7,7 @@ mod combine;
 mod decode;
 mod dict;
 mod error;
+mod escape;
 mod filter;
 mod has;
 mod hashes;

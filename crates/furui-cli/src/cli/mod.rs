@@ -17,8 +17,6 @@ use clap_complete::Shell;
 use furui::HashAlgorithm;
 
 use crate::block::MOST_MAX_LINE;
-use crate::blocks::Blocks;
-use crate::interrupt::Interrupt;
 use crate::network::{self, NetworkCommand};
 use crate::reading::Reading;
 use crate::size;
@@ -213,11 +211,6 @@ impl InputOptions {
     pub fn reading(&self) -> Reading {
         let split = Split::Lines(self.separator());
         Reading { split, header: false, max_line: self.max_line, decodes: !self.no_decompress }
-    }
-
-    /// The lines of the input.
-    pub fn blocks<'a>(&self, interrupt: &'a Interrupt) -> Blocks<'a> {
-        Blocks::new(&self.files, self.reading(), interrupt)
     }
 }
 

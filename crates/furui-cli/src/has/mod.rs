@@ -10,7 +10,6 @@ use crate::cli::HasOptions;
 use crate::complain;
 use crate::error::Error;
 use crate::interrupt::Interrupt;
-use crate::keys::Keys;
 use crate::large_blocks::LargeBlocks;
 use crate::memory;
 use crate::output::{Output, Sink, print};
@@ -35,7 +34,7 @@ pub fn run(options: &HasOptions) -> Result<ExitCode, Error> {
     let large = LargeBlocks::of(memory, 1);
     let interrupt = Interrupt::ignore();
     let mut set = Set::open(options, memory - large.bytes(), &interrupt)?;
-    let mut keys = Keys::new(set.hash_spec(), &options.lines)?;
+    let mut keys = set.keys(&options.lines)?;
     let mut output = Output::new(options.quiet || options.count)?;
     let mut blocks = options.lines.blocks(&options.input, &interrupt).skipping(complain);
     let mut answers = vec![];

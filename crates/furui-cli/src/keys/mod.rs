@@ -58,6 +58,12 @@ impl Keys {
         Ok(Self::of(Arc::new(Maker::new(spec, options)?)))
     }
 
+    /// As [`new`](Self::new), but the keys are texts to be read, as those of a dictionary: the parts of a key are
+    /// separated by tabs.
+    pub fn with_text(options: &LineOptions) -> Result<Self, Error> {
+        Ok(Self::of(Arc::new(Maker::new(HashSpec::default(), options)?.with_text())))
+    }
+
     fn of(maker: Arc<Maker>) -> Self {
         Self { maker, lacking: vec![], failure: None, counts: Counts::default() }
     }
@@ -118,32 +124,61 @@ impl Keys {
                 0 => block.line(0).strip_prefix(block.mark()).unwrap_or_default(),
                 _ => block.line(index),
             };
-            let (policy, lack) = match self.maker.key(line, &mut key) {
+            let fate = match self.maker.key(line, &mut key) {
                 Ok(()) => {
                     see(&key);
                     continue;
                 }
-                Err(lack @ Lack::Missing) => (self.maker.missing, lack),
-                Err(lack @ Lack::Bad(_)) => (self.maker.bad, lack),
+                Err(lack) => self.fate(lack, block, index),
             };
-            let (count, fate) = match policy {
-                Policy::Keep => (&mut self.counts.kept, Fate::Kept),
-                Policy::Drop => (&mut self.counts.dropped, Fate::Dropped),
-                Policy::Error => {
-                    let (reason, option) = match lack {
-                        Lack::Missing => ("the line has no key".to_owned(), "--missing"),
-                        Lack::Bad(reason) => (reason, "--bad"),
-                    };
-                    self.failure = Some(Error::Message(format!(
-                        "{}: {reason}; with {option} keep or {option} drop the run goes on",
-                        block.place(index)
-                    )));
+            match fate {
+                Ok(fate) => self.lacking.push((index as u32, fate)),
+                Err(error) => {
+                    self.failure = Some(error);
                     block.truncate(index);
                     return;
                 }
-            };
-            *count += 1;
-            self.lacking.push((index as u32, fate));
+            }
+        }
+    }
+
+    /// What becomes of a line without a key. The line is counted.
+    fn fate(&mut self, lack: Lack, block: &Block, index: usize) -> Result<Fate, Error> {
+        let (policy, reason, option) = match lack {
+            Lack::Missing => (self.maker.missing, "the line has no key".to_owned(), "--missing"),
+            Lack::Bad(reason) => (self.maker.bad, reason, "--bad"),
+        };
+        let (count, fate) = match policy {
+            Policy::Keep => (&mut self.counts.kept, Fate::Kept),
+            Policy::Drop => (&mut self.counts.dropped, Fate::Dropped),
+            Policy::Error => {
+                let place = block.place(index);
+                let goes_on = format!("with {option} keep or {option} drop the run goes on");
+                return Err(Error::Message(format!("{place}: {reason}; {goes_on}")));
+            }
+        };
+        *count += 1;
+        Ok(fate)
+    }
+
+    /// True if every line is its own key.
+    pub fn is_line(&self) -> bool {
+        self.maker.is_line()
+    }
+
+    /// Appends the key that is made from a text, which is all or a part of a line of a block. If it has no key, returns
+    /// what becomes of the line, or an error that names it.
+    pub fn append(
+        &mut self,
+        text: &[u8],
+        block: &Block,
+        index: usize,
+        out: &mut Vec<u8>,
+    ) -> Result<Option<Fate>, Error> {
+        let text = text.strip_prefix(if index == 0 { block.mark() } else { b"" }).unwrap_or(text);
+        match self.maker.key(text, out) {
+            Ok(()) => Ok(None),
+            Err(lack) => self.fate(lack, block, index).map(Some),
         }
     }
 
