@@ -193,7 +193,7 @@ pub fn append_key(value: &RawValue, is_text: bool, append: impl FnOnce(&[u8], &m
 const MAX_ZEROS: usize = 20;
 
 /// Appends a form that all texts of one number share: its digits without leading and trailing zeros, and the power of
-/// ten of the last digit. With `is_text` the power is left out if it is small and not negative, and digits stand for it.
+/// ten of the last digit. With `is_text` digits and a point stand for a small power.
 fn append_number(text: &str, is_text: bool, out: &mut Vec<u8>) {
     let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
     let negative = mantissa.starts_with('-');
@@ -217,8 +217,9 @@ fn append_number(text: &str, is_text: bool, out: &mut Vec<u8>) {
             out.extend_from_slice(significant.as_bytes());
             out.resize(out.len() + zeros, b'0');
         }
-        _ if is_text && last < 0 && -last < significant.len() as i128 => {
-            let (whole, fraction) = significant.split_at(significant.len() - (-last) as usize);
+        _ if is_text && (-(MAX_ZEROS as i128)..0).contains(&last) => {
+            let digits = format!("{significant:0>width$}", width = (1 - last) as usize);
+            let (whole, fraction) = digits.split_at(digits.len() - (-last) as usize);
             out.extend_from_slice(format!("{whole}.{fraction}").as_bytes());
         }
         _ => out.extend_from_slice(format!("{significant}e{last}").as_bytes()),

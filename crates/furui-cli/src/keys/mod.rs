@@ -238,6 +238,14 @@ mod tests {
         keys.maker.key(line.as_bytes(), &mut out).map(|()| out)
     }
 
+    /// The key that these options make from a line for a dictionary.
+    fn text_key(options: &[&str], line: &str) -> String {
+        let arguments = Arguments::try_parse_from([&["furui"], options].concat()).unwrap();
+        let mut out = vec![];
+        Keys::with_text(&arguments.lines).unwrap().maker.key(line.as_bytes(), &mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
     fn equal(options: &[&str], a: &str, b: &str) -> bool {
         key(options, a).unwrap() == key(options, b).unwrap()
     }
@@ -303,6 +311,26 @@ mod tests {
         assert_eq!(key(json, ""), Err(Lack::Missing));
         assert!(matches!(key(json, r#"{"a":{"b":1}"#), Err(Lack::Bad(_))));
         assert!(matches!(key(json, r#"{"a":{"b":1}} x"#), Err(Lack::Bad(_))));
+        for (value, text) in [
+            ("10e-1", "1"),
+            ("120.0", "120"),
+            ("-2.50", "-2.5"),
+            ("0.0025", "0.0025"),
+            ("-0.0", "0"),
+            ("1e30", "1e30"),
+            ("1e-30", "1e-30"),
+            ("\"en\"", "en"),
+            ("\"1\"", "\"1\""),
+            ("\"null\"", "\"null\""),
+            ("\"\\\"\"", "\""),
+            ("null", "null"),
+            ("[1, 2]", "[1, 2]"),
+        ] {
+            assert_eq!(text_key(json, &format!(r#"{{"a":{{"b":{value}}}}}"#)), text, "{value}");
+        }
+        let two = &["--json", "--key", "/a,/b"];
+        assert_eq!(text_key(two, r#"{"a":"x\ty\\","b":2}"#), "x\\ty\\\\\t2");
+        assert_eq!(text_key(&["-f", "2,1"], "a\tb"), "b\ta");
         assert!(equal(&["--json", "--key", "/1/~1~0"], r#"[0,{"/~":"k"}]"#, r#"[1,{"/~":"k"},2]"#));
     }
 }
