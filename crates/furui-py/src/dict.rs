@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use furui::dict::{Dict as Map, Purpose, Snapshot};
 use furui::error::StoreProblem;
+use furui::format::Printable;
 use furui::store::Directory;
 use furui::{Error, dict::DictOptions};
 use pyo3::exceptions::{PyKeyError, PyTypeError};
@@ -341,7 +342,7 @@ impl Dict {
 
     fn __repr__(&self, py: Python<'_>) -> String {
         let state = if self.closed(py) { ", closed" } else { "" };
-        format!("<furui.Dict in {}{state}>", self.path.display())
+        format!("<furui.Dict in {}{state}>", Printable(self.path.display()))
     }
 }
 

@@ -7,7 +7,7 @@ use clap::{Args, Subcommand, ValueEnum, ValueHint};
 use furui::dict::{self, Purpose};
 use furui::store::MAX_RUNS;
 
-use super::{InputOptions, LineOptions, WaitOptions};
+use super::{InputOptions, LineOptions, PrintOptions, WaitOptions, headings};
 use crate::number;
 
 /// The options that a dictionary has if none are given.
@@ -73,23 +73,29 @@ pub struct GetOptions {
     #[command(flatten)]
     pub lines: EntryLines,
     /// Print the lines that are not keys instead
-    #[arg(short = 'v', long)]
+    #[arg(short = 'v', long, help_heading = headings::OUTPUT)]
     pub invert: bool,
+    #[command(flatten)]
+    pub print: PrintOptions,
 }
 
 /// A dictionary and the numbers of keys.
 #[derive(Args)]
 pub struct KeyOptions {
-    /// The numbers; if there are none, those on standard input, one on each line
+    /// The numbers [default: those on the lines of standard input]
     #[arg(value_name = "ID", value_parser = number::between::<u32>(0, u32::MAX.into()))]
     pub ids: Vec<u32>,
     #[command(flatten)]
     pub dict: DictOptions,
-    /// Write tab, newline, carriage return, NUL and backslash in keys as \t \n \r \0 \\
-    #[arg(long)]
+    #[command(flatten)]
+    pub print: PrintOptions,
+    /// Write tab, newline and others in keys as \t \n \r \0 \\
+    ///
+    /// These are tab, newline, carriage return, NUL and backslash
+    #[arg(long, help_heading = headings::OUTPUT)]
     pub escape: bool,
-    /// Lines end in NUL, not newline
-    #[arg(short = '0', visible_short_alias = 'z', long)]
+    /// Lines end in NUL, not newline (also -0)
+    #[arg(short = 'z', short_alias = '0', long, help_heading = headings::OUTPUT)]
     pub null: bool,
 }
 
@@ -98,11 +104,17 @@ pub struct KeyOptions {
 pub struct NumberOptions {
     #[command(flatten)]
     pub change: DictChange,
-    /// Print the number, a tab, and the key, which is the line if no option makes another one
-    #[arg(long)]
+    #[command(flatten)]
+    pub print: PrintOptions,
+    /// Print the number, a tab, and the key
+    ///
+    /// The key is the line, if no option makes another one
+    #[arg(long, help_heading = headings::OUTPUT)]
     pub with_key: bool,
-    /// Read and write tab, newline, carriage return, NUL and backslash in keys as \t \n \r \0 \\
-    #[arg(long)]
+    /// Tab, newline and others are read and written as \t \n \r \0 \\
+    ///
+    /// These are tab, newline, carriage return, NUL and backslash in keys
+    #[arg(long, help_heading = headings::DICTIONARY)]
     pub escape: bool,
     #[command(flatten)]
     pub making: MakingOptions,
@@ -113,22 +125,30 @@ pub struct NumberOptions {
 pub struct CountOptions {
     #[command(flatten)]
     pub input: InputOptions,
-    /// The directory of a dictionary to which the counts are added [default: count the lines of this run]
-    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    /// The directory of a dictionary to which the counts are added
+    ///
+    /// Without it, the lines of this run are counted
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, help_heading = headings::DICTIONARY)]
     pub store: Option<PathBuf>,
-    #[command(flatten)]
+    #[command(flatten, next_help_heading = headings::DICTIONARY)]
     pub wait: WaitOptions,
-    /// Print only the N most frequent lines, the most frequent first; of equal counts, the smaller lines come first
-    #[arg(long, value_name = "N", value_parser = number::between::<u32>(1, u32::MAX.into()))]
-    pub top: Option<u32>,
-    /// Print no lines
-    #[arg(short, long, conflicts_with = "top", requires = "store")]
-    pub quiet: bool,
-    /// Read and write tab, newline, carriage return, NUL and backslash in keys as \t \n \r \0 \\
-    #[arg(long)]
-    pub escape: bool,
     #[command(flatten)]
     pub lines: LineOptions,
+    /// Tab, newline and others are read and written as \t \n \r \0 \\
+    ///
+    /// These are tab, newline, carriage return, NUL and backslash in keys
+    #[arg(long, help_heading = headings::DICTIONARY)]
+    pub escape: bool,
+    #[command(flatten)]
+    pub print: PrintOptions,
+    /// Print only the N most frequent lines
+    ///
+    /// The most frequent comes first; of equal counts, the smaller lines come first
+    #[arg(long, value_name = "N", value_parser = number::between::<u32>(1, u32::MAX.into()), help_heading = headings::OUTPUT)]
+    pub top: Option<u32>,
+    /// Print no lines
+    #[arg(short, long, conflicts_with_all = ["top", "output"], requires = "store", help_heading = headings::OUTPUT)]
+    pub quiet: bool,
     #[command(flatten)]
     pub making: MakingOptions,
 }
@@ -149,19 +169,22 @@ pub struct DictFiles {
 pub struct DictChange {
     #[command(flatten)]
     pub lines: DictFiles,
-    #[command(flatten)]
+    #[command(flatten, next_help_heading = headings::DICTIONARY)]
     pub wait: WaitOptions,
 }
 
 /// What the values of a dictionary are, and how its entries are written as lines.
 #[derive(Args)]
+#[command(next_help_heading = headings::DICTIONARY)]
 pub struct EntryForm {
-    /// What the values of the dictionary are. A dictionary with other values is refused [default: those that the dictionary
-    /// has; numbers for a new one]
+    /// What the values are: numbers, values, counts or bytes
+    ///
+    /// A dictionary with other values is refused [default: those that the dictionary has; numbers for a new one]
     #[arg(long, value_enum, value_name = "KIND")]
     pub values: Option<ValuesName>,
-    /// Read and write tab, newline, carriage return, NUL and backslash in keys and values as \t \n \r \0 \\, so that
-    /// keys and values may be any bytes
+    /// Tab, newline and others are read and written as \t \n \r \0 \\
+    ///
+    /// These are tab, newline, carriage return, NUL and backslash in keys and values, which so may be any bytes
     #[arg(long)]
     pub escape: bool,
 }
@@ -203,7 +226,7 @@ pub struct EntryLines {
 pub struct EntryChange {
     #[command(flatten)]
     pub lines: EntryLines,
-    #[command(flatten)]
+    #[command(flatten, next_help_heading = headings::DICTIONARY)]
     pub wait: WaitOptions,
 }
 
@@ -218,26 +241,33 @@ pub struct EntryWrite {
 
 /// How the tries of a dictionary are made.
 #[derive(Args)]
-#[command(next_help_heading = "How the dictionary is made")]
+#[command(next_help_heading = headings::PAPERS_TRIES)]
 pub struct MakingOptions {
-    /// The layout of the dictionary's files, which it keeps [default: compact for a new one]
+    /// The layout of a new dictionary's files [default: compact]
     #[arg(long, value_enum)]
     pub layout: Option<LayoutName>,
-    /// Write a new trie after every N keys, or fewer if they and their values take more than 128 MiB
+    /// Write a new trie after every N keys
+    ///
+    /// Or after fewer, if they and their values take more than 128 MiB
     #[arg(long, value_name = "N", value_parser = keys, default_value_t = USUAL.window)]
     pub window: usize,
-    /// Keep at most F tries; a look-up may have to ask each of them
+    /// Keep at most F tries
+    ///
+    /// A look-up may have to ask each of them
     #[arg(long, value_name = "F", value_parser = number::between::<usize>(1, MAX_RUNS as u64), default_value_t = USUAL.merge_after)]
     pub merge_after: usize,
-    /// Which tries are merged
+    /// Which tries are merged: geometric or all
     #[arg(long, value_enum, default_value_t = MergingName::Geometric)]
     pub merging: MergingName,
-    /// The false-positive rate of the filters of tries: how often a trie is searched for a line that it does not have
+    /// The false-positive rate of the filters of tries
+    ///
+    /// How often a trie is searched for a line that it does not have
     #[arg(long, value_name = "RATE", value_parser = number::rate, default_value_t = USUAL.filter_rate)]
     pub filter_rate: f64,
-    /// How the filters of the tries compute the positions of a line; a dictionary keeps this choice [default: one-state
-    /// for a new one]
-    #[arg(long, value_enum)]
+    /// How a new dictionary's filters hash [default: one-state]
+    ///
+    /// How the filters of the tries compute the positions of a line; a dictionary keeps this choice
+    #[arg(long, value_enum, value_name = "HASH")]
     pub filter_hash: Option<FilterHashName>,
 }
 
@@ -276,6 +306,7 @@ pub enum FilterHashName {
 }
 
 #[derive(Args)]
+#[command(next_help_heading = headings::DICTIONARY)]
 pub struct DictOptions {
     /// The dictionary's directory
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
@@ -289,8 +320,10 @@ pub struct WalkOptions {
     pub dict: DictOptions,
     #[command(flatten)]
     pub form: EntryForm,
-    /// End each entry with NUL, not newline
-    #[arg(short = '0', visible_short_alias = 'z', long)]
+    #[command(flatten)]
+    pub print: PrintOptions,
+    /// End each entry with NUL, not newline (also -0)
+    #[arg(short = 'z', short_alias = '0', long, help_heading = headings::OUTPUT)]
     pub null: bool,
 }
 

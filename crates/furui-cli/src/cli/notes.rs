@@ -23,7 +23,7 @@ const NOTES: &[Notes] = &[
         examples: &[
             ("furui seen urls.txt", "print each line once"),
             ("furui seen --store known --memory 64MiB urls.txt", "print the lines that no earlier run with this store has printed"),
-            ("furui seen --field 2 --delimiter , --invert log.csv", "print the lines whose second field came before"),
+            ("furui seen -f 2 -d , -v log.csv", "print the lines whose second field came before"),
             ("furui seen --csv --key url,lang crawl.csv.gz", "print the rows of a compressed table whose two columns are new"),
             ("furui seen --json --key /meta/url --trim log.jsonl.zst", "print the lines of JSON whose member /meta/url is new"),
             ("furui seen --store crawl --cache lru+stable --stats links.txt", "ask storage less often, drop 1 new line in 100,000, and say how many"),
@@ -205,10 +205,20 @@ pub fn of(command: &str) -> Option<&'static Notes> {
     NOTES.iter().chain(network::NOTES).find(|notes| notes.command == command)
 }
 
-/// Adds the notes of the command `name` and of its subcommands to their long help.
+/// Adds the notes of the command `name` and of its subcommands to their help. The long help begins
+/// with what the command does, and the examples.
 pub fn annotate(command: Command, name: &str) -> Command {
+    if command.is_hide_set() {
+        return command;
+    }
     let command = match of(name) {
-        Some(notes) => command.after_long_help(notes.text()),
+        Some(notes) => {
+            let about = command.get_about().map(ToString::to_string).unwrap_or_default();
+            let long = command.get_long_about().map(ToString::to_string).unwrap_or_default();
+            let rest = long.strip_prefix(&about).unwrap_or(&long).trim_start();
+            let long = format!("{about}\n\n{}\n{rest}", notes.examples());
+            command.long_about(long.trim_end().to_string()).after_long_help(notes.statuses())
+        }
         None => command,
     };
     command.mut_subcommands(|below| {
@@ -218,16 +228,14 @@ pub fn annotate(command: Command, name: &str) -> Command {
 }
 
 impl Notes {
-    fn text(&self) -> String {
-        let mut text = "Exit status:\n".to_string();
-        for (status, meaning) in self.statuses {
-            text += &format!("  {status:5}  {meaning}\n");
-        }
-        text += "\nExamples:\n";
-        for (line, effect) in self.examples {
-            text += &format!("  {line}\n          {effect}\n");
-        }
-        text
+    fn examples(&self) -> String {
+        let examples = self.examples.iter().map(|(line, effect)| format!("  {line}\n          {effect}\n"));
+        "Examples:\n".to_string() + &examples.collect::<String>()
+    }
+
+    fn statuses(&self) -> String {
+        let statuses = self.statuses.iter().map(|(status, meaning)| format!("  {status:5}  {meaning}\n"));
+        "Exit status:\n".to_string() + &statuses.collect::<String>()
     }
 }
 

@@ -1,6 +1,5 @@
 //! `furui dict delete`.
 
-use std::io::Write;
 use std::process::ExitCode;
 
 use furui::dict::Dict;
@@ -11,6 +10,7 @@ use super::values::Values;
 use super::worker::Worker;
 use super::{NONE, SIGNALLED, has_bytes, open};
 use crate::cli::{DictFiles, EntryChange, EntryLines, WaitOptions};
+use crate::complain;
 use crate::error::Error;
 use crate::interrupt::Interrupt;
 use crate::keys::{self, Fate};
@@ -46,9 +46,8 @@ fn delete<V: Values + ?Sized>(options: &EntryLines, wait: &WaitOptions) -> Resul
     } else {
         "were not keys, and nothing was deleted for them"
     };
-    // If standard error cannot be written to, the keys are deleted nevertheless.
     let store = store.display();
-    let _ = writeln!(std::io::stderr(), "furui: {store}: {} {rest}", counted(missing, "line"));
+    complain(&Error::Message(format!("{store}: {} {rest}", counted(missing, "line"))));
     Ok(ExitCode::from(NONE))
 }
 

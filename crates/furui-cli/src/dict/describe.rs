@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use furui::dict::Purpose;
+use furui::format::Printable;
 
 use super::values::Values;
 use super::{has_bytes, open_to_read};
@@ -33,7 +34,7 @@ fn describe<V: Values + ?Sized>(path: &Path, json: bool) -> Result<String, Error
     if json {
         let mut report = Report::default();
         report
-            .text("path", &path.display().to_string())
+            .path("path", "path_bytes", path)
             .text("kind", "dict")
             .text("values", purpose.name())
             .text("keys_from", dict.manifest().form.as_str())
@@ -51,7 +52,7 @@ fn describe<V: Values + ?Sized>(path: &Path, json: bool) -> Result<String, Error
     }
     let at_most = if tries.len() > 1 { "at most " } else { "" };
     let mut lines = vec![
-        format!("{}: a dictionary of {purpose}", path.display()),
+        format!("{}: a dictionary of {purpose}", Printable(path.display())),
         format!("keys        {at_most}{}", grouped(keys)),
         format!("hash        {}", dict.hash_spec()),
         format!("keys from   {}", said(dict.manifest().form)),

@@ -19,16 +19,16 @@ pub fn run(options: &GetOptions) -> Result<ExitCode, Error> {
     }
 }
 
-fn get<V: Values + ?Sized>(GetOptions { lines: options, invert }: &GetOptions) -> Result<ExitCode, Error> {
+fn get<V: Values + ?Sized>(GetOptions { lines: options, invert, print }: &GetOptions) -> Result<ExitCode, Error> {
     let store = &options.files.dict.store;
     let dict = open_to_read::<V>(store, options.form.values)?;
     let records: &LineOptions = &options.files.lines;
     keys::check(store.display(), dict.manifest().form, records)?;
     let interrupt = Interrupt::ignore();
+    let mut output = Output::open(print, false, &options.files.input.inputs())?;
     let mut blocks = records.blocks(&options.files.input, &interrupt);
-    let mut records = Records::new(&options.files.input, records, options.form.escape)?;
+    let mut records = Records::new(&options.files.input, records, options.form.escape)?.printed_to(&output);
     let lines = records.lines;
-    let mut output = Output::new(false)?;
     let (mut values, mut out) = (vec![], vec![]);
     let mut found = false;
     while let Some(block) = blocks.next()? {

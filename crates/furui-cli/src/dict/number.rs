@@ -20,14 +20,16 @@ const HELD_BACK: usize = 16 << 20;
 
 /// Runs the command.
 pub fn run(options: &NumberOptions) -> Result<ExitCode, Error> {
-    let NumberOptions { change: DictChange { lines, wait }, with_key, escape, making } = options;
+    let NumberOptions { change: DictChange { lines, wait }, print, with_key, escape, making } = options;
     let path = &lines.dict.store;
     let storage = open_to_write(path, wait)?;
     let made = made(path, &storage, Purpose::Numbers, &lines.lines, making)?;
     let mut dict = Dict::open_with(storage, made)?;
     let records = Records::new(&lines.input, &lines.lines, *escape)?;
+    // This makes the directory a dictionary before any line is read.
+    dict.sync()?;
     let interrupt = Interrupt::listen().map_err(|error| Error::io("cannot wait for", "signals", error))?;
-    let mut output = Output::new(false)?;
+    let mut output = Output::open(print, false, &lines.input.inputs())?;
     output.mend(records.lines.separator)?;
     let mut numbers = Numbers { records, with_key: *with_key, output, held: vec![], durable: dict.next_id() };
     let mut blocks = lines.lines.blocks(&lines.input, &interrupt);

@@ -5,6 +5,7 @@ use crate::block::Block;
 use crate::cli::{InputOptions, LineOptions};
 use crate::error::Error;
 use crate::keys::{Fate, Keys};
+use crate::output::Output;
 
 /// The keys of lines, as texts that a dictionary holds.
 pub struct Records {
@@ -47,6 +48,11 @@ impl Records {
             lines: Lines { separator: input.separator(), escape },
             are_records: !options.field.is_empty() || options.csv || options.tsv || options.json,
         })
+    }
+
+    /// The same for keys of lines that are printed to this output, as [`Keys::printed_to`].
+    pub fn printed_to(self, output: &Output) -> Self {
+        Self { keys: self.keys.printed_to(output), ..self }
     }
 
     /// Reads the block if it is the header of an input, as [`Keys::header`] does.

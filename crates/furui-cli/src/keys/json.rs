@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
@@ -47,9 +47,14 @@ impl Pointer {
         for token in &self.tokens {
             let within = value.map_or(text, RawValue::get);
             let mut deserializer = serde_json::Deserializer::from_str(within);
-            let found = Member(token).deserialize(&mut deserializer).map_err(|error| bad(&error))?;
-            deserializer.end().map_err(|error| bad(&error))?;
-            match found {
+            let found = match within.trim_ascii_start().as_bytes().first() {
+                Some(b'{') => deserializer.deserialize_map(Member(token)),
+                Some(b'[') => deserializer.deserialize_seq(Member(token)),
+                // Nothing else has members, but it may not be JSON.
+                _ => <&RawValue>::deserialize(&mut deserializer).map(|_| None),
+            };
+            let found = found.and_then(|found| deserializer.end().map(|()| found));
+            match found.map_err(|error| bad(&error))? {
                 Some(found) => value = Some(found),
                 None => return Ok(None),
             }
@@ -64,25 +69,17 @@ impl Pointer {
 /// Finds the member of an object with this name, or the element of an array with this index.
 struct Member<'t>(&'t str);
 
-impl<'de> DeserializeSeed<'de> for Member<'_> {
-    type Value = Option<&'de RawValue>;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
-        deserializer.deserialize_any(self)
-    }
-}
-
 impl<'de> Visitor<'de> for Member<'_> {
     type Value = Option<&'de RawValue>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a JSON value")
+        f.write_str("an object or an array")
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
         let mut found = None;
-        while let Some(is_wanted) = map.next_key_seed(Is(self.0))? {
-            if is_wanted {
+        while let Some(name) = map.next_key::<&RawValue>()? {
+            if self.is(name) {
                 found = Some(map.next_value()?);
             } else {
                 map.next_value::<IgnoredAny>()?;
@@ -107,52 +104,17 @@ impl<'de> Visitor<'de> for Member<'_> {
         }
         Ok(found)
     }
-
-    fn visit_bool<E>(self, _: bool) -> Result<Self::Value, E> {
-        Ok(None)
-    }
-
-    fn visit_i64<E>(self, _: i64) -> Result<Self::Value, E> {
-        Ok(None)
-    }
-
-    fn visit_u64<E>(self, _: u64) -> Result<Self::Value, E> {
-        Ok(None)
-    }
-
-    fn visit_f64<E>(self, _: f64) -> Result<Self::Value, E> {
-        Ok(None)
-    }
-
-    fn visit_str<E>(self, _: &str) -> Result<Self::Value, E> {
-        Ok(None)
-    }
-
-    fn visit_unit<E>(self) -> Result<Self::Value, E> {
-        Ok(None)
-    }
 }
 
-/// Deserializes a name, and tells whether it is this one.
-struct Is<'t>(&'t str);
-
-impl<'de> DeserializeSeed<'de> for Is<'_> {
-    type Value = bool;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<bool, D::Error> {
-        deserializer.deserialize_str(self)
-    }
-}
-
-impl Visitor<'_> for Is<'_> {
-    type Value = bool;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a name")
-    }
-
-    fn visit_str<E>(self, name: &str) -> Result<bool, E> {
-        Ok(name == self.0)
+impl Member<'_> {
+    /// True if this string of JSON, in its quotes, is the name. A string with a lone surrogate is no name, because UTF-8
+    /// cannot encode it.
+    fn is(&self, name: &RawValue) -> bool {
+        let name = name.get();
+        match name.contains('\\') {
+            false => name.strip_prefix('"').and_then(|name| name.strip_suffix('"')) == Some(self.0),
+            true => serde_json::from_str::<Text<'_>>(name).is_ok_and(|name| name.0 == self.0),
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! The key of a line: the line, some of its fields, or a part of its JSON; and which keys are equal.
 
+mod column;
 mod columns;
 mod compare;
 mod counts;
@@ -18,6 +19,7 @@ use furui::{HashSpec, Hashes, KeyHasher};
 use crate::block::Block;
 use crate::cli::{LineOptions, Policy};
 use crate::error::Error;
+use crate::output::Output;
 use maker::Maker;
 
 pub use counts::Counts;
@@ -31,6 +33,8 @@ pub struct Keys {
     /// The error to return after the lines of the last block.
     failure: Option<Error>,
     counts: Counts,
+    /// True if a header is never printed.
+    is_headless: bool,
 }
 
 /// Why a line has no key.
@@ -64,14 +68,26 @@ impl Keys {
         Ok(Self::of(Arc::new(Maker::new(HashSpec::default(), options)?.with_text())))
     }
 
+    /// Creates a finder of the keys in a list of keys, each of which is a line. The options say how the keys of other
+    /// lines, which are to be compared with these, are made.
+    pub fn listed(spec: HashSpec, options: &LineOptions) -> Result<Self, Error> {
+        Ok(Self::of(Arc::new(Maker::listed(spec, options)?)))
+    }
+
     fn of(maker: Arc<Maker>) -> Self {
-        Self { maker, lacking: vec![], failure: None, counts: Counts::default() }
+        Self { maker, lacking: vec![], failure: None, counts: Counts::default(), is_headless: false }
+    }
+
+    /// Finds the keys of lines that are printed to this output. If it goes on with a file, which has a header then, no
+    /// header is printed.
+    pub fn printed_to(self, output: &Output) -> Self {
+        Self { is_headless: output.continues(), ..self }
     }
 
     /// Creates another finder of keys with the same options, for other blocks. Two threads can use the two finders at
     /// once.
     pub fn others(&self) -> Self {
-        Self::of(Arc::clone(&self.maker))
+        Self { is_headless: self.is_headless, ..Self::of(Arc::clone(&self.maker)) }
     }
 
     /// The hasher of the keys.
@@ -79,11 +95,11 @@ impl Keys {
         &self.maker.hasher
     }
 
-    /// Reads the block if it is the header of an input. Returns true if it is the first header, which alone is printed,
-    /// and false if it is a later one; `None` if the block has lines. Headers are read in the order of the inputs, and
-    /// before the lines of their inputs are hashed.
+    /// Reads the block if it is the header of an input. Returns true if it is to be printed, which only the first header
+    /// is, and false if not; `None` if the block has lines. Headers are read in the order of the inputs, and before the
+    /// lines of their inputs are hashed.
     pub fn header(&self, block: &Block) -> Result<Option<bool>, Error> {
-        self.maker.header(block)
+        Ok(self.maker.header(block)?.map(|is_first| is_first && !self.is_headless))
     }
 
     /// How many lines of the blocks since the last call had no key.
@@ -127,6 +143,11 @@ impl Keys {
             let fate = match self.maker.key(line, &mut key) {
                 Ok(()) => {
                     see(&key);
+                    key.clear();
+                    // A line of a list may stand for two keys.
+                    if self.maker.value(line, &mut key) {
+                        see(&key);
+                    }
                     continue;
                 }
                 Err(lack) => self.fate(lack, block, index),
@@ -180,6 +201,19 @@ impl Keys {
             Ok(()) => Ok(None),
             Err(lack) => self.fate(lack, block, index).map(Some),
         }
+    }
+
+    /// Forgets all lines of the last block but the first `lines`. Returns how many of these have a key.
+    pub fn cut(&mut self, lines: usize) -> usize {
+        let lacking = self.lacking.partition_point(|lack| (lack.0 as usize) < lines);
+        for (_, fate) in self.lacking.drain(lacking..) {
+            match fate {
+                Fate::Kept => self.counts.kept -= 1,
+                Fate::Observed(_) | Fate::Dropped => self.counts.dropped -= 1,
+            }
+        }
+        self.failure = None;
+        lines - lacking
     }
 
     /// Returns the error that follows the lines of the last block, if there is one.
