@@ -125,6 +125,8 @@ pub struct NumberOptions {
 pub struct CountOptions {
     #[command(flatten)]
     pub input: InputOptions,
+    #[command(flatten)]
+    pub lines: LineOptions,
     /// The directory of a dictionary to which the counts are added
     ///
     /// Without it, the lines of this run are counted
@@ -132,8 +134,6 @@ pub struct CountOptions {
     pub store: Option<PathBuf>,
     #[command(flatten, next_help_heading = headings::DICTIONARY)]
     pub wait: WaitOptions,
-    #[command(flatten)]
-    pub lines: LineOptions,
     /// Tab, newline and others are read and written as \t \n \r \0 \\
     ///
     /// These are tab, newline, carriage return, NUL and backslash in keys
@@ -159,9 +159,9 @@ pub struct DictFiles {
     #[command(flatten)]
     pub input: InputOptions,
     #[command(flatten)]
-    pub dict: DictOptions,
-    #[command(flatten)]
     pub lines: LineOptions,
+    #[command(flatten)]
+    pub dict: DictOptions,
 }
 
 /// A dictionary to change, and the lines to change it by.
