@@ -8,6 +8,7 @@ mod contents;
 mod decode;
 mod dict;
 mod error;
+mod escape;
 mod filter;
 mod has;
 mod hashes;

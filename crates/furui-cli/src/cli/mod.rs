@@ -18,8 +18,6 @@ use clap_complete::Shell;
 use furui::HashAlgorithm;
 
 use crate::block::MOST_MAX_LINE;
-use crate::blocks::Blocks;
-use crate::interrupt::Interrupt;
 use crate::network::{self, NetworkCommand};
 use crate::reading::{Looks, Reading};
 use crate::size;
@@ -254,11 +252,6 @@ impl InputOptions {
         let split = Split::Lines(self.separator());
         let looks = (!self.no_decompress).then_some(Looks { memory: self.decode_memory, binary: self.binary });
         Reading { split, header: false, max_line: self.max_line, looks, keeps_going: self.keep_going }
-    }
-
-    /// The lines of the input.
-    pub fn blocks<'a>(&self, interrupt: &'a Interrupt) -> Blocks<'a> {
-        Blocks::new(&self.files, self.reading(), interrupt)
     }
 }
 

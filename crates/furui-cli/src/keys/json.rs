@@ -151,32 +151,40 @@ impl Visitor<'_> for Name<'_> {
 struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
 
 /// Appends the key of a value: the text of a string, which `append` appends; the value of a number; or the bytes of any
-/// other value.
-pub fn append_key(value: &RawValue, append: impl FnOnce(&[u8], &mut Vec<u8>), out: &mut Vec<u8>) {
+/// other value. Unless `is_text`, a mark precedes what is no string. With it, numbers are written as usual, and a
+/// string that reads like another value keeps its quotes.
+pub fn append_key(value: &RawValue, is_text: bool, append: impl FnOnce(&[u8], &mut Vec<u8>), out: &mut Vec<u8>) {
     let raw = value.get();
+    let mark = (!is_text).then_some(OTHER);
     match raw.as_bytes().first() {
         Some(b'"') => match serde_json::from_str::<Text<'_>>(raw) {
+            Ok(text) if is_text && serde_json::from_str::<&RawValue>(&text.0).is_ok() => {
+                out.extend_from_slice(serde_json::Value::from(text.0).to_string().as_bytes());
+            }
             Ok(text) => append(text.0.as_bytes(), out),
             // The string has a lone surrogate, which UTF-8 cannot encode.
             Err(_) => {
-                out.push(OTHER);
+                out.extend(mark);
                 out.extend_from_slice(raw.as_bytes());
             }
         },
         Some(b'-' | b'0'..=b'9') => {
-            out.push(OTHER);
-            append_number(raw, out);
+            out.extend(mark);
+            append_number(raw, is_text, out);
         }
         _ => {
-            out.push(OTHER);
+            out.extend(mark);
             out.extend_from_slice(raw.as_bytes());
         }
     }
 }
 
+/// The most zeros that are written after the digits of a number in a text.
+const MAX_ZEROS: usize = 20;
+
 /// Appends a form that all texts of one number share: its digits without leading and trailing zeros, and the power of
-/// ten of the last digit.
-fn append_number(text: &str, out: &mut Vec<u8>) {
+/// ten of the last digit. With `is_text` digits and a point stand for a small power.
+fn append_number(text: &str, is_text: bool, out: &mut Vec<u8>) {
     let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
     let negative = mantissa.starts_with('-');
     let (whole, fraction) =
@@ -194,5 +202,16 @@ fn append_number(text: &str, out: &mut Vec<u8>) {
     if negative {
         out.push(b'-');
     }
-    out.extend_from_slice(format!("{significant}e{last}").as_bytes());
+    match usize::try_from(last) {
+        Ok(zeros) if is_text && zeros <= MAX_ZEROS => {
+            out.extend_from_slice(significant.as_bytes());
+            out.resize(out.len() + zeros, b'0');
+        }
+        _ if is_text && (-(MAX_ZEROS as i128)..0).contains(&last) => {
+            let digits = format!("{significant:0>width$}", width = (1 - last) as usize);
+            let (whole, fraction) = digits.split_at(digits.len() - (-last) as usize);
+            out.extend_from_slice(format!("{whole}.{fraction}").as_bytes());
+        }
+        _ => out.extend_from_slice(format!("{significant}e{last}").as_bytes()),
+    }
 }
