@@ -44,7 +44,7 @@ const NOTES: &[Notes] = &[
         statuses: &[
             ("0", "some line was printed, or would have been without --quiet"),
             ("1", "no line was printed, or would have been without --quiet"),
-            ("2", "after an error, or if a file could not be opened, whatever the other files contained"),
+            ("2", "after an error, or if a file could not be read to its end, whatever the other files contained"),
         ],
         examples: &[
             ("furui has -v old.txt new.txt", "print the lines of new.txt that are not in old.txt"),
