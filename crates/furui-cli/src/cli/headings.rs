@@ -23,7 +23,6 @@ pub const PAPERS_FILTERS: &str = "The papers' filters";
 /// What only the experiments of a paper need of dictionaries.
 pub const PAPERS_TRIES: &str = "The paper's tries";
 
-
 /// A command with at most this many arguments has them in one list.
 const ONE_LIST: usize = 10;
 

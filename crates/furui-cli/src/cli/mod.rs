@@ -3,6 +3,7 @@
 mod combine;
 mod dict;
 mod filter;
+pub mod formats;
 mod has;
 mod hashes;
 pub mod headings;
