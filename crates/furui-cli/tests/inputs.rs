@@ -32,6 +32,28 @@ fn compressed(program: &str, bytes: &[u8]) -> Option<Vec<u8>> {
 }
 
 #[test]
+fn a_key_without_a_format_is_refused_with_the_format_that_a_file_looks_like() {
+    let dir = TempDir::new();
+    for (name, bytes, option) in [
+        ("a.csv.gz", &b""[..], "--csv"),
+        ("b.NDJSON", b"", "--json"),
+        ("c", b"{\"a\":1}\n", "--json"),
+        ("d", b"a\tb,c\n", "--tsv"),
+        ("e.log", b"a,b\n", "--csv"),
+    ] {
+        let file = dir.file(name, bytes);
+        for args in [&["seen", "--key", "a", &file][..], &["has", "--no-header", &file]] {
+            let message = failure(args, b"");
+            assert!(message.ends_with(&format!("furui: {file} looks like {option}\n")), "{message}");
+        }
+    }
+    for args in [&["seen", "--key", "a"][..], &["seen", "--key", "a", &dir.file("text", b"words\n")]] {
+        let message = failure(args, b"");
+        assert!(message.contains("--csv") && !message.contains("looks like"), "{message}");
+    }
+}
+
+#[test]
 fn compressed_input_is_decoded_whole_or_named() {
     let dir = TempDir::new();
     let lines = lines(30_000, 5);

@@ -3,6 +3,7 @@
 mod combine;
 mod dict;
 mod filter;
+pub mod formats;
 mod has;
 mod hashes;
 pub mod headings;
@@ -57,6 +58,10 @@ pub fn command() -> clap::Command {
 
 /// The arguments of this process.
 pub fn arguments() -> Result<Cli, clap::Error> {
+    // To make the help takes longer than to parse the arguments.
+    if let Ok(cli) = Cli::try_parse() {
+        return Ok(cli);
+    }
     let mut command = command();
     if std::env::args_os().any(|argument| argument == "-h") {
         command = headings::shorten(command);
