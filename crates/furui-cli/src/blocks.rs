@@ -52,6 +52,8 @@ pub struct Blocks<'a> {
     input_lines: u64,
     /// How many bytes of the input were handed out.
     input_bytes: u64,
+    /// True if the input has CRs that no LF follows, so far.
+    lone_cr: bool,
     /// The sizes of blocks, once [`enlarge`](Self::enlarge) was called. A read then waits a moment for more input.
     large: Option<LargeBlocks>,
     /// The maximum number of lines of the next block, if it is less than usual.
@@ -81,6 +83,7 @@ impl<'a> Blocks<'a> {
             input: String::new(),
             input_lines: 0,
             input_bytes: 0,
+            lone_cr: false,
             large: None,
             most: None,
             cuts: false,
@@ -150,7 +153,7 @@ impl<'a> Blocks<'a> {
             self.given += left.min(most);
         }
         block.input.clone_from(&self.input);
-        (block.split, block.before) = (self.options.split, self.input_lines);
+        (block.split, block.before, block.lone_cr) = (self.options.split, self.input_lines, self.lone_cr);
         (block.is_header, block.is_first) = (is_header, is_first);
         self.input_lines += block.input_lines();
         self.input_bytes += block.length as u64;
@@ -204,7 +207,7 @@ impl<'a> Blocks<'a> {
                 }
                 match self.files.next() {
                     Some(path) => {
-                        (self.input_lines, self.input_bytes) = (0, 0);
+                        (self.input_lines, self.input_bytes, self.lone_cr) = (0, 0, false);
                         match Input::open(&path, self.options.looks) {
                             Ok(input) => {
                                 self.input.clone_from(&input.name);
@@ -233,11 +236,12 @@ impl<'a> Blocks<'a> {
             }
             if state == Fill::End {
                 self.current = None;
-                if *filled > 0 && block.buffer[*filled - 1] != separator {
+                let split = self.options.split;
+                if *filled > 0 && !split.ends_with(block.buffer[*filled - 1]) {
                     if *filled == block.buffer.len() {
                         self.resize(block, *filled + 1)?;
                     }
-                    block.buffer[*filled] = separator;
+                    block.buffer[*filled] = split.separator();
                     *filled += 1;
                 }
             }
@@ -245,7 +249,8 @@ impl<'a> Blocks<'a> {
             if block.ends.try_reserve(*filled / SHORT_LINE).is_err() {
                 return Err(self.no_memory(*filled));
             }
-            self.splitter.find(&block.buffer[..*filled], &mut block.ends);
+            self.splitter.find(&block.buffer[..*filled], state == Fill::End, &mut block.ends);
+            self.lone_cr |= self.splitter.has_lone_cr();
             if state == Fill::End && self.splitter.is_open() && *filled > 0 {
                 // A record with a quote that is not closed extends to the end of the input.
                 block.ends.push(*filled as u32 - 1);

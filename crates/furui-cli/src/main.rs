@@ -8,6 +8,7 @@ mod contents;
 mod decode;
 mod dict;
 mod error;
+mod escape;
 mod filter;
 mod has;
 mod hashes;
@@ -29,6 +30,7 @@ mod progress;
 mod reading;
 mod remote;
 mod report;
+mod same;
 mod seen;
 mod size;
 mod split;
@@ -40,8 +42,8 @@ mod windows;
 use std::io::Write;
 use std::process::ExitCode;
 
-use clap::error::ContextKind;
-use clap_complete::CompleteEnv;
+use clap::error::{ContextKind, ContextValue};
+use furui::format::Printable;
 use furui::store::cascade::Combination;
 
 use cli::{Cli, Command};
@@ -52,7 +54,7 @@ use output::{is_styled, print};
 const ERROR: u8 = 2;
 
 fn main() -> ExitCode {
-    CompleteEnv::with_factory(cli::command).var(manual::COMPLETE).complete();
+    manual::complete();
     let result = cli::arguments().map_or_else(explain, run);
     result.unwrap_or_else(|error| {
         complain(&error);
@@ -86,8 +88,18 @@ fn explain(mut error: clap::Error) -> Result<ExitCode, Error> {
     if error.use_stderr() {
         // clap suggests to write `-- -c`, which is rarely what the user meant.
         error.remove(ContextKind::Suggested);
+        // Another program may have put the name of a stranger's file among the arguments.
+        for kind in [ContextKind::InvalidArg, ContextKind::InvalidValue, ContextKind::InvalidSubcommand] {
+            if let Some(ContextValue::String(text)) = error.get(kind) {
+                let text = Printable(text).to_string();
+                error.insert(kind, ContextValue::String(text));
+            }
+        }
         // If standard error cannot be written to, the exit code must suffice.
         let _ = error.print();
+        if let Some(hint) = cli::formats::hint(&error) {
+            complain(&Error::Message(hint));
+        }
         return Ok(ExitCode::from(ERROR));
     }
     let text = error.render();

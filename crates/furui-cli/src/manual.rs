@@ -1,12 +1,13 @@
 //! The completions and manual pages of the command.
 
+use std::ffi::OsString;
 use std::io;
 use std::path::Path;
-use std::process::ExitCode;
+use std::process::{self, ExitCode};
 
 use clap::Command;
-use clap_complete::Shell;
 use clap_complete::env::Shells;
+use clap_complete::{CompleteEnv, Shell};
 use clap_mangen::Man;
 use clap_mangen::roff::{Roff, bold, roman};
 
@@ -14,8 +15,40 @@ use crate::cli::{self, notes};
 use crate::error::Error;
 use crate::output::print;
 
-/// The environment variable with which a shell's completion script requests completions; see [`CompleteEnv`](clap_complete::CompleteEnv).
-pub const COMPLETE: &str = "FURUI_COMPLETE";
+/// The environment variable with which a shell's completion script requests completions; see [`CompleteEnv`].
+const COMPLETE: &str = "FURUI_COMPLETE";
+
+/// Prints completions and ends the process, if a shell requests them.
+pub fn complete() {
+    if std::env::var_os(COMPLETE).is_none() {
+        return;
+    }
+    let mut words: Vec<OsString> = std::env::args_os().collect();
+    end_options(&cli::arranged(), &mut words);
+    let here = std::env::current_dir().ok();
+    match CompleteEnv::with_factory(cli::command).var(COMPLETE).try_complete(words, here.as_deref()) {
+        Ok(true) => process::exit(0),
+        Ok(false) => {}
+        Err(error) => error.exit(),
+    }
+}
+
+/// Appends an equals sign to each option, such as `--stats`, whose value may be left out. Otherwise clap would take the next word
+/// for its value. The last word is the one to complete, and stays as it is.
+fn end_options(command: &Command, words: &mut [OsString]) {
+    let Some((_, before)) = words.split_last_mut() else { return };
+    for option in command.get_arguments().filter(|option| option.is_require_equals_set()) {
+        let short = option.get_short().map(|letter| format!("-{letter}"));
+        let long = option.get_long().map(|name| format!("--{name}"));
+        for word in before
+            .iter_mut()
+            .filter(|word| [&short, &long].into_iter().flatten().any(|name| word.to_str() == Some(name)))
+        {
+            word.push("=");
+        }
+    }
+    command.get_subcommands().for_each(|below| end_options(below, words));
+}
 
 /// Prints a script with which a shell asks furui for completions.
 pub fn completions(shell: Shell) -> Result<ExitCode, Error> {
@@ -30,7 +63,8 @@ pub fn completions(shell: Shell) -> Result<ExitCode, Error> {
 
 /// Prints the manual page, or writes one for each command into a directory.
 pub fn pages(directory: Option<&Path>) -> Result<ExitCode, Error> {
-    let mut command = cli::command().disable_help_subcommand(true);
+    // A page has its own sections for the examples and exit statuses.
+    let mut command = cli::arranged().disable_help_subcommand(true);
     command.build();
     match directory {
         Some(directory) => {

@@ -1,4 +1,4 @@
-//! Printing to standard output.
+//! Printing to standard output, or to the file of `--output`.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, IsTerminal, Read, Seek, SeekFrom, Write};
@@ -6,15 +6,21 @@ use std::path::Path;
 use std::time::Instant;
 
 use crate::block::Block;
+use crate::cli::PrintOptions;
 use crate::error::Error;
 use crate::pipes;
+use crate::same::refuse_input;
 use crate::streams::standard_output;
 
-/// Standard output, or nothing.
+/// Standard output, a file in its place, or nothing.
 pub struct Output {
     file: Option<File>,
-    /// True if standard output is a pipe.
+    /// The name of the file, for errors.
+    name: String,
+    /// True if the output is a pipe.
     pipe: bool,
+    /// True if standard output is appended to a file that is not empty.
+    continues: bool,
     /// How many bytes were printed.
     printed: u64,
 }
@@ -31,10 +37,44 @@ pub enum Sink {
 impl Output {
     /// Prints to standard output, or nowhere if `quiet`.
     pub fn new(quiet: bool) -> Result<Self, Error> {
-        let file = if quiet { None } else { Some(standard_output().map_err(failed)?) };
+        let name = STANDARD_OUTPUT.to_string();
+        let file = if quiet { None } else { Some(standard_output().map_err(|error| failed(&name, error))?) };
+        Ok(Self::to(file, name))
+    }
+
+    /// Prints to the file that the options name, which is created or emptied, or else as [`new`](Self::new) does. An output that
+    /// is a file among the inputs is an error, before anything in it is changed: the run would read what it writes.
+    pub fn open(options: &PrintOptions, quiet: bool, inputs: &[&Path]) -> Result<Self, Error> {
+        let Some(path) = options.output.as_deref().filter(|path| path.as_os_str() != "-") else {
+            let output = Self::new(quiet)?;
+            if let Some(file) = &output.file {
+                refuse_input(file, None, STANDARD_OUTPUT, inputs)?;
+            }
+            return Ok(output);
+        };
+        let name = path.display().to_string();
+        let open = || {
+            let file = File::options().write(true).create(true).truncate(false).open(path)?;
+            Ok((file.metadata()?.is_file(), file))
+        };
+        let (is_regular, file) = open().map_err(|error| failed(&name, error))?;
+        if is_regular {
+            refuse_input(&file, Some(path), "the file of --output", inputs)?;
+            file.set_len(0).and_then(|()| sync_name(path)).map_err(|error| failed(&name, error))?;
+        }
+        Ok(Self::to(Some(file), name))
+    }
+
+    fn to(file: Option<File>, name: String) -> Self {
         file.as_ref().map(pipes::widen);
         let pipe = file.as_ref().is_some_and(pipes::is_pipe);
-        Ok(Self { file, pipe, printed: 0 })
+        let continues = file.as_ref().and_then(appended_length).is_some();
+        Self { file, name, pipe, continues, printed: 0 }
+    }
+
+    /// True if the output goes on with a file that is not empty, as after `>>`.
+    pub fn continues(&self) -> bool {
+        self.continues
     }
 
     /// Makes [`print_until`](Self::print_until) stop at its deadline even if the reader of a pipe reads nothing, where
@@ -46,7 +86,7 @@ impl Output {
         self
     }
 
-    /// True if standard output is a pipe, and the system tells how much of it was read.
+    /// True if the output is a pipe, and the system tells how much of it was read.
     pub fn is_pipe(&self) -> bool {
         self.pipe
     }
@@ -78,13 +118,13 @@ impl Output {
         };
         while !left.is_empty() {
             match file.write(left) {
-                Ok(0) => return Err(failed(ErrorKind::WriteZero.into())),
+                Ok(0) => return Err(failed(&self.name, ErrorKind::WriteZero.into())),
                 Ok(count) => {
                     *left = &left[count..];
                     self.printed += count as u64;
                 }
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                // Standard output is non-blocking, because of `without_waiting` or of another process.
+                // The output is non-blocking, because of `without_waiting` or of another process.
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {
                     if until.is_some_and(|until| until <= Instant::now()) {
                         return Ok(Sink::Busy);
@@ -92,7 +132,7 @@ impl Output {
                     pipes::wait_writable(file, until);
                 }
                 Err(error) if error.kind() == ErrorKind::BrokenPipe => return Ok(Sink::Closed),
-                Err(error) => return Err(failed(error)),
+                Err(error) => return Err(failed(&self.name, error)),
             }
         }
         Ok(Sink::Open)
@@ -102,8 +142,10 @@ impl Output {
     /// first line of this run would continue that line. Does nothing if the file cannot be read.
     pub fn mend(&mut self, separator: u8) -> Result<(), Error> {
         let Some(file) = &mut self.file else { return Ok(()) };
-        if appended_last_byte(file).is_some_and(|last| last != separator) {
-            file.write_all(&[separator]).map_err(failed)?;
+        // Standard output is rarely open for reading, so the file is opened again.
+        let last = appended_length(file).and_then(|length| ends_with("/dev/fd/1".as_ref(), length));
+        if last.is_some_and(|last| last != separator) {
+            file.write_all(&[separator]).map_err(|error| failed(&self.name, error))?;
         }
         Ok(())
     }
@@ -114,7 +156,7 @@ impl Output {
     pub fn arrived(&self) -> Result<Option<u64>, Error> {
         let Some(file) = &self.file else { return Ok(Some(self.printed)) };
         if file.metadata().is_ok_and(|data| data.is_file()) {
-            file.sync_all().map_err(failed)?;
+            file.sync_all().map_err(|error| failed(&self.name, error))?;
         }
         Ok(match self.pipe {
             true => pipes::unread(file).map(|left| self.printed.saturating_sub(left)),
@@ -136,20 +178,17 @@ impl Output {
     }
 }
 
-/// The last byte of the file that `file` appends to. `None` if it is not a regular file, is empty, or is not open for appending.
+/// The length of the file that `file` appends to. `None` if it is not a regular file, is empty, or is not open for
+/// appending.
 #[cfg(unix)]
-fn appended_last_byte(file: &File) -> Option<u8> {
+fn appended_length(file: &File) -> Option<u64> {
     use rustix::fs::{OFlags, fcntl_getfl};
     let length = file.metadata().ok().filter(|data| data.is_file())?.len();
-    if !fcntl_getfl(file).ok()?.contains(OFlags::APPEND) {
-        return None;
-    }
-    // Standard output is rarely open for reading, so the file is opened again.
-    ends_with("/dev/fd/1".as_ref(), length)
+    (length > 0 && fcntl_getfl(file).ok()?.contains(OFlags::APPEND)).then_some(length)
 }
 
 #[cfg(not(unix))]
-fn appended_last_byte(_: &File) -> Option<u8> {
+fn appended_length(_: &File) -> Option<u64> {
     None
 }
 
@@ -162,8 +201,28 @@ pub fn ends_with(path: &Path, length: u64) -> Option<u8> {
     Some(last[0])
 }
 
-fn failed(error: io::Error) -> Error {
-    Error::io("cannot write to", "standard output", error)
+/// The name of standard output, for errors.
+const STANDARD_OUTPUT: &str = "standard output";
+
+fn failed(name: &str, error: io::Error) -> Error {
+    Error::io("cannot write to", name, error)
+}
+
+/// Syncs the directory of a file, so that the file is there after a power cut.
+#[cfg(unix)]
+fn sync_name(path: &Path) -> io::Result<()> {
+    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    match File::open(directory) {
+        Ok(directory) => directory.sync_all(),
+        // A directory may allow to make files, but not to be read.
+        Err(error) if error.kind() == ErrorKind::PermissionDenied => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+#[cfg(not(unix))]
+fn sync_name(_: &Path) -> io::Result<()> {
+    Ok(())
 }
 
 /// Moves the wanted lines to the front of the block, adjacent ones together, and returns how many bytes they take.

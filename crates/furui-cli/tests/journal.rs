@@ -181,7 +181,7 @@ fn lines_printed_to_a_file_are_there_when_they_are_recorded() {
 fn repeats_that_are_printed_do_not_keep_new_lines_from_being_recorded() {
     let dir = TempDir::new();
     let store = dir.join("store");
-    let mut run = Feed::new(&["-i", "--store", &store]);
+    let mut run = Feed::new(&["-v", "--store", &store]);
     run.input.write_all(b"a\nb\nb\nc\n").unwrap();
     let mut printed = String::new();
     run.output.read_line(&mut printed).unwrap();

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
+mod options;
 mod support;
 
 use std::fs;
@@ -39,6 +40,12 @@ fn shells_complete_files_directories_and_values() {
         assert!(offered(words, "known/") && !offered(words, "lines.txt"), "{words:?}");
     }
     assert!(offered(&["furui", "seen", "--stats="], "--stats=json"));
+    // The value of --stats follows an equals sign, so the next word is a file.
+    for option in ["--stats", "-s", "--mark", "--wait"] {
+        let words = ["furui", "seen", option, ""];
+        assert!(offered(&words, "lines.txt") && !offered(&words, "json") && !offered(&words, "line"), "{option}");
+    }
+    assert!(offered(&["furui", "seen", "--stat"], "--stats") && offered(&["furui", "seen", "-z", ""], "lines.txt"));
     assert!(offered(&["furui", ""], "compact"));
 }
 
@@ -69,6 +76,71 @@ fn every_command_has_a_page_with_exit_statuses_and_examples() {
     }
     let commands = if cfg!(feature = "node") { 35 } else { 27 };
     assert_eq!(checked, commands);
+}
+
+/// The help of a command, without the program's name.
+fn help(command: &str, option: &str) -> String {
+    let args: Vec<&str> = command.split_whitespace().chain([option]).collect();
+    String::from_utf8(stdout(&args, b"")).unwrap()
+}
+
+/// The commands that do something, as the help lists them.
+fn commands() -> Vec<String> {
+    let listed = |above: &str| -> Vec<String> {
+        let text = help(above, "-h");
+        let list = text.split("\nCommands:\n").nth(1).unwrap_or("").split("\n\n").next().unwrap_or("");
+        let names = list.lines().filter_map(|line| line.strip_prefix("  ")).filter(|line| !line.starts_with(' '));
+        let names = names.filter_map(|line| line.split_whitespace().next()).filter(|name| *name != "help");
+        names.map(|name| format!("{above} {name}").trim_start().to_string()).collect()
+    };
+    let is_group = |name: &String| help(name, "-h").contains("\nCommands:\n");
+    let (groups, mut commands): (Vec<String>, Vec<String>) = listed("").into_iter().partition(is_group);
+    commands.extend(groups.iter().flat_map(|group| listed(group)));
+    commands
+}
+
+/// The groups of options in a help.
+fn groups(text: &str) -> Vec<&str> {
+    let is_group = |line: &&str| line.ends_with(':') && line.starts_with(|first: char| first.is_ascii_uppercase());
+    text.lines().filter(is_group).map(|line| line.trim_end_matches(':')).collect()
+}
+
+#[test]
+fn the_short_help_is_a_page_and_the_long_one_begins_with_examples() {
+    let commands = commands();
+    assert!(commands.len() >= 27, "{commands:?}");
+    for name in &commands {
+        let (short, long) = (help(name, "-h"), help(name, "--help"));
+        assert!(short.lines().count() <= 60, "{name}: {short}");
+        let place = |text: &str| long.find(text).unwrap_or_else(|| panic!("{name}: {text}: {long}"));
+        assert!(
+            place("\n\nExamples:\n  furui ") < place("\nUsage: ") && place("\nUsage: ") < place("\nExit status:"),
+            "{long}"
+        );
+        assert!(
+            long.find("\n\n").unwrap() == place("\n\nExamples:\n"),
+            "nothing but the first sentence is before: {long}"
+        );
+        // An option without a group of its own would come first, below "Options".
+        let options = long.lines().filter(|line| line.starts_with("  -") || line.starts_with("      --")).count();
+        let groups = groups(&short);
+        let is_grouped = !groups.contains(&"Options") && !groups.contains(&"Arguments");
+        assert!(is_grouped || options <= 11, "{name}: an option has no help_heading: {short}");
+        let papers = groups.iter().position(|group| group.contains("paper"));
+        assert!(papers.is_none_or(|place| place + 1 == groups.len()), "{name}: {groups:?}");
+        // Each option has one line.
+        let is_more = |line: &&str| line.len() - line.trim_start().len() > 12;
+        assert!(!is_grouped || !short.lines().any(|line| is_more(&line)), "{name}: {short}");
+    }
+    for (name, expected) in [
+        ("seen", &["Input", "Keys", "Set", "Output", "The papers' tiers"][..]),
+        ("has", &["Input", "Keys", "Set", "Output"]),
+        ("filter build", &["Input", "Keys", "Filter", "The papers' filters"]),
+        ("filter insert", &["Input", "Keys", "Filter"]),
+        ("dict count", &["Input", "Keys", "Dictionary", "Output", "The paper's tries"]),
+    ] {
+        assert_eq!(groups(&help(name, "-h")), expected, "{name}");
+    }
 }
 
 #[cfg(not(feature = "node"))]
@@ -105,7 +177,7 @@ fn numbers_are_taken_as_people_write_them() {
         &["seen", "--hash-seed", "x"],
         &["filter", "build", "-o", "f", "-c", "x"],
         &["filter", "build", "-o", "f", "--fpr", "x"],
-        &["seen", "-c"],
+        &["seen", "-x"],
     ];
     if cfg!(feature = "node") {
         wrong.extend([&["search", "--limit", "x", "word"][..], &["demo", "--port", "x"]]);

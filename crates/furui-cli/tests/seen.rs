@@ -66,7 +66,7 @@ fn lines_made_to_be_taken_for_each_other_are_so_only_with_a_known_seed() {
 
 #[test]
 fn invert_prints_the_repeats() {
-    assert_eq!(stdout(&["seen", "-i"], b"a\nb\na\na\nc\nb\n"), b"a\na\nb\n");
+    assert_eq!(stdout(&["seen", "-v"], b"a\nb\na\na\nc\nb\n"), b"a\na\nb\n");
 }
 
 #[test]

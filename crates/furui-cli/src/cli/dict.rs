@@ -4,10 +4,10 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum, ValueHint};
-use furui::dict;
+use furui::dict::{self, Purpose};
 use furui::store::MAX_RUNS;
 
-use super::{InputOptions, WaitOptions};
+use super::{InputOptions, LineOptions, PrintOptions, WaitOptions, headings};
 use crate::number;
 
 /// The options that a dictionary has if none are given.
@@ -17,18 +17,19 @@ const USUAL: dict::DictOptions = dict::DictOptions::DEFAULT;
 pub enum DictCommand {
     /// Put lines into a dictionary: KEY, or KEY, a tab and a value
     ///
-    /// In a dictionary of numbers, a line without a tab is a key, which gets the next number, from 0 on, unless it has
-    /// a value already. In other lines the last tab separates the key from its value, a number less than 2^32, which
-    /// replaces an earlier value of the key. The next number is the count of numbers given so far. So no number is
-    /// given twice, but a number may equal the value in a line with a tab. A line of any other form is an error, which
-    /// names the line; the lines before it are kept.
+    /// What the values are, a dictionary knows from when it was made (--values). In a dictionary of numbers, which is the usual one,
+    /// a line without a tab is a key, which gets a number as `dict number` gives it, unless it has one. In other lines the last
+    /// tab separates the key from its number, which replaces an earlier one of the key: so a table of numbers is moved in, and
+    /// `dict number` goes on above the greatest. It is up to you that no two keys in the table have the same number.
     ///
-    /// In a dictionary of bytes (--values bytes), the first tab separates the key from its value, which may be any
-    /// bytes up to 16 MiB, including tabs, and replaces an earlier value of the key. A value with newlines needs --null
-    /// or --escape.
+    /// In a dictionary of values or counts each line has a tab, and a number below 2^32 after the last one. In a dictionary of bytes,
+    /// the first tab separates the key from its value, which may be any bytes up to 16 MiB, including tabs; a value with newlines
+    /// needs --null or --escape. A line of any other form is an error, which names the line; the lines before it are kept.
+    ///
+    /// With --field, --csv, --tsv or --json a line is a record without a value, and its key gets a number.
     #[command(visible_alias = "put")]
     Build(EntryWrite),
-    /// Print each line that is a key, with a tab and the value of the key
+    /// Print the key of each line that has a value, with a tab and the value
     ///
     /// An entry whose line would be ambiguous is an error: in a dictionary of bytes, a key with a tab, or a value with
     /// a newline (with --null, with a NUL). With --escape all entries can be printed.
@@ -46,16 +47,23 @@ pub enum DictCommand {
     Delete(EntryChange),
     /// Print the number of each line; a new line gets the next one
     ///
-    /// Numbers are given in order, from 0 on. None is given twice, not even after a crash or after keys were deleted: a number
-    /// is printed only after it is on the disk. The values of lines with a tab in `dict build` do not count, and may
-    /// equal a number. If lines arrive slowly, each number is printed at once; otherwise many are printed at a time.
+    /// A new line gets the number after the greatest that the dictionary has ever held, from 0 on. None is given twice, nor one that
+    /// `dict build` put, not even after a crash or after keys were deleted: a number is printed only after it is on the disk. If the
+    /// greatest is 4294967294 or more, because it was put, a new line gets the smallest number that the dictionary has never held
+    /// (of more than 1000 gaps between numbers, only the widest are used). 4294967295 is never given.
+    ///
+    /// If lines arrive slowly, each number is printed at once; otherwise many are printed at a time. A header of --csv or --tsv has no
+    /// number, and a line without a key has an empty line, or with --missing drop none. A dictionary with another purpose is refused.
     Number(NumberOptions),
     /// Count how often each line came, and print each line after its count and a tab, in the order of the lines
     ///
-    /// The counts are the values of a dictionary, to which the next run with the same --store adds. So this is `sort | uniq -c` for lines that
-    /// need not be sorted, nor fit into memory. The counts are recorded at the end and now and then before: a run that ends by an error or
-    /// by ^C, SIGTERM or SIGHUP has counted the lines that it had read, and a run that was killed has counted some of them. A count of 2^32 is
-    /// an error. A dictionary of numbers that `dict number` gave is refused.
+    /// This is `sort | uniq -c` for lines that need not be sorted, nor fit into memory: what does not goes to temporary files in
+    /// $TMPDIR. With key options the keys of lines are counted, as in `furui dict count --csv --key lang --top 10 FILE`; of several
+    /// columns with a tab between them.
+    ///
+    /// With --store the counts are the values of a dictionary of counts, to which the next run with it adds. They are recorded at the
+    /// end and now and then before: a run that ends by an error or by ^C, SIGTERM or SIGHUP has counted the lines that it had read,
+    /// and a run that was killed has counted some of them. A count of 2^32 is an error. A dictionary with another purpose is refused.
     Count(CountOptions),
 }
 
@@ -65,23 +73,29 @@ pub struct GetOptions {
     #[command(flatten)]
     pub lines: EntryLines,
     /// Print the lines that are not keys instead
-    #[arg(short = 'v', long)]
+    #[arg(short = 'v', long, help_heading = headings::OUTPUT)]
     pub invert: bool,
+    #[command(flatten)]
+    pub print: PrintOptions,
 }
 
 /// A dictionary and the numbers of keys.
 #[derive(Args)]
 pub struct KeyOptions {
-    /// The numbers; if there are none, those on standard input, one on each line
+    /// The numbers [default: those on the lines of standard input]
     #[arg(value_name = "ID", value_parser = number::between::<u32>(0, u32::MAX.into()))]
     pub ids: Vec<u32>,
     #[command(flatten)]
     pub dict: DictOptions,
-    /// Write tab, newline, carriage return, NUL and backslash in keys as \t \n \r \0 \\
-    #[arg(long)]
+    #[command(flatten)]
+    pub print: PrintOptions,
+    /// Write tab, newline and others in keys as \t \n \r \0 \\
+    ///
+    /// These are tab, newline, carriage return, NUL and backslash
+    #[arg(long, help_heading = headings::OUTPUT)]
     pub escape: bool,
-    /// Lines end in NUL, not newline
-    #[arg(short = '0', long)]
+    /// Lines end in NUL, not newline (also -0)
+    #[arg(short = 'z', short_alias = '0', long, help_heading = headings::OUTPUT)]
     pub null: bool,
 }
 
@@ -89,23 +103,54 @@ pub struct KeyOptions {
 #[derive(Args)]
 pub struct NumberOptions {
     #[command(flatten)]
-    pub write: DictWrite,
-    /// Print the number, a tab, and the line
-    #[arg(long)]
+    pub change: DictChange,
+    #[command(flatten)]
+    pub print: PrintOptions,
+    /// Print the number, a tab, and the key
+    ///
+    /// The key is the line, if no option makes another one
+    #[arg(long, help_heading = headings::OUTPUT)]
     pub with_key: bool,
+    /// Tab, newline and others are read and written as \t \n \r \0 \\
+    ///
+    /// These are tab, newline, carriage return, NUL and backslash in keys
+    #[arg(long, help_heading = headings::DICTIONARY)]
+    pub escape: bool,
+    #[command(flatten)]
+    pub making: MakingOptions,
 }
 
-/// A dictionary to create or change, the lines to count, and what is printed.
+/// The lines to count, the dictionary to add to, and what is printed.
 #[derive(Args)]
 pub struct CountOptions {
     #[command(flatten)]
-    pub write: DictWrite,
-    /// Print only the N most frequent lines, the most frequent first; of equal counts, the smaller lines come first
-    #[arg(long, value_name = "N", value_parser = number::between::<u32>(1, u32::MAX.into()))]
+    pub input: InputOptions,
+    #[command(flatten)]
+    pub lines: LineOptions,
+    /// The directory of a dictionary to which the counts are added
+    ///
+    /// Without it, the lines of this run are counted
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, help_heading = headings::DICTIONARY)]
+    pub store: Option<PathBuf>,
+    #[command(flatten, next_help_heading = headings::DICTIONARY)]
+    pub wait: WaitOptions,
+    /// Tab, newline and others are read and written as \t \n \r \0 \\
+    ///
+    /// These are tab, newline, carriage return, NUL and backslash in keys
+    #[arg(long, help_heading = headings::DICTIONARY)]
+    pub escape: bool,
+    #[command(flatten)]
+    pub print: PrintOptions,
+    /// Print only the N most frequent lines
+    ///
+    /// The most frequent comes first; of equal counts, the smaller lines come first
+    #[arg(long, value_name = "N", value_parser = number::between::<u32>(1, u32::MAX.into()), help_heading = headings::OUTPUT)]
     pub top: Option<u32>,
     /// Print no lines
-    #[arg(short, long, conflicts_with = "top")]
+    #[arg(short, long, conflicts_with_all = ["top", "output"], requires = "store", help_heading = headings::OUTPUT)]
     pub quiet: bool,
+    #[command(flatten)]
+    pub making: MakingOptions,
 }
 
 /// A dictionary and the lines to use it with.
@@ -113,6 +158,8 @@ pub struct CountOptions {
 pub struct DictFiles {
     #[command(flatten)]
     pub input: InputOptions,
+    #[command(flatten)]
+    pub lines: LineOptions,
     #[command(flatten)]
     pub dict: DictOptions,
 }
@@ -122,29 +169,47 @@ pub struct DictFiles {
 pub struct DictChange {
     #[command(flatten)]
     pub lines: DictFiles,
-    #[command(flatten)]
+    #[command(flatten, next_help_heading = headings::DICTIONARY)]
     pub wait: WaitOptions,
 }
 
 /// What the values of a dictionary are, and how its entries are written as lines.
 #[derive(Args)]
+#[command(next_help_heading = headings::DICTIONARY)]
 pub struct EntryForm {
-    /// The kind of the values. A dictionary with values of another kind is refused [default: the kind that the
-    /// dictionary has; numbers for a new one]
+    /// What the values are: numbers, values, counts or bytes
+    ///
+    /// A dictionary with other values is refused [default: those that the dictionary has; numbers for a new one]
     #[arg(long, value_enum, value_name = "KIND")]
     pub values: Option<ValuesName>,
-    /// Read and write tab, newline, carriage return, NUL and backslash in keys and values as \t \n \r \0 \\, so that
-    /// keys and values may be any bytes
+    /// Tab, newline and others are read and written as \t \n \r \0 \\
+    ///
+    /// These are tab, newline, carriage return, NUL and backslash in keys and values, which so may be any bytes
     #[arg(long)]
     pub escape: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ValuesName {
-    /// Numbers below 2^32
+    /// A number for each line, which `dict number` gives, or which was put
     Numbers,
+    /// Numbers below 2^32, which mean what you like
+    Values,
+    /// How often each line came, to which `dict count` adds
+    Counts,
     /// Any bytes, up to 16 MiB
     Bytes,
+}
+
+impl From<ValuesName> for Purpose {
+    fn from(name: ValuesName) -> Self {
+        match name {
+            ValuesName::Numbers => Self::Numbers,
+            ValuesName::Values => Self::Values,
+            ValuesName::Counts => Self::Counts,
+            ValuesName::Bytes => Self::Bytes,
+        }
+    }
 }
 
 /// A dictionary, and the lines of keys or entries to use it with.
@@ -161,7 +226,7 @@ pub struct EntryLines {
 pub struct EntryChange {
     #[command(flatten)]
     pub lines: EntryLines,
-    #[command(flatten)]
+    #[command(flatten, next_help_heading = headings::DICTIONARY)]
     pub wait: WaitOptions,
 }
 
@@ -174,37 +239,35 @@ pub struct EntryWrite {
     pub making: MakingOptions,
 }
 
-/// A dictionary to create or change, the lines to change it by, and how its tries are made.
-#[derive(Args)]
-pub struct DictWrite {
-    #[command(flatten)]
-    pub change: DictChange,
-    #[command(flatten)]
-    pub making: MakingOptions,
-}
-
 /// How the tries of a dictionary are made.
 #[derive(Args)]
-#[command(next_help_heading = "How the dictionary is made")]
+#[command(next_help_heading = headings::PAPERS_TRIES)]
 pub struct MakingOptions {
-    /// The layout of the dictionary's files, which it keeps [default: compact for a new one]
+    /// The layout of a new dictionary's files [default: compact]
     #[arg(long, value_enum)]
     pub layout: Option<LayoutName>,
-    /// Write a new trie after every N keys, or fewer if they and their values take more than 128 MiB
+    /// Write a new trie after every N keys
+    ///
+    /// Or after fewer, if they and their values take more than 128 MiB
     #[arg(long, value_name = "N", value_parser = keys, default_value_t = USUAL.window)]
     pub window: usize,
-    /// Keep at most F tries; a look-up may have to ask each of them
+    /// Keep at most F tries
+    ///
+    /// A look-up may have to ask each of them
     #[arg(long, value_name = "F", value_parser = number::between::<usize>(1, MAX_RUNS as u64), default_value_t = USUAL.merge_after)]
     pub merge_after: usize,
-    /// Which tries are merged
+    /// Which tries are merged: geometric or all
     #[arg(long, value_enum, default_value_t = MergingName::Geometric)]
     pub merging: MergingName,
-    /// The false-positive rate of the filters of tries: how often a trie is searched for a line that it does not have
+    /// The false-positive rate of the filters of tries
+    ///
+    /// How often a trie is searched for a line that it does not have
     #[arg(long, value_name = "RATE", value_parser = number::rate, default_value_t = USUAL.filter_rate)]
     pub filter_rate: f64,
-    /// How the filters of the tries compute the positions of a line; a dictionary keeps this choice [default: one-state
-    /// for a new one]
-    #[arg(long, value_enum)]
+    /// How a new dictionary's filters hash [default: one-state]
+    ///
+    /// How the filters of the tries compute the positions of a line; a dictionary keeps this choice
+    #[arg(long, value_enum, value_name = "HASH")]
     pub filter_hash: Option<FilterHashName>,
 }
 
@@ -243,6 +306,7 @@ pub enum FilterHashName {
 }
 
 #[derive(Args)]
+#[command(next_help_heading = headings::DICTIONARY)]
 pub struct DictOptions {
     /// The dictionary's directory
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
@@ -256,8 +320,10 @@ pub struct WalkOptions {
     pub dict: DictOptions,
     #[command(flatten)]
     pub form: EntryForm,
-    /// End each entry with NUL, not newline
-    #[arg(short = '0', long)]
+    #[command(flatten)]
+    pub print: PrintOptions,
+    /// End each entry with NUL, not newline (also -0)
+    #[arg(short = 'z', short_alias = '0', long, help_heading = headings::OUTPUT)]
     pub null: bool,
 }
 

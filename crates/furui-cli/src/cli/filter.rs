@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum, ValueHint};
 
-use super::{HashName, InputOptions, LineOptions, SeedOptions, WaitOptions, memory, seed};
+use super::{HashName, InputOptions, LineOptions, PrintOptions, SeedOptions, WaitOptions, headings, memory, seed};
 use crate::number;
 
 #[derive(Subcommand)]
@@ -29,52 +29,67 @@ pub enum FilterCommand {
 pub struct BuildOptions {
     #[command(flatten)]
     pub input: InputOptions,
-    /// The file for the filter, which is written whole or not at all; "-" is standard output. For a cascade filter, a
-    /// new or an empty directory
-    #[arg(short, long, value_name = "OUT", value_hint = ValueHint::AnyPath)]
-    pub output: PathBuf,
-    /// The kind of filter
-    #[arg(short, long, value_enum, default_value_t = FilterKind::Bloom)]
-    pub kind: FilterKind,
-    /// The false-positive rate: how often the filter may say yes to a line that it was never given
-    #[arg(long, visible_alias = "rate", value_name = "RATE", value_parser = number::rate, default_value = "0.01")]
-    pub fpr: f64,
-    /// How many different lines the filter is for; a stable filter remembers about the last N lines, counting repeats
-    #[arg(short, long, value_name = "N", value_parser = number::count)]
-    pub capacity: Option<u64>,
-    /// For a quotient filter from which nothing will be removed: lines with the same fingerprint share one copy. Without this,
-    /// each line has a copy of its own
-    #[arg(long)]
-    pub no_remove: bool,
-    /// With --kind cascade: memory for the newest lines, as in 64MiB; the others are on storage [default: a quarter of the
-    /// machine's]
-    #[arg(long, value_name = "SIZE", value_parser = memory)]
-    pub memory: Option<u64>,
-    /// Over how many groups of bits a ringed filter spreads the probes of a line [default: 1000]. More groups lower the
-    /// rate a little; fewer groups make filters that are larger than the caches faster. The paper of Sei et al. has
-    /// 100000
-    #[arg(long, value_name = "GROUPS", value_parser = number::between::<u32>(1, u32::MAX.into()))]
-    pub delta: Option<u32>,
-    /// How many bits a ringed filter has for each line [default: fractional]
-    #[arg(long, value_enum)]
-    pub gamma: Option<GammaName>,
     #[command(flatten)]
     pub lines: LineOptions,
-    /// How lines are hashed [default: xxh3; for parquet xxh64]. Use siphash with a secret seed for lines of strangers who see
-    /// the answers. Siphash also keeps anybody who does not have the filter's file, which contains the seed, from
-    /// guessing its lines
-    #[arg(long, value_enum)]
+    /// The file for the filter; for a cascade one, a directory
+    ///
+    /// The file is written whole or not at all; "-" is standard output. The directory of a cascade filter is new or empty
+    #[arg(short, long, value_name = "OUT", value_hint = ValueHint::AnyPath, help_heading = headings::FILTER)]
+    pub output: PathBuf,
+    /// The kind of filter; --help tells the kinds
+    #[arg(short, long, value_enum, default_value_t = FilterKind::Bloom, help_heading = headings::FILTER)]
+    pub kind: FilterKind,
+    /// The false-positive rate
+    ///
+    /// How often the filter may say yes to a line that it was never given
+    #[arg(long, visible_alias = "rate", value_name = "RATE", value_parser = number::rate, default_value = "0.01", help_heading = headings::FILTER)]
+    pub fpr: f64,
+    /// How many different lines the filter is for
+    ///
+    /// A stable filter remembers about the last N lines, counting repeats
+    #[arg(short, long, value_name = "N", value_parser = number::count, help_heading = headings::FILTER)]
+    pub capacity: Option<u64>,
+    /// For a quotient filter from which nothing will be removed
+    ///
+    /// Lines with the same fingerprint share one copy. Without this, each line has a copy of its own
+    #[arg(long, help_heading = headings::FILTER)]
+    pub no_remove: bool,
+    /// With --kind cascade: memory for the newest lines, as in 64MiB
+    ///
+    /// The other lines are on storage [default: a quarter of the machine's]
+    #[arg(long, value_name = "SIZE", value_parser = memory, help_heading = headings::FILTER)]
+    pub memory: Option<u64>,
+    /// How lines are hashed [default: xxh3]
+    ///
+    /// For parquet the default is xxh64. Use siphash with a secret seed for lines of strangers who see the answers. Siphash
+    /// also keeps anybody who does not have the filter's file, which contains the seed, from guessing its lines
+    #[arg(long, value_enum, help_heading = headings::FILTER)]
     pub hash: Option<HashName>,
-    /// The seed of the hash [default: 0; for cascade a random one]. Only filters with the same hash and seed can be
-    /// combined. Anybody who knows the seed can choose lines that are taken for others, and everybody knows 0: for
-    /// lines that strangers choose, use a random seed and keep it secret
-    #[arg(long, value_name = "SEED", value_parser = seed)]
+    /// The seed of the hash [default: 0]
+    ///
+    /// For cascade the default is a random one. Only filters with the same hash and seed can be combined. Anybody who knows
+    /// the seed can choose lines that are taken for others, and everybody knows 0: for lines that strangers choose, use a
+    /// random seed and keep it secret
+    #[arg(long, value_name = "SEED", value_parser = seed, help_heading = headings::FILTER)]
     pub hash_seed: Option<u64>,
-    /// Keep the seed in this file, and only its fingerprint in the filter's file: nobody can then look up a line in the
-    /// filter without the seed. If the file does not exist, it is made, with a random seed. The hash is siphash by
-    /// default
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "hash_seed")]
+    /// Keep the seed in this file, not in the filter
+    ///
+    /// Only the seed's fingerprint is in the filter's file: nobody can then look up a line in the filter without the seed.
+    /// If the file does not exist, it is made, with a random seed. The hash is siphash by default
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "hash_seed", help_heading = headings::FILTER)]
     pub seed_file: Option<PathBuf>,
+    /// How many groups of bits a ringed filter has [default: 1000]
+    ///
+    /// Over so many groups it spreads the probes of a line. More groups lower the rate a little; fewer groups make filters that
+    /// are larger than the caches faster. The paper of Sei et al. has 100000
+    #[arg(long, value_name = "GROUPS", value_parser = number::between::<u32>(1, u32::MAX.into()),
+          help_heading = headings::PAPERS_FILTERS)]
+    pub delta: Option<u32>,
+    /// How many bits a ringed filter has for a line
+    ///
+    /// [default: fractional]
+    #[arg(long, value_enum, help_heading = headings::PAPERS_FILTERS)]
+    pub gamma: Option<GammaName>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -122,10 +137,12 @@ pub enum GammaName {
 pub struct InsertOptions {
     #[command(flatten)]
     pub change: ChangeOptions,
-    /// For a cascade filter: memory for the newest lines, as in 64MiB [default: a quarter of the machine's]
-    #[arg(long, value_name = "SIZE", value_parser = memory)]
+    /// For a cascade filter: memory for the newest lines
+    ///
+    /// As in 64MiB [default: a quarter of the machine's]
+    #[arg(long, value_name = "SIZE", value_parser = memory, help_heading = headings::FILTER)]
     pub memory: Option<u64>,
-    #[command(flatten)]
+    #[command(flatten, next_help_heading = headings::FILTER)]
     pub wait: WaitOptions,
 }
 
@@ -133,13 +150,13 @@ pub struct InsertOptions {
 #[derive(Args)]
 pub struct ChangeOptions {
     /// The filter
-    #[arg(value_name = "FILTER", value_hint = ValueHint::AnyPath)]
+    #[arg(value_name = "FILTER", value_hint = ValueHint::AnyPath, help_heading = headings::INPUT)]
     pub filter: PathBuf,
     #[command(flatten)]
     pub input: InputOptions,
     #[command(flatten)]
     pub lines: LineOptions,
-    #[command(flatten)]
+    #[command(flatten, next_help_heading = headings::FILTER)]
     pub seed: SeedOptions,
 }
 
@@ -211,6 +228,8 @@ pub struct ListOptions {
     /// The filter
     #[arg(value_name = "FILTER", value_hint = ValueHint::FilePath)]
     pub filter: PathBuf,
+    #[command(flatten)]
+    pub print: PrintOptions,
     #[command(flatten)]
     pub seed: SeedOptions,
 }

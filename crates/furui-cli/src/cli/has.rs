@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
 
-use super::{InputOptions, LineOptions, SeedOptions, memory};
+use super::{InputOptions, LineOptions, PrintOptions, SeedOptions, headings, memory};
 
 /// Print the lines that are in a set
 ///
@@ -16,34 +16,49 @@ use super::{InputOptions, LineOptions, SeedOptions, memory};
 ///
 /// SET may be redis://HOST:PORT/NAME, too, a set of `furui seen --store` in a Valkey or Redis server.
 ///
-/// Key options such as --csv say how the keys of FILE are made and, if SET is a file of lines, its keys. A line without a key is in no
-/// set: only --invert prints it, unless --missing or --bad says drop. A FILE that cannot be read, or not to its end, is reported,
-/// and the others are read, as grep does, with --keep-going or without; such a SET is an error.
+/// Key options such as --csv say how the keys of FILE are made and, if SET is a file of lines, its keys: `--set-lines` takes each line
+/// of SET for a key as it is, as in `furui has -v --csv --key id --set-lines ids.txt log.csv`. A line without a key is in no
+/// set: only --invert prints it, unless --missing or --bad says drop. A FILE that cannot be read, or not to its
+/// end, is reported, and the others are read, as grep does, with --keep-going or without; such a SET is an error.
 #[derive(Args)]
 pub struct HasOptions {
-    /// A store, a filter, a dictionary, a set in a server (redis://HOST:PORT/NAME), or a file of lines, also compressed or from a pipe; "-" is standard input
-    #[arg(value_name = "SET", value_hint = ValueHint::AnyPath)]
+    /// A store, filter, dictionary, server's set or file of lines
+    ///
+    /// A set in a server is redis://HOST:PORT/NAME. A file of lines may be compressed, or come from a pipe; "-" is standard input
+    #[arg(value_name = "SET", value_hint = ValueHint::AnyPath, help_heading = headings::INPUT)]
     pub set: PathBuf,
     #[command(flatten)]
     pub input: InputOptions,
-    /// Print the lines that are not in the set instead
-    #[arg(short = 'v', long)]
-    pub invert: bool,
-    /// Print no lines; the exit status tells whether there are any
-    #[arg(short, long)]
-    pub quiet: bool,
-    /// Print only how many lines there are
-    #[arg(long, conflicts_with = "quiet")]
-    pub count: bool,
-    /// Memory for the lines of a text, or for the journal of a store, as in 64MiB; what does not fit goes to temporary files in
-    /// $TMPDIR [default: a quarter of the machine's]
-    #[arg(long, value_name = "SIZE", value_parser = memory)]
-    pub memory: Option<u64>,
-    /// Read the files of a store, do not map them: slower, but a device error ends in a message instead of a signal
-    #[arg(long)]
-    pub no_mmap: bool,
+    /// Each line of SET is a key as it is
+    ///
+    /// Whatever --csv, --tsv, --json or --field say of FILE. An empty list, and one with NULs, is taken, too. With --json a
+    /// line is the text of a string, or any JSON value
+    #[arg(long, help_heading = headings::INPUT)]
+    pub set_lines: bool,
     #[command(flatten)]
     pub lines: LineOptions,
-    #[command(flatten)]
+    /// Memory for the set, as in 64MiB
+    ///
+    /// It is for the lines of a text, or for the journal of a store; what does not fit goes to temporary files in $TMPDIR
+    /// [default: a quarter of the machine's]
+    #[arg(long, value_name = "SIZE", value_parser = memory, help_heading = headings::SET)]
+    pub memory: Option<u64>,
+    /// Read the files of a store, do not map them
+    ///
+    /// This is slower, but a device error ends in a message instead of a signal
+    #[arg(long, help_heading = headings::SET)]
+    pub no_mmap: bool,
+    #[command(flatten, next_help_heading = headings::SET)]
     pub seed: SeedOptions,
+    /// Print the lines that are not in the set instead
+    #[arg(short = 'v', long, help_heading = headings::OUTPUT)]
+    pub invert: bool,
+    #[command(flatten)]
+    pub print: PrintOptions,
+    /// Print no lines; the exit status tells whether there are any
+    #[arg(short, long, conflicts_with = "output", help_heading = headings::OUTPUT)]
+    pub quiet: bool,
+    /// Print only how many lines there are
+    #[arg(short, long, conflicts_with = "quiet", help_heading = headings::OUTPUT)]
+    pub count: bool,
 }

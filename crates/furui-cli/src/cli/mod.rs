@@ -3,22 +3,22 @@
 mod combine;
 mod dict;
 mod filter;
+pub mod formats;
 mod has;
 mod hashes;
+pub mod headings;
 mod lines;
 pub mod notes;
 mod outputs;
 mod seen;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
 use furui::HashAlgorithm;
 
 use crate::block::MOST_MAX_LINE;
-use crate::blocks::Blocks;
-use crate::interrupt::Interrupt;
 use crate::network::{self, NetworkCommand};
 use crate::reading::{Looks, Reading};
 use crate::size;
@@ -30,7 +30,7 @@ pub use filter::*;
 pub use has::HasOptions;
 pub use hashes::{ExportOptions, ImportOptions};
 pub use lines::{LineOptions, Policy};
-pub use outputs::{MarkForm, OutputOptions};
+pub use outputs::{MarkForm, OutputOptions, PrintOptions};
 use seen::memory;
 pub use seen::*;
 
@@ -42,9 +42,14 @@ pub struct Cli {
     pub command: Command,
 }
 
+/// The command line, with its options in groups.
+pub fn arranged() -> clap::Command {
+    headings::arrange(Cli::command())
+}
+
 /// The command line with its help.
 pub fn command() -> clap::Command {
-    let command = notes::annotate(Cli::command(), "");
+    let command = notes::annotate(arranged(), "");
     match network::MISSING {
         Some(missing) => command.after_help(missing),
         None => command,
@@ -53,7 +58,14 @@ pub fn command() -> clap::Command {
 
 /// The arguments of this process.
 pub fn arguments() -> Result<Cli, clap::Error> {
+    // To make the help takes longer than to parse the arguments.
+    if let Ok(cli) = Cli::try_parse() {
+        return Ok(cli);
+    }
     let mut command = command();
+    if std::env::args_os().any(|argument| argument == "-h") {
+        command = headings::shorten(command);
+    }
     Cli::from_arg_matches_mut(&mut command.try_get_matches_from_mut(std::env::args_os())?)
         .map_err(|error| error.format(&mut command))
 }
@@ -152,7 +164,9 @@ pub struct SnapshotOptions {
 /// The time that a command waits while another process writes to its store.
 #[derive(Args)]
 pub struct WaitOptions {
-    /// If another process writes to the store, wait until it ends, but at most SECS seconds
+    /// Wait while another process writes to the store
+    ///
+    /// Wait until it ends, but at most SECS seconds. Otherwise a store that another process writes to is an error
     #[arg(long, value_name = "SECS", num_args = 0..=1, require_equals = true, default_missing_value = "inf", value_parser = patience)]
     pub wait: Option<f64>,
 }
@@ -170,7 +184,7 @@ pub struct InfoOptions {
     /// Filters, directories of stores and dictionaries, or single files of these
     #[arg(value_name = "PATH", required = true, value_hint = ValueHint::AnyPath)]
     pub paths: Vec<PathBuf>,
-    /// Print JSON, one line for each path
+    /// Print JSON, one line for each path. The bytes of a path that is not UTF-8 are numbers in path_bytes
     #[arg(long)]
     pub json: bool,
     #[command(flatten)]
@@ -180,34 +194,44 @@ pub struct InfoOptions {
 /// Where the seed of a filter's hash is, if it is not in the filter's file.
 #[derive(Args)]
 pub struct SeedOptions {
-    /// The file of the hash's seed, for a filter whose own file does not hold it
+    /// The file of the hash's seed, for a filter without it
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub seed_file: Option<PathBuf>,
 }
 
 /// The input, and how it is divided into lines.
 #[derive(Args)]
+#[command(next_help_heading = headings::INPUT)]
 pub struct InputOptions {
     /// Files to read; none or "-" is standard input
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub files: Vec<PathBuf>,
-    /// Lines end in NUL, not newline
-    #[arg(short = '0', long)]
+    /// Lines end in NUL, not newline (also -0)
+    #[arg(short = 'z', short_alias = '0', long)]
     pub null: bool,
-    /// The longest line that is allowed: a longer one is an error, and the lines before it are kept
-    #[arg(long, value_name = "SIZE", value_parser = max_line, default_value = "64MiB")]
+    /// The longest line that is allowed
+    ///
+    /// A longer one is an error, and the lines before it are kept
+    #[arg(long, value_name = "SIZE", value_parser = max_line, default_value = "64MiB", hide_short_help = true)]
     pub max_line: usize,
-    /// Read the bytes of the input as they are. Otherwise gzip, zstd, xz, bzip2 and lz4 are recognised by their first bytes,
-    /// and decoded
+    /// Read the bytes of the input as they are
+    ///
+    /// Otherwise gzip, zstd, xz, bzip2 and lz4 are recognised by their first bytes, and decoded
     #[arg(long)]
     pub no_decompress: bool,
-    /// The memory that the window of compressed input may take. zstd --long=31 needs 2GiB
-    #[arg(long, value_name = "SIZE", value_parser = size::parse, default_value = "256MiB", conflicts_with = "no_decompress")]
+    /// The memory that the window of compressed input may take
+    ///
+    /// zstd --long=31 needs 2GiB
+    #[arg(long, value_name = "SIZE", value_parser = size::parse, default_value = "256MiB", conflicts_with = "no_decompress",
+          hide_short_help = true)]
     pub decode_memory: u64,
-    /// The input may be any bytes, also after it was decoded. Otherwise an archive, UTF-16 and the like are errors that say how
-    /// to make a text of them
+    /// The input may be any bytes
+    ///
+    /// Otherwise an archive, UTF-16 and the like are errors that say how to make a text of them, also within compressed data
     #[arg(long)]
     pub binary: bool,
+    /// After a bad FILE, go on with the next one
+    ///
     /// If a FILE cannot be read, is damaged or is no text, say so, go on with the next one, and end with status 2. The lines
     /// before the damage count
     #[arg(long)]
@@ -215,6 +239,14 @@ pub struct InputOptions {
 }
 
 impl InputOptions {
+    /// The inputs that are read: the files, or "-" for standard input if there are none.
+    pub fn inputs(&self) -> Vec<&Path> {
+        match self.files.is_empty() {
+            true => vec![Path::new("-")],
+            false => self.files.iter().map(PathBuf::as_path).collect(),
+        }
+    }
+
     /// The byte that ends a line.
     pub fn separator(&self) -> u8 {
         if self.null { 0 } else { b'\n' }
@@ -225,11 +257,6 @@ impl InputOptions {
         let split = Split::Lines(self.separator());
         let looks = (!self.no_decompress).then_some(Looks { memory: self.decode_memory, binary: self.binary });
         Reading { split, header: false, max_line: self.max_line, looks, keeps_going: self.keep_going }
-    }
-
-    /// The lines of the input.
-    pub fn blocks<'a>(&self, interrupt: &'a Interrupt) -> Blocks<'a> {
-        Blocks::new(&self.files, self.reading(), interrupt)
     }
 }
 

@@ -16,14 +16,15 @@ const NOTES: &[Notes] = &[
     Notes {
         command: "seen",
         statuses: &[
-            ("0", "all lines were read, or the reader of the output wanted no more"),
+            ("0", "all lines were read, or as many as --limit allows, or the reader of the output wanted no more"),
+            ("1", "with --status: no line was new"),
             ERROR,
             ("128+N", "signal N ended a run with --store; the lines printed until then are recorded"),
         ],
         examples: &[
             ("furui seen urls.txt", "print each line once"),
             ("furui seen --store known --memory 64MiB urls.txt", "print the lines that no earlier run with this store has printed"),
-            ("furui seen --field 2 --delimiter , --invert log.csv", "print the lines whose second field came before"),
+            ("furui seen -f 2 -d , -v log.csv", "print the lines whose second field came before"),
             ("furui seen --csv --key url,lang crawl.csv.gz", "print the rows of a compressed table whose two columns are new"),
             ("furui seen --json --key /meta/url --trim log.jsonl.zst", "print the lines of JSON whose member /meta/url is new"),
             ("furui seen --store crawl --cache lru+stable --stats links.txt", "ask storage less often, drop 1 new line in 100,000, and say how many"),
@@ -31,6 +32,7 @@ const NOTES: &[Notes] = &[
             ("furui seen --filter lately.filter urls.txt", "print the lines that a filter does not have, and insert them"),
             ("furui seen --store tuesday --like monday urls.txt", "keep a new set that can be combined with another"),
             ("furui seen --remove gone.txt --store known --stats", "make a store forget lines, and say how many it had"),
+            ("furui seen --store known --limit 1000 urls.txt", "print the next thousand new lines, and record just these"),
             ("furui seen --mark --store known", "a coprocess: 1 or 0 for each line on standard input, at once"),
             ("furui seen --repeats again.txt --count monday.txt tuesday.txt", "put the repeats into a file, and count the lines of each file"),
             ("furui seen --store redis://db.example.com/urls urls.txt", "share the set with other machines, in a server that has furui-valkey"),
@@ -120,7 +122,8 @@ const NOTES: &[Notes] = &[
         command: "dict build",
         statuses: &[("0", "done"), ERROR, SIGNAL],
         examples: &[
-            ("furui dict build --store ranks ranks.tsv", "lines of a key, a tab and a number become entries"),
+            ("furui dict build --store ids ids.tsv", "lines of a key, a tab and a number become entries; `dict number` goes on above the greatest"),
+            ("furui dict build --values values --store ranks ranks.tsv", "numbers that are no names of lines"),
             ("furui dict build --store ranks --layout louds --merging all --filter-hash polynomials-4 ranks.tsv", "a new dictionary in the way of Koyanagi et al."),
             ("furui dict build --values bytes --store titles urls.tsv", "lines of a key, a tab and any text become entries"),
         ],
@@ -153,12 +156,13 @@ const NOTES: &[Notes] = &[
     Notes {
         command: "dict number",
         statuses: &[("0", "done"), ERROR, SIGNAL],
-        examples: &[("furui dict number --store ids urls.txt", "print a number for each line, equal for equal lines"), ("furui dict number --with-key --store ids urls.txt", "print each line after its number and a tab")],
+        examples: &[("furui dict number --store ids urls.txt", "print a number for each line, equal for equal lines"), ("furui dict number --with-key --store ids urls.txt", "print each line after its number and a tab"), ("furui dict number --csv --key url --store ids crawl.csv", "print the number of each row's URL")],
     },
     Notes {
         command: "dict count",
         statuses: &[("0", "all lines are counted"), ERROR, SIGNAL],
         examples: &[
+            ("furui dict count --csv --key lang --top 10 crawl.csv", "print the ten most frequent languages after their counts"),
             ("furui dict count --store hits urls.txt", "print each distinct line after its count, which includes earlier runs"),
             ("furui dict count --store hits --top 10 urls.txt", "print the ten most frequent lines, the most frequent first"),
         ],
@@ -203,10 +207,20 @@ pub fn of(command: &str) -> Option<&'static Notes> {
     NOTES.iter().chain(network::NOTES).find(|notes| notes.command == command)
 }
 
-/// Adds the notes of the command `name` and of its subcommands to their long help.
+/// Adds the notes of the command `name` and of its subcommands to their help. The long help begins
+/// with what the command does, and the examples.
 pub fn annotate(command: Command, name: &str) -> Command {
+    if command.is_hide_set() {
+        return command;
+    }
     let command = match of(name) {
-        Some(notes) => command.after_long_help(notes.text()),
+        Some(notes) => {
+            let about = command.get_about().map(ToString::to_string).unwrap_or_default();
+            let long = command.get_long_about().map(ToString::to_string).unwrap_or_default();
+            let rest = long.strip_prefix(&about).unwrap_or(&long).trim_start();
+            let long = format!("{about}\n\n{}\n{rest}", notes.examples());
+            command.long_about(long.trim_end().to_string()).after_long_help(notes.statuses())
+        }
         None => command,
     };
     command.mut_subcommands(|below| {
@@ -216,16 +230,14 @@ pub fn annotate(command: Command, name: &str) -> Command {
 }
 
 impl Notes {
-    fn text(&self) -> String {
-        let mut text = "Exit status:\n".to_string();
-        for (status, meaning) in self.statuses {
-            text += &format!("  {status:5}  {meaning}\n");
-        }
-        text += "\nExamples:\n";
-        for (line, effect) in self.examples {
-            text += &format!("  {line}\n          {effect}\n");
-        }
-        text
+    fn examples(&self) -> String {
+        let examples = self.examples.iter().map(|(line, effect)| format!("  {line}\n          {effect}\n"));
+        "Examples:\n".to_string() + &examples.collect::<String>()
+    }
+
+    fn statuses(&self) -> String {
+        let statuses = self.statuses.iter().map(|(status, meaning)| format!("  {status:5}  {meaning}\n"));
+        "Exit status:\n".to_string() + &statuses.collect::<String>()
     }
 }
 

@@ -1,7 +1,7 @@
 //! The options of `furui seen`.
 
 use std::num::NonZeroU64;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{Args, ValueEnum, ValueHint};
@@ -9,7 +9,7 @@ use furui::store::Window;
 use furui::store::cascade::CascadeOptions;
 use regex::bytes::Regex;
 
-use super::{HashName, InputOptions, LineOptions, OutputOptions, WaitOptions, seed};
+use super::{HashName, InputOptions, LineOptions, OutputOptions, PrintOptions, WaitOptions, headings, seed};
 use crate::{number, size};
 
 /// Print the first occurrence of each line, in order
@@ -21,114 +21,156 @@ use crate::{number, size};
 /// With --store a line is recorded after it was delivered: after the file that it was printed to is on the disk, or after
 /// a reader has read it from the pipe. After a crash or a power cut the next run prints again what was delivered in the last
 /// second (see --sync), or less; it never loses a line. A run that ends without an error, or by ^C, SIGTERM or SIGHUP, has recorded
-/// every line that it printed. If a kill cut off the last line of a file, the next run that appends to that file begins a new line.
-///
-/// --store redis://HOST:PORT/NAME or redis://HOST:PORT/DB/NAME keeps the set in a Valkey or Redis server, or cluster, that has the
-/// module furui-valkey. Any number of processes, on any machines, share it; they must give the same key options. User and
-/// password go before the host, as in redis://USER:PASSWORD@HOST/NAME, or the password into $REDISCLI_AUTH. The server
-/// records a line when it is asked, before the line is printed: what was on its way when this process was killed is
-/// recorded, and printed by nobody. Lines that the reader of a pipe leaves in it, and lines that a server without memory
-/// could record in part, become new again. If the connection is lost and made again, the lines on the way count as new,
-/// though another process may have printed them. The first user of a set chooses its --window. --dry-run records
-/// nothing; --memory, --threads, --cache, --sync and other options of a set on this machine are refused.
+/// every line that it printed, unless the reader of its pipe went away: lines that were in the pipe may be recorded or not, whether or
+/// not they were read (--limit ends a run after N lines). If a kill cut off the last line of a file, the next run that appends to that file begins a new line.
 ///
 /// The files of the set are mapped into memory: if another program truncates one while it is read, a signal ends the process. This
-/// command never truncates a file; it replaces it.
+/// command never truncates a file of the set; it replaces it.
 #[derive(Args)]
 pub struct SeenOptions {
     #[command(flatten)]
     pub input: InputOptions,
-    /// Keep the set in this directory, across runs; or in a server, at redis://HOST:PORT/NAME
-    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
-    pub store: Option<PathBuf>,
-    /// With --store: record each line at most SECS seconds after it was printed, and within 0.1 s if the input pauses
-    /// (unless it often pauses after a few lines). After a crash, lines that were not recorded are printed again [default: 1]
-    #[arg(long, value_name = "SECS", value_parser = seconds, requires = "store")]
-    pub sync: Option<Duration>,
     #[command(flatten)]
+    pub lines: LineOptions,
+    /// Keep the set in this directory, across runs
+    ///
+    /// It is made if it does not exist.
+    ///
+    /// redis://HOST:PORT/NAME or redis://HOST:PORT/DB/NAME is a set in a Valkey or Redis server, or cluster, that has the module
+    /// furui-valkey. Any number of processes, on any machines, share it; they must give the same key options. User and
+    /// password go before the host, as in redis://USER:PASSWORD@HOST/NAME, or the password into $REDISCLI_AUTH. The server
+    /// records a line before it is printed, so lines on their way when this process is killed are recorded, and printed by
+    /// nobody. --memory, --threads, --cache, --sync and other options of a set on this machine are refused
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, help_heading = headings::SET)]
+    pub store: Option<PathBuf>,
+    /// With --store: record lines within SECS seconds [default: 1]
+    ///
+    /// A line is recorded at most SECS seconds after it was printed, and within 0.1 s if the input pauses (unless it often
+    /// pauses after a few lines). After a crash, lines that were not recorded are printed again
+    #[arg(long, value_name = "SECS", value_parser = seconds, requires = "store", help_heading = headings::SET)]
+    pub sync: Option<Duration>,
+    #[command(flatten, next_help_heading = headings::SET)]
     pub wait: WaitOptions,
-    /// Remember only the last SPAN: a time, as in 90s, 30m, 1h or 7d, or a number of lines, as in 1000000. A line that last
-    /// came within the window is a repeat; one that last came more than 17/16 of it ago is new, and gone from the disk. A repeat
-    /// counts: the window begins anew with it. The time is that of the system's clock; if it goes back, no time passes until
-    /// it has caught up. A store keeps the window it was made with. A crash forgets no recorded line early, but may make the set
-    /// remember lines for a sixteenth longer
-    #[arg(long, value_name = "SPAN", value_parser = span)]
+    /// Remember only the last SPAN, as in 30m, 7d or 1000000
+    ///
+    /// SPAN is a time, as in 90s, 30m, 1h or 7d, or a number of lines, as in 1000000. A line that last came within the window
+    /// is a repeat; one that last came more than 17/16 of it ago is new, and gone from the disk. A repeat counts: the
+    /// window begins anew with it. The time is that of the system's clock; if it goes back, no time passes until it has
+    /// caught up. A store keeps the window it was made with. A crash forgets no recorded line early, but may make the set
+    /// remember lines for a sixteenth longer. The first user of a set in a server chooses its window
+    #[arg(long, value_name = "SPAN", value_parser = span, help_heading = headings::SET)]
     pub window: Option<Window>,
+    /// The set is this filter; insert all lines into it
+    ///
     /// Print the lines that the filter in FILE does not have, and insert all lines: no set is made. At its rate the
     /// filter takes new lines for repeats. Any kind of `furui filter build` but cascade works; stable and stable-light
     /// never fill up. FILE is replaced at the end, whole or not at all: after a crash it is as before, and the next run
     /// prints these lines again
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath,
-          conflicts_with_all = ["store", "wait", "window", "memory", "no_mmap", "cache", "fpr", "protect", "TierOptions", "stats",
-                                "hash", "hash_seed"])]
+          conflicts_with_all = ["store", "sync", "wait", "window", "memory", "no_mmap", "threads", "cache", "fpr", "protect",
+                                "TierOptions", "hash", "hash_seed", "like"], help_heading = headings::SET)]
     pub filter: Option<PathBuf>,
-    /// Take the lines of FILE, or of standard input for "-", out of the set of --store, to answer a request to delete
-    /// data, and print nothing. Give the key options that the store remembers; others are refused. Afterwards the lines
+    /// Take the lines of FILE out of the set, print nothing
+    ///
+    /// The lines of FILE, or of standard input for "-", are taken out of the set of --store, to answer a request to delete
+    /// data. Give the key options that the store remembers; others are refused. Afterwards the lines
     /// are new to `furui seen`, and no file of the store has their hashes; after an error or a kill either all are gone
     /// or none. What --cache lru+stable keeps for the next run is removed, because its filter cannot forget a line.
     /// --stats says how many of the lines were there; --dry-run says how many of them are there, and removes none.
     /// Copies of the store keep the lines
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "store",
           conflicts_with_all = ["sync", "window", "filter", "cache", "fpr", "protect", "lru", "replacement", "counters", "probes",
-                                "decrements", "paper", "invert", "mark", "repeats", "count", "hash", "hash_seed", "like",
-                                "keep_going"])]
+                                "decrements", "paper", "invert", "mark", "repeats", "count", "output", "limit", "status", "hash", "hash_seed", "like",
+                                "keep_going"], help_heading = headings::SET)]
     pub remove: Option<PathBuf>,
-    /// Memory for the set, as in 64MiB; what does not fit goes to the store, or to temporary files in $TMPDIR
-    /// [default: a quarter of the machine's]. These files are mapped: their pages in the system's cache count as memory of the
-    /// process, too, but the system takes them back when it needs memory
-    #[arg(long, value_name = "SIZE", value_parser = memory)]
+    /// Memory for the set, as in 64MiB
+    ///
+    /// What does not fit goes to the store, or to temporary files in $TMPDIR [default: a quarter of the machine's]. These
+    /// files are mapped: their pages in the system's cache count as memory of the process, too, but the system takes them
+    /// back when it needs memory
+    #[arg(long, value_name = "SIZE", value_parser = memory, help_heading = headings::SET)]
     pub memory: Option<u64>,
-    /// Read the files of the set, do not map them: slower, but no page of them counts as memory of the process, and an error
-    /// of the device is an error instead of a signal. (Files larger than half of the machine's memory are always read)
-    #[arg(long)]
+    /// Read the files of the set, do not map them
+    ///
+    /// This is slower, but no page of them counts as memory of the process, and an error of the device is an error instead of
+    /// a signal. (Files larger than half of the machine's memory are always read)
+    #[arg(long, hide_short_help = true, help_heading = headings::SET)]
     pub no_mmap: bool,
-    /// How many threads work. They read and decode, hash, decide and write at the same time; what is printed does not
-    /// depend on their number. With --cache lru+stable, and with --filter, one thread works [default: as many as the
-    /// machine or the container has processors, at most 16]
-    #[arg(long, value_name = "N", value_parser = number::between::<usize>(1, MOST_THREADS))]
+    /// How many threads work
+    ///
+    /// They read and decode, hash, decide and write at the same time; what is printed does not depend on their number.
+    /// With --cache lru+stable and with --limit, one thread works [default: as many as the machine or the container has
+    /// processors, at most 16]
+    #[arg(long, value_name = "N", value_parser = number::between::<usize>(1, MOST_THREADS), help_heading = headings::SET)]
     pub threads: Option<usize>,
-    /// Which of the latest lines are kept in a small table, which is searched before the exact set [default: recent]
-    #[arg(long, value_enum)]
+    /// Print as usual, record nothing
+    #[arg(short = 'n', long, help_heading = headings::SET)]
+    pub dry_run: bool,
+    /// How lines are hashed [default: xxh3]
+    ///
+    /// Use siphash for lines of strangers who see what is printed. A store keeps the hash that it was created
+    /// with
+    #[arg(long, value_enum, help_heading = headings::SET)]
+    pub hash: Option<HashName>,
+    /// The seed of the hash, for equal stores of equal lines
+    ///
+    /// [default: random for a new store]. Anybody who knows the seed can choose lines that are taken for others, and so are
+    /// not printed, or lines that make the set slow
+    #[arg(long, value_name = "SEED", value_parser = seed, hide_short_help = true, help_heading = headings::SET)]
+    pub hash_seed: Option<u64>,
+    /// A new store takes the hash and the keys of this one
+    ///
+    /// So `furui union`, `subtract` and `intersect` can combine the two. Keys must be made as in this one
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, requires = "store", conflicts_with_all = ["hash", "hash_seed"], help_heading = headings::SET)]
+    pub like: Option<PathBuf>,
+    /// Print the repeats instead
+    #[arg(short = 'v', long, help_heading = headings::OUTPUT)]
+    pub invert: bool,
+    /// End after N new lines, and record no others
+    ///
+    /// With --invert, N repeats. No line that comes after the last of them is recorded, so the next run with the same input
+    /// begins with the line that follows. `furui seen | head -n N` cannot do this, because furui does not know how many
+    /// lines head has printed. One thread works
+    #[arg(long, value_name = "N", help_heading = headings::OUTPUT)]
+    pub limit: Option<NonZeroU64>,
+    /// End with status 1 if no line was new, and with 0 if one was
+    #[arg(long, help_heading = headings::OUTPUT)]
+    pub status: bool,
+    #[command(flatten)]
+    pub print: PrintOptions,
+    /// Print no lines
+    #[arg(short, long, conflicts_with = "output", help_heading = headings::OUTPUT)]
+    pub quiet: bool,
+    #[command(flatten)]
+    pub outputs: OutputOptions,
+    /// Print a summary on standard error, as text or json
+    #[arg(short, long, value_name = "FORMAT", num_args = 0..=1, require_equals = true, default_missing_value = "text",
+          help_heading = headings::OUTPUT)]
+    pub stats: Option<StatsFormat>,
+    /// What is asked before the set [default: recent]
+    ///
+    /// Which of the latest lines are kept in a small table, which is searched before the exact set
+    #[arg(long, value_enum, help_heading = headings::TIERS)]
     pub cache: Option<CacheKind>,
-    /// With --cache lru+stable: the share of new lines that may be dropped as seen [default: 0.00001]
-    #[arg(long, value_name = "RATE", value_parser = number::rate)]
+    /// With --cache lru+stable: how often new lines are dropped
+    ///
+    /// The share of new lines that may be dropped as seen [default: 0.00001]
+    #[arg(long, value_name = "RATE", value_parser = number::rate, hide_short_help = true, help_heading = headings::TIERS)]
     pub fpr: Option<f64>,
-    /// With --cache lru+stable: lines that match are never dropped
-    #[arg(long, value_name = "REGEX")]
+    /// With --cache lru+stable: never drop lines that match
+    #[arg(long, value_name = "REGEX", hide_short_help = true, help_heading = headings::TIERS)]
     pub protect: Option<Regex>,
     #[command(flatten)]
     pub tiers: TierOptions,
-    /// Print the repeats instead
-    #[arg(short, long)]
-    pub invert: bool,
-    #[command(flatten)]
-    pub outputs: OutputOptions,
-    #[command(flatten)]
-    pub lines: LineOptions,
-    /// Print as usual, record nothing
-    #[arg(short = 'n', long)]
-    pub dry_run: bool,
-    /// Print no lines
-    #[arg(short, long)]
-    pub quiet: bool,
-    /// Print a summary on standard error
-    #[arg(short, long, value_name = "FORMAT", num_args = 0..=1, require_equals = true, default_missing_value = "text")]
-    pub stats: Option<StatsFormat>,
-    /// How lines are hashed [default: xxh3]; use siphash for lines of strangers who see what is printed. A store keeps the
-    /// hash that it was created with
-    #[arg(long, value_enum)]
-    pub hash: Option<HashName>,
-    /// The seed of the hash, to create equal stores from equal lines [default: random for a new store]. Anybody who knows it can
-    /// choose lines that are taken for others, and so are not printed, or lines that make the set slow
-    #[arg(long, value_name = "SEED", value_parser = seed)]
-    pub hash_seed: Option<u64>,
-    /// With --store: a new store takes the hash of this one, and keys must be made as in this one, so that `furui union`,
-    /// `subtract` and `intersect` can combine them
-    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, requires = "store", conflicts_with_all = ["hash", "hash_seed"])]
-    pub like: Option<PathBuf>,
 }
 
 impl SeenOptions {
+    /// The files that are read, or replaced, while lines are printed, so that none of them can be the output.
+    pub fn read(&self) -> Vec<&Path> {
+        let others = [&self.filter, &self.outputs.repeats].into_iter().flatten().map(PathBuf::as_path);
+        self.input.inputs().into_iter().chain(others).collect()
+    }
+
     /// The time within which a line is recorded after it was printed.
     pub fn sync(&self) -> Duration {
         self.sync.unwrap_or(Duration::from_secs(1))
@@ -140,27 +182,35 @@ const MOST_THREADS: u64 = 256;
 
 /// The sizes of the caches lru and lru+stable.
 #[derive(Args)]
+#[command(next_help_heading = headings::TIERS)]
 pub struct TierOptions {
-    /// With --cache lru or lru+stable: how many lines the LRU keeps [default: as many as an eighth of the memory holds, at
-    /// most 2^20]
-    #[arg(long, value_name = "N", value_parser = size)]
+    /// With --cache lru or lru+stable: how many lines the LRU keeps
+    ///
+    /// [default: as many as an eighth of the memory holds, at most 2^20]
+    #[arg(long, value_name = "N", value_parser = size, hide_short_help = true)]
     pub lru: Option<usize>,
     /// With --cache lru or lru+stable: which line leaves the LRU
-    #[arg(long, value_enum)]
+    #[arg(long, value_enum, value_name = "KIND", hide_short_help = true)]
     pub replacement: Option<ReplacementKind>,
-    /// With --cache lru+stable: how many counters the filter has, four in a byte [default: a quarter of the memory, at most
-    /// 2^30]
-    #[arg(long, value_name = "N", value_parser = size)]
+    /// With --cache lru+stable: how many counters the filter has
+    ///
+    /// Four counters are in a byte [default: a quarter of the memory, at most 2^30]
+    #[arg(long, value_name = "N", value_parser = size, hide_short_help = true)]
     pub counters: Option<usize>,
-    /// With --cache lru+stable: how many counters a line has, from 1 to 64 [default: a number with which lines are
-    /// remembered for long]
-    #[arg(long, value_name = "K", value_parser = number::between::<u32>(1, 64))]
+    /// With --cache lru+stable: how many counters a line has
+    ///
+    /// From 1 to 64 [default: a number with which lines are remembered for long]
+    #[arg(long, value_name = "K", value_parser = number::between::<u32>(1, 64), hide_short_help = true)]
     pub probes: Option<u32>,
-    /// With --cache lru+stable, in place of --fpr: how many counters are decremented for each line that leaves the LRU
-    #[arg(long, value_name = "P", value_parser = size, conflicts_with = "fpr")]
+    /// With --cache lru+stable: how many counters a line decrements
+    ///
+    /// In place of --fpr: how many counters are decremented for each line that leaves the LRU
+    #[arg(long, value_name = "P", value_parser = size, conflicts_with = "fpr", hide_short_help = true)]
     pub decrements: Option<usize>,
-    /// --cache lru+stable with the sizes of Kubota, Ueda and Yamana: --lru 1048576 --counters 1073741824 --probes 8
-    /// --decrements 84. A size that is given, too, overrides the paper's. Takes 277 MiB of the memory
+    /// --cache lru+stable with the sizes of the paper
+    ///
+    /// The sizes of Kubota, Ueda and Yamana: --lru 1048576 --counters 1073741824 --probes 8 --decrements 84. A size that is
+    /// given, too, overrides the paper's. Takes 277 MiB of the memory
     #[arg(long, conflicts_with = "fpr")]
     pub paper: bool,
 }

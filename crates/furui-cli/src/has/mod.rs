@@ -4,19 +4,19 @@ mod file;
 mod set;
 mod text;
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use crate::cli::HasOptions;
 use crate::error::Error;
 use crate::interrupt::Interrupt;
-use crate::keys::Keys;
 use crate::large_blocks::LargeBlocks;
 use crate::memory;
 use crate::missed;
-use crate::output::{Output, Sink, print};
+use crate::output::{Output, Sink};
 use set::Set;
 
-pub use text::Text;
+pub use text::{Text, TextLines};
 
 /// The exit code if no line was printed, as in grep.
 const NONE: u8 = 1;
@@ -32,14 +32,16 @@ pub fn run(options: &HasOptions) -> Result<ExitCode, Error> {
     let large = LargeBlocks::of(memory, 1);
     let interrupt = Interrupt::ignore();
     let mut set = Set::open(options, memory - large.bytes(), &interrupt)?;
-    let mut keys = Keys::new(set.hash_spec(), &options.lines)?;
-    let mut output = Output::new(options.quiet || options.count)?;
+    let read: Vec<&Path> = [options.set.as_path()].into_iter().chain(options.input.inputs()).collect();
+    let mut output = Output::open(&options.print, options.quiet, &read)?;
+    let mut keys = set.keys(&options.lines)?.printed_to(&output);
     let mut blocks = options.lines.blocks(&options.input, &interrupt).keeping_going();
+    let prints = !options.quiet && !options.count;
     let mut answers = vec![];
     let mut found: u64 = 0;
     while let Some(block) = blocks.next()? {
         if let Some(is_first) = keys.header(block)? {
-            if is_first && output.write(block, std::iter::once(true))? == Sink::Closed {
+            if is_first && prints && output.write(block, std::iter::once(true))? == Sink::Closed {
                 break;
             }
             continue;
@@ -51,7 +53,7 @@ pub fn run(options: &HasOptions) -> Result<ExitCode, Error> {
         if options.quiet && found > 0 {
             break;
         }
-        if output.write(block, wanted())? == Sink::Closed {
+        if prints && output.write(block, wanted())? == Sink::Closed {
             break;
         }
         let line = block.mean_line();
@@ -62,7 +64,7 @@ pub fn run(options: &HasOptions) -> Result<ExitCode, Error> {
     }
     keys.report("not in the set");
     if options.count {
-        print(format!("{found}\n").as_bytes())?;
+        output.print(format!("{found}\n").as_bytes())?;
     }
     Ok(match found {
         1.. if options.quiet => ExitCode::SUCCESS,

@@ -3,8 +3,6 @@
 
 use std::io::IsTerminal;
 
-use furui::seen::SeenCounters;
-
 use super::by_file::ByFile;
 use super::figures::Figures;
 use super::flight::Flight;
@@ -28,10 +26,12 @@ impl Byproducts {
     pub fn new(options: &SeenOptions) -> Result<Self, Error> {
         let files = &options.input.files;
         let repeats = options.outputs.repeats.as_deref();
+        let inputs = options.input.inputs();
         Ok(Self {
-            repeats: repeats.map(|path| Repeats::open(path, options.input.separator(), files)).transpose()?,
+            repeats: repeats.map(|path| Repeats::open(path, options.input.separator(), &inputs)).transpose()?,
             by_file: options.outputs.count.then(|| ByFile::new(files)),
-            progress: (options.quiet || leaves_terminal_alone()).then(|| Progress::new("reading", files)),
+            progress: (options.quiet || options.print.output.is_some() || leaves_terminal_alone())
+                .then(|| Progress::new("reading", files)),
             figures: Figures::listen().map_err(|error| Error::io("cannot wait for", "signals", error))?,
         })
     }
@@ -55,12 +55,11 @@ impl Byproducts {
         }
     }
 
-    /// Writes what was noted. The lines must have been printed. `counters` are those of the set, and `bytes` is the
-    /// number of bytes that were read since the last call.
-    pub fn write(&mut self, counters: &SeenCounters, bytes: usize) -> Result<(), Error> {
-        self.figures.set(counters, bytes);
+    /// Writes what was noted of a flight. Its lines must have been printed.
+    pub fn write(&mut self, flight: &Flight) -> Result<(), Error> {
+        self.figures.set(flight);
         if let Some(progress) = &mut self.progress {
-            progress.advance(bytes);
+            progress.advance(flight.block.bytes().len());
         }
         self.repeats.as_mut().map_or(Ok(()), Repeats::write)
     }

@@ -1,8 +1,8 @@
 //! The file of `--repeats`.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use furui::seen::Verdict;
 
@@ -10,6 +10,7 @@ use crate::block::Block;
 use crate::error::Error;
 use crate::keys::Fate;
 use crate::output::ends_with;
+use crate::same::refuse_input;
 
 /// A file that the repeats are appended to.
 pub struct Repeats {
@@ -24,7 +25,7 @@ pub struct Repeats {
 impl Repeats {
     /// Opens a file to append to. If its last line has no separator, because a run was killed, one is appended first. A file that is an
     /// input, too, is refused: the run would never end.
-    pub fn open(path: &Path, separator: u8, inputs: &[PathBuf]) -> Result<Self, Error> {
+    pub fn open(path: &Path, separator: u8, inputs: &[&Path]) -> Result<Self, Error> {
         let name = path.display().to_string();
         if path.as_os_str() == "-" {
             return Err(Error::Message(
@@ -32,10 +33,7 @@ impl Repeats {
             ));
         }
         let file = File::options().append(true).create(true).open(path).map_err(|error| failed(&name, error))?;
-        let whole = fs::canonicalize(path).ok();
-        if whole.is_some() && inputs.iter().any(|input| fs::canonicalize(input).ok() == whole) {
-            return Err(Error::Message(format!("{name}: an input cannot be the file of --repeats, too")));
-        }
+        refuse_input(&file, Some(path), "the file of --repeats", inputs)?;
         let length = file.metadata().map_err(|error| failed(&name, error))?.len();
         let mut pending = vec![];
         if ends_with(path, length).is_some_and(|last| last != separator) {

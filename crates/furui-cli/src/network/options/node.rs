@@ -51,14 +51,18 @@ pub struct NodeOptions {
 
 /// How the lists of words are sent between nodes. The documents that are found do not depend on it.
 #[derive(Args, Default)]
+#[command(next_help_heading = "The papers' codings")]
 pub struct CodingOptions {
-    /// How searches send lists between nodes. This changes the traffic, not the answer: best takes the fewest bits;
+    /// How searches send lists between nodes
+    ///
+    /// This changes the traffic, not the answer: best takes the fewest bits;
     /// naive sends ids; fixed sends Bloom filters of one size for all lists; ringed sends Bloom filters sized for each
     /// list; golomb is like best, but without a third message [default: best or, for a search, the coding of the node]
     #[arg(long, value_name = "CODING", value_parser = PossibleValuesParser::new(Wants::NAMES))]
     pub coding: Option<String>,
-    /// The false-positive rate of fixed and ringed filters [default: 1/32 for fixed; for ringed the best rate for each
-    /// pair of lists]
+    /// The false-positive rate of fixed and ringed filters
+    ///
+    /// [default: 1/32 for fixed; for ringed the best rate for each pair of lists]
     #[arg(long, value_name = "RATE", value_parser = number::rate, requires = "coding")]
     pub rate: Option<f64>,
 }

@@ -36,7 +36,7 @@ pub fn specimen(scratch: &TempDir) -> Specimen {
             step(Reads, "info {}"),
             step(Reads, "info --json {}"),
             step(ReadsSettled, "seen -n --memory 1MiB --store store @asked").printing(text(&absent)),
-            step(Reads, "seen -n -i --memory 1MiB --store store @asked").printing(text(&sample)),
+            step(Reads, "seen -n -v --memory 1MiB --store store @asked").printing(text(&sample)),
             step(Writes, "seen --memory 1MiB --store store @coming").printing(text(&fresh)),
             step(Verifies, "verify store"),
             step(ReadsSettled, "seen -n --memory 1MiB --store store @asked").printing(text(&absent)),
