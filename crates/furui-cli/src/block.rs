@@ -26,6 +26,8 @@ pub struct Block {
     /// The number of lines of the input in earlier blocks. A line break within quotes ends a line here, too.
     pub(crate) before: u64,
     pub(crate) split: Split,
+    /// True if the input has CRs that no LF follows, each of which counts as a line break of CSV.
+    pub(crate) lone_cr: bool,
     /// True if the block is the first line of an input, which is its header.
     pub is_header: bool,
     /// True if the block begins an input.
@@ -48,7 +50,7 @@ impl Block {
         let earlier = match self.split {
             Split::Lines(_) => index as u64,
             Split::Csv(_) if index == 0 => 0,
-            Split::Csv(_) => newlines(&self.buffer[..self.next_line(index - 1)]),
+            Split::Csv(_) => self.line_breaks(&self.buffer[..self.next_line(index - 1)]),
         };
         format!("{}: line {}", self.input, self.before + earlier + 1)
     }
@@ -76,6 +78,7 @@ impl Block {
     /// Keeps only the first `lines` lines.
     pub fn truncate(&mut self, lines: usize) {
         self.ends.truncate(lines);
+        self.length = self.ends.last().map_or(0, |&end| end as usize + 1);
     }
 
     /// How many lines there are.
@@ -112,8 +115,15 @@ impl Block {
     pub(crate) fn input_lines(&self) -> u64 {
         match self.split {
             Split::Lines(_) => self.len() as u64,
-            Split::Csv(_) => newlines(self.bytes()),
+            Split::Csv(_) => self.line_breaks(self.bytes()),
         }
+    }
+
+    fn line_breaks(&self, bytes: &[u8]) -> u64 {
+        let newlines = memchr::memchr_iter(b'\n', bytes).count();
+        let is_lone = |&at: &usize| bytes.get(at + 1) != Some(&b'\n');
+        let lone = if self.lone_cr { memchr::memchr_iter(b'\r', bytes).filter(is_lone).count() } else { 0 };
+        (newlines + lone) as u64
     }
 
     /// Copies `lines` lines of another block, from the one with index `first` on.
@@ -131,8 +141,4 @@ impl Block {
         self.ends.extend(ends.iter().map(|&end| end - start as u32));
         Ok(())
     }
-}
-
-fn newlines(bytes: &[u8]) -> u64 {
-    memchr::memchr_iter(b'\n', bytes).count() as u64
 }

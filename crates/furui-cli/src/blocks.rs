@@ -8,6 +8,7 @@ use crate::error::Error;
 use crate::input::{Fill, Input};
 use crate::interrupt::Interrupt;
 use crate::large_blocks::LargeBlocks;
+use crate::missed;
 use crate::pipes;
 use crate::reading::Reading;
 use crate::split::Splitter;
@@ -51,6 +52,8 @@ pub struct Blocks<'a> {
     input_lines: u64,
     /// How many bytes of the input were handed out.
     input_bytes: u64,
+    /// True if the input has CRs that no LF follows, so far.
+    lone_cr: bool,
     /// The sizes of blocks, once [`enlarge`](Self::enlarge) was called. A read then waits a moment for more input.
     large: Option<LargeBlocks>,
     /// The maximum number of lines of the next block, if it is less than usual.
@@ -59,10 +62,6 @@ pub struct Blocks<'a> {
     cuts: bool,
     /// The error to return after the lines that were read before it.
     failure: Option<Error>,
-    /// The function to call with the error if a file cannot be opened; the next file is read then. `None` if such an
-    /// error ends the input.
-    skip: Option<fn(&Error)>,
-    skipped: bool,
 }
 
 impl<'a> Blocks<'a> {
@@ -84,23 +83,18 @@ impl<'a> Blocks<'a> {
             input: String::new(),
             input_lines: 0,
             input_bytes: 0,
+            lone_cr: false,
             large: None,
             most: None,
             cuts: false,
             failure: None,
-            skip: None,
-            skipped: false,
         }
     }
 
-    /// Calls `skip` for a file that cannot be opened, and continues with the next one.
-    pub fn skipping(self, skip: fn(&Error)) -> Self {
-        Self { skip: Some(skip), ..self }
-    }
-
-    /// True if a file was skipped.
-    pub fn skipped(&self) -> bool {
-        self.skipped
+    /// Goes on with the next file when one cannot be read, or not to its end.
+    pub fn keeping_going(mut self) -> Self {
+        self.options.keeps_going = true;
+        self
     }
 
     /// Cuts a line that is too long, instead of returning an error. What is left of the line is longer than `max_line`,
@@ -134,7 +128,8 @@ impl<'a> Blocks<'a> {
     pub fn read(&mut self, block: &mut Block, until: Option<Instant>) -> Result<Next, Error> {
         if self.given == self.pending.len() {
             if let Some(error) = self.failure.take() {
-                return Err(error);
+                self.give_up(error)?;
+                self.carried.clear();
             }
             match self.fill(block, until)? {
                 Fill::Some => {}
@@ -158,7 +153,7 @@ impl<'a> Blocks<'a> {
             self.given += left.min(most);
         }
         block.input.clone_from(&self.input);
-        (block.split, block.before) = (self.options.split, self.input_lines);
+        (block.split, block.before, block.lone_cr) = (self.options.split, self.input_lines, self.lone_cr);
         (block.is_header, block.is_first) = (is_header, is_first);
         self.input_lines += block.input_lines();
         self.input_bytes += block.length as u64;
@@ -212,34 +207,41 @@ impl<'a> Blocks<'a> {
                 }
                 match self.files.next() {
                     Some(path) => {
-                        let input = match (Input::open(&path, self.options.decodes), self.skip) {
-                            (Err(error), Some(skip)) => {
-                                skip(&error);
-                                self.skipped = true;
-                                continue;
+                        (self.input_lines, self.input_bytes, self.lone_cr) = (0, 0, false);
+                        match Input::open(&path, self.options.looks) {
+                            Ok(input) => {
+                                self.input.clone_from(&input.name);
+                                self.current = Some(input);
                             }
-                            (input, _) => input?,
-                        };
-                        self.input.clone_from(&input.name);
-                        (self.input_lines, self.input_bytes) = (0, 0);
-                        self.current = Some(input);
+                            Err(error) => self.give_up(error)?,
+                        }
                     }
                     None => return Ok(Fill::End),
                 }
             }
             let Some(input) = &mut self.current else { continue };
-            let state = input.fill(&mut block.buffer, filled, self.interrupt, self.large.is_some(), until)?;
+            let (separator, patient) = (self.options.split.separator(), self.large.is_some());
+            let state = match input.fill(&mut block.buffer, filled, separator, self.interrupt, patient, until) {
+                Ok(state) => state,
+                Err(error) => {
+                    self.give_up(error)?;
+                    // The beginning of a line, which is cut off.
+                    *filled = 0;
+                    self.splitter.reset();
+                    continue;
+                }
+            };
             if state == Fill::Interrupted {
                 return Ok(state);
             }
             if state == Fill::End {
                 self.current = None;
-                let separator = self.options.split.separator();
-                if *filled > 0 && block.buffer[*filled - 1] != separator {
+                let split = self.options.split;
+                if *filled > 0 && !split.ends_with(block.buffer[*filled - 1]) {
                     if *filled == block.buffer.len() {
                         self.resize(block, *filled + 1)?;
                     }
-                    block.buffer[*filled] = separator;
+                    block.buffer[*filled] = split.separator();
                     *filled += 1;
                 }
             }
@@ -247,7 +249,8 @@ impl<'a> Blocks<'a> {
             if block.ends.try_reserve(*filled / SHORT_LINE).is_err() {
                 return Err(self.no_memory(*filled));
             }
-            self.splitter.find(&block.buffer[..*filled], &mut block.ends);
+            self.splitter.find(&block.buffer[..*filled], state == Fill::End, &mut block.ends);
+            self.lone_cr |= self.splitter.has_lone_cr();
             if state == Fill::End && self.splitter.is_open() && *filled > 0 {
                 // A record with a quote that is not closed extends to the end of the input.
                 block.ends.push(*filled as u32 - 1);
@@ -260,7 +263,10 @@ impl<'a> Blocks<'a> {
                 return Ok(Fill::Nothing);
             }
             if let Some(error) = self.failure.take() {
-                return Err(error);
+                self.give_up(error)?;
+                *filled = 0;
+                self.splitter.reset();
+                continue;
             }
             if self.current.is_some() && *filled == block.buffer.len() {
                 if *filled > self.options.max_line {
@@ -274,6 +280,16 @@ impl<'a> Blocks<'a> {
                 }
             }
         }
+    }
+
+    /// Leaves the present file for the next one if the options say so, and otherwise returns the error.
+    fn give_up(&mut self, error: Error) -> Result<(), Error> {
+        if !self.options.keeps_going {
+            return Err(error);
+        }
+        missed::note(&error);
+        self.current = None;
+        Ok(())
     }
 
     /// Keeps the lines of a block that precede the first one that is too long, and stores the error to return after them.

@@ -3,7 +3,10 @@
 use std::fmt;
 use std::io;
 
-/// An error that ends the command with its message on standard error.
+use furui::format::Printable;
+
+/// An error that ends the command with its message on standard error. What strangers wrote in the message, such as names
+/// of files and columns, is [`Printable`].
 #[derive(Debug)]
 pub enum Error {
     /// The library failed.
@@ -23,7 +26,7 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Library(error) => error.fmt(f),
-            Self::Message(message) => f.write_str(message),
+            Self::Message(message) => Printable(message).fmt(f),
         }
     }
 }

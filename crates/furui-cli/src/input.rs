@@ -5,10 +5,12 @@ use std::io::{self, ErrorKind, Read};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use crate::decode::{Compression, Decoder, Start};
+use crate::contents::{Contents, with, word};
+use crate::decode::{Compression, Decoder};
 use crate::error::Error;
 use crate::interrupt::{Interrupt, Wait};
 use crate::pipes;
+use crate::reading::Looks;
 use crate::streams::standard_input;
 
 /// How long the input for a large block is gathered, from its first bytes on. In a set on storage it is cheaper to look
@@ -27,18 +29,23 @@ pub struct Input {
     waits: bool,
     /// True if a read returns instead of waiting.
     nonblocking: bool,
-    decoding: Decoding,
+    /// What is decoded. The file is then a pipe, which poll reports as readable while a read from the decoder would not wait.
+    decoder: Option<Decoder>,
+    /// What the first bytes are to tell, before they are handed out.
+    question: Question,
+    /// The name as a word of the shell; `None` for standard input.
+    word: Option<String>,
     /// The error to return after the bytes that were read before it.
     failure: Option<Error>,
 }
 
-/// Whether an input is decoded.
-enum Decoding {
-    /// The first bytes, which tell whether the input is compressed, have not arrived.
-    Unknown,
-    No,
-    /// The input is decoded. Its file is a pipe, which poll reports as readable while a read from this decoder would not wait.
-    By(Decoder),
+/// What the first bytes of an input are to tell.
+enum Question {
+    None,
+    /// Is it compressed? Is it a text?
+    Contents(Looks),
+    /// Is what was compressed like this a text?
+    Text(Compression),
 }
 
 /// The result of a read.
@@ -59,10 +66,11 @@ pub fn name_of(path: &Path) -> String {
 }
 
 impl Input {
-    /// Opens a file, or standard input for "-". If `decodes`, compressed contents are decoded.
-    pub fn open(path: &Path, decodes: bool) -> Result<Self, Error> {
+    /// Opens a file, or standard input for "-". `looks` says how it is looked into, if it is.
+    pub fn open(path: &Path, looks: Option<Looks>) -> Result<Self, Error> {
         let name = name_of(path);
-        let file = if path.as_os_str() == "-" { standard_input() } else { File::open(path) };
+        let is_standard = path.as_os_str() == "-";
+        let file = if is_standard { standard_input() } else { File::open(path) };
         let describe = |error| Error::io("cannot read", &name, error);
         let file = file.map_err(describe)?;
         let kind = file.metadata().map_err(describe)?.file_type();
@@ -70,13 +78,21 @@ impl Input {
             return Err(describe(io::Error::from(ErrorKind::IsADirectory)));
         }
         pipes::widen(&file);
-        let decoding = if decodes { Decoding::Unknown } else { Decoding::No };
-        Ok(Self { file, name, waits: !kind.is_file(), nonblocking: false, decoding, failure: None })
+        Ok(Self {
+            file,
+            waits: !kind.is_file(),
+            nonblocking: false,
+            decoder: None,
+            question: looks.map_or(Question::None, Question::Contents),
+            word: (!is_standard).then(|| word(&name)),
+            failure: None,
+            name,
+        })
     }
 
     /// True if a thread decodes the input.
     pub fn is_decoded(&self) -> bool {
-        matches!(self.decoding, Decoding::By(_))
+        self.decoder.is_some()
     }
 
     /// True if a read would wait now.
@@ -84,48 +100,86 @@ impl Input {
         self.waits && interrupt.ready(&self.file, Duration::ZERO) != Wait::Ready
     }
 
-    /// Reads until the first bytes tell whether the input is compressed. If it is, starts a decoder, and removes these
-    /// bytes from the buffer, which must hold nothing else.
+    /// Reads until the first bytes tell what the input holds. Starts a decoder if it is compressed, and removes its bytes from the
+    /// buffer, which must hold nothing else. What is no text is an error. Lines end in `separator`. Returns `None` at the end of
+    /// the input.
     fn look(
         &mut self,
         buffer: &mut [u8],
         filled: &mut usize,
+        separator: u8,
         interrupt: &Interrupt,
         until: Option<Instant>,
-    ) -> Result<Wait, Error> {
-        while let Decoding::Unknown = self.decoding {
+    ) -> Result<Option<Wait>, Error> {
+        while !matches!(self.question, Question::None) {
             let wait = match (self.waits, until) {
                 (false, _) => interrupt.check(),
                 (true, None) => interrupt.wait(&self.file),
                 (true, Some(until)) => interrupt.ready(&self.file, until.saturating_duration_since(Instant::now())),
             };
             if wait != Wait::Ready {
-                return Ok(wait);
+                return Ok(Some(wait));
             }
             let count = self.read(&mut buffer[*filled..])?;
             *filled += count.unwrap_or(0);
-            match Compression::of(&buffer[..*filled]) {
-                Start::Compressed(compression) => {
-                    let file = self.file.try_clone();
-                    let started = file.and_then(|file| Decoder::start(compression, buffer[..*filled].to_vec(), file));
+            let is_all = count == Some(0);
+            let is_br = self.decoder.is_none() && self.name.ends_with(".br");
+            match (Contents::of(&buffer[..*filled], is_all, separator, is_br), &self.question) {
+                (Contents::Short, _) => {}
+                (Contents::Compressed(compression), Question::Contents(looks)) => {
+                    let (file, looks) = (self.file.try_clone(), *looks);
+                    let head = buffer[..*filled].to_vec();
+                    let started = file.and_then(|file| Decoder::start(compression, looks.memory, head, file));
                     let (pipe, decoder) = started.map_err(|error| Error::io("cannot decode", &self.name, error))?;
                     *filled = 0;
-                    (self.file, self.waits, self.decoding) = (pipe, true, Decoding::By(decoder));
+                    (self.file, self.waits, self.decoder) = (pipe, true, Some(decoder));
+                    self.question = if looks.binary { Question::None } else { Question::Text(compression) };
                 }
-                Start::Short if count != Some(0) => {}
-                Start::Short | Start::Plain => self.decoding = Decoding::No,
+                (contents, question) => {
+                    self.check(contents, question)?;
+                    self.question = Question::None;
+                    if is_all {
+                        return Ok(None);
+                    }
+                }
             }
         }
-        Ok(Wait::Ready)
+        Ok(Some(Wait::Ready))
+    }
+
+    /// Returns an error if what was found is no text, and none was wanted.
+    fn check(&self, found: Contents, question: &Question) -> Result<(), Error> {
+        let outer = match question {
+            Question::Contents(looks) if looks.binary => return Ok(()),
+            Question::Text(compression) => Some(*compression),
+            Question::Contents(_) | Question::None => None,
+        };
+        let word = self.word.as_deref();
+        let outer_command = outer.map(|outer| with(&format!("{} -dc", outer.program()), word));
+        let (what, command) = match (found, &outer_command) {
+            (Contents::Foreign(foreign), None) => (foreign.description(), foreign.command(word)),
+            (Contents::Foreign(foreign), Some(outer)) => {
+                (foreign.description(), format!("{outer} | {}", foreign.command(None)))
+            }
+            (Contents::Compressed(inner), Some(outer)) => (format!("{inner} data"), outer.clone()),
+            _ => return Ok(()),
+        };
+        let within = outer.map(|outer| format!(" within {outer} data")).unwrap_or_default();
+        Err(Error::Message(format!(
+            "{}: this looks like {what}{within}, not like lines of text: pipe what `{command}` prints into furui; with --binary \
+             the bytes are read as lines",
+            self.name
+        )))
     }
 
     /// Reads once. `None` if the read was interrupted, or would have had to wait.
     fn read(&mut self, buffer: &mut [u8]) -> Result<Option<usize>, Error> {
-        let read = match &mut self.decoding {
-            Decoding::By(decoder) => decoder.read(buffer, &self.file),
-            Decoding::Unknown | Decoding::No => self.file.read(buffer),
+        let read = match &mut self.decoder {
+            Some(decoder) => decoder.read(buffer, &self.file),
+            None => self.file.read(buffer),
         };
         match read {
+            Ok(0) => self.finish().map(|()| Some(0)),
             Ok(count) => Ok(Some(count)),
             Err(error) if error.kind() == ErrorKind::Interrupted => Ok(None),
             // Another process has made standard input non-blocking, so from now on the loop polls before each read.
@@ -139,20 +193,17 @@ impl Input {
 
     /// Ends the decoder, if there is one, when nothing is left to read.
     fn finish(&mut self) -> Result<(), Error> {
-        match std::mem::replace(&mut self.decoding, Decoding::No) {
-            Decoding::By(decoder) => {
-                decoder.finish().map_err(|problem| Error::Message(format!("{}: {problem}", self.name)))
-            }
-            Decoding::Unknown | Decoding::No => Ok(()),
-        }
+        let finished = self.decoder.take().map_or(Ok(()), |decoder| decoder.finish(self.word.as_deref()));
+        finished.map_err(|problem| Error::Message(format!("{}: {problem}", self.name)))
     }
 
     /// Reads the available bytes. If there are none, waits until `until`; if `patient`, then waits a moment longer for
-    /// more.
+    /// more. Lines end in `separator`.
     pub fn fill(
         &mut self,
         buffer: &mut [u8],
         filled: &mut usize,
+        separator: u8,
         interrupt: &Interrupt,
         patient: bool,
         until: Option<Instant>,
@@ -163,13 +214,14 @@ impl Input {
         let mut state = Fill::Some;
         let mut first = None;
         let mut before = *filled;
-        if let Decoding::Unknown = self.decoding {
+        if !matches!(self.question, Question::None) {
             before = 0;
-            match self.look(buffer, filled, interrupt, until)? {
-                Wait::Interrupted => return Ok(Fill::Interrupted),
-                Wait::Nothing => return Ok(Fill::Some),
-                Wait::Ready if *filled > 0 => first = Some(Instant::now()),
-                Wait::Ready => {}
+            match self.look(buffer, filled, separator, interrupt, until)? {
+                None => return Ok(Fill::End),
+                Some(Wait::Interrupted) => return Ok(Fill::Interrupted),
+                Some(Wait::Nothing) => return Ok(Fill::Some),
+                Some(Wait::Ready) if *filled > 0 => first = Some(Instant::now()),
+                Some(Wait::Ready) => {}
             }
         }
         while *filled < buffer.len() {
@@ -194,11 +246,7 @@ impl Input {
                 Wait::Interrupted if *filled > before => break,
                 Wait::Interrupted => return Ok(Fill::Interrupted),
             }
-            let read = self.read(&mut buffer[*filled..]).and_then(|count| match count {
-                Some(0) => self.finish().map(|()| count),
-                count => Ok(count),
-            });
-            match read {
+            match self.read(&mut buffer[*filled..]) {
                 Ok(Some(0)) => {
                     state = Fill::End;
                     break;
@@ -206,7 +254,7 @@ impl Input {
                 Ok(Some(count)) => {
                     *filled += count;
                     // A decoder's next chunk may be there already.
-                    if self.waits && !patient && count < FEW && !matches!(self.decoding, Decoding::By(_)) {
+                    if self.waits && !patient && count < FEW && self.decoder.is_none() {
                         break;
                     }
                 }

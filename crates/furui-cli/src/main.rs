@@ -4,9 +4,11 @@ mod block;
 mod blocks;
 mod cli;
 mod combine;
+mod contents;
 mod decode;
 mod dict;
 mod error;
+mod escape;
 mod filter;
 mod has;
 mod hashes;
@@ -17,6 +19,7 @@ mod kind;
 mod large_blocks;
 mod manual;
 mod memory;
+mod missed;
 #[cfg_attr(not(feature = "node"), path = "no_network.rs")]
 mod network;
 mod notes;
@@ -39,7 +42,8 @@ mod windows;
 use std::io::Write;
 use std::process::ExitCode;
 
-use clap::error::ContextKind;
+use clap::error::{ContextKind, ContextValue};
+use furui::format::Printable;
 use furui::store::cascade::Combination;
 
 use cli::{Cli, Command};
@@ -60,15 +64,15 @@ fn main() -> ExitCode {
 
 fn run(Cli { command }: Cli) -> Result<ExitCode, Error> {
     match command {
-        Command::Seen(options) => seen::run(&options),
+        Command::Seen(options) => seen::run(&options).map(missed::status),
         Command::Has(options) => has::run(&options),
         Command::Union(options) => combine::run(&options, Combination::Union),
         Command::Subtract(options) => combine::run(&options, Combination::Difference),
         Command::Intersect(options) => combine::run(&options, Combination::Intersection),
         Command::Export(options) => hashes::export(&options),
         Command::Import(options) => hashes::import(&options),
-        Command::Filter(command) => filter::run(&command),
-        Command::Dict(command) => dict::run(&command),
+        Command::Filter(command) => filter::run(&command).map(missed::status),
+        Command::Dict(command) => dict::run(&command).map(missed::status),
         Command::Network(command) => network::run(&command),
         Command::Compact(options) => store::compact(&options),
         Command::Snapshot(options) => store::snapshot(&options),
@@ -84,6 +88,13 @@ fn explain(mut error: clap::Error) -> Result<ExitCode, Error> {
     if error.use_stderr() {
         // clap suggests to write `-- -c`, which is rarely what the user meant.
         error.remove(ContextKind::Suggested);
+        // Another program may have put the name of a stranger's file among the arguments.
+        for kind in [ContextKind::InvalidArg, ContextKind::InvalidValue, ContextKind::InvalidSubcommand] {
+            if let Some(ContextValue::String(text)) = error.get(kind) {
+                let text = Printable(text).to_string();
+                error.insert(kind, ContextValue::String(text));
+            }
+        }
         // If standard error cannot be written to, the exit code must suffice.
         let _ = error.print();
         if let Some(hint) = cli::formats::hint(&error) {

@@ -19,6 +19,8 @@ pub struct Output {
     name: String,
     /// True if the output is a pipe.
     pipe: bool,
+    /// True if standard output is appended to a file that is not empty.
+    continues: bool,
     /// How many bytes were printed.
     printed: u64,
 }
@@ -66,7 +68,13 @@ impl Output {
     fn to(file: Option<File>, name: String) -> Self {
         file.as_ref().map(pipes::widen);
         let pipe = file.as_ref().is_some_and(pipes::is_pipe);
-        Self { file, name, pipe, printed: 0 }
+        let continues = file.as_ref().and_then(appended_length).is_some();
+        Self { file, name, pipe, continues, printed: 0 }
+    }
+
+    /// True if the output goes on with a file that is not empty, as after `>>`.
+    pub fn continues(&self) -> bool {
+        self.continues
     }
 
     /// Makes [`print_until`](Self::print_until) stop at its deadline even if the reader of a pipe reads nothing, where
@@ -134,7 +142,9 @@ impl Output {
     /// first line of this run would continue that line. Does nothing if the file cannot be read.
     pub fn mend(&mut self, separator: u8) -> Result<(), Error> {
         let Some(file) = &mut self.file else { return Ok(()) };
-        if appended_last_byte(file).is_some_and(|last| last != separator) {
+        // Standard output is rarely open for reading, so the file is opened again.
+        let last = appended_length(file).and_then(|length| ends_with("/dev/fd/1".as_ref(), length));
+        if last.is_some_and(|last| last != separator) {
             file.write_all(&[separator]).map_err(|error| failed(&self.name, error))?;
         }
         Ok(())
@@ -168,20 +178,17 @@ impl Output {
     }
 }
 
-/// The last byte of the file that `file` appends to. `None` if it is not a regular file, is empty, or is not open for appending.
+/// The length of the file that `file` appends to. `None` if it is not a regular file, is empty, or is not open for
+/// appending.
 #[cfg(unix)]
-fn appended_last_byte(file: &File) -> Option<u8> {
+fn appended_length(file: &File) -> Option<u64> {
     use rustix::fs::{OFlags, fcntl_getfl};
     let length = file.metadata().ok().filter(|data| data.is_file())?.len();
-    if !fcntl_getfl(file).ok()?.contains(OFlags::APPEND) {
-        return None;
-    }
-    // Standard output is rarely open for reading, so the file is opened again.
-    ends_with("/dev/fd/1".as_ref(), length)
+    (length > 0 && fcntl_getfl(file).ok()?.contains(OFlags::APPEND)).then_some(length)
 }
 
 #[cfg(not(unix))]
-fn appended_last_byte(_: &File) -> Option<u8> {
+fn appended_length(_: &File) -> Option<u64> {
     None
 }
 

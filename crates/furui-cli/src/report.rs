@@ -1,6 +1,9 @@
 //! Figures as text and as JSON.
 
+use std::path::Path;
+
 use furui::filter::Estimate;
+use furui::format::Printable;
 
 /// Named figures, printed as one line of JSON.
 #[derive(Default)]
@@ -30,12 +33,22 @@ impl Report {
         for c in value.chars() {
             match c {
                 '"' | '\\' => quoted.extend(['\\', c]),
-                c if c < ' ' => quoted.push_str(&format!("\\u{:04x}", c as u32)),
-                c => quoted.push(c),
+                c => push_json(c, &mut quoted),
             }
         }
         quoted.push('"');
         self.fields.push((name, quoted));
+        self
+    }
+
+    /// Adds a path. Bytes of it that are not UTF-8 become U+FFFD, and then all its bytes, as a list of numbers, are added
+    /// under `bytes_name`.
+    pub fn path(&mut self, name: &'static str, bytes_name: &'static str, path: &Path) -> &mut Self {
+        self.text(name, &path.to_string_lossy());
+        if path.to_str().is_none() {
+            let bytes: Vec<String> = path.as_os_str().as_encoded_bytes().iter().map(u8::to_string).collect();
+            self.number(bytes_name, format!("[{}]", bytes.join(",")));
+        }
         self
     }
 
@@ -51,6 +64,12 @@ impl Report {
         let fields: Vec<String> = self.fields.iter().map(|(name, value)| format!("\"{name}\":{value}")).collect();
         format!("{{{}}}\n", fields.join(","))
     }
+}
+
+/// Appends a character of a string of JSON, other than a quote or a backslash. It is escaped if a terminal would not show
+/// it.
+pub fn push_json(c: char, out: &mut String) {
+    if Printable(c).is_shown() { out.push(c) } else { out.push_str(&format!("\\u{:04x}", c as u32)) }
 }
 
 /// Formats a number of things: `1 run`, `1,234 runs`.
@@ -104,7 +123,7 @@ mod tests {
     #[test]
     fn json_is_escaped() {
         let mut report = Report::default();
-        report.number("n", 1).text("path", "a\"b\\c\n");
-        assert_eq!(report.json(), "{\"n\":1,\"path\":\"a\\\"b\\\\c\\u000a\"}\n");
+        report.number("n", 1).text("path", "a\"b\\c\n\u{9b}\u{202e}é");
+        assert_eq!(report.json(), "{\"n\":1,\"path\":\"a\\\"b\\\\c\\u000a\\u009b\\u202eé\"}\n");
     }
 }

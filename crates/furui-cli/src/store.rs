@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use furui::KeyHash;
 use furui::dict::FilteredTrie;
 use furui::filter::AnyFilter;
-use furui::format::{Envelope, Kind};
+use furui::format::{Envelope, Kind, Printable};
 use furui::seen::{KeptTiers, Replacement};
 use furui::store::cascade::{Cascade, CascadeFilter, CascadeOptions, Journal, Run};
 use furui::store::{Directory, DiskFile, Manifest, Storage, StoreKind, Window};
@@ -30,7 +30,7 @@ const OPTIONS: CascadeOptions = CascadeOptions { memory: 64 << 20, hash: None, f
 /// Merges a store into one run.
 pub fn compact(CompactOptions { path, wait }: &CompactOptions) -> Result<ExitCode, Error> {
     match kind_of(path)? {
-        StoreKind::Dict | StoreKind::ByteDict => dict::compact(path, wait)?,
+        StoreKind::Dict(_) => dict::compact(path, wait)?,
         StoreKind::Filter => {
             CascadeFilter::open_with(open_to_write(path, wait)?.mapped(false), OPTIONS)?.compact()?;
         }
@@ -77,7 +77,7 @@ fn each(paths: &[PathBuf], mut work: impl FnMut(&Path) -> Result<(), Error>) -> 
 fn check(path: &Path) -> Result<(), Error> {
     if path.is_dir() {
         match kind_of(path)? {
-            StoreKind::Dict | StoreKind::ByteDict => dict::verify(path)?,
+            StoreKind::Dict(_) => dict::verify(path)?,
             StoreKind::Filter => cascade::open_published(path)?.set().verify()?,
             _ => {
                 let set = open(path)?;
@@ -102,7 +102,7 @@ fn check(path: &Path) -> Result<(), Error> {
 
 fn store_info(path: &Path, json: bool) -> Result<String, Error> {
     match kind_of(path)? {
-        StoreKind::Dict | StoreKind::ByteDict => return dict::info(path, json),
+        StoreKind::Dict(_) => return dict::info(path, json),
         StoreKind::Filter => return filter_info(path, json),
         _ => {}
     }
@@ -116,7 +116,7 @@ fn store_info(path: &Path, json: bool) -> Result<String, Error> {
     if json {
         let mut report = Report::default();
         report
-            .text("path", &path.display().to_string())
+            .path("path", "path_bytes", path)
             .text("kind", "seen")
             .text("hash", set.hash_spec().algorithm.name())
             .text("seed", &format!("{:#018x}", set.hash_spec().seed))
@@ -144,7 +144,7 @@ fn store_info(path: &Path, json: bool) -> Result<String, Error> {
         return Ok(report.json());
     }
     let mut lines = vec![
-        format!("{}: {}", path.display(), set.manifest().store),
+        format!("{}: {}", Printable(path.display()), set.manifest().store),
         format!("keys        {}", grouped(keys)),
         format!("hash        {}", set.hash_spec()),
         format!("keys from   {}", keys::said(set.manifest().form)),
@@ -230,6 +230,7 @@ fn file_info(path: &Path, seed: Option<u64>, json: bool) -> Result<String, Error
         if json {
             let mut report = Report::default();
             report
+                .path("path", "path_bytes", path)
                 .text("kind", Kind::Journal.name())
                 .text("hash", hash.algorithm.name())
                 .text("seed", &format!("{:#018x}", hash.seed))
@@ -237,7 +238,7 @@ fn file_info(path: &Path, seed: Option<u64>, json: bool) -> Result<String, Error
             return Ok(report.json());
         }
         let what = Kind::Journal;
-        return Ok(format!("{}: {what}\nhash      {hash}\nkeys      {}\n", path.display(), grouped(keys)));
+        return Ok(format!("{}: {what}\nhash      {hash}\nkeys      {}\n", Printable(path.display()), grouped(keys)));
     }
     let (file, envelope) = open_file(path)?;
     let seal = envelope.seal();
@@ -253,7 +254,7 @@ fn file_info(path: &Path, seed: Option<u64>, json: bool) -> Result<String, Error
     if json {
         let mut report = Report::default();
         report
-            .text("path", &path.display().to_string())
+            .path("path", "path_bytes", path)
             .text("kind", envelope.kind().name())
             .text("hash", envelope.hash().algorithm.name())
             .text(
@@ -264,7 +265,7 @@ fn file_info(path: &Path, seed: Option<u64>, json: bool) -> Result<String, Error
         return Ok(report.json());
     }
     let mut lines = vec![
-        format!("{}: {}", path.display(), envelope.kind()),
+        format!("{}: {}", Printable(path.display()), envelope.kind()),
         match envelope.seed_is_elsewhere() {
             true => format!(
                 "hash      {} with a seed that is kept elsewhere, of fingerprint {:#018x}; --seed-file tells more",

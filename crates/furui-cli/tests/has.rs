@@ -112,8 +112,91 @@ fn keys_of_a_text_are_made_as_those_of_the_lines() {
     assert_eq!(stdout(&["has", "--ignore-case", "--trim", &dir.file("names", b"Ada\n")], b" ADA \nBob\n"), b" ADA \n");
     let dict = dir.join("dict");
     stdout(&["dict", "build", "--store", &dict], b"c\n");
-    let output = run(&["has", "--csv", "--key", "url", "--missing", "drop", &dict], new);
+    let refused = failure(&["has", "--csv", "--key", "url", &dict], new);
+    assert!(refused.contains("whole lines") && refused.contains("--as-is"), "{refused}");
+    let output = run(&["has", "--csv", "--key", "url", "--missing", "drop", "--as-is", &dict], new);
     assert_eq!(output.stdout, b"url,more\nc,1\n");
+}
+
+#[test]
+fn a_list_of_keys_is_looked_up_in_a_column() {
+    let dir = TempDir::new();
+    let ids = dir.file("ids.txt", b"7\n8\n x\n");
+    let log = dir.file("log.csv", b"id,url\n7,a\n9,b\n\"8\",c\n X,d\n");
+    let has = |options: &[&str], set: &str, file: &str| {
+        let output = run(&[&["has", "--set-lines"], options, &[set, file]].concat(), b"");
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let csv = ["--csv", "--key", "id"];
+    assert_eq!(has(&csv, &ids, &log), "id,url\n7,a\n\"8\",c\n");
+    assert_eq!(has(&["-v", "--csv", "--key", "id"], &ids, &log), "id,url\n9,b\n X,d\n");
+    assert_eq!(has(&["-v", "--csv", "--key", "1", "--trim", "--ignore-case"], &ids, &log), "id,url\n9,b\n");
+    // CRLF ends the lines of a list as it ends records.
+    assert_eq!(has(&csv, &dir.file("crlf.txt", b"7\r\n9\r\n"), &log), "id,url\n7,a\n9,b\n");
+    assert_eq!(has(&["--tsv", "--key", "k"], &ids, &dir.file("log.tsv", b"v\tk\na\t7\nb\t6\n")), "v\tk\na\t7\n");
+    assert_eq!(has(&["--field", "2"], &ids, &dir.file("fields", b"a\t7\nb\t6\n")), "a\t7\n");
+    let urls = dir.file("urls.txt", b"http://Example.com:80/a\n");
+    let fields = dir.file("urls", b"1\thttp://example.com/a#b\n2\thttp://example.com/\n");
+    assert_eq!(has(&["--field", "2", "--url"], &urls, &fields), "1\thttp://example.com/a#b\n");
+    // A line may be the text of a string, or a value of JSON.
+    let json =
+        dir.file("log.json", b"{\"k\":7}\n{\"k\":\"7\"}\n{\"k\":8.0}\n{\"k\":\"x y\"}\n{\"k\":null}\n{\"k\":\"z\"}\n");
+    let list = dir.file("list", b"7\n8\nx y\nnull\n\"z\"\n");
+    assert_eq!(has(&["--json", "--key", "/k"], &list, &json).lines().count(), 6);
+    assert_eq!(
+        run(&["has", "--set-lines", "--json", "--key", "/k", &dir.file("no", b"z y\n"), &json], b"").status.code(),
+        Some(1)
+    );
+    // Without the option the list is read as the files are, which the error says.
+    let message = failure(&[&["has"], &csv[..], &[&ids, &log]].concat(), b"");
+    assert!(message.contains("there is no column id; the columns are 7; --set-lines takes each line"), "{message}");
+    assert!(failure(&["has", "--set-lines", "--csv", &ids, &log], b"").contains("name the one"));
+    assert!(failure(&["has", "--set-lines", "--csv", "--key", "id,url", &ids, &log], b"").contains("one part"));
+    let store = dir.join("store");
+    stdout(&["seen", "-q", "--store", &store], b"a\n");
+    assert!(failure(&["has", "--set-lines", &store], b"a\n").contains("a file of lines"));
+    // A list with NULs has two ways in.
+    let nuls = dir.file("nuls", b"a\0b\nc\n");
+    assert!(failure(&["has", &nuls], b"c\n").contains("--set-lines"));
+    assert_eq!(stdout(&["has", "--set-lines", &nuls], b"a\0b\nb\nc\n"), b"a\0b\nc\n");
+    assert_eq!(stdout(&["has", "-0", &nuls], b"a\0b\0"), b"a\0");
+}
+
+#[test]
+fn what_is_left_of_a_filter_is_no_list_of_lines() {
+    let dir = TempDir::new();
+    let filter = dir.join("filter");
+    stdout(&["filter", "build", "-c", "9", "-o", &filter], b"a\n");
+    let whole = fs::read(&filter).unwrap();
+    for length in (0..10).chain([100, whole.len() - 1]) {
+        let cut = dir.file("cut", &whole[..length]);
+        for options in [&["has", "-v", &cut][..], &["has", "--csv", "--key", "a", &cut]] {
+            let message = failure(options, b"a\n");
+            assert!(message.contains("cut: "), "{length}: {message}");
+        }
+    }
+    let empty = dir.file("empty", b"");
+    let asked = dir.file("asked", b"a\n");
+    assert!(failure(&["has", "-v", &empty], b"a\n").contains("has 0 bytes, as a filter that was cut off"));
+    assert_eq!(stdout(&["has", "-v", "--set-lines", &empty], b"a\n"), b"a\n");
+    assert_eq!(stdout(&["has", "-v", "--set-lines", &dir.file("f", b"FUR")], b"a\nFUR\n"), b"a\n");
+    assert_eq!(stdout(&["has", "-v", &dir.file("fur", b"FUR\n")], b"a\nFUR\n"), b"a\n", "a line that ends");
+    assert_eq!(stdout(&["has", "-v", "-", &asked], b""), b"a\n");
+    if cfg!(unix) {
+        assert_eq!(stdout(&["has", "-v", "/dev/null", &asked], b""), b"a\n");
+    }
+    // An empty dictionary, like an empty store, is a set.
+    for make in [
+        &["seen", "--store"][..],
+        &["dict", "number", "--store"],
+        &["dict", "build", "--store"],
+        &["dict", "count", "--store"],
+    ] {
+        let set = dir.join(&make.concat());
+        stdout(&[make, &[&set]].concat(), b"");
+        assert_eq!(stdout(&["has", "-v", &set], b"a\n"), b"a\n", "{make:?}");
+    }
 }
 
 #[test]

@@ -2,6 +2,12 @@
 
 #![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
+#[path = "inputs/foreign.rs"]
+mod foreign;
+#[path = "inputs/frames.rs"]
+mod frames;
+#[path = "inputs/keep_going.rs"]
+mod keep_going;
 mod support;
 
 use std::fs;
@@ -183,6 +189,133 @@ fn wrong_columns_and_pointers_are_named() {
     assert!(failure(&["seen", "-d", ","], b"a\n").contains("--delimiter goes with --field or --csv"));
     assert!(failure(&["seen", "--csv", "--null"], b"").contains("cannot be used with"));
     assert!(failure(&["seen", "--url", "--url-drop", "*"], b"").contains("drops every parameter"));
+}
+
+#[test]
+fn csv_records_may_end_in_a_carriage_return() {
+    let dir = TempDir::new();
+    let csv = ["seen", "--csv", "--key", "b"];
+    for (input, expected) in [
+        ("a,b\r1,2\r1,2\r", "a,b\r1,2\r"),
+        ("a,b\r1,2\r3,4\r3,4", "a,b\r1,2\r3,4\r"),
+        ("a,b\r\n1,2\r3,2\n4,5\r\r6,5\r\n7,\"x\ry\"\r8,\"x\ry\"\r", "a,b\r\n1,2\r4,5\r\r7,\"x\ry\"\r"),
+        // Text that was written with CRLF, and once more so, has an empty line after each record.
+        ("a,b\r\r\n1,2\r\r\n3,2\r\r\n", "a,b\r\r\n1,2\r\r\n\r\n"),
+    ] {
+        let output = run(&csv, input.as_bytes());
+        assert_eq!((text_of(&output.stdout), output.status.code()), (expected, Some(0)), "{input:?}");
+    }
+    let message = failure(&csv, b"a,b\r1,2\r\r\"3\r3\",4\r5,\"6\r");
+    assert!(message.contains("standard input: line 6: a quote is not closed"), "{message}");
+    let message = failure(&["seen", "--tsv", "--key", "b"], b"a\tb\r1\t2\r");
+    assert!(message.contains("standard input: line 1: lines of TSV end in LF or CRLF"), "{message}");
+    // A line break at each place near the end of a block.
+    for end in ["\r", "\r\n", "\n"] {
+        for length in (512 << 10) - 3..=(512 << 10) + 1 {
+            let first = format!("a,b{end}{},k{end}", "x".repeat(length - 5 - 2 * end.len()));
+            let file = dir.file("border", format!("{first}2,k{end}3,m{end}").as_bytes());
+            assert!(
+                stdout(&[&csv[..], &[&file]].concat(), b"") == format!("{first}3,m{end}").as_bytes(),
+                "{length} {end:?}"
+            );
+        }
+    }
+    // Records of all kinds, in many blocks, from a file and from a pipe.
+    let (mut input, mut expected) = (b"key,text\r".to_vec(), b"key,text\r".to_vec());
+    for row in 0..60_000 {
+        let text = if row % 2 == 0 { "x".repeat(row % 41) } else { format!("\"line {row}\r\n\r\"\"\"\"\"") };
+        let record = format!("k{},{text}{}", row % 40_000, ["\r", "\n", "\r\n", "\r", "\r"][row % 5]);
+        input.extend_from_slice(record.as_bytes());
+        if row < 40_000 {
+            expected.extend_from_slice(record.as_bytes());
+        }
+    }
+    let file = dir.file("mixed.csv", &input);
+    assert!(stdout(&["seen", "--csv", "--key", "key", &file], b"") == expected);
+    assert!(stdout(&["seen", "--csv", "--key", "key"], &input) == expected);
+}
+
+#[test]
+fn every_column_can_be_named() {
+    let header = "\"Last, First\",2020,\"two\nlines\",a,a,3,name:x\n";
+    let first = "v1,v2,v3,v4,v5,v6,v7\n";
+    let named = [
+        ("\"Last, First\"", 1),
+        ("\"name:Last, First\"", 1),
+        ("column:1", 1),
+        ("1", 1),
+        ("2020", 2),
+        ("name:2020", 2),
+        ("2", 2),
+        ("\"two\nlines\"", 3),
+        ("column:3", 3),
+        ("column:4", 4),
+        ("5", 5),
+        ("name:3", 6),
+        ("7", 7),
+        ("name:name:x", 7),
+    ];
+    for (key, column) in named {
+        let mut expected = format!("{header}{first}");
+        let mut input = expected.clone();
+        for same in 1..=7 {
+            let field = |at: usize| if at == same { format!("v{at}") } else { format!("w{at} {same}") };
+            let row = (1..=7).map(field).collect::<Vec<_>>().join(",") + "\n";
+            input += &row;
+            if same != column {
+                expected += &row;
+            }
+        }
+        assert_eq!(text_of(&stdout(&["seen", "--csv", "--key", key], input.as_bytes())), expected, "{key}");
+    }
+    for (key, reason) in [
+        ("3", "3 is the name of column 6 and the number of another: write name:3 or column:3"),
+        ("a", "several columns have the name a: write column:4 or column:5"),
+        ("name:x", "there is no column x; the columns are"),
+        ("name:7", "there is no column 7"),
+        ("column:8", "there is no column 8"),
+        ("03", "there is no column 03"),
+        ("column:x", "after column: comes a number"),
+        ("column:0", "columns are counted from 1"),
+        ("\"open", "a quote is not closed"),
+    ] {
+        let message = failure(&["seen", "--csv", "--key", key], format!("{header}{first}").as_bytes());
+        assert!(message.contains(reason), "{key}: {message}");
+    }
+    // A name that is the column's own number is clear.
+    assert_eq!(stdout(&["seen", "--tsv", "--key", "2"], b"1\t2\na\tb\nc\tb\n"), b"1\t2\na\tb\n");
+    // A set remembers such names, and keeps them apart from others.
+    let dir = TempDir::new();
+    let store = dir.join("store");
+    let seen = |key| run(&["seen", "--store", &store, "--csv", "--key", key], format!("{header}{first}").as_bytes());
+    let key = "a\"b,2020,\"two\nlines\"";
+    let table = "a\"b,2020,\"two\nlines\"\n1,2,3\n";
+    assert_eq!(stdout(&["seen", "--store", &store, "--csv", "--key", key], table.as_bytes()), table.as_bytes());
+    assert_eq!(seen("\"a\"\"b,2020,two\nlines\"").status.code(), Some(2), "one name, not three");
+    let info = stdout(&["info", &store], b"");
+    assert!(text_of(&info).contains("--csv --key \"a\"\"b\",2020,\"two\\nlines\"\n"), "{}", text_of(&info));
+    assert_eq!(stdout(&["seen", "--store", &store, "--csv", "--key", key], table.as_bytes()), &table.as_bytes()[..21]);
+    // So are pointers and delimiters.
+    let json = "{\"a,b\":1,\"c\":2}\n{\"a,b\":1.0,\"c\":3}\n";
+    assert_eq!(stdout(&["seen", "--json", "--key", "\"/a,b\""], json.as_bytes()), &json.as_bytes()[..16]);
+    assert_eq!(text_of(&stdout(&["seen", "--json", "--key", "\"/a,b\",/c"], json.as_bytes())), json);
+    assert_eq!(stdout(&["seen", "-f", "2", "-d", "\""], b"a\"b\"c\nd\"b\n\"b\n"), b"a\"b\"c\n");
+    assert!(failure(&["seen", "--csv", "-d", "\""], b"a\n").contains("cannot separate fields of CSV"));
+}
+
+#[test]
+fn a_lone_surrogate_is_json_in_names_as_in_values() {
+    let lines =
+        [r#"{"\ud800":1,"k":"a"}"#, r#"{"k":"a","x":"\udfff"}"#, r#""\ud800""#, r#""\ud800 x""#, "{\"\\u006b\":\"b\"}"];
+    let input = lines.map(|line| format!("{line}\n")).concat();
+    let output = run(&["seen", "--json", "--key", "/k", "--missing", "drop"], input.as_bytes());
+    assert_eq!(text_of(&output.stdout), format!("{}\n{}\n", lines[0], lines[4]), "{output:?}");
+    for broken in
+        ["{\"\\ud80\":1}", "{\"a\tb\":1,\"k\":1}", "\"\t\"", "\"\\ud800", "{\"k\":1} x", "{\"k\" 1}", "nul", "\"a\" x"]
+    {
+        let message = failure(&["seen", "--json", "--key", "/k"], broken.as_bytes());
+        assert!(message.contains("standard input: line 1: not a JSON value"), "{broken}: {message}");
+    }
 }
 
 #[test]

@@ -5,7 +5,10 @@
 mod support;
 
 use std::fs;
+use std::io::Write;
+use std::process::Stdio;
 
+use furui::format::Printable;
 use support::{TempDir, distinct, failure, lines, run, stdout, text};
 
 #[test]
@@ -39,6 +42,138 @@ fn the_file_of_repeats_is_a_table_with_one_header_and_has_no_lines_without_a_key
     let args = ["seen", "-f2", "-d,", "--missing", "drop", "--repeats", &other];
     assert_eq!(run(&args, b"a,1\nb\nc,1\n").stdout, b"a,1\n");
     assert_eq!(fs::read(&other).unwrap(), b"c,1\n");
+}
+
+/// Runs `furui`, and appends its standard output to a file.
+fn append(path: &str, args: &[&str], input: &[u8]) {
+    let mut command = support::furui();
+    let mut child = command.args(args).stdin(Stdio::piped());
+    child = child.stdout(fs::File::options().append(true).create(true).open(path).unwrap());
+    let mut child = child.spawn().unwrap();
+    child.stdin.take().unwrap().write_all(input).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(0), "{args:?}");
+}
+
+#[test]
+fn a_file_to_which_runs_append_has_one_header() {
+    let dir = TempDir::new();
+    let (store, filter) = (dir.join("store"), dir.join("filter"));
+    let csv = ["--csv", "--key", "k"];
+    stdout(&[&["filter", "build", "-c", "99", "-o", &filter], &csv[..]].concat(), b"k,v\nx,1\n");
+    let ids = dir.file("ids", b"k\ny\nz\n");
+    for (doors, first, second) in [
+        (&["seen", "--store", &store][..], "k,v\ny,1\n", "z,2\n"),
+        (&["seen", "--filter", &filter], "k,v\ny,1\n", "z,2\n"),
+        (&["seen"], "k,v\ny,1\n", "z,2\n"),
+        (&["has", &ids], "k,v\ny,1\n", "z,2\n"),
+        (&["seen", "--mark=line"], "1\tk,v\n1\ty,1\n", "0\tk,v\n1\tz,2\n"),
+    ] {
+        let all = dir.file("all.csv", b"");
+        append(&all, &[doors, &csv].concat(), b"k,v\ny,1\n");
+        append(&all, &[doors, &csv].concat(), b"k,v\nz,2\n");
+        assert_eq!(fs::read_to_string(&all).unwrap(), format!("{first}{second}"), "{doors:?}");
+        // A pipe has the header always.
+        assert!(run(&[doors, &csv].concat(), b"k,v\n").stdout.ends_with(b"k,v\n"), "{doors:?}");
+    }
+}
+
+/// True if a terminal would only show the text, in lines.
+fn is_shown(text: &[u8]) -> bool {
+    std::str::from_utf8(text).unwrap().chars().all(|c| c == '\n' || Printable(c).is_shown())
+}
+
+#[test]
+fn words_of_strangers_are_quoted_in_messages() {
+    const HOSTILE: &str = "a\u{1b}]0;x\u{7}\u{9b}31m\u{202e}\u{2066}\u{200f}\r\tb\u{7f}";
+    let dir = TempDir::new();
+    let below = dir.join(HOSTILE);
+    fs::create_dir(&below).unwrap();
+    let path = |name: &str| format!("{below}/{name}");
+    let file = |name: &str, bytes: &[u8]| dir.file(&format!("{HOSTILE}/{name}"), bytes);
+    let (lines, store, dict, filter) = (file("lines", b"a\nb\na\n"), path("store"), path("dict"), path("filter"));
+    stdout(&["seen", "-q", "--store", &store, &lines], b"");
+    stdout(&["dict", "number", "--store", &dict, &lines], b"");
+    stdout(&["filter", "build", "-c", "1", "-o", &filter, &dir.file("one", b"a\n")], b"");
+    let table = file("table.csv", format!("id,\"{HOSTILE}\"\n1,2\n").as_bytes());
+    let form = path("form");
+    stdout(&["seen", "-q", "--store", &form, "--csv", "--key", &format!("\"{HOSTILE}\""), &table], b"");
+    let json = file("json", format!("{{\"{HOSTILE}\":1}}\n").as_bytes());
+    let missing = path("missing");
+    let commands: [&[&str]; 38] = [
+        &["seen", &missing],
+        &["seen", &below],
+        &["seen", "--csv", "--key", "no", &table],
+        &["seen", "--csv", "--key", HOSTILE, &lines],
+        &["seen", "--tsv", "--key", "no", &table],
+        &["seen", "--csv", "--key", "id", &file("id.csv", b"id\n1\n"), &table],
+        &["seen", "--csv", "--key", "id", "--missing", "error", &file("short.csv", b"x,id\n1\n")],
+        &["seen", "--json", "--key", "/x", &json],
+        &["seen", "--json", "--key", HOSTILE, &json],
+        &["seen", "--stats", "--count", &lines],
+        &["seen", "--stats=json", "--count", &lines],
+        &["seen", "--store", &lines, &lines],
+        &["seen", "--store", &form, &lines],
+        &["seen", "--store", &store, "--like", &form, &lines],
+        &["seen", "--store", &store, "--remove", &missing],
+        &["seen", "--repeats", &lines, &lines],
+        &["seen", "--filter", &missing, &lines],
+        &["seen", "--max-line", "1", &file("long", b"abc\n")],
+        &["seen", HOSTILE],
+        &["has", &missing, &lines],
+        &["has", &path("lines"), &missing],
+        &["has", &file("empty", b""), &lines],
+        &["info", &missing, &store, &dict, &filter, &form],
+        &["info", "--json", &missing, &store, &dict, &filter, &form],
+        &["verify", &lines, &missing],
+        &["compact", &lines],
+        &["snapshot", &store, &dict],
+        &["export", &store, "--u64", &path("no/file")],
+        &["union", &store, &lines, "-o", &missing],
+        &["filter", "compare", &filter, &filter],
+        &["filter", "insert", &filter, &lines],
+        &["filter", "build", "-o", &path("no/file"), "-c", "1", &lines],
+        &["dict", "get", "--store", &missing, &lines],
+        &["dict", "delete", "--store", &dict, &json],
+        &["dict", "build", "--store", &dict, &json],
+        &["seen", "--memory", HOSTILE],
+        &[&format!("--{HOSTILE}")],
+        &[HOSTILE],
+    ];
+    for command in commands {
+        let output = run(command, b"");
+        assert!(is_shown(&output.stderr), "{command:?}: {:?}", String::from_utf8_lossy(&output.stderr));
+        if command[0] != "seen" {
+            assert!(is_shown(&output.stdout), "{command:?}: {:?}", String::from_utf8_lossy(&output.stdout));
+        }
+    }
+    let message = failure(&["seen", &missing], b"");
+    assert!(message.contains(r"/a\u{1b}]0;x\u{7}\u{9b}31m\u{202e}\u{2066}\u{200f}\r\tb\u{7f}/missing: "), "{message}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_path_that_is_not_utf_8_is_whole_in_json() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+
+    let dir = TempDir::new();
+    let path = dir.path().join(OsStr::from_bytes(b"a\xFFb"));
+    fs::write(&path, b"x\n").unwrap();
+    let store = dir.path().join(OsStr::from_bytes(b"s\xFE"));
+    let mut seen = support::furui();
+    let output =
+        seen.args(["seen", "-q", "--count", "--stats=json", "--store"]).args([&store, &path]).output().unwrap();
+    let said: serde_json::Value = serde_json::from_slice(&output.stderr).unwrap();
+    let info = support::furui().args(["info", "--json"]).arg(&store).output().unwrap();
+    let info: serde_json::Value = serde_json::from_slice(&info.stdout).unwrap();
+    for (json, name, path) in [(&said["files"][0], "file", &path), (&info, "path", &store)] {
+        let bytes: Vec<u8> = serde_json::from_value(json[format!("{name}_bytes")].clone()).unwrap();
+        assert_eq!(bytes, path.as_os_str().as_bytes());
+        assert_eq!(json[name], path.to_string_lossy().as_ref());
+    }
+    let plain = dir.join("plain");
+    stdout(&["seen", "-q", "--store", &plain], b"a\n");
+    assert!(!String::from_utf8(stdout(&["info", "--json", &plain], b"")).unwrap().contains("path_bytes"));
 }
 
 #[test]
@@ -211,8 +346,7 @@ fn an_output_that_is_also_read_is_refused_and_stays_as_it_is() {
 #[cfg(unix)]
 #[test]
 fn a_signal_asks_for_figures_while_the_input_waits() {
-    use std::io::{BufRead, BufReader, Write};
-    use std::process::Stdio;
+    use std::io::{BufRead, BufReader};
 
     use rustix::process::{Pid, Signal, kill_process};
     use support::furui;
@@ -250,4 +384,182 @@ fn a_signal_asks_for_figures_while_the_input_waits() {
         drop(input);
         assert!(child.wait().unwrap().success());
     }
+}
+
+#[test]
+fn a_filter_has_the_same_outputs_as_a_set() {
+    let dir = TempDir::new();
+    let (empty, filter, store) = (dir.join("empty"), dir.join("filter"), dir.join("store"));
+    assert_eq!(stdout(&["filter", "build", "--capacity", "100000", "--fpr", "1e-9", "-o", &empty], b""), b"");
+    let input = text(&lines(20_000, 7));
+    let file = dir.file("in", &input);
+    for options in
+        ["--repeats R --count", "--mark --repeats R", "--mark=line --count --stats", "--invert", "--quiet --stats"]
+    {
+        fs::copy(&empty, &filter).unwrap();
+        let _ = fs::remove_dir_all(&store);
+        let done = |set: [&str; 2]| {
+            let repeats = dir.join("R");
+            let options: Vec<&str> = options.split(' ').map(|word| if word == "R" { &repeats } else { word }).collect();
+            let done = run(&[&["seen", &file], &set[..], &options].concat(), b"");
+            let said = String::from_utf8(done.stderr).unwrap();
+            // The other lines of the summary are about the kind of the set.
+            let said: Vec<String> = said.lines().filter(|line| line.contains(" new, ")).map(str::to_owned).collect();
+            let repeats = fs::read(&repeats).unwrap_or_default();
+            let _ = fs::remove_file(dir.join("R"));
+            (done.status.code(), done.stdout, said, repeats)
+        };
+        assert!(done(["--filter", &filter]) == done(["--store", &store]), "{options}");
+        assert_eq!(stdout(&["seen", "--filter", &filter, &file], b""), b"", "{options}: all are in the filter now");
+    }
+    // A program that waits for each mark gets it.
+    fs::copy(&empty, &filter).unwrap();
+    assert_eq!(stdout(&["seen", "--mark", "--dry-run", "--filter", &filter], b"a\na\n"), b"1\n0\n");
+    assert_eq!(stdout(&["seen", "--mark", "--filter", &filter], b"a\na\n"), b"1\n0\n");
+}
+
+/// Runs `furui seen` over lines with a limit, then over the lines that follow, and over these again: what is printed is
+/// what one run prints, and nothing else was recorded.
+fn is_limited(options: &[&str], input: &[String], limit: usize) {
+    let whole = run(&[&["seen"], options].concat(), &text(input)).stdout;
+    let whole: Vec<&[u8]> = whole.split_inclusive(|&byte| byte == b'\n').collect();
+    let dir = TempDir::in_memory();
+    let (store, filter) = (dir.join("store"), dir.join("filter"));
+    assert_eq!(stdout(&["filter", "build", "--capacity", "100000", "--fpr", "1e-9", "-o", &filter], b""), b"");
+    let sets: &[[&str; 2]] = if options.contains(&"--threads") || options.contains(&"--invert") || options.is_empty() {
+        &[["--store", &store], ["--filter", &filter]]
+    } else {
+        &[["--store", &store]]
+    };
+    for set in sets.iter().filter(|set| set[0] == "--store" || !options.contains(&"--threads")) {
+        let name = format!("{set:?} {options:?} {limit}");
+        let command = [&["seen"], &set[..], options].concat();
+        let first = stdout(&[&command[..], &["--limit", &limit.to_string()]].concat(), &text(input));
+        assert!(first == whole[..limit].concat(), "{name}: {}", String::from_utf8_lossy(&first));
+        // Of the lines that were printed, the last one ends the run.
+        let mut before = 0;
+        let mut printed = whole[..limit].iter();
+        let mut next = printed.next();
+        let inverted = options.contains(&"--invert");
+        let mut known = std::collections::HashSet::new();
+        for line in input {
+            let Some(wanted) = next else { break };
+            before += 1;
+            let is_new = known.insert(line);
+            if line.as_bytes() == wanted.trim_ascii_end() && (is_new != inverted || options.contains(&"--window")) {
+                next = printed.next();
+            }
+        }
+        let rest = stdout(&command, &text(&input[before..]));
+        assert!(rest == whole[limit..].concat(), "{name}: the next run begins where this one ended");
+    }
+}
+
+#[test]
+fn a_limit_is_exact_and_records_no_later_line() {
+    let input = lines(9000, 3);
+    for limit in [1, 2, 1500] {
+        for options in [
+            &[][..],
+            &["--threads", "4"],
+            &["--invert"],
+            &["--cache", "none"],
+            &["--cache", "lru", "--lru", "256"],
+            &["--cache", "lru+stable"],
+            &["--window", "1h"],
+            &["--window", "10000000"],
+        ] {
+            is_limited(options, &input, limit);
+        }
+    }
+    // Without a store, and with other outputs.
+    assert_eq!(stdout(&["seen", "--limit", "2"], b"a\na\nb\nc\n"), b"a\nb\n");
+    assert_eq!(stdout(&["seen", "--limit", "2", "--mark=line"], b"a\na\nb\nc\n"), b"1\ta\n0\ta\n1\tb\n");
+    assert_eq!(stdout(&["seen", "--limit", "1", "--csv", "--key", "k"], b"k,v\n1,2\n3,4\n"), b"k,v\n1,2\n");
+    let bad = ["seen", "--limit", "1", "--json", "--bad", "error"];
+    assert_eq!(stdout(&bad, b"1\n{\n"), b"1\n", "the line that is bad is not wanted");
+    let kept = run(&["seen", "--limit", "2", "-f2", "-d,", "--stats"], b"a,1\nb\nc,1\nd,2\ne\nf,3\n");
+    assert_eq!(kept.stdout, b"a,1\nb\nd,2\n", "a line without a key is not new");
+    assert!(String::from_utf8(kept.stderr).unwrap().contains("\n4 lines (14 B), 2 new, 1 repeat, 1 without a key\n"));
+}
+
+#[test]
+fn a_run_with_a_limit_does_not_wait_for_more_input() {
+    use std::io::Write;
+    use std::process::Stdio;
+
+    let dir = TempDir::new();
+    let mut command = support::furui();
+    command.args(["seen", "--limit", "2", "--store", &dir.join("store")]);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut input = child.stdin.take().unwrap();
+    input.write_all(b"a\na\nb\nc\n").unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!((output.status.code(), &*output.stdout), (Some(0), &b"a\nb\n"[..]));
+    drop(input);
+}
+
+#[test]
+fn the_status_tells_whether_a_line_was_new() {
+    let dir = TempDir::new();
+    let (store, filter) = (dir.join("store"), dir.join("filter"));
+    assert_eq!(stdout(&["filter", "build", "--capacity", "100", "-o", &filter], b""), b"");
+    for set in [["--store", &store], ["--filter", &filter]] {
+        for (input, status) in [(&b""[..], 1), (b"a\n", 0), (b"a\na\n", 1), (b"a\nb\n", 0)] {
+            let done = run(&[&["seen", "--status", "--quiet"], &set[..]].concat(), input);
+            assert_eq!(done.status.code(), Some(status), "{set:?} {input:?}");
+        }
+    }
+    assert_eq!(run(&["seen", "--status", "--invert"], b"a\n").status.code(), Some(0));
+    assert_eq!(run(&["seen", "--status", &dir.join("missing")], b"").status.code(), Some(2));
+}
+
+#[cfg(unix)]
+#[test]
+fn an_input_that_is_the_output_is_an_error() {
+    use std::fs::File;
+
+    let dir = TempDir::new();
+    let (file, store) = (dir.file("f", b"a\nb\na\n"), dir.join("store"));
+    let dictionary = dir.join("dict");
+    let refused = |args: &[&str], as_input: bool| {
+        let mut command = support::furui();
+        command.args(args).stdout(File::options().append(true).open(&file).unwrap());
+        if as_input {
+            command.stdin(File::open(&file).unwrap());
+        }
+        let done = command.output().unwrap();
+        let said = String::from_utf8(done.stderr).unwrap();
+        assert!(done.status.code() == Some(2) && said.contains("cannot be the output, too"), "{args:?}: {said}");
+        assert_eq!(fs::read(&file).unwrap(), b"a\nb\na\n");
+    };
+    stdout(&["dict", "number", "--store", &dictionary], b"a\n");
+    refused(&["seen", &file], false);
+    refused(&["seen"], true);
+    refused(&["seen", "--store", &store, "-"], true);
+    refused(&["has", &file, &file], false);
+    refused(&["dict", "number", "--store", &dictionary, &file], false);
+    refused(&["dict", "get", "--store", &dictionary], true);
+    refused(&["dict", "key", "--store", &dictionary], true);
+    let quiet =
+        support::furui().args(["seen", "-q", &file]).stdout(File::options().append(true).open(&file).unwrap()).status();
+    assert!(quiet.unwrap().success(), "nothing is printed");
+}
+
+#[test]
+fn a_filter_is_kept_if_nobody_reads_and_has_what_was_printed_before_an_error() {
+    use std::process::Stdio;
+
+    let dir = TempDir::new();
+    let (filter, input) = (dir.join("filter"), dir.file("in", &text(&lines(200_000, 9))));
+    assert_eq!(stdout(&["filter", "build", "--capacity", "100000", "-o", &filter], b""), b"");
+    let before = fs::read(&filter).unwrap();
+    let mut child =
+        support::furui().args(["seen", "--filter", &filter, &input]).stdout(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    assert!(child.wait().unwrap().success());
+    assert!(fs::read(&filter).unwrap() == before, "nobody has read the lines");
+    let done = run(&["seen", "--filter", &filter, "--max-line", "4"], b"a\nb\nlonger\nc\n");
+    assert_eq!((done.status.code(), &*done.stdout), (Some(2), &b"a\nb\n"[..]));
+    assert_eq!(stdout(&["seen", "--filter", &filter], b"a\nb\nc\n"), b"c\n");
 }

@@ -19,7 +19,7 @@ const LINES: &str = concat!(
     "{\"url\":\"http://a.example/\",\"title\":\"Bloom filters\",\"text\":\"a set, wrong at a rate\"}\n",
     "{\"url\":\"http://b.example/\",\"title\":\"Cuckoo filters\",\"text\":\"a set, with deletes\"}\n",
     "{\"url\":\"http://c.example/\",\"title\":\"篩\",\"text\":\"東京タワーの篩\"}\n",
-    "{\"url\":\"http://d.example/\",\"title\":\"evil \\u001b[2J\",\"text\":\"terminal\"}\n",
+    "{\"url\":\"http://d.example/\",\"title\":\"evil\\u202e \\u001b[2J\",\"text\":\"terminal\"}\n",
 );
 
 fn node() -> FakeNode {
@@ -127,6 +127,8 @@ fn json_is_a_line_for_each_document_and_one_for_the_sum() {
     assert_eq!(lines[1]["title_marks"], serde_json::json!([[0, 5]]));
     assert_eq!(lines[2], serde_json::json!({ "total": 1, "bytes": 30, "cursor": null, "whole": true }));
     assert_eq!(lines.len(), 3);
+    let evil = search(&node, &["--json", "terminal"]);
+    assert!(evil.contains(r"evil\u202e \u001b[2J") && !evil.contains('\u{202e}'), "{evil}");
     let output = run(&["search", "--node", &node.url(), "--json", "nothing"], b"");
     assert_eq!(output.status.code(), Some(1));
     assert_eq!(output.stdout, b"{\"total\":0,\"bytes\":30,\"cursor\":null,\"whole\":true}\n");

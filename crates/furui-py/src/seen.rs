@@ -2,6 +2,7 @@ use std::path::PathBuf;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use furui::error::StoreProblem;
+use furui::format::Printable;
 use furui::seen::{Cache, Seen as Set, SeenCounters, SeenOptions, Verdict};
 use furui::store::{Directory, Overlay, Scratch, Window, snapshot};
 use furui::{Error, Hashes, KeyForm, KeyHash, KeyHasher};
@@ -357,7 +358,8 @@ impl Seen {
     }
 
     fn __repr__(&self, py: Python<'_>) -> String {
-        let place = self.path.as_ref().map_or("in memory".to_owned(), |path| format!("in {}", path.display()));
+        let place =
+            self.path.as_ref().map_or("in memory".to_owned(), |path| format!("in {}", Printable(path.display())));
         if self.closed(py) {
             return format!("<furui.Seen {place}, closed>");
         }

@@ -7,7 +7,7 @@ use std::fmt;
 use std::io;
 
 use crate::filter::{ConfigError, Full, InsertError, Mismatch};
-use crate::format::{FormatError, ReadError, WriteError};
+use crate::format::{FormatError, Printable, ReadError, WriteError};
 
 pub use store::{StoreError, StoreProblem};
 pub use trie::{MAX_KEY, TrieError};
@@ -90,7 +90,7 @@ impl Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Io { action, file, source } => write!(f, "{action} {file}: {source}"),
+            Self::Io { action, file, source } => Printable(format_args!("{action} {file}: {source}")).fmt(f),
             Self::NoMemory { what, bytes } => {
                 write!(f, "no memory for {bytes} bytes of {what}: ask for less, or give the process more memory")
             }

@@ -16,8 +16,10 @@ use super::{InputOptions, LineOptions, PrintOptions, SeedOptions, headings, memo
 ///
 /// SET may be redis://HOST:PORT/NAME, too, a set of `furui seen --store` in a Valkey or Redis server.
 ///
-/// Key options such as --csv say how the keys of FILE are made and, if SET is a file of lines, its keys. A line without a key is in no
-/// set: only --invert prints it, unless --missing or --bad says drop. A FILE that cannot be opened is reported, and the others are read.
+/// Key options such as --csv say how the keys of FILE are made and, if SET is a file of lines, its keys: `--set-lines` takes each line
+/// of SET for a key as it is, as in `furui has -v --csv --key id --set-lines ids.txt log.csv`. A line without a key is in no
+/// set: only --invert prints it, unless --missing or --bad says drop. --keep-going is how this command works anyway, as grep does; a SET that
+/// cannot be read to its end is an error.
 #[derive(Args)]
 pub struct HasOptions {
     /// A store, filter, dictionary, server's set or file of lines
@@ -27,6 +29,12 @@ pub struct HasOptions {
     pub set: PathBuf,
     #[command(flatten)]
     pub input: InputOptions,
+    /// Each line of SET is a key as it is
+    ///
+    /// Whatever --csv, --tsv, --json or --field say of FILE. An empty list, and one with NULs, is taken, too. With --json a
+    /// line is the text of a string, or any JSON value
+    #[arg(long, help_heading = headings::INPUT)]
+    pub set_lines: bool,
     #[command(flatten)]
     pub lines: LineOptions,
     /// Memory for the set, as in 64MiB

@@ -22,7 +22,7 @@ pub struct LineOptions {
     /// The input is CSV, with a header
     ///
     /// Fields may be quoted, and then have commas, newlines and doubled quotes. The first record of each file names the
-    /// columns; it is printed once
+    /// columns; it is printed once, and not if the output is appended to a file that is not empty
     #[arg(long, group = "format", conflicts_with_all = ["field", "null"])]
     pub csv: bool,
     /// The input is TSV, with a header
@@ -37,8 +37,9 @@ pub struct LineOptions {
     /// The key is these columns, or these JSON Pointers
     ///
     /// Columns of --csv or --tsv are given by name or by number from 1, and members of --json by JSON Pointers, as in
-    /// url,lang or /meta/url [default: the whole line]
-    #[arg(long, value_name = "KEY,...", value_delimiter = ',', requires = "format")]
+    /// url,lang or /meta/url. Quotes are as in CSV: '"Last, First"'. name:2020 is a name, column:3 a number [default: the
+    /// whole line]
+    #[arg(long, value_name = "KEY,...", requires = "format")]
     pub key: Vec<String>,
     /// Files have no header, so columns have numbers only
     #[arg(long, requires = "format", conflicts_with = "json")]
@@ -59,7 +60,7 @@ pub struct LineOptions {
     pub url: bool,
     /// With --url: these parameters of the query do not matter
     ///
-    /// A name may end in *, as in utm_*,fbclid
+    /// Upper and lower case differ; a name may end in *, as in utm_*,fbclid
     #[arg(long, value_name = "NAME,...", value_delimiter = ',', requires = "url")]
     pub url_drop: Vec<String>,
     /// With --url: the order of the parameters does not matter
@@ -116,7 +117,7 @@ fn delimiter(text: &str) -> Result<u8, String> {
         "\\t" => Ok(b'\t'),
         "\\0" => Ok(0),
         _ => match text.as_bytes() {
-            [b'"' | b'\n' | b'\r'] => Err("a quote or a line break cannot separate fields".into()),
+            b"\n" => Err("a line break cannot separate fields".into()),
             [byte] => Ok(*byte),
             _ => Err("must be one byte (\\t and \\0 are understood)".into()),
         },

@@ -19,10 +19,8 @@ use clap_complete::Shell;
 use furui::HashAlgorithm;
 
 use crate::block::MOST_MAX_LINE;
-use crate::blocks::Blocks;
-use crate::interrupt::Interrupt;
 use crate::network::{self, NetworkCommand};
-use crate::reading::Reading;
+use crate::reading::{Looks, Reading};
 use crate::size;
 use crate::split::Split;
 
@@ -186,7 +184,7 @@ pub struct InfoOptions {
     /// Filters, directories of stores and dictionaries, or single files of these
     #[arg(value_name = "PATH", required = true, value_hint = ValueHint::AnyPath)]
     pub paths: Vec<PathBuf>,
-    /// Print JSON, one line for each path
+    /// Print JSON, one line for each path. The bytes of a path that is not UTF-8 are numbers in path_bytes
     #[arg(long)]
     pub json: bool,
     #[command(flatten)]
@@ -216,11 +214,28 @@ pub struct InputOptions {
     /// A longer one is an error, and the lines before it are kept
     #[arg(long, value_name = "SIZE", value_parser = max_line, default_value = "64MiB", hide_short_help = true)]
     pub max_line: usize,
-    /// Read compressed input as it is
+    /// Read the bytes of the input as they are
     ///
     /// Otherwise gzip, zstd, xz, bzip2 and lz4 are recognised by their first bytes, and decoded
     #[arg(long)]
     pub no_decompress: bool,
+    /// The memory that the window of compressed input may take
+    ///
+    /// zstd --long=31 needs 2GiB
+    #[arg(long, value_name = "SIZE", value_parser = size::parse, default_value = "256MiB", conflicts_with = "no_decompress",
+          hide_short_help = true)]
+    pub decode_memory: u64,
+    /// The input may be any bytes
+    ///
+    /// Otherwise archives, UTF-16 and other data that is no text in lines is an error, also after it was decoded
+    #[arg(long)]
+    pub binary: bool,
+    /// After a bad FILE, go on with the next one
+    ///
+    /// If a FILE cannot be read, is damaged or is no text, say so, go on with the next one, and end with status 2. The lines
+    /// before the damage count
+    #[arg(long)]
+    pub keep_going: bool,
 }
 
 impl InputOptions {
@@ -240,12 +255,8 @@ impl InputOptions {
     /// How the input is read if each of its lines is a record, without a header.
     pub fn reading(&self) -> Reading {
         let split = Split::Lines(self.separator());
-        Reading { split, header: false, max_line: self.max_line, decodes: !self.no_decompress }
-    }
-
-    /// The lines of the input.
-    pub fn blocks<'a>(&self, interrupt: &'a Interrupt) -> Blocks<'a> {
-        Blocks::new(&self.files, self.reading(), interrupt)
+        let looks = (!self.no_decompress).then_some(Looks { memory: self.decode_memory, binary: self.binary });
+        Reading { split, header: false, max_line: self.max_line, looks, keeps_going: self.keep_going }
     }
 }
 

@@ -35,7 +35,8 @@ pub struct OutputOptions {
     pub repeats: Option<PathBuf>,
     /// Count the lines of each file, on standard error
     ///
-    /// How many were new, repeats, and without a key; with --stats=json, in the JSON. A header is not counted
+    /// How many were new, repeats, and without a key; with --stats=json, in the JSON, where file_bytes has
+    /// the bytes of a name that is not UTF-8. A header is not counted
     #[arg(short, long)]
     pub count: bool,
 }

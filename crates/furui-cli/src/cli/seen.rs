@@ -21,7 +21,8 @@ use crate::{number, size};
 /// With --store a line is recorded after it was delivered: after the file that it was printed to is on the disk, or after
 /// a reader has read it from the pipe. After a crash or a power cut the next run prints again what was delivered in the last
 /// second (see --sync), or less; it never loses a line. A run that ends without an error, or by ^C, SIGTERM or SIGHUP, has recorded
-/// every line that it printed. If a kill cut off the last line of a file, the next run that appends to that file begins a new line.
+/// every line that it printed, unless the reader of its pipe went away: lines that were in the pipe may be recorded or not, whether or
+/// not they were read (--limit ends a run after N lines). If a kill cut off the last line of a file, the next run that appends to that file begins a new line.
 ///
 /// The files of the set are mapped into memory: if another program truncates one while it is read, a signal ends the process. This
 /// command never truncates a file of the set; it replaces it.
@@ -66,8 +67,8 @@ pub struct SeenOptions {
     /// never fill up. FILE is replaced at the end, whole or not at all: after a crash it is as before, and the next run
     /// prints these lines again
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath,
-          conflicts_with_all = ["store", "wait", "window", "memory", "no_mmap", "cache", "fpr", "protect", "TierOptions", "stats",
-                                "hash", "hash_seed"], help_heading = headings::SET)]
+          conflicts_with_all = ["store", "sync", "wait", "window", "memory", "no_mmap", "threads", "cache", "fpr", "protect",
+                                "TierOptions", "hash", "hash_seed", "like"], help_heading = headings::SET)]
     pub filter: Option<PathBuf>,
     /// Take the lines of FILE out of the set, print nothing
     ///
@@ -79,7 +80,8 @@ pub struct SeenOptions {
     /// Copies of the store keep the lines
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "store",
           conflicts_with_all = ["sync", "window", "filter", "cache", "fpr", "protect", "lru", "replacement", "counters", "probes",
-                                "decrements", "paper", "invert", "mark", "repeats", "count", "output", "hash", "hash_seed", "like"], help_heading = headings::SET)]
+                                "decrements", "paper", "invert", "mark", "repeats", "count", "output", "limit", "status", "hash", "hash_seed", "like",
+                                "keep_going"], help_heading = headings::SET)]
     pub remove: Option<PathBuf>,
     /// Memory for the set, as in 64MiB
     ///
@@ -97,7 +99,7 @@ pub struct SeenOptions {
     /// How many threads work
     ///
     /// They read and decode, hash, decide and write at the same time; what is printed does not depend on their number.
-    /// With --cache lru+stable, and with --filter, one thread works [default: as many as the machine or the container has
+    /// With --cache lru+stable and with --limit, one thread works [default: as many as the machine or the container has
     /// processors, at most 16]
     #[arg(long, value_name = "N", value_parser = number::between::<usize>(1, MOST_THREADS), help_heading = headings::SET)]
     pub threads: Option<usize>,
@@ -124,6 +126,16 @@ pub struct SeenOptions {
     /// Print the repeats instead
     #[arg(short = 'v', long, help_heading = headings::OUTPUT)]
     pub invert: bool,
+    /// End after N new lines, and record no others
+    ///
+    /// With --invert, N repeats. No line that comes after the last of them is recorded, so the next run with the same input
+    /// begins with the line that follows. `furui seen | head -n N` cannot do this, because furui does not know how many
+    /// lines head has printed. One thread works
+    #[arg(long, value_name = "N", help_heading = headings::OUTPUT)]
+    pub limit: Option<NonZeroU64>,
+    /// End with status 1 if no line was new, and with 0 if one was
+    #[arg(long, help_heading = headings::OUTPUT)]
+    pub status: bool,
     #[command(flatten)]
     pub print: PrintOptions,
     /// Print no lines

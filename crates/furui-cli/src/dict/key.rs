@@ -13,7 +13,7 @@ use crate::cli::KeyOptions;
 use crate::error::Error;
 use crate::interrupt::Interrupt;
 use crate::output::{Output, Sink};
-use crate::reading::Reading;
+use crate::reading::{Looks, Reading};
 use crate::split::Split;
 
 /// The maximum number of numbers from standard input that share a pass over the entries. They and their keys are kept
@@ -26,7 +26,7 @@ const MAX_LINE: usize = 64 << 20;
 pub fn run(options: &KeyOptions) -> Result<ExitCode, Error> {
     let separator = if options.null { 0 } else { b'\n' };
     let mut keys = KeysOf {
-        dict: open_to_read::<u32>(&options.dict.store)?,
+        dict: open_to_read::<u32>(&options.dict.store, None)?,
         lines: Lines { separator, escape: options.escape },
         output: Output::open(&options.print, false, &[])?,
         found: false,
@@ -53,7 +53,8 @@ impl KeysOf {
     /// first.
     fn answer_input(&mut self, separator: u8) -> Result<(), Error> {
         let interrupt = Interrupt::ignore();
-        let reading = Reading { split: Split::Lines(separator), header: false, max_line: MAX_LINE, decodes: true };
+        let (split, looks) = (Split::Lines(separator), Some(Looks::USUAL));
+        let reading = Reading { split, header: false, max_line: MAX_LINE, looks, keeps_going: false };
         let mut blocks = Blocks::new(&[], reading, &interrupt);
         let mut ids = Vec::with_capacity(BATCH);
         let mut failure = None;

@@ -1,6 +1,5 @@
 //! `furui filter build`.
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -15,6 +14,7 @@ use super::file::{Label, refuse_unwritable, replace};
 use super::gather::{Gathered, Repeats};
 use super::seed::read_or_made;
 use crate::cli::{BuildOptions, FilterKind, GammaName, InputOptions, LineOptions};
+use crate::complain;
 use crate::error::Error;
 use crate::interrupt::Interrupt;
 use crate::keys::{Keys, form};
@@ -248,13 +248,12 @@ pub fn warn_if_too_full(filter: &AnyFilter, path: &Path) {
     }
     let rate = filter.false_positive_rate();
     if rate > TOO_FULL * intended {
-        let _ = writeln!(
-            std::io::stderr(),
-            "furui: {}: fuller than it was made for: the false-positive rate is now {}, not {}; build it with a larger \
+        complain(&Error::Message(format!(
+            "{}: fuller than it was made for: the false-positive rate is now {}, not {}; build it with a larger \
              --capacity",
             path.display(),
             figure(rate),
             figure(intended)
-        );
+        )));
     }
 }

@@ -1,10 +1,10 @@
 //! Cascade filters: filters larger than memory, in directories.
 
-use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
 
 use furui::error::StoreProblem;
+use furui::format::Printable;
 use furui::store::cascade::{CascadeFilter, CascadeOptions};
 use furui::store::{Directory, Manifest, Overlay, Scratch, Storage};
 use furui::{HashAlgorithm, HashSpec};
@@ -12,6 +12,7 @@ use furui::{HashAlgorithm, HashSpec};
 use super::build::{count, each_block};
 use super::compare::lines;
 use crate::cli::{BuildOptions, InputOptions, InsertOptions, LineOptions};
+use crate::complain;
 use crate::error::Error;
 use crate::keys::{self, Keys, form};
 use crate::memory;
@@ -126,22 +127,21 @@ fn warn_if_outgrown(filter: &CascadeFilter, path: &Path) {
         0 | 1 => ("", "build it with a larger --capacity"),
         _ => ("at most ", "`furui compact` counts them exactly; build it with a larger --capacity"),
     };
-    let _ = writeln!(
-        std::io::stderr(),
-        "furui: {}: made for {}, and holds {most}{}: the false-positive rate is now {most}{}, not {}; {advice}",
+    complain(&Error::Message(format!(
+        "{}: made for {}, and holds {most}{}: the false-positive rate is now {most}{}, not {}; {advice}",
         path.display(),
         counted(filter.capacity(), "line"),
         lines(held.value, held.error),
         figure(filter.false_positive_rate()),
         figure(filter.intended_rate())
-    );
+    )));
 }
 
 /// Describes a cascade filter as text, except for its runs.
 pub fn details<S: Storage>(path: &Path, filter: &CascadeFilter<S>) -> Result<Vec<String>, Error> {
     let figures = Figures::of(filter)?;
     let mut rows = vec![
-        format!("{}: {}", path.display(), filter.set().manifest().store),
+        format!("{}: {}", Printable(path.display()), filter.set().manifest().store),
         format!("hash        {}", filter.hash_spec()),
         format!("keys from   {}", keys::said(filter.set().manifest().form)),
         format!("capacity    {}", counted(filter.capacity(), "line")),
@@ -181,7 +181,7 @@ pub fn fields<S: Storage>(path: &Path, filter: &CascadeFilter<S>) -> Result<Stri
     let figures = Figures::of(filter)?;
     let mut report = Report::default();
     report
-        .text("path", &path.display().to_string())
+        .path("path", "path_bytes", path)
         .text("kind", "cascade")
         .text("hash", filter.hash_spec().algorithm.name())
         .text("keys_from", filter.set().manifest().form.as_str())

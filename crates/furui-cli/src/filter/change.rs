@@ -1,6 +1,5 @@
 //! `furui filter insert` and `furui filter remove`.
 
-use std::io::Write;
 use std::process::ExitCode;
 
 use furui::filter::{AnyFilter, FilterMut, Full, InsertError, QuotientFilter};
@@ -12,6 +11,7 @@ use super::gather::{Gathered, Repeats};
 use super::resize::{double, tell};
 use super::seed::given;
 use crate::cli::{ChangeOptions, InsertOptions};
+use crate::complain;
 use crate::error::Error;
 use crate::keys::{self, Keys};
 use crate::report::counted;
@@ -72,12 +72,11 @@ pub fn remove(options: &ChangeOptions) -> Result<ExitCode, Error> {
         return Ok(ExitCode::SUCCESS);
     }
     let were = if missing == 1 { "was" } else { "were" };
-    let _ = writeln!(
-        std::io::stderr(),
-        "furui: {}: {} {were} not in the filter, and nothing was removed for them",
+    complain(&Error::Message(format!(
+        "{}: {} {were} not in the filter, and nothing was removed for them",
         options.filter.display(),
         counted(missing, "line")
-    );
+    )));
     Ok(ExitCode::from(SOME_MISSING))
 }
 

@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use furui::filter::Estimate;
+use furui::format::Printable;
 
 use super::combine::mismatch;
 use super::file::{common_form, open};
@@ -19,8 +20,8 @@ pub fn run(options: &CompareOptions) -> Result<ExitCode, Error> {
     common_form([&options.a, &options.b])?;
     let similarity = a.similarity(&b).map_err(|error| mismatch(&options.a, &options.b, &error))?;
     let estimates = [
-        ("a", format!("in {}", options.a.display()), similarity.a),
-        ("b", format!("in {}", options.b.display()), similarity.b),
+        ("a", format!("in {}", Printable(options.a.display())), similarity.a),
+        ("b", format!("in {}", Printable(options.b.display())), similarity.b),
         ("union", "in either".into(), similarity.union),
         ("intersection", "in both".into(), similarity.intersection),
     ];

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use furui::KeyForm;
 use furui::filter::{AnyFilter, Filter};
+use furui::format::Printable;
 
 use super::compare::lines;
 use crate::keys;
@@ -33,7 +34,7 @@ pub fn details(path: &Path, filter: &AnyFilter, form: KeyForm, bytes: u64) -> St
         rows.push(("forgets", "old lines are forgotten: a no proves nothing".into()));
     }
     let width = rows.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
-    let mut text = format!("{}: {}\n", path.display(), filter.kind());
+    let mut text = format!("{}: {}\n", Printable(path.display()), filter.kind());
     for (name, value) in rows {
         text += &format!("{:width$}  {value}\n", name.replace('_', " "));
     }
@@ -44,7 +45,7 @@ pub fn details(path: &Path, filter: &AnyFilter, form: KeyForm, bytes: u64) -> St
 pub fn fields(path: &Path, filter: &AnyFilter, form: KeyForm, bytes: u64) -> String {
     let mut report = Report::default();
     report
-        .text("path", &path.display().to_string())
+        .path("path", "path_bytes", path)
         .text("kind", filter.kind().name())
         .text("hash", filter.hash_spec().algorithm.name())
         .text("seed", &format!("{:#018x}", filter.hash_spec().seed))

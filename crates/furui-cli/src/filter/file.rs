@@ -9,6 +9,7 @@ use furui::filter::AnyFilter;
 use furui::format::{Access, DiskFile, Envelope, EnvelopeWriter, Seal, is_still, publish};
 use furui::store::{Directory, MANIFEST, StoreKind};
 
+use crate::complain;
 use crate::error::Error;
 use crate::interrupt::{Interrupt, Wait};
 use crate::keys;
@@ -269,8 +270,7 @@ fn lock(path: &Path, others: Others) -> Result<File, Error> {
 fn wait_to_lock(lock: &File, name: &str) -> Result<(), fs::TryLockError> {
     match lock.try_lock() {
         Err(fs::TryLockError::WouldBlock) => {
-            // If standard error cannot be written to, the wait continues without a message.
-            let _ = writeln!(io::stderr(), "furui: {name}: waiting for another process that is changing it");
+            complain(&Error::Message(format!("{name}: waiting for another process that is changing it")));
             lock.lock().map_err(fs::TryLockError::Error)
         }
         locked => locked,

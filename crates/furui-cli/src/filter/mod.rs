@@ -20,7 +20,7 @@ use crate::error::Error;
 pub use combine::combine;
 pub use describe::{details, fields};
 pub use file::{form_of, open, refuse_pipe};
-pub use observe::observe;
+pub use observe::Observer;
 pub use seed::given as given_seed;
 
 /// Runs one of the commands.

@@ -1,6 +1,5 @@
 //! `furui filter resize`, and the growth of a quotient filter that is full.
 
-use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -9,6 +8,7 @@ use furui::filter::{AnyFilter, QuotientFilter};
 use super::file::{Held, save};
 use super::seed::given;
 use crate::cli::ResizeOptions;
+use crate::complain;
 use crate::error::Error;
 use crate::report::{figure, grouped};
 
@@ -46,13 +46,12 @@ pub fn double(filter: &mut QuotientFilter, path: &Path) -> Result<(), Error> {
 /// Says how large a filter is now, and how often it errs.
 pub fn tell(path: &Path, filter: &QuotientFilter) {
     let full = filter.capacity() as f64 / (filter.last_fingerprint() as f64 + 1.0);
-    let _ = writeln!(
-        std::io::stderr(),
-        "furui: {}: now {} slots, with room for {} lines: it says yes wrongly at a rate of {}, and of {} when it is full",
+    complain(&Error::Message(format!(
+        "{}: now {} slots, with room for {} lines: it says yes wrongly at a rate of {}, and of {} when it is full",
         path.display(),
         grouped(filter.slots()),
         grouped(filter.capacity()),
         figure(filter.false_positive_rate()),
         figure(full)
-    );
+    )));
 }

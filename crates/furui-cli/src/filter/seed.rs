@@ -7,6 +7,7 @@ use std::path::Path;
 use furui::HashSpec;
 
 use crate::cli::{SeedOptions, seed};
+use crate::complain;
 use crate::error::Error;
 
 /// The maximum size of a file of a seed in bytes. It holds a number and an end of line.
@@ -42,10 +43,9 @@ fn make(path: &Path) -> Result<u64, Error> {
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let mut file = options.open(path).map_err(failed)?;
     writeln!(file, "{seed:#018x}").and_then(|()| file.sync_all()).map_err(failed)?;
-    let _ = writeln!(
-        io::stderr(),
-        "furui: {}: made, with a random seed: give it to those who share the filter, and to nobody else",
+    complain(&Error::Message(format!(
+        "{}: made, with a random seed: give it to those who share the filter, and to nobody else",
         path.display()
-    );
+    )));
     Ok(seed)
 }

@@ -7,6 +7,7 @@ use std::path::Path;
 use furui::format::{END_MAGIC, MAGIC};
 
 use crate::error::Error;
+use crate::report::counted;
 
 /// A file that begins with at least this many of the magic bytes is a furui file, perhaps one that was cut off, and not
 /// a text.
@@ -30,6 +31,24 @@ pub fn is_furui_file(path: &Path) -> Result<bool, Error> {
         file.read_to_end(&mut tail).map_err(failed)?;
     }
     Ok(tail == END_MAGIC)
+}
+
+/// Returns an error if a regular file is empty, or so short that it may be what is left of a furui file.
+pub fn refuse_cut(path: &Path) -> Result<(), Error> {
+    let failed = |error| Error::io("cannot read", path.display().to_string(), error);
+    if path.as_os_str() == "-" || path.metadata().is_ok_and(|data| !data.is_file()) {
+        return Ok(());
+    }
+    let mut head = vec![];
+    File::open(path).map_err(failed)?.take(MAGIC.len() as u64).read_to_end(&mut head).map_err(failed)?;
+    if !MAGIC.starts_with(&head) {
+        return Ok(());
+    }
+    Err(Error::Message(format!(
+        "{}: has {}, as a filter that was cut off: restore it from a copy, or say --set-lines if it is a list of lines",
+        path.display(),
+        counted(head.len() as u64, "byte")
+    )))
 }
 
 /// Returns an error if the first bytes of an input show that it is not a text.

@@ -8,22 +8,18 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use crate::cli::HasOptions;
-use crate::complain;
 use crate::error::Error;
 use crate::interrupt::Interrupt;
-use crate::keys::Keys;
 use crate::large_blocks::LargeBlocks;
 use crate::memory;
+use crate::missed;
 use crate::output::{Output, Sink};
 use set::Set;
 
-pub use text::Text;
+pub use text::{Text, TextLines};
 
 /// The exit code if no line was printed, as in grep.
 const NONE: u8 = 1;
-
-/// The exit code if a file could not be opened, even if something was found in other files. This is as in grep.
-const SKIPPED: u8 = 2;
 
 /// Runs the command.
 pub fn run(options: &HasOptions) -> Result<ExitCode, Error> {
@@ -36,10 +32,10 @@ pub fn run(options: &HasOptions) -> Result<ExitCode, Error> {
     let large = LargeBlocks::of(memory, 1);
     let interrupt = Interrupt::ignore();
     let mut set = Set::open(options, memory - large.bytes(), &interrupt)?;
-    let mut keys = Keys::new(set.hash_spec(), &options.lines)?;
     let read: Vec<&Path> = [options.set.as_path()].into_iter().chain(options.input.inputs()).collect();
     let mut output = Output::open(&options.print, options.quiet, &read)?;
-    let mut blocks = options.lines.blocks(&options.input, &interrupt).skipping(complain);
+    let mut keys = set.keys(&options.lines)?.printed_to(&output);
+    let mut blocks = options.lines.blocks(&options.input, &interrupt).keeping_going();
     let prints = !options.quiet && !options.count;
     let mut answers = vec![];
     let mut found: u64 = 0;
@@ -72,8 +68,7 @@ pub fn run(options: &HasOptions) -> Result<ExitCode, Error> {
     }
     Ok(match found {
         1.. if options.quiet => ExitCode::SUCCESS,
-        _ if blocks.skipped() => ExitCode::from(SKIPPED),
-        0 => ExitCode::from(NONE),
-        _ => ExitCode::SUCCESS,
+        0 => missed::status(ExitCode::from(NONE)),
+        _ => missed::status(ExitCode::SUCCESS),
     })
 }

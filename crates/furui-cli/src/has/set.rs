@@ -3,13 +3,13 @@ use std::path::Path;
 use furui::dict::{Dict, DictValue};
 use furui::filter::AnyFilter;
 use furui::seen::{Cache, Seen, SeenOptions};
-use furui::store::{Directory, Overlay, Scratch, StoreKind};
+use furui::store::{Directory, Overlay, Purpose, Scratch, StoreKind};
 use furui::{HashSpec, Hashes, KeyForm};
 
-use super::file::is_furui_file;
-use super::text::Text;
+use super::file::{is_furui_file, refuse_cut};
+use super::text::{Text, TextLines};
 use crate::block::Block;
-use crate::cli::HasOptions;
+use crate::cli::{HasOptions, LineOptions};
 use crate::dict;
 use crate::error::Error;
 use crate::filter::{self, cascade, given_seed};
@@ -45,18 +45,30 @@ impl Set {
     /// about `memory` bytes of memory, and keeps the rest on storage.
     pub fn open(options: &HasOptions, memory: u64, interrupt: &Interrupt) -> Result<Self, Error> {
         let path = &options.set;
+        if options.set_lines && (is_url(path) || path.is_dir()) {
+            let path = path.display();
+            return Err(Error::Message(format!("{path}: --set-lines is for a SET that is a file of lines or a pipe")));
+        }
         let source = if is_url(path) {
             open_remote(options)?
         } else if path.is_dir() {
             open_directory(options, memory)?
-        } else if is_furui_file(path)? {
+        } else if !options.set_lines && is_furui_file(path)? {
             let filter = filter::open(path, given_seed(&options.seed)?)?;
             keys::check(path.display(), filter::form_of(path)?, &options.lines)?;
             Source::Filter(filter.into())
         } else {
-            let lines = (&options.lines, &options.input);
-            let text = Text::read(path, lines, exact(memory), mapped(options), interrupt, "not taken into the set")?;
-            Source::Text(text.seen.into())
+            if !options.set_lines {
+                refuse_cut(path)?;
+            }
+            let lines = TextLines {
+                lines: &options.lines,
+                input: &options.input,
+                are_keys: options.set_lines,
+                lacking: "not taken into the set",
+                hint: "; --set-lines takes each line of SET for a key as it is",
+            };
+            Source::Text(Text::read(path, lines, exact(memory), mapped(options), interrupt)?.seen.into())
         };
         if options.seed.seed_file.is_some() && !matches!(source, Source::Filter(_)) {
             return Err(Error::Message(format!("{}: --seed-file is for the file of a filter", path.display())));
@@ -74,9 +86,12 @@ impl Set {
         Ok(Self { source, hashes: Hashes::new(&spec.hasher()) })
     }
 
-    /// How keys are hashed.
-    pub fn hash_spec(&self) -> HashSpec {
-        self.hashes.spec()
+    /// The finder of the keys that are looked up in this set.
+    pub fn keys(&self, options: &LineOptions) -> Result<Keys, Error> {
+        match &self.source {
+            Source::Numbers(_) | Source::Bytes(_) => Keys::with_text(options),
+            _ => Keys::new(self.hashes.spec(), options),
+        }
     }
 
     /// True if look-ups read storage, so that a look-up costs less in a larger batch.
@@ -131,9 +146,16 @@ fn open_directory(options: &HasOptions, memory: u64) -> Result<Source, Error> {
     let path = &options.set;
     let check = |form: KeyForm| keys::check(path.display(), form, &options.lines);
     Ok(match kind_of(path)? {
-        // A dictionary does not record how its keys were made from lines.
-        StoreKind::Dict => Source::Numbers(dict::open_to_read(path)?.into()),
-        StoreKind::ByteDict => Source::Bytes(dict::open_to_read(path)?.into()),
+        StoreKind::Dict(Purpose::Bytes) => {
+            let dict: Box<Dict<_, [u8]>> = dict::open_to_read(path, None)?.into();
+            check(dict.manifest().form)?;
+            Source::Bytes(dict)
+        }
+        StoreKind::Dict(_) => {
+            let dict: Box<Dict<_>> = dict::open_to_read(path, None)?.into();
+            check(dict.manifest().form)?;
+            Source::Numbers(dict)
+        }
         StoreKind::Filter => {
             let filter = cascade::open(path, memory, mapped(options))?;
             check(filter.set().manifest().form)?;

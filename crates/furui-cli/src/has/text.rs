@@ -10,6 +10,19 @@ use crate::cli::{InputOptions, LineOptions};
 use crate::error::Error;
 use crate::interrupt::Interrupt;
 use crate::keys::Keys;
+use crate::reading::Reading;
+
+/// How the lines of a text become keys.
+pub struct TextLines<'a> {
+    pub lines: &'a LineOptions,
+    pub input: &'a InputOptions,
+    /// True if each line is a key as it is, whatever the options say of other lines.
+    pub are_keys: bool,
+    /// What becomes of lines without a key, for a message.
+    pub lacking: &'static str,
+    /// What else the user can do if the text is not of the expected kind, for a message.
+    pub hint: &'static str,
+}
 
 /// The lines of a text as a set, which uses temporary files if it does not fit into memory.
 pub struct Text {
@@ -22,29 +35,31 @@ pub struct Text {
 }
 
 impl Text {
-    /// Reads a text, which is a file, a pipe or standard input. Temporary files of at most `mapped` bytes are mapped. `lacking` says what
-    /// becomes of lines without a key.
+    /// Reads a text, which is a file, a pipe or standard input. Temporary files of at most `mapped` bytes are mapped.
     pub fn read(
         path: &Path,
-        (lines, input): (&LineOptions, &InputOptions),
+        TextLines { lines, input, are_keys, lacking, hint }: TextLines<'_>,
         settings: SeenOptions,
         mapped: u64,
         interrupt: &Interrupt,
-        lacking: &str,
     ) -> Result<Self, Error> {
         let scratch = Scratch::new(std::env::temp_dir()).mapped_up_to(mapped);
         let mut text = Self { seen: Seen::open_with(scratch, settings)?, lines: 0, bytes: 0 };
-        let mut keys = Keys::new(text.seen.hash_spec(), lines)?;
-        let reading = lines.reading(input);
+        let spec = text.seen.hash_spec();
+        let mut keys = if are_keys { Keys::listed(spec, lines)? } else { Keys::new(spec, lines)? };
+        let reading = if are_keys { input.reading() } else { lines.reading(input) };
+        // A part of the lines would be another set.
+        let reading = Reading { keeps_going: false, ..reading };
         let path = path.to_path_buf();
         let mut blocks = Blocks::new(std::slice::from_ref(&path), reading, interrupt);
         let (mut hashes, mut verdicts) = (Hashes::new(keys.hasher()), vec![]);
+        let hinted = |error| Error::Message(format!("{error}{hint}"));
         while let Some(block) = blocks.next()? {
-            if text.bytes == 0 && reading.split.separator() != 0 {
-                refuse_binary(block.bytes(), block.input())?;
+            if text.bytes == 0 && !are_keys && reading.split.separator() != 0 {
+                refuse_binary(block.bytes(), block.input()).map_err(hinted)?;
             }
             text.bytes += block.bytes().len() as u64;
-            if keys.header(block)?.is_some() {
+            if keys.header(block).map_err(hinted)?.is_some() {
                 continue;
             }
             text.lines += block.len() as u64;

@@ -1,8 +1,9 @@
 use std::sync::OnceLock;
 
 use super::Lack;
+use super::column::Column;
 use super::compare::Compare;
-use super::csv::{Field, fields};
+use super::csv::{Field, fields, key_parts};
 use super::part::part;
 use crate::block::Block;
 use crate::cli::LineOptions;
@@ -30,24 +31,11 @@ struct Header {
     indices: Vec<usize>,
 }
 
-/// A column, as the user named it.
-enum Column {
-    Name(String),
-    /// The index of the column, from 0 on.
-    Index(usize),
-}
-
 impl Columns {
     pub(super) fn new(options: &LineOptions) -> Result<Self, Error> {
-        let column = |text: &String| match text.parse::<usize>() {
-            Ok(0) => Err(Error::Message("--key 0: columns are counted from 1".into())),
-            Ok(number) => Ok(Column::Index(number - 1)),
-            Err(_) if options.no_header => Err(Error::Message(format!(
-                "--key {text}: without a header columns have numbers, from 1 on, and no names"
-            ))),
-            Err(_) => Ok(Column::Name(text.clone())),
-        };
-        let wanted: Vec<Column> = options.key.iter().map(column).collect::<Result<_, _>>()?;
+        let parts = key_parts(&options.key)?;
+        let wanted: Vec<Column> =
+            parts.iter().map(|text| Column::parse(text, !options.no_header)).collect::<Result<_, _>>()?;
         // The indices of named columns become known when the header is read.
         let index = |column: &Column| if let Column::Index(index) = column { *index } else { 0 };
         Ok(Self {
@@ -65,6 +53,11 @@ impl Columns {
         let line = block.line(0);
         let line = line.strip_prefix(block.mark()).unwrap_or(line);
         let line = line.strip_suffix(b"\r").unwrap_or(line);
+        if !self.quotes && line.contains(&b'\r') {
+            let reason =
+                "lines of TSV end in LF or CRLF, and here is a CR alone: `tr '\\r' '\\n'` makes lines of such a file";
+            return Err(Error::Message(format!("{}: line 1: {reason}", block.input())));
+        }
         if let Some(first) = self.header.get() {
             if first.line != line && self.names(&first.line) != self.names(line) {
                 return Err(Error::Message(format!(
@@ -79,17 +72,9 @@ impl Columns {
         }
         let open = || Error::Message(format!("{}: a quote of the header is not closed", block.input()));
         let names = self.names(line).ok_or_else(open)?;
-        let mut indices = vec![];
-        for column in &self.wanted {
-            let (found, what) = match column {
-                Column::Name(name) => (names.iter().position(|known| known == name.as_bytes()), name.clone()),
-                Column::Index(index) => (Some(*index).filter(|&index| index < names.len()), (index + 1).to_string()),
-            };
-            indices.push(found.ok_or_else(|| {
-                let reason = format!("{}: there is no column {what}; the columns are {}", block.input(), shown(line));
-                Error::Message(reason)
-            })?);
-        }
+        let unclear = |reason| Error::Message(format!("{}: {reason}; the columns are {}", block.input(), shown(line)));
+        let indices =
+            self.wanted.iter().map(|column| column.find(&names).map_err(unclear)).collect::<Result<_, _>>()?;
         let header = Header { line: line.to_vec(), input: block.input().to_owned(), indices };
         Ok(self.header.set(header).is_ok())
     }
@@ -121,7 +106,7 @@ impl Columns {
             } else {
                 field.bytes
             };
-            part(nth, count, out, |out| compare.append(bytes, out));
+            part(nth, count, compare.is_text, out, |out| compare.append(bytes, out));
         };
         let indices = self.header.get().map_or(&self.indices, |header| &header.indices);
         if indices.is_empty() {

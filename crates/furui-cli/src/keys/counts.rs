@@ -15,6 +15,11 @@ impl Counts {
         self.dropped += others.dropped;
     }
 
+    /// How many lines there were.
+    pub fn lines(&self) -> u64 {
+        self.kept + self.dropped
+    }
+
     /// Says on standard error how many lines had no key, if there were any, and what became of those that were not dropped.
     pub fn report(&self, kept: &str) {
         for (count, what) in [(self.kept, kept), (self.dropped, "dropped")] {

@@ -1,5 +1,7 @@
 //! The fields of a record of CSV (RFC 4180).
 
+use crate::error::Error;
+
 /// A field of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Field<'a> {
@@ -56,6 +58,30 @@ impl Field<'_> {
     }
 }
 
+/// The parts of the values of `--key`, between commas. A part may be quoted, and then have commas, line breaks and doubled
+/// quotes, as a field of CSV has them.
+pub fn key_parts(values: &[String]) -> Result<Vec<String>, Error> {
+    let mut parts = vec![];
+    for value in values {
+        for field in fields(value.as_bytes(), b',', true) {
+            let mut part = vec![];
+            field.map_err(|reason| Error::Message(format!("--key {value}: {reason}")))?.append(&mut part);
+            parts.push(String::from_utf8_lossy(&part).into_owned());
+        }
+    }
+    Ok(parts)
+}
+
+/// A part of a key as `--key` takes it, in quotes if it would be taken for something else without them.
+pub fn quoted(part: &str) -> String {
+    let is_plain = |c: char| c != ',' && c != '"' && !c.is_whitespace() && !c.is_control();
+    if !part.is_empty() && part.chars().all(is_plain) {
+        part.to_owned()
+    } else {
+        format!("\"{}\"", part.replace('"', "\"\""))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -63,6 +89,12 @@ mod tests {
     use super::*;
 
     proptest! {
+        #[test]
+        fn a_quoted_part_of_a_key_is_one_part(parts in proptest::collection::vec("[a\", \n]{0,5}", 1..4)) {
+            let value: Vec<String> = parts.iter().map(|part| quoted(part)).collect();
+            prop_assert_eq!(key_parts(&[value.join(",")]).unwrap(), parts);
+        }
+
         #[test]
         fn fields_are_those_of_another_reader(record in "[a\", ]{1,30}") {
             let fields: Result<Vec<_>, _> = fields(record.as_bytes(), b',', true).collect();

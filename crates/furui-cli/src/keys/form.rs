@@ -1,5 +1,7 @@
 use furui::KeyForm;
+use furui::format::Printable;
 
+use super::csv::{key_parts, quoted};
 use crate::cli::LineOptions;
 use crate::error::Error;
 
@@ -14,7 +16,8 @@ pub fn form(options: &LineOptions) -> Result<KeyForm, Error> {
         }
     }
     if !options.key.is_empty() {
-        words.push(format!("--key {}", list(&options.key)));
+        let parts: Vec<String> = key_parts(&options.key)?.iter().map(|part| quoted(part)).collect();
+        words.push(format!("--key {}", list(&parts)));
     }
     if !options.field.is_empty() {
         let numbers: Vec<String> = options.field.iter().map(u32::to_string).collect();
@@ -53,5 +56,5 @@ pub fn check(path: impl std::fmt::Display, found: KeyForm, options: &LineOptions
 
 /// The text of a form in messages.
 pub fn said(form: KeyForm) -> String {
-    if form.is_empty() { "whole lines".to_owned() } else { form.to_string() }
+    if form.is_empty() { "whole lines".to_owned() } else { Printable(form).to_string() }
 }

@@ -3,6 +3,7 @@ use furui::{HashSpec, KeyHasher};
 use super::Lack;
 use super::columns::Columns;
 use super::compare::Compare;
+use super::csv::key_parts;
 use super::json::{self, Pointer};
 use super::part::part;
 use crate::block::Block;
@@ -25,22 +26,37 @@ enum Part {
     Fields(Vec<usize>, u8),
     Columns(Columns),
     Json(Vec<Pointer>),
+    /// The line, which belongs to a list of keys of records.
+    Listed(Listed),
+}
+
+/// The records whose keys a list names.
+#[derive(PartialEq, Eq)]
+enum Listed {
+    /// Records whose line breaks may be CRLF.
+    Table,
+    /// JSON, where a line of the list may be the text of a string, or another value.
+    Json,
 }
 
 impl Maker {
     /// Creates a maker of the keys that the options describe. Options that contradict each other are an error.
     pub(super) fn new(spec: HashSpec, options: &LineOptions) -> Result<Self, Error> {
-        if options.delimiter.is_some() && options.field.is_empty() && !options.csv {
-            return Err(Error::Message(
-                "--delimiter goes with --field or --csv: other lines have no such fields".into(),
-            ));
+        let no = |reason: &str| Err(Error::Message(reason.to_owned()));
+        match options.delimiter {
+            Some(_) if options.field.is_empty() && !options.csv => {
+                return no("--delimiter goes with --field or --csv: other lines have no such fields");
+            }
+            Some(b'"' | b'\r') if options.csv => {
+                return no("--delimiter: a quote or a line break cannot separate fields of CSV");
+            }
+            _ => {}
         }
         let part = if options.csv || options.tsv {
             Part::Columns(Columns::new(options)?)
         } else if options.json {
             Part::Json(
-                options
-                    .key
+                key_parts(&options.key)?
                     .iter()
                     .map(|text| Pointer::parse(text))
                     .collect::<Result<_, _>>()
@@ -52,13 +68,35 @@ impl Maker {
             let indices = options.field.iter().map(|&number| number as usize - 1).collect();
             Part::Fields(indices, options.delimiter.unwrap_or(b'\t'))
         };
-        Ok(Self {
-            hasher: spec.hasher(),
-            part,
-            compare: Compare::new(options)?,
-            missing: options.missing,
-            bad: options.bad,
-        })
+        Self::of(part, spec, options)
+    }
+
+    /// Creates a maker of keys from the lines of a list, each of which is the key of some records. The options say how
+    /// the keys of the records are made.
+    pub(super) fn listed(spec: HashSpec, options: &LineOptions) -> Result<Self, Error> {
+        let is_table = options.csv || options.tsv;
+        let parts = if options.field.is_empty() { key_parts(&options.key)?.len() } else { options.field.len() };
+        let part = match parts {
+            0 if is_table => Err("without --key all columns are the key: name the one that SET lists with --key"),
+            0 => Ok(Part::Line),
+            1 if is_table => Ok(Part::Listed(Listed::Table)),
+            1 if options.json => Ok(Part::Listed(Listed::Json)),
+            1 => Ok(Part::Line),
+            _ => Err("a line of SET is a key of one part: name one column, field or pointer"),
+        };
+        let part = part.map_err(|reason| Error::Message(format!("--set-lines: {reason}")))?;
+        Self::of(part, spec, options)
+    }
+
+    fn of(part: Part, spec: HashSpec, options: &LineOptions) -> Result<Self, Error> {
+        let (hasher, compare) = (spec.hasher(), Compare::new(options)?);
+        Ok(Self { hasher, part, compare, missing: options.missing, bad: options.bad })
+    }
+
+    /// Makes keys that are texts to be read, as those of a dictionary.
+    pub(super) fn with_text(mut self) -> Self {
+        self.compare.is_text = true;
+        self
     }
 
     /// Reads the block if it is the header of an input. Returns true if the header is to be printed, which holds only
@@ -83,7 +121,7 @@ impl Maker {
             Part::Fields(indices, delimiter) => {
                 for (nth, &index) in indices.iter().enumerate() {
                     let field = line.split(|byte| byte == delimiter).nth(index).ok_or(Lack::Missing)?;
-                    part(nth, indices.len(), out, |out| compare.append(field, out));
+                    part(nth, indices.len(), compare.is_text, out, |out| compare.append(field, out));
                 }
             }
             Part::Columns(columns) => columns.key(line, compare, out)?,
@@ -94,12 +132,23 @@ impl Maker {
             Part::Json(pointers) => {
                 for (nth, pointer) in pointers.iter().enumerate() {
                     let value = pointer.find(line).map_err(Lack::Bad)?.ok_or(Lack::Missing)?;
-                    part(nth, pointers.len(), out, |out| {
-                        json::append_key(value, |text, out| compare.append(text, out), out)
+                    part(nth, pointers.len(), compare.is_text, out, |out| {
+                        json::append_key(value, compare.is_text, |text, out| compare.append(text, out), out)
                     });
                 }
             }
+            Part::Listed(_) => compare.append(line.strip_suffix(b"\r").unwrap_or(line), out),
         }
         Ok(())
+    }
+
+    /// Appends the key of the JSON value that a line of a list of keys is, and returns true, if it is one.
+    pub(super) fn value(&self, line: &[u8], out: &mut Vec<u8>) -> bool {
+        if !matches!(self.part, Part::Listed(Listed::Json)) {
+            return false;
+        }
+        let Ok(Some(value)) = Pointer::default().find(line) else { return false };
+        json::append_key(value, self.compare.is_text, |text, out| self.compare.append(text, out), out);
+        true
     }
 }

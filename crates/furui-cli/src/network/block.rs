@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use furui::format::Printable;
 use serde::Deserialize;
 
 use crate::error::Error;
@@ -29,7 +30,7 @@ pub fn block(options: &BlockOptions) -> Result<ExitCode, Error> {
         let mut lines = client.get("/blocked", &[])?;
         let Some(line) = lines.next()? else { return Err(lines.cut_off()) };
         let answer: Answer = serde_json::from_slice(line).map_err(|error| lines.strange(&error))?;
-        print(answer.blocked.iter().map(|line| format!("{line}\n")).collect::<String>().as_bytes())?;
+        print(answer.blocked.iter().map(|line| format!("{}\n", Printable(line))).collect::<String>().as_bytes())?;
         return Ok(ExitCode::SUCCESS);
     }
     let changed = ask(&client, "/block", &options.what)?.changed;

@@ -2,13 +2,16 @@
 
 use std::process::ExitCode;
 
+use furui::format::Printable;
 use furui_search::Wants;
 use serde::Deserialize;
 
+use crate::complain;
 use crate::error::Error;
 use crate::network::node::{Client, Lines};
 use crate::network::options::search::SearchOptions;
 use crate::output::{Output, Sink, is_styled};
+use crate::report::push_json;
 
 /// The exit code for "nothing found".
 const NONE: u8 = 1;
@@ -86,9 +89,9 @@ pub fn run(options: &SearchOptions) -> Result<ExitCode, Error> {
         }
     }
     if !search.whole {
-        eprintln!(
-            "furui: a node in this search has not received everything that it should hold: there may be more documents"
-        );
+        let short =
+            "a node in this search has not received everything that it should hold: there may be more documents";
+        complain(&Error::Message(short.to_owned()));
     }
     Ok(if search.left < options.limit { ExitCode::SUCCESS } else { ExitCode::from(NONE) })
 }
@@ -157,8 +160,14 @@ impl Search<'_> {
                 let cursor = serde_json::json!(cursor);
                 format!("{{\"total\":{total},\"bytes\":{bytes},\"cursor\":{cursor},\"whole\":{whole}}}\n")
             }
-            // Other lines are printed as they arrived.
-            _ => String::from_utf8_lossy(&raw).into_owned() + "\n",
+            // Other lines are printed as they arrived, but a terminal must not obey what is in them.
+            _ => {
+                let mut out = String::new();
+                for c in String::from_utf8_lossy(&raw).chars() {
+                    if c < ' ' { out.push(c) } else { push_json(c, &mut out) }
+                }
+                out + "\n"
+            }
         }
     }
 
@@ -212,7 +221,12 @@ fn also(version: &Version) -> String {
     format!("    also as published by {} ({})\n", shown(&publishers), shown(&version.id))
 }
 
-/// Replaces control characters by spaces in a text that strangers wrote, because a terminal would obey them.
+/// Replaces, in a text that strangers wrote, the characters that a terminal obeys and does not show: control characters by
+/// spaces, those that change the direction of writing by nothing.
 fn shown(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+    let kept = |c: char| match Printable(c).is_shown() {
+        true => Some(c),
+        false => c.is_control().then_some(' '),
+    };
+    text.chars().filter_map(kept).collect()
 }

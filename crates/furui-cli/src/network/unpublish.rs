@@ -1,12 +1,12 @@
 //! `furui unpublish`.
 
-use std::io::{self, Write};
 use std::process::ExitCode;
 
 use serde::Deserialize;
 use url::Url;
 
 use crate::blocks::Blocks;
+use crate::complain;
 use crate::error::Error;
 use crate::interrupt::Interrupt;
 use crate::network::node::Client;
@@ -121,7 +121,6 @@ impl Withdrawal {
 
     fn name_unknown(&mut self, url: &str) {
         self.unknown += 1;
-        // If standard error cannot be written to, the command continues.
-        let _ = writeln!(io::stderr(), "furui: {url}: not published by this node");
+        complain(&Error::Message(format!("{url}: not published by this node")));
     }
 }

@@ -1,6 +1,7 @@
 use furui::{HashSpec, KeyHasher};
 
 /// Keys of which a server is asked at once, each with the shard of the set that it belongs to.
+#[derive(Clone)]
 pub struct Batch {
     hasher: KeyHasher,
     shards: u32,

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use furui::format::Printable;
 use furui::seen::Verdict;
 
 use crate::block::Block;
@@ -18,6 +19,7 @@ pub struct ByFile {
 
 struct Counts {
     name: String,
+    path: PathBuf,
     new: u64,
     repeats: u64,
     missing: u64,
@@ -32,12 +34,14 @@ impl Counts {
 impl ByFile {
     /// Creates empty counts for these files, or for standard input if there are none.
     pub fn new(files: &[PathBuf]) -> Self {
-        let names: Vec<String> = match files {
-            [] => vec![name_of("-".as_ref())],
-            files => files.iter().map(|path| name_of(path)).collect(),
+        let input = [PathBuf::from("-")];
+        let files = if files.is_empty() { &input } else { files };
+        let counts = |path: &PathBuf| {
+            let name = name_of(path);
+            let path = if path.as_os_str() == "-" { PathBuf::from(&name) } else { path.clone() };
+            Counts { name, path, new: 0, repeats: 0, missing: 0 }
         };
-        let counts = |name| Counts { name, new: 0, repeats: 0, missing: 0 };
-        Self { files: names.into_iter().map(counts).collect(), current: None }
+        Self { files: files.iter().map(counts).collect(), current: None }
     }
 
     /// Notes the block whose lines are counted next. If it is the first block of a file, that file becomes the current
@@ -65,7 +69,7 @@ impl ByFile {
         let line = |file: &Counts| {
             format!(
                 "{}: {}, {} new, {}, {} without a key\n",
-                file.name,
+                Printable(&file.name),
                 counted(file.lines(), "line"),
                 grouped(file.new),
                 counted(file.repeats, "repeat"),
@@ -80,7 +84,7 @@ impl ByFile {
         let report = |file: &Counts| {
             let mut report = Report::default();
             report
-                .text("file", &file.name)
+                .path("file", "file_bytes", &file.path)
                 .number("lines", file.lines())
                 .number("new", file.new)
                 .number("repeats", file.repeats)

@@ -3,8 +3,6 @@
 
 use std::io::IsTerminal;
 
-use furui::seen::SeenCounters;
-
 use super::by_file::ByFile;
 use super::figures::Figures;
 use super::flight::Flight;
@@ -57,12 +55,11 @@ impl Byproducts {
         }
     }
 
-    /// Writes what was noted. The lines must have been printed. `counters` are those of the set, and `bytes` is the
-    /// number of bytes that were read since the last call.
-    pub fn write(&mut self, counters: &SeenCounters, bytes: usize) -> Result<(), Error> {
-        self.figures.set(counters, bytes);
+    /// Writes what was noted of a flight. Its lines must have been printed.
+    pub fn write(&mut self, flight: &Flight) -> Result<(), Error> {
+        self.figures.set(flight);
         if let Some(progress) = &mut self.progress {
-            progress.advance(bytes);
+            progress.advance(flight.block.bytes().len());
         }
         self.repeats.as_mut().map_or(Ok(()), Repeats::write)
     }

@@ -1,18 +1,24 @@
-use furui::seen::Seen;
+use furui::seen::Cache;
 use furui::store::Storage;
 use furui::store::cascade::Share;
-use regex::bytes::Regex;
 
 use super::flight::Flight;
+use super::judge::Judge;
+use super::limit::Limit;
 use super::shares::Shares;
 use crate::error::Error;
 use crate::keys::Counts;
 
 /// Decides which lines are new.
 pub struct Decider<S: Storage> {
-    pub seen: Seen<S>,
-    /// With the cache lru+stable: lines that match are never dropped.
-    protect: Option<Regex>,
+    pub judge: Judge<S>,
+    /// True if lines are recorded as they are printed.
+    records: bool,
+    limit: Option<Limit>,
+    there: Vec<bool>,
+    /// How many lines so far had a key, and how many of these were new.
+    pub keys: u64,
+    pub new: u64,
     /// The total length of the blocks so far, in bytes.
     pub bytes: u64,
     /// How many lines so far had no key.
@@ -24,39 +30,63 @@ pub struct Decider<S: Storage> {
 const LEAST_RECENT: usize = 1 << 15;
 
 impl<S: Storage> Decider<S> {
-    pub fn new(seen: Seen<S>, protect: Option<Regex>) -> Self {
-        Self { seen, protect, bytes: 0, counts: Counts::default() }
+    pub fn new(judge: Judge<S>, records: bool, limit: Option<Limit>) -> Self {
+        Self { judge, records, limit, there: vec![], keys: 0, new: 0, bytes: 0, counts: Counts::default() }
     }
 
     /// The number of keys for which the recent cache of each worker has room, if there are this many workers. `None`
-    /// if the set has a cache that must see all keys in order.
+    /// if there is no set, or if it has a cache that must see all keys in order.
     pub fn recent_keys(&self, workers: usize) -> Option<usize> {
-        self.seen.recent_keys().map(|most| (most / workers).max(LEAST_RECENT).min(most))
+        self.judge.set()?.recent_keys().map(|most| (most / workers).max(LEAST_RECENT).min(most))
+    }
+
+    /// True if the set has runs on storage.
+    pub fn is_on_storage(&self) -> bool {
+        self.judge.set().is_some_and(|seen| !seen.set().runs().is_empty())
+    }
+
+    /// The maximum number of lines of the next block, if fewer than usual.
+    pub fn room(&self) -> Option<u64> {
+        let slice = self.judge.set().filter(|_| self.records).and_then(|seen| seen.slice_room());
+        // A block of no more lines than are wanted does not have too many of them.
+        let left = self.limit.filter(|_| !self.foresees()).map(|limit| limit.left);
+        slice.into_iter().chain(left).min()
+    }
+
+    /// True if it can be known, before any key is recorded, which keys of a block are new.
+    fn foresees(&self) -> bool {
+        let is_exact = |cache| !matches!(cache, Cache::LruStable { .. });
+        let set = self.judge.set().filter(|seen| is_exact(seen.options().cache));
+        set.is_some_and(|seen| seen.set().manifest().window.is_none())
     }
 
     /// Splits the set into shares for this many workers. Returns no shares if the set must see all keys in order, or if
     /// it is too small.
     pub fn split(&mut self, workers: usize) -> Vec<Share<S::File>> {
-        match Shares::<S::File>::count(workers, self.seen.options().memory) {
+        let Some(seen) = self.judge.set_mut() else { return vec![] };
+        match Shares::<S::File>::count(workers, seen.options().memory) {
             // If there is no memory for the shares, the set stays whole.
-            count if count > 0 && self.seen.can_split() => self.seen.split(count).unwrap_or_default(),
+            count if count > 0 && seen.can_split() => seen.split(count).unwrap_or_default(),
             _ => vec![],
         }
     }
 
     /// True if the set first makes earlier keys durable when it gets the keys of a flight (a block of lines).
     pub fn will_sync(&self, flight: &Flight) -> bool {
-        match flight.batch.shares() {
-            0 => self.seen.will_sync(flight.hashes.len()),
-            _ => self.seen.will_sync_for(&flight.batch),
-        }
+        self.judge.set().is_some_and(|seen| match flight.batch.shares() {
+            0 => seen.will_sync(flight.hashes.len()),
+            _ => seen.will_sync_for(&flight.batch),
+        })
     }
 
     /// Lets the shares of a set that is split take the keys of a flight (a block of lines). Flights must come in the
     /// order of the input. Returns false if there is no room for the keys before [`make_room`](Self::make_room).
     pub fn admit(&mut self, flight: &mut Flight) -> bool {
-        if !flight.is_void && flight.header.is_none() {
-            match self.seen.admit(&flight.hashes, &flight.batch) {
+        if !flight.is_void
+            && flight.header.is_none()
+            && let Some(seen) = self.judge.set_mut()
+        {
+            match seen.admit(&flight.hashes, &flight.batch) {
                 Ok(true) => {}
                 Ok(false) => return false,
                 Err(error) => flight.give_up(error.into()),
@@ -68,7 +98,7 @@ impl<S: Storage> Decider<S> {
     /// Makes room for the keys of a flight (a block of lines) in all shares of the set. Earlier flights must have been
     /// decided. If the set fails, the flight gets the error.
     pub fn make_room(&mut self, flight: &mut Flight, shares: Vec<Share<S::File>>) -> Vec<Share<S::File>> {
-        let seen = &mut self.seen;
+        let Some(seen) = self.judge.set_mut() else { return shares };
         let shares = seen
             .join(shares)
             .and_then(|()| seen.make_room_for(&flight.batch))
@@ -81,34 +111,53 @@ impl<S: Storage> Decider<S> {
 
     /// Takes back all shares of the set at the end.
     pub fn join(&mut self, shares: Vec<Share<S::File>>) -> Result<(), Error> {
-        if shares.is_empty() { Ok(()) } else { Ok(self.seen.join(shares)?) }
+        match self.judge.set_mut() {
+            Some(seen) if !shares.is_empty() => Ok(seen.join(shares)?),
+            _ => Ok(()),
+        }
     }
 
-    /// Decides about the lines of a flight (a block of lines). Flights must come in the order of the input. If the set
-    /// fails, the flight gets the error.
+    /// Decides about the lines of a flight (a block of lines). Flights must come in the order of the input. If that
+    /// fails, the flight gets the error. The flight is the last one if no more lines are wanted after it.
     pub fn decide(&mut self, flight: &mut Flight) {
         if flight.is_void {
             return;
         }
+        if flight.header.is_none() {
+            match self.cut(flight) {
+                Ok(()) => self.judge.observe(flight),
+                Err(error) => flight.fail(error),
+            }
+            if flight.is_void {
+                flight.verdicts.clear();
+            }
+            if let Some(limit) = &mut self.limit
+                && limit.take(&flight.verdicts)
+            {
+                flight.is_last = true;
+                // It is the error of a line that is not wanted.
+                flight.failure = None;
+            }
+            self.keys += flight.verdicts.len() as u64;
+            self.new += flight.new_lines() as u64;
+        }
+        (flight.keys_so_far, flight.new_so_far) = (self.keys, self.new);
         self.bytes += flight.block.bytes().len() as u64;
         self.counts.add(flight.keys.take_counts());
-        if flight.header.is_some() {
-            return;
-        }
-        let (block, verdicts) = (&flight.block, &mut flight.verdicts);
-        let observed = match &self.protect {
-            None if flight.batch.shares() > 0 => self.seen.finish(&flight.hashes, &flight.batch, verdicts),
-            None => self.seen.observe_missed(&flight.hashes, &flight.misses, verdicts),
-            Some(regex) => {
-                let line = flight.keys.with_key();
-                self.seen.observe_protected(&flight.hashes, |i| regex.is_match(block.line(line(i))), verdicts)
+    }
+
+    /// Cuts a block after the last line that is wanted, so that later lines are not recorded.
+    fn cut(&mut self, flight: &mut Flight) -> Result<(), Error> {
+        if let Some(limit) = self.limit.filter(|limit| (flight.hashes.len() as u64) > limit.left)
+            && self.foresees()
+            && let Some(seen) = self.judge.set_mut()
+        {
+            seen.contains_hashes(&flight.hashes, &mut self.there)?;
+            if let Some(keys) = limit.reach(flight.hashes.as_slice(), &self.there)? {
+                let last = flight.keys.with_key()(keys - 1);
+                flight.cut(last + 1);
             }
-        };
-        flight.has_old_repeats = self.seen.unsynced_repeats() > 0;
-        flight.counters = *self.seen.counters();
-        if let Err(error) = observed {
-            verdicts.clear();
-            flight.fail(error.into());
         }
+        Ok(())
     }
 }

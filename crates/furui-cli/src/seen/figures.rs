@@ -5,8 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use furui::seen::SeenCounters;
-
+use super::flight::Flight;
 use crate::report::{counted, grouped};
 use crate::size;
 
@@ -18,6 +17,7 @@ pub struct Figures {
 
 struct Latest {
     started: Instant,
+    lines: AtomicU64,
     keys: AtomicU64,
     new: AtomicU64,
     bytes: AtomicU64,
@@ -27,19 +27,21 @@ impl Figures {
     /// Makes SIGUSR1 and SIGINFO print the figures, on systems that have these signals.
     pub fn listen() -> io::Result<Self> {
         let zero = || AtomicU64::new(0);
-        let latest = Arc::new(Latest { started: Instant::now(), keys: zero(), new: zero(), bytes: zero() });
+        let latest =
+            Arc::new(Latest { started: Instant::now(), lines: zero(), keys: zero(), new: zero(), bytes: zero() });
         #[cfg(unix)]
         unix::answer(Arc::clone(&latest))?;
         Ok(Self { latest })
     }
 
-    /// Sets the figures, after `bytes` more bytes were read.
-    pub fn set(&self, counters: &SeenCounters, bytes: usize) {
+    /// Sets the figures, after a flight (a block of lines) was printed.
+    pub fn set(&self, flight: &Flight) {
         // A signal may come between these lines, so that the printed line mixes the figures of two blocks. That does no
         // harm.
-        self.latest.keys.store(counters.keys, Ordering::Relaxed);
-        self.latest.new.store(counters.new, Ordering::Relaxed);
-        self.latest.bytes.fetch_add(bytes as u64, Ordering::Relaxed);
+        self.latest.keys.store(flight.keys_so_far, Ordering::Relaxed);
+        self.latest.new.store(flight.new_so_far, Ordering::Relaxed);
+        self.latest.lines.fetch_add(flight.fates.len() as u64, Ordering::Relaxed);
+        self.latest.bytes.fetch_add(flight.block.bytes().len() as u64, Ordering::Relaxed);
     }
 }
 
@@ -49,7 +51,7 @@ impl Latest {
         let (keys, new) = (self.keys.load(Ordering::Relaxed), self.new.load(Ordering::Relaxed));
         format!(
             "furui: {} ({}) in {:.1} s, {} new, {}\n",
-            counted(keys, "line"),
+            counted(self.lines.load(Ordering::Relaxed), "line"),
             size::display(self.bytes.load(Ordering::Relaxed)),
             self.started.elapsed().as_secs_f64(),
             grouped(new),

@@ -1,5 +1,5 @@
 use furui::Hashes;
-use furui::seen::{Recent, SeenCounters, Verdict};
+use furui::seen::{Recent, Verdict};
 use furui::store::cascade::SplitBatch;
 
 use super::printing::Printing;
@@ -7,12 +7,15 @@ use super::repeats;
 use crate::block::Block;
 use crate::error::Error;
 use crate::keys::{Fate, Keys};
+use crate::remote::Batch;
 
 /// A block on its way from the input to the output, with what is known of it so far.
 pub struct Flight {
     pub block: Block,
     pub keys: Keys,
     pub hashes: Hashes,
+    /// The keys themselves, in place of their hashes, if a server is asked.
+    pub asked: Option<Batch>,
     /// The indices of the hashes that the recent cache of the worker did not know.
     pub misses: Vec<u32>,
     /// The hashes that the cache did not know, one part for each share of the set, if the set is split.
@@ -21,10 +24,13 @@ pub struct Flight {
     pub header: Option<bool>,
     pub verdicts: Vec<Verdict>,
     pub fates: Vec<Fate>,
-    /// The counters of the set after this block.
-    pub counters: SeenCounters,
+    /// How many lines had a key, and how many of these were new, up to the end of this block.
+    pub keys_so_far: u64,
+    pub new_so_far: u64,
     /// The error that ends the command after the lines of the block.
     pub failure: Option<Error>,
+    /// True if no lines are wanted after this block.
+    pub is_last: bool,
     /// True if there is nothing to print, because the set has failed, or because there are no lines.
     pub is_void: bool,
     /// True if the writer has begun to print this block.
@@ -42,19 +48,22 @@ pub struct Flight {
 
 impl Flight {
     /// An empty flight, ready for any block, for a set with this many shares, or 0 if the set is not split. Keys are made
-    /// from a block's lines in the same way as by `keys`.
-    pub fn new(keys: &Keys, shares: usize) -> Self {
+    /// from a block's lines in the same way as by `keys`. `asked` is an empty batch if a server is asked.
+    pub fn new(keys: &Keys, shares: usize, asked: Option<Batch>) -> Self {
         Self {
             block: Block::default(),
             hashes: Hashes::new(keys.hasher()),
+            asked,
             misses: vec![],
             batch: SplitBatch::new(shares),
             keys: keys.others(),
             header: None,
             verdicts: vec![],
             fates: vec![],
-            counters: SeenCounters::default(),
+            keys_so_far: 0,
+            new_so_far: 0,
             failure: None,
+            is_last: false,
             is_void: false,
             is_begun: false,
             has_old_repeats: false,
@@ -67,8 +76,12 @@ impl Flight {
 
     /// Forgets everything about the last block, and keeps its memory.
     pub fn reset(&mut self) {
-        (self.header, self.failure, self.is_void, self.is_begun, self.printed) = (None, None, false, false, 0);
+        (self.header, self.failure, self.printed) = (None, None, 0);
+        (self.is_last, self.is_void, self.is_begun) = (false, false, false);
         self.hashes.clear();
+        if let Some(asked) = &mut self.asked {
+            asked.clear();
+        }
         self.misses.clear();
         self.batch.clear();
         self.verdicts.clear();
@@ -94,7 +107,10 @@ impl Flight {
             if let Err(error) = self.make_room() {
                 return self.fail(error);
             }
-            self.keys.hash_all(&mut self.block, &mut self.hashes);
+            match &mut self.asked {
+                None => self.keys.hash_all(&mut self.block, &mut self.hashes),
+                Some(asked) => self.keys.each(&mut self.block, |key| asked.push(key)),
+            }
             self.failure = self.keys.failure().err();
             match recent {
                 Some(recent) => recent.observe_all(self.hashes.as_slice(), &mut self.misses),
@@ -118,6 +134,15 @@ impl Flight {
             .map_err(|_| {
                 furui::Error::NoMemory { what: "the lists of a block", bytes: lines * size_of::<u64>() }.into()
             })
+    }
+
+    /// Keeps only the first `lines` lines, and their keys. Nothing is known about the other lines then.
+    pub fn cut(&mut self, lines: usize) {
+        self.block.truncate(lines);
+        let keys = self.keys.cut(lines);
+        self.hashes.truncate(keys);
+        self.misses.truncate(self.misses.partition_point(|&index| (index as usize) < keys));
+        self.failure = None;
     }
 
     /// Makes the text to print from the verdicts and, if `wants_repeats`, the text of the repeats.

@@ -6,15 +6,17 @@ mod decider;
 mod ending;
 mod figures;
 mod flight;
+mod judge;
+mod limit;
 mod pace;
 mod plan;
 mod printing;
 mod queue;
 mod recorder;
-mod remote;
-mod remote_options;
+mod refused;
 mod remove;
 mod repeats;
+mod server;
 mod shares;
 mod stats;
 mod tiers;
@@ -31,7 +33,7 @@ use furui::{HashSpec, KeyForm};
 
 use crate::cli;
 use crate::error::Error;
-use crate::filter;
+use crate::filter::Observer;
 use crate::interrupt::Interrupt;
 use crate::keys::{self, Keys};
 use crate::memory;
@@ -41,23 +43,30 @@ use crate::wait::open_to_write;
 use byproducts::Byproducts;
 use decider::Decider;
 use ending::Ending;
+use judge::Judge;
+use limit::Limit;
 use plan::Plan;
 use printing::Printing;
 use queue::Queue;
 use recorder::Recorder;
+use server::Server;
 use workers::{Rest, Workers};
 use writer::Writer;
 
 /// If a signal ended a process, a shell reports this number plus the number of the signal.
 const SIGNALLED: u8 = 128;
 
+/// With `--status`, the exit code if no line was new.
+const NOTHING: u8 = 1;
+
 /// Runs the command.
 pub fn run(options: &cli::SeenOptions) -> Result<ExitCode, Error> {
+    refused::check(options)?;
     if let Some(path) = &options.filter {
-        return filter::observe(path, options);
+        return observe(Judge::<Scratch>::Filter(Observer::open(path, &options.lines)?.into()), options);
     }
     if let Some(url) = options.store.as_deref().filter(|store| is_url(store)) {
-        return remote::run(url, options);
+        return observe(Judge::<Scratch>::Server(Server::open(url, options)?.into()), options);
     }
     if let (Some(file), Some(store)) = (&options.remove, &options.store) {
         return remove::run(file, store, options);
@@ -65,80 +74,98 @@ pub fn run(options: &cli::SeenOptions) -> Result<ExitCode, Error> {
     let mapped = if options.no_mmap { 0 } else { memory::mappable() };
     let scratch = || Scratch::new(std::env::temp_dir()).mapped_up_to(mapped);
     match &options.store {
-        None => observe(scratch(), options),
-        Some(path) if options.dry_run && !path.exists() => observe(scratch(), options),
+        None => observe(open(scratch(), options)?, options),
+        Some(path) if options.dry_run && !path.exists() => observe(open(scratch(), options)?, options),
         Some(path) if options.dry_run => {
-            observe(Overlay::new(Directory::open_read_only(path)?.mapped_up_to(mapped), scratch()), options)
+            let directory = Directory::open_read_only(path)?.mapped_up_to(mapped);
+            observe(open(Overlay::new(directory, scratch()), options)?, options)
         }
-        Some(path) => observe(open_to_write(path, &options.wait)?.mapped_up_to(mapped), options),
+        Some(path) => observe(open(open_to_write(path, &options.wait)?.mapped_up_to(mapped), options)?, options),
     }
 }
 
-fn observe<S>(storage: S, options: &cli::SeenOptions) -> Result<ExitCode, Error>
-where
-    S: Storage<File: Send> + Send + 'static,
-{
-    let records = options.store.is_some() && !options.dry_run;
-    let memory = options.memory.unwrap_or_else(memory::quarter);
-    let plan = Plan::new(options, memory);
+/// True if lines are recorded for later runs.
+fn records(options: &cli::SeenOptions) -> bool {
+    (options.store.is_some() || options.filter.is_some()) && !options.dry_run
+}
+
+/// The memory of the run in bytes.
+fn memory_of(options: &cli::SeenOptions) -> u64 {
+    options.memory.unwrap_or_else(memory::quarter)
+}
+
+/// Opens the set in `storage`.
+fn open<S: Storage>(storage: S, options: &cli::SeenOptions) -> Result<Judge<S>, Error> {
+    let memory = memory_of(options);
     let settings = SeenOptions {
         cache: tiers::cache(options)?,
         sizes: tiers::sizes(&options.tiers),
-        memory: memory - plan.bytes(),
+        memory: memory - Plan::new(options, memory).bytes(),
         hash: Some(hash(&storage, options)?),
         form: Some(key_form(&storage, options)?),
-        journal: records,
+        journal: records(options),
     };
     let mut seen = window::open(storage, settings, options)?;
-    if records {
+    if records(options) {
         // This makes the directory a store before any line is read. If a crash left a journal, its keys are moved to a
         // run.
         seen.sync()?;
     }
+    Ok(Judge::Set(seen.into(), options.protect.clone()))
+}
+
+/// Prints the lines that are new to a set or filter, which records them.
+fn observe<S>(judge: Judge<S>, options: &cli::SeenOptions) -> Result<ExitCode, Error>
+where
+    S: Storage<File: Send> + Send + 'static,
+{
+    let records = records(options);
     let interrupt = if records {
         Interrupt::listen().map_err(|error| Error::io("cannot wait for", "signals", error))?
     } else {
         Interrupt::ignore()
     };
-    let keys = Keys::new(seen.hash_spec(), &options.lines)?;
     let mut output = Output::open(&options.print, options.quiet, &options.read())?;
+    let keys = Keys::new(judge.hash_spec(), &options.lines)?.printed_to(&output);
     let byproducts = Byproducts::new(options)?;
     if records {
         output.mend(options.input.separator())?;
     }
     let printing = Printing::of(options);
-    let recorder = Recorder::new(output, printing, records.then(|| options.sync()));
+    let within = judge.within(options).filter(|_| records);
+    let recorder = Recorder::new(output, printing, within, judge.set().is_some());
     // A worker may wait for input until the process ends, so the interrupt must live as long.
     let interrupt: &'static Interrupt = Box::leak(Box::new(interrupt));
     let blocks = options.lines.blocks(&options.input, interrupt);
-    let decider = Decider::new(seen, options.protect.clone());
+    let plan = Plan::new(options, memory_of(options));
+    let limit = options.limit.map(|lines| Limit::new(printing.wanted(), lines.get()));
+    let decider = Decider::new(judge, records, limit);
     let queue = Queue::new(blocks, decider, Writer { recorder, byproducts }, keys, plan.limits(options, records));
     let Rest { mut decider, mut writer, ending, unprinted } = Workers::run(queue, printing, plan.threads());
-    let seen = &mut decider.seen;
-    window::tell_time(seen);
-    let (mut failure, closed) = match ending {
-        Ending::Broken(error) => return Err(error),
-        Ending::Failed(error) => (Some(error), false),
-        Ending::Closed => (None, true),
-        Ending::Done => (None, false),
+    let judge = &mut decider.judge;
+    judge.tell_time();
+    let finished = writer.byproducts.finish().err();
+    let (is_open, failure) = match ending {
+        Ending::Broken(error) => (false, Some(error)),
+        Ending::Failed(error) => (true, Some(error)),
+        Ending::Closed => (false, finished),
+        Ending::Done => (true, finished),
     };
-    failure = failure.or(writer.byproducts.finish().err());
-    if records && !closed {
-        // After any error, printed lines are recorded if possible, in the journal, which needs no memory.
-        let kept = match writer.recorder.settle(seen, unprinted) {
-            Ok(Sink::Open) if failure.is_none() => seen.publish().map_err(Error::from),
-            Ok(Sink::Open) => seen.sync_first(seen.unsynced().saturating_sub(unprinted)).map_err(Error::from),
-            arrived => arrived.map(drop),
-        };
-        // The first error explains more than those that follow from it.
-        failure = failure.or(kept.err());
-    }
+    let ended = match records {
+        true => {
+            let settled = if is_open { writer.recorder.settle(judge, unprinted) } else { Ok(Sink::Closed) };
+            judge.end(settled, failure.is_none(), unprinted).err()
+        }
+        false => None,
+    };
     decider.counts.report("not recorded");
-    stats::report(&decider.seen, decider.bytes, options.stats, writer.byproducts.by_file());
-    match failure {
-        Some(error) => Err(error),
-        None => Ok(interrupt.signal().map_or(ExitCode::SUCCESS, |signal| ExitCode::from(SIGNALLED + signal))),
+    stats::report(&decider, options.stats, writer.byproducts.by_file());
+    // The first error explains more than those that follow from it.
+    if let Some(error) = failure.or(ended) {
+        return Err(error);
     }
+    let status = if options.status && decider.new == 0 { ExitCode::from(NOTHING) } else { ExitCode::SUCCESS };
+    Ok(interrupt.signal().map_or(status, |signal| ExitCode::from(SIGNALLED + signal)))
 }
 
 /// How the keys of the set are made from lines: as the options say, or, with --as-is, as the store remembers.

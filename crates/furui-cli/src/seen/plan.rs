@@ -4,6 +4,7 @@ use super::queue::{LARGE_FLIGHTS, Limits};
 use crate::block::BLOCK;
 use crate::cli::{CacheKind, SeenOptions};
 use crate::large_blocks::LargeBlocks;
+use crate::remote::is_url;
 
 /// The number of threads, and the memory that they need, which is subtracted from that of the set.
 pub struct Plan {
@@ -33,7 +34,13 @@ impl Plan {
         let default = || thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS);
         // The stable filter's answers depend a little on where blocks end. With several threads, the ends of blocks
         // would depend on the progress of the other threads.
-        let is_serial = options.tiers.paper || options.cache == Some(CacheKind::LruStable);
+        // With a limit, no line after the last that is wanted may get into the set. Filters and servers take one block
+        // at a time.
+        let is_serial = options.tiers.paper
+            || options.cache == Some(CacheKind::LruStable)
+            || options.limit.is_some()
+            || options.filter.is_some()
+            || options.store.as_deref().is_some_and(is_url);
         let threads = if is_serial { 1 } else { options.threads.unwrap_or_else(default) };
         let affordable = usize::try_from(memory / SHARE / FLIGHT).unwrap_or(usize::MAX);
         // One flight for each worker, one that waits for each worker, one at the input and one at the output.

@@ -29,6 +29,14 @@ impl Printing {
         }
     }
 
+    /// The verdict of the lines that `--limit` counts.
+    pub fn wanted(self) -> Verdict {
+        match self {
+            Self::Lines(wanted) => wanted,
+            Self::Marks(_) | Self::MarkedLines => Verdict::New,
+        }
+    }
+
     /// True if something is printed for a new line.
     pub fn tells_new(self) -> bool {
         !matches!(self, Self::Lines(Verdict::Repeat))

@@ -3,10 +3,11 @@
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-use furui::seen::{Seen, Verdict};
+use furui::seen::Verdict;
 use furui::store::Storage;
 
 use super::flight::Flight;
+use super::judge::Judge;
 use super::pace::Pace;
 use super::printing::Printing;
 use crate::error::Error;
@@ -18,6 +19,8 @@ pub struct Recorder {
     /// When to record. `None` if nothing is recorded.
     pace: Option<Pace>,
     printing: Printing,
+    /// True if a file that is printed to is on the disk before lines count as arrived.
+    forces: bool,
     /// For each new line that is not recorded, and perhaps not read from the pipe yet: the position in the output at
     /// which the line ends.
     unread: VecDeque<u64>,
@@ -25,10 +28,10 @@ pub struct Recorder {
 
 impl Recorder {
     /// Creates a recorder that prints what `printing` says. It records lines within the time `within`, or never if
-    /// `within` is `None`.
-    pub fn new(output: Output, printing: Printing, within: Option<Duration>) -> Self {
+    /// `within` is `None`. If `forces`, a file that is printed to is on the disk before that.
+    pub fn new(output: Output, printing: Printing, within: Option<Duration>, forces: bool) -> Self {
         let output = if within.is_some() { output.without_waiting() } else { output };
-        Self { output, pace: within.map(Pace::new), printing, unread: VecDeque::new() }
+        Self { output, pace: within.map(Pace::new), printing, forces, unread: VecDeque::new() }
     }
 
     /// The time at which [`sync`](Self::sync) should be called if `unsynced` keys of the set are not recorded. `None`
@@ -70,24 +73,28 @@ impl Recorder {
 
     /// Records the lines that have arrived. The last `unprinted` keys of the set belong to lines that are not printed
     /// yet.
-    pub fn sync<S: Storage>(&mut self, seen: &mut Seen<S>, unprinted: usize) -> Result<Sink, Error> {
-        let Some(arrived) = self.output.arrived()? else { return Ok(Sink::Closed) };
+    pub fn sync<S: Storage>(&mut self, judge: &mut Judge<S>, unprinted: usize) -> Result<Sink, Error> {
+        let arrived = match self.forces || self.output.is_pipe() {
+            true => self.output.arrived()?,
+            false => Some(self.output.printed()),
+        };
+        let Some(arrived) = arrived else { return Ok(Sink::Closed) };
         let unread = self.unread.partition_point(|&end| end <= arrived);
         self.unread.drain(..unread);
-        let keys = seen.unsynced();
-        seen.sync_first(keys.saturating_sub(self.unread.len() + unprinted))?;
+        let keys = judge.unsynced();
+        judge.record_first(keys.saturating_sub(self.unread.len() + unprinted))?;
         if let Some(pace) = &mut self.pace {
-            pace.synced(Instant::now(), keys, seen.unsynced());
+            pace.synced(Instant::now(), keys, judge.unsynced());
         }
         Ok(Sink::Open)
     }
 
     /// Waits until all printed lines have arrived, or the reader has closed the pipe. Records lines as they arrive. For
     /// `unprinted`, see [`sync`](Self::sync).
-    pub fn settle<S: Storage>(&mut self, seen: &mut Seen<S>, unprinted: usize) -> Result<Sink, Error> {
+    pub fn settle<S: Storage>(&mut self, judge: &mut Judge<S>, unprinted: usize) -> Result<Sink, Error> {
         loop {
-            match self.output.settle(self.deadline(seen.unsynced()))? {
-                Sink::Busy if self.sync(seen, unprinted)? == Sink::Closed => return Ok(Sink::Closed),
+            match self.output.settle(self.deadline(judge.unsynced()))? {
+                Sink::Busy if self.sync(judge, unprinted)? == Sink::Closed => return Ok(Sink::Closed),
                 Sink::Busy => {}
                 Sink::Open => {
                     self.unread.clear();

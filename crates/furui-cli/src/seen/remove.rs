@@ -11,7 +11,7 @@ use furui::store::{Directory, Manifest, Overlay, Scratch, Storage, StoreKind};
 
 use crate::cli::{self, StatsFormat};
 use crate::error::Error;
-use crate::has::Text;
+use crate::has::{Text, TextLines};
 use crate::interrupt::Interrupt;
 use crate::keys;
 use crate::memory;
@@ -73,8 +73,9 @@ fn read(file: &Path, store: &Manifest, memory: u64, mapped: u64, options: &cli::
         form: Some(store.form),
         ..SeenOptions::default()
     };
-    let lines = (&options.lines, &options.input);
-    Text::read(file, lines, settings, mapped, &Interrupt::ignore(), "nothing to remove")
+    let (lines, input) = (&options.lines, &options.input);
+    let lines = TextLines { lines, input, are_keys: false, lacking: "nothing to remove", hint: "" };
+    Text::read(file, lines, settings, mapped, &Interrupt::ignore())
 }
 
 /// The number of keys of a text that a set has.

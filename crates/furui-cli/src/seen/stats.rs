@@ -2,76 +2,61 @@
 
 use std::io::Write;
 
-use furui::seen::{Cache, Replacement, Seen, SeenCounters, Start};
+use furui::format::Printable;
+use furui::seen::{Cache, Replacement, Seen, Start};
 use furui::store::Storage;
 
 use super::by_file::ByFile;
+use super::decider::Decider;
+use super::judge::Judge;
 use crate::cli::StatsFormat;
 use crate::report::{Report, counted, grouped};
 use crate::size;
 
 /// Prints the summary, if there is a format for it, and the counts of each file, if there are any.
-pub fn report<S: Storage>(seen: &Seen<S>, bytes: u64, format: Option<StatsFormat>, by_file: Option<&ByFile>) {
+pub fn report<S: Storage>(decider: &Decider<S>, format: Option<StatsFormat>, by_file: Option<&ByFile>) {
     let by_file_text = || by_file.map(ByFile::text).unwrap_or_default();
     let report = match format {
-        Some(StatsFormat::Text) => text(seen, bytes) + &by_file_text(),
-        Some(StatsFormat::Json) => json(seen, bytes, by_file),
+        Some(StatsFormat::Text) => text(decider) + &by_file_text(),
+        Some(StatsFormat::Json) => json(decider, by_file),
         None => by_file_text(),
     };
     // If standard error cannot be written to, the lines are printed and recorded nevertheless.
     let _ = std::io::stderr().write_all(report.as_bytes());
 }
 
-/// Prints the summary of a run with a set in a server.
-pub fn report_remote(c: &SeenCounters, bytes: u64, url: &str, format: Option<StatsFormat>, by_file: Option<&ByFile>) {
-    let by_file_text = || by_file.map(ByFile::text).unwrap_or_default();
-    let report = match format {
-        Some(StatsFormat::Text) => format!("{}\nexact set: {url}\n", first_line(c, bytes)) + &by_file_text(),
-        Some(StatsFormat::Json) => {
-            let mut report = Report::default();
-            report
-                .number("lines", c.keys)
-                .number("bytes", bytes)
-                .number("new", c.new)
-                .number("repeats", c.keys - c.new);
-            if let Some(by_file) = by_file {
-                report.list("files", &by_file.reports());
-            }
-            report.json()
+fn text<S: Storage>(decider: &Decider<S>) -> String {
+    let (Decider { keys, new, .. }, lacking) = (decider, decider.counts.lines());
+    let without = if lacking > 0 { format!(", {} without a key", grouped(lacking)) } else { String::new() };
+    let first = format!(
+        "{} ({}), {} new, {}{without}\n",
+        counted(keys + lacking, "line"),
+        size::display(decider.bytes),
+        grouped(*new),
+        counted(keys - new, "repeat")
+    );
+    first
+        + &match &decider.judge {
+            Judge::Set(seen, _) => set_text(seen),
+            Judge::Filter(filter) => format!("filter: {}\n", Printable(filter.path().display())),
+            Judge::Server(server) => format!("exact set: {}\n", Printable(server.url())),
         }
-        None => by_file_text(),
-    };
-    // If standard error cannot be written to, the lines are printed and recorded nevertheless.
-    let _ = std::io::stderr().write_all(report.as_bytes());
 }
 
-/// How many lines there were, and how many of them were new.
-fn first_line(c: &SeenCounters, bytes: u64) -> String {
-    format!(
-        "{} ({}), {} new, {}",
-        counted(c.keys, "line"),
-        size::display(bytes),
-        grouped(c.new),
-        counted(c.keys - c.new, "repeat")
-    )
-}
-
-fn text<S: Storage>(seen: &Seen<S>, bytes: u64) -> String {
+/// What is said of a set on this machine.
+fn set_text<S: Storage>(seen: &Seen<S>) -> String {
     let (c, set) = (seen.counters(), seen.set());
-    let mut lines = vec![
-        first_line(c, bytes),
-        match seen.options().cache {
-            Cache::Recent => format!("recent cache: {}", hits(c.recent_hits, c.keys)),
-            Cache::Lru | Cache::LruStable { .. } => {
-                let name = match seen.options().sizes.replacement {
-                    Replacement::Lru => "LRU",
-                    Replacement::Clock => "CLOCK",
-                };
-                format!("{name}: {}", hits(c.lru_hits, c.keys))
-            }
-            Cache::None => "no cache".into(),
-        },
-    ];
+    let mut lines = vec![match seen.options().cache {
+        Cache::Recent => format!("recent cache: {}", hits(c.recent_hits, c.keys)),
+        Cache::Lru | Cache::LruStable { .. } => {
+            let name = match seen.options().sizes.replacement {
+                Replacement::Lru => "LRU",
+                Replacement::Clock => "CLOCK",
+            };
+            format!("{name}: {}", hits(c.lru_hits, c.keys))
+        }
+        Cache::None => "no cache".into(),
+    }];
     if let Some(rate) = seen.stable_rate() {
         lines.push(format!(
             "stable filter: {}, {} forgotten",
@@ -112,14 +97,28 @@ fn text<S: Storage>(seen: &Seen<S>, bytes: u64) -> String {
     lines.join("\n") + "\n"
 }
 
-fn json<S: Storage>(seen: &Seen<S>, bytes: u64, by_file: Option<&ByFile>) -> String {
-    let (c, set) = (seen.counters(), seen.set());
+fn json<S: Storage>(decider: &Decider<S>, by_file: Option<&ByFile>) -> String {
+    let (Decider { keys, new, .. }, lacking) = (decider, decider.counts.lines());
     let mut report = Report::default();
     report
-        .number("lines", c.keys)
-        .number("bytes", bytes)
-        .number("new", c.new)
-        .number("repeats", c.repeats())
+        .number("lines", keys + lacking)
+        .number("bytes", decider.bytes)
+        .number("new", new)
+        .number("repeats", keys - new)
+        .number("missing", lacking);
+    if let Some(seen) = decider.judge.set() {
+        add_set(&mut report, seen);
+    }
+    if let Some(by_file) = by_file {
+        report.list("files", &by_file.reports());
+    }
+    report.json()
+}
+
+/// Adds the figures of a set on this machine.
+fn add_set<S: Storage>(report: &mut Report, seen: &Seen<S>) {
+    let (c, set) = (seen.counters(), seen.set());
+    report
         .number("recent_hits", c.recent_hits)
         .number("lru_hits", c.lru_hits)
         .number("stable_hits", c.stable_hits)
@@ -144,10 +143,6 @@ fn json<S: Storage>(seen: &Seen<S>, bytes: u64, by_file: Option<&ByFile>) -> Str
             .number("dropped_measured", format!("{:.1}", c.dropped_measured()))
             .number("dropped_expected", format!("{:.1}", c.dropped_expected(rate)));
     }
-    if let Some(by_file) = by_file {
-        report.list("files", &by_file.reports());
-    }
-    report.json()
 }
 
 /// The size of all runs in bytes.

@@ -1,6 +1,3 @@
-use furui::seen::Seen;
-use furui::store::Storage;
-
 use super::byproducts::Byproducts;
 use super::ending::Ending;
 use super::flight::Flight;
@@ -46,7 +43,7 @@ impl Writer {
                 Ok(Sink::Closed) => return Written::Ended(Ending::Closed),
                 Err(error) => return Written::Ended(Ending::Broken(error)),
             }
-            if let Err(error) = self.byproducts.write(&flight.counters, flight.block.bytes().len()) {
+            if let Err(error) = self.byproducts.write(flight) {
                 return Written::Ended(Ending::Failed(error));
             }
         }
@@ -54,16 +51,5 @@ impl Writer {
             Some(error) => Written::Ended(Ending::Failed(error)),
             None => Written::Whole,
         }
-    }
-
-    /// Records the lines that have arrived. The last `unprinted` keys of the set belong to lines that are not printed
-    /// yet.
-    pub fn sync<S: Storage>(&mut self, seen: &mut Seen<S>, unprinted: usize) -> Result<(), Ending> {
-        Ending::of(self.recorder.sync(seen, unprinted))
-    }
-
-    /// Waits until all printed lines have reached the file or the reader.
-    pub fn settle<S: Storage>(&mut self, seen: &mut Seen<S>) -> Result<(), Ending> {
-        Ending::of(self.recorder.settle(seen, 0))
     }
 }

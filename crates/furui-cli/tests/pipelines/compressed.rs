@@ -4,7 +4,7 @@ use crate::support::{self, TempDir, distinct, text};
 use crate::{furui, other, random};
 
 /// Commands that compress standard input.
-const COMMANDS: [&[&str]; 23] = [
+const COMMANDS: [&[&str]; 25] = [
     &["gzip", "-1"],
     &["gzip", "-9", "--no-name"],
     &["gzip", "--rsyncable"],
@@ -14,6 +14,7 @@ const COMMANDS: [&[&str]; 23] = [
     &["zstd", "--no-check"],
     &["zstd", "--check", "-T2"],
     &["zstd", "--long=27", "-3"],
+    &["pzstd", "-q", "-1"],
     &["xz", "-0"],
     &["xz", "-6", "--check=none"],
     &["xz", "--check=crc32"],
@@ -28,6 +29,7 @@ const COMMANDS: [&[&str]; 23] = [
     &["lz4", "-B7", "-BX"],
     &["lz4", "--no-frame-crc"],
     &["lz4", "--content-size", "-BI"],
+    &["lz4", "-l"],
 ];
 
 /// Returns `bytes`, compressed by a command of [`COMMANDS`].

@@ -1,6 +1,6 @@
 use std::fmt;
 
-use crate::format::Window;
+use crate::format::{Printable, Window};
 use crate::hash::KeyForm;
 
 /// Which store cannot be opened or changed, and why.
@@ -129,7 +129,7 @@ pub enum StoreProblem {
 
 impl fmt::Display for StoreError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.path, self.problem)
+        Printable(format_args!("{}: {}", self.path, self.problem)).fmt(f)
     }
 }
 
@@ -169,7 +169,10 @@ impl fmt::Display for StoreProblem {
                 );
             }
             Self::OtherForm { found, expected } => {
-                let said = |form: &KeyForm| if form.is_empty() { "whole records".into() } else { form.to_string() };
+                let said = |form: &KeyForm| match form.is_empty() {
+                    true => "whole records".to_owned(),
+                    false => Printable(form).to_string(),
+                };
                 return write!(
                     f,
                     "its keys are made by {}, not by {}: make them in the same way, or open it without naming a form",

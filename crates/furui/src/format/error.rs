@@ -2,6 +2,7 @@ use std::fmt;
 use std::io;
 
 use super::layout::{Kind, Tag};
+use super::printable::Printable;
 use crate::hash::HashSpec;
 
 /// What is wrong with a file's bytes, and where.
@@ -109,7 +110,7 @@ pub enum Problem {
 
 impl fmt::Display for FormatError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: at byte {}: {}", self.file, self.offset, self.problem)
+        Printable(format_args!("{}: at byte {}: {}", self.file, self.offset, self.problem)).fmt(f)
     }
 }
 
@@ -191,7 +192,7 @@ pub enum ReadError {
 impl fmt::Display for ReadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Io { file, source } => write!(f, "cannot read {file}: {source}"),
+            Self::Io { file, source } => Printable(format_args!("cannot read {file}: {source}")).fmt(f),
             Self::Format(error) => error.fmt(f),
         }
     }
@@ -233,7 +234,7 @@ pub struct WriteError {
 
 impl fmt::Display for WriteError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}: {}", self.action, self.file, self.source)
+        Printable(format_args!("{} {}: {}", self.action, self.file, self.source)).fmt(f)
     }
 }
 

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::ops::Range;
 
+use super::printable::Printable;
+
 /// The format version that is written, and the newest that is read.
 pub const VERSION: u16 = 1;
 
@@ -249,7 +251,7 @@ impl Tag {
 
 impl fmt::Display for Tag {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|&letter| write!(f, "{}", char::from(letter)))
+        self.0.iter().try_for_each(|&letter| write!(f, "{}", Printable(char::from(letter))))
     }
 }
 

@@ -74,6 +74,11 @@ impl Hashes {
         self.keys.clear();
     }
 
+    /// Keeps the first `keys` hashes, and removes the others.
+    pub fn truncate(&mut self, keys: usize) {
+        self.keys.truncate(keys);
+    }
+
     /// How many hashes there are.
     pub fn len(&self) -> usize {
         self.keys.len()

@@ -4,7 +4,7 @@ mod client;
 mod settings;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::{self, Write};
+use std::io;
 use std::net::SocketAddr;
 use std::process::ExitCode;
 
@@ -16,6 +16,7 @@ use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::{mpsc, oneshot, watch};
 
+use crate::complain;
 use crate::error::Error;
 use crate::network::options::node::NodeOptions as Options;
 use crate::output::print;
@@ -103,8 +104,7 @@ fn announce(node: &Node, http: SocketAddr) -> Result<(), Error> {
 async fn reload(node: Node, mut hangups: Signal) {
     while hangups.recv().await.is_some() {
         if let Err(error) = node.reload_blocked().await {
-            // If standard error cannot be written to, the node runs all the same.
-            let _ = writeln!(io::stderr(), "furui: {error}; the list of what is blocked stays as it was");
+            complain(&Error::Message(format!("{error}; the list of what is blocked stays as it was")));
         }
     }
 }
@@ -118,8 +118,7 @@ async fn warn(mut unreached: watch::Receiver<BTreeMap<String, String>>) {
         let now = unreached.borrow_and_update().clone();
         for (address, why) in now {
             if told.len() < WARNINGS && told.insert((address.clone(), why.clone())) {
-                // If standard error cannot be written to, the node runs all the same.
-                let _ = writeln!(io::stderr(), "furui: cannot reach {address}: {why}; the node tries again");
+                complain(&Error::Message(format!("cannot reach {address}: {why}; the node tries again")));
             }
         }
     }

@@ -1,9 +1,9 @@
 use std::fmt;
-use std::io::{self, Write};
 
 use furui_search::limits;
 
 use super::batch::Sent;
+use crate::complain;
 use crate::error::Error;
 use crate::report::grouped;
 
@@ -61,8 +61,7 @@ impl Sums {
             return Err(Error::Message(format!("{place}: {why}")));
         }
         self.pass(Reason::Bad);
-        // If standard error cannot be written to, the command continues.
-        let _ = writeln!(io::stderr(), "furui: {place}: {why}; left out");
+        complain(&Error::Message(format!("{place}: {why}; left out")));
         Ok(())
     }
 
@@ -72,8 +71,7 @@ impl Sums {
         if self.strict {
             return Err(Error::Message(format!("{place}: {what}")));
         }
-        // If standard error cannot be written to, the command continues.
-        let _ = writeln!(io::stderr(), "furui: {place}: {what}; ignored");
+        complain(&Error::Message(format!("{place}: {what}; ignored")));
         Ok(())
     }
 }

@@ -4,7 +4,6 @@ use std::time::Instant;
 
 use furui::store::Storage;
 
-use super::super::window;
 use super::{LARGE_FLIGHTS, Place, Queue, Step, Task};
 use crate::block::BLOCK;
 
@@ -103,7 +102,7 @@ impl<S: Storage> Queue<S> {
             let flight = self.places.get(self.decided).and_then(|place| place.flight.as_ref());
             return self.decided < self.admitted && flight.is_some_and(|flight| flight.batch.is_complete());
         }
-        window::tell_time(&mut decider.seen);
+        decider.judge.tell_time();
         !self.syncs() || self.decided == 0 && self.writer.is_some()
     }
 

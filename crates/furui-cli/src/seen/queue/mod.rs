@@ -17,6 +17,7 @@ use crate::blocks::Blocks;
 use crate::error::Error;
 use crate::keys::Keys;
 use crate::large_blocks::LargeBlocks;
+use crate::remote::Batch;
 
 /// The flights, which are blocks on their way from the input to the output, in the order of the input. The reader, the
 /// set and the writer are each used by one worker at a time, which takes them out of the queue.
@@ -31,7 +32,7 @@ pub struct Queue<S: Storage> {
     /// The number of shares if the set is split, otherwise 0.
     split: usize,
     limits: Limits,
-    /// True if blocks must end where the slices of a window do.
+    /// True if blocks must end where the slices of a window do, or where no more lines may be wanted.
     is_sliced: bool,
     places: VecDeque<Place>,
     /// How many flights (blocks on their way to the output) have left the queue.
@@ -44,6 +45,8 @@ pub struct Queue<S: Storage> {
     free: Vec<Flight>,
     /// How new flights (blocks on their way to the output) make keys from lines.
     keys: Keys,
+    /// An empty batch for each new flight (a block on its way to the output), if a server is asked.
+    asked: Option<Batch>,
     /// False when there is nothing more to read.
     reads: bool,
     /// True if the last read brought so much that there is probably more.
@@ -110,8 +113,8 @@ impl<S: Storage> Queue<S> {
         Self {
             split: shares.len(),
             shares: Shares::new(shares),
-            unsynced: decider.seen.unsynced(),
-            is_sliced: limits.records && decider.seen.slice_room().is_some(),
+            unsynced: decider.judge.unsynced(),
+            is_sliced: decider.room().is_some(),
             limits,
             places: VecDeque::new(),
             left: 0,
@@ -119,6 +122,7 @@ impl<S: Storage> Queue<S> {
             decided: 0,
             free: vec![],
             keys,
+            asked: decider.judge.batch(),
             reads: true,
             is_plenty: false,
             is_decoded: false,
@@ -145,12 +149,12 @@ impl<S: Storage> Queue<S> {
     pub fn take_reader(&mut self) -> Option<(Box<Blocks<'static>>, Box<Flight>)> {
         let mut reader = self.reader.take()?;
         if self.is_sliced {
-            reader.at_most(self.decider.as_ref().and_then(|decider| decider.seen.slice_room()));
+            reader.at_most(self.decider.as_ref().and_then(|decider| decider.room()));
         }
         if let Some((large, line)) = self.limits.large.zip(self.mean_line) {
             reader.enlarge(large, line);
         }
-        let flight = self.free.pop().unwrap_or_else(|| Flight::new(&self.keys, self.split));
+        let flight = self.free.pop().unwrap_or_else(|| Flight::new(&self.keys, self.split, self.asked.clone()));
         Some((reader, flight.into()))
     }
 
@@ -198,8 +202,8 @@ impl<S: Storage> Queue<S> {
 
     /// Puts the set back into the queue, after the set has decided which lines of a flight (a block) are new.
     pub fn put_decider(&mut self, number: u64, decider: Box<Decider<S>>, flight: &Flight) {
-        self.unsynced = decider.seen.unsynced();
-        if !decider.seen.set().runs().is_empty() {
+        self.unsynced = decider.judge.unsynced();
+        if decider.is_on_storage() {
             self.mean_line = Some(flight.block.mean_line());
             self.recent_keys = decider.recent_keys(self.limits.workers);
         }
@@ -207,7 +211,7 @@ impl<S: Storage> Queue<S> {
         if let Some(place) = self.places.get_mut((number - self.left) as usize) {
             place.new = flight.new_lines();
         }
-        if flight.failure.is_some() {
+        if flight.failure.is_some() || flight.is_last {
             self.end_after(self.decided);
         }
     }
@@ -248,7 +252,7 @@ impl<S: Storage> Queue<S> {
 
     /// Puts back what was taken to make room, so that the flight (block of lines) can be admitted.
     pub fn put_all(&mut self, number: u64, decider: Box<Decider<S>>, shares: Vec<Share<S::File>>, flight: Box<Flight>) {
-        self.unsynced = decider.seen.unsynced();
+        self.unsynced = decider.judge.unsynced();
         self.decider = Some(decider);
         self.shares.put_all(shares);
         self.put(number, flight);

@@ -1,0 +1,42 @@
+use std::collections::HashSet;
+
+use furui::KeyHash;
+use furui::seen::Verdict;
+
+use crate::error::Error;
+
+/// How many lines a run still prints (`--limit`).
+#[derive(Clone, Copy)]
+pub struct Limit {
+    /// The verdict of the lines that count.
+    wanted: Verdict,
+    /// How many lines with this verdict are left.
+    pub left: u64,
+}
+
+impl Limit {
+    /// A limit of so many lines with the verdict `wanted`.
+    pub fn new(wanted: Verdict, lines: u64) -> Self {
+        Self { wanted, left: lines }
+    }
+
+    /// Counts the lines of a block. Returns true if no more lines are wanted.
+    pub fn take(&mut self, verdicts: &[Verdict]) -> bool {
+        let printed = verdicts.iter().filter(|&&verdict| verdict == self.wanted).count();
+        self.left = self.left.saturating_sub(printed as u64);
+        self.left == 0
+    }
+
+    /// The number of keys of a block up to the last one that is wanted, if `there` tells for each whether it is in the
+    /// set. `None` if more than these are wanted.
+    pub fn reach(&self, keys: &[KeyHash], there: &[bool]) -> Result<Option<usize>, Error> {
+        let mut earlier = HashSet::new();
+        let no_memory =
+            |_| furui::Error::NoMemory { what: "the keys of a block", bytes: keys.len() * size_of::<KeyHash>() };
+        earlier.try_reserve(keys.len()).map_err(no_memory)?;
+        let wants_repeats = self.wanted == Verdict::Repeat;
+        let is_wanted = |&index: &usize| (there[index] || !earlier.insert(keys[index])) == wants_repeats;
+        let before = usize::try_from(self.left - 1).unwrap_or(usize::MAX);
+        Ok((0..keys.len()).filter(is_wanted).nth(before).map(|last| last + 1))
+    }
+}

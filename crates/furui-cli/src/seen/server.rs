@@ -1,0 +1,153 @@
+//! A set that several processes share, in a Valkey or Redis server.
+//!
+//! The server records a line when it is asked, before the line is printed. What is recorded and cannot be printed is taken
+//! back as far as possible, because otherwise nobody would ever print it.
+
+use std::collections::VecDeque;
+use std::path::Path;
+
+use furui::Hashes;
+use furui::seen::{Cache, Seen, SeenOptions, Verdict};
+use furui::store::Scratch;
+
+use super::flight::Flight;
+use super::printing::Printing;
+use crate::cli;
+use crate::complain;
+use crate::error::Error;
+use crate::memory;
+use crate::remote::{Address, Batch, RemoteSet};
+use crate::report::counted;
+
+/// A set in a server, as `furui seen` uses it.
+pub struct Server {
+    set: RemoteSet,
+    /// In a dry run: the lines so far, which the server does not record.
+    dry: Option<Box<Dry>>,
+    /// True if new lines are recorded and printed, so that the server forgets those that cannot be printed.
+    takes_back: bool,
+    answers: Vec<bool>,
+    /// The new keys of lines that may not have been read yet, in the order of the input, one batch for each block.
+    unread: VecDeque<Batch>,
+    /// How many keys of the first batch of `unread` were read.
+    read: usize,
+    /// How many of the new lines another process may have got as new, too, because a connection was lost.
+    uncertain: u64,
+}
+
+/// The lines of a dry run.
+struct Dry {
+    seen: Seen<Scratch>,
+    hashes: Hashes,
+    verdicts: Vec<Verdict>,
+}
+
+impl Server {
+    /// Connects to the server of the set at this URL.
+    pub fn open(url: &Path, options: &cli::SeenOptions) -> Result<Self, Error> {
+        let set = RemoteSet::open(Address::parse(url)?, !options.dry_run, options.window)?;
+        Ok(Self {
+            set,
+            dry: options.dry_run.then(Dry::new).transpose()?.map(Box::new),
+            takes_back: !options.dry_run && !options.quiet && Printing::of(options).tells_new(),
+            answers: vec![],
+            unread: VecDeque::new(),
+            read: 0,
+            uncertain: 0,
+        })
+    }
+
+    /// An empty batch of keys for this set.
+    pub fn batch(&self) -> Batch {
+        self.set.batch()
+    }
+
+    /// The URL of the set, without a password.
+    pub fn url(&self) -> String {
+        self.set.url()
+    }
+
+    /// Asks the server about the keys of a flight (a block of lines). If that fails, the flight gets the error.
+    pub fn observe(&mut self, flight: &mut Flight) {
+        let Some(keys) = &flight.asked else { return };
+        let asked = match &mut self.dry {
+            None => self.set.see(keys, &mut self.answers).map(|uncertain| self.uncertain += uncertain),
+            Some(_) => self.set.has(keys, &mut self.answers),
+        };
+        if let Err(failure) = asked {
+            let (url, reason) = (self.set.url(), failure.reason);
+            let fate = match failure.may_have_recorded {
+                true => {
+                    "not printed, but the server may have recorded some of them, which a later run then takes for seen"
+                }
+                false => "neither printed nor recorded",
+            };
+            let (from, lines) = (flight.block.place(0), counted(flight.block.len() as u64, "line"));
+            return flight.fail(Error::Message(format!("{url}: {reason}; from {from} on, {lines}: {fate}")));
+        }
+        if let Some(dry) = &mut self.dry
+            && let Err(error) = dry.tell_new(keys, &mut self.answers)
+        {
+            return flight.fail(error);
+        }
+        if self.takes_back && self.answers.contains(&true) {
+            self.unread.push_back(keys.only(|index| self.answers[index]));
+        }
+        let verdict = |&is_new: &bool| if is_new { Verdict::New } else { Verdict::Repeat };
+        flight.verdicts.extend(self.answers.iter().map(verdict));
+    }
+
+    /// The number of new keys that the server forgets at the [end](Self::end).
+    pub fn unread(&self) -> usize {
+        self.unread.iter().map(Batch::len).sum::<usize>() - self.read
+    }
+
+    /// Keeps the first `keys` of the [unread](Self::unread) keys, because their lines were read.
+    pub fn keep_first(&mut self, keys: usize) {
+        self.read += keys;
+        while let Some(first) = self.unread.front().filter(|first| first.len() <= self.read) {
+            self.read -= first.len();
+            self.unread.pop_front();
+        }
+    }
+
+    /// Lets the server forget the keys that are unread when the run ends. Says how many lines are uncertain.
+    pub fn end(&mut self) -> Result<(), Error> {
+        if self.uncertain > 0 {
+            let lines = counted(self.uncertain, "line");
+            complain(&Error::Message(format!(
+                "{}: the connection was lost and made again; {lines} on the way then count as new, though the server had them",
+                self.set.url()
+            )));
+        }
+        for keys in self.unread.drain(..) {
+            let read = std::mem::take(&mut self.read);
+            self.set.forget(&keys.only(|index| index >= read)).map_err(|failure| {
+                let (url, reason) = (self.set.url(), failure.reason);
+                let lines = counted((keys.len() - read) as u64, "line");
+                Error::Message(format!("{url}: {reason}; {lines} that nobody has read cannot be taken back"))
+            })?;
+        }
+        Ok(())
+    }
+}
+
+impl Dry {
+    fn new() -> Result<Self, Error> {
+        let scratch = Scratch::new(std::env::temp_dir()).mapped_up_to(memory::mappable());
+        let settings = SeenOptions { cache: Cache::None, memory: memory::quarter(), ..SeenOptions::default() };
+        let seen = Seen::open_with(scratch, settings)?;
+        Ok(Self { hashes: Hashes::new(&seen.hash_spec().hasher()), seen, verdicts: vec![] })
+    }
+
+    /// Turns the answers whether the server has the keys into answers whether they are new.
+    fn tell_new(&mut self, keys: &Batch, answers: &mut [bool]) -> Result<(), Error> {
+        self.hashes.clear();
+        (0..keys.len()).for_each(|index| self.hashes.push(keys.key(index)));
+        self.seen.observe_all(&self.hashes, &mut self.verdicts)?;
+        for (answer, &verdict) in answers.iter_mut().zip(&self.verdicts) {
+            *answer = !*answer && verdict == Verdict::New;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,249 @@
+//! Each option of `furui seen` in each of its modes: it acts, or it is refused with a reason.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+
+use crate::support::{TempDir, furui, run, stdout};
+
+/// The modes of the command, in the order of the letters of a [`Row`].
+const MODES: [&str; 6] = ["memory", "store", "dry run", "filter", "server", "remove"];
+
+/// An option, with a value if it takes one, and the fate of the option in each mode: `a` if what it does is seen, `k` if
+/// it is accepted and changes nothing that is seen in so small a run, `r` if it is refused, and `-` if it makes the mode.
+struct Row {
+    option: &'static str,
+    /// Other options that this one needs.
+    with: &'static str,
+    fates: &'static str,
+}
+
+const fn row(option: &'static str, with: &'static str, fates: &'static str) -> Row {
+    Row { option, with, fates }
+}
+
+/// A new option needs a row here.
+const ROWS: &[Row] = &[
+    row("--null", "", "aaaaaa"),
+    row("--max-line 3", "", "aaaaaa"),
+    row("--no-decompress", "", "aaaaaa"),
+    row("--decode-memory 1GiB", "", "kkkkkk"),
+    row("--binary", "", "kkkkkk"),
+    row("--keep-going", "", "kkkkkr"),
+    row("--store st2", "", "--rrrr"),
+    row("--sync 9", "", "rkrrrr"),
+    row("--wait", "", "rkrrrk"),
+    row("--window 1", "", "akkrar"),
+    row("--filter f2", "", "-rr-rr"),
+    row("--remove in2", "", "r-rrr-"),
+    row("--dry-run", "", "ka-aaa"),
+    row("--memory 1MiB", "", "kkkrrk"),
+    row("--no-mmap", "", "kkkrrk"),
+    row("--threads 2", "", "kkkrrr"),
+    row("--cache none", "", "aaarrr"),
+    row("--fpr 0.1", "--cache lru+stable", "aaarrr"),
+    row("--protect x", "--cache lru+stable", "kkkrrr"),
+    row("--lru 1", "--cache lru", "aaarrr"),
+    row("--replacement clock", "--cache lru", "aaarrr"),
+    row("--counters 9999", "--cache lru+stable", "kkkrrr"),
+    row("--probes 3", "--cache lru+stable", "aaarrr"),
+    row("--decrements 3", "--cache lru+stable", "aaarrr"),
+    row("--paper", "", "aaarrr"),
+    row("--invert", "", "aaaaar"),
+    row("--limit 1", "", "aaaaar"),
+    row("--status", "", "aaaaar"),
+    row("--mark", "", "aaaaar"),
+    row("--repeats R", "", "aaaaar"),
+    row("--count", "", "aaaaar"),
+    row("--field 1", "--delimiter ,", "aaaaaa"),
+    row("--delimiter ,", "--field 2", "aaaaaa"),
+    row("--csv", "", "aaaaaa"),
+    row("--tsv", "", "aaaaaa"),
+    row("--json", "", "aaaaaa"),
+    row("--key 2", "--csv", "aaaaaa"),
+    row("--no-header", "--csv", "aaaaaa"),
+    row("--trim", "", "aaaaaa"),
+    row("--ignore-case", "", "aaaaaa"),
+    row("--url", "", "aaaaaa"),
+    row("--url-drop u", "--url", "aaaaaa"),
+    row("--url-sort", "--url", "aaaaaa"),
+    row("--missing drop", "--field 3 --delimiter ,", "aaaaaa"),
+    row("--bad drop", "--json", "aaaaaa"),
+    row("--as-is", "--trim", "raaara"),
+    row("--quiet", "", "aaaaak"),
+    row("--output O", "", "aaaaar"),
+    row("--stats", "", "aaaaaa"),
+    row("--hash siphash", "", "kkkrrr"),
+    row("--hash-seed 7", "", "kkkrrr"),
+    row("--like other", "", "rkkrrr"),
+];
+
+/// Lines with which every option that makes or compares keys, or says what becomes of lines without one, changes
+/// something.
+const LINES: &str = "x,y\na,y\nA,y\na ,y\na,y \nb\nhttp://e.x/?a=1&b=2\nhttp://e.x/?b=2&a=1\nHTTP://E.X/?a=1&b=2\n\
+                     http://e.x/?a=1&b=2&u=3\na,y\nk\tv\n\"a\",y\n[1]\n{";
+
+/// `printf 'a\na\n' | gzip -n`
+const GZIP: &[u8] =
+    &[0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 0x4b, 0xe4, 0x4a, 0xe4, 2, 0, 0x54, 0x79, 0x7a, 0x33, 4, 0, 0, 0];
+
+/// The names of the options that a command's help shows. The help is made from the definition of the command line, and
+/// no option is hidden from it.
+fn options_of(command: &str) -> BTreeSet<String> {
+    let help = String::from_utf8(stdout(&[command, "--help"], b"")).unwrap();
+    let lines = help.lines().map(str::trim_start).filter(|line| line.starts_with('-'));
+    let names = lines.filter_map(|line| line.split([' ', '[', ',']).find(|word| word.starts_with("--")));
+    names.filter(|name| !["--help", "--version"].contains(name)).map(str::to_owned).collect()
+}
+
+fn name(option: &str) -> &str {
+    option.split(' ').next().unwrap()
+}
+
+/// Everything that is seen of a run with these options in a mode.
+fn seen(mode: &str, options: &[&str]) -> (Option<i32>, BTreeMap<String, Vec<u8>>) {
+    let has = |name: &str| options.contains(&name);
+    let dir = TempDir::in_memory();
+    let (input, repeats) = (dir.file("in", LINES.as_bytes()), dir.join("R"));
+    dir.file("in2", b"");
+    let input = match () {
+        () if has("--no-decompress") || has("gzip") => dir.file("in.gz", GZIP),
+        () if has("--status") || has("empty") => dir.file("empty", b""),
+        () => input,
+    };
+    let (store, filter, other) = (dir.join("st"), dir.join("f"), dir.join("other"));
+    if has("other") {
+        stdout(&["seen", "--quiet", "--store", &other], b"");
+    }
+    let place = |word: &&str| match *word {
+        "R" => repeats.clone(),
+        "other" => other.clone(),
+        "st2" | "f2" | "in2" | "O" => dir.join(word),
+        word => word.to_owned(),
+    };
+    let given: Vec<String> = options.iter().filter(|word| !["gzip", "empty"].contains(word)).map(place).collect();
+    let given: Vec<&str> = given.iter().map(String::as_str).collect();
+    // A set, or a filter, remembers how keys are made.
+    let keys: Vec<&str> = if has("--trim") && has("as it is") { vec![] } else { keys_of(&given) };
+    let stored = [&["seen", "--quiet", "--store", &store], &keys[..]].concat();
+    let mut command = vec!["seen"];
+    match mode {
+        "memory" => command.push(&input),
+        "store" => {
+            if has("as it is") {
+                run(&stored, b"");
+            }
+            command.extend(["--store", &store, &input]);
+        }
+        "dry run" => {
+            run(&stored, b"");
+            command.extend(["--dry-run", "--store", &store, &input]);
+        }
+        "filter" => {
+            run(&[&["filter", "build", "--capacity", "100", "-o", &filter], &keys[..]].concat(), b"");
+            command.extend(["--filter", &filter, &input]);
+        }
+        "server" => command.extend(["--store", "redis://127.0.0.1:1/set", &input]),
+        _ => {
+            run(&[&stored[..], &[&input]].concat(), b"");
+            command.extend(["--remove", &input, "--store", &store]);
+        }
+    }
+    if !has("--stats") && !has("silent") {
+        command.push("--stats");
+    }
+    command.extend(given.iter().filter(|word| **word != "silent" && **word != "as it is"));
+    let done = furui().args(&command).output().unwrap();
+    let told = String::from_utf8_lossy(&done.stderr).replace(&*dir.path().to_string_lossy(), "").into_bytes();
+    let mut found = BTreeMap::from([("output".to_owned(), done.stdout), ("messages".to_owned(), told)]);
+    for file in [&repeats, &filter] {
+        found.extend(fs::read(file).ok().map(|bytes| (file[dir.join("").len()..].to_owned(), bytes)));
+    }
+    let names = fs::read_dir(&store).into_iter().flatten().map(|entry| entry.unwrap().file_name());
+    found.extend(names.map(|name| (name.into_string().unwrap(), vec![])));
+    (done.status.code(), found)
+}
+
+/// The options that say how keys are made.
+fn keys_of<'a>(options: &[&'a str]) -> Vec<&'a str> {
+    const FLAGS: [&str; 10] = [
+        "--null",
+        "--csv",
+        "--tsv",
+        "--json",
+        "--no-header",
+        "--trim",
+        "--ignore-case",
+        "--url",
+        "--url-sort",
+        "--no-decompress",
+    ];
+    let values = [
+        "--field",
+        "--delimiter",
+        "--key",
+        "--url-drop",
+        "--missing",
+        "--bad",
+        "--window",
+        "--hash",
+        "--hash-seed",
+        "--like",
+    ];
+    let mut keys = vec![];
+    for (index, &word) in options.iter().enumerate() {
+        if FLAGS.contains(&word) && word != "--no-decompress" {
+            keys.push(word);
+        } else if values.contains(&word) {
+            keys.extend(&options[index..index + 2]);
+        }
+    }
+    keys
+}
+
+#[test]
+fn each_option_of_seen_acts_in_each_mode_or_is_refused_with_a_reason() {
+    let rows: BTreeSet<String> = ROWS.iter().map(|row| name(row.option).to_owned()).collect();
+    assert_eq!(options_of("seen"), rows, "each option has a row in ROWS");
+    let wrong: Vec<String> = std::thread::scope(|scope| {
+        let halves: Vec<_> = ROWS.chunks(ROWS.len().div_ceil(4)).map(|rows| scope.spawn(|| check(rows))).collect();
+        halves.into_iter().flat_map(|half| half.join().unwrap()).collect()
+    });
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// What is not as the rows say.
+fn check(rows: &[Row]) -> Vec<String> {
+    let (mut wrong, mut bases) = (vec![], BTreeMap::new());
+    for row in rows {
+        for (mode, fate) in MODES.into_iter().zip(row.fates.chars()).filter(|&(_, fate)| fate != '-') {
+            let option = name(row.option);
+            let mut without: Vec<&str> = row.with.split_whitespace().collect();
+            without.extend(match option {
+                "--no-decompress" => Some("gzip"),
+                "--status" => Some("empty"),
+                "--stats" => Some("silent"),
+                "--as-is" => Some("as it is"),
+                _ => None,
+            });
+            // A server refuses the other options, too.
+            let without = if (fate, mode) == ('r', "server") { vec![] } else { without };
+            let with = [&without[..], &row.option.split(' ').collect::<Vec<_>>()].concat();
+            let (status, found) = seen(mode, &with);
+            let told = String::from_utf8_lossy(&found["messages"]);
+            let is_refused = status == Some(2) && found["output"].is_empty() && told.contains(option);
+            let is_right = match (fate, mode) {
+                ('r', _) => is_refused && !told.contains("no server"),
+                (_, "server") => told.contains("no server listens there"),
+                ('a', _) => {
+                    let base = bases.entry((mode, without.clone())).or_insert_with(|| seen(mode, &without));
+                    (status, &found) != (base.0, &base.1) && (!is_refused || option == "--max-line")
+                }
+                _ => status == Some(0),
+            };
+            if !is_right {
+                wrong.push(format!("{} {} in mode {mode} is not {fate}: {status:?}\n{told}", row.with, row.option));
+            }
+        }
+    }
+    wrong
+}
