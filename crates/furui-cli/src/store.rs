@@ -30,7 +30,7 @@ const OPTIONS: CascadeOptions = CascadeOptions { memory: 64 << 20, hash: None, f
 /// Merges a store into one run.
 pub fn compact(CompactOptions { path, wait }: &CompactOptions) -> Result<ExitCode, Error> {
     match kind_of(path)? {
-        StoreKind::Dict | StoreKind::ByteDict => dict::compact(path, wait)?,
+        StoreKind::Dict(_) => dict::compact(path, wait)?,
         StoreKind::Filter => {
             CascadeFilter::open_with(open_to_write(path, wait)?.mapped(false), OPTIONS)?.compact()?;
         }
@@ -77,7 +77,7 @@ fn each(paths: &[PathBuf], mut work: impl FnMut(&Path) -> Result<(), Error>) -> 
 fn check(path: &Path) -> Result<(), Error> {
     if path.is_dir() {
         match kind_of(path)? {
-            StoreKind::Dict | StoreKind::ByteDict => dict::verify(path)?,
+            StoreKind::Dict(_) => dict::verify(path)?,
             StoreKind::Filter => cascade::open_published(path)?.set().verify()?,
             _ => {
                 let set = open(path)?;
@@ -102,7 +102,7 @@ fn check(path: &Path) -> Result<(), Error> {
 
 fn store_info(path: &Path, json: bool) -> Result<String, Error> {
     match kind_of(path)? {
-        StoreKind::Dict | StoreKind::ByteDict => return dict::info(path, json),
+        StoreKind::Dict(_) => return dict::info(path, json),
         StoreKind::Filter => return filter_info(path, json),
         _ => {}
     }

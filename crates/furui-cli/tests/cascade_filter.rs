@@ -145,7 +145,7 @@ fn what_cannot_be_is_an_error_that_says_what_could() {
         (&["filter", "compare", &filter, &bloom], "but not this command"),
         (&["seen", "--store", &filter], "not the set of a `furui seen --store`"),
         (&["seen", "-n", "--store", &filter], "not the set of a `furui seen --store`"),
-        (&["dict", "get", "--store", &filter], "not a dictionary of `furui dict`"),
+        (&["dict", "get", "--store", &filter], "not a dictionary of numbers"),
     ] {
         let message = failure(args, b"b\n");
         assert!(message.contains(said), "{args:?}: {message}");

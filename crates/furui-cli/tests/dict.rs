@@ -4,7 +4,7 @@
 
 mod support;
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::Stdio;
@@ -13,6 +13,11 @@ use support::{TempDir, distinct, failure, furui, lines, run, stdout, text};
 
 fn text_of(bytes: Vec<u8>) -> String {
     String::from_utf8(bytes).unwrap()
+}
+
+/// The arguments of a verb of `furui dict` for a store.
+fn with<'a>(store: &'a str, args: &[&'a str]) -> Vec<&'a str> {
+    [&["dict", args[0], "--store", store], &args[1..]].concat()
 }
 
 /// The path of the only trie's file in a store.
@@ -122,16 +127,178 @@ fn another_layout_than_the_dictionarys_is_an_error_that_names_both() {
 }
 
 #[test]
-fn the_next_number_is_the_count_of_numbers_given() {
+fn numbers_go_on_above_the_greatest_that_was_ever_put() {
     let dir = TempDir::new();
     let store = dir.join("store");
     let number = |lines: &[u8]| text_of(stdout(&["dict", "number", "--store", &store], lines));
-    stdout(&["dict", "build", "--store", &store], b"last\t4294967295\nhundred\t100\n");
-    assert_eq!(number(b"a\nhundred\nb\nlast\n"), "0\n100\n1\n4294967295\n");
-    assert_eq!(stdout(&["dict", "delete", "--store", &store], b"a\nb\n"), b"");
+    let build = |lines: &[u8]| assert_eq!(stdout(&["dict", "build", "--store", &store], lines), b"");
+    build(b"a\t0\nb\t1\n");
+    assert_eq!(number(b"a\nb\nc\n"), "0\n1\n2\n");
+    build(b"hundred\t100\nd\n");
+    assert_eq!(stdout(&["dict", "delete", "--store", &store], b"d\nhundred\nc\n"), b"");
     stdout(&["compact", &store], b"");
-    stdout(&["dict", "build", "--store", &store], b"two\t2\n");
-    assert_eq!(number(b"a\nb\n"), "2\n3\n", "no number is given twice; a value that was put may equal one");
+    assert_eq!(number(b"d\ne\n"), "102\n103\n", "nor is the number of a line that was deleted given again");
+    // At the end of all numbers the smallest is given that never was.
+    build(b"last\t4294967295\n");
+    assert_eq!(number(b"last\nf\ng\na\n"), "4294967295\n3\n4\n0\n");
+    build(b"fifth\t5\n");
+    assert_eq!(stdout(&["dict", "delete", "--store", &store], b"f\nlast\nfifth\n"), b"");
+    stdout(&["compact", &store], b"");
+    assert_eq!(number(b"f\nlast\nfifth\n"), "6\n7\n8\n");
+    stdout(&["verify", &store], b"");
+    assert!(text_of(stdout(&["info", "--json", &store], b"")).contains(r#""values":"numbers""#));
+}
+
+/// Random histories of a dictionary, each command a process of its own. A number is given at most once, and to no line if it was put.
+#[test]
+fn no_number_is_given_twice_in_any_history() {
+    let seed = std::hash::BuildHasher::hash_one(&std::hash::RandomState::new(), 0);
+    for history in 0..8 {
+        let mut chance = seed.wrapping_add(history);
+        let mut below = |end: u64| {
+            chance = chance.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (chance >> 33) % end
+        };
+        let dir = TempDir::in_memory();
+        let store = dir.join("store");
+        let mut model: HashMap<String, u32> = HashMap::new();
+        let mut taken: BTreeSet<u32> = BTreeSet::new();
+        for step in 0..20 {
+            let what = format!("seed {seed}, history {history}, step {step}");
+            let lines: Vec<String> = (0..1 + below(6)).map(|_| format!("line {}", below(30))).collect();
+            match below(6) {
+                0 => {
+                    let near = [0, 10, u64::from(u32::MAX) - 8][below(3) as usize];
+                    let put = lines.iter().map(|line| (line.clone(), (near + below(9)) as u32));
+                    let put: Vec<(String, u32)> = put.collect();
+                    let input: String = put.iter().map(|(line, number)| format!("{line}\t{number}\n")).collect();
+                    stdout(&["dict", "build", "--store", &store], input.as_bytes());
+                    taken.extend(put.iter().map(|(_, number)| number));
+                    model.extend(put);
+                }
+                1 if fs::exists(&store).unwrap() => {
+                    run(&["dict", "delete", "--store", &store], &text(&lines));
+                    model.retain(|line, _| !lines.contains(line));
+                }
+                2 if fs::exists(&store).unwrap() => drop(stdout(&["compact", &store], b"")),
+                _ => {
+                    let printed = text_of(stdout(&["dict", "number", "--store", &store], &text(&lines)));
+                    let expected: String = lines
+                        .iter()
+                        .map(|line| {
+                            let number = *model.entry(line.clone()).or_insert_with(|| {
+                                let above = taken.last().map_or(Some(0), |last| last.checked_add(1));
+                                let above = above.filter(|&number| number < u32::MAX);
+                                let number = above.or_else(|| (0..).find(|number| !taken.contains(number))).unwrap();
+                                assert!(taken.insert(number));
+                                number
+                            });
+                            format!("{number}\n")
+                        })
+                        .collect();
+                    assert_eq!(printed, expected, "{what}");
+                }
+            }
+        }
+        stdout(&["verify", &store], b"");
+    }
+}
+
+/// Each verb with each purpose: it does what it says, or is refused with the purpose of the dictionary and the verb to use.
+#[test]
+fn a_dictionary_keeps_its_purpose_whatever_verb_it_meets() {
+    let dir = TempDir::in_memory();
+    let made: [(&str, &[&str], &[u8], &str, &str); 4] = [
+        ("numbers", &["number"], b"a\n", "a\t0\n", "`furui dict number`"),
+        ("values", &["build", "--values", "values"], b"a\t7\n", "a\t7\n", "`furui dict build --values values`"),
+        ("counts", &["count"], b"a\n", "a\t1\n", "`dict count`"),
+        ("bytes", &["put", "--values", "bytes"], b"a\tx\n", "a\tx\n", "`furui dict build --values bytes`"),
+    ];
+    for (purpose, make, input, entry, verb) in made {
+        let store = dir.join(purpose);
+        stdout(&with(&store, make), input);
+        let info = text_of(stdout(&["info", &store], b""));
+        assert!(info.contains(&format!("a dictionary of {purpose}\n")), "{info}");
+        let refused = |args: &[&str], input: &[u8]| {
+            let message = failure(&with(&store, args), input);
+            let said = message.replace("`furui dict count`", "`dict count`");
+            assert!(said.contains(&format!("a dictionary of {purpose}")) && said.contains(verb), "{args:?}: {message}");
+            assert_eq!(text_of(stdout(&with(&store, &["range"]), b"")), entry, "{args:?}");
+        };
+        if purpose != "numbers" {
+            refused(&["number"], b"a\nb\n");
+            failure(&with(&store, &["build", "--csv", "--values", purpose]), b"a\nb\n");
+            failure(&with(&store, &["build", "--values", purpose]), b"a\n");
+            assert_eq!(text_of(stdout(&with(&store, &["range"]), b"")), entry);
+        }
+        if purpose != "counts" {
+            refused(&["count"], b"a\n");
+        } else {
+            refused(&["build"], b"a\t5\n");
+        }
+        if purpose == "bytes" {
+            refused(&["key", "1"], b"");
+        } else {
+            let number = entry.trim_end().split_once('\t').unwrap().1;
+            assert_eq!(text_of(stdout(&with(&store, &["key", "-z", number]), b"")), format!("{number}\ta\0"));
+        }
+        for other in ["numbers", "values", "counts", "bytes"] {
+            for args in [&["get"][..], &["range"], &["prefix", "a"], &["delete"], &["build"]] {
+                let args = [args, &["--values", other]].concat();
+                if other != purpose {
+                    refused(&args, b"a\t1\n");
+                } else if !["delete", "build"].contains(&args[0]) {
+                    assert_eq!(text_of(stdout(&with(&store, &args), b"a\n")), entry);
+                }
+            }
+        }
+        assert_eq!(text_of(stdout(&["has", &store], b"a\nb\n")), "a\n");
+        stdout(&["compact", &store], b"");
+        stdout(&["verify", &store], b"");
+        assert_eq!(stdout(&with(&store, &["delete"]), b"a\n"), b"");
+    }
+}
+
+#[test]
+fn the_keys_of_records_are_numbered_found_and_deleted() {
+    let dir = TempDir::in_memory();
+    let store = dir.join("store");
+    let table = dir.file("table.csv", b"id,lang,name\n1,en,\"x\ny\"\n2,de,z\n3\n4,en,z\n");
+    let by_lang = ["--csv", "--key", "lang"];
+    let printed = run(&[&with(&store, &["number"])[..], &by_lang, &[&table]].concat(), b"");
+    assert_eq!(text_of(printed.stdout), "0\n1\n\n0\n", "a record without a key has an empty line, the header none");
+    assert!(text_of(printed.stderr).contains("1 line had no key: not numbered"));
+    let dropped = [&with(&store, &["number", "--with-key", "--missing", "drop"])[..], &by_lang, &[&table]].concat();
+    assert_eq!(text_of(run(&dropped, b"").stdout), "0\ten\n1\tde\n0\ten\n");
+    assert_eq!(text_of(stdout(&[&with(&store, &["get"])[..], &by_lang].concat(), b"lang\nfr\nde\n")), "de\t1\n");
+    assert_eq!(
+        text_of(stdout(&[&with(&store, &["get", "-v"])[..], &by_lang].concat(), b"n,lang\n1,fr\n2,de\n")),
+        "n,lang\n1,fr\n"
+    );
+    assert_eq!(text_of(stdout(&[&["has", "-v"][..], &by_lang, &[&store]].concat(), b"lang\nfr\nde\n")), "lang\nfr\n");
+    assert!(text_of(stdout(&["info", &store], b"")).contains("keys from   --csv --key lang\n"));
+    for args in [&["number"][..], &["get"], &["delete"], &["build"], &["number", "--json", "--key", "/lang"]] {
+        let message = failure(&with(&store, args), b"\"en\"\n");
+        assert!(message.contains("--csv --key lang") && message.contains("--as-is"), "{message}");
+    }
+    assert!(failure(&["has", &store], b"en\n").contains("--as-is"));
+    assert_eq!(text_of(stdout(&with(&store, &["number", "--as-is"]), b"fr\nen\n")), "2\n0\n");
+    assert_eq!(stdout(&[&with(&store, &["delete"])[..], &by_lang].concat(), b"lang\nde\n"), b"");
+    assert_eq!(stdout(&[&with(&store, &["build"])[..], &by_lang].concat(), b"lang\nde\n"), b"");
+    assert_eq!(text_of(stdout(&with(&store, &["range"]), b"")), "de\t3\nen\t0\nfr\t2\n");
+
+    // Keys of two columns are texts with a tab between them; what makes lines equal works in each verb.
+    let two = dir.join("two");
+    let number =
+        ["dict", "number", "--store", &two, "--with-key", "--csv", "--key", "lang,name", "--ignore-case", "--trim"];
+    assert_eq!(
+        text_of(stdout(&number, b"lang,name\nEN, a\ten\nen,A\tEN\nde,\n")),
+        "0\ten\ta\\ten\n0\ten\ta\\ten\n1\tde\t\n"
+    );
+    assert_eq!(text_of(stdout(&["dict", "prefix", "--store", &two, "de\t"], b"")), "de\t\t1\n");
+    let moved = dir.join("moved");
+    stdout(&with(&moved, &["build", "--ignore-case"]), b"A\t5\nb\t6\n");
+    assert_eq!(text_of(stdout(&with(&moved, &["number", "--ignore-case"]), b"a\nB\nc\n")), "5\n6\n7\n");
 }
 
 #[test]
@@ -183,7 +350,7 @@ fn what_is_no_dictionary_is_refused_and_left_alone() {
     fs::write(format!("{foreign}/notes.txt"), "mine").unwrap();
 
     let message = failure(&["seen", "--store", &dict], b"b\n");
-    assert!(message.contains("this is a dictionary of `furui dict`"), "{message}");
+    assert!(message.contains("this is a dictionary of numbers"), "{message}");
     for command in ["build", "get", "delete", "number"] {
         let message = failure(&["dict", command, "--store", &seen], b"b\n");
         assert!(message.contains("this is the set of a `furui seen --store`"), "{message}");

@@ -127,7 +127,7 @@ fn numbers_and_bytes_are_refused_for_each_other() {
     stdout(&["dict", "build", "--store", &numbers], b"a\n");
     stdout(&["dict", "build", "--values", "bytes", "--store", &bytes], b"a\tb\n");
     for (store, asked, other) in
-        [(&numbers, "bytes", "a dictionary of `furui dict`"), (&bytes, "numbers", "a dictionary of bytes")]
+        [(&numbers, "bytes", "a dictionary of numbers"), (&bytes, "numbers", "a dictionary of bytes")]
     {
         for args in [&["build"][..], &["get"], &["delete"], &["range"], &["prefix", ""]] {
             let message = failure(&[&["dict"], args, &["--values", asked, "--store", store]].concat(), b"a\tc\n");

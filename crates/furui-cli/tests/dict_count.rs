@@ -39,6 +39,57 @@ fn counts_continue_across_runs_and_are_printed_in_the_order_of_lines() {
 }
 
 #[test]
+fn lines_of_one_run_are_counted_without_a_store() {
+    let dir = TempDir::in_memory();
+    let lines = lines(20_000, 11);
+    let mut counts: BTreeMap<String, u32> = BTreeMap::new();
+    lines.iter().for_each(|line| *counts.entry(line.clone()).or_default() += 1);
+    // Windows of 500 keys, so that most keys go to temporary files and are merged.
+    for options in [&[][..], &["--window", "500", "--merge-after", "2"], &["--layout", "louds", "--window", "500"]] {
+        assert!(stdout(&[&["dict", "count"][..], options].concat(), &text(&lines)) == counted(&counts), "{options:?}");
+    }
+    let mut sorted: Vec<(&String, &u32)> = counts.iter().collect();
+    sorted.sort_by_key(|&(line, &count)| (std::cmp::Reverse(count), line));
+    assert!(stdout(&["dict", "count", "--top", "5"], &text(&lines)) == counted(sorted.into_iter().take(5)));
+    assert_eq!(stdout(&["dict", "count"], b""), b"");
+    assert_eq!(stdout(&["dict", "count", "-0"], b"b\0a\0b\0"), b"1\ta\x002\tb\0");
+    assert!(failure(&["dict", "count", "--wait"], b"a\n").contains("--wait goes with --store"));
+    assert!(failure(&["dict", "count", "--as-is"], b"a\n").contains("--as-is goes with --store"));
+    assert!(failure(&["dict", "count", "--quiet"], b"a\n").contains("--store"));
+    assert!(failure(&["dict", "count", &dir.join("none")], b"").contains("none"));
+}
+
+#[test]
+fn keys_of_records_are_counted() {
+    let dir = TempDir::in_memory();
+    let count =
+        |args: &[&str], input: &[u8]| String::from_utf8(stdout(&[&["dict", "count"], args].concat(), input)).unwrap();
+    let table = b"url,lang,n\na,en,1\nb,de,1\nc,en,2\n\"d\",\"en\",1\n";
+    assert_eq!(count(&["--csv", "--key", "lang"], table), "1\tde\n3\ten\n");
+    assert_eq!(count(&["--csv", "--key", "lang", "--top", "1"], table), "3\ten\n");
+    assert_eq!(count(&["--csv", "--key", "lang,n"], table), "1\tde\t1\n2\ten\t1\n1\ten\t2\n");
+    assert_eq!(count(&["--tsv", "--key", "b"], b"a\tb\n1\tx\n2\tx\n"), "2\tx\n");
+    assert_eq!(count(&["-f", "2", "-d", " "], b"1 x\n2 y\n3 x\n"), "2\tx\n1\ty\n");
+    assert_eq!(count(&["--json", "--key", "/l"], b"{\"l\":1}\n{\"l\":1.0}\n{\"l\":\"1\"}\n"), "1\t\"1\"\n2\t1\n");
+    assert_eq!(count(&["--ignore-case", "--trim"], b"A\n a\nb\n"), "2\ta\n1\tb\n");
+    assert_eq!(count(&["--url"], b"HTTP://A.example\nhttp://a.example/\n"), "2\thttp://a.example/\n");
+    let lines = b"key\nx\n\"two\nlines\"\n";
+    assert!(failure(&["dict", "count", "--csv"], lines).contains("--escape"));
+    assert_eq!(count(&["--csv", "--escape"], lines), "1\ttwo\\nlines\n1\tx\n");
+    let store = dir.join("langs");
+    let stored = ["--store", &store, "--csv", "--key", "lang"];
+    count(&stored, table);
+    assert_eq!(count(&stored, table), "2\tde\n6\ten\n");
+    assert!(failure(&["dict", "count", "--store", &store], b"en\n").contains("--csv --key lang"));
+    assert_eq!(count(&["--store", &store, "--as-is"], b"en\n"), "2\tde\n7\ten\n");
+    let output = run(&["dict", "count", "-f", "2"], b"a\tb\nc\n");
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!((output.status.code(), output.stdout.as_slice()), (Some(0), &b"1\tb\n"[..]));
+    assert!(said.contains("1 line had no key: not counted"), "{said}");
+    assert!(failure(&["dict", "count", "-f", "2", "--missing", "error"], b"c\n").contains("line 1"));
+}
+
+#[test]
 fn a_line_that_cannot_be_counted_is_an_error_after_those_before_it() {
     let dir = TempDir::new();
     let store = dir.join("counts");
@@ -46,7 +97,7 @@ fn a_line_that_cannot_be_counted_is_an_error_after_those_before_it() {
     let long = "x".repeat(70_000);
     assert!(failure(&count, format!("a\na\n{long}\nb\n").as_bytes()).contains("standard input: line 3"));
     assert_eq!(stdout(&count, b""), b"2\ta\n");
-    assert_eq!(stdout(&["dict", "build", "--store", &store], b"a\t4294967294\n"), b"");
+    assert_eq!(stdout(&["dict", "build", "--values", "counts", "--store", &store], b"a\t4294967294\n"), b"");
     assert_eq!(stdout(&count, b"a\n"), b"4294967295\ta\n");
     assert!(failure(&count, b"b\na\n").contains("2^32"));
     assert_eq!(stdout(&count, b""), b"4294967295\ta\n1\tb\n");
@@ -59,7 +110,10 @@ fn numbers_of_lines_are_not_taken_for_counts() {
     let dir = TempDir::new();
     let (ids, bytes) = (dir.join("ids"), dir.join("bytes"));
     assert_eq!(stdout(&["dict", "number", "--store", &ids], b"a\n"), b"0\n");
-    assert!(failure(&["dict", "count", "--store", &ids], b"a\n").contains("dictionary of their own"));
+    assert!(
+        failure(&["dict", "count", "--store", &ids], b"a\n")
+            .contains("a dictionary of numbers, which `furui dict number` gives")
+    );
     assert_eq!(stdout(&["dict", "get", "--store", &ids], b"a\n"), b"a\t0\n");
     assert_eq!(stdout(&["dict", "build", "--values", "bytes", "--store", &bytes], b"a\tb\n"), b"");
     failure(&["dict", "count", "--store", &bytes], b"a\n");

@@ -112,7 +112,9 @@ fn keys_of_a_text_are_made_as_those_of_the_lines() {
     assert_eq!(stdout(&["has", "--ignore-case", "--trim", &dir.file("names", b"Ada\n")], b" ADA \nBob\n"), b" ADA \n");
     let dict = dir.join("dict");
     stdout(&["dict", "build", "--store", &dict], b"c\n");
-    let output = run(&["has", "--csv", "--key", "url", "--missing", "drop", &dict], new);
+    let refused = failure(&["has", "--csv", "--key", "url", &dict], new);
+    assert!(refused.contains("whole lines") && refused.contains("--as-is"), "{refused}");
+    let output = run(&["has", "--csv", "--key", "url", "--missing", "drop", "--as-is", &dict], new);
     assert_eq!(output.stdout, b"url,more\nc,1\n");
 }
 

@@ -137,7 +137,7 @@ fn the_short_help_is_a_page_and_the_long_one_begins_with_examples() {
         ("has", &["Input", "Keys", "Set", "Output"]),
         ("filter build", &["Input", "Keys", "Filter", "The papers' filters"]),
         ("filter insert", &["Input", "Keys", "Filter"]),
-        ("dict count", &["Input", "Dictionary", "Output", "The paper's tries"]),
+        ("dict count", &["Input", "Keys", "Dictionary", "Output", "The paper's tries"]),
     ] {
         assert_eq!(groups(&help(name, "-h")), expected, "{name}");
     }

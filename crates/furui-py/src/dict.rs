@@ -3,10 +3,10 @@ use std::ops::Bound as End;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use furui::dict::{Dict as Map, Snapshot};
+use furui::dict::{Dict as Map, Purpose, Snapshot};
 use furui::error::StoreProblem;
 use furui::format::Printable;
-use furui::store::{Directory, StoreKind};
+use furui::store::Directory;
 use furui::{Error, dict::DictOptions};
 use pyo3::exceptions::{PyKeyError, PyTypeError};
 use pyo3::prelude::*;
@@ -24,7 +24,8 @@ const PAGE: usize = 1024;
 /// A dictionary on storage, in the order of its keys: from strings to 32-bit numbers, or to values of any bytes.
 ///
 /// path: the directory of the dictionary, which is created if it is missing. One process writes to it at a time.
-/// values: "numbers" or "bytes". None: as the existing dictionary has them, or numbers.
+/// values: "numbers", which number() gives or which are put; "values", any numbers; "counts", as `furui dict count` keeps them; or
+/// "bytes". A dictionary keeps what it was made for. None: as the existing dictionary has them, or numbers.
 /// text: keys come back as str; a byte that is not UTF-8 as a surrogate, as os.fsdecode does it. False: as bytes.
 /// read_only: only look keys up, without the lock of the dictionary.
 ///
@@ -107,13 +108,10 @@ impl Dict {
     #[new]
     #[pyo3(signature = (path, *, values=None, text=true, read_only=false))]
     fn new(py: Python<'_>, path: PathBuf, values: Option<&str>, text: bool, read_only: bool) -> PyResult<Self> {
-        let kind = match values {
-            Some("numbers") => Some(StoreKind::Dict),
-            Some("bytes") => Some(StoreKind::ByteDict),
-            None => None,
-            Some(_) => return Err(config(py, "values is \"numbers\", \"bytes\" or None")),
-        };
-        let map = py.detach(|| open(&path, kind, read_only)).map_err(|error| raise(py, error))?;
+        let named = |values| Purpose::ALL.into_iter().find(|purpose| purpose.name() == values);
+        let unknown = || config(py, "values is \"numbers\", \"values\", \"counts\", \"bytes\" or None");
+        let purpose = values.map(|values| named(values).ok_or_else(unknown)).transpose()?;
+        let map = py.detach(|| open(&path, purpose, read_only)).map_err(|error| raise(py, error))?;
         Ok(Self { map: Guarded::new(map, None)?, path, is_text: text, is_read_only: read_only })
     }
 
@@ -175,7 +173,8 @@ impl Dict {
         Ok(())
     }
 
-    /// Return the number of a key. A key without one gets the next: 0, 1, 2 ... No number is given twice.
+    /// Return the number of a key. A key without one gets the one after the greatest that was ever given or put: 0, 1, 2 ... None is
+    /// given twice. ConfigError if the dictionary has other values.
     fn number(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<u32> {
         self.check_writable(py)?;
         self.map.with(py, |map| with_key(key, |key| numbers(map)?.number(key))?.or_raise(py))
@@ -377,20 +376,18 @@ fn numbers(map: &mut AnyMap) -> furui::Result<&mut Map<Directory>> {
     match map {
         AnyMap::Numbers(map) => Ok(map),
         AnyMap::Bytes(map) => {
-            let problem =
-                StoreProblem::OtherKind { found: "a dictionary of bytes", expected: "a dictionary of numbers" };
-            let _ = map;
-            Err(Error::store("number()", problem))
+            let (found, expected) = (map.purpose().what(), Purpose::Numbers.what());
+            Err(Error::store("number()", StoreProblem::OtherKind { found, expected }))
         }
     }
 }
 
-fn open(path: &PathBuf, kind: Option<StoreKind>, is_read_only: bool) -> furui::Result<AnyMap> {
+fn open(path: &PathBuf, purpose: Option<Purpose>, is_read_only: bool) -> furui::Result<AnyMap> {
     let storage = if is_read_only { Directory::open_read_only(path)? } else { Directory::open(path)? };
-    let kind = kind.unwrap_or_else(|| storage.manifest().map_or(StoreKind::Dict, |manifest| manifest.store));
-    let options = DictOptions::default();
-    Ok(match kind {
-        StoreKind::ByteDict => AnyMap::Bytes(Map::open_bytes_with(storage, options)?.into()),
+    let options = DictOptions { purpose, ..DictOptions::default() };
+    let found = || storage.manifest().ok().and_then(|manifest| manifest.store.purpose());
+    Ok(match purpose.or_else(found) {
+        Some(Purpose::Bytes) => AnyMap::Bytes(Map::open_bytes_with(storage, options)?.into()),
         _ => AnyMap::Numbers(Map::open_with(storage, options)?.into()),
     })
 }

@@ -66,6 +66,32 @@ def test_values_of_bytes(store: Path) -> None:
         furui.Dict(store, values="floats")  # type: ignore[arg-type]
 
 
+def test_a_dictionary_keeps_what_its_values_are(store: Path) -> None:
+    with furui.Dict(store, values="counts") as counts:
+        counts["a"] = 5
+        with pytest.raises(furui.Error, match="dictionary of counts.*dictionary of numbers"):
+            counts.number("a")
+        with pytest.raises(furui.Error, match="dictionary of counts"):
+            counts.number_many(["a"])
+    with furui.Dict(store) as counts, pytest.raises(furui.Error, match="dictionary of counts"):
+        counts.number("b")
+    for other in ["numbers", "values", "bytes"]:
+        with pytest.raises(furui.ConfigError, match="dictionary of counts"):
+            furui.Dict(store, values=other)  # type: ignore[arg-type]
+    assert dict(furui.Dict(store, read_only=True).items()) == {"a": 5}
+
+
+def test_numbers_go_on_above_those_that_were_put(store: Path) -> None:
+    with furui.Dict(store) as words:
+        words.update({"a": 0, "b": 1})
+        assert words.number_many(["a", "b", "c"]) == [0, 1, 2]
+        words["last"] = 2**32 - 1
+        words["four"] = 4
+        del words["four"]
+    with furui.Dict(store) as words:
+        assert words.number_many(["d", "four"]) == [3, 5]
+
+
 def test_one_writer(store: Path) -> None:
     with furui.Dict(store) as words:
         words["a"] = 1

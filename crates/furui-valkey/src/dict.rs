@@ -5,9 +5,9 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use furui::HashSpec;
-use furui::dict::{DictOptions, Done};
+use furui::dict::{DictOptions, Done, Purpose};
 use furui::hash::Rolling;
-use furui::store::{Layout, Manifest, Memory, StoreKind};
+use furui::store::{Layout, Manifest, Memory};
 use valkey_module::digest::Digest;
 use valkey_module::native_types::ValkeyType;
 
@@ -56,11 +56,11 @@ const MANY_TRIES: usize = 2048;
 const WAIT: Duration = Duration::from_millis(20);
 
 impl Dictionary {
-    /// An empty dictionary of numbers or of bytes.
-    pub fn new(kind: StoreKind, seed: u64, layout: Layout) -> Result<Self, Refusal> {
+    /// An empty dictionary with this purpose.
+    pub fn new(purpose: Purpose, seed: u64, layout: Layout) -> Result<Self, Refusal> {
         let options = DictOptions { hash: Some(Rolling::spec(seed)), layout: Some(layout), ..options() };
         let memory = Memory::new();
-        let mut new = Self::of(memory.clone(), Content::open(memory, kind, options)?, 0);
+        let mut new = Self::of(memory.clone(), Content::open(memory, purpose, options)?, 0);
         new.settle();
         Ok(new)
     }
@@ -83,10 +83,9 @@ impl Dictionary {
 
     /// What the dictionary tells of itself.
     pub fn facts(&self) -> Vec<(&'static str, Fact)> {
-        let values = if self.content.kind() == StoreKind::Dict { "numbers" } else { "bytes" };
         vec![
             ("type", "dictionary".into()),
-            ("values", values.into()),
+            ("values", self.content.purpose().name().into()),
             ("fields", self.len.into()),
             ("tries", self.content.tries().into()),
             ("bytes", self.bytes().into()),
@@ -142,9 +141,11 @@ impl Dictionary {
     /// The number of a field. A field without a number gets the next one.
     ///
     /// # Errors
-    /// If this is a dictionary of bytes, or there is not enough memory.
+    /// If this dictionary does not give numbers, or there is not enough memory.
     pub fn number(&mut self, field: &[u8]) -> Result<u32, Refusal> {
-        if let Some(Answer::Number(number)) = self.content.get(field)? {
+        if self.content.purpose() == Purpose::Numbers
+            && let Some(Answer::Number(number)) = self.content.get(field)?
+        {
             return Ok(number);
         }
         let number = self.write(field.len(), |content| match content {
@@ -275,7 +276,9 @@ impl Value for Dictionary {
         let memory = files.into_storage()?;
         let manifest = Manifest::load(&memory)?.ok_or_else(|| Refusal::because("the store has no manifest"))?;
         remove_others(&memory, &manifest)?;
-        let content = Content::open(memory.clone(), manifest.store, options())?;
+        let purpose = manifest.store.purpose();
+        let purpose = purpose.ok_or_else(|| Refusal::because(format!("this is {}, no dictionary", manifest.store)))?;
+        let content = Content::open(memory.clone(), purpose, options())?;
         content.verify()?;
         let len = content.count()?;
         let mut opened = Self::of(memory, content, len);
@@ -290,7 +293,7 @@ impl Value for Dictionary {
     }
 
     fn digest(&self, digest: &mut Digest) {
-        digest.add_long_long((self.content.kind() == StoreKind::ByteDict).into());
+        digest.add_string_buffer(self.content.purpose().name().as_bytes());
         digest.add_long_long(self.content.next_number().into());
         let (hasher, mut sum, mut entry) = (HashSpec::default().hasher(), 0u64, vec![]);
         let read = self.content.for_each((Bound::Unbounded, Bound::Unbounded), |field, value| {
@@ -313,7 +316,7 @@ impl Value for Dictionary {
 
     fn copy(&self) -> Result<Self, Refusal> {
         let memory = self.content.compacted()?;
-        let content = Content::open(memory.clone(), self.content.kind(), options())?;
+        let content = Content::open(memory.clone(), self.content.purpose(), options())?;
         let mut copy = Self::of(memory, content, self.len);
         copy.settle();
         Ok(copy)

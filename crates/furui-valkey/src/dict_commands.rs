@@ -1,8 +1,9 @@
 //! The commands that change dictionaries: `FURUI.DICT.SET`, `.NUMBER`, `.DEL` and `.RESERVE`.
 
 use furui::HashSpec;
+use furui::dict::Purpose;
 use furui::dict::{MAX_KEY, MAX_VALUE};
-use furui::store::{Layout, StoreKind};
+use furui::store::Layout;
 
 use crate::call::{Call, Key, Refusal, WRITE};
 use crate::command::{Command, entry};
@@ -62,7 +63,7 @@ fn set(call: &Call<'_>) -> Result<(), Refusal> {
     }
     let mut key = call.open(1, WRITE)?;
     let growth = Dictionary::growth(parts.iter().copied());
-    let dict = dict_or_new(call, &mut key, StoreKind::ByteDict, growth)?;
+    let dict = dict_or_new(call, &mut key, Purpose::Bytes, growth)?;
     if !call.is_repeated() {
         dict.admit(growth)?;
     }
@@ -90,7 +91,7 @@ fn number(call: &Call<'_>) -> Result<(), Refusal> {
     }
     let mut key = call.open(1, WRITE)?;
     let growth = Dictionary::growth(fields.iter().copied());
-    let dict = dict_or_new(call, &mut key, StoreKind::Dict, growth)?;
+    let dict = dict_or_new(call, &mut key, Purpose::Numbers, growth)?;
     if !call.is_repeated() && dict.admit(growth).is_err() {
         // Fields that have a number already need no memory.
         let known = dict.content().get_all(&fields)?;
@@ -170,47 +171,46 @@ fn check_length(what: &str, bytes: &[u8], most: usize) -> Result<(), Refusal> {
 fn dict_or_new<'k>(
     call: &Call<'_>,
     key: &'k mut Key,
-    kind: StoreKind,
+    purpose: Purpose,
     growth: usize,
 ) -> Result<&'k mut Dictionary, Refusal> {
     if key.is_empty() {
         if !call.is_repeated() {
             Account::default().admit(size_of::<Dictionary>(), growth)?;
         }
-        return create(call, key, kind, HashSpec::random().seed, Layout::default());
+        return create(call, key, purpose, HashSpec::random().seed, Layout::default());
     }
     let dict: &mut Dictionary = key.value_mut()?.ok_or_else(|| Refusal::because("the key has no value"))?;
     dict.tend();
-    match (dict.content().kind(), kind) {
-        (StoreKind::Dict, StoreKind::ByteDict) => Err(Refusal::because(
-            "the key is a dictionary of numbers, which FURUI.DICT.NUMBER gives: set values in another key",
-        )),
-        (StoreKind::ByteDict, StoreKind::Dict) => Err(Refusal::because(
-            "the key is a dictionary of bytes, which FURUI.DICT.SET sets: number fields in another key",
-        )),
-        _ => Ok(dict),
-    }
+    let refused = match dict.content().purpose() {
+        found if found == purpose => return Ok(dict),
+        Purpose::Numbers => "numbers, which FURUI.DICT.NUMBER gives: set values in another key",
+        Purpose::Bytes => "bytes, which FURUI.DICT.SET sets: number fields in another key",
+        Purpose::Values => "values, which is only read here: use another key",
+        Purpose::Counts => "counts, which is only read here: use another key",
+    };
+    Err(Refusal::because(format!("the key is a dictionary of {refused}")))
 }
 
 /// Gives a key an empty dictionary, on replicas too.
 fn create<'k>(
     call: &Call<'_>,
     key: &'k mut Key,
-    kind: StoreKind,
+    purpose: Purpose,
     seed: u64,
     layout: Layout,
 ) -> Result<&'k mut Dictionary, Refusal> {
-    let dict = key.set(Dictionary::new(kind, seed, layout)?);
-    let (seed, kind) = (format!("{seed:016x}"), if kind == StoreKind::Dict { "NUMBERS" } else { "BYTES" });
-    let arguments = [kind, "SEED", &seed, "LAYOUT", layout.name()].map(str::as_bytes);
+    let dict = key.set(Dictionary::new(purpose, seed, layout)?);
+    let (seed, purpose) = (format!("{seed:016x}"), purpose.name().to_ascii_uppercase());
+    let arguments = [purpose.as_str(), "SEED", &seed, "LAYOUT", layout.name()].map(str::as_bytes);
     call.replicate_as(c"FURUI.DICT.RESERVE", 1, &arguments);
     Ok(dict)
 }
 
 fn reserve(call: &Call<'_>) -> Result<(), Refusal> {
-    let kind = match call.text(2)?.to_ascii_uppercase().as_str() {
-        "BYTES" => StoreKind::ByteDict,
-        "NUMBERS" => StoreKind::Dict,
+    let purpose = match call.text(2)?.to_ascii_uppercase().as_str() {
+        "BYTES" => Purpose::Bytes,
+        "NUMBERS" => Purpose::Numbers,
         other => return Err(Refusal::because(format!("{other:?} is unknown: there are BYTES and NUMBERS"))),
     };
     let (mut seed, mut layout, mut next) = (None, Layout::default(), 3);
@@ -241,7 +241,7 @@ fn reserve(call: &Call<'_>) -> Result<(), Refusal> {
         let _: Option<&Dictionary> = key.value()?;
         return Err(Refusal::because("the key exists already"));
     }
-    create(call, &mut key, kind, seed.unwrap_or_else(|| HashSpec::random().seed), layout)?;
+    create(call, &mut key, purpose, seed.unwrap_or_else(|| HashSpec::random().seed), layout)?;
     call.notify(c"furui.dict.reserve", 1);
     call.ok();
     Ok(())

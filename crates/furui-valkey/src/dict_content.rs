@@ -2,8 +2,8 @@
 
 use std::ops::Bound;
 
-use furui::dict::{Dict, DictOptions, DictValue, Done, Job, Merging, Snapshot};
-use furui::store::{Bytes, Manifest, Memory, Storage, StoreKind};
+use furui::dict::{Dict, DictOptions, DictValue, Done, Job, Merging, Purpose, Snapshot};
+use furui::store::{Bytes, Manifest, Memory, Storage};
 
 use crate::call::Refusal;
 
@@ -53,23 +53,22 @@ impl Answer<'_> {
 }
 
 impl Content {
-    /// Opens the dictionary that a storage holds, or a new one of this kind.
+    /// Opens the dictionary with this purpose that a storage holds, or a new one.
     ///
     /// # Errors
     /// If a file is damaged or missing, or belongs to another kind of store.
-    pub fn open(memory: Memory, kind: StoreKind, options: DictOptions) -> Result<Self, Refusal> {
-        match kind {
-            StoreKind::Dict => Ok(Self::Numbers(Dict::open_with(memory, options)?)),
-            StoreKind::ByteDict => Ok(Self::Bytes(Dict::open_bytes_with(memory, options)?)),
-            other => Err(Refusal::because(format!("this is {other}, not {}", StoreKind::Dict))),
+    pub fn open(memory: Memory, purpose: Purpose, options: DictOptions) -> Result<Self, Refusal> {
+        let options = DictOptions { purpose: Some(purpose), ..options };
+        match purpose {
+            Purpose::Numbers | Purpose::Values | Purpose::Counts => {
+                Ok(Self::Numbers(Dict::open_with(memory, options)?))
+            }
+            Purpose::Bytes => Ok(Self::Bytes(Dict::open_bytes_with(memory, options)?)),
         }
     }
 
-    pub fn kind(&self) -> StoreKind {
-        match self {
-            Self::Bytes(_) => StoreKind::ByteDict,
-            Self::Numbers(_) => StoreKind::Dict,
-        }
+    pub fn purpose(&self) -> Purpose {
+        either!(self, dict => dict.purpose())
     }
 
     /// The next number that is given to a field; 0 in a dictionary of bytes, where nobody sees it.
@@ -205,7 +204,7 @@ impl Content {
                 copy.compact()?;
                 let missing = || Refusal::because("the copy has no manifest");
                 let mut manifest = Manifest::load(&memory)?.ok_or_else(missing)?;
-                manifest.next_id = dict.next_id();
+                manifest.taken = dict.taken().clone();
                 manifest.save(&memory)?;
             }
         }
@@ -221,6 +220,8 @@ fn copying<V: DictValue + ?Sized>(dict: &Snapshot<V>, manifest: &Manifest) -> Di
         (keys.saturating_add(trie.keys() as usize), bytes.saturating_add(trie.entry().seal.length as usize))
     });
     DictOptions {
+        purpose: manifest.store.purpose(),
+        form: Some(manifest.form),
         layout: Some(manifest.layout),
         filter_hash: Some(manifest.filter_hash),
         hash: Some(manifest.hash),

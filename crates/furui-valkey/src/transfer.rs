@@ -150,7 +150,7 @@ fn kind_of(files: &Files) -> Result<ValueKind, Refusal> {
     if let Some((_, manifest)) = files.iter().find(|(name, _)| *name == MANIFEST) {
         return match Manifest::decode(manifest, MANIFEST)?.store {
             StoreKind::Seen => Ok(ValueKind::Set),
-            StoreKind::Dict | StoreKind::ByteDict => Ok(ValueKind::Dict),
+            StoreKind::Dict(_) => Ok(ValueKind::Dict),
             other => Err(Refusal::because(format!("{other} cannot be loaded"))),
         };
     }

@@ -8,6 +8,8 @@ use furui::store::{MANIFEST, Memory, Storage};
 use furui::{Error, Result};
 
 const OPTIONS: DictOptions = DictOptions {
+    purpose: None,
+    form: None,
     layout: None,
     window: 100,
     window_bytes: 1 << 20,
@@ -90,7 +92,7 @@ fn today_reads_and_writes_the_bytes_of_version_1() {
     dict.verify().unwrap();
     let expected = [(b"rom".to_vec(), 12), (b"romane".to_vec(), 0), (b"rome".to_vec(), 9)];
     assert_eq!(dict.iter().collect::<Result<Vec<_>>>().unwrap(), expected);
-    assert_eq!((dict.next_id(), dict.hash_spec(), dict.manifest().generation()), (3, Rolling::spec(0), 3));
+    assert_eq!((dict.next_id(), dict.hash_spec(), dict.manifest().generation()), (13, Rolling::spec(0), 3));
 }
 
 #[test]

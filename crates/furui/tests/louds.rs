@@ -14,7 +14,7 @@ use furui::dict::{
 use furui::filter::{Bloom, Filter, FilterMut};
 use furui::format::{Align, Envelope, EnvelopeWriter, Kind, Seal, Section, Tag};
 use furui::hash::{Rolling, RollingState};
-use furui::store::{Memory, Storage, StoreKind};
+use furui::store::{Memory, Purpose, Storage, StoreKind};
 use furui::{Error, HashSpec};
 use louds_oracle::walk_pairs;
 use proptest::prelude::*;
@@ -195,7 +195,7 @@ fn files_of_an_enemy_are_errors_or_some_trie() {
     dict.delete("no key").unwrap();
     dict.sync().unwrap();
     let manifest = dict.manifest().clone();
-    let name = StoreKind::Dict.file_name(manifest.runs[0].number);
+    let name = StoreKind::Dict(Purpose::Numbers).file_name(manifest.runs[0].number);
     let outer = sections(&good.open(&name).unwrap());
     let inner = sections(&outer[0].1);
     let (mut opened, mut merged) = (0, 0);

@@ -11,7 +11,7 @@ use furui::error::{StoreError, StoreProblem};
 use furui::format::{Align, Envelope, EnvelopeWriter, FormatError, Kind, Problem, ReadError, Seal, Tag};
 use furui::store::cascade::{Cascade, CascadeOptions};
 use furui::store::{
-    Fingerprints, MANIFEST, MAX_RUNS, Manifest, Memory, Published, RunEntry, Storage, StoreKind, Window,
+    Fingerprints, MANIFEST, MAX_RUNS, Manifest, Memory, Published, Purpose, RunEntry, Storage, StoreKind, Window,
 };
 use furui::{Error, HashAlgorithm, HashSpec, KeyHash, Result};
 use proptest::collection::vec;
@@ -195,7 +195,12 @@ fn names_of_files_say_what_is_in_them() {
     for (kind, name, readers) in [
         (StoreKind::Seen, "0000000000000abc.run", &[StoreKind::Seen, StoreKind::Filter][..]),
         (StoreKind::Filter, "0000000000000abc.run", &[StoreKind::Seen, StoreKind::Filter]),
-        (StoreKind::Dict, "0000000000000abc.trie", &[StoreKind::Dict]),
+        (
+            StoreKind::Dict(Purpose::Counts),
+            "0000000000000abc.trie",
+            &[Purpose::Numbers, Purpose::Values, Purpose::Counts].map(StoreKind::Dict),
+        ),
+        (StoreKind::Dict(Purpose::Bytes), "0000000000000abc.pairs", &[StoreKind::Dict(Purpose::Bytes)]),
     ] {
         assert_eq!(kind.file_name(0xABC), name);
         assert!(StoreKind::ALL.iter().filter(|kind| kind.number_of(name).is_some()).eq(readers), "{kind}");
@@ -218,7 +223,7 @@ fn a_filter_keeps_what_it_was_made_for_and_no_other_store_has_that() {
         (StoreKind::Filter, 0, manifest.fingerprints),
         (StoreKind::Filter, 1000, Fingerprints::EXACT),
         (StoreKind::Seen, 1000, manifest.fingerprints),
-        (StoreKind::Dict, 1000, manifest.fingerprints),
+        (StoreKind::Dict(Purpose::Values), 1000, manifest.fingerprints),
     ] {
         let mut bad = Manifest::new(store, SPEC);
         (bad.capacity, bad.fingerprints) = (capacity, fingerprints);
@@ -230,19 +235,29 @@ fn a_filter_keeps_what_it_was_made_for_and_no_other_store_has_that() {
 }
 
 #[test]
-fn a_dictionary_keeps_its_next_id() {
-    let mut manifest = Manifest::new(StoreKind::Dict, SPEC);
-    manifest.next_id = 0xFEDC_BA98;
-    assert_eq!(decode(&encode(&manifest)).unwrap(), manifest);
+fn a_dictionary_keeps_its_purpose_its_next_id_and_its_numbers() {
+    for purpose in Purpose::ALL {
+        let mut manifest = Manifest::new(StoreKind::Dict(purpose), SPEC);
+        manifest.form = "--csv --key url".parse().unwrap();
+        assert_eq!(decode(&encode(&manifest)).unwrap(), manifest);
+        manifest.next_id = 0xFEDC_BA98;
+        assert_eq!(manifest.save(&Memory::new()).is_ok(), purpose == Purpose::Bytes);
+        assert_eq!(decode(&encode(&manifest)).is_ok(), purpose == Purpose::Bytes);
+        manifest.next_id = 0;
+        manifest.taken.insert(0..=5);
+        manifest.taken.insert(7..=u32::MAX);
+        assert_eq!(manifest.save(&Memory::new()).is_ok(), purpose == Purpose::Numbers);
+        assert_eq!(decode(&encode(&manifest)).ok(), (purpose == Purpose::Numbers).then_some(manifest));
+    }
 }
 
 #[test]
 fn a_store_of_another_kind_is_refused_by_name() {
     let storage = Memory::new();
-    assert!(Published::open(&storage, StoreKind::Dict).unwrap().is_none());
+    assert!(Published::open(&storage, &[StoreKind::Dict(Purpose::Numbers)]).unwrap().is_none());
     Manifest::new(StoreKind::Seen, SPEC).save(&storage).unwrap();
-    assert!(Published::open(&storage, StoreKind::Seen).unwrap().is_some());
-    let error = Published::open(&storage, StoreKind::Dict).unwrap_err().to_string();
+    assert!(Published::open(&storage, &[StoreKind::Seen]).unwrap().is_some());
+    let error = Published::open(&storage, &[StoreKind::Dict(Purpose::Numbers)]).unwrap_err().to_string();
     assert!(
         error.contains("memory:MANIFEST") && error.contains("furui seen") && error.contains("furui dict"),
         "{error}"
@@ -365,19 +380,31 @@ fn sections_that_no_manifest_has_are_refused() {
     assert_eq!(unknown, Err(Problem::UnknownStore(r"list\x00\x00\x00\x00".to_owned())));
     // `made` is the layout of a dictionary's tries, and the number of polynomials of their filters.
     for (kind, made, valid) in [
-        (b"dict", [0, 0], true),
-        (b"dict", [1, 0], true),
-        (b"dict", [1, 4], true),
-        (b"dict", [1, 3], false),
-        (b"dict", [0, 4], false),
-        (b"dict", [2, 0], false),
-        (b"seen", [1, 0], false),
-        (b"seen", [0, 4], false),
+        (b"counts\0\0", [0, 0], true),
+        (b"bytes\0\0\0", [1, 0], true),
+        (b"numbers\0", [1, 4], true),
+        (b"numbers\0", [1, 3], false),
+        (b"values\0\0", [0, 4], false),
+        (b"numbers\0", [2, 0], false),
+        (b"seen\0\0\0\0", [1, 0], false),
+        (b"seen\0\0\0\0", [0, 4], false),
     ] {
         meta = [0; 32];
-        meta[..4].copy_from_slice(kind);
+        meta[..8].copy_from_slice(kind);
         meta[26..28].copy_from_slice(&made);
         assert_eq!(with(&[(b"META", &meta), (b"RUNS", &[])]).is_ok(), valid, "{made:?}");
+    }
+    for (kind, ranges, valid) in [
+        (b"numbers\0", &[0, 4, 6, 6][..], true),
+        (b"numbers\0", &[], false),
+        (b"numbers\0", &[0, 4, 5, 6], false),
+        (b"values\0\0", &[0, 4], false),
+        (b"seen\0\0\0\0", &[0, 4], false),
+    ] {
+        meta = [0; 32];
+        meta[..8].copy_from_slice(kind);
+        let ranges: Vec<u8> = ranges.iter().flat_map(|number: &u32| number.to_le_bytes()).collect();
+        assert_eq!(with(&[(b"META", &meta), (b"RUNS", &[]), (b"NUMB", &ranges)]).is_ok(), valid, "{ranges:?}");
     }
 }
 

@@ -129,11 +129,11 @@ fn what_a_reader_has_open_outlives_its_names() {
     set.insert_all(&keys(0..1000), &mut vec![]).unwrap();
     set.sync().unwrap();
     let reader = Directory::open_read_only(&path).unwrap();
-    let old = Published::open(&reader, StoreKind::Seen).unwrap().unwrap();
+    let old = Published::open(&reader, &[StoreKind::Seen]).unwrap().unwrap();
     let mut early = cascade(Directory::open_read_only(&path).unwrap().mapped(false));
     set.insert_all(&keys(1000..3000), &mut vec![]).unwrap();
     set.compact().unwrap();
-    let new = Published::open(&reader, StoreKind::Seen).unwrap().unwrap();
+    let new = Published::open(&reader, &[StoreKind::Seen]).unwrap().unwrap();
     assert_ne!(new.manifest.runs[0].number, old.manifest.runs[0].number);
     assert!(!path.join(StoreKind::Seen.file_name(old.manifest.runs[0].number)).exists());
     early.verify().unwrap();
@@ -151,7 +151,7 @@ fn a_file_that_is_missing_for_good_is_an_error() {
     let run = path.join(StoreKind::Seen.file_name(0));
     fs::remove_file(&run).unwrap();
     let reader = Directory::open_read_only(&path).unwrap();
-    let message = Published::open(&reader, StoreKind::Seen).unwrap_err().to_string();
+    let message = Published::open(&reader, &[StoreKind::Seen]).unwrap_err().to_string();
     assert!(message.contains(run.to_str().unwrap()) && message.contains("missing"), "{message}");
 }
 

@@ -341,7 +341,7 @@ fn damage_and_contradictions_of_the_manifest_are_errors() {
         |manifest| manifest.runs.swap(0, 1),
         |manifest| manifest.tick = 29,
         |manifest| manifest.runs[2].slice = u64::MAX,
-        |manifest| manifest.store = furui::store::StoreKind::Dict,
+        |manifest| manifest.store = furui::store::StoreKind::Dict(furui::store::Purpose::Numbers),
     ];
     for (index, contradict) in contradictions.into_iter().enumerate() {
         let mut bad = manifest.clone();

@@ -4,10 +4,10 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum, ValueHint};
-use furui::dict;
+use furui::dict::{self, Purpose};
 use furui::store::MAX_RUNS;
 
-use super::{InputOptions, PrintOptions, WaitOptions, headings};
+use super::{InputOptions, LineOptions, PrintOptions, WaitOptions, headings};
 use crate::number;
 
 /// The options that a dictionary has if none are given.
@@ -17,18 +17,19 @@ const USUAL: dict::DictOptions = dict::DictOptions::DEFAULT;
 pub enum DictCommand {
     /// Put lines into a dictionary: KEY, or KEY, a tab and a value
     ///
-    /// In a dictionary of numbers, a line without a tab is a key, which gets the next number, from 0 on, unless it has
-    /// a value already. In other lines the last tab separates the key from its value, a number less than 2^32, which
-    /// replaces an earlier value of the key. The next number is the count of numbers given so far. So no number is
-    /// given twice, but a number may equal the value in a line with a tab. A line of any other form is an error, which
-    /// names the line; the lines before it are kept.
+    /// What the values are, a dictionary knows from when it was made (--values). In a dictionary of numbers, which is the usual one,
+    /// a line without a tab is a key, which gets a number as `dict number` gives it, unless it has one. In other lines the last
+    /// tab separates the key from its number, which replaces an earlier one of the key: so a table of numbers is moved in, and
+    /// `dict number` goes on above the greatest. It is up to you that no two keys in the table have the same number.
     ///
-    /// In a dictionary of bytes (--values bytes), the first tab separates the key from its value, which may be any
-    /// bytes up to 16 MiB, including tabs, and replaces an earlier value of the key. A value with newlines needs --null
-    /// or --escape.
+    /// In a dictionary of values or counts each line has a tab, and a number below 2^32 after the last one. In a dictionary of bytes,
+    /// the first tab separates the key from its value, which may be any bytes up to 16 MiB, including tabs; a value with newlines
+    /// needs --null or --escape. A line of any other form is an error, which names the line; the lines before it are kept.
+    ///
+    /// With --field, --csv, --tsv or --json a line is a record without a value, and its key gets a number.
     #[command(visible_alias = "put")]
     Build(EntryWrite),
-    /// Print each line that is a key, with a tab and the value of the key
+    /// Print the key of each line that has a value, with a tab and the value
     ///
     /// An entry whose line would be ambiguous is an error: in a dictionary of bytes, a key with a tab, or a value with
     /// a newline (with --null, with a NUL). With --escape all entries can be printed.
@@ -46,16 +47,23 @@ pub enum DictCommand {
     Delete(EntryChange),
     /// Print the number of each line; a new line gets the next one
     ///
-    /// Numbers are given in order, from 0 on. None is given twice, not even after a crash or after keys were deleted: a number
-    /// is printed only after it is on the disk. The values of lines with a tab in `dict build` do not count, and may
-    /// equal a number. If lines arrive slowly, each number is printed at once; otherwise many are printed at a time.
+    /// A new line gets the number after the greatest that the dictionary has ever held, from 0 on. None is given twice, nor one that
+    /// `dict build` put, not even after a crash or after keys were deleted: a number is printed only after it is on the disk. If the
+    /// greatest is 4294967294 or more, because it was put, a new line gets the smallest number that the dictionary has never held
+    /// (of more than 1000 gaps between numbers, only the widest are used). 4294967295 is never given.
+    ///
+    /// If lines arrive slowly, each number is printed at once; otherwise many are printed at a time. A header of --csv or --tsv has no
+    /// number, and a line without a key has an empty line, or with --missing drop none. A dictionary with another purpose is refused.
     Number(NumberOptions),
     /// Count how often each line came, and print each line after its count and a tab, in the order of the lines
     ///
-    /// The counts are the values of a dictionary, to which the next run with the same --store adds. So this is `sort | uniq -c` for lines that
-    /// need not be sorted, nor fit into memory. The counts are recorded at the end and now and then before: a run that ends by an error or
-    /// by ^C, SIGTERM or SIGHUP has counted the lines that it had read, and a run that was killed has counted some of them. A count of 2^32 is
-    /// an error. A dictionary of numbers that `dict number` gave is refused.
+    /// This is `sort | uniq -c` for lines that need not be sorted, nor fit into memory: what does not goes to temporary files in
+    /// $TMPDIR. With key options the keys of lines are counted, as in `furui dict count --csv --key lang --top 10 FILE`; of several
+    /// columns with a tab between them.
+    ///
+    /// With --store the counts are the values of a dictionary of counts, to which the next run with it adds. They are recorded at the
+    /// end and now and then before: a run that ends by an error or by ^C, SIGTERM or SIGHUP has counted the lines that it had read,
+    /// and a run that was killed has counted some of them. A count of 2^32 is an error. A dictionary with another purpose is refused.
     Count(CountOptions),
 }
 
@@ -98,18 +106,39 @@ pub struct NumberOptions {
     pub change: DictChange,
     #[command(flatten)]
     pub print: PrintOptions,
-    /// Print the number, a tab, and the line
+    /// Print the number, a tab, and the key
+    ///
+    /// The key is the line, if no option makes another one
     #[arg(long, help_heading = headings::OUTPUT)]
     pub with_key: bool,
+    /// Tab, newline and others are read and written as \t \n \r \0 \\
+    ///
+    /// These are tab, newline, carriage return, NUL and backslash in keys
+    #[arg(long, help_heading = headings::DICTIONARY)]
+    pub escape: bool,
     #[command(flatten)]
     pub making: MakingOptions,
 }
 
-/// A dictionary to create or change, the lines to count, and what is printed.
+/// The lines to count, the dictionary to add to, and what is printed.
 #[derive(Args)]
 pub struct CountOptions {
     #[command(flatten)]
-    pub change: DictChange,
+    pub input: InputOptions,
+    #[command(flatten)]
+    pub lines: LineOptions,
+    /// The directory of a dictionary to which the counts are added
+    ///
+    /// Without it, the lines of this run are counted
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, help_heading = headings::DICTIONARY)]
+    pub store: Option<PathBuf>,
+    #[command(flatten, next_help_heading = headings::DICTIONARY)]
+    pub wait: WaitOptions,
+    /// Tab, newline and others are read and written as \t \n \r \0 \\
+    ///
+    /// These are tab, newline, carriage return, NUL and backslash in keys
+    #[arg(long, help_heading = headings::DICTIONARY)]
+    pub escape: bool,
     #[command(flatten)]
     pub print: PrintOptions,
     /// Print only the N most frequent lines
@@ -118,7 +147,7 @@ pub struct CountOptions {
     #[arg(long, value_name = "N", value_parser = number::between::<u32>(1, u32::MAX.into()), help_heading = headings::OUTPUT)]
     pub top: Option<u32>,
     /// Print no lines
-    #[arg(short, long, conflicts_with_all = ["top", "output"], help_heading = headings::OUTPUT)]
+    #[arg(short, long, conflicts_with_all = ["top", "output"], requires = "store", help_heading = headings::OUTPUT)]
     pub quiet: bool,
     #[command(flatten)]
     pub making: MakingOptions,
@@ -129,6 +158,8 @@ pub struct CountOptions {
 pub struct DictFiles {
     #[command(flatten)]
     pub input: InputOptions,
+    #[command(flatten)]
+    pub lines: LineOptions,
     #[command(flatten)]
     pub dict: DictOptions,
 }
@@ -146,10 +177,9 @@ pub struct DictChange {
 #[derive(Args)]
 #[command(next_help_heading = headings::DICTIONARY)]
 pub struct EntryForm {
-    /// What the values are: numbers or bytes
+    /// What the values are: numbers, values, counts or bytes
     ///
-    /// A dictionary with values of another kind is refused [default: the kind that the dictionary has; numbers for a new
-    /// one]
+    /// A dictionary with other values is refused [default: those that the dictionary has; numbers for a new one]
     #[arg(long, value_enum, value_name = "KIND")]
     pub values: Option<ValuesName>,
     /// Tab, newline and others are read and written as \t \n \r \0 \\
@@ -161,10 +191,25 @@ pub struct EntryForm {
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ValuesName {
-    /// Numbers below 2^32
+    /// A number for each line, which `dict number` gives, or which was put
     Numbers,
+    /// Numbers below 2^32, which mean what you like
+    Values,
+    /// How often each line came, to which `dict count` adds
+    Counts,
     /// Any bytes, up to 16 MiB
     Bytes,
+}
+
+impl From<ValuesName> for Purpose {
+    fn from(name: ValuesName) -> Self {
+        match name {
+            ValuesName::Numbers => Self::Numbers,
+            ValuesName::Values => Self::Values,
+            ValuesName::Counts => Self::Counts,
+            ValuesName::Bytes => Self::Bytes,
+        }
+    }
 }
 
 /// A dictionary, and the lines of keys or entries to use it with.

@@ -3,6 +3,7 @@
 mod combine;
 mod dict;
 mod filter;
+pub mod formats;
 mod has;
 mod hashes;
 pub mod headings;
@@ -18,8 +19,6 @@ use clap_complete::Shell;
 use furui::HashAlgorithm;
 
 use crate::block::MOST_MAX_LINE;
-use crate::blocks::Blocks;
-use crate::interrupt::Interrupt;
 use crate::network::{self, NetworkCommand};
 use crate::reading::{Looks, Reading};
 use crate::size;
@@ -59,6 +58,10 @@ pub fn command() -> clap::Command {
 
 /// The arguments of this process.
 pub fn arguments() -> Result<Cli, clap::Error> {
+    // To make the help takes longer than to parse the arguments.
+    if let Ok(cli) = Cli::try_parse() {
+        return Ok(cli);
+    }
     let mut command = command();
     if std::env::args_os().any(|argument| argument == "-h") {
         command = headings::shorten(command);
@@ -254,11 +257,6 @@ impl InputOptions {
         let split = Split::Lines(self.separator());
         let looks = (!self.no_decompress).then_some(Looks { memory: self.decode_memory, binary: self.binary });
         Reading { split, header: false, max_line: self.max_line, looks, keeps_going: self.keep_going }
-    }
-
-    /// The lines of the input.
-    pub fn blocks<'a>(&self, interrupt: &'a Interrupt) -> Blocks<'a> {
-        Blocks::new(&self.files, self.reading(), interrupt)
     }
 }
 

@@ -44,7 +44,7 @@ const NOTES: &[Notes] = &[
         statuses: &[
             ("0", "some line was printed, or would have been without --quiet"),
             ("1", "no line was printed, or would have been without --quiet"),
-            ("2", "after an error, or if a file could not be opened, whatever the other files contained"),
+            ("2", "after an error, or if a file could not be read to its end, whatever the other files contained"),
         ],
         examples: &[
             ("furui has -v old.txt new.txt", "print the lines of new.txt that are not in old.txt"),
@@ -122,7 +122,8 @@ const NOTES: &[Notes] = &[
         command: "dict build",
         statuses: &[("0", "done"), ERROR, SIGNAL],
         examples: &[
-            ("furui dict build --store ranks ranks.tsv", "lines of a key, a tab and a number become entries"),
+            ("furui dict build --store ids ids.tsv", "lines of a key, a tab and a number become entries; `dict number` goes on above the greatest"),
+            ("furui dict build --values values --store ranks ranks.tsv", "numbers that are no names of lines"),
             ("furui dict build --store ranks --layout louds --merging all --filter-hash polynomials-4 ranks.tsv", "a new dictionary in the way of Koyanagi et al."),
             ("furui dict build --values bytes --store titles urls.tsv", "lines of a key, a tab and any text become entries"),
         ],
@@ -155,12 +156,13 @@ const NOTES: &[Notes] = &[
     Notes {
         command: "dict number",
         statuses: &[("0", "done"), ERROR, SIGNAL],
-        examples: &[("furui dict number --store ids urls.txt", "print a number for each line, equal for equal lines"), ("furui dict number --with-key --store ids urls.txt", "print each line after its number and a tab")],
+        examples: &[("furui dict number --store ids urls.txt", "print a number for each line, equal for equal lines"), ("furui dict number --with-key --store ids urls.txt", "print each line after its number and a tab"), ("furui dict number --csv --key url --store ids crawl.csv", "print the number of each row's URL")],
     },
     Notes {
         command: "dict count",
         statuses: &[("0", "all lines are counted"), ERROR, SIGNAL],
         examples: &[
+            ("furui dict count --csv --key lang --top 10 crawl.csv", "print the ten most frequent languages after their counts"),
             ("furui dict count --store hits urls.txt", "print each distinct line after its count, which includes earlier runs"),
             ("furui dict count --store hits --top 10 urls.txt", "print the ten most frequent lines, the most frequent first"),
         ],

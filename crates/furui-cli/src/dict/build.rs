@@ -2,13 +2,14 @@
 
 use std::process::ExitCode;
 
-use furui::dict::Dict;
+use furui::dict::{Dict, DictOptions, Purpose};
 use furui::store::{Directory, Manifest};
 
-use super::values::{Line, Lines, Values, chosen};
+use super::records::Records;
+use super::values::{Line, Values};
 use super::worker::Worker;
-use super::{SIGNALLED, options, options_to_write};
-use crate::cli::{EntryChange, EntryLines, EntryWrite, MakingOptions, ValuesName};
+use super::{SIGNALLED, made};
+use crate::cli::{EntryChange, EntryLines, EntryWrite};
 use crate::error::Error;
 use crate::interrupt::Interrupt;
 use crate::progress::Progress;
@@ -16,41 +17,61 @@ use crate::wait::open_to_write;
 
 /// Runs the command.
 pub fn run(EntryWrite { change: EntryChange { lines, wait }, making }: &EntryWrite) -> Result<ExitCode, Error> {
-    let storage = open_to_write(&lines.files.dict.store, wait)?;
-    match chosen(&lines.form, Manifest::load(&storage)?.map(|manifest| manifest.store)) {
-        ValuesName::Numbers => build::<u32>(storage, lines, making),
-        ValuesName::Bytes => build::<[u8]>(storage, lines, making),
+    let path = &lines.files.dict.store;
+    let storage = open_to_write(path, wait)?;
+    let found = Manifest::load(&storage)?.and_then(|manifest| manifest.store.purpose());
+    let purpose = match lines.form.values {
+        Some(values) => values.into(),
+        None if found == Some(Purpose::Counts) => {
+            return Err(Error::Message(format!(
+                "{}: a dictionary of counts, to which `dict count` adds; to set counts, give --values counts",
+                path.display()
+            )));
+        }
+        None => found.unwrap_or(Purpose::Numbers),
+    };
+    let options = made(path, &storage, purpose, &lines.files.lines, making)?;
+    match purpose {
+        Purpose::Bytes => build::<[u8]>(storage, lines, options),
+        Purpose::Numbers | Purpose::Values | Purpose::Counts => build::<u32>(storage, lines, options),
     }
 }
 
-fn build<V: Values + ?Sized>(
-    storage: Directory,
-    lines: &EntryLines,
-    making: &MakingOptions,
-) -> Result<ExitCode, Error> {
-    let mut dict = V::open(storage, options_to_write(options(making)))?;
+fn build<V: Values + ?Sized>(storage: Directory, lines: &EntryLines, made: DictOptions) -> Result<ExitCode, Error> {
+    let mut dict = V::open(storage, made)?;
+    let mut records = Records::new(&lines.files.input, &lines.files.lines, lines.form.escape)?;
+    if records.are_records && dict.purpose() != Purpose::Numbers {
+        let purpose = dict.purpose();
+        return Err(Error::Message(format!(
+            "the records of --field, --csv, --tsv and --json have no values: only a dictionary of numbers takes them, and this is one of {purpose}"
+        )));
+    }
     let interrupt = Interrupt::listen().map_err(|error| Error::io("cannot wait for", "signals", error))?;
     let mut worker = Worker::default();
-    let read = put_all(&mut dict, lines, &interrupt, &mut worker);
+    let read = put_all(&mut dict, lines, &mut records, &interrupt, &mut worker);
     // The lines before an error are kept.
     let kept = worker.finish(&mut dict).and_then(|()| Ok(dict.sync()?));
     read.and(kept)?;
+    records.report("not put");
     Ok(interrupt.signal().map_or(ExitCode::SUCCESS, |signal| ExitCode::from(SIGNALLED + signal)))
 }
 
 fn put_all<V: Values + ?Sized>(
     dict: &mut Dict<Directory, V>,
     options: &EntryLines,
+    records: &mut Records,
     interrupt: &Interrupt,
     worker: &mut Worker,
 ) -> Result<(), Error> {
-    let lines = Lines { separator: options.files.input.separator(), escape: options.form.escape };
-    let mut blocks = options.files.input.blocks(interrupt);
+    let mut blocks = options.files.lines.blocks(&options.files.input, interrupt);
     let mut progress = Progress::new("building", &options.files.input.files);
     while let Some(block) = blocks.next()? {
+        if records.header(block)?.is_some() {
+            continue;
+        }
         worker.tend(dict, block.len(), block.bytes().len())?;
         for (index, text) in block.lines().enumerate() {
-            V::put(dict, Line { text, block, index, lines })?;
+            V::put(dict, Line { text, block, index }, records)?;
         }
         progress.advance(block.bytes().len());
     }

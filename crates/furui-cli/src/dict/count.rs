@@ -1,83 +1,115 @@
 //! `furui dict count`.
 
+use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 use std::process::ExitCode;
 
-use furui::dict::Dict;
-use furui::store::Directory;
+use furui::dict::{Dict, DictOptions, Purpose};
+use furui::store::{Scratch, Storage};
 
-use super::values::{Lines, check_key};
+use super::records::Records;
+use super::values::Lines;
 use super::worker::Worker;
-use super::{GATHERED, SIGNALLED, options, options_to_write};
+use super::{GATHERED, SIGNALLED, made, options, options_to_write};
 use crate::block::Block;
-use crate::cli::{CountOptions, DictChange, InputOptions};
+use crate::cli::CountOptions;
 use crate::error::Error;
 use crate::interrupt::Interrupt;
+use crate::memory;
 use crate::output::{Output, Sink};
 use crate::progress::Progress;
 use crate::wait::open_to_write;
 
 /// Runs the command.
-pub fn run(CountOptions { change, print, top, quiet, making }: &CountOptions) -> Result<ExitCode, Error> {
-    let DictChange { lines, wait } = change;
-    let mut dict = Dict::open_with(open_to_write(&lines.dict.store, wait)?, options_to_write(options(making)))?;
-    if dict.next_id() > 0 {
-        let store = lines.dict.store.display();
-        return Err(Error::Message(format!(
-            "{store}: has the numbers that `dict number` or `dict build` gave to lines: counts need a dictionary of their own"
-        )));
+pub fn run(options: &CountOptions) -> Result<ExitCode, Error> {
+    match &options.store {
+        Some(path) => {
+            let storage = open_to_write(path, &options.wait)?;
+            let made = made(path, &storage, Purpose::Counts, &options.lines, &options.making)?;
+            count(Dict::open_with(storage, made)?, options)
+        }
+        None => count(in_memory(options)?, options),
     }
+}
+
+/// A dictionary of counts for this run. What does not fit into its write buffers goes to temporary files.
+fn in_memory(given: &CountOptions) -> Result<Dict<Scratch>, Error> {
+    let refused = [("--wait", given.wait.wait.is_some()), ("--as-is", given.lines.as_is)];
+    if let Some((name, _)) = refused.into_iter().find(|&(_, is_given)| is_given) {
+        return Err(Error::Message(format!("{name} goes with --store: without it the lines of this run are counted")));
+    }
+    let storage = Scratch::new(std::env::temp_dir()).mapped_up_to(memory::mappable());
+    let made = DictOptions { purpose: Some(Purpose::Counts), ..options_to_write(options(&given.making)) };
+    Ok(Dict::open_with(storage, made)?)
+}
+
+fn count<S: Storage + Send + Sync + 'static>(mut dict: Dict<S>, options: &CountOptions) -> Result<ExitCode, Error> {
+    let CountOptions { input, store, print, top, quiet, .. } = options;
+    let mut records = Records::new(input, &options.lines, options.escape)?;
     // If standard output is closed, that is an error before anything is counted.
-    let output = Output::open(print, *quiet, &lines.input.inputs())?;
+    let output = Output::open(print, *quiet, &input.inputs())?;
     let interrupt = Interrupt::listen().map_err(|error| Error::io("cannot wait for", "signals", error))?;
     let mut worker = Worker::default();
-    let read = count_all(&mut dict, &lines.input, &interrupt, &mut worker);
+    let read = count_all(&mut dict, options, &mut records, &interrupt, &mut worker);
     // The lines before an error are counted.
-    let kept = worker.finish(&mut dict).and_then(|()| Ok(dict.sync()?));
+    let mut kept = worker.finish(&mut dict);
+    if store.is_some() {
+        kept = kept.and_then(|()| Ok(dict.sync()?));
+    }
     read.and(kept)?;
     if let Some(signal) = interrupt.signal() {
         return Ok(ExitCode::from(SIGNALLED + signal));
     }
-    let lines = Lines { separator: lines.input.separator(), escape: false };
     match top {
         _ if *quiet => {}
-        Some(top) => print_top(&dict, *top as usize, output, lines)?,
-        None => print_all(&dict, output, lines)?,
+        Some(top) => print_top(&dict, *top as usize, output, records.lines)?,
+        None => print_all(&dict, output, records.lines)?,
     }
+    records.report("not counted");
     Ok(ExitCode::SUCCESS)
 }
 
-fn count_all(
-    dict: &mut Dict<Directory>,
-    input: &InputOptions,
+fn count_all<S: Storage + Send + Sync + 'static>(
+    dict: &mut Dict<S>,
+    options: &CountOptions,
+    records: &mut Records,
     interrupt: &Interrupt,
     worker: &mut Worker,
 ) -> Result<(), Error> {
-    let mut blocks = input.blocks(interrupt);
-    let mut progress = Progress::new("counting", &input.files);
+    let mut blocks = options.lines.blocks(&options.input, interrupt);
+    let mut progress = Progress::new("counting", &options.input.files);
     while let Some(block) = blocks.next()? {
+        if records.header(block)?.is_some() {
+            continue;
+        }
         worker.tend(dict, block.len(), block.bytes().len())?;
-        count(dict, block)?;
+        count_block(dict, block, records)?;
         progress.advance(block.bytes().len());
     }
     Ok(())
 }
 
-/// Adds the lines of a block to the counts, equal lines together. If a line cannot be a key, the lines before it are
+/// Adds the lines of a block to the counts, equal keys together. If a line cannot be a key, the lines before it are
 /// counted.
-fn count(dict: &mut Dict<Directory>, block: &Block) -> Result<(), Error> {
-    let mut places = HashMap::new();
-    let (mut keys, mut counts): (Vec<&[u8]>, Vec<u32>) = (vec![], vec![]);
+fn count_block<S: Storage>(dict: &mut Dict<S>, block: &Block, records: &mut Records) -> Result<(), Error> {
+    let mut arrived: Vec<Cow<'_, [u8]>> = vec![];
     let mut checked = Ok(());
     for (index, line) in block.lines().enumerate() {
-        checked = check_key(line, block, index);
-        if checked.is_err() {
-            break;
+        match records.key(line, block, index) {
+            Ok(key) => arrived.extend(key.found()),
+            Err(error) => {
+                checked = Err(error);
+                break;
+            }
         }
-        let place = *places.entry(line).or_insert(keys.len());
+    }
+    let mut places = HashMap::new();
+    let (mut keys, mut counts): (Vec<&[u8]>, Vec<u32>) = (vec![], vec![]);
+    for key in &arrived {
+        let place = *places.entry(&**key).or_insert(keys.len());
         if place == keys.len() {
-            keys.push(line);
+            keys.push(key);
             counts.push(0);
         }
         counts[place] += 1;
@@ -97,7 +129,7 @@ fn count(dict: &mut Dict<Directory>, block: &Block) -> Result<(), Error> {
     checked
 }
 
-fn print_all(dict: &Dict<Directory>, mut output: Output, lines: Lines) -> Result<(), Error> {
+fn print_all<S: Storage>(dict: &Dict<S>, mut output: Output, lines: Lines) -> Result<(), Error> {
     let mut out = vec![];
     let mut entries = dict.iter();
     while let Some((key, count)) = entries.next_entry()? {
@@ -113,7 +145,7 @@ fn print_all(dict: &Dict<Directory>, mut output: Output, lines: Lines) -> Result
 }
 
 /// Prints the entries with the `top` largest counts. Takes the memory of these entries.
-fn print_top(dict: &Dict<Directory>, top: usize, mut output: Output, lines: Lines) -> Result<(), Error> {
+fn print_top<S: Storage>(dict: &Dict<S>, top: usize, mut output: Output, lines: Lines) -> Result<(), Error> {
     // The smallest count is on top of the heap, and of equal counts the largest key.
     let mut heap = BinaryHeap::new();
     let mut entries = dict.iter();

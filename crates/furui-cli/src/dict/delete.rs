@@ -5,25 +5,29 @@ use std::process::ExitCode;
 use furui::dict::Dict;
 use furui::store::Directory;
 
-use super::values::{Lines, Values, chosen};
+use super::records::{Key, Records};
+use super::values::Values;
 use super::worker::Worker;
-use super::{NONE, SIGNALLED, kind_of, open};
-use crate::cli::{EntryChange, EntryLines, ValuesName, WaitOptions};
+use super::{NONE, SIGNALLED, has_bytes, open};
+use crate::cli::{DictFiles, EntryChange, EntryLines, WaitOptions};
 use crate::complain;
 use crate::error::Error;
 use crate::interrupt::Interrupt;
+use crate::keys::{self, Fate};
 use crate::report::counted;
 
 /// Runs the command.
 pub fn run(EntryChange { lines, wait }: &EntryChange) -> Result<ExitCode, Error> {
-    match chosen(&lines.form, Some(kind_of(&lines.files.dict.store)?)) {
-        ValuesName::Numbers => delete::<u32>(lines, wait),
-        ValuesName::Bytes => delete::<[u8]>(lines, wait),
+    match has_bytes(&lines.files.dict.store, lines.form.values)? {
+        true => delete::<[u8]>(lines, wait),
+        false => delete::<u32>(lines, wait),
     }
 }
 
 fn delete<V: Values + ?Sized>(options: &EntryLines, wait: &WaitOptions) -> Result<ExitCode, Error> {
-    let mut dict = open::<V>(&options.files.dict.store, wait)?;
+    let store = &options.files.dict.store;
+    let mut dict = open::<V>(store, options.form.values, wait)?;
+    keys::check(store.display(), dict.manifest().form, &options.files.lines)?;
     let interrupt = Interrupt::listen().map_err(|error| Error::io("cannot wait for", "signals", error))?;
     let mut worker = Worker::default();
     let read = delete_all(&mut dict, options, &interrupt, &mut worker);
@@ -42,7 +46,7 @@ fn delete<V: Values + ?Sized>(options: &EntryLines, wait: &WaitOptions) -> Resul
     } else {
         "were not keys, and nothing was deleted for them"
     };
-    let store = options.files.dict.store.display();
+    let store = store.display();
     complain(&Error::Message(format!("{store}: {} {rest}", counted(missing, "line"))));
     Ok(ExitCode::from(NONE))
 }
@@ -54,18 +58,21 @@ fn delete_all<V: Values + ?Sized>(
     interrupt: &Interrupt,
     worker: &mut Worker,
 ) -> Result<u64, Error> {
-    let lines = Lines { separator: options.files.input.separator(), escape: options.form.escape };
-    let mut blocks = options.files.input.blocks(interrupt);
+    let DictFiles { input, lines, .. } = &options.files;
+    let mut records = Records::new(input, lines, options.form.escape)?;
+    let mut blocks = lines.blocks(input, interrupt);
     let mut missing = 0;
     while let Some(block) = blocks.next()? {
+        if records.header(block)?.is_some() {
+            continue;
+        }
         worker.tend(dict, block.len(), block.bytes().len())?;
         for (index, line) in block.lines().enumerate() {
-            let key = lines.read(line, block, index)?;
-            // Only a key that exists needs a mark that it is deleted.
-            if dict.contains(&key)? {
-                dict.delete(&key)?;
-            } else {
-                missing += 1;
+            match records.key(line, block, index)? {
+                // Only a key that exists needs a mark that it is deleted.
+                Key::Is(key) if dict.contains(&key)? => dict.delete(&key)?,
+                Key::Is(_) | Key::Lacking(Fate::Kept) => missing += 1,
+                Key::Lacking(_) => {}
             }
         }
     }

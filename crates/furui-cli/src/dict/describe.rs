@@ -2,37 +2,42 @@
 
 use std::path::Path;
 
+use furui::dict::Purpose;
 use furui::format::Printable;
-use furui::store::StoreKind;
 
 use super::values::Values;
-use super::{kind_of, open_to_read};
+use super::{has_bytes, open_to_read};
 use crate::error::Error;
+use crate::keys::said;
 use crate::report::{Report, counted, figure, grouped};
 use crate::size;
 
 /// Describes a dictionary as text, or as JSON.
 pub fn info(path: &Path, json: bool) -> Result<String, Error> {
-    match kind_of(path)? {
-        StoreKind::ByteDict => describe::<[u8]>(path, json),
-        _ => describe::<u32>(path, json),
+    match has_bytes(path, None)? {
+        true => describe::<[u8]>(path, json),
+        false => describe::<u32>(path, json),
     }
 }
 
 fn describe<V: Values + ?Sized>(path: &Path, json: bool) -> Result<String, Error> {
-    let dict = open_to_read::<V>(path)?;
+    let dict = open_to_read::<V>(path, None)?;
     let tries: Vec<_> = dict.tries().collect();
     let stored: u64 = tries.iter().map(|trie| trie.entry().seal.length).sum();
     let keys = dict.len_at_most();
-    let next_id = dict.manifest().next_id;
-    let has_bytes = dict.manifest().store == StoreKind::ByteDict;
+    let purpose = dict.purpose();
+    let next_id = match purpose {
+        Purpose::Numbers => dict.manifest().taken.next().unwrap_or(u32::MAX),
+        _ => dict.manifest().next_id,
+    };
     let value_bytes: u64 = tries.iter().filter_map(|trie| trie.value_bytes()).sum();
     if json {
         let mut report = Report::default();
         report
             .path("path", "path_bytes", path)
             .text("kind", "dict")
-            .text("values", if has_bytes { "bytes" } else { "numbers" })
+            .text("values", purpose.name())
+            .text("keys_from", dict.manifest().form.as_str())
             .text("layout", dict.layout().name())
             .text("filter_hash", dict.filter_hash().name())
             .text("hash", dict.hash_spec().algorithm.name())
@@ -47,10 +52,10 @@ fn describe<V: Values + ?Sized>(path: &Path, json: bool) -> Result<String, Error
     }
     let at_most = if tries.len() > 1 { "at most " } else { "" };
     let mut lines = vec![
-        format!("{}: a dictionary of {}", Printable(path.display()), if has_bytes { "bytes" } else { "numbers" }),
+        format!("{}: a dictionary of {purpose}", Printable(path.display())),
         format!("keys        {at_most}{}", grouped(keys)),
-        format!("next id     {next_id}"),
         format!("hash        {}", dict.hash_spec()),
+        format!("keys from   {}", said(dict.manifest().form)),
         format!("layout      {}, filters of {}", dict.layout(), dict.filter_hash()),
         format!(
             "storage     {} in {}, {:.2} bytes a key",
@@ -60,7 +65,10 @@ fn describe<V: Values + ?Sized>(path: &Path, json: bool) -> Result<String, Error
         ),
         format!("generation  {}", dict.manifest().generation()),
     ];
-    if has_bytes {
+    if purpose == Purpose::Numbers {
+        lines.insert(2, format!("next id     {next_id}"));
+    }
+    if purpose == Purpose::Bytes {
         let each = value_bytes as f64 / keys.max(1) as f64;
         lines.insert(2, format!("values      {}, {each:.2} bytes a key", size::display(value_bytes)));
     }

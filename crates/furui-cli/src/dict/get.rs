@@ -1,44 +1,63 @@
 //! `furui dict get`.
 
-use std::borrow::Cow;
 use std::process::ExitCode;
 
-use super::values::{Lines, Values, chosen};
-use super::{found_or_none, kind_of, open_to_read};
-use crate::cli::{GetOptions, ValuesName};
+use super::records::{Key, Records};
+use super::values::Values;
+use super::{found_or_none, has_bytes, open_to_read};
+use crate::cli::{GetOptions, LineOptions};
 use crate::error::Error;
 use crate::interrupt::Interrupt;
+use crate::keys::{self, Fate};
 use crate::output::{Output, Sink};
 
 /// Runs the command.
 pub fn run(options: &GetOptions) -> Result<ExitCode, Error> {
-    match chosen(&options.lines.form, Some(kind_of(&options.lines.files.dict.store)?)) {
-        ValuesName::Numbers => get::<u32>(options),
-        ValuesName::Bytes => get::<[u8]>(options),
+    match has_bytes(&options.lines.files.dict.store, options.lines.form.values)? {
+        true => get::<[u8]>(options),
+        false => get::<u32>(options),
     }
 }
 
 fn get<V: Values + ?Sized>(GetOptions { lines: options, invert, print }: &GetOptions) -> Result<ExitCode, Error> {
-    let dict = open_to_read::<V>(&options.files.dict.store)?;
+    let store = &options.files.dict.store;
+    let dict = open_to_read::<V>(store, options.form.values)?;
+    let records: &LineOptions = &options.files.lines;
+    keys::check(store.display(), dict.manifest().form, records)?;
     let interrupt = Interrupt::ignore();
-    let lines = Lines { separator: options.files.input.separator(), escape: options.form.escape };
-    let mut blocks = options.files.input.blocks(&interrupt);
     let mut output = Output::open(print, false, &options.files.input.inputs())?;
+    let mut blocks = records.blocks(&options.files.input, &interrupt);
+    let mut records = Records::new(&options.files.input, records, options.form.escape)?.printed_to(&output);
+    let lines = records.lines;
     let (mut values, mut out) = (vec![], vec![]);
     let mut found = false;
     while let Some(block) = blocks.next()? {
-        let keys = block.lines().enumerate().map(|(index, line)| lines.read(line, block, index));
-        let keys: Vec<Cow<'_, [u8]>> = keys.collect::<Result<_, _>>()?;
-        dict.get_all(&keys, &mut values)?;
         out.clear();
-        for (index, (key, value)) in keys.iter().zip(&values).enumerate() {
-            match value {
-                Some(value) if !invert => lines.push::<V>(&mut out, key, *value)?,
-                None if *invert => {
-                    out.extend_from_slice(block.line(index));
-                    out.push(lines.separator);
-                }
-                _ => {}
+        if let Some(is_first) = records.header(block)? {
+            if is_first && *invert && output.print(block.bytes())? == Sink::Closed {
+                break;
+            }
+            continue;
+        }
+        let keys = block.lines().enumerate().map(|(index, line)| records.key(line, block, index));
+        let keys: Vec<Key<'_>> = keys.collect::<Result<_, _>>()?;
+        let asked: Vec<&[u8]> = keys.iter().filter_map(Key::as_bytes).collect();
+        dict.get_all(&asked, &mut values)?;
+        let mut answers = values.iter().copied();
+        for (index, key) in keys.iter().enumerate() {
+            let is_printed = match key {
+                Key::Is(key) => match answers.next().flatten() {
+                    Some(value) if !invert => {
+                        lines.push::<V>(&mut out, key, value)?;
+                        false
+                    }
+                    value => value.is_none() && *invert,
+                },
+                Key::Lacking(fate) => *fate == Fate::Kept && *invert,
+            };
+            if is_printed {
+                out.extend_from_slice(block.line(index));
+                out.push(lines.separator);
             }
         }
         found |= !out.is_empty();
@@ -46,5 +65,6 @@ fn get<V: Values + ?Sized>(GetOptions { lines: options, invert, print }: &GetOpt
             break;
         }
     }
+    records.report("in no dictionary");
     Ok(found_or_none(found))
 }

@@ -26,7 +26,7 @@ const MAX_LINE: usize = 64 << 20;
 pub fn run(options: &KeyOptions) -> Result<ExitCode, Error> {
     let separator = if options.null { 0 } else { b'\n' };
     let mut keys = KeysOf {
-        dict: open_to_read::<u32>(&options.dict.store)?,
+        dict: open_to_read::<u32>(&options.dict.store, None)?,
         lines: Lines { separator, escape: options.escape },
         output: Output::open(&options.print, false, &[])?,
         found: false,

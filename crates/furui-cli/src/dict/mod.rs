@@ -4,10 +4,10 @@ mod build;
 mod count;
 mod delete;
 mod describe;
-mod escape;
 mod get;
 mod key;
 mod number;
+mod records;
 mod values;
 mod walk;
 mod worker;
@@ -15,11 +15,14 @@ mod worker;
 use std::path::Path;
 use std::process::ExitCode;
 
-use furui::dict::{Dict, DictOptions, FilterHash, Layout, Merging};
-use furui::store::{Directory, StoreKind};
+use furui::dict::{Dict, DictOptions, FilterHash, Layout, Merging, Purpose};
+use furui::store::{Directory, Manifest, StoreKind};
 
-use crate::cli::{DictCommand, FilterHashName, LayoutName, MakingOptions, MergingName, WaitOptions};
+use crate::cli::{
+    DictCommand, FilterHashName, LayoutName, LineOptions, MakingOptions, MergingName, ValuesName, WaitOptions,
+};
 use crate::error::Error;
+use crate::keys;
 use crate::kind::kind_of;
 use crate::memory;
 use crate::wait::open_to_write;
@@ -77,34 +80,67 @@ fn options(making: &MakingOptions) -> DictOptions {
     DictOptions { layout, window, merge_after, merging, filter_rate, filter_hash, ..DictOptions::DEFAULT }
 }
 
-/// Opens a dictionary for writing. It must exist.
-fn open<V: Values + ?Sized>(path: &Path, wait: &WaitOptions) -> Result<Dict<Directory, V>, Error> {
+/// The options with which a dictionary is opened to which lines are written, or a new one is made. It must have this
+/// purpose, and its keys must have been made from lines as they are now.
+fn made(
+    path: &Path,
+    storage: &Directory,
+    purpose: Purpose,
+    lines: &LineOptions,
+    making: &MakingOptions,
+) -> Result<DictOptions, Error> {
+    let form = match Manifest::load(storage)? {
+        Some(manifest) => {
+            // If the store is of another kind, that is the better reason.
+            if manifest.store == StoreKind::Dict(purpose) {
+                keys::check(path.display(), manifest.form, lines)?;
+            }
+            None
+        }
+        None => Some(keys::form(lines)?),
+    };
+    Ok(DictOptions { purpose: Some(purpose), form, ..options_to_write(options(making)) })
+}
+
+/// Opens a dictionary for writing. It must exist, and have these values, if any are named.
+fn open<V: Values + ?Sized>(
+    path: &Path,
+    values: Option<ValuesName>,
+    wait: &WaitOptions,
+) -> Result<Dict<Directory, V>, Error> {
     // A directory that is not a dictionary is refused before anything is written to it.
-    drop(open_to_read::<V>(path)?);
+    drop(open_to_read::<V>(path, values)?);
     Ok(V::open(open_to_write(path, wait)?, options_to_write(DictOptions::DEFAULT))?)
 }
 
-/// Opens a dictionary for reading.
-pub fn open_to_read<V: Values + ?Sized>(path: &Path) -> Result<Dict<Directory, V>, Error> {
+/// Opens a dictionary for reading. It must have these values, if any are named.
+pub fn open_to_read<V: Values + ?Sized>(path: &Path, values: Option<ValuesName>) -> Result<Dict<Directory, V>, Error> {
     let storage = Directory::open_read_only(path)?;
     storage.manifest()?;
-    Ok(V::open(storage, DictOptions::default())?)
+    Ok(V::open(storage, DictOptions { purpose: values.map(Purpose::from), ..DictOptions::default() })?)
+}
+
+/// True if the dictionary has bytes as values, or should have them by the options. A directory that is no store is an
+/// error.
+fn has_bytes(path: &Path, values: Option<ValuesName>) -> Result<bool, Error> {
+    let found = kind_of(path)?.purpose();
+    Ok(values.map(Purpose::from).or(found) == Some(Purpose::Bytes))
 }
 
 /// Merges a dictionary into one trie.
 pub fn compact(path: &Path, wait: &WaitOptions) -> Result<(), Error> {
-    match kind_of(path)? {
-        StoreKind::ByteDict => open::<[u8]>(path, wait)?.compact()?,
-        _ => open::<u32>(path, wait)?.compact()?,
+    match has_bytes(path, None)? {
+        true => open::<[u8]>(path, None, wait)?.compact()?,
+        false => open::<u32>(path, None, wait)?.compact()?,
     }
     Ok(())
 }
 
 /// Reads every byte of a dictionary.
 pub fn verify(path: &Path) -> Result<(), Error> {
-    match kind_of(path)? {
-        StoreKind::ByteDict => open_to_read::<[u8]>(path)?.verify()?,
-        _ => open_to_read::<u32>(path)?.verify()?,
+    match has_bytes(path, None)? {
+        true => open_to_read::<[u8]>(path, None)?.verify()?,
+        false => open_to_read::<u32>(path, None)?.verify()?,
     }
     Ok(())
 }

@@ -2,14 +2,16 @@
 
 use std::process::ExitCode;
 
-use furui::dict::Dict;
+use furui::dict::{Dict, Purpose};
 use furui::store::Directory;
 
-use super::values::check_key;
-use super::{SIGNALLED, options, options_to_write};
+use super::records::{Key, Records};
+use super::{SIGNALLED, made};
+use crate::block::Block;
 use crate::cli::{DictChange, NumberOptions};
 use crate::error::Error;
 use crate::interrupt::Interrupt;
+use crate::keys::Fate;
 use crate::output::{Output, Sink};
 use crate::wait::open_to_write;
 
@@ -17,39 +19,25 @@ use crate::wait::open_to_write;
 const HELD_BACK: usize = 16 << 20;
 
 /// Runs the command.
-pub fn run(NumberOptions { change, print, with_key, making }: &NumberOptions) -> Result<ExitCode, Error> {
-    let DictChange { lines, wait } = change;
-    let mut dict = Dict::open_with(open_to_write(&lines.dict.store, wait)?, options_to_write(options(making)))?;
+pub fn run(options: &NumberOptions) -> Result<ExitCode, Error> {
+    let NumberOptions { change: DictChange { lines, wait }, print, with_key, escape, making } = options;
+    let path = &lines.dict.store;
+    let storage = open_to_write(path, wait)?;
+    let made = made(path, &storage, Purpose::Numbers, &lines.lines, making)?;
+    let mut dict = Dict::open_with(storage, made)?;
+    let records = Records::new(&lines.input, &lines.lines, *escape)?;
     // This makes the directory a dictionary before any line is read.
     dict.sync()?;
     let interrupt = Interrupt::listen().map_err(|error| Error::io("cannot wait for", "signals", error))?;
-    let separator = lines.input.separator();
     let mut output = Output::open(print, false, &lines.input.inputs())?;
-    output.mend(separator)?;
-    let mut numbers = Numbers { output, held: vec![], durable: dict.next_id() };
-    let mut blocks = lines.input.blocks(&interrupt);
+    output.mend(records.lines.separator)?;
+    let mut numbers = Numbers { records, with_key: *with_key, output, held: vec![], durable: dict.next_id() };
+    let mut blocks = lines.lines.blocks(&lines.input, &interrupt);
     let mut failure = None;
     let mut sink = Sink::Open;
     while sink == Sink::Open && failure.is_none() {
         match blocks.next() {
-            Ok(Some(block)) => {
-                for (index, line) in block.lines().enumerate() {
-                    match check_key(line, block, index).and_then(|()| Ok(dict.number(line)?)) {
-                        Ok(id) => {
-                            numbers.held.extend_from_slice(id.to_string().as_bytes());
-                            if *with_key {
-                                numbers.held.push(b'\t');
-                                numbers.held.extend_from_slice(line);
-                            }
-                            numbers.held.push(separator);
-                        }
-                        Err(error) => {
-                            failure = Some(error);
-                            break;
-                        }
-                    }
-                }
-            }
+            Ok(Some(block)) => failure = numbers.give(&mut dict, block).err(),
             Ok(None) => break,
             Err(error) => failure = Some(error),
         }
@@ -65,6 +53,7 @@ pub fn run(NumberOptions { change, print, with_key, making }: &NumberOptions) ->
     if sink == Sink::Open {
         numbers.print(&mut dict)?;
     }
+    numbers.records.report("not numbered");
     match failure {
         Some(error) => Err(error),
         None => Ok(interrupt.signal().map_or(ExitCode::SUCCESS, |signal| ExitCode::from(SIGNALLED + signal))),
@@ -72,14 +61,42 @@ pub fn run(NumberOptions { change, print, with_key, making }: &NumberOptions) ->
 }
 
 struct Numbers {
+    records: Records,
+    /// True if keys are printed after their numbers.
+    with_key: bool,
     output: Output,
     /// Output that is not printed yet.
     held: Vec<u8>,
-    /// All numbers below this one are durable.
+    /// The next number when all numbers that were given became durable. It is another one after each new number.
     durable: u32,
 }
 
 impl Numbers {
+    /// Gives numbers to the lines of a block. If there is an error, the lines before it have theirs.
+    fn give(&mut self, dict: &mut Dict<Directory>, block: &Block) -> Result<(), Error> {
+        if self.records.header(block)?.is_some() {
+            return Ok(());
+        }
+        let lines = self.records.lines;
+        for (index, line) in block.lines().enumerate() {
+            match self.records.key(line, block, index)? {
+                Key::Is(key) => {
+                    let id = dict.number(&key)?;
+                    let whole = self.held.len();
+                    if self.with_key {
+                        lines.push_after(&mut self.held, id, &key).inspect_err(|_| self.held.truncate(whole))?;
+                    } else {
+                        self.held.extend_from_slice(id.to_string().as_bytes());
+                        self.held.push(lines.separator);
+                    }
+                }
+                Key::Lacking(Fate::Kept) => self.held.push(lines.separator),
+                Key::Lacking(_) => {}
+            }
+        }
+        Ok(())
+    }
+
     /// Makes the numbers durable, then prints the output that is held back. So a number that was printed is never given to another
     /// line, even after a crash.
     fn print(&mut self, dict: &mut Dict<Directory>) -> Result<Sink, Error> {

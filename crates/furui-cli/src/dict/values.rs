@@ -2,21 +2,21 @@
 
 use std::borrow::Cow;
 
-use furui::dict::{Dict, DictOptions, DictValue, MAX_KEY, MAX_VALUE};
-use furui::store::{Directory, StoreKind};
+use furui::dict::{Dict, DictOptions, DictValue, MAX_KEY, MAX_VALUE, Purpose};
+use furui::store::Directory;
 
-use super::escape::{push_escaped, unescaped};
+use super::records::Records;
 use crate::block::Block;
-use crate::cli::{EntryForm, ValuesName};
 use crate::error::Error;
+use crate::escape::{push_escaped, unescaped};
 
 /// The values of a dictionary.
 pub trait Values: DictValue {
     /// Opens the dictionary in `storage`, which must have values of this type, or begins a new one.
     fn open(storage: Directory, options: DictOptions) -> Result<Dict<Directory, Self>, furui::Error>;
 
-    /// Puts the entry that a line stands for.
-    fn put(dict: &mut Dict<Directory, Self>, line: Line<'_>) -> Result<(), Error>;
+    /// Puts the entry that a line stands for. A line without a key is left out.
+    fn put(dict: &mut Dict<Directory, Self>, line: Line<'_>, records: &mut Records) -> Result<(), Error>;
 
     /// Appends an entry as it is written in a line. Returns false if the line would be ambiguous.
     fn push(out: &mut Vec<u8>, key: &[u8], value: Self::Read<'_>, lines: Lines) -> bool;
@@ -78,19 +78,13 @@ pub struct Line<'b> {
     pub text: &'b [u8],
     pub block: &'b Block,
     pub index: usize,
-    pub lines: Lines,
 }
 
 impl Line<'_> {
-    fn read<'l>(&self, text: &'l [u8]) -> Result<Cow<'l, [u8]>, Error> {
-        self.lines.read(text, self.block, self.index)
-    }
-
-    /// The key that a part of this line stands for. A key that is too long is an error.
-    fn key<'l>(&self, text: &'l [u8]) -> Result<Cow<'l, [u8]>, Error> {
-        let key = self.read(text)?;
-        check_key(&key, self.block, self.index)?;
-        Ok(key)
+    /// The error for a line without a tab that needs one.
+    fn without_value(&self) -> Error {
+        let place = self.block.place(self.index);
+        Error::Message(format!("{place}: no tab between a key and its value; the lines before it are kept"))
     }
 }
 
@@ -99,13 +93,17 @@ impl Values for u32 {
         Dict::open_with(storage, options)
     }
 
-    fn put(dict: &mut Dict<Directory>, line: Line<'_>) -> Result<(), Error> {
-        match line.text.iter().rposition(|&byte| byte == b'\t') {
-            None => drop(dict.number(line.key(line.text)?)?),
-            Some(tab) => {
-                let key = line.key(&line.text[..tab])?;
-                dict.put(key, number(&line.text[tab + 1..], line.block, line.index)?)?;
-            }
+    fn put(dict: &mut Dict<Directory>, line: Line<'_>, records: &mut Records) -> Result<(), Error> {
+        let Line { text, block, index } = line;
+        let tab = text.iter().rposition(|&byte| byte == b'\t').filter(|_| !records.are_records);
+        if tab.is_none() && dict.purpose() != Purpose::Numbers {
+            return Err(line.without_value());
+        }
+        let key = records.key(&text[..tab.unwrap_or(text.len())], block, index)?;
+        match (key.found(), tab) {
+            (None, _) => {}
+            (Some(key), None) => drop(dict.number(key)?),
+            (Some(key), Some(tab)) => dict.put(key, number(&text[tab + 1..], block, index)?)?,
         }
         Ok(())
     }
@@ -123,17 +121,15 @@ impl Values for [u8] {
         Dict::open_bytes_with(storage, options)
     }
 
-    fn put(dict: &mut Dict<Directory, [u8]>, line: Line<'_>) -> Result<(), Error> {
-        let place = || line.block.place(line.index);
-        let tab = line.text.iter().position(|&byte| byte == b'\t').ok_or_else(|| {
-            Error::Message(format!("{}: no tab between a key and its value; the lines before it are kept", place()))
-        })?;
-        let (key, value) = (line.key(&line.text[..tab])?, line.read(&line.text[tab + 1..])?);
+    fn put(dict: &mut Dict<Directory, [u8]>, line: Line<'_>, records: &mut Records) -> Result<(), Error> {
+        let Line { text, block, index } = line;
+        let tab = text.iter().position(|&byte| byte == b'\t').ok_or_else(|| line.without_value())?;
+        let Some(key) = records.key(&text[..tab], block, index)?.found() else { return Ok(()) };
+        let value = records.lines.read(&text[tab + 1..], block, index)?;
         if value.len() > MAX_VALUE {
-            let length = value.len();
+            let (place, length) = (block.place(index), value.len());
             return Err(Error::Message(format!(
-                "{}: a value of {length} bytes: a dictionary takes up to {MAX_VALUE}; the lines before it are kept",
-                place()
+                "{place}: a value of {length} bytes: a dictionary takes up to {MAX_VALUE}; the lines before it are kept"
             )));
         }
         Ok(dict.put(key, value)?)
@@ -145,11 +141,6 @@ impl Values for [u8] {
         lines.write(out, value);
         lines.escape || !key.contains(&b'\t') && !value.contains(&lines.separator)
     }
-}
-
-/// Chooses the kind of values: the kind that the options name, or the kind of the store, or numbers for a new store.
-pub fn chosen(form: &EntryForm, store: Option<StoreKind>) -> ValuesName {
-    form.values.unwrap_or(if store == Some(StoreKind::ByteDict) { ValuesName::Bytes } else { ValuesName::Numbers })
 }
 
 /// Returns an error that names the line if a key is too long.

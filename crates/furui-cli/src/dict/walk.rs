@@ -6,18 +6,19 @@ use std::process::ExitCode;
 
 use furui::dict::Entries;
 
-use super::values::{Lines, Values, chosen};
-use super::{GATHERED, found_or_none, kind_of, open_to_read};
-use crate::cli::{PrefixOptions, RangeOptions, ValuesName, WalkOptions};
+use super::values::{Lines, Values};
+use super::{GATHERED, found_or_none, has_bytes, open_to_read};
+use crate::cli::{PrefixOptions, RangeOptions, WalkOptions};
 use crate::error::Error;
 use crate::output::{Output, Sink};
 
 /// Prints the entries whose keys begin with a prefix.
 pub fn prefix(options: &PrefixOptions) -> Result<ExitCode, Error> {
     let prefix = options.prefix.as_encoded_bytes();
-    match values(&options.walk)? {
-        ValuesName::Numbers => print(open_to_read::<u32>(&options.walk.dict.store)?.prefix(prefix), &options.walk),
-        ValuesName::Bytes => print(open_to_read::<[u8]>(&options.walk.dict.store)?.prefix(prefix), &options.walk),
+    let WalkOptions { dict, form, .. } = &options.walk;
+    match has_bytes(&dict.store, form.values)? {
+        true => print(open_to_read::<[u8]>(&dict.store, form.values)?.prefix(prefix), &options.walk),
+        false => print(open_to_read::<u32>(&dict.store, form.values)?.prefix(prefix), &options.walk),
     }
 }
 
@@ -26,18 +27,11 @@ pub fn range(options: &RangeOptions) -> Result<ExitCode, Error> {
     let from = options.from.as_deref().map_or(Bound::Unbounded, |from| Bound::Included(OsStr::as_encoded_bytes(from)));
     let to = options.to.as_deref().map_or(Bound::Unbounded, |to| Bound::Excluded(OsStr::as_encoded_bytes(to)));
     let range = (from, to);
-    match values(&options.walk)? {
-        ValuesName::Numbers => {
-            print(open_to_read::<u32>(&options.walk.dict.store)?.range::<&[u8]>(range), &options.walk)
-        }
-        ValuesName::Bytes => {
-            print(open_to_read::<[u8]>(&options.walk.dict.store)?.range::<&[u8]>(range), &options.walk)
-        }
+    let WalkOptions { dict, form, .. } = &options.walk;
+    match has_bytes(&dict.store, form.values)? {
+        true => print(open_to_read::<[u8]>(&dict.store, form.values)?.range::<&[u8]>(range), &options.walk),
+        false => print(open_to_read::<u32>(&dict.store, form.values)?.range::<&[u8]>(range), &options.walk),
     }
-}
-
-fn values(options: &WalkOptions) -> Result<ValuesName, Error> {
-    Ok(chosen(&options.form, Some(kind_of(&options.dict.store)?)))
 }
 
 fn print<V: Values + ?Sized>(mut entries: Entries<'_, V>, options: &WalkOptions) -> Result<ExitCode, Error> {

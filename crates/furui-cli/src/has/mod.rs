@@ -10,7 +10,6 @@ use std::process::ExitCode;
 use crate::cli::HasOptions;
 use crate::error::Error;
 use crate::interrupt::Interrupt;
-use crate::keys::Keys;
 use crate::large_blocks::LargeBlocks;
 use crate::memory;
 use crate::missed;
@@ -35,7 +34,7 @@ pub fn run(options: &HasOptions) -> Result<ExitCode, Error> {
     let mut set = Set::open(options, memory - large.bytes(), &interrupt)?;
     let read: Vec<&Path> = [options.set.as_path()].into_iter().chain(options.input.inputs()).collect();
     let mut output = Output::open(&options.print, options.quiet, &read)?;
-    let mut keys = Keys::new(set.hash_spec(), &options.lines)?.printed_to(&output);
+    let mut keys = set.keys(&options.lines)?.printed_to(&output);
     let mut blocks = options.lines.blocks(&options.input, &interrupt).keeping_going();
     let prints = !options.quiet && !options.count;
     let mut answers = vec![];

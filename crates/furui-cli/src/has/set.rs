@@ -3,13 +3,13 @@ use std::path::Path;
 use furui::dict::{Dict, DictValue};
 use furui::filter::AnyFilter;
 use furui::seen::{Cache, Seen, SeenOptions};
-use furui::store::{Directory, Overlay, Scratch, StoreKind};
+use furui::store::{Directory, Overlay, Purpose, Scratch, StoreKind};
 use furui::{HashSpec, Hashes, KeyForm};
 
 use super::file::{is_furui_file, refuse_cut};
 use super::text::{Text, TextLines};
 use crate::block::Block;
-use crate::cli::HasOptions;
+use crate::cli::{HasOptions, LineOptions};
 use crate::dict;
 use crate::error::Error;
 use crate::filter::{self, cascade, given_seed};
@@ -86,9 +86,12 @@ impl Set {
         Ok(Self { source, hashes: Hashes::new(&spec.hasher()) })
     }
 
-    /// How keys are hashed.
-    pub fn hash_spec(&self) -> HashSpec {
-        self.hashes.spec()
+    /// The finder of the keys that are looked up in this set.
+    pub fn keys(&self, options: &LineOptions) -> Result<Keys, Error> {
+        match &self.source {
+            Source::Numbers(_) | Source::Bytes(_) => Keys::with_text(options),
+            _ => Keys::new(self.hashes.spec(), options),
+        }
     }
 
     /// True if look-ups read storage, so that a look-up costs less in a larger batch.
@@ -143,9 +146,16 @@ fn open_directory(options: &HasOptions, memory: u64) -> Result<Source, Error> {
     let path = &options.set;
     let check = |form: KeyForm| keys::check(path.display(), form, &options.lines);
     Ok(match kind_of(path)? {
-        // A dictionary does not record how its keys were made from lines.
-        StoreKind::Dict => Source::Numbers(dict::open_to_read(path)?.into()),
-        StoreKind::ByteDict => Source::Bytes(dict::open_to_read(path)?.into()),
+        StoreKind::Dict(Purpose::Bytes) => {
+            let dict: Box<Dict<_, [u8]>> = dict::open_to_read(path, None)?.into();
+            check(dict.manifest().form)?;
+            Source::Bytes(dict)
+        }
+        StoreKind::Dict(_) => {
+            let dict: Box<Dict<_>> = dict::open_to_read(path, None)?.into();
+            check(dict.manifest().form)?;
+            Source::Numbers(dict)
+        }
         StoreKind::Filter => {
             let filter = cascade::open(path, memory, mapped(options))?;
             check(filter.set().manifest().form)?;

@@ -106,7 +106,7 @@ impl Columns {
             } else {
                 field.bytes
             };
-            part(nth, count, out, |out| compare.append(bytes, out));
+            part(nth, count, compare.is_text, out, |out| compare.append(bytes, out));
         };
         let indices = self.header.get().map_or(&self.indices, |header| &header.indices);
         if indices.is_empty() {

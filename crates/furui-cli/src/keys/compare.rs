@@ -9,12 +9,14 @@ pub(super) struct Compare {
     trim: bool,
     ignore_case: bool,
     url: Option<UrlRules>,
+    /// True if keys are texts to be read, as those of a dictionary, and not only to be told apart.
+    pub(super) is_text: bool,
 }
 
 impl Compare {
     pub(super) fn new(options: &LineOptions) -> Result<Self, Error> {
         let url = options.url.then(|| UrlRules::new(&options.url_drop, options.url_sort)).transpose()?;
-        Ok(Self { trim: options.trim, ignore_case: options.ignore_case, url })
+        Ok(Self { trim: options.trim, ignore_case: options.ignore_case, url, is_text: false })
     }
 
     /// True if keys are compared by their bytes as they are.

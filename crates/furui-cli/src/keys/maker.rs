@@ -93,6 +93,12 @@ impl Maker {
         Ok(Self { hasher, part, compare, missing: options.missing, bad: options.bad })
     }
 
+    /// Makes keys that are texts to be read, as those of a dictionary.
+    pub(super) fn with_text(mut self) -> Self {
+        self.compare.is_text = true;
+        self
+    }
+
     /// Reads the block if it is the header of an input. Returns true if the header is to be printed, which holds only
     /// for the first one; `None` if the block has lines.
     pub(super) fn header(&self, block: &Block) -> Result<Option<bool>, Error> {
@@ -115,7 +121,7 @@ impl Maker {
             Part::Fields(indices, delimiter) => {
                 for (nth, &index) in indices.iter().enumerate() {
                     let field = line.split(|byte| byte == delimiter).nth(index).ok_or(Lack::Missing)?;
-                    part(nth, indices.len(), out, |out| compare.append(field, out));
+                    part(nth, indices.len(), compare.is_text, out, |out| compare.append(field, out));
                 }
             }
             Part::Columns(columns) => columns.key(line, compare, out)?,
@@ -126,8 +132,8 @@ impl Maker {
             Part::Json(pointers) => {
                 for (nth, pointer) in pointers.iter().enumerate() {
                     let value = pointer.find(line).map_err(Lack::Bad)?.ok_or(Lack::Missing)?;
-                    part(nth, pointers.len(), out, |out| {
-                        json::append_key(value, |text, out| compare.append(text, out), out)
+                    part(nth, pointers.len(), compare.is_text, out, |out| {
+                        json::append_key(value, compare.is_text, |text, out| compare.append(text, out), out)
                     });
                 }
             }
@@ -142,7 +148,7 @@ impl Maker {
             return false;
         }
         let Ok(Some(value)) = Pointer::default().find(line) else { return false };
-        json::append_key(value, |text, out| self.compare.append(text, out), out);
+        json::append_key(value, self.compare.is_text, |text, out| self.compare.append(text, out), out);
         true
     }
 }

@@ -62,6 +62,12 @@ impl Keys {
         Ok(Self::of(Arc::new(Maker::new(spec, options)?)))
     }
 
+    /// As [`new`](Self::new), but the keys are texts to be read, as those of a dictionary: the parts of a key are
+    /// separated by tabs.
+    pub fn with_text(options: &LineOptions) -> Result<Self, Error> {
+        Ok(Self::of(Arc::new(Maker::new(HashSpec::default(), options)?.with_text())))
+    }
+
     /// Creates a finder of the keys in a list of keys, each of which is a line. The options say how the keys of other
     /// lines, which are to be compared with these, are made.
     pub fn listed(spec: HashSpec, options: &LineOptions) -> Result<Self, Error> {
@@ -134,7 +140,7 @@ impl Keys {
                 0 => block.line(0).strip_prefix(block.mark()).unwrap_or_default(),
                 _ => block.line(index),
             };
-            let (policy, lack) = match self.maker.key(line, &mut key) {
+            let fate = match self.maker.key(line, &mut key) {
                 Ok(()) => {
                     see(&key);
                     key.clear();
@@ -144,27 +150,56 @@ impl Keys {
                     }
                     continue;
                 }
-                Err(lack @ Lack::Missing) => (self.maker.missing, lack),
-                Err(lack @ Lack::Bad(_)) => (self.maker.bad, lack),
+                Err(lack) => self.fate(lack, block, index),
             };
-            let (count, fate) = match policy {
-                Policy::Keep => (&mut self.counts.kept, Fate::Kept),
-                Policy::Drop => (&mut self.counts.dropped, Fate::Dropped),
-                Policy::Error => {
-                    let (reason, option) = match lack {
-                        Lack::Missing => ("the line has no key".to_owned(), "--missing"),
-                        Lack::Bad(reason) => (reason, "--bad"),
-                    };
-                    self.failure = Some(Error::Message(format!(
-                        "{}: {reason}; with {option} keep or {option} drop the run goes on",
-                        block.place(index)
-                    )));
+            match fate {
+                Ok(fate) => self.lacking.push((index as u32, fate)),
+                Err(error) => {
+                    self.failure = Some(error);
                     block.truncate(index);
                     return;
                 }
-            };
-            *count += 1;
-            self.lacking.push((index as u32, fate));
+            }
+        }
+    }
+
+    /// What becomes of a line without a key. The line is counted.
+    fn fate(&mut self, lack: Lack, block: &Block, index: usize) -> Result<Fate, Error> {
+        let (policy, reason, option) = match lack {
+            Lack::Missing => (self.maker.missing, "the line has no key".to_owned(), "--missing"),
+            Lack::Bad(reason) => (self.maker.bad, reason, "--bad"),
+        };
+        let (count, fate) = match policy {
+            Policy::Keep => (&mut self.counts.kept, Fate::Kept),
+            Policy::Drop => (&mut self.counts.dropped, Fate::Dropped),
+            Policy::Error => {
+                let place = block.place(index);
+                let goes_on = format!("with {option} keep or {option} drop the run goes on");
+                return Err(Error::Message(format!("{place}: {reason}; {goes_on}")));
+            }
+        };
+        *count += 1;
+        Ok(fate)
+    }
+
+    /// True if every line is its own key.
+    pub fn is_line(&self) -> bool {
+        self.maker.is_line()
+    }
+
+    /// Appends the key that is made from a text, which is all or a part of a line of a block. If it has no key, returns
+    /// what becomes of the line, or an error that names it.
+    pub fn append(
+        &mut self,
+        text: &[u8],
+        block: &Block,
+        index: usize,
+        out: &mut Vec<u8>,
+    ) -> Result<Option<Fate>, Error> {
+        let text = text.strip_prefix(if index == 0 { block.mark() } else { b"" }).unwrap_or(text);
+        match self.maker.key(text, out) {
+            Ok(()) => Ok(None),
+            Err(lack) => self.fate(lack, block, index).map(Some),
         }
     }
 
@@ -237,6 +272,14 @@ mod tests {
         keys.maker.key(line.as_bytes(), &mut out).map(|()| out)
     }
 
+    /// The key that these options make from a line for a dictionary.
+    fn text_key(options: &[&str], line: &str) -> String {
+        let arguments = Arguments::try_parse_from([&["furui"], options].concat()).unwrap();
+        let mut out = vec![];
+        Keys::with_text(&arguments.lines).unwrap().maker.key(line.as_bytes(), &mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
     fn equal(options: &[&str], a: &str, b: &str) -> bool {
         key(options, a).unwrap() == key(options, b).unwrap()
     }
@@ -302,6 +345,26 @@ mod tests {
         assert_eq!(key(json, ""), Err(Lack::Missing));
         assert!(matches!(key(json, r#"{"a":{"b":1}"#), Err(Lack::Bad(_))));
         assert!(matches!(key(json, r#"{"a":{"b":1}} x"#), Err(Lack::Bad(_))));
+        for (value, text) in [
+            ("10e-1", "1"),
+            ("120.0", "120"),
+            ("-2.50", "-2.5"),
+            ("0.0025", "0.0025"),
+            ("-0.0", "0"),
+            ("1e30", "1e30"),
+            ("1e-30", "1e-30"),
+            ("\"en\"", "en"),
+            ("\"1\"", "\"1\""),
+            ("\"null\"", "\"null\""),
+            ("\"\\\"\"", "\""),
+            ("null", "null"),
+            ("[1, 2]", "[1, 2]"),
+        ] {
+            assert_eq!(text_key(json, &format!(r#"{{"a":{{"b":{value}}}}}"#)), text, "{value}");
+        }
+        let two = &["--json", "--key", "/a,/b"];
+        assert_eq!(text_key(two, r#"{"a":"x\ty\\","b":2}"#), "x\\ty\\\\\t2");
+        assert_eq!(text_key(&["-f", "2,1"], "a\tb"), "b\ta");
         assert!(equal(&["--json", "--key", "/1/~1~0"], r#"[0,{"/~":"k"}]"#, r#"[1,{"/~":"k"},2]"#));
     }
 }

@@ -1,9 +1,20 @@
-/// Appends a part of a key, after the length of the part. If the key has only one part, the length is left out
-/// (docs/format.md, "Keys of several parts").
-pub(super) fn part(nth: usize, count: usize, out: &mut Vec<u8>, append: impl FnOnce(&mut Vec<u8>)) {
+use crate::escape::push_escaped;
+
+/// Appends a part of a key. If the key has only one part, it is the key. Otherwise each part follows its length
+/// (docs/format.md, "Keys of several parts"); if the key is a text, there is a tab between parts, and the parts have
+/// escapes for tabs.
+pub(super) fn part(nth: usize, count: usize, is_text: bool, out: &mut Vec<u8>, append: impl FnOnce(&mut Vec<u8>)) {
     debug_assert!(nth < count);
     if count == 1 {
         return append(out);
+    }
+    if is_text {
+        let mut plain = vec![];
+        append(&mut plain);
+        if nth > 0 {
+            out.push(b'\t');
+        }
+        return push_escaped(out, &plain);
     }
     let start = out.len();
     out.extend([0; 4]);

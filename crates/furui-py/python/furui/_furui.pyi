@@ -177,7 +177,7 @@ class Dict:
         cls,
         path: _Path,
         *,
-        values: Literal["numbers", "bytes"] | None = None,
+        values: Literal["numbers", "values", "counts", "bytes"] | None = None,
         text: bool = True,
         read_only: bool = False,
     ) -> Dict: ...

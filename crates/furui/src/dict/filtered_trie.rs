@@ -10,7 +10,7 @@ use super::{Found, TrieFilter};
 use crate::error::{Error, Result};
 use crate::format::{Align, Bytes, DiskFile, Envelope, EnvelopeWriter, Kind, Problem, ReadAt, Tag};
 use crate::hash::KeyHash;
-use crate::store::{RunEntry, Storage, StoreKind};
+use crate::store::{RunEntry, Storage, StoreKind, Taken};
 
 /// The trie and the filter of several parts of a dictionary that were merged.
 pub(super) struct Union {
@@ -77,7 +77,7 @@ impl FilteredTrie {
                 Ok::<_, io::Error>(out)
             };
             let mut out = begin().map_err(failed)?;
-            if making.kind == StoreKind::ByteDict {
+            if making.has_bytes() {
                 out.section(VALUES, Align::Page).map_err(failed)?;
                 values(&mut out)?;
             }
@@ -98,7 +98,7 @@ impl FilteredTrie {
         if opened.entry.seal != entry.seal || opened.entry.keys != entry.keys {
             return Err(envelope.error(0, Problem::OtherFile).into());
         }
-        if opened.values.is_some() != (making.kind == StoreKind::ByteDict) {
+        if opened.values.is_some() != (making.has_bytes()) {
             return Err(envelope.error(0, Problem::Invalid("it belongs to the other kind of dictionary")).into());
         }
         if (opened.trie.layout(), opened.filter.hash()) != (making.layout, making.filter_hash) {
@@ -200,17 +200,17 @@ impl FilteredTrie {
         let name = path.as_ref().display().to_string();
         let file = DiskFile::bytes_of(path.as_ref()).map_err(|source| Error::io("cannot open", &name, source))?;
         let (envelope, trie) = Self::read(file, &name)?;
-        trie.check(&envelope)
+        trie.check(&envelope, None)
     }
 
     /// Reads every byte, and checks the checksums, that keys ascend and are found, that the filter has them, and that
-    /// each key has its value.
-    pub(super) fn verify<S: Storage>(&self, storage: &S, kind: StoreKind) -> Result<()> {
+    /// each key has its value. In a dictionary of numbers, these must be among those that are `taken`.
+    pub(super) fn verify<S: Storage>(&self, storage: &S, kind: StoreKind, taken: Option<&Taken>) -> Result<()> {
         let name = storage.path(&kind.file_name(self.entry.number));
-        self.check(&Envelope::open(&self.file, &name)?)
+        self.check(&Envelope::open(&self.file, &name)?, taken)
     }
 
-    fn check(&self, envelope: &Envelope) -> Result<()> {
+    fn check(&self, envelope: &Envelope, taken: Option<&Taken>) -> Result<()> {
         envelope.verify(&self.file)?;
         let hasher = envelope.hash().hasher();
         let invalid = |what| Error::from(envelope.error(0, Problem::Invalid(what)));
@@ -224,6 +224,11 @@ impl FilteredTrie {
             }
             if !self.filter.contains(&Asked::new(key, hasher.hash(key)))? || trie.get(key) != Some(found) {
                 return Err(invalid("a key of the trie is not found"));
+            }
+            if let (Some(taken), Some(number)) = (taken, found.value())
+                && !taken.contains(number)
+            {
+                return Err(invalid("a number that the manifest does not know as taken"));
             }
             keys += 1;
             last = Some(key.to_vec());

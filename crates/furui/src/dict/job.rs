@@ -7,7 +7,7 @@ use super::layer::Layer;
 use super::making::Making;
 use super::merge::{copy_values, merge};
 use crate::error::Result;
-use crate::store::{Storage, StoreKind};
+use crate::store::{Storage, Taken};
 
 /// Work on a [`Dict`](super::Dict) that any thread can do while the dictionary is read and written: freezing windows
 /// (write buffers) or merging tries into one trie with its filter.
@@ -64,7 +64,8 @@ pub struct Done {
     pub(super) sources: Vec<Layer>,
     /// The new trie; `None` if no key is left.
     pub(super) trie: Option<Arc<FilteredTrie>>,
-    pub(super) next_id: Option<u32>,
+    /// The numbers that the windows (write buffers) among the sources have taken.
+    pub(super) taken: Taken,
     _ticket: Arc<()>,
 }
 
@@ -102,7 +103,7 @@ impl Task {
     pub(super) fn run<S: Storage>(self, storage: &S) -> Result<Done> {
         let mut merged = merge(&self.sources, &self.making, self.oldest)?;
         let mut ids = vec![];
-        if self.making.kind == StoreKind::ByteDict {
+        if self.making.has_bytes() {
             ids = merged.trie.value_ids()?;
             if self.oldest && ids.last().is_some_and(|&last| last as usize >= ids.len()) {
                 merged.trie.renumber(&ids);
@@ -116,10 +117,12 @@ impl Task {
                 Some(Arc::new(FilteredTrie::publish(storage, self.number, merged, &self.making, values)?))
             }
         };
-        let next_id = match self.sources.last() {
-            Some(Layer::Window(window)) => Some(window.next_id),
-            _ => None,
-        };
-        Ok(Done { sources: self.sources, trie, next_id, _ticket: self.ticket })
+        let mut taken = Taken::default();
+        for source in &self.sources {
+            if let Layer::Window(window) = source {
+                taken.extend(&window.taken);
+            }
+        }
+        Ok(Done { sources: self.sources, trie, taken, _ticket: self.ticket })
     }
 }

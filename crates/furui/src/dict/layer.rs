@@ -4,6 +4,7 @@ use std::sync::Arc;
 use super::values::{ValueBuffer, ValueFile};
 use super::{FilteredTrie, TrieError, WriteBuffer};
 use crate::error::Result;
+use crate::store::Taken;
 
 /// A part of a dictionary: the keys that were put during some stretch of time.
 #[derive(Clone, Debug)]
@@ -12,14 +13,14 @@ pub(super) enum Layer {
     Window(Arc<Window>),
 }
 
-/// A buffer of new keys, and the dictionary's next id after them.
+/// A buffer of new keys.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Window {
     pub(super) buffer: WriteBuffer,
     /// The values of the window's keys in a dictionary of bytes; otherwise empty.
     pub(super) values: ValueBuffer,
-    /// The dictionary's next id after the newest key of this buffer.
-    pub(super) next_id: u32,
+    /// The numbers that were put with these keys in a dictionary of numbers; otherwise none.
+    pub(super) taken: Taken,
 }
 
 impl Layer {

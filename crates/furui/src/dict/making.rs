@@ -1,5 +1,5 @@
 use crate::hash::KeyHasher;
-use crate::store::{FilterHash, Layout, Manifest, StoreKind};
+use crate::store::{FilterHash, Layout, Manifest, Purpose, StoreKind};
 
 /// The way in which the tries of a dictionary are made.
 #[derive(Clone, Debug)]
@@ -14,6 +14,11 @@ pub(super) struct Making {
 }
 
 impl Making {
+    /// True if the values are bytes, which are beside the tries.
+    pub(super) fn has_bytes(&self) -> bool {
+        self.kind == StoreKind::Dict(Purpose::Bytes)
+    }
+
     /// The way in which the tries of the dictionary with this manifest are made.
     pub(super) fn new(manifest: &Manifest, rate: f64) -> Self {
         let Manifest { store: kind, layout, filter_hash, hash, .. } = *manifest;

@@ -37,7 +37,7 @@ mod value;
 mod values;
 mod walk;
 
-pub use crate::store::{FilterHash, Layout};
+pub use crate::store::{FilterHash, Layout, Purpose};
 pub use buffer::{MAX_PROBE_LENGTH, Record, WriteBuffer};
 pub use depth_first::TrieEntries;
 pub use entries::Entries;

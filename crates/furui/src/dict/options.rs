@@ -1,7 +1,7 @@
 use crate::error::{Result, StoreProblem};
 use crate::filter::{ConfigError, FINEST_BLOCKED_RATE};
-use crate::hash::HashSpec;
-use crate::store::{FilterHash, Layout, Manifest};
+use crate::hash::{HashSpec, KeyForm};
+use crate::store::{FilterHash, Layout, Manifest, Purpose};
 
 /// The options of a [`Dict`](super::Dict).
 ///
@@ -17,6 +17,14 @@ use crate::store::{FilterHash, Layout, Manifest};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DictOptions {
+    /// What the dictionary is for. A dictionary keeps its purpose, and opening it with another one is an error. With
+    /// `None` an existing dictionary is opened with its own purpose, and a new one is for
+    /// [`Numbers`](Purpose::Numbers), or for [`Bytes`](Purpose::Bytes) if its values are bytes.
+    pub purpose: Option<Purpose>,
+    /// How the keys are made from records. A dictionary keeps the form it was made with, and opening it with another
+    /// one is an error. With `None` an existing dictionary is opened whatever its form, and a new one gets the empty
+    /// form: a record is its own key.
+    pub form: Option<KeyForm>,
     /// The layout of the tries. A dictionary keeps the layout it was made with, and opening it with another one is an
     /// error. With `None` an existing dictionary is opened with its own layout, and a new one is
     /// [`Compact`](Layout::Compact).
@@ -79,6 +87,8 @@ impl DictOptions {
     /// Windows of 500,000 keys or 128 MiB, at most 7 tries, merged geometrically, and filters of 0.1 %. These filters
     /// cost 5 bits a key more than filters of 1 %. With six tries, they shorten a look-up of an absent key by a fifth.
     pub const DEFAULT: Self = Self {
+        purpose: None,
+        form: None,
         layout: None,
         window: 500_000,
         window_bytes: 128 << 20,
@@ -102,11 +112,14 @@ impl DictOptions {
         Ok(())
     }
 
-    /// Checks that a dictionary with this manifest was made with the layout and the filter hash that these options name.
+    /// Checks that a dictionary with this manifest was made with the layout, the filter hash and the form of keys that these options name.
     pub(super) fn check_made(&self, manifest: &Manifest) -> std::result::Result<(), StoreProblem> {
         if !manifest.filter_hash.fits(manifest.layout) {
             let (layout, filter_hash) = (manifest.layout.name(), manifest.filter_hash.name());
             return Err(StoreProblem::NoSuchFilters { layout, filter_hash });
+        }
+        if let Some(expected) = self.form.filter(|&form| form != manifest.form) {
+            return Err(StoreProblem::OtherForm { found: manifest.form.into(), expected: expected.into() });
         }
         let other = |option, found, expected| Err(StoreProblem::OtherMade { option, found, expected });
         match (self.layout, self.filter_hash) {

@@ -1,5 +1,7 @@
 use std::fmt;
 
+use super::Purpose;
+
 /// The name of a store's manifest.
 pub const MANIFEST: &str = "MANIFEST";
 
@@ -14,14 +16,14 @@ pub const TIERS: &str = "TIERS";
 ///
 /// ```
 /// use furui::dict::{Dict, DictOptions};
-/// use furui::store::{Manifest, Memory, StoreKind};
+/// use furui::store::{Manifest, Memory, Purpose, StoreKind};
 ///
 /// let memory = Memory::new();
 /// let mut dict = Dict::open_with(memory.clone(), DictOptions::default())?;
 /// dict.number("a")?;
 /// dict.sync()?;
 /// let manifest = Manifest::load(&memory)?.expect("a store");
-/// assert_eq!(manifest.store, StoreKind::Dict);
+/// assert_eq!(manifest.store, StoreKind::Dict(Purpose::Numbers));
 /// assert_eq!(manifest.store.file_name(manifest.runs[0].number), "0000000000000000.trie");
 /// # Ok::<(), furui::Error>(())
 /// ```
@@ -30,24 +32,39 @@ pub const TIERS: &str = "TIERS";
 pub enum StoreKind {
     /// The set of keys that `furui seen` has seen.
     Seen,
-    /// A dictionary of numbers, as `furui dict` keeps it.
-    Dict,
+    /// A dictionary, as `furui dict` keeps it.
+    Dict(Purpose),
     /// A cascade filter: an approximate set.
     Filter,
-    /// A dictionary of bytes, as `furui dict --values bytes` keeps it.
-    ByteDict,
 }
 
 impl StoreKind {
     /// All kinds.
-    pub const ALL: [Self; 4] = [Self::Seen, Self::Dict, Self::ByteDict, Self::Filter];
+    pub const ALL: [Self; 6] = [
+        Self::Seen,
+        Self::Filter,
+        Self::Dict(Purpose::Numbers),
+        Self::Dict(Purpose::Values),
+        Self::Dict(Purpose::Counts),
+        Self::Dict(Purpose::Bytes),
+    ];
+
+    /// What a dictionary is for; `None` if the store is no dictionary.
+    pub fn purpose(self) -> Option<Purpose> {
+        match self {
+            Self::Dict(purpose) => Some(purpose),
+            Self::Seen | Self::Filter => None,
+        }
+    }
 
     pub(super) const fn bytes(self) -> [u8; 8] {
         match self {
             Self::Seen => *b"seen\0\0\0\0",
-            Self::Dict => *b"dict\0\0\0\0",
             Self::Filter => *b"filter\0\0",
-            Self::ByteDict => *b"bytedict",
+            Self::Dict(Purpose::Numbers) => *b"numbers\0",
+            Self::Dict(Purpose::Values) => *b"values\0\0",
+            Self::Dict(Purpose::Counts) => *b"counts\0\0",
+            Self::Dict(Purpose::Bytes) => *b"bytes\0\0\0",
         }
     }
 
@@ -56,12 +73,11 @@ impl StoreKind {
     }
 
     /// The description of a store of this kind in errors.
-    pub(in crate::store) const fn what(self) -> &'static str {
+    pub(crate) const fn what(self) -> &'static str {
         match self {
             Self::Seen => "the set of a `furui seen --store`",
-            Self::Dict => "a dictionary of `furui dict`",
             Self::Filter => "a cascade filter of `furui filter`",
-            Self::ByteDict => "a dictionary of bytes of `furui dict --values bytes`",
+            Self::Dict(purpose) => purpose.what(),
         }
     }
 
@@ -69,8 +85,8 @@ impl StoreKind {
     const fn suffix(self) -> &'static str {
         match self {
             Self::Seen | Self::Filter => ".run",
-            Self::Dict => ".trie",
-            Self::ByteDict => ".pairs",
+            Self::Dict(Purpose::Bytes) => ".pairs",
+            Self::Dict(_) => ".trie",
         }
     }
 

@@ -2,7 +2,7 @@ use std::collections::BTreeSet;
 use std::hash::{BuildHasher, RandomState};
 use std::io::{self, Write};
 
-use super::{FilterHash, Fingerprints, Layout, MANIFEST, ReadAt, Storage, StoreKind, Window};
+use super::{FilterHash, Fingerprints, Layout, MANIFEST, Purpose, ReadAt, Storage, StoreKind, Taken, Window};
 use crate::error::{Error, Result, StoreProblem};
 use crate::format::field::{array_at, u16_at, u32_at, u64_at};
 use crate::format::{Align, Envelope, EnvelopeWriter, FormatError, Kind, Problem, ReadError, Seal, Tag};
@@ -18,7 +18,7 @@ const META_NEXT_FILE: usize = 16;
 const META_RUN_COUNT: usize = 24;
 const META_LAYOUT: usize = 26;
 const META_FILTER_HASH: usize = 27;
-/// The offset of the next id of a dictionary, or of the mark of a journal.
+/// The offset of the next id of a dictionary of bytes, or of the mark of a journal; 0 in other dictionaries.
 const META_EXTRA: usize = 28;
 
 const RUNS: Tag = Tag::new(*b"RUNS");
@@ -30,6 +30,8 @@ const RUN_CHECKSUM: usize = 24;
 const RATE: Tag = Tag::new(*b"RATE");
 const RATE_LEN: usize = 16;
 const RATE_LAST: usize = 8;
+
+const NUMBERS: Tag = Tag::new(*b"NUMB");
 
 const WINDOW: Tag = Tag::new(*b"WIND");
 const WINDOW_HEAD: usize = 24;
@@ -69,9 +71,10 @@ pub struct Manifest {
     pub hash: HashSpec,
     /// The runs, oldest first. The runs of a dictionary are its tries.
     pub runs: Vec<RunEntry>,
-    /// The next id of a dictionary. In a dictionary of numbers it equals the number of ids that were given to keys; in
-    /// a dictionary of bytes it is greater than the ids of all values. 0 in other stores.
+    /// The next id of a dictionary of bytes, which is greater than the ids of all values. 0 in other stores.
     pub next_id: u32,
+    /// The numbers that a dictionary of numbers has ever held. None in other stores.
+    pub taken: Taken,
     /// The layout of a dictionary's tries; the default in other stores.
     pub layout: Layout,
     /// The hash of the filters of a dictionary's tries; the default in other stores.
@@ -151,6 +154,7 @@ impl Manifest {
             hash,
             runs: Vec::new(),
             next_id: 0,
+            taken: Taken::default(),
             layout: Layout::default(),
             filter_hash: FilterHash::default(),
             journal: 0,
@@ -162,7 +166,7 @@ impl Manifest {
             generation: 0,
             next_file: 0,
         };
-        if !matches!(store, StoreKind::Dict | StoreKind::ByteDict) {
+        if store.purpose().is_none() {
             new.end_journal();
         }
         new
@@ -201,15 +205,16 @@ impl Manifest {
         Ok(file.map(|file| Self::decode(&file, &path)).transpose()?)
     }
 
-    /// Reads the manifest as [`load`](Self::load) does, and checks that the store is of the expected kind.
+    /// Reads the manifest as [`load`](Self::load) does, and checks that the store is of one of these kinds.
     ///
     /// # Errors
     /// Those of [`load`](Self::load); [`Error::Store`] if the store is of another kind.
-    pub(crate) fn load_kind<S: Storage>(storage: &S, expected: StoreKind) -> Result<Option<Self>> {
+    pub(crate) fn load_kind<S: Storage>(storage: &S, stores: &[StoreKind]) -> Result<Option<Self>> {
         let manifest = Self::load(storage)?;
         match &manifest {
-            Some(Self { store: found, .. }) if *found != expected => {
-                let problem = StoreProblem::OtherKind { found: found.what(), expected: expected.what() };
+            Some(Self { store: found, .. }) if !stores.contains(found) => {
+                let expected = stores.first().map_or("", |store| store.what());
+                let problem = StoreProblem::OtherKind { found: found.what(), expected };
                 Err(Error::store(storage.path(MANIFEST), problem))
             }
             _ => Ok(manifest),
@@ -296,7 +301,7 @@ impl Manifest {
         out.write_all(&(self.runs.len() as u16).to_le_bytes())?;
         out.write_all(&[self.layout.code(), self.filter_hash.polynomials()])?;
         let extra = match self.store {
-            StoreKind::Dict | StoreKind::ByteDict => self.next_id,
+            StoreKind::Dict(_) => self.next_id,
             StoreKind::Seen | StoreKind::Filter => self.journal,
         };
         out.write_all(&extra.to_le_bytes())?;
@@ -310,6 +315,10 @@ impl Manifest {
             out.section(RATE, Align::Line)?;
             out.write_all(&self.capacity.to_le_bytes())?;
             out.write_all(&self.fingerprints.last().to_le_bytes())?;
+        }
+        if self.taken != Taken::default() {
+            out.section(NUMBERS, Align::Line)?;
+            out.write_all(&self.taken.to_bytes())?;
         }
         if let Some(window) = self.window {
             out.section(WINDOW, Align::Line)?;
@@ -333,11 +342,12 @@ impl Manifest {
     pub fn decode(file: &(impl ReadAt + ?Sized), name: &str) -> std::result::Result<Self, ReadError> {
         let envelope = Envelope::open(file, name)?;
         envelope.expect_kind(Kind::Manifest)?;
-        let (meta_at, runs_at, rate_at, window_at) = match envelope.own_sections() {
+        let (meta_at, runs_at, rate_at, window_at, numbers_at) = match envelope.own_sections() {
             [meta, runs, more @ ..] if meta.tag == META && runs.tag == RUNS => match more {
-                [] => (meta.offset, runs.offset, None, None),
-                [rate] if rate.tag == RATE => (meta.offset, runs.offset, Some(rate.offset), None),
-                [window] if window.tag == WINDOW => (meta.offset, runs.offset, None, Some(window.offset)),
+                [] => (meta.offset, runs.offset, None, None, None),
+                [rate] if rate.tag == RATE => (meta.offset, runs.offset, Some(rate.offset), None, None),
+                [window] if window.tag == WINDOW => (meta.offset, runs.offset, None, Some(window.offset), None),
+                [numbers] if numbers.tag == NUMBERS => (meta.offset, runs.offset, None, None, Some(numbers.offset)),
                 _ => return Err(envelope.error(0, Problem::Invalid("a manifest has other sections")).into()),
             },
             _ => return Err(envelope.error(0, Problem::Invalid("a manifest has other sections")).into()),
@@ -359,6 +369,12 @@ impl Manifest {
             Some(at) => Some((at, envelope.read_section(file, WINDOW, WINDOW_HEAD + MAX_RUNS * SLICE_LEN)?)),
             None => None,
         };
+        let taken = match numbers_at {
+            Some(at) => Taken::from_bytes(&envelope.read_section(file, NUMBERS, Taken::MAX_BYTES)?)
+                .filter(|taken| *taken != Taken::default())
+                .ok_or_else(|| envelope.error(at, Problem::Invalid("an invalid section NUMB")))?,
+            None => Taken::default(),
+        };
         let form = envelope.key_form(file)?;
         envelope.verify(file)?;
 
@@ -369,7 +385,7 @@ impl Manifest {
         })?;
         let extra = u32_at(&meta, META_EXTRA);
         let (next_id, journal) = match store {
-            StoreKind::Dict | StoreKind::ByteDict => (extra, 0),
+            StoreKind::Dict(_) => (extra, 0),
             StoreKind::Seen | StoreKind::Filter => (0, extra),
         };
         let (capacity, fingerprints) = match (store, rate) {
@@ -378,14 +394,14 @@ impl Manifest {
                 let invalid = || envelope.error(at + RATE_LAST as u64, Problem::Invalid("invalid last fingerprint"));
                 (u64_at(&rate, 0), Fingerprints::new(last).ok_or_else(invalid)?)
             }
-            (StoreKind::Seen | StoreKind::Dict | StoreKind::ByteDict, None) => (0, Fingerprints::EXACT),
+            (StoreKind::Seen | StoreKind::Dict(_), None) => (0, Fingerprints::EXACT),
             _ => return Err(envelope.error(meta_at, Problem::Invalid("a wrong or missing section RATE")).into()),
         };
         let layout = Layout::from_code(meta[META_LAYOUT]);
         let filter_hash = FilterHash::of_polynomials(meta[META_FILTER_HASH]);
         let (layout, filter_hash) = layout
             .zip(filter_hash)
-            .filter(|&of| matches!(store, StoreKind::Dict | StoreKind::ByteDict) || of == Default::default())
+            .filter(|&of| store.purpose().is_some() || of == Default::default())
             .filter(|&(layout, filter_hash)| filter_hash.fits(layout))
             .ok_or_else(|| {
                 let problem = Problem::Invalid("its dictionary has a layout or filters of an unknown kind");
@@ -405,6 +421,7 @@ impl Manifest {
             hash: envelope.hash(),
             runs,
             next_id,
+            taken,
             layout,
             filter_hash,
             journal,
@@ -428,8 +445,12 @@ impl Manifest {
         if self.runs.len() > MAX_RUNS {
             return Err((MAX_RUNS, "more than 4096 runs, compact the store"));
         }
-        if !self.form.is_empty() && matches!(self.store, StoreKind::Dict | StoreKind::ByteDict) {
-            return Err((0, "a dictionary with a form of keys"));
+        let purpose = self.store.purpose();
+        if self.next_id != 0 && purpose != Some(Purpose::Bytes) {
+            return Err((0, "ids of values in a store that has none"));
+        }
+        if self.taken != Taken::default() && purpose != Some(Purpose::Numbers) {
+            return Err((0, "numbers in a store that gives none"));
         }
         let has_rate = self.capacity > 0 && !self.fingerprints.is_exact();
         if has_rate != (self.store == StoreKind::Filter) {

@@ -17,11 +17,11 @@ const MAX_TRIES: u32 = 1000;
 /// use furui::store::{Memory, Published, StoreKind};
 ///
 /// let storage = Memory::new();
-/// assert!(Published::open(&storage, StoreKind::Seen)?.is_none());
+/// assert!(Published::open(&storage, &[StoreKind::Seen])?.is_none());
 /// let mut seen = Seen::open_with(storage.clone(), SeenOptions::default())?;
 /// seen.insert("a")?;
 /// seen.publish()?;
-/// let published = Published::open(&storage, StoreKind::Seen)?.expect("a set was published");
+/// let published = Published::open(&storage, &[StoreKind::Seen])?.expect("a set was published");
 /// assert_eq!(published.manifest.keys(), 1);
 /// # Ok::<(), furui::Error>(())
 /// ```
@@ -39,18 +39,18 @@ pub struct Published<F> {
 }
 
 impl<F> Published<F> {
-    /// Opens the published state of a store of this kind. `None` if there is no store yet.
+    /// Opens the published state of a store of one of these kinds. `None` if there is no store yet.
     ///
     /// # Errors
-    /// [`Error::Format`] if a file is damaged or missing; [`Error::Store`] if the store is of another kind, or if its
+    /// [`Error::Format`] if a file is damaged or missing; [`Error::Store`] if the store is of another kind (the error names the first of `stores`), or if its
     /// manifest was replaced during each of many attempts; [`Error::Io`].
-    pub fn open<S: Storage<File = F>>(storage: &S, store: StoreKind) -> Result<Option<Self>> {
-        let Some(mut manifest) = Manifest::load_kind(storage, store)? else { return Ok(None) };
+    pub fn open<S: Storage<File = F>>(storage: &S, stores: &[StoreKind]) -> Result<Option<Self>> {
+        let Some(mut manifest) = Manifest::load_kind(storage, stores)? else { return Ok(None) };
         for _ in 0..MAX_TRIES {
             let opened = open_files(storage, &manifest);
             // The files belong together only if the manifest is still the same after all are open: a writer first
             // replaces the manifest, and then removes the files that the new one does not need.
-            match Manifest::load_kind(storage, store)? {
+            match Manifest::load_kind(storage, stores)? {
                 Some(newer) if newer != manifest => manifest = newer,
                 _ => return opened.map(|(files, journal, orphans)| Some(Self { manifest, files, journal, orphans })),
             }

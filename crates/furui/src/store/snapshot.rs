@@ -26,7 +26,7 @@ pub fn snapshot(from: impl AsRef<Path>, to: impl AsRef<Path>) -> Result<()> {
         return Err(Error::store(to.display().to_string(), StoreProblem::Occupied));
     }
     let Published { manifest, files, journal, .. } =
-        Published::open(&source, store)?.ok_or_else(|| source.has_no_manifest())?;
+        Published::open(&source, &[store])?.ok_or_else(|| source.has_no_manifest())?;
     let link_or_copy = |name: &str, file: &DiskFile| {
         // A link also fails if the writer has removed the file meanwhile; the open file can still be copied.
         match fs::hard_link(from.join(name), to.join(name)) {

@@ -131,7 +131,7 @@ fn numbers_and_bytes_are_never_taken_for_each_other() {
     for error in errors {
         let message = error.to_string();
         assert!(matches!(error, Error::Store(StoreError { problem: StoreProblem::OtherKind { .. }, .. })), "{message}");
-        assert!(message.contains("`furui dict`") && message.contains("`furui dict --values bytes`"), "{message}");
+        assert!(message.contains("a dictionary of numbers") && message.contains("a dictionary of bytes"), "{message}");
     }
 }
 

@@ -13,6 +13,8 @@ use crate::values::Values;
 pub(crate) type Model<V> = BTreeMap<Vec<u8>, <V as Values>::Owned>;
 
 pub(crate) const SMALL: DictOptions = DictOptions {
+    purpose: None,
+    form: None,
     layout: None,
     window: 5,
     window_bytes: 1 << 20,

@@ -1,10 +1,11 @@
 //! The dictionary compared with an ordered map, through all interleavings of its operations.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use furui::HashSpec;
 use furui::dict::{Dict, DictOptions, Done, Job, Merging, Snapshot};
-use furui::store::{Manifest, Memory, Storage, StoreKind};
+use furui::store::{Manifest, Memory, Purpose, Storage, StoreKind, Taken};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -75,8 +76,10 @@ struct Run<V: Values + ?Sized> {
     is_worn: bool,
     dict: Dict<Memory, V>,
     model: Model<V>,
+    /// Every number that was given or put.
+    taken: BTreeSet<u32>,
     /// Every state since the last one that is known to be durable.
-    history: Vec<(Model<V>, u32)>,
+    history: Vec<(Model<V>, BTreeSet<u32>)>,
     snapshots: Vec<(Arc<Snapshot<V>>, Model<V>)>,
     jobs: Vec<Job<Memory>>,
     done: Vec<Done>,
@@ -86,14 +89,15 @@ impl<V: Values + ?Sized> Run<V> {
     fn new(options: DictOptions, is_worn: bool) -> Self {
         let storage = Memory::new();
         let mut dict = V::open(storage.clone(), options).unwrap();
-        let is_worn = is_worn && V::kind() == StoreKind::ByteDict;
+        let is_worn = is_worn && V::kind() == StoreKind::Dict(Purpose::Bytes);
         if is_worn {
             dict.sync().unwrap();
             wear_out(&storage);
             dict = V::open(storage.clone(), options).unwrap();
         }
-        let (model, history) = (Model::<V>::new(), vec![(Model::<V>::new(), 0)]);
-        Self { storage, options, is_worn, dict, model, history, snapshots: vec![], jobs: vec![], done: vec![] }
+        let (model, taken) = (Model::<V>::new(), BTreeSet::new());
+        let history = vec![(model.clone(), taken.clone())];
+        Self { storage, options, is_worn, dict, model, taken, history, snapshots: vec![], jobs: vec![], done: vec![] }
     }
 
     fn step(&mut self, step: Step<V::Owned>) {
@@ -102,8 +106,8 @@ impl<V: Values + ?Sized> Run<V> {
         match step {
             Step::Put(key, value) => {
                 V::put(&mut self.dict, &key, &value).unwrap();
+                self.taken.extend(V::taken(&value));
                 self.model.insert(key, value);
-                assert_eq!(V::next(&self.dict), next, "a value is not an id");
             }
             Step::Delete(key) => {
                 self.dict.delete(&key).unwrap();
@@ -111,7 +115,9 @@ impl<V: Values + ?Sized> Run<V> {
             }
             Step::Number(key) => {
                 if let Some(id) = V::number(&mut self.dict, &key) {
+                    let is_new = !self.model.contains_key(&key);
                     assert_eq!(id.unwrap(), *self.model.entry(key).or_insert(V::value(next)));
+                    assert!(!is_new || self.taken.insert(next), "{next} was given twice");
                 }
             }
             Step::Snapshot => self.snapshots.push((self.dict.snapshot(), self.model.clone())),
@@ -146,9 +152,15 @@ impl<V: Values + ?Sized> Run<V> {
             }
             Step::Crash => {
                 self.reopen();
-                let found = (contents(&self.dict), V::next(&self.dict));
-                assert!(self.history.contains(&found), "no earlier state");
-                self.model = found.0;
+                let found = (contents(&self.dict), self.dict.manifest().taken.clone());
+                let ranges = |taken: &BTreeSet<u32>| {
+                    let mut ranges = Taken::default();
+                    taken.iter().for_each(|&number| ranges.insert(number..=number));
+                    ranges
+                };
+                let mut earlier = self.history.iter().rev();
+                let earlier = earlier.find(|(model, taken)| *model == found.0 && ranges(taken) == found.1);
+                (self.model, self.taken) = earlier.expect("an earlier state").clone();
             }
         }
         // While a job is in progress, buffers are frozen without merging; without a job, a dictionary has no more tries
@@ -156,7 +168,17 @@ impl<V: Values + ?Sized> Run<V> {
         if !had_jobs && !self.has_jobs() {
             assert!(self.dict.tries().count() <= self.options.merge_after.max(tries));
         }
-        self.history.push((self.model.clone(), V::next(&self.dict)));
+        assert_eq!(V::next(&self.dict), self.next());
+        self.history.push((self.model.clone(), self.taken.clone()));
+    }
+
+    /// The number that should be given next: the one after the greatest of all, or the smallest that never was.
+    fn next(&self) -> u32 {
+        match self.taken.last() {
+            None => 0,
+            Some(&last) if last < u32::MAX - 1 => last + 1,
+            Some(_) => (0..u32::MAX).find(|number| !self.taken.contains(number)).unwrap_or(u32::MAX),
+        }
     }
 
     fn has_jobs(&self) -> bool {

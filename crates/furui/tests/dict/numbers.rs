@@ -7,7 +7,7 @@ use furui::error::{StoreError, StoreProblem};
 use furui::format::Problem;
 use furui::hash::Rolling;
 use furui::seen::{Seen, SeenOptions};
-use furui::store::{Directory, MANIFEST, Manifest, Memory, Storage, StoreKind};
+use furui::store::{Directory, MANIFEST, Manifest, Memory, Purpose, Storage, StoreKind};
 use furui::{Error, HashAlgorithm, HashSpec};
 
 use crate::made::{MADE, SMALL, format_error, three_tries};
@@ -88,19 +88,79 @@ fn ids_are_given_once_and_end_with_an_error() {
     dict.delete(b"b").unwrap();
     dict.sync().unwrap();
     dict.compact().unwrap();
-    let mut dict = open(storage);
+    let mut dict = open(storage.clone());
     dict.put(b"x", u32::MAX).unwrap();
     assert_eq!(dict.number(b"c").unwrap(), 2, "the id of a deleted word is not given again");
+    dict.put(b"moved in", 7).unwrap();
+    dict.delete(b"moved in").unwrap();
+    dict.sync().unwrap();
+    dict.compact().unwrap();
+    let mut dict = open(storage);
+    let given: Vec<u32> = (0..6u8).map(|i| dict.number([i]).unwrap()).collect();
+    assert_eq!(given, [3, 4, 5, 6, 8, 9], "nor the one of a deleted word that was moved in");
 
     let storage = Memory::new();
-    let mut manifest = Manifest::new(StoreKind::Dict, Rolling::spec(0));
-    manifest.next_id = u32::MAX - 1;
+    let mut manifest = Manifest::new(StoreKind::Dict(Purpose::Numbers), Rolling::spec(0));
+    manifest.taken.insert(1..=u32::MAX - 2);
     manifest.save(&storage).unwrap();
-    let mut dict = open(storage);
+    let mut dict = open(storage.clone());
     assert_eq!(dict.number(b"d").unwrap(), u32::MAX - 1);
     assert_eq!(dict.number(b"d").unwrap(), u32::MAX - 1);
+    assert_eq!(dict.number(b"last").unwrap(), 0);
     assert!(dict.number(b"e").unwrap_err().to_string().contains("2^32 - 1"));
-    assert_eq!(dict.get(b"e").unwrap(), None);
+    assert_eq!((dict.get(b"e").unwrap(), dict.next_id()), (None, u32::MAX));
+    dict.sync().unwrap();
+    dict.verify().unwrap();
+
+    // A manifest that does not know a number as taken would let it be given again.
+    manifest = dict.manifest().clone();
+    manifest.taken = Default::default();
+    manifest.taken.insert(0..=5);
+    manifest.save(&storage).unwrap();
+    assert_eq!(format_error(open(storage).verify().map(|()| ())).problem, Problem::Invalid(NOT_KNOWN));
+}
+
+const NOT_KNOWN: &str = "a number that the manifest does not know as taken";
+
+#[test]
+fn a_dictionary_keeps_its_purpose_and_gives_numbers_only_for_it() {
+    let of = |purpose| DictOptions { purpose: Some(purpose), ..SMALL };
+    let numbers = [Purpose::Numbers, Purpose::Values, Purpose::Counts];
+    for made in numbers {
+        let storage = Memory::new();
+        let mut dict = Dict::open_with(storage.clone(), of(made)).unwrap();
+        dict.put("a", 7).unwrap();
+        let given = dict.number("a");
+        match given {
+            Ok(7) => assert_eq!(made, Purpose::Numbers),
+            Err(Error::Store(StoreError { problem: StoreProblem::OtherKind { found, expected }, .. })) => {
+                assert_eq!((found, expected), (made.what(), Purpose::Numbers.what()));
+            }
+            other => panic!("{other:?}"),
+        }
+        dict.sync().unwrap();
+        for asked in Purpose::ALL {
+            let opened = match asked {
+                Purpose::Bytes => Dict::open_bytes_with(storage.clone(), of(asked)).map(drop),
+                _ => Dict::open_with(storage.clone(), of(asked)).map(drop),
+            };
+            assert_eq!(opened.is_ok(), asked == made, "{made} {asked} {opened:?}");
+        }
+        assert_eq!(open(storage.clone()).purpose(), made);
+        open(storage).verify().unwrap();
+    }
+    assert!(Dict::open_with(Memory::new(), of(Purpose::Bytes)).is_err());
+    assert!(Dict::open_bytes_with(Memory::new(), of(Purpose::Counts)).is_err());
+}
+
+#[test]
+fn another_form_of_keys_is_refused() {
+    let of = |form: &str| DictOptions { form: Some(form.parse().unwrap()), ..SMALL };
+    let storage = Memory::new();
+    Dict::open_with(storage.clone(), of("--csv --key url")).unwrap().sync().unwrap();
+    assert_eq!(open(storage.clone()).manifest().form.as_str(), "--csv --key url");
+    let error = Dict::open_with(storage, of("")).unwrap_err().to_string();
+    assert!(error.contains("--csv --key url") && error.contains("whole records"), "{error}");
 }
 
 #[test]

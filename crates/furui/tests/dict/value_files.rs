@@ -6,7 +6,7 @@ use std::ops::Range;
 use furui::dict::{Dict, DictOptions};
 use furui::format::{Align, Envelope, EnvelopeWriter, Kind, Problem, Tag};
 use furui::hash::Rolling;
-use furui::store::{Manifest, Memory, RunEntry, Storage, StoreKind};
+use furui::store::{Manifest, Memory, Purpose, RunEntry, Storage, StoreKind};
 use furui::{Error, HashSpec};
 
 use crate::damage::named_or_right;
@@ -30,7 +30,7 @@ fn values_in(file: &[u8]) -> Range<usize> {
 fn damage_of_any_byte_of_the_values_is_named_or_does_not_matter() {
     for made in [MADE[0], MADE[1]] {
         let (good, model) = three_tries::<[u8]>(made);
-        let part = StoreKind::ByteDict.file_name(1);
+        let part = StoreKind::Dict(Purpose::Bytes).file_name(1);
         for at in values_in(&good.open(&part).unwrap()) {
             named_or_right::<[u8]>(&good, &model, &part, at);
         }
@@ -61,7 +61,7 @@ fn values_that_nobody_has_written_are_refused() {
         dict.put(key, value).unwrap();
     }
     dict.sync().unwrap();
-    let part = StoreKind::ByteDict.file_name(0);
+    let part = StoreKind::Dict(Purpose::Bytes).file_name(0);
     let file = storage.open(&part).unwrap();
     let envelope = Envelope::open(&*file, "part").unwrap();
     let section = |tag: &str| {
@@ -98,7 +98,7 @@ fn values_that_nobody_has_written_are_refused() {
     ];
     for (i, (meta, data, index)) in bad.into_iter().enumerate() {
         let storage = Memory::new();
-        let mut manifest = Manifest::new(StoreKind::ByteDict, envelope.hash());
+        let mut manifest = Manifest::new(StoreKind::Dict(Purpose::Bytes), envelope.hash());
         let number = manifest.take_number().unwrap();
         let seal = storage
             .publish(&part, |out| {
@@ -130,10 +130,10 @@ fn values_that_nobody_has_written_are_refused() {
         }
     }
     let numbers = Memory::new();
-    let mut manifest = Manifest::new(StoreKind::Dict, envelope.hash());
+    let mut manifest = Manifest::new(StoreKind::Dict(Purpose::Numbers), envelope.hash());
     let number = manifest.take_number().unwrap();
     let entry = RunEntry { number, keys: 3, seal: envelope.seal(), slice: 0 };
-    let name = StoreKind::Dict.file_name(number);
+    let name = StoreKind::Dict(Purpose::Numbers).file_name(number);
     numbers.publish(&name, |out| out.write_all(&file).map_err(|e| Error::io("cannot write", &name, e))).unwrap();
     manifest.runs.push(entry);
     manifest.save(&numbers).unwrap();

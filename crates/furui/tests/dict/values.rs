@@ -4,7 +4,7 @@ use std::fmt::Debug;
 
 use furui::Result;
 use furui::dict::{Dict, DictOptions, DictValue};
-use furui::store::{Memory, Storage, StoreKind};
+use furui::store::{Memory, Purpose, Storage, StoreKind};
 use proptest::prelude::*;
 
 pub(crate) trait Values: DictValue {
@@ -26,6 +26,9 @@ pub(crate) trait Values: DictValue {
 
     /// A value that depends on a number.
     fn value(number: u32) -> Self::Owned;
+
+    /// The number that such a value takes; `None` if it is no number.
+    fn taken(value: &Self::Owned) -> Option<u32>;
 
     /// Strategy for values.
     fn values() -> BoxedStrategy<Self::Owned>;
@@ -67,8 +70,12 @@ impl Values for u32 {
         number
     }
 
+    fn taken(value: &u32) -> Option<u32> {
+        Some(*value)
+    }
+
     fn values() -> BoxedStrategy<u32> {
-        any::<u16>().prop_map(u32::from).boxed()
+        prop_oneof![6 => any::<u16>().prop_map(u32::from), 3 => 0u32..20, 1 => u32::MAX - 4..=u32::MAX].boxed()
     }
 
     fn len(_: &u32) -> u64 {
@@ -76,7 +83,7 @@ impl Values for u32 {
     }
 
     fn kind() -> StoreKind {
-        StoreKind::Dict
+        StoreKind::Dict(Purpose::Numbers)
     }
 }
 
@@ -111,6 +118,10 @@ impl Values for [u8] {
         bytes((number * number % 97) as usize, number as u8)
     }
 
+    fn taken(_: &Vec<u8>) -> Option<u32> {
+        None
+    }
+
     fn values() -> BoxedStrategy<Vec<u8>> {
         let length = prop_oneof![2 => Just(0usize), 10 => 1usize..40, 4 => 500usize..3000, 1 => 20_000usize..100_000];
         (length, any::<u8>()).prop_map(|(length, seed)| bytes(length, seed)).boxed()
@@ -121,7 +132,7 @@ impl Values for [u8] {
     }
 
     fn kind() -> StoreKind {
-        StoreKind::ByteDict
+        StoreKind::Dict(Purpose::Bytes)
     }
 }
 

@@ -49,7 +49,7 @@ impl<S: Storage> Dict<S, [u8]> {
     /// machine.
     ///
     /// # Errors
-    /// Those of [`Dict::open_with`]; [`Error::Store`] also if the storage holds a dictionary of numbers.
+    /// Those of [`Dict::open_with`]; [`Error::Store`] also if the storage holds a dictionary with another purpose.
     pub fn open_bytes_with(storage: S, options: DictOptions) -> Result<Self> {
         Self::open_kind(storage, options)
     }
@@ -77,7 +77,9 @@ impl<S: Storage> Dict<S, [u8]> {
         if id == u32::MAX {
             return Err(Error::NoNumberLeft { to: "values" });
         }
-        self.write(key, self.hasher.hash(key), Found::Value(id), id + 1, Some(value))
+        self.write(key, self.hasher.hash(key), Found::Value(id), Some(value))?;
+        self.next_id = id + 1;
+        Ok(())
     }
 
     /// Gives new ids, from 0 on, to the values of all keys.

@@ -12,16 +12,18 @@ use std::sync::{Arc, Weak};
 use super::layer::Layer;
 use super::making::Making;
 use super::{DictOptions, DictValue, FilteredTrie, Found, Snapshot};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, StoreProblem};
 use crate::format::{FormatError, Problem};
 use crate::hash::{HashSpec, Rolling};
-use crate::store::{Directory, FilterHash, Layout, MANIFEST, Manifest, Published, RunEntry, Storage};
+use crate::store::{
+    Directory, FilterHash, Layout, MANIFEST, Manifest, Published, Purpose, RunEntry, Storage, StoreKind, Taken,
+};
 
 /// An ordered map from byte strings to numbers or to byte strings, in memory or on disk, that takes new keys while it is
 /// read. It is ten times smaller than a hash map.
 ///
 /// A dictionary has either numbers as values, `Dict<S>`, which [`open`](Self::open) opens, or any bytes, `Dict<S, [u8]>`,
-/// which [`open_bytes`](Self::open_bytes) opens.
+/// which [`open_bytes`](Self::open_bytes) opens. Its [`Purpose`] says what they mean, and is fixed when it is made.
 ///
 /// ```text
 ///   put ──> window ── full? ──> freeze ──> <trie, filter>   <trie, filter>   <trie, filter>
@@ -66,7 +68,7 @@ use crate::store::{Directory, FilterHash, Layout, MANIFEST, Manifest, Published,
 /// let mut dict = Dict::open(&path)?;
 /// assert_eq!([dict.number("seen")?, dict.number("before")?, dict.number("seen")?], [0, 1, 0]);
 /// dict.put("see", 7)?;
-/// assert_eq!(dict.longest_prefix("seeds")?, Some((3, 7)));
+/// assert_eq!((dict.longest_prefix("seeds")?, dict.number("after")?), (Some((3, 7)), 8));
 /// let before = dict.snapshot();
 /// dict.delete("see")?;
 /// assert_eq!((dict.get("see")?, before.get("see")?), (None, Some(7)));
@@ -87,8 +89,10 @@ pub struct Dict<S: Storage = Directory, V: DictValue + ?Sized = u32> {
     state: Snapshot<V>,
     /// The number of full windows (write buffers) that wait to be frozen into tries. They are the oldest windows.
     waiting: usize,
-    /// The id that is given next.
+    /// The id of the next value in a dictionary of bytes.
     next_id: u32,
+    /// The numbers that a dictionary of numbers has ever held.
+    taken: Taken,
     /// The token of the last job that freezes windows (full write buffers), as long as that job may be running.
     freezing: Weak<()>,
     /// The token of the last job that merges tries, as long as it may be running.
@@ -134,18 +138,25 @@ impl<S: Storage> Dict<S> {
     ///
     /// # Errors
     /// [`Error::Format`] if a file is damaged, missing, of a newer version, or hashed by another spec; [`Error::Store`]
-    /// if the storage holds a store of another kind, such as a dictionary of bytes; [`Error::Config`] if the options
+    /// if the storage holds a store of another kind, or a dictionary with another purpose; [`Error::Config`] if the options
     /// are invalid; [`Error::Io`].
     pub fn open_with(storage: S, options: DictOptions) -> Result<Self> {
         Self::open_kind(storage, options)
     }
 
-    /// The id that [`number`](Self::number) gives next, which equals the number of ids that were given.
+    /// The number that [`number`](Self::number) gives to the next new key; 2³² - 1, which is given to none, if there is
+    /// none left.
     pub fn next_id(&self) -> u32 {
-        self.next_id
+        self.taken.next().unwrap_or(u32::MAX)
     }
 
-    /// Sets the value of a key, and replaces the value it had.
+    /// The numbers that a dictionary of numbers has ever held, none in others.
+    pub fn taken(&self) -> &Taken {
+        &self.taken
+    }
+
+    /// Sets the value of a key, and replaces the value it had. In a dictionary of numbers, this moves a number in:
+    /// [`number`](Self::number) never gives it. Two keys to which equal numbers are put both have it.
     ///
     /// # Errors
     /// [`Error::Config`] if the key is longer than [`MAX_KEY`](super::MAX_KEY); [`Error::Store`] if an earlier change
@@ -153,26 +164,30 @@ impl<S: Storage> Dict<S> {
     /// failed. The key is then not put.
     pub fn put(&mut self, key: impl AsRef<[u8]>, value: u32) -> Result<()> {
         let key = key.as_ref();
-        self.write(key, self.hasher.hash(key), Found::Value(value), self.next_id, None)
+        self.write(key, self.hasher.hash(key), Found::Value(value), None)
     }
 
-    /// The value of a key. A key without one is given the [next id](Self::next_id) as its value. Ids are given from 0
-    /// on, and none is given twice, even if keys are deleted. A value that was [`put`](Self::put) is not an id, but may
-    /// be equal to one.
+    /// The number of a key. A new key is given the one after the greatest that the dictionary has ever held, or 0 to
+    /// begin with. If that would be 2³² - 1 or more, because such a number was [`put`](Self::put), it is given the
+    /// smallest that the dictionary has never held, and of the gaps between numbers only the 512 widest may be known
+    /// ([`Taken`]). So no number is given twice, nor one that was put, even if keys are deleted.
     ///
     /// # Errors
-    /// Those of [`put`](Self::put); [`Error::NoNumberLeft`] after 2³² - 1 ids.
+    /// Those of [`put`](Self::put); [`Error::Store`] if the purpose of the dictionary is not [`Purpose::Numbers`];
+    /// [`Error::NoNumberLeft`] if no number is left.
     pub fn number(&mut self, key: impl AsRef<[u8]>) -> Result<u32> {
         let key = key.as_ref();
+        if self.manifest.store != StoreKind::Dict(Purpose::Numbers) {
+            let expected = Purpose::Numbers.what();
+            let problem = StoreProblem::OtherKind { found: self.manifest.store.what(), expected };
+            return Err(Error::store(self.storage.path(MANIFEST), problem));
+        }
         let hash = self.hasher.hash(key);
         if let Some(value) = self.find(key, hash)?.and_then(Found::value) {
             return Ok(value);
         }
-        let id = self.next_id;
-        if id == u32::MAX {
-            return Err(Error::NoNumberLeft { to: "keys" });
-        }
-        self.write(key, hash, Found::Value(id), id + 1, None)?;
+        let id = self.taken.next().ok_or(Error::NoNumberLeft { to: "keys" })?;
+        self.write(key, hash, Found::Value(id), None)?;
         Ok(id)
     }
 }
@@ -180,13 +195,22 @@ impl<S: Storage> Dict<S> {
 impl<S: Storage, V: DictValue + ?Sized> Dict<S, V> {
     fn open_kind(storage: S, options: DictOptions) -> Result<Self> {
         options.check()?;
-        let mut published = Published::open(&storage, V::KIND)?;
+        let stores: Vec<StoreKind> = match options.purpose {
+            Some(purpose) if V::PURPOSES.contains(&purpose) => vec![StoreKind::Dict(purpose)],
+            Some(other) => {
+                let problem = StoreProblem::OtherKind { found: V::PURPOSES[0].what(), expected: other.what() };
+                return Err(Error::store(storage.path(MANIFEST), problem));
+            }
+            None => V::PURPOSES.iter().copied().map(StoreKind::Dict).collect(),
+        };
+        let mut published = Published::open(&storage, &stores)?;
         let (manifest, files) = match &mut published {
             Some(published) => (published.manifest.clone(), std::mem::take(&mut published.files)),
             None => {
                 let hash = options.hash.unwrap_or_else(|| Rolling::spec(HashSpec::random().seed));
-                let mut manifest = Manifest::new(V::KIND, hash);
+                let mut manifest = Manifest::new(stores[0], hash);
                 manifest.layout = options.layout.unwrap_or_default();
+                manifest.form = options.form.unwrap_or_default();
                 manifest.filter_hash = options.filter_hash.unwrap_or_default();
                 (manifest, vec![])
             }
@@ -200,7 +224,11 @@ impl<S: Storage, V: DictValue + ?Sized> Dict<S, V> {
         let open = |(entry, file): (&RunEntry, S::File)| {
             Ok(Layer::Trie(Arc::new(FilteredTrie::open(&storage, entry, &file, &making)?)))
         };
-        let layers = manifest.runs.iter().zip(files).map(open).collect::<Result<_>>()?;
+        let layers = manifest.runs.iter().zip(files).map(open).collect::<Result<Vec<Layer>>>()?;
+        if layers.iter().any(|layer| layer.ids().end > manifest.next_id) {
+            let problem = Problem::Invalid("an id of a value that it does not know as given");
+            return Err(FormatError { file: storage.path(MANIFEST), offset: 0, problem }.into());
+        }
         if let Some(published) = &mut published {
             published.remove_orphans(&storage);
         }
@@ -212,6 +240,7 @@ impl<S: Storage, V: DictValue + ?Sized> Dict<S, V> {
             state: Snapshot { hasher: making.hasher, layers, values: PhantomData },
             waiting: 0,
             next_id: manifest.next_id,
+            taken: manifest.taken.clone(),
             manifest,
             freezing: Weak::new(),
             merging: Weak::new(),
@@ -221,6 +250,11 @@ impl<S: Storage, V: DictValue + ?Sized> Dict<S, V> {
     /// The options with which the dictionary was opened.
     pub fn options(&self) -> &DictOptions {
         &self.options
+    }
+
+    /// What the dictionary is for.
+    pub fn purpose(&self) -> Purpose {
+        self.manifest.store.purpose().unwrap_or(V::PURPOSES[0])
     }
 
     /// The layout of the dictionary's tries.
@@ -250,7 +284,7 @@ impl<S: Storage, V: DictValue + ?Sized> Dict<S, V> {
     /// Those of [`put`](Self::put).
     pub fn delete(&mut self, key: impl AsRef<[u8]>) -> Result<()> {
         let key = key.as_ref();
-        self.write(key, self.hasher.hash(key), Found::Deleted, self.next_id, None)
+        self.write(key, self.hasher.hash(key), Found::Deleted, None)
     }
 
     /// Makes everything that was put durable: write buffers are frozen into tries, which are merged with the tries that
@@ -281,11 +315,13 @@ impl<S: Storage, V: DictValue + ?Sized> Dict<S, V> {
     }
 
     /// Reads every byte of every trie on storage. Checks checksums, order and counts, that each key is found, and that
-    /// there is exactly one value for each key.
+    /// there is exactly one value for each key; in a dictionary of numbers also that the manifest knows all of them.
     ///
     /// # Errors
     /// [`Error::Format`] with the file and the offset of the first damage; [`Error::Io`].
     pub fn verify(&self) -> Result<()> {
-        self.tries().try_for_each(|trie| trie.verify(&*self.storage, V::KIND))
+        let store = self.manifest.store;
+        let taken = (store == StoreKind::Dict(Purpose::Numbers)).then_some(&self.manifest.taken);
+        self.tries().try_for_each(|trie| trie.verify(&*self.storage, store, taken))
     }
 }

@@ -8,7 +8,7 @@ use crate::dict::layer::Layer;
 use crate::dict::making::Making;
 use crate::dict::policy::tries_to_merge;
 use crate::error::{Error, Result, StoreProblem};
-use crate::store::{MANIFEST, RunEntry, Storage, StoreKind};
+use crate::store::{MANIFEST, Purpose, RunEntry, Storage, StoreKind};
 
 impl<S: Storage, V: DictValue + ?Sized> Dict<S, V> {
     /// Returns waiting work, if there is any: freezing full windows (write buffers) into tries, or else merging tries.
@@ -56,7 +56,7 @@ impl<S: Storage, V: DictValue + ?Sized> Dict<S, V> {
             None => {
                 if let Some(trie) = done.trie {
                     // If the removal fails, the file is left over, and the next opening removes it.
-                    let _ = self.storage.remove(&V::KIND.file_name(trie.entry().number));
+                    let _ = self.storage.remove(&self.manifest.store.file_name(trie.entry().number));
                 }
                 return Ok(false);
             }
@@ -119,21 +119,20 @@ impl<S: Storage, V: DictValue + ?Sized> Dict<S, V> {
         let replaced: Vec<RunEntry> =
             self.manifest.runs.splice(of_manifest, done.trie.iter().map(|trie| *trie.entry())).collect();
         let new = done.trie.clone().map(Layer::Trie);
-        if V::KIND == StoreKind::ByteDict {
+        if self.manifest.store == StoreKind::Dict(Purpose::Bytes) {
             // Ids that are greater than those of all remaining values can be given again.
             let layers = &self.state.layers;
             let left = layers[..range.start].iter().chain(&layers[range.end..]).chain(&new);
             self.next_id = left.map(|layer| layer.ids().end).max().unwrap_or(0);
             self.manifest.next_id = self.next_id;
-        } else if let Some(next_id) = done.next_id {
-            self.manifest.next_id = next_id;
         }
+        self.manifest.taken.extend(&done.taken);
         self.save()?;
         self.waiting = self.waiting.saturating_sub(range.end.saturating_sub(tries));
         self.state.layers.splice(range, new);
         for old in replaced {
             // If the removal fails, the file is left over, and the next opening removes it.
-            let _ = self.storage.remove(&V::KIND.file_name(old.number));
+            let _ = self.storage.remove(&self.manifest.store.file_name(old.number));
         }
         Ok(())
     }

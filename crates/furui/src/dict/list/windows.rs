@@ -7,7 +7,7 @@ use crate::dict::{DictValue, Found, MAX_KEY, WriteBuffer};
 use crate::error::{Error, Result};
 use crate::filter::ConfigError;
 use crate::hash::KeyHash;
-use crate::store::Storage;
+use crate::store::{Purpose, Storage, StoreKind};
 
 impl<S: Storage, V: DictValue + ?Sized> Dict<S, V> {
     /// True if a call that puts this many keys, which have this many bytes in total, may have to freeze a window (a
@@ -20,16 +20,9 @@ impl<S: Storage, V: DictValue + ?Sized> Dict<S, V> {
         self.waiting > 0 && (is_full || crowded)
     }
 
-    /// Puts a key into the current window (the write buffer). From then on `next_id` is the next id. In a dictionary of
-    /// bytes, `value` is the value whose id is in `found`.
-    pub(super) fn write(
-        &mut self,
-        key: &[u8],
-        hash: KeyHash,
-        found: Found,
-        next_id: u32,
-        value: Option<&[u8]>,
-    ) -> Result<()> {
+    /// Puts a key into the current window (the write buffer). In a dictionary of numbers, the number in `found` is taken
+    /// from then on. In a dictionary of bytes, `value` is the value whose id is in `found`.
+    pub(super) fn write(&mut self, key: &[u8], hash: KeyHash, found: Found, value: Option<&[u8]>) -> Result<()> {
         self.check_usable()?;
         if key.len() > MAX_KEY {
             let (given, most) = (key.len() as u64, MAX_KEY as u64);
@@ -40,6 +33,7 @@ impl<S: Storage, V: DictValue + ?Sized> Dict<S, V> {
             self.freeze(self.waiting)?;
             self.waiting = self.windows_len();
         }
+        let number = found.value().filter(|_| self.manifest.store == StoreKind::Dict(Purpose::Numbers));
         let window = self.window();
         window
             .buffer
@@ -52,9 +46,11 @@ impl<S: Storage, V: DictValue + ?Sized> Dict<S, V> {
                 .map_err(|_| Error::NoMemory { what: "new values of a dictionary", bytes: window.values.bytes() })?;
             window.values.push(id, value);
         }
-        window.next_id = next_id;
         window.buffer.put(key, hash, found);
-        self.next_id = next_id;
+        if let Some(number) = number {
+            window.taken.insert(number..=number);
+            self.taken.insert(number..=number);
+        }
         Ok(())
     }
 
@@ -86,9 +82,7 @@ impl<S: Storage, V: DictValue + ?Sized> Dict<S, V> {
         let free = matches!(&layers[first..], [.., Layer::Window(window)] if Arc::strong_count(window) == 1);
         if !free {
             coalesce(layers, first);
-            // If there is no memory for its first key, the new window (write buffer) stays empty. An empty window has
-            // the dictionary's present next id, so that no id is given twice after this window is frozen.
-            layers.push(Layer::Window(Arc::new(Window { next_id: self.next_id, ..Window::default() })));
+            layers.push(Layer::Window(Arc::default()));
         }
         match layers.last_mut() {
             Some(Layer::Window(window)) => Arc::get_mut(window).expect("a window that nobody else holds"),
@@ -108,9 +102,9 @@ fn coalesce(layers: &mut Vec<Layer>, first: usize) {
     {
         let (Some(Layer::Window(newer)), Some(Layer::Window(older))) = (layers.pop(), layers.pop()) else { return };
         let mut both = Arc::unwrap_or_clone(older);
-        both.next_id = newer.next_id;
         add(&mut both.buffer, &newer.buffer);
         both.values.append(&newer.values);
+        both.taken.extend(&newer.taken);
         layers.push(Layer::Window(Arc::new(both)));
     }
 }

@@ -275,6 +275,6 @@ impl<S: Storage> CascadeFilter<S> {
 
 /// The manifest of the filter in a storage.
 fn existing<S: Storage>(storage: &S) -> Result<Manifest> {
-    Manifest::load_kind(storage, StoreKind::Filter)?
+    Manifest::load_kind(storage, &[StoreKind::Filter])?
         .ok_or_else(|| Error::store(storage.path(MANIFEST), StoreProblem::NoStore))
 }

@@ -186,7 +186,7 @@ impl<S: Storage> Cascade<S> {
 
     /// The set without the keys of its journal, and the published state from which it was opened.
     fn open_runs(storage: S, options: CascadeOptions, new: Manifest) -> Result<(Self, Option<Published<S::File>>)> {
-        let mut published = Published::open(&storage, new.store)?;
+        let mut published = Published::open(&storage, &[new.store])?;
         let (manifest, files, journal) = match &mut published {
             Some(published) => {
                 (published.manifest.clone(), std::mem::take(&mut published.files), published.journal.take())

@@ -1,4 +1,4 @@
-//! Keys and values of any bytes in lines: the escapes of `--escape`.
+//! Any bytes within a line: the escapes of `--escape`, and of keys of several parts in dictionaries.
 
 use std::borrow::Cow;
 

@@ -1,0 +1,83 @@
+use std::borrow::Cow;
+
+use super::values::{Lines, check_key};
+use crate::block::Block;
+use crate::cli::{InputOptions, LineOptions};
+use crate::error::Error;
+use crate::keys::{Fate, Keys};
+use crate::output::Output;
+
+/// The keys of lines, as texts that a dictionary holds.
+pub struct Records {
+    keys: Keys,
+    pub lines: Lines,
+    /// True if a line is a record, and only a part of it the key.
+    pub are_records: bool,
+}
+
+/// The key of a line.
+pub enum Key<'l> {
+    Is(Cow<'l, [u8]>),
+    /// There is none, and this becomes of the line.
+    Lacking(Fate),
+}
+
+impl<'l> Key<'l> {
+    /// The bytes of the key, if there is one.
+    pub fn as_bytes(&self) -> Option<&[u8]> {
+        match self {
+            Self::Is(key) => Some(key),
+            Self::Lacking(_) => None,
+        }
+    }
+
+    /// The key, if there is one.
+    pub fn found(self) -> Option<Cow<'l, [u8]>> {
+        match self {
+            Self::Is(key) => Some(key),
+            Self::Lacking(_) => None,
+        }
+    }
+}
+
+impl Records {
+    /// The keys that the options make of the lines of an input. With `escape`, a line that is its own key has escapes.
+    pub fn new(input: &InputOptions, options: &LineOptions, escape: bool) -> Result<Self, Error> {
+        Ok(Self {
+            keys: Keys::with_text(options)?,
+            lines: Lines { separator: input.separator(), escape },
+            are_records: !options.field.is_empty() || options.csv || options.tsv || options.json,
+        })
+    }
+
+    /// The same for keys of lines that are printed to this output, as [`Keys::printed_to`].
+    pub fn printed_to(self, output: &Output) -> Self {
+        Self { keys: self.keys.printed_to(output), ..self }
+    }
+
+    /// Reads the block if it is the header of an input, as [`Keys::header`] does.
+    pub fn header(&self, block: &Block) -> Result<Option<bool>, Error> {
+        self.keys.header(block)
+    }
+
+    /// The key of a text, which is all or a part of a line. A key that is too long is an error.
+    pub fn key<'l>(&mut self, text: &'l [u8], block: &Block, index: usize) -> Result<Key<'l>, Error> {
+        let text = if self.are_records { Cow::Borrowed(text) } else { self.lines.read(text, block, index)? };
+        let key = if self.keys.is_line() {
+            text
+        } else {
+            let mut key = vec![];
+            if let Some(fate) = self.keys.append(&text, block, index, &mut key)? {
+                return Ok(Key::Lacking(fate));
+            }
+            key.into()
+        };
+        check_key(&key, block, index)?;
+        Ok(Key::Is(key))
+    }
+
+    /// Says on standard error how many lines had no key, if there were any.
+    pub fn report(&self, kept: &str) {
+        self.keys.report(kept);
+    }
+}
