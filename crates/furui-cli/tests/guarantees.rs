@@ -105,7 +105,9 @@ impl Binary {
 /// True if the text of a file has a test that is not ignored. Some tests are defined by lines of a macro call.
 fn is_in_text(text: &str, test: &str) -> bool {
     let define = format!("fn {test}(");
-    let is_test = |attributes: &str| attributes.contains("#[test]") && !attributes.contains("#[ignore");
+    let is_test = |attributes: &str| {
+        ["#[test]", "::test]", "::test("].iter().any(|test| attributes.contains(test)) && !attributes.contains("#[ignore")
+    };
     let mut attributes = String::new();
     text.lines().map(str::trim_start).any(|line| {
         if line.starts_with(&define) && is_test(&attributes) || line.starts_with(&format!("{test}: ")) {
@@ -129,7 +131,7 @@ fn every_line_names_tests_that_there_are() {
         let tests = named(line);
         assert!(!tests.is_empty() || line.ends_with("| *not tested* |"), "no test: {line}");
         assert_eq!(line.matches(".rs`: `").count(), line.matches(".rs`").count(), "a file without a test: {line}");
-        tests.into_iter().for_each(|(file, test)| drop(by_file.entry(file).or_default().insert(test)));
+        tests.into_iter().for_each(|(file, test)| by_file.entry(file).or_default().extend([test]));
     }
     let built = Built::new();
     let (mut listed, mut read) = (0, vec![]);

@@ -11,6 +11,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::Duration;
 
+use furui::store::Directory;
 use support::{TempDir, failure, furui, stdout};
 
 /// A process of `furui seen` that reads from a pipe and prints into a pipe.
@@ -237,6 +238,11 @@ fn a_journal_that_is_gone_or_cut_is_an_error_and_nothing_is_changed() {
     let mut run = Feed::new(&["--store", &store]);
     run.feed(&numbered(0..200));
     wait_for(&store, 200);
+    // The manifest follows the record.
+    let known = || Directory::open_read_only(&store).unwrap().manifest().unwrap().journal_bytes;
+    while known() * 2 <= fs::metadata(format!("{store}/JOURNAL")).unwrap().len() {
+        std::thread::yield_now();
+    }
     run.kill();
     let journal = format!("{store}/JOURNAL");
     let good = fs::read(&journal).unwrap();
