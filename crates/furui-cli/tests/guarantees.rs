@@ -110,7 +110,7 @@ fn is_in_text(text: &str, test: &str) -> bool {
     };
     let mut attributes = String::new();
     text.lines().map(str::trim_start).any(|line| {
-        if line.starts_with(&define) && is_test(&attributes) || line.starts_with(&format!("{test}: ")) {
+        if line.trim_start_matches("async ").starts_with(&define) && is_test(&attributes) || line.starts_with(&format!("{test}: ")) {
             return true;
         }
         if line.starts_with("#[") {
