@@ -78,7 +78,9 @@ fn transfers_may_be_short() {
         (case.prepare)(root.path());
         let short = || {
             let mut command = support::furui();
-            command.envs(disk.furui(root.path(), Path::new("")).get_envs().filter_map(|(name, value)| Some((name, value?))));
+            command.envs(
+                disk.furui(root.path(), Path::new("")).get_envs().filter_map(|(name, value)| Some((name, value?))),
+            );
             command.env_remove("DISK_TRACE").env("DISK_SHORT", "1");
             command
         };

@@ -106,11 +106,14 @@ impl Binary {
 fn is_in_text(text: &str, test: &str) -> bool {
     let define = format!("fn {test}(");
     let is_test = |attributes: &str| {
-        ["#[test]", "::test]", "::test("].iter().any(|test| attributes.contains(test)) && !attributes.contains("#[ignore")
+        ["#[test]", "::test]", "::test("].iter().any(|test| attributes.contains(test))
+            && !attributes.contains("#[ignore")
     };
     let mut attributes = String::new();
     text.lines().map(str::trim_start).any(|line| {
-        if line.trim_start_matches("async ").starts_with(&define) && is_test(&attributes) || line.starts_with(&format!("{test}: ")) {
+        if line.trim_start_matches("async ").starts_with(&define) && is_test(&attributes)
+            || line.starts_with(&format!("{test}: "))
+        {
             return true;
         }
         if line.starts_with("#[") {
@@ -163,6 +166,7 @@ fn every_line_names_tests_that_there_are() {
 
 #[test]
 fn a_test_that_is_commented_out_or_ignored_is_none() {
-    let text = "#[test]\nfn a() {}\n// #[test]\n// fn b() {}\n#[test]\n#[ignore = \"long\"]\nfn c() {}\n    d: case();\n";
+    let text =
+        "#[test]\nfn a() {}\n// #[test]\n// fn b() {}\n#[test]\n#[ignore = \"long\"]\nfn c() {}\n    d: case();\n";
     assert_eq!(["a", "b", "c", "d", "e"].map(|test| is_in_text(text, test)), [true, false, false, true, false]);
 }

@@ -275,7 +275,8 @@ fn a_journal_that_is_cut_off_before_what_the_manifest_knows_is_damage_and_behind
         let records = ends.iter().filter(|&&end| end <= length).count();
         let outcomes = [
             Cascade::open(copy(&storage), OPTIONS).map(|set| set.len()),
-            Cascade::open_published(storage.clone(), OPTIONS).and_then(|set| set.verify().map(|()| 100 + whole[records])),
+            Cascade::open_published(storage.clone(), OPTIONS)
+                .and_then(|set| set.verify().map(|()| 100 + whole[records])),
         ];
         for outcome in outcomes {
             if length as u64 >= known {

@@ -110,7 +110,11 @@ fn a_set_with_a_journal_is_read_and_copied_while_it_grows() {
         || {
             for batch in 0..BATCHES {
                 set.insert_all(&keys(batch * BATCH..(batch + 1) * BATCH), &mut vec![]).unwrap();
-                if batch % 7 == 6 { set.publish().unwrap() } else { set.sync().unwrap() }
+                if batch % 7 == 6 {
+                    set.publish().unwrap()
+                } else {
+                    set.sync().unwrap()
+                }
                 acknowledged.store((batch + 1) * BATCH, Ordering::Release);
             }
         },

@@ -149,8 +149,8 @@ mod tests {
         let keys = keys(100_000);
         for cpu in Cpu::all() {
             let (mut single, mut batch) = (vec![[0; 32]; 40_000], vec![[0; 32]; 40_000]);
-            keys.iter().for_each(|&key| drop(insert(cpu, &mut single, key)));
-            insert_all(cpu, &mut batch, &keys);
+            let new = keys.iter().filter(|&&key| insert(cpu, &mut single, key)).count() as u64;
+            assert_eq!(insert_all(cpu, &mut batch, &keys), new);
             assert!(single == batch, "{cpu:?}");
             assert!(keys.iter().all(|&key| contains(cpu, &single, key)), "{cpu:?}");
             let mut answers = vec![false; keys.len()];
