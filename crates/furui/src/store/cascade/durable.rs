@@ -136,7 +136,7 @@ impl<S: Storage> Cascade<S> {
         let Some(journal) = &mut self.journal else { return Ok(()) };
         // A write or sync that failed is never tried again, because its effect on storage is not known.
         self.broken = true;
-        self.written += journal.sync(&self.storage, &self.manifest, keys)?;
+        self.written += journal.sync(&self.storage, &mut self.manifest, keys)?;
         self.broken = false;
         Ok(())
     }
