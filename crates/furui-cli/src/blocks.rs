@@ -98,6 +98,11 @@ impl<'a> Blocks<'a> {
         Self { skip: Some(skip), ..self }
     }
 
+    /// Reads this many bytes at a time.
+    pub fn of_size(self, size: usize) -> Self {
+        Self { size, ..self }
+    }
+
     /// True if a file was skipped.
     pub fn skipped(&self) -> bool {
         self.skipped
@@ -178,7 +183,7 @@ impl<'a> Blocks<'a> {
 
     /// Fills a block with at least one line, if one arrives before `until`, and keeps the bytes after the last line.
     fn fill(&mut self, block: &mut Block, until: Option<Instant>) -> Result<Fill, Error> {
-        let most = self.large.map_or(LargeBlocks::LEAST_TEXT, LargeBlocks::text);
+        let most = self.large.map_or(LargeBlocks::MOST_KEPT, LargeBlocks::text);
         // The buffer may have been grown for a long line.
         self.size = self.size.min(most).max(self.carried.len());
         block.ends.clear();

@@ -50,6 +50,7 @@ use output::{is_styled, print};
 const ERROR: u8 = 2;
 
 fn main() -> ExitCode {
+    memory::return_freed();
     CompleteEnv::with_factory(cli::command).var(manual::COMPLETE).complete();
     let result = cli::arguments().map_or_else(explain, run);
     result.unwrap_or_else(|error| {

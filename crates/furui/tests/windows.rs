@@ -63,6 +63,18 @@ impl Model {
         self.synced = known.collect();
     }
 
+    /// The time is set from `slice` to the beginning of the slice `now`. What may be remembered counts from then on, and
+    /// is durable.
+    fn reset(&mut self, slice: u64, now: u64) {
+        let remembered = |last: u64| slice.saturating_sub(last) <= Window::SLICES;
+        self.last.retain(|_, &mut (_, latest)| remembered(latest));
+        for (earliest, latest) in self.last.values_mut() {
+            *earliest = earliest.filter(|&last| remembered(last)).map(|_| now);
+            *latest = now;
+        }
+        self.sync();
+    }
+
     fn crash(&mut self) {
         for (key, (earliest, _)) in &mut self.last {
             *earliest = self.synced.get(key).copied();
@@ -80,6 +92,8 @@ enum Step {
     /// This many thirds of a slice pass. A slice is a sixteenth of a window.
     Pass(u64),
     GoBack,
+    /// The clock was wrong: the set is told an earlier time, this many thirds of a slice ago.
+    Reset(u64),
     Remove(Vec<u64>),
     Sync,
     Publish,
@@ -94,6 +108,7 @@ fn step() -> impl Strategy<Value = Step> {
         6 => (0u64..12).prop_map(Step::Pass),
         1 => (40u64..80).prop_map(Step::Pass),
         1 => Just(Step::GoBack),
+        1 => (0u64..100).prop_map(Step::Reset),
         1 => vec(0u64..300, 0..100).prop_map(Step::Remove),
         2 => Just(Step::Sync),
         1 => Just(Step::Publish),
@@ -143,6 +158,19 @@ proptest! {
                 }
                 Step::GoBack => {
                     seen.set_time(model.tick / 2);
+                    continue;
+                }
+                Step::Reset(thirds) => {
+                    if !keys {
+                        let tick = model.tick.saturating_sub(thirds * ticks / 48);
+                        let slice = window.slice_of(model.tick);
+                        seen.reset_time(tick).unwrap();
+                        if tick < model.tick {
+                            model.reset(slice, window.slice_of(tick));
+                            model.tick = tick;
+                        }
+                        check_bounds(&seen, &storage);
+                    }
                     continue;
                 }
                 Step::Remove(keys) => {

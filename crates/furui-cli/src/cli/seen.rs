@@ -54,12 +54,16 @@ pub struct SeenOptions {
     /// remember lines for a sixteenth longer
     #[arg(long, value_name = "SPAN", value_parser = span)]
     pub window: Option<Window>,
+    /// With --store and --window: if the store was used with a clock in the future, set its time to that of the system's
+    /// clock. All lines that it remembers then count as if they came now
+    #[arg(long, requires_all = ["store", "window"])]
+    pub reset_clock: bool,
     /// Print the lines that the filter in FILE does not have, and insert all lines: no set is made. At its rate the
     /// filter takes new lines for repeats. Any kind of `furui filter build` but cascade works; stable and stable-light
     /// never fill up. FILE is replaced at the end, whole or not at all: after a crash it is as before, and the next run
     /// prints these lines again
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath,
-          conflicts_with_all = ["store", "wait", "window", "memory", "no_mmap", "cache", "fpr", "protect", "TierOptions", "stats",
+          conflicts_with_all = ["store", "wait", "window", "reset_clock", "memory", "no_mmap", "cache", "fpr", "protect", "TierOptions", "stats",
                                 "hash", "hash_seed"])]
     pub filter: Option<PathBuf>,
     /// Take the lines of FILE, or of standard input for "-", out of the set of --store, to answer a request to delete
@@ -69,7 +73,7 @@ pub struct SeenOptions {
     /// --stats says how many of the lines were there; --dry-run says how many of them are there, and removes none.
     /// Copies of the store keep the lines
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "store",
-          conflicts_with_all = ["sync", "window", "filter", "cache", "fpr", "protect", "lru", "replacement", "counters", "probes",
+          conflicts_with_all = ["sync", "window", "reset_clock", "filter", "cache", "fpr", "protect", "lru", "replacement", "counters", "probes",
                                 "decrements", "paper", "invert", "mark", "repeats", "count", "hash", "hash_seed", "like"])]
     pub remove: Option<PathBuf>,
     /// Memory for the set, as in 64MiB; what does not fit goes to the store, or to temporary files in $TMPDIR

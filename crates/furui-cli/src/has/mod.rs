@@ -34,7 +34,7 @@ pub fn run(options: &HasOptions) -> Result<ExitCode, Error> {
     let memory = options.memory.unwrap_or_else(memory::quarter);
     let large = LargeBlocks::of(memory, 1);
     let interrupt = Interrupt::ignore();
-    let mut set = Set::open(options, memory - large.bytes(), &interrupt)?;
+    let mut set = Set::open(options, memory - large.bytes().saturating_sub(LargeBlocks::SPARE), &interrupt)?;
     let mut keys = Keys::new(set.hash_spec(), &options.lines)?;
     let mut output = Output::new(options.quiet || options.count)?;
     let mut blocks = options.lines.blocks(&options.input, &interrupt).skipping(complain);

@@ -110,7 +110,7 @@ where
     let recorder = Recorder::new(output, printing, records.then(|| options.sync()));
     // A worker may wait for input until the process ends, so the interrupt must live as long.
     let interrupt: &'static Interrupt = Box::leak(Box::new(interrupt));
-    let blocks = options.lines.blocks(&options.input, interrupt);
+    let blocks = options.lines.blocks(&options.input, interrupt).of_size(plan.block());
     let decider = Decider::new(seen, options.protect.clone());
     let queue = Queue::new(blocks, decider, Writer { recorder, byproducts }, keys, plan.limits(options, records));
     let Rest { mut decider, mut writer, ending, unprinted } = Workers::run(queue, printing, plan.threads());
@@ -134,7 +134,7 @@ where
         failure = failure.or(kept.err());
     }
     decider.counts.report("not recorded");
-    stats::report(&decider.seen, decider.bytes, options.stats, writer.byproducts.by_file());
+    stats::report(&decider.seen, decider.bytes, options.stats, writer.byproducts.by_file(), plan.fewer());
     match failure {
         Some(error) => Err(error),
         None => Ok(interrupt.signal().map_or(ExitCode::SUCCESS, |signal| ExitCode::from(SIGNALLED + signal))),

@@ -27,6 +27,7 @@ pub fn check(options: &SeenOptions) -> Result<(), Error> {
             has_tiers,
             "the server answers for every line",
         ),
+        ("--reset-clock", options.reset_clock, "the server has a clock of its own"),
         ("--hash", options.hash.is_some(), "the server hashes, with a seed of its own"),
         ("--hash-seed", options.hash_seed.is_some(), "the server hashes, with a seed of its own"),
         ("--like", options.like.is_some(), "the server hashes, with a seed of its own"),

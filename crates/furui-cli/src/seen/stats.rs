@@ -10,12 +10,22 @@ use crate::cli::StatsFormat;
 use crate::report::{Report, counted, grouped};
 use crate::size;
 
-/// Prints the summary, if there is a format for it, and the counts of each file, if there are any.
-pub fn report<S: Storage>(seen: &Seen<S>, bytes: u64, format: Option<StatsFormat>, by_file: Option<&ByFile>) {
+/// Prints the summary, if there is a format for it, and the counts of each file, if there are any. `fewer` is the number
+/// of threads that worked and the number that was asked for, if there was no memory for as many.
+pub fn report<S: Storage>(
+    seen: &Seen<S>,
+    bytes: u64,
+    format: Option<StatsFormat>,
+    by_file: Option<&ByFile>,
+    fewer: Option<(usize, usize)>,
+) {
+    let fewer_text = |(threads, asked)| {
+        format!("{} of {asked} worked: --memory has no room for more\n", counted(threads as u64, "thread"))
+    };
     let by_file_text = || by_file.map(ByFile::text).unwrap_or_default();
     let report = match format {
-        Some(StatsFormat::Text) => text(seen, bytes) + &by_file_text(),
-        Some(StatsFormat::Json) => json(seen, bytes, by_file),
+        Some(StatsFormat::Text) => text(seen, bytes) + &fewer.map(fewer_text).unwrap_or_default() + &by_file_text(),
+        Some(StatsFormat::Json) => json(seen, bytes, by_file, fewer),
         None => by_file_text(),
     };
     // If standard error cannot be written to, the lines are printed and recorded nevertheless.
@@ -112,7 +122,7 @@ fn text<S: Storage>(seen: &Seen<S>, bytes: u64) -> String {
     lines.join("\n") + "\n"
 }
 
-fn json<S: Storage>(seen: &Seen<S>, bytes: u64, by_file: Option<&ByFile>) -> String {
+fn json<S: Storage>(seen: &Seen<S>, bytes: u64, by_file: Option<&ByFile>, fewer: Option<(usize, usize)>) -> String {
     let (c, set) = (seen.counters(), seen.set());
     let mut report = Report::default();
     report
@@ -143,6 +153,9 @@ fn json<S: Storage>(seen: &Seen<S>, bytes: u64, by_file: Option<&ByFile>) -> Str
             .number("audited_false", c.audited_false)
             .number("dropped_measured", format!("{:.1}", c.dropped_measured()))
             .number("dropped_expected", format!("{:.1}", c.dropped_expected(rate)));
+    }
+    if let Some((threads, _)) = fewer {
+        report.number("threads", threads);
     }
     if let Some(by_file) = by_file {
         report.list("files", &by_file.reports());

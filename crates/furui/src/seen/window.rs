@@ -65,6 +65,41 @@ impl<S: Storage> Seen<S> {
         }
     }
 
+    /// Sets the time back, in a set with a window of milliseconds that was once told a time in the future. All keys that
+    /// the set remembers count as if they occurred at this time, because when they did is not known: none is forgotten
+    /// early, and none is remembered for more than 17/16 of the window from now on. A time that is not before the
+    /// present one changes nothing.
+    ///
+    /// ```
+    /// use std::num::NonZeroU64;
+    ///
+    /// use furui::seen::{Seen, SeenOptions};
+    /// use furui::store::{Memory, Window};
+    ///
+    /// let second = Window::Milliseconds(NonZeroU64::new(1000).unwrap());
+    /// let mut seen = Seen::open_window(Memory::new(), SeenOptions::default(), second)?;
+    /// seen.set_time(1_000_000);
+    /// seen.insert("a")?;
+    /// seen.reset_time(5000)?;
+    /// assert!(!seen.contains("b")? && seen.contains("a")?);
+    /// seen.set_time(6100);
+    /// assert!(seen.insert("a")?);
+    /// # Ok::<(), furui::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`observe_all`](Self::observe_all). Storage is then as it was.
+    pub fn reset_time(&mut self, milliseconds: u64) -> Result<()> {
+        if let Some(Window::Milliseconds(_)) = self.set.manifest().window
+            && milliseconds < self.time
+        {
+            self.set.reset_to(milliseconds)?;
+            self.time = milliseconds;
+            self.empty_tiers()?;
+        }
+        Ok(())
+    }
+
     /// The number of keys, at least 1, that can be observed before the present slice (a sixteenth of the window) ends.
     /// `None` if the set has no window that is counted in keys.
     pub fn slice_room(&self) -> Option<u64> {

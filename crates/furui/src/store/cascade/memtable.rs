@@ -1,6 +1,4 @@
-use std::collections::TryReserveError;
-
-use crate::bits::{prefetch, scale};
+use crate::bits::{NoMemory, Words, prefetch, scale};
 
 /// The cascade's level in RAM: a flat table of whole hashes in hash order.
 ///
@@ -30,7 +28,7 @@ use crate::bits::{prefetch, scale};
 /// the tables one after the other are a sorted run, too. Each table grows as one of that many parts of a large table.
 pub(crate) struct MemTable {
     /// `homes` home slots, then spare ones. The last slot is always empty. Zero is an empty slot.
-    slots: Vec<u64>,
+    slots: Words,
     homes: usize,
     /// The number of tables among which the 64-bit numbers are divided.
     tables: usize,
@@ -77,7 +75,7 @@ const SMALL_SLOTS: usize = 16;
 impl MemTable {
     /// An empty table that takes 256 bytes, for a set among many.
     pub(crate) fn small() -> Self {
-        Self::with_slots(SMALL_SLOTS, SMALL_SLOTS, 0, 1)
+        Self::with_slots(Words::heap(2 * SMALL_SLOTS), SMALL_SLOTS, 0, 1)
     }
 
     /// An empty table for all hashes.
@@ -87,12 +85,12 @@ impl MemTable {
 
     /// An empty table for the hashes of which [`range_of`] says `number` if there are `tables` tables.
     pub(crate) fn of_range(number: usize, tables: usize) -> Self {
-        Self::with_slots((FIRST_SLOTS / tables).max(SMALL_SLOTS), SPARE_SLOTS, number, tables)
+        let homes = (FIRST_SLOTS / tables).max(SMALL_SLOTS);
+        Self::with_slots(Words::pages(homes + SPARE_SLOTS), homes, number, tables)
     }
 
-    fn with_slots(homes: usize, spare: usize, number: usize, tables: usize) -> Self {
+    fn with_slots(slots: Words, homes: usize, number: usize, tables: usize) -> Self {
         let first = ((number as u128) << 64).div_ceil(tables as u128) as u64;
-        let slots = vec![0; homes + spare];
         Self { slots, homes, tables, first, all_homes: homes * tables, len: 0, crowded: false }
     }
 
@@ -108,7 +106,7 @@ impl MemTable {
 
     /// The memory that the table takes, in bytes.
     pub(crate) fn bytes(&self) -> usize {
-        self.slots.capacity() * size_of::<u64>()
+        self.slots.len() * size_of::<u64>()
     }
 
     /// True if a cluster is so long that the table has no room, see [`MAX_CLUSTER`].
@@ -121,12 +119,12 @@ impl MemTable {
     ///
     /// # Errors
     /// If the system has no memory left. The table is then unchanged.
-    pub(crate) fn reserve(&mut self, additional: usize, max_bytes: usize) -> Result<bool, TryReserveError> {
+    pub(crate) fn reserve(&mut self, additional: usize, max_bytes: usize) -> Result<bool, NoMemory> {
         Ok(!self.crowded && self.grow_for(additional, max_bytes)?)
     }
 
     /// Makes room as [`reserve`](Self::reserve) does, even in a crowded table.
-    pub(crate) fn grow_for(&mut self, additional: usize, max_bytes: usize) -> Result<bool, TryReserveError> {
+    pub(crate) fn grow_for(&mut self, additional: usize, max_bytes: usize) -> Result<bool, NoMemory> {
         let limit = (max_bytes / size_of::<u64>()).saturating_sub(SPARE_SLOTS);
         while self.is_full(additional) {
             let homes = (self.homes + self.more_homes()).min(limit);
@@ -259,7 +257,8 @@ impl MemTable {
         self.len += 1;
         self.crowded |= i - self.home(hash) > MAX_CLUSTER;
         if i == self.slots.len() {
-            self.slots.resize(i + (self.homes / 16).clamp(SMALL_SLOTS, SPARE_SLOTS), 0);
+            let len = i + (self.homes / 16).clamp(SMALL_SLOTS, SPARE_SLOTS);
+            self.slots.grow(len).expect("memory for a few more slots");
         }
         true
     }
@@ -286,19 +285,19 @@ impl MemTable {
     ///
     /// The pass never writes ahead of where it reads: a home moves right by at most `homes - self.homes`, which is how
     /// far the old slots were moved.
-    fn grow(&mut self, homes: usize) -> Result<(), TryReserveError> {
+    fn grow(&mut self, homes: usize) -> Result<(), NoMemory> {
         let old_len = self.slots.len();
         let shift = homes - self.homes;
-        self.slots.try_reserve_exact(shift)?;
-        self.slots.resize(old_len + shift, 0);
-        self.slots.copy_within(..old_len, shift);
-        self.slots[..shift.min(old_len)].fill(0);
+        self.slots.grow(old_len + shift)?;
         (self.homes, self.all_homes) = (homes, homes * self.tables);
+        let (first, all_homes, slots) = (self.first, self.all_homes, &mut self.slots[..]);
+        slots.copy_within(..old_len, shift);
+        slots[..shift.min(old_len)].fill(0);
         let mut next = 0;
-        for read in shift..self.slots.len() {
-            let hash = std::mem::take(&mut self.slots[read]);
-            next = next.max(self.home(hash.max(self.first)));
-            self.slots[next] = hash;
+        for read in shift..slots.len() {
+            let hash = std::mem::take(&mut slots[read]);
+            next = next.max(scale(hash.max(first) - first, all_homes));
+            slots[next] = hash;
             next += usize::from(hash != 0);
         }
         Ok(())
@@ -330,7 +329,7 @@ mod tests {
     proptest! {
         #[test]
         fn behaves_as_a_sorted_set(batches in prop::collection::vec(prop::collection::vec(hash_strategy(), 0..400), 0..20)) {
-            let mut table = MemTable::with_slots(8, 4, 0, 1);
+            let mut table = MemTable::with_slots(Words::heap(12), 8, 0, 1);
             let mut model = BTreeSet::new();
             for batch in batches {
                 let mut absent: Vec<(u64, u32)> = batch.iter().copied().zip(0..).collect();
@@ -372,7 +371,7 @@ mod tests {
 
     #[test]
     fn a_cluster_past_the_last_home_gets_more_slots() {
-        let mut table = MemTable::with_slots(2048, 1, 0, 1);
+        let mut table = MemTable::with_slots(Words::pages(2049), 2048, 0, 1);
         let hashes: Vec<u64> = (0..1500).map(|i| u64::MAX - i).collect();
         table.insert_all(&hashes, |_| {});
         check(&table, &hashes.iter().copied().collect());

@@ -70,6 +70,30 @@ impl<S: Storage> Cascade<S> {
         Ok(())
     }
 
+    /// Sets a set with a window, all of whose keys become durable, to a tick before the present one, because the clock
+    /// that counted the ticks was wrong. All keys that the set remembers count as keys of the slice of this tick: when
+    /// they occurred is not known. So none is forgotten early, and none is remembered for more than 17/16 of a window
+    /// from this tick on. A tick that is not before the present one changes nothing.
+    ///
+    /// Cost: all runs are merged into one, as in [`compact`](Self::compact). If that fails, storage is unchanged.
+    ///
+    /// # Errors
+    /// Those of [`insert_all`](Self::insert_all).
+    pub fn reset_to(&mut self, tick: u64) -> Result<()> {
+        self.check_usable()?;
+        let Some(window) = self.manifest.window.filter(|_| tick < self.manifest.tick) else { return Ok(()) };
+        // There is at most one run for each slice then.
+        self.compact()?;
+        self.manifest.tick = tick;
+        for run in &mut self.manifest.runs {
+            run.slice = window.slice_of(tick);
+        }
+        match self.manifest.runs.len() {
+            0 => self.save_manifest(),
+            runs => self.spill(runs),
+        }
+    }
+
     /// True if advancing to this tick would end the present slice of the window. [`advance_to`](Self::advance_to) then
     /// makes keys durable.
     pub fn will_end_slice(&self, tick: u64) -> bool {
