@@ -64,6 +64,9 @@ impl<S: Storage> Cascade<S> {
     /// Those of [`insert_all`](Self::insert_all).
     pub fn compact(&mut self) -> Result<()> {
         self.check_usable()?;
+        if self.manifest.window.is_some() {
+            self.publish_table()?;
+        }
         while self.manifest.present_runs() + usize::from(self.keys_in_memory() > 0) > 1 {
             self.spill(self.manifest.present_runs().min(policy::MAX_FAN_IN))?;
         }
