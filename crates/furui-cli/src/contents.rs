@@ -97,13 +97,15 @@ const TAR: std::ops::Range<usize> = 257..262;
 
 impl Contents {
     /// Tells from the first bytes of an input what it holds. `is_all` if no more bytes come. Bytes in which a `separator` ends a
-    /// line must be answered without a wait for more; if it is NUL, no pattern of NULs tells an encoding. `is_br` if the
+    /// line must be answered without a wait for more; if it is NUL, no encoding is told. `is_br` if the
     /// input's name ends in .br: brotli has no bytes of its own at the beginning.
     pub fn of(start: &[u8], is_all: bool, separator: u8, is_br: bool) -> Self {
         let may_wait = !is_all && !start.contains(&separator);
-        for (magic, contents) in MAGIC {
+        // Where lines end in NUL, these bytes are lines.
+        let is_nuls = |found: &Self| matches!(found, Self::Foreign(Foreign::Encoded(_) | Foreign::Lzma));
+        for (magic, contents) in MAGIC.iter().filter(|(_, found)| separator != 0 || !is_nuls(found)) {
             match magic.agrees(start) {
-                true if start.len() >= magic.bytes.len() => return contents,
+                true if start.len() >= magic.bytes.len() => return *contents,
                 true if may_wait => return Self::Short,
                 _ => {}
             }
@@ -176,10 +178,12 @@ pub fn word(name: &str) -> String {
     }
 }
 
-/// True if these bytes could be the beginning of a text.
+/// True if these bytes could be the beginning of a text in UTF-8 or an encoding of single bytes such as Latin-1.
 fn is_text(bytes: &[u8]) -> bool {
     let is_utf8 = str::from_utf8(bytes).map_or_else(|error| error.error_len().is_none(), |_| true);
-    is_utf8 && !bytes.iter().any(|&byte| byte < b' ' && !b"\t\n\x0C\r\x1B".contains(&byte))
+    let is_control =
+        |byte: u8| byte < b' ' && !b"\t\n\x0C\r\x1B".contains(&byte) || !is_utf8 && (0x7F..0xA0).contains(&byte);
+    !bytes.iter().any(|&byte| is_control(byte))
 }
 
 /// The encoding of a text without a byte order mark, if most of its characters are ASCII: of the bytes of a character all but one
@@ -224,7 +228,7 @@ mod tests {
             }
         }
         for plain in
-            ["BZh is no format", "BZh9 neither", "a\n", "\n", "(\n", "\u{1F}\n", "PK is a country", "PK\n", "7z\n"]
+            ["BZh is no format", "BZh9 neither\n", "a\n", "\n", "(\n", "\u{1F}\n", "PK is a country\n", "PK\n", "7z\n"]
         {
             assert_eq!(of(plain.as_bytes()), Contents::Text, "{plain:?}");
             assert_eq!(Contents::of(plain.trim_end().as_bytes(), true, b'\n', false), Contents::Text, "{plain:?}");
@@ -271,6 +275,7 @@ mod tests {
         let of = |start: &[u8]| Contents::of(start, true, b'\n', true);
         assert_eq!(of(b"\x0B\x02\x80hello\n\x03"), Contents::Foreign(Foreign::Brotli));
         assert_eq!(of("endereço.com.br\n".as_bytes()), Contents::Text);
+        assert_eq!(of(b"endere\xE7o.com.br\n"), Contents::Text);
     }
 
     #[test]

@@ -97,6 +97,9 @@ fn explain(mut error: clap::Error) -> Result<ExitCode, Error> {
         }
         // If standard error cannot be written to, the exit code must suffice.
         let _ = error.print();
+        if let Some(hint) = cli::formats::hint(&error) {
+            complain(&Error::Message(hint));
+        }
         return Ok(ExitCode::from(ERROR));
     }
     let text = error.render();

@@ -32,6 +32,28 @@ fn compressed(program: &str, bytes: &[u8]) -> Option<Vec<u8>> {
 }
 
 #[test]
+fn a_key_without_a_format_is_refused_with_the_format_that_a_file_looks_like() {
+    let dir = TempDir::new();
+    for (name, bytes, option) in [
+        ("a.csv.gz", &b""[..], "--csv"),
+        ("b.NDJSON", b"", "--json"),
+        ("c", b"{\"a\":1}\n", "--json"),
+        ("d", b"a\tb,c\n", "--tsv"),
+        ("e.log", b"a,b\n", "--csv"),
+    ] {
+        let file = dir.file(name, bytes);
+        for args in [&["seen", "--key", "a", &file][..], &["has", "--no-header", &file]] {
+            let message = failure(args, b"");
+            assert!(message.ends_with(&format!("furui: {file} looks like {option}\n")), "{message}");
+        }
+    }
+    for args in [&["seen", "--key", "a"][..], &["seen", "--key", "a", &dir.file("text", b"words\n")]] {
+        let message = failure(args, b"");
+        assert!(message.contains("--csv") && !message.contains("looks like"), "{message}");
+    }
+}
+
+#[test]
 fn compressed_input_is_decoded_whole_or_named() {
     let dir = TempDir::new();
     let lines = lines(30_000, 5);
@@ -272,10 +294,10 @@ fn every_column_can_be_named() {
     assert_eq!(seen("\"a\"\"b,2020,two\nlines\"").status.code(), Some(2), "one name, not three");
     let info = stdout(&["info", &store], b"");
     assert!(text_of(&info).contains("--csv --key \"a\"\"b\",2020,\"two\\nlines\"\n"), "{}", text_of(&info));
-    assert_eq!(stdout(&["seen", "--store", &store, "--csv", "--key", key], table.as_bytes()), table[..21].as_bytes());
+    assert_eq!(stdout(&["seen", "--store", &store, "--csv", "--key", key], table.as_bytes()), &table.as_bytes()[..21]);
     // So are pointers and delimiters.
     let json = "{\"a,b\":1,\"c\":2}\n{\"a,b\":1.0,\"c\":3}\n";
-    assert_eq!(stdout(&["seen", "--json", "--key", "\"/a,b\""], json.as_bytes()), json[..16].as_bytes());
+    assert_eq!(stdout(&["seen", "--json", "--key", "\"/a,b\""], json.as_bytes()), &json.as_bytes()[..16]);
     assert_eq!(text_of(&stdout(&["seen", "--json", "--key", "\"/a,b\",/c"], json.as_bytes())), json);
     assert_eq!(stdout(&["seen", "-f", "2", "-d", "\""], b"a\"b\"c\nd\"b\n\"b\n"), b"a\"b\"c\n");
     assert!(failure(&["seen", "--csv", "-d", "\""], b"a\n").contains("cannot separate fields of CSV"));

@@ -530,7 +530,7 @@ fn an_input_that_is_the_output_is_an_error() {
         }
         let done = command.output().unwrap();
         let said = String::from_utf8(done.stderr).unwrap();
-        assert!(done.status.code() == Some(2) && said.contains("cannot be the output, too"), "{args:?}: {said}");
+        assert!(done.status.code() == Some(2) && said.contains("an input cannot be"), "{args:?}: {said}");
         assert_eq!(fs::read(&file).unwrap(), b"a\nb\na\n");
     };
     stdout(&["dict", "number", "--store", &dictionary], b"a\n");
@@ -540,8 +540,25 @@ fn an_input_that_is_the_output_is_an_error() {
     refused(&["has", &file, &file], false);
     refused(&["dict", "number", "--store", &dictionary, &file], false);
     refused(&["dict", "get", "--store", &dictionary], true);
-    refused(&["dict", "key", "--store", &dictionary], true);
     let quiet =
         support::furui().args(["seen", "-q", &file]).stdout(File::options().append(true).open(&file).unwrap()).status();
     assert!(quiet.unwrap().success(), "nothing is printed");
+}
+
+#[test]
+fn a_filter_is_kept_if_nobody_reads_and_has_what_was_printed_before_an_error() {
+    use std::process::Stdio;
+
+    let dir = TempDir::new();
+    let (filter, input) = (dir.join("filter"), dir.file("in", &text(&lines(200_000, 9))));
+    assert_eq!(stdout(&["filter", "build", "--capacity", "100000", "-o", &filter], b""), b"");
+    let before = fs::read(&filter).unwrap();
+    let mut child =
+        support::furui().args(["seen", "--filter", &filter, &input]).stdout(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    assert!(child.wait().unwrap().success());
+    assert!(fs::read(&filter).unwrap() == before, "nobody has read the lines");
+    let done = run(&["seen", "--filter", &filter, "--max-line", "4"], b"a\nb\nlonger\nc\n");
+    assert_eq!((done.status.code(), &*done.stdout), (Some(2), &b"a\nb\n"[..]));
+    assert_eq!(stdout(&["seen", "--filter", &filter], b"a\nb\nc\n"), b"c\n");
 }

@@ -68,7 +68,7 @@ def test_the_output_is_that_of_a_set_of_its_own(server: Server, tmp_path: Path) 
     store = ["--store", url(server, "set"), tmp_path / "lines"]
     assert furui("seen", *store).stdout == furui("seen", tmp_path / "lines").stdout == text(once(lines))
     again = furui("seen", *store, "--stats=json")
-    counts = {"lines": len(lines), "bytes": len(text(lines)), "new": 0, "repeats": len(lines)}
+    counts = {"lines": len(lines), "bytes": len(text(lines)), "new": 0, "repeats": len(lines), "missing": 0}
     assert (again.stdout, json.loads(again.stderr)) == (b"", counts)
     assert furui("seen", *store, "--invert").stdout == text(lines)
     assert members(server, "set") == len(once(lines))
@@ -253,6 +253,19 @@ def test_a_window(server: Server) -> None:
     # 16 members of each of 1024 keys.
     furui("seen", "--store", url(server, "last"), "--window", "16384", lines=b"".join(b"%d\n" % i for i in range(60_000)))
     assert 16_000 < members(server, "last") < 25_000
+
+
+def test_as_many_new_lines_as_are_wanted(server: Server, tmp_path: Path) -> None:
+    lines = stream(11)
+    (tmp_path / "lines").write_bytes(text(lines))
+    store = ["--store", url(server, "set"), tmp_path / "lines"]
+    for first, last in [(0, 1), (1, 3), (3, 5000)]:
+        done = furui("seen", *store, "--limit", last - first, "--status")
+        assert done.stdout == text(once(lines)[first:last])
+        assert members(server, "set") == last, "no other line is recorded"
+    assert furui("seen", *store, "--invert", "--limit", 2).stdout == text(lines[:2])
+    furui("seen", *store, "--quiet")
+    furui("seen", *store, "--quiet", "--status", status=1)
 
 
 def test_a_limit_leaves_nothing_of_the_block(server: Server, tmp_path: Path) -> None:

@@ -7,6 +7,7 @@
 mod browser;
 mod command;
 mod deny;
+mod fuzz;
 mod package;
 mod pipelines;
 mod python;

@@ -2,10 +2,14 @@ use std::thread::available_parallelism;
 use std::time::Instant;
 
 use crate::command::{Outcome, cargo, ensure_component};
-use crate::{browser, deny, package, pipelines, python, readme, toolchains, valkey};
+use crate::{browser, deny, fuzz, package, pipelines, python, readme, toolchains, valkey};
 
 /// The number of cases that a property test tries in a soak. The usual number is proptest's default, 256.
 const SOAK_CASES: &str = "20000";
+/// For how many seconds each fuzz target runs.
+const FUZZ_SECONDS: u32 = 2;
+/// For how many seconds each fuzz target runs in a soak.
+const SOAK_FUZZ_SECONDS: u32 = 120;
 
 /// One check that can be run alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,7 +90,7 @@ impl Step {
                 "no lint reports anything, in any target of any crate with all features, and in the command without the node"
             }
             Self::Doc => "the documentation builds without a warning",
-            Self::Fuzz => "the fuzz targets type-check",
+            Self::Fuzz => "the fuzz targets find nothing within seconds, from their seeds on",
             Self::Msrv => "the library and the command type-check with the oldest supported Rust",
             Self::Targets => "the library type-checks for 64-bit ARM, 32-bit x86 and a big-endian processor",
             Self::Miri => "Miri finds no undefined behaviour in the portable code",
@@ -97,7 +101,7 @@ impl Step {
             Self::Valkey => "the module for Valkey and Redis, in real servers",
             Self::Browser => "the search page in a browser without a window",
             Self::Readme => "the program and the commands printed in README.md work",
-            Self::Soak => "property tests with many cases and ignored tests, in release",
+            Self::Soak => "property tests with many cases and ignored tests, in release, and minutes of each fuzz target",
         }
     }
 
@@ -127,7 +131,7 @@ impl Step {
                 "doc --workspace --exclude furui-valkey --no-deps --all-features",
                 &[("RUSTDOCFLAGS", "-D warnings")],
             )?,
-            Self::Fuzz => cargo("check --manifest-path fuzz/Cargo.toml", &[])?,
+            Self::Fuzz => return fuzz::run(FUZZ_SECONDS),
             Self::Msrv => return toolchains::oldest(),
             Self::Targets => return toolchains::targets(),
             Self::Miri => return toolchains::miri(),
@@ -157,6 +161,7 @@ impl Step {
                     &format!("{arguments}{}", others.skip),
                     &[("PROPTEST_CASES", SOAK_CASES), ("CHROMIUM", browser::ensure()?), ("PYTHONPATH", &others.python)],
                 )?;
+                return fuzz::run(SOAK_FUZZ_SECONDS);
             }
         }
         Ok(Outcome::Passed)

@@ -3,6 +3,7 @@
 mod combine;
 mod dict;
 mod filter;
+pub mod formats;
 mod has;
 mod hashes;
 pub mod headings;
@@ -57,6 +58,10 @@ pub fn command() -> clap::Command {
 
 /// The arguments of this process.
 pub fn arguments() -> Result<Cli, clap::Error> {
+    // To make the help takes longer than to parse the arguments.
+    if let Ok(cli) = Cli::try_parse() {
+        return Ok(cli);
+    }
     let mut command = command();
     if std::env::args_os().any(|argument| argument == "-h") {
         command = headings::shorten(command);
@@ -222,7 +227,7 @@ pub struct InputOptions {
     pub decode_memory: u64,
     /// The input may be any bytes
     ///
-    /// Otherwise archives, UTF-16 and other data that is no text in lines is an error, also after it was decoded
+    /// Otherwise an archive, UTF-16 and the like are errors that say how to make a text of them, also within compressed data
     #[arg(long)]
     pub binary: bool,
     /// After a bad FILE, go on with the next one

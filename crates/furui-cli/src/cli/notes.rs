@@ -16,7 +16,8 @@ const NOTES: &[Notes] = &[
     Notes {
         command: "seen",
         statuses: &[
-            ("0", "all lines were read, or the reader of the output wanted no more"),
+            ("0", "all lines were read, or as many as --limit allows, or the reader of the output wanted no more"),
+            ("1", "with --status: no line was new"),
             ERROR,
             ("128+N", "signal N ended a run with --store; the lines printed until then are recorded"),
         ],
@@ -31,6 +32,7 @@ const NOTES: &[Notes] = &[
             ("furui seen --filter lately.filter urls.txt", "print the lines that a filter does not have, and insert them"),
             ("furui seen --store tuesday --like monday urls.txt", "keep a new set that can be combined with another"),
             ("furui seen --remove gone.txt --store known --stats", "make a store forget lines, and say how many it had"),
+            ("furui seen --store known --limit 1000 urls.txt", "print the next thousand new lines, and record just these"),
             ("furui seen --mark --store known", "a coprocess: 1 or 0 for each line on standard input, at once"),
             ("furui seen --repeats again.txt --count monday.txt tuesday.txt", "put the repeats into a file, and count the lines of each file"),
             ("furui seen --store redis://db.example.com/urls urls.txt", "share the set with other machines, in a server that has furui-valkey"),
@@ -42,7 +44,7 @@ const NOTES: &[Notes] = &[
         statuses: &[
             ("0", "some line was printed, or would have been without --quiet"),
             ("1", "no line was printed, or would have been without --quiet"),
-            ("2", "after an error, or if a file could not be opened, whatever the other files contained"),
+            ("2", "after an error, or if a file could not be read to its end, whatever the other files contained"),
         ],
         examples: &[
             ("furui has -v old.txt new.txt", "print the lines of new.txt that are not in old.txt"),

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use furui::filter::{AnyFilter, Filter, FilterMut, Full, InsertError};
-use furui::seen::{SeenCounters, Verdict};
+use furui::seen::Verdict;
 use furui::{HashSpec, KeyHash};
 
 use super::build::{not_inserted, warn_if_too_full};
@@ -19,7 +19,6 @@ pub struct Observer {
     held: Held,
     /// The number of slots of a quotient filter in the file.
     slots: Option<u64>,
-    counters: SeenCounters,
 }
 
 impl Observer {
@@ -33,7 +32,7 @@ impl Observer {
         }
         let held = Held::open(path, None)?;
         keys::check(path.display(), held.label.form, options)?;
-        Ok(Self { path: path.into(), slots: slots(&held.filter), held, counters: SeenCounters::default() })
+        Ok(Self { path: path.into(), slots: slots(&held.filter), held })
     }
 
     /// How the filter's keys are hashed.
@@ -46,11 +45,6 @@ impl Observer {
         &self.path
     }
 
-    /// How many keys there were, and how many of them were new.
-    pub fn counters(&self) -> &SeenCounters {
-        &self.counters
-    }
-
     /// Looks up and inserts keys one after the other. If a key cannot be inserted, there are verdicts on the keys before
     /// it.
     pub fn observe(&mut self, keys: &[KeyHash], verdicts: &mut Vec<Verdict>) -> Result<(), Error> {
@@ -60,8 +54,6 @@ impl Observer {
         for &key in keys {
             let is_new = if counts && filter.contains_hash(key) { false } else { insert(filter, key, &self.path)? };
             verdicts.push(if is_new { Verdict::New } else { Verdict::Repeat });
-            self.counters.keys += 1;
-            self.counters.new += u64::from(is_new);
         }
         Ok(())
     }

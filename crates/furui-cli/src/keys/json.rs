@@ -1,9 +1,10 @@
 //! Values in JSON texts.
 
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::fmt;
 
-use serde::de::{IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
@@ -47,13 +48,20 @@ impl Pointer {
         for token in &self.tokens {
             let within = value.map_or(text, RawValue::get);
             let mut deserializer = serde_json::Deserializer::from_str(within);
+            let member = Member { name: token, doubt: &Cell::new(false) };
             let found = match within.trim_ascii_start().as_bytes().first() {
-                Some(b'{') => deserializer.deserialize_map(Member(token)),
-                Some(b'[') => deserializer.deserialize_seq(Member(token)),
+                Some(b'{') => deserializer.deserialize_map(&member),
+                Some(b'[') => deserializer.deserialize_seq(&member),
                 // Nothing else has members, but it may not be JSON.
                 _ => <&RawValue>::deserialize(&mut deserializer).map(|_| None),
             };
-            let found = found.and_then(|found| deserializer.end().map(|()| found));
+            let found = found.and_then(|found| {
+                deserializer.end()?;
+                if member.doubt.get() {
+                    serde_json::from_str::<IgnoredAny>(within)?;
+                }
+                Ok(found)
+            });
             match found.map_err(|error| bad(&error))? {
                 Some(found) => value = Some(found),
                 None => return Ok(None),
@@ -67,9 +75,13 @@ impl Pointer {
 }
 
 /// Finds the member of an object with this name, or the element of an array with this index.
-struct Member<'t>(&'t str);
+struct Member<'t> {
+    name: &'t str,
+    /// Set if a name has a control character, which JSON allows only as an escape.
+    doubt: &'t Cell<bool>,
+}
 
-impl<'de> Visitor<'de> for Member<'_> {
+impl<'de> Visitor<'de> for &Member<'_> {
     type Value = Option<&'de RawValue>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -78,8 +90,8 @@ impl<'de> Visitor<'de> for Member<'_> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
         let mut found = None;
-        while let Some(name) = map.next_key::<&RawValue>()? {
-            if self.is(name) {
+        while let Some(is_wanted) = map.next_key_seed(Name(self))? {
+            if is_wanted {
                 found = Some(map.next_value()?);
             } else {
                 map.next_value::<IgnoredAny>()?;
@@ -90,7 +102,7 @@ impl<'de> Visitor<'de> for Member<'_> {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
         // An index has no sign and no leading zero.
-        let index = self.0.parse::<usize>().ok().filter(|index| index.to_string() == self.0);
+        let index = self.name.parse::<usize>().ok().filter(|index| index.to_string() == self.name);
         let mut found = None;
         for at in 0.. {
             if Some(at) == index {
@@ -106,15 +118,31 @@ impl<'de> Visitor<'de> for Member<'_> {
     }
 }
 
-impl Member<'_> {
-    /// True if this string of JSON, in its quotes, is the name. A string with a lone surrogate is no name, because UTF-8
-    /// cannot encode it.
-    fn is(&self, name: &RawValue) -> bool {
-        let name = name.get();
-        match name.contains('\\') {
-            false => name.strip_prefix('"').and_then(|name| name.strip_suffix('"')) == Some(self.0),
-            true => serde_json::from_str::<Text<'_>>(name).is_ok_and(|name| name.0 == self.0),
+/// Deserializes a name, and tells whether it is the member's. As bytes, the name may have a lone surrogate, which UTF-8 cannot
+/// encode, and then it is another.
+struct Name<'m>(&'m Member<'m>);
+
+impl<'de> DeserializeSeed<'de> for Name<'_> {
+    type Value = bool;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<bool, D::Error> {
+        deserializer.deserialize_bytes(self)
+    }
+}
+
+impl Visitor<'_> for Name<'_> {
+    type Value = bool;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a name")
+    }
+
+    fn visit_bytes<E>(self, name: &[u8]) -> Result<bool, E> {
+        // The deserializer accepts control characters in bytes.
+        if name.iter().any(u8::is_ascii_control) {
+            self.0.doubt.set(true);
         }
+        Ok(name == self.0.name.as_bytes())
     }
 }
 

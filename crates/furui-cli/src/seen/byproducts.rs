@@ -57,10 +57,9 @@ impl Byproducts {
 
     /// Writes what was noted of a flight. Its lines must have been printed.
     pub fn write(&mut self, flight: &Flight) -> Result<(), Error> {
-        let bytes = flight.block.bytes().len();
-        self.figures.set(&flight.counters, flight.fates.len(), bytes);
+        self.figures.set(flight);
         if let Some(progress) = &mut self.progress {
-            progress.advance(bytes);
+            progress.advance(flight.block.bytes().len());
         }
         self.repeats.as_mut().map_or(Ok(()), Repeats::write)
     }

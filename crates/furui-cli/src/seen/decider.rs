@@ -16,6 +16,9 @@ pub struct Decider<S: Storage> {
     records: bool,
     limit: Option<Limit>,
     there: Vec<bool>,
+    /// How many lines so far had a key, and how many of these were new.
+    pub keys: u64,
+    pub new: u64,
     /// The total length of the blocks so far, in bytes.
     pub bytes: u64,
     /// How many lines so far had no key.
@@ -28,7 +31,7 @@ const LEAST_RECENT: usize = 1 << 15;
 
 impl<S: Storage> Decider<S> {
     pub fn new(judge: Judge<S>, records: bool, limit: Option<Limit>) -> Self {
-        Self { judge, records, limit, there: vec![], bytes: 0, counts: Counts::default() }
+        Self { judge, records, limit, there: vec![], keys: 0, new: 0, bytes: 0, counts: Counts::default() }
     }
 
     /// The number of keys for which the recent cache of each worker has room, if there are this many workers. `None`
@@ -135,7 +138,10 @@ impl<S: Storage> Decider<S> {
                 // It is the error of a line that is not wanted.
                 flight.failure = None;
             }
+            self.keys += flight.verdicts.len() as u64;
+            self.new += flight.new_lines() as u64;
         }
+        (flight.keys_so_far, flight.new_so_far) = (self.keys, self.new);
         self.bytes += flight.block.bytes().len() as u64;
         self.counts.add(flight.keys.take_counts());
     }

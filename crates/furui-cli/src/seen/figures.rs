@@ -5,8 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use furui::seen::SeenCounters;
-
+use super::flight::Flight;
 use crate::report::{counted, grouped};
 use crate::size;
 
@@ -35,14 +34,14 @@ impl Figures {
         Ok(Self { latest })
     }
 
-    /// Sets the figures, after `lines` more lines, of `bytes` bytes, were read.
-    pub fn set(&self, counters: &SeenCounters, lines: usize, bytes: usize) {
+    /// Sets the figures, after a flight (a block of lines) was printed.
+    pub fn set(&self, flight: &Flight) {
         // A signal may come between these lines, so that the printed line mixes the figures of two blocks. That does no
         // harm.
-        self.latest.keys.store(counters.keys, Ordering::Relaxed);
-        self.latest.new.store(counters.new, Ordering::Relaxed);
-        self.latest.lines.fetch_add(lines as u64, Ordering::Relaxed);
-        self.latest.bytes.fetch_add(bytes as u64, Ordering::Relaxed);
+        self.latest.keys.store(flight.keys_so_far, Ordering::Relaxed);
+        self.latest.new.store(flight.new_so_far, Ordering::Relaxed);
+        self.latest.lines.fetch_add(flight.fates.len() as u64, Ordering::Relaxed);
+        self.latest.bytes.fetch_add(flight.block.bytes().len() as u64, Ordering::Relaxed);
     }
 }
 

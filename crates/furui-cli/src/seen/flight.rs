@@ -1,5 +1,5 @@
 use furui::Hashes;
-use furui::seen::{Recent, SeenCounters, Verdict};
+use furui::seen::{Recent, Verdict};
 use furui::store::cascade::SplitBatch;
 
 use super::printing::Printing;
@@ -24,8 +24,9 @@ pub struct Flight {
     pub header: Option<bool>,
     pub verdicts: Vec<Verdict>,
     pub fates: Vec<Fate>,
-    /// The counters of the set after this block.
-    pub counters: SeenCounters,
+    /// How many lines had a key, and how many of these were new, up to the end of this block.
+    pub keys_so_far: u64,
+    pub new_so_far: u64,
     /// The error that ends the command after the lines of the block.
     pub failure: Option<Error>,
     /// True if no lines are wanted after this block.
@@ -59,7 +60,8 @@ impl Flight {
             header: None,
             verdicts: vec![],
             fates: vec![],
-            counters: SeenCounters::default(),
+            keys_so_far: 0,
+            new_so_far: 0,
             failure: None,
             is_last: false,
             is_void: false,

@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use furui::HashSpec;
-use furui::seen::{Seen, SeenCounters};
+use furui::seen::Seen;
 use furui::store::Storage;
 use regex::bytes::Regex;
 
@@ -102,7 +102,6 @@ impl<S: Storage> Judge<S> {
             }
             Self::Server(server) => server.observe(flight),
         }
-        flight.counters = *self.counters();
     }
 
     /// The number of new keys that are recorded only by [`record_first`](Self::record_first). A server has recorded them
@@ -143,14 +142,5 @@ impl<S: Storage> Judge<S> {
             Self::Set(..) | Self::Filter(_) => Ok(()),
         };
         settled.and(ended)
-    }
-
-    /// How many lines there were, and how many of them were new.
-    pub fn counters(&self) -> &SeenCounters {
-        match self {
-            Self::Set(seen, _) => seen.counters(),
-            Self::Filter(filter) => filter.counters(),
-            Self::Server(server) => server.counters(),
-        }
     }
 }

@@ -37,7 +37,7 @@ use crate::filter::Observer;
 use crate::interrupt::Interrupt;
 use crate::keys::{self, Keys};
 use crate::memory;
-use crate::output::Output;
+use crate::output::{Output, Sink};
 use crate::remote::is_url;
 use crate::wait::open_to_write;
 use byproducts::Byproducts;
@@ -152,7 +152,10 @@ where
         Ending::Done => (true, finished),
     };
     let ended = match records {
-        true => writer.recorder.end(judge, is_open, failure.is_none(), unprinted).err(),
+        true => {
+            let settled = if is_open { writer.recorder.settle(judge, unprinted) } else { Ok(Sink::Closed) };
+            judge.end(settled, failure.is_none(), unprinted).err()
+        }
         false => None,
     };
     decider.counts.report("not recorded");
@@ -161,8 +164,7 @@ where
     if let Some(error) = failure.or(ended) {
         return Err(error);
     }
-    let has_new = decider.judge.counters().new > 0;
-    let status = if options.status && !has_new { ExitCode::from(NOTHING) } else { ExitCode::SUCCESS };
+    let status = if options.status && decider.new == 0 { ExitCode::from(NOTHING) } else { ExitCode::SUCCESS };
     Ok(interrupt.signal().map_or(status, |signal| ExitCode::from(SIGNALLED + signal)))
 }
 

@@ -89,19 +89,6 @@ impl Recorder {
         Ok(Sink::Open)
     }
 
-    /// Records what was printed, when the run ends. If the output is not `is_open`, nothing more arrives; `is_well` is
-    /// false after an error. For `unprinted`, see [`sync`](Self::sync).
-    pub fn end<S: Storage>(
-        &mut self,
-        judge: &mut Judge<S>,
-        is_open: bool,
-        is_well: bool,
-        unprinted: usize,
-    ) -> Result<(), Error> {
-        let settled = if is_open { self.settle(judge, unprinted) } else { Ok(Sink::Closed) };
-        judge.end(settled, is_well, unprinted)
-    }
-
     /// Waits until all printed lines have arrived, or the reader has closed the pipe. Records lines as they arrive. For
     /// `unprinted`, see [`sync`](Self::sync).
     pub fn settle<S: Storage>(&mut self, judge: &mut Judge<S>, unprinted: usize) -> Result<Sink, Error> {

@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use std::path::Path;
 
 use furui::Hashes;
-use furui::seen::{Cache, Seen, SeenCounters, SeenOptions, Verdict};
+use furui::seen::{Cache, Seen, SeenOptions, Verdict};
 use furui::store::Scratch;
 
 use super::flight::Flight;
@@ -31,7 +31,6 @@ pub struct Server {
     unread: VecDeque<Batch>,
     /// How many keys of the first batch of `unread` were read.
     read: usize,
-    counters: SeenCounters,
     /// How many of the new lines another process may have got as new, too, because a connection was lost.
     uncertain: u64,
 }
@@ -54,7 +53,6 @@ impl Server {
             answers: vec![],
             unread: VecDeque::new(),
             read: 0,
-            counters: SeenCounters::default(),
             uncertain: 0,
         })
     }
@@ -67,11 +65,6 @@ impl Server {
     /// The URL of the set, without a password.
     pub fn url(&self) -> String {
         self.set.url()
-    }
-
-    /// How many lines there were, and how many of them were new.
-    pub fn counters(&self) -> &SeenCounters {
-        &self.counters
     }
 
     /// Asks the server about the keys of a flight (a block of lines). If that fails, the flight gets the error.
@@ -97,14 +90,11 @@ impl Server {
         {
             return flight.fail(error);
         }
-        let new = self.answers.iter().filter(|&&is_new| is_new).count();
-        if self.takes_back && new > 0 {
+        if self.takes_back && self.answers.contains(&true) {
             self.unread.push_back(keys.only(|index| self.answers[index]));
         }
         let verdict = |&is_new: &bool| if is_new { Verdict::New } else { Verdict::Repeat };
         flight.verdicts.extend(self.answers.iter().map(verdict));
-        self.counters.keys += self.answers.len() as u64;
-        self.counters.new += new as u64;
     }
 
     /// The number of new keys that the server forgets at the [end](Self::end).

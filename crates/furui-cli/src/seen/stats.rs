@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use furui::format::Printable;
-use furui::seen::{Cache, Replacement, Seen, SeenCounters, Start};
+use furui::seen::{Cache, Replacement, Seen, Start};
 use furui::store::Storage;
 
 use super::by_file::ByFile;
@@ -26,14 +26,14 @@ pub fn report<S: Storage>(decider: &Decider<S>, format: Option<StatsFormat>, by_
 }
 
 fn text<S: Storage>(decider: &Decider<S>) -> String {
-    let (c, lacking) = (decider.judge.counters(), decider.counts.lines());
+    let (Decider { keys, new, .. }, lacking) = (decider, decider.counts.lines());
     let without = if lacking > 0 { format!(", {} without a key", grouped(lacking)) } else { String::new() };
     let first = format!(
         "{} ({}), {} new, {}{without}\n",
-        counted(c.keys + lacking, "line"),
+        counted(keys + lacking, "line"),
         size::display(decider.bytes),
-        grouped(c.new),
-        counted(c.keys - c.new, "repeat")
+        grouped(*new),
+        counted(keys - new, "repeat")
     );
     first
         + &match &decider.judge {
@@ -98,16 +98,16 @@ fn set_text<S: Storage>(seen: &Seen<S>) -> String {
 }
 
 fn json<S: Storage>(decider: &Decider<S>, by_file: Option<&ByFile>) -> String {
-    let (c, lacking) = (decider.judge.counters(), decider.counts.lines());
+    let (Decider { keys, new, .. }, lacking) = (decider, decider.counts.lines());
     let mut report = Report::default();
     report
-        .number("lines", c.keys + lacking)
+        .number("lines", keys + lacking)
         .number("bytes", decider.bytes)
-        .number("new", c.new)
-        .number("repeats", c.keys - c.new)
+        .number("new", new)
+        .number("repeats", keys - new)
         .number("missing", lacking);
     if let Some(seen) = decider.judge.set() {
-        add_set(&mut report, seen, c);
+        add_set(&mut report, seen);
     }
     if let Some(by_file) = by_file {
         report.list("files", &by_file.reports());
@@ -116,8 +116,8 @@ fn json<S: Storage>(decider: &Decider<S>, by_file: Option<&ByFile>) -> String {
 }
 
 /// Adds the figures of a set on this machine.
-fn add_set<S: Storage>(report: &mut Report, seen: &Seen<S>, c: &SeenCounters) {
-    let set = seen.set();
+fn add_set<S: Storage>(report: &mut Report, seen: &Seen<S>) {
+    let (c, set) = (seen.counters(), seen.set());
     report
         .number("recent_hits", c.recent_hits)
         .number("lru_hits", c.lru_hits)

@@ -174,7 +174,7 @@ where
         let unprinted = queue.unprinted();
         let (mut decider, mut writer) = (queue.decider.take()?, queue.writer.take()?);
         self.leave(shared);
-        let synced = writer.sync(&mut decider.judge, unprinted);
+        let synced = Ending::of(writer.recorder.sync(&mut decider.judge, unprinted));
         let queue = &mut self.lock().queue;
         queue.unsynced = decider.judge.unsynced();
         (queue.decider, queue.writer) = (Some(decider), Some(writer));
@@ -210,7 +210,7 @@ where
         let mut writer = if !queue.is_split() && queue.syncs() { queue.writer.take() } else { None };
         let (number, mut decider, mut flight) = queue.take_decider()?;
         self.leave(shared);
-        let settled = writer.as_mut().map_or(Ok(()), |writer| writer.settle(&mut decider.judge));
+        let settled = settle(writer.as_deref_mut(), &mut decider);
         if settled.is_ok() {
             decider.decide(&mut flight);
         }
@@ -237,7 +237,7 @@ where
         let mut writer = if queue.syncs() { queue.writer.take() } else { None };
         let (number, mut decider, mut shares, mut flight) = queue.take_all()?;
         self.leave(shared);
-        let settled = writer.as_mut().map_or(Ok(()), |writer| writer.settle(&mut decider.judge));
+        let settled = settle(writer.as_deref_mut(), &mut decider);
         if settled.is_ok() {
             shares = decider.make_room(&mut flight, shares);
         }
@@ -295,6 +295,11 @@ where
         self.lock().queue.put(number, flight);
         Some(())
     }
+}
+
+/// Waits until all printed lines have reached the file or the reader.
+fn settle<S: Storage>(writer: Option<&mut Writer>, decider: &mut Decider<S>) -> Result<(), Ending> {
+    writer.map_or(Ok(()), |writer| Ending::of(writer.recorder.settle(&mut decider.judge, 0)))
 }
 
 /// Waits until the queue has changed, at most until `until`.

@@ -1,9 +1,6 @@
-use furui::store::Storage;
-
 use super::byproducts::Byproducts;
 use super::ending::Ending;
 use super::flight::Flight;
-use super::judge::Judge;
 use super::recorder::Recorder;
 use crate::output::Sink;
 
@@ -54,16 +51,5 @@ impl Writer {
             Some(error) => Written::Ended(Ending::Failed(error)),
             None => Written::Whole,
         }
-    }
-
-    /// Records the lines that have arrived. The last `unprinted` keys of the set belong to lines that are not printed
-    /// yet.
-    pub fn sync<S: Storage>(&mut self, judge: &mut Judge<S>, unprinted: usize) -> Result<(), Ending> {
-        Ending::of(self.recorder.sync(judge, unprinted))
-    }
-
-    /// Waits until all printed lines have reached the file or the reader.
-    pub fn settle<S: Storage>(&mut self, judge: &mut Judge<S>) -> Result<(), Ending> {
-        Ending::of(self.recorder.settle(judge, 0))
     }
 }

@@ -142,6 +142,8 @@ fn texts_and_data_with_nuls_are_read_as_before() {
     assert_eq!(stdout(&["seen", "-0"], &listed), listed);
     listed.extend(b"a\0");
     assert_eq!(stdout(&["seen", "-0"], &listed), listed[..32]);
+    assert_eq!(stdout(&["seen", "-0"], b"\xFF\xFE\0\0x\0"), b"\xFF\xFE\0\0x\0");
+    assert_eq!(stdout(&["seen", "-0"], b"]\0\0x\0"), b"]\0\0x\0");
     assert_eq!(stdout(&["seen", "--null"], separated), b"a\0./b\0");
     let br = TempDir::new();
     assert_eq!(stdout(&["seen", &br.file("sites.com.br", "açaí\n".as_bytes())], b""), "açaí\n".as_bytes());

@@ -46,7 +46,7 @@ fn skipped(number: u8, bytes: &[u8]) -> Vec<u8> {
 #[test]
 fn frames_without_data_hold_no_text_wherever_they_stand() {
     let dir = TempDir::new();
-    let pack: [fn(&[u8]) -> Vec<u8>; 3] = [zstd, lz4, |text| legacy(&[text])];
+    let pack = [zstd, lz4, |text: &[u8]| legacy(&[text])];
     let (a, b) = (b"a\nb\na\n", b"c\nb\nd");
     for frame in pack {
         // As pzstd writes it: each frame after the size that it has.
