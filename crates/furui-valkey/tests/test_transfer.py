@@ -163,3 +163,28 @@ def test_a_store_of_the_program_is_loaded(server: Server, furui: Callable[..., b
     furui("verify", back)
     found = furui("has", back, text="https://example.org/new\nhttps://example.org/9999\nhttps://example.org/x\n")
     assert found == b"https://example.org/new\nhttps://example.org/9999\n"
+
+
+def test_a_dictionary_of_the_program_keeps_its_purpose(
+    server: Server, furui: Callable[..., bytes], tmp_path: Path
+) -> None:
+    for purpose, make, text, value in [
+        ("counts", ["count"], "a\na\n", 2),
+        ("values", ["build", "--values", "values"], "a\t7\n", 7),
+        ("numbers", ["build"], "a\t7\n", 7),
+    ]:
+        store = tmp_path / purpose
+        furui("dict", *make, "--store", store, text=text)
+        files = [(path.name.encode(), path.read_bytes()) for path in sorted(store.iterdir()) if path.name != "LOCK"]
+        load(server, purpose, files)
+        assert server("FURUI.DICT.GET", purpose, "a") == value
+        with pytest.raises(redis.ResponseError, match=f"dictionary of {purpose}"):
+            server("FURUI.DICT.SET", purpose, "a", "1")
+        if purpose == "numbers":
+            assert server("FURUI.DICT.NUMBER", purpose, "a", "b") == [7, 8], "above the greatest that was put"
+        else:
+            with pytest.raises(redis.ResponseError, match=f"dictionary of {purpose}"):
+                server("FURUI.DICT.NUMBER", purpose, "a")
+            server("COPY", purpose, f"copy of {purpose}")
+            with pytest.raises(redis.ResponseError, match=f"dictionary of {purpose}"):
+                server("FURUI.DICT.NUMBER", f"copy of {purpose}", "b")

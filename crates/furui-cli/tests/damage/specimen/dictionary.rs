@@ -38,6 +38,7 @@ impl Model {
     fn build(&mut self, keys: &[String], first: u32) -> Vec<String> {
         let mut build = |(key, value): (&String, u32)| {
             self.put(key, value);
+            self.next = self.next.max(value + 1);
             format!("{key}\t{value}")
         };
         keys.iter().zip(first..).map(&mut build).collect()
