@@ -208,15 +208,15 @@ fn no_number_is_given_twice_in_any_history() {
 #[test]
 fn a_dictionary_keeps_its_purpose_whatever_verb_it_meets() {
     let dir = TempDir::in_memory();
-    let made: [(&str, &[&str], &[u8], &str, &str); 4] = [
-        ("numbers", &["number"], b"a\n", "a\t0\n", "`furui dict number`"),
-        ("values", &["build", "--values", "values"], b"a\t7\n", "a\t7\n", "`furui dict build --values values`"),
-        ("counts", &["count"], b"a\n", "a\t1\n", "`dict count`"),
-        ("bytes", &["put", "--values", "bytes"], b"a\tx\n", "a\tx\n", "`furui dict build --values bytes`"),
+    let made = [
+        ["numbers", "number", "a\n", "a\t0\n", "`furui dict number`"],
+        ["values", "build --values values", "a\t7\n", "a\t7\n", "`furui dict build --values values`"],
+        ["counts", "count", "a\n", "a\t1\n", "`dict count`"],
+        ["bytes", "put --values bytes", "a\tx\n", "a\tx\n", "`furui dict build --values bytes`"],
     ];
-    for (purpose, make, input, entry, verb) in made {
+    for [purpose, make, input, entry, verb] in made {
         let store = dir.join(purpose);
-        stdout(&with(&store, make), input);
+        stdout(&with(&store, &make.split(' ').collect::<Vec<_>>()), input.as_bytes());
         let info = text_of(stdout(&["info", &store], b""));
         assert!(info.contains(&format!("a dictionary of {purpose}\n")), "{info}");
         let refused = |args: &[&str], input: &[u8]| {

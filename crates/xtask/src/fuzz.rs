@@ -34,8 +34,10 @@ pub(crate) fn run(seconds: u32) -> Result<Outcome, String> {
     let at_once = available_parallelism().map_or(2, |processors| processors.get());
     for group in targets.chunks(at_once) {
         println!("fuzzing {} for {seconds} s", group.join(", "));
-        let runs: Vec<(&String, Run)> =
-            group.iter().map(|name| Ok((name, Run::start(&programs, name, seconds)?))).collect::<Result<_, String>>()?;
+        let runs: Vec<(&String, Run)> = group
+            .iter()
+            .map(|name| Ok((name, Run::start(&programs, name, seconds)?)))
+            .collect::<Result<_, String>>()?;
         let failed: Vec<String> = runs.into_iter().filter_map(|(name, run)| run.finish(name).err()).collect();
         if !failed.is_empty() {
             return Err(failed.join("\n"));

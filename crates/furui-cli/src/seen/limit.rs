@@ -31,8 +31,7 @@ impl Limit {
     /// set. `None` if more than these are wanted.
     pub fn reach(&self, keys: &[KeyHash], there: &[bool]) -> Result<Option<usize>, Error> {
         let mut earlier = HashSet::new();
-        let no_memory =
-            |_| furui::Error::NoMemory { what: "the keys of a block", bytes: keys.len() * size_of::<KeyHash>() };
+        let no_memory = |_| furui::Error::NoMemory { what: "the keys of a block", bytes: size_of_val(keys) };
         earlier.try_reserve(keys.len()).map_err(no_memory)?;
         let wants_repeats = self.wanted == Verdict::Repeat;
         let is_wanted = |&index: &usize| (there[index] || !earlier.insert(keys[index])) == wants_repeats;
