@@ -208,8 +208,8 @@ fn no_number_is_given_twice_in_any_history() {
 #[test]
 fn a_dictionary_keeps_its_purpose_whatever_verb_it_meets() {
     let dir = TempDir::in_memory();
-    let made: [(&str, &[&str], &[u8], &str, &str); 4] = [
-        ("numbers", &["number"], b"a\n", "a\t0\n", "`furui dict number`"),
+    let made = [
+        ("numbers", &["number"][..], &b"a\n"[..], "a\t0\n", "`furui dict number`"),
         ("values", &["build", "--values", "values"], b"a\t7\n", "a\t7\n", "`furui dict build --values values`"),
         ("counts", &["count"], b"a\n", "a\t1\n", "`dict count`"),
         ("bytes", &["put", "--values", "bytes"], b"a\tx\n", "a\tx\n", "`furui dict build --values bytes`"),

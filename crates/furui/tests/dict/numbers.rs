@@ -117,7 +117,7 @@ fn ids_are_given_once_and_end_with_an_error() {
     manifest.taken = Default::default();
     manifest.taken.insert(0..=5);
     manifest.save(&storage).unwrap();
-    assert_eq!(format_error(open(storage).verify().map(|()| ())).problem, Problem::Invalid(NOT_KNOWN));
+    assert_eq!(format_error(open(storage).verify()).problem, Problem::Invalid(NOT_KNOWN));
 }
 
 const NOT_KNOWN: &str = "a number that the manifest does not know as taken";
