@@ -97,6 +97,11 @@ impl<'a> Blocks<'a> {
         self
     }
 
+    /// Reads this many bytes at a time.
+    pub fn of_size(self, size: usize) -> Self {
+        Self { size, ..self }
+    }
+
     /// Cuts a line that is too long, instead of returning an error. What is left of the line is longer than `max_line`,
     /// so that the caller can notice the cut.
     #[cfg(any(test, feature = "node"))]
@@ -173,7 +178,7 @@ impl<'a> Blocks<'a> {
 
     /// Fills a block with at least one line, if one arrives before `until`, and keeps the bytes after the last line.
     fn fill(&mut self, block: &mut Block, until: Option<Instant>) -> Result<Fill, Error> {
-        let most = self.large.map_or(LargeBlocks::LEAST_TEXT, LargeBlocks::text);
+        let most = self.large.map_or(LargeBlocks::MOST_KEPT, LargeBlocks::text);
         // The buffer may have been grown for a long line.
         self.size = self.size.min(most).max(self.carried.len());
         block.ends.clear();

@@ -54,6 +54,7 @@ use output::{is_styled, print};
 const ERROR: u8 = 2;
 
 fn main() -> ExitCode {
+    memory::return_freed();
     manual::complete();
     let result = cli::arguments().map_or_else(explain, run);
     result.unwrap_or_else(|error| {

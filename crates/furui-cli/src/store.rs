@@ -20,7 +20,7 @@ use crate::kind::kind_of;
 use crate::output::print;
 use crate::report::{Report, counted, figure, grouped};
 use crate::wait::open_to_write;
-use crate::windows::of_lines;
+use crate::windows::{ahead, date, now, of_lines};
 use crate::{ERROR, complain, size};
 
 /// The options for maintenance. 64 MiB suffice: a merge takes little memory, and the table holds only the keys of a
@@ -129,6 +129,9 @@ fn store_info(path: &Path, json: bool) -> Result<String, Error> {
             .number("expected_collisions", format!("{lost:e}"));
         if let Some(window) = set.manifest().window {
             report.text("window", &of_lines(window)).number("slices", slices_with_keys(set.manifest()));
+            if let Window::Milliseconds(_) = window {
+                report.text("time", &date(set.manifest().tick));
+            }
         }
         if let Some(tiers) = tiers {
             report
@@ -164,6 +167,12 @@ fn store_info(path: &Path, json: bool) -> Result<String, Error> {
             slices_with_keys(set.manifest()),
             Window::SLICES + 1
         ));
+        if let Window::Milliseconds(_) = window {
+            let (time, now) = (set.manifest().tick, now());
+            let is_ahead = ahead(window, time, now).is_some();
+            let ahead = if is_ahead { format!(", ahead of this machine's: {}", date(now)) } else { String::new() };
+            lines.push(format!("time        {}{ahead}", date(time)));
+        }
     }
     if journal > 0 {
         lines.push(format!("journal     {}, of a process that is at work or was killed", counted(journal, "key")));

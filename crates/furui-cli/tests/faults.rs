@@ -60,6 +60,41 @@ at_every_operation! {
     of_dict_delete_of_bytes: cases::louds_dict_delete_of_bytes();
     of_snapshot: cases::snapshot_set();
     of_snapshot_of_a_dictionary: cases::snapshot_dict();
+    of_snapshot_with_a_journal: cases::snapshot_journal();
+    of_seen_with_tiers: cases::seen_with_tiers();
+    of_union_of_stores: cases::union_stores();
+    of_subtract: cases::subtract();
+    of_intersect: cases::intersect();
+    of_import: cases::import();
+    of_seen_that_records_as_it_goes: cases::bursts("seen in bursts", false);
+}
+
+/// A system may write and read less than it is asked to, which is no error.
+#[test]
+fn transfers_may_be_short() {
+    let Some(disk) = Disk::new() else { return };
+    for case in cases::all(Scale::Small).into_iter().chain([cases::bursts("seen in bursts", false)]) {
+        let root = TempDir::in_memory();
+        (case.prepare)(root.path());
+        let short = || {
+            let mut command = support::furui();
+            command.envs(
+                disk.furui(root.path(), Path::new("")).get_envs().filter_map(|(name, value)| Some((name, value?))),
+            );
+            command.env_remove("DISK_TRACE").env("DISK_SHORT", "1");
+            command
+        };
+        let output = (case.run)(short(), root.path());
+        assert!(disk::ended_well(&output), "{}: {}", case.name, String::from_utf8_lossy(&output.stderr));
+        let run = Run { printed: output.stdout, finished: true, ..Run::default() };
+        (case.check)(root.path(), &[run]).unwrap_or_else(|what| panic!("{}: {what}", case.name));
+        for name in ["store", "copy", "f"].iter().filter(|name| root.path().join(name).exists()) {
+            let mut verify = short();
+            verify.args(["verify", &cases::path(root.path(), name)]);
+            let output = support::feed(verify, b"");
+            assert!(output.status.success(), "{}: {}", case.name, String::from_utf8_lossy(&output.stderr));
+        }
+    }
 }
 
 #[test]

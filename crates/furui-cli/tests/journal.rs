@@ -11,6 +11,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::Duration;
 
+use furui::store::Directory;
 use support::{TempDir, failure, furui, stdout};
 
 /// A process of `furui seen` that reads from a pipe and prints into a pipe.
@@ -54,7 +55,7 @@ fn recorded(store: &str) -> u64 {
     let (mut at, mut keys) = (88, 0);
     while let Some(count) = bytes.get(at..at + 4) {
         let count = u32::from_le_bytes(count.try_into().unwrap());
-        at += 16 + 8 * count as usize;
+        at += 24 + 8 * count as usize;
         if at <= bytes.len() {
             keys += u64::from(count);
         }
@@ -228,6 +229,48 @@ fn a_store_whose_first_run_was_killed_is_a_store() {
     names.sort();
     assert_eq!(names, ["0000000000000000.run", "LOCK", "MANIFEST"]);
     assert_eq!(stdout(&["seen", "--store", &store], &support::text(&numbered(0..31))), b"line 30\n");
+}
+
+#[test]
+fn a_journal_that_is_gone_or_cut_is_an_error_and_nothing_is_changed() {
+    let dir = TempDir::new();
+    let store = dir.join("store");
+    let mut run = Feed::new(&["--store", &store]);
+    run.feed(&numbered(0..200));
+    wait_for(&store, 200);
+    // The manifest follows the record.
+    let known = || Directory::open_read_only(&store).unwrap().manifest().unwrap().journal_bytes;
+    while known() * 2 <= fs::metadata(format!("{store}/JOURNAL")).unwrap().len() {
+        std::thread::yield_now();
+    }
+    run.kill();
+    let journal = format!("{store}/JOURNAL");
+    let good = fs::read(&journal).unwrap();
+    let refused = || {
+        for args in [
+            &["seen", "--store", &store][..],
+            &["seen", "-n", "--store", &store],
+            &["has", &store],
+            &["verify", &store],
+            &["info", &store],
+            &["compact", &store],
+            &["export", &store, "--u64"],
+            &["seen", "--remove", "-", "--store", &store],
+        ] {
+            let message = failure(args, b"line 1\n");
+            assert!(message.contains(&journal) && message.contains("from a copy"), "{args:?}: {message}");
+        }
+    };
+    for length in [0, 50, 88, 96, good.len() / 2] {
+        fs::write(&journal, &good[..length]).unwrap();
+        refused();
+        assert_eq!(fs::read(&journal).unwrap(), good[..length]);
+    }
+    fs::remove_file(&journal).unwrap();
+    refused();
+    assert!(!fs::exists(&journal).unwrap());
+    fs::write(&journal, &good).unwrap();
+    assert_eq!(stdout(&["seen", "--store", &store], &support::text(&numbered(0..201))), b"line 200\n");
 }
 
 #[test]

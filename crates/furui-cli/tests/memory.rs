@@ -1,4 +1,5 @@
-//! If memory is short, a command ends with status 2 and an error message, and loses nothing that was acknowledged.
+//! A command takes the memory that it was given. If memory is short, it ends with status 2 and an error message, and loses
+//! nothing that was acknowledged.
 
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
@@ -6,8 +7,9 @@
 mod support;
 
 use std::fs;
+use std::io::Write;
 use std::ops::RangeInclusive;
-use std::process::{Command, Output};
+use std::process::{Child, Command, Output, Stdio};
 
 use support::{TempDir, furui, stdout};
 
@@ -175,4 +177,56 @@ fn a_store_prints_no_line_twice() {
         let again = stdout(&["seen", "--store", &store, &file], b"");
         assert!([&*output.stdout, &*again].concat() == lines, "{} bytes, then {}", output.stdout.len(), again.len());
     });
+}
+
+/// The memory that a process has allocated and used, in bytes. `None` where the system does not tell.
+fn allocated(child: &Child) -> Option<u64> {
+    let status = fs::read_to_string(format!("/proc/{}/status", child.id())).ok()?;
+    let kib = status.lines().find_map(|line| line.strip_prefix("RssAnon:"))?;
+    kib.trim().strip_suffix("kB")?.trim().parse::<u64>().ok().map(|kib| kib * 1024)
+}
+
+/// Runs a command on the numbers below `count`, one a line. Returns the most memory that it had while it read them, and
+/// what it said. `None` where the system does not tell.
+fn peak(args: &[&str], count: u64) -> Option<(u64, String)> {
+    let mut command = furui();
+    let piped = command.args(args).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
+    let mut child = piped.spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let mut peak = allocated(&child);
+    for from in (0..count).step_by(10_000) {
+        let lines: String = (from..count.min(from + 10_000)).map(|number| format!("{number}\n")).collect();
+        stdin.write_all(lines.as_bytes()).unwrap();
+        peak = peak.max(allocated(&child));
+    }
+    drop(stdin);
+    let output = child.wait_with_output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success(), "{args:?}: {said}");
+    Some((peak?, said))
+}
+
+#[test]
+fn a_set_takes_the_memory_that_was_asked_for_whatever_the_number_of_threads() {
+    let dir = TempDir::in_memory();
+    let store = dir.join("store");
+    let cases: [(u64, &[&str]); 6] = [
+        (8, &["seen", "--stats", "--memory", "8MiB", "--threads", "1"]),
+        (8, &["seen", "--stats", "--memory", "8MiB", "--threads", "2"]),
+        (8, &["seen", "--stats", "--memory", "8MiB", "--threads", "16"]),
+        (4, &["seen", "--stats", "--memory", "4MiB", "--threads", "4", "--store", &store]),
+        (1, &["seen", "--stats", "--memory", "1MiB", "--threads", "8"]),
+        (4, &["filter", "build", "--kind", "cascade", "-c", "2M", "--memory", "4MiB", "-o", &store]),
+    ];
+    for (mib, args) in cases {
+        let Some((peak, said)) = peak(args, if mib < 8 { 600_000 } else { 1_100_000 }) else {
+            println!("SKIPPED: this system does not tell what a process has allocated");
+            return;
+        };
+        assert!(peak <= mib * MIB * 5 / 4 + 16 * MIB, "{args:?}: {peak} bytes");
+        assert_eq!(said.contains("storage: "), args[0] == "seen", "{args:?}: the keys did not fit: {said}");
+        let few = args.contains(&"16");
+        assert_eq!(said.contains(" worked: --memory has no room for more"), few, "{args:?}: {said}");
+        let _ = fs::remove_dir_all(&store);
+    }
 }

@@ -469,11 +469,23 @@ fn a_snapshot_is_a_store_of_what_was_recorded() {
     stdout(&["seen", "-q", "--store", &store], b"a\n");
     let mut writer = Writer::new(&["seen", "--store", &store]);
     writer.answer("b\n");
+    // What the writer records later is not in the copy: neither in its journal nor in any other of its files.
+    let journal = |store: &str| fs::read(format!("{store}/JOURNAL")).unwrap_or_default();
+    while journal(&store).is_empty() {
+        std::thread::yield_now();
+    }
     assert_eq!(stdout(&["snapshot", &store, &copy], b""), b"");
+    let copied = journal(&copy);
+    writer.answer("later\n");
+    while journal(&store).len() <= copied.len() {
+        std::thread::yield_now();
+    }
+    assert!(journal(&copy) == copied && copied.len() > 88, "the journal is copied, not linked");
+    assert_eq!(stdout(&["seen", "-n", "--store", &copy], b"a\nb\nlater\n"), b"later\n");
     writer.end();
     assert_eq!(stdout(&["verify", &copy], b""), b"");
     assert_eq!(stdout(&["seen", "--store", &copy], b"a\nc\n"), b"c\n");
-    assert_eq!(stdout(&["seen", "--store", &store], b"a\nb\nc\n"), b"c\n");
+    assert_eq!(stdout(&["seen", "--store", &store], b"a\nb\nlater\nc\n"), b"c\n");
     assert!(failure(&["snapshot", &store, &copy], b"").contains("holds a store"));
     assert!(failure(&["snapshot", &dir.join("gone"), &dir.join("new")], b"").contains("gone"));
     dir.file("letter", b"dear");

@@ -17,7 +17,7 @@ fn outcome(output: &Output) -> (Option<i32>, Vec<u8>, Vec<String>) {
     let said = String::from_utf8_lossy(&output.stderr);
     // Some figures depend on the memory that threads leave to the set. Each thread has a recent cache of its
     // own, so the number of threads determines which repeats a cache finds and which the set finds.
-    let other = ["memory", "runs", "stored", "written", "recent_hits", "set_repeats"];
+    let other = ["memory", "threads", "runs", "stored", "written", "recent_hits", "set_repeats"];
     let is_figure = |part: &&str| !other.iter().any(|name| part.contains(name));
     let told = said.lines().flat_map(|line| line.split(',').filter(is_figure)).map(str::to_owned);
     (output.status.code(), output.stdout.clone(), told.collect())

@@ -106,10 +106,39 @@ fn a_window_of_time_goes_by_the_clock_and_never_back() {
     assert_eq!(stdout(&["seen", "--window", "1h", "--store", &store], b"old\nlate\nnew\n"), b"old\nnew\n");
     // The clock of this set went forward by ten hours, and back again.
     let store = fill("future", &[(now + 10 * HOUR, "a")]);
-    for _ in 0..2 {
-        assert_eq!(stdout(&["seen", "--window", "1h", "--store", &store], b"a\n"), b"");
+    let seen = |more: &[&str], input: &[u8]| {
+        let output = run(&[&["seen", "--window", "1h", "--store", &store], more].concat(), input);
+        assert!(output.status.success());
+        (output.stdout, String::from_utf8(output.stderr).unwrap())
+    };
+    let info = |arg: &str| String::from_utf8(stdout(&["info", arg, &store], b"")).unwrap();
+    for input in [&b"a\n"[..], b"a\n", b"b\na\n"] {
+        let (printed, said) = seen(&[], input);
+        assert_eq!(printed, &input[..input.len() - 2]);
+        assert!(said.contains(&store) && said.contains("until then") && said.contains("--reset-clock"), "{said}");
+        assert!(info("--").contains(", ahead of this machine's: 2"), "{}", info("--"));
     }
-    assert_eq!(stdout(&["seen", "--window", "1h", "--store", &store], b"b\na\n"), b"b\n");
+    // A dry run tells what would be, and changes nothing.
+    assert_eq!(seen(&["-n", "--reset-clock"], b"a\nc\n"), (b"c\n".to_vec(), String::new()));
+    assert!(!seen(&[], b"").1.is_empty());
+    assert_eq!(seen(&["--reset-clock"], b"a\nc\n"), (b"c\n".to_vec(), String::new()));
+    assert_eq!(seen(&[], b"a\nb\nc\n"), (vec![], String::new()));
+    assert!(info("--").contains("\ntime        2") && !info("--").contains("ahead"), "{}", info("--"));
+    assert!(info("--json").contains("\"time\""), "{}", info("--json"));
+    assert_eq!(stdout(&["verify", &store], b""), b"");
+    // What is remembered counts from the reset on: a window later it is forgotten.
+    let window = Window::Milliseconds(NonZeroU64::new(HOUR).unwrap());
+    let mut set = Seen::open_window(Directory::open(&store).unwrap(), SeenOptions::default(), window).unwrap();
+    set.set_time(now + HOUR);
+    assert!(!set.insert("a").unwrap());
+    set.set_time(now + HOUR + HOUR / 8);
+    assert!(set.insert("b").unwrap());
+    drop(set);
+    // A clock that is a little ahead is nothing to speak of.
+    let store = fill("ahead", &[(now + HOUR / 20, "a")]);
+    assert_eq!(stdout(&["seen", "--window", "1h", "--store", &store], b"a\n"), b"");
+    failure(&["seen", "--reset-clock"], b"");
+    failure(&["seen", "--reset-clock", "--store", &store], b"");
 }
 
 #[test]

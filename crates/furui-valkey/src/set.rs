@@ -196,7 +196,7 @@ impl Value for Set {
         if manifest.store != StoreKind::Seen {
             return Err(Refusal::because(format!("this is {}, not {}", manifest.store, StoreKind::Seen)));
         }
-        if file(furui::store::JOURNAL).is_some() {
+        if file(furui::store::JOURNAL).is_some() || manifest.journal_bytes > 0 {
             return Err(Refusal::because("the store has a journal: run `furui compact` on it first"));
         }
         let mut set = Self::new(manifest.hash, manifest.window);

@@ -16,6 +16,8 @@ use proptest::prelude::*;
 use support::{Failing, Fault};
 
 const HEAD: usize = 88;
+/// The bytes of a record besides its keys.
+const RECORD: usize = 24;
 const OPTIONS: CascadeOptions = CascadeOptions { memory: 1 << 20, hash: None, form: None, journal: true };
 
 /// The golden file, written once by version 1 of the format and never written again. Every later version reads it.
@@ -88,7 +90,7 @@ fn found(storage: Memory) -> Result<Vec<u64>> {
 fn what_was_synced_is_there_after_a_kill_and_a_publish_ends_the_journal() {
     let storage = killed();
     assert_eq!(storage.list().unwrap(), ["0000000000000000.run", JOURNAL, MANIFEST]);
-    assert_eq!(bytes_of(&storage, JOURNAL).len(), HEAD + 3 * 16 + 40 * 8);
+    assert_eq!(bytes_of(&storage, JOURNAL).len(), HEAD + 3 * RECORD + 40 * 8);
     assert_eq!(found(copy(&storage)).unwrap(), (0..140).collect::<Vec<_>>());
 
     // A set that is opened for reading keeps none of the journal's keys in memory, and changes nothing.
@@ -106,7 +108,7 @@ fn what_was_synced_is_there_after_a_kill_and_a_publish_ends_the_journal() {
     insert(&mut set, 140..150).unwrap();
     assert_eq!(set.unsynced(), 10);
     set.sync().unwrap();
-    assert_eq!((set.unsynced(), bytes_of(&storage, JOURNAL).len()), (0, HEAD + 16 + 10 * 8));
+    assert_eq!((set.unsynced(), bytes_of(&storage, JOURNAL).len()), (0, HEAD + RECORD + 10 * 8));
     set.publish().unwrap();
     assert!(!storage.list().unwrap().contains(&JOURNAL.to_owned()));
     assert_eq!(open(storage).len(), 150);
@@ -221,7 +223,7 @@ fn a_reader_beside_the_writer_sees_what_is_recorded_and_changes_nothing() {
 fn every_byte_that_changes_is_an_error_that_names_the_journal_and_a_place() {
     let storage = killed();
     let good = bytes_of(&storage, JOURNAL);
-    let starts = [HEAD, HEAD + 16 + 80, HEAD + 16 + 80 + 24];
+    let starts = [HEAD, HEAD + RECORD + 80, HEAD + 2 * RECORD + 88];
     for at in 0..good.len() {
         for change in [0x01, 0x80, 0xFF] {
             let mut bad = good.clone();
@@ -245,21 +247,111 @@ fn every_byte_that_changes_is_an_error_that_names_the_journal_and_a_place() {
     }
 }
 
-#[test]
-fn a_journal_that_is_cut_off_anywhere_has_the_records_before() {
-    let storage = killed();
-    let good = bytes_of(&storage, JOURNAL);
-    for length in 0..good.len() {
-        put(&storage, JOURNAL, &good[..length]);
-        if length < HEAD {
-            let error = format_error(found(copy(&storage)));
-            assert!(error.file.contains(JOURNAL) && error.offset <= length as u64, "{error}");
-            continue;
-        }
-        let expected = [(HEAD + 96, 110), (HEAD + 120, 111)].iter().rev().find(|(end, _)| *end <= length);
-        let expected = expected.map_or(100, |&(_, keys)| keys);
-        assert_eq!(found(copy(&storage)).unwrap(), (0..expected).collect::<Vec<_>>(), "{length} bytes");
+/// A store with a journal of records of 10, 1, 29, 5, 5 and 5 keys, from number 100 on, and the ends of the records.
+fn killed_with_many_records() -> (Memory, Vec<usize>) {
+    let storage = Memory::new();
+    let mut set = open(storage.clone());
+    insert(&mut set, 0..100).unwrap();
+    set.publish().unwrap();
+    let mut ends = vec![];
+    for range in [100..110, 110..111, 111..140, 140..145, 145..150, 150..155] {
+        insert(&mut set, range).unwrap();
+        set.sync().unwrap();
+        ends.push(bytes_of(&storage, JOURNAL).len());
     }
+    (storage, ends)
+}
+
+#[test]
+fn a_journal_that_is_cut_off_before_what_the_manifest_knows_is_damage_and_behind_it_has_the_records_before() {
+    let (storage, ends) = killed_with_many_records();
+    let good = bytes_of(&storage, JOURNAL);
+    // The manifest was last saved after the third record, which more than doubled the journal.
+    let known = Manifest::load(&storage).unwrap().unwrap().journal_bytes;
+    assert_eq!(known, ends[2] as u64);
+    let whole = [0, 10, 11, 40, 45, 50, 55];
+    for length in 0..=good.len() {
+        put(&storage, JOURNAL, &good[..length]);
+        let records = ends.iter().filter(|&&end| end <= length).count();
+        let outcomes = [
+            Cascade::open(copy(&storage), OPTIONS).map(|set| set.len()),
+            Cascade::open_published(storage.clone(), OPTIONS)
+                .and_then(|set| set.verify().map(|()| 100 + whole[records])),
+        ];
+        for outcome in outcomes {
+            if length as u64 >= known {
+                assert_eq!(outcome.unwrap(), 100 + whole[records], "{length} bytes");
+            } else {
+                let error = format_error(outcome);
+                assert!(error.file.contains(JOURNAL) && error.offset <= length as u64, "{error}");
+            }
+        }
+        assert_eq!(bytes_of(&storage, JOURNAL), good[..length], "nothing is overwritten");
+    }
+}
+
+#[test]
+fn a_journal_that_is_missing_is_an_error_that_names_it_as_soon_as_it_was_begun() {
+    let (storage, _) = killed_with_many_records();
+    let storage = [killed(), storage];
+    for storage in storage {
+        storage.remove(JOURNAL).unwrap();
+        let before = storage.list().unwrap();
+        for outcome in [Cascade::open(storage.clone(), OPTIONS), Cascade::open_published(storage.clone(), OPTIONS)] {
+            let error = format_error(outcome.map(drop));
+            assert_eq!((error.file.as_str(), error.problem), ("memory:JOURNAL", Problem::Missing));
+        }
+        assert_eq!(storage.list().unwrap(), before);
+    }
+    // After the last publish there is no journal, and none is missed.
+    let storage = killed();
+    open(storage.clone()).publish().unwrap();
+    assert!(!storage.list().unwrap().contains(&JOURNAL.to_owned()));
+    assert_eq!(open(storage).len(), 140);
+}
+
+/// Zeros from any place on, of any length: they are damage, unless a crash during the last record leaves the same.
+#[test]
+fn zeros_are_the_end_of_a_journal_only_where_the_last_record_was() {
+    let storage = Memory::new();
+    let mut set = open(storage.clone());
+    let mut ends = vec![HEAD];
+    for count in [100, 3, 700, 64, 65, 1, 150] {
+        let first = set.len();
+        insert(&mut set, first..first + count).unwrap();
+        set.sync().unwrap();
+        ends.push(bytes_of(&storage, JOURNAL).len());
+    }
+    let (good, last) = (bytes_of(&storage, JOURNAL), ends[ends.len() - 2]);
+    let all = decode(&good).unwrap();
+    for start in HEAD..good.len() {
+        for length in [1, 8, 64, 512, 4096, good.len()] {
+            let end = (start + length).min(good.len());
+            let mut bad = good.clone();
+            bad[start..end].fill(0);
+            if bad == good {
+                continue;
+            }
+            match decode(&bad) {
+                // The last record is lost. Of all records from some place on, only the manifest knows.
+                Ok(keys) => {
+                    let lost = end == good.len() && ends.contains(&start);
+                    assert!(start >= last || lost, "{length} zeros at {start}");
+                    assert!(all.starts_with(&keys));
+                }
+                Err(Error::Format(error)) => {
+                    let record = ends.iter().rev().find(|&&begin| begin <= start).unwrap();
+                    assert_eq!(error.offset, *record as u64, "{length} zeros at {start}");
+                }
+                Err(other) => panic!("{other}"),
+            }
+        }
+    }
+    // Nor are bytes that follow the journal taken for an end, unless they are zeros.
+    for more in [&good[..100], &good[HEAD..], &[1; 8], &[0xFF; 600]] {
+        decode(&[&good[..], more].concat()).expect_err("appended bytes");
+    }
+    assert_eq!(decode(&[&good[..], &[0; 600]].concat()).unwrap(), all);
 }
 
 /// After a write that was cut short, a device may have any subset of the sectors of this write. The other sectors read
@@ -271,29 +363,46 @@ fn a_last_record_of_which_sectors_are_missing_is_the_end_and_another_is_damage()
     insert(&mut set, 0..100).unwrap();
     set.sync().unwrap();
     let first = bytes_of(&storage, JOURNAL).len();
+    // The power fails before the manifest knows of the second record.
+    let before = copy(&storage);
     insert(&mut set, 100..500).unwrap();
     set.sync().unwrap();
     let last = bytes_of(&storage, JOURNAL);
     insert(&mut set, 500..501).unwrap();
     set.sync().unwrap();
     let more = bytes_of(&storage, JOURNAL);
+    let offset = |bytes: &[u8]| {
+        put(&before, JOURNAL, bytes);
+        format_error(Cascade::open(copy(&before), OPTIONS)).offset
+    };
     for sector in first / 512..last.len().div_ceil(512) {
         let missing = (sector * 512).max(first)..(sector * 512 + 512).min(last.len());
         for (whole, torn) in [(&last, true), (&more, false)] {
             let mut bytes = whole.clone();
             bytes[missing.clone()].fill(0);
-            put(&storage, JOURNAL, &bytes);
             if torn {
-                assert_eq!(open(copy(&storage)).len(), 100);
-            } else {
+                put(&before, JOURNAL, &bytes);
+                assert_eq!(open(copy(&before)).len(), 100);
+                put(&storage, JOURNAL, &bytes);
                 assert_eq!(format_error(Cascade::open(copy(&storage), OPTIONS)).offset, first as u64);
+            } else {
+                assert_eq!(offset(&bytes), first as u64);
             }
         }
         // These zeros are not those of a missing sector.
         let mut bytes = last.clone();
         bytes[missing.start + 8..missing.end - 8].fill(0);
-        put(&storage, JOURNAL, &bytes);
-        assert_eq!(format_error(Cascade::open(copy(&storage), OPTIONS)).offset, first as u64);
+        assert_eq!(offset(&bytes), first as u64);
+    }
+    // All subsets of the sectors of the record.
+    let sectors: Vec<_> = (first / 512..last.len().div_ceil(512)).collect();
+    for subset in 1u32..1 << sectors.len() {
+        let mut bytes = last.clone();
+        for (_, sector) in sectors.iter().enumerate().filter(|(bit, _)| subset >> bit & 1 == 1) {
+            bytes[(sector * 512).max(first)..(sector * 512 + 512).min(last.len())].fill(0);
+        }
+        put(&before, JOURNAL, &bytes);
+        assert_eq!(open(copy(&before)).len(), 100, "{subset:b}");
     }
 }
 
@@ -318,11 +427,12 @@ fn a_journal_of_another_store_or_of_another_state_is_never_taken_in() {
     put(&newer, MANIFEST, &older_manifest);
     assert!(Cascade::open(newer, OPTIONS).is_err());
 
-    // This journal is of another store, with the same seed and the same number of generations.
+    // This journal is of another store, with the same seed and the same number of generations before it was begun.
     let options = CascadeOptions { hash: Some(set.hash_spec()), ..OPTIONS };
     let other = Memory::new();
     let mut set = Cascade::open(other.clone(), options).unwrap();
-    while set.manifest().generation() < Manifest::load(&storage).unwrap().unwrap().generation() {
+    let begun = Manifest::load(&storage).unwrap().unwrap().generation() - 1;
+    while set.manifest().generation() < begun {
         let generation = set.manifest().generation();
         insert(&mut set, [generation]).unwrap();
         set.publish().unwrap();
@@ -424,22 +534,28 @@ fn nothing_that_was_synced_is_lost_and_nothing_else_is_known_whatever_fails() {
     }
 }
 
-#[test]
-fn the_golden_file_is_what_the_format_says() {
-    let keys = [0x0123_4567_89AB_CDEF, 1, u64::MAX];
+const GOLDEN_KEYS: [u64; 3] = [0x0123_4567_89AB_CDEF, 1, u64::MAX];
+
+/// A store with the journal of the golden file.
+fn golden() -> Memory {
     let storage = Memory::new();
     let mut manifest = Manifest::new(StoreKind::Seen, GOLDEN_SPEC);
     manifest.journal = 0x1234_5678;
     manifest.save(&storage).unwrap();
     let mut set = open(storage.clone());
-    for record in [&keys[..2], &keys[2..]] {
+    for record in [&GOLDEN_KEYS[..2], &GOLDEN_KEYS[2..]] {
         set.insert_all(&record.iter().map(|&key| KeyHash::new(key)).collect::<Vec<_>>(), &mut vec![]).unwrap();
         set.sync().unwrap();
     }
-    assert_eq!(bytes_of(&storage, JOURNAL), GOLDEN);
+    storage
+}
+
+#[test]
+fn the_golden_file_is_what_the_format_says() {
+    assert_eq!(bytes_of(&golden(), JOURNAL), GOLDEN);
     assert_eq!(
         (Journal::open(Bytes::from(Arc::<[u8]>::from(GOLDEN)), "sample").unwrap().hash(), decode(GOLDEN).unwrap()),
-        (GOLDEN_SPEC, keys.to_vec())
+        (GOLDEN_SPEC, GOLDEN_KEYS.to_vec())
     );
 
     let page = include_str!("../../../docs/format.md");
@@ -454,6 +570,13 @@ fn the_golden_file_is_what_the_format_says() {
         dumped.extend(bytes.split(' ').map(|byte| u8::from_str_radix(byte, 16).unwrap()));
     }
     assert_eq!(dumped, GOLDEN);
+}
+
+#[test]
+#[ignore = "writes the golden file"]
+fn write_the_golden_file() {
+    std::fs::write(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/v1/JOURNAL"), bytes_of(&golden(), JOURNAL))
+        .unwrap();
 }
 
 /// The keys of a journal with these bytes. An error must not be one of the operating system.
@@ -582,6 +705,6 @@ fn a_batch_of_more_keys_than_a_record_has_is_recorded_in_several() {
     let count = MAX_RECORD_KEYS as u64 + 10;
     insert(&mut set, 0..count).unwrap();
     set.sync().unwrap();
-    assert_eq!(bytes_of(&storage, JOURNAL).len() as u64, HEAD as u64 + 2 * 16 + count * 8);
+    assert_eq!(bytes_of(&storage, JOURNAL).len() as u64, HEAD as u64 + 2 * RECORD as u64 + count * 8);
     assert_eq!(Cascade::open_published(storage, OPTIONS).unwrap().journal_keys().unwrap(), count);
 }

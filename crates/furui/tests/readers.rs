@@ -5,7 +5,7 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 
 use furui::dict::{Dict, DictOptions};
@@ -32,8 +32,11 @@ fn keys(range: std::ops::Range<u64>) -> Vec<KeyHash> {
 }
 
 fn cascade(storage: Directory) -> Cascade<Directory> {
-    Cascade::open(storage, CascadeOptions { memory: 0, hash: Some(HashSpec::default()), form: None, journal: false })
-        .unwrap()
+    cascade_with(storage, false)
+}
+
+fn cascade_with(storage: Directory, journal: bool) -> Cascade<Directory> {
+    Cascade::open(storage, CascadeOptions { memory: 0, hash: Some(HashSpec::default()), form: None, journal }).unwrap()
 }
 
 /// Calls `read`, which opens the directory, repeatedly while `write` runs, and at least once afterwards.
@@ -89,6 +92,47 @@ fn a_dictionary_is_read_while_it_grows() {
         },
     );
     assert_eq!(known, WORDS);
+    println!("{reads} reads beside the writer");
+}
+
+/// The writer begins journals and ends them again and again, and each record is durable when it is acknowledged. No
+/// reader takes a journal that is not begun yet, or no longer needed, for one that is missing.
+#[test]
+fn a_set_with_a_journal_is_read_and_copied_while_it_grows() {
+    let path = free("journal");
+    const BATCH: u64 = 50;
+    const BATCHES: u64 = 600;
+    let mut set = cascade_with(Directory::open(&path).unwrap(), true);
+    set.sync().unwrap();
+    let acknowledged = AtomicU64::new(0);
+    let mut turn = 0;
+    let reads = beside(
+        || {
+            for batch in 0..BATCHES {
+                set.insert_all(&keys(batch * BATCH..(batch + 1) * BATCH), &mut vec![]).unwrap();
+                if batch % 7 == 6 {
+                    set.publish().unwrap()
+                } else {
+                    set.sync().unwrap()
+                }
+                acknowledged.store((batch + 1) * BATCH, Ordering::Release);
+            }
+        },
+        || {
+            let certain = acknowledged.load(Ordering::Acquire);
+            turn += 1;
+            let read = match turn % 3 {
+                0 => {
+                    let copy = free("journal-copy");
+                    snapshot(&path, &copy).unwrap();
+                    cascade(Directory::open(&copy).unwrap())
+                }
+                _ => cascade(Directory::open_read_only(&path).unwrap()),
+            };
+            read.verify().unwrap();
+            assert!(keys(0..certain).into_iter().all(|key| read.contains(key).unwrap()), "{certain} keys");
+        },
+    );
     println!("{reads} reads beside the writer");
 }
 

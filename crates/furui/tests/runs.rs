@@ -204,6 +204,28 @@ fn damage_is_named_with_the_offset_of_its_page() {
     assert!(run.contains(keys[0]).unwrap(), "whole pages still answer");
 }
 
+/// Among these numbers of keys are those for which the last page has a single key, is full, or lacks one key.
+#[test]
+fn a_run_of_any_number_of_keys_has_all_of_them() {
+    let all = uniform(2100);
+    // Keys that differ in few bits fill pages to the number of keys that no page exceeds.
+    let dense: Vec<u64> = (1..=all.len() as u64).map(|i| i << 40).collect();
+    for keys in [all, dense] {
+        let mut pages = BTreeSet::new();
+        for count in 1..=keys.len() {
+            let keys = &keys[..count];
+            let run = open(&write(keys, count, 2100), true).unwrap();
+            run.verify().unwrap();
+            assert!(run.len() == count as u64 && read_all(&run).unwrap() == keys, "{count} keys");
+            for key in [0, count / 2, count - 1] {
+                assert!(run.contains(keys[key]).unwrap(), "{count} keys");
+            }
+            pages.insert(run.pages());
+        }
+        assert!(pages.len() > 2, "{pages:?}");
+    }
+}
+
 #[test]
 fn mapped_and_read_runs_give_equal_answers_on_both_sides_of_every_page() {
     let seed = HashSpec::random().seed;

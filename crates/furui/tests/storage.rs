@@ -240,6 +240,63 @@ fn what_systems_put_into_directories_is_in_nobodys_way() {
     assert!(path.join("lost+found").exists() && path.join(".gitkeep").exists());
 }
 
+#[cfg(unix)]
+#[test]
+fn files_of_a_store_are_for_its_owner_alone_or_for_those_whom_its_manifest_is_for() {
+    use std::os::unix::fs::PermissionsExt;
+    let path = directory("modes");
+    let modes = || {
+        let modes = fs::read_dir(&path).unwrap().map(|entry| {
+            let entry = entry.unwrap();
+            (entry.file_name().into_string().unwrap(), entry.metadata().unwrap().permissions().mode() & 0o777)
+        });
+        modes.collect::<std::collections::BTreeMap<String, u32>>()
+    };
+    let store = Directory::open(&path).unwrap();
+    let files = ["0000000000000000.run", "0000000000000000.trie", "0000000000000000.pairs", "TIERS", MANIFEST];
+    files.iter().for_each(|name| publish(&store, name, b"a seed"));
+    store.log("JOURNAL", b"head").unwrap().append(b"record").unwrap();
+    assert_eq!(modes().len(), 7);
+    assert!(modes().values().all(|&mode| mode == 0o600), "{:?}", modes());
+    fs::set_permissions(path.join(MANIFEST), fs::Permissions::from_mode(0o640)).unwrap();
+    ["0000000000000001.run", MANIFEST].iter().for_each(|name| publish(&store, name, b"a seed"));
+    store.remove("JOURNAL").unwrap();
+    store.log("JOURNAL", b"head").unwrap();
+    for name in ["0000000000000001.run", "JOURNAL", MANIFEST] {
+        assert_eq!(modes()[name], 0o640, "{name}");
+    }
+    // A file that is replaced keeps its own permissions.
+    publish(&store, "TIERS", b"more");
+    assert_eq!(modes()["TIERS"], 0o600);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_in_the_place_of_the_lock_is_refused_and_no_link_is_written_through() {
+    use std::os::unix::fs::symlink;
+    let path = directory("links");
+    let [store, target] = ["store", "target"].map(|name| path.join(name));
+    fs::create_dir(&store).unwrap();
+    for is_there in [false, true] {
+        symlink(&target, store.join("LOCK")).unwrap();
+        let error = Directory::open(&store).unwrap_err().to_string();
+        assert!(error.contains("LOCK") && error.contains("remove it"), "{error}");
+        assert_eq!(target.exists(), is_there, "nothing is created");
+        fs::remove_file(store.join("LOCK")).unwrap();
+        fs::write(&target, b"of somebody").unwrap();
+    }
+    let directory = Directory::open(&store).unwrap();
+    for name in [MANIFEST, "JOURNAL", "0000000000000000.run"] {
+        symlink(&target, store.join(name)).unwrap();
+        match name {
+            MANIFEST => drop(directory.publish(name, |_| Ok(())).unwrap_err()),
+            "JOURNAL" => directory.log(name, b"head").unwrap().append(b"record").unwrap(),
+            _ => publish(&directory, name, b"run"),
+        }
+        assert_eq!(fs::read(&target).unwrap(), b"of somebody", "{name}");
+    }
+}
+
 #[test]
 fn a_file_is_no_directory() {
     let path = directory("file").join("file");

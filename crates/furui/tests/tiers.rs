@@ -165,9 +165,7 @@ fn tiers_of_another_state_are_not_believed() {
     assert_eq!(new_keys(&mut seen, &keys(1000..2000)).unwrap().len(), 1000);
     let mut seen = open(&before, SeenOptions { cache: Cache::Recent, ..options() });
     new_keys(&mut seen, &keys(5000..6000)).unwrap();
-    seen.sync().unwrap();
-    let mut set = Cascade::open(before.clone(), CascadeOptions::default()).unwrap();
-    set.publish().unwrap();
+    seen.publish().unwrap();
     put(&before, TIERS, &tiers);
     assert_eq!(
         Manifest::load(&before).unwrap().unwrap().generation(),

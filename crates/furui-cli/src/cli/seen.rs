@@ -60,6 +60,12 @@ pub struct SeenOptions {
     /// remember lines for a sixteenth longer. The first user of a set in a server chooses its window
     #[arg(long, value_name = "SPAN", value_parser = span, help_heading = headings::SET)]
     pub window: Option<Window>,
+    /// With --window: set the time of the store to the clock's
+    ///
+    /// If the store was used with a clock in the future, its time is set to that of the system's clock. All lines that it
+    /// remembers then count as if they came now
+    #[arg(long, requires_all = ["store", "window"], hide_short_help = true, help_heading = headings::SET)]
+    pub reset_clock: bool,
     /// The set is this filter; insert all lines into it
     ///
     /// Print the lines that the filter in FILE does not have, and insert all lines: no set is made. At its rate the
@@ -67,7 +73,7 @@ pub struct SeenOptions {
     /// never fill up. FILE is replaced at the end, whole or not at all: after a crash it is as before, and the next run
     /// prints these lines again
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath,
-          conflicts_with_all = ["store", "sync", "wait", "window", "memory", "no_mmap", "threads", "cache", "fpr", "protect",
+          conflicts_with_all = ["store", "sync", "wait", "window", "reset_clock", "memory", "no_mmap", "threads", "cache", "fpr", "protect",
                                 "TierOptions", "hash", "hash_seed", "like"], help_heading = headings::SET)]
     pub filter: Option<PathBuf>,
     /// Take the lines of FILE out of the set, print nothing
@@ -79,8 +85,8 @@ pub struct SeenOptions {
     /// --stats says how many of the lines were there; --dry-run says how many of them are there, and removes none.
     /// Copies of the store keep the lines
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "store",
-          conflicts_with_all = ["sync", "window", "filter", "cache", "fpr", "protect", "lru", "replacement", "counters", "probes",
-                                "decrements", "paper", "invert", "mark", "repeats", "count", "output", "limit", "status", "hash", "hash_seed", "like",
+          conflicts_with_all = ["sync", "window", "reset_clock", "filter", "cache", "fpr", "protect", "lru", "replacement", "counters",
+                                "probes", "decrements", "paper", "invert", "mark", "repeats", "count", "output", "limit", "status", "hash", "hash_seed", "like",
                                 "keep_going"], help_heading = headings::SET)]
     pub remove: Option<PathBuf>,
     /// Memory for the set, as in 64MiB

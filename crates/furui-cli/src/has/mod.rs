@@ -31,7 +31,7 @@ pub fn run(options: &HasOptions) -> Result<ExitCode, Error> {
     let memory = options.memory.unwrap_or_else(memory::quarter);
     let large = LargeBlocks::of(memory, 1);
     let interrupt = Interrupt::ignore();
-    let mut set = Set::open(options, memory - large.bytes(), &interrupt)?;
+    let mut set = Set::open(options, memory - large.bytes().saturating_sub(LargeBlocks::SPARE), &interrupt)?;
     let read: Vec<&Path> = [options.set.as_path()].into_iter().chain(options.input.inputs()).collect();
     let mut output = Output::open(&options.print, options.quiet, &read)?;
     let mut keys = set.keys(&options.lines)?.printed_to(&output);

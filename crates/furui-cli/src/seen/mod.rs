@@ -136,8 +136,8 @@ where
     let recorder = Recorder::new(output, printing, within, judge.set().is_some());
     // A worker may wait for input until the process ends, so the interrupt must live as long.
     let interrupt: &'static Interrupt = Box::leak(Box::new(interrupt));
-    let blocks = options.lines.blocks(&options.input, interrupt);
     let plan = Plan::new(options, memory_of(options));
+    let blocks = options.lines.blocks(&options.input, interrupt).of_size(plan.block());
     let limit = options.limit.map(|lines| Limit::new(printing.wanted(), lines.get()));
     let decider = Decider::new(judge, records, limit);
     let queue = Queue::new(blocks, decider, Writer { recorder, byproducts }, keys, plan.limits(options, records));
@@ -159,7 +159,7 @@ where
         false => None,
     };
     decider.counts.report("not recorded");
-    stats::report(&decider, options.stats, writer.byproducts.by_file());
+    stats::report(&decider, options.stats, writer.byproducts.by_file(), plan.fewer());
     // The first error explains more than those that follow from it.
     if let Some(error) = failure.or(ended) {
         return Err(error);

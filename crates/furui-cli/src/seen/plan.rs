@@ -9,24 +9,44 @@ use crate::remote::is_url;
 /// The number of threads, and the memory that they need, which is subtracted from that of the set.
 pub struct Plan {
     threads: usize,
+    /// The number of threads that were asked for.
+    asked: usize,
     flights: usize,
+    /// How many bytes are read at a time, until blocks are large.
+    block: usize,
     large: LargeBlocks,
-    /// The memory, in bytes, of all flights (blocks on their way to the output) but one.
-    further: u64,
+    bytes: u64,
 }
 
 /// The maximum number of threads unless the user says otherwise.
 const MOST_THREADS: usize = 16;
 
-/// The memory of a flight (a block on its way to the output) in bytes: its text, and as much for its lists.
-const FLIGHT: u64 = 2 * BLOCK as u64;
+/// The memory of a flight (a block on its way to the output), in multiples of its text, if lines are short.
+const FLIGHT: u64 = 5;
+
+/// With several threads, a block has at most 1 / `BLOCK_SHARE` of the memory, but at least [`LEAST_BLOCK`] bytes.
+const BLOCK_SHARE: u64 = 16;
+const LEAST_BLOCK: u64 = 128 << 10;
+
+/// The memory, in bytes, of the lists of all shares of a split set.
+const SHARES: u64 = 2 << 20;
+
+/// The memory of a worker in bytes: its recent cache, its stack, and what the allocator keeps for its thread.
+const WORKER: u64 = 768 << 10;
 
 /// Flights (blocks on their way to the output) take at most 1 / `SHARE` of the memory. But with several threads there
 /// are always at least [`LEAST`] flights.
-const SHARE: u64 = 8;
+const SHARE: u64 = 3;
 
 /// The minimum number of flights with several threads: one is read, one is compared with the set, and one is written.
 const LEAST: usize = 3;
+
+/// With several threads, 1 / `EXTRA_SHARE` of the memory is allocated beside the memory of the set.
+const EXTRA_SHARE: u64 = 8;
+
+/// At most 1 / `THREADS_SHARE` of the memory is taken from the set for threads. If that is not enough, there are fewer
+/// threads.
+const THREADS_SHARE: u64 = 4;
 
 impl Plan {
     /// The plan of a run with this much memory.
@@ -41,12 +61,38 @@ impl Plan {
             || options.limit.is_some()
             || options.filter.is_some()
             || options.store.as_deref().is_some_and(is_url);
-        let threads = if is_serial { 1 } else { options.threads.unwrap_or_else(default) };
-        let affordable = usize::try_from(memory / SHARE / FLIGHT).unwrap_or(usize::MAX);
+        let asked = if is_serial { 1 } else { options.threads.unwrap_or_else(default) };
+        let mut affordable = (2..=asked).rev().map(|threads| Self::of(threads, asked, memory));
+        affordable.find(|plan| plan.bytes <= memory / THREADS_SHARE).unwrap_or_else(|| {
+            let large = LargeBlocks::of(memory, 1);
+            Self {
+                threads: 1,
+                asked,
+                flights: 1,
+                block: BLOCK,
+                large,
+                bytes: large.bytes().saturating_sub(LargeBlocks::SPARE),
+            }
+        })
+    }
+
+    /// The plan of a run with so many threads, at least 2.
+    fn of(threads: usize, asked: usize, memory: u64) -> Self {
+        let block = (memory / BLOCK_SHARE).clamp(LEAST_BLOCK, BLOCK as u64);
+        let flight = FLIGHT * block;
+        let affordable = usize::try_from(memory / SHARE / flight).unwrap_or(usize::MAX);
         // One flight for each worker, one that waits for each worker, one at the input and one at the output.
-        let flights = if threads == 1 { 1 } else { affordable.clamp(LEAST, 2 * threads + 2) };
-        let further = ((flights as u64 - 1) * FLIGHT).min(memory / SHARE);
-        Self { threads, flights, large: LargeBlocks::of(memory, flights.min(LARGE_FLIGHTS)), further }
+        let flights = affordable.clamp(LEAST, 2 * threads + 2);
+        let large = LargeBlocks::of(memory, flights.min(LARGE_FLIGHTS));
+        // Until the set has runs on storage, blocks are not large.
+        let blocks = large.bytes().max(flights as u64 * flight + SHARES);
+        let bytes = (blocks + threads as u64 * WORKER).saturating_sub(LargeBlocks::SPARE + memory / EXTRA_SHARE);
+        Self { threads, asked, flights, block: block as usize, large, bytes }
+    }
+
+    /// The number of threads that work and the number that was asked for, if there is no memory for as many.
+    pub fn fewer(&self) -> Option<(usize, usize)> {
+        (self.threads < self.asked).then_some((self.threads, self.asked))
     }
 
     /// How many threads work.
@@ -54,9 +100,14 @@ impl Plan {
         self.threads
     }
 
+    /// How many bytes are read at a time, until blocks are large.
+    pub fn block(&self) -> usize {
+        self.block
+    }
+
     /// The memory that is subtracted from that of the set, in bytes.
     pub fn bytes(&self) -> u64 {
-        self.large.bytes() + self.further
+        self.bytes
     }
 
     /// The limits of the workers.

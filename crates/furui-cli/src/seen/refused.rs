@@ -39,7 +39,7 @@ pub fn check(options: &SeenOptions) -> Result<(), Error> {
     Ok(())
 }
 
-fn of_a_server(options: &SeenOptions) -> [Refused; 14] {
+fn of_a_server(options: &SeenOptions) -> [Refused; 15] {
     let tiers = &options.tiers;
     let has_tiers = tiers.lru.is_some()
         || tiers.replacement.is_some()
@@ -62,6 +62,7 @@ fn of_a_server(options: &SeenOptions) -> [Refused; 14] {
             has_tiers,
             "the server answers for every line",
         ),
+        ("--reset-clock", options.reset_clock, "the server has a clock of its own"),
         ("--hash", options.hash.is_some(), "the server hashes, with a seed of its own"),
         ("--hash-seed", options.hash_seed.is_some(), "the server hashes, with a seed of its own"),
         ("--like", options.like.is_some(), "the server hashes, with a seed of its own"),

@@ -13,12 +13,21 @@ use crate::cli::StatsFormat;
 use crate::report::{Report, counted, grouped};
 use crate::size;
 
-/// Prints the summary, if there is a format for it, and the counts of each file, if there are any.
-pub fn report<S: Storage>(decider: &Decider<S>, format: Option<StatsFormat>, by_file: Option<&ByFile>) {
+/// Prints the summary, if there is a format for it, and the counts of each file, if there are any. `fewer` is the number
+/// of threads that worked and the number that was asked for, if there was no memory for as many.
+pub fn report<S: Storage>(
+    decider: &Decider<S>,
+    format: Option<StatsFormat>,
+    by_file: Option<&ByFile>,
+    fewer: Option<(usize, usize)>,
+) {
+    let fewer_text = |(threads, asked)| {
+        format!("{} of {asked} worked: --memory has no room for more\n", counted(threads as u64, "thread"))
+    };
     let by_file_text = || by_file.map(ByFile::text).unwrap_or_default();
     let report = match format {
-        Some(StatsFormat::Text) => text(decider) + &by_file_text(),
-        Some(StatsFormat::Json) => json(decider, by_file),
+        Some(StatsFormat::Text) => text(decider) + &fewer.map(fewer_text).unwrap_or_default() + &by_file_text(),
+        Some(StatsFormat::Json) => json(decider, by_file, fewer),
         None => by_file_text(),
     };
     // If standard error cannot be written to, the lines are printed and recorded nevertheless.
@@ -97,7 +106,7 @@ fn set_text<S: Storage>(seen: &Seen<S>) -> String {
     lines.join("\n") + "\n"
 }
 
-fn json<S: Storage>(decider: &Decider<S>, by_file: Option<&ByFile>) -> String {
+fn json<S: Storage>(decider: &Decider<S>, by_file: Option<&ByFile>, fewer: Option<(usize, usize)>) -> String {
     let (Decider { keys, new, .. }, lacking) = (decider, decider.counts.lines());
     let mut report = Report::default();
     report
@@ -108,6 +117,9 @@ fn json<S: Storage>(decider: &Decider<S>, by_file: Option<&ByFile>) -> String {
         .number("missing", lacking);
     if let Some(seen) = decider.judge.set() {
         add_set(&mut report, seen);
+    }
+    if let Some((threads, _)) = fewer {
+        report.number("threads", threads);
     }
     if let Some(by_file) = by_file {
         report.list("files", &by_file.reports());

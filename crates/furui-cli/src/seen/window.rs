@@ -1,14 +1,14 @@
 //! Sets that remember the last part of the stream.
 
 use std::path::Path;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use furui::seen::{Seen, SeenOptions};
 use furui::store::{Manifest, Storage, Window};
 
 use crate::cli;
+use crate::complain;
 use crate::error::Error;
-use crate::windows::said;
+use crate::windows::{ahead, date, now, said};
 
 /// Opens the set in `storage`, with the window of the options. A store of another window is an error.
 pub fn open<S: Storage>(storage: S, settings: SeenOptions, options: &cli::SeenOptions) -> Result<Seen<S>, Error> {
@@ -24,16 +24,31 @@ pub fn open<S: Storage>(storage: S, settings: SeenOptions, options: &cli::SeenOp
         )));
     }
     Ok(match options.window {
-        Some(window) => Seen::open_window(storage, settings, window)?,
+        Some(window) => set_clock(Seen::open_window(storage, settings, window)?, window, options)?,
         None => Seen::open_with(storage, settings)?,
     })
 }
 
+/// With --reset-clock, sets the time of a set back to that of the system's clock. Otherwise warns if it is far ahead.
+fn set_clock<S: Storage>(mut seen: Seen<S>, window: Window, options: &cli::SeenOptions) -> Result<Seen<S>, Error> {
+    let (time, now) = (seen.set().manifest().tick, now());
+    if options.reset_clock {
+        seen.reset_time(now)?;
+    } else if ahead(window, time, now).is_some() {
+        let store = options.store.as_deref().unwrap_or(Path::new("")).display();
+        complain(&Error::Message(format!(
+            "{store}: its time is {}, and this machine's is {}: until then, what has come remains a repeat; \
+             --reset-clock sets its time to this machine's",
+            date(time),
+            date(now)
+        )));
+    }
+    Ok(seen)
+}
+
 /// Tells a set the time of the system's clock.
 pub fn tell_time<S: Storage>(seen: &mut Seen<S>) {
-    // A time before 1970 is taken for the beginning of 1970.
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
-    seen.set_time(u64::try_from(now).unwrap_or(u64::MAX));
+    seen.set_time(now());
 }
 
 /// A window as the option --window takes it.

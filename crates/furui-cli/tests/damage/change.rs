@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::Range;
 
 use crate::random::Random;
-use crate::repair::{numbers, repair};
+use crate::repair::{is_journal, numbers, repair};
 
 /// A way to damage a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -115,7 +115,9 @@ impl Kind {
                 file.len()..file.len()
             }
             Self::Growth => {
-                file.extend_from_slice(&other[..1 + random.below(other.len().min(PIECE))]);
+                // Up to seven bytes at the end of a journal may be the beginning of a record.
+                let least = if is_journal(file) { 8 } else { 1 };
+                file.extend_from_slice(&other[..least + random.below(other.len().min(PIECE) - least)]);
                 length..file.len()
             }
             Self::Splice => {

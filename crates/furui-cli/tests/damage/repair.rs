@@ -11,6 +11,9 @@ const ENTRY: usize = 32;
 /// The size of a page of a run file, which is also the size of a region with its own checksum.
 const PAGE: usize = 4096;
 const RUN: u16 = 2;
+const JOURNAL: u16 = 3;
+/// The length of a journal's head.
+const JOURNAL_HEAD: usize = 88;
 
 /// The places of a file's sections, as far as its table states them.
 struct Layout {
@@ -38,6 +41,9 @@ impl Layout {
 /// Corrects the checksums of a changed file from the inside out: of the pages of a run, of files in sections, of
 /// regions, of sections, of header and footer. Wrong values in the table or footer stay.
 pub fn repair(file: &mut [u8]) {
+    if is_journal(file) {
+        return repair_journal(file);
+    }
     let Some(Layout { table, sections }) = Layout::of(file) else { return };
     let is_run = file[10..12] == RUN.to_le_bytes();
     let bases = bases(file, &sections);
@@ -69,6 +75,34 @@ pub fn repair(file: &mut [u8]) {
     put(file, table.end + 48, &xxh3_64(&sealed).to_le_bytes());
 }
 
+/// True if a file begins as a journal does.
+pub fn is_journal(file: &[u8]) -> bool {
+    file.len() >= JOURNAL_HEAD && file.starts_with(MAGIC) && file[10..12] == JOURNAL.to_le_bytes()
+}
+
+/// Corrects the checksums of a journal's head and of its records, as far as their lengths lead.
+fn repair_journal(file: &mut [u8]) {
+    let sum = xxh3_64(&file[..HEADER - 8]);
+    put(file, HEADER - 8, &sum.to_le_bytes());
+    let salt = xxh3_64(&file[..JOURNAL_HEAD - 8]).to_le_bytes();
+    put(file, JOURNAL_HEAD - 8, &salt);
+    let mut at = JOURNAL_HEAD;
+    while let Some(&count) = file.get(at..).and_then(|record| record.first_chunk::<4>()) {
+        let end = at + 24 + 8 * u32::from_le_bytes(count) as usize;
+        if end > file.len() || end == at + 24 {
+            return;
+        }
+        let place = (at as u64).to_le_bytes();
+        let check = xxh3_64(&[&salt[..], &place, &count].concat()) as u32;
+        put(file, at + 4, &check.to_le_bytes());
+        let keys = xxh3_64(&file[at + 16..end - 8]).to_le_bytes();
+        let sum = xxh3_64(&[salt, place, keys].concat());
+        put(file, at + 8, &sum.to_le_bytes());
+        file.copy_within(at..at + 8, end - 8);
+        at = end;
+    }
+}
+
 /// The base of each page of a run: the page's fence (its first key) without the low bits, whose number is in `META`.
 fn bases(file: &[u8], sections: &[(usize, [u8; 4], Range<usize>)]) -> Vec<u64> {
     let bytes = |wanted: &[u8; 4]| {
@@ -98,6 +132,9 @@ pub fn rename_run(manifest: &mut [u8], number: u64, run: &[u8]) {
 /// The places where a file states lengths and counts, also in files within sections: headers, tables, footers, short
 /// sections, and heads of pages.
 pub fn numbers(file: &[u8]) -> Vec<Range<usize>> {
+    if is_journal(file) {
+        return vec![0..JOURNAL_HEAD, JOURNAL_HEAD..JOURNAL_HEAD + 16];
+    }
     let Some(Layout { table, sections }) = Layout::of(file) else { return vec![] };
     let mut all = vec![0..HEADER, table.clone(), table.end..file.len()];
     for (_, tag, section) in sections {

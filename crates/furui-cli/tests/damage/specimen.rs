@@ -4,6 +4,7 @@ mod byte_dictionary;
 mod cascade;
 mod dictionary;
 mod filters;
+mod killed;
 mod set;
 
 use std::fs;
@@ -30,6 +31,7 @@ impl Specimen {
         let mut all = filters::all(scratch);
         all.extend([set::specimen(scratch), cascade::specimen(scratch), byte_dictionary::specimen(scratch)]);
         all.extend(dictionary::specimens(scratch));
+        all.extend([killed::specimen(scratch), killed::window(scratch)]);
         all
     }
 

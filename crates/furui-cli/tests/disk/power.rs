@@ -160,9 +160,12 @@ impl Model {
         }
     }
 
-    /// The durable bytes of a file.
-    pub fn synced(&self, inode: u64) -> &[u8] {
-        &self.files[self.inodes[&inode]].durable.bytes
+    /// The durable bytes of a file of a directory, if its name is durable.
+    pub fn durable(&self, directory: &str, name: &str) -> Option<&[u8]> {
+        match self.directories.get(directory)?.durable.get(name)? {
+            Node::File(file) => Some(&self.files[*file].durable.bytes),
+            Node::Directory => None,
+        }
     }
 
     /// The file or directory at a path, as a running program sees it.

@@ -33,6 +33,7 @@ const ROWS: &[Row] = &[
     row("--sync 9", "", "rkrrrr"),
     row("--wait", "", "rkrrrk"),
     row("--window 1", "", "akkrar"),
+    row("--reset-clock", "--window 1h", "rkkrrr"),
     row("--filter f2", "", "-rr-rr"),
     row("--remove in2", "", "r-rrr-"),
     row("--dry-run", "", "ka-aaa"),

@@ -13,6 +13,7 @@ mod select;
 #[cfg(test)]
 pub(crate) mod testing;
 pub(crate) mod word;
+mod words;
 
 pub(crate) use arch::{Cpu, Level, prefetch, prefetch_for_write};
 pub(crate) use bit_writer::BitWriter;
@@ -25,3 +26,4 @@ pub use scan::byte_positions;
 pub(crate) use scan::{unary_numbers, unary_position};
 pub use select::Select0;
 pub(crate) use word::{bit, scale};
+pub(crate) use words::Words;

@@ -156,8 +156,8 @@ impl fmt::Display for StoreProblem {
             Self::Occupied => "holds a store, or a part of a copy that was cut short; name a new or an empty directory",
             Self::NoStore => "not a store: it has no MANIFEST; name the directory of a store",
             Self::NothingRecorded => {
-                "nothing is recorded here yet, and nothing is damaged: the first run is at work, had no input, or was \
-                 killed before it recorded anything; wait for it to end, or run it again"
+                "nothing is recorded here yet: the first run is at work, had no input, or was killed before it recorded \
+                 anything; wait for it to end, or run it again"
             }
             Self::OtherKind { found, expected } => {
                 return write!(f, "this is {found}, not {expected}; name another directory");

@@ -35,11 +35,13 @@ const MAX_NAME_TRIES: u32 = 16;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Access {
+pub enum Access<'a> {
     /// Everybody whom the process's umask allows.
     Default,
     /// Only the owner of the file, from its creation on.
     Owner,
+    /// Those who may read the file at this path; only the owner if there is no such file.
+    Like(&'a Path),
 }
 
 /// Writes a file atomically and durably: the file is written under a temporary name beside `path`, synced and renamed,
@@ -54,7 +56,7 @@ pub enum Access {
 /// Those of `write`, and a [`WriteError`] that says what the operating system refused.
 pub fn publish<T, E: From<WriteError>>(
     path: impl AsRef<Path>,
-    access: Access,
+    access: Access<'_>,
     write: impl FnOnce(&mut dyn Write) -> Result<T, E>,
 ) -> Result<T, E> {
     let path = path.as_ref();
@@ -64,22 +66,27 @@ pub fn publish<T, E: From<WriteError>>(
 }
 
 /// Works like [`publish`], but does not sync the directory. It also returns the open file, with which the caller can
-/// tell whether `path` is still a name of this file.
+/// append to the file, or tell whether `path` is still a name of it.
 pub(crate) fn replace<T, E: From<WriteError>>(
     path: &Path,
-    access: Access,
+    access: Access<'_>,
     write: impl FnOnce(&mut dyn Write) -> Result<T, E>,
 ) -> Result<(T, File), E> {
-    let replaced = path.metadata().ok();
+    let model = match access {
+        Access::Like(model) => path.metadata().or_else(|_| model.metadata()).ok(),
+        Access::Default | Access::Owner => path.metadata().ok(),
+    };
     remove_left_over(path);
-    let access = if replaced.is_some() { Access::Owner } else { access };
+    let is_private = access != Access::Default || model.is_some();
     // The file stays open, and so locked, until it has its name or is removed.
-    let (file, temporary) = create(path, access).map_err(WriteError::at("cannot create a file beside", path))?;
+    let (file, temporary) = create(path, is_private).map_err(WriteError::at("cannot create a file beside", path))?;
     let published = write_durably(&file, &temporary, write).and_then(|written| {
-        if let Some(replaced) = replaced {
-            inherit(&file, &replaced).map_err(WriteError::at("cannot set the permissions of", &temporary))?;
+        if let Some(model) = model {
+            inherit(&file, &model).map_err(WriteError::at("cannot set the permissions of", &temporary))?;
         }
         fs::rename(&temporary, path).map_err(WriteError::at("cannot rename to", path))?;
+        // Only temporary files are taken for left-overs.
+        let _ = file.unlock();
         Ok(written)
     });
     if published.is_err() {
@@ -101,16 +108,16 @@ fn write_durably<T, E: From<WriteError>>(
 }
 
 /// Creates the temporary file, empty and locked.
-fn create(path: &Path, access: Access) -> io::Result<(File, PathBuf)> {
+fn create(path: &Path, is_private: bool) -> io::Result<(File, PathBuf)> {
     let mut options = File::options();
     // An existing file or symbolic link with this name is neither opened nor followed.
     options.write(true).create_new(true);
     #[cfg(unix)]
-    if access == Access::Owner {
+    if is_private {
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     }
     #[cfg(not(unix))]
-    let _ = access;
+    let _ = is_private;
     for tries in 0..MAX_NAME_TRIES {
         // A new RandomState has random keys, and more randomness is not needed: the name must only be free.
         let number = RandomState::new().hash_one(tries) as u32;
@@ -169,14 +176,14 @@ pub fn is_still(_: &File, _: impl AsRef<Path>) -> bool {
     true
 }
 
-/// Gives the new file the owner and the permissions of the file that it replaces.
+/// Gives the new file the owner and the permissions of the file that it replaces, or belongs to.
 #[cfg(unix)]
-fn inherit(file: &File, replaced: &Metadata) -> io::Result<()> {
+fn inherit(file: &File, model: &Metadata) -> io::Result<()> {
     use std::os::unix::fs::{MetadataExt, fchown};
     // Only root may change the owner, but an owner may choose any group of which he is a member.
-    let (owner, group) = (Some(replaced.uid()), Some(replaced.gid()));
+    let (owner, group) = (Some(model.uid()), Some(model.gid()));
     let _ = fchown(file, owner, group).or_else(|_| fchown(file, None, group));
-    file.set_permissions(replaced.permissions())
+    file.set_permissions(model.permissions())
 }
 
 /// On this platform, a file inherits its permissions from its directory.

@@ -193,7 +193,9 @@ impl<S: Storage> Seen<S> {
         let (mut tiers, bytes) = Tiers::new(options.cache, &options.sizes, options.memory)?;
         let memory = options.memory.saturating_sub(bytes);
         let set = open(CascadeOptions { memory, hash: options.hash, form: options.form, journal: options.journal })?;
-        if !set.runs().is_empty() {
+        if Self::has_short_slices(set.manifest().window) {
+            tiers = Tiers::None;
+        } else if !set.runs().is_empty() {
             tiers.enlarge(options.memory)?;
         }
         let start = match &mut tiers {
@@ -312,6 +314,10 @@ impl<S: Storage> Seen<S> {
     ) -> Result<()> {
         self.make_room(keys.len(), verdicts)?;
         verdicts.resize(keys.len(), Verdict::Repeat);
+        if self.set.manifest().window.is_some() && !self.options.journal {
+            // The keys before the end of a slice are not to become durable in this call.
+            self.set.prepare(keys.len())?;
+        }
         let mut done = 0;
         while done < keys.len() {
             let end = keys.len().min(done.saturating_add(self.move_on()?));
@@ -374,7 +380,7 @@ impl<S: Storage> Seen<S> {
     /// True if observing this many keys would first make the keys of earlier calls durable. If so, a caller that writes
     /// out the new keys must first make its output durable: then not even a power cut loses a key.
     pub fn will_sync(&self, keys: usize) -> bool {
-        self.ends_slice(keys) || self.set.will_sync(keys)
+        self.syncs_slice(keys) || self.set.will_sync(keys)
     }
 
     /// Makes every recorded key durable: the keys survive a crash of the process or of the machine. With a

@@ -7,6 +7,9 @@ use crate::filter::ConfigError;
 use crate::store::cascade::Cascade;
 use crate::store::{Storage, Window};
 
+/// The number of keys from which on a slice of a window is long enough for a cache of its own.
+const SHORT_SLICE: u64 = 1 << 15;
+
 impl<S: Storage> Seen<S> {
     /// Opens the set that `storage` holds, or an empty one, which answers the question "was this key seen within the
     /// window?" See [`Window`] for the answers near its end.
@@ -15,16 +18,18 @@ impl<S: Storage> Seen<S> {
     /// the set observes. A window of milliseconds uses the time of the last [`set_time`](Self::set_time).
     ///
     /// Memory and storage are bounded by the distinct keys of each of 17 slices; a slice is a sixteenth of the window.
-    /// At the end of a slice, keys become durable, and the oldest slice is removed. This happens in the first
-    /// observation of the next slice, or when the set is [published](Self::publish). If a batch goes beyond the end of
-    /// a slice of a window of keys, the keys of the batch that come before this end become durable. So a caller that
-    /// must write out keys before they become durable passes at most [`slice_room`](Self::slice_room) keys at a time.
+    /// While a slice fits into memory and nothing asks for a [sync](Self::sync), its end writes nothing. With a
+    /// [journal](SeenOptions::journal), keys become durable at the end of a slice, and the oldest slice is removed. This
+    /// happens in the first observation of the next slice, or when the set is [published](Self::publish). If a batch
+    /// goes beyond the end of a slice of a window of keys, the keys of the batch that come before this end become
+    /// durable. So a caller that must write out keys before they become durable passes at most
+    /// [`slice_room`](Self::slice_room) keys at a time.
     ///
-    /// After a crash, no key is forgotten early. The count of the keys since the slice began may be lost; then keys are
-    /// remembered for up to a slice longer.
+    /// After a crash, no key that was durable is forgotten early. In a window of keys, the count of the keys since the
+    /// slice began, or without a journal since the last sync, may be lost; then keys are remembered for that much longer.
     ///
-    /// Cost: a new key is looked up in 17 runs. So a set with a window far smaller than the memory is slower than a set
-    /// without a window.
+    /// Cost: while all keys are in memory, as without a window, and 2 bytes more a key. If keys are on storage, a new
+    /// key is looked up in 17 runs.
     ///
     /// # Errors
     /// Those of [`open_with`](Self::open_with); [`Error::Store`](crate::Error::Store) if the store has another window
@@ -65,6 +70,43 @@ impl<S: Storage> Seen<S> {
         }
     }
 
+    /// Sets the time back, in a set with a window of milliseconds that was once told a time in the future. All keys that
+    /// the set remembers count as if they occurred at this time, because when they did is not known: none is forgotten
+    /// early, and none is remembered for more than 17/16 of the window from now on. A time that is not before the
+    /// present one changes nothing.
+    ///
+    /// ```
+    /// use std::num::NonZeroU64;
+    ///
+    /// use furui::seen::{Seen, SeenOptions};
+    /// use furui::store::{Memory, Window};
+    ///
+    /// let second = Window::Milliseconds(NonZeroU64::new(1000).unwrap());
+    /// let mut seen = Seen::open_window(Memory::new(), SeenOptions::default(), second)?;
+    /// seen.set_time(1_000_000);
+    /// seen.insert("a")?;
+    /// seen.reset_time(5000)?;
+    /// assert!(!seen.contains("b")? && seen.contains("a")?);
+    /// seen.set_time(6100);
+    /// assert!(seen.insert("a")?);
+    /// # Ok::<(), furui::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`observe_all`](Self::observe_all). Storage is then as it was.
+    pub fn reset_time(&mut self, milliseconds: u64) -> Result<()> {
+        if let Some(Window::Milliseconds(_)) = self.set.manifest().window
+            && milliseconds < self.time
+        {
+            // What the window has left does not come back.
+            self.move_on()?;
+            self.set.reset_to(milliseconds)?;
+            self.time = milliseconds;
+            self.empty_tiers()?;
+        }
+        Ok(())
+    }
+
     /// The number of keys, at least 1, that can be observed before the present slice (a sixteenth of the window) ends.
     /// `None` if the set has no window that is counted in keys.
     pub fn slice_room(&self) -> Option<u64> {
@@ -79,9 +121,10 @@ impl<S: Storage> Seen<S> {
         self.set.unsynced_repeats()
     }
 
-    /// True if observing this many keys passes the end of a slice.
-    pub(super) fn ends_slice(&self, keys: usize) -> bool {
-        self.set.will_end_slice(self.time) || self.slice_room().is_some_and(|room| keys as u64 > room)
+    /// True if observing this many keys passes the end of a slice at which keys become durable.
+    pub(super) fn syncs_slice(&self, keys: usize) -> bool {
+        self.set.syncs_slices()
+            && (self.set.will_end_slice(self.time) || self.slice_room().is_some_and(|room| keys as u64 > room))
     }
 
     /// Advances the set to the present time. Returns the maximum number of keys to observe before the next call.
@@ -95,8 +138,16 @@ impl<S: Storage> Seen<S> {
         Ok(self.slice_room().map_or(usize::MAX, |room| usize::try_from(room).unwrap_or(usize::MAX)))
     }
 
-    /// Replaces the cache by an empty one.
+    /// True if slices are so short that a cache, which is emptied at the end of each, is not worth its cost.
+    pub(super) fn has_short_slices(window: Option<Window>) -> bool {
+        matches!(window, Some(Window::Keys(keys)) if keys.get() / Window::SLICES < SHORT_SLICE)
+    }
+
+    /// Replaces the cache, if there is one, by an empty one.
     pub(super) fn empty_tiers(&mut self) -> Result<()> {
+        if let Tiers::None = self.tiers {
+            return Ok(());
+        }
         self.tiers = Tiers::new(self.options.cache, &self.options.sizes, self.options.memory)?.0;
         if !self.set.runs().is_empty() {
             self.tiers.enlarge(self.options.memory)?;

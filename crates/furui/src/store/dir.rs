@@ -5,9 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::{DiskFile, Log, MANIFEST, Manifest, Storage, StoreKind};
 use crate::error::{Error, Result, StoreProblem};
-use crate::format::{
-    Access, TEMPORARY, create_directory, is_still, publish, replace, sync_directory, sync_if_writable,
-};
+use crate::format::{Access, TEMPORARY, create_directory, is_still, replace, sync_directory, sync_if_writable};
 
 /// The name of the file whose lock says that a process writes to the directory. The file is empty.
 const LOCK: &str = "LOCK";
@@ -156,6 +154,14 @@ impl Directory {
         Ok(lock)
     }
 
+    /// Writes a file as [`publish`](crate::format::publish) does, and returns it, too. The files of a store have its
+    /// secret seed, so they have the permissions of its manifest; the first one is for its owner alone.
+    fn publish_file<T>(&self, path: &Path, write: impl FnOnce(&mut dyn Write) -> Result<T>) -> Result<(T, File)> {
+        let published = replace(path, Access::Like(&self.path.join(MANIFEST)), write)?;
+        sync_directory(&self.path)?;
+        Ok(published)
+    }
+
     fn last_manifest(&self) -> MutexGuard<'_, Option<File>> {
         // The value is only replaced as a whole, so it is valid even if a thread panicked while it held the mutex.
         self.manifest.lock().unwrap_or_else(PoisonError::into_inner)
@@ -187,24 +193,22 @@ impl Storage for Directory {
         let path = self.file(name)?;
         self.own_lock()?;
         if name != MANIFEST {
-            return publish(&path, Access::Default, write);
+            return self.publish_file(&path, write).map(|(written, _)| written);
         }
         let mut last = self.last_manifest();
         if last.as_ref().map_or_else(|| path.exists(), |last| !is_still(last, &path)) {
             return Err(error_of(&path, StoreProblem::Overwritten));
         }
-        let (written, file) = replace(&path, Access::Default, write)?;
+        let (written, file) = self.publish_file(&path, write)?;
         *last = Some(file);
-        sync_directory(&self.path)?;
         Ok(written)
     }
 
     fn log(&self, name: &str, head: &[u8]) -> Result<Box<dyn Log>> {
         let path = self.file(name)?;
-        let lock = self.own_lock()?;
-        publish(&path, Access::Default, |out| out.write_all(head).map_err(error_at("cannot write", &path)))?;
-        let file = OpenOptions::new().append(true).open(&path).map_err(error_at("cannot open", &path))?;
-        let lock = lock.try_clone().map_err(error_at("cannot open", &path))?;
+        let lock = self.own_lock()?.try_clone().map_err(error_at("cannot open", &path))?;
+        let write = |out: &mut dyn Write| out.write_all(head).map_err(error_at("cannot write", &path));
+        let ((), file) = self.publish_file(&path, write)?;
         Ok(Box::new(DiskLog { file, path, directory: self.path.clone(), lock }))
     }
 
@@ -281,13 +285,11 @@ fn check_lock(lock: &File, directory: &Path) -> Result<()> {
 fn lock(directory: &Path) -> Result<File> {
     let path = directory.join(LOCK);
     loop {
-        let lock = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .open(&path)
-            .map_err(error_at("cannot open", &path))?;
+        let lock = match open_lock(&path) {
+            // Another process has removed the file just now.
+            Err(error) if error.kind() == io::ErrorKind::NotFound && directory.exists() => continue,
+            opened => opened.map_err(error_at("cannot open", &path))?,
+        };
         match lock.try_lock() {
             // If the file was removed meanwhile, another process may have locked another file of this name.
             Ok(()) if is_still(&lock, &path) => return Ok(lock),
@@ -296,6 +298,22 @@ fn lock(directory: &Path) -> Result<File> {
             Err(TryLockError::Error(error)) => return Err(error_at("cannot lock", directory)(error)),
         }
     }
+}
+
+/// Opens the file `LOCK`, and creates it if it is missing. A link is not followed.
+fn open_lock(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    match options.clone().create_new(true).open(path) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+        created => return created,
+    }
+    if !path.symlink_metadata()?.is_file() {
+        return Err(io::Error::other("it is a link or a special file, where an empty file belongs: remove it"));
+    }
+    options.open(path)
 }
 
 fn error_of(path: &Path, problem: StoreProblem) -> Error {

@@ -32,6 +32,8 @@ const RATE_LEN: usize = 16;
 const RATE_LAST: usize = 8;
 
 const NUMBERS: Tag = Tag::new(*b"NUMB");
+const JOURNAL_TAG: Tag = Tag::new(*b"JRNL");
+const JOURNAL_LEN: usize = 8;
 
 const WINDOW: Tag = Tag::new(*b"WIND");
 const WINDOW_HEAD: usize = 24;
@@ -81,6 +83,9 @@ pub struct Manifest {
     pub filter_hash: FilterHash,
     /// The mark of the journal that belongs to this state of a set or of a cascade filter; 0 in a dictionary.
     pub journal: u32,
+    /// The number of bytes of the journal that were durable when this manifest was made; 0 if the journal was not begun
+    /// by then. A journal that is missing or ends before that byte is damaged.
+    pub journal_bytes: u64,
     /// What the runs hold of each key: whole hashes in a set, shorter fingerprints in a cascade filter.
     pub fingerprints: Fingerprints,
     /// The number of keys that a cascade filter was made for; 0 in other stores.
@@ -158,6 +163,7 @@ impl Manifest {
             layout: Layout::default(),
             filter_hash: FilterHash::default(),
             journal: 0,
+            journal_bytes: 0,
             fingerprints: Fingerprints::EXACT,
             capacity: 0,
             form: KeyForm::default(),
@@ -176,6 +182,7 @@ impl Manifest {
     /// that journal.
     pub(super) fn end_journal(&mut self) {
         let old = self.journal;
+        self.journal_bytes = 0;
         while self.journal == old {
             // A new RandomState has random keys. No other journal is likely to have this mark.
             self.journal = RandomState::new().hash_one(old) as u32;
@@ -330,6 +337,10 @@ impl Manifest {
                 out.write_all(&run.slice.to_le_bytes())?;
             }
         }
+        if self.journal_bytes > 0 {
+            out.section(JOURNAL_TAG, Align::Line)?;
+            out.write_all(&self.journal_bytes.to_le_bytes())?;
+        }
         out.key_form(&self.form)?;
         out.finish()
     }
@@ -342,7 +353,11 @@ impl Manifest {
     pub fn decode(file: &(impl ReadAt + ?Sized), name: &str) -> std::result::Result<Self, ReadError> {
         let envelope = Envelope::open(file, name)?;
         envelope.expect_kind(Kind::Manifest)?;
-        let (meta_at, runs_at, rate_at, window_at, numbers_at) = match envelope.own_sections() {
+        let (sections, journal_at) = match envelope.own_sections() {
+            [others @ .., last] if last.tag == JOURNAL_TAG => (others, Some(last.offset)),
+            all => (all, None),
+        };
+        let (meta_at, runs_at, rate_at, window_at, numbers_at) = match sections {
             [meta, runs, more @ ..] if meta.tag == META && runs.tag == RUNS => match more {
                 [] => (meta.offset, runs.offset, None, None, None),
                 [rate] if rate.tag == RATE => (meta.offset, runs.offset, Some(rate.offset), None, None),
@@ -374,6 +389,14 @@ impl Manifest {
                 .filter(|taken| *taken != Taken::default())
                 .ok_or_else(|| envelope.error(at, Problem::Invalid("an invalid section NUMB")))?,
             None => Taken::default(),
+        };
+        let journal_bytes = match journal_at {
+            Some(at) => {
+                let bytes = envelope.read_section(file, JOURNAL_TAG, JOURNAL_LEN)?;
+                let bytes = bytes.first_chunk().map(|bytes| u64::from_le_bytes(*bytes)).filter(|&bytes| bytes > 0);
+                bytes.ok_or_else(|| envelope.error(at, Problem::Invalid("an invalid section JRNL")))?
+            }
+            None => 0,
         };
         let form = envelope.key_form(file)?;
         envelope.verify(file)?;
@@ -425,6 +448,7 @@ impl Manifest {
             layout,
             filter_hash,
             journal,
+            journal_bytes,
             fingerprints,
             capacity,
             form,
@@ -451,6 +475,9 @@ impl Manifest {
         }
         if self.taken != Taken::default() && purpose != Some(Purpose::Numbers) {
             return Err((0, "numbers in a store that gives none"));
+        }
+        if self.journal_bytes > 0 && purpose.is_some() {
+            return Err((0, "a dictionary with a journal"));
         }
         let has_rate = self.capacity > 0 && !self.fingerprints.is_exact();
         if has_rate != (self.store == StoreKind::Filter) {

@@ -1,6 +1,7 @@
 use super::manifest::Manifest;
 use super::{JOURNAL, RunEntry, Storage, StoreKind};
 use crate::error::{Error, Result, StoreProblem};
+use crate::format::{FormatError, Problem};
 
 /// The maximum number of times that a manifest may be replaced while the files it names are opened. More are unlikely:
 /// a replacement takes a writer two syncs, but opening the files takes a reader only a few system calls.
@@ -74,7 +75,10 @@ fn open_files<S: Storage>(storage: &S, manifest: &Manifest) -> Result<Opened<S::
     let open = |entry: &RunEntry| entry.open(storage, manifest.store);
     let files = manifest.runs.iter().map(open).collect::<Result<_>>()?;
     let journal = match storage.open(JOURNAL) {
-        Err(error) if error.is_not_found() => None,
+        Err(error) if error.is_not_found() => match manifest.journal_bytes {
+            0 => None,
+            _ => return Err(FormatError { file: storage.path(JOURNAL), offset: 0, problem: Problem::Missing }.into()),
+        },
         opened => Some(opened?),
     };
     Ok((files, journal, manifest.orphans(storage)?))

@@ -153,6 +153,8 @@ impl<S: Storage> Queue<S> {
         }
         if let Some((large, line)) = self.limits.large.zip(self.mean_line) {
             reader.enlarge(large, line);
+            // There are fewer large blocks at a time than small ones.
+            self.free.truncate(LARGE_FLIGHTS);
         }
         let flight = self.free.pop().unwrap_or_else(|| Flight::new(&self.keys, self.split, self.asked.clone()));
         Some((reader, flight.into()))

@@ -73,11 +73,11 @@ impl Scale {
 }
 
 pub fn new_set(scale: Scale) -> Case {
-    seen("seen, a new store", 0, scale.keys())
+    seen("seen, a new store", 0, scale.keys(), &[])
 }
 
 pub fn old_set(scale: Scale) -> Case {
-    seen("seen, a store that is there", 210_000, scale.keys())
+    seen("seen, a store that is there", 210_000, scale.keys(), &[])
 }
 
 pub fn new_dict(scale: Scale) -> Case {
@@ -170,6 +170,30 @@ pub fn snapshot_set() -> Case {
     snapshot("snapshot of a store", seen_in_parts, seen_has_all)
 }
 
+pub fn snapshot_journal() -> Case {
+    snapshot("snapshot of a store with a journal", set::with_a_journal, set::has_all_of_the_journal)
+}
+
+pub fn seen_with_tiers() -> Case {
+    seen("seen with tiers", 300, 400, set::TIERS)
+}
+
+pub fn union_stores() -> Case {
+    set::combine("union", |number| number < 150)
+}
+
+pub fn subtract() -> Case {
+    set::combine("subtract", |number| number < 50)
+}
+
+pub fn intersect() -> Case {
+    set::combine("intersect", |number| (50..100).contains(&number))
+}
+
+pub fn import() -> Case {
+    set::import()
+}
+
 pub fn snapshot_dict() -> Case {
     snapshot("snapshot of a dictionary", |root| numbered_in_parts(root, &[]), numbers_are)
 }
@@ -197,6 +221,12 @@ pub fn all(scale: Scale) -> Vec<Case> {
             union(),
             snapshot_set(),
             snapshot_dict(),
+            snapshot_journal(),
+            seen_with_tiers(),
+            union_stores(),
+            subtract(),
+            intersect(),
+            import(),
         ])
         .collect()
 }

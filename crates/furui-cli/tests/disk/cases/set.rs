@@ -17,7 +17,7 @@ use furui::store::{Bytes, Directory};
 use super::{Case, is_finished, key, keys, lines, nothing_else, open, path, quietly};
 use crate::support::feed;
 
-pub(super) fn seen(name: &'static str, before: u32, count: u32) -> Case {
+pub(super) fn seen(name: &'static str, before: u32, count: u32, options: &'static [&'static str]) -> Case {
     // Half of the keys that were there before are inserted again.
     let all = before / 2..before / 2 + count;
     let input = keys(all.clone());
@@ -26,13 +26,15 @@ pub(super) fn seen(name: &'static str, before: u32, count: u32) -> Case {
         name,
         prepare: Box::new(move |root| {
             if before > 0 {
-                quietly(&["seen", "-q", "--memory", "1MiB", "--store", &path(root, "store")], &keys(0..before));
+                let args = ["seen", "-q", "--memory", "1MiB", "--store", &path(root, "store")];
+                quietly(&[&args, options].concat(), &keys(0..before));
             }
         }),
         run: Box::new(move |mut command, root| {
             // One case has a set that is split among threads, on any machine.
             let threads = if before > 0 { "3" } else { "1" };
             command.args(["seen", "--memory", "1MiB", "--wait", "--threads", threads, "--store", &path(root, "store")]);
+            command.args(options);
             feed(command, &input)
         }),
         second: None,
@@ -42,6 +44,7 @@ pub(super) fn seen(name: &'static str, before: u32, count: u32) -> Case {
                     .then_some("a run ended without an error, but there is no store")
                     .map_or(Ok(()), |e| Err(e.into()));
             };
+            KeptTiers::of(&set).map_err(|error| error.to_string())?;
             let mut printed = vec![false; universe.len()];
             for line in runs.iter().flat_map(|run| lines(&run.printed)) {
                 printed[usize::from_str_radix(line, 16).unwrap()] = true;
@@ -66,6 +69,88 @@ pub(super) fn seen(name: &'static str, before: u32, count: u32) -> Case {
             }
             Ok(())
         }),
+    }
+}
+
+/// Tiers that forget nothing of a few hundred keys.
+pub(super) const TIERS: &[&str] = &["--cache", "lru+stable", "--lru", "256", "--counters", "40K", "--fpr", "1e-9"];
+
+/// Combines the store of the keys 0 to 99 with that of the keys 50 to 149.
+pub(super) fn combine(verb: &'static str, has: fn(u32) -> bool) -> Case {
+    Case {
+        name: verb,
+        prepare: Box::new(|root| {
+            quietly(&["seen", "-q", "--store", &path(root, "store")], &keys(0..100));
+            let like = ["seen", "-q", "--store", &path(root, "other"), "--like", &path(root, "store")];
+            quietly(&like, &keys(50..150));
+        }),
+        run: Box::new(move |mut command, root| {
+            command.args([verb, &path(root, "store"), &path(root, "other"), "-o", &path(root, "copy")]);
+            feed(command, b"")
+        }),
+        second: None,
+        check: Box::new(move |root, runs| {
+            has_just(root, "store", 0..100, |_| true)?;
+            has_just(root, "other", 50..150, |_| true)?;
+            match root.join("copy/MANIFEST").exists() {
+                true => has_just(root, "copy", 0..150, has),
+                false if is_finished(runs) => Err("the result is gone".to_owned()),
+                false => Ok(()),
+            }
+        }),
+    }
+}
+
+/// Imports the hashes of 100 keys, of which the store has a half.
+pub(super) fn import() -> Case {
+    Case {
+        name: "import",
+        prepare: Box::new(|root| {
+            quietly(&["seen", "-q", "--store", &path(root, "store")], &keys(0..100));
+            let like = ["seen", "-q", "--store", &path(root, "other"), "--like", &path(root, "store")];
+            quietly(&like, &keys(50..150));
+            quietly(&["export", &path(root, "other"), "--u64", "-o", &path(root, "hashes")], b"");
+        }),
+        run: Box::new(|mut command, root| {
+            command.args(["import", "--wait", &path(root, "store"), &path(root, "hashes")]);
+            feed(command, b"")
+        }),
+        second: None,
+        check: Box::new(|root, runs| {
+            let whole = has_just(root, "store", 0..150, |_| true);
+            if is_finished(runs) || whole.is_ok() { whole } else { has_just(root, "store", 0..100, |_| true) }
+        }),
+    }
+}
+
+/// A store of a run and of a journal of three records.
+pub(super) fn with_a_journal(root: &Path) {
+    quietly(&["seen", "-q", "--store", &path(root, "store")], &keys(0..100));
+    let options = CascadeOptions { journal: true, ..CascadeOptions::default() };
+    let mut set = Cascade::open(Directory::open(root.join("store")).unwrap(), options).unwrap();
+    let spec = set.hash_spec();
+    for record in [100..110, 110..115, 115..150] {
+        let hashes: Vec<_> = record.map(|number| spec.hash(key(number).as_bytes())).collect();
+        set.insert_all(&hashes, &mut vec![]).unwrap();
+        set.sync().unwrap();
+    }
+}
+
+pub(super) fn has_all_of_the_journal(root: &Path, name: &str) -> Result<(), String> {
+    has_just(root, name, 0..150, |_| true)
+}
+
+/// Checks that a store has those of the keys in a range for which `has` is true, and no others.
+fn has_just(root: &Path, name: &str, range: Range<u32>, has: fn(u32) -> bool) -> Result<(), String> {
+    let mut set = open_set(root, name, false)?.unwrap();
+    let (spec, expected) = (set.hash_spec(), range.clone().map(has));
+    let hashes: Vec<_> = range.clone().map(|number| spec.hash(key(number).as_bytes())).collect();
+    let mut found = vec![];
+    set.contains_all(&hashes, &mut found).map_err(|error| error.to_string())?;
+    let known = found.iter().filter(|&&found| found).count();
+    match expected.eq(found.iter().copied()) && known as u64 == set.len() {
+        true => Ok(()),
+        false => Err(format!("{name}: {known} of {range:?}, {} in all", set.len())),
     }
 }
 
@@ -146,11 +231,13 @@ pub fn bursts(name: &'static str, to_file: bool) -> Case {
                         break 'bursts;
                     }
                 }
-                let all = lines(&printed).count();
+                let (all, mut tries) = (lines(&printed).count(), 0);
                 while fs::read(root.join("store/JOURNAL")).map_or(0, |bytes| journal(&bytes).len()) < all {
                     if has_ended(&mut child) {
                         break 'bursts;
                     }
+                    tries += 1;
+                    assert!(tries < 20_000, "{all} lines were printed, and are not recorded");
                 }
             }
             drop(input);

@@ -8,6 +8,10 @@ use crate::error::Result;
 /// The keys of tables as a source for a merge. Tables in hash order, one after the other, are a sorted run with gaps.
 pub(super) struct Drain<'a> {
     slots: &'a [u64],
+    /// The ages of the hashes in `slots`. Empty if all hashes are taken.
+    ages: &'a [u16],
+    /// Only hashes of this age are taken.
+    age: u16,
     /// The slots of later tables.
     later: IntoIter<&'a [u64]>,
     /// The keys of the slots that were read last, without the gaps. Those before index `next` have been consumed.
@@ -23,7 +27,12 @@ impl<'a> Drain<'a> {
     /// A source of the keys of tables, each of which has greater hashes than those before.
     pub(super) fn new(tables: impl Iterator<Item = &'a MemTable>) -> Self {
         let tables: Vec<&[u64]> = tables.map(MemTable::slots).collect();
-        Self { slots: &[], later: tables.into_iter(), keys: vec![], next: 0 }
+        Self { slots: &[], ages: &[], age: 0, later: tables.into_iter(), keys: vec![], next: 0 }
+    }
+
+    /// A source of those keys of a table that occurred last in this slice of its window.
+    pub(super) fn of_slice(table: &'a MemTable, slice: u64) -> Self {
+        Self { slots: table.slots(), ages: table.ages(), age: table.age_of(slice), ..Self::new(std::iter::empty()) }
     }
 }
 
@@ -40,12 +49,20 @@ impl SortedSource for Drain<'_> {
             self.next = 0;
             let (now, later) = self.slots.split_at(SLOTS.min(self.slots.len()));
             self.slots = later;
+            let (ages, later) = self.ages.split_at(now.len().min(self.ages.len()));
+            self.ages = later;
             // Every slot is copied, and only full ones are kept, so that no branch depends on the load.
             let mut len = self.keys.len();
             fill_to(&mut self.keys, len + now.len(), 0)?;
-            for &slot in now {
+            if ages.is_empty() {
+                for &slot in now {
+                    self.keys[len] = slot;
+                    len += usize::from(slot != 0);
+                }
+            }
+            for (&slot, &age) in now.iter().zip(ages) {
                 self.keys[len] = slot;
-                len += usize::from(slot != 0);
+                len += usize::from(slot != 0 && age == self.age);
             }
             self.keys.truncate(len);
         }

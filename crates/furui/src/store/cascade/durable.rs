@@ -64,6 +64,9 @@ impl<S: Storage> Cascade<S> {
     /// Those of [`insert_all`](Self::insert_all).
     pub fn compact(&mut self) -> Result<()> {
         self.check_usable()?;
+        if self.manifest.window.is_some() {
+            self.publish_table()?;
+        }
         while self.manifest.present_runs() + usize::from(self.keys_in_memory() > 0) > 1 {
             self.spill(self.manifest.present_runs().min(policy::MAX_FAN_IN))?;
         }
@@ -136,7 +139,7 @@ impl<S: Storage> Cascade<S> {
         let Some(journal) = &mut self.journal else { return Ok(()) };
         // A write or sync that failed is never tried again, because its effect on storage is not known.
         self.broken = true;
-        self.written += journal.sync(&self.storage, &self.manifest, keys)?;
+        self.written += journal.sync(&self.storage, &mut self.manifest, keys)?;
         self.broken = false;
         Ok(())
     }

@@ -1,7 +1,7 @@
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::error::{Error, Result};
-use crate::format::field::{put, u32_at, u64_at};
+use crate::format::field::{array_at, put, u32_at, u64_at};
 use crate::format::{FormatError, Header, Kind, Problem, ReadAt};
 use crate::hash::HashSpec;
 use crate::store::{Fingerprints, Manifest};
@@ -15,9 +15,13 @@ const HEAD_MARK: usize = 72;
 const HEAD_RESERVED: usize = 76;
 const HEAD_CHECKSUM: usize = 80;
 
+/// The number of bytes before the keys of a record: its frame, and a checksum.
 pub(super) const RECORD_HEAD: usize = 16;
-const RECORD_CHECK: usize = 4;
-const RECORD_CHECKSUM: usize = 8;
+/// The number of bytes after the keys of a record: its frame again.
+pub(super) const RECORD_TAIL: usize = FRAME;
+/// The length of a frame: the number of keys of a record, and a check that also depends on the record's place.
+const FRAME: usize = 8;
+const FRAME_CHECK: usize = 4;
 pub(super) const KEY_LEN: usize = size_of::<u64>();
 
 /// The size in bytes of the unit that a device writes either completely or not at all.
@@ -26,13 +30,13 @@ const SECTOR: u64 = 512;
 /// The number of keys that are passed to the caller at a time.
 const KEYS_AT_ONCE: usize = 8192;
 
-/// The number of bytes that are searched at a time for a valid record after an invalid one.
+/// The number of bytes that are searched at a time for a frame after an invalid record.
 const SEARCH_BYTES: u64 = 256 << 10;
 
 /// A reader of a store's journal: the keys that were recorded since the last run was published.
 ///
 /// The journal may grow while it is read; the reader sees the records that the journal had when it was opened. Memory:
-/// at most 8 MiB.
+/// at most 9 MiB.
 ///
 /// ```
 /// use furui::KeyHash;
@@ -56,16 +60,10 @@ pub struct Journal<F> {
     last: u64,
     generation: u64,
     mark: u32,
+    /// The number of bytes that were durable when the store's manifest was written. The journal does not end before.
+    durable: u64,
     /// The checksum of the head, which is mixed into the checksums of all records.
     salt: u64,
-}
-
-/// What a journal has at an offset.
-enum Scanned {
-    /// A valid record with this many bytes. Its keys are in the buffer.
-    Record(u64),
-    /// The end of the file, or bytes that a crash may have left there.
-    End,
 }
 
 impl<F: ReadAt> Journal<F> {
@@ -97,6 +95,7 @@ impl<F: ReadAt> Journal<F> {
             last: Fingerprints::EXACT.last(),
             generation: u64_at(&head, HEAD_GENERATION),
             mark: u32_at(&head, HEAD_MARK),
+            durable: 0,
             salt,
         })
     }
@@ -112,10 +111,10 @@ impl<F: ReadAt> Journal<F> {
     /// # Errors
     /// Those of `take`; [`Error::Format`] with the offset of the first record that is damaged; [`Error::Io`].
     pub fn for_each(&self, mut take: impl FnMut(&[u64]) -> Result<()>) -> Result<()> {
-        let (mut bytes, mut keys) = (Vec::new(), Vec::new());
+        let (mut record, mut keys) = (Vec::new(), Vec::new());
         let mut at = HEAD_LEN as u64;
-        while let Scanned::Record(length) = self.find(at, &mut bytes)? {
-            for chunk in bytes.as_chunks().0.chunks(KEYS_AT_ONCE) {
+        while let Some(end) = self.find(at, &mut record)? {
+            for chunk in record[RECORD_HEAD..record.len() - RECORD_TAIL].as_chunks().0.chunks(KEYS_AT_ONCE) {
                 keys.clear();
                 keys.extend(chunk.iter().map(|key| u64::from_le_bytes(*key)));
                 if keys.iter().any(|&key| key == 0 || key > self.last) {
@@ -123,7 +122,10 @@ impl<F: ReadAt> Journal<F> {
                 }
                 take(&keys)?;
             }
-            at += length;
+            at = end;
+        }
+        if at < self.durable {
+            return Err(self.error(at, Problem::Truncated { expected: self.durable, found: at }));
         }
         Ok(())
     }
@@ -141,79 +143,82 @@ impl<F: ReadAt> Journal<F> {
         Ok(count)
     }
 
-    /// Reads the record at offset `at`. The keys of a valid record are left in `keys`.
-    fn find(&self, at: u64, keys: &mut Vec<u8>) -> Result<Scanned> {
+    /// Reads the record at offset `at` into `record`, and returns the offset of its end. `None` at the end of the
+    /// journal: that of the file, or a record of which a crash may have left a part.
+    fn find(&self, at: u64, record: &mut Vec<u8>) -> Result<Option<u64>> {
         let length = self.file.len();
-        let end = match self.record_end(at)? {
-            Some(end) if end <= length && self.read_keys(at, end, keys)? => return Ok(Scanned::Record(end - at)),
-            Some(end) => end,
-            // The end of this record cannot be known.
-            None => length,
+        let Some(end) = self.end_of_record(at)? else {
+            let is_missing = at + FRAME as u64 > length || self.is_empty_sector(at, length)?;
+            return match is_missing && !self.is_frame_behind(at)? {
+                true => Ok(None),
+                false => Err(self.error(at, Problem::Checksum)),
+            };
         };
-        let cut_off = end > length || at + RECORD_HEAD as u64 > length;
-        if !cut_off && !self.has_empty_sector(at, end)? {
-            return Err(self.error(at, Problem::Checksum));
-        }
-        if self.is_record_behind(at, keys)? {
-            return Err(self.error(at, Problem::Invalid("an incomplete record has a valid one after it")));
-        }
-        Ok(Scanned::End)
-    }
-
-    /// The end of the record at this offset, if its head is there and valid. It may be after the end of the file.
-    fn record_end(&self, at: u64) -> Result<Option<u64>> {
-        if at + RECORD_HEAD as u64 > self.file.len() {
+        if end > length {
             return Ok(None);
         }
-        let mut head = [0; RECORD_HEAD];
-        self.read(at, &mut head)?;
-        Ok(end_of(self.salt, at, &head))
+        // There are at most MAX_RECORD_KEYS keys, and no more than the file has.
+        record.resize((end - at) as usize, 0);
+        self.read(at, record)?;
+        let (head, rest) = record.split_at(RECORD_HEAD);
+        let (keys, tail) = rest.split_at(rest.len() - RECORD_TAIL);
+        if *tail == head[..FRAME] && u64_at(head, FRAME) == sum_of(self.salt, at, keys) {
+            return Ok(Some(end));
+        }
+        // Before a later record was begun, this one was durable.
+        match end == length && self.has_empty_sector(at, end)? {
+            true => Ok(None),
+            false => Err(self.error(at, Problem::Checksum)),
+        }
     }
 
-    /// Reads the keys of the record from `at` to `end`, whose head is valid. True if the keys are valid too.
-    fn read_keys(&self, at: u64, end: u64, keys: &mut Vec<u8>) -> Result<bool> {
-        let mut head = [0; RECORD_HEAD];
-        self.read(at, &mut head)?;
-        // There are at most MAX_RECORD_KEYS keys, and no more than the file has.
-        keys.resize((end - at) as usize - RECORD_HEAD, 0);
-        self.read(at + RECORD_HEAD as u64, keys)?;
-        Ok(xxh3_64(keys) == u64_at(&head, RECORD_CHECKSUM))
+    /// The end of the record at this offset, if its frame is there and valid. It may be after the end of the file.
+    fn end_of_record(&self, at: u64) -> Result<Option<u64>> {
+        if at + FRAME as u64 > self.file.len() {
+            return Ok(None);
+        }
+        let mut frame = [0; FRAME];
+        self.read(at, &mut frame)?;
+        Ok(length_of(frame).filter(|_| frame == frame_of(self.salt, at, frame)).map(|length| at + length))
+    }
+
+    /// True if all bytes from `at` to the end of the sector, or to `end`, are zero.
+    fn is_empty_sector(&self, at: u64, end: u64) -> Result<bool> {
+        let mut bytes = [0; SECTOR as usize];
+        let part = &mut bytes[..(next_sector(at).min(end) - at) as usize];
+        self.read(at, part)?;
+        Ok(part.iter().all(|&byte| byte == 0))
     }
 
     /// True if in some sector all bytes that lie between `at` and `end` are zero.
     fn has_empty_sector(&self, at: u64, end: u64) -> Result<bool> {
-        let mut bytes = [0; SECTOR as usize];
         let mut start = at;
         while start < end {
-            let next = (start / SECTOR + 1) * SECTOR;
-            let part = &mut bytes[..(next.min(end) - start) as usize];
-            self.read(start, part)?;
-            if part.iter().all(|&byte| byte == 0) {
+            if self.is_empty_sector(start, end)? {
                 return Ok(true);
             }
-            start = next;
+            start = next_sector(start);
         }
         Ok(false)
     }
 
-    /// True if there is a valid record after the invalid one at `at`.
-    fn is_record_behind(&self, at: u64, keys: &mut Vec<u8>) -> Result<bool> {
+    /// True if behind the invalid record at `at` there is a frame of a later one, at its beginning or at its end.
+    fn is_frame_behind(&self, at: u64) -> Result<bool> {
         let length = self.file.len();
         let mut window = Vec::new();
-        let mut start = at + KEY_LEN as u64;
-        while start + RECORD_HEAD as u64 <= length {
-            // Windows overlap by half a head, so that the head of a record is whole in some window.
+        let mut start = at + FRAME as u64;
+        while start + FRAME as u64 <= length {
             window.resize((length - start).min(SEARCH_BYTES) as usize, 0);
             self.read(start, &mut window)?;
-            for (head, place) in window.windows(RECORD_HEAD).zip(start..).step_by(KEY_LEN) {
-                if let Some(end) = end_of(self.salt, place, head)
-                    && end <= length
-                    && self.read_keys(place, end, keys)?
-                {
+            for (place, &frame) in (start..).step_by(FRAME).zip(window.as_chunks().0) {
+                let Some(length) = length_of(frame) else { continue };
+                let begins = Some(place);
+                let ends = (place + FRAME as u64).checked_sub(length).filter(|&begin| begin > at);
+                if [begins, ends].into_iter().flatten().any(|begin| frame == frame_of(self.salt, begin, frame)) {
                     return Ok(true);
                 }
             }
-            start += (window.len() - window.len() % KEY_LEN - KEY_LEN) as u64;
+            start += SEARCH_BYTES;
         }
         Ok(false)
     }
@@ -232,16 +237,18 @@ impl<F: ReadAt> Journal<F> {
     /// belongs to an earlier state.
     ///
     /// # Errors
-    /// [`Error::Format`] if the journal is damaged, or belongs to another store or to a later state; [`Error::Io`].
+    /// [`Error::Format`] if the journal is damaged, belongs to another store or to a later state, or is not the one that
+    /// the manifest says was begun; [`Error::Io`].
     pub fn of(file: F, name: &str, manifest: &Manifest) -> Result<Option<Self>> {
-        let journal = Self { last: manifest.fingerprints.last(), ..Self::open(file, name)? };
+        let (last, durable) = (manifest.fingerprints.last(), manifest.journal_bytes);
+        let journal = Self { last, durable, ..Self::open(file, name)? };
         if journal.hash != manifest.hash {
             let problem = Problem::OtherHash { found: journal.hash, expected: manifest.hash };
             return Err(journal.error(0, problem));
         }
         match journal.mark == manifest.journal {
             true => Ok(Some(journal)),
-            false if journal.generation < manifest.generation() => Ok(None),
+            false if durable == 0 && journal.generation < manifest.generation() => Ok(None),
             false => Err(journal.error(HEAD_GENERATION as u64, Problem::OtherFile)),
         }
     }
@@ -263,27 +270,43 @@ pub(super) fn salt(head: &[u8; HEAD_LEN]) -> u64 {
     u64_at(head, HEAD_CHECKSUM)
 }
 
-/// Writes the head of a record that will be at byte `at` of the file. Its keys are in `record` already.
+/// Completes a record that will be at byte `at` of the file. Its keys are in `record` already, between the room for its
+/// head and for its tail.
 pub(super) fn seal_record(salt: u64, at: u64, record: &mut [u8]) {
-    let (head, keys) = record.split_at_mut(RECORD_HEAD);
+    let (head, rest) = record.split_at_mut(RECORD_HEAD);
+    let (keys, tail) = rest.split_at_mut(rest.len() - RECORD_TAIL);
     put(head, 0, ((keys.len() / KEY_LEN) as u32).to_le_bytes());
-    put(head, RECORD_CHECKSUM, xxh3_64(keys).to_le_bytes());
-    let check = head_check(salt, at, head);
-    put(head, RECORD_CHECK, check.to_le_bytes());
+    let frame = frame_of(salt, at, array_at(head, 0));
+    put(head, 0, frame);
+    put(head, FRAME, sum_of(salt, at, keys).to_le_bytes());
+    put(tail, 0, frame);
 }
 
-/// The end of the record that begins with this head at byte `at`; `None` if the head is not valid.
-fn end_of(salt: u64, at: u64, head: &[u8]) -> Option<u64> {
-    let keys = u32_at(head, 0) as usize;
-    let good = (1..=MAX_RECORD_KEYS).contains(&keys) && head_check(salt, at, head) == u32_at(head, RECORD_CHECK);
-    good.then(|| at + (RECORD_HEAD + keys * KEY_LEN) as u64)
+/// The length of a record with this frame; `None` if no record has so many keys.
+fn length_of(frame: [u8; FRAME]) -> Option<u64> {
+    let keys = u32_at(&frame, 0) as usize;
+    (1..=MAX_RECORD_KEYS).contains(&keys).then_some((RECORD_HEAD + keys * KEY_LEN + RECORD_TAIL) as u64)
 }
 
-fn head_check(salt: u64, at: u64, head: &[u8]) -> u32 {
-    let mut bytes = [0; 28];
+/// The frame of a record at byte `at` that has as many keys as `frame` says.
+fn frame_of(salt: u64, at: u64, mut frame: [u8; FRAME]) -> [u8; FRAME] {
+    let mut bytes = [0; 20];
     put(&mut bytes, 0, salt.to_le_bytes());
     put(&mut bytes, 8, at.to_le_bytes());
-    put(&mut bytes, 16, u32_at(head, 0).to_le_bytes());
-    put(&mut bytes, 20, u64_at(head, RECORD_CHECKSUM).to_le_bytes());
-    xxh3_64(&bytes) as u32
+    put(&mut bytes, 16, u32_at(&frame, 0).to_le_bytes());
+    put(&mut frame, FRAME_CHECK, (xxh3_64(&bytes) as u32).to_le_bytes());
+    frame
+}
+
+/// The checksum of the keys of a record at byte `at`.
+fn sum_of(salt: u64, at: u64, keys: &[u8]) -> u64 {
+    let mut bytes = [0; 24];
+    put(&mut bytes, 0, salt.to_le_bytes());
+    put(&mut bytes, 8, at.to_le_bytes());
+    put(&mut bytes, 16, xxh3_64(keys).to_le_bytes());
+    xxh3_64(&bytes)
+}
+
+fn next_sector(at: u64) -> u64 {
+    (at / SECTOR + 1) * SECTOR
 }

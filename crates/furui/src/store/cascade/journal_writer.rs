@@ -1,12 +1,13 @@
-use super::journal::{self, HEAD_LEN, KEY_LEN, MAX_RECORD_KEYS, RECORD_HEAD};
+use super::journal::{self, HEAD_LEN, KEY_LEN, MAX_RECORD_KEYS, RECORD_HEAD, RECORD_TAIL};
 use super::room::reserve;
 use crate::error::Result;
+use crate::format::field::put;
 use crate::store::{JOURNAL, Log, Manifest, Storage};
 
 /// The journal that a set writes, and the keys that wait for it, which were inserted since the last
 /// [`sync`](Self::sync).
 pub(super) struct JournalWriter {
-    /// Room for the head of a record, and after it the fingerprints of the keys in the order in which they came.
+    /// [`ROOM`] bytes, and after them the fingerprints of the keys in the order in which they came.
     waiting: Vec<u8>,
     /// In a set with a window, the fingerprints of the keys that occurred again. They are written before the waiting
     /// keys.
@@ -23,6 +24,9 @@ struct Begun {
     salt: u64,
 }
 
+/// The room before the waiting keys: for the head of the file, which is written with the first record, and for the head
+/// of a record.
+const ROOM: usize = HEAD_LEN + RECORD_HEAD;
 /// Waiting keys take at most 1 / `SHARE` of a set's memory.
 const SHARE: u64 = 8;
 /// The maximum number of bytes that waiting keys take, however large the memory is.
@@ -33,8 +37,8 @@ impl JournalWriter {
     pub(super) fn new(memory: u64) -> Result<Self> {
         let most = (memory / SHARE).min(MOST_BYTES) as usize;
         let mut waiting = vec![];
-        reserve(&mut waiting, most)?;
-        waiting.resize(RECORD_HEAD, 0);
+        reserve(&mut waiting, most + RECORD_TAIL)?;
+        waiting.resize(ROOM, 0);
         Ok(Self { waiting, repeated: vec![], most, begun: None })
     }
 
@@ -45,7 +49,7 @@ impl JournalWriter {
 
     /// The number of waiting keys, not counting keys that occurred again.
     pub(super) fn len(&self) -> usize {
-        (self.waiting.len() - RECORD_HEAD) / KEY_LEN
+        (self.waiting.len() - ROOM) / KEY_LEN
     }
 
     /// The number of waiting keys that occurred again.
@@ -55,7 +59,7 @@ impl JournalWriter {
 
     /// True if `keys` more keys may wait. If no key is waiting, any number of keys may.
     pub(super) fn has_room(&self, keys: usize) -> bool {
-        self.waiting.len() + self.repeated.len() == RECORD_HEAD || self.fits(keys)
+        self.waiting.len() + self.repeated.len() == ROOM || self.fits(keys)
     }
 
     /// True if `keys` more keys may wait in the memory that is meant for waiting keys.
@@ -74,34 +78,48 @@ impl JournalWriter {
     }
 
     /// Makes the first `count` of the waiting keys durable, and also all keys that occurred again. Returns the number
-    /// of bytes that were written.
-    pub(super) fn sync<S: Storage>(&mut self, storage: &S, manifest: &Manifest, count: usize) -> Result<u64> {
+    /// of bytes that were written. The manifest is saved when the journal is begun, and whenever it has doubled, so that
+    /// a reader knows how long it must be.
+    pub(super) fn sync<S: Storage>(&mut self, storage: &S, manifest: &mut Manifest, count: usize) -> Result<u64> {
         let mut left = count.min(self.len());
         if !self.repeated.is_empty() {
             left += self.repeats();
             reserve(&mut self.waiting, self.repeated.len())?;
-            self.waiting.splice(RECORD_HEAD..RECORD_HEAD, self.repeated.drain(..));
+            self.waiting.splice(ROOM..ROOM, self.repeated.drain(..));
         }
         let mut written = 0;
         while left > 0 {
-            let begun = match &mut self.begun {
-                Some(begun) => begun,
-                None => {
-                    let head = journal::head(manifest);
-                    let log = storage.log(JOURNAL, &head)?;
-                    written += HEAD_LEN as u64;
-                    self.begun.insert(Begun { log, length: HEAD_LEN as u64, salt: journal::salt(&head) })
-                }
-            };
             // Records are written one by one, because a reader expects all records but the last to be whole.
             let keys = left.min(MAX_RECORD_KEYS);
-            let end = RECORD_HEAD + keys * KEY_LEN;
-            let record = &mut self.waiting[..end];
-            journal::seal_record(begun.salt, begun.length, record);
-            begun.log.append(record)?;
-            begun.length += end as u64;
-            written += end as u64;
-            self.waiting.drain(RECORD_HEAD..end);
+            let end = ROOM + keys * KEY_LEN;
+            reserve(&mut self.waiting, RECORD_TAIL)?;
+            self.waiting.splice(end..end, [0; RECORD_TAIL]);
+            let end = end + RECORD_TAIL;
+            let length = match &mut self.begun {
+                Some(begun) => {
+                    let record = &mut self.waiting[HEAD_LEN..end];
+                    journal::seal_record(begun.salt, begun.length, record);
+                    begun.log.append(record)?;
+                    begun.length += record.len() as u64;
+                    written += record.len() as u64;
+                    begun.length
+                }
+                None => {
+                    let (file, length) = (&mut self.waiting[..end], end as u64);
+                    let head = journal::head(manifest);
+                    let salt = journal::salt(&head);
+                    put(file, 0, head);
+                    journal::seal_record(salt, HEAD_LEN as u64, &mut file[HEAD_LEN..]);
+                    self.begun = Some(Begun { log: storage.log(JOURNAL, file)?, length, salt });
+                    written += length;
+                    length
+                }
+            };
+            if length >= manifest.journal_bytes.saturating_mul(2) {
+                manifest.journal_bytes = length;
+                manifest.save(storage)?;
+            }
+            self.waiting.drain(ROOM..end);
             left -= keys;
         }
         Ok(written)
@@ -110,7 +128,7 @@ impl JournalWriter {
     /// Ends the journal when all its keys are in runs: drops the keys that wait to be written, and closes the file.
     /// Returns whether there was a file.
     pub(super) fn end(&mut self) -> bool {
-        self.waiting.truncate(RECORD_HEAD);
+        self.waiting.truncate(ROOM);
         self.repeated.clear();
         self.begun.take().is_some()
     }

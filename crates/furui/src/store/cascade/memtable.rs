@@ -1,6 +1,4 @@
-use std::collections::TryReserveError;
-
-use crate::bits::{prefetch, scale};
+use crate::bits::{NoMemory, Words, prefetch, scale};
 
 /// The cascade's level in RAM: a flat table of whole hashes in hash order.
 ///
@@ -30,7 +28,7 @@ use crate::bits::{prefetch, scale};
 /// the tables one after the other are a sorted run, too. Each table grows as one of that many parts of a large table.
 pub(crate) struct MemTable {
     /// `homes` home slots, then spare ones. The last slot is always empty. Zero is an empty slot.
-    slots: Vec<u64>,
+    slots: Words,
     homes: usize,
     /// The number of tables among which the 64-bit numbers are divided.
     tables: usize,
@@ -40,6 +38,11 @@ pub(crate) struct MemTable {
     all_homes: usize,
     len: usize,
     crowded: bool,
+    /// For each slot the age of its hash: the number of slices of a window between `epoch` and the slice in which the key
+    /// occurred last. Empty in a table without a window.
+    ages: Vec<u16>,
+    /// The slice of age 0.
+    epoch: u64,
 }
 
 /// The load in percent at which the table grows, up to [`LARGE_SLOTS`]. At a higher load, longer clusters cost more
@@ -77,7 +80,7 @@ const SMALL_SLOTS: usize = 16;
 impl MemTable {
     /// An empty table that takes 256 bytes, for a set among many.
     pub(crate) fn small() -> Self {
-        Self::with_slots(SMALL_SLOTS, SMALL_SLOTS, 0, 1)
+        Self::with_slots(Words::heap(2 * SMALL_SLOTS), SMALL_SLOTS, 0, 1)
     }
 
     /// An empty table for all hashes.
@@ -87,13 +90,31 @@ impl MemTable {
 
     /// An empty table for the hashes of which [`range_of`] says `number` if there are `tables` tables.
     pub(crate) fn of_range(number: usize, tables: usize) -> Self {
-        Self::with_slots((FIRST_SLOTS / tables).max(SMALL_SLOTS), SPARE_SLOTS, number, tables)
+        let homes = (FIRST_SLOTS / tables).max(SMALL_SLOTS);
+        Self::with_slots(Words::pages(homes + SPARE_SLOTS), homes, number, tables)
     }
 
-    fn with_slots(homes: usize, spare: usize, number: usize, tables: usize) -> Self {
+    fn with_slots(slots: Words, homes: usize, number: usize, tables: usize) -> Self {
         let first = ((number as u128) << 64).div_ceil(tables as u128) as u64;
-        let slots = vec![0; homes + spare];
-        Self { slots, homes, tables, first, all_homes: homes * tables, len: 0, crowded: false }
+        let all_homes = homes * tables;
+        let (len, crowded, ages, epoch) = (0, false, vec![], 0);
+        Self { slots, homes, tables, first, all_homes, len, crowded, ages, epoch }
+    }
+
+    /// An empty table for all hashes that knows in which slice of a window each key occurred last.
+    pub(super) fn dated() -> Self {
+        let new = Self::new();
+        Self { ages: vec![0; new.slots.len()], ..new }
+    }
+
+    /// An empty table of the same kind that takes little memory.
+    pub(super) fn renewed(&self, number: usize) -> Self {
+        if self.is_dated() { Self::dated() } else { Self::of_range(number, self.tables) }
+    }
+
+    /// True if the table knows in which slice of a window each key occurred last.
+    pub(super) fn is_dated(&self) -> bool {
+        !self.ages.is_empty()
     }
 
     /// The least hash of the table's range.
@@ -108,7 +129,11 @@ impl MemTable {
 
     /// The memory that the table takes, in bytes.
     pub(crate) fn bytes(&self) -> usize {
-        self.slots.capacity() * size_of::<u64>()
+        self.slots.len() * self.slot_bytes()
+    }
+
+    fn slot_bytes(&self) -> usize {
+        size_of::<u64>() + if self.is_dated() { size_of::<u16>() } else { 0 }
     }
 
     /// True if a cluster is so long that the table has no room, see [`MAX_CLUSTER`].
@@ -121,13 +146,13 @@ impl MemTable {
     ///
     /// # Errors
     /// If the system has no memory left. The table is then unchanged.
-    pub(crate) fn reserve(&mut self, additional: usize, max_bytes: usize) -> Result<bool, TryReserveError> {
+    pub(crate) fn reserve(&mut self, additional: usize, max_bytes: usize) -> Result<bool, NoMemory> {
         Ok(!self.crowded && self.grow_for(additional, max_bytes)?)
     }
 
     /// Makes room as [`reserve`](Self::reserve) does, even in a crowded table.
-    pub(crate) fn grow_for(&mut self, additional: usize, max_bytes: usize) -> Result<bool, TryReserveError> {
-        let limit = (max_bytes / size_of::<u64>()).saturating_sub(SPARE_SLOTS);
+    pub(crate) fn grow_for(&mut self, additional: usize, max_bytes: usize) -> Result<bool, NoMemory> {
+        let limit = (max_bytes / self.slot_bytes()).saturating_sub(SPARE_SLOTS);
         while self.is_full(additional) {
             let homes = (self.homes + self.more_homes()).min(limit);
             if homes <= self.homes {
@@ -160,7 +185,7 @@ impl MemTable {
 
     /// The maximum number of hashes if the table grows to at most `max_bytes`.
     pub(crate) fn most(&self, max_bytes: usize) -> usize {
-        let limit = (max_bytes / size_of::<u64>()).saturating_sub(SPARE_SLOTS);
+        let limit = (max_bytes / self.slot_bytes()).saturating_sub(SPARE_SLOTS);
         (self.homes.max(limit) as u128 * FULL_LOAD as u128 / 100) as usize
     }
 
@@ -177,7 +202,7 @@ impl MemTable {
             if let Some(&ahead) = hashes.get(i + PREFETCH_KEYS) {
                 prefetch(&self.slots[self.home(ahead)]);
             }
-            if self.insert(hash) {
+            if self.insert(hash).1 {
                 on_new(i);
             }
         }
@@ -214,6 +239,12 @@ impl MemTable {
         self.slots[self.position(hash)] == hash
     }
 
+    /// For each of the [`slots`](Self::slots), the age of its hash; see [`age_of`](Self::age_of). Empty in a table without
+    /// a window.
+    pub(super) fn ages(&self) -> &[u16] {
+        &self.ages
+    }
+
     /// The slots in order: a sorted run of hashes with gaps, where a slot is zero.
     pub(crate) fn slots(&self) -> &[u64] {
         &self.slots
@@ -245,23 +276,31 @@ impl MemTable {
         i
     }
 
+    /// Inserts a hash. Returns its slot, and true if it is new.
     #[inline]
-    fn insert(&mut self, hash: u64) -> bool {
-        let mut i = self.position(hash);
-        if self.slots[i] == hash {
-            return false;
+    fn insert(&mut self, hash: u64) -> (usize, bool) {
+        let at = self.position(hash);
+        if self.slots[at] == hash {
+            return (at, false);
         }
-        let mut pushed = hash;
+        let (mut i, mut pushed) = (at, hash);
         while pushed != 0 {
             std::mem::swap(&mut self.slots[i], &mut pushed);
             i += 1;
         }
+        if self.is_dated() {
+            self.ages.copy_within(at..i - 1, at + 1);
+        }
         self.len += 1;
         self.crowded |= i - self.home(hash) > MAX_CLUSTER;
         if i == self.slots.len() {
-            self.slots.resize(i + (self.homes / 16).clamp(SMALL_SLOTS, SPARE_SLOTS), 0);
+            let len = i + (self.homes / 16).clamp(SMALL_SLOTS, SPARE_SLOTS);
+            self.slots.grow(len).expect("memory for a few more slots");
+            if self.is_dated() {
+                self.ages.resize(len, 0);
+            }
         }
-        true
+        (at, true)
     }
 
     /// Removes a hash. False if the table does not have it. The rest of its cluster moves one slot to the left, up to
@@ -274,6 +313,9 @@ impl MemTable {
         // The last slot is always empty, so there is a next one.
         while self.slots[i + 1] != 0 && self.home(self.slots[i + 1]) <= i {
             self.slots[i] = self.slots[i + 1];
+            if self.is_dated() {
+                self.ages[i] = self.ages[i + 1];
+            }
             i += 1;
         }
         self.slots[i] = 0;
@@ -286,24 +328,43 @@ impl MemTable {
     ///
     /// The pass never writes ahead of where it reads: a home moves right by at most `homes - self.homes`, which is how
     /// far the old slots were moved.
-    fn grow(&mut self, homes: usize) -> Result<(), TryReserveError> {
+    fn grow(&mut self, homes: usize) -> Result<(), NoMemory> {
         let old_len = self.slots.len();
         let shift = homes - self.homes;
-        self.slots.try_reserve_exact(shift)?;
-        self.slots.resize(old_len + shift, 0);
+        if self.is_dated() {
+            self.ages.try_reserve_exact(shift).map_err(|_| NoMemory)?;
+        }
+        self.slots.grow(old_len + shift)?;
+        (self.homes, self.all_homes) = (homes, homes * self.tables);
         self.slots.copy_within(..old_len, shift);
         self.slots[..shift.min(old_len)].fill(0);
-        (self.homes, self.all_homes) = (homes, homes * self.tables);
-        let mut next = 0;
-        for read in shift..self.slots.len() {
-            let hash = std::mem::take(&mut self.slots[read]);
-            next = next.max(self.home(hash.max(self.first)));
-            self.slots[next] = hash;
-            next += usize::from(hash != 0);
+        if self.is_dated() {
+            self.ages.resize(old_len + shift, 0);
+            self.ages.copy_within(..old_len, shift);
         }
+        self.spread(shift);
         Ok(())
     }
+
+    /// Puts the hashes of all slots from `read` on where they belong. They are in order, and none is left of its home.
+    fn spread(&mut self, read: usize) {
+        let (first, all_homes, slots, ages) = (self.first, self.all_homes, &mut self.slots[..], &mut self.ages[..]);
+        let mut next = 0;
+        for read in read..slots.len() {
+            let hash = std::mem::take(&mut slots[read]);
+            next = next.max(scale(hash.max(first) - first, all_homes));
+            slots[next] = hash;
+            if !ages.is_empty() {
+                ages[next] = ages[read];
+            }
+            next += usize::from(hash != 0);
+        }
+    }
 }
+
+mod dates;
+
+pub(super) use dates::Known;
 
 #[cfg(test)]
 mod tests {
@@ -330,7 +391,7 @@ mod tests {
     proptest! {
         #[test]
         fn behaves_as_a_sorted_set(batches in prop::collection::vec(prop::collection::vec(hash_strategy(), 0..400), 0..20)) {
-            let mut table = MemTable::with_slots(8, 4, 0, 1);
+            let mut table = MemTable::with_slots(Words::heap(12), 8, 0, 1);
             let mut model = BTreeSet::new();
             for batch in batches {
                 let mut absent: Vec<(u64, u32)> = batch.iter().copied().zip(0..).collect();
@@ -372,7 +433,7 @@ mod tests {
 
     #[test]
     fn a_cluster_past_the_last_home_gets_more_slots() {
-        let mut table = MemTable::with_slots(2048, 1, 0, 1);
+        let mut table = MemTable::with_slots(Words::pages(2049), 2048, 0, 1);
         let hashes: Vec<u64> = (0..1500).map(|i| u64::MAX - i).collect();
         table.insert_all(&hashes, |_| {});
         check(&table, &hashes.iter().copied().collect());

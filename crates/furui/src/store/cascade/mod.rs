@@ -209,6 +209,7 @@ impl<S: Storage> Cascade<S> {
             None => None,
         };
         let memory = options.memory.max(CascadeOptions::MIN_MEMORY);
+        let table = if manifest.window.is_some() { MemTable::dated() } else { MemTable::new() };
         let set = Self {
             storage,
             memory,
@@ -221,7 +222,7 @@ impl<S: Storage> Cascade<S> {
             replaying: false,
             journal: options.journal.then(|| JournalWriter::new(memory)).transpose()?,
             runs: Arc::new(runs),
-            shares: vec![Share::new(MemTable::new())],
+            shares: vec![Share::new(table)],
             ledger: None,
             written: 0,
             hashes: vec![],
@@ -240,8 +241,8 @@ impl<S: Storage> Cascade<S> {
         self.manifest.hash
     }
 
-    /// The number of keys, in RAM and on storage. In a set with a window, a key counts once for each slice of time in
-    /// which it occurred. Keys in shares that are lent do not count.
+    /// The number of keys, in RAM and on storage. In a set with a window, a key counts once for each run that has it, and
+    /// keys in RAM that the window has just left may count. Keys in shares that are lent do not count.
     pub fn len(&self) -> u64 {
         self.manifest.keys() + self.keys_in_memory() as u64
     }
@@ -297,6 +298,13 @@ impl<S: Storage> Cascade<S> {
         self.insert_hashes(new)
     }
 
+    /// Makes room for this many keys. Keys of earlier calls may become durable.
+    pub(crate) fn prepare(&mut self, keys: usize) -> Result<()> {
+        self.check_usable()?;
+        self.unite()?;
+        self.make_room(&[keys])
+    }
+
     /// Inserts keys without looking them up in the runs, and so without reading anything. A key that is also in a run
     /// is then in two levels, until these levels are merged.
     fn add_all(&mut self, keys: &[KeyHash], new: &mut Vec<u32>) -> Result<()> {
@@ -333,9 +341,9 @@ impl<S: Storage> Cascade<S> {
         // runs, there is no error.
         self.broken = !self.runs.is_empty();
         let levels = levels(&self.runs, &self.manifest);
-        let (fingerprints, replaying) = (self.manifest.fingerprints, self.replaying);
+        let (fingerprints, slice, replaying) = (self.manifest.fingerprints, self.manifest.slice(), self.replaying);
         let mut journal = self.journal.as_mut().filter(|_| !replaying);
-        self.shares[0].insert(levels, &self.hashes, new, |hash| {
+        self.shares[0].insert(levels, slice, &self.hashes, new, |hash| {
             if let Some(journal) = &mut journal {
                 journal.push_repeat(fingerprints.at(hash));
             }
@@ -354,7 +362,7 @@ impl<S: Storage> Cascade<S> {
         self.unite()?;
         self.take_hashes(keys)?;
         out.clear();
-        self.shares[0].contains_all(levels(&self.runs, &self.manifest), &self.hashes, out)
+        self.shares[0].contains_all(levels(&self.runs, &self.manifest), self.manifest.slice(), &self.hashes, out)
     }
 
     /// True if a key is in the set. Cost: a probe of the table, then at most one page of each run.
@@ -364,7 +372,7 @@ impl<S: Storage> Cascade<S> {
     pub fn contains(&self, key: KeyHash) -> Result<bool> {
         self.check_usable()?;
         let hash = self.manifest.fingerprints.place_of(key);
-        if self.shares[range_of(hash, self.shares.len())].table.contains(hash) {
+        if self.shares[range_of(hash, self.shares.len())].knows(hash, self.manifest.slice()) {
             return Ok(true);
         }
         // The oldest run comes first, because it is the largest, and so most likely to have the key.
@@ -412,6 +420,7 @@ impl<S: Storage> Cascade<S> {
     pub fn will_sync(&self, keys: usize) -> bool {
         let many_wait = self.journal.as_ref().is_some_and(|journal| !journal.has_room(keys));
         let most = self.table_budget() / self.shares.len().max(1);
+        let keys = if self.manifest.window.is_some() { self.keys_in_memory() / 4 + keys / 4 * 5 + 4 } else { keys };
         many_wait || self.keys_in_memory() > 0 && self.shares.iter().any(|share| !share.table.has_room(keys, most))
     }
 

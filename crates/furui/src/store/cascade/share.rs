@@ -1,7 +1,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::memtable::MemTable;
+use super::memtable::{Known, MemTable};
 use super::room::{fill_to, reserve};
 use super::{Part, Run, batch};
 use crate::error::{Error, Result};
@@ -42,7 +42,7 @@ pub struct Share<F> {
     /// The hashes of the current batch with their indices, sorted.
     batch: Vec<(u64, u32)>,
     scratch: Vec<(u64, u32)>,
-    /// The hashes of a part of the batch that are not in RAM, with their indices.
+    /// The hashes of a part of the batch that are not in RAM, or were forgotten, with their indices.
     absent: Vec<(u64, u32)>,
     /// The hashes of `absent`, without repeats, that no run of the present slice has.
     wanted: Vec<u64>,
@@ -73,6 +73,18 @@ impl<F> Share<F> {
         reserved.map_err(|_| self.no_memory())
     }
 
+    /// Makes room in the table of a window for more hashes in this slice, as [`reserve`](Self::reserve) does, but first
+    /// forgets what the window has left. A fifth of the table stays free, so that it is not searched for such hashes again
+    /// and again.
+    pub(super) fn reserve_in(&mut self, slice: u64, additional: usize, max_bytes: usize) -> Result<bool> {
+        if self.table.growth(additional) == 0 && !self.table.is_crowded() {
+            return Ok(true);
+        }
+        self.table.forget(slice);
+        let spare = (self.table.len() + additional) / 4;
+        self.reserve(additional + spare, max_bytes)
+    }
+
     /// The error states the present size. The table cannot grow by the eighth to three eighths that it needs.
     fn no_memory(&self) -> Error {
         Error::NoMemory { what: "a set's table", bytes: self.table.bytes() }
@@ -95,7 +107,7 @@ impl<F: ReadAt> Share<F> {
         }
         let runs = self.runs.clone();
         let runs = runs.as_ref().map_or(&[][..], |runs| &runs[..]);
-        self.insert((&[], runs), &part.hashes, &mut part.new, |_| {})?;
+        self.insert((&[], runs), 0, &part.hashes, &mut part.new, |_| {})?;
         (part.is_observed, part.is_crowded) = (true, self.table.is_crowded());
         Ok(())
     }
@@ -107,25 +119,48 @@ impl<F: ReadAt> Share<F> {
     }
 
     /// Inserts `hashes`, for which the table has room, and appends to `new` the indices of the hashes that were not in
-    /// the set. Calls `on_repeat` with each hash that only earlier slices of the window have.
+    /// the set. In a set with a window, the hashes occur in slice `slice`. Calls `on_repeat` with each hash that only
+    /// earlier slices of the window have.
     pub(super) fn insert(
         &mut self,
         levels: Levels<'_, F>,
+        slice: u64,
         hashes: &[u64],
         new: &mut Vec<u32>,
         mut on_repeat: impl FnMut(u64),
     ) -> Result<()> {
         reserve(new, hashes.len())?;
-        if let ([], []) = levels {
-            self.add(hashes, new);
-            return Ok(());
+        match levels {
+            ([], []) if self.table.is_dated() => {
+                self.table.insert_dated(hashes, slice, |i, known| match known {
+                    Known::No => new.push(i as u32),
+                    Known::Earlier => on_repeat(hashes[i]),
+                    Known::Present => {}
+                });
+                return Ok(());
+            }
+            ([], []) => {
+                self.add(hashes, new);
+                return Ok(());
+            }
+            _ => {}
         }
         self.sort(hashes)?;
         for start in (0..self.batch.len()).step_by(PART) {
-            self.seek_absent(levels, start)?;
+            self.take_part(start)?;
+            if self.table.is_dated() {
+                self.table.retain_unknown(&mut self.absent, slice, &mut on_repeat);
+            } else {
+                self.table.retain_absent(&mut self.absent);
+            }
+            self.seek_absent(levels)?;
             // The hashes are in order, so the table is written from front to back. Among equal hashes, the one that
             // came first is in front.
-            self.table.insert_all(&self.wanted, |_| {});
+            if self.table.is_dated() {
+                self.table.insert_dated(&self.wanted, slice, |_, _| {});
+            } else {
+                self.table.insert_all(&self.wanted, |_| {});
+            }
             let mut wanted = self.wanted.iter().copied().zip(&self.found).peekable();
             for &(hash, index) in &self.absent {
                 if let Some((_, &occurred)) = wanted.next_if(|&(wanted, _)| wanted == hash) {
@@ -140,17 +175,44 @@ impl<F: ReadAt> Share<F> {
         Ok(())
     }
 
-    /// Says for each hash whether it is in the set. `out` is empty before.
-    pub(super) fn contains_all(&mut self, levels: Levels<'_, F>, hashes: &[u64], out: &mut Vec<bool>) -> Result<()> {
+    /// True if the table has the hash and, in a set with a window, if the hash occurred in the window that ends with this
+    /// slice.
+    pub(super) fn knows(&self, hash: u64, slice: u64) -> bool {
+        if self.table.is_dated() { self.table.knows(hash, slice) } else { self.table.contains(hash) }
+    }
+
+    /// Says for each hash whether it is in the set. `out` is empty before. In a set with a window, `slice` is the present
+    /// slice.
+    pub(super) fn contains_all(
+        &mut self,
+        levels: Levels<'_, F>,
+        slice: u64,
+        hashes: &[u64],
+        out: &mut Vec<bool>,
+    ) -> Result<()> {
         reserve(out, hashes.len())?;
-        if let ([], []) = levels {
-            self.table.contains_all(hashes, out);
-            return Ok(());
+        match levels {
+            ([], []) if self.table.is_dated() => {
+                out.extend(hashes.iter().map(|&hash| self.knows(hash, slice)));
+                return Ok(());
+            }
+            ([], []) => {
+                self.table.contains_all(hashes, out);
+                return Ok(());
+            }
+            _ => {}
         }
         out.resize(hashes.len(), true);
         self.sort(hashes)?;
         for start in (0..self.batch.len()).step_by(PART) {
-            self.seek_absent(levels, start)?;
+            self.take_part(start)?;
+            if self.table.is_dated() {
+                let table = &self.table;
+                self.absent.retain(|&(hash, _)| !table.knows(hash, slice));
+            } else {
+                self.table.retain_absent(&mut self.absent);
+            }
+            self.seek_absent(levels)?;
             let mut wanted = self.wanted.iter().copied().zip(&self.found).peekable();
             for &(hash, index) in &self.absent {
                 while wanted.next_if(|&(absent, _)| absent < hash).is_some() {}
@@ -170,17 +232,20 @@ impl<F: ReadAt> Share<F> {
         batch::sort_by_hash(&mut self.batch, &mut self.scratch)
     }
 
-    /// Looks up the part of `batch` that begins at `start`. `absent` gets the hashes that are not in RAM, with their
-    /// indices. `wanted` gets the hashes of `absent` that no run of the window's present slice holds either, ascending
-    /// and distinct. For each hash of `wanted`, `found` tells whether a run of an earlier slice holds it, which none
-    /// does if there is no window.
-    fn seek_absent(&mut self, (earlier, present): Levels<'_, F>, start: usize) -> Result<()> {
+    /// Copies the part of `batch` that begins at `start` to `absent`.
+    fn take_part(&mut self, start: usize) -> Result<()> {
         let part = &self.batch[start..self.batch.len().min(start + PART)];
-        let absent = &mut self.absent;
-        absent.clear();
-        reserve(absent, part.len())?;
-        absent.extend_from_slice(part);
-        self.table.retain_absent(absent);
+        self.absent.clear();
+        reserve(&mut self.absent, part.len())?;
+        self.absent.extend_from_slice(part);
+        Ok(())
+    }
+
+    /// Looks up the hashes of `absent`, which are not in RAM. `wanted` gets those that no run of the window's present
+    /// slice holds either, ascending and distinct. For each hash of `wanted`, `found` tells whether a run of an earlier
+    /// slice holds it, which none does if there is no window.
+    fn seek_absent(&mut self, (earlier, present): Levels<'_, F>) -> Result<()> {
+        let absent = &self.absent;
         self.wanted.clear();
         reserve(&mut self.wanted, absent.len())?;
         self.wanted.extend(absent.iter().map(|&(hash, _)| hash));

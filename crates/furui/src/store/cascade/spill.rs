@@ -2,7 +2,6 @@
 
 use super::drain::Drain;
 use super::journal_writer::JournalWriter;
-use super::memtable::MemTable;
 use super::{Cascade, Merge, Run, RunWriter, SortedSource, WrittenRun, open_run, policy};
 use crate::error::Result;
 use crate::store::{RunEntry, Storage};
@@ -38,8 +37,13 @@ impl<S: Storage> Cascade<S> {
     /// if that is not enough.
     fn reserve(&mut self, counts: &[usize], max_bytes: usize) -> Result<bool> {
         let most = max_bytes / self.shares.len();
+        let window = self.manifest.window.map(|_| self.manifest.slice());
         for (share, &count) in self.shares.iter_mut().zip(counts) {
-            if !share.reserve(count, most)? {
+            let has_room = match window {
+                Some(slice) => share.reserve_in(slice, count, most)?,
+                None => share.reserve(count, most)?,
+            };
+            if !has_room {
                 return Ok(false);
             }
         }
@@ -64,12 +68,14 @@ impl<S: Storage> Cascade<S> {
     }
 
     pub(super) fn publish_table(&mut self) -> Result<()> {
+        if self.manifest.window.is_some() {
+            return self.spill_slices();
+        }
         let keys = self.keys_in_memory() as u64;
         if keys == 0 {
             return Ok(());
         }
-        let earlier = self.runs.len() - self.manifest.present_runs();
-        let sizes: Vec<u64> = self.manifest.runs[earlier..].iter().map(|run| run.keys).collect();
+        let sizes: Vec<u64> = self.manifest.runs.iter().map(|run| run.keys).collect();
         self.spill(policy::runs_to_merge(&sizes, keys))
     }
 
@@ -83,13 +89,49 @@ impl<S: Storage> Cascade<S> {
         let kept = self.runs.len() - count;
         let merged = &self.runs[kept..];
         let in_memory = self.keys_in_memory() as u64;
-        let keys = in_memory + self.manifest.runs[kept..].iter().map(|run| run.keys).sum::<u64>();
         let mut sources: Vec<Box<dyn SortedSource + '_>> =
             vec![Box::new(Drain::new(self.shares.iter().map(|share| &share.table)))];
-        for run in merged {
-            sources.push(Box::new(run.reader()));
-        }
+        sources.extend(merged.iter().map(|run| Box::new(run.reader()) as Box<dyn SortedSource>));
+        let keys = in_memory + self.manifest.runs[kept..].iter().map(|run| run.keys).sum::<u64>();
         let number = self.manifest.take_number()?;
+        let (entry, run) = self.write_run(number, self.manifest.slice(), keys, sources)?;
+        self.written += entry.seal.length;
+        let replaced = self.manifest.runs.split_off(kept);
+        self.manifest.runs.push(entry);
+        // A merge without new keys keeps the manifest's mark, so that the kept tiers of a set still belong to the set.
+        if !self.replaying && (in_memory > 0 || self.old_journal.is_some()) {
+            self.manifest.end_journal();
+        }
+        self.manifest.save(&self.storage)?;
+        let runs = self.change_runs()?;
+        runs.truncate(kept);
+        runs.push(run);
+        let is_large = self.table_bytes() > self.table_budget();
+        for (number, share) in self.shares.iter_mut().enumerate() {
+            share.table.clear();
+            if is_large {
+                share.table = share.table.renewed(number);
+            }
+        }
+        (self.stale, self.broken) = (false, false);
+        for old in replaced {
+            // If the removal fails, the file is an orphan, and the next opening of the store removes it.
+            let _ = self.storage.remove(&self.manifest.store.file_name(old.number));
+        }
+        if !self.replaying {
+            self.remove_journal();
+        }
+        Ok(())
+    }
+
+    /// Merges sorted sources of at most `keys` keys, all of one slice, into the new run `number`.
+    fn write_run(
+        &self,
+        number: u64,
+        slice: u64,
+        keys: u64,
+        sources: Vec<Box<dyn SortedSource + '_>>,
+    ) -> Result<(RunEntry, Run<S::File>)> {
         let name = self.manifest.store.file_name(number);
         let path = self.storage.path(&name);
         let WrittenRun { keys, seal } = self.storage.publish(&name, |out| {
@@ -103,27 +145,59 @@ impl<S: Storage> Cascade<S> {
                 writer.push(keys)?;
             }
         })?;
-        let entry = RunEntry { number, keys, seal, slice: self.manifest.slice() };
-        self.written += entry.seal.length;
+        let entry = RunEntry { number, keys, seal, slice };
         let file = entry.open(&self.storage, self.manifest.store)?;
         let run = open_run(&self.storage, &entry, file, &self.manifest)?;
-        let replaced = self.manifest.runs.split_off(kept);
-        self.manifest.runs.push(entry);
-        // A merge without new keys keeps the manifest's mark, so that the kept tiers of a set still belong to the set.
-        if !self.replaying && (in_memory > 0 || self.old_journal.is_some()) {
+        Ok((entry, run))
+    }
+
+    /// Writes the keys of the table of a set with a window to storage: those of each slice become a run. A slice that has
+    /// ended has one run, so its earlier runs are merged with the new one.
+    fn spill_slices(&mut self) -> Result<()> {
+        let present = self.manifest.slice();
+        self.shares[0].table.forget(present);
+        let slices = self.shares[0].table.slices();
+        if slices.is_empty() {
+            return Ok(());
+        }
+        if !self.saved {
+            self.save_manifest()?;
+        }
+        self.broken = true;
+        let mut numbers = vec![];
+        for _ in &slices {
+            numbers.push(self.manifest.take_number()?);
+        }
+        if numbers.len() > 1 {
+            // As in a removal of keys: a crash leaves at most one file with a number that no manifest has given out.
+            self.manifest.save(&self.storage)?;
+        }
+        let mut replaced = vec![];
+        for (&(slice, keys), number) in slices.iter().zip(numbers) {
+            let runs = &self.manifest.runs;
+            let (start, end) =
+                (runs.partition_point(|run| run.slice < slice), runs.partition_point(|run| run.slice <= slice));
+            let sizes: Vec<u64> = runs[start..end].iter().map(|run| run.keys).collect();
+            let count = if slice < present { sizes.len() } else { policy::runs_to_merge(&sizes, keys) };
+            let kept = end - count;
+            let mut sources: Vec<Box<dyn SortedSource + '_>> =
+                vec![Box::new(Drain::of_slice(&self.shares[0].table, slice))];
+            sources.extend(self.runs[kept..end].iter().map(|run| Box::new(run.reader()) as Box<dyn SortedSource>));
+            let keys = keys + sizes[sizes.len() - count..].iter().sum::<u64>();
+            let (entry, run) = self.write_run(number, slice, keys, sources)?;
+            self.written += entry.seal.length;
+            replaced.extend(self.manifest.runs.splice(kept..end, [entry]));
+            self.change_runs()?.splice(kept..end, [run]);
+        }
+        if !self.replaying {
             self.manifest.end_journal();
         }
         self.manifest.save(&self.storage)?;
-        let runs = self.change_runs()?;
-        runs.truncate(kept);
-        runs.push(run);
         let is_large = self.table_bytes() > self.table_budget();
-        let count = self.shares.len();
-        for (number, share) in self.shares.iter_mut().enumerate() {
-            share.table.clear();
-            if is_large {
-                share.table = MemTable::of_range(number, count);
-            }
+        let share = &mut self.shares[0];
+        share.table.clear();
+        if is_large {
+            share.table = share.table.renewed(0);
         }
         (self.stale, self.broken) = (false, false);
         for old in replaced {

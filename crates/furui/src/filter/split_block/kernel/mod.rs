@@ -143,4 +143,19 @@ mod tests {
             }
         }
     }
+
+    #[test]
+    fn every_key_of_many_is_found_by_every_path() {
+        let keys = keys(100_000);
+        for cpu in Cpu::all() {
+            let (mut single, mut batch) = (vec![[0; 32]; 40_000], vec![[0; 32]; 40_000]);
+            let new = keys.iter().filter(|&&key| insert(cpu, &mut single, key)).count() as u64;
+            assert_eq!(insert_all(cpu, &mut batch, &keys), new);
+            assert!(single == batch, "{cpu:?}");
+            assert!(keys.iter().all(|&key| contains(cpu, &single, key)), "{cpu:?}");
+            let mut answers = vec![false; keys.len()];
+            contains_all(cpu, &single, &keys, &mut answers);
+            assert!(answers.iter().all(|&found| found), "{cpu:?}");
+        }
+    }
 }

@@ -1,0 +1,135 @@
+use std::ops::{Deref, DerefMut};
+
+use memmap2::MmapMut;
+
+use super::buffer::NoMemory;
+
+/// A table of 64-bit numbers that grows in place, such as the hash table of a set. New numbers are 0.
+///
+/// A table of [`pages`](Self::pages) has pages of its own, which the system moves when the table grows: nothing is
+/// copied, no second table exists meanwhile, and the memory goes back to the system as soon as the table is dropped. A
+/// large table that an allocator grows leaves a hole of its old size behind, and others in the memory of each thread.
+pub(crate) struct Words {
+    kind: Kind,
+    len: usize,
+}
+
+/// The source of a table's memory.
+enum Kind {
+    Heap(Vec<u64>),
+    Pages(MmapMut),
+}
+
+impl Words {
+    /// A table of this many numbers from the allocator: one of many small tables, or one whose memory the program's
+    /// own allocator counts.
+    ///
+    /// # Panics
+    /// If there is no memory.
+    pub(crate) fn heap(len: usize) -> Self {
+        Self { kind: Kind::Heap(vec![0; len]), len }
+    }
+
+    /// A table of this many numbers in pages of its own.
+    ///
+    /// # Panics
+    /// If there is no memory. The table is meant to begin small.
+    pub(crate) fn pages(len: usize) -> Self {
+        match MmapMut::map_anon(len * size_of::<u64>()) {
+            Ok(pages) => Self { kind: Kind::Pages(pages), len },
+            Err(_) => Self::heap(len),
+        }
+    }
+
+    /// Appends zeros, so that the table has `len` numbers.
+    ///
+    /// # Errors
+    /// If there is no memory. The table is then unchanged.
+    pub(crate) fn grow(&mut self, len: usize) -> Result<(), NoMemory> {
+        match &mut self.kind {
+            Kind::Heap(words) => {
+                words.try_reserve_exact(len.saturating_sub(words.len())).map_err(|_| NoMemory)?;
+                words.resize(len, 0);
+            }
+            Kind::Pages(pages) => remap(pages, len.checked_mul(size_of::<u64>()).ok_or(NoMemory)?)?,
+        }
+        self.len = len;
+        Ok(())
+    }
+}
+
+/// Enlarges an anonymous map. Its new bytes are 0.
+#[cfg(target_os = "linux")]
+#[expect(unsafe_code, reason = "the map is anonymous, which the compiler cannot see")]
+fn remap(pages: &mut MmapMut, bytes: usize) -> Result<(), NoMemory> {
+    // SAFETY: an anonymous map has no file whose end it could pass.
+    unsafe { pages.remap(bytes, memmap2::RemapOptions::new().may_move(true)) }.map_err(|_| NoMemory)
+}
+
+/// Enlarges an anonymous map. Its new bytes are 0.
+#[cfg(not(target_os = "linux"))]
+fn remap(pages: &mut MmapMut, bytes: usize) -> Result<(), NoMemory> {
+    let mut larger = MmapMut::map_anon(bytes).map_err(|_| NoMemory)?;
+    larger[..pages.len()].copy_from_slice(pages);
+    *pages = larger;
+    Ok(())
+}
+
+#[expect(unsafe_code, reason = "bytes of a map are seen as numbers")]
+#[inline(always)]
+fn words_of(pages: &MmapMut) -> &[u64] {
+    // SAFETY: any eight bytes are a number. A map begins at the start of a page, so no bytes are left out there.
+    unsafe { pages.align_to().1 }
+}
+
+#[expect(unsafe_code, reason = "bytes of a map are seen as numbers")]
+#[inline(always)]
+fn words_of_mut(pages: &mut MmapMut) -> &mut [u64] {
+    // SAFETY: as for `words_of`; and any number is eight bytes.
+    unsafe { pages.align_to_mut().1 }
+}
+
+impl Deref for Words {
+    type Target = [u64];
+
+    #[inline(always)]
+    fn deref(&self) -> &[u64] {
+        match &self.kind {
+            Kind::Heap(words) => words,
+            Kind::Pages(pages) => &words_of(pages)[..self.len],
+        }
+    }
+}
+
+impl DerefMut for Words {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut [u64] {
+        match &mut self.kind {
+            Kind::Heap(words) => words,
+            Kind::Pages(pages) => &mut words_of_mut(pages)[..self.len],
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_keeps_its_numbers_and_appends_zeros() {
+        for mut table in [Words::heap(3), Words::pages(3)] {
+            let mut model = vec![0; 3];
+            for len in [3, 4, 511, 512, 513, 20_000, 1 << 20] {
+                table.grow(len).unwrap();
+                model.resize(len, 0);
+                assert!(*table == *model, "{len}");
+                for (number, at) in (1..).zip((0..len).rev().step_by(len / 3 + 1)) {
+                    (table[at], model[at]) = (number, number);
+                }
+            }
+            assert_eq!(table.grow(usize::MAX), Err(NoMemory));
+            assert_eq!(table.grow(usize::MAX / 16), Err(NoMemory));
+            assert!(*table == *model);
+        }
+    }
+}

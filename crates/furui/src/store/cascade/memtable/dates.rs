@@ -1,0 +1,142 @@
+//! A table that knows in which slice of a window each key occurred last.
+
+use super::{MemTable, PREFETCH_KEYS};
+use crate::bits::prefetch;
+use crate::store::Window;
+
+/// The greatest difference between the present slice and the slice of age 0. Later, ages are counted anew.
+const MAX_AGE: u64 = 1 << 15;
+
+/// What a table knows of a key.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(in super::super) enum Known {
+    /// Nothing, or that it occurred before the window began.
+    No,
+    /// It occurred last in an earlier slice of the window.
+    Earlier,
+    /// It occurred in the present slice.
+    Present,
+}
+
+impl MemTable {
+    /// The age of the keys of this slice, which is neither later than the present one nor forgotten.
+    pub(in super::super) fn age_of(&self, slice: u64) -> u16 {
+        slice.saturating_sub(self.epoch) as u16
+    }
+
+    /// Inserts the hashes in order, all of which occur in this slice, and calls `on_known` with the index of each hash
+    /// and what was known of it. Room must have been reserved. No later slice was named before.
+    pub(in super::super) fn insert_dated(
+        &mut self,
+        hashes: &[u64],
+        slice: u64,
+        mut on_known: impl FnMut(usize, Known),
+    ) {
+        self.begin(slice);
+        let (present, oldest) = (self.age_of(slice), self.age_of(Window::oldest(slice)));
+        for (i, &hash) in hashes.iter().enumerate() {
+            if let Some(&ahead) = hashes.get(i + PREFETCH_KEYS) {
+                self.prefetch_dated(ahead);
+            }
+            let (at, is_new) = self.insert(hash);
+            let age = std::mem::replace(&mut self.ages[at], present);
+            on_known(i, known(is_new, age, oldest, present));
+        }
+    }
+
+    /// Removes from a sorted batch the hashes that occurred in the window, as far as the table knows, up to this slice.
+    /// Those of earlier slices now count as hashes of this slice, and `on_repeat` is called with them.
+    pub(in super::super) fn retain_unknown(
+        &mut self,
+        batch: &mut Vec<(u64, u32)>,
+        slice: u64,
+        mut on_repeat: impl FnMut(u64),
+    ) {
+        self.begin(slice);
+        let (present, oldest) = (self.age_of(slice), self.age_of(Window::oldest(slice)));
+        let mut kept = 0;
+        for i in 0..batch.len() {
+            if let Some(&(ahead, _)) = batch.get(i + PREFETCH_KEYS) {
+                self.prefetch_dated(ahead);
+            }
+            let pair = batch[i];
+            let at = self.position(pair.0);
+            match known(self.slots[at] != pair.0, self.ages[at], oldest, present) {
+                Known::No => {
+                    batch[kept] = pair;
+                    kept += 1;
+                }
+                Known::Earlier => {
+                    self.ages[at] = present;
+                    on_repeat(pair.0);
+                }
+                Known::Present => {}
+            }
+        }
+        batch.truncate(kept);
+    }
+
+    /// True if a hash occurred in the window that ends with this slice, as far as the table knows.
+    pub(in super::super) fn knows(&self, hash: u64, slice: u64) -> bool {
+        let at = self.position(hash);
+        self.slots[at] == hash && self.ages[at] >= self.age_of(Window::oldest(slice))
+    }
+
+    /// Removes the hashes that the window has left in this slice.
+    pub(in super::super) fn forget(&mut self, slice: u64) {
+        let (epoch, oldest) = (Window::oldest(slice), self.age_of(Window::oldest(slice)));
+        // If the slice of age 0 is long ago, all ages are too small, even if they do not fit into their bits.
+        let all = slice.saturating_sub(self.epoch) > MAX_AGE + Window::SLICES;
+        let mut forgotten = 0;
+        for (slot, age) in self.slots.iter_mut().zip(&mut self.ages).filter(|(slot, _)| **slot != 0) {
+            if all || *age < oldest {
+                *slot = 0;
+                forgotten += 1;
+            } else {
+                *age -= oldest;
+            }
+        }
+        self.epoch = epoch;
+        if forgotten > 0 {
+            self.len -= forgotten;
+            self.spread(0);
+            self.crowded = false;
+        }
+    }
+
+    /// The slices in which hashes of the table occurred last, with the number of these hashes, in order.
+    pub(in super::super) fn slices(&self) -> Vec<(u64, u64)> {
+        let mut counts = std::collections::BTreeMap::new();
+        for (_, &age) in self.slots.iter().zip(&self.ages).filter(|(slot, _)| **slot != 0) {
+            *counts.entry(self.epoch + u64::from(age)).or_insert(0) += 1;
+        }
+        counts.into_iter().collect()
+    }
+
+    /// Sees to it that the slice has an age.
+    fn begin(&mut self, slice: u64) {
+        if self.len == 0 {
+            self.epoch = Window::oldest(slice);
+        } else if slice.saturating_sub(self.epoch) > MAX_AGE {
+            self.forget(slice);
+        }
+    }
+
+    #[inline]
+    fn prefetch_dated(&self, hash: u64) {
+        let home = self.home(hash);
+        prefetch(&self.slots[home]);
+        prefetch(&self.ages[home]);
+    }
+}
+
+#[inline]
+fn known(is_new: bool, age: u16, oldest: u16, present: u16) -> Known {
+    if is_new || age < oldest {
+        Known::No
+    } else if age < present {
+        Known::Earlier
+    } else {
+        Known::Present
+    }
+}
