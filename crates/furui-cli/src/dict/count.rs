@@ -8,8 +8,8 @@ use std::process::ExitCode;
 use furui::dict::{Dict, DictOptions, Purpose};
 use furui::store::{Scratch, Storage};
 
+use super::lines::Lines;
 use super::records::Records;
-use super::values::Lines;
 use super::worker::Worker;
 use super::{GATHERED, SIGNALLED, made, options, options_to_write};
 use crate::block::Block;

@@ -48,7 +48,7 @@ fn get<V: Values + ?Sized>(GetOptions { lines: options, invert, print }: &GetOpt
             let is_printed = match key {
                 Key::Is(key) => match answers.next().flatten() {
                     Some(value) if !invert => {
-                        lines.push::<V>(&mut out, key, value)?;
+                        V::push_line(&mut out, key, value, lines)?;
                         false
                     }
                     value => value.is_none() && *invert,

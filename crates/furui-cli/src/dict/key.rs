@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use furui::dict::Dict;
 use furui::store::Directory;
 
-use super::values::Lines;
+use super::lines::Lines;
 use super::{GATHERED, found_or_none, open_to_read};
 use crate::block::Block;
 use crate::blocks::Blocks;

@@ -6,6 +6,7 @@ mod delete;
 mod describe;
 mod get;
 mod key;
+mod lines;
 mod number;
 mod records;
 mod values;

@@ -1,6 +1,6 @@
 use std::borrow::Cow;
 
-use super::values::{Lines, check_key};
+use super::lines::{Lines, check_key};
 use crate::block::Block;
 use crate::cli::{InputOptions, LineOptions};
 use crate::error::Error;

@@ -1,14 +1,12 @@
 //! What the commands do differently for values that are numbers and for values that are bytes.
 
-use std::borrow::Cow;
-
-use furui::dict::{Dict, DictOptions, DictValue, MAX_KEY, MAX_VALUE, Purpose};
+use furui::dict::{Dict, DictOptions, DictValue, MAX_VALUE, Purpose};
 use furui::store::Directory;
 
+use super::lines::Lines;
 use super::records::Records;
 use crate::block::Block;
 use crate::error::Error;
-use crate::escape::{push_escaped, unescaped};
 
 /// The values of a dictionary.
 pub trait Values: DictValue {
@@ -20,56 +18,11 @@ pub trait Values: DictValue {
 
     /// Appends an entry as it is written in a line. Returns false if the line would be ambiguous.
     fn push(out: &mut Vec<u8>, key: &[u8], value: Self::Read<'_>, lines: Lines) -> bool;
-}
 
-/// How the entries of a dictionary are read from lines, and written to lines.
-#[derive(Clone, Copy)]
-pub struct Lines {
-    pub separator: u8,
-    pub escape: bool,
-}
-
-impl Lines {
     /// Appends an entry, a tab between key and value and the separator at the end.
-    pub fn push<V: Values + ?Sized>(self, out: &mut Vec<u8>, key: &[u8], value: V::Read<'_>) -> Result<(), Error> {
-        let whole = V::push(out, key, value, self) && (self.escape || !key.contains(&self.separator));
-        self.end(out, whole, key)
-    }
-
-    /// Appends a number, a tab, a key, and the separator.
-    pub fn push_after(self, out: &mut Vec<u8>, number: u32, key: &[u8]) -> Result<(), Error> {
-        out.extend_from_slice(number.to_string().as_bytes());
-        out.push(b'\t');
-        self.write(out, key);
-        self.end(out, self.escape || !key.contains(&self.separator), key)
-    }
-
-    /// Appends the separator. Returns an error unless `whole`, that is, unless the entry can be read back from the
-    /// line.
-    fn end(self, out: &mut Vec<u8>, whole: bool, key: &[u8]) -> Result<(), Error> {
-        out.push(self.separator);
-        if whole {
-            return Ok(());
-        }
-        Err(Error::Message(format!(
-            "the entry of \"{}\" has a tab or the end of a line in it: --escape prints it as \\t or \\n",
-            key.escape_ascii()
-        )))
-    }
-
-    /// The bytes that a part of a line stands for.
-    pub fn read<'l>(self, text: &'l [u8], block: &Block, index: usize) -> Result<Cow<'l, [u8]>, Error> {
-        if !self.escape {
-            return Ok(text.into());
-        }
-        unescaped(text).ok_or_else(|| {
-            let place = block.place(index);
-            Error::Message(format!("{place}: with --escape a backslash is followed by one of \\ t n r 0"))
-        })
-    }
-
-    fn write(self, out: &mut Vec<u8>, bytes: &[u8]) {
-        if self.escape { push_escaped(out, bytes) } else { out.extend_from_slice(bytes) }
+    fn push_line(out: &mut Vec<u8>, key: &[u8], value: Self::Read<'_>, lines: Lines) -> Result<(), Error> {
+        let whole = Self::push(out, key, value, lines) && (lines.escape || !key.contains(&lines.separator));
+        lines.end(out, whole, key)
     }
 }
 
@@ -141,15 +94,6 @@ impl Values for [u8] {
         lines.write(out, value);
         lines.escape || !key.contains(&b'\t') && !value.contains(&lines.separator)
     }
-}
-
-/// Returns an error that names the line if a key is too long.
-pub fn check_key(key: &[u8], block: &Block, index: usize) -> Result<(), Error> {
-    if key.len() <= MAX_KEY {
-        return Ok(());
-    }
-    let place = block.place(index);
-    Err(Error::Message(format!("{place}: a key of {} bytes: a dictionary takes up to {MAX_KEY}", key.len())))
 }
 
 fn number(digits: &[u8], block: &Block, index: usize) -> Result<u32, Error> {

@@ -6,7 +6,8 @@ use std::process::ExitCode;
 
 use furui::dict::Entries;
 
-use super::values::{Lines, Values};
+use super::lines::Lines;
+use super::values::Values;
 use super::{GATHERED, found_or_none, has_bytes, open_to_read};
 use crate::cli::{PrefixOptions, RangeOptions, WalkOptions};
 use crate::error::Error;
@@ -40,7 +41,7 @@ fn print<V: Values + ?Sized>(mut entries: Entries<'_, V>, options: &WalkOptions)
     let mut out = vec![];
     let mut found = false;
     while let Some((key, value)) = entries.next_entry()? {
-        lines.push::<V>(&mut out, key, value)?;
+        V::push_line(&mut out, key, value, lines)?;
         found = true;
         if out.len() >= GATHERED {
             if output.print(&out)? == Sink::Closed {
