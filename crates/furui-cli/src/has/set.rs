@@ -70,8 +70,19 @@ impl Set {
             };
             Source::Text(Text::read(path, lines, exact(memory), mapped(options), interrupt)?.seen.into())
         };
-        if options.seed.seed_file.is_some() && !matches!(source, Source::Filter(_)) {
-            return Err(Error::Message(format!("{}: --seed-file is for the file of a filter", path.display())));
+        let is_mapped = matches!(source, Source::Filter(_) | Source::Numbers(_) | Source::Bytes(_));
+        let has_seed = options.seed.seed_file.is_some() && !matches!(source, Source::Filter(_));
+        for (is_stray, reason) in [
+            (has_seed, "--seed-file is for the file of a filter"),
+            (options.no_mmap && is_mapped, "--no-mmap is for a store, a cascade filter or lines: this file is mapped"),
+            (
+                options.lines.as_is && matches!(source, Source::Text(_)),
+                "--as-is is for what was made with other key options: the keys of lines are made now",
+            ),
+        ] {
+            if is_stray {
+                return Err(Error::Message(format!("{}: {reason}", path.display())));
+            }
         }
         let spec = match &source {
             Source::Filter(filter) => filter.hash_spec(),

@@ -1,11 +1,11 @@
-//! Each option of `furui seen` in each of its modes: it acts, or it is refused with a reason.
+//! Each option of `furui seen` and `furui has` in each of their modes: it acts, or it is refused with a reason.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
 use crate::support::{TempDir, furui, run, stdout};
 
-/// The modes of the command, in the order of the letters of a [`Row`].
+/// The modes of `furui seen`, in the order of the letters of a [`Row`].
 const MODES: [&str; 6] = ["memory", "store", "dry run", "filter", "server", "remove"];
 
 /// An option, with a value if it takes one, and the fate of the option in each mode: `a` if what it does is seen, `k` if
@@ -78,6 +78,42 @@ const ROWS: &[Row] = &[
     row("--like other", "", "rkkrrr"),
 ];
 
+/// The kinds of SET of `furui has`.
+const SETS: [&str; 4] = ["lines", "store", "filter", "server"];
+
+/// A new option of `furui has` needs a row here.
+const HAS_ROWS: &[Row] = &[
+    row("--null", "", "aaaa"),
+    row("--max-line 3", "", "aaaa"),
+    row("--no-decompress", "", "aaaa"),
+    row("--decode-memory 1GiB", "", "kkkk"),
+    row("--binary", "", "kkkk"),
+    row("--keep-going", "", "kkkk"),
+    row("--set-lines", "--delimiter , --field 2", "arar"),
+    row("--memory 1MiB", "", "kkkr"),
+    row("--no-mmap", "", "kkrr"),
+    row("--seed-file none", "", "rrar"),
+    row("--invert", "", "aaaa"),
+    row("--count", "", "aaaa"),
+    row("--quiet", "", "aaaa"),
+    row("--output O", "", "aaaa"),
+    row("--field 1", "--delimiter ,", "aaaa"),
+    row("--delimiter ,", "--field 2", "aaaa"),
+    row("--csv", "", "aaaa"),
+    row("--tsv", "", "aaaa"),
+    row("--json", "", "aaaa"),
+    row("--key 2", "--csv", "aaaa"),
+    row("--no-header", "--csv", "aaaa"),
+    row("--trim", "", "aaaa"),
+    row("--ignore-case", "", "aaaa"),
+    row("--url", "", "aaaa"),
+    row("--url-drop u", "--url", "aaaa"),
+    row("--url-sort", "--url", "aaaa"),
+    row("--missing drop", "--field 3 --delimiter , --invert", "aaaa"),
+    row("--bad drop", "--json --invert", "aaaa"),
+    row("--as-is", "--trim", "raar"),
+];
+
 /// Lines with which every option that makes or compares keys, or says what becomes of lines without one, changes
 /// something.
 const LINES: &str = "x,y\na,y\nA,y\na ,y\na,y \nb\nhttp://e.x/?a=1&b=2\nhttp://e.x/?b=2&a=1\nHTTP://E.X/?a=1&b=2\n\
@@ -100,8 +136,40 @@ fn name(option: &str) -> &str {
     option.split(' ').next().unwrap()
 }
 
-/// Everything that is seen of a run with these options in a mode.
-fn seen(mode: &str, options: &[&str]) -> (Option<i32>, BTreeMap<String, Vec<u8>>) {
+/// The status of a run, and everything else that is seen of it.
+type Run = (Option<i32>, BTreeMap<String, Vec<u8>>);
+
+/// A run of `furui has` with these options and a SET of this kind.
+fn looked_up(kind: &str, options: &[&str]) -> Run {
+    let has = |name: &str| options.contains(&name);
+    let dir = TempDir::in_memory();
+    let text = if has("--no-decompress") || has("gzip") { GZIP } else { LINES.as_bytes() };
+    let (input, lines) = (dir.file("in", text), dir.file("set", b"a\na,y\nhttp://e.x/?a=1&b=2\n\"a\"\n"));
+    let (store, filter, output) = (dir.join("st"), dir.join("f"), dir.join("O"));
+    let given = options.iter().filter(|word| !["gzip", "as it is"].contains(word));
+    let given: Vec<&str> = given.map(|word| if *word == "O" { &*output } else { word }).collect();
+    let keys = if has("as it is") { vec![] } else { keys_of(&given) };
+    let set = match kind {
+        "lines" => lines,
+        "store" => {
+            run(&[&["seen", "--quiet", "--store", &store, &lines], &keys[..]].concat(), b"");
+            store
+        }
+        "filter" => {
+            run(&[&["filter", "build", "-o", &filter, &lines], &keys[..]].concat(), b"");
+            filter
+        }
+        _ => "redis://127.0.0.1:1/set".to_owned(),
+    };
+    let done = furui().arg("has").args(given).args([set, input]).output().unwrap();
+    let told = String::from_utf8_lossy(&done.stderr).replace(&*dir.path().to_string_lossy(), "").into_bytes();
+    let mut found = BTreeMap::from([("output".to_owned(), done.stdout), ("messages".to_owned(), told)]);
+    found.extend(fs::read(output).ok().map(|bytes| ("O".to_owned(), bytes)));
+    (done.status.code(), found)
+}
+
+/// A run of `furui seen` with these options in a mode.
+fn seen(mode: &str, options: &[&str]) -> Run {
     let has = |name: &str| options.contains(&name);
     let dir = TempDir::in_memory();
     let (input, repeats) = (dir.file("in", LINES.as_bytes()), dir.join("R"));
@@ -206,17 +274,26 @@ fn each_option_of_seen_acts_in_each_mode_or_is_refused_with_a_reason() {
     let rows: BTreeSet<String> = ROWS.iter().map(|row| name(row.option).to_owned()).collect();
     assert_eq!(options_of("seen"), rows, "each option has a row in ROWS");
     let wrong: Vec<String> = std::thread::scope(|scope| {
-        let halves: Vec<_> = ROWS.chunks(ROWS.len().div_ceil(4)).map(|rows| scope.spawn(|| check(rows))).collect();
+        let halves: Vec<_> =
+            ROWS.chunks(ROWS.len().div_ceil(4)).map(|rows| scope.spawn(|| check(rows, &MODES, seen))).collect();
         halves.into_iter().flat_map(|half| half.join().unwrap()).collect()
     });
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+#[test]
+fn each_option_of_has_acts_for_each_kind_of_set_or_is_refused_with_a_reason() {
+    let rows: BTreeSet<String> = HAS_ROWS.iter().map(|row| name(row.option).to_owned()).collect();
+    assert_eq!(options_of("has"), rows, "each option has a row in HAS_ROWS");
+    let wrong = check(HAS_ROWS, &SETS, looked_up);
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
 /// What is not as the rows say.
-fn check(rows: &[Row]) -> Vec<String> {
+fn check(rows: &[Row], modes: &[&'static str], run: fn(&str, &[&str]) -> Run) -> Vec<String> {
     let (mut wrong, mut bases) = (vec![], BTreeMap::new());
     for row in rows {
-        for (mode, fate) in MODES.into_iter().zip(row.fates.chars()).filter(|&(_, fate)| fate != '-') {
+        for (mode, fate) in modes.iter().copied().zip(row.fates.chars()).filter(|&(_, fate)| fate != '-') {
             let option = name(row.option);
             let mut without: Vec<&str> = row.with.split_whitespace().collect();
             without.extend(match option {
@@ -229,14 +306,14 @@ fn check(rows: &[Row]) -> Vec<String> {
             // A server refuses the other options, too.
             let without = if (fate, mode) == ('r', "server") { vec![] } else { without };
             let with = [&without[..], &row.option.split(' ').collect::<Vec<_>>()].concat();
-            let (status, found) = seen(mode, &with);
+            let (status, found) = run(mode, &with);
             let told = String::from_utf8_lossy(&found["messages"]);
             let is_refused = status == Some(2) && found["output"].is_empty() && told.contains(option);
             let is_right = match (fate, mode) {
                 ('r', _) => is_refused && !told.contains("no server"),
                 (_, "server") => told.contains("no server listens there"),
                 ('a', _) => {
-                    let base = bases.entry((mode, without.clone())).or_insert_with(|| seen(mode, &without));
+                    let base = bases.entry((mode, without.clone())).or_insert_with(|| run(mode, &without));
                     (status, &found) != (base.0, &base.1) && (!is_refused || option == "--max-line")
                 }
                 _ => status == Some(0),
