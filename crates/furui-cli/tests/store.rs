@@ -182,7 +182,9 @@ fn what_is_left_in_a_pipe_when_the_reader_dies_is_not_recorded() {
     drop(reader);
     assert_eq!(child.wait().expect("it ends").code(), Some(130));
     drop(stdin);
-    assert!(stdout(&["seen", "--store", &store], &input) == input, "all lines come again");
+    // On a busy machine the lines that were read may have been recorded before the signal came.
+    let again = stdout(&["seen", "--store", &store], &input);
+    assert!(input.ends_with(&again) && input.len() - again.len() <= 100, "all other lines come again");
 }
 
 #[test]
