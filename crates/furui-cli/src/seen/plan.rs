@@ -24,7 +24,7 @@ const MOST_THREADS: usize = 16;
 /// The memory of a flight (a block on its way to the output), in multiples of its text, if lines are short.
 const FLIGHT: u64 = 5;
 
-/// With several threads, a block has at most 1 / `BLOCK_SHARE` of the memory, but at least [`LEAST_BLOCK`] bytes.
+/// A block has at most 1 / `BLOCK_SHARE` of the memory, but at least [`LEAST_BLOCK`] bytes.
 const BLOCK_SHARE: u64 = 16;
 const LEAST_BLOCK: u64 = 128 << 10;
 
@@ -69,7 +69,7 @@ impl Plan {
                 threads: 1,
                 asked,
                 flights: 1,
-                block: BLOCK,
+                block: Self::block_for(memory),
                 large,
                 bytes: large.bytes().saturating_sub(LargeBlocks::SPARE),
             }
@@ -78,8 +78,8 @@ impl Plan {
 
     /// The plan of a run with so many threads, at least 2.
     fn of(threads: usize, asked: usize, memory: u64) -> Self {
-        let block = (memory / BLOCK_SHARE).clamp(LEAST_BLOCK, BLOCK as u64);
-        let flight = FLIGHT * block;
+        let block = Self::block_for(memory);
+        let flight = FLIGHT * block as u64;
         let affordable = usize::try_from(memory / SHARE / flight).unwrap_or(usize::MAX);
         // One flight for each worker, one that waits for each worker, one at the input and one at the output.
         let flights = affordable.clamp(LEAST, 2 * threads + 2);
@@ -87,7 +87,11 @@ impl Plan {
         // Until the set has runs on storage, blocks are not large.
         let blocks = large.bytes().max(flights as u64 * flight + SHARES);
         let bytes = (blocks + threads as u64 * WORKER).saturating_sub(LargeBlocks::SPARE + memory / EXTRA_SHARE);
-        Self { threads, asked, flights, block: block as usize, large, bytes }
+        Self { threads, asked, flights, block, large, bytes }
+    }
+
+    fn block_for(memory: u64) -> usize {
+        (memory / BLOCK_SHARE).clamp(LEAST_BLOCK, BLOCK as u64) as usize
     }
 
     /// The number of threads that work and the number that was asked for, if there is no memory for as many.

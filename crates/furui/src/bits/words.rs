@@ -1,4 +1,5 @@
 use std::ops::{Deref, DerefMut};
+use std::slice;
 
 use memmap2::MmapMut;
 
@@ -75,38 +76,28 @@ fn remap(pages: &mut MmapMut, bytes: usize) -> Result<(), NoMemory> {
     Ok(())
 }
 
-#[expect(unsafe_code, reason = "bytes of a map are seen as numbers")]
-#[inline(always)]
-fn words_of(pages: &MmapMut) -> &[u64] {
-    // SAFETY: any eight bytes are a number. A map begins at the start of a page, so no bytes are left out there.
-    unsafe { pages.align_to().1 }
-}
-
-#[expect(unsafe_code, reason = "bytes of a map are seen as numbers")]
-#[inline(always)]
-fn words_of_mut(pages: &mut MmapMut) -> &mut [u64] {
-    // SAFETY: as for `words_of`; and any number is eight bytes.
-    unsafe { pages.align_to_mut().1 }
-}
-
 impl Deref for Words {
     type Target = [u64];
 
     #[inline(always)]
+    #[expect(unsafe_code, reason = "bytes of a map are seen as numbers")]
     fn deref(&self) -> &[u64] {
         match &self.kind {
             Kind::Heap(words) => words,
-            Kind::Pages(pages) => &words_of(pages)[..self.len],
+            // SAFETY: the map begins at a page and has eight bytes for each of `len` numbers; any eight bytes are one.
+            Kind::Pages(pages) => unsafe { slice::from_raw_parts(pages.as_ptr().cast(), self.len) },
         }
     }
 }
 
 impl DerefMut for Words {
     #[inline(always)]
+    #[expect(unsafe_code, reason = "bytes of a map are seen as numbers")]
     fn deref_mut(&mut self) -> &mut [u64] {
         match &mut self.kind {
             Kind::Heap(words) => words,
-            Kind::Pages(pages) => &mut words_of_mut(pages)[..self.len],
+            // SAFETY: as for `deref`; and any number is eight bytes.
+            Kind::Pages(pages) => unsafe { slice::from_raw_parts_mut(pages.as_mut_ptr().cast(), self.len) },
         }
     }
 }

@@ -267,10 +267,10 @@ impl MemTable {
     /// The first slot from the home of `hash` on that is empty or holds no smaller hash.
     #[inline]
     fn position(&self, hash: u64) -> usize {
-        let mut i = self.home(hash);
+        let (slots, mut i) = (&self.slots[..], self.home(hash));
         // An empty slot wraps to the largest value, so that one comparison ends the search at empty slots and at hashes
         // that are not smaller. The last slot is always empty.
-        while self.slots[i].wrapping_sub(1) < hash - 1 {
+        while slots[i].wrapping_sub(1) < hash - 1 {
             i += 1;
         }
         i
@@ -280,12 +280,13 @@ impl MemTable {
     #[inline]
     fn insert(&mut self, hash: u64) -> (usize, bool) {
         let at = self.position(hash);
-        if self.slots[at] == hash {
+        let slots = &mut self.slots[..];
+        if slots[at] == hash {
             return (at, false);
         }
         let (mut i, mut pushed) = (at, hash);
         while pushed != 0 {
-            std::mem::swap(&mut self.slots[i], &mut pushed);
+            std::mem::swap(&mut slots[i], &mut pushed);
             i += 1;
         }
         if self.is_dated() {

@@ -242,9 +242,14 @@ impl<S: Storage> Cascade<S> {
     }
 
     /// The number of keys, in RAM and on storage. In a set with a window, a key counts once for each run that has it, and
-    /// keys in RAM that the window has just left may count. Keys in shares that are lent do not count.
+    /// once if it is in RAM; finding out how many are takes a pass over the table. Keys in shares that are lent do not
+    /// count.
     pub fn len(&self) -> u64 {
-        self.manifest.keys() + self.keys_in_memory() as u64
+        let in_memory = match self.manifest.window {
+            Some(_) => self.shares.iter().map(|share| share.table.remembered(self.manifest.slice())).sum(),
+            None => self.keys_in_memory(),
+        };
+        self.manifest.keys() + in_memory as u64
     }
 
     /// The number of keys in RAM. Keys of shares that are lent do not count.

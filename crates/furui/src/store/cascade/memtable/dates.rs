@@ -82,6 +82,12 @@ impl MemTable {
         self.slots[at] == hash && self.ages[at] >= self.age_of(Window::oldest(slice))
     }
 
+    /// The number of hashes that occurred in the window that ends with this slice. Cost: one pass over the table.
+    pub(in super::super) fn remembered(&self, slice: u64) -> usize {
+        let oldest = self.age_of(Window::oldest(slice));
+        self.slots.iter().zip(&self.ages).filter(|&(&slot, &age)| slot != 0 && age >= oldest).count()
+    }
+
     /// Removes the hashes that the window has left in this slice.
     pub(in super::super) fn forget(&mut self, slice: u64) {
         let (epoch, oldest) = (Window::oldest(slice), self.age_of(Window::oldest(slice)));
