@@ -42,6 +42,16 @@ pub struct BuildOptions {
     /// How many different lines the filter is for; a stable filter remembers about the last N lines, counting repeats
     #[arg(short, long, value_name = "N", value_parser = number::count)]
     pub capacity: Option<u64>,
+    /// In place of --capacity and --fpr: the number of bits of the filter's table, with --probes. A counter of a counting
+    /// filter has 4 of them, one of a stable filter 2. Filters with the same number can be combined
+    #[arg(long, value_name = "M", value_parser = number::count, requires = "probes", conflicts_with_all = ["capacity", "fpr"])]
+    pub bits: Option<u64>,
+    /// With --bits: how many bits or counters a line has, from 1 to 64
+    #[arg(long, value_name = "K", value_parser = number::between::<u32>(1, 64), requires = "bits")]
+    pub probes: Option<u32>,
+    /// With --bits and a stable filter: how many counters are decremented for each line
+    #[arg(long, value_name = "P", value_parser = number::between::<usize>(1, u32::MAX.into()), requires = "bits")]
+    pub decrements: Option<usize>,
     /// For a quotient filter from which nothing will be removed: lines with the same fingerprint share one copy. Without this,
     /// each line has a copy of its own
     #[arg(long)]

@@ -180,7 +180,8 @@ pub struct InfoOptions {
 /// Where the seed of a filter's hash is, if it is not in the filter's file.
 #[derive(Args)]
 pub struct SeedOptions {
-    /// The file of the hash's seed, for a filter whose own file does not hold it
+    /// The file of the hash's seed, for a filter whose own file does not hold it. To unite, intersect or compare filters of
+    /// one seed, nobody needs it
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub seed_file: Option<PathBuf>,
 }
