@@ -1,5 +1,7 @@
 //! Numbers as users write them: `1000000`, `1e6`, `1M`, `1%`.
 
+use furui::filter::sizing;
+
 /// Parses a count. `K`, `M`, `G` and `T` are powers of 1000.
 pub fn count(text: &str) -> Result<u64, String> {
     let (number, unit) = split(text);
@@ -16,14 +18,8 @@ pub fn count(text: &str) -> Result<u64, String> {
 
 /// Parses a rate: `0.01`, `1e-2` or `1%`.
 pub fn rate(text: &str) -> Result<f64, String> {
-    let (number, unit) = split(text);
-    let scale = match unit {
-        "" => Some(1.0),
-        "%" => Some(100.0),
-        _ => None,
-    };
-    let rate = number.parse().ok().zip(scale).map(|(number, scale): (f64, f64)| number / scale);
-    rate.filter(|&rate| rate > 0.0 && rate < 1.0)
+    sizing::parse_rate(text)
+        .filter(|&rate| rate > 0.0 && rate < 1.0)
         .ok_or_else(|| "not a rate, which is more than 0 and less than 1, such as 0.01 or 1%".into())
 }
 

@@ -213,7 +213,7 @@ fn every_coding_finds_the_same_on_five_nodes_and_says_what_it_sent() {
         ("&coding=best", &["--coding", "best"], 0, golomb),
         ("&coding=naive", &["--coding", "naive"], 1, "ids, "),
         ("&coding=fixed", &["--coding", "fixed"], 2, "fixed filter (k = 5, 2164 bits)"),
-        ("&coding=fixed&rate=0.01", &["--coding", "fixed", "--rate", "1%"], 3, "fixed filter (k = 7, 3029 bits)"),
+        ("&coding=fixed&rate=1%25", &["--coding", "fixed", "--rate", "1%"], 3, "fixed filter (k = 7, 3029 bits)"),
         // Here any k is right, because eq. 18 of the paper determines it from the lists.
         ("&coding=ringed", &["--coding", "ringed"], 0, "ringed filter (k = "),
         ("&coding=ringed&rate=0.01", &["--coding", "ringed", "--rate", "0.01"], 1, "ringed filter (k = 7, gamma = 11,"),

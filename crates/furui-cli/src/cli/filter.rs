@@ -49,6 +49,23 @@ pub struct BuildOptions {
     /// A stable filter remembers about the last N lines, counting repeats
     #[arg(short, long, value_name = "N", value_parser = number::count, help_heading = headings::FILTER)]
     pub capacity: Option<u64>,
+    /// In place of --capacity and --fpr: the bits of the table
+    ///
+    /// With --probes. A counter of a counting filter has 4 bits, one of a stable filter 2. Filters with the same number can
+    /// be combined
+    #[arg(long, value_name = "M", value_parser = number::count, requires = "probes", conflicts_with_all = ["capacity", "fpr"],
+          help_heading = headings::PAPERS_FILTERS)]
+    pub bits: Option<u64>,
+    /// With --bits: how many bits or counters a line has
+    ///
+    /// From 1 to 64
+    #[arg(long, value_name = "K", value_parser = number::between::<u32>(1, 64), requires = "bits",
+          help_heading = headings::PAPERS_FILTERS)]
+    pub probes: Option<u32>,
+    /// With --bits and a stable filter: counters decremented a line
+    #[arg(long, value_name = "P", value_parser = number::between::<usize>(1, u32::MAX.into()), requires = "bits",
+          help_heading = headings::PAPERS_FILTERS)]
+    pub decrements: Option<usize>,
     /// For a quotient filter from which nothing will be removed
     ///
     /// Lines with the same fingerprint share one copy. Without this, each line has a copy of its own

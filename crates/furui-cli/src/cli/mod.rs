@@ -195,6 +195,8 @@ pub struct InfoOptions {
 #[derive(Args)]
 pub struct SeedOptions {
     /// The file of the hash's seed, for a filter without it
+    ///
+    /// To unite, intersect or compare filters of one seed, nobody needs it
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub seed_file: Option<PathBuf>,
 }

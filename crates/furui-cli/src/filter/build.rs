@@ -22,6 +22,8 @@ use crate::progress::{self, Progress};
 use crate::report::figure;
 use crate::streams::standard_input;
 
+/// The number of bits of each counter of a counting filter.
+const COUNTING_BITS: u32 = 4;
 /// The number of bits of each counter of a stable filter.
 const STABLE_BITS: u32 = 2;
 /// The number of counters of the smallest stable filter that is built. It is so large that larger filters have the
@@ -37,22 +39,17 @@ pub fn run(options: &BuildOptions) -> Result<ExitCode, Error> {
     if options.memory.is_some() {
         return Err(Error::Message("--memory is for --kind cascade: other filters are wholly in memory".into()));
     }
-    if options.no_remove && options.kind != FilterKind::Quotient {
-        let reason = "--no-remove is for --kind quotient: of the other kinds only counting can remove lines";
-        return Err(Error::Message(reason.into()));
-    }
-    if options.kind != FilterKind::Ringed && (options.delta.is_some() || options.gamma.is_some()) {
-        return Err(Error::Message("--delta and --gamma go with --kind ringed: no other filter has windows".into()));
-    }
+    refuse_strays(options)?;
     refuse_to_replace_input(options)?;
     refuse_unwritable(&options.output)?;
     let (spec, label) = hash_spec(options)?;
     let mut keys = Keys::new(spec, &options.lines)?;
-    if options.capacity.is_none() {
+    if options.capacity.is_none() && options.bits.is_none() {
         // A filter for one line is made first, so that invalid options are refused before anything is read.
         drop(new_filter(options, keys.hasher().spec(), 1)?);
     }
     let filter = match options.capacity {
+        _ if options.bits.is_some() => filled(sized(options, keys.hasher().spec())?, options, &mut keys)?,
         Some(0) => return Err(Error::Message("--capacity 0: a filter is for at least one line".into())),
         // Each line is inserted once, however often it occurs, so that one removal removes it.
         _ if options.kind == FilterKind::Quotient && !options.no_remove => gathered(options, &mut keys)?,
@@ -76,6 +73,39 @@ pub fn run(options: &BuildOptions) -> Result<ExitCode, Error> {
     replace(&filter, &options.output, label)?;
     warn_if_too_full(&filter, &options.output);
     Ok(ExitCode::SUCCESS)
+}
+
+/// Returns an error if there is an option that a filter of this kind does not have.
+pub fn refuse_strays(options: &BuildOptions) -> Result<(), Error> {
+    let refuse = |reason: &str| Err(Error::Message(reason.into()));
+    if options.no_remove && options.kind != FilterKind::Quotient {
+        return refuse("--no-remove is for --kind quotient: of the other kinds only counting can remove lines");
+    }
+    if options.kind != FilterKind::Ringed && (options.delta.is_some() || options.gamma.is_some()) {
+        return refuse("--delta and --gamma go with --kind ringed: no other filter has windows");
+    }
+    match (options.kind, options.bits, options.decrements) {
+        (_, None, _) => Ok(()),
+        (FilterKind::Stable | FilterKind::StableLight, _, None) => refuse(
+            "a stable filter of --bits and --probes needs --decrements, too: by how many counters each line makes it forget",
+        ),
+        (FilterKind::Stable | FilterKind::StableLight, ..) => Ok(()),
+        (FilterKind::Bloom | FilterKind::Blocked | FilterKind::Counting, _, None) => Ok(()),
+        (FilterKind::Bloom | FilterKind::Blocked | FilterKind::Counting, ..) => {
+            refuse("--decrements is for --kind stable and stable-light: no other filter forgets")
+        }
+        (FilterKind::Ringed, ..) => refuse(
+            "--kind ringed has no --bits and --probes: it has a number of bits for each line; say --capacity and --fpr, and \
+                    --gamma",
+        ),
+        (FilterKind::Quotient | FilterKind::Cascade, ..) => refuse(
+            "--bits and --probes are for filters of bits or counters, and this kind holds fingerprints: say --capacity and \
+                    --fpr; `furui filter resize --slots` changes the slots of a quotient filter",
+        ),
+        (FilterKind::Parquet, ..) => refuse(
+            "--kind parquet has no --bits and --probes: it has eight probes and a power of two blocks; say --capacity and --fpr",
+        ),
+    }
 }
 
 /// Returns an error if the output is one of the inputs, which it would replace.
@@ -152,6 +182,37 @@ fn new_filter(options: &BuildOptions, hash: HashSpec, capacity: u64) -> Result<A
         }
         FilterKind::Parquet => AnyFilter::SplitBlock(SplitBlockBloom::for_parquet(capacity, rate)?.hashed_by(hash)),
         FilterKind::Cascade => unreachable!("a cascade filter is built on storage"),
+    })
+}
+
+/// Creates an empty filter with the bits, probes and decrements that the options say.
+fn sized(options: &BuildOptions, hash: HashSpec) -> Result<AnyFilter, Error> {
+    let (bits, probes) = (options.bits.unwrap_or(1), options.probes.unwrap_or(1));
+    let decrements = options.decrements.unwrap_or(1);
+    // The number of cache lines or counters of the table, of so many bits each.
+    let of = |each: u64, what: &str| match bits % each {
+        0 => Ok(bits / each),
+        _ => Err(Error::Message(format!("--bits {bits}: {what} has {each} bits, so say a multiple of {each}"))),
+    };
+    let counters = |each: u32| Ok::<_, Error>(usize::try_from(of(each.into(), "a counter")?).unwrap_or(usize::MAX));
+    Ok(match options.kind {
+        FilterKind::Blocked => {
+            AnyFilter::Blocked(BlockedBloom::from_parts(of(512, "a cache line")?, probes)?.hashed_by(hash))
+        }
+        FilterKind::Counting => {
+            let counters = counters(COUNTING_BITS)?;
+            AnyFilter::Counting(CountingBloom::from_parts(counters, probes, COUNTING_BITS)?.hashed_by(hash))
+        }
+        FilterKind::Stable => {
+            let counters = counters(STABLE_BITS)?;
+            AnyFilter::Stable(StableBloom::from_parts(counters, STABLE_BITS, probes, decrements)?.hashed_by(hash))
+        }
+        FilterKind::StableLight => {
+            let counters = counters(STABLE_BITS)?;
+            AnyFilter::StableLight(StableBloomLight::from_parts(counters, probes, decrements)?.hashed_by(hash))
+        }
+        // The other kinds were refused.
+        _ => AnyFilter::Bloom(Bloom::from_parts(bits, probes)?.hashed_by(hash)),
     })
 }
 
@@ -240,13 +301,16 @@ pub fn not_inserted(path: &Path, error: InsertError) -> Error {
 /// Warns if a filter holds so many lines that its rate is higher than the one it was built for.
 pub fn warn_if_too_full(filter: &AnyFilter, path: &Path) {
     let Some(intended) = filter.intended_rate() else { return };
+    warn_of_rate(path, filter.capacity(), filter.cardinality(), intended, filter.false_positive_rate());
+}
+
+/// Warns if a filter that was made for `capacity` lines at the rate `intended` holds more, and has a higher `rate`.
+pub fn warn_of_rate(path: &Path, capacity: u64, held: Option<Estimate>, intended: f64, rate: f64) {
     // A small filter may have a higher rate by chance, so the number of lines must be too large as well.
-    let capacity = filter.capacity() as f64;
-    let surely_over = |held: Estimate| held.value.is_infinite() || held.value - 3.0 * held.error > capacity;
-    if !filter.cardinality().is_none_or(surely_over) {
+    let surely_over = |held: Estimate| held.value.is_infinite() || held.value - 3.0 * held.error > capacity as f64;
+    if !held.is_none_or(surely_over) {
         return;
     }
-    let rate = filter.false_positive_rate();
     if rate > TOO_FULL * intended {
         complain(&Error::Message(format!(
             "{}: fuller than it was made for: the false-positive rate is now {}, not {}; build it with a larger \

@@ -9,7 +9,7 @@ use furui::store::cascade::{CascadeFilter, CascadeOptions};
 use furui::store::{Directory, Manifest, Overlay, Scratch, Storage};
 use furui::{HashAlgorithm, HashSpec};
 
-use super::build::{count, each_block};
+use super::build::{count, each_block, refuse_strays};
 use super::compare::lines;
 use crate::cli::{BuildOptions, InputOptions, InsertOptions, LineOptions};
 use crate::complain;
@@ -41,6 +41,7 @@ pub fn build(options: &BuildOptions) -> Result<ExitCode, Error> {
             "--kind cascade has no --seed-file: a store keeps its seed, which is random unless --hash-seed gives it";
         return Err(Error::Message(reason.into()));
     }
+    refuse_strays(options)?;
     let seed = options.hash_seed.unwrap_or_else(|| HashSpec::random().seed);
     let spec = HashSpec { algorithm: options.hash.map_or(HashAlgorithm::Xxh3, Into::into), seed };
     let mut keys = Keys::new(spec, &options.lines)?;

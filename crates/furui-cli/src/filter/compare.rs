@@ -2,11 +2,11 @@
 
 use std::process::ExitCode;
 
-use furui::filter::Estimate;
+use furui::filter::{Estimate, SeedlessFilter};
 use furui::format::Printable;
 
-use super::combine::mismatch;
-use super::file::{common_form, open};
+use super::combine::{mismatch, seedless_mismatch};
+use super::file::{common_form, lack_seed, open};
 use super::seed::given;
 use crate::cli::CompareOptions;
 use crate::error::Error;
@@ -16,9 +16,15 @@ use crate::report::{Report, figure, grouped};
 /// Runs the command.
 pub fn run(options: &CompareOptions) -> Result<ExitCode, Error> {
     let seed = given(&options.seed)?;
-    let (a, b) = (open(&options.a, seed)?, open(&options.b, seed)?);
+    let similarity = if seed.is_none() && lack_seed([&options.a, &options.b])? {
+        let (a, b) = (SeedlessFilter::open(&options.a)?, SeedlessFilter::open(&options.b)?);
+        a.similarity(&b).map_err(|error| seedless_mismatch(&options.a, &options.b, &error))
+    } else {
+        let (a, b) = (open(&options.a, seed)?, open(&options.b, seed)?);
+        a.similarity(&b).map_err(|error| mismatch(&options.a, &options.b, &error))
+    };
     common_form([&options.a, &options.b])?;
-    let similarity = a.similarity(&b).map_err(|error| mismatch(&options.a, &options.b, &error))?;
+    let similarity = similarity?;
     let estimates = [
         ("a", format!("in {}", Printable(options.a.display())), similarity.a),
         ("b", format!("in {}", Printable(options.b.display())), similarity.b),

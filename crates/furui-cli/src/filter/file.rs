@@ -143,13 +143,30 @@ pub fn common_form<'p>(paths: impl IntoIterator<Item = &'p PathBuf>) -> Result<K
     Ok(first.map_or_else(KeyForm::default, |(_, form)| form))
 }
 
+/// True if one of these filters does not hold the seed of its hash.
+pub fn lack_seed<'p>(paths: impl IntoIterator<Item = &'p PathBuf>) -> Result<bool, Error> {
+    for path in paths.into_iter().filter(|path| path.is_file()) {
+        let name = path.display().to_string();
+        let file = DiskFile::open(path).map_err(|error| Error::io("cannot open", &name, error))?;
+        if Envelope::open(&file, &name)?.seed_is_elsewhere() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
 /// Writes a filter to a file, whole or not at all. "-" is standard output. Anything but a regular file, such as a pipe, is written to
 /// directly. If `path` is a symbolic link, the file that it points to is replaced.
 pub fn save(filter: &AnyFilter, path: &Path, label: Label) -> Result<(), Error> {
+    write(path, |out| label.write(filter, out))
+}
+
+/// Writes to a file as [`save`] does what `filter` writes.
+fn write(path: &Path, filter: impl Fn(&mut dyn Write) -> io::Result<Seal>) -> Result<(), Error> {
     if path.as_os_str() == "-" || path == Path::new("/dev/stdout") {
         let written = standard_output().and_then(|out| {
             let mut out = BufWriter::with_capacity(WRITE, out);
-            label.write(filter, &mut out)?;
+            filter(&mut out)?;
             out.flush()
         });
         return match written {
@@ -162,12 +179,12 @@ pub fn save(filter: &AnyFilter, path: &Path, label: Label) -> Result<(), Error> 
     let failed = |error| Error::io("cannot write", &name, error);
     if path.metadata().is_ok_and(|data| !data.is_file()) {
         let mut file = File::options().write(true).open(path).map_err(failed)?;
-        return label.write(filter, &mut file).map(drop).map_err(failed);
+        return filter(&mut file).map(drop).map_err(failed);
     }
     let path = linked(path).map_err(failed)?;
     let interrupt = Interrupt::listen().map_err(|error| Error::io("cannot catch", "signals", error))?;
     let saved = publish(&path, Access::Default, |out| {
-        label.write(filter, &mut Until { interrupt: &interrupt, out }).map(drop).map_err(failed)
+        filter(&mut Until { interrupt: &interrupt, out }).map(drop).map_err(failed)
     });
     if saved.is_err() {
         // The unfinished file is removed. The user, who interrupted, needs no message.
@@ -179,10 +196,15 @@ pub fn save(filter: &AnyFilter, path: &Path, label: Label) -> Result<(), Error> 
 /// [`save`]s a filter that does not depend on the contents of the file that it replaces. If another process is changing
 /// that file, waits until that process ends; otherwise its change would overwrite the new filter.
 pub fn replace(filter: &AnyFilter, path: &Path, label: Label) -> Result<(), Error> {
+    replace_by(path, |out| label.write(filter, out))
+}
+
+/// Replaces a file as [`replace`] does by what `filter` writes.
+pub fn replace_by(path: &Path, filter: impl Fn(&mut dyn Write) -> io::Result<Seal>) -> Result<(), Error> {
     let is_there = path.metadata().is_ok_and(|data| data.is_file());
     // On file systems without locks, the user must ensure that a file has only one writer.
     let _lock = if is_there { lock(path, Others::AreAwaited).ok() } else { None };
-    save(filter, path, label)
+    write(path, filter)
 }
 
 /// A writer that fails as soon as the user interrupts.

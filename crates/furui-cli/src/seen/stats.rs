@@ -73,8 +73,9 @@ fn set_text<S: Storage>(seen: &Seen<S>) -> String {
             grouped(c.stable_forgotten)
         ));
         lines.push(format!(
-            "new lines dropped: about {}, as {} of {} that the filter took for repeats and that were looked up were new; a \
-             filter that is full drops about {} at the rate {rate:.1e}",
+            "new lines taken for repeats: about {} times, as {} of {} that the filter took for repeats and that were looked up \
+             were new; a line that comes again counts again, and may be printed then; a filter that is full errs about {} times \
+             at the rate {rate:.1e}",
             grouped(c.dropped_measured().round() as u64),
             grouped(c.audited_false),
             counted(c.audited, "line"),

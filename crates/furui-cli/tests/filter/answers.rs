@@ -183,6 +183,59 @@ fn a_stable_filter_of_a_file_remembers_it_whatever_its_repeats() {
 }
 
 #[test]
+fn a_filter_has_the_bits_the_probes_and_the_decrements_that_are_asked_for() {
+    let dir = TempDir::new();
+    let (known, filter) = (text(&distinct(&lines(200, 1))), dir.join("f"));
+    let file = dir.file("lines", &known);
+    for (kind, bits, more, fields) in [
+        // The sizes of the paper of Sei et al.
+        ("bloom", "2164", &["--probes", "5"][..], &[("bits", "2164"), ("probes", "5")][..]),
+        ("blocked", "5120", &["--probes", "6"], &[("cache_lines", "10"), ("probes", "6")]),
+        ("counting", "8K", &["--probes", "3"], &[("counters", "2000"), ("probes", "3")]),
+        // Decrements as in the paper of Kubota et al., in a small filter.
+        ("stable", "1M", &["--probes", "8", "--decrements", "84"], &[("counters", "500000"), ("decrements", "84")]),
+        ("stable-light", "1M", &["--probes", "8", "--decrements", "84"], &[("probes", "8"), ("decrements", "84")]),
+    ] {
+        let args = [&["filter", "build", "-k", kind, "--bits", bits, "-o", &filter], more].concat();
+        let mut built = vec![];
+        // From a pipe and from a file: nothing is counted first.
+        for (input, stdin) in [(None, &known[..]), (Some(&*file), b"")] {
+            assert_eq!(stdout(&args.iter().copied().chain(input).collect::<Vec<_>>(), stdin), b"", "{kind}");
+            assert_eq!(stdout(&["has", &filter], &known), known, "{kind}");
+            fields.iter().for_each(|&(name, value)| assert_eq!(info(&filter, name), value, "{kind}, {name}"));
+            built.push(fs::read(&filter).unwrap());
+        }
+        assert!(kind == "stable" || built[0] == built[1], "{kind}");
+    }
+    let two = ["--bits", "2048", "--probes", "5"];
+    for (more, reason) in [
+        (&["--bits", "2048"][..], "--probes"),
+        (&["--probes", "5"], "--bits"),
+        (&["--decrements", "5"], "--bits"),
+        (&["--bits", "0", "--probes", "5"], "from 1"),
+        (&["--bits", "2048", "--probes", "65"], "from 1 to 64"),
+        (&[&two[..], &["--capacity", "9"]].concat(), "--capacity"),
+        (&[&two[..], &["--fpr", "1%"]].concat(), "--fpr"),
+        (&[&two[..], &["--decrements", "5"]].concat(), "no other filter forgets"),
+        (&[&two[..], &["-k", "stable"]].concat(), "--decrements"),
+        (&[&two[..], &["-k", "stable-light"]].concat(), "--decrements"),
+        (&[&two[..], &["-k", "ringed"]].concat(), "for each line"),
+        (&[&two[..], &["-k", "quotient"]].concat(), "fingerprints"),
+        (&[&two[..], &["-k", "cascade"]].concat(), "fingerprints"),
+        (&[&two[..], &["-k", "parquet"]].concat(), "eight probes"),
+        (&["-k", "blocked", "--bits", "1000", "--probes", "5"], "a multiple of 512"),
+        (&["-k", "counting", "--bits", "1001", "--probes", "5"], "a multiple of 4"),
+        (&["-k", "cascade", "--delta", "5"], "go with --kind ringed"),
+        (&["-k", "cascade", "--no-remove"], "--kind quotient"),
+    ] {
+        let out = dir.join("none");
+        let message = failure(&[&["filter", "build", "-o", &out, "/no/such/file"], more].concat(), b"x\n");
+        assert!(message.contains(reason) && !message.contains("/no/such"), "{more:?}: {message}");
+        assert!(!fs::exists(&out).unwrap(), "{more:?}");
+    }
+}
+
+#[test]
 fn a_ringed_filter_has_the_window_and_the_bits_that_are_asked_for() {
     let dir = TempDir::new();
     let (known, filter) = (text(&distinct(&lines(2000, 1))), dir.join("ringed"));

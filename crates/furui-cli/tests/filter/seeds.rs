@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use crate::build;
 use crate::support::{TempDir, failure, run, stdout};
+use crate::{build, info};
 
 #[test]
 fn hostile_lines_need_a_seed_that_nobody_knows() {
@@ -59,6 +59,54 @@ fn a_filter_without_its_seed_tells_only_those_who_have_the_seed() {
         let message = failure(&["filter", "build", "-k", kind, "-c", "9", "--seed-file", &seed, "-o", &out], b"a\n");
         assert!(message.contains("--seed-file"), "{message}");
     }
+}
+
+#[test]
+fn whoever_does_not_know_the_seed_unites_and_compares() {
+    let dir = TempDir::new();
+    let [mine, theirs, stranger, own, blind, seeing, seed, other] =
+        ["mine", "theirs", "stranger", "own", "blind", "seeing", "seed", "other"].map(|name| dir.join(name));
+    for kind in ["bloom", "blocked", "counting", "ringed", "quotient"] {
+        let built = |seed: &str, out: &str, lines: &[u8]| {
+            let made = run(&["filter", "build", "-k", kind, "-c", "100", "--seed-file", seed, "-o", out], lines);
+            assert!(made.status.success(), "{kind}: {made:?}");
+        };
+        built(&seed, &mine, b"alice\nbob\n");
+        built(&seed, &theirs, b"bob\ncarol\n");
+        built(&other, &stranger, b"bob\ncarol\n");
+        // The result is, byte for byte, that of somebody who knows the seed, and has no more of it than its parts.
+        stdout(&["union", &mine, &theirs, "-o", &blind], b"");
+        stdout(&["union", "--seed-file", &seed, &mine, &theirs, "-o", &seeing], b"");
+        assert!(fs::read(&blind).unwrap() == fs::read(&seeing).unwrap(), "{kind}");
+        let found = stdout(&["has", "--seed-file", &seed, &blind], b"alice\nbob\ncarol\nerin\n");
+        assert_eq!(found, b"alice\nbob\ncarol\n", "{kind}");
+        assert!(failure(&["has", &blind], b"alice\n").contains("--seed-file"), "{kind}");
+        if kind != "counting" {
+            stdout(&["intersect", &mine, &theirs, "-o", &blind], b"");
+            assert_eq!(stdout(&["has", "--seed-file", &seed, &blind], b"alice\nbob\ncarol\n"), b"bob\n", "{kind}");
+            let with = ["filter", "compare", "--json", "--seed-file", &seed, &mine, &theirs];
+            assert_eq!(stdout(&["filter", "compare", "--json", &mine, &theirs], b""), stdout(&with, b""), "{kind}");
+        }
+        // A file that holds the seed fits, too, and what it knows does not go on.
+        let number = fs::read_to_string(&seed).unwrap();
+        build(kind, &["-c", "100", "--hash", "siphash", "--hash-seed", number.trim()], &own, b"dave\n");
+        stdout(&["union", &own, &mine, "-o", &blind], b"");
+        assert_eq!(stdout(&["has", "--seed-file", &seed, &blind], b"alice\ndave\n"), b"alice\ndave\n", "{kind}");
+        assert!(info(&blind, "seed_fingerprint") == info(&mine, "seed_fingerprint"), "{kind}");
+        for verb in [&["union", "-o", &dir.join("none")][..], &["filter", "compare"]] {
+            let message = failure(&[verb, &[&mine, &stranger]].concat(), b"");
+            assert!(message.contains(&mine) && message.contains(&stranger), "{kind}: {message}");
+            // Counting filters cannot be compared, whatever their seeds.
+            assert!(message.contains("a seed of fingerprint") || kind == "counting", "{kind}: {message}");
+        }
+    }
+    assert!(!fs::exists(dir.join("none")).unwrap());
+    // A union that is too full says so to those who do not know the seed, too.
+    let many = (0..1000).map(|i| format!("{i}\n")).collect::<String>();
+    let build = ["filter", "build", "-c", "100", "--seed-file", &seed, "-o", &mine];
+    assert!(run(&build, many.as_bytes()).status.success());
+    let united = run(&["union", &mine, "-o", &blind], b"");
+    assert!(String::from_utf8(united.stderr).unwrap().contains("fuller than it was made for"));
 }
 
 #[test]

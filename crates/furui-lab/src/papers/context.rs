@@ -4,6 +4,9 @@ use std::path::{Path, PathBuf};
 
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 
+use super::{Result, Source};
+use crate::table::Table;
+
 /// The data, the size and the seed of an experiment.
 pub(crate) struct Context {
     /// The directory of the real data, if it is given.
@@ -15,6 +18,8 @@ pub(crate) struct Context {
     pub(crate) full: bool,
     /// The seed of all random numbers.
     pub(crate) seed: u64,
+    /// The directory of the pages whose tables stand for measurements, if only verdicts and plots are made again.
+    pub(crate) recorded: Option<PathBuf>,
     /// The parent of all progress bars.
     pub(super) progress: MultiProgress,
 }
@@ -23,6 +28,28 @@ impl Context {
     /// Chooses between the full size and the tiny one.
     pub(crate) fn size<T>(&self, full: T, quick: T) -> T {
         if self.quick { quick } else { full }
+    }
+
+    /// The tables that `measure` makes; or, if only verdicts and plots are made again, those that a page has under these
+    /// names.
+    pub(crate) fn tables<const N: usize>(
+        &self,
+        source: Source,
+        names: [&str; N],
+        measure: impl FnOnce() -> Result<[Table; N]>,
+    ) -> Result<[Table; N]> {
+        let Some(dir) = &self.recorded else { return measure() };
+        let page = std::fs::read_to_string(dir.join(source.page()).with_extension("md"))?;
+        let tables = names.map(|name| -> Result<Table> {
+            let link = format!("{}/{name}.csv", source.page());
+            let end = format!(" ([CSV]({link}))");
+            let title =
+                page.lines().find_map(|line| line.strip_suffix(&end)).ok_or_else(|| format!("no table {link}"))?;
+            let table = Table::from_csv(&std::fs::read_to_string(dir.join(link))?);
+            Ok(Table { name: name.to_owned(), title: title.to_owned(), ..table })
+        });
+        let tables: Result<Vec<_>> = tables.into_iter().collect();
+        Ok(tables?.try_into().ok().expect("as many tables as names"))
     }
 
     /// The path of a file or directory of the real data, if it exists and the run is not a quick one.

@@ -92,6 +92,12 @@ fn no_page_is_older_than_what_it_measures() {
         let file = root().join("docs/papers").join(source.page()).with_extension("md");
         let text = std::fs::read_to_string(file).unwrap();
         let mut commits = page::commits(&text);
+        // Figures in the table of costs may be of recorded runs instead of sections, each run of a commit of its own.
+        let costs = theirs::text(source).split("\n## Where furui deviates").next().unwrap_or_default();
+        let runs = page::links(costs, "md").into_iter().filter(|path| path.contains("bench/runs/"));
+        let runs = runs.map(|path| std::fs::read_to_string(root().join(path.trim_start_matches("../"))).unwrap());
+        let runs: String = runs.collect();
+        commits.extend(commits_of_runs(&runs));
         commits.sort_unstable();
         commits.dedup();
         for commit in commits {
@@ -107,6 +113,37 @@ fn no_page_is_older_than_what_it_measures() {
     assert!(stale.is_empty(), "RELEASING.md says how to measure these pages again: {stale:#?}");
 }
 
+/// The commits that descriptions of recorded runs name: `at 32cb435`, or `commit 5bf8967`.
+fn commits_of_runs(readme: &str) -> impl Iterator<Item = &str> {
+    let words: Vec<&str> = readme.split_whitespace().collect();
+    let is_commit = |word: &str| word.len() >= 7 && word.chars().all(|c| c.is_ascii_hexdigit());
+    let pairs: Vec<_> = words.windows(2).map(|pair| (pair[0], pair[1].trim_end_matches([',', ';', '.']))).collect();
+    pairs
+        .into_iter()
+        .filter(move |&(before, word)| ["at", "commit"].contains(&before) && is_commit(word))
+        .map(|pair| pair.1)
+}
+
+/// Every figure in the tables of costs that is of a recorded run, and not of a table of the pages, is of a run that names
+/// its commit; so the test above sees when its code changes.
+#[test]
+fn runs_that_tables_of_costs_cite_name_their_commits() {
+    for source in Source::ALL {
+        let costs = theirs::text(source).split("\n## Where furui deviates").next().unwrap_or_default();
+        for path in page::links(costs, "md") {
+            assert!(
+                !path.contains("choosing"),
+                "{}: cite the run, which names its commit, and not {path}",
+                source.page()
+            );
+            if path.contains("bench/runs/") {
+                let run = std::fs::read_to_string(root().join(path.trim_start_matches("../"))).unwrap();
+                assert!(commits_of_runs(&run).next().is_some(), "{path} names no commit");
+            }
+        }
+    }
+}
+
 /// True if two tables have equal texts, and numbers that differ only by rounding, which depends on the processor.
 fn equal(a: &Table, b: &Table) -> bool {
     let near = |a: &Cell, b: &Cell| match (a.number(), b.number()) {
@@ -120,7 +157,8 @@ fn equal(a: &Table, b: &Table) -> bool {
 #[test]
 #[ignore = "fails after a change of the measured code, until the pages are measured again"]
 fn what_is_deterministic_is_measured_again_with_the_same_figures() {
-    let context = Context { data: None, quick: false, full: false, seed: SEED, progress: Default::default() };
+    let context =
+        Context { data: None, quick: false, full: false, seed: SEED, recorded: None, progress: Default::default() };
     let mut other = vec![];
     for experiment in chosen(&DETERMINISTIC.map(str::to_owned)).unwrap() {
         for table in (experiment.run)(&context).unwrap().tables {

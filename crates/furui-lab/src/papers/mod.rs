@@ -64,8 +64,9 @@ fn chosen(names: &[String]) -> Result<Vec<Experiment>> {
 
 /// Runs the commands `all` and `paper` with their arguments: names and options.
 pub(crate) fn run(mut args: impl Iterator<Item = String>) -> Result<()> {
-    let mut context = Context { data: None, quick: false, full: false, seed: 1, progress: MultiProgress::new() };
-    let (mut names, mut out) = (vec![], None);
+    let mut context =
+        Context { data: None, quick: false, full: false, seed: 1, recorded: None, progress: MultiProgress::new() };
+    let (mut names, mut out, mut recorded) = (vec![], None, false);
     while let Some(arg) = args.next() {
         let mut value = || args.next().ok_or_else(|| format!("{arg} needs a value"));
         match arg.as_str() {
@@ -74,14 +75,20 @@ pub(crate) fn run(mut args: impl Iterator<Item = String>) -> Result<()> {
             "--seed" => context.seed = value()?.parse()?,
             "--quick" => context.quick = true,
             "--full" => context.full = true,
+            "--recorded" => recorded = true,
             option if option.starts_with('-') => {
-                return Err(format!("{option}? there are --out DIR, --data DIR, --seed N, --quick and --full").into());
+                let known = "--out DIR, --data DIR, --seed N, --quick, --full and --recorded";
+                return Err(format!("{option}? there are {known}").into());
             }
             _ => names.push(arg),
         }
     }
     if let Some(data) = context.data.as_ref().filter(|data| !data.is_dir()) {
         return Err(format!("--data {}: there is no such directory", data.display()).into());
+    }
+    if recorded {
+        let dir: std::path::PathBuf = out.clone().ok_or("--recorded needs --out, the directory of the pages")?;
+        context.recorded = Some(dir);
     }
     let experiments = chosen(&names)?;
     if experiments.is_empty() {
@@ -99,11 +106,13 @@ fn measure(experiments: &[Experiment], context: &Context, pages: Option<&Pages>)
         bar.set_message(experiment.full_name());
         bar.tick();
         let finding = (experiment.run)(context).map_err(|error| format!("{}: {error}", experiment.full_name()))?;
+        if let Some(dir) = &context.recorded {
+            page::check_recorded(dir, experiment, &finding)?;
+        }
         if let Some(pages) = pages {
             pages.write(&all, experiment, context, &finding)?;
         }
-        let verdict = &finding.verdict;
-        let mut text = format!("\n# {}\n\n{}: {}\n", experiment.title, verdict.grade, verdict.text);
+        let mut text = format!("\n# {}\n\n{}", experiment.title, finding.verdict.markdown());
         text.extend(finding.tables.iter().map(|table| format!("\n## {}\n\n{}\n", table.title, table.markdown())));
         context.progress.suspend(|| std::io::stdout().write_all(text.as_bytes()))?;
         bar.inc(1);
@@ -166,7 +175,8 @@ mod tests {
     #[test]
     fn every_experiment_runs_and_makes_its_pages() {
         let dir = std::env::temp_dir().join(format!("furui-papers-{}", std::process::id()));
-        let context = Context { data: None, quick: true, full: true, seed: 1, progress: MultiProgress::new() };
+        let context =
+            Context { data: None, quick: true, full: true, seed: 1, recorded: None, progress: MultiProgress::new() };
         measure(&experiments(), &context, Some(&Pages::new(dir.clone()))).unwrap();
         check_pages(&dir);
         let index = std::fs::read_to_string(dir.join(page::INDEX)).unwrap();
@@ -174,6 +184,17 @@ mod tests {
         for place in theirs::places() {
             assert!(theirs::figure(place, &dir) != Err(theirs::Missing::Column), "{place}: no table has this");
         }
+        // From the recorded tables the same pages are made, in every experiment that reads them.
+        let drawn =
+            ["000-fig7", "000-fig8", "000-cuts", "002-fig5", "002-fig9", "003-table3", "004-load", "004-cascade"];
+        let chosen = chosen(&drawn.map(str::to_owned)).unwrap();
+        let files = || {
+            let pages = Source::ALL.map(|source| dir.join(source.page()).with_extension("md"));
+            pages.map(|page| std::fs::read_to_string(page).unwrap())
+        };
+        let (before, context) = (files(), Context { recorded: Some(dir.clone()), ..context });
+        measure(&chosen, &context, Some(&Pages::new(dir.clone()))).unwrap();
+        assert!(files() == before);
         std::fs::remove_dir_all(dir).unwrap();
     }
 

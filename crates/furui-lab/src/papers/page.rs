@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::error::Error;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use super::{Context, Experiment, Finding, Source, theirs};
+use super::verdict::{grades, tally};
+use super::{Context, Experiment, Finding, Grade, Source, theirs};
 
 /// Tables with more rows than this are folded on the page.
 const LONG: usize = 24;
@@ -29,11 +30,14 @@ for the real data; missing data is made up from the seed, and the section says s
 code of others takes part, too, and with `rocksdb` RocksDB, if the system has its library. Times are processor \
 times. They vary by some tens of percent if other processes share the processor's caches, so read them as ratios.
 
-A verdict is *reproduced* if the claim holds; *reproduced within a band* if its direction and order of magnitude \
-hold, or its figure holds for one possible reading of the paper; *not reproduced*, with the reason, if it does \
-not hold here; and *measured* if nothing is claimed. An experiment that is newer than the last run of all is *not \
-measured yet*. Each paper's page begins with two tables: how to do what the paper does, and what that costs compared \
-with what furui does by default; and where furui deviates, and why. At the end is what the papers leave open.
+Each claim has a verdict. It is *reproduced* if the claim holds; *better than the paper* if the result is better than \
+the paper says; *reproduced within a band* if its direction and order of magnitude hold, or its figure holds for one \
+possible reading of the paper; *not reproduced*, with the reason, if it does not hold here; *no data* if it is about \
+data that is not available; and *measured* if nothing is claimed. An experiment that is newer than the last run of all \
+is *not measured yet*. Each paper's page begins with what its idea is worth today, a list of the verdicts, and two \
+tables: how to do what the paper does, and what that costs compared with what furui does by default; and where furui \
+deviates, and why. At the end is what the papers leave open.
+
 ";
 
 /// The end of the index.
@@ -49,7 +53,7 @@ pub(super) struct Pages {
 /// The row of the index for a section.
 struct Entry {
     title: String,
-    grade: String,
+    grades: Vec<Grade>,
 }
 
 impl Pages {
@@ -75,7 +79,12 @@ impl Pages {
             std::fs::write(files.join(&table.name).with_extension("csv"), table.csv())?;
         }
         let mut sections = self.sections(experiment.source)?;
-        sections.insert(experiment.full_name(), section(experiment, context, finding, &self.commit));
+        let new = section(experiment, context, finding, &self.commit);
+        let new = match sections.get(&experiment.full_name()) {
+            Some(old) if context.recorded.is_some() => drawn_again(old, &new, finding),
+            _ => new,
+        };
+        sections.insert(experiment.full_name(), new);
         std::fs::write(self.page(experiment.source), self.text(all, experiment.source, &sections))?;
         // Other pages may quote the tables of this page, so all texts are written again.
         for (path, text) in self.texts(all)? {
@@ -87,8 +96,22 @@ impl Pages {
     /// The text of a page with these sections, in the order of the experiments.
     fn text(&self, all: &[Experiment], source: Source, sections: &BTreeMap<String, String>) -> String {
         let mut text = format!("# {}\n\n{}\n", source.title(), source.reference());
-        if source != Source::Ours {
-            text += &format!("\n{}", theirs::filled(source, &self.dir));
+        let filled = theirs::filled(source, &self.dir);
+        let (worth, tables) = filled.split_once("\n## ").unwrap_or_default();
+        if !worth.is_empty() {
+            text += &format!("\n{worth}");
+        }
+        let listed = all.iter().filter(|one| one.source == source && source != Source::Ours);
+        for (i, experiment) in listed.enumerate() {
+            if i == 0 {
+                text += "\n| verdicts | |\n|---|---|\n";
+            }
+            if let Some(Entry { title, grades }) = sections.get(&experiment.full_name()).and_then(|one| entry(one)) {
+                text += &format!("| [{title}](#{}) | {} |\n", anchor(&title), tally(&grades));
+            }
+        }
+        if !tables.is_empty() {
+            text += &format!("\n## {tables}");
         }
         for name in all.iter().filter(|one| one.source == source).map(Experiment::full_name) {
             if let Some(section) = sections.get(&name) {
@@ -128,7 +151,9 @@ impl Pages {
 
     /// The text of the index of all pages that exist. It does not matter which runs wrote the pages.
     fn index(&self, all: &[Experiment]) -> Result<String, Box<dyn Error>> {
-        let mut text = HEAD.to_owned();
+        let mut text = String::new();
+        // The grades of the claims of the papers; our own comparisons test no claims.
+        let mut claims = vec![];
         for source in Source::ALL {
             let sections = self.sections(source)?;
             if sections.is_empty() {
@@ -148,21 +173,25 @@ impl Pages {
                     text += &format!("| {name} | {} | {NOT_MEASURED} |\n", experiment.title);
                     continue;
                 };
-                let Entry { title, grade } =
+                let Entry { title, grades } =
                     entry(section).ok_or_else(|| format!("{name} has no title or no verdict"))?;
-                text += &format!("| {name} | [{title}]({}.md#{}) | {grade} |\n", source.page(), anchor(&title));
+                let verdict = tally(&grades);
+                text += &format!("| {name} | [{title}]({}.md#{}) | {verdict} |\n", source.page(), anchor(&title));
+                if source != Source::Ours {
+                    claims.extend(grades);
+                }
             }
         }
-        Ok(text + "\n" + OPEN)
+        let total = format!("In all there are {} verdicts about the papers: {}.\n", claims.len(), tally(&claims));
+        Ok(format!("{HEAD}{total}{text}\n{OPEN}"))
     }
 }
 
 fn section(experiment: &Experiment, context: &Context, finding: &Finding, commit: &str) -> String {
     let dir = experiment.source.page();
     let who = if experiment.source == Source::Ours { "We ask" } else { "The paper" };
-    let verdict = &finding.verdict;
     let mut text = format!("## {}\n\n**{who}:** {}\n\n", experiment.title, experiment.claim);
-    text += &format!("**Verdict: {}.** {}\n", verdict.grade, verdict.text);
+    text += &finding.verdict.markdown();
     for plot in &finding.plots {
         text += &format!("\n![{}]({dir}/{}.svg)\n", plot.title, plot.name);
     }
@@ -199,11 +228,34 @@ fn section(experiment: &Experiment, context: &Context, finding: &Finding, commit
     text
 }
 
+/// A section whose verdict and plots are made again from its tables. What it says about the measurement stays: the data,
+/// the commit and the machine, and the remarks if the finding has none.
+fn drawn_again(old: &str, new: &str, finding: &Finding) -> String {
+    let (new, _) = new.split_once("\nData: ").unwrap_or((new, ""));
+    let data = old.find("\nData: ").unwrap_or(old.len());
+    // The remarks are the list before the data; the list of verdicts is further up.
+    let remarks = old[..data].trim_end().rfind("\n\n- ").map(|at| at + 1);
+    let remarks = remarks.filter(|&at| !old[at..data].contains("\n|")).unwrap_or(data);
+    format!("{new}{}", &old[if finding.notes.is_empty() { remarks } else { data }..])
+}
+
+/// Checks that the tables of a finding are those of its page in `dir`, digit by digit.
+pub(super) fn check_recorded(dir: &Path, experiment: &Experiment, finding: &Finding) -> Result<(), Box<dyn Error>> {
+    for table in &finding.tables {
+        let path = dir.join(experiment.source.page()).join(&table.name).with_extension("csv");
+        if std::fs::read_to_string(&path)? != table.csv() {
+            let name = experiment.full_name();
+            return Err(format!("{name} does not make {} again: run it without --recorded", path.display()).into());
+        }
+    }
+    Ok(())
+}
+
 /// The row of the index for a section.
 fn entry(section: &str) -> Option<Entry> {
     let title = section.lines().find_map(|line| line.strip_prefix("## "))?;
-    let (grade, _) = section.lines().find_map(|line| line.strip_prefix("**Verdict: "))?.split_once(".**")?;
-    Some(Entry { title: title.to_owned(), grade: grade.to_owned() })
+    let grades = grades(section);
+    (!grades.is_empty()).then(|| Entry { title: title.to_owned(), grades })
 }
 
 /// The anchor that GitHub gives to a heading.
@@ -257,6 +309,6 @@ pub(super) fn measured(page: &str) -> &str {
 #[cfg(test)]
 pub(super) fn links<'a>(page: &'a str, extension: &str) -> Vec<&'a str> {
     let targets = page.split("](").skip(1).filter_map(|rest| rest.split_once(')'));
-    let of_extension = |path: &&str| std::path::Path::new(path).extension().is_some_and(|found| found == extension);
+    let of_extension = |path: &&str| Path::new(path).extension().is_some_and(|found| found == extension);
     targets.map(|(path, _)| path).filter(of_extension).collect()
 }

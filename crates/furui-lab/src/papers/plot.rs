@@ -13,6 +13,8 @@ use super::axis::Axis;
 const SIZE: (u32, u32) = (860, 420);
 /// The width of the legend on the right, in pixels.
 const LEGEND: u32 = 240;
+/// The maximum number of letters in a line of the legend.
+const LEGEND_LETTERS: usize = 32;
 
 /// The colour of text and axes. It is visible on white and on black, because the background is that of the page.
 const INK: RGBColor = RGBColor(0x76, 0x79, 0x80);
@@ -159,8 +161,9 @@ impl Plot {
         if self.series.len() == 1 {
             return Ok(());
         }
-        for (i, (series, (colour, shape))) in self.series.iter().zip(self.styles()).enumerate() {
-            let y = 44 + 22 * i as i32;
+        let mut y = 22;
+        for (series, (colour, shape)) in self.series.iter().zip(self.styles()) {
+            y += 22;
             let style = |width| colour.stroke_width(width);
             match series.mark {
                 Mark::Bar => area.draw(&Rectangle::new([(4, y - 6), (22, y + 6)], colour.filled()))?,
@@ -172,7 +175,10 @@ impl Plot {
                 }
             }
             let style = ("sans-serif", 12).into_font().color(&INK).pos(Pos::new(HPos::Left, VPos::Center));
-            area.draw(&Text::new(series.name.as_str(), (32, y), style))?;
+            for (i, line) in lines(&series.name, LEGEND_LETTERS).into_iter().enumerate() {
+                y += if i > 0 { 14 } else { 0 };
+                area.draw(&Text::new(line, (32, y), style.clone()))?;
+            }
         }
         Ok(())
     }
@@ -187,6 +193,18 @@ impl Plot {
             (COLOURS[(next - 1) % COLOURS.len()], next - 1 + (next - 1) / COLOURS.len())
         })
     }
+}
+
+/// Breaks a text at spaces into lines of at most `most` letters, if no word is longer.
+fn lines(text: &str, most: usize) -> Vec<String> {
+    let mut lines: Vec<String> = vec![];
+    for word in text.split(' ') {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= most => *line += &format!(" {word}"),
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
 }
 
 /// A polygon in pixels around a point.
@@ -237,6 +255,11 @@ mod tests {
             });
         let svg = plot.svg().unwrap();
         assert!(svg.starts_with("<svg") && svg.contains("Formula") && !svg.contains("NaN"), "{svg}");
+        let long = Plot::new("long", "Long", Axis::linear("a"), Axis::linear("b"));
+        let name = "Bloom, one page a key, keys wait in memory";
+        let long = long.with(Series::new(name, Mark::Line, points.clone())).with(Series::new("b", Mark::Line, points));
+        let svg = long.svg().unwrap();
+        assert!(svg.contains(">\nBloom, one page a key, keys wait\n<") && svg.contains(">\nin memory\n<"), "{svg}");
         let bars = Plot::new("bars", "Bars", Axis::names("", ["one", "two"]), Axis::linear("ns"));
         let bars = bars.with(Series::new("b", Mark::Bar, vec![(0.0, 1.0), (1.0, 5.0)]));
         let svg = bars.svg().unwrap();

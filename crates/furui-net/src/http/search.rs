@@ -1,6 +1,7 @@
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query as Parameters, State};
 use axum::response::Response;
+use furui::filter::sizing;
 use furui_search::{Place, Query, Wants};
 use serde::Deserialize;
 
@@ -14,7 +15,8 @@ pub(super) struct Wanted {
     limit: Option<u32>,
     cursor: Option<String>,
     coding: Option<String>,
-    rate: Option<f64>,
+    /// A number, or a percentage.
+    rate: Option<String>,
     #[serde(default)]
     explain: bool,
 }
@@ -48,7 +50,11 @@ fn asked(wanted: Result<Parameters<Wanted>, QueryRejection>) -> Result<Asked, Ap
     }
     let cursor = wanted.cursor.as_deref().map(cursor).transpose()?;
     let query = Query::parse(&wanted.q).map_err(ApiError::Query)?;
-    let wants = Wants::named(wanted.coding.as_deref(), wanted.rate).map_err(ApiError::Coding)?;
+    let rate = wanted.rate.as_deref().map(|text| {
+        sizing::parse_rate(text)
+            .ok_or_else(|| ApiError::Parameters(format!("rate={text:?} is no rate: 0.01 is one, or 1%25")))
+    });
+    let wants = Wants::named(wanted.coding.as_deref(), rate.transpose()?).map_err(ApiError::Coding)?;
     Ok(Asked { query, limit, cursor, wants, explain: wanted.explain })
 }
 

@@ -23,7 +23,7 @@ async fn results_are_sent_as_they_are_found() {
     let (address, mut calls) = face().await;
     let mut asked = get(
         address,
-        "/search?q=Two+W%C3%B6rds&limit=7&cursor=0000000700000000000000000000000000000000000000ff&coding=ringed&rate=0.01\
+        "/search?q=Two+W%C3%B6rds&limit=7&cursor=0000000700000000000000000000000000000000000000ff&coding=ringed&rate=1%25\
          &explain=true",
     );
     let Some(Call::Search { asked: search, events }) = calls.recv().await else { panic!() };

@@ -17,6 +17,22 @@
 
 use super::probes::MAX_PROBES;
 
+/// Reads a rate as people write it: `0.01`, `1e-2` or `1%`. `None` if the text is no number; the caller checks that the
+/// number is in the range that it allows.
+///
+/// ```
+/// use furui::filter::sizing::parse_rate;
+///
+/// assert_eq!(["0.01", "1e-2", "1 %", "1‰"].map(parse_rate), [Some(0.01), Some(0.01), Some(0.01), None]);
+/// ```
+pub fn parse_rate(text: &str) -> Option<f64> {
+    let text = text.trim();
+    match text.strip_suffix('%') {
+        Some(percent) => percent.trim_end().parse().ok().map(|percent: f64| percent / 100.0),
+        None => text.parse().ok(),
+    }
+}
+
 /// Equation 1: the false-positive rate of a filter that holds `keys` keys, (1 - e^(-kn/m))^k, as a probability.
 ///
 /// The formula uses the mean of the share of bits that are set, and 1/e for (1 - 1/m)^m. So the true rate of a

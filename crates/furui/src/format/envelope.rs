@@ -108,6 +108,14 @@ impl Envelope {
         Ok(self)
     }
 
+    /// The envelope with the fingerprint of the seed in place of the seed, as in a file that does not hold its seed.
+    pub(crate) fn without_seed(mut self) -> Self {
+        if self.seed == SeedPlace::File {
+            (self.hash.seed, self.seed) = (self.hash.seed_fingerprint(), SeedPlace::Elsewhere);
+        }
+        self
+    }
+
     /// Checks that the seed of the file's hash is known.
     pub(crate) fn expect_seed(&self) -> Result<(), FormatError> {
         match self.seed {

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 
 use super::field::put;
-use super::header::Header;
+use super::header::{Header, SeedPlace};
 use super::layout::*;
 use super::sums::Sums;
 use crate::hash::{HashSpec, KeyForm};
@@ -64,6 +64,12 @@ impl<W: Write> EnvelopeWriter<W> {
     /// Those of `out`.
     pub fn without_seed(out: W, kind: Kind, hash: HashSpec) -> io::Result<Self> {
         Self::begin(out, Header::without_seed(kind, hash))
+    }
+
+    /// Begins a file that does not hold the seed of its hash, for a caller who does not know the seed either: `hash` has
+    /// the seed's fingerprint in its place.
+    pub(crate) fn with_fingerprint(out: W, kind: Kind, hash: HashSpec) -> io::Result<Self> {
+        Self::begin(out, Header { kind, hash, seed: SeedPlace::Elsewhere })
     }
 
     fn begin(out: W, header: Header) -> io::Result<Self> {

@@ -3,6 +3,7 @@ use std::io::Read;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
+use furui::filter::sizing;
 use furui_search::Wants;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
@@ -44,6 +45,7 @@ struct Configuration {
     #[serde(default, deserialize_with = "size")]
     disk: Option<u64>,
     coding: Option<String>,
+    #[serde(default, deserialize_with = "rate")]
     rate: Option<f64>,
 }
 
@@ -58,6 +60,23 @@ fn size<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
     match Size::deserialize(from)? {
         Size::Bytes(bytes) => Ok(Some(bytes)),
         Size::Text(text) => crate::size::parse(&text).map(Some).map_err(D::Error::custom),
+    }
+}
+
+/// Reads a rate as `--rate` does: a number, or a text such as "1%".
+fn rate<'de, D: Deserializer<'de>>(from: D) -> Result<Option<f64>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Rate {
+        Number(f64),
+        Text(String),
+    }
+    match Rate::deserialize(from)? {
+        Rate::Number(rate) => Ok(Some(rate)),
+        Rate::Text(text) => match sizing::parse_rate(&text) {
+            Some(rate) => Ok(Some(rate)),
+            None => Err(D::Error::custom(format!("rate = {text:?} is no rate: write it as 0.01 or \"1%\""))),
+        },
     }
 }
 
@@ -156,6 +175,8 @@ mod tests {
         assert_eq!(settings(&["--data", "d", "--config", path]).unwrap(), usual);
         let text = "# a node\ndata = 'here'\nlisten = ['/a', '/b']\nexternal = ['/c']\nhttp = '[::1]:8'\nbootstrap = ['/d']\n\
              coding = 'ringed'\nrate = 0.01\ndisk = '3GiB'";
+        std::fs::write(&file, text.replace("0.01", "'1%'")).unwrap();
+        let percent = settings(&["--config", path]).unwrap();
         std::fs::write(&file, text).unwrap();
         let of_file = Settings {
             data: file.with_file_name("here"),
@@ -167,6 +188,7 @@ mod tests {
             wants: Wants::Ringed { probes: Some(7), delta: 1000 },
         };
         assert_eq!(settings(&["--config", path]).unwrap(), of_file);
+        assert_eq!(percent, of_file);
         let some = settings(&["--config", path, "--listen", "/x", "--data", "d"]).unwrap();
         assert_eq!(some, Settings { data: "d".into(), listen: vec!["/x".into()], ..of_file });
         let arguments = ["--external", "/y", "--http", "127.0.0.1:0", "--bootstrap", "/z"];
@@ -179,6 +201,7 @@ mod tests {
             ("coding = 'zip'", "there are best, naive, fixed, ringed, golomb"),
             ("coding = 'best'\nrate = 0.1", "the coding best has no rate"),
             ("coding = 'ringed'\nrate = 1.5", "below 1"),
+            ("coding = 'ringed'\nrate = '1 in 100'", "write it as 0.01"),
             ("rate = 0.1", "add fixed or ringed"),
         ] {
             std::fs::write(&file, text).unwrap();

@@ -3,7 +3,7 @@
 use super::order::{Mode, PAPER_HOSTS};
 use super::tier::{Stable, Tier};
 use super::{COUNTERS, FRONT, crawls, slug};
-use crate::papers::{Axis, Context, Finding, Grade, Mark, Plot, Result, Series, Verdict, brief};
+use crate::papers::{Axis, Context, Finding, Grade, Mark, Plot, Result, Series, Source, Verdict, brief};
 use crate::table::Table;
 
 /// The paper's false positives at 2^30 counters, with k = 4 and a rate of 1 %.
@@ -18,30 +18,41 @@ const LOST: &str = "pages lost";
 pub(in super::super) fn fig6(context: &Context) -> Result<Finding> {
     let (crawls, data) = crawls(context)?;
     let filters = [SBF, Stable::COARSE, Stable::Own { rate: 1e-2 }];
-    let columns =
-        ["crawl", "filter", SIZE, "counters", FALSE_POSITIVES, LOST, FALSE_NEGATIVES, "false negatives, % of links"];
-    let mut table = Table::new("fig6", "Errors after an LRU of the paper's 2^20 entries".to_owned(), columns);
-    let bar = context.bar((crawls.len() * filters.len() * COUNTERS.count()) as u64, "errors");
-    for crawl in &crawls {
-        for filter in filters {
-            for log2 in COUNTERS {
-                let counters = crawl.size(log2);
-                let outcome = Tier::stable(crawl.size(FRONT), counters, filter).ask(crawl, &Mode::Replay)?;
-                table.push([
-                    crawl.name.into(),
-                    filter.name().into(),
-                    u64::from(log2).into(),
-                    (counters as u64).into(),
-                    outcome.false_positives.into(),
-                    (outcome.lost() as u64).into(),
-                    outcome.false_negatives.into(),
-                    (100.0 * outcome.false_negatives as f64 / outcome.links as f64).into(),
-                ]);
-                bar.inc(1);
+    let [table] = context.tables(Source::Seed002, ["fig6"], || {
+        let columns = [
+            "crawl",
+            "filter",
+            SIZE,
+            "counters",
+            FALSE_POSITIVES,
+            LOST,
+            FALSE_NEGATIVES,
+            "false negatives, % of links",
+        ];
+        let mut table = Table::new("fig6", "Errors after an LRU of the paper's 2^20 entries".to_owned(), columns);
+        let bar = context.bar((crawls.len() * filters.len() * COUNTERS.count()) as u64, "errors");
+        for crawl in &crawls {
+            for filter in filters {
+                for log2 in COUNTERS {
+                    let counters = crawl.size(log2);
+                    let outcome = Tier::stable(crawl.size(FRONT), counters, filter).ask(crawl, &Mode::Replay)?;
+                    table.push([
+                        crawl.name.into(),
+                        filter.name().into(),
+                        u64::from(log2).into(),
+                        (counters as u64).into(),
+                        outcome.false_positives.into(),
+                        (outcome.lost() as u64).into(),
+                        outcome.false_negatives.into(),
+                        (100.0 * outcome.false_negatives as f64 / outcome.links as f64).into(),
+                    ]);
+                    bar.inc(1);
+                }
             }
         }
-    }
 
+        Ok([table])
+    })?;
     let mut plots = vec![];
     let mut verdicts = vec![];
     for crawl in &crawls {
@@ -66,14 +77,14 @@ pub(in super::super) fn fig6(context: &Context) -> Result<Finding> {
         verdicts.push(Verdict::new(
             grade(positives),
             format!(
-                "{}: SBFL has more false positives than SBF at {} of {sizes} sizes, loses more pages at {}",
+                "{}: SBFL has more false positives than SBF at {} of {sizes} sizes, and loses more pages at {}.",
                 crawl.name,
                 sizes - positives,
                 sizes - lost
             ),
         ));
-        verdicts
-            .push(Verdict::new(grade(negatives), format!("and has more false negatives at {}.", sizes - negatives)));
+        let text = format!("{}: it has more false negatives at {} of {sizes} sizes.", crawl.name, sizes - negatives);
+        verdicts.push(Verdict::new(grade(negatives), text));
     }
     let web = &crawls[0];
     let only = [("crawl", web.name.into()), ("filter", Stable::COARSE.name().into()), (SIZE, 30u64.into())];

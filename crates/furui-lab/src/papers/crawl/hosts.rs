@@ -18,6 +18,8 @@ impl Shape {
 }
 
 /// A sentence that says how the graph is made.
+/// The name of the crawl.
+pub(super) const NAME: &str = "seeded hosts";
 pub(super) const ABOUT: &str = "The seeded hosts: 16 to 400 links a host, log-uniform; half of them lead to hosts nearby, half to \
                                 popular ones: a rank r is as popular as r^-0.909; the hosts of a group of 64 copy 70 % of their links \
                                 from one list.";
@@ -32,7 +34,7 @@ const GROUP: u32 = 64;
 pub(super) fn crawl(shape: &Shape, seed: u64) -> Crawl {
     let hosts = shape.universe;
     let links_of = move |host: u32, targets: &mut Vec<u32>| links_of(host, hosts, seed, targets);
-    Crawl::streamed("seeded hosts", (hosts, seed), shape.links, links_of)
+    Crawl::streamed(NAME, (hosts, seed), shape.links, links_of)
 }
 
 fn links_of(host: u32, hosts: u32, seed: u64, targets: &mut Vec<u32>) {

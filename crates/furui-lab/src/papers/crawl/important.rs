@@ -3,7 +3,7 @@
 use super::order::{Crawl, Mode, Outcome};
 use super::tier::{Stable, Tier};
 use super::{FRONT, crawls, slug, stable_bytes};
-use crate::papers::{Axis, Context, Finding, Grade, Mark, Plot, Result, Series, Verdict, brief};
+use crate::papers::{Axis, Context, Finding, Grade, Mark, Plot, Result, Series, Source, Verdict, brief};
 use crate::table::Table;
 
 /// The binary logarithm of the number of counters with which the filter is measured: the middle of the paper's sizes.
@@ -35,98 +35,111 @@ const MANY_LINKS: &str = "16 in-links or more";
 
 pub(in super::super) fn important(context: &Context) -> Result<Finding> {
     let (crawls, data) = crawls(context)?;
-    let columns = ["crawl", "cache", IN_LINKS, "pages", "pages lost", LOST];
-    let mut classes =
-        Table::new("important", "Pages never crawled, by how many pages link to them".to_owned(), columns);
-    let columns = [
-        "crawl",
-        "cache",
-        "lost at their first link, replayed",
-        "never crawled, live",
-        "links never met, %",
-        "links that storage is asked about, %",
-    ];
-    let mut totals = Table::new("important-all", "All pages".to_owned(), columns);
-    let columns = ["crawl", "cache", "pages", "how many", "taken for seen, never crawled", "no link met", LOST];
-    let mut kept = Table::new("important-kept", "The pages that are to be kept, live".to_owned(), columns);
-    let columns = [
-        "crawl",
-        "cache",
-        SHARE,
-        "pages fetched",
-        "pages back",
-        "still lost",
-        "of the protected, still lost",
-        "of 16 in-links or more, still lost",
-    ];
-    let mut remedy = Table::new("important-remedy", "Lost pages fetched after the crawl".to_owned(), columns);
-    let bar = context.bar((crawls.len() * 2 * 6) as u64, "important pages");
-    let mut plots = vec![];
-    for crawl in &crawls {
-        let in_links = crawl.in_links(|_| true);
-        let class = |page: usize| CLASSES.partition_point(|&least| least <= in_links[page].max(1)) - 1;
-        let mut pages = [0u64; CLASSES.len()];
-        (0..crawl.pages()).for_each(|page| pages[class(page)] += 1);
-        for (name, tier) in tiers(crawl) {
-            let replayed = tier.ask(crawl, &Mode::Replay)?;
-            bar.inc(1);
-            let live = tier.ask(crawl, &Mode::Live)?;
-            bar.inc(1);
-            let mut lost = [0u64; CLASSES.len()];
-            let not_crawled = live.crawled.iter().enumerate().filter(|(_, crawled)| !**crawled);
-            not_crawled.for_each(|(page, _)| lost[class(page)] += 1);
-            for (i, least) in CLASSES.into_iter().enumerate().filter(|&(i, _)| pages[i] > 0) {
-                classes.push([
+    let names = ["important-kept", "important-remedy", "important-all", "important"];
+    let [kept, remedy, totals, classes] = context.tables(Source::Seed002, names, || {
+        let columns = ["crawl", "cache", IN_LINKS, "pages", "pages lost", LOST];
+        let mut classes =
+            Table::new("important", "Pages never crawled, by how many pages link to them".to_owned(), columns);
+        let columns = [
+            "crawl",
+            "cache",
+            "lost at their first link, replayed",
+            "never crawled, live",
+            "links never met, %",
+            "links that storage is asked about, %",
+        ];
+        let mut totals = Table::new("important-all", "All pages".to_owned(), columns);
+        let columns = ["crawl", "cache", "pages", "how many", "taken for seen, never crawled", "no link met", LOST];
+        let mut kept = Table::new("important-kept", "The pages that are to be kept, live".to_owned(), columns);
+        let columns = [
+            "crawl",
+            "cache",
+            SHARE,
+            "pages fetched",
+            "pages back",
+            "still lost",
+            "of the protected, still lost",
+            "of 16 in-links or more, still lost",
+        ];
+        let mut remedy = Table::new("important-remedy", "Lost pages fetched after the crawl".to_owned(), columns);
+        let bar = context.bar((crawls.len() * 2 * 6) as u64, "important pages");
+        for crawl in &crawls {
+            let in_links = crawl.in_links(|_| true);
+            let class = |page: usize| CLASSES.partition_point(|&least| least <= in_links[page].max(1)) - 1;
+            let mut pages = [0u64; CLASSES.len()];
+            (0..crawl.pages()).for_each(|page| pages[class(page)] += 1);
+            for (name, tier) in tiers(crawl) {
+                let replayed = tier.ask(crawl, &Mode::Replay)?;
+                bar.inc(1);
+                let live = tier.ask(crawl, &Mode::Live)?;
+                bar.inc(1);
+                let mut lost = [0u64; CLASSES.len()];
+                let not_crawled = live.crawled.iter().enumerate().filter(|(_, crawled)| !**crawled);
+                not_crawled.for_each(|(page, _)| lost[class(page)] += 1);
+                for (i, least) in CLASSES.into_iter().enumerate().filter(|&(i, _)| pages[i] > 0) {
+                    classes.push([
+                        crawl.name.into(),
+                        name.into(),
+                        u64::from(least).into(),
+                        pages[i].into(),
+                        lost[i].into(),
+                        (100.0 * lost[i] as f64 / pages[i] as f64).into(),
+                    ]);
+                }
+                let many = |page: usize| in_links[page] >= 16;
+                let protected = |page: usize| crawl.is_front(page as u32);
+                for (pages, is_one) in [(PROTECTED, &protected as &dyn Fn(usize) -> bool), (MANY_LINKS, &many)] {
+                    let all: Vec<usize> = (0..crawl.pages()).filter(|&page| is_one(page)).collect();
+                    let lost = all.iter().filter(|&&page| !live.crawled[page]);
+                    let (met, unmet): (Vec<usize>, Vec<usize>) = lost.partition(|&&page| live.met[page]);
+                    kept.push([
+                        crawl.name.into(),
+                        name.into(),
+                        pages.into(),
+                        (all.len() as u64).into(),
+                        (met.len() as u64).into(),
+                        (unmet.len() as u64).into(),
+                        (100.0 * (met.len() + unmet.len()) as f64 / all.len().max(1) as f64).into(),
+                    ]);
+                }
+                for row in come_back(crawl, &live).into_iter().filter(|_| live.lost() > 0) {
+                    let left = |is_one: &dyn Fn(usize) -> bool| {
+                        row.crawled.iter().enumerate().filter(|&(page, crawled)| !crawled && is_one(page)).count()
+                            as u64
+                    };
+                    let figures = [row.fetched as u64, row.back as u64, left(&|_| true), left(&protected), left(&many)];
+                    let head = [crawl.name.into(), name.into(), (row.share as u64).into()];
+                    remedy.push(head.into_iter().chain(figures.map(Into::into)));
+                }
+                let of_links = |count: u64| 100.0 * count as f64 / crawl.links() as f64;
+                totals.push([
                     crawl.name.into(),
                     name.into(),
-                    u64::from(least).into(),
-                    pages[i].into(),
-                    lost[i].into(),
-                    (100.0 * lost[i] as f64 / pages[i] as f64).into(),
+                    (replayed.lost() as u64).into(),
+                    (live.lost() as u64).into(),
+                    of_links(crawl.links() as u64 - live.links).into(),
+                    (100.0 - of_links(replayed.hits + replayed.false_positives)).into(),
                 ]);
             }
-            let many = |page: usize| in_links[page] >= 16;
-            let protected = |page: usize| crawl.is_front(page as u32);
-            for (pages, is_one) in [(PROTECTED, &protected as &dyn Fn(usize) -> bool), (MANY_LINKS, &many)] {
-                let all: Vec<usize> = (0..crawl.pages()).filter(|&page| is_one(page)).collect();
-                let lost = all.iter().filter(|&&page| !live.crawled[page]);
-                let (met, unmet): (Vec<usize>, Vec<usize>) = lost.partition(|&&page| live.met[page]);
-                kept.push([
-                    crawl.name.into(),
-                    name.into(),
-                    pages.into(),
-                    (all.len() as u64).into(),
-                    (met.len() as u64).into(),
-                    (unmet.len() as u64).into(),
-                    (100.0 * (met.len() + unmet.len()) as f64 / all.len().max(1) as f64).into(),
-                ]);
-            }
-            for row in come_back(crawl, &live).into_iter().filter(|_| live.lost() > 0) {
-                let left = |is_one: &dyn Fn(usize) -> bool| {
-                    row.crawled.iter().enumerate().filter(|&(page, crawled)| !crawled && is_one(page)).count() as u64
-                };
-                let figures = [row.fetched as u64, row.back as u64, left(&|_| true), left(&protected), left(&many)];
-                let head = [crawl.name.into(), name.into(), (row.share as u64).into()];
-                remedy.push(head.into_iter().chain(figures.map(Into::into)));
-            }
-            let of_links = |count: u64| 100.0 * count as f64 / crawl.links() as f64;
-            totals.push([
-                crawl.name.into(),
-                name.into(),
-                (replayed.lost() as u64).into(),
-                (live.lost() as u64).into(),
-                of_links(crawl.links() as u64 - live.links).into(),
-                (100.0 - of_links(replayed.hits + replayed.false_positives)).into(),
-            ]);
         }
-        let name = format!("important-{}", slug(crawl.name));
-        let title = format!("{}: pages never crawled", crawl.name);
-        let plot = Plot::new(&name, title, Axis::log(IN_LINKS), Axis::linear(LOST));
-        plots.push(tiers(crawl).into_iter().fold(plot, |plot, (name, _)| {
-            let points = classes.points(IN_LINKS, LOST, &[("crawl", crawl.name.into()), ("cache", name.into())]);
-            plot.with(Series::new(name, Mark::Line, points))
-        }));
-    }
+        Ok([kept, remedy, totals, classes])
+    })?;
+    let plots = crawls.iter().map(|crawl| {
+        let points =
+            |cache: &str| classes.points(IN_LINKS, LOST, &[("crawl", crawl.name.into()), ("cache", cache.into())]);
+        // A logarithmic axis shows what is small, and not the caches that lose no page.
+        let loses = |cache: &str| points(cache).iter().any(|point| point.1 > 0.0);
+        let (losing, safe): (Vec<_>, Vec<_>) =
+            tiers(crawl).map(|(name, _)| name).into_iter().partition(|name| loses(name));
+        let safe = if safe.is_empty() { "" } else { "; with the other caches there are none" };
+        let title = format!("{}: pages never crawled{safe}", crawl.name);
+        let plot = Plot::new(&format!("important-{}", slug(crawl.name)), title, Axis::log(IN_LINKS), Axis::log(LOST));
+        losing.into_iter().zip(0u32..).fold(plot, |plot, (name, i)| {
+            // Lines that coincide are told apart by their marks.
+            plot.with(Series::new(name, if i % 2 == 0 { Mark::Line } else { Mark::Points }, points(name)))
+        })
+    });
+    let plots = plots.collect();
     let text = crawls.iter().map(|crawl| {
         let [(coarse, _), (spared, _), ..] = tiers(crawl);
         let only = |name: &str| [("crawl", crawl.name.into()), ("cache", name.into())];

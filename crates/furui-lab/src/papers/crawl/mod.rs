@@ -26,8 +26,9 @@ pub(super) use time::time;
 
 use std::iter::StepBy;
 use std::ops::RangeInclusive;
+use std::path::Path;
 
-use super::{Context, Result};
+use super::{Context, Result, Source};
 use order::Crawl;
 
 /// The binary logarithms of the paper's numbers of entries of an LRU alone.
@@ -41,6 +42,9 @@ const LRU_BYTES: usize = 20;
 
 /// The crawls of this run, and a sentence that describes each.
 fn crawls(context: &Context) -> Result<(Vec<Crawl>, String)> {
+    if let Some(dir) = &context.recorded {
+        return Ok((recorded(dir, &["seeded web", "rust-doc"])?, String::new()));
+    }
     let mut crawls = vec![web::crawl(&context.size(web::Shape::FULL, web::Shape::QUICK), context.seed)];
     let mut about = format!("breadth-first crawls, in which each target counts once a page. {} ", web::ABOUT);
     match context.real("rust-doc") {
@@ -51,8 +55,26 @@ fn crawls(context: &Context) -> Result<(Vec<Crawl>, String)> {
     Ok((crawls, about))
 }
 
+/// The crawls with these names, as far as the page in `dir` describes them.
+fn recorded(dir: &Path, names: &[&'static str]) -> Result<Vec<Crawl>> {
+    let page = std::fs::read_to_string(dir.join(Source::Seed002.page()).with_extension("md"))?;
+    let of = |name: &&'static str| {
+        let about = format!(" {name}: ");
+        // The text of a verdict may have the name before other numbers.
+        let numbers = page.split(&about).skip(1).find_map(|about| {
+            let (links, rest) = about.split_once(" links, ")?;
+            Some((links.parse().ok()?, rest.split_once(" pages")?.0.parse().ok()?))
+        });
+        Some(Crawl::recorded(name, numbers?, *name == hosts::NAME))
+    };
+    Ok(names.iter().filter_map(of).collect())
+}
+
 /// The crawls of [`crawls`], and, if the paper's scale is requested, a crawl with as many links as in the paper.
 fn crawls_and_hosts(context: &Context) -> Result<(Vec<Crawl>, String)> {
+    if let Some(dir) = &context.recorded {
+        return Ok((recorded(dir, &["seeded web", "rust-doc", hosts::NAME])?, String::new()));
+    }
     let (mut crawls, mut about) = crawls(context)?;
     if context.full {
         let hosts = hosts::crawl(&context.size(hosts::Shape::FULL, hosts::Shape::QUICK), context.seed);

@@ -9,7 +9,8 @@ pub(super) const EXPERIMENTS: &[Experiment] = &[
         source: Source::Ours,
         name: "codings",
         title: "Golomb-coded sets against ringed filters: the traffic of a search",
-        claim: "How much less traffic does a node of furui cause than the paper's ringed filters?",
+        claim: "How much less traffic does one exchange of two lists cause with furui's codings than with the paper's ringed \
+                filters? (A whole query has six exchanges, and requests, results and checks.)",
         run: codings,
     },
     Experiment {

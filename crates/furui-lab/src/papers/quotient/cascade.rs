@@ -10,7 +10,7 @@ use furui::{Hashes, KeyHash};
 use super::storage_bloom::{Layout, Shape, StorageBloom};
 use crate::clock::thread_ns;
 use crate::keys::mix;
-use crate::papers::{Axis, Context, Finding, Grade, Mark, Plot, Result, Series, Verdict, brief};
+use crate::papers::{Axis, Context, Finding, Grade, Mark, Plot, Result, Series, Source, Verdict, brief};
 use crate::store::counted::{Counted, Reads};
 use crate::store::{WorkDirectory, ours, stored};
 use crate::table::{Cell, Table};
@@ -189,34 +189,37 @@ pub(super) fn run(context: &Context) -> Result<Finding> {
         seed: context.seed,
     };
     let memories: &[u64] = if context.quick { &[64 << 10] } else { &[16 << 20, 64 << 20, 256 << 20] };
-    let mut table = Table::new(
-        "cascade",
-        format!("{} keys in batches; CPU time, and bytes through read and write calls", load.keys),
-        ["memory MiB", "filter"].into_iter().chain(COSTS).chain(["false positives"]),
-    );
-    let bar = context.bar(4 * memories.len() as u64, "filters on storage");
-    for &memory in memories {
-        push(&mut table, memory, EXACT, &load.exact(memory)?);
-        bar.inc(1);
-        let [cascade, compacted] = load.cascade(memory)?;
-        push(&mut table, memory, CASCADE, &cascade);
-        push(&mut table, memory, COMPACTED, &compacted);
-        bar.inc(1);
-    }
-    for (name, layout) in [(BLOOM, Layout::Spread), (ONE_PAGE, Layout::OnePage)] {
-        let directory = WorkDirectory::create(&std::env::temp_dir())?;
-        let shape = Shape::new(load.keys, RATE, layout);
-        let filled = shape.filled((0..load.keys - load.sample).map(|i| load.key(i)));
+    let [table] = context.tables(Source::Seed004, ["cascade"], || {
+        let mut table = Table::new(
+            "cascade",
+            format!("{} keys in batches; CPU time, and bytes through read and write calls", load.keys),
+            ["memory MiB", "filter"].into_iter().chain(COSTS).chain(["false positives"]),
+        );
+        let bar = context.bar(4 * memories.len() as u64, "filters on storage");
         for &memory in memories {
-            push(&mut table, memory, name, &load.bloom(directory.path(), shape, &filled, BATCH, memory)?);
-            // If the filter fits into memory, it is no advantage that keys wait in memory.
-            if layout == Layout::OnePage && memory < filled.len() as u64 {
-                let cost = load.bloom(directory.path(), shape, &filled, memory / WAITING_BYTES, 0)?;
-                push(&mut table, memory, WAITING, &cost);
-            }
+            push(&mut table, memory, EXACT, &load.exact(memory)?);
+            bar.inc(1);
+            let [cascade, compacted] = load.cascade(memory)?;
+            push(&mut table, memory, CASCADE, &cascade);
+            push(&mut table, memory, COMPACTED, &compacted);
             bar.inc(1);
         }
-    }
+        for (name, layout) in [(BLOOM, Layout::Spread), (ONE_PAGE, Layout::OnePage)] {
+            let directory = WorkDirectory::create(&std::env::temp_dir())?;
+            let shape = Shape::new(load.keys, RATE, layout);
+            let filled = shape.filled((0..load.keys - load.sample).map(|i| load.key(i)));
+            for &memory in memories {
+                push(&mut table, memory, name, &load.bloom(directory.path(), shape, &filled, BATCH, memory)?);
+                // If the filter fits into memory, it is no advantage that keys wait in memory.
+                if layout == Layout::OnePage && memory < filled.len() as u64 {
+                    let cost = load.bloom(directory.path(), shape, &filled, memory / WAITING_BYTES, 0)?;
+                    push(&mut table, memory, WAITING, &cost);
+                }
+                bar.inc(1);
+            }
+        }
+        Ok([table])
+    })?;
     let plots = vec![
         plot("cascade-insert", "An insertion, by memory", &table, INSERT, "ns of CPU"),
         plot("cascade-written", "Bytes written for an insertion, by memory", &table, WRITTEN, "bytes"),

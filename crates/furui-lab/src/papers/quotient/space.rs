@@ -2,7 +2,7 @@
 
 use furui::filter::{Bloom, QuotientFilter};
 
-use crate::papers::{Axis, Context, Finding, Grade, Mark, Plot, Result, Series, Verdict, brief};
+use crate::papers::{Axis, Context, Finding, Mark, Plot, Result, Series, Verdict, brief};
 use crate::table::{Cell, Table};
 
 const KEYS: u64 = 1_000_000;
@@ -32,14 +32,22 @@ pub(super) fn run(_: &Context) -> Result<Finding> {
     let [quotient, bloom] = hundredth.map(|bits| brief(bits as f64 / KEYS as f64));
     let below =
         from.map_or("never smaller".into(), |rate| format!("the smaller one at rates of {} and below", brief(rate)));
-    let verdict = Verdict::new(
-        if larger == 0 { Grade::Reproduced } else { Grade::NotReproduced },
-        format!(
-            "Not at every rate: at {larger} of the {} rates, the higher ones, the quotient filter is larger. At 1 % a quotient filter takes {quotient} bits a key and a Bloom filter {bloom}; it is {below}, for a \
-             bit more of remainder halves the rate where a Bloom filter needs 1.44.",
-            EXPONENTS.count()
+    let verdict = Verdict::all([
+        Verdict::holds(
+            larger == 0,
+            format!(
+                "Not at high rates: at {larger} of the {} rates the quotient filter is larger. At 1 % it takes {quotient} bits a key, \
+                 and a Bloom filter {bloom}.",
+                EXPONENTS.count()
+            ),
         ),
-    );
+        Verdict::holds(
+            from.is_some(),
+            format!(
+                "At low rates: it is {below}, for a bit more of remainder halves the rate where a Bloom filter needs 1.44 bits."
+            ),
+        ),
+    ]);
     let data = "no keys; sizes follow from the number of keys and the rate.".into();
     let notes =
         vec!["In the quotient filter, 3.25 bits a slot are flags and counts, and 3 % of the slots stay empty.".into()];

@@ -1,16 +1,18 @@
 //! Figs. 8 and 9, and eq. 18: the false-positive rate with the least traffic.
 
-use super::super::{Axis, Context, Finding, Grade, Mark, Plot, Result, Series, Verdict, brief};
+use super::super::{Axis, Context, Finding, Grade, Mark, Plot, Result, Series, Source, Verdict, brief};
 use super::{corpora, options};
 use crate::search::{self, Corpus};
 use crate::table::Table;
 
 pub(super) fn fig8(context: &Context) -> Result<Finding> {
     let (corpora, data) = corpora(context)?;
-    let measured = search::fig8_and_9(&corpora, &options(context))?;
-    let best = search::best_rates(&corpora)?;
+    let [mean, max, best] = context.tables(Source::Seed000, ["fig8", "fig9", "best-rates"], || {
+        let [mean, max] = search::fig8_and_9(&corpora, &options(context))?;
+        Ok([mean, max, search::best_rates(&corpora)?])
+    })?;
     let mut plots = vec![];
-    for (table, what) in measured.iter().zip(["mean", "maximum"]) {
+    for (table, what) in [(&mean, "mean"), (&max, "maximum")] {
         for filter in ["fixed", "ringed"] {
             let axes = (Axis::linear("k, alpha = 2^-k"), Axis::log("kbit"));
             let title = format!("{filter} filters, {what} traffic, synthetic documents");
@@ -21,7 +23,6 @@ pub(super) fn fig8(context: &Context) -> Result<Finding> {
             }));
         }
     }
-    let [mean, max] = measured;
     let verdict = Verdict::all([
         best_ringed(&mean, &best, &corpora),
         best_fixed(&mean, &best, &corpora[0]),
@@ -183,8 +184,9 @@ fn growth(best: &Table, corpus: &Corpus) -> Verdict {
 pub(super) fn eq18(context: &Context) -> Result<Finding> {
     let (corpora, data) = corpora(context)?;
     let options = options(context);
-    let alone = search::eq18(&options)?;
-    let best = search::best(&corpora, &options)?;
+    let [alone, best] = context.tables(Source::Seed000, ["eq18", "best"], || {
+        Ok([search::eq18(&options)?, search::best(&corpora, &options)?])
+    })?;
     let axes = (Axis::log("ids of the second list over those of the first"), Axis::linear("log2 of alpha"));
     let ratio = |column: &str| -> Vec<(f64, f64)> {
         let of = |y| alone.points("ids of the first", y, &[("in both", 0u64.into())]);
@@ -212,15 +214,15 @@ pub(super) fn eq18(context: &Context) -> Result<Finding> {
                 apart < 1.02,
                 format!(
                     "The whole k nearest to the alpha of eq. 18 takes at most {} % more bits than the best k, measured \
-                     on lists with nothing in common,",
+                     on lists with nothing in common.",
                     brief(100.0 * (apart - 1.0))
                 ),
             ),
             Verdict::holds(
                 common < 1.02,
                 format!(
-                    "and {} % on lists with common ids, if their number is known; if it is taken for 0 (eq. 19), as a \
-                     node must do, up to {} %.",
+                    "On lists with common ids it takes at most {} % more, if their number is known; if it is taken for 0 (eq. \
+                     19), as a node must do, up to {} %.",
                     brief(100.0 * (common - 1.0)),
                     brief(100.0 * (unknown - 1.0))
                 ),

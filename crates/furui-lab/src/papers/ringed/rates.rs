@@ -1,6 +1,6 @@
 //! Figs. 4 to 6: the rates and times of single filters.
 
-use super::super::{Axis, Context, Finding, Grade, Mark, Plot, Result, Series, Verdict, brief};
+use super::super::{Axis, Context, Finding, Grade, Mark, Plot, Result, Series, Source, Verdict, brief};
 use crate::search;
 
 const DELTAS: [u64; 5] = [1, 10, 100, 1000, 100_000];
@@ -150,7 +150,9 @@ pub(super) fn fig5(context: &Context) -> Result<Finding> {
 }
 
 pub(super) fn fig6(context: &Context) -> Result<Finding> {
-    let table = search::fig6(context.quick)?;
+    let [table, node] = context.tables(Source::Seed000, ["fig6", "fig6_node"], || {
+        Ok([search::fig6(context.quick)?, search::keys_kept(context.quick)?])
+    })?;
     let axes = (Axis::linear("k, alpha = 2^-k"), Axis::log("ms"));
     let mut plot = Plot::new("fig6", table.title.clone(), axes.0, axes.1);
     for name in ["SHA-1: fixed", "SHA-1: ringed", "SHA-1: variable", "ours: fixed and variable", "ours: ringed"] {
@@ -181,7 +183,6 @@ pub(super) fn fig6(context: &Context) -> Result<Finding> {
          gone.",
         between(ratios("ours", "ringed"))
     ));
-    let node = search::keys_kept(context.quick)?;
     let kept = between(node.range("kept / anew", &[]));
     Ok(Finding {
         data: SYNTHETIC.to_owned(),

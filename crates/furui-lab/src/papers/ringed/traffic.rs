@@ -1,6 +1,6 @@
 //! The traffic of an exchange of lists: Table 1, Fig. 7, reductions of traffic ("cuts"), and queries of three words.
 
-use super::super::{Axis, Context, Finding, Grade, Mark, Plot, Result, Series, Verdict, brief};
+use super::super::{Axis, Context, Finding, Grade, Mark, Plot, Result, Series, Source, Verdict, brief};
 use super::{corpora, options};
 use crate::search::{self, Corpus};
 use crate::table::{Cell, Table};
@@ -12,11 +12,15 @@ pub(super) fn table1(context: &Context) -> Result<Finding> {
     let of = |corpus: &Corpus, column: &str| table.number(column, &[("corpus", corpus.name.as_str().into())]);
     let real = corpora.iter().find(|corpus| !corpus.is_made_up());
     let verdict = match real {
-        Some(real) => Verdict::all([
-            Verdict::near("Words a document, in real text", 632.7, of(real, each), 0.1, 0.5),
-            Verdict::near("Documents a word", 1343.8, of(real, lists), 0.1, 0.5),
-        ])
-        .and("Real documents that we may pass on are shorter."),
+        Some(real) => Verdict::new(
+            Grade::NoData,
+            format!(
+                "The papers are not available, and real documents that we may pass on are shorter: {} words a document (the paper: \
+                 633), and {} documents a word (1344).",
+                brief(of(real, each)),
+                brief(of(real, lists))
+            ),
+        ),
         None => Verdict::new(Grade::Measured, "No real text was given, and only real text can be compared."),
     };
     Ok(Finding {
@@ -38,7 +42,7 @@ pub(super) fn table1(context: &Context) -> Result<Finding> {
 
 pub(super) fn fig7(context: &Context) -> Result<Finding> {
     let (corpora, data) = corpora(context)?;
-    let table = search::fig7(&corpora, &options(context))?;
+    let [table] = context.tables(Source::Seed000, ["fig7"], || Ok([search::fig7(&corpora, &options(context))?]))?;
     let axes = (Axis::linear("documents"), Axis::log("kbit"));
     let mut plot = Plot::new("fig7", "Traffic of the Naive algorithm", axes.0, axes.1);
     for corpus in &corpora {
@@ -50,19 +54,30 @@ pub(super) fn fig7(context: &Context) -> Result<Finding> {
             plot = plot.with(Series::new(format!("{}, {name}", corpus.name), Mark::Line, points));
         }
     }
+    for (name, kbit) in [("the paper, mean", 200.0), ("the paper, maximum", 11_000.0)] {
+        plot = plot.with(Series::new(name, Mark::Points, vec![(100_000.0, kbit)]));
+    }
     let all = |corpus: &Corpus, column: &str| brief(at_all(&table, corpus, column, &[]));
     let grows = |corpus: &Corpus| ["mean kbit", "max kbit"].iter().all(|column| grows(&table, corpus, column));
     let verdict = match corpora.iter().find(|corpus| !corpus.is_made_up()) {
-        Some(real) => Verdict::holds(
-            grows(real),
-            format!(
-                "On real text mean and maximum {} at every step; at all documents they are {} and {} kbit. The paper's figures are of \
-                 other documents, twenty times as long.",
-                if grows(real) { "grow" } else { "do not grow" },
-                all(real, "mean kbit"),
-                all(real, "max kbit")
+        Some(real) => Verdict::all([
+            Verdict::holds(
+                grows(real),
+                format!(
+                    "On real text mean and maximum {} at every step.",
+                    if grows(real) { "grow" } else { "do not grow" }
+                ),
             ),
-        ),
+            Verdict::new(
+                Grade::NoData,
+                format!(
+                    "At all documents they are {} and {} kbit. The paper's figures are of other documents, twenty times as long, which \
+                     are not available.",
+                    all(real, "mean kbit"),
+                    all(real, "max kbit")
+                ),
+            ),
+        ]),
         None => Verdict::new(Grade::Measured, "No real text was given, and only real text can be compared."),
     };
     Ok(Finding {
@@ -88,10 +103,11 @@ pub(super) fn fig7(context: &Context) -> Result<Finding> {
 
 pub(super) fn cuts(context: &Context) -> Result<Finding> {
     let (corpora, data) = corpora(context)?;
-    let table = search::cuts(&corpora, &options(context))?;
-    let smaller_first = search::cuts_smaller_first(&corpora, &options(context))?;
+    let [table, smaller_first] = context.tables(Source::Seed000, ["cuts", "cuts-smaller-first"], || {
+        Ok([search::cuts(&corpora, &options(context))?, search::cuts_smaller_first(&corpora, &options(context))?])
+    })?;
     let ways: Vec<[&str; 2]> = table.rows.iter().filter_map(|row| Some([row[2].text()?, row[3].text()?])).collect();
-    let draw = |name: &str, what: &str, column: &str| {
+    let draw = |name: &str, what: &str, column: &str, paper: f64| {
         let title = format!("Cut of the {what}, by ringed filters against fixed ones at 2^-5");
         let mut plot = Plot::new(name, title, Axis::linear("documents"), Axis::linear("cut, %"));
         for (i, &[ringed, fixed]) in ways.iter().enumerate().filter(|(i, way)| !ways[..*i].contains(way)) {
@@ -103,7 +119,8 @@ pub(super) fn cuts(context: &Context) -> Result<Finding> {
                 table.points("documents", column, &cells),
             ));
         }
-        plot
+        let ends = [0.0, f64::from(corpora[0].documents())];
+        plot.with(Series::new("the paper", Mark::Line, ends.map(|at| (at, paper)).into()))
     };
     // For the synthetic documents, the first three rows compare ringed filters with the tuned fixed filter, ringed
     // filters with the paper's fixed filter, and ringed filters of an exact gamma with the tuned one.
@@ -132,16 +149,12 @@ pub(super) fn cuts(context: &Context) -> Result<Finding> {
             0.3,
         ),
         Verdict::near("The cut of the maximum, in %, likewise", 73.0, over_sizes(1, max_of_rounds), 0.05, 0.3),
-        Verdict::holds(
-            our_mean >= 39.0,
-            format!(
-                "In our order, where the smaller list is sent, the cut is {} % of the mean and {} % of the maximum, at \
-                 all documents.",
-                brief(our_mean),
-                brief(our_max)
-            ),
-        ),
     ])
+    .and(format!(
+        "In our order, where the smaller list is sent, the cut is {} % of the mean and {} % of the maximum, at all documents.",
+        brief(our_mean),
+        brief(our_max)
+    ))
     .and(format!(
         "By formula, over all pairs of words, the cut of the mean is {} % over all numbers of documents, and {} % at \
          all documents; against fixed filters whose bits are the best for 2^-5, {} % and {} %. The cut of a single \
@@ -160,7 +173,10 @@ pub(super) fn cuts(context: &Context) -> Result<Finding> {
     Ok(Finding {
         data,
         verdict,
-        plots: vec![draw("cuts", "mean over all pairs", mean), draw("cuts-max", "maximum, the median round", max)],
+        plots: vec![
+            draw("cuts", "mean over all pairs", mean, 39.0),
+            draw("cuts-max", "maximum, the median round", max, 73.0),
+        ],
         notes: vec![
             "The rows \"mean\" are the means over all numbers of documents.".to_owned(),
             format!(

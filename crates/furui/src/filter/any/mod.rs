@@ -104,16 +104,28 @@ impl AnyFilter {
         Self::read(&Copied(Borrowed { bytes, envelope: &envelope }))
     }
 
+    /// Opens the file of a filter whose hash has the fingerprint of its seed in place of the seed.
+    pub(super) fn open_without_seed(path: &Path) -> Result<Self, ReadError> {
+        let (file, envelope) = checked(path)?;
+        Self::read_table(&Mapped { file: &file, envelope: &envelope.without_seed() })
+    }
+
     fn open_by(path: &Path, seed: Option<u64>) -> Result<Self, ReadError> {
-        let name = path.display().to_string();
-        let file = DiskFile::open(path).map_err(|source| ReadError::Io { file: name.clone(), source })?;
-        let mut envelope = Envelope::open(&file, &name)?;
-        envelope.verify(&file)?;
+        let (file, mut envelope) = checked(path)?;
         if let Some(seed) = seed {
             envelope = envelope.with_seed(seed)?;
         }
         Self::read(&Mapped { file: &file, envelope: &envelope })
     }
+}
+
+/// Opens a file, and checks every byte of it.
+fn checked(path: &Path) -> Result<(DiskFile, Envelope), ReadError> {
+    let name = path.display().to_string();
+    let file = DiskFile::open(path).map_err(|source| ReadError::Io { file: name.clone(), source })?;
+    let envelope = Envelope::open(&file, &name)?;
+    envelope.verify(&file)?;
+    Ok((file, envelope))
 }
 
 impl<'a> FilterRef<'a> {
@@ -153,8 +165,12 @@ impl AnyFilter<Bytes> {
 
 impl<M: Deref<Target = [u8]>> AnyFilter<M> {
     fn read<S: Source<Bytes = M>>(source: &S) -> Result<Self, ReadError> {
+        source.envelope().expect_seed()?;
+        Self::read_table(source)
+    }
+
+    fn read_table<S: Source<Bytes = M>>(source: &S) -> Result<Self, ReadError> {
         let envelope = source.envelope();
-        envelope.expect_seed()?;
         match envelope.kind() {
             Kind::Bloom => Bloom::read(source).map(Self::Bloom),
             Kind::BlockedBloom => BlockedBloom::read(source).map(Self::Blocked),
