@@ -1,6 +1,7 @@
 //! What an input holds, as far as its first bytes tell.
 
 use crate::decode::Compression;
+use crate::shell::with;
 
 /// How many bytes are looked at, unless a line or the end of the input comes earlier.
 const LOOK: usize = 16;
@@ -160,21 +161,6 @@ impl Foreign {
             Self::Encoded(encoding) => return with(&format!("iconv -f {encoding} -t UTF-8"), file),
         };
         with(command, file)
-    }
-}
-
-/// A command with a file as its last argument, or for standard input without.
-pub fn with(command: &str, file: Option<&str>) -> String {
-    file.map_or_else(|| command.into(), |file| format!("{command} {file}"))
-}
-
-/// A file's name as the shell reads it.
-pub fn word(name: &str) -> String {
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || byte >= 0x80 || b"_-./:,+=@%".contains(&byte);
-    if !name.is_empty() && name.bytes().all(is_plain) {
-        name.into()
-    } else {
-        format!("'{}'", name.replace('\'', r"'\''"))
     }
 }
 
