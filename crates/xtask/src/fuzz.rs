@@ -34,8 +34,10 @@ pub(crate) fn run(seconds: u32) -> Result<Outcome, String> {
     let at_once = available_parallelism().map_or(2, |processors| processors.get());
     for group in targets.chunks(at_once) {
         println!("fuzzing {} for {seconds} s", group.join(", "));
-        let runs: Vec<(&String, Run)> =
-            group.iter().map(|name| Ok((name, Run::start(&programs, name, seconds)?))).collect::<Result<_, String>>()?;
+        let runs: Vec<(&String, Run)> = group
+            .iter()
+            .map(|name| Ok((name, Run::start(&programs, name, seconds)?)))
+            .collect::<Result<_, String>>()?;
         let failed: Vec<String> = runs.into_iter().filter_map(|(name, run)| run.finish(name).err()).collect();
         if !failed.is_empty() {
             return Err(failed.join("\n"));
@@ -63,6 +65,7 @@ impl Run {
         command.args([&found, &root().join("fuzz").join("seeds").join(name)]);
         command.args([&format!("-max_total_time={seconds}"), "-timeout=20", "-rss_limit_mb=1024", "-max_len=65536"]);
         command.arg(format!("-artifact_prefix={}/", work.display()));
+        command.env("RUST_BACKTRACE", "0");
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(file).current_dir(&work);
         let process = command.spawn().map_err(|error| format!("cannot start {name}: {error}"))?;
         Ok(Self { process, log })

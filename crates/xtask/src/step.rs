@@ -101,7 +101,9 @@ impl Step {
             Self::Valkey => "the module for Valkey and Redis, in real servers",
             Self::Browser => "the search page in a browser without a window",
             Self::Readme => "the program and the commands printed in README.md work",
-            Self::Soak => "property tests with many cases and ignored tests, in release, and minutes of each fuzz target",
+            Self::Soak => {
+                "property tests with many cases and ignored tests, in release, and minutes of each fuzz target"
+            }
         }
     }
 
