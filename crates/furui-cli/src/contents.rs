@@ -263,12 +263,4 @@ mod tests {
         assert_eq!(of("endereço.com.br\n".as_bytes()), Contents::Text);
         assert_eq!(of(b"endere\xE7o.com.br\n"), Contents::Text);
     }
-
-    #[test]
-    fn names_are_quoted_for_the_shell() {
-        assert_eq!(
-            ["a.zst", "/x/ä-1.gz", "", "a b", "it's", "$(x)"].map(word),
-            ["a.zst", "/x/ä-1.gz", "''", "'a b'", r"'it'\''s'", "'$(x)'"]
-        );
-    }
 }

@@ -14,3 +14,16 @@ pub fn word(name: &str) -> String {
         format!("'{}'", name.replace('\'', r"'\''"))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::word;
+
+    #[test]
+    fn names_are_quoted_for_the_shell() {
+        assert_eq!(
+            ["a.zst", "/x/ä-1.gz", "", "a b", "it's", "$(x)"].map(word),
+            ["a.zst", "/x/ä-1.gz", "''", "'a b'", r"'it'\''s'", "'$(x)'"]
+        );
+    }
+}
