@@ -11,7 +11,7 @@ use libfuzzer_sys::fuzz_target;
 
 fn keys(bytes: &[u8]) -> furui::Result<Vec<u64>> {
     let mut all = Vec::new();
-    Journal::open(Bytes::from(Arc::<[u8]>::from(bytes)), "fuzz")?.for_each(|keys| {
+    Journal::open(Bytes::from(Arc::<[u8]>::from(bytes)), "fuzz")?.for_each(|_, keys| {
         all.extend_from_slice(keys);
         Ok(())
     })?;

@@ -583,7 +583,7 @@ fn write_the_golden_file() {
 fn decode(bytes: &[u8]) -> Result<Vec<u64>> {
     let mut keys = vec![];
     let outcome = Journal::open(Bytes::from(Arc::<[u8]>::from(bytes)), "sample").and_then(|journal| {
-        journal.for_each(|chunk| {
+        journal.for_each(|_, chunk| {
             keys.extend_from_slice(chunk);
             Ok(())
         })

@@ -218,8 +218,7 @@ proptest! {
                     model.crash();
                     if keys {
                         let tick = seen.set().manifest().tick;
-                        // With a journal, the end of a slice is durable. Otherwise only what was synced is.
-                        let known = if journal { model.tick } else { model.synced_tick };
+                        let known = model.synced_tick;
                         prop_assert!(tick <= model.tick);
                         prop_assert!(window.slice_of(tick) >= window.slice_of(known.saturating_sub(1).max(tick.min(known)))
                             || seen.set().is_empty());

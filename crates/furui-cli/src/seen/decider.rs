@@ -47,10 +47,8 @@ impl<S: Storage> Decider<S> {
 
     /// The maximum number of lines of the next block, if fewer than usual.
     pub fn room(&self) -> Option<u64> {
-        let slice = self.judge.set().filter(|_| self.records).and_then(|seen| seen.slice_room());
         // A block of no more lines than are wanted does not have too many of them.
-        let left = self.limit.filter(|_| !self.foresees()).map(|limit| limit.left);
-        slice.into_iter().chain(left).min()
+        self.limit.filter(|_| !self.foresees()).map(|limit| limit.left)
     }
 
     /// True if it can be known, before any key is recorded, which keys of a block are new.

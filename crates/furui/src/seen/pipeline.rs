@@ -314,7 +314,7 @@ impl<S: Storage> Seen<S> {
     ) -> Result<()> {
         self.make_room(keys.len(), verdicts)?;
         verdicts.resize(keys.len(), Verdict::Repeat);
-        if self.set.manifest().window.is_some() && !self.options.journal {
+        if self.set.manifest().window.is_some() {
             // The keys before the end of a slice are not to become durable in this call.
             self.set.prepare(keys.len())?;
         }
@@ -380,7 +380,7 @@ impl<S: Storage> Seen<S> {
     /// True if observing this many keys would first make the keys of earlier calls durable. If so, a caller that writes
     /// out the new keys must first make its output durable: then not even a power cut loses a key.
     pub fn will_sync(&self, keys: usize) -> bool {
-        self.syncs_slice(keys) || self.set.will_sync(keys)
+        self.set.will_sync(keys)
     }
 
     /// Makes every recorded key durable: the keys survive a crash of the process or of the machine. With a

@@ -18,15 +18,13 @@ impl<S: Storage> Seen<S> {
     /// the set observes. A window of milliseconds uses the time of the last [`set_time`](Self::set_time).
     ///
     /// Memory and storage are bounded by the distinct keys of each of 17 slices; a slice is a sixteenth of the window.
-    /// While a slice fits into memory and nothing asks for a [sync](Self::sync), its end writes nothing. With a
-    /// [journal](SeenOptions::journal), keys become durable at the end of a slice, and the oldest slice is removed. This
-    /// happens in the first observation of the next slice, or when the set is [published](Self::publish). If a batch
-    /// goes beyond the end of a slice of a window of keys, the keys of the batch that come before this end become
-    /// durable. So a caller that must write out keys before they become durable passes at most
-    /// [`slice_room`](Self::slice_room) keys at a time.
+    /// While the window fits into memory and nothing asks for a [sync](Self::sync), nothing is written. A
+    /// [journal](SeenOptions::journal) has each key once for each slice in which it occurred; when it is much longer than
+    /// what the set remembers, the keys become runs, and a new journal begins.
     ///
     /// After a crash, no key that was durable is forgotten early. In a window of keys, the count of the keys since the
-    /// slice began, or without a journal since the last sync, may be lost; then keys are remembered for that much longer.
+    /// last sync, or with a journal since the slice of that sync began, may be lost; then keys are remembered for that
+    /// much longer.
     ///
     /// Cost: while all keys are in memory, as without a window, and 2 bytes more a key. If keys are on storage, a new
     /// key is looked up in 17 runs.
@@ -115,16 +113,10 @@ impl<S: Storage> Seen<S> {
     }
 
     /// The number of keys of the window's earlier slices that occurred again, and whose new occurrence is not durable
-    /// yet. These keys are not among the [`unsynced`](Self::unsynced) keys, and every [`sync`](Self::sync) makes them
-    /// durable. Without a journal the number is 0.
+    /// yet. These keys are not among the [`unsynced`](Self::unsynced) keys. A [`sync`](Self::sync) makes them durable, and
+    /// [`sync_first`](Self::sync_first) those that came before the first key that it leaves out. Without a journal the number is 0.
     pub fn unsynced_repeats(&self) -> usize {
         self.set.unsynced_repeats()
-    }
-
-    /// True if observing this many keys passes the end of a slice at which keys become durable.
-    pub(super) fn syncs_slice(&self, keys: usize) -> bool {
-        self.set.syncs_slices()
-            && (self.set.will_end_slice(self.time) || self.slice_room().is_some_and(|room| keys as u64 > room))
     }
 
     /// Advances the set to the present time. Returns the maximum number of keys to observe before the next call.

@@ -279,7 +279,7 @@ pub fn bursts(name: &'static str, to_file: bool) -> Case {
 pub fn journal(bytes: &[u8]) -> Vec<u64> {
     let mut all = vec![];
     if let Ok(journal) = Journal::open(Bytes::from(Arc::<[u8]>::from(bytes)), "JOURNAL") {
-        let _ = journal.for_each(|keys| {
+        let _ = journal.for_each(|_, keys| {
             all.extend(keys);
             Ok(())
         });

@@ -5,7 +5,7 @@ use super::room::reserve;
 use super::{Cascade, Journal, policy};
 use crate::error::Result;
 use crate::hash::KeyHash;
-use crate::store::{JOURNAL, Storage};
+use crate::store::{JOURNAL, Storage, Window};
 
 impl<S: Storage> Cascade<S> {
     /// Makes the set durable. If the options ask for a journal, the keys are written to it, which costs 8 bytes for
@@ -92,13 +92,24 @@ impl<S: Storage> Cascade<S> {
         self.replaying = true;
         let mut new = Vec::new();
         let fingerprints = self.manifest.fingerprints;
-        journal.for_each(|keys| {
+        journal.for_each(|tick, keys| {
+            let slice = match (self.manifest.window, tick) {
+                (Some(window), Some(tick)) => {
+                    self.stale |= tick > self.manifest.tick;
+                    self.manifest.tick = tick.max(self.manifest.tick);
+                    window.slice_of(tick)
+                }
+                _ => 0,
+            };
+            if slice < Window::oldest(self.manifest.slice()) {
+                return Ok(());
+            }
             self.make_room(&[keys.len()])?;
             self.hashes.clear();
             reserve(&mut self.hashes, keys.len())?;
             self.hashes.extend(keys.iter().map(|&key| fingerprints.place(key)));
             new.clear();
-            self.insert_hashes(&mut new)
+            self.insert_hashes(slice, &mut new)
         })?;
         self.replaying = false;
         self.old_journal = Some(journal);

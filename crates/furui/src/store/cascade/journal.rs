@@ -23,6 +23,8 @@ pub(super) const RECORD_TAIL: usize = FRAME;
 const FRAME: usize = 8;
 const FRAME_CHECK: usize = 4;
 pub(super) const KEY_LEN: usize = size_of::<u64>();
+/// The number, which is no fingerprint, after which a number is the tick of the keys that follow.
+pub(super) const TICK: u64 = 0;
 
 /// The size in bytes of the unit that a device writes either completely or not at all.
 const SECTOR: u64 = 512;
@@ -58,6 +60,8 @@ pub struct Journal<F> {
     hash: HashSpec,
     /// The greatest fingerprint that a key can have.
     last: u64,
+    /// Whether the store has a window, if it is known. Then each key comes after its tick.
+    has_ticks: Option<bool>,
     generation: u64,
     mark: u32,
     /// The number of bytes that were durable when the store's manifest was written. The journal does not end before.
@@ -93,6 +97,7 @@ impl<F: ReadAt> Journal<F> {
             name: name.to_owned(),
             hash: header.hash,
             last: Fingerprints::EXACT.last(),
+            has_ticks: None,
             generation: u64_at(&head, HEAD_GENERATION),
             mark: u32_at(&head, HEAD_MARK),
             durable: 0,
@@ -106,21 +111,41 @@ impl<F: ReadAt> Journal<F> {
     }
 
     /// Reads the whole journal and passes the fingerprints of its keys to `take`, some thousands at a time, in the
-    /// order in which the keys came.
+    /// order in which the keys came. In the journal of a set with a [window](crate::store::Window), `take` also gets the
+    /// tick at which the keys occurred, or an earlier one in the same slice.
     ///
     /// # Errors
     /// Those of `take`; [`Error::Format`] with the offset of the first record that is damaged; [`Error::Io`].
-    pub fn for_each(&self, mut take: impl FnMut(&[u64]) -> Result<()>) -> Result<()> {
+    pub fn for_each(&self, mut take: impl FnMut(Option<u64>, &[u64]) -> Result<()>) -> Result<()> {
         let (mut record, mut keys) = (Vec::new(), Vec::new());
+        let (mut tick, mut is_tick) = (None, false);
         let mut at = HEAD_LEN as u64;
         while let Some(end) = self.find(at, &mut record)? {
             for chunk in record[RECORD_HEAD..record.len() - RECORD_TAIL].as_chunks().0.chunks(KEYS_AT_ONCE) {
                 keys.clear();
-                keys.extend(chunk.iter().map(|key| u64::from_le_bytes(*key)));
-                if keys.iter().any(|&key| key == 0 || key > self.last) {
-                    return Err(self.error(at, Problem::Invalid("a key is no fingerprint of this store")));
+                for number in chunk.iter().map(|number| u64::from_le_bytes(*number)) {
+                    if std::mem::take(&mut is_tick) {
+                        if !keys.is_empty() {
+                            take(tick, &keys)?;
+                            keys.clear();
+                        }
+                        if tick.is_some_and(|before| number < before) {
+                            return Err(self.error(at, Problem::Invalid("a tick is before the last one")));
+                        }
+                        tick = Some(number);
+                    } else if number == TICK && self.has_ticks != Some(false) {
+                        is_tick = true;
+                    } else if number == TICK || number > self.last {
+                        return Err(self.error(at, Problem::Invalid("a key is no fingerprint of this store")));
+                    } else if tick.is_none() && self.has_ticks == Some(true) {
+                        return Err(self.error(at, Problem::Invalid("a key has no tick")));
+                    } else {
+                        keys.push(number);
+                    }
                 }
-                take(&keys)?;
+                if !keys.is_empty() {
+                    take(tick, &keys)?;
+                }
             }
             at = end;
         }
@@ -136,7 +161,7 @@ impl<F: ReadAt> Journal<F> {
     /// Those of [`for_each`](Self::for_each).
     pub fn check(&self) -> Result<u64> {
         let mut count = 0;
-        self.for_each(|keys| {
+        self.for_each(|_, keys| {
             count += keys.len() as u64;
             Ok(())
         })?;
@@ -241,7 +266,8 @@ impl<F: ReadAt> Journal<F> {
     /// the manifest says was begun; [`Error::Io`].
     pub fn of(file: F, name: &str, manifest: &Manifest) -> Result<Option<Self>> {
         let (last, durable) = (manifest.fingerprints.last(), manifest.journal_bytes);
-        let journal = Self { last, durable, ..Self::open(file, name)? };
+        let has_ticks = Some(manifest.window.is_some());
+        let journal = Self { last, has_ticks, durable, ..Self::open(file, name)? };
         if journal.hash != manifest.hash {
             let problem = Problem::OtherHash { found: journal.hash, expected: manifest.hash };
             return Err(journal.error(0, problem));

@@ -1,3 +1,5 @@
+use std::collections::VecDeque;
+
 use super::journal::{self, HEAD_LEN, KEY_LEN, MAX_RECORD_KEYS, RECORD_HEAD, RECORD_TAIL};
 use super::room::reserve;
 use crate::error::Result;
@@ -7,14 +9,36 @@ use crate::store::{JOURNAL, Log, Manifest, Storage};
 /// The journal that a set writes, and the keys that wait for it, which were inserted since the last
 /// [`sync`](Self::sync).
 pub(super) struct JournalWriter {
-    /// [`ROOM`] bytes, and after them the fingerprints of the keys in the order in which they came.
+    /// [`ROOM`] bytes, and after them the fingerprints of the keys in the order in which they came. In a set with a
+    /// window, there are also keys that occurred again, and ticks, each of two numbers.
     waiting: Vec<u8>,
-    /// In a set with a window, the fingerprints of the keys that occurred again. They are written before the waiting
-    /// keys.
-    repeated: Vec<u8>,
+    /// What the waiting numbers are, from the first on.
+    stretches: VecDeque<Stretch>,
+    /// The number of waiting keys that are new.
+    new: usize,
+    /// The number of waiting keys that occurred again.
+    repeats: usize,
+    /// The slice of the window to which the next key belongs.
+    slice: Option<u64>,
+    /// The tick that is to be noted before the next key.
+    tick: Option<u64>,
     /// The maximum number of bytes that may wait to be written to the journal.
     most: usize,
     begun: Option<Begun>,
+}
+
+/// Waiting numbers of one kind that follow one another.
+struct Stretch {
+    numbers: usize,
+    kind: Waiting,
+}
+
+/// What a waiting number is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Waiting {
+    New,
+    Repeat,
+    Tick,
 }
 
 /// A journal that has a file.
@@ -39,54 +63,118 @@ impl JournalWriter {
         let mut waiting = vec![];
         reserve(&mut waiting, most + RECORD_TAIL)?;
         waiting.resize(ROOM, 0);
-        Ok(Self { waiting, repeated: vec![], most, begun: None })
+        let (stretches, slice, tick) = (VecDeque::new(), None, None);
+        Ok(Self { waiting, stretches, new: 0, repeats: 0, slice, tick, most, begun: None })
     }
 
     /// The memory that the waiting keys take, in bytes.
     pub(super) fn bytes(&self) -> u64 {
-        (self.waiting.capacity() + self.repeated.capacity()) as u64
+        (self.waiting.capacity() + self.stretches.capacity() * size_of::<Stretch>()) as u64
     }
 
     /// The number of waiting keys, not counting keys that occurred again.
     pub(super) fn len(&self) -> usize {
-        (self.waiting.len() - ROOM) / KEY_LEN
+        self.new
     }
 
     /// The number of waiting keys that occurred again.
     pub(super) fn repeats(&self) -> usize {
-        self.repeated.len() / KEY_LEN
+        self.repeats
     }
 
-    /// True if `keys` more keys may wait. If no key is waiting, any number of keys may.
-    pub(super) fn has_room(&self, keys: usize) -> bool {
-        self.waiting.len() + self.repeated.len() == ROOM || self.fits(keys)
+    /// The length of the journal's file, in bytes; 0 if there is none.
+    pub(super) fn length(&self) -> u64 {
+        self.begun.as_ref().map_or(0, |begun| begun.length)
     }
 
-    /// True if `keys` more keys may wait in the memory that is meant for waiting keys.
-    pub(super) fn fits(&self, keys: usize) -> bool {
-        let waiting = self.waiting.len() + self.repeated.len();
-        waiting.saturating_add(keys.saturating_mul(KEY_LEN)) <= self.most
+    /// True if nothing is waiting, and the journal has no file.
+    pub(super) fn is_empty(&self) -> bool {
+        self.begun.is_none() && self.waiting.len() == ROOM
+    }
+
+    /// True if `numbers` more numbers, of keys and ticks, may wait. If none is waiting, any number may.
+    pub(super) fn has_room(&self, numbers: usize) -> bool {
+        self.waiting.len() == ROOM || self.fits(numbers)
+    }
+
+    /// True if `numbers` more numbers may wait in the memory that is meant for them.
+    pub(super) fn fits(&self, numbers: usize) -> bool {
+        let stretches = self.stretches.len() * size_of::<Stretch>();
+        (self.waiting.len() + stretches).saturating_add(numbers.saturating_mul(KEY_LEN)) <= self.most
+    }
+
+    /// States that the next keys occur at this tick, in this slice of the window.
+    pub(super) fn enter(&mut self, slice: u64, tick: u64) {
+        if self.slice != Some(slice) {
+            (self.slice, self.tick) = (Some(slice), Some(tick));
+        }
     }
 
     pub(super) fn push(&mut self, key: u64) {
-        self.waiting.extend_from_slice(&key.to_le_bytes());
+        self.push_tick();
+        self.push_number(key, Waiting::New);
+        self.new += 1;
     }
 
     /// Notes a key that occurred again in a later slice of the window.
     pub(super) fn push_repeat(&mut self, key: u64) {
-        self.repeated.extend_from_slice(&key.to_le_bytes());
+        self.push_tick();
+        self.push_number(key, Waiting::Repeat);
+        self.repeats += 1;
     }
 
-    /// Makes the first `count` of the waiting keys durable, and also all keys that occurred again. Returns the number
-    /// of bytes that were written. The manifest is saved when the journal is begun, and whenever it has doubled, so that
+    fn push_tick(&mut self) {
+        if let Some(tick) = self.tick.take() {
+            self.push_number(journal::TICK, Waiting::Tick);
+            self.push_number(tick, Waiting::Tick);
+        }
+    }
+
+    fn push_number(&mut self, number: u64, kind: Waiting) {
+        self.waiting.extend_from_slice(&number.to_le_bytes());
+        match self.stretches.back_mut() {
+            Some(last) if last.kind == kind => last.numbers += 1,
+            _ => self.stretches.push_back(Stretch { numbers: 1, kind }),
+        }
+    }
+
+    /// The number of waiting numbers up to the new key after the first `count` new ones.
+    fn numbers_of(&self, count: usize) -> usize {
+        let (mut numbers, mut left) = (0, count);
+        for stretch in &self.stretches {
+            let is_new = stretch.kind == Waiting::New;
+            let taken = if is_new { stretch.numbers.min(left) } else { stretch.numbers };
+            numbers += taken;
+            if taken < stretch.numbers {
+                break;
+            }
+            left -= if is_new { taken } else { 0 };
+        }
+        numbers
+    }
+
+    /// Forgets the first `numbers` waiting numbers, which were written.
+    fn forget(&mut self, mut numbers: usize) {
+        while let Some(first) = self.stretches.front_mut().filter(|_| numbers > 0) {
+            let taken = first.numbers.min(numbers);
+            (first.numbers, numbers) = (first.numbers - taken, numbers - taken);
+            match first.kind {
+                Waiting::New => self.new -= taken,
+                Waiting::Repeat => self.repeats -= taken,
+                Waiting::Tick => {}
+            }
+            if first.numbers == 0 {
+                self.stretches.pop_front();
+            }
+        }
+    }
+
+    /// Makes the first `count` of the new waiting keys durable, and also all keys that occurred again before the next new
+    /// one. So no key counts as one that occurred again before it is durable as a new one. Returns the number of bytes
+    /// that were written. The manifest is saved when the journal is begun, and whenever it has doubled, so that
     /// a reader knows how long it must be.
     pub(super) fn sync<S: Storage>(&mut self, storage: &S, manifest: &mut Manifest, count: usize) -> Result<u64> {
-        let mut left = count.min(self.len());
-        if !self.repeated.is_empty() {
-            left += self.repeats();
-            reserve(&mut self.waiting, self.repeated.len())?;
-            self.waiting.splice(ROOM..ROOM, self.repeated.drain(..));
-        }
+        let mut left = self.numbers_of(count);
         let mut written = 0;
         while left > 0 {
             // Records are written one by one, because a reader expects all records but the last to be whole.
@@ -120,6 +208,7 @@ impl JournalWriter {
                 manifest.save(storage)?;
             }
             self.waiting.drain(ROOM..end);
+            self.forget(keys);
             left -= keys;
         }
         Ok(written)
@@ -129,7 +218,8 @@ impl JournalWriter {
     /// Returns whether there was a file.
     pub(super) fn end(&mut self) -> bool {
         self.waiting.truncate(ROOM);
-        self.repeated.clear();
+        self.stretches.clear();
+        (self.new, self.repeats, self.slice, self.tick) = (0, 0, None, None);
         self.begun.take().is_some()
     }
 }

@@ -48,7 +48,7 @@ use std::sync::Arc;
 use crate::error::{Error, Result, StoreProblem};
 use crate::format::{FormatError, Problem, ReadAt};
 use crate::hash::{HashSpec, KeyHash};
-use crate::store::{JOURNAL, MANIFEST, Manifest, Published, RunEntry, Storage, StoreKind};
+use crate::store::{JOURNAL, MANIFEST, Manifest, Published, RunEntry, Storage, StoreKind, Window};
 use journal_writer::JournalWriter;
 use ledger::Ledger;
 use memtable::{MemTable, range_of};
@@ -122,6 +122,8 @@ pub struct Cascade<S: Storage> {
     /// [split](Self::split). Empty while the shares are lent.
     shares: Vec<Share<S::File>>,
     ledger: Option<Ledger>,
+    /// The number of keys for which there is room in the table and among the keys that wait for the journal.
+    prepared: usize,
     written: u64,
     /// The hashes of the current batch. In a set of short fingerprints, these are their
     /// [places](crate::store::Fingerprints); this module calls them hashes, too.
@@ -224,6 +226,7 @@ impl<S: Storage> Cascade<S> {
             runs: Arc::new(runs),
             shares: vec![Share::new(table)],
             ledger: None,
+            prepared: 0,
             written: 0,
             hashes: vec![],
             is_new: vec![],
@@ -300,14 +303,17 @@ impl<S: Storage> Cascade<S> {
     /// If there are 2³² keys or more.
     pub fn insert_all(&mut self, keys: &[KeyHash], new: &mut Vec<u32>) -> Result<()> {
         self.admit(keys)?;
-        self.insert_hashes(new)
+        self.insert_hashes(self.manifest.slice(), new)
     }
 
-    /// Makes room for this many keys. Keys of earlier calls may become durable.
+    /// Makes room for this many keys, which come in one or more of the next calls. Keys of earlier calls may become
+    /// durable, but no key does before all these keys came.
     pub(crate) fn prepare(&mut self, keys: usize) -> Result<()> {
         self.check_usable()?;
         self.unite()?;
-        self.make_room(&[keys])
+        self.make_room(&[keys])?;
+        self.prepared = keys;
+        Ok(())
     }
 
     /// Inserts keys without looking them up in the runs, and so without reading anything. A key that is also in a run
@@ -325,7 +331,10 @@ impl<S: Storage> Cascade<S> {
         assert!(u32::try_from(keys.len()).is_ok(), "batches are shorter than 2^32 keys");
         self.check_usable()?;
         self.unite()?;
-        self.make_room(&[keys.len()])?;
+        match self.prepared.checked_sub(keys.len()) {
+            Some(left) => self.prepared = left,
+            None => self.make_room(&[keys.len()])?,
+        }
         self.take_hashes(keys)
     }
 
@@ -338,16 +347,19 @@ impl<S: Storage> Cascade<S> {
     }
 
     /// Inserts `hashes`, for which the one table has room, and appends to `new` the indices of the hashes that were not
-    /// in the set.
-    fn insert_hashes(&mut self, new: &mut Vec<u32>) -> Result<()> {
+    /// in the set. In a set with a window, they occur in this slice.
+    fn insert_hashes(&mut self, slice: u64, new: &mut Vec<u32>) -> Result<()> {
         let before = new.len();
         reserve(new, self.hashes.len())?;
         // After an error below, the set must not be used: a caller could not know which keys were inserted. Without
         // runs, there is no error.
         self.broken = !self.runs.is_empty();
-        let levels = levels(&self.runs, &self.manifest);
-        let (fingerprints, slice, replaying) = (self.manifest.fingerprints, self.manifest.slice(), self.replaying);
+        let levels = levels(&self.runs, &self.manifest, slice);
+        let (fingerprints, replaying) = (self.manifest.fingerprints, self.replaying);
         let mut journal = self.journal.as_mut().filter(|_| !replaying);
+        if let Some(journal) = journal.as_mut().filter(|_| self.manifest.window.is_some()) {
+            journal.enter(slice, self.manifest.tick);
+        }
         self.shares[0].insert(levels, slice, &self.hashes, new, |hash| {
             if let Some(journal) = &mut journal {
                 journal.push_repeat(fingerprints.at(hash));
@@ -367,7 +379,8 @@ impl<S: Storage> Cascade<S> {
         self.unite()?;
         self.take_hashes(keys)?;
         out.clear();
-        self.shares[0].contains_all(levels(&self.runs, &self.manifest), self.manifest.slice(), &self.hashes, out)
+        let slice = self.manifest.slice();
+        self.shares[0].contains_all(levels(&self.runs, &self.manifest, slice), slice, &self.hashes, out)
     }
 
     /// True if a key is in the set. Cost: a probe of the table, then at most one page of each run.
@@ -381,7 +394,8 @@ impl<S: Storage> Cascade<S> {
             return Ok(true);
         }
         // The oldest run comes first, because it is the largest, and so most likely to have the key.
-        for run in &*self.runs {
+        let (earlier, present) = levels(&self.runs, &self.manifest, self.manifest.slice());
+        for run in earlier.iter().chain(present) {
             if run.contains(hash)? {
                 return Ok(true);
             }
@@ -423,10 +437,13 @@ impl<S: Storage> Cascade<S> {
     /// True if inserting this many keys would first make the keys of earlier calls durable. The caller must then make
     /// its own output for the earlier keys durable before it inserts.
     pub fn will_sync(&self, keys: usize) -> bool {
-        let many_wait = self.journal.as_ref().is_some_and(|journal| !journal.has_room(keys));
+        let numbers = self.numbers_of(keys);
+        let many_wait = self.journal.as_ref().is_some_and(|journal| !journal.has_room(numbers));
         let most = self.table_budget() / self.shares.len().max(1);
         let keys = if self.manifest.window.is_some() { self.keys_in_memory() / 4 + keys / 4 * 5 + 4 } else { keys };
-        many_wait || self.keys_in_memory() > 0 && self.shares.iter().any(|share| !share.table.has_room(keys, most))
+        many_wait
+            || self.has_long_journal()
+            || self.keys_in_memory() > 0 && self.shares.iter().any(|share| !share.table.has_room(keys, most))
     }
 
     fn check_open(&self) -> Result<()> {
@@ -461,9 +478,11 @@ impl<S: Storage> Cascade<S> {
     }
 }
 
-/// The runs of earlier slices of a set's window, and those of the present slice.
-fn levels<'a, F: ReadAt>(runs: &'a [Run<F>], manifest: &Manifest) -> Levels<'a, F> {
-    runs.split_at(runs.len() - manifest.present_runs())
+/// The runs of the slices that the window has before this slice, and those of the slice.
+fn levels<'a, F: ReadAt>(runs: &'a [Run<F>], manifest: &Manifest, slice: u64) -> Levels<'a, F> {
+    let before = |slice| manifest.runs.partition_point(|run| run.slice < slice);
+    let (start, end) = (before(slice), manifest.runs.partition_point(|run| run.slice <= slice));
+    (&runs[before(Window::oldest(manifest.slice())).min(start)..start], &runs[start..end])
 }
 
 fn open_run<S: Storage>(storage: &S, entry: &RunEntry, file: S::File, manifest: &Manifest) -> Result<Run<S::File>> {

@@ -16,11 +16,13 @@ impl<S: Storage> Cascade<S> {
     /// are written to storage. A batch that does not fit even then gets the room it needs: the caller had memory for the
     /// batch, too.
     pub(super) fn make_room(&mut self, counts: &[usize]) -> Result<()> {
-        if self.old_journal.is_some() && self.journal.is_some() && !self.replaying {
+        self.prepared = 0;
+        if self.has_long_journal() || self.old_journal.is_some() && self.journal.is_some() && !self.replaying {
             // A journal whose writer was killed or failed is not continued, because its state on storage is not known.
             self.publish()?;
         }
-        if self.journal.as_ref().is_some_and(|journal| !journal.has_room(counts.iter().sum())) {
+        let numbers = self.numbers_of(counts.iter().sum());
+        if self.journal.as_ref().is_some_and(|journal| !journal.has_room(numbers)) {
             self.write_journal(usize::MAX)?;
         }
         if self.reserve(counts, self.table_budget())? {
@@ -125,7 +127,7 @@ impl<S: Storage> Cascade<S> {
     }
 
     /// Merges sorted sources of at most `keys` keys, all of one slice, into the new run `number`.
-    fn write_run(
+    pub(super) fn write_run(
         &self,
         number: u64,
         slice: u64,
@@ -154,10 +156,14 @@ impl<S: Storage> Cascade<S> {
     /// Writes the keys of the table of a set with a window to storage: those of each slice become a run. A slice that has
     /// ended has one run, so its earlier runs are merged with the new one.
     fn spill_slices(&mut self) -> Result<()> {
+        self.prepared = 0;
+        self.forget_runs()?;
         let present = self.manifest.slice();
         self.shares[0].table.forget(present);
         let slices = self.shares[0].table.slices();
-        if slices.is_empty() {
+        let has_journal =
+            self.old_journal.is_some() || self.journal.as_ref().is_some_and(|journal| !journal.is_empty());
+        if slices.is_empty() && !has_journal {
             return Ok(());
         }
         if !self.saved {

@@ -1,8 +1,12 @@
 //! A set that remembers only the last part of a stream, its window. The set forgets a slice of the window at a time.
 
-use super::{Cascade, CascadeOptions};
+use super::journal_writer::JournalWriter;
+use super::{Cascade, CascadeOptions, SortedSource};
 use crate::error::{Error, Result, StoreProblem};
-use crate::store::{MANIFEST, Storage, Window};
+use crate::store::{MANIFEST, RunEntry, Storage, Window};
+
+/// The journal of a set with a window is at most this many times as long as the table, plus what one sync writes.
+const LONG_JOURNAL: u64 = 8;
 
 impl<S: Storage> Cascade<S> {
     /// Opens the set that `storage` holds, or an empty one. It remembers only the keys of this [`Window`], which is cut
@@ -33,9 +37,9 @@ impl<S: Storage> Cascade<S> {
     /// Advances a set with a window to this tick, at which the keys of later batches occur. A tick before the present
     /// one changes nothing.
     ///
-    /// If the tick is in another slice of the window, slices that are no longer remembered are removed. If there is a
-    /// journal, all keys become durable first; otherwise those in memory stay there. After a crash during this call, or
-    /// before the next change of the set, keys may be remembered for one slice longer, but none is forgotten early.
+    /// If the tick is in another slice of the window, runs of slices that are no longer remembered are removed, and those
+    /// of the slice that ends become one. Keys in memory stay there. After a crash during this call, or before the next
+    /// sync, keys may be remembered for longer, but none is forgotten early.
     ///
     /// # Errors
     /// Those of [`insert_all`](Self::insert_all).
@@ -48,29 +52,45 @@ impl<S: Storage> Cascade<S> {
             self.stale = true;
             return Ok(());
         }
-        // The keys of a journal belong to the slice of the manifest, so they become a run, and the manifest is saved.
-        let journals = self.journal.is_some() || self.old_journal.is_some();
-        let has_keys = self.keys_in_memory() > 0 || self.old_journal.is_some();
-        if journals && has_keys || self.manifest.present_runs() > 1 {
-            self.compact()?;
+        if self.manifest.present_runs() > 1 {
+            self.merge_present()?;
         }
         self.manifest.tick = tick;
         self.stale = true;
-        let oldest = Window::oldest(slice);
-        if !journals && self.manifest.runs.first().is_none_or(|run| run.slice >= oldest) {
-            // Nothing on storage is to be forgotten, and the keys in memory keep the slices in which they occurred.
+        self.forget_runs()
+    }
+
+    /// Merges the runs of the present slice, without the keys in memory.
+    fn merge_present(&mut self) -> Result<()> {
+        self.broken = true;
+        let kept = self.runs.len() - self.manifest.present_runs();
+        let keys = self.manifest.runs[kept..].iter().map(|run| run.keys).sum();
+        let sources = self.runs[kept..].iter().map(|run| Box::new(run.reader()) as Box<dyn SortedSource>).collect();
+        let number = self.manifest.take_number()?;
+        let (entry, run) = self.write_run(number, self.manifest.slice(), keys, sources)?;
+        self.written += entry.seal.length;
+        let replaced: Vec<RunEntry> = self.manifest.runs.splice(kept.., [entry]).collect();
+        self.change_runs()?.splice(kept.., [run]);
+        self.save_manifest()?;
+        for old in replaced {
+            // If the removal fails, the file is an orphan, and is removed when the store is next opened.
+            let _ = self.storage.remove(&self.manifest.store.file_name(old.number));
+        }
+        Ok(())
+    }
+
+    /// Removes the runs of slices that the window has left.
+    pub(super) fn forget_runs(&mut self) -> Result<()> {
+        let oldest = Window::oldest(self.manifest.slice());
+        let forgotten = self.manifest.runs.partition_point(|run| run.slice < oldest);
+        if forgotten == 0 {
             return Ok(());
         }
         self.broken = true;
-        let forgotten = self.manifest.runs.partition_point(|run| run.slice < oldest);
         let names: Vec<String> =
             self.manifest.runs.drain(..forgotten).map(|run| self.manifest.store.file_name(run.number)).collect();
-        if self.saved {
-            self.manifest.save(&self.storage)?;
-        }
-        self.stale = false;
         self.change_runs()?.drain(..forgotten);
-        self.broken = false;
+        self.save_manifest()?;
         for name in names {
             // If the removal fails, the file is an orphan, and is removed when the store is next opened.
             let _ = self.storage.remove(&name);
@@ -107,15 +127,29 @@ impl<S: Storage> Cascade<S> {
         self.manifest.window.is_some_and(|window| window.slice_of(tick) > self.manifest.slice())
     }
 
-    /// True if keys become durable when a slice of the window ends: if there is a journal, or if there are several runs
-    /// of the slice, which are merged.
-    pub(crate) fn syncs_slices(&self) -> bool {
-        self.journal.is_some() || self.old_journal.is_some() || self.manifest.present_runs() > 1
+    /// The maximum number of numbers that a journal notes for this many keys: each slice of a window has its tick.
+    pub(super) fn numbers_of(&self, keys: usize) -> usize {
+        let ticks = match self.manifest.window {
+            None => 0,
+            Some(Window::Milliseconds(_)) => 1,
+            Some(Window::Keys(length)) => {
+                let slices = keys as u128 * u128::from(Window::SLICES) / u128::from(length.get()) + 2;
+                usize::try_from(slices).unwrap_or(usize::MAX).min(keys)
+            }
+        };
+        keys.saturating_add(2 * ticks)
+    }
+
+    /// True if the journal of a set with a window is much longer than the table, because most of its keys were forgotten
+    /// or occurred again.
+    pub(super) fn has_long_journal(&self) -> bool {
+        let length = self.journal.as_ref().filter(|_| self.manifest.window.is_some()).map_or(0, JournalWriter::length);
+        length > LONG_JOURNAL * self.table_bytes() as u64
     }
 
     /// The number of keys of the window's earlier slices that occurred again, and whose new occurrence is in no run and
     /// no journal yet. These keys are not among the [`unsynced`](Self::unsynced) keys.
     pub fn unsynced_repeats(&self) -> usize {
-        self.journal.as_ref().map_or(0, super::JournalWriter::repeats)
+        self.journal.as_ref().map_or(0, JournalWriter::repeats)
     }
 }
