@@ -5,12 +5,14 @@
 mod support;
 
 use std::collections::HashMap;
+use std::io::Write;
 use std::num::NonZeroU64;
 
 use furui::error::{StoreError, StoreProblem};
 use furui::filter::ConfigError;
 use furui::seen::{Cache, Seen, SeenOptions, Verdict};
-use furui::store::{MANIFEST, Manifest, Memory, ReadAt, Storage, Window, snapshot};
+use furui::store::cascade::Journal;
+use furui::store::{JOURNAL, MANIFEST, Manifest, Memory, ReadAt, Storage, Window, snapshot};
 use furui::{Error, Result};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -29,6 +31,14 @@ fn observe<S: Storage>(seen: &mut Seen<S>, keys: &[u64]) -> Result<Vec<bool>> {
     let mut verdicts = vec![];
     seen.observe_all(&seen.hash_spec().hasher().hash_all(keys.iter().map(|key| key.to_le_bytes())), &mut verdicts)?;
     Ok(verdicts.into_iter().map(|verdict| verdict == Verdict::New).collect())
+}
+
+/// Says which of the keys a set knows.
+fn known_of(seen: &mut Seen<Memory>, keys: &[u64]) -> Vec<bool> {
+    let hashes = seen.hash_spec().hasher().hash_all(keys.iter().map(|key| key.to_le_bytes()));
+    let mut known = vec![];
+    seen.contains_hashes(&hashes, &mut known).unwrap();
+    known
 }
 
 /// The slices in which keys occurred last. After a crash it is not known which of the keys since the last sync are
@@ -339,6 +349,86 @@ fn a_window_that_fits_in_memory_writes_nothing_until_a_sync_asks_for_it() {
 }
 
 #[test]
+fn the_end_of_a_slice_writes_nothing_and_a_journal_knows_the_slice_of_each_key() {
+    let (storage, window) = (Memory::new(), window_of(true, 320));
+    let open = |storage: &Memory| Seen::open_window(storage.clone(), options(Cache::Recent, true), window).unwrap();
+    let copy = |storage: &Memory| {
+        let copy = Memory::new();
+        for name in storage.list().unwrap() {
+            let file = storage.open(&name).unwrap();
+            copy.publish(&name, |out| Ok(out.write_all(file.as_ref()).unwrap())).unwrap();
+        }
+        copy
+    };
+    let mut seen = open(&storage);
+    // A batch goes over many slices, and keys 0 to 9 occur again in it.
+    let batch: Vec<u64> = (0..100).chain(0..10).chain(100..200).collect();
+    assert!(!seen.will_sync(batch.len()));
+    let new = observe(&mut seen, &batch).unwrap();
+    assert!(new[..100].iter().chain(&new[110..]).all(|&new| new) && !new[100..110].contains(&true));
+    assert!(storage.list().unwrap().is_empty());
+    assert_eq!((seen.unsynced(), seen.unsynced_repeats()), (200, 10));
+    // Keys become durable in the order in which they came, those that occurred again not before their first occurrence.
+    for (synced, known) in [(5, 5), (50, 55), (45, 100), (10, 110)] {
+        seen.sync_first(synced).unwrap();
+        let mut left = open(&copy(&storage));
+        let keys: Vec<u64> = (0..200).collect();
+        let known_now = known_of(&mut left, &keys);
+        assert_eq!(known_now, (0..200).map(|key| key < known).collect::<Vec<_>>(), "{known}");
+    }
+    observe(&mut seen, &(200..350).collect::<Vec<_>>()).unwrap();
+    seen.sync().unwrap();
+    assert_eq!((seen.unsynced(), seen.unsynced_repeats()), (0, 0));
+    assert_eq!(storage.list().unwrap().len(), 2, "a manifest and a journal");
+    // At tick 359 the window, of slices of 20 ticks, begins with slice 1: keys 20 on, and 0 to 9, which came again.
+    let mut left = open(&copy(&storage));
+    assert_eq!(left.set().manifest().tick / 20, 17);
+    let keys: Vec<u64> = (0..50).collect();
+    assert_eq!(known_of(&mut left, &keys), (0..50).map(|key| key < 10 || key >= 20).collect::<Vec<_>>());
+    // A manifest with or without a window does not fit the other's journal.
+    let mut manifest = Manifest::load(&storage).unwrap().unwrap();
+    let check = |manifest: &Manifest, storage: &Memory| {
+        let journal = Journal::of(storage.open(JOURNAL).unwrap(), JOURNAL, manifest).unwrap();
+        journal.unwrap().check().map_err(|error| error.to_string())
+    };
+    assert_eq!(check(&manifest, &storage), Ok(360));
+    (manifest.window, manifest.tick) = (None, 0);
+    assert!(check(&manifest, &storage).unwrap_err().contains("no fingerprint"));
+    let storage = Memory::new();
+    let mut all = Seen::open_with(storage.clone(), options(Cache::Recent, true)).unwrap();
+    observe(&mut all, &[1]).unwrap();
+    all.sync().unwrap();
+    let mut manifest = Manifest::load(&storage).unwrap().unwrap();
+    manifest.window = Some(window);
+    assert!(check(&manifest, &storage).unwrap_err().contains("no tick"));
+}
+
+#[test]
+fn a_journal_is_never_much_longer_than_what_the_window_remembers() {
+    for (window, batch) in [(window_of(true, 16), 1000), (window_of(true, 64_000), 3000)] {
+        let storage = Memory::new();
+        let options = SeenOptions { memory: 8 << 20, ..options(Cache::Recent, true) };
+        let mut seen = Seen::open_window(storage.clone(), options, window).unwrap();
+        let length = || storage.open(JOURNAL).map_or(0, |journal| journal.len());
+        let (mut ended, mut most) = (0, 0);
+        for start in (0..2_000_000u64).step_by(batch) {
+            let (before, will_sync) = (length(), seen.will_sync(batch));
+            assert!(
+                observe(&mut seen, &(start..start + batch as u64).collect::<Vec<_>>()).unwrap().iter().all(|new| *new)
+            );
+            assert!(will_sync || length() == before);
+            seen.sync().unwrap();
+            ended += usize::from(length() < before);
+            most = most.max(length());
+        }
+        assert!(ended >= 1 && most < 16 << 20, "{ended} journals, {most} bytes");
+        seen.publish().unwrap();
+        seen.set().verify().unwrap();
+        check_bounds(&seen, &storage);
+    }
+}
+
+#[test]
 fn a_store_keeps_to_its_window() {
     let hour = window_of(false, 3_600_000);
     let open = |storage: &Memory, window| {
@@ -429,16 +519,19 @@ fn a_snapshot_keeps_the_window() {
 
 #[test]
 fn a_window_far_longer_than_the_memory_is_kept_on_storage() {
-    let storage = Memory::new();
-    let mut seen = Seen::open_window(storage.clone(), options(Cache::Recent, false), window_of(true, 800_000)).unwrap();
-    let mut sizes = vec![];
-    for start in (0..2_000_000u64).step_by(50_000) {
-        let new = observe(&mut seen, &(start..start + 50_000).collect::<Vec<_>>()).unwrap();
-        assert!(new.into_iter().all(|new| new));
-        sizes.push(storage.list().unwrap().iter().map(|name| storage.open(name).unwrap().len()).sum::<u64>());
+    for journal in [false, true] {
+        let storage = Memory::new();
+        let mut seen =
+            Seen::open_window(storage.clone(), options(Cache::Recent, journal), window_of(true, 800_000)).unwrap();
+        let mut sizes = vec![];
+        for start in (0..2_000_000u64).step_by(50_000) {
+            let new = observe(&mut seen, &(start..start + 50_000).collect::<Vec<_>>()).unwrap();
+            assert!(new.into_iter().all(|new| new));
+            sizes.push(storage.list().unwrap().iter().map(|name| storage.open(name).unwrap().len()).sum::<u64>());
+        }
+        let most = sizes.iter().max().unwrap();
+        assert!(*most < 850_000 * 7, "{most} bytes");
+        assert!(observe(&mut seen, &[1_999_999, 1_200_001]).unwrap().iter().all(|new| !new));
+        assert_eq!(observe(&mut seen, &[1_145_000]).unwrap(), [true]);
     }
-    let most = sizes.iter().max().unwrap();
-    assert!(*most < 850_000 * 7, "{most} bytes");
-    assert!(observe(&mut seen, &[1_999_999, 1_200_001]).unwrap().iter().all(|new| !new));
-    assert_eq!(observe(&mut seen, &[1_145_000]).unwrap(), [true]);
 }

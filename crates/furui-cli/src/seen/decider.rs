@@ -12,8 +12,6 @@ use crate::keys::Counts;
 /// Decides which lines are new.
 pub struct Decider<S: Storage> {
     pub judge: Judge<S>,
-    /// True if lines are recorded as they are printed.
-    records: bool,
     limit: Option<Limit>,
     there: Vec<bool>,
     /// How many lines so far had a key, and how many of these were new.
@@ -30,8 +28,8 @@ pub struct Decider<S: Storage> {
 const LEAST_RECENT: usize = 1 << 15;
 
 impl<S: Storage> Decider<S> {
-    pub fn new(judge: Judge<S>, records: bool, limit: Option<Limit>) -> Self {
-        Self { judge, records, limit, there: vec![], keys: 0, new: 0, bytes: 0, counts: Counts::default() }
+    pub fn new(judge: Judge<S>, limit: Option<Limit>) -> Self {
+        Self { judge, limit, there: vec![], keys: 0, new: 0, bytes: 0, counts: Counts::default() }
     }
 
     /// The number of keys for which the recent cache of each worker has room, if there are this many workers. `None`

@@ -139,7 +139,7 @@ where
     let plan = Plan::new(options, memory_of(options));
     let blocks = options.lines.blocks(&options.input, interrupt).of_size(plan.block());
     let limit = options.limit.map(|lines| Limit::new(printing.wanted(), lines.get()));
-    let decider = Decider::new(judge, records, limit);
+    let decider = Decider::new(judge, limit);
     let queue = Queue::new(blocks, decider, Writer { recorder, byproducts }, keys, plan.limits(options, records));
     let Rest { mut decider, mut writer, ending, unprinted } = Workers::run(queue, printing, plan.threads());
     let judge = &mut decider.judge;

@@ -107,7 +107,7 @@ impl<S: Storage> Seen<S> {
 
     /// The number of keys, at least 1, that can be observed before the present slice (a sixteenth of the window) ends.
     /// `None` if the set has no window that is counted in keys.
-    pub fn slice_room(&self) -> Option<u64> {
+    fn slice_room(&self) -> Option<u64> {
         let window = self.set.manifest().window.filter(|window| matches!(window, Window::Keys(_)))?;
         Some((window.end_of(window.slice_of(self.time)) - self.time).max(1))
     }

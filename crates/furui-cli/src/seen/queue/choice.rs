@@ -121,8 +121,8 @@ impl<S: Storage> Queue<S> {
         let bytes: usize = self.places.iter().map(|place| place.bytes).sum();
         let is_short = flights < LARGE_FLIGHTS || bytes + BLOCK <= self.limits.flights * BLOCK;
         let has_room = flights < self.limits.flights && is_short;
-        // Only when all earlier lines are decided is it known how many more lines the present slice of a window takes.
+        // Only when all earlier lines are decided is it known how many more lines are wanted.
         let is_decided = self.decided == flights && self.decider.is_some();
-        self.reads && self.reader.is_some() && has_room && (is_decided || !self.is_sliced)
+        self.reads && self.reader.is_some() && has_room && (is_decided || !self.is_limited)
     }
 }

@@ -32,8 +32,8 @@ pub struct Queue<S: Storage> {
     /// The number of shares if the set is split, otherwise 0.
     split: usize,
     limits: Limits,
-    /// True if blocks must end where the slices of a window do, or where no more lines may be wanted.
-    is_sliced: bool,
+    /// True if blocks must end where no more lines may be wanted.
+    is_limited: bool,
     places: VecDeque<Place>,
     /// How many flights (blocks on their way to the output) have left the queue.
     left: u64,
@@ -114,7 +114,7 @@ impl<S: Storage> Queue<S> {
             split: shares.len(),
             shares: Shares::new(shares),
             unsynced: decider.judge.unsynced(),
-            is_sliced: decider.room().is_some(),
+            is_limited: decider.room().is_some(),
             limits,
             places: VecDeque::new(),
             left: 0,
@@ -148,7 +148,7 @@ impl<S: Storage> Queue<S> {
     /// Takes the reader, and a flight to read into.
     pub fn take_reader(&mut self) -> Option<(Box<Blocks<'static>>, Box<Flight>)> {
         let mut reader = self.reader.take()?;
-        if self.is_sliced {
+        if self.is_limited {
             reader.at_most(self.decider.as_ref().and_then(|decider| decider.room()));
         }
         if let Some((large, line)) = self.limits.large.zip(self.mean_line) {
