@@ -5,7 +5,6 @@
 mod support;
 
 use std::collections::HashMap;
-use std::io::Write;
 use std::num::NonZeroU64;
 
 use furui::error::{StoreError, StoreProblem};
