@@ -1,6 +1,8 @@
 //! Each option of each command in each of its modes: it acts, or it is refused with a reason.
 
 mod commands;
+mod dicts;
+mod filters;
 mod rows;
 
 use std::collections::{BTreeMap, BTreeSet};
