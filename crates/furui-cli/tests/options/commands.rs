@@ -159,7 +159,9 @@ fn each_option_of_each_other_command_acts_in_each_mode_or_is_refused_with_a_reas
             let made = made_for(mode);
             let rows = command.rows.iter().copied().flatten();
             let place = (at, command.modes.len());
-            wrong.extend(check_in(mode.line, place, rows, |options| tried(mode, made.path(), options)));
+            wrong.extend(check_in(&[mode.before, &[mode.line]].concat().join("; "), place, rows, |options| {
+                tried(mode, made.path(), options)
+            }));
         }
         wrong
     };
