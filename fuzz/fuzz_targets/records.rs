@@ -4,10 +4,13 @@
 
 use libfuzzer_sys::fuzz_target;
 
-// The command is no library, so its two readers, which need nothing else of it, are compiled here.
+// The command is no library, so its two readers, which need little else of it, are compiled here.
 #[allow(dead_code)]
 #[path = "../../crates/furui-cli/src/keys/csv.rs"]
 mod csv;
+#[allow(dead_code)]
+#[path = "../../crates/furui-cli/src/error.rs"]
+mod error;
 #[allow(dead_code)]
 #[path = "../../crates/furui-cli/src/keys/json.rs"]
 mod json;
@@ -23,10 +26,10 @@ fuzz_target!(|input: (u8, u8, String, Vec<u8>)| {
     let step = usize::from(step).max(1);
     // The records are the same, whatever the pieces in which the input arrives.
     let (mut whole, mut pieces) = (vec![], vec![]);
-    split::Splitter::new(split::Split::Csv(b',')).find(&bytes, &mut whole);
+    split::Splitter::new(split::Split::Csv(b',')).find(&bytes, true, &mut whole);
     let mut splitter = split::Splitter::new(split::Split::Csv(b','));
     for end in (0..bytes.len()).step_by(step).chain([bytes.len()]) {
-        splitter.find(&bytes[..end], &mut pieces);
+        splitter.find(&bytes[..end], end == bytes.len(), &mut pieces);
     }
     assert_eq!(whole, pieces);
     let mut start = 0;
@@ -72,6 +75,8 @@ fuzz_target!(|input: (u8, u8, String, Vec<u8>)| {
 
 fn json_key(value: &serde_json::value::RawValue) -> Vec<u8> {
     let mut key = vec![];
-    json::append_key(value, |text, out| out.extend_from_slice(text), &mut key);
+    json::append_key(value, true, |text, out| out.extend_from_slice(text), &mut key);
+    key.clear();
+    json::append_key(value, false, |text, out| out.extend_from_slice(text), &mut key);
     key
 }

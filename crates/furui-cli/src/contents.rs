@@ -1,6 +1,7 @@
 //! What an input holds, as far as its first bytes tell.
 
 use crate::decode::Compression;
+use crate::shell::with;
 
 /// How many bytes are looked at, unless a line or the end of the input comes earlier.
 const LOOK: usize = 16;
@@ -163,21 +164,6 @@ impl Foreign {
     }
 }
 
-/// A command with a file as its last argument, or for standard input without.
-pub fn with(command: &str, file: Option<&str>) -> String {
-    file.map_or_else(|| command.into(), |file| format!("{command} {file}"))
-}
-
-/// A file's name as the shell reads it.
-pub fn word(name: &str) -> String {
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || byte >= 0x80 || b"_-./:,+=@%".contains(&byte);
-    if !name.is_empty() && name.bytes().all(is_plain) {
-        name.into()
-    } else {
-        format!("'{}'", name.replace('\'', r"'\''"))
-    }
-}
-
 /// True if these bytes could be the beginning of a text in UTF-8 or an encoding of single bytes such as Latin-1.
 fn is_text(bytes: &[u8]) -> bool {
     let is_utf8 = str::from_utf8(bytes).map_or_else(|error| error.error_len().is_none(), |_| true);
@@ -276,13 +262,5 @@ mod tests {
         assert_eq!(of(b"\x0B\x02\x80hello\n\x03"), Contents::Foreign(Foreign::Brotli));
         assert_eq!(of("endereço.com.br\n".as_bytes()), Contents::Text);
         assert_eq!(of(b"endere\xE7o.com.br\n"), Contents::Text);
-    }
-
-    #[test]
-    fn names_are_quoted_for_the_shell() {
-        assert_eq!(
-            ["a.zst", "/x/ä-1.gz", "", "a b", "it's", "$(x)"].map(word),
-            ["a.zst", "/x/ä-1.gz", "''", "'a b'", r"'it'\''s'", "'$(x)'"]
-        );
     }
 }

@@ -32,6 +32,7 @@ mod remote;
 mod report;
 mod same;
 mod seen;
+mod shell;
 mod size;
 mod split;
 mod store;

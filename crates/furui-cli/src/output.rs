@@ -6,7 +6,6 @@ use std::path::Path;
 use std::time::Instant;
 
 use crate::block::Block;
-use crate::cli::PrintOptions;
 use crate::error::Error;
 use crate::pipes;
 use crate::same::refuse_input;
@@ -42,10 +41,10 @@ impl Output {
         Ok(Self::to(file, name))
     }
 
-    /// Prints to the file that the options name, which is created or emptied, or else as [`new`](Self::new) does. An output that
+    /// Prints to this file, which is created or emptied, or, without one or for "-", as [`new`](Self::new) does. An output that
     /// is a file among the inputs is an error, before anything in it is changed: the run would read what it writes.
-    pub fn open(options: &PrintOptions, quiet: bool, inputs: &[&Path]) -> Result<Self, Error> {
-        let Some(path) = options.output.as_deref().filter(|path| path.as_os_str() != "-") else {
+    pub fn open(path: Option<&Path>, quiet: bool, inputs: &[&Path]) -> Result<Self, Error> {
+        let Some(path) = path.filter(|path| path.as_os_str() != "-") else {
             let output = Self::new(quiet)?;
             if let Some(file) = &output.file {
                 refuse_input(file, None, STANDARD_OUTPUT, inputs)?;

@@ -65,6 +65,7 @@ impl Run {
         command.args([&found, &root().join("fuzz").join("seeds").join(name)]);
         command.args([&format!("-max_total_time={seconds}"), "-timeout=20", "-rss_limit_mb=1024", "-max_len=65536"]);
         command.arg(format!("-artifact_prefix={}/", work.display()));
+        command.env("RUST_BACKTRACE", "0");
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(file).current_dir(&work);
         let process = command.spawn().map_err(|error| format!("cannot start {name}: {error}"))?;
         Ok(Self { process, log })

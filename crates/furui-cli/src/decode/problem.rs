@@ -3,7 +3,7 @@
 use std::io::{self, ErrorKind};
 
 use super::Compression;
-use crate::contents::with;
+use crate::shell::with;
 use crate::size;
 
 /// Why compressed data could not be decoded to its end.

@@ -48,7 +48,7 @@ fn count<S: Storage + Send + Sync + 'static>(mut dict: Dict<S>, options: &CountO
     let CountOptions { input, store, print, top, quiet, .. } = options;
     let mut records = Records::new(input, &options.lines, options.escape)?;
     // If standard output is closed, that is an error before anything is counted.
-    let output = Output::open(print, *quiet, &input.inputs())?;
+    let output = Output::open(print.output.as_deref(), *quiet, &input.inputs())?;
     let interrupt = Interrupt::listen().map_err(|error| Error::io("cannot wait for", "signals", error))?;
     let mut worker = Worker::default();
     let read = count_all(&mut dict, options, &mut records, &interrupt, &mut worker);

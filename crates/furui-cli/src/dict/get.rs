@@ -25,7 +25,7 @@ fn get<V: Values + ?Sized>(GetOptions { lines: options, invert, print }: &GetOpt
     let records: &LineOptions = &options.files.lines;
     keys::check(store.display(), dict.manifest().form, records)?;
     let interrupt = Interrupt::ignore();
-    let mut output = Output::open(print, false, &options.files.input.inputs())?;
+    let mut output = Output::open(print.output.as_deref(), false, &options.files.input.inputs())?;
     let mut blocks = records.blocks(&options.files.input, &interrupt);
     let mut records = Records::new(&options.files.input, records, options.form.escape)?.printed_to(&output);
     let lines = records.lines;

@@ -28,7 +28,7 @@ pub fn run(options: &KeyOptions) -> Result<ExitCode, Error> {
     let mut keys = KeysOf {
         dict: open_to_read::<u32>(&options.dict.store, None)?,
         lines: Lines { separator, escape: options.escape },
-        output: Output::open(&options.print, false, &[])?,
+        output: Output::open(options.print.output.as_deref(), false, &[])?,
         found: false,
     };
     if options.ids.is_empty() {

@@ -29,7 +29,7 @@ pub fn run(options: &NumberOptions) -> Result<ExitCode, Error> {
     // This makes the directory a dictionary before any line is read.
     dict.sync()?;
     let interrupt = Interrupt::listen().map_err(|error| Error::io("cannot wait for", "signals", error))?;
-    let mut output = Output::open(print, false, &lines.input.inputs())?;
+    let mut output = Output::open(print.output.as_deref(), false, &lines.input.inputs())?;
     output.mend(records.lines.separator)?;
     let mut numbers = Numbers { records, with_key: *with_key, output, held: vec![], durable: dict.next_id() };
     let mut blocks = lines.lines.blocks(&lines.input, &interrupt);

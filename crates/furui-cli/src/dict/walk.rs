@@ -37,7 +37,7 @@ pub fn range(options: &RangeOptions) -> Result<ExitCode, Error> {
 
 fn print<V: Values + ?Sized>(mut entries: Entries<'_, V>, options: &WalkOptions) -> Result<ExitCode, Error> {
     let lines = Lines { separator: if options.null { 0 } else { b'\n' }, escape: options.form.escape };
-    let mut output = Output::open(&options.print, false, &[])?;
+    let mut output = Output::open(options.print.output.as_deref(), false, &[])?;
     let mut out = vec![];
     let mut found = false;
     while let Some((key, value)) = entries.next_entry()? {

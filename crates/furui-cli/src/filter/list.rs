@@ -23,7 +23,7 @@ pub fn run(options: &ListOptions) -> Result<ExitCode, Error> {
             return Err(Error::Message(format!("{name}: {kind}, and only a quotient filter has fingerprints to list")));
         }
     };
-    let mut output = Output::open(&options.print, false, &[&options.filter])?;
+    let mut output = Output::open(options.print.output.as_deref(), false, &[&options.filter])?;
     let mut piece = Vec::with_capacity(PIECE + 32);
     for fingerprint in filter.fingerprints() {
         writeln!(piece, "{fingerprint}").expect("a vector takes all");

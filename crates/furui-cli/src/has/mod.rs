@@ -33,7 +33,7 @@ pub fn run(options: &HasOptions) -> Result<ExitCode, Error> {
     let interrupt = Interrupt::ignore();
     let mut set = Set::open(options, memory - large.bytes().saturating_sub(LargeBlocks::SPARE), &interrupt)?;
     let read: Vec<&Path> = [options.set.as_path()].into_iter().chain(options.input.inputs()).collect();
-    let mut output = Output::open(&options.print, options.quiet, &read)?;
+    let mut output = Output::open(options.print.output.as_deref(), options.quiet, &read)?;
     let mut keys = set.keys(&options.lines)?.printed_to(&output);
     let mut blocks = options.lines.blocks(&options.input, &interrupt).keeping_going();
     let prints = !options.quiet && !options.count;

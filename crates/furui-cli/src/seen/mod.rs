@@ -125,7 +125,7 @@ where
     } else {
         Interrupt::ignore()
     };
-    let mut output = Output::open(&options.print, options.quiet, &options.read())?;
+    let mut output = Output::open(options.print.output.as_deref(), options.quiet, &options.read())?;
     let keys = Keys::new(judge.hash_spec(), &options.lines)?.printed_to(&output);
     let byproducts = Byproducts::new(options)?;
     if records {

@@ -32,7 +32,7 @@ const LEAST_BLOCK: u64 = 128 << 10;
 const SHARES: u64 = 2 << 20;
 
 /// The memory of a worker in bytes: its recent cache, its stack, and what the allocator keeps for its thread.
-const WORKER: u64 = 768 << 10;
+const WORKER: u64 = 5 << 18;
 
 /// Flights (blocks on their way to the output) take at most 1 / `SHARE` of the memory. But with several threads there
 /// are always at least [`LEAST`] flights.

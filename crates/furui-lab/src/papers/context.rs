@@ -1,11 +1,14 @@
 //! The input of an experiment: its data, size and seed.
 
+use std::error::Error;
 use std::path::{Path, PathBuf};
 
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 
-use super::{Result, Source};
+use super::Source;
 use crate::table::Table;
+
+pub(crate) type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
 /// The data, the size and the seed of an experiment.
 pub(crate) struct Context {

@@ -1,11 +1,7 @@
 //! An experiment, and what it found.
 
-use std::error::Error;
-
-use super::{Context, Plot, Source, Verdict};
+use super::{Context, Plot, Result, Source, Verdict};
 use crate::table::Table;
-
-pub(crate) type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
 /// One figure or table of a paper, or a question of our own.
 #[derive(Clone, Copy)]

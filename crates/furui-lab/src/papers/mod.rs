@@ -26,8 +26,8 @@ mod theirs;
 mod verdict;
 
 pub(crate) use axis::Axis;
-pub(crate) use context::Context;
-pub(crate) use experiment::{Experiment, Finding, Result};
+pub(crate) use context::{Context, Result};
+pub(crate) use experiment::{Experiment, Finding};
 pub(crate) use plot::{Mark, Plot, Series};
 pub(crate) use source::Source;
 pub(crate) use verdict::{Grade, Verdict, brief};

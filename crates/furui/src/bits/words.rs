@@ -11,9 +11,18 @@ use super::buffer::NoMemory;
 /// copied, no second table exists meanwhile, and the memory goes back to the system as soon as the table is dropped. A
 /// large table that an allocator grows leaves a hole of its old size behind, and others in the memory of each thread.
 pub(crate) struct Words {
+    /// The first number, in the memory of `kind`.
+    start: *mut u64,
     kind: Kind,
     len: usize,
 }
+
+#[expect(unsafe_code, reason = "a pointer is sent with what it points to")]
+// SAFETY: `start` points into memory that `kind` owns, which is reached only through borrows of this value.
+unsafe impl Send for Words {}
+#[expect(unsafe_code, reason = "a pointer is shared with what it points to")]
+// SAFETY: as for `Send`; a shared borrow only reads.
+unsafe impl Sync for Words {}
 
 /// The source of a table's memory.
 enum Kind {
@@ -28,7 +37,7 @@ impl Words {
     /// # Panics
     /// If there is no memory.
     pub(crate) fn heap(len: usize) -> Self {
-        Self { kind: Kind::Heap(vec![0; len]), len }
+        Self::of(Kind::Heap(vec![0; len]), len)
     }
 
     /// A table of this many numbers in pages of its own.
@@ -37,9 +46,13 @@ impl Words {
     /// If there is no memory. The table is meant to begin small.
     pub(crate) fn pages(len: usize) -> Self {
         match MmapMut::map_anon(len * size_of::<u64>()) {
-            Ok(pages) => Self { kind: Kind::Pages(pages), len },
+            Ok(pages) => Self::of(Kind::Pages(pages), len),
             Err(_) => Self::heap(len),
         }
+    }
+
+    fn of(mut kind: Kind, len: usize) -> Self {
+        Self { start: kind.start(), kind, len }
     }
 
     /// Appends zeros, so that the table has `len` numbers.
@@ -54,8 +67,17 @@ impl Words {
             }
             Kind::Pages(pages) => remap(pages, len.checked_mul(size_of::<u64>()).ok_or(NoMemory)?)?,
         }
-        self.len = len;
+        (self.start, self.len) = (self.kind.start(), len);
         Ok(())
+    }
+}
+
+impl Kind {
+    fn start(&mut self) -> *mut u64 {
+        match self {
+            Self::Heap(words) => words.as_mut_ptr(),
+            Self::Pages(pages) => pages.as_mut_ptr().cast(),
+        }
     }
 }
 
@@ -80,25 +102,19 @@ impl Deref for Words {
     type Target = [u64];
 
     #[inline(always)]
-    #[expect(unsafe_code, reason = "bytes of a map are seen as numbers")]
+    #[expect(unsafe_code, reason = "the numbers are in memory of either kind")]
     fn deref(&self) -> &[u64] {
-        match &self.kind {
-            Kind::Heap(words) => words,
-            // SAFETY: the map begins at a page and has eight bytes for each of `len` numbers; any eight bytes are one.
-            Kind::Pages(pages) => unsafe { slice::from_raw_parts(pages.as_ptr().cast(), self.len) },
-        }
+        // SAFETY: the memory has `len` numbers. A map begins at a page, and any eight of its bytes are a number.
+        unsafe { slice::from_raw_parts(self.start, self.len) }
     }
 }
 
 impl DerefMut for Words {
     #[inline(always)]
-    #[expect(unsafe_code, reason = "bytes of a map are seen as numbers")]
+    #[expect(unsafe_code, reason = "the numbers are in memory of either kind")]
     fn deref_mut(&mut self) -> &mut [u64] {
-        match &mut self.kind {
-            Kind::Heap(words) => words,
-            // SAFETY: as for `deref`; and any number is eight bytes.
-            Kind::Pages(pages) => unsafe { slice::from_raw_parts_mut(pages.as_mut_ptr().cast(), self.len) },
-        }
+        // SAFETY: as for `deref`, and nobody else has a borrow.
+        unsafe { slice::from_raw_parts_mut(self.start, self.len) }
     }
 }
 
