@@ -24,6 +24,15 @@ fn one_trie<V: Values + ?Sized>(made: DictOptions, model: &Model<V>) -> Memory {
     storage
 }
 
+/// Adds an entry in a second trie, so that there is something to merge.
+fn with_another_trie(storage: &Memory, model: &mut Model<[u8]>) {
+    let mut dict = <[u8]>::open(storage.clone(), SMALL).unwrap();
+    dict.put("other", "more").unwrap();
+    dict.sync().unwrap();
+    model.insert(b"other".to_vec(), b"more".to_vec());
+    assert_eq!(dict.tries().count(), 2);
+}
+
 /// For each file that is a section of the part's file: where it begins, and where its own content ends.
 fn inner_files<V: Values + ?Sized>(storage: &Memory) -> Vec<(usize, usize)> {
     let file = storage.open(&V::kind().file_name(0)).unwrap();
@@ -95,12 +104,7 @@ fn parts_that_end_around_a_border_of_regions_are_read_whole() {
             }
             let mut model = first::<[u8]>(count);
             let storage = one_trie::<[u8]>(made, &model);
-            // A second trie, so that there is something to merge.
-            let mut dict = <[u8]>::open(storage.clone(), SMALL).unwrap();
-            dict.put("other", "more").unwrap();
-            dict.sync().unwrap();
-            model.insert(b"other".to_vec(), b"more".to_vec());
-            assert_eq!(dict.tries().count(), 2);
+            with_another_trie(&storage, &mut model);
             let start = inner_files::<[u8]>(&storage)[part].0;
             for at in [start + border - 1, start + border] {
                 named_or_right::<[u8]>(&storage, &model, &<[u8]>::kind().file_name(0), at);
@@ -117,5 +121,18 @@ fn values_that_end_at_any_byte_are_read_whole() {
         model.insert(b"long".to_vec(), bytes(length, 77));
         model.insert(b"short".to_vec(), bytes(5, 78));
         has_all::<[u8]>(one_trie::<[u8]>(SMALL, &model), &model);
+    }
+}
+
+#[test]
+fn damage_in_any_region_of_a_long_value_is_noticed() {
+    let mut model = first::<[u8]>(20);
+    // This value is looked up before all others, so nothing else has read its regions.
+    model.insert(b"+long".to_vec(), bytes(20_000, 7));
+    let storage = one_trie::<[u8]>(SMALL, &model);
+    with_another_trie(&storage, &mut model);
+    let (start, end) = inner_files::<[u8]>(&storage)[2];
+    for at in (start..start + end).step_by(3001) {
+        named_or_right::<[u8]>(&storage, &model, &<[u8]>::kind().file_name(0), at);
     }
 }
