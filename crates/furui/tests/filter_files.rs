@@ -235,7 +235,7 @@ fn filters_that_end_around_a_border_of_regions_have_all_keys_and_no_byte_uncheck
         4 => AnyFilter::Blocked(BlockedBloom::from_parts(n, 8).unwrap()),
         5 => AnyFilter::SplitBlock(SplitBlockBloom::from_parts(n).unwrap()),
         6 => AnyFilter::Quotient(QuotientFilter::new(n, 9).unwrap()),
-        _ => AnyFilter::Ringed(RingedBloom::with_size(params.clone(), 8 * n).unwrap()),
+        _ => AnyFilter::Ringed(RingedBloom::with_size(params, 8 * n).unwrap()),
     };
     let end_of = |file: &[u8]| {
         let last = *Envelope::open(file, "file").unwrap().sections().last().unwrap();

@@ -17,7 +17,8 @@ pub(crate) fn fresh_random() -> impl FnMut() -> u64 {
     random_from(seed)
 }
 
-pub(crate) fn random_from(mut x: u64) -> impl FnMut() -> u64 {
+/// A pseudorandom number generator that yields the sequence of a seed.
+fn random_from(mut x: u64) -> impl FnMut() -> u64 {
     move || {
         x = x.wrapping_mul(0xD129_0DAC_6E5A_42B5).wrapping_add(1);
         x.rotate_left(29).wrapping_mul(x | 1)
