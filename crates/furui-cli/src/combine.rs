@@ -37,9 +37,7 @@ fn stores(options: &CombineOptions, how: Combination) -> Result<ExitCode, Error>
     if options.output.as_os_str() == "-" {
         return Err(Error::Message("-o -: a store is a directory; name a new or an empty one".into()));
     }
-    if options.seed.seed_file.is_some() {
-        return Err(Error::Message("--seed-file is for files of filters: a store holds its seed".into()));
-    }
+    filter::given_seed(&options.seed, &options.sets)?;
     let memory = memory::quarter() / options.sets.len() as u64;
     let sets = options.sets.iter().map(|path| open(path, memory)).collect::<Result<Vec<_>, _>>()?;
     let Some((first, others)) = sets.split_first() else {

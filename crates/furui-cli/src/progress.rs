@@ -43,14 +43,16 @@ impl Drop for Progress {
     }
 }
 
-/// The size of all files together. `None` if one of them is not a regular file, or there are none.
+/// The size of all files together. `None` if one of them is not a regular file, or there are none. One that does not exist has none:
+/// whoever reads it says so.
 pub fn total(files: &[PathBuf]) -> Option<u64> {
     if files.is_empty() {
         return None;
     }
-    files.iter().try_fold(0, |sum, path| {
-        let data = std::fs::metadata(path).ok().filter(|data| data.is_file() && path.as_os_str() != "-")?;
-        Some(sum + data.len())
+    files.iter().try_fold(0, |sum, path| match std::fs::metadata(path) {
+        _ if path.as_os_str() == "-" => None,
+        Ok(data) => data.is_file().then_some(sum + data.len()),
+        Err(_) => Some(sum),
     })
 }
 

@@ -77,6 +77,14 @@ pub fn counted(number: u64, what: &str) -> String {
     format!("{} {what}{}", grouped(number), if number == 1 { "" } else { "s" })
 }
 
+/// With fewer keys, what a file has besides them would be most of what each takes.
+const FEW: f64 = 1000.0;
+
+/// Formats each key's share of some space, for the end of a line: `, 5.06 bytes a key`; nothing if there are [`FEW`] keys.
+pub fn shared(space: f64, unit: &str, keys: f64) -> String {
+    if keys < FEW { String::new() } else { format!(", {:.2} {unit}", space / keys) }
+}
+
 /// Formats a figure, which may be very small, with three digits: `0.0123`, `1.23e-7`.
 pub fn figure(value: f64) -> String {
     if value == 0.0 || !value.is_finite() {

@@ -18,7 +18,7 @@ use crate::filter::{cascade, details, fields, given_seed, refuse_pipe};
 use crate::keys;
 use crate::kind::kind_of;
 use crate::output::print;
-use crate::report::{Report, counted, figure, grouped};
+use crate::report::{Report, counted, figure, grouped, shared};
 use crate::wait::open_to_write;
 use crate::windows::{ahead, date, now, of_lines};
 use crate::{ERROR, complain, size};
@@ -52,7 +52,7 @@ pub fn verify(paths: &[PathBuf]) -> Result<ExitCode, Error> {
 
 /// Prints descriptions of stores and files.
 pub fn info(options: &InfoOptions) -> Result<ExitCode, Error> {
-    let (json, seed) = (options.json, given_seed(&options.seed)?);
+    let (json, seed) = (options.json, given_seed(&options.seed, &options.paths)?);
     let mut texts = Vec::new();
     let code = each(&options.paths, |path| {
         texts.push(if path.is_dir() { store_info(path, json)? } else { file_info(path, seed, json)? });
@@ -153,10 +153,10 @@ fn store_info(path: &Path, json: bool) -> Result<String, Error> {
         format!("keys from   {}", keys::said(set.manifest().form)),
         format!("collisions  {} keys are expected to have been taken for another (n²/2⁶⁵)", figure(lost)),
         format!(
-            "storage     {} in {}, {:.2} bytes a key",
+            "storage     {} in {}{}",
             size::display(stored),
             counted(runs.len() as u64, "run"),
-            stored as f64 / set.len().max(1) as f64
+            shared(stored as f64, "bytes a key", set.len() as f64)
         ),
         format!("generation  {}", set.manifest().generation()),
     ];
@@ -251,8 +251,9 @@ fn file_info(path: &Path, seed: Option<u64>, json: bool) -> Result<String, Error
     }
     let (file, envelope) = open_file(path)?;
     let seal = envelope.seal();
-    if envelope.kind().is_filter() && (seed.is_some() || !envelope.seed_is_elsewhere()) {
-        let filter = match seed {
+    let is_elsewhere = envelope.seed_is_elsewhere();
+    if envelope.kind().is_filter() && (seed.is_some() || !is_elsewhere) {
+        let filter = match seed.filter(|_| is_elsewhere) {
             Some(seed) => AnyFilter::open_with_seed(path, seed)?,
             None => AnyFilter::open(path)?,
         };
@@ -266,16 +267,13 @@ fn file_info(path: &Path, seed: Option<u64>, json: bool) -> Result<String, Error
             .path("path", "path_bytes", path)
             .text("kind", envelope.kind().name())
             .text("hash", envelope.hash().algorithm.name())
-            .text(
-                if envelope.seed_is_elsewhere() { "seed_fingerprint" } else { "seed" },
-                &format!("{:#018x}", envelope.hash().seed),
-            )
+            .text(if is_elsewhere { "seed_fingerprint" } else { "seed" }, &format!("{:#018x}", envelope.hash().seed))
             .number("bytes", seal.length);
         return Ok(report.json());
     }
     let mut lines = vec![
         format!("{}: {}", Printable(path.display()), envelope.kind()),
-        match envelope.seed_is_elsewhere() {
+        match is_elsewhere {
             true => format!(
                 "hash      {} with a seed that is kept elsewhere, of fingerprint {:#018x}; --seed-file tells more",
                 envelope.hash().algorithm.name(),

@@ -207,6 +207,11 @@ fn reports_say_each_figure_once() {
     for ugly in ["(2000)", "e0", "1 runs", "1 tries", "\nlines"] {
         assert!(!figures.contains(ugly), "{ugly}: {info}");
     }
+    // Of a few keys, most of what each takes is what a file has besides them.
+    let small = dir.join("small");
+    assert_eq!(stdout(&["seen", "-q", "--store", &small], b"a\n"), b"");
+    let told = [&store, &small].map(|store| String::from_utf8(stdout(&["info", store], b"")).unwrap());
+    assert!(told[0].contains(" bytes a key\n") && !told[1].contains("bytes a key"), "{told:?}");
     let said = run(&["seen", "--stats", "--store", &store], b"0\n0\nnew\n");
     let said = String::from_utf8(said.stderr).unwrap();
     assert!(said.contains("3 lines (") && said.contains("1 new, 2 repeats"), "{said}");

@@ -384,7 +384,7 @@ def test_dictionaries_of_the_program_are_loaded(
         if kind == "bytes":
             server("FURUI.DICT.SET", kind, "new", "of the server")
         else:
-            assert server("FURUI.DICT.NUMBER", kind, "new") == [0], "the program put values, and gave no numbers"
+            assert server("FURUI.DICT.NUMBER", kind, "new") == [10_000], "numbers go on above those that were put"
         # And back.
         back = tmp_path / f"back.{kind}.dict"
         back.mkdir()
@@ -392,7 +392,7 @@ def test_dictionaries_of_the_program_are_loaded(
             (back / name.decode()).write_bytes(data)
         furui("verify", back)
         assert furui("dict", "get", "--store", back, text="https://example.org/7\nhttps://example.org/8\nnew\n") == (
-            f"https://example.org/7\t{old}\nnew\t{'of the server' if kind == 'bytes' else '0'}\n".encode())
+            f"https://example.org/7\t{old}\nnew\t{'of the server' if kind == 'bytes' else '10000'}\n".encode())
     server("FURUI.DICT.NUMBER", "n", *"abc")
     back = tmp_path / "n.dict"
     back.mkdir()

@@ -3,14 +3,14 @@
 
 #![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use furui::filter::{
     AnyFilter, BlockedBloom, Bloom, CheckedFilter, ConfigError, CountingBloom, Filter, FilterMut, FilterRef, Gamma,
     GrowingBloom, QuotientFilter, RingedBloom, RingedParams, SplitBlockBloom, StableBloom, StableBloomLight,
 };
-use furui::format::{Align, Envelope, EnvelopeWriter, Kind, Problem, ReadError, Tag};
+use furui::format::{Align, Envelope, EnvelopeWriter, Kind, Problem, ReadAt, ReadError, Tag};
 use furui::{HashAlgorithm, HashSpec, KeyHash};
 use proptest::prelude::*;
 
@@ -206,6 +206,91 @@ fn filled_others() -> Vec<AnyFilter> {
         filter.insert_all(&hashes(1).take(3000).collect::<Vec<_>>()).unwrap();
     }
     filters
+}
+
+/// Bytes that are read by calls, like a file that is not mapped.
+struct Unmapped<'a>(&'a [u8]);
+
+impl ReadAt for Unmapped<'_> {
+    fn len(&self) -> u64 {
+        self.0.len() as u64
+    }
+
+    fn read_at(&self, offset: u64, buf: &mut [u8]) -> io::Result<()> {
+        self.0.read_at(offset, buf)
+    }
+}
+
+/// The contents of these files end one unit before a border between regions, at the border, and one unit after it. One
+/// of the borders is that between files with one level of checksums and with two levels. (The sizes of growing filters
+/// cannot be chosen.)
+#[test]
+fn filters_that_end_around_a_border_of_regions_have_all_keys_and_no_byte_unchecked() {
+    let params = RingedParams::new(7, Gamma::Bits(1.0), 3).unwrap();
+    let of_size = |kind: u64, n: u64| match kind {
+        0 => AnyFilter::Bloom(Bloom::from_parts(8 * n, 3).unwrap()),
+        1 => AnyFilter::Counting(CountingBloom::from_parts(2 * n as usize, 3, 4).unwrap()),
+        2 => AnyFilter::Stable(StableBloom::from_parts(4 * n as usize, 2, 3, 5).unwrap()),
+        3 => AnyFilter::StableLight(StableBloomLight::from_parts(4 * n as usize, 3, 5).unwrap()),
+        4 => AnyFilter::Blocked(BlockedBloom::from_parts(n, 8).unwrap()),
+        5 => AnyFilter::SplitBlock(SplitBlockBloom::from_parts(n).unwrap()),
+        6 => AnyFilter::Quotient(QuotientFilter::new(n, 9).unwrap()),
+        _ => AnyFilter::Ringed(RingedBloom::with_size(params, 8 * n).unwrap()),
+    };
+    let end_of = |file: &[u8]| {
+        let last = *Envelope::open(file, "file").unwrap().sections().last().unwrap();
+        (last.offset + last.length) as usize
+    };
+    let dir = tempdir("regions");
+    let path = dir.join("it.filter");
+    let keys: Vec<KeyHash> = hashes(1).take(4000).collect();
+    let cases = (0..8).flat_map(|kind| [4096, 3 * 4096].map(|border| (kind, border))).chain([(0, 1024 * 4096)]);
+    for (kind, border) in cases {
+        // The smallest size whose table ends at the border or after it.
+        let (mut low, mut first) = (1, border as u64);
+        if border == 1024 * 4096 {
+            low = first - 4096;
+        }
+        while low < first {
+            let middle = low.midpoint(first);
+            if end_of(&written(&of_size(kind, middle))) < border { low = middle + 1 } else { first = middle }
+        }
+        let mut ends = vec![];
+        for n in [first - 1, first, first + 1, first + 8] {
+            let mut filter = of_size(kind, n);
+            let inserted = keys[..3000].iter().take_while(|&&key| filter.insert_hash(key).is_ok()).count();
+            let right: Vec<bool> = keys.iter().map(|&key| filter.contains_hash(key)).collect();
+            assert!(filter.forgets() || right[..inserted].iter().all(|&found| found));
+            let file = written(&filter);
+            ends.push(end_of(&file));
+            std::fs::write(&path, &file).unwrap();
+            let (opened, checked) = (AnyFilter::open(&path).unwrap(), CheckedFilter::open(&path).unwrap());
+            let borrowed = FilterRef::from_bytes(&file, "file").unwrap();
+            for (&key, &right) in keys.iter().zip(&right) {
+                let found =
+                    [opened.contains_hash(key), borrowed.contains_hash(key), checked.contains_hash(key).unwrap()];
+                assert_eq!(found, [right; 3], "{:?}: {n}", filter.kind());
+            }
+            assert!(written(checked.whole().unwrap()) == file);
+            Envelope::open(&Unmapped(&file), "file").unwrap().verify(&Unmapped(&file)).unwrap();
+            let end = ends[ends.len() - 1];
+            // The padding behind the checksums of regions belongs to no region, and no filter reads it.
+            for at in [border - 1, border, end - 1].into_iter().filter(|&at| at < end.next_multiple_of(64)) {
+                let mut damaged = file.clone();
+                damaged[at] ^= 0x10;
+                let refused = Envelope::open(&damaged[..], "file").and_then(|it| it.verify(&Unmapped(&damaged)));
+                assert!(refused.is_err(), "{:?}: {n}, byte {at}", filter.kind());
+                std::fs::write(&path, &damaged).unwrap();
+                let Ok(checked) = CheckedFilter::open(&path) else { continue };
+                for (&key, &right) in keys.iter().zip(&right) {
+                    assert!(checked.contains_hash(key).map_or(true, |found| found == right), "{n}, byte {at}");
+                }
+                assert!(checked.whole().is_err(), "{:?}: {n}, byte {at}", filter.kind());
+            }
+        }
+        assert!(ends[0] < border && border <= ends[1] && border < ends[3], "{ends:?} around {border}");
+    }
+    std::fs::remove_dir_all(dir).unwrap();
 }
 
 fn tempdir(name: &str) -> PathBuf {

@@ -353,6 +353,21 @@ fn many_keys_with_labels_that_come_again() {
     check(&paths(30_000));
 }
 
+/// Among these numbers of nodes are those around each full block, of 64 nodes, and around the blocks of which the
+/// directory has the place.
+#[test]
+fn tries_of_any_number_of_nodes_have_all_keys() {
+    let mut nodes = vec![];
+    for count in (1..=270).chain(4074..=4086) {
+        let model: Model = (0..count).map(|i: u16| (vec![(i >> 8) as u8, i as u8], Some(i.into()))).collect();
+        check(&model);
+        nodes.push(build(&model).nodes());
+    }
+    for full in [64, 128, 256, 64 * 64] {
+        assert!([full - 1, full, full + 1].iter().all(|near| nodes.contains(near)), "{full} nodes");
+    }
+}
+
 fn key() -> impl Strategy<Value = Vec<u8>> {
     let part = prop_oneof![
         3 => prop::collection::vec(prop_oneof![Just(0u8), Just(0xFF), Just(b'a'), Just(b'b')], 0..4),

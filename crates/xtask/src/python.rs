@@ -39,8 +39,9 @@ pub(crate) fn install_wheel(environment: &Path) -> Result<(), String> {
     let pip = format!("{} -m pip --quiet --disable-pip-version-check", python.display());
     // The wheels of earlier builds would be installed too.
     let _removed = fs::remove_dir_all(&wheels);
-    // As `pip install` does it, with the tools that pyproject.toml asks for.
-    system(&format!("{pip} wheel --no-deps --wheel-dir {} {}", wheels.display(), module.display()), &[])?;
+    // As `pip install` does it, with the tools that pyproject.toml asks for, and compressed as for a release.
+    let settings = "--no-deps --config-settings build-args=--compression-level=9";
+    system(&format!("{pip} wheel {settings} --wheel-dir {} {}", wheels.display(), module.display()), &[])?;
     let wheel = only_file(&wheels)?;
     let size = fs::metadata(&wheel).map_err(|error| format!("{wheel}: {error}"))?.len();
     if size > MAX_WHEEL {

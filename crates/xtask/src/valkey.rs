@@ -53,7 +53,10 @@ fn has_libclang() -> bool {
         ["/usr/lib", "/usr/lib64", "/usr/local/lib", "/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu"];
     let holds = |folder: &Path| {
         let files = std::fs::read_dir(folder).into_iter().flatten().flatten();
-        files.into_iter().any(|file| file.file_name().to_string_lossy().starts_with("libclang"))
+        let names = files.map(|file| file.file_name().to_string_lossy().into_owned());
+        // libclang-cpp is another library, and comes without this one.
+        let mut names = names.filter(|name| !name.starts_with("libclang-cpp"));
+        names.any(|name| name.starts_with("libclang.so") || name.starts_with("libclang-"))
     };
     let llvm = std::fs::read_dir("/usr/lib").into_iter().flatten().flatten();
     let llvm =

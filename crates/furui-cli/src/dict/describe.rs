@@ -9,7 +9,7 @@ use super::values::Values;
 use super::{has_bytes, open_to_read};
 use crate::error::Error;
 use crate::keys::said;
-use crate::report::{Report, counted, figure, grouped};
+use crate::report::{Report, counted, figure, grouped, shared};
 use crate::size;
 
 /// Describes a dictionary as text, or as JSON.
@@ -58,10 +58,10 @@ fn describe<V: Values + ?Sized>(path: &Path, json: bool) -> Result<String, Error
         format!("keys from   {}", said(dict.manifest().form)),
         format!("layout      {}, filters of {}", dict.layout(), dict.filter_hash()),
         format!(
-            "storage     {} in {}, {:.2} bytes a key",
+            "storage     {} in {}{}",
             size::display(stored),
             counted(tries.len() as u64, "trie"),
-            stored as f64 / keys.max(1) as f64
+            shared(stored as f64, "bytes a key", keys as f64)
         ),
         format!("generation  {}", dict.manifest().generation()),
     ];
@@ -69,8 +69,8 @@ fn describe<V: Values + ?Sized>(path: &Path, json: bool) -> Result<String, Error
         lines.insert(2, format!("next id     {next_id}"));
     }
     if purpose == Purpose::Bytes {
-        let each = value_bytes as f64 / keys.max(1) as f64;
-        lines.insert(2, format!("values      {}, {each:.2} bytes a key", size::display(value_bytes)));
+        let each = shared(value_bytes as f64, "bytes a key", keys as f64);
+        lines.insert(2, format!("values      {}{each}", size::display(value_bytes)));
     }
     for trie in tries {
         lines.push(format!(

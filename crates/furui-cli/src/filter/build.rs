@@ -78,6 +78,9 @@ pub fn run(options: &BuildOptions) -> Result<ExitCode, Error> {
 /// Returns an error if there is an option that a filter of this kind does not have.
 pub fn refuse_strays(options: &BuildOptions) -> Result<(), Error> {
     let refuse = |reason: &str| Err(Error::Message(reason.into()));
+    if options.lines.as_is {
+        return refuse("--as-is is for a filter that was made with other key options: this one is made now");
+    }
     if options.no_remove && options.kind != FilterKind::Quotient {
         return refuse("--no-remove is for --kind quotient: of the other kinds only counting can remove lines");
     }

@@ -11,13 +11,14 @@ use furui::{HashAlgorithm, HashSpec};
 
 use super::build::{count, each_block, refuse_strays};
 use super::compare::lines;
+use super::seed::given;
 use crate::cli::{BuildOptions, InputOptions, InsertOptions, LineOptions};
 use crate::complain;
 use crate::error::Error;
 use crate::keys::{self, Keys, form};
 use crate::memory;
 use crate::progress;
-use crate::report::{Report, counted, figure, grouped};
+use crate::report::{Report, counted, figure, grouped, shared};
 use crate::size;
 use crate::wait::open_to_write;
 
@@ -73,6 +74,7 @@ pub fn build(options: &BuildOptions) -> Result<ExitCode, Error> {
 /// `furui filter insert` into a cascade filter.
 pub fn insert(options: &InsertOptions) -> Result<ExitCode, Error> {
     let path = &options.change.filter;
+    given(&options.change.seed, [path])?;
     let settings = CascadeOptions { memory: memory_of(options.memory), hash: None, form: None, journal: false };
     let filter = CascadeFilter::open_with(open_to_write(path, &options.wait)?.mapped(false), settings)?;
     keys::check(path.display(), filter.set().manifest().form, &options.change.lines)?;
@@ -161,10 +163,10 @@ pub fn details<S: Storage>(path: &Path, filter: &CascadeFilter<S>) -> Result<Vec
             figure(filter.intended_rate())
         ),
         format!(
-            "storage     {} in {}, {:.2} bits a line",
+            "storage     {} in {}{}",
             size::display(figures.stored),
             counted(filter.set().runs().len() as u64, "run"),
-            figures.stored as f64 * 8.0 / filter.cardinality().value.max(1.0)
+            shared(figures.stored as f64 * 8.0, "bits a line", filter.cardinality().value)
         ),
         format!("generation  {}", filter.set().manifest().generation()),
     ];

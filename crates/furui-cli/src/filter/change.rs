@@ -27,7 +27,7 @@ pub fn insert(options: &InsertOptions) -> Result<ExitCode, Error> {
         return Err(Error::Message(format!("{name} is for a cascade filter, and {filter} is not one")));
     }
     let options = &options.change;
-    let mut held = Held::open(&options.filter, given(&options.seed)?)?;
+    let mut held = Held::open(&options.filter, given(&options.seed, [&options.filter])?)?;
     let path = &options.filter;
     keys::check(path.display(), held.label.form, &options.lines)?;
     if let AnyFilter::Quotient(filter) = &mut held.filter {
@@ -49,7 +49,7 @@ pub fn insert(options: &InsertOptions) -> Result<ExitCode, Error> {
 
 /// Removes lines from a filter.
 pub fn remove(options: &ChangeOptions) -> Result<ExitCode, Error> {
-    let mut held = Held::open(&options.filter, given(&options.seed)?)?;
+    let mut held = Held::open(&options.filter, given(&options.seed, [&options.filter])?)?;
     keys::check(options.filter.display(), held.label.form, &options.lines)?;
     let mut missing: u64 = 0;
     // Most kinds of filters cannot remove keys, so this is checked before any line is read.

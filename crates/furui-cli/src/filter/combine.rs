@@ -23,7 +23,7 @@ pub fn combine(options: &CombineOptions, how: Combination) -> Result<ExitCode, E
     let Some((first, others)) = options.sets.split_first() else {
         return Err(Error::Message("there is no filter to combine: name at least one".into()));
     };
-    let seed = given(&options.seed)?;
+    let seed = given(&options.seed, &options.sets)?;
     if seed.is_none() && lack_seed(&options.sets)? {
         let mut filter = SeedlessFilter::open(first)?;
         let form = common_form(&options.sets)?;

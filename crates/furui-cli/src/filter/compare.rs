@@ -15,7 +15,7 @@ use crate::report::{Report, figure, grouped};
 
 /// Runs the command.
 pub fn run(options: &CompareOptions) -> Result<ExitCode, Error> {
-    let seed = given(&options.seed)?;
+    let seed = given(&options.seed, [&options.a, &options.b])?;
     let similarity = if seed.is_none() && lack_seed([&options.a, &options.b])? {
         let (a, b) = (SeedlessFilter::open(&options.a)?, SeedlessFilter::open(&options.b)?);
         a.similarity(&b).map_err(|error| seedless_mismatch(&options.a, &options.b, &error))

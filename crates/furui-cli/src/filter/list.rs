@@ -16,7 +16,7 @@ const PIECE: usize = 1 << 16;
 
 /// Runs the command.
 pub fn run(options: &ListOptions) -> Result<ExitCode, Error> {
-    let filter = match open(&options.filter, given(&options.seed)?)? {
+    let filter = match open(&options.filter, given(&options.seed, [&options.filter])?)? {
         AnyFilter::Quotient(filter) => filter,
         other => {
             let (name, kind) = (options.filter.display(), other.kind());

@@ -14,7 +14,7 @@ use crate::report::{figure, grouped};
 
 /// Runs the command.
 pub fn run(options: &ResizeOptions) -> Result<ExitCode, Error> {
-    let mut held = Held::open(&options.filter, given(&options.seed)?)?;
+    let mut held = Held::open(&options.filter, given(&options.seed, [&options.filter])?)?;
     let AnyFilter::Quotient(filter) = &held.filter else {
         return Err(Error::Message(format!(
             "{}: {}, whose size cannot be changed: build it again from its lines with another --capacity",

@@ -2,10 +2,11 @@
 
 use std::fs::{self, File};
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use furui::HashSpec;
 
+use super::file::holds_seed;
 use crate::cli::{SeedOptions, seed};
 use crate::complain;
 use crate::error::Error;
@@ -13,9 +14,14 @@ use crate::error::Error;
 /// The maximum size of a file of a seed in bytes. It holds a number and an end of line.
 const MAX_BYTES: u64 = 64;
 
-/// The seed in the file that the options name, if they name one.
-pub fn given(options: &SeedOptions) -> Result<Option<u64>, Error> {
-    options.seed_file.as_deref().map(read).transpose()
+/// The seed in the file that the options name, if they name one: an error if each of these filters, or stores, holds its own.
+pub fn given<'p>(options: &SeedOptions, of: impl IntoIterator<Item = &'p PathBuf>) -> Result<Option<u64>, Error> {
+    let Some(file) = options.seed_file.as_deref() else { return Ok(None) };
+    if of.into_iter().all(|path| holds_seed(path)) {
+        let reason = "--seed-file is for filters that were built with it: nothing that is named here was";
+        return Err(Error::Message(reason.into()));
+    }
+    read(file).map(Some)
 }
 
 /// The seed in the file that the options name, if they name one. A file that does not exist is made, with a random seed.

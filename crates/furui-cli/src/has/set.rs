@@ -54,7 +54,7 @@ impl Set {
         } else if path.is_dir() {
             open_directory(options, memory)?
         } else if !options.set_lines && is_furui_file(path)? {
-            let filter = filter::open(path, given_seed(&options.seed)?)?;
+            let filter = filter::open(path, given_seed(&options.seed, [path])?)?;
             keys::check(path.display(), filter::form_of(path)?, &options.lines)?;
             Source::Filter(filter.into())
         } else {

@@ -49,6 +49,11 @@ fn a_filter_without_its_seed_tells_only_those_who_have_the_seed() {
         assert!(info.contains("kept elsewhere") && !info.contains(&format!("{number:x}")), "{info}");
     }
     assert!(String::from_utf8(stdout(&[&["info"][..], &with, &[&mine]].concat(), b"")).unwrap().contains("holds"));
+    // It is used where it is needed.
+    let plain = dir.join("plain");
+    assert_eq!(stdout(&["filter", "build", "-o", &plain], b"a\n"), b"");
+    let both = String::from_utf8(stdout(&[&["info"][..], &with, &[&mine, &plain]].concat(), b"")).unwrap();
+    assert!(both.contains(&format!("{mine}: a")) && both.contains(&format!("{plain}: a")), "{both}");
     let other = dir.file("other", b"0x1234\n");
     assert!(failure(&["has", "--seed-file", &other, &mine], b"alice\n").contains("another seed"));
     let bad = dir.file("bad", b"no number\n");

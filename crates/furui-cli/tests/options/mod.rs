@@ -1,4 +1,9 @@
-//! Each option of `furui seen` and `furui has` in each of their modes: it acts, or it is refused with a reason.
+//! Each option of each command in each of its modes: it acts, or it is refused with a reason.
+
+mod commands;
+mod dicts;
+mod filters;
+mod rows;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -9,12 +14,21 @@ use crate::support::{TempDir, furui, run, stdout};
 const MODES: [&str; 6] = ["memory", "store", "dry run", "filter", "server", "remove"];
 
 /// An option, with a value if it takes one, and the fate of the option in each mode: `a` if what it does is seen, `k` if
-/// it is accepted and changes nothing that is seen in so small a run, `r` if it is refused, and `-` if it makes the mode.
+/// it is accepted and changes nothing that is seen in so small a run, `r` if it is refused, and `-` if it makes the mode, or
+/// goes only with another option that is refused. A single letter is for all modes.
 struct Row {
     option: &'static str,
     /// Other options that this one needs.
     with: &'static str,
     fates: &'static str,
+}
+
+impl Row {
+    /// The fate in the mode at this place among so many.
+    fn fate(&self, at: usize, modes: usize) -> char {
+        assert!([1, modes].contains(&self.fates.len()), "{}: a fate for each of {modes} modes", self.option);
+        self.fates.chars().cycle().nth(at).unwrap()
+    }
 }
 
 const fn row(option: &'static str, with: &'static str, fates: &'static str) -> Row {
@@ -92,7 +106,7 @@ const HAS_ROWS: &[Row] = &[
     row("--set-lines", "--delimiter , --field 2", "arar"),
     row("--memory 1MiB", "", "kkkr"),
     row("--no-mmap", "", "kkrr"),
-    row("--seed-file none", "", "rrar"),
+    row("--seed-file none", "", "rrrr"),
     row("--invert", "", "aaaa"),
     row("--count", "", "aaaa"),
     row("--quiet", "", "aaaa"),
@@ -126,7 +140,7 @@ const GZIP: &[u8] =
 /// The names of the options that a command's help shows. The help is made from the definition of the command line, and
 /// no option is hidden from it.
 fn options_of(command: &str) -> BTreeSet<String> {
-    let help = String::from_utf8(stdout(&[command, "--help"], b"")).unwrap();
+    let help = crate::help(command, "--help");
     let lines = help.lines().map(str::trim_start).filter(|line| line.starts_with('-'));
     let names = lines.filter_map(|line| line.split([' ', '[', ',']).find(|word| word.starts_with("--")));
     names.filter(|name| !["--help", "--version"].contains(name)).map(str::to_owned).collect()
@@ -289,38 +303,57 @@ fn each_option_of_has_acts_for_each_kind_of_set_or_is_refused_with_a_reason() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// Options whose values here make them act by an error.
+const ERRORS: [&str; 3] = ["--max-line", "--decode-memory", "--missing"];
+
 /// What is not as the rows say.
-fn check(rows: &[Row], modes: &[&'static str], run: fn(&str, &[&str]) -> Run) -> Vec<String> {
+fn check(rows: &[Row], modes: &[&str], run: fn(&str, &[&str]) -> Run) -> Vec<String> {
+    let checked = modes
+        .iter()
+        .enumerate()
+        .map(|(at, mode)| check_in(mode, (at, modes.len()), rows, |options| run(mode, options)));
+    checked.flatten().collect()
+}
+
+/// What is not as the rows say of the mode at this place among so many.
+fn check_in<'r>(
+    mode: &str,
+    (at, modes): (usize, usize),
+    rows: impl IntoIterator<Item = &'r Row>,
+    run: impl Fn(&[&str]) -> Run,
+) -> Vec<String> {
     let (mut wrong, mut bases) = (vec![], BTreeMap::new());
     for row in rows {
-        for (mode, fate) in modes.iter().copied().zip(row.fates.chars()).filter(|&(_, fate)| fate != '-') {
-            let option = name(row.option);
-            let mut without: Vec<&str> = row.with.split_whitespace().collect();
-            without.extend(match option {
-                "--no-decompress" => Some("gzip"),
-                "--status" => Some("empty"),
-                "--stats" => Some("silent"),
-                "--as-is" => Some("as it is"),
-                _ => None,
-            });
-            // A server refuses the other options, too.
-            let without = if (fate, mode) == ('r', "server") { vec![] } else { without };
-            let with = [&without[..], &row.option.split(' ').collect::<Vec<_>>()].concat();
-            let (status, found) = run(mode, &with);
-            let told = String::from_utf8_lossy(&found["messages"]);
-            let is_refused = status == Some(2) && found["output"].is_empty() && told.contains(option);
-            let is_right = match (fate, mode) {
-                ('r', _) => is_refused && !told.contains("no server"),
-                (_, "server") => told.contains("no server listens there"),
-                ('a', _) => {
-                    let base = bases.entry((mode, without.clone())).or_insert_with(|| run(mode, &without));
-                    (status, &found) != (base.0, &base.1) && (!is_refused || option == "--max-line")
-                }
-                _ => status == Some(0),
-            };
-            if !is_right {
-                wrong.push(format!("{} {} in mode {mode} is not {fate}: {status:?}\n{told}", row.with, row.option));
+        let (option, fate) = (name(row.option), row.fate(at, modes));
+        let mut without: Vec<&str> = row.with.split_whitespace().collect();
+        without.extend(match option {
+            "--no-decompress" => Some("gzip"),
+            "--status" => Some("empty"),
+            "--stats" => Some("silent"),
+            "--as-is" => Some("as it is"),
+            _ => None,
+        });
+        // A server refuses the other options, too.
+        let without = if (fate, mode) == ('r', "server") { vec![] } else { without };
+        let with = [&without[..], &row.option.split(' ').collect::<Vec<_>>()].concat();
+        if fate == '-' {
+            continue;
+        }
+        let (status, found) = run(&with);
+        let told = String::from_utf8_lossy(&found["messages"]);
+        let is_refused = |name: &str| status == Some(2) && found["output"].is_empty() && told.contains(name);
+        let is_right = match (fate, mode) {
+            ('r', _) if told.contains("no server") => false,
+            ('r', _) => is_refused(option) || is_refused(&option[2..].replace('-', " ")),
+            (_, "server") => told.contains("no server listens there"),
+            ('a', _) => {
+                let base = bases.entry(without.clone()).or_insert_with(|| run(&without));
+                (status, &found) != (base.0, &base.1) && (!is_refused(option) || ERRORS.contains(&option))
             }
+            _ => matches!(status, Some(0 | 1)),
+        };
+        if !is_right {
+            wrong.push(format!("{} {} in mode {mode} is not {fate}: {status:?}\n{told}", row.with, row.option));
         }
     }
     wrong

@@ -1,4 +1,4 @@
-use super::arch;
+use super::arch::{self, Cpu};
 
 /// The maximum width of packed numbers, in bits. A number of 56 bits lies within eight bytes, whichever bit of a byte
 /// it begins at.
@@ -33,7 +33,7 @@ pub(crate) fn pack(numbers: &[u64], bits: u32, packed: &mut [u8]) {
 pub(crate) fn append_packed(packed: &[u8], bits: u32, values: &mut [u64]) {
     assert!(bits <= MAX_PACKED_BITS, "at most 56 bits are packed");
     assert!(packed.len() * 8 >= values.len() * bits as usize, "a packed number for every value");
-    arch::append_packed(packed, bits, values);
+    arch::append_packed(Cpu::detect(), packed, bits, values);
 }
 
 #[inline]

@@ -1,4 +1,4 @@
-use super::arch;
+use super::arch::{self, Cpu};
 
 /// Replaces the contents of `out` by the positions in `haystack` that hold `byte`, in ascending order.
 ///
@@ -10,7 +10,7 @@ use super::arch;
 pub fn byte_positions(haystack: &[u8], byte: u8, out: &mut Vec<u32>) {
     assert!(u32::try_from(haystack.len()).is_ok(), "blocks are shorter than 4 GiB");
     out.clear();
-    arch::byte_positions(haystack, byte, out);
+    arch::byte_positions(Cpu::detect(), haystack, byte, out);
 }
 
 /// The position just after the `zeros`-th zero of a bit string of little-endian words; 0 if `zeros` is 0, and `None` if
@@ -20,7 +20,7 @@ pub fn byte_positions(haystack: &[u8], byte: u8, out: &mut Vec<u32>) {
 #[inline]
 pub(crate) fn unary_position(words: &[[u8; 8]], zeros: u64) -> Option<usize> {
     match zeros.checked_sub(1) {
-        Some(rank) => arch::select_zero(words, rank).map(|position| position + 1),
+        Some(rank) => arch::select_zero(Cpu::detect(), words, rank).map(|position| position + 1),
         None => Some(0),
     }
 }
@@ -28,5 +28,5 @@ pub(crate) fn unary_position(words: &[[u8; 8]], zeros: u64) -> Option<usize> {
 /// Decodes a string of unary numbers into `numbers`: the i-th one-bit, at position p, stands for `base` + p − i. False
 /// if the string does not have exactly `numbers.len()` numbers; the contents of `numbers` are then unspecified.
 pub(crate) fn unary_numbers(words: &[[u8; 8]], base: u64, numbers: &mut [u64]) -> bool {
-    arch::unary_numbers(words, base, numbers)
+    arch::unary_numbers(Cpu::detect(), words, base, numbers)
 }

@@ -1,10 +1,24 @@
 //! Test data: numbers and bit strings.
 
+use std::hash::{BuildHasher, RandomState};
+
 use super::Buffer;
 
 /// A pseudorandom number generator that always yields the same sequence.
 pub(crate) fn random() -> impl FnMut() -> u64 {
-    let mut x = 0x9E37_79B9_7F4A_7C15_u64;
+    random_from(0x9E37_79B9_7F4A_7C15)
+}
+
+/// A pseudorandom number generator that yields another sequence in each run of a test. It prints the seed, with which
+/// [`random_from`] yields the sequence again.
+pub(crate) fn fresh_random() -> impl FnMut() -> u64 {
+    let seed = RandomState::new().hash_one(0);
+    println!("seed {seed:#x}");
+    random_from(seed)
+}
+
+/// A pseudorandom number generator that yields the sequence of a seed.
+fn random_from(mut x: u64) -> impl FnMut() -> u64 {
     move || {
         x = x.wrapping_mul(0xD129_0DAC_6E5A_42B5).wrapping_add(1);
         x.rotate_left(29).wrapping_mul(x | 1)

@@ -112,6 +112,7 @@ mod sse2 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bits::testing::fresh_random;
 
     #[test]
     fn sums_are_those_of_the_portable_loop() {
@@ -127,6 +128,20 @@ mod tests {
                 let expected = portable(&powers, first, &eights[..count]);
                 assert_eq!(dot.sum(first, &eights[..count]), expected, "{count} eights of {fill:#x}");
             }
+        }
+    }
+
+    #[test]
+    fn sums_of_many_random_bytes_are_those_of_the_portable_loop() {
+        let mut random = fresh_random();
+        let powers: [u64; RUN + 1] = std::array::from_fn(|_| random() >> 3);
+        let dot = Dot::new(&powers);
+        for i in 0..100_000 {
+            let eights: [[u8; 8]; RUN / 8] = std::array::from_fn(|_| random().to_le_bytes());
+            let count = i % (RUN / 8 + 1);
+            let first = if count == RUN / 8 { 0 } else { random() >> 8 };
+            let expected = portable(&powers, first, &eights[..count]);
+            assert_eq!(dot.sum(first, &eights[..count]), expected, "{first:#x}, {:x?}", &eights[..count]);
         }
     }
 }

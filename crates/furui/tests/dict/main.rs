@@ -9,6 +9,7 @@ mod faults;
 mod made;
 mod model;
 mod numbers;
+mod regions;
 #[path = "../support/mod.rs"]
 mod support;
 mod value_files;

@@ -17,9 +17,9 @@ mod x86_64;
 pub(crate) use cpu::{Cpu, Level};
 
 /// Appends to `out` the ascending positions in `haystack` that hold `byte`. `haystack` must be shorter than 4 GiB.
-pub(crate) fn byte_positions(haystack: &[u8], byte: u8, out: &mut Vec<u32>) {
+pub(crate) fn byte_positions(cpu: Cpu, haystack: &[u8], byte: u8, out: &mut Vec<u32>) {
     debug_assert!(u32::try_from(haystack.len()).is_ok());
-    match Cpu::detect().level() {
+    match cpu.level() {
         #[cfg(target_arch = "x86_64")]
         // SAFETY: the level says that the instructions exist.
         Level::V4 => unsafe { x86_64::byte_positions_v4(haystack, byte, out) },
@@ -33,8 +33,8 @@ pub(crate) fn byte_positions(haystack: &[u8], byte: u8, out: &mut Vec<u32>) {
 /// The position of the zero with `rank` zeros before it, in a bit string of little-endian words; `None` if there is
 /// none.
 #[inline]
-pub(crate) fn select_zero(words: &[[u8; 8]], rank: u64) -> Option<usize> {
-    match Cpu::detect().level() {
+pub(crate) fn select_zero(cpu: Cpu, words: &[[u8; 8]], rank: u64) -> Option<usize> {
+    match cpu.level() {
         Level::Portable => generic::select_zero(words, rank),
         #[cfg(target_arch = "x86_64")]
         // SAFETY: the levels above the portable one say that the instructions exist.
@@ -45,8 +45,8 @@ pub(crate) fn select_zero(words: &[[u8; 8]], rank: u64) -> Option<usize> {
 /// Decodes a string of unary numbers into `numbers`: the i-th one-bit, at position p, stands for `base` + p - i.
 /// Returns false if the string does not have exactly `numbers.len()` numbers.
 #[inline]
-pub(crate) fn unary_numbers(words: &[[u8; 8]], base: u64, numbers: &mut [u64]) -> bool {
-    match Cpu::detect().level() {
+pub(crate) fn unary_numbers(cpu: Cpu, words: &[[u8; 8]], base: u64, numbers: &mut [u64]) -> bool {
+    match cpu.level() {
         #[cfg(target_arch = "x86_64")]
         // SAFETY: the level says that the instructions exist.
         Level::V4 => unsafe { x86_64::unary_numbers_v4(words, base, numbers) },
@@ -56,8 +56,8 @@ pub(crate) fn unary_numbers(words: &[[u8; 8]], base: u64, numbers: &mut [u64]) -
 
 /// Shifts every value left by `bits` bits (at most 56), and sets its low bits to the packed number with the same index.
 #[inline]
-pub(crate) fn append_packed(packed: &[u8], bits: u32, values: &mut [u64]) {
-    let groups = match Cpu::detect().level() {
+pub(crate) fn append_packed(cpu: Cpu, packed: &[u8], bits: u32, values: &mut [u64]) {
+    let groups = match cpu.level() {
         #[cfg(target_arch = "x86_64")]
         // SAFETY: the level says that the instructions exist.
         Level::V4 => unsafe { x86_64::append_packed_v4(packed, bits, values) },
@@ -115,7 +115,10 @@ pub(crate) fn prefetch_for_write<T>(items: &[T], index: usize) {
 
 #[cfg(test)]
 mod tests {
+    use std::fmt::Debug;
+
     use super::*;
+    use crate::bits::testing::fresh_random;
 
     #[test]
     fn every_decrement_of_2_bit_counters_equals_the_portable_one_at_every_length() {
@@ -141,11 +144,11 @@ mod tests {
                 let slice = &bytes[start..end];
                 let naive: Vec<u32> =
                     slice.iter().enumerate().filter(|&(_, &b)| b == 3).map(|(i, _)| i as u32).collect();
-                let (mut vector, mut portable) = (vec![], vec![]);
-                byte_positions(slice, 3, &mut vector);
-                generic::byte_positions(slice, 3, &mut portable);
-                assert_eq!(vector, naive);
-                assert_eq!(portable, naive);
+                for cpu in Cpu::all() {
+                    let mut positions = vec![];
+                    byte_positions(cpu, slice, 3, &mut positions);
+                    assert_eq!(positions, naive, "{cpu:?}");
+                }
             }
         }
     }
@@ -163,9 +166,9 @@ mod tests {
             let zeros = (0..words.len() * 64).filter(|i| words[i / 64][i % 64 / 8] >> (i % 8) & 1 == 0);
             let naive: Vec<usize> = zeros.collect();
             for rank in 0..naive.len() as u64 + 70 {
-                let expected = naive.get(rank as usize).copied();
-                assert_eq!(select_zero(&words, rank), expected);
-                assert_eq!(generic::select_zero(&words, rank), expected);
+                for cpu in Cpu::all() {
+                    assert_eq!(select_zero(cpu, &words, rank), naive.get(rank as usize).copied(), "{cpu:?}");
+                }
             }
         }
     }
@@ -182,15 +185,14 @@ mod tests {
                 .collect();
             for words in (0..words.len()).map(|len| &words[..len]) {
                 let ones = words.iter().flatten().map(|byte| byte.count_ones() as usize).sum::<usize>();
-                for base in [0, 5, u64::MAX - 3] {
-                    let (mut vector, mut portable) = (vec![0; ones], vec![0; ones]);
-                    assert!(unary_numbers(words, base, &mut vector));
+                for (cpu, base) in Cpu::all().into_iter().flat_map(|cpu| [0, 5, u64::MAX - 3].map(|base| (cpu, base))) {
+                    let (mut numbers, mut portable) = (vec![0; ones], vec![0; ones]);
+                    assert!(unary_numbers(cpu, words, base, &mut numbers));
                     assert!(generic::unary_numbers(words, base, &mut portable));
-                    assert_eq!(vector, portable);
-                }
-                for wrong in [ones + 1, ones + 20].into_iter().chain(ones.checked_sub(1)) {
-                    assert!(!unary_numbers(words, 0, &mut vec![0; wrong]));
-                    assert!(!generic::unary_numbers(words, 0, &mut vec![0; wrong]));
+                    assert_eq!(numbers, portable, "{cpu:?}");
+                    for wrong in [ones + 1, ones + 20].into_iter().chain(ones.checked_sub(1)) {
+                        assert!(!unary_numbers(cpu, words, base, &mut vec![0; wrong]), "{cpu:?}");
+                    }
                 }
             }
         }
@@ -203,10 +205,52 @@ mod tests {
             for len in 0..70 {
                 let packed = &bytes[..(len * bits as usize).div_ceil(8)];
                 let values: Vec<u64> = (0..len as u64).map(|i| i * 0x0101).collect();
-                let (mut vector, mut portable) = (values.clone(), values);
-                append_packed(packed, bits, &mut vector);
+                let mut portable = values.clone();
                 generic::append_packed(packed, bits, &mut portable);
-                assert_eq!(vector, portable);
+                for cpu in Cpu::all() {
+                    let mut appended = values.clone();
+                    append_packed(cpu, packed, bits, &mut appended);
+                    assert_eq!(appended, portable, "{cpu:?}");
+                }
+            }
+        }
+    }
+
+    /// The answers of all functions to an input that is chosen by `x`.
+    fn answers(cpu: Cpu, words: &[[u8; 8]], x: u64) -> impl PartialEq + Debug {
+        let below = |bit: u32, n: usize| (x >> bit) as usize % n;
+        let (bytes, word) = (words.as_flattened(), u64::from_le_bytes(words[0]));
+        let (block, byte) = (bytes.first_chunk().unwrap(), bytes[below(0, bytes.len())]);
+        let mut prefix = bytes[..below(8, bytes.len() + 1)].to_vec();
+        let changed = below(16, 2 * bytes.len());
+        prefix.iter_mut().skip(changed).take(1).for_each(|byte| *byte ^= 0x40);
+        let (mut positions, mut decremented) = (vec![], words.to_vec());
+        byte_positions(cpu, bytes, byte, &mut positions);
+        decrement_2bit(cpu, &mut decremented);
+        let mut numbers = vec![0; bytes.iter().map(|byte| byte.count_ones() as usize).sum()];
+        let all_numbers = unary_numbers(cpu, words, x, &mut numbers);
+        let bits = 1 + below(24, 56);
+        let mut values = vec![x; (bytes.len() * 8 / bits).min(64)];
+        append_packed(cpu, bytes, bits as u32, &mut values);
+        let zero = select_zero(cpu, words, below(32, 64 * words.len()) as u64);
+        let short = cpu.run(|cpu| {
+            let sum = cpu.sum_7bit(bytes, below(40, 65));
+            (cpu.positions(block, byte), cpu.starts_with(bytes, &prefix), sum)
+        });
+        let one = (cpu.select(word, below(48, 64) as u32), cpu.count_ones(word));
+        (positions, decremented, numbers, all_numbers, values, zero, short, one)
+    }
+
+    #[test]
+    fn every_set_of_instructions_answers_many_inputs_as_the_portable_code_does() {
+        let mut random = fresh_random();
+        for i in 0..100_000 {
+            let mask = [u64::MAX, 0x0303_0303_0303_0303, random() & random(), random() | random()][i % 4];
+            let words: Vec<[u8; 8]> = (0..9 + i % 9).map(|_| (random() & mask).to_le_bytes()).collect();
+            let (x, levels) = (random(), Cpu::all());
+            let portable = answers(levels[0], &words, x);
+            for &cpu in &levels[1..] {
+                assert!(answers(cpu, &words, x) == portable, "{cpu:?}: {words:x?}, {x:#x}");
             }
         }
     }

@@ -245,7 +245,7 @@ mod tests {
 
     #[test]
     fn every_set_of_instructions_makes_the_same_filter() {
-        let (many, keys, others) = (keys(2, 100_000), keys(0, 3000), keys(1, 3000));
+        let (many, keys, others) = (keys(2, 100_000), keys(0, 3000), keys(1, 30_000));
         for layout in Layout::all() {
             // One table fits in a cache; in the other one, lines are prefetched.
             for lines in [60, (8 << 20) / size_of::<Line>() as u64] {

@@ -1,0 +1,123 @@
+//! The options of `furui filter`, and their fates.
+
+use super::commands::Command;
+use super::rows::*;
+use super::{Row, row};
+
+const FILTER_BUILD: &[Row] = &[
+    row("--output f", "", "-"),
+    row("--kind bloom", "", "-"),
+    row("--fpr 0.1", "--capacity 9000", "a"),
+    row("--capacity 9000", "", "a"),
+    row("--bits 4096", "--probes 3", "aaaarrrrrr"),
+    row("--bits 4096", "--probes 3 --decrements 2", "----aa----"),
+    row("--probes 3", "--bits 4096", "aaaa------"),
+    row("--probes 3", "--bits 4096 --decrements 2", "----aa----"),
+    row("--decrements 2", "--bits 4096 --probes 3", "rrrraa----"),
+    row("--no-remove", "", "rrrrrrrarr"),
+    row("--memory 16MiB", "", "rrrrrrrrkr"),
+    row("--hash siphash", "", "aaaaaaaaar"),
+    row("--hash-seed 7", "", "aaaaaaaaar"),
+    row("--seed-file seed", "", "aaaaaaaarr"),
+    row("--delta 7", "", "rrrrrrarrr"),
+    row("--gamma whole", "", "rrrrrrarrr"),
+    row("--as-is", "", "r"),
+];
+
+/// The commands of filters.
+pub const FILTERS: &[Command] = &[
+    // The kinds of filters do not know how lines are read, but four ways of building and of inserting do.
+    command(
+        "filter build",
+        &[
+            mode(&[], "filter build -o f -"),
+            mode(&[], "filter build -o f in"),
+            mode(&[], "filter build -k blocked -o f in"),
+            mode(&[], "filter build -k counting -o f in"),
+            mode(&[], "filter build -k stable -o f in"),
+            mode(&[], "filter build -k stable-light -o f in"),
+            mode(&[], "filter build -k ringed -o f in"),
+            mode(&[], "filter build -k quotient -o f in"),
+            mode(&[], "filter build -k cascade -o d in"),
+            mode(&[], "filter build -k parquet -o f in"),
+        ],
+        &[FILTER_BUILD],
+    ),
+    command(
+        "filter build",
+        &[
+            mode(&[], "filter build -o f -"),
+            mode(&[], "filter build -o f in"),
+            mode(&[], "filter build -k quotient -o f in"),
+            mode(&[], "filter build -k cascade -o d in"),
+        ],
+        &[INPUT, COMPARED, PARTS],
+    ),
+    command(
+        "filter insert",
+        &[
+            mode(&["filter build -o f -"], "filter insert f in --as-is"),
+            mode(&["filter build -c 100 -o f zstd"], "filter insert f in --as-is"),
+            mode(&["filter build -c 100 -k blocked -o f zstd"], "filter insert f in --as-is"),
+            mode(&["filter build -c 100 -k counting -o f zstd"], "filter insert f in --as-is"),
+            mode(&["filter build -c 100 -k stable -o f zstd"], "filter insert f in --as-is"),
+            mode(&["filter build -c 100 -k stable-light -o f zstd"], "filter insert f in --as-is"),
+            mode(&["filter build -c 100 -k ringed -o f zstd"], "filter insert f in --as-is"),
+            mode(&["filter build -c 100 -k quotient -o f zstd"], "filter insert f in --as-is"),
+            mode(&["filter build -c 100 -k quotient --no-remove -o f zstd"], "filter insert f in --as-is"),
+            mode(&["filter build -c 100 -k cascade -o f zstd"], "filter insert f in --as-is"),
+            mode(&["filter build -c 100 -k parquet -o f zstd"], "filter insert f in --as-is"),
+        ],
+        &[AS_IS, NO_SEED, &[row("--memory 16MiB", "", "rrrrrrrrrkr"), row("--wait", "", "rrrrrrrrrkr")]],
+    ),
+    command(
+        "filter insert",
+        &[
+            mode(&["filter build -c 100 -o f zstd"], "filter insert f in --as-is"),
+            mode(&["filter build -c 100 -k quotient -o f zstd"], "filter insert f in --as-is"),
+            mode(&["filter build -c 100 -k quotient --no-remove -o f zstd"], "filter insert f in --as-is"),
+            mode(&["filter build -c 100 -k cascade -o f zstd"], "filter insert f in --as-is"),
+        ],
+        &[INPUT, COMPARED, PARTS],
+    ),
+    command("filter insert", &[mode(SECRET, "filter insert f more")], &[&[row("--seed-file seed", "", "a")]]),
+    command(
+        "filter remove",
+        &[
+            mode(&["filter build -k counting -o f in more"], "filter remove f in --as-is"),
+            mode(&["filter build -k quotient -o f in more"], "filter remove f in --as-is"),
+        ],
+        &[INPUT, COMPARED, PARTS, AS_IS, NO_SEED],
+    ),
+    command(
+        "filter remove",
+        &[mode(&["filter build -k counting --seed-file seed -o f in"], "filter remove f in")],
+        &[&[row("--seed-file seed", "", "a")]],
+    ),
+    command(
+        "filter compare",
+        &[mode(TWO_FILTERS, "filter compare f g"), mode(TWO_SECRETS, "filter compare f g")],
+        &[&[row("--json", "", "a"), row("--seed-file seed", "", "rk")]],
+    ),
+    command(
+        "filter resize",
+        &[
+            mode(&["filter build -k quotient -o f in"], "filter resize f"),
+            mode(&["filter build -k quotient --seed-file seed -o f in"], "filter resize f"),
+        ],
+        &[&[
+            row("--capacity 1000", "--seed-file seed", "-a"),
+            row("--capacity 1000", "", "a-"),
+            row("--slots 1024", "", "a-"),
+            row("--seed-file seed", "--slots 1024", "ra"),
+        ]],
+    ),
+    command(
+        "filter list",
+        &[
+            mode(&["filter build -k quotient -o f in"], "filter list f"),
+            mode(&["filter build -k quotient --seed-file seed -o f in"], "filter list f"),
+        ],
+        &[&[row("--output O", "", "a-"), row("--seed-file seed", "", "ra")]],
+    ),
+];
