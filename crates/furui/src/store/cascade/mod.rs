@@ -404,7 +404,7 @@ impl<S: Storage> Cascade<S> {
     }
 
     /// Reads every byte of every run and of the journal, and checks checksums, order and counts. In an exact set, also
-    /// checks that no key is in two runs of the same slice (see [`Window`](crate::store::Window)).
+    /// checks that no key is in two runs of the same slice (see [`Window`]).
     ///
     /// # Errors
     /// [`Error::Format`] with the file and the offset of the first damage; [`Error::Io`].
