@@ -140,7 +140,7 @@ fn a_number_of_blocks_that_is_no_power_of_two_means_the_same_to_both() {
 #[test]
 #[ignore = "writes the golden file"]
 fn golden() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../furui/tests/golden/v1/parquet.bloom");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../core/furui/tests/golden/v1/parquet.bloom");
     let mut filter = Sbbf::new_with_ndv_fpp(100, 0.01).unwrap();
     (0..100).for_each(|i| filter.insert(&url(i)[..]));
     let mut bytes = Vec::new();

@@ -29,7 +29,7 @@ name = "readme"
 path = "main.rs"
 
 [dependencies]
-furui.path = "../../crates/furui"
+furui.path = "../../core/furui"
 
 [workspace]
 "#;

@@ -20,47 +20,47 @@ fn root() -> PathBuf {
 }
 
 /// The part of the stores that no experiment uses: the small sets of a server, for git to leave out.
-const UNMEASURED: &str = ":(exclude)crates/furui/src/store/cascade/key_set.rs";
+const UNMEASURED: &str = ":(exclude)core/furui/src/store/cascade/key_set.rs";
 
 /// The paths of the code that the experiments of a source measure, and of the code that measures it.
 fn measured(source: Source) -> &'static [&'static str] {
     match source {
         Source::Seed000 => &[
-            "crates/furui/src/filter",
+            "core/furui/src/filter",
             "crates/furui-search/src",
             "crates/furui-lab/src/search",
             "crates/furui-lab/src/papers/ringed",
         ],
         Source::Seed001 => &[
-            "crates/furui/src/filter",
-            "crates/furui/src/hash",
+            "core/furui/src/filter",
+            "core/furui/src/hash",
             "crates/furui-lab/src/papers/bloom.rs",
             "crates/furui-lab/src/papers/secrecy.rs",
         ],
         Source::Seed002 => &[
-            "crates/furui/src/filter",
-            "crates/furui/src/seen",
-            "crates/furui/src/store",
+            "core/furui/src/filter",
+            "core/furui/src/seen",
+            "core/furui/src/store",
             UNMEASURED,
             "crates/furui-lab/src/papers/crawl",
             "crates/furui-lab/src/papers/seed_002.rs",
         ],
         Source::Seed003 => &[
-            "crates/furui/src/bits",
-            "crates/furui/src/dict",
-            "crates/furui/src/hash",
+            "core/furui/src/bits",
+            "core/furui/src/dict",
+            "core/furui/src/hash",
             "crates/furui-lab/src/papers/louds",
         ],
         Source::Seed004 => &[
-            "crates/furui/src/filter/bloom",
-            "crates/furui/src/filter/quotient",
-            "crates/furui/src/store",
+            "core/furui/src/filter/bloom",
+            "core/furui/src/filter/quotient",
+            "core/furui/src/store",
             UNMEASURED,
             "crates/furui-lab/src/papers/quotient",
             "crates/furui-lab/src/store",
         ],
         Source::Ours => &[
-            "crates/furui/src/filter",
+            "core/furui/src/filter",
             "crates/furui-search/src",
             "crates/furui-lab/src/filters",
             "crates/furui-lab/src/papers/crawl",

@@ -14,9 +14,9 @@ const ROUNDS: usize = 5;
 
 /// Four source files, whose lines are counted: the walk over one trie (or over virtual nodes), the walk over pairs of
 /// nodes, the virtual nodes, and this file.
-const WALK: &str = include_str!("../../../../furui/src/dict/walk.rs");
+const WALK: &str = include_str!("../../../../../core/furui/src/dict/walk.rs");
 const PAIRS: &str = include_str!("pairs.rs");
-const MERGED: &str = include_str!("../../../../furui/src/dict/merged.rs");
+const MERGED: &str = include_str!("../../../../../core/furui/src/dict/merged.rs");
 const HERE: &str = include_str!("virtual_nodes.rs");
 
 /// The numbers of statements in the paper's two walks, each `end` included: with virtual nodes (section 4.1), and
