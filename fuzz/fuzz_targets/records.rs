@@ -6,16 +6,16 @@ use libfuzzer_sys::fuzz_target;
 
 // The command is no library, so its two readers, which need little else of it, are compiled here.
 #[allow(dead_code)]
-#[path = "../../crates/furui-cli/src/keys/csv.rs"]
+#[path = "../../doors/furui-cli/src/keys/csv.rs"]
 mod csv;
 #[allow(dead_code)]
-#[path = "../../crates/furui-cli/src/error.rs"]
+#[path = "../../doors/furui-cli/src/error.rs"]
 mod error;
 #[allow(dead_code)]
-#[path = "../../crates/furui-cli/src/keys/json.rs"]
+#[path = "../../doors/furui-cli/src/keys/json.rs"]
 mod json;
 #[allow(dead_code)]
-#[path = "../../crates/furui-cli/src/split.rs"]
+#[path = "../../doors/furui-cli/src/split.rs"]
 mod split;
 
 /// JSON pointers that find a value in many of the random texts.

@@ -10,7 +10,7 @@ const MAX_WHEEL: u64 = 1_500_000;
 
 /// Builds the wheel, installs it and what its tests need, and runs the tests and a type checker over them.
 pub(crate) fn run() -> Result<Outcome, String> {
-    let module = root().join("crates").join("furui-py");
+    let module = root().join("doors").join("furui-py");
     let environment = root().join("target").join("tools").join("furui-py");
     let python = environment.join("bin").join("python");
     let (python, module) = (python.display(), module.display());
@@ -34,7 +34,7 @@ pub(crate) fn run() -> Result<Outcome, String> {
 
 /// Builds the wheel, and installs it into an environment.
 pub(crate) fn install_wheel(environment: &Path) -> Result<(), String> {
-    let (module, wheels) = (root().join("crates").join("furui-py"), root().join("target").join("tools").join("wheels"));
+    let (module, wheels) = (root().join("doors").join("furui-py"), root().join("target").join("tools").join("wheels"));
     let python = environment.join("bin").join("python");
     let pip = format!("{} -m pip --quiet --disable-pip-version-check", python.display());
     // The wheels of earlier builds would be installed too.

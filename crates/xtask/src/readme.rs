@@ -82,7 +82,7 @@ fn run_commands(readme: &str) -> Result<(), String> {
 fn refused(arguments: &str) -> Result<(), String> {
     println!("$ cargo {arguments}");
     match cargo_output(arguments, &QUICK_BUILD) {
-        Err(message) if message.contains(&format!("cargo install --path crates/furui-cli {NODE}")) => Ok(()),
+        Err(message) if message.contains(&format!("cargo install --path doors/furui-cli {NODE}")) => Ok(()),
         Err(message) => Err(format!("a build without the search engine does not say how to get it: {message}")),
         Ok(_) => Err(format!("README.md prints the demo without `{NODE}`, or the feature is a default one")),
     }

@@ -22,7 +22,7 @@ pub(crate) fn run() -> Result<Outcome, String> {
     if !has_libclang() {
         return Ok(Outcome::Skipped("there is no libclang, and it could not be installed".to_owned()));
     }
-    let tests = root().join("crates").join("furui-valkey").join("tests");
+    let tests = root().join("doors").join("furui-valkey").join("tests");
     let (environment, tests) = (root().join("target").join("tools").join("furui-valkey"), tests.display());
     let python = environment.join("bin").join("python");
     let python = python.display();

@@ -1,4 +1,4 @@
-//! A set in a Valkey or Redis server, or cluster, with the module furui-valkey (`crates/furui-valkey`).
+//! A set in a Valkey or Redis server, or cluster, with the module furui-valkey (`doors/furui-valkey`).
 //!
 //! The set is laid out as `furui.valkey.Seen` of the Python package lays it out, so that both share it.
 

@@ -14,7 +14,7 @@ pub const NOTES: &[Notes] = &[];
 pub const MISSING: Option<&str> = Some(
     "This build has no search engine. The commands node, publish, unpublish, search, block, unblock, \
      purge and demo are in a build \
-     with it: cargo install --path crates/furui-cli --features node",
+     with it: cargo install --path doors/furui-cli --features node",
 );
 
 #[derive(Subcommand)]
@@ -58,6 +58,6 @@ pub fn run(command: &NetworkCommand) -> Result<ExitCode, Error> {
     };
     Err(Error::Message(format!(
         "this build of furui has no search engine, to which the command \"{name}\" belongs; \
-         install one that has: cargo install --path crates/furui-cli --features node"
+         install one that has: cargo install --path doors/furui-cli --features node"
     )))
 }

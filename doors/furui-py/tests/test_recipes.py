@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[3]
 
 def blocks() -> list[tuple[str, str]]:
     found = []
-    for page in [ROOT / "docs" / "python.md", ROOT / "crates" / "furui-py" / "README.md"]:
+    for page in [ROOT / "docs" / "python.md", ROOT / "doors" / "furui-py" / "README.md"]:
         title = page.stem
         for part in re.split(r"^(?=## )", page.read_text(), flags=re.MULTILINE):
             if part.startswith("## "):
