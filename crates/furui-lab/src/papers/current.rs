@@ -27,7 +27,7 @@ fn measured(source: Source) -> &'static [&'static str] {
     match source {
         Source::Seed000 => &[
             "core/furui/src/filter",
-            "crates/furui-search/src",
+            "search/furui-search/src",
             "crates/furui-lab/src/search",
             "crates/furui-lab/src/papers/ringed",
         ],
@@ -61,7 +61,7 @@ fn measured(source: Source) -> &'static [&'static str] {
         ],
         Source::Ours => &[
             "core/furui/src/filter",
-            "crates/furui-search/src",
+            "search/furui-search/src",
             "crates/furui-lab/src/filters",
             "crates/furui-lab/src/papers/crawl",
             "crates/furui-lab/src/papers/ours",
