@@ -32,11 +32,16 @@ fn named(line: &str) -> Vec<(&str, &str)> {
     named
 }
 
+/// The root of the repository.
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap()
+}
+
 /// A test binary.
 struct Binary {
     path: PathBuf,
     built: SystemTime,
-    /// The source of its root module, below `crates`.
+    /// The source of its root module, below the root of the repository.
     root: String,
 }
 
@@ -56,7 +61,8 @@ impl Built {
             };
             let list = fs::read_to_string(list).unwrap();
             let sources = list.lines().find_map(|line| line.strip_prefix(path.to_str()?)?.strip_prefix(':'));
-            let below = |source: &str| Some(source.split_once("crates/")?.1.to_owned());
+            let below =
+                |source: &str| Some(source.trim_start_matches(root().to_str()?).trim_start_matches('/').to_owned());
             let sources: Vec<String> = sources.unwrap_or_default().split_whitespace().filter_map(below).collect();
             for source in &sources {
                 let binary = Binary { path: path.clone(), built: built.modified().unwrap(), root: sources[0].clone() };
@@ -67,8 +73,8 @@ impl Built {
     }
 
     /// The newest binary that was built from this file since it was changed last.
-    fn of(&self, crates: &Path, file: &str) -> Option<&Binary> {
-        let changed = crates.join(file).metadata().unwrap().modified().unwrap();
+    fn of(&self, file: &str) -> Option<&Binary> {
+        let changed = root().join(file).metadata().unwrap().modified().unwrap();
         let fresh = self.0.get(file)?.iter().filter(|binary| binary.built >= changed);
         fresh.filter(|binary| binary.lists_tests()).max_by_key(|binary| binary.built)
     }
@@ -127,7 +133,6 @@ fn is_in_text(text: &str, test: &str) -> bool {
 
 #[test]
 fn every_line_names_tests_that_there_are() {
-    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     let lines = PAGE.lines().filter(|line| line.starts_with("| ") && !line.starts_with("| against |"));
     let mut by_file: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for line in lines {
@@ -139,8 +144,8 @@ fn every_line_names_tests_that_there_are() {
     let built = Built::new();
     let (mut listed, mut read) = (0, vec![]);
     for (file, tests) in by_file {
-        let text = fs::read_to_string(crates.join(file)).unwrap_or_else(|error| panic!("{file}: {error}"));
-        let (binary, mut there) = (built.of(crates, file), BTreeSet::new());
+        let text = fs::read_to_string(root().join(file)).unwrap_or_else(|error| panic!("{file}: {error}"));
+        let (binary, mut there) = (built.of(file), BTreeSet::new());
         // Without the node, the binaries lack the tests that need it.
         let binary = binary.filter(|_| cfg!(feature = "node") || !text.contains("feature = \"node\""));
         match binary {

@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 use std::fs;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Reads all sources below `dir`, as pairs of the file's name under `src` and its text. Names start with `prefix`.
 pub fn read_sources(dir: &Path, prefix: &str, sources: &mut Vec<(String, String)>) -> io::Result<()> {
@@ -19,6 +19,46 @@ pub fn read_sources(dir: &Path, prefix: &str, sources: &mut Vec<(String, String)
         }
     }
     Ok(())
+}
+
+/// The houses, which are directories of crates.
+const HOUSES: [&str; 4] = ["core", "doors", "search", "papers"];
+
+/// A crate of the workspace.
+pub struct Crate {
+    pub name: String,
+    /// Its files: their names under `src`, and their texts.
+    pub files: Vec<(String, String)>,
+}
+
+/// Reads all crates of the workspace, except this one's tests and `fuzz`, which have no modules to speak of.
+pub fn crates() -> Vec<Crate> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap();
+    let houses = HOUSES.iter().flat_map(|house| fs::read_dir(root.join(house)).unwrap());
+    let paths = houses.map(|entry| entry.unwrap().path()).chain([root.join("xtask")]);
+    let read = |path: PathBuf| {
+        let mut files = vec![];
+        read_sources(&path.join("src"), "", &mut files).unwrap();
+        assert!(
+            files.iter().any(|(file, _)| file == "lib.rs" || file == "main.rs"),
+            "no sources in {}",
+            path.display()
+        );
+        Crate { name: path.file_name().unwrap().display().to_string(), files }
+    };
+    paths.filter(|path| path.join("Cargo.toml").is_file()).map(read).collect()
+}
+
+/// The names of the types that a file shows to other files, outside of comments and `#[cfg(test)]` items.
+pub fn shown_types(text: &str) -> Vec<String> {
+    let is_kind = |word: &&str| ["struct", "enum", "trait", "union", "type"].contains(word);
+    let code = code(text);
+    let names = code.lines().filter_map(|line| {
+        let words = line.trim_start().strip_prefix("pub")?.trim_start_matches(|c: char| c != ' ').trim_start();
+        let (kind, rest) = words.split_once(' ')?;
+        is_kind(&kind).then(|| rest.split(|c| !is_in_name(c)).next().unwrap_or_default().to_owned())
+    });
+    names.collect()
 }
 
 /// For each name that the `use` items of a file import outside of functions and inline modules, the path as written.

@@ -12,7 +12,7 @@ pub(crate) enum Outcome {
 
 /// The root directory of the repository, two levels above this crate.
 pub(crate) fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("the crate lies in crates/xtask")
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the crate lies in xtask")
 }
 
 /// Runs cargo at the root with `arguments`, which are separated by spaces and have no quotes, and with `variables` in

@@ -25,7 +25,7 @@ const HEAD: &str = "\
 
 Every figure and table of the papers behind furui is measured again with furui's own code, and so are questions \
 that the papers leave open. Each section has the claim, our result, the data, the machine, and the command that \
-repeats it. The command for all of them is `cargo run --release -p furui-lab -- all --out DIR`, with `--data DIR` \
+repeats it. The command for all of them is `cargo run --release -p furui-papers -- all --out DIR`, with `--data DIR` \
 for the real data; missing data is made up from the seed, and the section says so. With `--features rivals`, the \
 code of others takes part, too, and with `rocksdb` RocksDB, if the system has its library. Times are processor \
 times. They vary by some tens of percent if other processes share the processor's caches, so read them as ratios.
@@ -217,7 +217,7 @@ fn section(experiment: &Experiment, context: &Context, finding: &Finding, commit
     }
     let data = if context.data.is_some() { " --data DIR" } else { "" };
     text += &format!(
-        "\nData: {} Seed {}; commit {}; {}.\n\n    cargo run --release -p furui-lab -- paper {} --seed {}{data}{quick}\n",
+        "\nData: {} Seed {}; commit {}; {}.\n\n    cargo run --release -p furui-papers -- paper {} --seed {}{data}{quick}\n",
         finding.data,
         context.seed,
         commit,
@@ -271,7 +271,12 @@ fn commit() -> String {
         output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
     };
     match git(&["rev-parse", "--short", "HEAD"]) {
-        Some(commit) if git(&["status", "--porcelain", "crates"]).is_some_and(|changes| changes.is_empty()) => commit,
+        Some(commit)
+            if git(&["status", "--porcelain", "core", "search", "papers"])
+                .is_some_and(|changes| changes.is_empty()) =>
+        {
+            commit
+        }
         Some(commit) => format!("{commit} with changes"),
         None => "unknown".to_owned(),
     }

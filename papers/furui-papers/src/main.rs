@@ -32,7 +32,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         Some("stable") => stable::run(args.next().as_deref()),
         Some("store") => store::run(args.next().as_deref(), args.next())?,
         _ => eprintln!(
-            "usage: furui-lab all --out DIR [--data DIR] [--seed N] [--quick] \
+            "usage: furui-papers all --out DIR [--data DIR] [--seed N] [--quick] \
              | paper (NAME | SEED)... [--out DIR] [--data DIR] [--seed N] [--quick] \
              | dict (bits | buffer [FILE] | list FILE [KEYS] \
              | merge FILE [KEYS] | trie FILE [KEYS]) \

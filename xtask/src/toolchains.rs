@@ -23,7 +23,7 @@ pub(crate) fn oldest() -> Result<Outcome, String> {
     }
     run(
         OLDEST,
-        "check --workspace --exclude furui-lab --exclude furui-py --exclude furui-valkey --features furui-cli/node",
+        "check --workspace --exclude furui-papers --exclude furui-py --exclude furui-valkey --features furui-cli/node",
         &[],
     )
 }

@@ -38,7 +38,7 @@ impl WorkDirectory {
     pub(crate) fn create(place: &Path) -> Result<Self> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
-        let directory = Self(place.join(format!("furui-lab-{}-{number}", std::process::id())));
+        let directory = Self(place.join(format!("furui-papers-{}-{number}", std::process::id())));
         fs::create_dir(&directory.0)?;
         Ok(directory)
     }

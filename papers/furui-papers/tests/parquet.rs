@@ -136,7 +136,7 @@ fn a_number_of_blocks_that_is_no_power_of_two_means_the_same_to_both() {
     }
 }
 
-/// `cargo test -p furui-lab --features rivals -- --ignored golden` writes the golden file again.
+/// `cargo test -p furui-papers --features rivals -- --ignored golden` writes the golden file again.
 #[test]
 #[ignore = "writes the golden file"]
 fn golden() {

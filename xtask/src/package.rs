@@ -4,7 +4,7 @@ use crate::command::{cargo, cargo_output};
 
 /// The arguments that package all published crates. The packages are not built here: that is part of a release
 /// (RELEASING.md).
-const PACKAGE: &str = "package --workspace --exclude furui-lab --exclude furui-py --exclude furui-valkey --exclude xtask --no-verify --allow-dirty";
+const PACKAGE: &str = "package --workspace --exclude furui-papers --exclude furui-py --exclude furui-valkey --exclude xtask --no-verify --allow-dirty";
 
 /// The files that every package must contain.
 const FILES: [&str; 3] = ["LICENSE-APACHE", "LICENSE-MIT", "README.md"];

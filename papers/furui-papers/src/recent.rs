@@ -13,7 +13,7 @@ const BATCH: usize = 4096;
 
 pub(crate) fn run(file: Option<&str>) {
     let Some(file) = file else {
-        eprintln!("usage: furui-lab recent FILE (each line of the file is a key)");
+        eprintln!("usage: furui-papers recent FILE (each line of the file is a key)");
         return;
     };
     let text = match std::fs::read(file) {

@@ -134,7 +134,7 @@ mod tests {
     fn check_pages(dir: &Path) {
         for (path, text) in Pages::new(dir.to_owned()).texts(&experiments()).unwrap() {
             let found = std::fs::read_to_string(&path).unwrap();
-            assert!(found == text, "{}: cargo test -p furui-lab write_the_index -- --ignored", path.display());
+            assert!(found == text, "{}: cargo test -p furui-papers write_the_index -- --ignored", path.display());
         }
         let index = std::fs::read_to_string(dir.join(page::INDEX)).unwrap();
         for experiment in experiments() {
