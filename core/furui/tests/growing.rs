@@ -102,8 +102,8 @@ fn the_dump_in_the_format_description_is_the_golden_file() {
 #[test]
 fn the_rate_is_kept_whatever_the_number_of_keys() {
     const TRIALS: u64 = 200_000;
-    // These numbers of keys are near the ends of the first parts, and far beyond them. (`furui-papers filters growing` has
-    // a million keys and more.)
+    // These numbers of keys are near the ends of the first parts, and far beyond them. (`furui-papers filters growing`
+    // has a million keys and more.)
     for n in [1, 100, 4095, 4096, 4097, 12_288, 12_289, 100_000] {
         for rate in [0.2, 0.01] {
             let filter = filled(rate, &keys(0, n));
