@@ -136,10 +136,10 @@ fn prose_is_as_wide_as_code_at_most() {
 fn of_long_lines_only_prose_that_can_be_broken_is_named() {
     let (long, word) = ("篩 ".repeat(61), "x".repeat(130));
     let page = format!("{long}\n- {long}\n    {long}\n|{long}|\n```\n{long}\n```\n- {word}\n> {long}");
-    assert_eq!(too_long(&page, prose_of_page).collect::<Vec<_>>(), [1, 2, 9]);
+    assert_eq!(too_long(&page, prose_of_page), [1, 2, 9]);
     let source =
         format!("let a = {long};\n// {long}\n    /// {long}\n//! ```\n//! {long}\n//! ```\n/// {word}\n/// |{long}");
-    assert_eq!(too_long(&source, prose_of_comment).collect::<Vec<_>>(), [2, 3]);
+    assert_eq!(too_long(&source, prose_of_comment), [2, 3]);
 }
 
 #[test]
