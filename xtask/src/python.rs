@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::command::{Outcome, cargo, is_there, root, system};
+use crate::command::{Outcome, TESTED, cargo, is_there, root, system, turn};
 
 /// The maximum size of the wheel, in bytes.
 const MAX_WHEEL: u64 = 1_500_000;
@@ -24,7 +24,7 @@ pub(crate) fn run() -> Result<Outcome, String> {
     if system(&format!("{install} --requirement {module}/tests/requirements.txt"), &[]).is_err() {
         return Ok(Outcome::Skipped("what the tests need could not be installed from PyPI".to_owned()));
     }
-    cargo("build -p furui-cli", &[])?;
+    cargo(&format!("build {TESTED} --bin furui"), &[])?;
     install_wheel(&environment)?;
     system(&format!("{python} -m mypy --config-file {module}/pyproject.toml {module}/python {module}/tests"), &[])?;
     let command = root().join("target").join("debug").join("furui").display().to_string();
@@ -37,6 +37,7 @@ pub(crate) fn install_wheel(environment: &Path) -> Result<(), String> {
     let (module, wheels) = (root().join("doors").join("furui-py"), root().join("target").join("tools").join("wheels"));
     let python = environment.join("bin").join("python");
     let pip = format!("{} -m pip --quiet --disable-pip-version-check", python.display());
+    let _turn = turn()?;
     // The wheels of earlier builds would be installed too.
     let _removed = fs::remove_dir_all(&wheels);
     // As `pip install` does it, with the tools that pyproject.toml asks for, and compressed as for a release.

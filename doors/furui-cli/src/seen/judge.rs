@@ -3,7 +3,7 @@ use std::time::Duration;
 use furui::HashSpec;
 use furui::seen::Seen;
 use furui::store::Storage;
-use regex::bytes::Regex;
+use regex_lite::Regex;
 
 use super::flight::Flight;
 use super::server::Server;
@@ -84,7 +84,8 @@ impl<S: Storage> Judge<S> {
                     None => seen.observe_missed(&flight.hashes, &flight.misses, verdicts),
                     Some(regex) => {
                         let line = flight.keys.with_key();
-                        seen.observe_protected(&flight.hashes, |i| regex.is_match(block.line(line(i))), verdicts)
+                        let is_protected = |i| regex.is_match(&String::from_utf8_lossy(block.line(line(i))));
+                        seen.observe_protected(&flight.hashes, is_protected, verdicts)
                     }
                 };
                 flight.has_old_repeats = seen.unsynced_repeats() > 0;
