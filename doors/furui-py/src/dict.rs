@@ -15,8 +15,9 @@ use pyo3::types::{PyBytes, PyString, PyTuple};
 
 use crate::batch::{Column, Keys};
 use crate::errors::{OrRaise, config, raise};
-use crate::guard::{Guarded, Store};
+use crate::guard::Guarded;
 use crate::key::with_key;
+use crate::shared::Store;
 
 /// The number of entries that an iterator reads at a time.
 const PAGE: usize = 1024;

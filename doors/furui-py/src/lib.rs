@@ -18,6 +18,7 @@ mod guard;
 mod key;
 mod options;
 mod seen;
+mod shared;
 mod shares;
 mod syncer;
 

@@ -6,12 +6,11 @@ use std::path::PathBuf;
 use furui::filter::CheckedFilter;
 use furui::store::{Directory, Window};
 use furui::{HashAlgorithm, HashSpec, KeyForm};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyInt;
 
 use crate::errors::{OrRaise, config};
-use crate::filter::Filter;
-use crate::seen::Seen;
 
 const ALGORITHMS: [HashAlgorithm; 5] =
     [HashAlgorithm::Xxh3, HashAlgorithm::SipHash13, HashAlgorithm::Xxh64, HashAlgorithm::Sha1, HashAlgorithm::Rolling];
@@ -34,14 +33,13 @@ impl Made {
         }
     }
 
-    /// How another set is made: an object of this module, or the path of a filter or a store.
+    /// How another set is made: an object that tells its `hash`, and perhaps its `form`, or the path of a filter or a store.
     fn like(set: &Bound<'_, PyAny>) -> PyResult<Self> {
         let py = set.py();
-        if let Ok(seen) = set.cast::<Seen>() {
-            return Ok(seen.get().made());
-        }
-        if let Ok(filter) = set.cast::<Filter>() {
-            return Ok(Self { hash: Some(filter.get().hash_spec()), form: None });
+        if let Ok(hash) = set.getattr("hash") {
+            let hash = parse_hash(py, &hash.extract::<String>()?)?;
+            let form = set.getattr_opt("form")?.map(|form| parse_form(&form.extract::<String>()?)).transpose()?;
+            return Ok(Self { hash: Some(hash), form });
         }
         let path: PathBuf = set.extract()?;
         if path.is_dir() {
@@ -50,6 +48,11 @@ impl Made {
         }
         Ok(Self { hash: Some(CheckedFilter::open(&path).or_raise(py)?.hash_spec()), form: None })
     }
+}
+
+/// Reads how keys are made from records, in the words of the program that makes them.
+pub fn parse_form(text: &str) -> PyResult<KeyForm> {
+    text.parse::<KeyForm>().map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
 /// Reads a hash: a name, or a name and a seed, as in `xxh64:0`.

@@ -1,10 +1,11 @@
 //! The commands `BF.*`, as RedisBloom and valkey-bloom have them.
 
 use crate::bf_arguments::BloomShape;
-use crate::call::{Call, Key, READ, Refusal, WRITE};
+use crate::call::{Call, Key, READ, WRITE};
 use crate::command::{Command, entry};
 use crate::dialect::{self, changed, filter_of, load_chunk, missing, reply, scan_dump};
 use crate::filter::Filter;
+use crate::refusal::Refusal;
 use crate::settings::Dialect;
 use crate::value::Value;
 

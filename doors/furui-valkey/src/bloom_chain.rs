@@ -3,8 +3,8 @@
 use furui::filter::{AnyFilter, Bloom, Filter as _, FilterMut as _, sizing};
 use furui::{HashSpec, KeyHash};
 
-use crate::call::Refusal;
 use crate::files::Files;
+use crate::refusal::Refusal;
 use crate::settings::{Dialect, SETTINGS, Settings, damaged};
 
 /// A chain of Bloom filters: if the last one is full, a new one takes the keys that come, which has `expansion` times its

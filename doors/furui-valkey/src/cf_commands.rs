@@ -1,12 +1,13 @@
 //! The commands `CF.*`, as RedisBloom has them, on quotient filters.
 
-use crate::call::{Call, READ, Refusal, WRITE};
+use crate::call::{Call, READ, WRITE};
 use crate::cf_arguments::{USUAL, of_insert, of_reserve};
 use crate::command::{Command, entry};
 use crate::dialect::{self, changed, filter_of, load_chunk, missing, reply, scan_dump};
 use crate::filter::Filter;
 use crate::growing_quotient::{CuckooShape, GrowingQuotient};
 use crate::limits::Account;
+use crate::refusal::Refusal;
 use crate::settings::Dialect;
 use crate::table::Table;
 use crate::value::Value;

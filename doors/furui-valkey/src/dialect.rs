@@ -5,8 +5,9 @@ use std::str::FromStr;
 use furui::{HashAlgorithm, HashSpec};
 use valkey_module::ValkeyString;
 
-use crate::call::{Call, Key, READ, Refusal};
+use crate::call::{Call, Key, READ};
 use crate::filter::Filter;
+use crate::refusal::Refusal;
 use crate::settings::Dialect;
 use crate::transfer::{MAX_PIECES, arrive, leave};
 

@@ -5,10 +5,11 @@ use furui::dict::Purpose;
 use furui::dict::{MAX_KEY, MAX_VALUE};
 use furui::store::Layout;
 
-use crate::call::{Call, Key, Refusal, WRITE};
+use crate::call::{Call, Key, WRITE};
 use crate::command::{Command, entry};
 use crate::dict::Dictionary;
 use crate::limits::Account;
+use crate::refusal::Refusal;
 
 /// The commands of this module.
 pub const COMMANDS: [Command; 4] = [

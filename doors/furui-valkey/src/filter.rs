@@ -5,11 +5,11 @@ use valkey_module::digest::Digest;
 use valkey_module::native_types::ValkeyType;
 
 use crate::bloom_chain::BloomChain;
-use crate::call::Refusal;
+use crate::fact::Fact;
 use crate::files::Files;
 use crate::growing_quotient::GrowingQuotient;
-use crate::info::Fact;
 use crate::limits::Account;
+use crate::refusal::Refusal;
 use crate::settings::Dialect;
 use crate::table::Table;
 use crate::text::window_text;

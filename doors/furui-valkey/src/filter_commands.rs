@@ -2,12 +2,13 @@
 
 use furui::{HashAlgorithm, HashSpec};
 
-use crate::call::{Call, Key, READ, Refusal, WRITE};
+use crate::call::{Call, Key, READ, WRITE};
 use crate::command::{Command, entry};
+use crate::fact::tell;
 use crate::filter::Filter;
-use crate::info::tell;
 use crate::kind::Kind;
 use crate::plan::Plan;
+use crate::refusal::Refusal;
 use crate::text::{read_seed, read_window};
 use crate::value::Value;
 

@@ -4,9 +4,9 @@ use furui::HashSpec;
 use furui::filter::{BlockedBloom, Bloom, CountingBloom, GrowingBloom, QuotientFilter, StableBloomLight};
 use furui::store::Window;
 
-use crate::call::Refusal;
 use crate::kind::Kind;
 use crate::limits::Account;
+use crate::refusal::Refusal;
 use crate::table::Table;
 use crate::window_filter::WindowFilter;
 

@@ -10,10 +10,10 @@ use furui::{HashSpec, KeyForm, KeyHash, KeyHasher};
 use valkey_module::digest::Digest;
 use valkey_module::native_types::ValkeyType;
 
-use crate::call::Refusal;
+use crate::fact::Fact;
 use crate::files::Files;
-use crate::info::Fact;
 use crate::limits::Account;
+use crate::refusal::Refusal;
 use crate::text::window_text;
 use crate::value::{VERSION, Value, methods};
 

@@ -3,7 +3,7 @@
 use std::fmt::Display;
 use std::str::FromStr;
 
-use crate::call::Refusal;
+use crate::refusal::Refusal;
 
 /// The name of the file of the settings.
 pub const SETTINGS: &str = "SETTINGS";

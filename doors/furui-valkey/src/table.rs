@@ -6,10 +6,10 @@ use furui::store::Window;
 use furui::{HashSpec, KeyForm, KeyHash};
 
 use crate::bloom_chain::BloomChain;
-use crate::call::Refusal;
 use crate::files::Files;
 use crate::growing_quotient::GrowingQuotient;
 use crate::kind::Kind;
+use crate::refusal::Refusal;
 use crate::settings::{Dialect, SETTINGS, Settings};
 use crate::window_filter::{WINDOW, WindowFilter};
 

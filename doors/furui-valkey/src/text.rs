@@ -4,7 +4,7 @@ use std::num::NonZeroU64;
 
 use furui::store::Window;
 
-use crate::call::Refusal;
+use crate::refusal::Refusal;
 
 /// Reads a seed: a hexadecimal number of 64 bits.
 pub fn read_seed(text: &str) -> Result<u64, Refusal> {

@@ -7,8 +7,8 @@ use furui::format::Envelope;
 use furui::store::Window;
 use furui::{HashSpec, KeyHash};
 
-use crate::call::Refusal;
 use crate::files::Files;
+use crate::refusal::Refusal;
 use crate::text::{read_window, window_text};
 
 /// A filter that remembers the keys of a window: a ring of Bloom filters, one for each sixteenth of the window, of which
