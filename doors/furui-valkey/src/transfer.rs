@@ -12,13 +12,13 @@ use crate::command::{Command, entry};
 use crate::dict::Dictionary;
 use crate::files::Files;
 use crate::filter::Filter;
+use crate::filter::settings::SETTINGS;
+use crate::filter::window::WINDOW;
 use crate::io::{Commands, In, Out, PIECE};
 use crate::limits::Account;
 use crate::refusal::Refusal;
 use crate::set::Set;
-use crate::settings::SETTINGS;
 use crate::value::{VERSION, Value, methods};
-use crate::window_filter::WINDOW;
 
 /// The commands of this module.
 pub const COMMANDS: [Command; 2] = [

@@ -5,13 +5,13 @@ use furui::format::{Envelope, EnvelopeWriter};
 use furui::store::Window;
 use furui::{HashSpec, KeyForm, KeyHash};
 
-use crate::bloom_chain::BloomChain;
+use super::bloom_chain::BloomChain;
+use super::growing_quotient::GrowingQuotient;
+use super::kind::Kind;
+use super::settings::{Dialect, SETTINGS, Settings};
+use super::window::{WINDOW, WindowFilter};
 use crate::files::Files;
-use crate::growing_quotient::GrowingQuotient;
-use crate::kind::Kind;
 use crate::refusal::Refusal;
-use crate::settings::{Dialect, SETTINGS, Settings};
-use crate::window_filter::{WINDOW, WindowFilter};
 
 /// The table of a filter.
 #[derive(Clone)]

@@ -5,9 +5,9 @@ use furui::dict::Purpose;
 use furui::dict::{MAX_KEY, MAX_VALUE};
 use furui::store::Layout;
 
+use super::Dictionary;
 use crate::call::{Call, Key, WRITE};
 use crate::command::{Command, entry};
-use crate::dict::Dictionary;
 use crate::limits::Account;
 use crate::refusal::Refusal;
 

@@ -1,12 +1,12 @@
 //! The arguments of `BF.RESERVE` and `BF.INSERT`.
 
-use crate::bloom_chain::{BloomChain, MAX_EXPANSION};
+use super::number;
 use crate::call::Call;
-use crate::dialect::number;
 use crate::filter::Filter;
+use crate::filter::bloom_chain::{BloomChain, MAX_EXPANSION};
+use crate::filter::table::Table;
 use crate::limits::Account;
 use crate::refusal::Refusal;
-use crate::table::Table;
 
 /// What a filter is made from. Without other words, it is that of RedisBloom and of valkey-bloom.
 pub struct BloomShape {

@@ -1,17 +1,26 @@
 //! The value of a key of `FURUI.FILTER`, and of `BF` and `CF`: a filter of any kind.
 
+pub mod bloom_chain;
+pub mod commands;
+pub mod growing_quotient;
+mod kind;
+mod plan;
+pub mod settings;
+pub mod table;
+pub mod window;
+
 use furui::{HashSpec, KeyForm, KeyHash, KeyHasher};
 use valkey_module::digest::Digest;
 use valkey_module::native_types::ValkeyType;
 
-use crate::bloom_chain::BloomChain;
+use self::bloom_chain::BloomChain;
+use self::growing_quotient::GrowingQuotient;
+use self::settings::Dialect;
+use self::table::Table;
 use crate::fact::Fact;
 use crate::files::Files;
-use crate::growing_quotient::GrowingQuotient;
 use crate::limits::Account;
 use crate::refusal::Refusal;
-use crate::settings::Dialect;
-use crate::table::Table;
 use crate::text::window_text;
 use crate::value::{VERSION, Value, methods};
 

@@ -1,8 +1,8 @@
 //! The arguments of `CF.RESERVE`, `CF.INSERT` and `CF.INSERTNX`.
 
+use super::number;
 use crate::call::Call;
-use crate::dialect::number;
-use crate::growing_quotient::{CuckooShape, MAX_EXPANSION};
+use crate::filter::growing_quotient::{CuckooShape, MAX_EXPANSION};
 use crate::refusal::Refusal;
 
 /// What a filter is made from without other words, as RedisBloom does it.

@@ -1,5 +1,7 @@
 //! The value of a key of `FURUI.SEEN`: an exact set, of all its members or of the last ones.
 
+pub mod seen;
+
 use std::collections::VecDeque;
 use std::sync::Arc;
 

@@ -2,12 +2,12 @@
 
 use furui::{HashAlgorithm, HashSpec};
 
+use super::Filter;
+use super::kind::Kind;
+use super::plan::Plan;
 use crate::call::{Call, Key, READ, WRITE};
 use crate::command::{Command, entry};
 use crate::fact::tell;
-use crate::filter::Filter;
-use crate::kind::Kind;
-use crate::plan::Plan;
 use crate::refusal::Refusal;
 use crate::text::{read_seed, read_window};
 use crate::value::Value;

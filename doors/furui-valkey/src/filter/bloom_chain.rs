@@ -3,9 +3,9 @@
 use furui::filter::{AnyFilter, Bloom, Filter as _, FilterMut as _, sizing};
 use furui::{HashSpec, KeyHash};
 
+use super::settings::{Dialect, SETTINGS, Settings, damaged};
 use crate::files::Files;
 use crate::refusal::Refusal;
-use crate::settings::{Dialect, SETTINGS, Settings, damaged};
 
 /// A chain of Bloom filters: if the last one is full, a new one takes the keys that come, which has `expansion` times its
 /// capacity. A filter with the expansion 0 refuses keys that come when it is full.

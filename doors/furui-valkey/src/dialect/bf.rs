@@ -1,12 +1,12 @@
 //! The commands `BF.*`, as RedisBloom and valkey-bloom have them.
 
-use crate::bf_arguments::BloomShape;
+use super::bf_arguments::BloomShape;
+use super::{changed, filter_of, load_chunk, missing, reply, scan_dump};
 use crate::call::{Call, Key, READ, WRITE};
 use crate::command::{Command, entry};
-use crate::dialect::{self, changed, filter_of, load_chunk, missing, reply, scan_dump};
 use crate::filter::Filter;
+use crate::filter::settings::Dialect;
 use crate::refusal::Refusal;
-use crate::settings::Dialect;
 use crate::value::Value;
 
 /// The commands `BF.*`.
@@ -190,11 +190,11 @@ fn tell(call: &Call<'_>, answers: Vec<Result<bool, Refusal>>) {
 }
 
 fn exists(call: &Call<'_>) -> Result<(), Refusal> {
-    dialect::exists(call, Dialect::Bf)
+    super::exists(call, Dialect::Bf)
 }
 
 fn all_exist(call: &Call<'_>) -> Result<(), Refusal> {
-    dialect::all_exist(call, Dialect::Bf)
+    super::all_exist(call, Dialect::Bf)
 }
 
 fn info(call: &Call<'_>) -> Result<(), Refusal> {

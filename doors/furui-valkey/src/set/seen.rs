@@ -3,10 +3,10 @@
 use furui::store::Window;
 use furui::{HashAlgorithm, HashSpec};
 
+use super::Set;
 use crate::call::{Call, Key, READ, WRITE};
 use crate::command::{Command, entry};
 use crate::refusal::Refusal;
-use crate::set::Set;
 use crate::text::{read_seed, read_window, window_text};
 
 /// The commands of sets.
