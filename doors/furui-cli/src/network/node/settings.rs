@@ -59,7 +59,7 @@ fn size<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
     }
     match Size::deserialize(from)? {
         Size::Bytes(bytes) => Ok(Some(bytes)),
-        Size::Text(text) => crate::size::parse(&text).map(Some).map_err(D::Error::custom),
+        Size::Text(text) => furui::text::size(&text).map(Some).map_err(D::Error::custom),
     }
 }
 

@@ -5,9 +5,10 @@ use std::path::PathBuf;
 
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueHint};
+use furui::text;
 use furui_search::Wants;
 
-use crate::{number, size};
+use crate::number;
 
 /// Run a node of a search engine that nobody owns: it keeps a part of the index, and answers searches
 ///
@@ -39,7 +40,7 @@ pub struct NodeOptions {
     /// The most that the node keeps on disk for other nodes, such as 20GiB. When it is reached, what each publisher and each
     /// address brought is kept by fair shares, the oldest goes first, and nodes that have their share are refused. What is
     /// published through this node always stays [default: 10GiB, or a tenth of the disk if that is less]
-    #[arg(long, value_name = "SIZE", value_parser = size::parse)]
+    #[arg(long, value_name = "SIZE", value_parser = text::size)]
     pub disk: Option<u64>,
     #[command(flatten)]
     pub coding: CodingOptions,
