@@ -41,6 +41,8 @@ mod _furui {
     #[pymodule_export]
     use crate::guard::close_all;
     #[pymodule_export]
+    use crate::options::window;
+    #[pymodule_export]
     use crate::seen::Seen;
     #[pymodule_export]
     use crate::shares::{Shares, answers};

@@ -5,7 +5,7 @@ use furui::error::StoreProblem;
 use furui::format::Printable;
 use furui::seen::{Cache, Seen as Set, SeenCounters, SeenOptions, Verdict};
 use furui::store::{Directory, Overlay, Scratch, Window, snapshot};
-use furui::{Error, Hashes, KeyForm, KeyHash, KeyHasher};
+use furui::{Error, Hashes, KeyForm, KeyHash, KeyHasher, text};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
@@ -15,7 +15,7 @@ use crate::errors::{OrRaise, config, raise};
 use crate::files::Files;
 use crate::guard::Guarded;
 use crate::key::with_key;
-use crate::options::{Made, hash_text, parse_form, parse_size, parse_window};
+use crate::options::{Made, hash_text, parse, parse_form};
 use crate::shared::Store;
 
 /// The number of keys of a batch that are looked up together. Larger parts cost less where keys are on storage.
@@ -139,8 +139,8 @@ impl Seen {
             Some(text) => parse_form(text)?,
             None => made.form.unwrap_or_default(),
         };
-        let memory = memory.map_or(Ok(64 << 20), parse_size)?;
-        let window = window.map(parse_window).transpose()?;
+        let memory = memory.map_or(Ok(64 << 20), |memory| parse(memory, text::size))?;
+        let window = window.map(|window| parse(window, str::parse)).transpose()?;
         let interval = sync.map(Duration::try_from_secs_f64).transpose().map_err(|_| {
             config(py, "sync is a number of seconds, or None: 0 makes keys durable before a call returns")
         })?;

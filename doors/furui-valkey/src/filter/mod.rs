@@ -21,7 +21,7 @@ use crate::fact::Fact;
 use crate::files::Files;
 use crate::limits::Account;
 use crate::refusal::Refusal;
-use crate::text::window_text;
+use crate::text::{seed_text, window_text};
 use crate::value::{VERSION, Value, methods};
 
 /// The type of filters.
@@ -187,7 +187,7 @@ impl Filter {
             ("window", table.window().map(window_text).into()),
             ("bytes", self.bytes().into()),
             ("hash", self.hash().algorithm.name().into()),
-            ("seed", format!("{:016x}", self.hash().seed).into()),
+            ("seed", seed_text(self.hash().seed).into()),
         ]
     }
 

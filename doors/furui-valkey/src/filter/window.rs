@@ -9,7 +9,7 @@ use furui::{HashSpec, KeyHash};
 
 use crate::files::Files;
 use crate::refusal::Refusal;
-use crate::text::{read_window, window_text};
+use crate::text::window_text;
 
 /// A filter that remembers the keys of a window: a ring of Bloom filters, one for each sixteenth of the window, of which
 /// the oldest goes as a whole. A repeat counts as an occurrence.
@@ -220,7 +220,7 @@ impl WindowFilter {
         }
         let hash = parts.back().ok_or_else(damaged)?.filter.hash_spec();
         let filter = Self {
-            window: read_window(window)?,
+            window: window.parse()?,
             capacity: capacity.parse()?,
             rate: rate.parse()?,
             hash,
