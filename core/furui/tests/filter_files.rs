@@ -263,6 +263,8 @@ fn filters_that_end_around_a_border_of_regions_have_all_keys_and_no_byte_uncheck
             assert!(filter.forgets() || right[..inserted].iter().all(|&found| found));
             let file = written(&filter);
             ends.push(end_of(&file));
+            let rest = end_of(&file) as i64 - filter.bytes() as i64;
+            assert!((0..512).contains(&rest), "{:?}: {n}, {rest}", filter.kind());
             std::fs::write(&path, &file).unwrap();
             let (opened, checked) = (AnyFilter::open(&path).unwrap(), CheckedFilter::open(&path).unwrap());
             let borrowed = FilterRef::from_bytes(&file, "file").unwrap();

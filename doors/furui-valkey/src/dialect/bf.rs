@@ -209,7 +209,7 @@ fn info(call: &Call<'_>) -> Result<(), Refusal> {
         (b"SIZE", c"Size", Some(filter.bytes() as u64)),
         (b"FILTERS", c"Number of filters", Some(chain.parts() as u64)),
         (b"ITEMS", c"Number of items inserted", Some(chain.len())),
-        (b"EXPANSION", c"Expansion rate", chain.expansion().map(u64::from)),
+        (b"EXPANSION", c"Expansion rate", Some(chain.expansion().into()).filter(|&expansion| expansion > 0)),
     ];
     let tell = |value: Option<u64>| value.map_or_else(|| call.null(), |value| reply(call, value));
     if call.len() == 2 {

@@ -1,6 +1,5 @@
 //! The value of a key of `FURUI.FILTER`, and of `BF` and `CF`: a filter of any kind.
 
-pub mod bloom_chain;
 pub mod commands;
 pub mod growing_quotient;
 mod kind;
@@ -9,11 +8,11 @@ pub mod settings;
 pub mod table;
 pub mod window;
 
+use furui::filter::GrowingBloom;
 use furui::{HashSpec, KeyForm, KeyHash, KeyHasher};
 use valkey_module::digest::Digest;
 use valkey_module::native_types::ValkeyType;
 
-use self::bloom_chain::BloomChain;
 use self::growing_quotient::GrowingQuotient;
 use self::settings::Dialect;
 use self::table::Table;
@@ -64,7 +63,7 @@ impl Filter {
     }
 
     /// The filter of the commands `BF.*`, if it is one.
-    pub fn chain(&self) -> Option<&BloomChain> {
+    pub fn chain(&self) -> Option<&GrowingBloom> {
         match &self.table {
             Table::Chain(chain) => Some(chain),
             _ => None,
