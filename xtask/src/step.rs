@@ -40,14 +40,16 @@ pub(crate) enum Step {
 impl Step {
     /// The steps of `cargo xtask test`, the cheapest first, in stages. The steps of a stage run at the same time: each of
     /// them leaves processors idle, since it waits for other programs or ends with one long job.
-    pub(crate) const STAGES: [&[Self]; 7] = [
+    pub(crate) const STAGES: [&[Self]; 9] = [
         &[Self::Fmt],
         &[Self::Deny],
         &[Self::Package],
         &[Self::Clippy, Self::Fuzz, Self::Msrv],
         &[Self::Doc, Self::Targets, Self::Miri],
         &[Self::Test],
-        &[Self::Pipelines, Self::Python, Self::Valkey, Self::Browser, Self::Readme],
+        &[Self::Pipelines, Self::Browser, Self::Readme],
+        &[Self::Python],
+        &[Self::Valkey],
     ];
 
     /// What a developer runs before each commit: it needs no other program.

@@ -1,12 +1,13 @@
 //! The commands `FURUI.SEEN`, `FURUI.HAS`, `FURUI.FORGET`, `FURUI.CARD` and `FURUI.SEEN.RESERVE`.
 
 use furui::store::Window;
-use furui::{HashAlgorithm, HashSpec};
+use furui::{HashAlgorithm, HashSpec, text};
 
-use crate::call::{Call, Key, READ, Refusal, WRITE};
+use super::Set;
+use crate::call::{Call, Key, READ, WRITE};
 use crate::command::{Command, entry};
-use crate::set::Set;
-use crate::text::{read_seed, read_window, window_text};
+use crate::refusal::Refusal;
+use crate::text::{seed_text, window_text};
 
 /// The commands of sets.
 pub const COMMANDS: [Command; 6] = [
@@ -59,7 +60,7 @@ pub const COMMANDS: [Command; 6] = [
     Command {
         name: c"furui.seen.reserve",
         flags: c"write deny-oom fast",
-        summary: c"Creates an empty set: FURUI.SEEN.RESERVE key [WINDOW seconds s | WINDOW members] [SEED hex].",
+        summary: c"Creates an empty set: FURUI.SEEN.RESERVE key [WINDOW seconds s | WINDOW members] [SEED number].",
         complexity: c"O(1)",
         arity: -2,
         last_key: 1,
@@ -127,7 +128,7 @@ fn insert(call: &Call<'_>, set: &mut Set, first: usize) -> Result<bool, Refusal>
 fn set_or_new<'k>(call: &Call<'_>, key: &'k mut Key) -> Result<&'k mut Set, Refusal> {
     if key.is_empty() {
         let hash = HashSpec::random();
-        call.replicate_as(c"FURUI.SEEN.RESERVE", 1, &[b"SEED", format!("{:016x}", hash.seed).as_bytes()]);
+        call.replicate_as(c"FURUI.SEEN.RESERVE", 1, &[b"SEED", seed_text(hash.seed).as_bytes()]);
         return Ok(key.set(Set::new(hash, None)));
     }
     key.value_mut()?.ok_or_else(|| Refusal::because("the key has no value"))
@@ -184,12 +185,8 @@ fn reserve(call: &Call<'_>) -> Result<(), Refusal> {
     let (mut window, mut seed, mut next) = (None, None, 2);
     while next < call.len() {
         match call.text(next)?.to_ascii_uppercase().as_str() {
-            "WINDOW" => {
-                window = Some(read_window(call.text(next + 1)?)?);
-            }
-            "SEED" => {
-                seed = Some(read_seed(call.text(next + 1)?)?);
-            }
+            "WINDOW" => window = Some(call.text(next + 1)?.parse()?),
+            "SEED" => seed = Some(text::seed(call.text(next + 1)?)?),
             other => return Err(Refusal::because(format!("{other:?} is unknown: there are WINDOW and SEED"))),
         }
         next += 2;
@@ -205,7 +202,7 @@ fn reserve(call: &Call<'_>) -> Result<(), Refusal> {
         None => HashSpec::random(),
     };
     key.set(Set::new(hash, window));
-    let (seed, window) = (format!("{:016x}", hash.seed), window.map(window_text));
+    let (seed, window) = (seed_text(hash.seed), window.map(window_text));
     let mut arguments: Vec<&[u8]> = vec![b"SEED", seed.as_bytes()];
     if let Some(window) = &window {
         arguments.extend([&b"WINDOW"[..], window.as_bytes()]);

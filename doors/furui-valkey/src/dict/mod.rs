@@ -1,5 +1,10 @@
 //! The value of a key of `FURUI.DICT.SET` or `FURUI.DICT.NUMBER`: a dictionary.
 
+mod content;
+pub mod reads;
+mod threads;
+pub mod writes;
+
 use std::ops::Bound;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
@@ -11,12 +16,12 @@ use furui::store::{Layout, Manifest, Memory};
 use valkey_module::digest::Digest;
 use valkey_module::native_types::ValkeyType;
 
-use crate::call::Refusal;
-use crate::dict_content::{Answer, Content, remove_others};
-use crate::dict_work::{Pending, Work, free, start_threads};
+use self::content::{Answer, Content, remove_others};
+use self::threads::{Pending, Work, free, start_threads};
+use crate::fact::Fact;
 use crate::files::Files;
-use crate::info::Fact;
 use crate::limits::{Account, DICT_WINDOW};
+use crate::refusal::Refusal;
 use crate::value::{VERSION, Value, methods};
 
 /// The type of dictionaries.

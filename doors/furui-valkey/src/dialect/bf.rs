@@ -1,11 +1,12 @@
 //! The commands `BF.*`, as RedisBloom and valkey-bloom have them.
 
-use crate::bf_arguments::BloomShape;
-use crate::call::{Call, Key, READ, Refusal, WRITE};
+use super::bf_arguments::BloomShape;
+use super::{changed, filter_of, load_chunk, missing, reply, scan_dump};
+use crate::call::{Call, Key, READ, WRITE};
 use crate::command::{Command, entry};
-use crate::dialect::{self, changed, filter_of, load_chunk, missing, reply, scan_dump};
 use crate::filter::Filter;
-use crate::settings::Dialect;
+use crate::filter::settings::Dialect;
+use crate::refusal::Refusal;
 use crate::value::Value;
 
 /// The commands `BF.*`.
@@ -189,11 +190,11 @@ fn tell(call: &Call<'_>, answers: Vec<Result<bool, Refusal>>) {
 }
 
 fn exists(call: &Call<'_>) -> Result<(), Refusal> {
-    dialect::exists(call, Dialect::Bf)
+    super::exists(call, Dialect::Bf)
 }
 
 fn all_exist(call: &Call<'_>) -> Result<(), Refusal> {
-    dialect::all_exist(call, Dialect::Bf)
+    super::all_exist(call, Dialect::Bf)
 }
 
 fn info(call: &Call<'_>) -> Result<(), Refusal> {
@@ -208,7 +209,7 @@ fn info(call: &Call<'_>) -> Result<(), Refusal> {
         (b"SIZE", c"Size", Some(filter.bytes() as u64)),
         (b"FILTERS", c"Number of filters", Some(chain.parts() as u64)),
         (b"ITEMS", c"Number of items inserted", Some(chain.len())),
-        (b"EXPANSION", c"Expansion rate", chain.expansion().map(u64::from)),
+        (b"EXPANSION", c"Expansion rate", Some(chain.expansion().into()).filter(|&expansion| expansion > 0)),
     ];
     let tell = |value: Option<u64>| value.map_or_else(|| call.null(), |value| reply(call, value));
     if call.len() == 2 {

@@ -1,14 +1,15 @@
 //! The commands `CF.*`, as RedisBloom has them, on quotient filters.
 
-use crate::call::{Call, READ, Refusal, WRITE};
-use crate::cf_arguments::{USUAL, of_insert, of_reserve};
+use super::cf_arguments::{USUAL, of_insert, of_reserve};
+use super::{changed, filter_of, load_chunk, missing, reply, scan_dump};
+use crate::call::{Call, READ, WRITE};
 use crate::command::{Command, entry};
-use crate::dialect::{self, changed, filter_of, load_chunk, missing, reply, scan_dump};
 use crate::filter::Filter;
-use crate::growing_quotient::{CuckooShape, GrowingQuotient};
+use crate::filter::growing_quotient::{CuckooShape, GrowingQuotient};
+use crate::filter::settings::Dialect;
+use crate::filter::table::Table;
 use crate::limits::Account;
-use crate::settings::Dialect;
-use crate::table::Table;
+use crate::refusal::Refusal;
 use crate::value::Value;
 
 /// The commands `CF.*`.
@@ -229,11 +230,11 @@ fn insert_into(
 }
 
 fn exists(call: &Call<'_>) -> Result<(), Refusal> {
-    dialect::exists(call, Dialect::Cf)
+    super::exists(call, Dialect::Cf)
 }
 
 fn all_exist(call: &Call<'_>) -> Result<(), Refusal> {
-    dialect::all_exist(call, Dialect::Cf)
+    super::all_exist(call, Dialect::Cf)
 }
 
 fn del(call: &Call<'_>) -> Result<(), Refusal> {

@@ -3,7 +3,7 @@
 use std::fmt::Display;
 use std::str::FromStr;
 
-use crate::call::Refusal;
+use crate::refusal::Refusal;
 
 /// The name of the file of the settings.
 pub const SETTINGS: &str = "SETTINGS";
@@ -80,24 +80,13 @@ impl Settings {
         Ok(Self { dialect, lines: lines.map(pair).collect::<Option<_>>().ok_or_else(damaged)? })
     }
 
-    /// All values with this name, in order.
-    ///
-    /// # Errors
-    /// If one of them is not of this type.
-    pub fn values<T: FromStr>(&self, name: &str) -> Result<Vec<T>, Refusal> {
-        let values = self.lines.iter().filter(|(other, _)| other == name).map(|(_, value)| value);
-        values.map(|value| value.parse().map_err(|_| damaged())).collect()
-    }
-
     /// The value with this name.
     ///
     /// # Errors
     /// If there is not exactly one, or it is not of this type.
-    pub fn value<T: FromStr + Copy>(&self, name: &str) -> Result<T, Refusal> {
-        match self.values(name)?[..] {
-            [value] => Ok(value),
-            _ => Err(damaged()),
-        }
+    pub fn value<T: FromStr>(&self, name: &str) -> Result<T, Refusal> {
+        let mut values = self.lines.iter().filter(|(other, _)| other == name).map(|(_, value)| value.parse());
+        values.next().and_then(Result::ok).filter(|_| values.next().is_none()).ok_or_else(damaged)
     }
 }
 

@@ -1,25 +1,30 @@
-use std::collections::VecDeque;
-use std::ops::Bound as End;
-use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+//! The class `Dict`.
 
-use furui::dict::{Dict as Map, Purpose, Snapshot};
+mod entries;
+mod map;
+
+pub use entries::Entries;
+
+use std::path::PathBuf;
+
+use furui::Error;
+use furui::dict::Purpose;
 use furui::error::StoreProblem;
 use furui::format::Printable;
-use furui::store::Directory;
-use furui::{Error, dict::DictOptions};
 use pyo3::exceptions::{PyKeyError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::sync::MutexExt;
-use pyo3::types::{PyBytes, PyString, PyTuple};
+use pyo3::types::{PyBytes, PyTuple};
 
+use self::entries::{What, key_object};
+use self::map::{AnyMap, Value};
 use crate::batch::{Column, Keys};
 use crate::errors::{OrRaise, config, raise};
-use crate::guard::{Guarded, Store};
+use crate::guard::Guarded;
 use crate::key::with_key;
+use crate::shared::Store as _;
 
-/// The number of entries that an iterator reads at a time.
-const PAGE: usize = 1024;
+/// After this many entries the interpreter is asked whether the user has pressed ^C.
+const PAUSE: usize = 1024;
 
 /// A dictionary on storage, in the order of its keys: from strings to 32-bit numbers, or to values of any bytes.
 ///
@@ -39,70 +44,6 @@ pub struct Dict {
     is_read_only: bool,
 }
 
-enum AnyMap {
-    Numbers(Box<Map<Directory>>),
-    Bytes(Box<Map<Directory, [u8]>>),
-}
-
-/// A value as a dictionary lends it.
-enum Value {
-    Number(u32),
-    Bytes(Vec<u8>),
-}
-
-impl Store for AnyMap {
-    fn sync(&mut self) -> furui::Result<()> {
-        match self {
-            Self::Numbers(map) => map.sync(),
-            Self::Bytes(map) => map.sync(),
-        }
-    }
-
-    fn close(&mut self) -> furui::Result<()> {
-        match self.sync() {
-            // Nothing was put into a dictionary that is only read.
-            Err(Error::Store(error)) if error.problem == StoreProblem::ReadOnly => Ok(()),
-            synced => synced,
-        }
-    }
-}
-
-impl AnyMap {
-    fn get(&self, key: &[u8]) -> furui::Result<Option<Value>> {
-        match self {
-            Self::Numbers(map) => Ok(map.get(key)?.map(Value::Number)),
-            Self::Bytes(map) => Ok(map.get(key)?.map(|value| Value::Bytes(value.to_vec()))),
-        }
-    }
-
-    fn contains(&self, key: &[u8]) -> furui::Result<bool> {
-        match self {
-            Self::Numbers(map) => map.contains(key),
-            Self::Bytes(map) => map.contains(key),
-        }
-    }
-
-    fn state(&self) -> State {
-        match self {
-            Self::Numbers(map) => State::Numbers(map.snapshot()),
-            Self::Bytes(map) => State::Bytes(map.snapshot()),
-        }
-    }
-}
-
-impl<'py> IntoPyObject<'py> for Value {
-    type Target = PyAny;
-    type Output = Bound<'py, PyAny>;
-    type Error = PyErr;
-
-    fn into_pyobject(self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        match self {
-            Self::Number(number) => Ok(number.into_pyobject(py)?.into_any()),
-            Self::Bytes(bytes) => Ok(PyBytes::new(py, &bytes).into_any()),
-        }
-    }
-}
-
 #[pymethods]
 impl Dict {
     #[new]
@@ -111,7 +52,7 @@ impl Dict {
         let named = |values| Purpose::ALL.into_iter().find(|purpose| purpose.name() == values);
         let unknown = || config(py, "values is \"numbers\", \"values\", \"counts\", \"bytes\" or None");
         let purpose = values.map(|values| named(values).ok_or_else(unknown)).transpose()?;
-        let map = py.detach(|| open(&path, purpose, read_only)).map_err(|error| raise(py, error))?;
+        let map = py.detach(|| AnyMap::open(&path, purpose, read_only)).map_err(|error| raise(py, error))?;
         Ok(Self { map: Guarded::new(map, None)?, path, is_text: text, is_read_only: read_only })
     }
 
@@ -154,10 +95,7 @@ impl Dict {
         if !self.__contains__(py, key)? {
             return Err(PyKeyError::new_err(key.clone().unbind()));
         }
-        self.map.with(py, |map| match map {
-            AnyMap::Numbers(map) => with_key(key, |key| map.delete(key))?.or_raise(py),
-            AnyMap::Bytes(map) => with_key(key, |key| map.delete(key))?.or_raise(py),
-        })
+        self.map.with(py, |map| with_key(key, |key| map.delete(key))?.or_raise(py))
     }
 
     /// Put all entries of a mapping, or of an iterable of pairs.
@@ -166,7 +104,7 @@ impl Dict {
         for (i, pair) in pairs.try_iter()?.enumerate() {
             let (key, value): (Bound<'_, PyAny>, Bound<'_, PyAny>) = pair?.extract()?;
             this.get().__setitem__(this.py(), &key, &value)?;
-            if i % PAGE == PAGE - 1 {
+            if i % PAUSE == PAUSE - 1 {
                 this.py().check_signals()?;
             }
         }
@@ -177,7 +115,7 @@ impl Dict {
     /// given twice. ConfigError if the dictionary has other values.
     fn number(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<u32> {
         self.check_writable(py)?;
-        self.map.with(py, |map| with_key(key, |key| numbers(map)?.number(key))?.or_raise(py))
+        self.map.with(py, |map| with_key(key, |key| map.numbers()?.number(key))?.or_raise(py))
     }
 
     /// Return the numbers of the keys of a batch, in order, as number() gives them. Batch and answer are of one kind, as
@@ -186,7 +124,7 @@ impl Dict {
         self.check_writable(batch.py())?;
         let keys = Keys::of(batch)?;
         let given = self.map.detached(batch.py(), |map| {
-            let map = numbers(map)?;
+            let map = map.numbers()?;
             keys.iter().map(|key| map.number(key)).collect::<furui::Result<Vec<u32>>>()
         })?;
         Column::Numbers(given).into_kind_of(batch)
@@ -222,11 +160,7 @@ impl Dict {
 
     /// Return the number of keys. Cost: all entries are read if there are several tries.
     fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
-        let count = self.map.detached(py, |map| match map {
-            AnyMap::Numbers(map) => map.count(),
-            AnyMap::Bytes(map) => map.count(),
-        })?;
-        Ok(count as usize)
+        Ok(self.map.detached(py, |map| map.count())? as usize)
     }
 
     fn __iter__(&self, py: Python<'_>) -> PyResult<Entries> {
@@ -277,17 +211,7 @@ impl Dict {
         text: &Bound<'py, PyAny>,
     ) -> PyResult<Option<(Bound<'py, PyAny>, Value)>> {
         let text = with_key(text, <[u8]>::to_vec)?;
-        let found = self.map.with(py, |map| {
-            match map {
-                AnyMap::Numbers(map) => {
-                    map.longest_prefix(&text).map(|found| found.map(|(length, value)| (length, Value::Number(value))))
-                }
-                AnyMap::Bytes(map) => map
-                    .longest_prefix(&text)
-                    .map(|found| found.map(|(length, value)| (length, Value::Bytes(value.to_vec())))),
-            }
-            .or_raise(py)
-        })?;
+        let found = self.map.with(py, |map| map.longest_prefix(&text).or_raise(py))?;
         found.map(|(length, value)| Ok((key_object(py, &text[..length], self.is_text)?, value))).transpose()
     }
 
@@ -300,10 +224,7 @@ impl Dict {
     /// Make everything durable in one trie, which takes the least space and has the fastest look-ups.
     fn compact(&self, py: Python<'_>) -> PyResult<()> {
         self.check_writable(py)?;
-        self.map.detached(py, |map| match map {
-            AnyMap::Numbers(map) => map.compact(),
-            AnyMap::Bytes(map) => map.compact(),
-        })
+        self.map.detached(py, AnyMap::compact)
     }
 
     /// Make everything durable, release the lock, and forget the memory. A closed dictionary raises ValueError.
@@ -365,129 +286,7 @@ impl Dict {
         if prefix.is_some() && (start.is_some() || stop.is_some()) {
             return Err(config(py, "prefix excludes start and stop: give one of them"));
         }
-        let state = self.map.with(py, |map| Ok(map.state()))?;
-        let from = End::Included(prefix.clone().or(start).unwrap_or_default());
-        let cursor = Cursor { state, from: Some(from), prefix, stop, page: VecDeque::new() };
-        Ok(Entries { cursor: Mutex::new(cursor), what, is_text: self.is_text })
-    }
-}
-
-fn numbers(map: &mut AnyMap) -> furui::Result<&mut Map<Directory>> {
-    match map {
-        AnyMap::Numbers(map) => Ok(map),
-        AnyMap::Bytes(map) => {
-            let (found, expected) = (map.purpose().what(), Purpose::Numbers.what());
-            Err(Error::store("number()", StoreProblem::OtherKind { found, expected }))
-        }
-    }
-}
-
-fn open(path: &PathBuf, purpose: Option<Purpose>, is_read_only: bool) -> furui::Result<AnyMap> {
-    let storage = if is_read_only { Directory::open_read_only(path)? } else { Directory::open(path)? };
-    let options = DictOptions { purpose, ..DictOptions::default() };
-    let found = || storage.manifest().ok().and_then(|manifest| manifest.store.purpose());
-    Ok(match purpose.or_else(found) {
-        Some(Purpose::Bytes) => AnyMap::Bytes(Map::open_bytes_with(storage, options)?.into()),
-        _ => AnyMap::Numbers(Map::open_with(storage, options)?.into()),
-    })
-}
-
-/// The object of a key that a dictionary holds.
-fn key_object<'py>(py: Python<'py>, key: &[u8], is_text: bool) -> PyResult<Bound<'py, PyAny>> {
-    if !is_text {
-        return Ok(PyBytes::new(py, key).into_any());
-    }
-    match std::str::from_utf8(key) {
-        Ok(text) => Ok(PyString::new(py, text).into_any()),
-        Err(_) => PyBytes::new(py, key).call_method1("decode", ("utf-8", "surrogateescape")),
-    }
-}
-
-/// What an iterator yields.
-#[derive(Clone, Copy)]
-enum What {
-    Keys,
-    Values,
-    Items,
-}
-
-/// A dictionary at some time.
-enum State {
-    Numbers(Arc<Snapshot>),
-    Bytes(Arc<Snapshot<[u8]>>),
-}
-
-struct Cursor {
-    state: State,
-    /// Where the next page begins. `None` after the last page.
-    from: Option<End<Vec<u8>>>,
-    prefix: Option<Vec<u8>>,
-    stop: Option<Vec<u8>>,
-    page: VecDeque<(Vec<u8>, Value)>,
-}
-
-/// An iterator over keys, values or pairs of a Dict.
-#[pyclass(frozen, module = "furui")]
-pub struct Entries {
-    cursor: Mutex<Cursor>,
-    what: What,
-    is_text: bool,
-}
-
-#[pymethods]
-impl Entries {
-    fn __iter__(this: Py<Self>) -> Py<Self> {
-        this
-    }
-
-    fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let mut cursor = self.cursor.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner);
-        if cursor.page.is_empty() {
-            let cursor = &mut *cursor;
-            py.detach(|| cursor.turn()).or_raise(py)?;
-        }
-        let Some((key, value)) = cursor.page.pop_front() else { return Ok(None) };
-        let key = || key_object(py, &key, self.is_text);
-        Ok(Some(match self.what {
-            What::Keys => key()?,
-            What::Values => value.into_pyobject(py)?,
-            What::Items => (key()?, value).into_pyobject(py)?.into_any(),
-        }))
-    }
-}
-
-impl Cursor {
-    /// Reads the next page.
-    fn turn(&mut self) -> furui::Result<()> {
-        let Some(from) = self.from.take() else { return Ok(()) };
-        let stop = self.stop.clone().map_or(End::Unbounded, End::Excluded);
-        let range = (from, stop);
-        match &self.state {
-            State::Numbers(map) => {
-                let mut entries = map.range(range);
-                while self.page.len() < PAGE
-                    && let Some((key, value)) = entries.next_entry()?
-                {
-                    self.page.push_back((key.to_vec(), Value::Number(value)));
-                }
-            }
-            State::Bytes(map) => {
-                let mut entries = map.range(range);
-                while self.page.len() < PAGE
-                    && let Some((key, value)) = entries.next_entry()?
-                {
-                    self.page.push_back((key.to_vec(), Value::Bytes(value.to_vec())));
-                }
-            }
-        }
-        let is_full = self.page.len() == PAGE;
-        let read = self.page.len();
-        if let Some(prefix) = &self.prefix {
-            self.page.retain(|(key, _)| key.starts_with(prefix));
-        }
-        if is_full && self.page.len() == read {
-            self.from = self.page.back().map(|(key, _)| End::Excluded(key.clone()));
-        }
-        Ok(())
+        let entries = self.map.with(py, |map| Ok(map.snapshot()))?;
+        Ok(Entries::new(entries, [prefix, start, stop], what, self.is_text))
     }
 }

@@ -1,5 +1,7 @@
 //! The value of a key of `FURUI.SEEN`: an exact set, of all its members or of the last ones.
 
+pub mod seen;
+
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -10,11 +12,11 @@ use furui::{HashSpec, KeyForm, KeyHash, KeyHasher};
 use valkey_module::digest::Digest;
 use valkey_module::native_types::ValkeyType;
 
-use crate::call::Refusal;
+use crate::fact::Fact;
 use crate::files::Files;
-use crate::info::Fact;
 use crate::limits::Account;
-use crate::text::window_text;
+use crate::refusal::Refusal;
+use crate::text::{seed_text, window_text};
 use crate::value::{VERSION, Value, methods};
 
 /// The type of sets.
@@ -115,7 +117,7 @@ impl Set {
             ("window", self.window.map(window_text).into()),
             ("bytes", self.bytes().into()),
             ("hash", self.hash().algorithm.name().into()),
-            ("seed", format!("{:016x}", self.hash().seed).into()),
+            ("seed", seed_text(self.hash().seed).into()),
         ]
     }
 

@@ -1,14 +1,14 @@
 //! The commands of filters: `FURUI.FILTER.RESERVE`, `.ADD`, `.HAS`, `.DEL`, `.COUNT`, `.INFO` and `.MERGE`.
 
-use furui::{HashAlgorithm, HashSpec};
+use furui::{HashAlgorithm, HashSpec, text};
 
-use crate::call::{Call, Key, READ, Refusal, WRITE};
+use super::Filter;
+use super::kind::Kind;
+use super::plan::Plan;
+use crate::call::{Call, Key, READ, WRITE};
 use crate::command::{Command, entry};
-use crate::filter::Filter;
-use crate::info::tell;
-use crate::kind::Kind;
-use crate::plan::Plan;
-use crate::text::{read_seed, read_window};
+use crate::fact::tell;
+use crate::refusal::Refusal;
 use crate::value::Value;
 
 /// The commands of filters.
@@ -16,7 +16,7 @@ pub const COMMANDS: [Command; 8] = [
     Command {
         name: c"furui.filter.reserve",
         flags: c"write deny-oom",
-        summary: c"Creates an empty filter: FURUI.FILTER.RESERVE key kind error capacity [WINDOW time] [SEED hex].",
+        summary: c"Creates an empty filter: FURUI.FILTER.RESERVE key kind error capacity [WINDOW time] [SEED number].",
         complexity: c"O(N) with N the size of the filter",
         arity: -5,
         last_key: 1,
@@ -93,9 +93,9 @@ fn reserve(call: &Call<'_>) -> Result<(), Refusal> {
     let (capacity, mut window, mut seed, mut next) = (call.number(4, "CAPACITY")?, None, 0, 5);
     while next < call.len() {
         match call.text(next)?.to_ascii_uppercase().as_str() {
-            "WINDOW" if kind == Kind::Window => window = Some(read_window(call.text(next + 1)?)?),
+            "WINDOW" if kind == Kind::Window => window = Some(call.text(next + 1)?.parse()?),
             "WINDOW" => return Err(Refusal::because(format!("WINDOW is for the kind window, not for {kind}"))),
-            "SEED" => seed = read_seed(call.text(next + 1)?)?,
+            "SEED" => seed = text::seed(call.text(next + 1)?)?,
             other => return Err(Refusal::because(format!("{other:?} is unknown: there are WINDOW and SEED"))),
         }
         next += 2;

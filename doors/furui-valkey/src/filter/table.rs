@@ -1,17 +1,16 @@
 //! What a filter consists of: the table of one kind of filter.
 
-use furui::filter::{AnyFilter, Filter as _, FilterMut, Full};
+use furui::filter::{AnyFilter, Filter as _, FilterMut, Full, GrowingBloom};
 use furui::format::{Envelope, EnvelopeWriter};
 use furui::store::Window;
 use furui::{HashSpec, KeyForm, KeyHash};
 
-use crate::bloom_chain::BloomChain;
-use crate::call::Refusal;
+use super::growing_quotient::GrowingQuotient;
+use super::kind::Kind;
+use super::settings::{Dialect, SETTINGS, Settings, damaged};
+use super::window::{WINDOW, WindowFilter};
 use crate::files::Files;
-use crate::growing_quotient::GrowingQuotient;
-use crate::kind::Kind;
-use crate::settings::{Dialect, SETTINGS, Settings};
-use crate::window_filter::{WINDOW, WindowFilter};
+use crate::refusal::Refusal;
 
 /// The table of a filter.
 #[derive(Clone)]
@@ -20,7 +19,7 @@ pub enum Table {
     Whole(Box<AnyFilter>),
     Window(WindowFilter),
     /// A filter of the commands `BF.*`.
-    Chain(BloomChain),
+    Chain(Box<GrowingBloom>),
     /// A filter of the commands `CF.*`.
     Copies(Box<GrowingQuotient>),
 }
@@ -28,26 +27,21 @@ pub enum Table {
 /// The name of the file of a filter.
 const NAME: &str = "filter";
 
+/// The memory of a filter whose tables take so many bytes.
+fn memory(tables: u64) -> usize {
+    usize::try_from(tables).unwrap_or(usize::MAX).saturating_add(size_of::<AnyFilter>())
+}
+
 impl Table {
     /// The memory of the table, in bytes.
     pub fn bytes(&self) -> usize {
-        let bits = match self {
+        let bytes = match self {
             Self::Window(filter) => return filter.bytes(),
-            Self::Chain(filter) => return filter.bytes(),
             Self::Copies(filter) => return filter.bytes(),
-            Self::Whole(filter) => match &**filter {
-                AnyFilter::Bloom(filter) => filter.bits(),
-                AnyFilter::Blocked(filter) => filter.bits(),
-                AnyFilter::Growing(filter) => filter.bits(),
-                AnyFilter::Quotient(filter) => filter.bits(),
-                AnyFilter::Ringed(filter) => filter.bits(),
-                AnyFilter::SplitBlock(filter) => filter.blocks() * 256,
-                AnyFilter::StableLight(filter) => filter.counters() as u64 * 2,
-                AnyFilter::Counting(filter) => filter.counters() as u64 * 4,
-                AnyFilter::Stable(filter) => filter.counters() as u64 * 8,
-            },
+            Self::Chain(filter) => filter.bits().div_ceil(8),
+            Self::Whole(filter) => filter.bytes(),
         };
-        usize::try_from(bits / 8).unwrap_or(usize::MAX).saturating_add(size_of::<AnyFilter>())
+        memory(bytes)
     }
 
     /// The number of bytes by which the table may grow with so many keys. Tables of `BF.*` and `CF.*` ask when they grow.
@@ -56,9 +50,9 @@ impl Table {
             Self::Window(filter) => filter.growth(keys),
             Self::Whole(filter) => match &**filter {
                 AnyFilter::Growing(filter) if filter.len() + keys as u64 > filter.capacity() => {
-                    // Each part has twice the room of the one before, at a lower rate.
-                    let parts = if filter.parts() == 1 { 5 } else { 3 };
-                    (self.bytes() / 2 * parts).max(keys * 16)
+                    // A further part has `expansion` times the room of the one before, at half of its rate.
+                    let part = self.bytes().saturating_mul(filter.expansion() as usize);
+                    part.saturating_add(part / 2).max(keys.saturating_mul(16))
                 }
                 _ => 0,
             },
@@ -82,7 +76,7 @@ impl Table {
         match self {
             Self::Whole(filter) => filter.hash_spec(),
             Self::Window(filter) => filter.hash(),
-            Self::Chain(filter) => filter.hash(),
+            Self::Chain(filter) => filter.hash_spec(),
             Self::Copies(filter) => filter.hash(),
         }
     }
@@ -99,7 +93,18 @@ impl Table {
     ) -> Result<bool, Refusal> {
         match self {
             Self::Window(filter) => filter.insert(key),
-            Self::Chain(filter) => filter.insert(key, admit),
+            Self::Chain(filter) => {
+                let more = filter.growth();
+                if more > 0 && !filter.contains_hash(key) {
+                    admit(memory(filter.bits().div_ceil(8)), memory(more))?;
+                }
+                let full = if filter.expansion() == 0 {
+                    "non scaling filter is full"
+                } else {
+                    "max number of scaling filters reached"
+                };
+                filter.insert_hash(key).map_err(|_| Refusal::because(full))
+            }
             Self::Copies(filter) => filter.insert(key, admit),
             Self::Whole(filter) => filter.insert_hash(key).map_err(|full| match full {
                 Full::AtCapacity { capacity } => Refusal::because(format!(
@@ -116,7 +121,7 @@ impl Table {
         match self {
             Self::Window(filter) => filter.contains_at(key, milliseconds),
             Self::Whole(filter) => filter.contains_hash(key),
-            Self::Chain(filter) => filter.contains(key),
+            Self::Chain(filter) => filter.contains_hash(key),
             Self::Copies(filter) => filter.contains(key),
         }
     }
@@ -240,8 +245,14 @@ impl Table {
     pub fn files(&self, form: &KeyForm) -> Result<Files, Refusal> {
         match self {
             Self::Window(filter) => filter.files(),
-            Self::Chain(filter) => filter.files(),
             Self::Copies(filter) => filter.files(),
+            Self::Chain(filter) => {
+                let mut files = Files::of(SETTINGS, Settings::new(Dialect::Bf).text().into_bytes());
+                let mut bytes = vec![];
+                AnyFilter::from((**filter).clone()).write_to(&mut bytes)?;
+                files.append(NAME, &bytes)?;
+                Ok(files)
+            }
             Self::Whole(filter) => {
                 let mut bytes = vec![];
                 let out: &mut dyn std::io::Write = &mut bytes;
@@ -262,7 +273,13 @@ impl Table {
         if let Some(text) = files.get(SETTINGS) {
             let settings = Settings::read(text)?;
             let table = match settings.dialect() {
-                Dialect::Bf => Self::Chain(BloomChain::open(files, &settings)?),
+                Dialect::Bf => {
+                    let bytes = files.get(NAME).filter(|_| files.iter().len() == 2).ok_or_else(damaged)?;
+                    let AnyFilter::Growing(filter) = AnyFilter::copy_of_bytes(bytes, NAME)? else {
+                        return Err(damaged());
+                    };
+                    Self::Chain(Box::new(filter))
+                }
                 Dialect::Cf => Self::Copies(Box::new(GrowingQuotient::open(files, &settings)?)),
             };
             return Ok((table, KeyForm::default()));

@@ -1,8 +1,9 @@
 //! The arguments of `CF.RESERVE`, `CF.INSERT` and `CF.INSERTNX`.
 
-use crate::call::{Call, Refusal};
-use crate::dialect::number;
-use crate::growing_quotient::{CuckooShape, MAX_EXPANSION};
+use super::number;
+use crate::call::Call;
+use crate::filter::growing_quotient::{CuckooShape, MAX_EXPANSION};
+use crate::refusal::Refusal;
 
 /// What a filter is made from without other words, as RedisBloom does it.
 pub const USUAL: CuckooShape = CuckooShape { capacity: 1024, bucket_size: 2, max_iterations: 20, expansion: 1 };

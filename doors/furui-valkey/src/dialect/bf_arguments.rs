@@ -1,11 +1,16 @@
 //! The arguments of `BF.RESERVE` and `BF.INSERT`.
 
-use crate::bloom_chain::{BloomChain, MAX_EXPANSION};
-use crate::call::{Call, Refusal};
-use crate::dialect::number;
+use furui::filter::GrowingBloom;
+
+use super::number;
+use crate::call::Call;
 use crate::filter::Filter;
+use crate::filter::table::Table;
 use crate::limits::Account;
-use crate::table::Table;
+use crate::refusal::Refusal;
+
+/// The maximum expansion, that of RedisBloom.
+const MAX_EXPANSION: u32 = 32_768;
 
 /// What a filter is made from. Without other words, it is that of RedisBloom and of valkey-bloom.
 pub struct BloomShape {
@@ -26,8 +31,10 @@ impl BloomShape {
     /// # Errors
     /// If there is no such filter, or it would exceed a limit of the module.
     pub fn make(&self) -> Result<Filter, Refusal> {
-        Account::default().admit(0, BloomChain::bytes_of(self.capacity, self.rate, self.expansion))?;
-        Ok(Table::Chain(BloomChain::new(self.capacity, self.rate, self.expansion)?).into())
+        let bytes = GrowingBloom::bytes_with_expansion(self.capacity, self.rate, self.expansion);
+        Account::default().admit(0, usize::try_from(bytes).unwrap_or(usize::MAX))?;
+        let chain = GrowingBloom::with_expansion(self.capacity, self.rate, self.expansion)?;
+        Ok(Table::Chain(Box::new(chain)).into())
     }
 
     fn read_capacity(&mut self, call: &Call<'_>, index: usize) -> Result<(), Refusal> {

@@ -3,9 +3,9 @@
 use furui::filter::{AnyFilter, Filter as _, FilterMut as _, Full, QuotientFilter};
 use furui::{HashSpec, KeyHash};
 
-use crate::call::Refusal;
+use super::settings::{Dialect, SETTINGS, Settings, damaged};
 use crate::files::Files;
-use crate::settings::{Dialect, SETTINGS, Settings, damaged};
+use crate::refusal::Refusal;
 
 /// A quotient filter that keeps a copy for each time that a key is inserted, and grows when it is full.
 ///

@@ -5,7 +5,7 @@ use std::ops::Bound;
 use furui::dict::{Dict, DictOptions, DictValue, Done, Job, Merging, Purpose, Snapshot};
 use furui::store::{Bytes, Manifest, Memory, Storage};
 
-use crate::call::Refusal;
+use crate::refusal::Refusal;
 
 /// The entries of a dictionary, of one of two kinds.
 pub enum Content {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::call::Refusal;
+use crate::refusal::Refusal;
 
 /// The kinds of filters that can be reserved. Filters of any other kind can be loaded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,10 +2,11 @@
 
 use std::ops::Bound;
 
-use crate::call::{Call, READ, Refusal};
+use super::Dictionary;
+use super::content::{Answer, Content};
+use crate::call::{Call, READ};
 use crate::command::{Command, entry};
-use crate::dict::Dictionary;
-use crate::dict_content::{Answer, Content};
+use crate::refusal::Refusal;
 
 /// The commands of this module.
 pub const COMMANDS: [Command; 5] = [

@@ -5,10 +5,12 @@ use furui::dict::Purpose;
 use furui::dict::{MAX_KEY, MAX_VALUE};
 use furui::store::Layout;
 
-use crate::call::{Call, Key, Refusal, WRITE};
+use super::Dictionary;
+use crate::call::{Call, Key, WRITE};
 use crate::command::{Command, entry};
-use crate::dict::Dictionary;
 use crate::limits::Account;
+use crate::refusal::Refusal;
+use crate::text::seed_text;
 
 /// The commands of this module.
 pub const COMMANDS: [Command; 4] = [
@@ -44,7 +46,7 @@ pub const COMMANDS: [Command; 4] = [
         name: c"furui.dict.reserve",
         flags: c"write deny-oom fast",
         summary:
-            c"Creates an empty dictionary: FURUI.DICT.RESERVE key BYTES|NUMBERS [SEED hex] [LAYOUT compact|louds].",
+            c"Creates an empty dictionary: FURUI.DICT.RESERVE key BYTES|NUMBERS [SEED number] [LAYOUT compact|louds].",
         complexity: c"O(1)",
         arity: -3,
         last_key: 1,
@@ -201,7 +203,7 @@ fn create<'k>(
     layout: Layout,
 ) -> Result<&'k mut Dictionary, Refusal> {
     let dict = key.set(Dictionary::new(purpose, seed, layout)?);
-    let (seed, purpose) = (format!("{seed:016x}"), purpose.name().to_ascii_uppercase());
+    let (seed, purpose) = (seed_text(seed), purpose.name().to_ascii_uppercase());
     let arguments = [purpose.as_str(), "SEED", &seed, "LAYOUT", layout.name()].map(str::as_bytes);
     call.replicate_as(c"FURUI.DICT.RESERVE", 1, &arguments);
     Ok(dict)
@@ -217,13 +219,7 @@ fn reserve(call: &Call<'_>) -> Result<(), Refusal> {
     while next < call.len() {
         let (option, text) = (call.text(next)?.to_ascii_uppercase(), call.text(next + 1)?);
         match option.as_str() {
-            "SEED" => {
-                let number = u64::from_str_radix(text, 16);
-                seed =
-                    Some(number.map_err(|_| {
-                        Refusal::because(format!("SEED {text:?} is not a hexadecimal number of 64 bits"))
-                    })?);
-            }
+            "SEED" => seed = Some(furui::text::seed(text)?),
             "LAYOUT" => {
                 layout = match text.to_ascii_lowercase().as_str() {
                     "compact" => Layout::Compact,

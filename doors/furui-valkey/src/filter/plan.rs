@@ -4,11 +4,11 @@ use furui::HashSpec;
 use furui::filter::{BlockedBloom, Bloom, CountingBloom, GrowingBloom, QuotientFilter, StableBloomLight};
 use furui::store::Window;
 
-use crate::call::Refusal;
-use crate::kind::Kind;
+use super::kind::Kind;
+use super::table::Table;
+use super::window::WindowFilter;
 use crate::limits::Account;
-use crate::table::Table;
-use crate::window_filter::WindowFilter;
+use crate::refusal::Refusal;
 
 /// What a filter is made from.
 pub struct Plan {

@@ -1,13 +1,19 @@
 //! What the commands `BF.*` and `CF.*` share: their keys, their arguments, and their filters in chunks.
 
+pub mod bf;
+mod bf_arguments;
+pub mod cf;
+mod cf_arguments;
+
 use std::str::FromStr;
 
 use furui::{HashAlgorithm, HashSpec};
 use valkey_module::ValkeyString;
 
-use crate::call::{Call, Key, READ, Refusal};
+use crate::call::{Call, Key, READ};
 use crate::filter::Filter;
-use crate::settings::Dialect;
+use crate::filter::settings::Dialect;
+use crate::refusal::Refusal;
 use crate::transfer::{MAX_PIECES, arrive, leave};
 
 /// The length of a chunk without the name and the bytes of a file.

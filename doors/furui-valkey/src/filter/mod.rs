@@ -1,18 +1,26 @@
 //! The value of a key of `FURUI.FILTER`, and of `BF` and `CF`: a filter of any kind.
 
+pub mod commands;
+pub mod growing_quotient;
+mod kind;
+mod plan;
+pub mod settings;
+pub mod table;
+pub mod window;
+
+use furui::filter::GrowingBloom;
 use furui::{HashSpec, KeyForm, KeyHash, KeyHasher};
 use valkey_module::digest::Digest;
 use valkey_module::native_types::ValkeyType;
 
-use crate::bloom_chain::BloomChain;
-use crate::call::Refusal;
+use self::growing_quotient::GrowingQuotient;
+use self::settings::Dialect;
+use self::table::Table;
+use crate::fact::Fact;
 use crate::files::Files;
-use crate::growing_quotient::GrowingQuotient;
-use crate::info::Fact;
 use crate::limits::Account;
-use crate::settings::Dialect;
-use crate::table::Table;
-use crate::text::window_text;
+use crate::refusal::Refusal;
+use crate::text::{seed_text, window_text};
 use crate::value::{VERSION, Value, methods};
 
 /// The type of filters.
@@ -55,7 +63,7 @@ impl Filter {
     }
 
     /// The filter of the commands `BF.*`, if it is one.
-    pub fn chain(&self) -> Option<&BloomChain> {
+    pub fn chain(&self) -> Option<&GrowingBloom> {
         match &self.table {
             Table::Chain(chain) => Some(chain),
             _ => None,
@@ -178,7 +186,7 @@ impl Filter {
             ("window", table.window().map(window_text).into()),
             ("bytes", self.bytes().into()),
             ("hash", self.hash().algorithm.name().into()),
-            ("seed", format!("{:016x}", self.hash().seed).into()),
+            ("seed", seed_text(self.hash().seed).into()),
         ]
     }
 
