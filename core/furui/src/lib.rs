@@ -9,6 +9,7 @@ pub mod format;
 pub mod hash;
 pub mod seen;
 pub mod store;
+pub mod text;
 
 pub use error::{Error, Result};
 pub use hash::{HashAlgorithm, HashSpec, Hashes, InvalidKeyForm, KeyForm, KeyHash, KeyHasher};

@@ -1,9 +1,8 @@
 //! The options of `furui search`.
 
-use clap::Args;
+use clap::{Args, value_parser};
 
 use super::node::{CodingOptions, NodeAddress};
-use crate::number;
 
 /// Find the documents that contain all of the words
 ///
@@ -23,7 +22,7 @@ pub struct SearchOptions {
     #[arg(long)]
     pub json: bool,
     /// Print at most N documents
-    #[arg(long, value_name = "N", default_value_t = 10, value_parser = number::between::<u64>(1, u64::MAX))]
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = value_parser!(u64).range(1..))]
     pub limit: u64,
     #[command(flatten)]
     pub coding: CodingOptions,

@@ -10,7 +10,7 @@ use url::{Host, Url};
 
 use super::sums::Reason;
 use super::{Publisher, Source, site_key};
-use crate::error::Error;
+use crate::Error;
 
 /// The maximum time to fetch a page.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -60,7 +60,7 @@ impl Publisher<'_> {
                     continue;
                 }
             };
-            self.progress.advance(answer.bytes.len());
+            (self.progress)(answer.bytes.len());
             let Some(sitemap) = Sitemap::read(&answer.bytes) else {
                 if count == 1 {
                     return self.web_page(&site, answer);
@@ -87,7 +87,7 @@ impl Publisher<'_> {
             for page in sitemap.pages {
                 match site.local(&page).and_then(|local| site.fetch(&local, MAX_PAGE)) {
                     Ok(answer) => {
-                        self.progress.advance(answer.bytes.len());
+                        (self.progress)(answer.bytes.len());
                         self.web_page(&site, answer)?;
                     }
                     Err(why) => self.sums.leave_out(&page, &why)?,

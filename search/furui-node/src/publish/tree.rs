@@ -1,24 +1,26 @@
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
 use furui_pages::{Format, MAX_PAGE};
 use url::Url;
+use walkdir::WalkDir;
 
 use super::sums::Reason;
-use super::walk::{Found, walk};
 use super::{Publisher, Source};
-use crate::error::Error;
-use crate::streams::standard_input;
+use crate::Error;
 
 impl Publisher<'_> {
-    /// Publishes a file, or the files in a directory.
+    /// Publishes a file, or the files at and under a directory, in the order of their names. In directories, hidden files are left
+    /// out, and symbolic links are not followed.
     pub(super) fn path(&mut self, path: &Path) -> Result<(), Error> {
         if path.as_os_str() == "-" {
             return match self.options.format() {
                 None | Some(Format::Jsonl) => self.lines(path),
                 Some(Format::Warc) => {
-                    let input = standard_input().map_err(|error| Error::io("cannot read", "standard input", error))?;
+                    let input =
+                        self.program.input().map_err(|error| Error::io("cannot read", "standard input", error))?;
                     self.warc(path, input)
                 }
                 Some(Format::Page(_)) => {
@@ -28,17 +30,26 @@ impl Publisher<'_> {
         }
         let root = if path.is_dir() { path } else { path.parent().unwrap_or(path) };
         self.key_in(root)?;
-        for found in walk(path) {
-            match found {
-                Ok(Found::File(file)) => {
-                    if let Err(error) = self.file(&file, root, file == path)? {
-                        self.unreadable(&file, error, path)?;
+        let is_hidden = |name: &OsStr| name.as_encoded_bytes().starts_with(b".");
+        let entries = WalkDir::new(path).sort_by_file_name().into_iter();
+        for entry in entries.filter_entry(|entry| entry.depth() == 0 || !is_hidden(entry.file_name())) {
+            match entry {
+                Ok(entry) if entry.depth() == 0 && path.is_dir() => {}
+                Ok(entry) if entry.depth() == 0 || entry.file_type().is_file() => {
+                    if let Err(error) = self.file(entry.path(), root, entry.depth() == 0)? {
+                        self.unreadable(entry.path(), error, path)?;
                     }
                 }
-                Ok(Found::Other(file)) => {
-                    self.sums.leave_out(&file.display().to_string(), "neither a file nor a directory")?;
+                Ok(entry) if entry.file_type().is_dir() || entry.file_type().is_symlink() => {}
+                Ok(entry) => {
+                    self.sums.leave_out(&entry.path().display().to_string(), "neither a file nor a directory")?;
                 }
-                Err((file, error)) => self.unreadable(&file, error, path)?,
+                Err(error) => {
+                    let file = error.path().unwrap_or(path).to_owned();
+                    // Without links there is no circle, so the error is one of the operating system.
+                    let error = error.into_io_error().unwrap_or_else(|| io::ErrorKind::Other.into());
+                    self.unreadable(&file, error, path)?;
+                }
             }
         }
         Ok(())
@@ -80,7 +91,7 @@ impl Publisher<'_> {
         if let Err(error) = file.take((MAX_PAGE + 1 - head.len()) as u64).read_to_end(&mut head) {
             return Ok(Err(error));
         }
-        self.progress.advance(head.len());
+        (self.progress)(head.len());
         let place = path.display().to_string();
         let url = self.url(path, root).map_err(|error| Error::io("cannot name", &place, error))?;
         let media = &kind.into();

@@ -6,12 +6,10 @@ use furui::format::Printable;
 use furui_search::Wants;
 use serde::Deserialize;
 
-use crate::complain;
-use crate::error::Error;
-use crate::network::node::{Client, Lines};
-use crate::network::options::search::SearchOptions;
-use crate::output::{Output, Sink, is_styled};
-use crate::report::push_json;
+use crate::Error;
+use crate::node::{Client, Lines};
+use crate::options::search::SearchOptions;
+use crate::program::Program;
 
 /// The exit code for "nothing found".
 const NONE: u8 = 1;
@@ -53,7 +51,7 @@ struct Version {
 }
 
 /// Runs the command.
-pub fn run(options: &SearchOptions) -> Result<ExitCode, Error> {
+pub fn run(options: &SearchOptions, program: &dyn Program) -> Result<ExitCode, Error> {
     // A word may begin with a minus, so clap treats an option that follows the words as another word.
     if let Some(word) = options.query.iter().find(|word| word.starts_with("--")) {
         return Err(Error::Message(format!("{word} is not a word; options come before the words")));
@@ -63,15 +61,8 @@ pub fn run(options: &SearchOptions) -> Result<ExitCode, Error> {
     let rate = rate.map(|rate| rate.to_string());
     let client = Client::new(&options.node.url);
     let query = options.query.join(" ");
-    let mut search = Search {
-        options,
-        output: Output::new(false)?,
-        bold: is_styled(),
-        left: options.limit,
-        total: 0,
-        bytes: 0,
-        whole: true,
-    };
+    let mut search =
+        Search { options, program, bold: program.is_styled(), left: options.limit, total: 0, bytes: 0, whole: true };
     let mut cursor = None;
     while search.left > 0 {
         let limit = search.left.min(PAGE).to_string();
@@ -91,14 +82,14 @@ pub fn run(options: &SearchOptions) -> Result<ExitCode, Error> {
     if !search.whole {
         let short =
             "a node in this search has not received everything that it should hold: there may be more documents";
-        complain(&Error::Message(short.to_owned()));
+        program.complain(short);
     }
     Ok(if search.left < options.limit { ExitCode::SUCCESS } else { ExitCode::from(NONE) })
 }
 
 struct Search<'a> {
     options: &'a SearchOptions,
-    output: Output,
+    program: &'a dyn Program,
     /// True if the words of the query are printed in bold.
     bold: bool,
     /// How many more documents to print.
@@ -144,7 +135,7 @@ impl Search<'_> {
                 _ if self.options.json => self.json(raw, &line),
                 _ => self.text(&line),
             };
-            if self.output.print(text.as_bytes())? == Sink::Closed {
+            if !self.program.print(text.as_bytes())? {
                 return Ok(Page::Unwanted);
             }
             if let Some(end) = end {
@@ -164,7 +155,10 @@ impl Search<'_> {
             _ => {
                 let mut out = String::new();
                 for c in String::from_utf8_lossy(&raw).chars() {
-                    if c < ' ' { out.push(c) } else { push_json(c, &mut out) }
+                    match c < ' ' || Printable(c).is_shown() {
+                        true => out.push(c),
+                        false => out += &format!("\\u{:04x}", c as u32),
+                    }
                 }
                 out + "\n"
             }

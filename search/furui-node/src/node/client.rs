@@ -5,7 +5,8 @@ use serde::Deserialize;
 use ureq::http::Response;
 use ureq::{Agent, Body, BodyReader};
 
-use crate::error::Error;
+use crate::Error;
+
 /// The maximum time for a node to accept a connection.
 const CONNECT: Duration = Duration::from_secs(10);
 /// The maximum time for a node to begin its answer. The node itself reports requests that take longer.

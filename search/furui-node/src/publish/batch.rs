@@ -1,8 +1,8 @@
 use furui_search::{ContentId, PublisherKey, Record};
 use serde::{Deserialize, Serialize};
 
-use crate::error::Error;
-use crate::network::node::Client;
+use crate::Error;
+use crate::node::Client;
 
 /// The maximum number of documents that are sent at a time.
 const DOCUMENTS: usize = 256;

@@ -16,10 +16,9 @@ use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::{mpsc, oneshot, watch};
 
-use crate::complain;
-use crate::error::Error;
-use crate::network::options::node::NodeOptions as Options;
-use crate::output::print;
+use crate::Error;
+use crate::options::node::NodeOptions as Options;
+use crate::program::Program;
 
 pub use client::{Client, Lines};
 use settings::Settings;
@@ -33,13 +32,13 @@ const WARNINGS: usize = 100;
 const FILES: u64 = 4096;
 
 /// Runs the command.
-pub fn run(options: &Options) -> Result<ExitCode, Error> {
+pub fn run(options: &Options, program: &'static dyn Program) -> Result<ExitCode, Error> {
     // Only the owner may read the files of a node.
     rustix::process::umask(Mode::RWXG | Mode::RWXO);
     raise_files();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let runtime = runtime.map_err(|source| Error::io("cannot start", "threads", source))?;
-    runtime.block_on(serve(Settings::new(options)?))
+    runtime.block_on(serve(Settings::new(options)?, program))
 }
 
 /// Raises the number of files that the process may open, as far as the system allows. If it stays low, connections that
@@ -53,7 +52,7 @@ fn raise_files() {
     }
 }
 
-async fn serve(settings: Settings) -> Result<ExitCode, Error> {
+async fn serve(settings: Settings, program: &'static dyn Program) -> Result<ExitCode, Error> {
     let Settings { data, listen, external, http, bootstrap, disk, wants } = settings;
     let failed = |error: node::NodeError| Error::Message(error.to_string());
     let interrupted = interruption().map_err(|source| Error::io("cannot listen to", "signals", source))?;
@@ -63,8 +62,8 @@ async fn serve(settings: Settings) -> Result<ExitCode, Error> {
     let listener = TcpListener::bind(http).await;
     let listener = listener.map_err(|source| Error::io("cannot listen on", http.to_string(), source))?;
     let node = Node::start_with(Some(&data), config, NodeOptions { disk }).await.map_err(failed)?;
-    announce(&node, listener.local_addr().unwrap_or(http))?;
-    let warning = tokio::spawn(warn(node.net().unreached()));
+    announce(&node, listener.local_addr().unwrap_or(http), program)?;
+    let warning = tokio::spawn(warn(node.net().unreached(), program));
 
     let (calls, asked) = mpsc::channel(CALLS);
     let answering = tokio::spawn(node.clone().answer(asked, wants));
@@ -80,7 +79,7 @@ async fn serve(settings: Settings) -> Result<ExitCode, Error> {
             }
         }
     };
-    let reloading = tokio::spawn(reload(node.clone(), hangups));
+    let reloading = tokio::spawn(reload(node.clone(), hangups, program));
     furui_net::http::serve(listener, calls, until).await;
     reloading.abort();
     warning.abort();
@@ -93,24 +92,24 @@ async fn serve(settings: Settings) -> Result<ExitCode, Error> {
 }
 
 /// Prints the addresses in use.
-fn announce(node: &Node, http: SocketAddr) -> Result<(), Error> {
+fn announce(node: &Node, http: SocketAddr, program: &dyn Program) -> Result<(), Error> {
     let mut lines: String =
         node.net().listen_addresses().iter().map(|address| format!("listening {address}\n")).collect();
     lines += &format!("http http://{http}\n");
-    print(lines.as_bytes())
+    program.print(lines.as_bytes()).map(drop)
 }
 
 /// Reads the list of what is blocked again at each SIGHUP.
-async fn reload(node: Node, mut hangups: Signal) {
+async fn reload(node: Node, mut hangups: Signal, program: &'static dyn Program) {
     while hangups.recv().await.is_some() {
         if let Err(error) = node.reload_blocked().await {
-            complain(&Error::Message(format!("{error}; the list of what is blocked stays as it was")));
+            program.complain(&format!("{error}; the list of what is blocked stays as it was"));
         }
     }
 }
 
 /// Tells the user, once for each reason, by which addresses the node cannot join the network.
-async fn warn(mut unreached: watch::Receiver<BTreeMap<String, String>>) {
+async fn warn(mut unreached: watch::Receiver<BTreeMap<String, String>>, program: &'static dyn Program) {
     let mut told = BTreeSet::new();
     // Attempts may have failed before this function was called.
     unreached.mark_changed();
@@ -118,7 +117,7 @@ async fn warn(mut unreached: watch::Receiver<BTreeMap<String, String>>) {
         let now = unreached.borrow_and_update().clone();
         for (address, why) in now {
             if told.len() < WARNINGS && told.insert((address.clone(), why.clone())) {
-                complain(&Error::Message(format!("cannot reach {address}: {why}; the node tries again")));
+                program.complain(&format!("cannot reach {address}: {why}; the node tries again"));
             }
         }
     }

@@ -4,12 +4,13 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use furui::filter::sizing;
+use furui::text;
 use furui_search::Wants;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 
-use crate::error::Error;
-use crate::network::options::node::NodeOptions;
+use crate::Error;
+use crate::options::node::NodeOptions;
 
 /// The maximum size of a configuration file in bytes.
 const MAX_FILE: u64 = 1 << 20;
@@ -59,7 +60,7 @@ fn size<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
     }
     match Size::deserialize(from)? {
         Size::Bytes(bytes) => Ok(Some(bytes)),
-        Size::Text(text) => crate::size::parse(&text).map(Some).map_err(D::Error::custom),
+        Size::Text(text) => text::size(&text).map(Some).map_err(D::Error::custom),
     }
 }
 
@@ -145,16 +146,14 @@ fn read(path: &Path) -> Result<Configuration, Error> {
 
 #[cfg(test)]
 mod tests {
-    use clap::Parser;
+    use clap::{Args, Command, FromArgMatches};
 
     use super::*;
-    use crate::cli::{Cli, Command};
-    use crate::network::NetworkCommand;
 
     fn settings(arguments: &[&str]) -> Result<Settings, Error> {
-        let command = Cli::try_parse_from([&["furui", "node"], arguments].concat()).unwrap().command;
-        let Command::Network(NetworkCommand::Node(options)) = command else { unreachable!("asked for above") };
-        Settings::new(&options)
+        let command = NodeOptions::augment_args(Command::new("node"));
+        let matches = command.try_get_matches_from([&["node"], arguments].concat()).unwrap();
+        Settings::new(&NodeOptions::from_arg_matches(&matches).unwrap())
     }
 
     #[test]

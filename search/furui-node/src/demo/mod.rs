@@ -16,10 +16,10 @@ use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
-use crate::error::Error;
-use crate::network::node::{CALLS, Client, interruption};
-use crate::network::options::demo::DemoOptions;
-use crate::output::print;
+use crate::Error;
+use crate::node::{CALLS, Client, interruption};
+use crate::options::demo::DemoOptions;
+use crate::program::Program;
 
 /// The default port of the page. It is the port at which `furui search` looks for a node by default.
 const PORT: u16 = 7717;
@@ -46,17 +46,17 @@ struct Progress {
 }
 
 /// Runs the command.
-pub fn run(options: &DemoOptions) -> Result<ExitCode, Error> {
+pub fn run(options: &DemoOptions, program: &dyn Program) -> Result<ExitCode, Error> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let runtime = runtime.map_err(|source| Error::io("cannot start", "threads", source))?;
-    let done = runtime.block_on(demo(options));
+    let done = runtime.block_on(demo(options, program));
     // Everything is in memory, so nothing in progress needs to finish.
     runtime.shutdown_background();
     done.map(|()| ExitCode::SUCCESS)
 }
 
 /// Runs until the user interrupts.
-async fn demo(options: &DemoOptions) -> Result<(), Error> {
+async fn demo(options: &DemoOptions, program: &dyn Program) -> Result<(), Error> {
     let interrupted = interruption().map_err(|source| Error::io("cannot listen to", "signals", source))?;
     let mut interrupted = pin!(interrupted);
     let listener = listen(options.port).await?;
@@ -73,7 +73,7 @@ async fn demo(options: &DemoOptions) -> Result<(), Error> {
         let client = Client::new(&url);
         let published = tokio::task::spawn_blocking(move || publish(&client)).await;
         published.map_err(|error| Error::Message(error.to_string()))??;
-        announce(&url)?;
+        announce(&url, program)?;
         if !options.no_open {
             browser::open(&format!("{url}/?q={}", asked_as(SUGGESTED[0])));
         }
@@ -145,14 +145,14 @@ fn publish(client: &Client) -> Result<(), Error> {
 }
 
 /// Prints the address of the page, and the suggested queries.
-fn announce(url: &str) -> Result<(), Error> {
+fn announce(url: &str, program: &dyn Program) -> Result<(), Error> {
     let mut text = format!("\nThe page is at {url}\n\nTry\n");
     for query in SUGGESTED {
         // A character of double width shifts the column of addresses in its line, which is tolerable here.
         text += &format!("  {query:24} {url}/?q={}\n", asked_as(query));
     }
     text += "\n^C ends it and leaves nothing behind.\n";
-    print(text.as_bytes())
+    program.print(text.as_bytes()).map(drop)
 }
 
 /// Encodes a query as a value in a URL.

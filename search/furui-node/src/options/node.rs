@@ -5,9 +5,9 @@ use std::path::PathBuf;
 
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueHint};
+use furui::filter::sizing;
+use furui::text;
 use furui_search::Wants;
-
-use crate::{number, size};
 
 /// Run a node of a search engine that nobody owns: it keeps a part of the index, and answers searches
 ///
@@ -39,7 +39,7 @@ pub struct NodeOptions {
     /// The most that the node keeps on disk for other nodes, such as 20GiB. When it is reached, what each publisher and each
     /// address brought is kept by fair shares, the oldest goes first, and nodes that have their share are refused. What is
     /// published through this node always stays [default: 10GiB, or a tenth of the disk if that is less]
-    #[arg(long, value_name = "SIZE", value_parser = size::parse)]
+    #[arg(long, value_name = "SIZE", value_parser = text::size)]
     pub disk: Option<u64>,
     #[command(flatten)]
     pub coding: CodingOptions,
@@ -63,8 +63,14 @@ pub struct CodingOptions {
     /// The false-positive rate of fixed and ringed filters
     ///
     /// [default: 1/32 for fixed; for ringed the best rate for each pair of lists]
-    #[arg(long, value_name = "RATE", value_parser = number::rate, requires = "coding")]
+    #[arg(long, value_name = "RATE", value_parser = rate, requires = "coding")]
     pub rate: Option<f64>,
+}
+
+/// Parses a rate: `0.01`, `1e-2` or `1%`.
+fn rate(text: &str) -> Result<f64, &'static str> {
+    let rate = sizing::parse_rate(text).filter(|&rate| rate > 0.0 && rate < 1.0);
+    rate.ok_or("not a rate, which is more than 0 and less than 1, such as 0.01 or 1%")
 }
 
 /// The address of a node, for commands that send requests to it.

@@ -3,12 +3,13 @@ use std::fmt;
 use furui_search::limits;
 
 use super::batch::Sent;
-use crate::complain;
-use crate::error::Error;
-use crate::report::grouped;
+use crate::Error;
+use crate::program::Program;
+use indicatif::HumanCount;
 
 /// How many documents were published or left out, and why.
-pub(super) struct Sums {
+pub(super) struct Sums<'a> {
+    program: &'a dyn Program,
     strict: bool,
     documents: u64,
     /// The number of documents that the node published in this run.
@@ -38,9 +39,9 @@ pub(super) enum Reason {
 /// The words after the number of documents in the summary, in the order of [`Reason`].
 const REASONS: [&str; 5] = ["left out", "repeated", "that ask not to be found", "in other languages", "of other kinds"];
 
-impl Sums {
-    pub(super) fn new(strict: bool) -> Self {
-        Self { strict, documents: 0, sent: 0, changed: 0, scarce: 0, left_out: [0; REASONS.len()] }
+impl<'a> Sums<'a> {
+    pub(super) fn new(strict: bool, program: &'a dyn Program) -> Self {
+        Self { program, strict, documents: 0, sent: 0, changed: 0, scarce: 0, left_out: [0; REASONS.len()] }
     }
 
     pub(super) fn add(&mut self, sent: Sent) {
@@ -61,7 +62,7 @@ impl Sums {
             return Err(Error::Message(format!("{place}: {why}")));
         }
         self.pass(Reason::Bad);
-        complain(&Error::Message(format!("{place}: {why}; left out")));
+        self.program.complain(&format!("{place}: {why}; left out"));
         Ok(())
     }
 
@@ -71,26 +72,26 @@ impl Sums {
         if self.strict {
             return Err(Error::Message(format!("{place}: {what}")));
         }
-        complain(&Error::Message(format!("{place}: {what}; ignored")));
+        self.program.complain(&format!("{place}: {what}; ignored"));
         Ok(())
     }
 }
 
-impl fmt::Display for Sums {
+impl fmt::Display for Sums<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { documents, sent, changed, scarce, .. } = *self;
         let (new, known) = (sent.saturating_sub(changed), documents.saturating_sub(sent));
-        write!(f, "{} documents: {} new, ", grouped(documents), grouped(new))?;
+        write!(f, "{} documents: {} new, ", HumanCount(documents), HumanCount(new))?;
         if changed > 0 {
-            write!(f, "{} changed, ", grouped(changed))?;
+            write!(f, "{} changed, ", HumanCount(changed))?;
         }
-        write!(f, "{} known", grouped(known))?;
+        write!(f, "{} known", HumanCount(known))?;
         let mut separator = "; ";
         if scarce > 0 {
-            write!(f, "; {} at fewer than {} nodes", grouped(scarce), limits::REPLICAS)?;
+            write!(f, "; {} at fewer than {} nodes", HumanCount(scarce), limits::REPLICAS)?;
         }
         for (what, count) in REASONS.iter().zip(self.left_out).filter(|(_, count)| *count > 0) {
-            write!(f, "{separator}{} {what}", grouped(count))?;
+            write!(f, "{separator}{} {what}", HumanCount(count))?;
             separator = ", ";
         }
         Ok(())

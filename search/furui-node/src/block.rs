@@ -5,11 +5,11 @@ use std::process::ExitCode;
 use furui::format::Printable;
 use serde::Deserialize;
 
-use crate::error::Error;
-use crate::network::node::Client;
-use crate::network::options::block::{BlockOptions, PurgeOptions, UnblockOptions};
-use crate::output::print;
-use crate::report::grouped;
+use crate::Error;
+use crate::node::Client;
+use crate::options::block::{BlockOptions, PurgeOptions, UnblockOptions};
+use crate::program::Program;
+use indicatif::HumanCount;
 
 /// The exit code if nothing was changed.
 const NOTHING: u8 = 1;
@@ -24,29 +24,30 @@ struct Answer {
 }
 
 /// Runs `furui block`.
-pub fn block(options: &BlockOptions) -> Result<ExitCode, Error> {
+pub fn block(options: &BlockOptions, program: &dyn Program) -> Result<ExitCode, Error> {
     let client = Client::new(&options.node.url);
     if options.what.is_empty() {
         let mut lines = client.get("/blocked", &[])?;
         let Some(line) = lines.next()? else { return Err(lines.cut_off()) };
         let answer: Answer = serde_json::from_slice(line).map_err(|error| lines.strange(&error))?;
-        print(answer.blocked.iter().map(|line| format!("{}\n", Printable(line))).collect::<String>().as_bytes())?;
+        program
+            .print(answer.blocked.iter().map(|line| format!("{}\n", Printable(line))).collect::<String>().as_bytes())?;
         return Ok(ExitCode::SUCCESS);
     }
     let changed = ask(&client, "/block", &options.what)?.changed;
-    tell(changed, "blocked")
+    tell(changed, "blocked", program)
 }
 
 /// Runs `furui unblock`.
-pub fn unblock(options: &UnblockOptions) -> Result<ExitCode, Error> {
+pub fn unblock(options: &UnblockOptions, program: &dyn Program) -> Result<ExitCode, Error> {
     let changed = ask(&Client::new(&options.node.url), "/unblock", &options.what)?.changed;
-    tell(changed, "unblocked")
+    tell(changed, "unblocked", program)
 }
 
 /// Runs `furui purge`.
-pub fn purge(options: &PurgeOptions) -> Result<ExitCode, Error> {
+pub fn purge(options: &PurgeOptions, program: &dyn Program) -> Result<ExitCode, Error> {
     let removed = ask(&Client::new(&options.node.url), "/purge", &options.what)?.removed;
-    tell(removed, "removed")
+    tell(removed, "removed", program)
 }
 
 fn ask(client: &Client, path: &str, what: &[String]) -> Result<Answer, Error> {
@@ -58,7 +59,7 @@ fn ask(client: &Client, path: &str, what: &[String]) -> Result<Answer, Error> {
     serde_json::from_slice(line).map_err(|error| lines.strange(&error))
 }
 
-fn tell(count: u64, what: &str) -> Result<ExitCode, Error> {
-    print(format!("{} {what}\n", grouped(count)).as_bytes())?;
+fn tell(count: u64, what: &str, program: &dyn Program) -> Result<ExitCode, Error> {
+    program.print(format!("{} {what}\n", HumanCount(count)).as_bytes())?;
     Ok(if count > 0 { ExitCode::SUCCESS } else { ExitCode::from(NOTHING) })
 }

@@ -5,15 +5,11 @@ use std::process::ExitCode;
 use serde::Deserialize;
 use url::Url;
 
-use crate::blocks::Blocks;
-use crate::complain;
-use crate::error::Error;
-use crate::interrupt::Interrupt;
-use crate::network::node::Client;
-use crate::network::options::unpublish::UnpublishOptions;
-use crate::output::print;
-use crate::reading::Reading;
-use crate::report::grouped;
+use crate::Error;
+use crate::node::Client;
+use crate::options::unpublish::UnpublishOptions;
+use crate::program::{Part, Program};
+use indicatif::HumanCount;
 
 /// The maximum number of URLs that are sent at a time.
 const URLS: usize = 1024;
@@ -33,9 +29,9 @@ struct Answer {
 }
 
 /// Runs the command.
-pub fn run(options: &UnpublishOptions) -> Result<ExitCode, Error> {
-    let mut withdrawal =
-        Withdrawal { client: Client::new(&options.node.url), batch: Vec::new(), bytes: 0, withdrawn: 0, unknown: 0 };
+pub fn run(options: &UnpublishOptions, program: &dyn Program) -> Result<ExitCode, Error> {
+    let client = Client::new(&options.node.url);
+    let mut withdrawal = Withdrawal { program, client, batch: Vec::new(), bytes: 0, withdrawn: 0, unknown: 0 };
     if options.all {
         withdrawal.all()?;
     }
@@ -43,25 +39,23 @@ pub fn run(options: &UnpublishOptions) -> Result<ExitCode, Error> {
         withdrawal.push(url)?;
     }
     if let Some(path) = &options.from {
-        let interrupt = Interrupt::ignore();
-        let mut blocks = Blocks::new(std::slice::from_ref(path), Reading::lines(MAX_URL), &interrupt).cutting();
-        while let Some(block) = blocks.next()? {
-            for line in block.lines() {
-                withdrawal.push(String::from_utf8_lossy(line).trim())?;
-            }
-        }
+        program.lines(path, MAX_URL, &mut |part| match part {
+            Part::Line(line, _) => withdrawal.push(String::from_utf8_lossy(line).trim()),
+            Part::Read(_) | Part::Pause => Ok(()),
+        })?;
     }
     withdrawal.send()?;
     let Withdrawal { withdrawn, unknown, .. } = withdrawal;
-    let mut text = format!("{} withdrawn", grouped(withdrawn));
+    let mut text = format!("{} withdrawn", HumanCount(withdrawn));
     if unknown > 0 {
-        text += &format!("; {} not published here", grouped(unknown));
+        text += &format!("; {} not published here", HumanCount(unknown));
     }
-    print((text + "\n").as_bytes())?;
+    program.print((text + "\n").as_bytes())?;
     Ok(if withdrawn > 0 { ExitCode::SUCCESS } else { ExitCode::from(NOTHING) })
 }
 
-struct Withdrawal {
+struct Withdrawal<'a> {
+    program: &'a dyn Program,
     client: Client,
     batch: Vec<String>,
     bytes: usize,
@@ -69,7 +63,7 @@ struct Withdrawal {
     unknown: u64,
 }
 
-impl Withdrawal {
+impl Withdrawal<'_> {
     fn all(&mut self) -> Result<(), Error> {
         loop {
             match self.ask("/unpublish?all=true", &[])?.withdrawn {
@@ -121,6 +115,6 @@ impl Withdrawal {
 
     fn name_unknown(&mut self, url: &str) {
         self.unknown += 1;
-        complain(&Error::Message(format!("{url}: not published by this node")));
+        self.program.complain(&format!("{url}: not published by this node"));
     }
 }

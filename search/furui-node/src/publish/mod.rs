@@ -14,7 +14,6 @@ mod once;
 mod site_key;
 mod sums;
 mod tree;
-mod walk;
 mod warc;
 mod web;
 
@@ -25,25 +24,25 @@ use furui_pages::{Media, Page};
 use furui_search::{ContentId, MAX_TITLE, NoPublisherKey, PublisherKey, Record, words};
 use url::Url;
 
-use crate::error::Error;
-use crate::network::node::Client;
-use crate::network::options::publish::PublishOptions;
-use crate::output::print;
-use crate::progress::Progress;
+use crate::Error;
+use crate::node::Client;
+use crate::options::publish::PublishOptions;
+use crate::program::Program;
 use batch::Batch;
 use once::Once;
 use site_key::SiteKeys;
 use sums::{Reason, Sums};
 
 /// Runs the command.
-pub fn run(options: &PublishOptions) -> Result<ExitCode, Error> {
+pub fn run(options: &PublishOptions, program: &dyn Program) -> Result<ExitCode, Error> {
     let mut publisher = Publisher {
         options,
+        program,
         client: Client::new(&options.node.url),
-        progress: Progress::new("publishing", &options.sources),
+        progress: program.progress("publishing", &options.sources),
         once: Once::new()?,
         batch: Batch::default(),
-        sums: Sums::new(options.strict),
+        sums: Sums::new(options.strict, program),
         keys: SiteKeys::default(),
     };
     if options.sources.is_empty() {
@@ -58,17 +57,19 @@ pub fn run(options: &PublishOptions) -> Result<ExitCode, Error> {
     publisher.send()?;
     let Publisher { progress, sums, .. } = publisher;
     drop(progress);
-    print(format!("{sums}\n").as_bytes())?;
+    program.print(format!("{sums}\n").as_bytes())?;
     Ok(ExitCode::SUCCESS)
 }
 
 struct Publisher<'a> {
     options: &'a PublishOptions,
+    program: &'a dyn Program,
     client: Client,
-    progress: Progress,
+    /// Is told how many bytes were read.
+    progress: Box<dyn FnMut(usize)>,
     once: Once,
     batch: Batch,
-    sums: Sums,
+    sums: Sums<'a>,
     keys: SiteKeys,
 }
 

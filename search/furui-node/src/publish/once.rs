@@ -1,7 +1,7 @@
 use furui::seen::{Cache, Seen, SeenOptions};
 use furui::store::Scratch;
 
-use crate::error::Error;
+use crate::Error;
 
 /// The memory for the URLs that one command publishes, in bytes. URLs that do not fit go to a temporary file.
 const MEMORY: u64 = 16 << 20;

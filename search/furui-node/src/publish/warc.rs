@@ -6,7 +6,7 @@ use url::Url;
 
 use super::sums::Reason;
 use super::{Publisher, Source};
-use crate::error::Error;
+use crate::Error;
 
 /// How many bytes are read at a time.
 const BUFFER: usize = 256 << 10;
@@ -29,7 +29,7 @@ impl Publisher<'_> {
         while let Some(item) = warc.next_item().map_err(|error| Error::io("cannot read", name, error))? {
             match item {
                 Item::Page(Capture { record, url, media, noindex, body }) => {
-                    self.progress.advance(body.len());
+                    (self.progress)(body.len());
                     let place = format!("{name}: record {record}");
                     match Url::parse(&url) {
                         Ok(_) if noindex => self.sums.pass(Reason::NoIndex),
