@@ -145,7 +145,7 @@ fn hash_spec(options: &BuildOptions) -> Result<(HashSpec, Label), Error> {
     }
     let secret = read_or_made(options.seed_file.as_deref())?;
     let seed = secret.or(options.hash_seed).unwrap_or(0);
-    let spec = HashSpec { algorithm: options.hash.map_or(default, Into::into), seed };
+    let spec = HashSpec { algorithm: options.hash.unwrap_or(default), seed };
     if options.kind == FilterKind::Parquet && spec != (HashSpec { algorithm: HashAlgorithm::Xxh64, seed: 0 }) {
         let reason = "--kind parquet needs --hash xxh64 and no --hash-seed: readers of Parquet support no other hash";
         return Err(Error::Message(reason.into()));

@@ -44,7 +44,7 @@ pub fn build(options: &BuildOptions) -> Result<ExitCode, Error> {
     }
     refuse_strays(options)?;
     let seed = options.hash_seed.unwrap_or_else(|| HashSpec::random().seed);
-    let spec = HashSpec { algorithm: options.hash.map_or(HashAlgorithm::Xxh3, Into::into), seed };
+    let spec = HashSpec { algorithm: options.hash.unwrap_or(HashAlgorithm::Xxh3), seed };
     let mut keys = Keys::new(spec, &options.lines)?;
     if options.capacity.is_none() && progress::total(&options.input.files).is_none() {
         let reason = "a cascade filter does not keep its lines in memory: say with --capacity how many it is for";

@@ -205,8 +205,8 @@ fn hash<S: Storage>(storage: &S, options: &cli::SeenOptions) -> Result<HashSpec,
         (None, Some((_, like))) => like.hash,
         (None, None) => HashSpec::random(),
     };
-    if let Some(name) = options.hash {
-        hash.algorithm = name.into();
+    if let Some(algorithm) = options.hash {
+        hash.algorithm = algorithm;
     }
     if let Some(seed) = options.hash_seed {
         hash.seed = seed;

@@ -4,7 +4,6 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use furui::filter::sizing;
-use furui::text;
 use furui_search::Wants;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
@@ -60,7 +59,7 @@ fn size<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
     }
     match Size::deserialize(from)? {
         Size::Bytes(bytes) => Ok(Some(bytes)),
-        Size::Text(text) => text::size(&text).map(Some).map_err(D::Error::custom),
+        Size::Text(text) => furui::text::size(&text).map(Some).map_err(D::Error::custom),
     }
 }
 
