@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use crate::error::Error;
 use clap::{Args, Subcommand};
 
-use crate::notes::Notes;
+use crate::say::notes::Notes;
 
 pub const NOTES: &[Notes] = &[];
 

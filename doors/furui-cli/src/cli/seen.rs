@@ -10,8 +10,9 @@ use furui::store::cascade::CascadeOptions;
 use furui::{HashAlgorithm, text};
 use regex::bytes::Regex;
 
+use super::number;
 use super::{InputOptions, LineOptions, OutputOptions, PrintOptions, WaitOptions, hash_name, headings};
-use crate::{number, size};
+use crate::say::size;
 
 /// Print the first occurrence of each line, in order
 ///

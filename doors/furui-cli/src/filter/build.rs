@@ -18,8 +18,8 @@ use crate::complain;
 use crate::error::Error;
 use crate::interrupt::Interrupt;
 use crate::keys::{Keys, form};
-use crate::progress::{self, Progress};
-use crate::report::figure;
+use crate::say::number::figure;
+use crate::say::progress::{self, Progress};
 use crate::streams::standard_input;
 
 /// The number of bits of each counter of a counting filter.

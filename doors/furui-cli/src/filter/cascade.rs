@@ -17,10 +17,11 @@ use crate::complain;
 use crate::error::Error;
 use crate::keys::{self, Keys, form};
 use crate::memory;
-use crate::progress;
-use crate::report::{Report, counted, figure, grouped, shared};
-use crate::size;
-use crate::wait::open_to_write;
+use crate::opening::open_to_write;
+use crate::say::number::{counted, figure, grouped, shared};
+use crate::say::progress;
+use crate::say::report::Report;
+use crate::say::size;
 
 /// The user is warned if a filter holds more than this many times its capacity.
 const OUTGROWN: f64 = 1.01;

@@ -14,7 +14,7 @@ use crate::cli::{ChangeOptions, InsertOptions};
 use crate::complain;
 use crate::error::Error;
 use crate::keys::{self, Keys};
-use crate::report::counted;
+use crate::say::number::counted;
 
 /// The exit code if some lines were not in the filter.
 const SOME_MISSING: u8 = 1;

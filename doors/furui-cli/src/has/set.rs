@@ -8,15 +8,15 @@ use furui::{HashSpec, Hashes, KeyForm};
 
 use super::file::{is_furui_file, refuse_cut};
 use super::text::{Text, TextLines};
-use crate::block::Block;
 use crate::cli::{HasOptions, LineOptions};
 use crate::dict;
 use crate::error::Error;
 use crate::filter::{self, cascade, given_seed};
+use crate::input::block::Block;
 use crate::interrupt::Interrupt;
 use crate::keys::{self, Keys};
-use crate::kind::kind_of;
 use crate::memory;
+use crate::opening::kind_of;
 use crate::remote::{Address, Batch, RemoteSet, is_url};
 
 /// A set of lines in which other lines are looked up. Nothing is written to it, and its lock is not taken.

@@ -10,12 +10,12 @@ use std::process::ExitCode;
 
 use furui_node::{Part, Program};
 
-use crate::blocks::Blocks;
 use crate::error::Error;
+use crate::input::blocks::Blocks;
+use crate::input::reading::Reading;
 use crate::interrupt::Interrupt;
 use crate::output::{Output, Sink, is_styled};
-use crate::progress::Progress;
-use crate::reading::Reading;
+use crate::say::progress::Progress;
 use crate::streams::standard_input;
 
 pub use furui_node::NetworkCommand;

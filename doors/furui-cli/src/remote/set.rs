@@ -9,8 +9,8 @@ use super::failure::Failure;
 use super::layout::Layout;
 use super::nodes::{Answer, Nodes, Request};
 use crate::error::Error;
-use crate::report::grouped;
-use crate::windows::said;
+use crate::say::number::grouped;
+use crate::say::windows::said;
 
 /// A set that several processes share, in a server or a cluster. It is spread over many keys, `NAME:{000}` to
 /// `NAME:{3ff}`, by the hash of a member.

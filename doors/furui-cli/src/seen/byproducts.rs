@@ -10,7 +10,7 @@ use super::repeats::Repeats;
 use crate::cli::SeenOptions;
 use crate::error::Error;
 use crate::pipes;
-use crate::progress::Progress;
+use crate::say::progress::Progress;
 use crate::streams::standard_output;
 
 /// Everything that a run makes besides its standard output.

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use super::flight::Flight;
-use crate::report::{counted, grouped};
-use crate::size;
+use crate::say::number::{counted, grouped};
+use crate::say::size;
 
 /// The figures of one run of the command. A thread prints them when a signal requests them, even while the command
 /// waits for input or output.

@@ -4,8 +4,8 @@ use furui::store::cascade::SplitBatch;
 
 use super::printing::Printing;
 use super::repeats;
-use crate::block::Block;
 use crate::error::Error;
+use crate::input::block::Block;
 use crate::keys::{Fate, Keys};
 use crate::remote::Batch;
 

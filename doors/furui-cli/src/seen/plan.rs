@@ -1,9 +1,9 @@
 use std::thread;
 
 use super::queue::{LARGE_FLIGHTS, Limits};
-use crate::block::BLOCK;
 use crate::cli::{CacheKind, SeenOptions};
-use crate::large_blocks::LargeBlocks;
+use crate::input::block::BLOCK;
+use crate::input::large_blocks::LargeBlocks;
 use crate::remote::is_url;
 
 /// The number of threads, and the memory that they need, which is subtracted from that of the set.

@@ -17,7 +17,7 @@ use crate::complain;
 use crate::error::Error;
 use crate::memory;
 use crate::remote::{Address, Batch, RemoteSet};
-use crate::report::counted;
+use crate::say::number::counted;
 
 /// A set in a server, as `furui seen` uses it.
 pub struct Server {

@@ -10,7 +10,7 @@ use super::ending::Ending;
 use super::printing::Printing;
 use super::queue::{Queue, Task};
 use super::writer::{Writer, Written};
-use crate::blocks::Next;
+use crate::input::blocks::Next;
 
 /// Threads that take the flights of a queue (blocks of lines) from the input to the output. Each worker repeatedly
 /// takes a piece of work that can be done.

@@ -5,7 +5,7 @@ use std::time::Instant;
 use furui::store::Storage;
 
 use super::{LARGE_FLIGHTS, Place, Queue, Step, Task};
-use crate::block::BLOCK;
+use crate::input::block::BLOCK;
 
 /// Another worker is woken for a part of a batch only if it has at least this many keys. Less is done sooner than the
 /// other worker would begin.

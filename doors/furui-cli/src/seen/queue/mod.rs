@@ -13,10 +13,10 @@ use super::ending::Ending;
 use super::flight::Flight;
 use super::shares::Shares;
 use super::writer::Writer;
-use crate::blocks::Blocks;
 use crate::error::Error;
+use crate::input::blocks::Blocks;
+use crate::input::large_blocks::LargeBlocks;
 use crate::keys::Keys;
-use crate::large_blocks::LargeBlocks;
 use crate::remote::Batch;
 
 /// The flights, which are blocks on their way from the input to the output, in the order of the input. The reader, the

@@ -1,11 +1,12 @@
-//! Opening a store for writing, at once or when the process that writes to it has ended.
+//! Opening the directory of a store: to learn its kind, or for writing, at once or when the process that writes to it has
+//! ended.
 
 use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use furui::error::{StoreError, StoreProblem};
-use furui::store::Directory;
+use furui::store::{Directory, StoreKind};
 
 use crate::cli::WaitOptions;
 use crate::error::Error;
@@ -14,6 +15,11 @@ use crate::error::Error;
 const FIRST_PAUSE: Duration = Duration::from_millis(5);
 /// The maximum pause before the lock is tried again.
 const LONGEST_PAUSE: Duration = Duration::from_millis(200);
+
+/// The kind of a store. A directory that is no store is an error, and is not changed.
+pub fn kind_of(path: &Path) -> Result<StoreKind, Error> {
+    Ok(Directory::open_read_only(path)?.manifest()?.store)
+}
 
 /// Opens a directory for writing. While it waits, signals have their default effect.
 pub fn open_to_write(path: &Path, options: &WaitOptions) -> Result<Directory, Error> {

@@ -1,4 +1,4 @@
-use crate::split::Split;
+use crate::input::split::Split;
 
 /// How inputs are read.
 #[derive(Clone, Copy, Debug)]

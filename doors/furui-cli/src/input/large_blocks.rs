@@ -1,6 +1,6 @@
 //! Large blocks, for sets on storage.
 
-use crate::block::MAX_LINES;
+use crate::input::block::MAX_LINES;
 
 /// The maximum size of large blocks. With a set on storage, the keys of a block share one pass over storage: four times as many
 /// keys halve the cost of a look-up in a large run.

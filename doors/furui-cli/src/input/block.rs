@@ -2,7 +2,7 @@
 
 use std::collections::TryReserveError;
 
-use crate::split::{BOM, Split};
+use crate::input::split::{BOM, Split};
 
 /// How many bytes are read at a time. A block of this size stays in the second-level cache from the read to the write.
 pub const BLOCK: usize = 512 << 10;

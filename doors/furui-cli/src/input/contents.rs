@@ -1,7 +1,7 @@
 //! What an input holds, as far as its first bytes tell.
 
 use crate::decode::Compression;
-use crate::shell::with;
+use crate::say::quote::with;
 
 /// How many bytes are looked at, unless a line or the end of the input comes earlier.
 const LOOK: usize = 16;

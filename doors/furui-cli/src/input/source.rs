@@ -5,13 +5,13 @@ use std::io::{self, ErrorKind, Read};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use crate::contents::Contents;
 use crate::decode::{Compression, Decoder};
 use crate::error::Error;
+use crate::input::contents::Contents;
+use crate::input::reading::Looks;
 use crate::interrupt::{Interrupt, Wait};
 use crate::pipes;
-use crate::reading::Looks;
-use crate::shell::{with, word};
+use crate::say::quote::{with, word};
 use crate::streams::standard_input;
 
 /// How long the input for a large block is gathered, from its first bytes on. In a set on storage it is cheaper to look

@@ -1,6 +1,6 @@
 //! Sizes as messages show them.
 
-use crate::report::counted;
+use crate::say::number::counted;
 
 /// Formats a size: `81.2 MiB`.
 pub fn display(bytes: u64) -> String {

@@ -3,15 +3,15 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
-use crate::block::{BLOCK, Block, MAX_LINES};
 use crate::error::Error;
-use crate::input::{Fill, Input};
+use crate::input::block::{BLOCK, Block, MAX_LINES};
+use crate::input::large_blocks::LargeBlocks;
+use crate::input::missed;
+use crate::input::reading::Reading;
+use crate::input::source::{Fill, Input};
+use crate::input::split::Splitter;
 use crate::interrupt::Interrupt;
-use crate::large_blocks::LargeBlocks;
-use crate::missed;
 use crate::pipes;
-use crate::reading::Reading;
-use crate::split::Splitter;
 
 /// Memory for the positions of line ends is reserved as if each line had this many bytes.
 const SHORT_LINE: usize = 8;
