@@ -17,7 +17,7 @@ use crate::interrupt::Interrupt;
 use crate::keys::{self, Keys};
 use crate::memory;
 use crate::opening::kind_of;
-use crate::remote::{Address, Batch, RemoteSet, is_url};
+use crate::remote::{Address, RemoteKeys, RemoteSet, is_url};
 
 /// A set of lines in which other lines are looked up. Nothing is written to it, and its lock is not taken.
 pub struct Set {
@@ -37,7 +37,7 @@ enum Source {
     Numbers(Box<Dict<Directory>>),
     Bytes(Box<Dict<Directory, [u8]>>),
     /// A set in a server, and the keys of a block.
-    Remote(Box<RemoteSet>, Batch),
+    Remote(Box<RemoteSet>, RemoteKeys),
 }
 
 impl Set {
@@ -118,10 +118,10 @@ impl Set {
     pub fn contains(&mut self, keys: &mut Keys, block: &mut Block, out: &mut Vec<bool>) -> Result<(), Error> {
         let hashes = &mut self.hashes;
         match &mut self.source {
-            Source::Remote(set, batch) => {
-                batch.clear();
-                keys.each(block, |key| batch.push(key));
-                return set.has(batch, out).map_err(|failure| set.told(failure));
+            Source::Remote(set, asked) => {
+                asked.clear();
+                keys.each(block, |key| asked.push(key));
+                return set.has(asked, out).map_err(|failure| set.told(failure));
             }
             Source::Numbers(dict) => return look_up(dict, keys, block, out),
             Source::Bytes(dict) => return look_up(dict, keys, block, out),
@@ -149,8 +149,8 @@ fn open_remote(options: &HasOptions) -> Result<Source, Error> {
         return Err(Error::Message(format!("{name} is not for a set in a server, which answers for every line")));
     }
     let set = RemoteSet::open(Address::parse(&options.set)?, false, None)?;
-    let batch = set.batch();
-    Ok(Source::Remote(set.into(), batch))
+    let asked = set.no_keys();
+    Ok(Source::Remote(set.into(), asked))
 }
 
 fn open_directory(options: &HasOptions, memory: u64) -> Result<Source, Error> {

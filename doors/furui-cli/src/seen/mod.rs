@@ -1,11 +1,11 @@
 //! `furui seen`, which prints the first occurrence of each line.
 
+mod batch;
 mod by_file;
 mod byproducts;
 mod decider;
 mod ending;
 mod figures;
-mod flight;
 mod judge;
 mod limit;
 mod pace;

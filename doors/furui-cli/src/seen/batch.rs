@@ -7,19 +7,19 @@ use super::repeats;
 use crate::error::Error;
 use crate::input::block::Block;
 use crate::keys::{Fate, Keys};
-use crate::remote::Batch;
+use crate::remote::RemoteKeys;
 
 /// A block on its way from the input to the output, with what is known of it so far.
-pub struct Flight {
+pub struct Batch {
     pub block: Block,
     pub keys: Keys,
     pub hashes: Hashes,
     /// The keys themselves, in place of their hashes, if a server is asked.
-    pub asked: Option<Batch>,
+    pub asked: Option<RemoteKeys>,
     /// The indices of the hashes that the recent cache of the worker did not know.
     pub misses: Vec<u32>,
     /// The hashes that the cache did not know, one part for each share of the set, if the set is split.
-    pub batch: SplitBatch,
+    pub split: SplitBatch,
     /// If the block is a header, whether it is the first header that this process reads.
     pub header: Option<bool>,
     pub verdicts: Vec<Verdict>,
@@ -46,16 +46,16 @@ pub struct Flight {
     marked: Vec<u8>,
 }
 
-impl Flight {
-    /// An empty flight, ready for any block, for a set with this many shares, or 0 if the set is not split. Keys are made
-    /// from a block's lines in the same way as by `keys`. `asked` is an empty batch if a server is asked.
-    pub fn new(keys: &Keys, shares: usize, asked: Option<Batch>) -> Self {
+impl Batch {
+    /// An empty batch, ready for any block, for a set with this many shares, or 0 if the set is not split. Keys are made
+    /// from a block's lines in the same way as by `keys`. `asked` is an empty list if a server is asked.
+    pub fn new(keys: &Keys, shares: usize, asked: Option<RemoteKeys>) -> Self {
         Self {
             block: Block::default(),
             hashes: Hashes::new(keys.hasher()),
             asked,
             misses: vec![],
-            batch: SplitBatch::new(shares),
+            split: SplitBatch::new(shares),
             keys: keys.others(),
             header: None,
             verdicts: vec![],
@@ -83,7 +83,7 @@ impl Flight {
             asked.clear();
         }
         self.misses.clear();
-        self.batch.clear();
+        self.split.clear();
         self.verdicts.clear();
         self.fates.clear();
         self.repeats.clear();
@@ -96,7 +96,7 @@ impl Flight {
 
     /// Ends the input with an error of the set, which does not get the keys.
     pub fn give_up(&mut self, error: Error) {
-        self.batch.clear();
+        self.split.clear();
         self.fail(error);
     }
 
@@ -104,7 +104,7 @@ impl Flight {
     /// which shares they belong.
     pub fn hash(&mut self, recent: Option<&mut Recent<u64, 1>>) {
         if self.header.is_none() && !self.is_void {
-            if let Err(error) = self.make_room() {
+            if let Err(error) = self.reserve() {
                 return self.fail(error);
             }
             match &mut self.asked {
@@ -116,8 +116,8 @@ impl Flight {
                 Some(recent) => recent.observe_all(self.hashes.as_slice(), &mut self.misses),
                 None => self.misses.extend(0..self.hashes.len() as u32),
             }
-            if self.batch.shares() > 0
-                && let Err(error) = self.batch.fill(&self.hashes, &self.misses)
+            if self.split.shares() > 0
+                && let Err(error) = self.split.fill(&self.hashes, &self.misses)
             {
                 self.fail(error.into());
             }
@@ -125,7 +125,7 @@ impl Flight {
     }
 
     /// Reserves memory for the lists of the block, which then do not grow.
-    fn make_room(&mut self) -> Result<(), Error> {
+    fn reserve(&mut self) -> Result<(), Error> {
         let lines = self.block.len();
         self.hashes
             .reserve(lines)

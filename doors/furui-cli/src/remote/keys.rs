@@ -2,7 +2,7 @@ use furui::{HashSpec, KeyHasher};
 
 /// Keys of which a server is asked at once, each with the shard of the set that it belongs to.
 #[derive(Clone)]
-pub struct Batch {
+pub struct RemoteKeys {
     hasher: KeyHasher,
     shards: u32,
     /// The bytes of all keys, one after the other.
@@ -12,8 +12,8 @@ pub struct Batch {
     places: Vec<u32>,
 }
 
-impl Batch {
-    /// An empty batch for a set of this many shards.
+impl RemoteKeys {
+    /// An empty list for a set of this many shards.
     pub fn new(shards: u32) -> Self {
         Self { hasher: HashSpec::default().hasher(), shards, bytes: vec![], ends: vec![], places: vec![] }
     }
@@ -71,17 +71,17 @@ mod tests {
     #[test]
     fn shards_are_ranges_of_the_hash() {
         // `furui._furui._shares([b"a", b"b", b"", b"https://example.com/"], 1024)` of the Python package.
-        let mut batch = Batch::new(1024);
+        let mut keys = RemoteKeys::new(1024);
         for key in ["a", "b", "", "https://example.com/"] {
-            batch.push(key.as_bytes());
+            keys.push(key.as_bytes());
         }
-        let places: Vec<u32> = (0..batch.len()).map(|index| batch.place(index)).collect();
+        let places: Vec<u32> = (0..keys.len()).map(|index| keys.place(index)).collect();
         assert_eq!(places, PLACES);
-        assert_eq!(batch.key(3), b"https://example.com/");
-        assert_eq!(batch.key(2), b"");
-        let some = batch.only(|index| index != 1);
+        assert_eq!(keys.key(3), b"https://example.com/");
+        assert_eq!(keys.key(2), b"");
+        let some = keys.only(|index| index != 1);
         assert_eq!((some.len(), some.key(0), some.place(2)), (3, &b"a"[..], PLACES[3]));
-        assert!(batch.by_shard().is_sorted_by_key(|&index| places[index]));
+        assert!(keys.by_shard().is_sorted_by_key(|&index| places[index]));
     }
 
     const PLACES: [u32; 4] = [923, 349, 180, 306];
