@@ -39,7 +39,7 @@ pub(crate) fn run() -> Result<Outcome, String> {
     }
     cargo("clippy -p furui-valkey -- -D warnings", &[])?;
     cargo("build -p furui-valkey", &[])?;
-    cargo("build -p furui-cli", &[])?;
+    cargo("build -p furui-cli --features net", &[])?;
     let built = |name: &str| root().join("target").join("debug").join(name).display().to_string();
     let programs = [("FURUI_MODULE", &*built("libfurui_valkey.so")), ("FURUI_PROGRAM", &*built("furui"))];
     // What is skipped is told, and the tests of the cluster print what they have measured.

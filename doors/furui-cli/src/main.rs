@@ -13,11 +13,14 @@ mod interrupt;
 mod keys;
 mod manual;
 mod memory;
-#[cfg_attr(not(feature = "node"), path = "no_network.rs")]
+#[cfg(not(feature = "node"))]
+mod missing;
+#[cfg_attr(not(feature = "node"), path = "missing/network.rs")]
 mod network;
 mod opening;
 mod output;
 mod pipes;
+#[cfg_attr(not(feature = "net"), path = "missing/remote.rs")]
 mod remote;
 mod say;
 mod seen;

@@ -1,5 +1,5 @@
-//! Opening the directory of a store: to learn its kind, or for writing, at once or when the process that writes to it has
-//! ended.
+//! Opening a store, which is in a server or in a directory: to learn its kind, or for writing, at once or when the process
+//! that writes to it has ended.
 
 use std::path::Path;
 use std::thread;
@@ -40,5 +40,24 @@ pub fn open_to_write(path: &Path, options: &WaitOptions) -> Result<Directory, Er
         }
         thread::sleep(left.map_or(pause, |left| left.min(pause)));
         pause = (pause * 2).min(LONGEST_PAUSE);
+    }
+}
+
+/// True if a `--store` or a set is the URL of a server, not the path of a directory or a file.
+pub fn is_url(path: &Path) -> bool {
+    let scheme = path.to_str().and_then(|text| text.split_once("://")).map(|(scheme, _)| scheme);
+    scheme.is_some_and(|scheme| ["redis", "rediss", "valkey", "valkeys"].contains(&scheme))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_no_urls() {
+        for path in ["redis", "redis:/a", "./redis://a", "http://a/b", "/redis://"] {
+            assert!(!is_url(Path::new(path)), "{path}");
+        }
+        assert!(is_url(Path::new("redis://a/b")) && is_url(Path::new("valkeys://")));
     }
 }

@@ -51,7 +51,7 @@ pub fn arranged() -> clap::Command {
 /// The command line with its help.
 pub fn command() -> clap::Command {
     let command = notes::annotate(arranged(), "");
-    match network::MISSING {
+    match network::missing() {
         Some(missing) => command.after_help(missing),
         None => command,
     }

@@ -30,7 +30,7 @@ const OUTGROWN: f64 = 1.01;
 const TO_READ: CascadeOptions = CascadeOptions { memory: 64 << 20, hash: None, form: None, journal: false };
 
 /// A cascade filter that is only read. The keys of a journal that do not fit into memory go to temporary files.
-pub type Reader = CascadeFilter<Overlay<Directory, Scratch>>;
+pub type CascadeReader = CascadeFilter<Overlay<Directory, Scratch>>;
 
 /// `furui filter build --kind cascade`.
 pub fn build(options: &BuildOptions) -> Result<ExitCode, Error> {
@@ -85,7 +85,7 @@ pub fn insert(options: &InsertOptions) -> Result<ExitCode, Error> {
 
 /// Opens a cascade filter to look lines up. The keys of its journal take at most `memory` bytes, and files of at most `mapped` bytes
 /// are mapped.
-pub fn open(path: &Path, memory: u64, mapped: u64) -> Result<Reader, Error> {
+pub fn open(path: &Path, memory: u64, mapped: u64) -> Result<CascadeReader, Error> {
     let directory = Directory::open_read_only(path)?.mapped_up_to(mapped);
     let scratch = Scratch::new(std::env::temp_dir()).mapped_up_to(mapped);
     let options = CascadeOptions { memory, hash: None, form: None, journal: false };

@@ -16,8 +16,8 @@ use crate::input::block::Block;
 use crate::interrupt::Interrupt;
 use crate::keys::{self, Keys};
 use crate::memory;
-use crate::opening::kind_of;
-use crate::remote::{Address, RemoteKeys, RemoteSet, is_url};
+use crate::opening::{is_url, kind_of};
+use crate::remote::{RemoteKeys, RemoteSet};
 
 /// A set of lines in which other lines are looked up. Nothing is written to it, and its lock is not taken.
 pub struct Set {
@@ -29,7 +29,7 @@ pub struct Set {
 /// Where the lines of a set are.
 enum Source {
     Filter(Box<AnyFilter>),
-    Cascade(Box<cascade::Reader>),
+    Cascade(Box<cascade::CascadeReader>),
     /// A store of `furui seen`. The keys of its journal that do not fit into memory go to temporary files.
     Store(Box<Seen<Overlay<Directory, Scratch>>>),
     /// The hashes of the lines of a text. Hashes that do not fit into memory go to temporary files.
@@ -148,7 +148,7 @@ fn open_remote(options: &HasOptions) -> Result<Source, Error> {
     if let Some((name, _)) = refused.into_iter().find(|&(_, is_given)| is_given) {
         return Err(Error::Message(format!("{name} is not for a set in a server, which answers for every line")));
     }
-    let set = RemoteSet::open(Address::parse(&options.set)?, false, None)?;
+    let set = RemoteSet::open(&options.set, false, None)?;
     let asked = set.no_keys();
     Ok(Source::Remote(set.into(), asked))
 }

@@ -1,5 +1,5 @@
 //! The commands of the search engine, which the crate `furui-node` runs with the input and output of this command. Only
-//! builds with the feature `node` have them; other builds have `no_network.rs` in the place of this module.
+//! builds with the feature `node` have them; other builds have `missing/network.rs` in the place of this module.
 
 mod notes;
 
@@ -22,7 +22,9 @@ pub use furui_node::NetworkCommand;
 pub use notes::NOTES;
 
 /// The text below the list of all commands in the help.
-pub const MISSING: Option<&str> = None;
+pub fn missing() -> Option<String> {
+    None
+}
 
 /// Runs a command of the search engine.
 pub fn run(command: &NetworkCommand) -> Result<ExitCode, Error> {

@@ -12,6 +12,5 @@ mod nodes;
 mod set;
 mod slots;
 
-pub use address::{Address, is_url};
 pub use keys::RemoteKeys;
 pub use set::RemoteSet;

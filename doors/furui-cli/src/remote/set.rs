@@ -1,4 +1,5 @@
 use std::collections::HashSet;
+use std::path::Path;
 
 use furui::store::Window;
 use redis::Value;
@@ -24,9 +25,10 @@ pub struct RemoteSet {
 const LEAST: u32 = 16;
 
 impl RemoteSet {
-    /// Connects to the server of a set. With `records`, a set that is not there yet is made, with this window. A set with
+    /// Connects to the server of the set at this URL. With `records`, a set that is not there yet is made, with this window. A set with
     /// another window is an error.
-    pub fn open(address: Address, records: bool, window: Option<Window>) -> Result<Self, Error> {
+    pub fn open(url: &Path, records: bool, window: Option<Window>) -> Result<Self, Error> {
+        let address = Address::parse(url)?;
         let url = address.to_string();
         let nodes = Nodes::connect(address).map_err(|failure| failure.at(&url))?;
         let mut set = Self { nodes, keys: vec![] };

@@ -16,7 +16,7 @@ use crate::cli;
 use crate::complain;
 use crate::error::Error;
 use crate::memory;
-use crate::remote::{Address, RemoteKeys, RemoteSet};
+use crate::remote::{RemoteKeys, RemoteSet};
 use crate::say::number::counted;
 
 /// A set in a server, as `furui seen` uses it.
@@ -45,7 +45,7 @@ struct Dry {
 impl Server {
     /// Connects to the server of the set at this URL.
     pub fn open(url: &Path, options: &cli::SeenOptions) -> Result<Self, Error> {
-        let set = RemoteSet::open(Address::parse(url)?, !options.dry_run, options.window)?;
+        let set = RemoteSet::open(url, !options.dry_run, options.window)?;
         Ok(Self {
             set,
             dry: options.dry_run.then(Dry::new).transpose()?.map(Box::new),

@@ -6,16 +6,20 @@ use std::process::ExitCode;
 use crate::error::Error;
 use clap::{Args, Subcommand};
 
+use crate::missing::install;
+
 use crate::say::notes::Notes;
 
 pub const NOTES: &[Notes] = &[];
 
 /// The text below the list of all commands in the help.
-pub const MISSING: Option<&str> = Some(
-    "This build has no search engine. The commands node, publish, unpublish, search, block, unblock, \
-     purge and demo are in a build \
-     with it: cargo install --path doors/furui-cli --features node",
-);
+pub fn missing() -> Option<String> {
+    Some(format!(
+        "This build has no search engine. The commands node, publish, unpublish, search, block, unblock, purge and demo are in \
+         a build with it: {}",
+        install("node")
+    ))
+}
 
 #[derive(Subcommand)]
 pub enum NetworkCommand {
@@ -58,6 +62,7 @@ pub fn run(command: &NetworkCommand) -> Result<ExitCode, Error> {
     };
     Err(Error::Message(format!(
         "this build of furui has no search engine, to which the command \"{name}\" belongs; \
-         install one that has: cargo install --path doors/furui-cli --features node"
+         install one that has: {}",
+        install("node")
     )))
 }
