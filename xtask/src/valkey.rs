@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::command::{Outcome, TESTED, cargo, install, is_there, root, system};
+use crate::command::{Outcome, TESTED, cargo, install, is_there, root};
 use crate::python::Environment;
 
 /// Debian's packages with the server, and with what the build reads the server's header by.

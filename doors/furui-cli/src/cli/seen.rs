@@ -10,8 +10,9 @@ use furui::store::cascade::CascadeOptions;
 use furui::{HashAlgorithm, text};
 use regex_lite::Regex;
 
+use super::number;
 use super::{InputOptions, LineOptions, OutputOptions, PrintOptions, WaitOptions, hash_name, headings};
-use crate::{number, size};
+use crate::say::size;
 
 /// Print the first occurrence of each line, in order
 ///
@@ -38,7 +39,7 @@ pub struct SeenOptions {
     /// It is made if it does not exist.
     ///
     /// redis://HOST:PORT/NAME or redis://HOST:PORT/DB/NAME is a set in a Valkey or Redis server, or cluster, that has the module
-    /// furui-valkey. Any number of processes, on any machines, share it; they must give the same key options. User and
+    /// furui-valkey; it needs a build with the feature net. Any number of processes, on any machines, share it; they must give the same key options. User and
     /// password go before the host, as in redis://USER:PASSWORD@HOST/NAME, or the password into $REDISCLI_AUTH. The server
     /// records a line before it is printed, so lines on their way when this process is killed are recorded, and printed by
     /// nobody. --memory, --threads, --cache, --sync and other options of a set on this machine are refused
