@@ -1,4 +1,5 @@
-//! The tests that compare the command's answers with those of other programs, which are installed where they are missing.
+//! The tests that compare the command's answers with those of other programs, which are installed where they are
+//! missing.
 
 use std::process::Command;
 

@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "the helpers are test code too")]
 
+mod dump;
+
 use std::collections::HashSet;
 use std::io::Write;
 
@@ -96,25 +98,14 @@ fn the_golden_file_is_read_and_written_byte_for_byte() {
 
 #[test]
 fn the_dump_in_the_format_description_is_the_golden_file() {
-    let page = include_str!("../../../docs/format.md");
-    let mut dumped = vec![0; GOLDEN.len()];
-    let section = page.lines().skip_while(|line| *line != "### Growing chain").skip(1);
-    for line in section.take_while(|line| !line.starts_with('#')) {
-        let Some((offset, rest)) = line.trim_start().split_once("  ") else { continue };
-        let Some(offset) = usize::from_str_radix(offset, 16).ok().filter(|_| offset.len() == 4) else { continue };
-        let bytes = rest.split_once("  ").map_or(rest, |(bytes, _remark)| bytes);
-        for (i, byte) in bytes.split(' ').enumerate() {
-            dumped[offset + i] = u8::from_str_radix(byte, 16).unwrap();
-        }
-    }
-    assert_eq!(dumped, GOLDEN);
+    dump::check("### Growing chain", "## Dictionaries", GOLDEN, 0x40..0x480);
 }
 
 #[test]
 fn the_rate_is_kept_whatever_the_number_of_keys() {
     const TRIALS: u64 = 200_000;
-    // These numbers of keys are near the ends of the first parts, and far beyond them. (`furui-papers filters growing` has
-    // a million keys and more.)
+    // These numbers of keys are near the ends of the first parts, and far beyond them. (`furui-papers filters growing`
+    // has a million keys and more.)
     for n in [1, 100, 4095, 4096, 4097, 12_288, 12_289, 100_000] {
         for rate in [0.2, 0.01] {
             let filter = filled(rate, &keys(0, n));

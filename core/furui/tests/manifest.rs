@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
+mod dump;
 mod support;
 
 use std::io::Write;
@@ -121,33 +122,10 @@ fn today_reads_and_writes_the_bytes_of_version_1() {
     assert_eq!(decode(GOLDEN_WINDOW).unwrap(), golden_window());
 }
 
-/// The dumps of the format description between two headings: the offset and the bytes of each line.
-fn dumped(from: &str, to: &str) -> Vec<(usize, Vec<u8>)> {
-    let page = include_str!("../../../docs/format.md");
-    let lines = page.lines().skip_while(|line| *line != from).take_while(|line| *line != to);
-    let dump = lines.filter_map(|line| {
-        let (offset, rest) = line.trim_start().split_once("  ")?;
-        let offset = usize::from_str_radix(offset, 16).ok().filter(|_| offset.len() == 4)?;
-        let bytes = rest.split_once("  ").map_or(rest, |(bytes, _remark)| bytes);
-        Some((offset, bytes.split(' ').map(|byte| u8::from_str_radix(byte, 16).unwrap()).collect()))
-    });
-    dump.collect()
-}
-
 #[test]
 fn the_dumps_in_the_format_description_are_the_golden_files() {
-    let mut whole = vec![];
-    for (offset, bytes) in dumped("## Manifest", "### Example of a window") {
-        assert_eq!(offset, whole.len());
-        whole.extend(bytes);
-    }
-    assert_eq!(whole, GOLDEN);
-    let parts = dumped("### Example of a window", "## Journal");
-    let length: usize = parts.iter().map(|(_, bytes)| bytes.len()).sum();
-    assert_eq!(length, 64 + 32, "the section and its entry in the table");
-    for (offset, bytes) in parts {
-        assert_eq!(bytes, GOLDEN_WINDOW[offset..offset + bytes.len()], "{offset:#x}");
-    }
+    dump::check("## Manifest", "### Example of a window", GOLDEN, 0..GOLDEN.len());
+    dump::check("### Example of a window", "## Journal", GOLDEN_WINDOW, 0xc0..0x100);
 }
 
 #[test]

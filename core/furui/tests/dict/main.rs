@@ -5,6 +5,8 @@
 
 mod bytes;
 mod damage;
+#[path = "../dump/mod.rs"]
+mod dump;
 mod faults;
 mod made;
 mod model;

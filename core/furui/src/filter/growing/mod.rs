@@ -115,8 +115,8 @@ impl GrowingBloom {
         Self::without_parts(rate, EXPANSION, UNKNOWN_SIZE).begin(FIRST)
     }
 
-    /// An empty filter as of [`with_rate`](Self::with_rate), whose first part has room for about `keys` keys: if no more
-    /// come, it has only this part, and takes less time and room.
+    /// An empty filter as of [`with_rate`](Self::with_rate), whose first part has room for about `keys` keys: if no
+    /// more come, it has only this part, and takes less time and room.
     ///
     /// # Errors
     /// Those of [`with_rate`](Self::with_rate); also if there is not enough memory for the first part.
