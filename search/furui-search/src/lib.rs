@@ -41,7 +41,7 @@ pub use id::{ContentId, IdRange, NoContentId};
 pub use index::{Index, Listing, WordPostings};
 pub use lock::{Lock, LockKey};
 pub use message::{
-    Cost, Fetched, Found, Listed, Meet, MessageError, Met, Part, Ranked, Ranking, Refusal, Request, Response, Search,
+    Cost, Fetched, Listed, Meet, MessageError, Met, Part, Ranked, Ranking, Refusal, Request, Response, Search,
     Settle, Shown, Term, Wants, WantsError, WordSize,
 };
 pub use peer::Peer;

@@ -11,11 +11,10 @@ use super::corpus::{Corpus, Dice};
 
 /// The kinds of requests with which a node is flooded, each as costly as possible. `Store` comes last, because the node
 /// keeps the stored data, and other nodes then take that data over.
-pub(super) const KINDS: [Kind; 18] = [
+pub(super) const KINDS: [Kind; 17] = [
     Kind::Size,
     Kind::Survey,
     Kind::Search,
-    Kind::Ranked,
     Kind::Meet,
     Kind::Filter,
     Kind::Sessions,
@@ -40,10 +39,8 @@ pub(super) enum Kind {
     Size,
     /// Queries for the number of all documents, which the node estimates.
     Survey,
-    /// Searches for a hot word and a word whose keeper receives the request but never answers.
+    /// Searches for a hot word, whose whole list the node reads, and a word whose keeper never answers.
     Search,
-    /// Searches like `Search`, but for the best documents, so that the node goes through the whole list.
-    Ranked,
     /// Requests to match a hot list with as many ids as a message holds.
     Meet,
     /// Requests to match a ringed filter of as many ids as a message holds, with the maximum number of probes.
@@ -138,13 +135,7 @@ impl Arms {
             }
             Kind::Size => Request::Size { words: vec![word; limits::WORDS] },
             Kind::Survey => Request::Survey,
-            Kind::Search => search(word, me, dice, None),
-            Kind::Ranked => {
-                let best = limits::PAGE as u32;
-                let ranking =
-                    Ranking { mean_length: 25, idfs: vec![limits::IDF; 2], best, floor: 0, after: None, from: None };
-                search(word, me, dice, Some(ranking))
-            }
+            Kind::Search => search(word, me, dice),
             Kind::Meet => meet(word, &ids(dice), Coding::Ids),
             Kind::Filter => {
                 let wants = Wants::Ringed { probes: Some(64), delta: 1000 };
@@ -175,20 +166,24 @@ impl Arms {
             Kind::Locks => Request::Locks { ids: some_ids(limits::FETCHED) },
             Kind::Withdrawn => Request::Withdrawn { range: IdRange::ALL },
             Kind::Compare => Request::Compare { from: String::new(), since: 0 },
-            Kind::List => Request::List { words: vec![word; limits::LISTED], range: IdRange::ALL },
-            Kind::Records => Request::List { words: vec![String::new(); limits::LISTED], range: IdRange::ALL },
+            Kind::List => Request::List { words: vec![word; limits::LISTED], range: IdRange::ALL, most: limits::IDS as u32 },
+            Kind::Records => {
+                let (words, range) = (vec![String::new(); limits::LISTED], IdRange::ALL);
+                Request::List { words, range, most: limits::IDS as u32 }
+            }
             Kind::Nonsense => return (0..100_000).flat_map(|_| dice.next().to_le_bytes()).collect(),
         };
         request.encode().unwrap_or_default()
     }
 }
 
-fn search(word: String, me: Peer, dice: &mut Dice, ranking: Option<Ranking>) -> Request {
+fn search(word: String, me: Peer, dice: &mut Dice) -> Request {
+    let best = limits::PAGE as u32;
+    let ranking = Ranking { mean_length: 25, idfs: vec![limits::IDF; 2], best, floor: 0, after: None, from: None };
     let term = |word: String, holders| Term { word, size: 1 << 40, holders };
     Request::Search(Search {
         must: vec![term(word, Vec::new()), term("other".to_owned(), vec![me])],
         without: Vec::new(),
-        range: IdRange::ALL,
         most: limits::IDS as u32,
         wants: Wants::Best,
         salt: dice.next(),

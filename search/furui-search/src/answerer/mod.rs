@@ -55,7 +55,7 @@ pub enum AnswerEvent {
 /// Answers requests for this node's lists, and hosts meetings of lists: searches that begin with one of its own lists.
 ///
 /// ```text
-///  Search ─▶ a slice of the own list ─▶ Meet ─▶ the next word's keeper ─▶ the ids left ─▶ Meet ─▶ … ─▶ Found
+///  Search ─▶ a slice of the own list ─▶ Meet ─▶ the next word's keeper ─▶ the ids left ─▶ Meet ─▶ … ─▶ Ranked
 ///                                    ◀─ Met ─┘     (if the keeper fails, lies or is slow, another replica is asked)
 ///  Meet   ─▶ the own list is read ─▶ Met          Settle ─▶ the session is compared ─▶ Settled
 /// ```
@@ -226,7 +226,7 @@ impl Answerer {
         if search.must.is_empty() || words > limits::WORDS || search.most == 0 || search.most as usize > limits::IDS {
             return Err(Refusal::Invalid);
         }
-        if search.ranking.as_ref().is_some_and(|ranking| !scoring::is_valid(ranking, search.must.len())) {
+        if !scoring::is_valid(&search.ranking, search.must.len()) {
             return Err(Refusal::Invalid);
         }
         let (all, all_ids) = held(self.meetings.values());

@@ -77,10 +77,11 @@ impl Request {
                 to.bytes("bytes of a word", from.as_bytes(), limits::WORD_BYTES);
                 to.fixed(*since);
             }
-            Self::List { words, range } => {
+            Self::List { words, range, most } => {
                 to.count("words", words.len(), limits::LISTED);
                 words.iter().for_each(|word| to.bytes("bytes of a word", word.as_bytes(), limits::WORD_BYTES));
                 to.range(*range);
+                to.varint(u64::from(*most));
             }
             Self::Survey => {}
             Self::Doubt { claims } => {
@@ -135,9 +136,11 @@ impl Request {
             LOCKS => Self::Locks { ids: from.ids(limits::FETCHED)? },
             WITHDRAWN => Self::Withdrawn { range: from.range()? },
             COMPARE => Self::Compare { from: from.word_or_none()?, since: from.fixed("the state")? },
-            LIST => {
-                Self::List { words: from.all("words", limits::LISTED, 1, Reader::word_or_none)?, range: from.range()? }
-            }
+            LIST => Self::List {
+                words: from.all("words", limits::LISTED, 1, Reader::word_or_none)?,
+                range: from.range()?,
+                most: from.varint32("ids of a list")?,
+            },
             SURVEY => Self::Survey,
             DOUBT => Self::Doubt {
                 claims: from.all("claims", limits::DOUBTS, 2 + ContentId::BYTES, |from| {
@@ -180,14 +183,10 @@ impl Search {
                 to.peers(holders);
             }
         }
-        to.range(self.range);
         to.varint(u64::from(self.most));
         self.wants.encode(to);
         to.fixed(self.salt);
-        to.flag(self.ranking.is_some());
-        if let Some(ranking) = &self.ranking {
-            ranking.encode(to);
-        }
+        self.ranking.encode(to);
     }
 
     fn decode(from: &mut Reader<'_>) -> Result<Self, MessageError> {
@@ -199,11 +198,10 @@ impl Search {
         Ok(Self {
             must: terms(from)?,
             without: terms(from)?,
-            range: from.range()?,
             most: from.varint32("ids to look at")?,
             wants: Wants::decode(from)?,
             salt: from.fixed("the salt")?,
-            ranking: if from.flag("whether the best are wanted")? { Some(Ranking::decode(from)?) } else { None },
+            ranking: Ranking::decode(from)?,
         })
     }
 }

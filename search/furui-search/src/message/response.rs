@@ -2,10 +2,9 @@ use super::super::Surveyed;
 use super::super::{Coding, ContentId, Lock, LockKey, Weight, limits};
 use super::reader::Reader;
 use super::writer::Writer;
-use super::{Cost, Fetched, Found, Listed, MessageError, Met, Ranked, Refusal, Response, Shown, WordSize};
+use super::{Cost, Fetched, Listed, MessageError, Met, Ranked, Refusal, Response, Shown, WordSize};
 
 const SIZES: u8 = 0x81;
-const FOUND: u8 = 0x82;
 const MET: u8 = 0x83;
 const SETTLED: u8 = 0x84;
 const FETCHED: u8 = 0x85;
@@ -47,7 +46,6 @@ impl Response {
                     to.peers(holders);
                 }
             }
-            Self::Found(found) => found.encode(&mut to),
             Self::Ranked(ranked) => ranked.encode(&mut to),
             Self::Met(Met { matches, whole, session, steps }) => {
                 to.flag(*whole);
@@ -142,7 +140,6 @@ impl Response {
                     holders: from.peers()?,
                 })
             })?),
-            FOUND => Self::Found(Found::decode(&mut from)?),
             RANKED => Self::Ranked(Ranked::decode(&mut from)?),
             MET => Self::Met(Met {
                 whole: from.flag("whether a list is whole")?,
@@ -207,7 +204,6 @@ impl Response {
     fn kind(&self) -> u8 {
         match self {
             Self::Sizes(_) => SIZES,
-            Self::Found(_) => FOUND,
             Self::Ranked(_) => RANKED,
             Self::Met(_) => MET,
             Self::Settled(_) => SETTLED,
@@ -222,26 +218,6 @@ impl Response {
             Self::Listed(_) => LISTED,
             Self::Refused(_) => REFUSED,
         }
-    }
-}
-
-impl Found {
-    fn encode(&self, to: &mut Writer) {
-        to.ids(&self.ids, limits::IDS);
-        to.fixed(self.through);
-        to.varint(self.seen);
-        to.flag(self.whole);
-        Cost::encode_all(&self.costs, to);
-    }
-
-    fn decode(from: &mut Reader<'_>) -> Result<Self, MessageError> {
-        Ok(Self {
-            ids: from.ids(limits::IDS)?,
-            through: from.fixed("the last head looked at")?,
-            seen: from.varint("how many ids were looked at")?,
-            whole: from.flag("whether the lists are whole")?,
-            costs: Cost::decode_all(from)?,
-        })
     }
 }
 

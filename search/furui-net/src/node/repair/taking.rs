@@ -195,7 +195,7 @@ impl<'a> Taking<'a> {
 
     /// Requests the lists of these words. The answer has at least a part of the list of the first word.
     async fn list(&mut self, words: &[String], range: IdRange) -> Result<Vec<Listed>, Why> {
-        let request = Request::List { words: words.to_vec(), range };
+        let request = Request::List { words: words.to_vec(), range, most: limits::IDS as u32 };
         let Response::Listed(lists) = self.ask(&request).await? else { return Err(Why::Lied) };
         let is_honest = |list: &Listed| {
             list.ids.is_sorted_by(|a, b| a < b)

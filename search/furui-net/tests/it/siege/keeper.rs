@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use furui_net::net::Net;
 use furui_net::node::Node;
 use furui_search::{
-    CodedSet, ContentId, Fetched, Found, Listed, LockKey, Matcher, Met, Part, Peer, Place, Ranked, Refusal, Request,
+    CodedSet, ContentId, Fetched, Listed, LockKey, Matcher, Met, Part, Peer, Place, Ranked, Refusal, Request,
     Response, Shown, Surveyed, Weight, WordSize,
 };
 
@@ -87,11 +87,8 @@ pub fn hide(request: &Request) -> Response {
         Request::Size { words } => {
             Response::Sizes(vec![WordSize { ids: 20, whole: true, holders: vec![] }; words.len()])
         }
-        Request::Search(search) if search.ranking.is_some() => {
+        Request::Search(_) => {
             Response::Ranked(Ranked { places: vec![], next: None, seen: 0, found: 0, whole: true, costs: vec![] })
-        }
-        Request::Search(search) => {
-            Response::Found(Found { ids: vec![], through: search.range.last, seen: 0, whole: true, costs: vec![] })
         }
         Request::Meet(meet) => match CodedSet::decode(&meet.set, meet.range) {
             Ok(set) => {
@@ -122,13 +119,9 @@ fn forge(request: &Request) -> Response {
         Request::Size { words } => {
             Response::Sizes(vec![WordSize { ids: 1 << 40, whole: true, holders: vec![] }; words.len()])
         }
-        Request::Search(search) if search.ranking.is_some() => {
+        Request::Search(_) => {
             let places = (0..10).map(|number| Place { score: 1 << 20, id: id(number) }).collect();
             Response::Ranked(Ranked { places, next: None, seen: 20, found: 20, whole: true, costs: vec![] })
-        }
-        Request::Search(search) => {
-            let ids = (0..10).map(id).collect();
-            Response::Found(Found { ids, through: search.range.last, seen: 20, whole: true, costs: vec![] })
         }
         Request::Meet(_) => Response::Met(Met { matches: vec![0xff; 500], whole: true, session: None, steps: vec![] }),
         Request::Show { documents, .. } => {
