@@ -4,9 +4,9 @@
 
 use furui::filter::{Gamma, RingedParams};
 use furui_search::{
-    Clause, Coding, ContentId, Cost, Fetched, Golomb, IdRange, Listed, Lock, LockKey, Meet, MessageError, Met,
-    Part, Peer, Phrase, PhraseWord, Place, PublisherKey, Query, Ranked, Ranking, Record, Refusal, Request, Response,
-    Search, Settle, Showings, Shown, Surveyed, Term, Wants, Weight, WordSize, limits,
+    Clause, Coding, ContentId, Cost, Fetched, Golomb, IdRange, Listed, Lock, LockKey, Meet, MessageError, Met, Part,
+    Peer, Phrase, PhraseWord, Place, PublisherKey, Query, Ranked, Ranking, Record, Refusal, Request, Response, Search,
+    Settle, Showings, Shown, Surveyed, Term, Wants, Weight, WordSize, limits,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -84,18 +84,13 @@ fn request() -> impl Strategy<Value = Request> {
         search.prop_map(|(must, without, most, wants, salt, ranking)| {
             Request::Search(Search { must, without, most, wants, salt, ranking })
         }),
-        (word(), range(), bytes(), any::<bool>()).prop_map(|(word, range, set, weighted)| Request::Meet(Meet {
-            word,
-            range,
-            set,
-            weighted
-        })),
+        (word(), bytes(), any::<bool>()).prop_map(|(word, set, weighted)| Request::Meet(Meet { word, set, weighted })),
         (any::<u64>(), bytes(), any::<u64>()).prop_map(|(session, rejected, checksum)| Request::Settle(Settle {
             session,
             rejected,
             checksum
         })),
-        (ids(50), vec(clause(), 0..3)).prop_map(|(ids, clauses)| Request::Fetch { ids, clauses }),
+        ids(50).prop_map(|ids| Request::Fetch { ids }),
         (vec((id(), part()), 0..50), vec(clause(), 0..3))
             .prop_map(|(documents, clauses)| Request::Show { documents, clauses }),
         (
@@ -107,8 +102,11 @@ fn request() -> impl Strategy<Value = Request> {
         ids(50).prop_map(|ids| Request::Locks { ids }),
         range().prop_map(|range| Request::Withdrawn { range }),
         (word_or_none(), any::<u64>()).prop_map(|(from, since)| Request::Compare { from, since }),
-        (vec(word_or_none(), 0..9), range(), any::<u32>())
-            .prop_map(|(words, range, most)| Request::List { words, range, most }),
+        (vec(word_or_none(), 0..9), range(), any::<u32>()).prop_map(|(words, range, most)| Request::List {
+            words,
+            range,
+            most
+        }),
         Just(Request::Survey),
         vec((word(), id()), 0..9).prop_map(|claims| Request::Doubt { claims }),
     ]
@@ -178,12 +176,7 @@ fn response() -> impl Strategy<Value = Response> {
     let costs = vec(cost, 0..6);
     let ranked = (vec(place(), 0..9), proptest::option::of(place()), any::<[u64; 2]>(), any::<bool>(), costs)
         .prop_map(|(places, next, [seen, found], whole, costs)| Ranked { places, next, seen, found, whole, costs });
-    let fetched = prop_oneof![
-        bytes().prop_map(Fetched::Record),
-        Just(Fetched::Unknown),
-        Just(Fetched::Later),
-        Just(Fetched::Unfit)
-    ];
+    let fetched = prop_oneof![bytes().prop_map(Fetched::Record), Just(Fetched::Unknown), Just(Fetched::Later)];
     use Refusal::{Busy, Crowded, Failed, Forgotten, Invalid, Unproven, Unreachable};
     let refusals = vec![Busy, Invalid, Forgotten, Unreachable, Failed, Crowded, Unproven];
     let listed =
@@ -336,7 +329,7 @@ fn what_is_too_large_is_neither_written_nor_read() {
     let listed = Listed { days: vec![0; ids.len()], ids, weights: vec![], more: false };
     too_many("32769 ids", Response::Listed(vec![listed]).encode().unwrap_err());
     let set = vec![0; limits::MESSAGE_BYTES];
-    let meet = Meet { word: "word".into(), range: IdRange::ALL, set, weighted: false };
+    let meet = Meet { word: "word".into(), set, weighted: false };
     too_many("bytes of a message", Request::Meet(meet).encode().unwrap_err());
     too_many("bytes of a message", Request::decode(&vec![1; limits::MESSAGE_BYTES + 1]).unwrap_err());
     too_many("words", Request::decode(&[1, 1, 65]).unwrap_err());

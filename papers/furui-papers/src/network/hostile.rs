@@ -49,7 +49,7 @@ pub(super) enum Kind {
     Sessions,
     /// Third messages of exchanges that never began.
     Settle,
-    /// Fetches of records that must be searched for a phrase that no record contains.
+    /// Fetches of as many records as a message holds.
     Fetch,
     /// Requests to show documents that must be searched for a phrase that no record contains.
     Show,
@@ -148,11 +148,7 @@ impl Arms {
             Kind::Settle => {
                 Request::Settle(Settle { session: dice.next(), rejected: vec![7; 1000], checksum: dice.next() })
             }
-            Kind::Fetch => {
-                let phrase = Phrase::of("no document holds these words one after the other");
-                let clause = Clause { phrases: phrase.into_iter().collect(), ..Clause::default() };
-                Request::Fetch { ids: some_ids(limits::FETCHED), clauses: vec![clause] }
-            }
+            Kind::Fetch => Request::Fetch { ids: some_ids(limits::FETCHED) },
             Kind::Show => {
                 let phrase = Phrase::of("no document holds these words one after the other");
                 let clause = Clause { phrases: phrase.into_iter().collect(), ..Clause::default() };
@@ -193,7 +189,7 @@ fn search(word: String, me: Peer, dice: &mut Dice) -> Request {
 
 fn meet(word: String, ids: &[ContentId], coding: Coding) -> Request {
     let set = CodedSet::encode(ids, IdRange::ALL, coding).map(|set| set.bytes).unwrap_or_default();
-    Request::Meet(Meet { word, range: IdRange::ALL, set, weighted: true })
+    Request::Meet(Meet { word, set, weighted: true })
 }
 
 /// As many random ids as a set may have, in ascending order.

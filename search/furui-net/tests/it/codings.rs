@@ -257,21 +257,20 @@ fn predicted(round: &Round, own: &[ContentId], other: &[ContentId], wants: Wants
     let (sizes, range) = ((own.len() as u64, other.len() as u64), IdRange::ALL);
     let coding = plan::choose_for_page(wants, sizes.0, sizes.1, range, salt);
     let mut cost = Cost { coding, ..Cost::default() };
-    cost.in_three = add(&mut cost, round, own, other, range, coding);
+    cost.in_three = add(&mut cost, round, own, other, coding);
     if cost.in_three && round.costs.first().is_some_and(|cost| !cost.in_three) {
         (cost.coding, cost.in_three) = (plan::golomb(sizes.0, sizes.1, range, salt), false);
         let again = cost.coding;
-        add(&mut cost, round, own, other, range, again);
+        add(&mut cost, round, own, other, again);
     }
     cost
 }
 
 /// Adds the cost of one coding. Returns whether there is a third message.
-fn add(cost: &mut Cost, round: &Round, own: &[ContentId], other: &[ContentId], range: IdRange, coding: Coding) -> bool {
-    let predicted = predict(own, other, range, coding).unwrap();
+fn add(cost: &mut Cost, round: &Round, own: &[ContentId], other: &[ContentId], coding: Coding) -> bool {
+    let predicted = predict(own, other, IdRange::ALL, coding).unwrap();
     let body = |bytes: u64| vec![0; bytes as usize];
-    let meet =
-        Request::Meet(Meet { word: round.words[1].clone(), range, set: body(predicted.sent.bytes), weighted: false });
+    let meet = Request::Meet(Meet { word: round.words[1].clone(), set: body(predicted.sent.bytes), weighted: false });
     let session = predicted.claim.map(|_| 0);
     let met = Response::Met(Met { matches: body(predicted.back.bytes), whole: true, session, steps: vec![] });
     cost.sent_bits += predicted.sent.bits;

@@ -71,7 +71,7 @@ fn lie(request: &Request) -> Vec<u8> {
             let record = Shown::Record(b"no record".to_vec());
             Response::Shown { documents: vec![record; documents.len()], settled: true }
         }
-        Request::Fetch { ids, .. } => Response::Fetched(vec![Fetched::Record(b"no record".to_vec()); ids.len()]),
+        Request::Fetch { ids } => Response::Fetched(vec![Fetched::Record(b"no record".to_vec()); ids.len()]),
         Request::Store { .. } | Request::Doubt { .. } => Response::Stored { new: 1 },
         Request::Withdraw { keys } => Response::Withdrawn { opened: keys.len() as u64 + 1 },
         Request::Locks { ids } => Response::Locks(vec![vec![(Lock::NOBODY, 0); limits::LOCKS]; ids.len()]),

@@ -93,7 +93,7 @@ impl Exchange {
             How::Plain => Coding::Ids,
         };
         let set = CodedSet::encode(ids, range, self.coding)?;
-        Ok((Request::Meet(Meet { word: term.word.clone(), range, set: set.bytes, weighted }), set.bits))
+        Ok((Request::Meet(Meet { word: term.word.clone(), set: set.bytes, weighted }), set.bits))
     }
 
     /// Takes the answer to the last message, and adds its bits to the cost.

@@ -8,16 +8,15 @@ use furui::Result;
 /// The number of ids that are read at a time when a whole list is read.
 const CHUNK: usize = 1 << 12;
 
-/// Passes all ids of a list in `range` to `see`, piece by piece, until `see` fails. If `weighted` is true, the weights
+/// Passes all ids of a list to `see`, piece by piece, until `see` fails. If `weighted` is true, the weights
 /// of the ids are passed too.
 pub(super) fn stream<E>(
     index: &mut impl Index,
     word: &str,
-    range: IdRange,
     weighted: bool,
     mut see: impl FnMut(&[ContentId], &[Weight]) -> std::result::Result<(), E>,
 ) -> Result<std::result::Result<(), E>> {
-    let mut rest = range;
+    let mut rest = IdRange::ALL;
     loop {
         let ids = index.slice(word, rest, CHUNK + 1)?;
         let weights = if weighted { index.weights(word, rest, CHUNK + 1)? } else { Arc::default() };
@@ -30,8 +29,8 @@ pub(super) fn stream<E>(
             return Ok(Err(error));
         }
         match next.and_then(|head| if before > 0 { Some(head) } else { head.checked_add(1) }) {
-            Some(head) if head <= range.last => rest.first = head,
-            _ => return Ok(Ok(())),
+            Some(head) => rest.first = head,
+            None => return Ok(Ok(())),
         }
     }
 }

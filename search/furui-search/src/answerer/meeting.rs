@@ -2,7 +2,7 @@ use std::convert::Infallible;
 use std::time::Duration;
 
 use super::super::message::{Cost, Ranked, Refusal, Response, Search, Term, Wants};
-use super::super::{ContentId, IdRange, Index, Listing, Peer, Shunned};
+use super::super::{ContentId, Index, Listing, Peer, Shunned};
 use super::exchange::{Answer, Exchange, Question, Then};
 use super::lists;
 use super::scoring::Scoring;
@@ -218,7 +218,7 @@ impl Meeting {
         }
         let (mut both, mut next) = (Vec::new(), 0);
         let weighted = self.is_weighted();
-        let streamed = lists::stream(index, &term.word, IdRange::ALL, weighted, |list, weights| {
+        let streamed = lists::stream(index, &term.word, weighted, |list, weights| {
             let mut place = 0;
             while let (Some(own), Some(other)) = (self.ids.get(next), list.get(place)) {
                 match own.cmp(other) {
@@ -283,7 +283,11 @@ impl Meeting {
     /// the next word.
     fn narrow(&mut self, both: &[(u32, u8)]) {
         let keeps = self.at < self.must;
-        if keeps { self.scoring.add(self.at + 1, both) } else { self.scoring.remove(both) }
+        if keeps {
+            self.scoring.add(self.at + 1, both)
+        } else {
+            self.scoring.remove(both)
+        }
         let (mut both, mut place) = (both.iter().peekable(), 0);
         self.ids.retain(|_| {
             let is_in_both = both.next_if(|(both, _)| *both == place).is_some();

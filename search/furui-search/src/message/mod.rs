@@ -41,8 +41,6 @@ pub enum Request {
     Fetch {
         /// The ids of the documents whose records are wanted.
         ids: Vec<ContentId>,
-        /// If there are clauses, only records that fit at least one clause are wanted: see [`Fit`](super::Fit).
-        clauses: Vec<Clause>,
     },
     /// Asks what to show of documents, or whether the receiver keeps them.
     Show {
@@ -239,8 +237,6 @@ pub enum Fetched {
     Record(Vec<u8>),
     /// The node does not keep the record.
     Unknown,
-    /// The node keeps the record, but the message is full, or enough records were examined for one message: ask again.
+    /// The node keeps the record, but the message is full: ask again.
     Later,
-    /// The record fits none of the clauses.
-    Unfit,
 }

@@ -31,9 +31,8 @@ impl Request {
                 words.iter().for_each(|word| to.word(word));
             }
             Self::Search(search) => search.encode(&mut to),
-            Self::Meet(Meet { word, range, set, weighted }) => {
+            Self::Meet(Meet { word, set, weighted }) => {
                 to.word(word);
-                to.range(*range);
                 to.flag(*weighted);
                 to.bytes("bytes of a set", set, limits::MESSAGE_BYTES);
             }
@@ -41,10 +40,6 @@ impl Request {
                 to.varint(*session);
                 to.bytes("bytes of rejected matches", rejected, limits::MESSAGE_BYTES);
                 to.fixed(*checksum);
-            }
-            Self::Fetch { ids, clauses } => {
-                to.ids(ids, limits::FETCHED);
-                to.clauses(clauses);
             }
             Self::Show { documents, clauses } => {
                 Part::encode_all(documents, &mut to);
@@ -71,7 +66,7 @@ impl Request {
                     to.raw(key.as_bytes());
                 }
             }
-            Self::Locks { ids } => to.ids(ids, limits::FETCHED),
+            Self::Fetch { ids } | Self::Locks { ids } => to.ids(ids, limits::FETCHED),
             Self::Withdrawn { range } => to.range(*range),
             Self::Compare { from, since } => {
                 to.bytes("bytes of a word", from.as_bytes(), limits::WORD_BYTES);
@@ -106,7 +101,6 @@ impl Request {
             SEARCH => Self::Search(Search::decode(&mut from)?),
             MEET => Self::Meet(Meet {
                 word: from.word()?,
-                range: from.range()?,
                 weighted: from.flag("whether to tell how often the word occurs")?,
                 set: from.bytes("bytes of a set", limits::MESSAGE_BYTES)?.to_vec(),
             }),
@@ -115,7 +109,7 @@ impl Request {
                 rejected: from.bytes("bytes of rejected matches", limits::MESSAGE_BYTES)?.to_vec(),
                 checksum: from.fixed("the checksum")?,
             }),
-            FETCH => Self::Fetch { ids: from.ids(limits::FETCHED)?, clauses: from.clauses()? },
+            FETCH => Self::Fetch { ids: from.ids(limits::FETCHED)? },
             SHOW => Self::Show { documents: Part::decode_all(&mut from)?, clauses: from.clauses()? },
             STORE => Self::Store {
                 postings: from.all("words with postings", limits::POSTINGS, 3, |from| {

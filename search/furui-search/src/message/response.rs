@@ -67,7 +67,6 @@ impl Response {
                         }
                         Fetched::Unknown => to.byte(1),
                         Fetched::Later => to.byte(2),
-                        Fetched::Unfit => to.byte(3),
                     }
                 }
             }
@@ -153,11 +152,10 @@ impl Response {
             }),
             SETTLED => Self::Settled(from.flag("whether the sets are the same")?),
             FETCHED => Self::Fetched(from.all("records", limits::FETCHED, 1, |from| {
-                Ok(match from.tag("the kind of a record", 4)? {
+                Ok(match from.tag("the kind of a record", 3)? {
                     0 => Fetched::Record(from.bytes("bytes of a record", limits::MESSAGE_BYTES)?.to_vec()),
                     1 => Fetched::Unknown,
-                    2 => Fetched::Later,
-                    _ => Fetched::Unfit,
+                    _ => Fetched::Later,
                 })
             })?),
             SHOWN => Self::Shown {

@@ -59,16 +59,7 @@ impl Branch {
 
     /// A branch at the end of its list.
     fn empty(must: Vec<usize>, without: Vec<usize>) -> Self {
-        Self {
-            must,
-            without,
-            next: None,
-            disputes: 0,
-            most: 0,
-            slices: 0,
-            failures: 0,
-            insists: true,
-        }
+        Self { must, without, next: None, disputes: 0, most: 0, slices: 0, failures: 0, insists: true }
     }
 
     /// Begins anew. A branch whose words are in no document together stays at its end.
@@ -76,10 +67,7 @@ impl Branch {
         let Self { must, without, slices, next, .. } = self;
         let is_contradiction = next.is_none() && *slices == 0;
         let (must, without) = (std::mem::take(must), std::mem::take(without));
-        *self = Self {
-            next: if is_contradiction { None } else { Some(Place::FIRST) },
-            ..Self::empty(must, without)
-        };
+        *self = Self { next: if is_contradiction { None } else { Some(Place::FIRST) }, ..Self::empty(must, without) };
     }
 
     pub(super) fn must(&self) -> &[usize] {

@@ -81,7 +81,11 @@ impl fmt::Display for QueryRefused {
             Self::WordBytes(bytes) => write!(f, "a word of {bytes} bytes; a word has from 1 to {}", limits::WORD_BYTES),
             Self::Page(ids) => write!(f, "pages of {ids} ids; a page has from 1 to {}", limits::PAGE),
             Self::Best(limit) => {
-                write!(f, "the best {limit} documents; ask for the best {} at most, and then for the next", limits::PAGE)
+                write!(
+                    f,
+                    "the best {limit} documents; ask for the best {} at most, and then for the next",
+                    limits::PAGE
+                )
             }
         }
     }

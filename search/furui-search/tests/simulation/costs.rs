@@ -71,8 +71,7 @@ fn large_sets_meet_in_three_messages_and_again_in_two_if_the_third_fails() {
 #[test]
 fn a_page_of_hot_words_looks_at_little_of_their_lists() {
     let mut world = World::new(6, 30, 60_000, &WORDS);
-    let outcome = world
-        .run(query(&[clause(&["the", "of"], &[])], QueryOptions { hosts: 1, explain: true, ..page(6) }));
+    let outcome = world.run(query(&[clause(&["the", "of"], &[])], QueryOptions { hosts: 1, explain: true, ..page(6) }));
     assert!(matches!(outcome.end, QueryEvent::Done { found: 20, more: true, .. }));
     // The first slice has 1,024 of 36,000 ids, and the second one 4,096.
     let seen = outcome.report.rounds.iter().map(|round| round.seen).sum::<u64>();
@@ -134,11 +133,11 @@ fn what_an_exchange_took_is_what_was_predicted() {
             let predicted = predict(own, other, IdRange::ALL, coding).unwrap();
             assert_eq!((cost.coding, predicted.claim), (coding, None));
             assert_eq!((cost.sent_bits, cost.back_bits), (predicted.sent.bits, predicted.back.bits), "{wants:?}");
-            // The bytes around the set are version, kind, word, range, a flag and a length. The bytes around the answer
+            // The bytes around the set are version, kind, word, a flag and a length. The bytes around the answer
             // are version, kind, two flags and two lengths.
             let number = |bytes: u64| 1 + u64::from(bytes >= 1 << 7) + u64::from(bytes >= 1 << 14);
             let word = if narrowed { "table" } else { "search" }.len() as u64;
-            let around = 2 + 1 + word + 3 + number(predicted.sent.bytes);
+            let around = 2 + 1 + word + 1 + number(predicted.sent.bytes);
             assert_eq!(cost.sent_bytes, predicted.sent.bytes + around, "{wants:?}");
             assert_eq!(cost.back_bytes, predicted.back.bytes + 5 + number(predicted.back.bytes), "{wants:?}");
         }

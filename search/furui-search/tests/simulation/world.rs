@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use furui_search::{
-    AnswerEvent, Clause, ContentId, Index, Listed, Listing, Peer, Place, Querier, QueryEvent, Report, Request, Response, Scale,
-    Survey, Term, WordSize, limits,
+    AnswerEvent, Clause, ContentId, Index, Listed, Listing, Peer, Place, Querier, QueryEvent, Report, Request,
+    Response, Scale, Survey, Term, WordSize, limits,
 };
 
 use crate::node::{Manner, Node, mischief, number, peer, weight};

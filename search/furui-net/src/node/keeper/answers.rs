@@ -38,7 +38,7 @@ impl Desk {
                 }
                 return Ok(Later::Sizes(sizes));
             }
-            Request::Fetch { ids, clauses } => fetch::answer(&mut self.kept.shelf, &ids, &clauses)?,
+            Request::Fetch { ids } => fetch::answer(&mut self.kept.shelf, &ids)?,
             Request::Show { documents, clauses } => showing::answer(&mut self.kept, &documents, &clauses)?,
             Request::Store { postings, records } => return self.store((from, prefix), postings, records, bytes),
             Request::Withdraw { keys } => {

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use furui_net::net::Net;
 use furui_net::node::Node;
 use furui_search::{
-    CodedSet, ContentId, Fetched, Listed, LockKey, Matcher, Met, Part, Peer, Place, Ranked, Refusal, Request,
+    CodedSet, ContentId, Fetched, IdRange, Listed, LockKey, Matcher, Met, Part, Peer, Place, Ranked, Refusal, Request,
     Response, Shown, Surveyed, Weight, WordSize,
 };
 
@@ -90,7 +90,7 @@ pub fn hide(request: &Request) -> Response {
         Request::Search(_) => {
             Response::Ranked(Ranked { places: vec![], next: None, seen: 0, found: 0, whole: true, costs: vec![] })
         }
-        Request::Meet(meet) => match CodedSet::decode(&meet.set, meet.range) {
+        Request::Meet(meet) => match CodedSet::decode(&meet.set, IdRange::ALL) {
             Ok(set) => {
                 let nothing = Matcher::new(set).without_session().finish();
                 Response::Met(Met { matches: nothing.coded.bytes, whole: true, session: None, steps: vec![] })
@@ -98,7 +98,7 @@ pub fn hide(request: &Request) -> Response {
             Err(_) => Response::Refused(Refusal::Invalid),
         },
         Request::Settle(_) => Response::Settled(false),
-        Request::Fetch { ids, .. } => Response::Fetched(vec![Fetched::Unknown; ids.len()]),
+        Request::Fetch { ids } => Response::Fetched(vec![Fetched::Unknown; ids.len()]),
         Request::Show { documents, .. } => {
             Response::Shown { documents: vec![Shown::Unknown; documents.len()], settled: true }
         }
@@ -132,7 +132,7 @@ fn forge(request: &Request) -> Response {
             };
             Response::Shown { documents: documents.iter().map(lie).collect(), settled: true }
         }
-        Request::Fetch { ids, .. } => Response::Fetched(vec![Fetched::Record(b"no record".to_vec()); ids.len()]),
+        Request::Fetch { ids } => Response::Fetched(vec![Fetched::Record(b"no record".to_vec()); ids.len()]),
         Request::Withdrawn { .. } => {
             let keys = (0..20).map(|number| (id(number), LockKey::new([number; LockKey::BYTES]), 30)).collect();
             Response::Keys { keys, more: false }
