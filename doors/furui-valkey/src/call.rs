@@ -3,42 +3,18 @@
 #![allow(unsafe_code, reason = "the server's interface passes pointers")]
 
 use std::ffi::{CStr, CString, c_char, c_int, c_long, c_void};
-use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::str::FromStr;
 
 use valkey_module::raw::{self, KeyMode};
 
+use crate::refusal::Refusal;
 use crate::value::Value;
 
 /// The mode of a key that is only read.
 pub const READ: KeyMode = KeyMode::READ;
 /// The mode of a key that may be changed.
 pub const WRITE: KeyMode = KeyMode::READ.union(KeyMode::WRITE);
-
-/// Why a command is refused.
-#[derive(Debug)]
-pub enum Refusal {
-    /// The command has too few or too many arguments.
-    Arity,
-    /// The key has a value of another type.
-    WrongType,
-    /// Any other reason, in the words of the reply.
-    Because(String),
-}
-
-impl Refusal {
-    /// A refusal with this reason.
-    pub fn because(reason: impl Into<String>) -> Self {
-        Self::Because(reason.into())
-    }
-}
-
-impl<E: fmt::Display> From<E> for Refusal {
-    fn from(error: E) -> Self {
-        Self::Because(error.to_string())
-    }
-}
 
 /// The server's own words for a value of another type.
 const WRONG_TYPE: &str = "WRONGTYPE Operation against a key holding the wrong kind of value";

@@ -2,11 +2,8 @@
 
 use furui::store::{MANIFEST, Memory, ReadAt, Storage};
 
-use crate::call::Refusal;
-use crate::io::{In, Out};
-
-/// The maximum length of a piece of a file, in bytes: long arguments are slow to move, and the protocol has a limit.
-pub const PIECE: usize = 16 << 20;
+use crate::io::{In, Out, PIECE};
+use crate::refusal::Refusal;
 
 /// The maximum number of files of a value: one more than the runs of the largest store.
 const MAX_FILES: usize = furui::store::MAX_RUNS + 1;

@@ -96,7 +96,7 @@ impl<S: Storage> Seen<S> {
         Mismatch::check(self.hash_spec(), keys)?;
         let has_room = self.set.has_room_for(batch);
         if has_room {
-            self.set.promise(batch);
+            self.set.admit(batch);
         }
         Ok(has_room)
     }
@@ -117,7 +117,7 @@ impl<S: Storage> Seen<S> {
             new += 1;
         });
         let is_new = |&(_, &verdict): &(_, &Verdict)| verdict == Verdict::New;
-        self.set.settle(batch, keys.as_slice().iter().zip(&*verdicts).filter(is_new).map(|(&key, _)| key))?;
+        self.set.finish(batch, keys.as_slice().iter().zip(&*verdicts).filter(is_new).map(|(&key, _)| key))?;
         self.counters.keys += keys.len() as u64;
         self.counters.recent_hits += (keys.len() - batch.len()) as u64;
         self.counters.new += new;

@@ -9,6 +9,7 @@ mod hashes;
 pub mod headings;
 mod lines;
 pub mod notes;
+mod number;
 mod outputs;
 mod seen;
 
@@ -19,10 +20,10 @@ use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueHint};
 use clap_complete::Shell;
 use furui::{HashAlgorithm, text};
 
-use crate::block::MOST_MAX_LINE;
+use crate::input::block::MOST_MAX_LINE;
+use crate::input::reading::{Looks, Reading};
+use crate::input::split::Split;
 use crate::network::{self, NetworkCommand};
-use crate::reading::{Looks, Reading};
-use crate::split::Split;
 
 pub use combine::CombineOptions;
 pub use dict::*;
@@ -50,7 +51,7 @@ pub fn arranged() -> clap::Command {
 /// The command line with its help.
 pub fn command() -> clap::Command {
     let command = notes::annotate(arranged(), "");
-    match network::MISSING {
+    match network::missing() {
         Some(missing) => command.after_help(missing),
         None => command,
     }

@@ -8,10 +8,11 @@ use clap::{Args, ValueEnum, ValueHint};
 use furui::store::Window;
 use furui::store::cascade::CascadeOptions;
 use furui::{HashAlgorithm, text};
-use regex::bytes::Regex;
+use regex_lite::Regex;
 
+use super::number;
 use super::{InputOptions, LineOptions, OutputOptions, PrintOptions, WaitOptions, hash_name, headings};
-use crate::{number, size};
+use crate::say::size;
 
 /// Print the first occurrence of each line, in order
 ///
@@ -38,7 +39,7 @@ pub struct SeenOptions {
     /// It is made if it does not exist.
     ///
     /// redis://HOST:PORT/NAME or redis://HOST:PORT/DB/NAME is a set in a Valkey or Redis server, or cluster, that has the module
-    /// furui-valkey. Any number of processes, on any machines, share it; they must give the same key options. User and
+    /// furui-valkey; it needs a build with the feature net. Any number of processes, on any machines, share it; they must give the same key options. User and
     /// password go before the host, as in redis://USER:PASSWORD@HOST/NAME, or the password into $REDISCLI_AUTH. The server
     /// records a line before it is printed, so lines on their way when this process is killed are recorded, and printed by
     /// nobody. --memory, --threads, --cache, --sync and other options of a set on this machine are refused
@@ -165,6 +166,9 @@ pub struct SeenOptions {
     #[arg(long, value_name = "RATE", value_parser = number::rate, hide_short_help = true, help_heading = headings::TIERS)]
     pub fpr: Option<f64>,
     /// With --cache lru+stable: never drop lines that match
+    ///
+    /// The regular expression has no classes of Unicode: `\w`, `\d` and `(?i)` know ASCII only, and bytes that are no
+    /// UTF-8 match as U+FFFD
     #[arg(long, value_name = "REGEX", hide_short_help = true, help_heading = headings::TIERS)]
     pub protect: Option<Regex>,
     #[command(flatten)]

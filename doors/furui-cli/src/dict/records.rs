@@ -1,9 +1,9 @@
 use std::borrow::Cow;
 
 use super::lines::{Lines, check_key};
-use crate::block::Block;
 use crate::cli::{InputOptions, LineOptions};
 use crate::error::Error;
+use crate::input::block::Block;
 use crate::keys::{Fate, Keys};
 use crate::output::Output;
 

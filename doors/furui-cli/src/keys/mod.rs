@@ -16,9 +16,9 @@ use std::sync::Arc;
 use furui::seen::Verdict;
 use furui::{HashSpec, Hashes, KeyHasher};
 
-use crate::block::Block;
 use crate::cli::{LineOptions, Policy};
 use crate::error::Error;
+use crate::input::block::Block;
 use crate::output::Output;
 use maker::Maker;
 

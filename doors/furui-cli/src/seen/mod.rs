@@ -1,11 +1,11 @@
 //! `furui seen`, which prints the first occurrence of each line.
 
+mod batch;
 mod by_file;
 mod byproducts;
 mod decider;
 mod ending;
 mod figures;
-mod flight;
 mod judge;
 mod limit;
 mod pace;
@@ -37,9 +37,8 @@ use crate::filter::Observer;
 use crate::interrupt::Interrupt;
 use crate::keys::{self, Keys};
 use crate::memory;
+use crate::opening::{is_url, open_to_write};
 use crate::output::{Output, Sink};
-use crate::remote::is_url;
-use crate::wait::open_to_write;
 use byproducts::Byproducts;
 use decider::Decider;
 use ending::Ending;

@@ -59,11 +59,10 @@ impl Node {
 
     async fn search_for_face(&self, asked: Asked, usual: Wants, to: mpsc::Sender<Event>) {
         let options = SearchOptions {
-            limit: Some(asked.limit.into()),
+            limit: asked.limit.into(),
             after: asked.cursor,
             wants: asked.wants.unwrap_or(usual),
             explain: asked.explain,
-            ..SearchOptions::default()
         };
         let (events, mut found) = mpsc::channel(EVENTS);
         let search = self.search(&asked.query, options, events);

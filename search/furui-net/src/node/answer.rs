@@ -25,9 +25,9 @@ pub enum SearchEvent {
 /// A document that was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hit {
-    /// The id of the document, and its score in a ranked search.
+    /// The id of the document, and its score.
     pub place: Place,
-    /// What to show of the document; `None` if only ids were requested, or no node that keeps the record answered.
+    /// What to show of the document; `None` if no node that keeps the record answered.
     pub showing: Option<Showing>,
     /// Who has published the document. Known only if other documents with its URL were found.
     pub publishers: Vec<PublisherKey>,

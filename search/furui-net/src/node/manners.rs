@@ -1,10 +1,11 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use furui_search::{Peer, Response, Shunned, limits};
+use furui_search::{ContentId, Peer, Response, Shunned, limits};
+use futures::future::join_all;
 use tokio::time::Instant;
 
-use super::send_counted;
+use super::{record_key, send_counted};
 use crate::net::Net;
 
 /// For this long, other peers are asked before a peer that lied or did not answer. If that peer answers, this ends
@@ -97,6 +98,12 @@ impl Manners {
         }
         nearest.sort_by_key(comes_last);
         nearest
+    }
+
+    /// The [keepers](Self::keepers) of each record.
+    pub(super) async fn keepers_of(&self, ids: impl IntoIterator<Item = ContentId>, n: usize) -> Vec<Vec<Peer>> {
+        let keys: Vec<Vec<u8>> = ids.into_iter().map(record_key).collect();
+        join_all(keys.iter().map(|key| self.keepers(key, n))).await
     }
 
     fn shunned(&self) -> MutexGuard<'_, Shunned> {

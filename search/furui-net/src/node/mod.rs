@@ -42,6 +42,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::JoinHandle;
+use std::time::Duration;
 use std::{fmt, io};
 
 use furui_search::{ContentId, Peer, Refusal, Request, Response};
@@ -68,6 +69,11 @@ pub use publish::{Document, Published};
 pub use publish_error::PublishError;
 pub use repair::Progress;
 pub use search::SearchOptions;
+
+/// The time to wait for the nodes that are asked first before others are asked, too. Chosen: several round trips.
+const HEDGE_AFTER: Duration = Duration::from_millis(500);
+/// The time to wait for the other nodes. Chosen: a user who searches waits for it.
+const PATIENCE: Duration = Duration::from_secs(4);
 
 /// The file of the node's secret key.
 const IDENTITY: &str = "identity";

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use furui_net::node::{Hit, Node, SearchError, SearchEvent, SearchOptions};
-use furui_search::{ContentId, Place, Query, Report};
+use furui_search::{ContentId, Place, Query, Report, limits};
 use tokio::sync::mpsc;
 
 /// The answer to a search.
@@ -55,13 +55,13 @@ pub async fn search(node: &Node, query: &str, options: SearchOptions) -> Result<
 
 /// Searches for the best documents, at most `limit`.
 pub async fn best(node: &Node, query: &str, limit: u64) -> Answer {
-    let options = SearchOptions { limit: Some(limit), ..SearchOptions::default() };
+    let options = SearchOptions { limit, ..SearchOptions::default() };
     let answer = search(node, query, options).await.unwrap();
     assert!(answer.hits.is_sorted_by_key(|hit| hit.place));
     answer
 }
 
-/// Options for all documents, in the order of their ids.
+/// Options for all documents of an answer that has no more than one search can find.
 pub fn all() -> SearchOptions {
-    SearchOptions { limit: None, ranked: false, ..SearchOptions::default() }
+    SearchOptions { limit: limits::PAGE as u64, ..SearchOptions::default() }
 }

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::answer::{best, search};
+use crate::answer::{all, best, search};
 use crate::local::document;
-use furui_net::node::{Document, Node, PublishError, Published, SearchOptions};
+use furui_net::node::{Document, Node, PublishError, Published};
 use furui_search::{ContentId, MAX_TEXT, MAX_TITLE, MAX_URL, Record};
 
 fn documents(count: usize) -> Vec<Document> {
@@ -31,8 +31,7 @@ fn ids<'a>(documents: impl IntoIterator<Item = &'a Document>) -> BTreeSet<Conten
 }
 
 async fn found(node: &Node, query: &str) -> BTreeSet<ContentId> {
-    let options = SearchOptions { limit: None, ranked: false, records: false, ..SearchOptions::default() };
-    let answer = search(node, query, options).await.unwrap();
+    let answer = search(node, query, all()).await.unwrap();
     assert!(answer.whole);
     answer.ids()
 }

@@ -30,7 +30,7 @@ async fn pages(node: &Node, query: &str, limit: u64) -> (Vec<Place>, Option<Plac
     let mut places = Vec::new();
     let mut after = None;
     loop {
-        let options = SearchOptions { limit: Some(limit), after, ..SearchOptions::default() };
+        let options = SearchOptions { limit, after, ..SearchOptions::default() };
         let Answer { hits, cursor: next, .. } = search(node, query, options).await.unwrap();
         places.extend(hits.iter().map(|hit| hit.place));
         if next.is_none() || places.len() >= 100 {

@@ -14,6 +14,10 @@ pub const MAX_PARTS: usize = 26;
 /// The capacity of the first part if nothing is known of the number of keys. At 1 % its table has 8 KiB.
 const FIRST: u64 = 4096;
 
+/// The number of parts up to which those of a filter with the expansion 1 are equal. Later ones double, or a filter
+/// that was made for few keys would be full with [`MAX_PARTS`] times as many.
+const EQUAL_PARTS: usize = MAX_PARTS / 2;
+
 /// The least number of keys for which a table is sized: the formulas for sizes do not hold for a few keys, and their
 /// tables would hardly be smaller.
 const MIN_SIZED: u64 = 64;
@@ -121,8 +125,8 @@ impl GrowingBloom {
     }
 
     /// An empty filter whose first part has room for exactly `keys` keys, and each further part for `expansion` times
-    /// the keys of the part before it. If `expansion` is 0, the first part has the whole rate and is the only one: then
-    /// the filter is full with `keys` keys.
+    /// the keys of the part before it; if it is 1, from the 14th part on for twice as many. If `expansion` is 0, the
+    /// first part has the whole rate and is the only one: then the filter is full with `keys` keys.
     ///
     /// ```
     /// use furui::filter::{Full, GrowingBloom};
@@ -199,7 +203,8 @@ impl GrowingBloom {
     /// The capacity of the next part in keys, which is 0 if the filter has its only part.
     fn next_capacity(&self) -> u64 {
         let largest = self.parts.iter().map(|part| part.filter.capacity()).max();
-        largest.unwrap_or(0).saturating_mul(self.expansion.into())
+        let is_one = self.expansion == 1 && self.parts.len() >= EQUAL_PARTS;
+        largest.unwrap_or(0).saturating_mul(if is_one { EXPANSION } else { self.expansion }.into())
     }
 
     /// Ensures that the last part has room for a key, and returns that part.

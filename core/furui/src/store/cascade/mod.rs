@@ -302,7 +302,7 @@ impl<S: Storage> Cascade<S> {
     /// # Panics
     /// If there are 2³² keys or more.
     pub fn insert_all(&mut self, keys: &[KeyHash], new: &mut Vec<u32>) -> Result<()> {
-        self.admit(keys)?;
+        self.begin(keys)?;
         self.insert_hashes(self.manifest.slice(), new)
     }
 
@@ -310,7 +310,7 @@ impl<S: Storage> Cascade<S> {
     /// durable, but no key does before all these keys came.
     pub(crate) fn prepare(&mut self, keys: usize) -> Result<()> {
         self.check_usable()?;
-        self.unite()?;
+        self.divide(1)?;
         self.make_room(&[keys])?;
         self.prepared = keys;
         Ok(())
@@ -319,7 +319,7 @@ impl<S: Storage> Cascade<S> {
     /// Inserts keys without looking them up in the runs, and so without reading anything. A key that is also in a run
     /// is then in two levels, until these levels are merged.
     fn add_all(&mut self, keys: &[KeyHash], new: &mut Vec<u32>) -> Result<()> {
-        self.admit(keys)?;
+        self.begin(keys)?;
         new.clear();
         reserve(new, keys.len())?;
         self.add_hashes(new);
@@ -327,10 +327,10 @@ impl<S: Storage> Cascade<S> {
     }
 
     /// Makes room in the table for a batch, and takes its hashes.
-    fn admit(&mut self, keys: &[KeyHash]) -> Result<()> {
+    fn begin(&mut self, keys: &[KeyHash]) -> Result<()> {
         assert!(u32::try_from(keys.len()).is_ok(), "batches are shorter than 2^32 keys");
         self.check_usable()?;
-        self.unite()?;
+        self.divide(1)?;
         match self.prepared.checked_sub(keys.len()) {
             Some(left) => self.prepared = left,
             None => self.make_room(&[keys.len()])?,
@@ -376,7 +376,7 @@ impl<S: Storage> Cascade<S> {
     /// Those of [`insert_all`](Self::insert_all).
     pub fn contains_all(&mut self, keys: &[KeyHash], out: &mut Vec<bool>) -> Result<()> {
         self.check_usable()?;
-        self.unite()?;
+        self.divide(1)?;
         self.take_hashes(keys)?;
         out.clear();
         let slice = self.manifest.slice();

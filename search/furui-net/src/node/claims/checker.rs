@@ -6,9 +6,9 @@ use tokio::sync::Notify;
 use tokio::task::spawn_blocking;
 
 use super::Known;
-use super::records::{Records, records};
 use super::truths::Truths;
 use crate::net::Net;
+use crate::node::fetch::{self, Records};
 use crate::node::manners::Manners;
 
 /// What was found out about documents. Of documents that are in none of the fields, no keeper
@@ -112,7 +112,7 @@ impl Checker {
         let (seeking, others) = self.sought.take(&unknown);
         let mut records = Records { found: own, gone: HashSet::new() };
         if !seeking.ids.is_empty() {
-            let got = self::records(&self.manners, &self.net.me(), &seeking.ids).await;
+            let got = fetch::records(&self.manners, Some(&self.net.me()), &seeking.ids).await;
             records.found.extend(got.found);
             records.gone = got.gone;
         }

@@ -9,7 +9,6 @@
 mod budget;
 mod checker;
 mod convicts;
-mod records;
 mod sample;
 mod truth;
 mod truths;

@@ -1,5 +1,4 @@
 use std::collections::{HashMap, HashSet};
-use std::time::Duration;
 
 use furui_search::{Clause, ContentId, Part, Peer, Place, Record, Request, Response, Showings, Shown, limits};
 use futures::StreamExt;
@@ -10,13 +9,9 @@ use super::dossier::{Dossier, Heard, Question};
 use super::truth::{Bench, Ranks, Truth};
 use super::verdict::Verdict;
 use crate::node::spent::Spent;
-use crate::node::{Inner, record_key};
+use crate::node::{HEDGE_AFTER, Inner, PATIENCE};
 use crate::shelf::{MAX_RECORD, packed};
 
-/// The time to wait for a node before the next one is asked in its place.
-const HEDGE_AFTER: Duration = Duration::from_millis(500);
-/// The time to wait for all nodes.
-const PATIENCE: Duration = Duration::from_secs(4);
 /// Of this number of candidates, one is fetched whole to check what a keeper says about it; at least two of each page.
 const SAMPLED: usize = 5;
 /// The minimum number of candidates of a page that are fetched whole.
@@ -121,9 +116,8 @@ impl<'a> Gathering<'a> {
 
     /// Looks up who should keep the candidates, and chooses those that are fetched whole.
     async fn open(&self, places: &[Place], me: &Peer) -> Vec<Dossier> {
-        let keys: Vec<_> = places.iter().map(|place| record_key(place.id)).collect();
-        let lookups = keys.iter().map(|key| self.inner.manners.keepers(key, limits::REPLICAS));
-        let keepers: Vec<Vec<Peer>> = futures::future::join_all(lookups).await;
+        let ids = places.iter().map(|place| place.id);
+        let keepers = self.inner.manners.keepers_of(ids, limits::REPLICAS).await;
         let mut others: Vec<usize> = (0..places.len()).filter(|&at| !keepers[at].contains(me)).collect();
         let mut sampled = HashSet::new();
         let wanted = places.len().div_ceil(SAMPLED).clamp(LEAST_SAMPLED, MOST_SAMPLED);
