@@ -4,18 +4,15 @@ use std::fmt;
 use axum::body::Body;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query as Parameters, State};
-use axum::response::{IntoResponse, Response};
-use furui_search::{ContentId, NoPublisherKey, Record};
+use axum::response::Response;
+use furui_search::{ContentId, PublisherKey, Record};
 use futures::StreamExt;
 use serde::{Deserialize, Serialize};
-use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout;
 
-use super::lines::Lines;
-use super::parts::Gone;
-use super::{
-    ApiError, BATCH_BYTES, BATCH_DOCUMENTS, BODY_TIME, Call, Document, Face, MAX_LINE, PATIENCE, Published, Refused,
-};
+use super::lines::{Gone, Lines};
+use super::{ApiError, BATCH_BYTES, BATCH_DOCUMENTS, BODY_TIME, Backend, Face, MAX_LINE, run};
+use crate::node::{Document, Published};
 
 /// The options of a publication.
 #[derive(Deserialize)]
@@ -24,23 +21,20 @@ pub(super) struct How {
     again: bool,
 }
 
-pub(super) async fn publish(
-    State(face): State<Face>,
+pub(super) async fn publish<N: Backend>(
+    State(Face { node, publishes, .. }): State<Face<N>>,
     how: Result<Parameters<How>, QueryRejection>,
     body: Body,
-) -> Result<Response, Response> {
-    let how = how.map_err(|error| ApiError::Publish(error.body_text()).into_response());
-    let Parameters(How { again }) = how?;
-    let permit = face.publishes.clone().try_acquire_owned();
-    let permit = permit.map_err(|_| ApiError::Busy("publishing requests").into_response())?;
+) -> Result<Response, ApiError> {
+    let Parameters(How { again }) = how.map_err(|error| ApiError::Publish(error.body_text()))?;
+    let permit = publishes.try_acquire_owned().map_err(|_| ApiError::Busy("publishing requests"))?;
     let (lines, response) = Lines::new();
     tokio::spawn(async move {
         let _permit = permit;
-        let mut publishing =
-            Publishing { node: face.node, again, lines, progress: Progress::default(), batch: Batch::default() };
+        let mut publishing = Publishing { node, again, lines, progress: Progress::default(), batch: Batch::default() };
         if let Err(End::Refused(error)) = publishing.run(body).await {
             // A client that has gone does not get the error.
-            let _ = publishing.lines.send(&Refused { error }).await;
+            let _ = publishing.lines.send(&error).await;
         }
     });
     Ok(response)
@@ -57,21 +51,21 @@ pub fn read_line(line: &[u8]) -> Result<Record, String> {
     let line: Line = serde_json::from_slice(line).map_err(|error| {
         format!("not a document: {error}; write lines like {{\"url\":\"http://…\",\"title\":\"…\",\"text\":\"…\"}}")
     })?;
-    let publisher = line.publisher.map(|key| key.parse()).transpose();
-    let publisher = publisher.map_err(|error: NoPublisherKey| format!("publisher: {error}"))?;
-    Ok(Record { url: line.url, title: line.title.unwrap_or_default(), text: line.text.unwrap_or_default(), publisher })
+    Ok(Record {
+        url: line.url,
+        title: line.title.unwrap_or_default(),
+        text: line.text.unwrap_or_default(),
+        publisher: line.publisher,
+    })
 }
 
 /// A line of a body.
 #[derive(Deserialize)]
 struct Line {
     url: String,
-    #[serde(default)]
     title: Option<String>,
-    #[serde(default)]
     text: Option<String>,
-    #[serde(default)]
-    publisher: Option<String>,
+    publisher: Option<PublisherKey>,
 }
 
 /// The progress of a publication.
@@ -99,8 +93,8 @@ struct Bad {
     error: String,
 }
 
-struct Publishing {
-    node: mpsc::Sender<Call>,
+struct Publishing<N> {
+    node: N,
     again: bool,
     lines: Lines,
     progress: Progress,
@@ -119,7 +113,7 @@ struct Batch {
 /// Why a publication ends early.
 enum End {
     Gone,
-    Refused(String),
+    Refused(ApiError),
 }
 
 impl From<Gone> for End {
@@ -130,19 +124,18 @@ impl From<Gone> for End {
 
 impl From<ApiError> for End {
     fn from(error: ApiError) -> Self {
-        Self::Refused(error.to_string())
+        Self::Refused(error)
     }
 }
 
-impl Publishing {
+impl<N: Backend> Publishing<N> {
     async fn run(&mut self, body: Body) -> Result<(), End> {
         let mut chunks = body.into_data_stream();
         let mut splitter = Splitter::default();
         loop {
-            let chunk = timeout(BODY_TIME, chunks.next()).await;
-            let chunk = chunk.map_err(|_| End::Refused("the body stopped arriving; send it again".into()))?;
+            let chunk = timeout(BODY_TIME, chunks.next()).await.map_err(|_| ApiError::Body)?;
             let Some(chunk) = chunk else { break };
-            let chunk = chunk.map_err(|error| End::Refused(format!("the body was cut off: {error}; send it again")))?;
+            let chunk = chunk.map_err(|error| ApiError::CutOff(error.to_string()))?;
             let mut rest = &chunk[..];
             self.lines(std::iter::from_fn(|| splitter.next(&mut rest)).collect()).await?;
         }
@@ -185,19 +178,11 @@ impl Publishing {
             return Ok(());
         }
         let count = documents.len() as u64 + repeats;
-        let (answer, published) = oneshot::channel();
-        let asking = async {
-            self.node
-                .send(Call::Publish { documents, again: self.again, answer })
-                .await
-                .map_err(|_| ApiError::Closing)?;
-            published.await.map_err(|_| ApiError::Closing)
-        };
-        let published = tokio::select! {
-            published = timeout(PATIENCE, asking) => published.unwrap_or(Err(ApiError::Slow))?,
+        let (node, again) = (self.node.clone(), self.again);
+        let Published { new, changed, scarce } = tokio::select! {
+            published = run(async move { node.publish(documents, again).await }) => published?,
             () = self.lines.gone() => return Err(End::Gone),
         };
-        let Published { new, changed, scarce } = published.map_err(|refused| End::Refused(refused.error))?;
         self.progress.documents += count;
         self.progress.new += new;
         self.progress.changed += changed;

@@ -13,11 +13,10 @@ use furui_net::node::{Node, NodeError};
 use furui_search::Wants;
 use serde::Deserialize;
 use tokio::net::TcpListener;
-use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
 use crate::error::Error;
-use crate::network::node::{CALLS, Client, interruption};
+use crate::network::node::{Client, interruption};
 use crate::network::options::demo::DemoOptions;
 use crate::output::print;
 
@@ -66,9 +65,6 @@ async fn demo(options: &DemoOptions) -> Result<(), Error> {
         nodes = network(options.nodes) => nodes.map_err(|error| Error::Message(error.to_string()))?,
         () = &mut interrupted => return Ok(()),
     };
-    let (calls, asked) = mpsc::channel(CALLS);
-    // The first node is the user's.
-    tokio::spawn(nodes[0].clone().answer(asked, Wants::Best));
     let shown = async {
         let client = Client::new(&url);
         let published = tokio::task::spawn_blocking(move || publish(&client)).await;
@@ -81,7 +77,8 @@ async fn demo(options: &DemoOptions) -> Result<(), Error> {
     };
     let served = tokio::select! {
         shown = shown => shown,
-        () = http::serve(listener, calls, std::future::pending()) => Ok(()),
+        // The first node is the user's.
+        () = http::serve(listener, nodes[0].clone(), Wants::Best, std::future::pending()) => Ok(()),
         () = interrupted => Ok(()),
         why = nodes[0].failed() => Err(Error::Message(why)),
     };
