@@ -33,7 +33,6 @@ mod search;
 mod showing;
 mod spent;
 mod survey;
-mod used;
 mod versions;
 mod withdraw;
 
