@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use furui::format::Printable;
-use furui_net::http::{SearchLine, Step, Summary};
+use furui_net::http::{MAX_LIMIT, SearchLine, Step, Summary};
 use furui_net::node::{Hit, Version};
 use furui_search::{Place, PublisherKey, Wants};
 
@@ -16,8 +16,6 @@ use crate::report::push_json;
 
 /// The exit code for "nothing found".
 const NONE: u8 = 1;
-/// How many documents are requested at a time. A node returns no more.
-const PAGE: u64 = 1000;
 
 /// Runs the command.
 pub fn run(options: &SearchOptions) -> Result<ExitCode, Error> {
@@ -41,7 +39,7 @@ pub fn run(options: &SearchOptions) -> Result<ExitCode, Error> {
     };
     let mut cursor: Option<String> = None;
     while search.left > 0 {
-        let limit = search.left.min(PAGE).to_string();
+        let limit = search.left.min(MAX_LIMIT.into()).to_string();
         let mut parameters = vec![("q", query.as_str()), ("limit", &limit)];
         parameters.extend(cursor.as_deref().map(|cursor| ("cursor", cursor)));
         parameters.extend(coding.map(|coding| ("coding", coding)));

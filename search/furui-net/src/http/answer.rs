@@ -13,13 +13,13 @@ use crate::node::{SearchError, SearchEvent, SearchOptions};
 const WAITING: usize = 16;
 
 /// A node's answer to a search, which ends when this is dropped. The number of concurrent answers is limited.
-pub(super) struct Answer {
+pub(super) struct RunningSearch {
     events: mpsc::Receiver<SearchEvent>,
     search: JoinHandle<Result<(), SearchError>>,
     _permit: OwnedSemaphorePermit,
 }
 
-impl Answer {
+impl RunningSearch {
     /// Begins the search.
     pub(super) fn begin<N: Backend>(face: &Face<N>, query: Query, options: SearchOptions) -> Result<Self, ApiError> {
         let permit = face.searches.clone().try_acquire_owned().map_err(|_| ApiError::Busy("searches"))?;

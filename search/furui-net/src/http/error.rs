@@ -10,7 +10,7 @@ use super::{BODY_TIME, MAX_IDS, MAX_LIMIT, MAX_PUBLISHES, MAX_SEARCHES, PATIENCE
 
 /// Why a request was not answered. In JSON, it is `{"error":…}`, and `"at"` says where in a query.
 #[derive(Clone, Debug, PartialEq)]
-pub enum ApiError {
+pub(super) enum ApiError {
     /// The path does not exist.
     NotFound,
     /// The path exists, but not with the method of the request.

@@ -20,7 +20,7 @@
 //!
 //! The handlers call the [`Node`](crate::node::Node) itself, or what stands for it in a test ([`Backend`]).
 //! [`MAX_SEARCHES`] and [`MAX_PUBLISHES`] limit the concurrent work, [`MAX_LINE`] and [`BATCH_BYTES`] the memory of a
-//! request, and [`MAX_CONNECTIONS`], [`HEAD_TIME`], [`BODY_TIME`] and [`STALL_TIME`] the connections and their time.
+//! request, and [`MAX_CONNECTIONS`], [`HEAD_TIME`], `BODY_TIME` and `STALL_TIME` the connections and their time.
 //! Requests from pages of other sites are refused, see `guard`. A browser gets errors as pages.
 
 mod answer;
@@ -50,11 +50,12 @@ use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
+use error::ApiError;
+
 pub use backend::Backend;
-pub use error::ApiError;
-pub use publish::read_line;
+pub use publish::{PublishLine, PublishSums, read_line};
 pub use search::{SearchLine, Summary};
-pub use server::{CLOSING, HEAD_TIME, MAX_CONNECTIONS, STALL_TIME};
+pub use server::{HEAD_TIME, MAX_CONNECTIONS};
 pub use step::Step;
 
 /// The maximum number of concurrent searches. Chosen.
@@ -75,14 +76,14 @@ const MAX_BODY: usize = 1 << 20;
 /// The maximum number of results of one search. The cursor in the last line of the answer leads to more. Chosen.
 pub const MAX_LIMIT: u32 = 1_000;
 /// The default number of results of a search. Chosen: a page of results.
-pub const DEFAULT_LIMIT: u32 = 10;
+const DEFAULT_LIMIT: u32 = 10;
 /// The maximum pause of a client while it sends the documents of a publication, and the maximum time for it to send any
 /// other body. Chosen: a client is on this machine or near it.
-pub const BODY_TIME: Duration = Duration::from_secs(10);
+const BODY_TIME: Duration = Duration::from_secs(10);
 /// The maximum pause of a node while it answers a search or a batch. Chosen: above all limits of time between nodes.
-pub const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Answers requests until the future `until` is ready. The requests in progress then have [`CLOSING`] to end. `usual` is
+/// Answers requests until the future `until` is ready. The requests in progress then have a second to end. `usual` is
 /// the coding of sets for searches that do not state one.
 pub async fn serve(listener: TcpListener, node: impl Backend, usual: Wants, until: impl Future<Output = ()>) {
     server::run(listener, router(node, usual), until).await;

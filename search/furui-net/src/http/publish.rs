@@ -5,7 +5,7 @@ use axum::body::Body;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query as Parameters, State};
 use axum::response::Response;
-use furui_search::{ContentId, PublisherKey, Record};
+use furui_search::{ContentId, NoPublisherKey, Record};
 use futures::StreamExt;
 use serde::{Deserialize, Serialize};
 use tokio::time::timeout;
@@ -31,7 +31,7 @@ pub(super) async fn publish<N: Backend>(
     let (lines, response) = Lines::new();
     tokio::spawn(async move {
         let _permit = permit;
-        let mut publishing = Publishing { node, again, lines, progress: Progress::default(), batch: Batch::default() };
+        let mut publishing = Publishing { node, again, lines, sums: PublishSums::default(), batch: Batch::default() };
         if let Err(End::Refused(error)) = publishing.run(body).await {
             // A client that has gone does not get the error.
             let _ = publishing.lines.send(&error).await;
@@ -46,17 +46,14 @@ pub(super) async fn publish<N: Backend>(
 /// A sentence that says why the line is not a document.
 pub fn read_line(line: &[u8]) -> Result<Record, String> {
     if line.len() > MAX_LINE {
-        return Err(TooLong.to_string());
+        return Err(LongLine.to_string());
     }
     let line: Line = serde_json::from_slice(line).map_err(|error| {
         format!("not a document: {error}; write lines like {{\"url\":\"http://…\",\"title\":\"…\",\"text\":\"…\"}}")
     })?;
-    Ok(Record {
-        url: line.url,
-        title: line.title.unwrap_or_default(),
-        text: line.text.unwrap_or_default(),
-        publisher: line.publisher,
-    })
+    let publisher = line.publisher.map(|key| key.parse()).transpose();
+    let publisher = publisher.map_err(|error: NoPublisherKey| format!("publisher: {error}"))?;
+    Ok(Record { url: line.url, title: line.title.unwrap_or_default(), text: line.text.unwrap_or_default(), publisher })
 }
 
 /// A line of a body.
@@ -65,39 +62,48 @@ struct Line {
     url: String,
     title: Option<String>,
     text: Option<String>,
-    publisher: Option<PublisherKey>,
+    publisher: Option<String>,
 }
 
-/// The progress of a publication.
-#[derive(Clone, Default, Serialize)]
-struct Progress {
+/// A line of the answer to published documents. The last one has `done`, or says why the request was not completed:
+/// `{"error":…}`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum PublishLine {
+    /// A line of the body is not a document.
+    Bad {
+        /// The number of the line, from 1 on.
+        line: u64,
+        /// Why it is not a document.
+        error: String,
+    },
+    /// The sums of all batches that were published.
+    Sums(PublishSums),
+}
+
+/// What became of the documents of a request so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PublishSums {
     /// The number of documents that were processed, including those that had been published recently.
-    documents: u64,
+    pub documents: u64,
     /// The number of processed documents that this request published. The other ones had been published recently.
-    new: u64,
+    pub new: u64,
     /// The number of the new documents that replaced others.
-    changed: u64,
+    pub changed: u64,
     /// The number of new documents that too few nodes have taken.
-    scarce: u64,
+    pub scarce: u64,
     /// The number of lines that are not documents.
-    bad: u64,
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    done: bool,
-}
-
-/// A line that is not a document.
-#[derive(Serialize)]
-struct Bad {
-    /// The number of the line, from 1 on.
-    line: u64,
-    error: String,
+    pub bad: u64,
+    /// True in the last line.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub done: bool,
 }
 
 struct Publishing<N> {
     node: N,
     again: bool,
     lines: Lines,
-    progress: Progress,
+    sums: PublishSums,
     batch: Batch,
 }
 
@@ -141,8 +147,8 @@ impl<N: Backend> Publishing<N> {
         }
         self.lines(splitter.last().into_iter().collect()).await?;
         self.flush().await?;
-        self.progress.done = true;
-        self.lines.send(&self.progress).await?;
+        self.sums.done = true;
+        self.lines.send(&self.sums).await?;
         Ok(())
     }
 
@@ -159,12 +165,12 @@ impl<N: Backend> Publishing<N> {
                     self.batch.push(document);
                     if self.batch.is_full() {
                         self.flush().await?;
-                        self.lines.send(&self.progress).await?;
+                        self.lines.send(&self.sums).await?;
                     }
                 }
                 Err(error) => {
-                    self.progress.bad += 1;
-                    self.lines.send(&Bad { line, error }).await?;
+                    self.sums.bad += 1;
+                    self.lines.send(&PublishLine::Bad { line, error }).await?;
                 }
             }
         }
@@ -183,10 +189,10 @@ impl<N: Backend> Publishing<N> {
             published = run(async move { node.publish(documents, again).await }) => published?,
             () = self.lines.gone() => return Err(End::Gone),
         };
-        self.progress.documents += count;
-        self.progress.new += new;
-        self.progress.changed += changed;
-        self.progress.scarce += scarce;
+        self.sums.documents += count;
+        self.sums.new += new;
+        self.sums.changed += changed;
+        self.sums.scarce += scarce;
         Ok(())
     }
 }
@@ -207,7 +213,7 @@ impl Batch {
 }
 
 /// A line with its number, from 1 on.
-type NumberedLine = (u64, Result<Vec<u8>, TooLong>);
+type NumberedLine = (u64, Result<Vec<u8>, LongLine>);
 
 /// The document of a line, or the reason why it is invalid; `None` if the line is blank.
 fn document((number, line): NumberedLine) -> Option<(u64, Result<Document, String>)> {
@@ -230,9 +236,9 @@ fn read(line: &[u8]) -> Result<Document, String> {
 }
 
 /// The line is longer than [`MAX_LINE`].
-struct TooLong;
+struct LongLine;
 
-impl fmt::Display for TooLong {
+impl fmt::Display for LongLine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "a line of more than {MAX_LINE} bytes; publish the document in parts")
     }
@@ -271,6 +277,6 @@ impl Splitter {
     fn take(&mut self) -> NumberedLine {
         self.before += 1;
         let line = std::mem::take(&mut self.line);
-        (self.before, if std::mem::take(&mut self.too_long) { Err(TooLong) } else { Ok(line) })
+        (self.before, if std::mem::take(&mut self.too_long) { Err(LongLine) } else { Ok(line) })
     }
 }

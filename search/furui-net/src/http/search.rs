@@ -7,7 +7,7 @@ use furui::filter::sizing;
 use furui_search::{Place, Query, Report, Wants};
 use serde::{Deserialize, Serialize};
 
-use super::answer::Answer;
+use super::answer::RunningSearch;
 use super::lines::{LINES, line};
 use super::{ApiError, Backend, DEFAULT_LIMIT, Face, MAX_LIMIT, Step};
 use crate::node::{Hit, SearchEvent, SearchOptions};
@@ -69,7 +69,7 @@ pub(super) async fn search<N: Backend>(
     let Parameters(asked) = asked.map_err(|error| ApiError::Parameters(error.body_text()))?;
     let (query, options) = asked.read(face.wants)?;
     let explain = options.explain;
-    let answer = Answer::begin(&face, query, options)?;
+    let answer = RunningSearch::begin(&face, query, options)?;
     let body = Body::from_stream(answer.stream(move |event| lines(event, explain)));
     Ok(([(header::CONTENT_TYPE, LINES)], body).into_response())
 }

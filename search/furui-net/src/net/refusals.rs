@@ -5,7 +5,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use serde::Serialize;
 
 /// The maximum number of entries that are remembered. At the maximum, the entry whose last refusal is the oldest is
-/// forgotten.
+/// forgotten. Chosen: more than a person reads.
 const MAX_ENTRIES: usize = 256;
 
 /// Who was refused lately, and why: for the owner of the node.

@@ -7,11 +7,10 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::pin::pin;
 use std::process::ExitCode;
 
-use furui_net::http;
+use furui_net::http::{self, PublishSums};
 use furui_net::net::{Config, Identity, Transport};
 use furui_net::node::{Node, NodeError};
 use furui_search::Wants;
-use serde::Deserialize;
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 
@@ -35,14 +34,6 @@ const SUGGESTED: [&str; 9] = [
     "篩",
     "篩 site:ja.wikipedia.org",
 ];
-
-/// A line of the answer of a node to published documents.
-#[derive(Deserialize)]
-struct Progress {
-    documents: u64,
-    #[serde(default)]
-    done: bool,
-}
 
 /// Runs the command.
 pub fn run(options: &DemoOptions) -> Result<ExitCode, Error> {
@@ -133,9 +124,9 @@ fn publish(client: &Client) -> Result<(), Error> {
     let mut lines = client.post("/publish", &body)?;
     loop {
         let Some(line) = lines.next()? else { return Err(lines.cut_off()) };
-        let progress: Progress = serde_json::from_slice(line).map_err(|error| lines.strange(&error))?;
-        eprintln!("published {} of {count} documents", progress.documents);
-        if progress.done {
+        let sums: PublishSums = serde_json::from_slice(line).map_err(|error| lines.strange(&error))?;
+        eprintln!("published {} of {count} documents", sums.documents);
+        if sums.done {
             return Ok(());
         }
     }

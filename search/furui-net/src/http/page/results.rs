@@ -13,7 +13,7 @@ use serde::Deserialize;
 use super::figures::{bytes, count, encoded, sentence, time};
 use super::layout::{HTML, Layout};
 use super::{home, steps};
-use crate::http::answer::Answer;
+use crate::http::answer::RunningSearch;
 use crate::http::search::cursor;
 use crate::http::{ApiError, Backend, DEFAULT_LIMIT, Face, Step, Summary};
 use crate::node::{Hit, SearchEvent, SearchOptions, Version};
@@ -51,7 +51,7 @@ pub(super) async fn search<N: Backend>(
     let limit = Some(DEFAULT_LIMIT.into());
     let options = SearchOptions { limit, after, wants: face.wants, explain: true, ..SearchOptions::default() };
     let mut page = Page { query: q, from, is_first: after.is_none(), started: Instant::now(), shown: 0 };
-    let answer = Answer::begin(&face, query, options)?;
+    let answer = RunningSearch::begin(&face, query, options)?;
     let head = stream::iter([Ok(page.head())]);
     let body = Body::from_stream(head.chain(answer.stream(move |event| page.part(event))));
     Ok(([(header::CONTENT_TYPE, HTML)], body).into_response())
