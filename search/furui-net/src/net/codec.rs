@@ -6,7 +6,7 @@ use libp2p::{StreamProtocol, request_response};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::counters::Tally;
-use super::rooms::{Origin, Room, Rooms, STEP};
+use super::rooms::{RequestMemory, RequestReader, Rooms, STEP};
 
 /// The maximum length of a request or an answer, in bytes.
 pub const MAX_MESSAGE: usize = 1 << 20;
@@ -22,7 +22,7 @@ const MAX_ANSWER_BYTES: usize = 64 << 20;
 pub(super) struct Codec {
     tally: Arc<Tally>,
     rooms: Arc<Rooms>,
-    origin: Option<Origin>,
+    origin: Option<RequestReader>,
     answers: Arc<Semaphore>,
 }
 
@@ -47,7 +47,7 @@ impl Clone for Codec {
 #[derive(Debug)]
 pub(super) struct Body {
     pub(super) bytes: Vec<u8>,
-    pub(super) room: Option<Room>,
+    pub(super) room: Option<RequestMemory>,
 }
 
 /// An answer to a request.

@@ -17,14 +17,16 @@ use super::blocked::Blocked;
 use super::rooms::Rooms;
 use super::{Prefix, Refusals};
 
-/// The maximum number of incoming connections whose handshakes are not complete.
+/// The maximum number of incoming connections whose handshakes are not complete. Chosen: a
+/// handshake takes a few round trips.
 const MAX_PENDING: usize = 256;
-/// The maximum number of these from one address prefix.
+/// The maximum number of these from one address prefix. Chosen: eight prefixes do not fill all.
 const MAX_PENDING_PER_PREFIX: usize = 32;
 /// The maximum number of incoming connections. When there are that many, a newcomer takes the place of a connection
-/// from the address prefix that has the most.
+/// from the address prefix that has the most. Chosen: with the node's own connections, below the files that the command
+/// lets a node open.
 const MAX_INCOMING: usize = 640;
-/// The maximum number of incoming connections from one address prefix.
+/// The maximum number of incoming connections from one address prefix. Chosen: ten prefixes fill all.
 const MAX_PER_PREFIX: usize = 64;
 
 const BLOCKED: &str = "the owner of this node has blocked it";
@@ -51,15 +53,15 @@ struct Open {
 
 /// Why a connection is not let in.
 #[derive(Debug)]
-struct Full(&'static str);
+struct NotLetIn(&'static str);
 
-impl fmt::Display for Full {
+impl fmt::Display for NotLetIn {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "refused because {}", self.0)
     }
 }
 
-impl std::error::Error for Full {}
+impl std::error::Error for NotLetIn {}
 
 impl Doors {
     pub(super) fn new(rooms: Arc<Rooms>, refusals: Arc<Refusals>, blocked: Arc<Blocked>) -> Self {
@@ -93,7 +95,7 @@ impl Doors {
 
     fn refuse(&self, who: impl ToString, why: &'static str) -> ConnectionDenied {
         self.refusals.note(who, why);
-        ConnectionDenied::new(Full(why))
+        ConnectionDenied::new(NotLetIn(why))
     }
 
     fn incoming(&self) -> impl Iterator<Item = (&ConnectionId, &Open)> {

@@ -35,7 +35,6 @@ mod routes;
 mod signature;
 mod streams;
 
-pub use blocked::{Network, NoNetwork};
 pub use codec::MAX_MESSAGE;
 pub use config::{Config, StartError, Transport};
 pub use counters::Counters;

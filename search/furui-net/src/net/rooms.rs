@@ -12,21 +12,23 @@ use tokio::time::{Instant, timeout};
 use super::{Prefix, Refusals};
 
 /// The maximum total size, in bytes, of the requests that are held at the same time. A request is held from the arrival
-/// of its first byte until it is answered.
+/// of its first byte until it is answered. Chosen.
 const MAX_REQUEST_BYTES: usize = 64 << 20;
 /// The maximum size of one peer's requests that are held at the same time, over all of its connections. Further
-/// requests of the peer wait unread.
+/// requests of the peer wait unread. Chosen: four of the largest requests, which fill a sixteenth of the memory.
 pub(super) const PEER_REQUEST_BYTES: usize = 4 << 20;
-/// The maximum size of the requests of one address prefix that are held at the same time.
+/// The maximum size of the requests of one address prefix that are held at the same time. Chosen: four prefixes fill all.
 const PREFIX_REQUEST_BYTES: usize = 16 << 20;
 /// The maximum number of one peer's requests that wait unread. The streams of further ones are closed.
+/// Chosen.
 const PEER_WAITING: usize = 16;
-/// The maximum number of requests of one address prefix that wait unread.
+/// The maximum number of requests of one address prefix that wait unread. Chosen: eight peers.
 const PREFIX_WAITING: usize = 128;
 /// The number of bytes by which the memory for a request grows as its bytes arrive, so that an announced length alone
-/// takes no memory.
+/// takes no memory. Chosen: a small part of a request's share, and few steps for most requests.
 pub(super) const STEP: usize = 16 << 10;
-/// The time in which each [`STEP`] of a request must arrive: the minimum rate is about 5 KiB a second.
+/// The time in which each [`STEP`] of a request must arrive: the minimum rate is about 5 KiB a second. Chosen:
+/// below the slowest common links.
 const STEP_TIME: Duration = Duration::from_secs(3);
 
 /// The memory for the requests of other nodes.
@@ -48,7 +50,7 @@ struct State {
     peers: HashMap<PeerId, Arc<Share>>,
     prefixes: HashMap<Prefix, Arc<Share>>,
     /// The origin of the connection that is being opened.
-    next: Option<Origin>,
+    next: Option<RequestReader>,
     /// The requests that are being read, by the numbers of their readings.
     readings: BTreeMap<u64, Reading>,
     next_reading: u64,
@@ -70,7 +72,7 @@ struct Reading {
 
 /// The origin of a connection: the shares of its peer and prefix.
 #[derive(Clone)]
-pub(super) struct Origin {
+pub(super) struct RequestReader {
     rooms: Arc<Rooms>,
     peer: Arc<Share>,
     prefix: Option<Arc<Share>>,
@@ -79,7 +81,7 @@ pub(super) struct Origin {
 
 /// The memory of one request. It is free again when this is dropped.
 #[derive(Debug)]
-pub(crate) struct Room {
+pub(crate) struct RequestMemory {
     _peer: OwnedSemaphorePermit,
     _prefix: Option<OwnedSemaphorePermit>,
     taken: Option<OwnedSemaphorePermit>,
@@ -119,12 +121,13 @@ impl Rooms {
             Prefix::Local => None,
             prefix => Some(of(&mut state.prefixes, prefix, PREFIX_REQUEST_BYTES, PREFIX_WAITING)),
         };
-        let origin = Origin { rooms: Arc::clone(self), peer: peer_share, prefix: prefix_share, name: (peer, prefix) };
+        let origin =
+            RequestReader { rooms: Arc::clone(self), peer: peer_share, prefix: prefix_share, name: (peer, prefix) };
         state.next = Some(origin);
     }
 
     /// The origin of the connection that is being opened.
-    pub(super) fn opened(&self) -> Option<Origin> {
+    pub(super) fn opened(&self) -> Option<RequestReader> {
         self.state().next.take()
     }
 
@@ -154,13 +157,13 @@ fn of<K: Hash + Eq>(shares: &mut HashMap<K, Arc<Share>>, key: K, bytes: usize, w
 }
 
 /// The entry of a reading in the list of all, as long as it lasts.
-struct Entry<'a> {
+struct ReadingEntry<'a> {
     rooms: &'a Rooms,
     number: u64,
     evicted: Arc<Notify>,
 }
 
-impl<'a> Entry<'a> {
+impl<'a> ReadingEntry<'a> {
     fn new(rooms: &'a Rooms) -> Self {
         let evicted = Arc::new(Notify::new());
         let mut state = rooms.state();
@@ -179,15 +182,19 @@ impl<'a> Entry<'a> {
     }
 }
 
-impl Drop for Entry<'_> {
+impl Drop for ReadingEntry<'_> {
     fn drop(&mut self) {
         self.rooms.state().readings.remove(&self.number);
     }
 }
 
-impl Origin {
+impl RequestReader {
     /// Reads a request of `length` bytes, which is at most as long as the share of a peer.
-    pub(super) async fn read<T: AsyncRead + Unpin>(&self, io: &mut T, length: usize) -> io::Result<(Vec<u8>, Room)> {
+    pub(super) async fn read<T: AsyncRead + Unpin>(
+        &self,
+        io: &mut T,
+        length: usize,
+    ) -> io::Result<(Vec<u8>, RequestMemory)> {
         self.fill(io, length).await.map_err(|error| match error {
             Failed::Refused(why) => {
                 let (peer, prefix) = self.name;
@@ -198,14 +205,14 @@ impl Origin {
         })
     }
 
-    async fn fill<T: AsyncRead + Unpin>(&self, io: &mut T, length: usize) -> Result<(Vec<u8>, Room), Failed> {
+    async fn fill<T: AsyncRead + Unpin>(&self, io: &mut T, length: usize) -> Result<(Vec<u8>, RequestMemory), Failed> {
         let peer = self.peer.take(length).await?;
         let prefix = match &self.prefix {
             Some(prefix) => Some(prefix.take(length).await?),
             None => None,
         };
-        let mut room = Room { _peer: peer, _prefix: prefix, taken: None };
-        let entry = Entry::new(&self.rooms);
+        let mut room = RequestMemory { _peer: peer, _prefix: prefix, taken: None };
+        let entry = ReadingEntry::new(&self.rooms);
         let mut bytes = Vec::new();
         while bytes.len() < length {
             let from = bytes.len();
@@ -266,7 +273,7 @@ mod tests {
 
     const MIB: usize = 1 << 20;
 
-    fn origin(rooms: &Arc<Rooms>, host: u8) -> Origin {
+    fn origin(rooms: &Arc<Rooms>, host: u8) -> RequestReader {
         rooms.open(PeerId::random(), Prefix::V4([127, 0, 0, host]));
         rooms.opened().expect("just opened")
     }
@@ -276,7 +283,7 @@ mod tests {
         iter([Ok::<_, io::Error>(vec![7; bytes])]).chain(futures::stream::pending()).into_async_read()
     }
 
-    async fn fails_or_holds(origin: Origin) -> io::Result<(Vec<u8>, Room)> {
+    async fn fails_or_holds(origin: RequestReader) -> io::Result<(Vec<u8>, RequestMemory)> {
         origin.read(&mut withheld(MIB - 1), MIB).await
     }
 

@@ -9,7 +9,7 @@ use super::{record_key, send_counted};
 use crate::net::Net;
 
 /// For this long, other peers are asked before a peer that lied or did not answer. If that peer answers, this ends
-/// early.
+/// early. Chosen: longer than a peer needs to start again.
 const SHUNNED_FOR: Duration = Duration::from_secs(5 * 60);
 
 /// Remembers the peers that lately did not answer this node, or lied to it. They are asked only after the other keepers

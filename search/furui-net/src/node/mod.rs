@@ -33,7 +33,6 @@ mod search;
 mod showing;
 mod spent;
 mod survey;
-mod used;
 mod versions;
 mod withdraw;
 
@@ -46,6 +45,7 @@ use std::time::Duration;
 use std::{fmt, io};
 
 use furui_search::{ContentId, Peer, Refusal, Request, Response};
+use serde::Serialize;
 use sha2::{Digest, Sha256};
 use tokio::task::AbortHandle;
 
@@ -108,8 +108,8 @@ struct Inner {
     thread: std::sync::Mutex<Option<JoinHandle<()>>>,
 }
 
-/// The state of a node.
-#[derive(Clone, Debug)]
+/// The state of a node. In JSON, it is the answer to `GET /status`, without nesting.
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct NodeStatus {
     /// The identity by which other nodes know the node.
     pub peer: String,
@@ -118,10 +118,12 @@ pub struct NodeStatus {
     /// True if the node has been given everything that it should hold.
     pub whole: bool,
     /// How far the node has taken over the data that it should hold.
+    #[serde(flatten)]
     pub repair: Progress,
     /// The number of other nodes that the node knows.
     pub peers: u64,
     /// The contents of the node's shelf, which holds the postings and documents that the node keeps.
+    #[serde(flatten)]
     pub shelf: Statistics,
     /// The number of searches done for the node's users.
     pub searches: u64,
@@ -134,8 +136,10 @@ pub struct NodeStatus {
     /// Who was refused lately, and why; the latest first.
     pub refusals: Vec<crate::net::Refusal>,
     /// The traffic since the start.
+    #[serde(flatten)]
     pub traffic: crate::net::Counters,
-    /// The traffic of each of the last [`SPANS`] [`SPAN`]s, the latest last.
+    /// The traffic of each of the last [`SPANS`] [`SPAN`]s, the latest last. The page draws it; JSON omits it.
+    #[serde(skip)]
     pub lately: Vec<Span>,
 }
 

@@ -1,8 +1,8 @@
 use std::fmt;
 
+use furui_net::http::PublishSums;
 use furui_search::limits;
 
-use super::batch::Sent;
 use crate::complain;
 use crate::error::Error;
 use crate::report::grouped;
@@ -43,7 +43,7 @@ impl Sums {
         Self { strict, documents: 0, sent: 0, changed: 0, scarce: 0, left_out: [0; REASONS.len()] }
     }
 
-    pub(super) fn add(&mut self, sent: Sent) {
+    pub(super) fn add(&mut self, sent: PublishSums) {
         self.documents += sent.documents;
         self.sent += sent.new;
         self.changed += sent.changed;

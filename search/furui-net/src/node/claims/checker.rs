@@ -11,8 +11,7 @@ use crate::net::Net;
 use crate::node::fetch::{self, Records};
 use crate::node::manners::Manners;
 
-/// What was found out about documents. Of documents that are in none of the fields, no keeper
-/// answered.
+/// What was found out about documents. No keeper answered for documents in neither field.
 pub(in crate::node) struct Found {
     /// The true postings.
     pub(in crate::node) known: Known,

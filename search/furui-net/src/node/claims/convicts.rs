@@ -7,9 +7,9 @@ use crate::net::Prefix;
 
 /// For this long, nothing is taken from a peer that has stated something false.
 pub(in crate::node) const REFUSED_FOR: Duration = Duration::from_secs(60 * 60);
-/// If so many peers of an address prefix have stated something false, everything of the others there is checked.
+/// Once this number of peers at an address prefix have stated something false, everything from that prefix is checked.
 const DISTRUSTED_AFTER: usize = 3;
-/// A peer counts as known when so many of its documents were checked, and all were true.
+/// A peer counts as known once this number of its documents were checked, and all were true.
 const KNOWN_AFTER: u64 = 64;
 /// The maximum number of peers that are remembered, of those that lied and of the others.
 const PEERS: usize = 4096;
@@ -37,10 +37,10 @@ impl Convicts {
         self.liars.insert(peer.clone(), (prefix.to_owned(), now + REFUSED_FOR));
     }
 
-    /// Notes that so many documents of a peer were checked, and all were true.
+    /// Notes that this number of a peer's documents were checked, and all were true.
     pub(in crate::node) fn praise(&mut self, peer: &Peer, documents: u64) {
         if self.checked.len() >= PEERS && !self.checked.contains_key(peer) {
-            // Whoever has stated the least loses the least.
+            // The peer with the fewest checked documents loses the least.
             let least = self.checked.iter().min_by_key(|(_, documents)| **documents).map(|(peer, _)| peer.clone());
             least.and_then(|least| self.checked.remove(&least));
         }

@@ -12,7 +12,7 @@ use crate::net::Prefix;
 use crate::node::claims::Known;
 use crate::shelf::{Listed, Origin};
 
-/// If a posting that was taken over is false, so many more of the same list and origin are examined.
+/// If a posting that was taken over is false, this number of further ones of the same list and origin are examined.
 const MORE: usize = 64;
 /// The part of a list in which they are sought.
 const AMONG: usize = 4096;

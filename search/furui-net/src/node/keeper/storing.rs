@@ -14,7 +14,7 @@ use crate::node::claims;
 use crate::node::{self, doubts, record_key, word_key};
 use crate::shelf::{Origin, Stored};
 
-/// After a removal, the next one waits for so many times the time that it took.
+/// After a removal, the next one waits for this multiple of the time that it took.
 const REST: u32 = 9;
 
 impl Desk {

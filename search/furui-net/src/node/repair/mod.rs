@@ -9,6 +9,7 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use furui_search::{Peer, Record, limits};
+use serde::Serialize;
 use tokio::sync::{Notify, watch};
 use tokio::time::{Instant, sleep};
 
@@ -38,7 +39,7 @@ const FAILED_ROUNDS: u32 = 3;
 const RENEWAL: Duration = Duration::from_secs(60 * 60);
 
 /// The progress of repair.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Progress {
     /// The number of rounds in which lists were compared with all neighbours.
     pub rounds: u64,
