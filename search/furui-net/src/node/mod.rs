@@ -20,7 +20,6 @@ mod history;
 mod keeper;
 mod kept;
 mod loads;
-mod manners;
 mod options;
 mod places;
 mod private;
@@ -29,6 +28,7 @@ mod publish_error;
 mod published;
 mod publishers;
 mod repair;
+mod reputation;
 mod search;
 mod showing;
 mod spent;
@@ -55,9 +55,9 @@ use blocklist::Blocklist;
 use claims::Checker;
 use history::History;
 use keeper::Keeper;
-use manners::Manners;
 use published::Published as PublishedTable;
 use repair::Repair;
+use reputation::Reputation;
 use search::Known;
 use survey::LastSurvey;
 
@@ -87,7 +87,7 @@ pub struct Node(Arc<Inner>);
 struct Inner {
     net: Net,
     keeper: Keeper,
-    manners: Manners,
+    reputation: Reputation,
     checker: Checker,
     known: Known,
     survey: LastSurvey,
@@ -173,8 +173,8 @@ impl Node {
         let blocklist = Arc::new(blocklist);
         let identity = config.identity.clone();
         let (net, inbound) = Net::start(config).await?;
-        let manners = Manners::new(net.clone());
-        let checker = Checker::new(net.clone(), manners.clone());
+        let reputation = Reputation::new(net.clone());
+        let checker = Checker::new(net.clone(), reputation.clone());
         let (keeper, thread) = Keeper::start(shelf, net.clone(), inbound, Arc::clone(&blocklist), checker.clone())
             .await
             .map_err(|source| NodeError::Directory { file: PathBuf::from("thread"), source })?;
@@ -200,7 +200,7 @@ impl Node {
                 "the task that tidies its published documents",
                 Box::pin(PublishedTable::tidy(inner.clone())),
             ),
-            manners,
+            reputation,
             checker,
             known: Known::new(),
             survey: LastSurvey::default(),

@@ -19,7 +19,7 @@ use super::{Counts, Order};
 use crate::net::{Inbound, Net, Prefix, Reply};
 use crate::node::allowance::Allowance;
 use crate::node::blocklist::Blocklist;
-use crate::node::claims::{Budget, Checker, Convicts};
+use crate::node::claims::{Budget, Checker, Sources};
 use crate::node::kept::Kept;
 use crate::node::places::Places;
 use crate::node::{self, word_key};
@@ -50,7 +50,7 @@ pub(super) struct Desk {
     pub(super) allowance: Allowance,
     pub(super) checker: Checker,
     pub(super) budget: Budget,
-    pub(super) convicts: Convicts,
+    pub(super) sources: Sources,
     /// Where tasks send what they have got. The length of this channel is bounded by the number of messages that wait, which
     /// the budget limits.
     checks: mpsc::UnboundedSender<Done>,
@@ -102,7 +102,7 @@ impl Desk {
         Self {
             checker,
             budget: Budget::default(),
-            convicts: Convicts::default(),
+            sources: Sources::default(),
             checks,
             checked: Some(checked),
             doubted: HashSet::new(),

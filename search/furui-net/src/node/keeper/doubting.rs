@@ -24,7 +24,7 @@ impl Desk {
         (from, prefix): (&Peer, Prefix),
         claims: Vec<(String, ContentId)>,
     ) -> furui::Result<Later> {
-        if self.convicts.refuses(from, self.now()) {
+        if self.sources.refuses(from, self.now()) {
             return Ok(Later::refused(Refusal::Invalid));
         }
         let mut by_word: HashMap<String, Vec<ContentId>> = HashMap::new();
@@ -87,7 +87,7 @@ impl Desk {
         }
     }
 
-    /// Convicts those who brought what is false, and corrects the lists. Returns what to examine further.
+    /// Sources those who brought what is false, and corrects the lists. Returns what to examine further.
     pub(super) fn on_examined(&mut self, Examined { doubts, bytes }: Examined) -> Vec<Doubts> {
         let Doubts { prefix, lists, known, suspect, .. } = doubts;
         let now = self.now();
@@ -105,7 +105,7 @@ impl Desk {
             let mut origins = HashSet::new();
             for it in &wrong {
                 match &it.origin {
-                    Some(origin) if it.sure => self.convict(origin),
+                    Some(origin) if it.sure => self.blame(origin),
                     Some(origin) if origin.taken_over && suspect.is_none() => {
                         origins.insert(origin.clone());
                     }

@@ -214,7 +214,7 @@ async fn renew(inner: &Inner) {
     while let Ok(stale) = inner.published.stale(half, limits::FETCHED)
         && !stale.is_empty()
     {
-        let records = fetch::records(&inner.manners, None, &stale).await.found;
+        let records = fetch::records(&inner.reputation, None, &stale).await.found;
         let documents = records.into_values().filter_map(|record| Document::new(&Record::decode(&record).ok()?).ok());
         // Documents whose record no node has any more are noted too, so that they are tried again only later.
         if publish::store(inner, documents.collect()).await.is_err() || inner.published.renew(&stale, now).is_err() {

@@ -30,7 +30,7 @@ impl Taking<'_> {
         });
         let (postings, novelties) = asked.await.ok_or(Why::Stopped)?;
         let mut novelties = novelties.map_err(|_| Why::Stopped)?;
-        // Nobody is convicted for what this node has asked for, so the documents of others need no more care.
+        // Nobody is blamed for what this node has asked for, so the documents of others need no more care.
         novelties.iter_mut().for_each(|novelty| novelty.strange = false);
         let drawn: Vec<ContentId> = claims::sample(&novelties, false).into_iter().collect();
         let (mut known, mut gone) = self.find_out(&drawn).await?;

@@ -48,7 +48,7 @@ impl<'a> Gathering<'a> {
 
     /// Makes later searches ask a node last for a while, because it keeps a list with a document that does not hold.
     pub(in crate::node) async fn shun(&self, peer: Peer) {
-        self.inner.manners.shun(peer).await;
+        self.inner.reputation.shun(peer).await;
     }
 
     /// Judges the candidates at these places, in their order.
@@ -97,7 +97,7 @@ impl<'a> Gathering<'a> {
                     let late: Vec<(Instant, Peer)> = late;
                     for (_, peer) in late {
                         if bench.slow.insert(peer.clone()) {
-                            self.inner.manners.shun(peer).await;
+                            self.inner.reputation.shun(peer).await;
                         }
                     }
                     if now >= until {
@@ -109,7 +109,7 @@ impl<'a> Gathering<'a> {
         let mut denials: HashMap<&Peer, usize> = HashMap::new();
         dossiers.iter().flat_map(Dossier::deniers).for_each(|denier| *denials.entry(denier).or_default() += 1);
         for (denier, _) in denials.into_iter().filter(|(_, count)| *count >= DENIED) {
-            self.inner.manners.distrust(denier.clone()).await;
+            self.inner.reputation.distrust(denier.clone()).await;
         }
         dossiers.iter().map(|dossier| dossier.verdict(&bench)).collect()
     }
@@ -117,7 +117,7 @@ impl<'a> Gathering<'a> {
     /// Looks up who should keep the candidates, and chooses those that are fetched whole.
     async fn open(&self, places: &[Place], me: &Peer) -> Vec<Dossier> {
         let ids = places.iter().map(|place| place.id);
-        let keepers = self.inner.manners.keepers_of(ids, limits::REPLICAS).await;
+        let keepers = self.inner.reputation.keepers_of(ids, limits::REPLICAS).await;
         let mut others: Vec<usize> = (0..places.len()).filter(|&at| !keepers[at].contains(me)).collect();
         let mut sampled = HashSet::new();
         let wanted = places.len().div_ceil(SAMPLED).clamp(LEAST_SAMPLED, MOST_SAMPLED);
@@ -163,9 +163,9 @@ impl<'a> Gathering<'a> {
             self.spent.sent += request.len() as u64;
             self.spent.messages += 1;
         }
-        let manners = self.inner.manners.clone();
+        let reputation = self.inner.reputation.clone();
         async move {
-            let response = manners.ask_counted(&to, request).await;
+            let response = reputation.ask_counted(&to, request).await;
             Answer { from: to, questions, response }
         }
     }
@@ -208,7 +208,7 @@ impl<'a> Gathering<'a> {
         }
         for liar in liars.into_iter().filter(|liar| *liar != bench.me) {
             bench.is_suspicious = true;
-            self.inner.manners.distrust(liar).await;
+            self.inner.reputation.distrust(liar).await;
         }
     }
 
