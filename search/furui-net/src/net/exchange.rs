@@ -4,8 +4,8 @@ use furui_search::Peer;
 use tokio::sync::oneshot;
 
 use super::Prefix;
+use super::buffer_budget::RequestMemory;
 use super::codec::MAX_MESSAGE;
-use super::rooms::RequestMemory;
 
 /// A request of another node.
 #[derive(Debug)]

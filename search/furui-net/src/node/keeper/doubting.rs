@@ -5,7 +5,7 @@ use std::hash::{BuildHasher, RandomState};
 
 use furui_search::{ContentId, IdRange, Index, Peer, Refusal, Response};
 
-use super::desk::Desk;
+use super::event_loop::EventLoop;
 use super::examination::{Doubts, Examined};
 use super::later::Later;
 use crate::net::Prefix;
@@ -17,7 +17,7 @@ const MORE: usize = 64;
 /// The part of a list in which they are sought.
 const AMONG: usize = 4096;
 
-impl Desk {
+impl EventLoop {
     /// Prepares the examination of postings that a peer doubts, if they are in the lists.
     pub(super) fn doubt(
         &mut self,

@@ -6,7 +6,7 @@ use furui_search::{ContentId, Index, Lock, Peer, Record, Refusal, Response, Word
 use tokio::time::Instant;
 
 use super::check::{Check, Checked, Verdict};
-use super::desk::Desk;
+use super::event_loop::EventLoop;
 use super::later::Later;
 use super::{LIFE, unix_seconds};
 use crate::net::{self, Prefix};
@@ -17,7 +17,7 @@ use crate::shelf::{Origin, Stored};
 /// After a removal, the next one waits for this multiple of the time that it took.
 const REST: u32 = 9;
 
-impl Desk {
+impl EventLoop {
     /// Stores the postings and records for which this node may be a keeper. Postings of other nodes are checked first;
     /// records prove themselves.
     pub(super) fn store(

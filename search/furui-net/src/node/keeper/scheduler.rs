@@ -17,7 +17,7 @@ const PEERS: usize = 64;
 /// Work is counted as in start-time fair queueing (Goyal, Vin and Cheng 1996): who asks after a pause begins where the
 /// others are, so a pause earns nothing. If only one peer asks, it has the whole thread.
 #[derive(Default)]
-pub(super) struct Turns {
+pub(super) struct Scheduler {
     waiting: HashMap<Prefix, HashMap<Peer, VecDeque<Inbound>>>,
     prefixes: Work<Prefix>,
     /// For each prefix, the work of its peers.
@@ -47,7 +47,7 @@ impl<K: Clone + Eq + Hash, const MOST: usize> Work<K, MOST> {
     }
 }
 
-impl Turns {
+impl Scheduler {
     /// Adds a request.
     pub(super) fn push(&mut self, inbound: Inbound) {
         let peers = self.waiting.entry(inbound.prefix).or_default();
@@ -96,11 +96,11 @@ mod tests {
     }
 
     /// Serves requests for this many milliseconds; each takes what `cost` says. Returns whose they were.
-    fn serve(turns: &mut Turns, mut time: u64, cost: impl Fn(Prefix) -> u64) -> Vec<Inbound> {
+    fn serve(scheduler: &mut Scheduler, mut time: u64, cost: impl Fn(Prefix) -> u64) -> Vec<Inbound> {
         let mut served = vec![];
-        while let Some(next) = (time > 0).then(|| turns.pop()).flatten() {
+        while let Some(next) = (time > 0).then(|| scheduler.pop()).flatten() {
             let cost = cost(next.prefix);
-            turns.charge(next.prefix, &next.from, Duration::from_millis(cost));
+            scheduler.charge(next.prefix, &next.from, Duration::from_millis(cost));
             time = time.saturating_sub(cost);
             served.push(next);
         }
@@ -113,24 +113,24 @@ mod tests {
 
     #[test]
     fn who_asks_for_much_work_waits_longer_than_who_asks_for_little() {
-        let mut turns = Turns::default();
-        (0..100).for_each(|_| turns.push(request(1, 1)));
+        let mut scheduler = Scheduler::default();
+        (0..100).for_each(|_| scheduler.push(request(1, 1)));
         let cost = |prefix| if prefix == Prefix::V4([127, 0, 0, 1]) { 100 } else { 1 };
-        assert_eq!(of(&serve(&mut turns, 1000, cost), 1), 10);
+        assert_eq!(of(&serve(&mut scheduler, 1000, cost), 1), 10);
         // Another peer comes, behind 90 requests.
-        (0..100).for_each(|_| turns.push(request(2, 1)));
-        let served = serve(&mut turns, 200, cost);
+        (0..100).for_each(|_| scheduler.push(request(2, 1)));
+        let served = serve(&mut scheduler, 200, cost);
         assert_eq!((of(&served, 1), of(&served, 2)), (1, 100));
-        assert_eq!(of(&serve(&mut turns, u64::MAX, cost), 1), 89);
-        assert!(turns.is_empty());
+        assert_eq!(of(&serve(&mut scheduler, u64::MAX, cost), 1), 89);
+        assert!(scheduler.is_empty());
     }
 
     #[test]
     fn many_identities_at_one_address_have_the_turns_of_one() {
-        let mut turns = Turns::default();
-        (0..50).for_each(|peer| (0..10).for_each(|_| turns.push(request(1, peer))));
-        (0..500).for_each(|_| turns.push(request(2, 1)));
-        let served = serve(&mut turns, 400, |_| 1);
+        let mut scheduler = Scheduler::default();
+        (0..50).for_each(|peer| (0..10).for_each(|_| scheduler.push(request(1, peer))));
+        (0..500).for_each(|_| scheduler.push(request(2, 1)));
+        let served = serve(&mut scheduler, 400, |_| 1);
         assert_eq!((of(&served, 1), of(&served, 2)), (200, 200));
         // The identities share the turns of their address.
         let of_one = served.iter().filter(|request| request.from == Peer::new(&[1, 7], &[])).count();
@@ -139,24 +139,24 @@ mod tests {
 
     #[test]
     fn a_pause_earns_nothing() {
-        let mut turns = Turns::default();
-        (0..100).for_each(|_| turns.push(request(1, 1)));
-        serve(&mut turns, u64::MAX, |_| 10);
-        (0..100).for_each(|_| [1, 2].into_iter().for_each(|host| turns.push(request(host, 1))));
-        let served = serve(&mut turns, 100, |_| 1);
+        let mut scheduler = Scheduler::default();
+        (0..100).for_each(|_| scheduler.push(request(1, 1)));
+        serve(&mut scheduler, u64::MAX, |_| 10);
+        (0..100).for_each(|_| [1, 2].into_iter().for_each(|host| scheduler.push(request(host, 1))));
+        let served = serve(&mut scheduler, 100, |_| 1);
         assert!(of(&served, 1).abs_diff(of(&served, 2)) <= 12, "{} and {}", of(&served, 1), of(&served, 2));
     }
 
     #[test]
     fn a_crowd_of_addresses_makes_nobody_forget_the_costly_one() {
-        let mut turns = Turns::default();
-        (0..200).for_each(|_| turns.push(request(1, 1)));
-        serve(&mut turns, 1000, |_| 10);
+        let mut scheduler = Scheduler::default();
+        (0..200).for_each(|_| scheduler.push(request(1, 1)));
+        serve(&mut scheduler, 1000, |_| 10);
         for host in 0..3 * ACCOUNTS {
             let host = Prefix::V4([10, 1 + (host >> 16) as u8, (host >> 8) as u8, host as u8]);
-            turns.charge(host, &Peer::new(&[1], &[]), Duration::from_micros(1));
+            scheduler.charge(host, &Peer::new(&[1], &[]), Duration::from_micros(1));
         }
-        (0..200).for_each(|_| turns.push(request(2, 1)));
-        assert_eq!(of(&serve(&mut turns, 9, |_| 1), 1), 0);
+        (0..200).for_each(|_| scheduler.push(request(2, 1)));
+        assert_eq!(of(&serve(&mut scheduler, 9, |_| 1), 1), 0);
     }
 }

@@ -39,7 +39,7 @@ const STEP_TIME: Duration = Duration::from_secs(3);
 /// ```
 ///
 /// So a peer that sends requests slowly, or withholds their last bytes, fills its own share, and hinders nobody else.
-pub(super) struct Rooms {
+pub(super) struct BufferBudget {
     pool: Arc<Semaphore>,
     state: Mutex<State>,
     refusals: Arc<Refusals>,
@@ -73,7 +73,7 @@ struct Reading {
 /// The origin of a connection: the shares of its peer and prefix.
 #[derive(Clone)]
 pub(super) struct RequestReader {
-    rooms: Arc<Rooms>,
+    buffers: Arc<BufferBudget>,
     peer: Arc<Share>,
     prefix: Option<Arc<Share>>,
     name: (PeerId, Prefix),
@@ -107,7 +107,7 @@ impl Share {
     }
 }
 
-impl Rooms {
+impl BufferBudget {
     pub(super) fn new(refusals: Arc<Refusals>) -> Arc<Self> {
         let pool = Arc::new(Semaphore::new(MAX_REQUEST_BYTES));
         Arc::new(Self { pool, state: Mutex::default(), refusals })
@@ -122,7 +122,7 @@ impl Rooms {
             prefix => Some(of(&mut state.prefixes, prefix, PREFIX_REQUEST_BYTES, PREFIX_WAITING)),
         };
         let origin =
-            RequestReader { rooms: Arc::clone(self), peer: peer_share, prefix: prefix_share, name: (peer, prefix) };
+            RequestReader { buffers: Arc::clone(self), peer: peer_share, prefix: prefix_share, name: (peer, prefix) };
         state.next = Some(origin);
     }
 
@@ -158,25 +158,25 @@ fn of<K: Hash + Eq>(shares: &mut HashMap<K, Arc<Share>>, key: K, bytes: usize, w
 
 /// The entry of a reading in the list of all, as long as it lasts.
 struct ReadingEntry<'a> {
-    rooms: &'a Rooms,
+    buffers: &'a BufferBudget,
     number: u64,
     evicted: Arc<Notify>,
 }
 
 impl<'a> ReadingEntry<'a> {
-    fn new(rooms: &'a Rooms) -> Self {
+    fn new(buffers: &'a BufferBudget) -> Self {
         let evicted = Arc::new(Notify::new());
-        let mut state = rooms.state();
+        let mut state = buffers.state();
         let number = state.next_reading;
         state.next_reading += 1;
         state.readings.insert(number, Reading { at: Instant::now(), evicted: Arc::clone(&evicted) });
         drop(state);
-        Self { rooms, number, evicted }
+        Self { buffers, number, evicted }
     }
 
     /// Notes that a step has arrived.
     fn step(&self) {
-        if let Some(reading) = self.rooms.state().readings.get_mut(&self.number) {
+        if let Some(reading) = self.buffers.state().readings.get_mut(&self.number) {
             reading.at = Instant::now();
         }
     }
@@ -184,7 +184,7 @@ impl<'a> ReadingEntry<'a> {
 
 impl Drop for ReadingEntry<'_> {
     fn drop(&mut self) {
-        self.rooms.state().readings.remove(&self.number);
+        self.buffers.state().readings.remove(&self.number);
     }
 }
 
@@ -198,7 +198,7 @@ impl RequestReader {
         self.fill(io, length).await.map_err(|error| match error {
             Failed::Refused(why) => {
                 let (peer, prefix) = self.name;
-                self.rooms.refusals.note(format!("{peer} at {prefix}"), why);
+                self.buffers.refusals.note(format!("{peer} at {prefix}"), why);
                 io::Error::new(io::ErrorKind::ResourceBusy, why)
             }
             Failed::Io(error) => error,
@@ -212,16 +212,16 @@ impl RequestReader {
             None => None,
         };
         let mut room = RequestMemory { _peer: peer, _prefix: prefix, taken: None };
-        let entry = ReadingEntry::new(&self.rooms);
+        let entry = ReadingEntry::new(&self.buffers);
         let mut bytes = Vec::new();
         while bytes.len() < length {
             let from = bytes.len();
             let step = STEP.min(length - from);
             let read = async {
-                let more = match Arc::clone(&self.rooms.pool).try_acquire_many_owned(step as u32) {
+                let more = match Arc::clone(&self.buffers.pool).try_acquire_many_owned(step as u32) {
                     Ok(more) => more,
-                    Err(_) if self.rooms.evict_slowest(entry.number) => {
-                        let more = Arc::clone(&self.rooms.pool).acquire_many_owned(step as u32).await;
+                    Err(_) if self.buffers.evict_slowest(entry.number) => {
+                        let more = Arc::clone(&self.buffers.pool).acquire_many_owned(step as u32).await;
                         more.map_err(|_| "the node is being shut down")?
                     }
                     Err(_) => return Err(Failed::Refused("too many bytes of requests were held")),
@@ -273,9 +273,9 @@ mod tests {
 
     const MIB: usize = 1 << 20;
 
-    fn origin(rooms: &Arc<Rooms>, host: u8) -> RequestReader {
-        rooms.open(PeerId::random(), Prefix::V4([127, 0, 0, host]));
-        rooms.opened().expect("just opened")
+    fn origin(buffers: &Arc<BufferBudget>, host: u8) -> RequestReader {
+        buffers.open(PeerId::random(), Prefix::V4([127, 0, 0, host]));
+        buffers.opened().expect("just opened")
     }
 
     /// A stream of some bytes that then waits for more without end.
@@ -289,13 +289,13 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn who_withholds_bytes_fills_its_own_share_and_no_other() {
-        let rooms = Rooms::new(Arc::default());
-        let (hog, honest) = (origin(&rooms, 1), origin(&rooms, 2));
+        let buffers = BufferBudget::new(Arc::default());
+        let (hog, honest) = (origin(&buffers, 1), origin(&buffers, 2));
         let mut hogged: FuturesUnordered<_> = (0..66).map(|_| fails_or_holds(hog.clone())).collect();
         // Whatever does not wait is refused at once.
         let refused = std::iter::from_fn(|| hogged.next().now_or_never().flatten()).count();
         assert_eq!(refused, 66 - PEER_REQUEST_BYTES / MIB - PEER_WAITING);
-        assert!(rooms.pool.available_permits() >= MAX_REQUEST_BYTES - PEER_REQUEST_BYTES);
+        assert!(buffers.pool.available_permits() >= MAX_REQUEST_BYTES - PEER_REQUEST_BYTES);
         let (bytes, room) = honest.read(&mut withheld(MIB), MIB).await.expect("there is room");
         assert_eq!(bytes, vec![7; MIB]);
         drop(room);
@@ -303,15 +303,15 @@ mod tests {
         while let Some(ended) = hogged.next().await {
             assert_eq!(ended.expect_err("a byte is missing").kind(), io::ErrorKind::ResourceBusy);
         }
-        assert_eq!(rooms.pool.available_permits(), MAX_REQUEST_BYTES);
+        assert_eq!(buffers.pool.available_permits(), MAX_REQUEST_BYTES);
     }
 
     #[tokio::test(start_paused = true)]
     async fn when_many_hosts_fill_the_pool_the_slowest_goes() {
-        let rooms = Rooms::new(Arc::default());
+        let buffers = BufferBudget::new(Arc::default());
         let mut hogged: FuturesUnordered<_> = (0..20)
             .flat_map(|host| {
-                let hog = origin(&rooms, host);
+                let hog = origin(&buffers, host);
                 (0..4).map(move |_| fails_or_holds(hog.clone()))
             })
             .collect();
@@ -321,7 +321,7 @@ mod tests {
             evicted += usize::from(hogged.next().now_or_never().flatten().is_some());
         }
         assert!(evicted >= 4 * 20 - MAX_REQUEST_BYTES / MIB, "{evicted} were evicted by each other");
-        let honest = origin(&rooms, 100);
+        let honest = origin(&buffers, 100);
         let mut body = withheld(MIB);
         let mut read = std::pin::pin!(honest.read(&mut body, MIB));
         let read = loop {
@@ -336,19 +336,19 @@ mod tests {
 
     #[tokio::test]
     async fn one_host_with_many_identities_has_one_share() {
-        let rooms = Rooms::new(Arc::default());
-        let mut hogged: FuturesUnordered<_> = (0..20).map(|_| fails_or_holds(origin(&rooms, 1))).collect();
+        let buffers = BufferBudget::new(Arc::default());
+        let mut hogged: FuturesUnordered<_> = (0..20).map(|_| fails_or_holds(origin(&buffers, 1))).collect();
         while hogged.next().now_or_never().flatten().is_some() {}
-        assert_eq!(rooms.state().prefixes[&Prefix::V4([127, 0, 0, 1])].bytes.available_permits(), 0);
-        assert!(rooms.pool.available_permits() >= MAX_REQUEST_BYTES - PREFIX_REQUEST_BYTES);
+        assert_eq!(buffers.state().prefixes[&Prefix::V4([127, 0, 0, 1])].bytes.available_permits(), 0);
+        assert!(buffers.pool.available_permits() >= MAX_REQUEST_BYTES - PREFIX_REQUEST_BYTES);
     }
 
     #[test]
     fn shares_of_those_that_are_gone_are_forgotten() {
-        let rooms = Rooms::new(Arc::default());
+        let buffers = BufferBudget::new(Arc::default());
         for _ in 0..100 {
-            drop(origin(&rooms, 1));
+            drop(origin(&buffers, 1));
         }
-        assert!(rooms.state().peers.len() <= 2);
+        assert!(buffers.state().peers.len() <= 2);
     }
 }
