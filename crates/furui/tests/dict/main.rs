@@ -6,6 +6,7 @@
 mod bytes;
 mod damage;
 mod faults;
+mod jobs;
 mod made;
 mod model;
 mod numbers;
