@@ -69,7 +69,8 @@ pub(crate) fn system(command: &str, variables: &[(&str, &str)]) -> Result<(), St
     succeed(&mut program, command)
 }
 
-/// Waits until no other step that runs at the same time installs or packs something. It may do so while the file is open.
+/// Waits until no other step that runs at the same time installs or packs something. It may do so while the file is
+/// open.
 pub(crate) fn turn() -> Result<File, String> {
     let path = root().join("target").join("tools").join("turn");
     let open = || {

@@ -38,8 +38,8 @@ pub(crate) enum Step {
 }
 
 impl Step {
-    /// The steps of `cargo xtask test`, the cheapest first, in stages. The steps of a stage run at the same time: each of
-    /// them leaves processors idle, since it waits for other programs or ends with one long job.
+    /// The steps of `cargo xtask test`, the cheapest first, in stages. The steps of a stage run at the same time: each
+    /// of them leaves processors idle, since it waits for other programs or ends with one long job.
     pub(crate) const STAGES: [&[Self]; 9] = [
         &[Self::Fmt],
         &[Self::Deny],

@@ -14,8 +14,8 @@ pub const MAX_PARTS: usize = 26;
 /// The capacity of the first part if nothing is known of the number of keys. At 1 % its table has 8 KiB.
 const FIRST: u64 = 4096;
 
-/// The number of parts up to which those of a filter with the expansion 1 are equal. Later ones double, or a filter that
-/// was made for few keys would be full with [`MAX_PARTS`] times as many.
+/// The number of parts up to which those of a filter with the expansion 1 are equal. Later ones double, or a filter
+/// that was made for few keys would be full with [`MAX_PARTS`] times as many.
 const EQUAL_PARTS: usize = MAX_PARTS / 2;
 
 /// The least number of keys for which a table is sized: the formulas for sizes do not hold for a few keys, and their
@@ -59,9 +59,9 @@ const BATCH: usize = 512;
 /// if n is known.
 ///
 /// **Source.** Almeida, Baquero, Preguiça and Hutchison, "Scalable Bloom Filters", 2007. **Differs** in its parts,
-/// which are not sliced into one range for each probe. The paper leaves expansion and tightening open: 2 and 0.9 take the
-/// least space beyond 10⁶ keys. Tightening by 0.5 takes 1.6 times as much at 1 %; an expansion of 4 takes 1.4 times as
-/// much, with five parts instead of eight at a million keys.
+/// which are not sliced into one range for each probe. The paper leaves expansion and tightening open: 2 and 0.9 take
+/// the least space beyond 10⁶ keys. Tightening by 0.5 takes 1.6 times as much at 1 %; an expansion of 4 takes 1.4 times
+/// as much, with five parts instead of eight at a million keys.
 ///
 /// ```
 /// use furui::filter::GrowingBloom;
@@ -125,8 +125,8 @@ impl GrowingBloom {
     }
 
     /// An empty filter whose first part has room for exactly `keys` keys, and each further part for `expansion` times
-    /// the keys of the part before it; if it is 1, from the 14th part on for twice as many. If `expansion` is 0, the first part has the whole rate and is the only one: then
-    /// the filter is full with `keys` keys.
+    /// the keys of the part before it; if it is 1, from the 14th part on for twice as many. If `expansion` is 0, the
+    /// first part has the whole rate and is the only one: then the filter is full with `keys` keys.
     ///
     /// ```
     /// use furui::filter::{Full, GrowingBloom};
@@ -184,8 +184,8 @@ impl GrowingBloom {
         Ok(())
     }
 
-    /// The memory in bytes by which the next new key makes the filter grow: 0 if there is room for it, or if there can be
-    /// no more room. A caller that limits memory asks before it inserts.
+    /// The memory in bytes by which the next new key makes the filter grow: 0 if there is room for it, or if there can
+    /// be no more room. A caller that limits memory asks before it inserts.
     pub fn growth(&self) -> u64 {
         let is_full = self.parts.iter().all(|part| part.room() == 0);
         if is_full && self.parts.len() < MAX_PARTS { self.part_bytes(self.next_capacity()) } else { 0 }
