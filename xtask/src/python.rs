@@ -10,6 +10,9 @@ use crate::command::{Outcome, TESTED, cargo, is_there, root, system};
 /// The maximum size of the wheel, in bytes.
 const MAX_WHEEL: u64 = 1_500_000;
 
+/// The package manager, without what it says of itself.
+const PIP: &str = "pip --quiet --disable-pip-version-check";
+
 /// Builds the wheel, installs it and what its tests need, and runs the tests and a type checker over them.
 pub(crate) fn run() -> Result<Outcome, String> {
     let module = root().join("doors").join("furui-py");
@@ -27,6 +30,13 @@ pub(crate) fn run() -> Result<Outcome, String> {
     let command = root().join("target").join("debug").join("furui").display().to_string();
     environment.test(&format!("--quiet {module}/tests"), &[("FURUI", &command)])?;
     Ok(Outcome::Passed)
+}
+
+/// Builds the wheel as for a release, and checks its size.
+pub(crate) fn check_size() -> Result<(), String> {
+    let wheel = Environment::make()?.wheel("--compression-level=9")?;
+    let size = fs::metadata(&wheel).map_err(|error| format!("{wheel}: {error}"))?.len();
+    if size > MAX_WHEEL { Err(format!("the wheel has {size} bytes, more than {MAX_WHEEL}")) } else { Ok(()) }
 }
 
 /// An environment of Python, in which the modules for Python and for Valkey are tested.
@@ -54,31 +64,26 @@ impl Environment {
     /// Installs the packages that a file names. False if that is not possible.
     pub(crate) fn install(&self, requirements: &Path) -> bool {
         // Most of the packages' modules are never imported, so they are compiled when they are.
-        let install = "pip install --quiet --disable-pip-version-check --no-compile --requirement";
-        self.run(&format!("{install} {}", requirements.display()), &[]).is_ok()
+        self.run(&format!("{PIP} install --no-compile --requirement {}", requirements.display()), &[]).is_ok()
     }
 
-    /// Builds the wheel, once in a run of this program, and installs it.
+    /// Builds the wheel, once in a run of this program, and installs it. It has the profile of all other tests, so that
+    /// the crates that they share are built once.
     pub(crate) fn install_wheel(&self) -> Result<(), String> {
         static INSTALLED: OnceLock<Result<(), String>> = OnceLock::new();
-        INSTALLED.get_or_init(|| self.build_wheel()).clone()
+        let install = |wheel| self.run(&format!("{PIP} install --no-deps --force-reinstall {wheel}"), &[]);
+        INSTALLED.get_or_init(|| self.wheel("--profile=dev").and_then(install)).clone()
     }
 
-    fn build_wheel(&self) -> Result<(), String> {
+    /// Builds the wheel as `pip install` does it, with the tools that pyproject.toml asks for. Returns its path.
+    fn wheel(&self, arguments: &str) -> Result<String, String> {
         let (module, wheels) =
             (root().join("doors").join("furui-py"), root().join("target").join("tools").join("wheels"));
-        // The wheels of earlier builds would be installed too.
+        // The wheels of earlier builds would be found too.
         let _removed = fs::remove_dir_all(&wheels);
-        // As `pip install` does it, with the tools that pyproject.toml asks for, and compressed as for a release.
-        let settings = "--no-deps --config-settings build-args=--compression-level=9";
-        let pip = "pip --quiet --disable-pip-version-check";
-        self.run(&format!("{pip} wheel {settings} --wheel-dir {} {}", wheels.display(), module.display()), &[])?;
-        let wheel = only_file(&wheels)?;
-        let size = fs::metadata(&wheel).map_err(|error| format!("{wheel}: {error}"))?.len();
-        if size > MAX_WHEEL {
-            return Err(format!("the wheel has {size} bytes, more than {MAX_WHEEL}"));
-        }
-        self.run(&format!("{pip} install --no-deps --force-reinstall {wheel}"), &[])
+        let settings = format!("--no-deps --config-settings build-args={arguments}");
+        self.run(&format!("{PIP} wheel {settings} --wheel-dir {} {}", wheels.display(), module.display()), &[])?;
+        only_file(&wheels)
     }
 
     /// Runs tests side by side. Many wait for a server or for a process, so there are more at a time than processors.

@@ -103,7 +103,7 @@ impl Step {
             Self::Browser => "the search page in a browser without a window",
             Self::Readme => "the program and the commands printed in README.md work",
             Self::Soak => {
-                "property tests with many cases and ignored tests, in release, and minutes of each fuzz target"
+                "property tests with many cases and ignored tests, in release, the size of the wheel, and minutes of each fuzz target"
             }
         }
     }
@@ -159,6 +159,7 @@ impl Step {
                     &format!("test {TESTED} --release --lib --bins --tests -- --include-ignored{}", others.skip),
                     &[("PROPTEST_CASES", SOAK_CASES), ("CHROMIUM", browser::ensure()?), ("PYTHONPATH", &others.python)],
                 )?;
+                python::check_size()?;
                 return fuzz::run(SOAK_FUZZ_SECONDS);
             }
         }

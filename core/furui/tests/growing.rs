@@ -317,4 +317,8 @@ fn parts_have_the_sizes_that_the_expansion_says_and_together_keep_to_the_rate() 
     let mut united = GrowingBloom::with_expansion(10, 0.01, 2).unwrap();
     united.union_with(&fixed).unwrap();
     assert_eq!(united.insert_all(&keys(1, 100)), Err(Full::AtCapacity { capacity: 1010 }));
+    // Thirteen equal parts, and thirteen that double: with 26 equal ones a filter for few keys would soon be full.
+    let mut equal = GrowingBloom::with_expansion(1, 0.01, 1).unwrap();
+    let full = keys(0, 20_000).into_iter().find_map(|key| equal.insert_hash(key).err());
+    assert_eq!((full, equal.parts()), (Some(Full::AtCapacity { capacity: 13 + (1 << 14) - 2 }), 26));
 }

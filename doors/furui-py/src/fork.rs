@@ -21,7 +21,6 @@ pub fn after_fork() {
 pub struct Origin(u64);
 
 impl Origin {
-    /// This process.
     pub fn here() -> Self {
         Self(FORKS.load(Relaxed))
     }

@@ -18,7 +18,6 @@ pub trait Store: Send + 'static {
 pub struct Shared<S>(Mutex<Option<S>>);
 
 impl<S: Store> Shared<S> {
-    /// An open store.
     pub fn new(store: S) -> Self {
         Self(Mutex::new(Some(store)))
     }

@@ -22,7 +22,6 @@ const WRONG_TYPE: &str = "WRONGTYPE Operation against a key holding the wrong ki
 /// What a command does with its call.
 pub type Handler = fn(&Call<'_>) -> Result<(), Refusal>;
 
-/// A call of a command.
 pub struct Call<'a> {
     context: *mut raw::RedisModuleCtx,
     arguments: &'a [*mut raw::RedisModuleString],
@@ -71,12 +70,10 @@ impl<'a> Call<'a> {
         self.arguments[index.min(self.arguments.len())..].iter().map(|&text| bytes_of(text))
     }
 
-    /// An argument as text.
     pub fn text(&self, index: usize) -> Result<&'a str, Refusal> {
         std::str::from_utf8(self.bytes(index)?).map_err(|_| Refusal::because(format!("argument {index} is not text")))
     }
 
-    /// An argument as a number.
     pub fn number<N: FromStr>(&self, index: usize, what: &str) -> Result<N, Refusal> {
         let text = self.text(index)?;
         text.parse().map_err(|_| Refusal::because(format!("{what} {text:?} is not a valid number")))
@@ -139,7 +136,6 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// Replies with a number.
     pub fn integer(&self, number: i64) {
         raw::reply_with_long_long(self.context, number);
     }
@@ -172,12 +168,10 @@ impl<'a> Call<'a> {
         raw::reply_with_simple_string(self.context, word.as_ptr());
     }
 
-    /// Replies with bytes.
     pub fn bulk(&self, bytes: &[u8]) {
         raw::reply_with_string_buffer(self.context, bytes.as_ptr().cast::<c_char>(), bytes.len());
     }
 
-    /// Replies with null.
     pub fn null(&self) {
         raw::reply_with_null(self.context);
     }
@@ -191,7 +185,6 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// Replies with OK.
     pub fn ok(&self) {
         self.word(c"OK");
     }
@@ -253,7 +246,6 @@ impl Key {
         }
     }
 
-    /// Gives the key a value.
     pub fn set<V: Value>(&mut self, value: V) -> &mut V {
         let value = Box::into_raw(Box::new(value));
         // SAFETY: the key is open for writing, and the type frees its values as boxes of `V`.

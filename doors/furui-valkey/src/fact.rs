@@ -2,7 +2,6 @@
 
 use crate::call::Call;
 
-/// A fact about a value.
 pub enum Fact {
     Number(u64),
     Text(String),

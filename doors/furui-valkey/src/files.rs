@@ -14,12 +14,10 @@ const MAX_FILES: usize = furui::store::MAX_RUNS + 1;
 pub struct Files(Vec<(String, Vec<u8>)>);
 
 impl Files {
-    /// No files yet.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// One file.
     pub fn of(name: &str, bytes: Vec<u8>) -> Self {
         Self(vec![(name.to_owned(), bytes)])
     }
@@ -45,7 +43,6 @@ impl Files {
         Ok(())
     }
 
-    /// The files with their names.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &[u8])> {
         self.0.iter().map(|(name, bytes)| (name.as_str(), bytes.as_slice()))
     }
@@ -98,7 +95,6 @@ impl Files {
         Ok(files)
     }
 
-    /// The files as a storage.
     pub fn into_storage(self) -> Result<Memory, Refusal> {
         let memory = Memory::new();
         for (name, bytes) in self.0 {
@@ -109,7 +105,6 @@ impl Files {
         Ok(memory)
     }
 
-    /// All files of a storage.
     pub fn of_storage(storage: &Memory) -> Result<Self, Refusal> {
         let mut files = vec![];
         for name in storage.list()? {

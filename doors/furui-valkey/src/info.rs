@@ -8,7 +8,6 @@ use crate::filter::Filter;
 use crate::refusal::Refusal;
 use crate::set::Set;
 
-/// The command.
 pub const COMMANDS: [Command; 1] = [Command {
     name: c"furui.info",
     flags: c"readonly",

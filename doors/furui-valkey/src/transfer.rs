@@ -20,7 +20,6 @@ use crate::refusal::Refusal;
 use crate::set::Set;
 use crate::value::{VERSION, Value, methods};
 
-/// The commands of this module.
 pub const COMMANDS: [Command; 2] = [
     Command {
         name: c"furui.dump",

@@ -2,6 +2,8 @@
 #![warn(missing_debug_implementations, unreachable_pub)]
 
 mod answerer;
+#[cfg(feature = "serde")]
+mod as_text;
 mod clause;
 mod codec;
 mod first;

@@ -8,6 +8,7 @@ mod damage;
 #[path = "../dump/mod.rs"]
 mod dump;
 mod faults;
+mod jobs;
 mod made;
 mod model;
 mod numbers;

@@ -50,7 +50,7 @@ impl Records {
         })
     }
 
-    /// The same for keys of lines that are printed to this output, as [`Keys::printed_to`].
+    /// Prints no header if this output continues a file, as [`Keys::printed_to`].
     pub fn printed_to(self, output: &Output) -> Self {
         Self { keys: self.keys.printed_to(output), ..self }
     }

@@ -25,7 +25,6 @@ pub fn key_object<'py>(py: Python<'py>, key: &[u8], is_text: bool) -> PyResult<B
     }
 }
 
-/// What an iterator yields.
 #[derive(Clone, Copy)]
 pub enum What {
     Keys,

@@ -1,7 +1,7 @@
 //! The commands `BF.*`, as RedisBloom and valkey-bloom have them.
 
 use super::bf_arguments::BloomShape;
-use super::{changed, filter_of, load_chunk, missing, reply, scan_dump};
+use super::{changed, filter_of, load_chunk, missing, reply, scan_dump, tell_first};
 use crate::call::{Call, Key, READ, WRITE};
 use crate::command::{Command, entry};
 use crate::filter::Filter;
@@ -9,7 +9,6 @@ use crate::filter::settings::Dialect;
 use crate::refusal::Refusal;
 use crate::value::Value;
 
-/// The commands `BF.*`.
 pub const COMMANDS: [Command; 10] = [
     Command {
         name: c"BF.RESERVE",
@@ -120,13 +119,7 @@ fn add(call: &Call<'_>) -> Result<(), Refusal> {
     if call.len() != 3 {
         return Err(Refusal::Arity);
     }
-    let answers = insert_into(call, Some(&BloomShape::default()), 2)?;
-    match answers.into_iter().next() {
-        Some(Ok(is_new)) => call.boolean(is_new),
-        Some(Err(refusal)) => return Err(refusal),
-        None => {}
-    }
-    Ok(())
+    tell_first(call, insert_into(call, Some(&BloomShape::default()), 2)?)
 }
 
 fn add_all(call: &Call<'_>) -> Result<(), Refusal> {

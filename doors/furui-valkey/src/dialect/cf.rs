@@ -1,7 +1,7 @@
 //! The commands `CF.*`, as RedisBloom has them, on quotient filters.
 
 use super::cf_arguments::{USUAL, of_insert, of_reserve};
-use super::{changed, filter_of, load_chunk, missing, reply, scan_dump};
+use super::{changed, filter_of, load_chunk, missing, reply, scan_dump, tell_first};
 use crate::call::{Call, READ, WRITE};
 use crate::command::{Command, entry};
 use crate::filter::Filter;
@@ -12,7 +12,6 @@ use crate::limits::Account;
 use crate::refusal::Refusal;
 use crate::value::Value;
 
-/// The commands `CF.*`.
 pub const COMMANDS: [Command; 13] = [
     Command {
         name: c"CF.RESERVE",
@@ -166,13 +165,7 @@ fn add_one(call: &Call<'_>, only_new: bool) -> Result<(), Refusal> {
     if call.len() != 3 {
         return Err(Refusal::Arity);
     }
-    let answers = insert_into(call, Some(USUAL), 2, only_new)?;
-    match answers.into_iter().next() {
-        Some(Ok(is_inserted)) => call.boolean(is_inserted),
-        Some(Err(refusal)) => return Err(refusal),
-        None => {}
-    }
-    Ok(())
+    tell_first(call, insert_into(call, Some(USUAL), 2, only_new)?)
 }
 
 fn insert(call: &Call<'_>) -> Result<(), Refusal> {

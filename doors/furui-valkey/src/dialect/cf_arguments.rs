@@ -8,7 +8,6 @@ use crate::refusal::Refusal;
 /// What a filter is made from without other words, as RedisBloom does it.
 pub const USUAL: CuckooShape = CuckooShape { capacity: 1024, bucket_size: 2, max_iterations: 20, expansion: 1 };
 
-/// The maximum capacity.
 const MAX_CAPACITY: u64 = 1 << 30;
 
 /// The filter that the arguments of `CF.RESERVE` describe.

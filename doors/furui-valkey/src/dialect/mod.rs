@@ -157,6 +157,14 @@ fn sum(place: usize, bytes: &[u8]) -> [u8; 8] {
     hash.hash(bytes).get().to_le_bytes()
 }
 
+/// Replies with the answer for the only item.
+pub fn tell_first(call: &Call<'_>, answers: Vec<Result<bool, Refusal>>) -> Result<(), Refusal> {
+    if let Some(answer) = answers.into_iter().next() {
+        call.boolean(answer?);
+    }
+    Ok(())
+}
+
 /// Replies whether an item may be in the filter of the first key.
 pub fn exists(call: &Call<'_>, dialect: Dialect) -> Result<(), Refusal> {
     if call.len() != 3 {

@@ -79,12 +79,10 @@ impl Content {
         }
     }
 
-    /// The value of a field.
     pub fn get(&self, field: &[u8]) -> Result<Option<Answer<'_>>, Refusal> {
         either!(self, dict => Ok(dict.get(field)?.map(Answer::from)))
     }
 
-    /// The value of each field.
     pub fn get_all(&self, fields: &[&[u8]]) -> Result<Vec<Option<Answer<'_>>>, Refusal> {
         either!(self, dict => {
             let mut found = vec![];
@@ -119,7 +117,6 @@ impl Content {
         either!(self, dict => Ok(dict.count()?))
     }
 
-    /// Removes a field.
     pub fn delete(&mut self, field: &[u8]) -> Result<(), Refusal> {
         either!(self, dict => Ok(dict.delete(field)?))
     }
@@ -134,7 +131,6 @@ impl Content {
         either!(self, dict => dict.buffered())
     }
 
-    /// The number of tries.
     pub fn tries(&self) -> usize {
         either!(self, dict => dict.tries().count())
     }
@@ -145,7 +141,6 @@ impl Content {
         usize::try_from(length).unwrap_or(usize::MAX)
     }
 
-    /// The files of all tries.
     pub fn trie_files(&self, memory: &Memory) -> Vec<Bytes> {
         let manifest = either!(self, dict => dict.manifest());
         manifest.runs.iter().filter_map(|run| run.open(memory, manifest.store).ok()).collect()

@@ -35,7 +35,6 @@ pub struct Dictionary {
     content: Content,
     /// The files of the tries. Threads write to it, so it is not read when the server has forked to save.
     memory: Memory,
-    /// The number of fields.
     len: u64,
     freezing: Option<Pending>,
     merging: Option<Pending>,
@@ -81,7 +80,6 @@ impl Dictionary {
         &self.content
     }
 
-    /// The number of fields.
     pub fn len(&self) -> u64 {
         self.len
     }

@@ -8,7 +8,6 @@ use crate::call::{Call, READ};
 use crate::command::{Command, entry};
 use crate::refusal::Refusal;
 
-/// The commands of this module.
 pub const COMMANDS: [Command; 5] = [
     Command {
         name: c"furui.dict.get",

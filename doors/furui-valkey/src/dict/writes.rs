@@ -12,7 +12,6 @@ use crate::limits::Account;
 use crate::refusal::Refusal;
 use crate::text::seed_text;
 
-/// The commands of this module.
 pub const COMMANDS: [Command; 4] = [
     Command {
         name: c"furui.dict.set",

@@ -11,7 +11,6 @@ use crate::fact::tell;
 use crate::refusal::Refusal;
 use crate::value::Value;
 
-/// The commands of filters.
 pub const COMMANDS: [Command; 8] = [
     Command {
         name: c"furui.filter.reserve",

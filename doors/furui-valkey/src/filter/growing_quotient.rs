@@ -19,14 +19,12 @@ use crate::refusal::Refusal;
 pub struct GrowingQuotient {
     filter: QuotientFilter,
     shape: CuckooShape,
-    /// How many keys were removed.
     deleted: u64,
 }
 
 /// What a client asks of a cuckoo filter.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct CuckooShape {
-    /// The number of keys.
     pub capacity: u64,
     /// The number of fingerprints of a bucket. A quotient filter has no buckets: the number is told as it was given.
     pub bucket_size: u32,
@@ -180,7 +178,6 @@ impl GrowingQuotient {
         self.filter.len()
     }
 
-    /// How many keys were removed.
     pub fn deleted(&self) -> u64 {
         self.deleted
     }

@@ -26,7 +26,6 @@ use crate::value::{VERSION, Value, methods};
 /// The type of filters.
 pub static FILTERS: ValkeyType = ValkeyType::new("furui-flt", VERSION, methods::<Filter>());
 
-/// A filter.
 pub struct Filter {
     hasher: KeyHasher,
     table: Table,
@@ -90,7 +89,6 @@ impl Filter {
         Ok(())
     }
 
-    /// How keys are hashed.
     pub fn hash(&self) -> HashSpec {
         self.hasher.spec()
     }

@@ -27,7 +27,6 @@ pub struct Settings {
 }
 
 impl Dialect {
-    /// All of them.
     pub const ALL: [Self; 2] = [Self::Bf, Self::Cf];
 
     /// The name, as the commands begin.
@@ -50,7 +49,6 @@ impl Settings {
         Self { dialect, lines: vec![] }
     }
 
-    /// The dialect of the filter.
     pub const fn dialect(&self) -> Dialect {
         self.dialect
     }
@@ -62,7 +60,6 @@ impl Settings {
         self
     }
 
-    /// The text of the settings.
     pub fn text(&self) -> String {
         let lines = self.lines.iter().map(|(name, value)| format!("{name} {value}\n"));
         format!("{HEAD} {}\n", self.dialect.name()) + &lines.collect::<String>()

@@ -12,7 +12,6 @@ use super::window::{WINDOW, WindowFilter};
 use crate::files::Files;
 use crate::refusal::Refusal;
 
-/// The table of a filter.
 #[derive(Clone)]
 pub enum Table {
     /// A filter of furui.
@@ -71,7 +70,6 @@ impl Table {
         }
     }
 
-    /// How keys are hashed.
     pub fn hash(&self) -> HashSpec {
         match self {
             Self::Whole(filter) => filter.hash_spec(),
@@ -205,7 +203,6 @@ impl Table {
         }
     }
 
-    /// The rate for which the filter was made, if there is one.
     pub fn intended_rate(&self) -> Option<f64> {
         match self {
             Self::Whole(filter) => filter.intended_rate(),

@@ -39,7 +39,6 @@ pub struct Set {
 }
 
 impl Set {
-    /// An empty set.
     pub fn new(hash: HashSpec, window: Option<Window>) -> Self {
         Self {
             hasher: hash.hasher(),
@@ -51,7 +50,6 @@ impl Set {
         }
     }
 
-    /// How members are hashed.
     pub fn hash(&self) -> HashSpec {
         self.hasher.spec()
     }
@@ -61,7 +59,6 @@ impl Set {
         self.window
     }
 
-    /// The hash of a member.
     #[inline]
     pub fn key(&self, member: &[u8]) -> KeyHash {
         self.hasher.hash(member)

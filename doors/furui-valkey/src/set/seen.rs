@@ -9,7 +9,6 @@ use crate::command::{Command, entry};
 use crate::refusal::Refusal;
 use crate::text::{seed_text, window_text};
 
-/// The commands of sets.
 pub const COMMANDS: [Command; 6] = [
     Command {
         name: c"furui.seen",

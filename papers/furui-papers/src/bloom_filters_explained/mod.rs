@@ -138,54 +138,7 @@ fn rate(context: &Context) -> Result<Finding> {
 }
 
 fn similarity(context: &Context) -> Result<Finding> {
-    let keys = Keys::new(context);
-    let (n, trials) = context.size((10_000u64, 50u64), (500, 5));
-    let columns = [
-        "bits a key",
-        "in common",
-        "Jaccard, truth",
-        "estimated, mean",
-        "spread",
-        "error stated",
-        "bits that differ %",
-    ];
-    let title = format!("Two sets of {n} keys, {trials} times");
-    let mut table = Table::new("similarity", title, columns);
-    // The largest distance of a mean from its true value, in standard errors of the mean.
-    let mut worst: f64 = 0.0;
-    for (bits_each, probes) in [(2, 1), (10, 7)] {
-        for percent in [0, 5, 10, 25, 50, 75, 90, 99, 100] {
-            let common = n * percent / 100;
-            let truth = common as f64 / (2 * n - common) as f64;
-            let (mut values, mut error, mut differ) = (vec![], 0.0, 0.0);
-            for trial in 0..trials {
-                let set = |from: u64| -> Result<Bloom> {
-                    let first = (trial << 32) + from;
-                    let mut filter = Bloom::from_parts(n * bits_each, probes)?;
-                    filter.insert_all(&keys.set(first..first + n))?;
-                    Ok(filter)
-                };
-                let found = set(0)?.similarity(&set(n - common)?)?;
-                values.push(found.jaccard.value);
-                error += found.jaccard.error / trials as f64;
-                differ += 100.0 * found.differing_bits as f64 / (n * bits_each) as f64 / trials as f64;
-            }
-            let mean = values.iter().sum::<f64>() / trials as f64;
-            let spread = (values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (trials - 1) as f64).sqrt();
-            if spread > 1e-9 {
-                worst = worst.max((mean - truth).abs() / (spread / (trials as f64).sqrt()));
-            }
-            table.push([
-                bits_each.into(),
-                common.into(),
-                truth.into(),
-                mean.into(),
-                spread.into(),
-                error.into(),
-                differ.into(),
-            ]);
-        }
-    }
+    let (table, worst) = similarities(context)?;
     let x = || Axis::linear("Jaccard's similarity of the sets");
     let mut errors =
         Plot::new("similarity", "How far an estimate of Jaccard's similarity is off", x(), Axis::linear("sigma"));
@@ -231,6 +184,59 @@ fn similarity(context: &Context) -> Result<Finding> {
                 .to_owned(),
         ],
     })
+}
+
+/// Measures pairs of sets. Returns the table, and the largest distance of a mean from its true value, in standard
+/// errors of the mean.
+fn similarities(context: &Context) -> Result<(Table, f64)> {
+    let keys = Keys::new(context);
+    let (n, trials) = context.size((10_000u64, 50u64), (500, 5));
+    let columns = [
+        "bits a key",
+        "in common",
+        "Jaccard, truth",
+        "estimated, mean",
+        "spread",
+        "error stated",
+        "bits that differ %",
+    ];
+    let title = format!("Two sets of {n} keys, {trials} times");
+    let mut table = Table::new("similarity", title, columns);
+    let mut worst: f64 = 0.0;
+    for (bits_each, probes) in [(2, 1), (10, 7)] {
+        for percent in [0, 5, 10, 25, 50, 75, 90, 99, 100] {
+            let common = n * percent / 100;
+            let truth = common as f64 / (2 * n - common) as f64;
+            let (mut values, mut error, mut differ) = (vec![], 0.0, 0.0);
+            for trial in 0..trials {
+                let set = |from: u64| -> Result<Bloom> {
+                    let first = (trial << 32) + from;
+                    let mut filter = Bloom::from_parts(n * bits_each, probes)?;
+                    filter.insert_all(&keys.set(first..first + n))?;
+                    Ok(filter)
+                };
+                let found = set(0)?.similarity(&set(n - common)?)?;
+                values.push(found.jaccard.value);
+                error += found.jaccard.error / trials as f64;
+                differ += 100.0 * found.differing_bits as f64 / (n * bits_each) as f64 / trials as f64;
+            }
+            let mean = values.iter().sum::<f64>() / trials as f64;
+            let spread = (values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (trials - 1) as f64).sqrt();
+            if spread > 1e-9 {
+                worst = worst.max((mean - truth).abs() / (spread / (trials as f64).sqrt()));
+            }
+            table.push([
+                bits_each.into(),
+                common.into(),
+                truth.into(),
+                mean.into(),
+                spread.into(),
+                error.into(),
+                differ.into(),
+            ]);
+        }
+    }
+    Ok((table, worst))
 }
 
 fn or(context: &Context) -> Result<Finding> {

@@ -102,66 +102,9 @@ pub(super) fn run(context: &Context) -> Result<Finding> {
     let rounds = scale(context, PAPER_ROUNDS, ROUNDS, ROUNDS);
     let mut data = String::new();
     let [table, merging] = context.tables(Source::LoudsTries, ["table2", "merging"], || {
-        let WordList { words, data: about } =
-            WordList::phrases(context, scale(context, PAPER_KEYS, DEFAULT_KEYS, QUICK_KEYS))?;
-        data = format!("{about} The paper has {PAPER_KEYS}, of 34.5 bytes on average.");
-        let bar = context.bar(3 + WAYS.len() as u64, "freezing and merging");
-        let mut table = Table::new(
-            "table2",
-            format!("CPU seconds for {} keys, {}", words.len(), rounds_of(rounds)),
-            [
-                "walk",
-                "hash",
-                "k",
-                "trie",
-                "second walk",
-                "by key",
-                "trie, then by key",
-                "at once",
-                "at once / then by key",
-                "at once / then second walk",
-                "walk %",
-                "trie %",
-                "filter %",
-            ],
-        );
-        let numbered = || words.iter().map(|(word, _)| word.as_slice()).zip(0..);
-        let mut buffer = DynamicTrie::new();
-        numbered().for_each(|(word, number)| buffer.insert(word, number));
-        rows(&mut table, BUFFER, &buffer.root(), words.len(), rounds);
-        drop(buffer);
-        bar.inc(1);
-
-        let text = sorted_text(&words);
-        let entries = dealt(&text, 0, 1);
-        rows(&mut table, SORTED, &SortedKeys::new(&entries)?.root(), words.len(), rounds);
-        drop(entries);
-        bar.inc(1);
-
-        let mut merging = Table::new(
-            "merging",
-            format!("Merging tries of {} keys in all, k = 4; CPU seconds, {}", words.len(), rounds_of(rounds)),
-            [
-                "tries",
-                "virtual nodes",
-                "with the filter",
-                "dynamic trie",
-                "dynamic trie, then the filter by key",
-                "ratio",
-            ],
-        );
-        for ways in WAYS {
-            let tries = (0..ways).map(|part| Ok(build(SortedKeys::new(&dealt(&text, part, ways))?.root())));
-            let tries = tries.collect::<Result<Vec<LoudsTrie>>>()?;
-            let root = Merged::new(tries.iter().map(LoudsTrie::root)).ok_or("no tries")?;
-            if ways == 2 {
-                rows(&mut table, MERGE, &root, words.len(), rounds);
-                bar.inc(1);
-            }
-            merging.push(merge(&tries, &root, words.len(), rounds));
-            bar.inc(1);
-        }
-        Ok([table, merging])
+        let tables;
+        (tables, data) = measure(context, rounds)?;
+        Ok(tables)
     })?;
     let plots = vec![plot(&table)];
     let verdict = verdict(&table, &merging);
@@ -189,6 +132,63 @@ pub(super) fn run(context: &Context) -> Result<Finding> {
         "\"One state\" means one 64-bit hash for all probes, as for the filters of compact tries.".into(),
     ];
     Ok(Finding { data, tables: vec![table, merging], plots, verdict, notes })
+}
+
+/// Measures both tables, and describes the words.
+fn measure(context: &Context, rounds: usize) -> Result<([Table; 2], String)> {
+    let WordList { words, data: about } =
+        WordList::phrases(context, scale(context, PAPER_KEYS, DEFAULT_KEYS, QUICK_KEYS))?;
+    let data = format!("{about} The paper has {PAPER_KEYS}, of 34.5 bytes on average.");
+    let bar = context.bar(3 + WAYS.len() as u64, "freezing and merging");
+    let mut table = Table::new(
+        "table2",
+        format!("CPU seconds for {} keys, {}", words.len(), rounds_of(rounds)),
+        [
+            "walk",
+            "hash",
+            "k",
+            "trie",
+            "second walk",
+            "by key",
+            "trie, then by key",
+            "at once",
+            "at once / then by key",
+            "at once / then second walk",
+            "walk %",
+            "trie %",
+            "filter %",
+        ],
+    );
+    let numbered = || words.iter().map(|(word, _)| word.as_slice()).zip(0..);
+    let mut buffer = DynamicTrie::new();
+    numbered().for_each(|(word, number)| buffer.insert(word, number));
+    rows(&mut table, BUFFER, &buffer.root(), words.len(), rounds);
+    drop(buffer);
+    bar.inc(1);
+
+    let text = sorted_text(&words);
+    let entries = dealt(&text, 0, 1);
+    rows(&mut table, SORTED, &SortedKeys::new(&entries)?.root(), words.len(), rounds);
+    drop(entries);
+    bar.inc(1);
+
+    let mut merging = Table::new(
+        "merging",
+        format!("Merging tries of {} keys in all, k = 4; CPU seconds, {}", words.len(), rounds_of(rounds)),
+        ["tries", "virtual nodes", "with the filter", "dynamic trie", "dynamic trie, then the filter by key", "ratio"],
+    );
+    for ways in WAYS {
+        let tries = (0..ways).map(|part| Ok(build(SortedKeys::new(&dealt(&text, part, ways))?.root())));
+        let tries = tries.collect::<Result<Vec<LoudsTrie>>>()?;
+        let root = Merged::new(tries.iter().map(LoudsTrie::root)).ok_or("no tries")?;
+        if ways == 2 {
+            rows(&mut table, MERGE, &root, words.len(), rounds);
+            bar.inc(1);
+        }
+        merging.push(merge(&tries, &root, words.len(), rounds));
+        bar.inc(1);
+    }
+    Ok(([table, merging], data))
 }
 
 fn rounds_of(rounds: usize) -> String {

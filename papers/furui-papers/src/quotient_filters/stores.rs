@@ -106,46 +106,7 @@ pub(super) fn run(context: &Context) -> Result<Finding> {
     let load =
         Load { keys: context.size(6_000_000, 5000), mixed: context.size(400_000, MIXED * 2), seed: context.seed };
     let memories: &[u64] = if context.quick { &[1 << 20] } else { &[16 << 20, 64 << 20, 256 << 20, 1 << 30] };
-    let mut table = Table::new(
-        "stores",
-        format!(
-            "{} keys put in if they are absent, then {} operations, half lookups and half new keys",
-            load.keys, load.mixed
-        ),
-        [
-            MEMORY,
-            "store",
-            "insert ns",
-            "read a key inserted",
-            "written a key inserted",
-            "stored a key",
-            "mixed ns",
-            "read an operation",
-            "written an operation",
-        ],
-    );
-    let bar = context.bar((memories.len() * STORES.len()) as u64, "stores");
-    let mut unfinished = vec![];
-    for &memory in memories {
-        for (name, open) in STORES {
-            bar.set_message(*name);
-            let directory = WorkDirectory::create(&std::env::temp_dir())?;
-            let mut store = open(directory.path(), memory)?;
-            let filled = load.fill(store.as_mut())?;
-            let each = stored(directory.path())? as f64 / filled.operations as f64;
-            let mixed = load.mix(store.as_mut(), filled.operations)?;
-            let mib = memory as f64 / f64::from(1 << 20);
-            if filled.operations < load.keys || mixed.as_ref().is_some_and(|mixed| mixed.operations < load.mixed) {
-                let mixed = mixed.as_ref().map_or(0, |mixed| mixed.operations);
-                unfinished
-                    .push(format!("{name} with {mib} MiB after {} keys and {mixed} operations", filled.operations));
-            }
-            let mixed = mixed.map_or(["no answers"; 3].map(Cell::from), |mixed| mixed.cells());
-            let names = [mib.into(), (*name).into()];
-            table.push(names.into_iter().chain(filled.cells()).chain([each.into()]).chain(mixed));
-            bar.inc(1);
-        }
-    }
+    let (table, unfinished) = measure(&load, memories, context)?;
     let plots = vec![
         plot("stores-insert", "Insert-if-absent, by memory", &table, "insert ns", "ns of CPU a key"),
         plot("stores-mixed", "Half lookups, half insertions, by memory", &table, "mixed ns", "ns of CPU an operation"),
@@ -189,6 +150,51 @@ pub(super) fn run(context: &Context) -> Result<Finding> {
     let verdict = verdict(&table, memories);
     let data = "Uniform 64-bit keys without values, all new; half of the keys that are looked up are present.".into();
     Ok(Finding { data, tables: vec![table], plots, verdict, notes })
+}
+
+/// Measures all stores. Returns the table, and a text for each phase that was ended before its end.
+fn measure(load: &Load, memories: &[u64], context: &Context) -> Result<(Table, Vec<String>)> {
+    let mut table = Table::new(
+        "stores",
+        format!(
+            "{} keys put in if they are absent, then {} operations, half lookups and half new keys",
+            load.keys, load.mixed
+        ),
+        [
+            MEMORY,
+            "store",
+            "insert ns",
+            "read a key inserted",
+            "written a key inserted",
+            "stored a key",
+            "mixed ns",
+            "read an operation",
+            "written an operation",
+        ],
+    );
+    let bar = context.bar((memories.len() * STORES.len()) as u64, "stores");
+    let mut unfinished = vec![];
+    for &memory in memories {
+        for (name, open) in STORES {
+            bar.set_message(*name);
+            let directory = WorkDirectory::create(&std::env::temp_dir())?;
+            let mut store = open(directory.path(), memory)?;
+            let filled = load.fill(store.as_mut())?;
+            let each = stored(directory.path())? as f64 / filled.operations as f64;
+            let mixed = load.mix(store.as_mut(), filled.operations)?;
+            let mib = memory as f64 / f64::from(1 << 20);
+            if filled.operations < load.keys || mixed.as_ref().is_some_and(|mixed| mixed.operations < load.mixed) {
+                let mixed = mixed.as_ref().map_or(0, |mixed| mixed.operations);
+                unfinished
+                    .push(format!("{name} with {mib} MiB after {} keys and {mixed} operations", filled.operations));
+            }
+            let mixed = mixed.map_or(["no answers"; 3].map(Cell::from), |mixed| mixed.cells());
+            let names = [mib.into(), (*name).into()];
+            table.push(names.into_iter().chain(filled.cells()).chain([each.into()]).chain(mixed));
+            bar.inc(1);
+        }
+    }
+    Ok((table, unfinished))
 }
 
 fn plot(name: &str, title: &str, table: &Table, column: &str, unit: &str) -> Plot {

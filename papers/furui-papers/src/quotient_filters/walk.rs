@@ -120,48 +120,12 @@ pub(super) fn tombstones(context: &Context) -> Result<Finding> {
     );
     for load in LOADS {
         let held = slots * load / 100;
-        let replaced = held * REPLACED / 100;
         for (deletion, remove) in [
             (SHIFTING, Literal::remove_by_shifting as fn(&mut Literal, u64) -> bool),
             (TOMBSTONES, Literal::remove_by_tombstone),
         ] {
-            let mut literal = Literal::new(slots as usize);
-            (0..held).for_each(|i| assert!(literal.insert(hash(i))));
-            // A step replaces a hundredth of the keys: its deletions are timed together, then its insertions.
-            let step = (replaced / 100).max(1);
-            let (mut deletions, mut insertions, mut refused) = (vec![], vec![], 0);
-            for first in (0..replaced).step_by(step as usize) {
-                let range = first..(first + step).min(replaced);
-                let (gone, new): (Vec<u64>, Vec<u64>) =
-                    (range.clone().map(hash).collect(), range.map(|i| hash(held + i)).collect());
-                deletions.push(ns_each(gone.len(), || gone.iter().for_each(|&key| assert!(remove(&mut literal, key)))));
-                insertions.push(ns_each(new.len(), || {
-                    refused += new.iter().filter(|&&key| !literal.insert(key)).count();
-                }));
-            }
-            let hits: Vec<u64> = (0..lookups).map(|i| hash(replaced + mix(i) % (held - replaced))).collect();
-            let misses: Vec<u64> = (0..lookups).map(|i| hash(1 << 40 | i)).collect();
-            let [hit, miss] = [&hits, &misses].map(|keys| {
-                let mut times: Vec<f64> = (0..ROUNDS)
-                    .map(|_| {
-                        ns_each(keys.len(), || {
-                            black_box(keys.iter().filter(|&&key| literal.contains(key)).count());
-                        })
-                    })
-                    .collect();
-                median(&mut times)
-            });
-            let percent = |share: f64| Cell::from(100.0 * share);
-            table.push(vec![
-                Cell::from(load as f64),
-                deletion.into(),
-                median(&mut deletions).into(),
-                median(&mut insertions).into(),
-                hit.into(),
-                miss.into(),
-                percent(literal.load()),
-                percent(refused as f64 / replaced as f64),
-            ]);
+            let figures = replace(slots, held, remove, lookups, hash);
+            table.push([Cell::from(load as f64), deletion.into()].into_iter().chain(figures.map(Cell::from)));
         }
     }
     let of = |deletion: &str, column: &str, load: u64| {
@@ -188,4 +152,50 @@ pub(super) fn tombstones(context: &Context) -> Result<Finding> {
         "furui's filter shifts: its tables then depend on what they hold and not on what they held, and need no cleaning.".into(),
     ];
     Ok(Finding { data: "Uniform 64-bit hashes.".into(), tables: vec![table], plots: vec![], verdict, notes })
+}
+
+/// Deletes keys of a table and inserts others. Returns the figures of a row: the nanoseconds of a deletion, an
+/// insertion, a hit and a miss, and the percentages of slots in use and of insertions that were refused.
+fn replace(
+    slots: u64,
+    held: u64,
+    remove: fn(&mut Literal, u64) -> bool,
+    lookups: u64,
+    hash: impl Fn(u64) -> u64 + Copy,
+) -> [f64; 6] {
+    let replaced = held * REPLACED / 100;
+    let mut literal = Literal::new(slots as usize);
+    (0..held).for_each(|i| assert!(literal.insert(hash(i))));
+    // A step replaces a hundredth of the keys: its deletions are timed together, then its insertions.
+    let step = (replaced / 100).max(1);
+    let (mut deletions, mut insertions, mut refused) = (vec![], vec![], 0);
+    for first in (0..replaced).step_by(step as usize) {
+        let range = first..(first + step).min(replaced);
+        let (gone, new): (Vec<u64>, Vec<u64>) =
+            (range.clone().map(hash).collect(), range.map(|i| hash(held + i)).collect());
+        deletions.push(ns_each(gone.len(), || gone.iter().for_each(|&key| assert!(remove(&mut literal, key)))));
+        insertions.push(ns_each(new.len(), || {
+            refused += new.iter().filter(|&&key| !literal.insert(key)).count();
+        }));
+    }
+    let hits: Vec<u64> = (0..lookups).map(|i| hash(replaced + mix(i) % (held - replaced))).collect();
+    let misses: Vec<u64> = (0..lookups).map(|i| hash(1 << 40 | i)).collect();
+    let [hit, miss] = [&hits, &misses].map(|keys| {
+        let mut times: Vec<f64> = (0..ROUNDS)
+            .map(|_| {
+                ns_each(keys.len(), || {
+                    black_box(keys.iter().filter(|&&key| literal.contains(key)).count());
+                })
+            })
+            .collect();
+        median(&mut times)
+    });
+    [
+        median(&mut deletions),
+        median(&mut insertions),
+        hit,
+        miss,
+        100.0 * literal.load(),
+        100.0 * refused as f64 / replaced as f64,
+    ]
 }

@@ -1,4 +1,5 @@
-//! What an experiment is made of, and how its findings become pages: tables, plots, verdicts, and a page for each source.
+//! What an experiment is made of, and how its findings become pages: tables, plots, verdicts, and a page for each
+//! source.
 
 mod axis;
 mod context;

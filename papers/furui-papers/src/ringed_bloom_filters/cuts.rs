@@ -27,6 +27,9 @@ const CUTS: [&str; 8] = [
     "max, most",
 ];
 
+/// The column with the cut of the mean over all pairs of words.
+const ALL_PAIRS: &str = "cut of the mean %, all pairs, formula";
+
 /// A function that computes a figure of the traffic of a round.
 type Figure = fn(&Traffic) -> f64;
 
@@ -54,24 +57,47 @@ pub(super) fn cuts(context: &Context) -> Result<Finding> {
         let ends = [0.0, f64::from(corpora[0].documents())];
         plot.with(Series::new("the paper", Mark::Line, ends.map(|at| (at, paper)).into()))
     };
+    let least = |figure: &str| brief(smaller_first.range(figure, &[]).0);
+    Ok(Finding {
+        data,
+        verdict: verdict(&table, &smaller_first, &ways, &corpora[0]),
+        plots: vec![
+            draw("cuts", "mean over all pairs", ALL_PAIRS, 39.0),
+            draw("cuts-max", "maximum, the median round", "max, median round", 73.0),
+        ],
+        notes: vec![
+            "The rows \"mean\" are the means over all numbers of documents.".to_owned(),
+            format!(
+                "The paper sends the list of the word that is drawn first. If the smaller list is sent, as by a \
+                 node, ringed filters cut the mean of every round by {} % or more, whatever the length of the fixed \
+                 ones, and the maximum of the median round by {} % or more.",
+                least("mean, least"),
+                least("max, median round"),
+            ),
+        ],
+        tables: vec![table, smaller_first],
+    })
+}
+
+/// The verdict on the synthetic documents. `ways` are the names of the filters that each row of the table compares.
+fn verdict(table: &Table, smaller_first: &Table, ways: &[[&str; 2]], corpus: &Corpus) -> Verdict {
     // For the synthetic documents, the first three rows compare ringed filters with the tuned fixed filter, ringed
     // filters with the paper's fixed filter, and ringed filters of an exact gamma with the tuned one.
     let at = |documents: Cell, way: usize, column: &str| {
         let [ringed, fixed] = ways[way];
-        let corpus = ("corpus", corpora[0].name.as_str().into());
-        let cells = [corpus, ("documents", documents), ("ringed", ringed.into()), ("fixed", fixed.into())];
+        let name = ("corpus", corpus.name.as_str().into());
+        let cells = [name, ("documents", documents), ("ringed", ringed.into()), ("fixed", fixed.into())];
         table.number(column, &cells)
     };
     let over_sizes = |way: usize, column: &str| at("mean".into(), way, column);
-    let at_all = |way: usize, column: &str| at(u64::from(corpora[0].documents()).into(), way, column);
-    let (mean, max) = ("cut of the mean %, all pairs, formula", "max, median round");
+    let at_all = |way: usize, column: &str| at(u64::from(corpus.documents()).into(), way, column);
     let (of_rounds, max_of_rounds) = ("mean, all rounds", "cut of the max %, all rounds");
     let ours = |column: &str| {
         let bits = PAPER_BITS.into();
-        smaller_first.number(column, &[("corpus", corpora[0].name.as_str().into()), ("bits of the fixed filter", bits)])
+        smaller_first.number(column, &[("corpus", corpus.name.as_str().into()), ("bits of the fixed filter", bits)])
     };
     let (our_mean, our_max) = (ours(of_rounds), ours(max_of_rounds));
-    let verdict = Verdict::all([
+    Verdict::all([
         Verdict::near(
             "The cut of the mean, in %, over all numbers of documents and all rounds, against fixed filters of 2164 \
              bits, in the paper's order",
@@ -92,35 +118,15 @@ pub(super) fn cuts(context: &Context) -> Result<Finding> {
          all documents; against fixed filters whose bits are the best for 2^-5, {} % and {} %. The cut of a single \
          round depends on chance, because a few pairs of long lists determine it: at all documents it is from {} to {} \
          % for the mean, and from {} to {} % for the maximum.",
-        brief(over_sizes(1, mean)),
-        brief(at_all(1, mean)),
-        brief(over_sizes(0, mean)),
-        brief(at_all(0, mean)),
+        brief(over_sizes(1, ALL_PAIRS)),
+        brief(at_all(1, ALL_PAIRS)),
+        brief(over_sizes(0, ALL_PAIRS)),
+        brief(at_all(0, ALL_PAIRS)),
         brief(at_all(1, "mean, least")),
         brief(at_all(1, "mean, most")),
         brief(at_all(1, "max, least")),
         brief(at_all(1, "max, most")),
-    ));
-    let least = |figure: &str| brief(smaller_first.range(figure, &[]).0);
-    Ok(Finding {
-        data,
-        verdict,
-        plots: vec![
-            draw("cuts", "mean over all pairs", mean, 39.0),
-            draw("cuts-max", "maximum, the median round", max, 73.0),
-        ],
-        notes: vec![
-            "The rows \"mean\" are the means over all numbers of documents.".to_owned(),
-            format!(
-                "The paper sends the list of the word that is drawn first. If the smaller list is sent, as by a \
-                 node, ringed filters cut the mean of every round by {} % or more, whatever the length of the fixed \
-                 ones, and the maximum of the median round by {} % or more.",
-                least("mean, least"),
-                least("max, median round"),
-            ),
-        ],
-        tables: vec![table, smaller_first],
-    })
+    ))
 }
 
 /// The reduction of traffic by ringed filters at 2⁻⁷ compared with fixed ones at 2⁻⁵, by the number of documents. For
@@ -133,7 +139,7 @@ fn by_documents(corpora: &[Corpus], context: &Context) -> Result<Table> {
     let rounds = if context.quick { 3 } else { CUT_ROUNDS };
     let title =
         format!("Cuts by ringed filters, up to {rounds} rounds of {} queries (paper: 39 % and 73 %)", queries(context));
-    let columns = ["corpus", "documents", "ringed", "fixed", "cut of the mean %, all pairs, formula"];
+    let columns = ["corpus", "documents", "ringed", "fixed", ALL_PAIRS];
     let mut table = Table::new("cuts", title, columns.into_iter().chain(CUTS));
     let bar = context.bar(corpora.iter().map(|corpus| corpus.steps().len() as u64).sum(), "cuts");
     for corpus in corpora {

@@ -7,7 +7,7 @@ use futures::StreamExt;
 use futures::stream::FuturesUnordered;
 use tokio::time::{Instant, sleep_until};
 
-use super::manners::Manners;
+use super::reputation::Reputation;
 use super::{HEDGE_AFTER, PATIENCE};
 use crate::shelf::Shelf;
 
@@ -42,7 +42,7 @@ pub(super) struct Records {
 
 /// Fetches the records of these documents from their keepers, but not from `except`. A keeper that is late or breaks the
 /// protocol is asked last from then on.
-pub(super) async fn records(manners: &Manners, except: Option<&Peer>, ids: &[ContentId]) -> Records {
+pub(super) async fn records(reputation: &Reputation, except: Option<&Peer>, ids: &[ContentId]) -> Records {
     let mut records = Records::default();
     let mut tried: HashSet<(ContentId, Peer)> = HashSet::new();
     let mut asked = FuturesUnordered::new();
@@ -51,7 +51,7 @@ pub(super) async fn records(manners: &Manners, except: Option<&Peer>, ids: &[Con
     for (replicas, patience) in [(1, HEDGE_AFTER), (limits::REPLICAS, PATIENCE)] {
         let missing: Vec<ContentId> = ids.iter().copied().filter(|id| !records.found.contains_key(id)).collect();
         let mut loads: HashMap<Peer, Vec<ContentId>> = HashMap::new();
-        let keepers = manners.keepers_of(missing.iter().copied(), replicas).await;
+        let keepers = reputation.keepers_of(missing.iter().copied(), replicas).await;
         for (id, keepers) in missing.iter().zip(keepers) {
             for keeper in keepers.into_iter().filter(|keeper| Some(keeper) != except).take(replicas) {
                 if tried.insert((*id, keeper.clone())) {
@@ -60,7 +60,7 @@ pub(super) async fn records(manners: &Manners, except: Option<&Peer>, ids: &[Con
             }
         }
         waiting.extend(loads.keys().cloned());
-        asked.extend(loads.into_iter().map(|(keeper, ids)| records_of(manners, keeper, ids)));
+        asked.extend(loads.into_iter().map(|(keeper, ids)| records_of(reputation, keeper, ids)));
         let until = Instant::now() + patience;
         while !asked.is_empty() && records.found.len() < ids.len() {
             tokio::select! {
@@ -71,7 +71,7 @@ pub(super) async fn records(manners: &Manners, except: Option<&Peer>, ids: &[Con
                 }
                 () = sleep_until(until) => {
                     for keeper in waiting.drain(..) {
-                        manners.shun(keeper).await;
+                        reputation.shun(keeper).await;
                     }
                     break;
                 }
@@ -84,13 +84,13 @@ pub(super) async fn records(manners: &Manners, except: Option<&Peer>, ids: &[Con
 }
 
 /// Asks one keeper for these records. Returns the keeper, and what it has answered.
-async fn records_of(manners: &Manners, keeper: Peer, mut ids: Vec<ContentId>) -> (Peer, Records) {
+async fn records_of(reputation: &Reputation, keeper: Peer, mut ids: Vec<ContentId>) -> (Peer, Records) {
     let mut records = Records::default();
     let mut lied = false;
     while !ids.is_empty() {
         let batch: Vec<ContentId> = ids.drain(..ids.len().min(limits::FETCHED)).collect();
         let Ok(request) = (Request::Fetch { ids: batch.clone() }).encode() else { break };
-        let fetched = match manners.ask(&keeper, request).await {
+        let fetched = match reputation.ask(&keeper, request).await {
             Some(Response::Fetched(fetched)) => fetched,
             Some(Response::Refused(_)) | None => break,
             Some(_) => {
@@ -118,7 +118,7 @@ async fn records_of(manners: &Manners, keeper: Peer, mut ids: Vec<ContentId>) ->
         }
     }
     if lied {
-        manners.shun(keeper.clone()).await;
+        reputation.shun(keeper.clone()).await;
     }
     (keeper, records)
 }

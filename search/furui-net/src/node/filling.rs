@@ -178,8 +178,8 @@ impl<'a> Filling<'a> {
         {
             self.cursor = Some(*first.key());
             let mut hit = first.remove();
-            if let Some(showing) = &hit.showing {
-                (hit.publishers, hit.also) = self.versions.show(&showing.head.url, hit.place.id);
+            if !hit.url.is_empty() {
+                (hit.publishers, hit.also) = self.versions.show(&hit.url, hit.id);
             }
             hits.push(hit);
             self.found += 1;

@@ -133,7 +133,7 @@ impl Node {
         };
         let querier = Querier::new(clauses, inner.known.of(clauses), asked);
         let mut querier = querier.map_err(SearchError::Refused)?;
-        querier.ask_last(inner.manners.to_ask_last());
+        querier.ask_last(inner.reputation.to_ask_last());
         let (answers, mut came) = mpsc::channel(ANSWERS);
         // Dropping the set at the end of this function ends all tasks of the search.
         let mut tasks = JoinSet::new();
@@ -142,18 +142,18 @@ impl Node {
             while let Some(event) = querier.poll(started.elapsed()) {
                 match event {
                     QueryEvent::Lookup { word } => {
-                        let (manners, answers) = (inner.manners.clone(), answers.clone());
+                        let (reputation, answers) = (inner.reputation.clone(), answers.clone());
                         // A single keeper could name accomplices as the others, so all of them are looked up.
                         tasks.spawn(async move {
-                            let holders = manners.keepers(&word_key(&word), limits::REPLICAS).await;
+                            let holders = reputation.keepers(&word_key(&word), limits::REPLICAS).await;
                             // Sending fails if the search has ended.
                             let _ = answers.send(Came::Holders { word, holders }).await;
                         });
                     }
                     QueryEvent::Send { to, call: number, request } => {
-                        let (manners, answers) = (inner.manners.clone(), answers.clone());
+                        let (reputation, answers) = (inner.reputation.clone(), answers.clone());
                         tasks.spawn(async move {
-                            let response = manners.ask(&to, request).await;
+                            let response = reputation.ask(&to, request).await;
                             let _ = answers.send(Came::Answer { from: to, call: number, response }).await;
                         });
                     }
@@ -162,7 +162,7 @@ impl Node {
                         querier.on_proof(&word, &proof.holds);
                         filling.take_over(proof);
                     }
-                    QueryEvent::Shun { peer } => inner.manners.shun(peer).await,
+                    QueryEvent::Shun { peer } => inner.reputation.shun(peer).await,
                     QueryEvent::Page { mut places } => {
                         // Nodes that differ about the score of a document name it several times.
                         places.retain(|place| shown.insert(place.id));
@@ -192,7 +192,7 @@ impl Node {
                     Some(Came::Holders { word, holders }) => querier.on_holders(&word, holders, started.elapsed()),
                     Some(Came::Answer { from, call, response: Some(response) }) => {
                         // The querier may have found the peer too slow before.
-                        inner.manners.forgive(&from);
+                        inner.reputation.forgive(&from);
                         querier.on_response(call, response, started.elapsed());
                     }
                     Some(Came::Answer { call, response: None, .. }) => querier.on_failure(call, started.elapsed()),

@@ -19,7 +19,7 @@ use sessions::Sessions;
 
 /// How long the host of a meeting (the node that runs a search for a peer) waits for each answer in an exchange.
 const EXCHANGE_TIMEOUT: Duration = Duration::from_secs(2);
-/// The delay after which the next replica is asked too. The first good answer is used.
+/// The delay after which the next replica is asked too. The first good answer is used. Chosen: several round trips.
 const HEDGE_AFTER: Duration = Duration::from_millis(300);
 /// The additional delay for each byte sent: the time that it takes at 8 Mbit/s.
 const HEDGE_A_BYTE: Duration = Duration::from_micros(1);

@@ -67,8 +67,8 @@ const PASSES: u32 = 2;
 /// words are looked up again; after more failures, the query fails. So a query always ends. A node that was too slow or
 /// lied is reported ([`QueryEvent::Shun`]), so that later queries can ask other nodes first.
 ///
-/// Memory: at most [`limits::PAGE`](super::limits::PAGE) documents and one for each replica that is asked wait until it is
-/// known that no better ones come, and as many until [`poll`](Self::poll) hands them out.
+/// Memory: for each path of an answer, at most [`limits::PAGE`](super::limits::PAGE) + 1 documents wait until it is known that
+/// no better ones come. Then they wait until [`poll`](Self::poll) hands them out.
 ///
 /// **Source.** The paper's sections 2.1 (TFA) and 6.2 (chaining). In the paper, the lists meet in the order of the
 /// query, the answer comes in one piece, and every list is sent whole.

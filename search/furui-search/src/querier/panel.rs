@@ -8,7 +8,7 @@ use super::calls::{Path, Slice};
 
 /// The delay after which another host is asked too, if no host has answered. It is longer than the time for which a
 /// host waits for a silent keeper, because this wait is not the fault of the host.
-const HEDGE_AFTER: Duration = Duration::from_millis(2500);
+const NEXT_HOST_AFTER: Duration = Duration::from_millis(2500);
 /// How long other answers are waited for after one has arrived. A host waits less than that for one silent keeper.
 const WITNESS_AFTER: Duration = Duration::from_millis(600);
 /// How long other answers are waited for if all nodes that are asked have failed lately. If they have not answered an
@@ -99,7 +99,7 @@ impl Panel {
             suspects: keepers.filter(|keeper| blame.of(keeper) > 0).cloned().collect(),
             slice: Some(slice),
             hosts,
-            late_at: now + HEDGE_AFTER,
+            late_at: now + NEXT_HOST_AFTER,
             ..Self::default()
         };
         let (mut paths, mut all) = (HashSet::new(), 0);

@@ -51,16 +51,12 @@ pub(crate) fn run(file: &str, keys: Option<&str>) -> Result<(), Box<dyn Error>> 
         DictOptions { merge_after: 8, merging: Merging::All, ..paper },
     ] {
         let mut dict = Dict::open_with(Memory::new(), options)?;
-        let mut failed = None;
+        let mut outcome = Ok(());
         let put = ns_each(keys.len(), || {
-            let put_all = |dict: &mut Dict<Memory>| {
-                keys.iter().zip(0..).try_for_each(|(key, value)| dict.put(key, value)).and_then(|()| dict.sync())
-            };
-            failed = put_all(&mut dict).err();
+            let mut entries = keys.iter().zip(0..);
+            outcome = entries.try_for_each(|(key, value)| dict.put(key, value)).and_then(|()| dict.sync());
         });
-        if let Some(error) = failed {
-            return Err(error.into());
-        }
+        outcome?;
         built.push((options, put, dict, Times::default()));
     }
     for round in 0..ROUNDS {
@@ -79,14 +75,9 @@ pub(crate) fn run(file: &str, keys: Option<&str>) -> Result<(), Box<dyn Error>> 
         let bytes: u64 = dict.tries().map(|trie| trie.trie_bytes() as u64).sum();
         let stored: u64 = dict.tries().map(|trie| trie.entry().seal.length).sum();
         let [hit, miss, hits, misses] = times.0.each_ref().map(|times| median(&mut times.clone()));
-        let ratios: [f64; 4] = std::array::from_fn(|column| {
-            median(
-                &mut times.0[column]
-                    .iter()
-                    .zip(&of_one.0[column])
-                    .map(|(time, of_one)| time / of_one)
-                    .collect::<Vec<_>>(),
-            )
+        let ratios: [f64; 4] = std::array::from_fn(|i| {
+            let ratios = times.0[i].iter().zip(&of_one.0[i]).map(|(time, of_one)| time / of_one);
+            median(&mut ratios.collect::<Vec<_>>())
         });
         println!(
             "{} {} {} {:?}  {put:8.0} {:5} {:11.2} {:11.2} {hit:8.0} {miss:6.0} {hits:10.0} {misses:12.0}   {ratios:.2?}",

@@ -29,26 +29,8 @@ pub(crate) fn run(file: &str, keys: Option<&str>) -> Result<(), Box<dyn std::err
     let bytes: usize = keys.iter().map(|key| key.len()).sum();
     println!("{count} keys of {:.2} bytes", bytes as f64 / count as f64);
 
-    let mut builds = vec![];
-    let mut trie = None;
-    for _ in 0..3 {
-        drop(trie.take());
-        let start = thread_ns();
-        let skeleton = Skeleton::from_sorted(sorted.iter().map(|&(key, value)| (key, Some(value))))?;
-        let middle = thread_ns();
-        trie = Some(Trie::encode(&skeleton)?);
-        let end = thread_ns();
-        builds.push((end - start) as f64 / count as f64);
-        println!(
-            "build: {:.0} ns a key ({:.0} for the skeleton), {:.2} M keys/s",
-            (end - start) as f64 / count as f64,
-            (middle - start) as f64 / count as f64,
-            count as f64 * 1e3 / (end - start) as f64
-        );
-    }
-    let trie = trie.ok_or("no build")?;
+    let (trie, build) = build(&sorted)?;
     print_size(&trie, count);
-    let build = median(&mut builds);
 
     #[cfg(feature = "rivals")]
     let rival = {
@@ -117,6 +99,28 @@ pub(crate) fn run(file: &str, keys: Option<&str>) -> Result<(), Box<dyn std::err
         println!("| {name} | {hit:.0} | {:.2} | {miss:.0} | {:.2} |", hit / medians[4], miss / medians[5]);
     }
     Ok(())
+}
+
+/// Builds our trie a few times. Returns the trie, and the median of the nanoseconds a key.
+fn build(sorted: &[(&[u8], u32)]) -> Result<(Trie, f64), Box<dyn std::error::Error>> {
+    let mut builds = vec![];
+    let mut trie = None;
+    for _ in 0..3 {
+        drop(trie.take());
+        let start = thread_ns();
+        let skeleton = Skeleton::from_sorted(sorted.iter().map(|&(key, value)| (key, Some(value))))?;
+        let middle = thread_ns();
+        trie = Some(Trie::encode(&skeleton)?);
+        let end = thread_ns();
+        builds.push((end - start) as f64 / sorted.len() as f64);
+        println!(
+            "build: {:.0} ns a key ({:.0} for the skeleton), {:.2} M keys/s",
+            (end - start) as f64 / sorted.len() as f64,
+            (middle - start) as f64 / sorted.len() as f64,
+            sorted.len() as f64 * 1e3 / (end - start) as f64
+        );
+    }
+    Ok((trie.ok_or("no build")?, median(&mut builds)))
 }
 
 #[cfg(feature = "rivals")]

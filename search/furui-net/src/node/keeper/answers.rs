@@ -4,7 +4,7 @@ use furui_search::{
     ContentId, IdRange, Index, Listed, Listing, Lock, Peer, Refusal, Request, Response, Weight, WordSize, limits,
 };
 
-use super::desk::Desk;
+use super::event_loop::EventLoop;
 use super::later::Later;
 use super::{LIFE, unix_seconds};
 use crate::net::Prefix;
@@ -21,7 +21,7 @@ const LISTED_ID: usize = ContentId::BYTES + Weight::BYTES + 1;
 const SPARE: usize = 8 << 10;
 const DAY: u64 = 24 * 60 * 60;
 
-impl Desk {
+impl EventLoop {
     /// Answers a request that needs no memory between messages.
     pub(super) fn answer(
         &mut self,

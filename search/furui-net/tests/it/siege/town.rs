@@ -67,7 +67,7 @@ pub async fn ask(node: &Node, query: &str, limit: u64) -> Result<(Page, Report),
     let options = SearchOptions { limit, ..SearchOptions::default() };
     let answer = search(node, query, options).await?;
     let titles = answer.titles().into_iter().map(str::to_owned);
-    let hits = answer.hits.iter().map(|hit| hit.place.id).zip(titles).collect();
+    let hits = answer.hits.iter().map(|hit| hit.id).zip(titles).collect();
     Ok((Page { hits, whole: answer.whole }, answer.report))
 }
 

@@ -4,10 +4,11 @@ use std::time::Duration;
 
 use furui_search::Peer;
 
+use crate::meters::{ACCOUNTS, Accounts};
 use crate::net::{Inbound, Prefix};
 
-/// The maximum number of address prefixes, and of peers of one of them, whose work is remembered while they ask nothing.
-const REMEMBERED: usize = 4096;
+/// The maximum number of peers of one address prefix whose work is remembered. Chosen: as many as may have connections.
+const PEERS: usize = 64;
 
 /// Decides whose request is next, by the work of the thread for earlier ones: a peer whose requests are costly waits
 /// longer for the next. First the address prefix is chosen that has cost the least, then the peer in it, so many
@@ -16,44 +17,37 @@ const REMEMBERED: usize = 4096;
 /// Work is counted as in start-time fair queueing (Goyal, Vin and Cheng 1996): who asks after a pause begins where the
 /// others are, so a pause earns nothing. If only one peer asks, it has the whole thread.
 #[derive(Default)]
-pub(super) struct Turns {
+pub(super) struct Scheduler {
     waiting: HashMap<Prefix, HashMap<Peer, VecDeque<Inbound>>>,
     prefixes: Work<Prefix>,
     /// For each prefix, the work of its peers.
-    peers: HashMap<Prefix, Work<Peer>>,
+    peers: Accounts<Prefix, Work<Peer, PEERS>>,
 }
 
 /// The work for each of some parties, and the point that the current one has reached.
-struct Work<K> {
-    done: HashMap<K, Duration>,
+struct Work<K, const MOST: usize = ACCOUNTS> {
+    done: Accounts<K, Duration, MOST>,
     now: Duration,
 }
 
-impl<K> Default for Work<K> {
+impl<K, const MOST: usize> Default for Work<K, MOST> {
     fn default() -> Self {
-        Self { done: HashMap::new(), now: Duration::ZERO }
+        Self { done: Accounts::default(), now: Duration::ZERO }
     }
 }
 
-impl<K: Hash + Eq> Work<K> {
+impl<K: Clone + Eq + Hash, const MOST: usize> Work<K, MOST> {
     fn of(&self, key: &K) -> Duration {
         self.done.get(key).copied().unwrap_or_default().max(self.now)
     }
 
-    fn add(&mut self, key: K, work: Duration) {
-        let done = self.of(&key) + work;
-        if self.done.len() >= REMEMBERED && !self.done.contains_key(&key) {
-            let now = self.now;
-            self.done.retain(|_, done| *done > now);
-            if self.done.len() >= REMEMBERED {
-                self.done.clear();
-            }
-        }
-        self.done.insert(key, done);
+    fn add(&mut self, key: &K, work: Duration) {
+        let (done, now) = (self.of(key) + work, self.now);
+        *self.done.entry(key, |_, done| done.saturating_sub(now).as_secs_f64()) = done;
     }
 }
 
-impl Turns {
+impl Scheduler {
     /// Adds a request.
     pub(super) fn push(&mut self, inbound: Inbound) {
         let peers = self.waiting.entry(inbound.prefix).or_default();
@@ -68,7 +62,7 @@ impl Turns {
     pub(super) fn pop(&mut self) -> Option<Inbound> {
         let prefix = *self.waiting.keys().min_by_key(|prefix| (self.prefixes.of(prefix), **prefix))?;
         let peers = self.waiting.get_mut(&prefix)?;
-        let work = self.peers.entry(prefix).or_default();
+        let work = self.peers.entry(&prefix, |prefix, _| self.prefixes.of(prefix).as_secs_f64());
         let peer = peers.keys().min_by_key(|peer| work.of(peer))?.clone();
         self.prefixes.now = self.prefixes.of(&prefix);
         work.now = work.of(&peer);
@@ -85,12 +79,8 @@ impl Turns {
 
     /// Counts work for a request.
     pub(super) fn charge(&mut self, prefix: Prefix, peer: &Peer, work: Duration) {
-        self.prefixes.add(prefix, work);
-        self.peers.entry(prefix).or_default().add(peer.clone(), work);
-        if self.peers.len() > REMEMBERED {
-            let (prefixes, waiting) = (&self.prefixes.done, &self.waiting);
-            self.peers.retain(|prefix, _| prefixes.contains_key(prefix) || waiting.contains_key(prefix));
-        }
+        self.prefixes.add(&prefix, work);
+        self.peers.entry(&prefix, |prefix, _| self.prefixes.of(prefix).as_secs_f64()).add(peer, work);
     }
 }
 
@@ -106,11 +96,11 @@ mod tests {
     }
 
     /// Serves requests for this many milliseconds; each takes what `cost` says. Returns whose they were.
-    fn serve(turns: &mut Turns, mut time: u64, cost: impl Fn(Prefix) -> u64) -> Vec<Inbound> {
+    fn serve(scheduler: &mut Scheduler, mut time: u64, cost: impl Fn(Prefix) -> u64) -> Vec<Inbound> {
         let mut served = vec![];
-        while let Some(next) = (time > 0).then(|| turns.pop()).flatten() {
+        while let Some(next) = (time > 0).then(|| scheduler.pop()).flatten() {
             let cost = cost(next.prefix);
-            turns.charge(next.prefix, &next.from, Duration::from_millis(cost));
+            scheduler.charge(next.prefix, &next.from, Duration::from_millis(cost));
             time = time.saturating_sub(cost);
             served.push(next);
         }
@@ -123,24 +113,24 @@ mod tests {
 
     #[test]
     fn who_asks_for_much_work_waits_longer_than_who_asks_for_little() {
-        let mut turns = Turns::default();
-        (0..100).for_each(|_| turns.push(request(1, 1)));
+        let mut scheduler = Scheduler::default();
+        (0..100).for_each(|_| scheduler.push(request(1, 1)));
         let cost = |prefix| if prefix == Prefix::V4([127, 0, 0, 1]) { 100 } else { 1 };
-        assert_eq!(of(&serve(&mut turns, 1000, cost), 1), 10);
+        assert_eq!(of(&serve(&mut scheduler, 1000, cost), 1), 10);
         // Another peer comes, behind 90 requests.
-        (0..100).for_each(|_| turns.push(request(2, 1)));
-        let served = serve(&mut turns, 200, cost);
+        (0..100).for_each(|_| scheduler.push(request(2, 1)));
+        let served = serve(&mut scheduler, 200, cost);
         assert_eq!((of(&served, 1), of(&served, 2)), (1, 100));
-        assert_eq!(of(&serve(&mut turns, u64::MAX, cost), 1), 89);
-        assert!(turns.is_empty());
+        assert_eq!(of(&serve(&mut scheduler, u64::MAX, cost), 1), 89);
+        assert!(scheduler.is_empty());
     }
 
     #[test]
     fn many_identities_at_one_address_have_the_turns_of_one() {
-        let mut turns = Turns::default();
-        (0..50).for_each(|peer| (0..10).for_each(|_| turns.push(request(1, peer))));
-        (0..500).for_each(|_| turns.push(request(2, 1)));
-        let served = serve(&mut turns, 400, |_| 1);
+        let mut scheduler = Scheduler::default();
+        (0..50).for_each(|peer| (0..10).for_each(|_| scheduler.push(request(1, peer))));
+        (0..500).for_each(|_| scheduler.push(request(2, 1)));
+        let served = serve(&mut scheduler, 400, |_| 1);
         assert_eq!((of(&served, 1), of(&served, 2)), (200, 200));
         // The identities share the turns of their address.
         let of_one = served.iter().filter(|request| request.from == Peer::new(&[1, 7], &[])).count();
@@ -148,17 +138,25 @@ mod tests {
     }
 
     #[test]
-    fn a_pause_earns_nothing_and_those_that_are_gone_are_forgotten() {
-        let mut turns = Turns::default();
-        (0..100).for_each(|_| turns.push(request(1, 1)));
-        serve(&mut turns, u64::MAX, |_| 10);
-        (0..100).for_each(|_| [1, 2].into_iter().for_each(|host| turns.push(request(host, 1))));
-        let served = serve(&mut turns, 100, |_| 1);
+    fn a_pause_earns_nothing() {
+        let mut scheduler = Scheduler::default();
+        (0..100).for_each(|_| scheduler.push(request(1, 1)));
+        serve(&mut scheduler, u64::MAX, |_| 10);
+        (0..100).for_each(|_| [1, 2].into_iter().for_each(|host| scheduler.push(request(host, 1))));
+        let served = serve(&mut scheduler, 100, |_| 1);
         assert!(of(&served, 1).abs_diff(of(&served, 2)) <= 12, "{} and {}", of(&served, 1), of(&served, 2));
-        for host in 0..3 * REMEMBERED {
-            let host = Prefix::V4((host as u32).to_le_bytes());
-            turns.charge(host, &Peer::new(&[1], &[]), Duration::from_millis(1));
+    }
+
+    #[test]
+    fn a_crowd_of_addresses_makes_nobody_forget_the_costly_one() {
+        let mut scheduler = Scheduler::default();
+        (0..200).for_each(|_| scheduler.push(request(1, 1)));
+        serve(&mut scheduler, 1000, |_| 10);
+        for host in 0..3 * ACCOUNTS {
+            let host = Prefix::V4([10, 1 + (host >> 16) as u8, (host >> 8) as u8, host as u8]);
+            scheduler.charge(host, &Peer::new(&[1], &[]), Duration::from_micros(1));
         }
-        assert!(turns.prefixes.done.len() <= REMEMBERED && turns.peers.len() <= REMEMBERED + 1);
+        (0..200).for_each(|_| scheduler.push(request(2, 1)));
+        assert_eq!(of(&serve(&mut scheduler, 9, |_| 1), 1), 0);
     }
 }

@@ -12,21 +12,23 @@ use tokio::time::{Instant, timeout};
 use super::{Prefix, Refusals};
 
 /// The maximum total size, in bytes, of the requests that are held at the same time. A request is held from the arrival
-/// of its first byte until it is answered.
+/// of its first byte until it is answered. Chosen.
 const MAX_REQUEST_BYTES: usize = 64 << 20;
 /// The maximum size of one peer's requests that are held at the same time, over all of its connections. Further
-/// requests of the peer wait unread.
+/// requests of the peer wait unread. Chosen: four of the largest requests, which fill a sixteenth of the memory.
 pub(super) const PEER_REQUEST_BYTES: usize = 4 << 20;
-/// The maximum size of the requests of one address prefix that are held at the same time.
+/// The maximum size of the requests of one address prefix that are held at the same time. Chosen: four prefixes fill all.
 const PREFIX_REQUEST_BYTES: usize = 16 << 20;
 /// The maximum number of one peer's requests that wait unread. The streams of further ones are closed.
+/// Chosen.
 const PEER_WAITING: usize = 16;
-/// The maximum number of requests of one address prefix that wait unread.
+/// The maximum number of requests of one address prefix that wait unread. Chosen: eight peers.
 const PREFIX_WAITING: usize = 128;
 /// The number of bytes by which the memory for a request grows as its bytes arrive, so that an announced length alone
-/// takes no memory.
+/// takes no memory. Chosen: a small part of a request's share, and few steps for most requests.
 pub(super) const STEP: usize = 16 << 10;
-/// The time in which each [`STEP`] of a request must arrive: the minimum rate is about 5 KiB a second.
+/// The time in which each [`STEP`] of a request must arrive: the minimum rate is about 5 KiB a second. Chosen:
+/// below the slowest common links.
 const STEP_TIME: Duration = Duration::from_secs(3);
 
 /// The memory for the requests of other nodes.
@@ -37,7 +39,7 @@ const STEP_TIME: Duration = Duration::from_secs(3);
 /// ```
 ///
 /// So a peer that sends requests slowly, or withholds their last bytes, fills its own share, and hinders nobody else.
-pub(super) struct Rooms {
+pub(super) struct BufferBudget {
     pool: Arc<Semaphore>,
     state: Mutex<State>,
     refusals: Arc<Refusals>,
@@ -48,7 +50,7 @@ struct State {
     peers: HashMap<PeerId, Arc<Share>>,
     prefixes: HashMap<Prefix, Arc<Share>>,
     /// The origin of the connection that is being opened.
-    next: Option<Origin>,
+    next: Option<RequestReader>,
     /// The requests that are being read, by the numbers of their readings.
     readings: BTreeMap<u64, Reading>,
     next_reading: u64,
@@ -70,8 +72,8 @@ struct Reading {
 
 /// The origin of a connection: the shares of its peer and prefix.
 #[derive(Clone)]
-pub(super) struct Origin {
-    rooms: Arc<Rooms>,
+pub(super) struct RequestReader {
+    buffers: Arc<BufferBudget>,
     peer: Arc<Share>,
     prefix: Option<Arc<Share>>,
     name: (PeerId, Prefix),
@@ -79,7 +81,7 @@ pub(super) struct Origin {
 
 /// The memory of one request. It is free again when this is dropped.
 #[derive(Debug)]
-pub(crate) struct Room {
+pub(crate) struct RequestMemory {
     _peer: OwnedSemaphorePermit,
     _prefix: Option<OwnedSemaphorePermit>,
     taken: Option<OwnedSemaphorePermit>,
@@ -105,7 +107,7 @@ impl Share {
     }
 }
 
-impl Rooms {
+impl BufferBudget {
     pub(super) fn new(refusals: Arc<Refusals>) -> Arc<Self> {
         let pool = Arc::new(Semaphore::new(MAX_REQUEST_BYTES));
         Arc::new(Self { pool, state: Mutex::default(), refusals })
@@ -119,12 +121,13 @@ impl Rooms {
             Prefix::Local => None,
             prefix => Some(of(&mut state.prefixes, prefix, PREFIX_REQUEST_BYTES, PREFIX_WAITING)),
         };
-        let origin = Origin { rooms: Arc::clone(self), peer: peer_share, prefix: prefix_share, name: (peer, prefix) };
+        let origin =
+            RequestReader { buffers: Arc::clone(self), peer: peer_share, prefix: prefix_share, name: (peer, prefix) };
         state.next = Some(origin);
     }
 
     /// The origin of the connection that is being opened.
-    pub(super) fn opened(&self) -> Option<Origin> {
+    pub(super) fn opened(&self) -> Option<RequestReader> {
         self.state().next.take()
     }
 
@@ -154,67 +157,71 @@ fn of<K: Hash + Eq>(shares: &mut HashMap<K, Arc<Share>>, key: K, bytes: usize, w
 }
 
 /// The entry of a reading in the list of all, as long as it lasts.
-struct Entry<'a> {
-    rooms: &'a Rooms,
+struct ReadingEntry<'a> {
+    buffers: &'a BufferBudget,
     number: u64,
     evicted: Arc<Notify>,
 }
 
-impl<'a> Entry<'a> {
-    fn new(rooms: &'a Rooms) -> Self {
+impl<'a> ReadingEntry<'a> {
+    fn new(buffers: &'a BufferBudget) -> Self {
         let evicted = Arc::new(Notify::new());
-        let mut state = rooms.state();
+        let mut state = buffers.state();
         let number = state.next_reading;
         state.next_reading += 1;
         state.readings.insert(number, Reading { at: Instant::now(), evicted: Arc::clone(&evicted) });
         drop(state);
-        Self { rooms, number, evicted }
+        Self { buffers, number, evicted }
     }
 
     /// Notes that a step has arrived.
     fn step(&self) {
-        if let Some(reading) = self.rooms.state().readings.get_mut(&self.number) {
+        if let Some(reading) = self.buffers.state().readings.get_mut(&self.number) {
             reading.at = Instant::now();
         }
     }
 }
 
-impl Drop for Entry<'_> {
+impl Drop for ReadingEntry<'_> {
     fn drop(&mut self) {
-        self.rooms.state().readings.remove(&self.number);
+        self.buffers.state().readings.remove(&self.number);
     }
 }
 
-impl Origin {
+impl RequestReader {
     /// Reads a request of `length` bytes, which is at most as long as the share of a peer.
-    pub(super) async fn read<T: AsyncRead + Unpin>(&self, io: &mut T, length: usize) -> io::Result<(Vec<u8>, Room)> {
+    pub(super) async fn read<T: AsyncRead + Unpin>(
+        &self,
+        io: &mut T,
+        length: usize,
+    ) -> io::Result<(Vec<u8>, RequestMemory)> {
         self.fill(io, length).await.map_err(|error| match error {
             Failed::Refused(why) => {
                 let (peer, prefix) = self.name;
-                self.rooms.refusals.note(format!("{peer} at {prefix}"), why);
+                self.buffers.refusals.note(format!("{peer} at {prefix}"), why);
                 io::Error::new(io::ErrorKind::ResourceBusy, why)
             }
             Failed::Io(error) => error,
         })
     }
 
-    async fn fill<T: AsyncRead + Unpin>(&self, io: &mut T, length: usize) -> Result<(Vec<u8>, Room), Failed> {
+    async fn fill<T: AsyncRead + Unpin>(&self, io: &mut T, length: usize) -> Result<(Vec<u8>, RequestMemory), Failed> {
         let peer = self.peer.take(length).await?;
         let prefix = match &self.prefix {
             Some(prefix) => Some(prefix.take(length).await?),
             None => None,
         };
-        let mut room = Room { _peer: peer, _prefix: prefix, taken: None };
-        let entry = Entry::new(&self.rooms);
+        let mut room = RequestMemory { _peer: peer, _prefix: prefix, taken: None };
+        let entry = ReadingEntry::new(&self.buffers);
         let mut bytes = Vec::new();
         while bytes.len() < length {
             let from = bytes.len();
             let step = STEP.min(length - from);
             let read = async {
-                let more = match Arc::clone(&self.rooms.pool).try_acquire_many_owned(step as u32) {
+                let more = match Arc::clone(&self.buffers.pool).try_acquire_many_owned(step as u32) {
                     Ok(more) => more,
-                    Err(_) if self.rooms.evict_slowest(entry.number) => {
-                        let more = Arc::clone(&self.rooms.pool).acquire_many_owned(step as u32).await;
+                    Err(_) if self.buffers.evict_slowest(entry.number) => {
+                        let more = Arc::clone(&self.buffers.pool).acquire_many_owned(step as u32).await;
                         more.map_err(|_| "the node is being shut down")?
                     }
                     Err(_) => return Err(Failed::Refused("too many bytes of requests were held")),
@@ -266,9 +273,9 @@ mod tests {
 
     const MIB: usize = 1 << 20;
 
-    fn origin(rooms: &Arc<Rooms>, host: u8) -> Origin {
-        rooms.open(PeerId::random(), Prefix::V4([127, 0, 0, host]));
-        rooms.opened().expect("just opened")
+    fn origin(buffers: &Arc<BufferBudget>, host: u8) -> RequestReader {
+        buffers.open(PeerId::random(), Prefix::V4([127, 0, 0, host]));
+        buffers.opened().expect("just opened")
     }
 
     /// A stream of some bytes that then waits for more without end.
@@ -276,19 +283,19 @@ mod tests {
         iter([Ok::<_, io::Error>(vec![7; bytes])]).chain(futures::stream::pending()).into_async_read()
     }
 
-    async fn fails_or_holds(origin: Origin) -> io::Result<(Vec<u8>, Room)> {
+    async fn fails_or_holds(origin: RequestReader) -> io::Result<(Vec<u8>, RequestMemory)> {
         origin.read(&mut withheld(MIB - 1), MIB).await
     }
 
     #[tokio::test(start_paused = true)]
     async fn who_withholds_bytes_fills_its_own_share_and_no_other() {
-        let rooms = Rooms::new(Arc::default());
-        let (hog, honest) = (origin(&rooms, 1), origin(&rooms, 2));
+        let buffers = BufferBudget::new(Arc::default());
+        let (hog, honest) = (origin(&buffers, 1), origin(&buffers, 2));
         let mut hogged: FuturesUnordered<_> = (0..66).map(|_| fails_or_holds(hog.clone())).collect();
         // Whatever does not wait is refused at once.
         let refused = std::iter::from_fn(|| hogged.next().now_or_never().flatten()).count();
         assert_eq!(refused, 66 - PEER_REQUEST_BYTES / MIB - PEER_WAITING);
-        assert!(rooms.pool.available_permits() >= MAX_REQUEST_BYTES - PEER_REQUEST_BYTES);
+        assert!(buffers.pool.available_permits() >= MAX_REQUEST_BYTES - PEER_REQUEST_BYTES);
         let (bytes, room) = honest.read(&mut withheld(MIB), MIB).await.expect("there is room");
         assert_eq!(bytes, vec![7; MIB]);
         drop(room);
@@ -296,15 +303,15 @@ mod tests {
         while let Some(ended) = hogged.next().await {
             assert_eq!(ended.expect_err("a byte is missing").kind(), io::ErrorKind::ResourceBusy);
         }
-        assert_eq!(rooms.pool.available_permits(), MAX_REQUEST_BYTES);
+        assert_eq!(buffers.pool.available_permits(), MAX_REQUEST_BYTES);
     }
 
     #[tokio::test(start_paused = true)]
     async fn when_many_hosts_fill_the_pool_the_slowest_goes() {
-        let rooms = Rooms::new(Arc::default());
+        let buffers = BufferBudget::new(Arc::default());
         let mut hogged: FuturesUnordered<_> = (0..20)
             .flat_map(|host| {
-                let hog = origin(&rooms, host);
+                let hog = origin(&buffers, host);
                 (0..4).map(move |_| fails_or_holds(hog.clone()))
             })
             .collect();
@@ -314,7 +321,7 @@ mod tests {
             evicted += usize::from(hogged.next().now_or_never().flatten().is_some());
         }
         assert!(evicted >= 4 * 20 - MAX_REQUEST_BYTES / MIB, "{evicted} were evicted by each other");
-        let honest = origin(&rooms, 100);
+        let honest = origin(&buffers, 100);
         let mut body = withheld(MIB);
         let mut read = std::pin::pin!(honest.read(&mut body, MIB));
         let read = loop {
@@ -329,19 +336,19 @@ mod tests {
 
     #[tokio::test]
     async fn one_host_with_many_identities_has_one_share() {
-        let rooms = Rooms::new(Arc::default());
-        let mut hogged: FuturesUnordered<_> = (0..20).map(|_| fails_or_holds(origin(&rooms, 1))).collect();
+        let buffers = BufferBudget::new(Arc::default());
+        let mut hogged: FuturesUnordered<_> = (0..20).map(|_| fails_or_holds(origin(&buffers, 1))).collect();
         while hogged.next().now_or_never().flatten().is_some() {}
-        assert_eq!(rooms.state().prefixes[&Prefix::V4([127, 0, 0, 1])].bytes.available_permits(), 0);
-        assert!(rooms.pool.available_permits() >= MAX_REQUEST_BYTES - PREFIX_REQUEST_BYTES);
+        assert_eq!(buffers.state().prefixes[&Prefix::V4([127, 0, 0, 1])].bytes.available_permits(), 0);
+        assert!(buffers.pool.available_permits() >= MAX_REQUEST_BYTES - PREFIX_REQUEST_BYTES);
     }
 
     #[test]
     fn shares_of_those_that_are_gone_are_forgotten() {
-        let rooms = Rooms::new(Arc::default());
+        let buffers = BufferBudget::new(Arc::default());
         for _ in 0..100 {
-            drop(origin(&rooms, 1));
+            drop(origin(&buffers, 1));
         }
-        assert!(rooms.state().peers.len() <= 2);
+        assert!(buffers.state().peers.len() <= 2);
     }
 }

@@ -14,12 +14,12 @@ use super::check::Checked;
 use super::estimate::Surveys;
 use super::examination::{Doubts, Examined};
 use super::later::Later;
-use super::turns::Turns;
+use super::scheduler::Scheduler;
 use super::{Counts, Order};
 use crate::net::{Inbound, Net, Prefix, Reply};
 use crate::node::allowance::Allowance;
 use crate::node::blocklist::Blocklist;
-use crate::node::claims::{Budget, Checker, Convicts};
+use crate::node::claims::{Budget, Checker, Sources};
 use crate::node::kept::Kept;
 use crate::node::places::Places;
 use crate::node::{self, word_key};
@@ -37,7 +37,7 @@ const REOPEN: Duration = Duration::from_secs(5);
 const LONG: Duration = Duration::from_secs(3600);
 
 /// The state of a [`Keeper`](super::Keeper)'s thread.
-pub(super) struct Desk {
+pub(super) struct EventLoop {
     /// The runtime for tasks that wait for other nodes.
     pub(super) runtime: Handle,
     pub(super) kept: Kept,
@@ -50,7 +50,7 @@ pub(super) struct Desk {
     pub(super) allowance: Allowance,
     pub(super) checker: Checker,
     pub(super) budget: Budget,
-    pub(super) convicts: Convicts,
+    pub(super) sources: Sources,
     /// Where tasks send what they have got. The length of this channel is bounded by the number of messages that wait, which
     /// the budget limits.
     checks: mpsc::UnboundedSender<Done>,
@@ -66,7 +66,7 @@ pub(super) struct Desk {
     /// The shelf's number of changes when a compaction was planned, and the time for which it was planned.
     quiet: Option<(u64, Instant)>,
     /// The requests of other nodes that wait for the thread.
-    turns: Turns,
+    scheduler: Scheduler,
     /// The replies, by the numbers under which the answerer knows the requests.
     replies: HashMap<u64, Reply>,
     next_reply: u64,
@@ -94,7 +94,7 @@ enum Done {
     Examined(Box<Examined>),
 }
 
-impl Desk {
+impl EventLoop {
     /// Makes the state of a new thread. Must be called on a thread of the runtime that will run the tasks which wait
     /// for other nodes.
     pub(super) fn new(kept: Kept, net: Net, counts: Arc<Counts>, blocklist: Arc<Blocklist>, checker: Checker) -> Self {
@@ -102,7 +102,7 @@ impl Desk {
         Self {
             checker,
             budget: Budget::default(),
-            convicts: Convicts::default(),
+            sources: Sources::default(),
             checks,
             checked: Some(checked),
             doubted: HashSet::new(),
@@ -120,7 +120,7 @@ impl Desk {
             allowance: Allowance::default(),
             compacted: 0,
             quiet: None,
-            turns: Turns::default(),
+            scheduler: Scheduler::default(),
             replies: HashMap::new(),
             next_reply: 0,
             on_behalf_of: HashMap::new(),
@@ -168,15 +168,15 @@ impl Desk {
                 }
                 () = tokio::time::sleep_until(self.removes_after), if !self.to_remove.is_empty() => self.remove_all(),
                 request = inbound.recv() => match request {
-                    Some(request) => self.turns.push(request),
+                    Some(request) => self.scheduler.push(request),
                     None => break,
                 },
-                () = std::future::ready(()), if !self.turns.is_empty() => {
+                () = std::future::ready(()), if !self.scheduler.is_empty() => {
                     // Whoever has asked by now takes part in the choice.
                     while let Ok(request) = inbound.try_recv() {
-                        self.turns.push(request);
+                        self.scheduler.push(request);
                     }
-                    if let Some(request) = self.turns.pop() {
+                    if let Some(request) = self.scheduler.pop() {
                         (began, acting) = (std::time::Instant::now(), Some((request.prefix, request.from.clone())));
                         self.on_request(request);
                     }
@@ -229,7 +229,7 @@ impl Desk {
                 }
             }
             if let Some((prefix, peer)) = acting {
-                self.turns.charge(prefix, &peer, began.elapsed());
+                self.scheduler.charge(prefix, &peer, began.elapsed());
             }
         }
     }

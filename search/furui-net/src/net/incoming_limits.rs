@@ -14,29 +14,31 @@ use libp2p::swarm::{
 use libp2p::{Multiaddr, PeerId};
 
 use super::blocked::Blocked;
-use super::rooms::Rooms;
+use super::buffer_budget::BufferBudget;
 use super::{Prefix, Refusals};
 
-/// The maximum number of incoming connections whose handshakes are not complete.
+/// The maximum number of incoming connections whose handshakes are not complete. Chosen: a
+/// handshake takes a few round trips.
 const MAX_PENDING: usize = 256;
-/// The maximum number of these from one address prefix.
+/// The maximum number of these from one address prefix. Chosen: eight prefixes do not fill all.
 const MAX_PENDING_PER_PREFIX: usize = 32;
 /// The maximum number of incoming connections. When there are that many, a newcomer takes the place of a connection
-/// from the address prefix that has the most.
+/// from the address prefix that has the most. Chosen: with the node's own connections, below the files that the command
+/// lets a node open.
 const MAX_INCOMING: usize = 640;
-/// The maximum number of incoming connections from one address prefix.
+/// The maximum number of incoming connections from one address prefix. Chosen: ten prefixes fill all.
 const MAX_PER_PREFIX: usize = 64;
 
 const BLOCKED: &str = "the owner of this node has blocked it";
 
 /// Decides which incoming connections are let in, by their address prefixes, so that no host keeps others out: identities
 /// are free, so limits for peers alone do not bound what one host can take.
-pub(super) struct Doors {
+pub(super) struct IncomingLimits {
     pending: BTreeMap<ConnectionId, Prefix>,
     open: BTreeMap<ConnectionId, Open>,
     /// The connections to close, to make room for others.
     to_close: VecDeque<(ConnectionId, PeerId)>,
-    rooms: Arc<Rooms>,
+    buffers: Arc<BufferBudget>,
     refusals: Arc<Refusals>,
     blocked: Arc<Blocked>,
 }
@@ -51,20 +53,20 @@ struct Open {
 
 /// Why a connection is not let in.
 #[derive(Debug)]
-struct Full(&'static str);
+struct NotLetIn(&'static str);
 
-impl fmt::Display for Full {
+impl fmt::Display for NotLetIn {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "refused because {}", self.0)
     }
 }
 
-impl std::error::Error for Full {}
+impl std::error::Error for NotLetIn {}
 
-impl Doors {
-    pub(super) fn new(rooms: Arc<Rooms>, refusals: Arc<Refusals>, blocked: Arc<Blocked>) -> Self {
+impl IncomingLimits {
+    pub(super) fn new(buffers: Arc<BufferBudget>, refusals: Arc<Refusals>, blocked: Arc<Blocked>) -> Self {
         let (pending, open) = (BTreeMap::new(), BTreeMap::new());
-        Self { pending, open, to_close: VecDeque::new(), rooms, refusals, blocked }
+        Self { pending, open, to_close: VecDeque::new(), buffers, refusals, blocked }
     }
 
     /// Closes the connections with peers and addresses that are blocked.
@@ -93,7 +95,7 @@ impl Doors {
 
     fn refuse(&self, who: impl ToString, why: &'static str) -> ConnectionDenied {
         self.refusals.note(who, why);
-        ConnectionDenied::new(Full(why))
+        ConnectionDenied::new(NotLetIn(why))
     }
 
     fn incoming(&self) -> impl Iterator<Item = (&ConnectionId, &Open)> {
@@ -123,11 +125,11 @@ impl Doors {
     fn opening(&mut self, id: ConnectionId, peer: PeerId, address: &Multiaddr, is_incoming: bool) {
         let prefix = Prefix::of(address);
         self.open.insert(id, Open { address: address.clone(), peer, prefix, is_incoming, is_closing: false });
-        self.rooms.open(peer, prefix);
+        self.buffers.open(peer, prefix);
     }
 }
 
-impl NetworkBehaviour for Doors {
+impl NetworkBehaviour for IncomingLimits {
     type ConnectionHandler = dummy::ConnectionHandler;
     type ToSwarm = Infallible;
 
@@ -224,14 +226,21 @@ mod tests {
     use super::*;
 
     struct Hall {
-        doors: Doors,
+        incoming_limits: IncomingLimits,
         next: usize,
     }
 
     impl Hall {
         fn new() -> Self {
             let refusals = Arc::<Refusals>::default();
-            Self { doors: Doors::new(Rooms::new(Arc::clone(&refusals)), refusals, Arc::default()), next: 0 }
+            Self {
+                incoming_limits: IncomingLimits::new(
+                    BufferBudget::new(Arc::clone(&refusals)),
+                    refusals,
+                    Arc::default(),
+                ),
+                next: 0,
+            }
         }
 
         fn here() -> Multiaddr {
@@ -246,7 +255,7 @@ mod tests {
         fn knock(&mut self, host: usize) -> bool {
             self.next += 1;
             let id = ConnectionId::new_unchecked(self.next);
-            self.doors.handle_pending_inbound_connection(id, &Self::here(), &Self::address(host)).is_ok()
+            self.incoming_limits.handle_pending_inbound_connection(id, &Self::here(), &Self::address(host)).is_ok()
         }
 
         /// True if a connection from this host, with a new identity, is let in.
@@ -254,12 +263,12 @@ mod tests {
             let came = self.knock(host);
             let (id, peer) = (ConnectionId::new_unchecked(self.next), PeerId::random());
             let (here, there) = (Self::here(), Self::address(host));
-            came && self.doors.handle_established_inbound_connection(id, peer, &here, &there).is_ok()
+            came && self.incoming_limits.handle_established_inbound_connection(id, peer, &here, &there).is_ok()
         }
 
         fn of(&self, host: usize) -> usize {
             let prefix = Prefix::of(&Self::address(host));
-            self.doors.incoming().filter(|(_, open)| open.prefix == prefix).count()
+            self.incoming_limits.incoming().filter(|(_, open)| open.prefix == prefix).count()
         }
     }
 
@@ -269,8 +278,8 @@ mod tests {
         assert_eq!((0..5000).filter(|_| hall.knock(1)).count(), MAX_PENDING_PER_PREFIX);
         assert!(hall.enter(2) && !hall.enter(1));
         // Handshakes that have ended leave their places.
-        let failed = *hall.doors.pending.keys().next().expect("some are pending");
-        hall.doors.pending.remove(&failed);
+        let failed = *hall.incoming_limits.pending.keys().next().expect("some are pending");
+        hall.incoming_limits.pending.remove(&failed);
         assert!(hall.enter(1));
     }
 
@@ -285,14 +294,14 @@ mod tests {
     fn who_is_blocked_neither_comes_nor_stays() {
         let mut hall = Hall::new();
         assert!(hall.enter(1) && hall.enter(1) && hall.enter(2));
-        hall.doors.blocked.set([].into(), vec!["10.0.0.1/32".parse().expect("a network")]);
-        hall.doors.close_blocked();
-        assert_eq!((hall.of(1), hall.of(2), hall.doors.to_close.len()), (0, 1, 2));
+        hall.incoming_limits.blocked.set([].into(), vec!["10.0.0.1/32".parse().expect("a network")]);
+        hall.incoming_limits.close_blocked();
+        assert_eq!((hall.of(1), hall.of(2), hall.incoming_limits.to_close.len()), (0, 1, 2));
         assert!(!hall.knock(1) && hall.knock(2));
-        let peer = hall.doors.open.values().next_back().expect("one stays").peer;
-        hall.doors.blocked.set([peer].into(), vec![]);
-        hall.doors.close_blocked();
-        assert_eq!((hall.of(2), hall.doors.to_close.len()), (0, 3));
+        let peer = hall.incoming_limits.open.values().next_back().expect("one stays").peer;
+        hall.incoming_limits.blocked.set([peer].into(), vec![]);
+        hall.incoming_limits.close_blocked();
+        assert_eq!((hall.of(2), hall.incoming_limits.to_close.len()), (0, 3));
     }
 
     #[test]
@@ -303,8 +312,8 @@ mod tests {
             assert_eq!((0..2 * MAX_PER_PREFIX).filter(|_| hall.enter(host)).count(), MAX_PER_PREFIX);
         }
         assert!((100..700).all(|host| hall.enter(host)));
-        assert_eq!(hall.doors.incoming().count(), MAX_INCOMING);
-        assert_eq!(hall.doors.to_close.len(), 600);
+        assert_eq!(hall.incoming_limits.incoming().count(), MAX_INCOMING);
+        assert_eq!(hall.incoming_limits.to_close.len(), 600);
         assert!((100..700).all(|host| hall.of(host) == 1) && (0..greedy).all(|host| hall.of(host) <= 5));
         // A host that has as many as others gets no more.
         assert!((0..MAX_INCOMING).filter(|_| hall.enter(0)).count() < MAX_PER_PREFIX);

@@ -1,13 +1,13 @@
 use furui_search::{ContentId, LockKey, Part, Peer, Place, Showing};
 
-use super::truth::{Bench, Truth};
+use super::truth::{Criteria, Truth};
 use super::verdict::Verdict;
 
 /// The number of keepers that must say that they do not keep a document, unless it has fewer, before it counts as gone.
 const DENIALS: usize = 2;
 
 /// What is known about a candidate: which nodes should keep it, what they were asked, and what they said.
-pub(super) struct Dossier {
+pub(super) struct Evidence {
     /// The place that the lists claim.
     pub(super) place: Place,
     /// The nodes that should keep the document, in the order in which to ask them. If this node is one, it is the first.
@@ -70,7 +70,7 @@ impl Keeper {
     }
 }
 
-impl Dossier {
+impl Evidence {
     pub(super) fn new(place: Place, keepers: Vec<Peer>, is_sampled: bool) -> Self {
         let keeper = |peer| Keeper { peer, asked: vec![], waits: vec![], heard: None, told: vec![], is_settled: true };
         Self { place, keepers: keepers.into_iter().map(keeper).collect(), is_sampled, truth: None }
@@ -146,20 +146,20 @@ impl Dossier {
     }
 
     /// The questions to ask now. They count as asked.
-    pub(super) fn ask(&mut self, bench: &Bench<'_>) -> Vec<(Peer, Question)> {
+    pub(super) fn ask(&mut self, criteria: &Criteria<'_>) -> Vec<(Peer, Question)> {
         let mut asks = vec![];
-        if let Some(at) = self.to_tell(bench) {
+        if let Some(at) = self.to_tell(criteria) {
             asks.push((at, Question::Withdraw));
-        } else if let Some(at) = self.to_show(bench) {
+        } else if let Some(at) = self.to_show(criteria) {
             asks.push((at, Question::Part(Part::Snippet)));
         }
-        if let Some(at) = self.to_prove(bench, asks.first().map(|(at, _)| *at)) {
+        if let Some(at) = self.to_prove(criteria, asks.first().map(|(at, _)| *at)) {
             asks.push((at, Question::Part(Part::Record)));
         }
         for &(at, question) in &asks {
             self.note(at, question);
         }
-        while let Some(at) = self.to_check(bench) {
+        while let Some(at) = self.to_check(criteria) {
             self.note(at, Question::Part(Part::Presence));
             asks.push((at, Question::Part(Part::Presence)));
         }
@@ -175,15 +175,15 @@ impl Dossier {
     }
 
     /// True if an answer to such a question is on its way, from a node that is not slow.
-    fn waits_for(&self, bench: &Bench<'_>, question: Question) -> bool {
-        self.keepers.iter().any(|keeper| keeper.waits.contains(&question) && !bench.is_slow(&keeper.peer))
+    fn waits_for(&self, criteria: &Criteria<'_>, question: Question) -> bool {
+        self.keepers.iter().any(|keeper| keeper.waits.contains(&question) && !criteria.is_slow(&keeper.peer))
     }
 
     /// The next node to ask what to show.
-    fn to_show(&self, bench: &Bench<'_>) -> Option<usize> {
+    fn to_show(&self, criteria: &Criteria<'_>) -> Option<usize> {
         let question = Question::Part(Part::Snippet);
         let is_shown = |keeper: &Keeper| matches!(keeper.heard, Some(Heard::Showing(_) | Heard::Unfit));
-        if self.keepers.iter().any(is_shown) || self.waits_for(bench, question) {
+        if self.keepers.iter().any(is_shown) || self.waits_for(criteria, question) {
             return None;
         }
         // The record says all, if somebody keeps it.
@@ -198,9 +198,9 @@ impl Dossier {
     }
 
     /// The node from which to request the record next, if the record is needed.
-    fn to_prove(&self, bench: &Bench<'_>, showing: Option<usize>) -> Option<usize> {
+    fn to_prove(&self, criteria: &Criteria<'_>, showing: Option<usize>) -> Option<usize> {
         let question = Question::Part(Part::Record);
-        if !self.needs_truth(bench) || self.waits_for(bench, question) {
+        if !self.needs_truth(criteria) || self.waits_for(criteria, question) {
             return None;
         }
         // Whoever shows the document is asked last: it should not know that the document is checked before it answers.
@@ -217,9 +217,9 @@ impl Dossier {
     }
 
     /// The next node to ask whether it keeps the document.
-    fn to_check(&self, bench: &Bench<'_>) -> Option<usize> {
+    fn to_check(&self, criteria: &Criteria<'_>) -> Option<usize> {
         let is_heard = |keeper: &&Keeper| keeper.heard.as_ref().is_some_and(|heard| !matches!(heard, Heard::Nothing));
-        let is_awaited = |keeper: &&Keeper| !keeper.waits.is_empty() && !bench.is_slow(&keeper.peer);
+        let is_awaited = |keeper: &&Keeper| !keeper.waits.is_empty() && !criteria.is_slow(&keeper.peer);
         let asked = self.keepers.iter().filter(|keeper| is_heard(keeper) || is_awaited(keeper)).count();
         // A node that has been away may not know what was withdrawn meanwhile, so the word of all others is wanted.
         let is_unsure = self.keepers.iter().any(|keeper| !keeper.is_settled);
@@ -233,9 +233,9 @@ impl Dossier {
     }
 
     /// The next node to be told by which keys the document was withdrawn.
-    fn to_tell(&self, bench: &Bench<'_>) -> Option<usize> {
+    fn to_tell(&self, criteria: &Criteria<'_>) -> Option<usize> {
         let keys = self.keys();
-        if keys.is_empty() || self.waits_for(bench, Question::Withdraw) || self.is_kept() {
+        if keys.is_empty() || self.waits_for(criteria, Question::Withdraw) || self.is_kept() {
             return None;
         }
         // A node that has still something to answer might answer it before it tries the keys.
@@ -271,25 +271,25 @@ impl Dossier {
     }
 
     /// True if only the whole record can decide.
-    fn needs_truth(&self, bench: &Bench<'_>) -> bool {
+    fn needs_truth(&self, criteria: &Criteria<'_>) -> bool {
         if self.truth.is_some() {
             return false;
         }
         let Some((from, showing)) = self.statement() else {
             // This node itself needs no proof.
-            return self.is_sampled && self.keepers.first().is_some_and(|first| first.peer != bench.me);
+            return self.is_sampled && self.keepers.first().is_some_and(|first| first.peer != criteria.me);
         };
         let agrees = match showing {
-            Some(showing) => bench.agrees(&showing.weights, self.place) && !self.is_disputed(bench),
+            Some(showing) => criteria.agrees(&showing.weights, self.place) && !self.is_disputed(criteria),
             // The lists know nothing about phrases.
-            None => bench.has_phrases && !self.is_disputed(bench),
+            None => criteria.has_phrases && !self.is_disputed(criteria),
         };
-        *from != bench.me && (self.is_sampled || bench.is_suspicious || !agrees)
+        *from != criteria.me && (self.is_sampled || criteria.is_suspicious || !agrees)
     }
 
     /// True if a keeper says that the document has the phrases of the query, and another one that it has not; or if a
     /// single one says that it has not, and nobody else answers. What lists do not know should not depend on one node.
-    fn is_disputed(&self, bench: &Bench<'_>) -> bool {
+    fn is_disputed(&self, criteria: &Criteria<'_>) -> bool {
         let (mut unfit, mut fits) = (0, 0);
         for keeper in &self.keepers {
             match keeper.heard {
@@ -298,22 +298,22 @@ impl Dossier {
                 _ => {}
             }
         }
-        bench.has_phrases && unfit > 0 && (fits > 0 || unfit == 1 && !self.waits(bench))
+        criteria.has_phrases && unfit > 0 && (fits > 0 || unfit == 1 && !self.waits(criteria))
     }
 
     /// True if a slow answer may still change the verdict.
-    pub(super) fn hopes(&self, bench: &Bench<'_>) -> bool {
-        let is_open = matches!(self.verdict(bench), Verdict::Missing | Verdict::Uncertain);
+    pub(super) fn hopes(&self, criteria: &Criteria<'_>) -> bool {
+        let is_open = matches!(self.verdict(criteria), Verdict::Missing | Verdict::Uncertain);
         is_open && self.keepers.iter().any(|keeper| !keeper.waits.is_empty())
     }
 
     /// True if an answer is on its way from a node that is not slow.
-    pub(super) fn waits(&self, bench: &Bench<'_>) -> bool {
-        self.keepers.iter().any(|keeper| !keeper.waits.is_empty() && !bench.is_slow(&keeper.peer))
+    pub(super) fn waits(&self, criteria: &Criteria<'_>) -> bool {
+        self.keepers.iter().any(|keeper| !keeper.waits.is_empty() && !criteria.is_slow(&keeper.peer))
     }
 
     /// Judges by what is known.
-    pub(super) fn verdict(&self, bench: &Bench<'_>) -> Verdict {
+    pub(super) fn verdict(&self, criteria: &Criteria<'_>) -> Verdict {
         if !self.is_kept() {
             let denials =
                 self.keepers.iter().filter(|keeper| keeper.heard.as_ref().is_some_and(Heard::is_denied)).count();
@@ -324,14 +324,14 @@ impl Dossier {
             };
         }
         if let Some(truth) = &self.truth {
-            return bench.verdict(self.place, truth.fits, &truth.showing);
+            return criteria.verdict(self.place, truth.fits, &truth.showing);
         }
         match self.statement() {
-            Some(_) if self.needs_truth(bench) => Verdict::Uncertain,
-            Some((_, Some(showing))) => bench.verdict(self.place, true, showing),
+            Some(_) if self.needs_truth(criteria) => Verdict::Uncertain,
+            Some((_, Some(showing))) => criteria.verdict(self.place, true, showing),
             // The record of this node itself is proof enough.
-            Some((_, None)) if bench.has_phrases => Verdict::Unfit,
-            Some((_, None)) => Verdict::False { doubts: bench.doubts(self.id(), None) },
+            Some((_, None)) if criteria.has_phrases => Verdict::Unfit,
+            Some((_, None)) => Verdict::False { doubts: criteria.doubts(self.id(), None) },
             None => Verdict::Missing,
         }
     }
@@ -380,7 +380,7 @@ mod tests {
         let ranks = Ranks { idfs: vec![2000], scale: Scale::new(2) };
         let true_showing = showings.of(&record).unwrap();
         let score = showings.score(&true_showing.weights, &ranks.idfs, &ranks.scale).unwrap();
-        let mut bench = Bench {
+        let mut criteria = Criteria {
             me: Peer::new(b"me", b""),
             clauses: query.clauses(),
             showings: &showings,
@@ -391,25 +391,25 @@ mod tests {
         };
         let place = Place { score, id: true_showing.head.id() };
         let peers = [0, 1, 2].map(|number| Peer::new(&[number], b""));
-        let mut dossier = Dossier::new(place, peers.to_vec(), is_sampled);
+        let mut evidence = Evidence::new(place, peers.to_vec(), is_sampled);
         let mut has_lock = [true; 3];
         for _ in 0..20 {
-            let asks = dossier.ask(&bench);
+            let asks = evidence.ask(&criteria);
             if asks.is_empty() {
-                assert!(!dossier.waits(&bench));
-                return dossier.verdict(&bench);
+                assert!(!evidence.waits(&criteria));
+                return evidence.verdict(&criteria);
             }
             for (peer, question) in asks {
                 let at = usize::from(peer.identity()[0]);
                 let is = keepers[at];
                 let part = match question {
                     Question::Withdraw if is == Is::Silent => {
-                        dossier.hear(&peer, question, Heard::Nothing, true);
+                        evidence.hear(&peer, question, Heard::Nothing, true);
                         continue;
                     }
                     Question::Withdraw => {
-                        has_lock[at] &= !dossier.keys().contains(&key(1));
-                        dossier.was_told(&peer);
+                        has_lock[at] &= !evidence.keys().contains(&key(1));
+                        evidence.was_told(&peer);
                         continue;
                     }
                     Question::Part(part) => part,
@@ -418,7 +418,7 @@ mod tests {
                 let heard = match (is, part) {
                     (Is::Honest | Is::Back, _) if !has_lock[at] => Heard::Withdrawn(vec![key(1)]),
                     (Is::Honest | Is::Back, Part::Record) => {
-                        dossier.truth = Some(Truth::of(record.clone(), &showings));
+                        evidence.truth = Some(Truth::of(record.clone(), &showings));
                         Heard::Kept
                     }
                     (Is::Honest | Is::Back, Part::Snippet) => Heard::Showing(Box::new(showing)),
@@ -435,8 +435,8 @@ mod tests {
                     (_, Part::Presence) if has_phrases => Heard::Fits,
                     (_, Part::Presence) => Heard::Kept,
                 };
-                dossier.hear(&peer, question, heard, is != Is::Back);
-                bench.is_suspicious |= dossier.liars().next().is_some();
+                evidence.hear(&peer, question, heard, is != Is::Back);
+                criteria.is_suspicious |= evidence.liars().next().is_some();
             }
         }
         panic!("{keepers:?} are asked for ever");

@@ -9,7 +9,7 @@ use super::{record_key, send_counted};
 use crate::net::Net;
 
 /// For this long, other peers are asked before a peer that lied or did not answer. If that peer answers, this ends
-/// early.
+/// early. Chosen: longer than a peer needs to start again.
 const SHUNNED_FOR: Duration = Duration::from_secs(5 * 60);
 
 /// Remembers the peers that lately did not answer this node, or lied to it. They are asked only after the other keepers
@@ -21,14 +21,14 @@ const SHUNNED_FOR: Duration = Duration::from_secs(5 * 60);
 ///
 /// Clones share what they remember.
 #[derive(Clone)]
-pub(super) struct Manners {
+pub(super) struct Reputation {
     net: Net,
     started: Instant,
     shunned: Arc<Mutex<Shunned>>,
     liars: Arc<Mutex<Shunned>>,
 }
 
-impl Manners {
+impl Reputation {
     pub(super) fn new(net: Net) -> Self {
         let [shunned, liars] = [(); 2].map(|()| Arc::new(Mutex::new(Shunned::new(SHUNNED_FOR))));
         Self { net, started: Instant::now(), shunned, liars }
@@ -42,12 +42,12 @@ impl Manners {
 
     /// Does what [`ask`](Self::ask) does, and returns the number of bytes of the answer too.
     pub(super) async fn ask_counted(&self, to: &Peer, request: Vec<u8>) -> Option<(Response, u64)> {
-        let (manners, to) = (self.clone(), to.clone());
+        let (reputation, to) = (self.clone(), to.clone());
         let asking = tokio::spawn(async move {
-            let response = send_counted(&manners.net, &to, request).await;
+            let response = send_counted(&reputation.net, &to, request).await;
             match response {
-                Some(_) => manners.forgive(&to),
-                None => manners.shun(to).await,
+                Some(_) => reputation.forgive(&to),
+                None => reputation.shun(to).await,
             }
             response
         });
@@ -135,21 +135,21 @@ mod tests {
     async fn who_answers_late_was_not_silent() {
         let (net, _inbound) = start().await;
         let (other, mut inbound) = start().await;
-        let manners = Manners::new(net);
+        let reputation = Reputation::new(net);
         let asking = tokio::spawn({
-            let (manners, other) = (manners.clone(), other.me());
-            async move { manners.ask(&other, request()).await }
+            let (reputation, other) = (reputation.clone(), other.me());
+            async move { reputation.ask(&other, request()).await }
         });
         let asked = inbound.recv().await.expect("a request");
         // Another peer answers first, and the request is cancelled.
-        manners.shun(other.me()).await;
-        assert_eq!(manners.to_ask_last(), [other.me()]);
+        reputation.shun(other.me()).await;
+        assert_eq!(reputation.to_ask_last(), [other.me()]);
         asking.abort();
         assert!(asking.await.is_err());
         let answer = Response::Refused(Refusal::Busy).encode().expect("a short message");
         asked.reply.send(answer).expect("a short message");
         let forgiven = async {
-            while !manners.to_ask_last().is_empty() {
+            while !reputation.to_ask_last().is_empty() {
                 tokio::task::yield_now().await;
             }
         };
@@ -160,30 +160,30 @@ mod tests {
     async fn who_was_proved_to_lie_is_asked_last_although_it_answers() {
         let (net, _inbound) = start().await;
         let (other, mut inbound) = start().await;
-        let manners = Manners::new(net);
+        let reputation = Reputation::new(net);
         let answer = Response::Refused(Refusal::Busy).encode().expect("a short message");
         let serve = async {
             let asked = inbound.recv().await.expect("a request");
             asked.reply.send(answer.clone()).expect("a short message");
         };
         let me = other.me();
-        let (response, ()) = tokio::join!(manners.ask(&me, request()), serve);
+        let (response, ()) = tokio::join!(reputation.ask(&me, request()), serve);
         assert_eq!(response, Some(Response::Refused(Refusal::Busy)));
-        manners.distrust(me.clone()).await;
-        manners.forgive(&me);
-        assert_eq!(manners.to_ask_last(), [me]);
+        reputation.distrust(me.clone()).await;
+        reputation.forgive(&me);
+        assert_eq!(reputation.to_ask_last(), [me]);
     }
 
     #[tokio::test]
     async fn who_hangs_up_or_talks_nonsense_is_shunned_and_who_was_named_with_a_wrong_address_is_not() {
         let (net, _inbound) = start().await;
         let (other, mut inbound) = start().await;
-        let manners = Manners::new(net);
+        let reputation = Reputation::new(net);
         let (third, _inbound) = start().await;
         let wrong = Peer::new(other.me().identity(), third.me().address());
-        assert_eq!(manners.ask(&wrong, request()).await, None);
-        manners.shun(wrong).await;
-        assert!(manners.to_ask_last().is_empty());
+        assert_eq!(reputation.ask(&wrong, request()).await, None);
+        reputation.shun(wrong).await;
+        assert!(reputation.to_ask_last().is_empty());
 
         for answer in [None, Some(vec![0xa5; 40])] {
             let serve = async {
@@ -194,10 +194,10 @@ mod tests {
                 }
             };
             let me = other.me();
-            let (response, ()) = tokio::join!(manners.ask(&me, request()), serve);
+            let (response, ()) = tokio::join!(reputation.ask(&me, request()), serve);
             assert_eq!(response, None);
-            assert_eq!(manners.to_ask_last(), [other.me()]);
-            manners.forgive(&me);
+            assert_eq!(reputation.to_ask_last(), [other.me()]);
+            reputation.forgive(&me);
         }
     }
 }

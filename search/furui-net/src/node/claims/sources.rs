@@ -7,23 +7,23 @@ use crate::net::Prefix;
 
 /// For this long, nothing is taken from a peer that has stated something false.
 pub(in crate::node) const REFUSED_FOR: Duration = Duration::from_secs(60 * 60);
-/// If so many peers of an address prefix have stated something false, everything of the others there is checked.
+/// Once this number of peers at an address prefix have stated something false, everything from that prefix is checked.
 const DISTRUSTED_AFTER: usize = 3;
-/// A peer counts as known when so many of its documents were checked, and all were true.
+/// A peer counts as known once this number of its documents were checked, and all were true.
 const KNOWN_AFTER: u64 = 64;
 /// The maximum number of peers that are remembered, of those that lied and of the others.
 const PEERS: usize = 4096;
 
 /// Remembers which peers have stated something false, and which have long stated what is true.
 #[derive(Default)]
-pub(in crate::node) struct Convicts {
+pub(in crate::node) struct Sources {
     /// The peers that lied, each with its address prefix and the time until which nothing is taken from it.
     liars: HashMap<Peer, (String, Duration)>,
     /// For each other peer, the number of its documents that were checked.
     checked: HashMap<Peer, u64>,
 }
 
-impl Convicts {
+impl Sources {
     /// Notes that a peer has stated something false.
     pub(in crate::node) fn add(&mut self, peer: &Peer, prefix: &str, now: Duration) {
         self.checked.remove(peer);
@@ -37,10 +37,10 @@ impl Convicts {
         self.liars.insert(peer.clone(), (prefix.to_owned(), now + REFUSED_FOR));
     }
 
-    /// Notes that so many documents of a peer were checked, and all were true.
+    /// Notes that this number of a peer's documents were checked, and all were true.
     pub(in crate::node) fn praise(&mut self, peer: &Peer, documents: u64) {
         if self.checked.len() >= PEERS && !self.checked.contains_key(peer) {
-            // Whoever has stated the least loses the least.
+            // The peer with the fewest checked documents loses the least.
             let least = self.checked.iter().min_by_key(|(_, documents)| **documents).map(|(peer, _)| peer.clone());
             least.and_then(|least| self.checked.remove(&least));
         }
@@ -76,28 +76,28 @@ mod tests {
 
     #[test]
     fn who_lied_is_refused_for_a_time_and_its_address_is_distrusted_after_three() {
-        let (mut convicts, start, home) = (Convicts::default(), Duration::from_secs(9), Prefix::V4([192, 0, 2, 1]));
-        convicts.praise(&peer(0), KNOWN_AFTER);
-        assert!(convicts.knows(&peer(0)) && !convicts.knows(&peer(1)));
+        let (mut sources, start, home) = (Sources::default(), Duration::from_secs(9), Prefix::V4([192, 0, 2, 1]));
+        sources.praise(&peer(0), KNOWN_AFTER);
+        assert!(sources.knows(&peer(0)) && !sources.knows(&peer(1)));
         for number in 0..DISTRUSTED_AFTER {
-            assert!(!convicts.distrusts(home, start) && !convicts.refuses(&peer(number), start));
-            convicts.add(&peer(number), &home.to_string(), start);
-            assert!(convicts.refuses(&peer(number), start) && !convicts.knows(&peer(number)));
+            assert!(!sources.distrusts(home, start) && !sources.refuses(&peer(number), start));
+            sources.add(&peer(number), &home.to_string(), start);
+            assert!(sources.refuses(&peer(number), start) && !sources.knows(&peer(number)));
         }
-        assert!(convicts.distrusts(home, start) && !convicts.distrusts(Prefix::V4([192, 0, 2, 2]), start));
-        assert!(!convicts.refuses(&peer(7), start));
+        assert!(sources.distrusts(home, start) && !sources.distrusts(Prefix::V4([192, 0, 2, 2]), start));
+        assert!(!sources.refuses(&peer(7), start));
         let later = start + REFUSED_FOR;
-        assert!(!convicts.refuses(&peer(0), later) && !convicts.distrusts(home, later));
+        assert!(!sources.refuses(&peer(0), later) && !sources.distrusts(home, later));
     }
 
     #[test]
     fn a_crowd_does_not_fill_the_memory() {
-        let mut convicts = Convicts::default();
-        convicts.praise(&peer(0), 1000);
+        let mut sources = Sources::default();
+        sources.praise(&peer(0), 1000);
         for number in 1..2 * PEERS {
-            convicts.praise(&peer(number), 1);
-            convicts.add(&peer(number + 2 * PEERS), "nowhere", Duration::from_secs(number as u64));
+            sources.praise(&peer(number), 1);
+            sources.add(&peer(number + 2 * PEERS), "nowhere", Duration::from_secs(number as u64));
         }
-        assert!(convicts.liars.len() <= PEERS && convicts.checked.len() <= PEERS && convicts.knows(&peer(0)));
+        assert!(sources.liars.len() <= PEERS && sources.checked.len() <= PEERS && sources.knows(&peer(0)));
     }
 }
