@@ -310,7 +310,7 @@ fn the_example_of_the_format_is_what_is_written() {
         }],
     };
     let written = [Request::Search(search).encode().unwrap(), Response::Ranked(ranked).encode().unwrap()];
-    assert_eq!(written, shown_messages());
+    assert_eq!(shown_messages(), written);
 }
 
 #[test]
