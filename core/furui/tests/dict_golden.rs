@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 use furui::dict::{Dict, DictOptions, FilterHash, Layout, Merging};
-use furui::hash::Rolling;
+use furui::raw::Rolling;
 use furui::store::{MANIFEST, Memory, Storage};
 use furui::{Error, Result};
 

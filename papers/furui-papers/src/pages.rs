@@ -4,7 +4,8 @@ use std::hint::black_box;
 use std::io;
 use std::sync::Arc;
 
-use furui::store::cascade::{MERGE_WINDOW, Merge, PAGE_BYTES, Page, RemainderBits, Run, RunWriter, SortedSource};
+use furui::raw::{MERGE_WINDOW, Merge, PAGE_BYTES, Page, RemainderBits, RunWriter, SortedSource};
+use furui::store::cascade::Run;
 use furui::store::{Fingerprints, ReadAt, Scratch, Storage};
 use furui::{HashSpec, Result};
 

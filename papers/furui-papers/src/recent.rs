@@ -3,7 +3,8 @@
 
 use std::hint::black_box;
 
-use furui::seen::{Recent, RecentTag};
+use furui::raw::RecentTag;
+use furui::seen::Recent;
 use furui::{HashSpec, KeyHash};
 
 use crate::clock::{median, ns_each};

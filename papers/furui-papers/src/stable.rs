@@ -2,7 +2,8 @@
 
 use std::hint::black_box;
 
-use furui::filter::{FilterMut, StableBloom, StableBloomLight, stable_decrements};
+use furui::filter::{FilterMut, StableBloom, StableBloomLight};
+use furui::raw::stable_decrements;
 use furui::{HashSpec, KeyHash};
 
 use crate::clock::{median, ns_each};

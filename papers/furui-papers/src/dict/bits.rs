@@ -3,7 +3,7 @@
 
 use std::hint::black_box;
 
-use furui::bits::{Buffer, Rank1, Select0};
+use furui::raw::{Buffer, Rank1, Select0};
 
 use crate::clock::{median, ns_each};
 use crate::keys::mix;

@@ -4,8 +4,8 @@
 use std::error::Error;
 use std::hint::black_box;
 
-use furui::dict::{Found, WriteBuffer};
-use furui::hash::Rolling;
+use furui::raw::Rolling;
+use furui::raw::{Found, WriteBuffer};
 
 use crate::clock::{median, ns_each};
 use crate::keys::mix;

@@ -2,7 +2,8 @@
 
 use std::error::Error;
 
-use furui::filter::{Gamma, RingedParams, ringed_rate_refined, sizing};
+use furui::filter::{Gamma, RingedParams, sizing};
+use furui::raw::ringed_rate_refined;
 use furui_search::{CodedSet, Coding, Golomb, IdRange};
 
 use super::Options;

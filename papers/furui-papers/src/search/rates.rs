@@ -1,6 +1,7 @@
 //! False-positive rates by size of the set: eq. 5, and Figs. 2, 4 and 5.
 
-use furui::filter::{Bloom, FilterMut, Gamma, RingedBloom, RingedParams, ringed_rate, ringed_rate_refined, sizing};
+use furui::filter::{Bloom, FilterMut, Gamma, RingedBloom, RingedParams, sizing};
+use furui::raw::{ringed_rate, ringed_rate_refined};
 use furui::{KeyHash, Result};
 
 use crate::keys::mix;

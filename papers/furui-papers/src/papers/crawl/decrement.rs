@@ -2,8 +2,8 @@
 
 use std::hint::black_box;
 
-use furui::bits::Cells;
 use furui::filter::{StableBloom, StableBloomLight};
+use furui::raw::Cells;
 
 use super::mersenne::MersenneTwister;
 use crate::clock::{median, ns_each};
