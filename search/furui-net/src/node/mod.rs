@@ -55,10 +55,10 @@ use blocklist::Blocklist;
 use claims::Checker;
 use history::History;
 use keeper::Keeper;
-use published::Published as PublishedTable;
+use published::PublishedTable;
 use repair::Repair;
 use reputation::Reputation;
-use search::Known;
+use search::KnownTerms;
 use survey::LastSurvey;
 
 pub use answer::{Hit, SearchError, SearchEvent, Version};
@@ -89,7 +89,7 @@ struct Inner {
     keeper: Keeper,
     reputation: Reputation,
     checker: Checker,
-    known: Known,
+    known: KnownTerms,
     survey: LastSurvey,
     blocklist: Arc<Blocklist>,
     published: PublishedTable,
@@ -202,7 +202,7 @@ impl Node {
             ),
             reputation,
             checker,
-            known: Known::new(),
+            known: KnownTerms::new(),
             survey: LastSurvey::default(),
             published,
             identity,

@@ -40,11 +40,11 @@ impl Default for SearchOptions {
 }
 
 /// The sizes and keepers of words, from earlier queries.
-pub(super) struct Known {
+pub(super) struct KnownTerms {
     terms: Mutex<HashMap<String, (Instant, Term)>>,
 }
 
-impl Known {
+impl KnownTerms {
     pub(super) fn new() -> Self {
         Self { terms: Mutex::new(HashMap::new()) }
     }

@@ -48,7 +48,7 @@ pub(super) struct Panel {
     failed: Vec<Peer>,
     /// The keepers of the other words that have failed lately.
     suspects: Vec<Peer>,
-    answers: Vec<Answer>,
+    answers: Vec<SliceAnswer>,
     /// The number of hosts that are asked beyond the quorum, because others are late.
     extra: usize,
     /// The time at which hosts count as late.
@@ -59,7 +59,7 @@ pub(super) struct Panel {
 
 /// The answer of a host, which is the first node of the path.
 #[derive(Debug)]
-pub(super) struct Answer {
+pub(super) struct SliceAnswer {
     pub(super) path: Path,
     pub(super) told: Ranked,
 }
@@ -74,7 +74,7 @@ pub(super) enum Verdict {
     Fail,
 }
 
-impl Answer {
+impl SliceAnswer {
     /// True if the two answers have the same documents, the same end, and both or neither come from whole lists.
     pub(super) fn is_same(&self, other: &Self) -> bool {
         let (one, other) = (&self.told, &other.told);
@@ -144,7 +144,7 @@ impl Panel {
     }
 
     /// Takes an answer. Answers of hosts that were not asked are not passed.
-    pub(super) fn on_answer(&mut self, answer: Answer, blame: &Blame, now: Duration) {
+    pub(super) fn on_answer(&mut self, answer: SliceAnswer, blame: &Blame, now: Duration) {
         self.lose(&answer.path[0]);
         self.answers.push(answer);
         let late_at = |host| match blame.unheard_since(host) {
@@ -201,7 +201,7 @@ impl Panel {
     }
 
     /// Ends with this slice, and returns it with all answers.
-    pub(super) fn take(&mut self) -> Option<(Slice, Vec<Answer>)> {
+    pub(super) fn take(&mut self) -> Option<(Slice, Vec<SliceAnswer>)> {
         let Self { slice, answers, .. } = std::mem::take(self);
         slice.map(|slice| (slice, answers))
     }
@@ -221,13 +221,13 @@ impl Panel {
     fn is_empty(&self) -> bool {
         let Some(slice) = &self.slice else { return false };
         let is_first = slice.search.ranking.from.is_none();
-        let are_empty = || self.answers.iter().all(Answer::is_empty);
+        let are_empty = || self.answers.iter().all(SliceAnswer::is_empty);
         is_first && self.answers.len() >= self.quorum && self.quorum >= self.hosts.len() && are_empty()
     }
 
     /// True if two hosts have given the same answer.
     fn is_confirmed(&self) -> bool {
-        let confirms = |one: &Answer, other: &Answer| one.path[0] != other.path[0] && one.is_same(other);
+        let confirms = |one: &SliceAnswer, other: &SliceAnswer| one.path[0] != other.path[0] && one.is_same(other);
         self.answers.iter().any(|one| self.answers.iter().any(|other| confirms(one, other)))
     }
 

@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use super::super::{Peer, Term};
-use super::sizing::{Answer, Sizing};
+use super::sizing::{SizeAnswer, Sizing};
 use super::weighing::{Weighing, differ};
 use super::{PASSES, WordReport};
 
@@ -151,7 +151,7 @@ impl Word {
             return;
         }
         let Some(best) = sizing.best() else { return self.fail(now) };
-        let Answer { ids, whole, .. } = best;
+        let SizeAnswer { ids, whole, .. } = best;
         // Perhaps only silent nodes know the list.
         let doubtful = *ids == 0 && !whole && sizing.lacks_answers();
         if doubtful && self.passes < PASSES {

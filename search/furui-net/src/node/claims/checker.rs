@@ -5,7 +5,7 @@ use furui_search::ContentId;
 use tokio::sync::Notify;
 use tokio::task::spawn_blocking;
 
-use super::Known;
+use super::TruePostings;
 use super::truths::Truths;
 use crate::net::Net;
 use crate::node::fetch::{self, Records};
@@ -14,7 +14,7 @@ use crate::node::reputation::Reputation;
 /// What was found out about documents. No keeper answered for documents in neither field.
 pub(in crate::node) struct Found {
     /// The true postings.
-    pub(in crate::node) known: Known,
+    pub(in crate::node) known: TruePostings,
     /// The documents whose records nobody has, as keepers say.
     pub(in crate::node) gone: HashSet<ContentId>,
     /// The number of bytes of all records.
@@ -91,8 +91,11 @@ impl Checker {
     }
 
     /// Divides documents into those whose true postings are remembered, and the others.
-    pub(in crate::node) fn remembered(&self, ids: impl IntoIterator<Item = ContentId>) -> (Known, Vec<ContentId>) {
-        let (mut known, mut unknown) = (Known::new(), Vec::new());
+    pub(in crate::node) fn remembered(
+        &self,
+        ids: impl IntoIterator<Item = ContentId>,
+    ) -> (TruePostings, Vec<ContentId>) {
+        let (mut known, mut unknown) = (TruePostings::new(), Vec::new());
         for id in ids {
             match self.truths.get(id) {
                 Some(truth) => {
@@ -120,7 +123,7 @@ impl Checker {
         if !found.is_empty() {
             let truths = Arc::clone(&self.truths);
             // Counting words takes a tenth of a millisecond for a short document, and much more for a long one.
-            let count = move || -> Known {
+            let count = move || -> TruePostings {
                 found.iter().filter_map(|(id, record)| Some((*id, truths.learn(*id, record)?))).collect()
             };
             // The task fails only if the runtime is shut down.

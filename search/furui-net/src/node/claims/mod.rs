@@ -2,7 +2,7 @@
 //! only the document's record proves it.
 //!
 //! ```text
-//!   Store ─▶ Novelties ─▶ sample ─▶ Checker: cache, own shelf, keepers of records ─▶ Truths ─▶ all true: stored
+//!   Store ─▶ Additions ─▶ sample ─▶ Checker: cache, own shelf, keepers of records ─▶ Truths ─▶ all true: stored
 //!                                                                                       └─▶ one false: Sources
 //! ```
 
@@ -25,10 +25,10 @@ pub(super) use sources::{REFUSED_FOR, Sources};
 pub(super) use truth::Truth;
 
 /// The true postings of documents. A document is missing if its record could not be had.
-pub(super) type Known = HashMap<ContentId, Arc<Truth>>;
+pub(super) type TruePostings = HashMap<ContentId, Arc<Truth>>;
 
 /// Says which postings of the documents in `known` are false.
-pub(super) fn lies(checker: &Checker, known: &Known, postings: &[WordPostings]) -> Vec<(String, ContentId)> {
+pub(super) fn lies(checker: &Checker, known: &TruePostings, postings: &[WordPostings]) -> Vec<(String, ContentId)> {
     let mut lies = Vec::new();
     for (word, ids) in postings {
         let word_hash = checker.word(word);

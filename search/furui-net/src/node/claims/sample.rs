@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use furui_search::{ContentId, Scale};
 
-use crate::shelf::Novelty;
+use crate::shelf::Addition;
 
 /// One document in `ONE_IN` of a message is checked. Chosen: checks then cost a few percent of what a message costs.
 const ONE_IN: usize = 32;
@@ -24,13 +24,13 @@ const AMONG: usize = 4;
 ///
 /// If `known`, many documents of the publisher were checked before, and all were true. Then a small message may pass
 /// unchecked, but as many of its postings are checked on average.
-pub(in crate::node) fn sample(novelties: &[Novelty], known: bool) -> HashSet<ContentId> {
+pub(in crate::node) fn sample(additions: &[Addition], known: bool) -> HashSet<ContentId> {
     static SCALE: LazyLock<Scale> = LazyLock::new(|| Scale::new(TYPICAL));
     // Its keys are random.
     let dice = RandomState::new();
-    let mut drawn: HashSet<ContentId> = novelties.iter().filter(|it| it.strange).map(|it| it.id).collect();
-    let mut rest: Vec<&Novelty> = novelties.iter().filter(|it| !it.strange).collect();
-    let claims: usize = rest.iter().map(|novelty| novelty.claims as usize).sum();
+    let mut drawn: HashSet<ContentId> = additions.iter().filter(|it| it.strange).map(|it| it.id).collect();
+    let mut rest: Vec<&Addition> = additions.iter().filter(|it| !it.strange).collect();
+    let claims: usize = rest.iter().map(|addition| addition.claims as usize).sum();
     let count = match known {
         // A fraction of a document is checked with this probability.
         true => {
@@ -41,14 +41,14 @@ pub(in crate::node) fn sample(novelties: &[Novelty], known: bool) -> HashSet<Con
         false => rest.len().div_ceil(ONE_IN).max(LEAST),
     };
     let high = count / 2;
-    rest.sort_by_cached_key(|novelty| std::cmp::Reverse(SCALE.score(1024, novelty.best)));
+    rest.sort_by_cached_key(|addition| std::cmp::Reverse(SCALE.score(1024, addition.best)));
     let highest = &mut rest[..];
     let among = highest.len().min(high * AMONG);
-    highest[..among].sort_by_cached_key(|novelty| dice.hash_one(novelty.id));
-    drawn.extend(highest.iter().take(high).map(|novelty| novelty.id));
+    highest[..among].sort_by_cached_key(|addition| dice.hash_one(addition.id));
+    drawn.extend(highest.iter().take(high).map(|addition| addition.id));
     let mut rest = rest.split_off(high.min(rest.len()));
-    rest.sort_by_cached_key(|novelty| dice.hash_one(novelty.id));
-    drawn.extend(rest.iter().take(count - high).map(|novelty| novelty.id));
+    rest.sort_by_cached_key(|addition| dice.hash_one(addition.id));
+    drawn.extend(rest.iter().take(count - high).map(|addition| addition.id));
     drawn
 }
 
@@ -58,17 +58,17 @@ mod tests {
 
     use super::*;
 
-    fn novelty(number: u32, strange: bool, best: Weight) -> Novelty {
+    fn addition(number: u32, strange: bool, best: Weight) -> Addition {
         let mut id = [0; ContentId::BYTES];
         id[..4].copy_from_slice(&number.to_le_bytes());
-        Novelty { id: ContentId::new(id), strange, claims: 4, best }
+        Addition { id: ContentId::new(id), strange, claims: 4, best }
     }
 
     #[test]
     fn always_some_are_drawn_and_nobody_knows_which() {
         let weak = Weight::new(1, 500);
         for count in [1, 2, 3, 64, 1000] {
-            let all: Vec<Novelty> = (0..count).map(|number| novelty(number, false, weak)).collect();
+            let all: Vec<Addition> = (0..count).map(|number| addition(number, false, weak)).collect();
             let drawn = sample(&all, false);
             assert_eq!(drawn.len(), (count as usize).div_ceil(ONE_IN).max(LEAST).min(count as usize));
             assert!(count < 64 || drawn != sample(&all, false) || drawn != sample(&all, false));
@@ -79,15 +79,15 @@ mod tests {
 
     #[test]
     fn what_ranks_high_and_what_is_strange_is_drawn_more_often() {
-        let all: Vec<Novelty> = (0..1000)
+        let all: Vec<Addition> = (0..1000)
             .map(|number| match number {
-                0..10 => novelty(number, true, Weight::new(1, 500)),
-                10..20 => novelty(number, false, Weight::new(64, 1)),
-                _ => novelty(number, false, Weight::new(1, 500)),
+                0..10 => addition(number, true, Weight::new(1, 500)),
+                10..20 => addition(number, false, Weight::new(64, 1)),
+                _ => addition(number, false, Weight::new(1, 500)),
             })
             .collect();
         let of = |numbers: std::ops::Range<usize>, drawn: &HashSet<ContentId>| {
-            all[numbers].iter().filter(|novelty| drawn.contains(&novelty.id)).count()
+            all[numbers].iter().filter(|addition| drawn.contains(&addition.id)).count()
         };
         let draws: Vec<HashSet<ContentId>> = (0..200).map(|_| sample(&all, false)).collect();
         assert!(draws.iter().all(|drawn| of(0..10, drawn) == 10 && drawn.len() == 41));
@@ -102,12 +102,12 @@ mod tests {
     #[test]
     fn of_a_known_publisher_as_many_are_drawn_on_average() {
         let weak = Weight::new(1, 500);
-        let one = [novelty(1, false, weak)];
+        let one = [addition(1, false, weak)];
         let drawn: usize = (0..20_000).map(|_| sample(&one, true).len()).sum();
         // Of four postings, 4/1024.
         assert!((40..130).contains(&drawn), "{drawn}");
-        let many: Vec<Novelty> =
-            (0..640).map(|number| Novelty { claims: 100, ..novelty(number, false, weak) }).collect();
+        let many: Vec<Addition> =
+            (0..640).map(|number| Addition { claims: 100, ..addition(number, false, weak) }).collect();
         assert_eq!(sample(&many, true).len(), 20);
     }
 }

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use furui_search::{ContentId, Peer, WordPostings};
 
 use crate::net::{Prefix, Reply};
-use crate::node::claims::{self, Checker, Known};
+use crate::node::claims::{self, Checker, TruePostings};
 
 /// The number of records that are sought first.
 const FIRST: usize = 8;
@@ -22,7 +22,7 @@ pub(super) struct Check {
     /// The documents that are proven if the check finds nothing false, because all of their postings are checked.
     pub(super) strange: HashSet<ContentId>,
     /// The true postings of documents that were checked lately.
-    pub(super) known: Known,
+    pub(super) known: TruePostings,
     /// The records of documents to check that this node keeps itself.
     pub(super) own: HashMap<ContentId, Vec<u8>>,
     /// The documents to check whose records other nodes keep.

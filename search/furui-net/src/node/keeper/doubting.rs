@@ -9,7 +9,7 @@ use super::event_loop::EventLoop;
 use super::examination::{Doubts, Examined};
 use super::later::Later;
 use crate::net::Prefix;
-use crate::node::claims::Known;
+use crate::node::claims::TruePostings;
 use crate::shelf::{Listed, Origin};
 
 /// If a posting that was taken over is false, this number of further ones of the same list and origin are examined.
@@ -126,7 +126,7 @@ impl EventLoop {
     }
 
     /// Puts right what a list says of these documents.
-    fn correct(&mut self, word: &str, wrong: &[&Listed], known: &Known) {
+    fn correct(&mut self, word: &str, wrong: &[&Listed], known: &TruePostings) {
         let ids: Vec<ContentId> = wrong.iter().map(|it| it.id).collect();
         let hash = self.checker.word(word);
         let true_weight = |id: &ContentId| Some((*id, known.get(id)?.weight(hash)?));

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use furui_search::ContentId;
 
 use crate::net::Prefix;
-use crate::node::claims::{Checker, Found, Known};
+use crate::node::claims::{Checker, Found, TruePostings};
 use crate::shelf::{Listed, Origin};
 
 /// Postings to examine.
@@ -14,7 +14,7 @@ pub(super) struct Doubts {
     pub(super) prefix: Prefix,
     /// By word, what the lists say.
     pub(super) lists: Vec<(String, Vec<Listed>)>,
-    pub(super) known: Known,
+    pub(super) known: TruePostings,
     /// The records that this node keeps itself.
     pub(super) own: HashMap<ContentId, Vec<u8>>,
     pub(super) missing: Vec<ContentId>,

@@ -86,11 +86,11 @@ impl EventLoop {
         bytes: usize,
     ) -> furui::Result<Later> {
         let now = self.now();
-        let mut novelties = self.kept.shelf.novelties(&node::origin(from, prefix, false), &postings)?;
+        let mut additions = self.kept.shelf.additions(&node::origin(from, prefix, false), &postings)?;
         if self.sources.distrusts(prefix, now) {
-            novelties.iter_mut().for_each(|novelty| novelty.strange = true);
+            additions.iter_mut().for_each(|addition| addition.strange = true);
         }
-        let drawn: Vec<ContentId> = claims::sample(&novelties, self.sources.knows(from)).into_iter().collect();
+        let drawn: Vec<ContentId> = claims::sample(&additions, self.sources.knows(from)).into_iter().collect();
         if drawn.is_empty() {
             return Ok(Later::Now(self.store_brought((from, prefix), &HashSet::new(), (&postings, &[], &[]))?));
         }
@@ -108,7 +108,7 @@ impl EventLoop {
                 None => missing.push(id),
             }
         }
-        let strange = novelties.iter().filter(|novelty| novelty.strange).map(|novelty| novelty.id).collect();
+        let strange = additions.iter().filter(|addition| addition.strange).map(|addition| addition.id).collect();
         let from = from.clone();
         Ok(Later::Check(Box::new(Check { from, prefix, bytes, postings, drawn, strange, known, own, missing })))
     }

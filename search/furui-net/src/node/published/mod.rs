@@ -13,7 +13,7 @@ use tokio::task::spawn_blocking;
 use tokio::time::sleep;
 
 use super::Inner;
-use tables::{DOCUMENTS, DocumentTable, Tables, URLS, WITHDRAWN, WithdrawnTable, find, head, seconds};
+use tables::{DOCUMENTS, DocumentTable, PublishedTables, URLS, WITHDRAWN, WithdrawnTable, find, head, seconds};
 
 /// The time without a publication after which the table is compacted.
 const QUIET: Duration = Duration::from_secs(60);
@@ -27,12 +27,12 @@ const CHANGES: u64 = 8;
 /// URLs are represented by hashes of 64 bits. Among n URLs, n²/2⁶⁵ are expected to be taken for another URL, and to
 /// replace its document.
 #[derive(Clone)]
-pub(super) struct Published(Arc<Tables>);
+pub(super) struct PublishedTable(Arc<PublishedTables>);
 
-impl Published {
+impl PublishedTable {
     /// Opens the table that a directory holds, or an empty one in memory.
     pub(super) fn open(directory: Option<&Path>) -> furui::Result<Self> {
-        Ok(Self(Arc::new(Tables::open(directory)?)))
+        Ok(Self(Arc::new(PublishedTables::open(directory)?)))
     }
 
     /// Compacts the table whenever nothing is published for a while, as long as the node exists.
@@ -259,7 +259,7 @@ mod tests {
     }
 
     /// Checks 100 documents, every tenth of which was withdrawn.
-    fn check(published: &Published) {
+    fn check(published: &PublishedTable) {
         let ids: Vec<ContentId> = (0..100).map(id).collect();
         let recent: Vec<bool> = (0..100).map(|n| n % 10 > 0).collect();
         assert_eq!(published.recent(&ids, DAY).unwrap(), recent);
@@ -280,7 +280,7 @@ mod tests {
 
     #[test]
     fn what_is_published_is_known_by_id_and_by_url() {
-        let published = Published::open(None).unwrap();
+        let published = PublishedTable::open(None).unwrap();
         assert_eq!(published.set(&some(0..100), 0).unwrap(), 0);
         published.renew(&(0..100).map(id).collect::<Vec<_>>(), DAY).unwrap();
         let tenth: Vec<String> = (0..10).map(|n| url(10 * n)).collect();
@@ -293,7 +293,7 @@ mod tests {
     fn compacting_gives_room_back() {
         let directory = env::temp_dir().join(format!("furui-published-room-{}", std::process::id()));
         fs::create_dir_all(&directory).unwrap();
-        let published = Published::open(Some(&directory)).unwrap();
+        let published = PublishedTable::open(Some(&directory)).unwrap();
         for batch in 0..40 {
             published.set(&some(batch * 200..batch * 200 + 200), DAY).unwrap();
         }

@@ -9,7 +9,7 @@ use crate::database;
 
 pub(super) const FILE: &str = "published.redb";
 /// Maps the id of a document to its row.
-pub(super) const DOCUMENTS: TableDefinition<'_, &[u8; ContentId::BYTES], Row> = TableDefinition::new("ids");
+pub(super) const DOCUMENTS: TableDefinition<'_, &[u8; ContentId::BYTES], PublishedRow> = TableDefinition::new("ids");
 /// Maps the hash of a URL to the first bytes of the id of the document that is published under it.
 pub(super) const URLS: TableDefinition<'_, u64, u32> = TableDefinition::new("places");
 /// The withdrawn documents whose keepers have not been told yet, each with the number of its earlier withdrawals.
@@ -19,12 +19,12 @@ const CACHE: usize = 4 << 20;
 
 /// A row: the hash of the document's URL, or 0 if it is no longer published; the time of its last publication or
 /// withdrawal, in seconds since 1970; and the number of its withdrawals.
-pub(super) type Row = (u64, u32, u32);
-pub(super) type DocumentTable<'t> = Table<'t, &'static [u8; ContentId::BYTES], Row>;
+pub(super) type PublishedRow = (u64, u32, u32);
+pub(super) type DocumentTable<'t> = Table<'t, &'static [u8; ContentId::BYTES], PublishedRow>;
 pub(super) type WithdrawnTable<'t> = Table<'t, (&'static [u8; ContentId::BYTES], u32), ()>;
 
 /// The database, which is described in docs/format.md, "A node's directory".
-pub(super) struct Tables {
+pub(super) struct PublishedTables {
     /// The open database; `None` if it must be opened again, because a change has failed.
     database: RwLock<Option<Database>>,
     path: Option<PathBuf>,
@@ -32,7 +32,7 @@ pub(super) struct Tables {
     changes: AtomicU64,
 }
 
-impl Tables {
+impl PublishedTables {
     /// Opens the tables of a directory, or tables in memory. Missing tables are created.
     pub(super) fn open(directory: Option<&Path>) -> furui::Result<Self> {
         let path = directory.map(|directory| directory.join(FILE));

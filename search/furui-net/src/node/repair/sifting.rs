@@ -2,7 +2,7 @@ use std::collections::{HashMap, HashSet};
 
 use furui_search::{ContentId, Index, Listed, WordPostings, limits};
 
-use super::super::claims::{self, Known};
+use super::super::claims::{self, TruePostings};
 use super::super::{doubts, origin};
 use super::taking::{Taking, Why};
 use crate::net::{self, Prefix};
@@ -25,21 +25,21 @@ impl Taking<'_> {
             .collect();
         let from = origin(self.from, Prefix::of_peer(self.from), true);
         let asked = self.inner.keeper.ask(move |shelf| {
-            let novelties = shelf.novelties(&from, &postings);
-            (postings, novelties)
+            let additions = shelf.additions(&from, &postings);
+            (postings, additions)
         });
-        let (postings, novelties) = asked.await.ok_or(Why::Stopped)?;
-        let mut novelties = novelties.map_err(|_| Why::Stopped)?;
+        let (postings, additions) = asked.await.ok_or(Why::Stopped)?;
+        let mut additions = additions.map_err(|_| Why::Stopped)?;
         // Nobody is blamed for what this node has asked for, so the documents of others need no more care.
-        novelties.iter_mut().for_each(|novelty| novelty.strange = false);
-        let drawn: Vec<ContentId> = claims::sample(&novelties, false).into_iter().collect();
+        additions.iter_mut().for_each(|addition| addition.strange = false);
+        let drawn: Vec<ContentId> = claims::sample(&additions, false).into_iter().collect();
         let (mut known, mut gone) = self.find_out(&drawn).await?;
         let mut lies = claims::lies(&self.inner.checker, &known, &postings);
         let missing: HashSet<ContentId> = drawn.iter().copied().filter(|id| !known.contains_key(id)).collect();
         let mut unproven = missing;
         if !lies.is_empty() || ONE_IN * unproven.len() > drawn.len() {
             let rest: Vec<ContentId> =
-                novelties.iter().map(|novelty| novelty.id).filter(|id| !known.contains_key(id)).collect();
+                additions.iter().map(|addition| addition.id).filter(|id| !known.contains_key(id)).collect();
             let (more, more_gone) = self.find_out(&rest).await?;
             known.extend(more);
             gone.extend(more_gone);
@@ -75,7 +75,7 @@ impl Taking<'_> {
     }
 
     /// The true postings of these documents, and the documents whose records nobody has.
-    async fn find_out(&mut self, ids: &[ContentId]) -> Result<(Known, HashSet<ContentId>), Why> {
+    async fn find_out(&mut self, ids: &[ContentId]) -> Result<(TruePostings, HashSet<ContentId>), Why> {
         self.checks = self.checks.checked_sub(ids.len()).ok_or(Why::Enough)?;
         let mut all_gone = HashSet::new();
         let (mut known, unknown) = self.inner.checker.remembered(ids.iter().copied());

@@ -14,7 +14,7 @@ use super::{Shelf, lists};
 
 /// What some postings say of a document that the shelf does not know yet, or from another origin only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Novelty {
+pub struct Addition {
     /// The document.
     pub id: ContentId,
     /// True if the document stays when the postings' origin is removed: another origin brought it, or it is proven, or the
@@ -29,15 +29,15 @@ pub struct Novelty {
 
 /// A document of a call.
 struct Entry {
-    novelty: Novelty,
+    addition: Addition,
     /// The number of the document, if it has one.
     number: Option<u32>,
     /// True if the call confirms what another publisher has brought.
     confirms: bool,
 }
 
-/// Collects the novelties of a call.
-struct Novelties<'s> {
+/// Collects the additions of a call.
+struct Additions<'s> {
     recent: &'s Recent,
     view: &'s View,
     all: Vec<Entry>,
@@ -50,7 +50,7 @@ impl Shelf {
     ///
     /// # Errors
     /// [`Error::Io`](furui::Error::Io) if the database cannot be read, or is damaged.
-    pub fn novelties(&mut self, origin: &Origin, postings: &[WordPostings]) -> Result<Vec<Novelty>> {
+    pub fn additions(&mut self, origin: &Origin, postings: &[WordPostings]) -> Result<Vec<Addition>> {
         let origin = self.origins.number(origin);
         let is_crowd = !self.origins.is_one(origin);
         self.asking(|shelf| {
@@ -61,7 +61,7 @@ impl Shelf {
             let Self { tables, recent, totals, origins, .. } = shelf;
             let view = tables.view()?;
             let (hash, mut older) = (totals.id_hash(), Documents::new(view));
-            let mut found = Novelties { recent, view, all: vec![], places: HashMap::new() };
+            let mut found = Additions { recent, view, all: vec![], places: HashMap::new() };
             for (word, (_, ids)) in words.into_iter().zip(postings) {
                 found.add(word, ids, |id| {
                     let number = match recent.ids.get(&id) {
@@ -77,8 +77,8 @@ impl Shelf {
                     Ok((Some(number), !is_its, confirms))
                 })?;
             }
-            let novel = found.all.into_iter().filter(|entry| entry.novelty.claims > 0 || entry.confirms);
-            Ok(novel.map(|entry| entry.novelty).collect())
+            let novel = found.all.into_iter().filter(|entry| entry.addition.claims > 0 || entry.confirms);
+            Ok(novel.map(|entry| entry.addition).collect())
         })
     }
 }
@@ -87,7 +87,7 @@ impl Shelf {
     /// The documents among these that another origin brought first.
     ///
     /// # Errors
-    /// Those of [`novelties`](Self::novelties).
+    /// Those of [`additions`](Self::additions).
     pub fn of_others(&mut self, origin: &Origin, ids: &[ContentId]) -> Result<HashSet<ContentId>> {
         let origin = self.origins.find(origin);
         self.asking(|shelf| {
@@ -105,7 +105,7 @@ impl Shelf {
     }
 }
 
-impl Novelties<'_> {
+impl Additions<'_> {
     /// Adds the postings of a word. `look_up` returns the number of a document, if it has one, whether it is strange, and
     /// whether the call confirms what another publisher has brought.
     fn add(
@@ -120,19 +120,19 @@ impl Novelties<'_> {
                 hash_map::Entry::Occupied(entry) => *entry.get(),
                 hash_map::Entry::Vacant(entry) => {
                     let (number, strange, confirms) = look_up(id)?;
-                    let novelty = Novelty { id, strange, claims: 0, best: weight };
-                    self.all.push(Entry { novelty, number, confirms });
+                    let addition = Addition { id, strange, claims: 0, best: weight };
+                    self.all.push(Entry { addition, number, confirms });
                     *entry.insert(self.all.len() - 1)
                 }
             };
-            let Entry { novelty, number, .. } = &mut self.all[at];
+            let Entry { addition, number, .. } = &mut self.all[at];
             let rank = |weight: Weight| (weight.step(), u8::MAX - weight.length_step());
-            if rank(weight) > rank(novelty.best) {
-                novelty.best = weight;
+            if rank(weight) > rank(addition.best) {
+                addition.best = weight;
             }
             match number.filter(|_| word.is_some()) {
                 Some(number) => known.push((number, at)),
-                None => novelty.claims += 1,
+                None => addition.claims += 1,
             }
         }
         let Some(word) = word.filter(|_| !known.is_empty()) else { return Ok(()) };
@@ -143,7 +143,7 @@ impl Novelties<'_> {
         new.retain(|known| !posting::has(recent, known.number));
         lists::retain_new(self.view, word, &mut new)?;
         for (_, at) in known.iter().filter(|(number, _)| posting::has(&new, *number)) {
-            self.all[*at].novelty.claims += 1;
+            self.all[*at].addition.claims += 1;
         }
         Ok(())
     }
