@@ -47,7 +47,7 @@ pub use counting::CountingBloom;
 pub use error::{ConfigError, InsertError, Mismatch};
 pub use growing::{GrowingBloom, MAX_PARTS};
 pub use probes::MAX_PROBES;
-pub use quotient::{Fingerprints, QuotientFilter, QuotientSlot};
+pub use quotient::{FingerprintIter, QuotientFilter, QuotientSlot};
 pub use ringed::{Gamma, RingedBloom, RingedKey, RingedParams};
 pub use seedless::SeedlessFilter;
 pub use similarity::{Estimate, Similarity};

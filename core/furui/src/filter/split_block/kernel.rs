@@ -15,7 +15,7 @@ use crate::hash::KeyHash;
 const NEAR: usize = 1 << 20;
 
 /// Eight little-endian words of 32 bits.
-pub(super) type Block = [u8; 32];
+pub(super) type SplitBlock = [u8; 32];
 
 /// The factors by which a key is multiplied, one for each word; the upper 5 bits of the product are the number of the
 /// bit. They are part of Parquet's format.
@@ -24,7 +24,7 @@ const SALTS: [u32; 8] =
 
 /// Whether all bits of `key` are set.
 #[inline]
-pub(super) fn contains(cpu: Cpu, blocks: &[Block], key: KeyHash) -> bool {
+pub(super) fn contains(cpu: Cpu, blocks: &[SplitBlock], key: KeyHash) -> bool {
     let block = &blocks[place(key, blocks.len())];
     match cpu.level() {
         Level::Portable => test(block, key),
@@ -36,7 +36,7 @@ pub(super) fn contains(cpu: Cpu, blocks: &[Block], key: KeyHash) -> bool {
 
 /// Sets all bits of `key`. Returns true if one of them was not set before.
 #[inline]
-pub(super) fn insert(cpu: Cpu, blocks: &mut [Block], key: KeyHash) -> bool {
+pub(super) fn insert(cpu: Cpu, blocks: &mut [SplitBlock], key: KeyHash) -> bool {
     let place = place(key, blocks.len());
     let block = &mut blocks[place];
     match cpu.level() {
@@ -50,18 +50,18 @@ pub(super) fn insert(cpu: Cpu, blocks: &mut [Block], key: KeyHash) -> bool {
 /// For a single key, a call with its arguments in registers is faster than [`Cpu::run`].
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
-fn test_v3(block: &Block, key: KeyHash) -> bool {
+fn test_v3(block: &SplitBlock, key: KeyHash) -> bool {
     test(block, key)
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
-fn set_v3(block: &mut Block, key: KeyHash) -> bool {
+fn set_v3(block: &mut SplitBlock, key: KeyHash) -> bool {
     set(block, key)
 }
 
 /// Works like [`contains`] for every key; the answers go to `answers`, which is as long as `keys`.
-pub(super) fn contains_all(cpu: Cpu, blocks: &[Block], keys: &[KeyHash], answers: &mut [bool]) {
+pub(super) fn contains_all(cpu: Cpu, blocks: &[SplitBlock], keys: &[KeyHash], answers: &mut [bool]) {
     cpu.without_avx512().run(
         #[inline(always)]
         |_| {
@@ -92,7 +92,7 @@ pub(super) fn contains_all(cpu: Cpu, blocks: &[Block], keys: &[KeyHash], answers
 }
 
 /// Works like [`insert`] for every key. Returns how many of them were new.
-pub(super) fn insert_all(cpu: Cpu, blocks: &mut [Block], keys: &[KeyHash]) -> u64 {
+pub(super) fn insert_all(cpu: Cpu, blocks: &mut [SplitBlock], keys: &[KeyHash]) -> u64 {
     cpu.without_avx512().run(
         #[inline(always)]
         |_| {
@@ -127,7 +127,7 @@ fn bits(key: KeyHash) -> [u32; 8] {
 }
 
 #[inline(always)]
-fn test(block: &Block, key: KeyHash) -> bool {
+fn test(block: &SplitBlock, key: KeyHash) -> bool {
     let words = block.as_chunks::<4>().0;
     let mut missing = 0;
     for (&word, bit) in words.iter().zip(bits(key)) {
@@ -137,7 +137,7 @@ fn test(block: &Block, key: KeyHash) -> bool {
 }
 
 #[inline(always)]
-fn set(block: &mut Block, key: KeyHash) -> bool {
+fn set(block: &mut SplitBlock, key: KeyHash) -> bool {
     let mut missing = 0;
     for (word, bit) in block.as_chunks_mut::<4>().0.iter_mut().zip(bits(key)) {
         let old = u32::from_le_bytes(*word);
