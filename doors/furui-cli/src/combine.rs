@@ -3,14 +3,16 @@
 use std::path::Path;
 use std::process::ExitCode;
 
+use furui::store::Directory;
 use furui::store::cascade::{Cascade, CascadeOptions, Combination};
-use furui::store::{Directory, Overlay, Scratch};
 
 use crate::cli::CombineOptions;
 use crate::error::Error;
+use crate::files::Files;
 use crate::filter;
 use crate::keys;
 use crate::memory;
+use crate::opening::kind_of;
 
 /// Runs one of the commands that combine sets.
 pub fn run(options: &CombineOptions, how: Combination) -> Result<ExitCode, Error> {
@@ -30,9 +32,6 @@ pub fn run(options: &CombineOptions, how: Combination) -> Result<ExitCode, Error
     }
 }
 
-/// A store that is only read. The keys of its journal that do not fit into memory go to temporary files.
-pub type StoreReader = Cascade<Overlay<Directory, Scratch>>;
-
 fn stores(options: &CombineOptions, how: Combination) -> Result<ExitCode, Error> {
     if options.output.as_os_str() == "-" {
         return Err(Error::Message("-o -: a store is a directory; name a new or an empty one".into()));
@@ -46,21 +45,19 @@ fn stores(options: &CombineOptions, how: Combination) -> Result<ExitCode, Error>
     for (path, other) in options.sets.iter().zip(&sets).skip(1) {
         check(&options.sets[0], first, path, other)?;
     }
-    first.combine(how, &others.iter().collect::<Vec<_>>(), &Directory::open(&options.output)?)?;
+    first.combine(how, &others.iter().collect::<Vec<_>>(), &Files::Store(Directory::open(&options.output)?))?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// Opens a store. The keys of its journal take at most `memory` bytes.
-pub fn open(path: &Path, memory: u64) -> Result<StoreReader, Error> {
-    let directory = Directory::open_read_only(path)?.mapped(false);
+/// Opens a store to be read. The keys of its journal take at most `memory` bytes; the others go to temporary files.
+pub fn open(path: &Path, memory: u64) -> Result<Cascade<Files>, Error> {
     // A directory without a manifest is an error, and not an empty set.
-    directory.manifest()?;
-    let storage = Overlay::new(directory, Scratch::new(std::env::temp_dir()).mapped(false));
-    Ok(Cascade::open(storage, CascadeOptions { memory, hash: None, form: None, journal: false })?)
+    kind_of(path)?;
+    Ok(Cascade::open(Files::unchanged(path, 0)?, CascadeOptions { memory, hash: None, form: None, journal: false })?)
 }
 
 /// Returns an error that names both stores if they do not fit together.
-fn check(first: &Path, a: &StoreReader, path: &Path, b: &StoreReader) -> Result<(), Error> {
+fn check(first: &Path, a: &Cascade<Files>, path: &Path, b: &Cascade<Files>) -> Result<(), Error> {
     let (a_form, b_form) = (a.manifest().form, b.manifest().form);
     let reason = if a.hash_spec() != b.hash_spec() {
         format!("keys are hashed by {} and by {}", a.hash_spec(), b.hash_spec())

@@ -11,6 +11,7 @@ use furui::store::cascade::{Cascade, CascadeOptions};
 use crate::cli::{ExportOptions, ImportOptions};
 use crate::combine;
 use crate::error::Error;
+use crate::files::Files;
 use crate::memory;
 use crate::opening::kind_of;
 use crate::opening::open_to_write;
@@ -62,7 +63,7 @@ pub fn import(options: &ImportOptions) -> Result<ExitCode, Error> {
     let file = if name == "-" { standard_input() } else { File::open(&options.file) };
     let mut file = file.map_err(|error| Error::io("cannot open", &name, error))?;
     let settings = CascadeOptions { memory: memory::quarter(), hash: None, form: None, journal: false };
-    let mut set = Cascade::open(open_to_write(&options.store, &options.wait)?.mapped(false), settings)?;
+    let mut set = Cascade::open(Files::Store(open_to_write(&options.store, &options.wait)?.mapped(false)), settings)?;
     let (mut bytes, mut keys, mut new) = (vec![], vec![], vec![]);
     loop {
         bytes.clear();

@@ -5,6 +5,7 @@ mod combine;
 mod decode;
 mod dict;
 mod error;
+mod files;
 mod filter;
 mod has;
 mod hashes;

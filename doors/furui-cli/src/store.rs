@@ -9,11 +9,12 @@ use furui::format::{Envelope, Kind, Printable};
 use furui::raw::FilteredTrie;
 use furui::seen::{KeptTiers, Replacement};
 use furui::store::cascade::{Cascade, CascadeFilter, CascadeOptions, Journal, Run};
-use furui::store::{Directory, DiskFile, Manifest, Storage, StoreKind, Window};
+use furui::store::{Directory, DiskFile, Manifest, StoreKind, Window};
 
 use crate::cli::{CompactOptions, InfoOptions, SnapshotOptions};
 use crate::dict;
 use crate::error::Error;
+use crate::files::Files;
 use crate::filter::{cascade, details, fields, given_seed, refuse_pipe};
 use crate::keys;
 use crate::opening::kind_of;
@@ -34,9 +35,9 @@ pub fn compact(CompactOptions { path, wait }: &CompactOptions) -> Result<ExitCod
     match kind_of(path)? {
         StoreKind::Dict(_) => dict::compact(path, wait)?,
         StoreKind::Filter => {
-            CascadeFilter::open_with(open_to_write(path, wait)?.mapped(false), OPTIONS)?.compact()?;
+            CascadeFilter::open_with(Files::Store(open_to_write(path, wait)?.mapped(false)), OPTIONS)?.compact()?;
         }
-        _ => Cascade::open(open_to_write(path, wait)?.mapped(false), OPTIONS)?.compact()?,
+        _ => Cascade::open(Files::Store(open_to_write(path, wait)?.mapped(false)), OPTIONS)?.compact()?,
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -222,7 +223,7 @@ fn filter_info(path: &Path, json: bool) -> Result<String, Error> {
 }
 
 /// A line for each run.
-fn run_lines<S: Storage>(set: &Cascade<S>) -> impl Iterator<Item = String> {
+fn run_lines(set: &Cascade<Files>) -> impl Iterator<Item = String> {
     set.manifest().runs.iter().zip(set.runs()).map(|(entry, run)| {
         format!(
             "run {:016x}  keys {}, {}, pages {}, remainders of {} bits",
@@ -292,8 +293,8 @@ fn file_info(path: &Path, seed: Option<u64>, json: bool) -> Result<String, Error
 }
 
 /// Opens the runs of a store for reading.
-fn open(path: &Path) -> Result<Cascade<Directory>, Error> {
-    Ok(Cascade::open_published(Directory::open_read_only(path)?.mapped(false), OPTIONS)?)
+fn open(path: &Path) -> Result<Cascade<Files>, Error> {
+    Ok(Cascade::open_published(Files::Store(Directory::open_read_only(path)?.mapped(false)), OPTIONS)?)
 }
 
 /// Opens a single file if it is a journal.

@@ -557,6 +557,10 @@ fn golden_bytes() {
             "04 0c 7d 79 fb ea f6 7c 00",
         ),
     ];
+    let page = include_str!("../../../docs/protocol.md").replace(' ', "");
+    for shown in golden[..4].iter().flat_map(|(_, set, answer)| [*set, answer]).chain(["04 04 7d eb 7c", "01 03"]) {
+        assert!(page.contains(&shown.replace(' ', "")), "docs/protocol.md does not show {shown}");
+    }
     for (coding, set, answer) in golden {
         let sent = CodedSet::encode(&own, IdRange::ALL, coding).unwrap();
         assert_eq!(hex(&sent.bytes), set, "{coding:?}");

@@ -11,6 +11,7 @@ use super::worker::Worker;
 use super::{SIGNALLED, made};
 use crate::cli::{EntryChange, EntryLines, EntryWrite};
 use crate::error::Error;
+use crate::files::Files;
 use crate::interrupt::Interrupt;
 use crate::opening::open_to_write;
 use crate::say::progress::Progress;
@@ -57,7 +58,7 @@ fn build<V: Values + ?Sized>(storage: Directory, lines: &EntryLines, made: DictO
 }
 
 fn put_all<V: Values + ?Sized>(
-    dict: &mut Dict<Directory, V>,
+    dict: &mut Dict<Files, V>,
     options: &EntryLines,
     records: &mut Records,
     interrupt: &Interrupt,

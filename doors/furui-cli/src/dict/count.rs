@@ -6,7 +6,6 @@ use std::collections::{BinaryHeap, HashMap};
 use std::process::ExitCode;
 
 use furui::dict::{Dict, DictOptions, Purpose};
-use furui::store::{Scratch, Storage};
 
 use super::lines::Lines;
 use super::records::Records;
@@ -14,6 +13,7 @@ use super::worker::Worker;
 use super::{GATHERED, SIGNALLED, made, options, options_to_write};
 use crate::cli::CountOptions;
 use crate::error::Error;
+use crate::files::Files;
 use crate::input::block::Block;
 use crate::interrupt::Interrupt;
 use crate::memory;
@@ -27,24 +27,23 @@ pub fn run(options: &CountOptions) -> Result<ExitCode, Error> {
         Some(path) => {
             let storage = open_to_write(path, &options.wait)?;
             let made = made(path, &storage, Purpose::Counts, &options.lines, &options.making)?;
-            count(Dict::open_with(storage, made)?, options)
+            count(Dict::open_with(Files::Store(storage), made)?, options)
         }
         None => count(in_memory(options)?, options),
     }
 }
 
 /// A dictionary of counts for this run. What does not fit into its write buffers goes to temporary files.
-fn in_memory(given: &CountOptions) -> Result<Dict<Scratch>, Error> {
+fn in_memory(given: &CountOptions) -> Result<Dict<Files>, Error> {
     let refused = [("--wait", given.wait.wait.is_some()), ("--as-is", given.lines.as_is)];
     if let Some((name, _)) = refused.into_iter().find(|&(_, is_given)| is_given) {
         return Err(Error::Message(format!("{name} goes with --store: without it the lines of this run are counted")));
     }
-    let storage = Scratch::new(std::env::temp_dir()).mapped_up_to(memory::mappable());
     let made = DictOptions { purpose: Some(Purpose::Counts), ..options_to_write(options(&given.making)) };
-    Ok(Dict::open_with(storage, made)?)
+    Ok(Dict::open_with(Files::temporary(memory::mappable()), made)?)
 }
 
-fn count<S: Storage + Send + Sync + 'static>(mut dict: Dict<S>, options: &CountOptions) -> Result<ExitCode, Error> {
+fn count(mut dict: Dict<Files>, options: &CountOptions) -> Result<ExitCode, Error> {
     let CountOptions { input, store, print, top, quiet, .. } = options;
     let mut records = Records::new(input, &options.lines, options.escape)?;
     // If standard output is closed, that is an error before anything is counted.
@@ -70,8 +69,8 @@ fn count<S: Storage + Send + Sync + 'static>(mut dict: Dict<S>, options: &CountO
     Ok(ExitCode::SUCCESS)
 }
 
-fn count_all<S: Storage + Send + Sync + 'static>(
-    dict: &mut Dict<S>,
+fn count_all(
+    dict: &mut Dict<Files>,
     options: &CountOptions,
     records: &mut Records,
     interrupt: &Interrupt,
@@ -92,7 +91,7 @@ fn count_all<S: Storage + Send + Sync + 'static>(
 
 /// Adds the lines of a block to the counts, equal keys together. If a line cannot be a key, the lines before it are
 /// counted.
-fn count_block<S: Storage>(dict: &mut Dict<S>, block: &Block, records: &mut Records) -> Result<(), Error> {
+fn count_block(dict: &mut Dict<Files>, block: &Block, records: &mut Records) -> Result<(), Error> {
     let mut arrived: Vec<Cow<'_, [u8]>> = vec![];
     let mut checked = Ok(());
     for (index, line) in block.lines().enumerate() {
@@ -129,7 +128,7 @@ fn count_block<S: Storage>(dict: &mut Dict<S>, block: &Block, records: &mut Reco
     checked
 }
 
-fn print_all<S: Storage>(dict: &Dict<S>, mut output: Output, lines: Lines) -> Result<(), Error> {
+fn print_all(dict: &Dict<Files>, mut output: Output, lines: Lines) -> Result<(), Error> {
     let mut out = vec![];
     let mut entries = dict.iter();
     while let Some((key, count)) = entries.next_entry()? {
@@ -145,7 +144,7 @@ fn print_all<S: Storage>(dict: &Dict<S>, mut output: Output, lines: Lines) -> Re
 }
 
 /// Prints the entries with the `top` largest counts. Takes the memory of these entries.
-fn print_top<S: Storage>(dict: &Dict<S>, top: usize, mut output: Output, lines: Lines) -> Result<(), Error> {
+fn print_top(dict: &Dict<Files>, top: usize, mut output: Output, lines: Lines) -> Result<(), Error> {
     // The smallest count is on top of the heap, and of equal counts the largest key.
     let mut heap = BinaryHeap::new();
     let mut entries = dict.iter();

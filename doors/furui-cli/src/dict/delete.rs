@@ -3,7 +3,6 @@
 use std::process::ExitCode;
 
 use furui::dict::Dict;
-use furui::store::Directory;
 
 use super::records::{Key, Records};
 use super::values::Values;
@@ -12,6 +11,7 @@ use super::{NONE, SIGNALLED, has_bytes, open};
 use crate::cli::{DictFiles, EntryChange, EntryLines, WaitOptions};
 use crate::complain;
 use crate::error::Error;
+use crate::files::Files;
 use crate::interrupt::Interrupt;
 use crate::keys::{self, Fate};
 use crate::say::number::counted;
@@ -53,7 +53,7 @@ fn delete<V: Values + ?Sized>(options: &EntryLines, wait: &WaitOptions) -> Resul
 
 /// Deletes the keys that the lines name. Returns how many lines were not keys.
 fn delete_all<V: Values + ?Sized>(
-    dict: &mut Dict<Directory, V>,
+    dict: &mut Dict<Files, V>,
     options: &EntryLines,
     interrupt: &Interrupt,
     worker: &mut Worker,

@@ -3,12 +3,12 @@
 use std::process::ExitCode;
 
 use furui::dict::Dict;
-use furui::store::Directory;
 
 use super::lines::Lines;
 use super::{GATHERED, found_or_none, open_to_read};
 use crate::cli::KeyOptions;
 use crate::error::Error;
+use crate::files::Files;
 use crate::input::block::Block;
 use crate::input::blocks::Blocks;
 use crate::input::reading::{Looks, Reading};
@@ -41,7 +41,7 @@ pub fn run(options: &KeyOptions) -> Result<ExitCode, Error> {
 
 /// A dictionary whose keys are looked up by their values.
 struct KeysOf {
-    dict: Dict<Directory>,
+    dict: Dict<Files>,
     lines: Lines,
     output: Output,
     /// True if a key was printed.

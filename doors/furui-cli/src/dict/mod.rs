@@ -23,6 +23,7 @@ use crate::cli::{
     DictCommand, FilterHashName, LayoutName, LineOptions, MakingOptions, MergingName, ValuesName, WaitOptions,
 };
 use crate::error::Error;
+use crate::files::Files;
 use crate::keys;
 use crate::memory;
 use crate::opening::kind_of;
@@ -108,14 +109,14 @@ fn open<V: Values + ?Sized>(
     path: &Path,
     values: Option<ValuesName>,
     wait: &WaitOptions,
-) -> Result<Dict<Directory, V>, Error> {
+) -> Result<Dict<Files, V>, Error> {
     // A directory that is not a dictionary is refused before anything is written to it.
     drop(open_to_read::<V>(path, values)?);
     Ok(V::open(open_to_write(path, wait)?, options_to_write(DictOptions::DEFAULT))?)
 }
 
 /// Opens a dictionary for reading. It must have these values, if any are named.
-pub fn open_to_read<V: Values + ?Sized>(path: &Path, values: Option<ValuesName>) -> Result<Dict<Directory, V>, Error> {
+pub fn open_to_read<V: Values + ?Sized>(path: &Path, values: Option<ValuesName>) -> Result<Dict<Files, V>, Error> {
     let storage = Directory::open_read_only(path)?;
     storage.manifest()?;
     Ok(V::open(storage, DictOptions { purpose: values.map(Purpose::from), ..DictOptions::default() })?)

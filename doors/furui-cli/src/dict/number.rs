@@ -3,12 +3,12 @@
 use std::process::ExitCode;
 
 use furui::dict::{Dict, Purpose};
-use furui::store::Directory;
 
 use super::records::{Key, Records};
 use super::{SIGNALLED, made};
 use crate::cli::{DictChange, NumberOptions};
 use crate::error::Error;
+use crate::files::Files;
 use crate::input::block::Block;
 use crate::interrupt::Interrupt;
 use crate::keys::Fate;
@@ -24,7 +24,7 @@ pub fn run(options: &NumberOptions) -> Result<ExitCode, Error> {
     let path = &lines.dict.store;
     let storage = open_to_write(path, wait)?;
     let made = made(path, &storage, Purpose::Numbers, &lines.lines, making)?;
-    let mut dict = Dict::open_with(storage, made)?;
+    let mut dict = Dict::open_with(Files::Store(storage), made)?;
     let records = Records::new(&lines.input, &lines.lines, *escape)?;
     // This makes the directory a dictionary before any line is read.
     dict.sync()?;
@@ -73,7 +73,7 @@ struct Numbers {
 
 impl Numbers {
     /// Gives numbers to the lines of a block. If there is an error, the lines before it have theirs.
-    fn give(&mut self, dict: &mut Dict<Directory>, block: &Block) -> Result<(), Error> {
+    fn give(&mut self, dict: &mut Dict<Files>, block: &Block) -> Result<(), Error> {
         if self.records.header(block)?.is_some() {
             return Ok(());
         }
@@ -99,7 +99,7 @@ impl Numbers {
 
     /// Makes the numbers durable, then prints the output that is held back. So a number that was printed is never given to another
     /// line, even after a crash.
-    fn print(&mut self, dict: &mut Dict<Directory>) -> Result<Sink, Error> {
+    fn print(&mut self, dict: &mut Dict<Files>) -> Result<Sink, Error> {
         if dict.next_id() != self.durable {
             dict.sync()?;
             self.durable = dict.next_id();

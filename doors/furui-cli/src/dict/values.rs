@@ -6,15 +6,16 @@ use furui::store::Directory;
 use super::lines::Lines;
 use super::records::Records;
 use crate::error::Error;
+use crate::files::Files;
 use crate::input::block::Block;
 
 /// The values of a dictionary.
 pub trait Values: DictValue {
     /// Opens the dictionary in `storage`, which must have values of this type, or begins a new one.
-    fn open(storage: Directory, options: DictOptions) -> Result<Dict<Directory, Self>, furui::Error>;
+    fn open(storage: Directory, options: DictOptions) -> Result<Dict<Files, Self>, furui::Error>;
 
     /// Puts the entry that a line stands for. A line without a key is left out.
-    fn put(dict: &mut Dict<Directory, Self>, line: Line<'_>, records: &mut Records) -> Result<(), Error>;
+    fn put(dict: &mut Dict<Files, Self>, line: Line<'_>, records: &mut Records) -> Result<(), Error>;
 
     /// Appends an entry as it is written in a line. Returns false if the line would be ambiguous.
     fn push(out: &mut Vec<u8>, key: &[u8], value: Self::Read<'_>, lines: Lines) -> bool;
@@ -42,11 +43,11 @@ impl Line<'_> {
 }
 
 impl Values for u32 {
-    fn open(storage: Directory, options: DictOptions) -> Result<Dict<Directory>, furui::Error> {
-        Dict::open_with(storage, options)
+    fn open(storage: Directory, options: DictOptions) -> Result<Dict<Files>, furui::Error> {
+        Dict::open_with(Files::Store(storage), options)
     }
 
-    fn put(dict: &mut Dict<Directory>, line: Line<'_>, records: &mut Records) -> Result<(), Error> {
+    fn put(dict: &mut Dict<Files>, line: Line<'_>, records: &mut Records) -> Result<(), Error> {
         let Line { text, block, index } = line;
         let tab = text.iter().rposition(|&byte| byte == b'\t').filter(|_| !records.are_records);
         if tab.is_none() && dict.purpose() != Purpose::Numbers {
@@ -70,11 +71,11 @@ impl Values for u32 {
 }
 
 impl Values for [u8] {
-    fn open(storage: Directory, options: DictOptions) -> Result<Dict<Directory, [u8]>, furui::Error> {
-        Dict::open_bytes_with(storage, options)
+    fn open(storage: Directory, options: DictOptions) -> Result<Dict<Files, [u8]>, furui::Error> {
+        Dict::open_bytes_with(Files::Store(storage), options)
     }
 
-    fn put(dict: &mut Dict<Directory, [u8]>, line: Line<'_>, records: &mut Records) -> Result<(), Error> {
+    fn put(dict: &mut Dict<Files, [u8]>, line: Line<'_>, records: &mut Records) -> Result<(), Error> {
         let Line { text, block, index } = line;
         let tab = text.iter().position(|&byte| byte == b'\t').ok_or_else(|| line.without_value())?;
         let Some(key) = records.key(&text[..tab], block, index)?.found() else { return Ok(()) };

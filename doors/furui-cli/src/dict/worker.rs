@@ -2,9 +2,9 @@ use std::io;
 use std::thread::{self, JoinHandle};
 
 use furui::dict::{Dict, DictValue, Done};
-use furui::store::Storage;
 
 use crate::error::Error;
+use crate::files::Files;
 
 /// The stack of the thread that merges.
 const STACK_BYTES: usize = 2 << 20;
@@ -21,9 +21,9 @@ pub struct Worker {
 impl Worker {
     /// Must be called before `keys` keys of `bytes` bytes in all are inserted. Installs a finished merge, and starts the next one.
     /// Waits for the thread if the insertion would otherwise have to do the merge itself.
-    pub fn tend<S: Storage + Send + Sync + 'static, V: DictValue + ?Sized>(
+    pub fn tend<V: DictValue + ?Sized>(
         &mut self,
-        dict: &mut Dict<S, V>,
+        dict: &mut Dict<Files, V>,
         keys: usize,
         bytes: usize,
     ) -> Result<(), Error> {
@@ -46,7 +46,7 @@ impl Worker {
     }
 
     /// Waits for the merge in progress, if there is one, and installs it.
-    pub fn finish<S: Storage, V: DictValue + ?Sized>(&mut self, dict: &mut Dict<S, V>) -> Result<(), Error> {
+    pub fn finish<V: DictValue + ?Sized>(&mut self, dict: &mut Dict<Files, V>) -> Result<(), Error> {
         if let Some(thread) = self.running.take() {
             let done = thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
             dict.install(done)?;

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use furui::error::StoreProblem;
 use furui::format::Printable;
 use furui::store::cascade::{CascadeFilter, CascadeOptions};
-use furui::store::{Directory, Manifest, Overlay, Scratch, Storage};
+use furui::store::{Directory, Manifest};
 use furui::{HashAlgorithm, HashSpec};
 
 use super::build::{count, each_block, refuse_strays};
@@ -15,6 +15,7 @@ use super::seed::given;
 use crate::cli::{BuildOptions, InputOptions, InsertOptions, LineOptions};
 use crate::complain;
 use crate::error::Error;
+use crate::files::Files;
 use crate::keys::{self, Keys, form};
 use crate::memory;
 use crate::opening::open_to_write;
@@ -28,9 +29,6 @@ const OUTGROWN: f64 = 1.01;
 
 /// The options for a filter of which only the runs are read.
 const TO_READ: CascadeOptions = CascadeOptions { memory: 64 << 20, hash: None, form: None, journal: false };
-
-/// A cascade filter that is only read. The keys of a journal that do not fit into memory go to temporary files.
-pub type CascadeReader = CascadeFilter<Overlay<Directory, Scratch>>;
 
 /// `furui filter build --kind cascade`.
 pub fn build(options: &BuildOptions) -> Result<ExitCode, Error> {
@@ -67,8 +65,8 @@ pub fn build(options: &BuildOptions) -> Result<ExitCode, Error> {
         form: Some(form(&options.lines)?),
         journal: false,
     };
-    let directory = Directory::open(path)?.mapped(false);
-    let filter = CascadeFilter::create_with(directory, capacity, options.fpr, settings)?;
+    let files = Files::Store(Directory::open(path)?.mapped(false));
+    let filter = CascadeFilter::create_with(files, capacity, options.fpr, settings)?;
     fill(filter, &options.input, &options.lines, &mut keys, "building", path)
 }
 
@@ -77,7 +75,7 @@ pub fn insert(options: &InsertOptions) -> Result<ExitCode, Error> {
     let path = &options.change.filter;
     given(&options.change.seed, [path])?;
     let settings = CascadeOptions { memory: memory_of(options.memory), hash: None, form: None, journal: false };
-    let filter = CascadeFilter::open_with(open_to_write(path, &options.wait)?.mapped(false), settings)?;
+    let filter = CascadeFilter::open_with(Files::Store(open_to_write(path, &options.wait)?.mapped(false)), settings)?;
     keys::check(path.display(), filter.set().manifest().form, &options.change.lines)?;
     let mut keys = Keys::new(filter.hash_spec(), &options.change.lines)?;
     fill(filter, &options.change.input, &options.change.lines, &mut keys, "reading", path)
@@ -85,16 +83,14 @@ pub fn insert(options: &InsertOptions) -> Result<ExitCode, Error> {
 
 /// Opens a cascade filter to look lines up. The keys of its journal take at most `memory` bytes, and files of at most `mapped` bytes
 /// are mapped.
-pub fn open(path: &Path, memory: u64, mapped: u64) -> Result<CascadeReader, Error> {
-    let directory = Directory::open_read_only(path)?.mapped_up_to(mapped);
-    let scratch = Scratch::new(std::env::temp_dir()).mapped_up_to(mapped);
+pub fn open(path: &Path, memory: u64, mapped: u64) -> Result<CascadeFilter<Files>, Error> {
     let options = CascadeOptions { memory, hash: None, form: None, journal: false };
-    Ok(CascadeFilter::open_with(Overlay::new(directory, scratch), options)?)
+    Ok(CascadeFilter::open_with(Files::unchanged(path, mapped)?, options)?)
 }
 
 /// Opens the runs of a cascade filter for reading.
-pub fn open_published(path: &Path) -> Result<CascadeFilter<Directory>, Error> {
-    Ok(CascadeFilter::open_published(Directory::open_read_only(path)?.mapped(false), TO_READ)?)
+pub fn open_published(path: &Path) -> Result<CascadeFilter<Files>, Error> {
+    Ok(CascadeFilter::open_published(Files::Store(Directory::open_read_only(path)?.mapped(false)), TO_READ)?)
 }
 
 fn memory_of(asked: Option<u64>) -> u64 {
@@ -103,7 +99,7 @@ fn memory_of(asked: Option<u64>) -> u64 {
 
 /// Inserts all lines, and makes them durable. After an error, the lines before it are made durable, if possible.
 fn fill(
-    mut filter: CascadeFilter,
+    mut filter: CascadeFilter<Files>,
     input: &InputOptions,
     lines: &LineOptions,
     keys: &mut Keys,
@@ -121,7 +117,7 @@ fn fill(
 
 /// Warns if a filter almost certainly holds more than [`OUTGROWN`] times the lines that it was made for. So many lines
 /// change the printed digits of the filter's rate.
-fn warn_if_outgrown(filter: &CascadeFilter, path: &Path) {
+fn warn_if_outgrown(filter: &CascadeFilter<Files>, path: &Path) {
     let held = filter.cardinality();
     if held.value - 3.0 * held.error <= OUTGROWN * filter.capacity() as f64 {
         return;
@@ -142,7 +138,7 @@ fn warn_if_outgrown(filter: &CascadeFilter, path: &Path) {
 }
 
 /// Describes a cascade filter as text, except for its runs.
-pub fn details<S: Storage>(path: &Path, filter: &CascadeFilter<S>) -> Result<Vec<String>, Error> {
+pub fn details(path: &Path, filter: &CascadeFilter<Files>) -> Result<Vec<String>, Error> {
     let figures = Figures::of(filter)?;
     let mut rows = vec![
         format!("{}: {}", Printable(path.display()), filter.set().manifest().store),
@@ -181,7 +177,7 @@ pub fn details<S: Storage>(path: &Path, filter: &CascadeFilter<S>) -> Result<Vec
 }
 
 /// Describes a cascade filter as JSON.
-pub fn fields<S: Storage>(path: &Path, filter: &CascadeFilter<S>) -> Result<String, Error> {
+pub fn fields(path: &Path, filter: &CascadeFilter<Files>) -> Result<String, Error> {
     let figures = Figures::of(filter)?;
     let mut report = Report::default();
     report
@@ -221,7 +217,7 @@ struct Figures {
 }
 
 impl Figures {
-    fn of<S: Storage>(filter: &CascadeFilter<S>) -> Result<Self, Error> {
+    fn of(filter: &CascadeFilter<Files>) -> Result<Self, Error> {
         let journal = filter.set().journal_keys()?;
         let held = filter.len() + journal;
         let keys = filter.fingerprints().expected_keys(held);

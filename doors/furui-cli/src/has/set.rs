@@ -1,9 +1,8 @@
-use std::path::Path;
-
 use furui::dict::{Dict, DictValue};
 use furui::filter::AnyFilter;
 use furui::seen::{Cache, Seen, SeenOptions};
-use furui::store::{Directory, Overlay, Purpose, Scratch, StoreKind};
+use furui::store::cascade::CascadeFilter;
+use furui::store::{Purpose, StoreKind};
 use furui::{HashSpec, Hashes, KeyForm};
 
 use super::file::{is_furui_file, refuse_cut};
@@ -11,6 +10,7 @@ use super::text::{Text, TextLines};
 use crate::cli::{HasOptions, LineOptions};
 use crate::dict;
 use crate::error::Error;
+use crate::files::Files;
 use crate::filter::{self, cascade, given_seed};
 use crate::input::block::Block;
 use crate::interrupt::Interrupt;
@@ -29,13 +29,13 @@ pub struct Set {
 /// Where the lines of a set are.
 enum Source {
     Filter(Box<AnyFilter>),
-    Cascade(Box<cascade::CascadeReader>),
+    Cascade(Box<CascadeFilter<Files>>),
     /// A store of `furui seen`. The keys of its journal that do not fit into memory go to temporary files.
-    Store(Box<Seen<Overlay<Directory, Scratch>>>),
+    Store(Box<Seen<Files>>),
     /// The hashes of the lines of a text. Hashes that do not fit into memory go to temporary files.
-    Text(Box<Seen<Scratch>>),
-    Numbers(Box<Dict<Directory>>),
-    Bytes(Box<Dict<Directory, [u8]>>),
+    Text(Box<Seen<Files>>),
+    Numbers(Box<Dict<Files>>),
+    Bytes(Box<Dict<Files, [u8]>>),
     /// A set in a server, and the keys of a block.
     Remote(Box<RemoteSet>, RemoteKeys),
 }
@@ -173,20 +173,11 @@ fn open_directory(options: &HasOptions, memory: u64) -> Result<Source, Error> {
             Source::Cascade(filter.into())
         }
         _ => {
-            let storage = Overlay::new(directory(path, options)?, scratch(options));
-            let seen = Seen::open_with(storage, exact(memory))?;
+            let seen = Seen::open_with(Files::unchanged(path, mapped(options))?, exact(memory))?;
             check(seen.set().manifest().form)?;
             Source::Store(seen.into())
         }
     })
-}
-
-fn directory(path: &Path, options: &HasOptions) -> Result<Directory, Error> {
-    Ok(Directory::open_read_only(path)?.mapped_up_to(mapped(options)))
-}
-
-fn scratch(options: &HasOptions) -> Scratch {
-    Scratch::new(std::env::temp_dir()).mapped_up_to(mapped(options))
 }
 
 /// The maximum size of a file that is mapped.
@@ -201,7 +192,7 @@ fn exact(memory: u64) -> SeenOptions {
 
 /// Looks the keys of a block up in a dictionary.
 fn look_up<V: DictValue + ?Sized>(
-    dict: &Dict<Directory, V>,
+    dict: &Dict<Files, V>,
     keys: &mut Keys,
     block: &mut Block,
     out: &mut Vec<bool>,

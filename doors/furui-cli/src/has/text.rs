@@ -2,11 +2,11 @@ use std::path::Path;
 
 use furui::Hashes;
 use furui::seen::{Seen, SeenOptions};
-use furui::store::Scratch;
 
 use super::file::refuse_binary;
 use crate::cli::{InputOptions, LineOptions};
 use crate::error::Error;
+use crate::files::Files;
 use crate::input::blocks::Blocks;
 use crate::input::reading::Reading;
 use crate::interrupt::Interrupt;
@@ -27,7 +27,7 @@ pub struct TextLines<'a> {
 /// The lines of a text as a set, which uses temporary files if it does not fit into memory.
 pub struct Text {
     /// The set.
-    pub seen: Seen<Scratch>,
+    pub seen: Seen<Files>,
     /// The number of lines, including repeats and lines without a key.
     pub lines: u64,
     /// The length of the text.
@@ -43,8 +43,7 @@ impl Text {
         mapped: u64,
         interrupt: &Interrupt,
     ) -> Result<Self, Error> {
-        let scratch = Scratch::new(std::env::temp_dir()).mapped_up_to(mapped);
-        let mut text = Self { seen: Seen::open_with(scratch, settings)?, lines: 0, bytes: 0 };
+        let mut text = Self { seen: Seen::open_with(Files::temporary(mapped), settings)?, lines: 0, bytes: 0 };
         let spec = text.seen.hash_spec();
         let mut keys = if are_keys { Keys::listed(spec, lines)? } else { Keys::new(spec, lines)? };
         let reading = if are_keys { input.reading() } else { lines.reading(input) };

@@ -1,5 +1,4 @@
 use furui::seen::Cache;
-use furui::store::Storage;
 use furui::store::cascade::Share;
 
 use super::batch::Batch;
@@ -7,11 +6,12 @@ use super::judge::Judge;
 use super::limit::Limit;
 use super::shares::Shares;
 use crate::error::Error;
+use crate::files::AnyFile;
 use crate::keys::Counts;
 
 /// Decides which lines are new.
-pub struct Decider<S: Storage> {
-    pub judge: Judge<S>,
+pub struct Decider {
+    pub judge: Judge,
     limit: Option<Limit>,
     there: Vec<bool>,
     /// How many lines so far had a key, and how many of these were new.
@@ -27,8 +27,8 @@ pub struct Decider<S: Storage> {
 /// of the processor.
 const LEAST_RECENT: usize = 1 << 15;
 
-impl<S: Storage> Decider<S> {
-    pub fn new(judge: Judge<S>, limit: Option<Limit>) -> Self {
+impl Decider {
+    pub fn new(judge: Judge, limit: Option<Limit>) -> Self {
         Self { judge, limit, there: vec![], keys: 0, new: 0, bytes: 0, counts: Counts::default() }
     }
 
@@ -58,9 +58,9 @@ impl<S: Storage> Decider<S> {
 
     /// Splits the set into shares for this many workers. Returns no shares if the set must see all keys in order, or if
     /// it is too small.
-    pub fn split(&mut self, workers: usize) -> Vec<Share<S::File>> {
+    pub fn split(&mut self, workers: usize) -> Vec<Share<AnyFile>> {
         let Some(seen) = self.judge.set_mut() else { return vec![] };
-        match Shares::<S::File>::count(workers, seen.options().memory) {
+        match Shares::count(workers, seen.options().memory) {
             // If there is no memory for the shares, the set stays whole.
             count if count > 0 && seen.can_split() => seen.split(count).unwrap_or_default(),
             _ => vec![],
@@ -93,7 +93,7 @@ impl<S: Storage> Decider<S> {
 
     /// Makes room for the keys of a batch in all shares of the set. Earlier batches must have been
     /// decided. If the set fails, the batch gets the error.
-    pub fn make_room(&mut self, batch: &mut Batch, shares: Vec<Share<S::File>>) -> Vec<Share<S::File>> {
+    pub fn make_room(&mut self, batch: &mut Batch, shares: Vec<Share<AnyFile>>) -> Vec<Share<AnyFile>> {
         let Some(seen) = self.judge.set_mut() else { return shares };
         let shares = seen
             .join(shares)
@@ -106,7 +106,7 @@ impl<S: Storage> Decider<S> {
     }
 
     /// Takes back all shares of the set at the end.
-    pub fn join(&mut self, shares: Vec<Share<S::File>>) -> Result<(), Error> {
+    pub fn join(&mut self, shares: Vec<Share<AnyFile>>) -> Result<(), Error> {
         match self.judge.set_mut() {
             Some(seen) if !shares.is_empty() => Ok(seen.join(shares)?),
             _ => Ok(()),

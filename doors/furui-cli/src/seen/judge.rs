@@ -2,7 +2,6 @@ use std::time::Duration;
 
 use furui::HashSpec;
 use furui::seen::Seen;
-use furui::store::Storage;
 use regex_lite::Regex;
 
 use super::batch::Batch;
@@ -10,23 +9,24 @@ use super::server::Server;
 use super::window;
 use crate::cli::SeenOptions;
 use crate::error::Error;
+use crate::files::Files;
 use crate::filter::Observer;
 use crate::output::Sink;
 use crate::remote::RemoteKeys;
 
 /// What decides which lines are new, and records them. Nothing else differs between the kinds of runs.
-pub enum Judge<S: Storage> {
+pub enum Judge {
     /// An exact set, and with the cache lru+stable the lines that are never dropped.
-    Set(Box<Seen<S>>, Option<Regex>),
+    Set(Box<Seen<Files>>, Option<Regex>),
     /// A filter in a file, which is replaced at the end.
     Filter(Box<Observer>),
     /// A set in a server, which records lines when it is asked.
     Server(Box<Server>),
 }
 
-impl<S: Storage> Judge<S> {
+impl Judge {
     /// The set on this machine, if there is one.
-    pub fn set(&self) -> Option<&Seen<S>> {
+    pub fn set(&self) -> Option<&Seen<Files>> {
         match self {
             Self::Set(seen, _) => Some(seen),
             Self::Filter(_) | Self::Server(_) => None,
@@ -34,7 +34,7 @@ impl<S: Storage> Judge<S> {
     }
 
     /// The set on this machine, if there is one, to be changed.
-    pub fn set_mut(&mut self) -> Option<&mut Seen<S>> {
+    pub fn set_mut(&mut self) -> Option<&mut Seen<Files>> {
         match self {
             Self::Set(seen, _) => Some(seen),
             Self::Filter(_) | Self::Server(_) => None,

@@ -28,11 +28,12 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use furui::seen::SeenOptions;
-use furui::store::{Directory, Manifest, Overlay, Scratch, Storage, StoreKind};
+use furui::store::{Directory, Manifest, Storage, StoreKind};
 use furui::{HashSpec, KeyForm};
 
 use crate::cli;
 use crate::error::Error;
+use crate::files::Files;
 use crate::filter::Observer;
 use crate::interrupt::Interrupt;
 use crate::keys::{self, Keys};
@@ -62,25 +63,22 @@ const NOTHING: u8 = 1;
 pub fn run(options: &cli::SeenOptions) -> Result<ExitCode, Error> {
     refused::check(options)?;
     if let Some(path) = &options.filter {
-        return observe(Judge::<Scratch>::Filter(Observer::open(path, &options.lines)?.into()), options);
+        return observe(Judge::Filter(Observer::open(path, &options.lines)?.into()), options);
     }
     if let Some(url) = options.store.as_deref().filter(|store| is_url(store)) {
-        return observe(Judge::<Scratch>::Server(Server::open(url, options)?.into()), options);
+        return observe(Judge::Server(Server::open(url, options)?.into()), options);
     }
     if let (Some(file), Some(store)) = (&options.remove, &options.store) {
         return remove::run(file, store, options);
     }
     let mapped = if options.no_mmap { 0 } else { memory::mappable() };
-    let scratch = || Scratch::new(std::env::temp_dir()).mapped_up_to(mapped);
-    match &options.store {
-        None => observe(open(scratch(), options)?, options),
-        Some(path) if options.dry_run && !path.exists() => observe(open(scratch(), options)?, options),
-        Some(path) if options.dry_run => {
-            let directory = Directory::open_read_only(path)?.mapped_up_to(mapped);
-            observe(open(Overlay::new(directory, scratch()), options)?, options)
-        }
-        Some(path) => observe(open(open_to_write(path, &options.wait)?.mapped_up_to(mapped), options)?, options),
-    }
+    let files = match &options.store {
+        None => Files::temporary(mapped),
+        Some(path) if options.dry_run && !path.exists() => Files::temporary(mapped),
+        Some(path) if options.dry_run => Files::unchanged(path, mapped)?,
+        Some(path) => Files::Store(open_to_write(path, &options.wait)?.mapped_up_to(mapped)),
+    };
+    observe(open(files, options)?, options)
 }
 
 /// True if lines are recorded for later runs.
@@ -94,7 +92,7 @@ fn memory_of(options: &cli::SeenOptions) -> u64 {
 }
 
 /// Opens the set in `storage`.
-fn open<S: Storage>(storage: S, options: &cli::SeenOptions) -> Result<Judge<S>, Error> {
+fn open(storage: Files, options: &cli::SeenOptions) -> Result<Judge, Error> {
     let memory = memory_of(options);
     let settings = SeenOptions {
         cache: tiers::cache(options)?,
@@ -114,10 +112,7 @@ fn open<S: Storage>(storage: S, options: &cli::SeenOptions) -> Result<Judge<S>, 
 }
 
 /// Prints the lines that are new to a set or filter, which records them.
-fn observe<S>(judge: Judge<S>, options: &cli::SeenOptions) -> Result<ExitCode, Error>
-where
-    S: Storage<File: Send> + Send + 'static,
-{
+fn observe(judge: Judge, options: &cli::SeenOptions) -> Result<ExitCode, Error> {
     let records = records(options);
     let interrupt = if records {
         Interrupt::listen().map_err(|error| Error::io("cannot wait for", "signals", error))?
@@ -168,7 +163,7 @@ where
 }
 
 /// How the keys of the set are made from lines: as the options say, or, with --as-is, as the store remembers.
-fn key_form<S: Storage>(storage: &S, options: &cli::SeenOptions) -> Result<KeyForm, Error> {
+fn key_form(storage: &Files, options: &cli::SeenOptions) -> Result<KeyForm, Error> {
     let (path, form) = match (Manifest::load(storage)?, &options.like) {
         (Some(manifest), _) => (options.store.as_deref().unwrap_or(Path::new("")), manifest.form),
         (None, Some(like)) => (like.as_path(), model(like)?.form),
@@ -190,7 +185,7 @@ fn model(path: &Path) -> Result<Manifest, Error> {
 
 /// The hash of the set: the hash of an existing store, or a new one as the options say. Options that contradict the
 /// store are an error.
-fn hash<S: Storage>(storage: &S, options: &cli::SeenOptions) -> Result<HashSpec, Error> {
+fn hash(storage: &Files, options: &cli::SeenOptions) -> Result<HashSpec, Error> {
     let like = options.like.as_deref().map(|path| Ok::<_, Error>((path, model(path)?))).transpose()?;
     let mut hash = match (Manifest::load(storage)?, like) {
         (Some(manifest), Some((path, like))) if (manifest.hash, manifest.form) != (like.hash, like.form) => {

@@ -4,7 +4,6 @@ use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
 use furui::seen::Verdict;
-use furui::store::Storage;
 
 use super::batch::Batch;
 use super::judge::Judge;
@@ -73,7 +72,7 @@ impl Recorder {
 
     /// Records the lines that have arrived. The last `unprinted` keys of the set belong to lines that are not printed
     /// yet.
-    pub fn sync<S: Storage>(&mut self, judge: &mut Judge<S>, unprinted: usize) -> Result<Sink, Error> {
+    pub fn sync(&mut self, judge: &mut Judge, unprinted: usize) -> Result<Sink, Error> {
         let arrived = match self.forces || self.output.is_pipe() {
             true => self.output.arrived()?,
             false => Some(self.output.printed()),
@@ -91,7 +90,7 @@ impl Recorder {
 
     /// Waits until all printed lines have arrived, or the reader has closed the pipe. Records lines as they arrive. For
     /// `unprinted`, see [`sync`](Self::sync).
-    pub fn settle<S: Storage>(&mut self, judge: &mut Judge<S>, unprinted: usize) -> Result<Sink, Error> {
+    pub fn settle(&mut self, judge: &mut Judge, unprinted: usize) -> Result<Sink, Error> {
         loop {
             match self.output.settle(self.deadline(judge.unsynced()))? {
                 Sink::Busy if self.sync(judge, unprinted)? == Sink::Closed => return Ok(Sink::Closed),

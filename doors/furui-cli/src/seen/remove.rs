@@ -7,10 +7,11 @@ use std::process::ExitCode;
 use furui::KeyHash;
 use furui::seen::{Cache, Seen, SeenOptions};
 use furui::store::cascade::{Cascade, CascadeOptions};
-use furui::store::{Directory, Manifest, Overlay, Scratch, Storage, StoreKind};
+use furui::store::{Directory, Manifest, StoreKind};
 
 use crate::cli::{self, StatsFormat};
 use crate::error::Error;
+use crate::files::Files;
 use crate::has::{Text, TextLines};
 use crate::interrupt::Interrupt;
 use crate::keys;
@@ -43,16 +44,14 @@ pub fn run(file: &Path, store: &Path, options: &cli::SeenOptions) -> Result<Exit
     // The lines to remove share the memory with the keys of a journal, if a crash left one.
     let memory = options.memory.unwrap_or_else(memory::quarter) / 2;
     if options.dry_run {
-        let scratch = Scratch::new(std::env::temp_dir()).mapped_up_to(mapped);
-        let storage = Overlay::new(Directory::open_read_only(store)?.mapped_up_to(mapped), scratch);
         let settings = CascadeOptions { memory, hash: Some(manifest.hash), form: None, journal: false };
-        let mut set = Cascade::open(storage, settings)?;
+        let mut set = Cascade::open(Files::unchanged(store, mapped)?, settings)?;
         let text = read(file, &manifest, memory, mapped, options)?;
         let there = count(&mut set, &text)?;
         report(&text, there, set.len(), options.stats.unwrap_or(StatsFormat::Text), true);
         return Ok(ExitCode::SUCCESS);
     }
-    let storage = open_to_write(store, &options.wait)?.mapped_up_to(mapped);
+    let storage = Files::Store(open_to_write(store, &options.wait)?.mapped_up_to(mapped));
     let text = read(file, &manifest, memory, mapped, options)?;
     let settings = SeenOptions { cache: Cache::None, memory, hash: Some(manifest.hash), ..SeenOptions::default() };
     let mut seen = Seen::open_with(storage, settings)?;
@@ -80,7 +79,7 @@ fn read(file: &Path, store: &Manifest, memory: u64, mapped: u64, options: &cli::
 }
 
 /// The number of keys of a text that a set has.
-fn count<S: Storage>(set: &mut Cascade<S>, text: &Text) -> Result<u64, Error> {
+fn count(set: &mut Cascade<Files>, text: &Text) -> Result<u64, Error> {
     let (mut hashes, mut answers, mut there) = (vec![], vec![], 0);
     let mut keys = text.seen.set().sorted()?;
     while let some @ [_, ..] = keys.next_keys()? {

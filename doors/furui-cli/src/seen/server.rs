@@ -8,13 +8,13 @@ use std::path::Path;
 
 use furui::Hashes;
 use furui::seen::{Cache, Seen, SeenOptions, Verdict};
-use furui::store::Scratch;
 
 use super::batch::Batch;
 use super::printing::Printing;
 use crate::cli;
 use crate::complain;
 use crate::error::Error;
+use crate::files::Files;
 use crate::memory;
 use crate::remote::{RemoteKeys, RemoteSet};
 use crate::say::number::counted;
@@ -37,7 +37,7 @@ pub struct Server {
 
 /// The lines of a dry run.
 struct Dry {
-    seen: Seen<Scratch>,
+    seen: Seen<Files>,
     hashes: Hashes,
     verdicts: Vec<Verdict>,
 }
@@ -134,9 +134,8 @@ impl Server {
 
 impl Dry {
     fn new() -> Result<Self, Error> {
-        let scratch = Scratch::new(std::env::temp_dir()).mapped_up_to(memory::mappable());
         let settings = SeenOptions { cache: Cache::None, memory: memory::quarter(), ..SeenOptions::default() };
-        let seen = Seen::open_with(scratch, settings)?;
+        let seen = Seen::open_with(Files::temporary(memory::mappable()), settings)?;
         Ok(Self { hashes: Hashes::new(&seen.hash_spec().hasher()), seen, verdicts: vec![] })
     }
 

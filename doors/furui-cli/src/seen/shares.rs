@@ -1,10 +1,12 @@
 use furui::store::cascade::Share;
 
+use crate::files::AnyFile;
+
 /// The shares of a set that is split. Each is used by one worker at a time, and takes the batches in
 /// the order of the input.
-pub struct Shares<F> {
+pub struct Shares {
     /// `None` while a worker has the share.
-    shares: Vec<Option<Share<F>>>,
+    shares: Vec<Option<Share<AnyFile>>>,
     /// For each share, the number of the batch that it takes next.
     turns: Vec<u64>,
 }
@@ -15,9 +17,9 @@ const MOST: usize = 16;
 /// large part of it.
 const LEAST_BYTES: u64 = 128 << 10;
 
-impl<F> Shares<F> {
+impl Shares {
     /// Shares that have not taken any batch.
-    pub fn new(shares: Vec<Share<F>>) -> Self {
+    pub fn new(shares: Vec<Share<AnyFile>>) -> Self {
         Self { turns: vec![0; shares.len()], shares: shares.into_iter().map(Some).collect() }
     }
 
@@ -58,24 +60,24 @@ impl<F> Shares<F> {
     }
 
     /// Takes the share, and the number of the batch that it takes next.
-    pub fn take(&mut self, share: usize) -> Option<(u64, Share<F>)> {
+    pub fn take(&mut self, share: usize) -> Option<(u64, Share<AnyFile>)> {
         let taken = self.shares[share].take()?;
         self.turns[share] += 1;
         Some((self.turns[share] - 1, taken))
     }
 
     /// Puts a share back.
-    pub fn put(&mut self, number: usize, share: Share<F>) {
+    pub fn put(&mut self, number: usize, share: Share<AnyFile>) {
         self.shares[number] = Some(share);
     }
 
     /// Takes all shares, none of which a worker has.
-    pub fn take_all(&mut self) -> Vec<Share<F>> {
+    pub fn take_all(&mut self) -> Vec<Share<AnyFile>> {
         self.shares.drain(..).flatten().collect()
     }
 
     /// Puts all shares back.
-    pub fn put_all(&mut self, shares: Vec<Share<F>>) {
+    pub fn put_all(&mut self, shares: Vec<Share<AnyFile>>) {
         self.shares = shares.into_iter().map(Some).collect();
         self.turns.resize(self.shares.len(), 0);
     }

@@ -4,24 +4,19 @@ use std::io::Write;
 
 use furui::format::Printable;
 use furui::seen::{Cache, Replacement, Seen, Start};
-use furui::store::Storage;
 
 use super::by_file::ByFile;
 use super::decider::Decider;
 use super::judge::Judge;
 use crate::cli::StatsFormat;
+use crate::files::Files;
 use crate::say::number::{counted, grouped};
 use crate::say::report::Report;
 use crate::say::size;
 
 /// Prints the summary, if there is a format for it, and the counts of each file, if there are any. `fewer` is the number
 /// of threads that worked and the number that was asked for, if there was no memory for as many.
-pub fn report<S: Storage>(
-    decider: &Decider<S>,
-    format: Option<StatsFormat>,
-    by_file: Option<&ByFile>,
-    fewer: Option<(usize, usize)>,
-) {
+pub fn report(decider: &Decider, format: Option<StatsFormat>, by_file: Option<&ByFile>, fewer: Option<(usize, usize)>) {
     let fewer_text = |(threads, asked)| {
         format!("{} of {asked} worked: --memory has no room for more\n", counted(threads as u64, "thread"))
     };
@@ -35,7 +30,7 @@ pub fn report<S: Storage>(
     let _ = std::io::stderr().write_all(report.as_bytes());
 }
 
-fn text<S: Storage>(decider: &Decider<S>) -> String {
+fn text(decider: &Decider) -> String {
     let (Decider { keys, new, .. }, lacking) = (decider, decider.counts.lines());
     let without = if lacking > 0 { format!(", {} without a key", grouped(lacking)) } else { String::new() };
     let first = format!(
@@ -54,7 +49,7 @@ fn text<S: Storage>(decider: &Decider<S>) -> String {
 }
 
 /// What is said of a set on this machine.
-fn set_text<S: Storage>(seen: &Seen<S>) -> String {
+fn set_text(seen: &Seen<Files>) -> String {
     let (c, set) = (seen.counters(), seen.set());
     let mut lines = vec![match seen.options().cache {
         Cache::Recent => format!("recent cache: {}", hits(c.recent_hits, c.keys)),
@@ -108,7 +103,7 @@ fn set_text<S: Storage>(seen: &Seen<S>) -> String {
     lines.join("\n") + "\n"
 }
 
-fn json<S: Storage>(decider: &Decider<S>, by_file: Option<&ByFile>, fewer: Option<(usize, usize)>) -> String {
+fn json(decider: &Decider, by_file: Option<&ByFile>, fewer: Option<(usize, usize)>) -> String {
     let (Decider { keys, new, .. }, lacking) = (decider, decider.counts.lines());
     let mut report = Report::default();
     report
@@ -130,7 +125,7 @@ fn json<S: Storage>(decider: &Decider<S>, by_file: Option<&ByFile>, fewer: Optio
 }
 
 /// Adds the figures of a set on this machine.
-fn add_set<S: Storage>(report: &mut Report, seen: &Seen<S>) {
+fn add_set(report: &mut Report, seen: &Seen<Files>) {
     let (c, set) = (seen.counters(), seen.set());
     report
         .number("recent_hits", c.recent_hits)
@@ -160,7 +155,7 @@ fn add_set<S: Storage>(report: &mut Report, seen: &Seen<S>) {
 }
 
 /// The size of all runs in bytes.
-fn stored<S: Storage>(seen: &Seen<S>) -> u64 {
+fn stored(seen: &Seen<Files>) -> u64 {
     seen.set().manifest().runs.iter().map(|run| run.seal.length).sum()
 }
 

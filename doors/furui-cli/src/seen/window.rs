@@ -3,15 +3,16 @@
 use std::path::Path;
 
 use furui::seen::{Seen, SeenOptions};
-use furui::store::{Manifest, Storage, Window};
+use furui::store::{Manifest, Window};
 
 use crate::cli;
 use crate::complain;
 use crate::error::Error;
+use crate::files::Files;
 use crate::say::windows::{ahead, date, now, said};
 
 /// Opens the set in `storage`, with the window of the options. A store of another window is an error.
-pub fn open<S: Storage>(storage: S, settings: SeenOptions, options: &cli::SeenOptions) -> Result<Seen<S>, Error> {
+pub fn open(storage: Files, settings: SeenOptions, options: &cli::SeenOptions) -> Result<Seen<Files>, Error> {
     if let Some(manifest) = Manifest::load(&storage)?
         && manifest.window != options.window
     {
@@ -30,7 +31,7 @@ pub fn open<S: Storage>(storage: S, settings: SeenOptions, options: &cli::SeenOp
 }
 
 /// With --reset-clock, sets the time of a set back to that of the system's clock. Otherwise warns if it is far ahead.
-fn set_clock<S: Storage>(mut seen: Seen<S>, window: Window, options: &cli::SeenOptions) -> Result<Seen<S>, Error> {
+fn set_clock(mut seen: Seen<Files>, window: Window, options: &cli::SeenOptions) -> Result<Seen<Files>, Error> {
     let (time, now) = (seen.set().manifest().tick, now());
     if options.reset_clock {
         seen.reset_time(now)?;
@@ -47,7 +48,7 @@ fn set_clock<S: Storage>(mut seen: Seen<S>, window: Window, options: &cli::SeenO
 }
 
 /// Tells a set the time of the system's clock.
-pub fn tell_time<S: Storage>(seen: &mut Seen<S>) {
+pub fn tell_time(seen: &mut Seen<Files>) {
     seen.set_time(now());
 }
 

@@ -3,7 +3,6 @@ use std::thread;
 use std::time::Instant;
 
 use furui::seen::Recent;
-use furui::store::Storage;
 
 use super::decider::Decider;
 use super::ending::Ending;
@@ -17,8 +16,8 @@ use crate::input::blocks::Next;
 ///
 /// The program does not wait for the workers before it ends: one may still wait for input when another finds that
 /// nobody reads the output.
-pub struct Workers<S: Storage> {
-    shared: Mutex<Shared<S>>,
+pub struct Workers {
+    shared: Mutex<Shared>,
     /// Notified when an idle worker can do something, and at the end.
     changed: Condvar,
     /// Notified when a worker ends.
@@ -27,15 +26,15 @@ pub struct Workers<S: Storage> {
     wants_repeats: bool,
 }
 
-struct Shared<S: Storage> {
-    queue: Queue<S>,
+struct Shared {
+    queue: Queue,
     /// How many workers wait for work.
     idle: usize,
 }
 
 /// What [`Workers::run`] returns: why the run ended, and the parts of the queue that are still needed.
-pub struct Rest<S: Storage> {
-    pub decider: Box<Decider<S>>,
+pub struct Rest {
+    pub decider: Box<Decider>,
     pub writer: Box<Writer>,
     pub ending: Ending,
     /// How many of the set's keys belong to lines that were not printed. They are the last keys that the set took.
@@ -62,12 +61,9 @@ impl Drop for Guard {
     }
 }
 
-impl<S> Workers<S>
-where
-    S: Storage<File: Send> + Send + 'static,
-{
+impl Workers {
     /// Takes all batches to the output, with at most this many threads.
-    pub fn run(queue: Queue<S>, printing: Printing, threads: usize) -> Rest<S> {
+    pub fn run(queue: Queue, printing: Printing, threads: usize) -> Rest {
         let wants_repeats = queue.writer.as_ref().is_some_and(|writer| writer.byproducts.wants_repeats());
         let shared = Mutex::new(Shared { queue, idle: 0 });
         let workers =
@@ -118,12 +114,12 @@ where
         thread::Builder::new().name("worker".into()).stack_size(STACK).spawn(work).is_ok() && begun.recv().is_ok()
     }
 
-    fn lock(&self) -> MutexGuard<'_, Shared<S>> {
+    fn lock(&self) -> MutexGuard<'_, Shared> {
         self.shared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Wakes another worker if this one leaves work that can be done.
-    fn relay(self: &Arc<Self>, shared: &mut Shared<S>) {
+    fn relay(self: &Arc<Self>, shared: &mut Shared) {
         match shared.queue.choose() {
             None => {}
             Some(task) if !shared.queue.is_worth_waking(task) => {}
@@ -165,11 +161,11 @@ where
     }
 
     /// Releases the mutex, so that this worker can do the work that it has taken. Another worker may take further work.
-    fn leave(self: &Arc<Self>, mut shared: MutexGuard<'_, Shared<S>>) {
+    fn leave(self: &Arc<Self>, mut shared: MutexGuard<'_, Shared>) {
         self.relay(&mut shared);
     }
 
-    fn sync(self: &Arc<Self>, mut shared: MutexGuard<'_, Shared<S>>) -> Option<()> {
+    fn sync(self: &Arc<Self>, mut shared: MutexGuard<'_, Shared>) -> Option<()> {
         let queue = &mut shared.queue;
         let unprinted = queue.unprinted();
         let (mut decider, mut writer) = (queue.decider.take()?, queue.writer.take()?);
@@ -183,7 +179,7 @@ where
         Some(())
     }
 
-    fn write(self: &Arc<Self>, mut shared: MutexGuard<'_, Shared<S>>) -> Option<()> {
+    fn write(self: &Arc<Self>, mut shared: MutexGuard<'_, Shared>) -> Option<()> {
         let unsynced = shared.queue.unsynced;
         let (mut writer, mut batch) = shared.queue.take_writer()?;
         self.leave(shared);
@@ -205,7 +201,7 @@ where
         Some(())
     }
 
-    fn decide(self: &Arc<Self>, mut shared: MutexGuard<'_, Shared<S>>) -> Option<()> {
+    fn decide(self: &Arc<Self>, mut shared: MutexGuard<'_, Shared>) -> Option<()> {
         let queue = &mut shared.queue;
         let mut writer = if !queue.is_split() && queue.syncs() { queue.writer.take() } else { None };
         let (number, mut decider, mut batch) = queue.take_decider()?;
@@ -232,7 +228,7 @@ where
     }
 
     /// Makes room in the shares of the set, all of which are in the queue.
-    fn make_room(self: &Arc<Self>, mut shared: MutexGuard<'_, Shared<S>>) -> Option<()> {
+    fn make_room(self: &Arc<Self>, mut shared: MutexGuard<'_, Shared>) -> Option<()> {
         let queue = &mut shared.queue;
         let mut writer = if queue.syncs() { queue.writer.take() } else { None };
         let (number, mut decider, mut shares, mut batch) = queue.take_all()?;
@@ -249,7 +245,7 @@ where
     }
 
     /// Lets a share of the set insert its part of a batch.
-    fn observe(self: &Arc<Self>, mut shared: MutexGuard<'_, Shared<S>>, index: usize) -> Option<()> {
+    fn observe(self: &Arc<Self>, mut shared: MutexGuard<'_, Shared>, index: usize) -> Option<()> {
         let (number, mut share, mut part) = shared.queue.take_share(index)?;
         self.leave(shared);
         let failure = share.observe(&mut part).err().map(Into::into);
@@ -259,11 +255,7 @@ where
 
     /// Reads a block of lines into a batch, and hashes their keys. Because a worker reads blocks in the order of the
     /// input, the worker's recent cache knows only keys of earlier lines.
-    fn read(
-        self: &Arc<Self>,
-        mut shared: MutexGuard<'_, Shared<S>>,
-        recent: &mut Option<Recent<u64, 1>>,
-    ) -> Option<()> {
+    fn read(self: &Arc<Self>, mut shared: MutexGuard<'_, Shared>, recent: &mut Option<Recent<u64, 1>>) -> Option<()> {
         let until = shared.queue.deadline();
         let (mut reader, mut batch) = shared.queue.take_reader()?;
         self.leave(shared);
@@ -298,16 +290,12 @@ where
 }
 
 /// Waits until all printed lines have reached the file or the reader.
-fn settle<S: Storage>(writer: Option<&mut Writer>, decider: &mut Decider<S>) -> Result<(), Ending> {
+fn settle(writer: Option<&mut Writer>, decider: &mut Decider) -> Result<(), Ending> {
     writer.map_or(Ok(()), |writer| Ending::of(writer.recorder.settle(&mut decider.judge, 0)))
 }
 
 /// Waits until the queue has changed, at most until `until`.
-fn wait<'a, S: Storage>(
-    changed: &Condvar,
-    shared: MutexGuard<'a, Shared<S>>,
-    until: Option<Instant>,
-) -> MutexGuard<'a, Shared<S>> {
+fn wait<'a>(changed: &Condvar, shared: MutexGuard<'a, Shared>, until: Option<Instant>) -> MutexGuard<'a, Shared> {
     match until {
         None => changed.wait(shared).unwrap_or_else(PoisonError::into_inner),
         Some(until) => {

@@ -2,8 +2,6 @@
 
 use std::time::Instant;
 
-use furui::store::Storage;
-
 use super::{LARGE_BATCHES, Place, Queue, Step, Task};
 use crate::input::block::BLOCK;
 
@@ -11,7 +9,7 @@ use crate::input::block::BLOCK;
 /// other worker would begin.
 const WORTH_WAKING: usize = 256;
 
-impl<S: Storage> Queue<S> {
+impl Queue {
     /// The next piece of work that can be done. Work nearest to the output comes first, so that no line waits for later
     /// ones.
     pub fn choose(&mut self) -> Option<Task> {

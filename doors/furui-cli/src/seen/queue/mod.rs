@@ -5,7 +5,6 @@ mod choice;
 use std::collections::VecDeque;
 use std::time::Instant;
 
-use furui::store::Storage;
 use furui::store::cascade::{Part, Share};
 
 use super::batch::Batch;
@@ -14,6 +13,7 @@ use super::ending::Ending;
 use super::shares::Shares;
 use super::writer::Writer;
 use crate::error::Error;
+use crate::files::AnyFile;
 use crate::input::blocks::Blocks;
 use crate::input::large_blocks::LargeBlocks;
 use crate::keys::Keys;
@@ -24,11 +24,11 @@ use crate::remote::RemoteKeys;
 ///
 /// If the set is split, each of its shares is used by one worker at a time, too, and the set itself only admits batches
 /// and, when the shares have inserted the keys, says which lines are new.
-pub struct Queue<S: Storage> {
+pub struct Queue {
     pub reader: Option<Box<Blocks<'static>>>,
-    pub decider: Option<Box<Decider<S>>>,
+    pub decider: Option<Box<Decider>>,
     pub writer: Option<Box<Writer>>,
-    shares: Shares<S::File>,
+    shares: Shares,
     /// The number of shares if the set is split, otherwise 0.
     split: usize,
     limits: Limits,
@@ -107,8 +107,8 @@ pub enum Task {
     Read,
 }
 
-impl<S: Storage> Queue<S> {
-    pub fn new(reader: Blocks<'static>, mut decider: Decider<S>, writer: Writer, keys: Keys, limits: Limits) -> Self {
+impl Queue {
+    pub fn new(reader: Blocks<'static>, mut decider: Decider, writer: Writer, keys: Keys, limits: Limits) -> Self {
         let shares = decider.split(limits.workers);
         Self {
             split: shares.len(),
@@ -194,7 +194,7 @@ impl<S: Storage> Queue<S> {
     }
 
     /// Takes the set, and the next batch with its number.
-    pub fn take_decider(&mut self) -> Option<(u64, Box<Decider<S>>, Box<Batch>)> {
+    pub fn take_decider(&mut self) -> Option<(u64, Box<Decider>, Box<Batch>)> {
         let place = self.places.get_mut(self.decided)?;
         let taken = (self.left + self.decided as u64, self.decider.take()?, place.batch.take()?);
         place.next = Step::Write;
@@ -203,7 +203,7 @@ impl<S: Storage> Queue<S> {
     }
 
     /// Puts the set back into the queue, after the set has decided which lines of a batch are new.
-    pub fn put_decider(&mut self, number: u64, decider: Box<Decider<S>>, batch: &Batch) {
+    pub fn put_decider(&mut self, number: u64, decider: Box<Decider>, batch: &Batch) {
         self.unsynced = decider.judge.unsynced();
         if decider.is_on_storage() {
             self.mean_line = Some(batch.block.mean_line());
@@ -226,14 +226,14 @@ impl<S: Storage> Queue<S> {
     }
 
     /// Takes the share with this number, and the part of its next batch, which has the returned number.
-    pub fn take_share(&mut self, share: usize) -> Option<(u64, Share<S::File>, Part)> {
+    pub fn take_share(&mut self, share: usize) -> Option<(u64, Share<AnyFile>, Part)> {
         let (number, taken) = self.shares.take(share)?;
         let batch = self.places.get_mut((number - self.left) as usize)?.batch.as_mut()?;
         Some((number, taken, batch.split.take(share)))
     }
 
     /// Puts back a share that has inserted a part of a batch, or has failed to.
-    pub fn put_share(&mut self, index: usize, share: Share<S::File>, number: u64, part: Part, failure: Option<Error>) {
+    pub fn put_share(&mut self, index: usize, share: Share<AnyFile>, number: u64, part: Part, failure: Option<Error>) {
         self.shares.put(index, share);
         let place = (number - self.left) as usize;
         // If an earlier batch has failed, this one is gone.
@@ -247,13 +247,13 @@ impl<S: Storage> Queue<S> {
 
     /// Takes the set, all its shares, and the batch for which they have no room, with its number.
     #[expect(clippy::type_complexity, reason = "it is taken apart at once")]
-    pub fn take_all(&mut self) -> Option<(u64, Box<Decider<S>>, Vec<Share<S::File>>, Box<Batch>)> {
+    pub fn take_all(&mut self) -> Option<(u64, Box<Decider>, Vec<Share<AnyFile>>, Box<Batch>)> {
         let batch = self.places.get_mut(self.admitted)?.batch.take()?;
         Some((self.left + self.admitted as u64, self.decider.take()?, self.shares.take_all(), batch))
     }
 
     /// Puts back what was taken to make room, so that the batch can be admitted.
-    pub fn put_all(&mut self, number: u64, decider: Box<Decider<S>>, shares: Vec<Share<S::File>>, batch: Box<Batch>) {
+    pub fn put_all(&mut self, number: u64, decider: Box<Decider>, shares: Vec<Share<AnyFile>>, batch: Box<Batch>) {
         self.unsynced = decider.judge.unsynced();
         self.decider = Some(decider);
         self.shares.put_all(shares);
@@ -261,7 +261,7 @@ impl<S: Storage> Queue<S> {
     }
 
     /// Takes all shares for the end of the run. `None` if a worker has one.
-    pub fn take_shares(&mut self) -> Option<Vec<Share<S::File>>> {
+    pub fn take_shares(&mut self) -> Option<Vec<Share<AnyFile>>> {
         self.shares.are_home().then(|| self.shares.take_all())
     }
 
