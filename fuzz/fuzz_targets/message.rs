@@ -8,7 +8,7 @@ use std::time::Duration;
 use furui::Result;
 use furui_search::{
     AnswerEvent, Answerer, Clause, ContentId, IdRange, Index, Listing, Peer, Querier, QueryEvent, QueryOptions,
-    Request, Response, Survey, Weight, limits,
+    Request, Response, Weight, limits,
 };
 use libfuzzer_sys::fuzz_target;
 
@@ -58,8 +58,7 @@ fuzz_target!(|input: (Vec<u8>, Vec<Vec<u8>>)| {
     if let Ok(request) = request {
         answer(request, responses.clone());
     }
-    ask(responses.clone(), QueryOptions { limit: None, explain: true, ..QueryOptions::new(1) });
-    ask(responses, QueryOptions { ranked: Some(Survey::default()), ..QueryOptions::new(1) });
+    ask(responses, QueryOptions { explain: true, ..QueryOptions::new(1) });
 });
 
 /// Sends a node a request, and gives these answers to the requests that the node makes to others.

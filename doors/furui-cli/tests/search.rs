@@ -120,13 +120,14 @@ fn json_is_a_line_for_each_document_and_one_for_the_sum() {
     let node = node();
     let lines = search(&node, &["--json", "--explain", "bloom"]);
     let lines: Vec<serde_json::Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    assert_eq!(lines[0]["step"], "looked up");
-    assert_eq!((&lines[1]["url"], &lines[1]["title"]), (&"http://a.example/".into(), &"Bloom filters".into()));
-    assert_eq!((lines[1]["id"].as_str().unwrap().len(), &lines[1]["score"]), (40, &1.0.into()));
-    assert_eq!((&lines[1]["snippet"], &lines[1]["marks"]), (&"a set, wrong at a rate".into(), &serde_json::json!([])));
-    assert_eq!(lines[1]["title_marks"], serde_json::json!([[0, 5]]));
-    assert_eq!(lines[2], serde_json::json!({ "total": 1, "bytes": 30, "cursor": null, "whole": true }));
-    assert_eq!(lines.len(), 3);
+    assert_eq!((&lines[0]["url"], &lines[0]["title"]), (&"http://a.example/".into(), &"Bloom filters".into()));
+    assert_eq!((lines[0]["id"].as_str().unwrap().len(), &lines[0]["score"]), (40, &1.0.into()));
+    assert_eq!((&lines[0]["snippet"], &lines[0]["marks"]), (&"a set, wrong at a rate".into(), &serde_json::json!([])));
+    assert_eq!(lines[0]["title_marks"], serde_json::json!([[0, 5]]));
+    assert!(lines[1]["step"].as_str().unwrap().starts_with("plan: "), "{}", lines[1]);
+    assert_eq!((&lines[2]["sent"], &lines[2]["received"]), (&10.into(), &20.into()));
+    assert_eq!(lines[3], serde_json::json!({ "total": 1, "bytes": 30, "cursor": null, "whole": true }));
+    assert_eq!(lines.len(), 4);
     let evil = search(&node, &["--json", "terminal"]);
     assert!(evil.contains(r"evil\u202e \u001b[2J") && !evil.contains('\u{202e}'), "{evil}");
     let output = run(&["search", "--node", &node.url(), "--json", "nothing"], b"");
@@ -137,7 +138,8 @@ fn json_is_a_line_for_each_document_and_one_for_the_sum() {
 #[test]
 fn explained_searches_say_what_was_sent() {
     let text = search(&node(), &["--explain", "bloom"]);
-    assert!(text.starts_with("# looked up: 10 bytes sent, 20 received\nBloom"), "{text}");
+    assert!(text.starts_with("Bloom filters\n"), "{text}");
+    assert!(text.contains("\n# plan: ") && text.contains(": 10 bytes sent, 20 received\n"), "{text}");
     assert!(text.ends_with("# 1 found, 30 bytes in all\n"), "{text}");
 }
 

@@ -125,7 +125,7 @@ async fn crowd(nodes: &Arc<Vec<Node>>, queries: &Arc<Vec<String>>, clients: usiz
 async fn ask(node: &Node, query: &str) -> usize {
     let Ok(query) = Query::parse(query) else { return 0 };
     let (events, mut came) = mpsc::channel(16);
-    let options = SearchOptions { limit: Some(PAGE), ..SearchOptions::default() };
+    let options = SearchOptions { limit: PAGE, ..SearchOptions::default() };
     let count = async {
         let mut found = 0;
         while let Some(event) = came.recv().await {

@@ -5,6 +5,7 @@
 
 mod database;
 pub mod http;
+mod meters;
 pub mod net;
 pub mod node;
 pub mod shelf;

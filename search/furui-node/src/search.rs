@@ -3,8 +3,9 @@
 use std::process::ExitCode;
 
 use furui::format::Printable;
-use furui_search::Wants;
-use serde::Deserialize;
+use furui_net::http::{MAX_LIMIT, SearchLine, Step, Summary};
+use furui_net::node::{Hit, Version};
+use furui_search::{Place, PublisherKey, Wants};
 
 use crate::Error;
 use crate::node::{Client, Lines};
@@ -13,42 +14,6 @@ use crate::program::Program;
 
 /// The exit code for "nothing found".
 const NONE: u8 = 1;
-/// How many documents are requested at a time. A node returns no more.
-const PAGE: u64 = 1000;
-
-/// A line of the answer of a node.
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Line {
-    Hit(Hit),
-    Step { step: String, sent: u64, received: u64 },
-    End { total: u64, bytes: u64, cursor: Option<String>, whole: bool },
-}
-
-/// A document that was found.
-#[derive(Deserialize)]
-struct Hit {
-    id: String,
-    url: String,
-    title: String,
-    /// A part of the text that contains the words. Nodes of other versions may leave it out.
-    #[serde(default)]
-    snippet: String,
-    #[serde(default)]
-    title_marks: Vec<[usize; 2]>,
-    #[serde(default)]
-    marks: Vec<[usize; 2]>,
-    /// The other documents with the same URL.
-    #[serde(default)]
-    also: Vec<Version>,
-}
-
-/// A document that is not shown, because another one with its URL is.
-#[derive(Deserialize)]
-struct Version {
-    id: String,
-    publishers: Vec<String>,
-}
 
 /// Runs the command.
 pub fn run(options: &SearchOptions, program: &dyn Program) -> Result<ExitCode, Error> {
@@ -63,9 +28,9 @@ pub fn run(options: &SearchOptions, program: &dyn Program) -> Result<ExitCode, E
     let query = options.query.join(" ");
     let mut search =
         Search { options, program, bold: program.is_styled(), left: options.limit, total: 0, bytes: 0, whole: true };
-    let mut cursor = None;
+    let mut cursor: Option<String> = None;
     while search.left > 0 {
-        let limit = search.left.min(PAGE).to_string();
+        let limit = search.left.min(MAX_LIMIT.into()).to_string();
         let mut parameters = vec![("q", query.as_str()), ("limit", &limit)];
         parameters.extend(cursor.as_deref().map(|cursor| ("cursor", cursor)));
         parameters.extend(coding.map(|coding| ("coding", coding)));
@@ -74,7 +39,7 @@ pub fn run(options: &SearchOptions, program: &dyn Program) -> Result<ExitCode, E
             parameters.push(("explain", "true"));
         }
         match search.page(client.get("/search", &parameters)?)? {
-            Page::Next(next) => cursor = Some(next),
+            Page::Next(next) => cursor = Some(next.to_string()),
             Page::Last => break,
             Page::Unwanted => return Ok(ExitCode::SUCCESS),
         }
@@ -102,7 +67,7 @@ struct Search<'a> {
 
 /// Why a page ended.
 enum Page {
-    Next(String),
+    Next(Place),
     Last,
     /// The reader of the output has closed the pipe.
     Unwanted,
@@ -116,17 +81,17 @@ impl Search<'_> {
             let raw = line.to_vec();
             let line = serde_json::from_slice(&raw).map_err(|error| lines.strange(&error))?;
             let end = match &line {
-                Line::Hit(_) if self.left == 0 => continue,
-                Line::Hit(_) => {
+                SearchLine::Hit(_) if self.left == 0 => continue,
+                SearchLine::Hit(_) => {
                     self.left -= 1;
                     None
                 }
-                Line::Step { .. } => None,
-                Line::End { total, bytes, cursor, whole } => {
+                SearchLine::Step(_) => None,
+                SearchLine::End(Summary { total, bytes, cursor, whole }) => {
                     self.total += total;
                     self.bytes += bytes;
                     self.whole &= whole;
-                    Some(cursor.clone().filter(|_| self.left > 0).map_or(Page::Last, Page::Next))
+                    Some(cursor.filter(|_| self.left > 0).map_or(Page::Last, Page::Next))
                 }
             };
             let text = match end {
@@ -144,30 +109,25 @@ impl Search<'_> {
         }
     }
 
-    fn json(&self, raw: Vec<u8>, line: &Line) -> String {
-        match line {
-            Line::End { cursor, .. } => {
-                let (total, bytes, whole) = (self.total, self.bytes, self.whole);
-                let cursor = serde_json::json!(cursor);
-                format!("{{\"total\":{total},\"bytes\":{bytes},\"cursor\":{cursor},\"whole\":{whole}}}\n")
-            }
-            // Other lines are printed as they arrived, but a terminal must not obey what is in them.
-            _ => {
-                let mut out = String::new();
-                for c in String::from_utf8_lossy(&raw).chars() {
-                    match c < ' ' || Printable(c).is_shown() {
-                        true => out.push(c),
-                        false => out += &format!("\\u{:04x}", c as u32),
-                    }
-                }
-                out + "\n"
+    fn json(&self, raw: Vec<u8>, line: &SearchLine) -> String {
+        if let SearchLine::End(Summary { cursor, .. }) = line {
+            let sum = Summary { total: self.total, bytes: self.bytes, cursor: *cursor, whole: self.whole };
+            return serde_json::to_string(&sum).expect("it has only strings for names") + "\n";
+        }
+        // Other lines are printed as they arrived, but a terminal must not obey what is in them.
+        let mut out = String::new();
+        for c in String::from_utf8_lossy(&raw).chars() {
+            match c < ' ' || Printable(c).is_shown() {
+                true => out.push(c),
+                false => out += &format!("\\u{:04x}", c as u32),
             }
         }
+        out + "\n"
     }
 
     fn hit(&self, hit: &Hit) -> String {
         if hit.url.is_empty() {
-            return format!("(no node that keeps document {} answers)\n", shown(&hit.id));
+            return format!("(no node that keeps document {} answers)\n", hit.id);
         }
         let title =
             if hit.title.is_empty() { String::new() } else { self.marked(&hit.title, &hit.title_marks) + "\n    " };
@@ -192,16 +152,16 @@ impl Search<'_> {
         marked + &shown(&text[at..])
     }
 
-    fn text(&self, line: &Line) -> String {
+    fn text(&self, line: &SearchLine) -> String {
         match line {
-            Line::Hit(hit) => self.hit(hit),
-            Line::Step { step, sent, received } => {
+            SearchLine::Hit(hit) => self.hit(hit),
+            SearchLine::Step(Step { step, sent, received, .. }) => {
                 format!("# {}: {sent} bytes sent, {received} received\n", shown(step))
             }
-            Line::End { total, .. } if self.options.explain => {
-                format!("# {total} found, {} bytes in all\n", self.bytes)
+            SearchLine::End(_) if self.options.explain => {
+                format!("# {} found, {} bytes in all\n", self.total, self.bytes)
             }
-            Line::End { .. } => String::new(),
+            SearchLine::End(_) => String::new(),
         }
     }
 }
@@ -210,9 +170,9 @@ impl Search<'_> {
 fn also(version: &Version) -> String {
     let publishers = match version.publishers.is_empty() {
         true => "nobody known".to_owned(),
-        false => version.publishers.join(", "),
+        false => version.publishers.iter().map(PublisherKey::to_string).collect::<Vec<_>>().join(", "),
     };
-    format!("    also as published by {} ({})\n", shown(&publishers), shown(&version.id))
+    format!("    also as published by {publishers} ({})\n", version.id)
 }
 
 /// Replaces, in a text that strangers wrote, the characters that a terminal obeys and does not show: control characters by

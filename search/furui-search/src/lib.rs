@@ -2,6 +2,8 @@
 #![warn(missing_debug_implementations, unreachable_pub)]
 
 mod answerer;
+#[cfg(feature = "serde")]
+mod as_text;
 mod clause;
 mod codec;
 mod first;
@@ -26,6 +28,7 @@ mod shunned;
 mod site;
 mod snippet;
 mod survey;
+pub mod varint;
 mod weight;
 mod words;
 
@@ -41,8 +44,8 @@ pub use id::{ContentId, IdRange, NoContentId};
 pub use index::{Index, Listing, WordPostings};
 pub use lock::{Lock, LockKey};
 pub use message::{
-    Cost, Fetched, Found, Listed, Meet, MessageError, Met, Part, Ranked, Ranking, Refusal, Request, Response, Search,
-    Settle, Shown, Term, Wants, WantsError, WordSize,
+    Cost, Fetched, Listed, Meet, MessageError, Met, Part, Ranked, Ranking, Refusal, Request, Response, Search, Settle,
+    Shown, Term, Wants, WantsError, WordSize,
 };
 pub use peer::Peer;
 pub use phrase::{Phrase, PhraseWord};

@@ -12,8 +12,7 @@ const B: f64 = 0.75;
 /// The number that stands for an idf or a factor of 1.
 const ONE: f64 = Place::ONE as f64;
 
-/// The place of a document in the order of an answer: higher scores first, and smaller ids first among equal scores. In
-/// an answer in the order of ids, all scores are 0.
+/// The place of a document in the order of an answer: higher scores first, and smaller ids first among equal scores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Place {
     /// The sum of the words' scores; see [`Scale::score`].
@@ -27,11 +26,6 @@ impl Place {
     pub const ONE: u32 = 1024;
     /// The first of all places.
     pub const FIRST: Self = Self { score: u32::MAX, id: ContentId::new([0; ContentId::BYTES]) };
-
-    /// The place of a document in the order of ids.
-    pub fn by_id(id: ContentId) -> Self {
-        Self { score: 0, id }
-    }
 }
 
 impl Ord for Place {

@@ -4,9 +4,9 @@
 
 use furui::filter::{Gamma, RingedParams};
 use furui_search::{
-    Clause, Coding, ContentId, Cost, Fetched, Found, Golomb, IdRange, Listed, Lock, LockKey, Meet, MessageError, Met,
-    Part, Peer, Phrase, PhraseWord, Place, PublisherKey, Query, Ranked, Ranking, Record, Refusal, Request, Response,
-    Search, Settle, Showings, Shown, Surveyed, Term, Wants, Weight, WordSize, limits,
+    Clause, Coding, ContentId, Cost, Fetched, Golomb, IdRange, Listed, Lock, LockKey, Meet, MessageError, Met, Part,
+    Peer, Phrase, PhraseWord, Place, PublisherKey, Query, Ranked, Ranking, Record, Refusal, Request, Response, Search,
+    Settle, Showings, Shown, Surveyed, Term, Wants, Weight, WordSize, limits,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -78,24 +78,19 @@ fn ranking() -> impl Strategy<Value = Ranking> {
 }
 
 fn request() -> impl Strategy<Value = Request> {
-    let search = (terms(), terms(), range(), any::<u32>(), wants(), any::<u64>(), proptest::option::of(ranking()));
+    let search = (terms(), terms(), any::<u32>(), wants(), any::<u64>(), ranking());
     prop_oneof![
         vec(word(), 0..limits::WORDS).prop_map(|words| Request::Size { words }),
-        search.prop_map(|(must, without, range, most, wants, salt, ranking)| {
-            Request::Search(Search { must, without, range, most, wants, salt, ranking })
+        search.prop_map(|(must, without, most, wants, salt, ranking)| {
+            Request::Search(Search { must, without, most, wants, salt, ranking })
         }),
-        (word(), range(), bytes(), any::<bool>()).prop_map(|(word, range, set, weighted)| Request::Meet(Meet {
-            word,
-            range,
-            set,
-            weighted
-        })),
+        (word(), bytes(), any::<bool>()).prop_map(|(word, set, weighted)| Request::Meet(Meet { word, set, weighted })),
         (any::<u64>(), bytes(), any::<u64>()).prop_map(|(session, rejected, checksum)| Request::Settle(Settle {
             session,
             rejected,
             checksum
         })),
-        (ids(50), vec(clause(), 0..3)).prop_map(|(ids, clauses)| Request::Fetch { ids, clauses }),
+        ids(50).prop_map(|ids| Request::Fetch { ids }),
         (vec((id(), part()), 0..50), vec(clause(), 0..3))
             .prop_map(|(documents, clauses)| Request::Show { documents, clauses }),
         (
@@ -107,7 +102,11 @@ fn request() -> impl Strategy<Value = Request> {
         ids(50).prop_map(|ids| Request::Locks { ids }),
         range().prop_map(|range| Request::Withdrawn { range }),
         (word_or_none(), any::<u64>()).prop_map(|(from, since)| Request::Compare { from, since }),
-        (vec(word_or_none(), 0..9), range()).prop_map(|(words, range)| Request::List { words, range }),
+        (vec(word_or_none(), 0..9), range(), any::<u32>()).prop_map(|(words, range, most)| Request::List {
+            words,
+            range,
+            most
+        }),
         Just(Request::Survey),
         vec((word(), id()), 0..9).prop_map(|claims| Request::Doubt { claims }),
     ]
@@ -174,16 +173,10 @@ fn response() -> impl Strategy<Value = Response> {
             back_bytes,
         },
     );
-    let costs = vec(cost.clone(), 0..6);
+    let costs = vec(cost, 0..6);
     let ranked = (vec(place(), 0..9), proptest::option::of(place()), any::<[u64; 2]>(), any::<bool>(), costs)
         .prop_map(|(places, next, [seen, found], whole, costs)| Ranked { places, next, seen, found, whole, costs });
-    let found = (ids(50), any::<u64>(), any::<u64>(), any::<bool>(), vec(cost, 0..6));
-    let fetched = prop_oneof![
-        bytes().prop_map(Fetched::Record),
-        Just(Fetched::Unknown),
-        Just(Fetched::Later),
-        Just(Fetched::Unfit)
-    ];
+    let fetched = prop_oneof![bytes().prop_map(Fetched::Record), Just(Fetched::Unknown), Just(Fetched::Later)];
     use Refusal::{Busy, Crowded, Failed, Forgotten, Invalid, Unproven, Unreachable};
     let refusals = vec![Busy, Invalid, Forgotten, Unreachable, Failed, Crowded, Unproven];
     let listed =
@@ -197,9 +190,6 @@ fn response() -> impl Strategy<Value = Response> {
         });
     prop_oneof![
         vec(size, 0..5).prop_map(Response::Sizes),
-        found.prop_map(|(ids, through, seen, whole, costs)| {
-            Response::Found(Found { ids, through, seen, whole, costs })
-        }),
         ranked.prop_map(Response::Ranked),
         (bytes(), any::<bool>(), any::<Option<u64>>(), bytes())
             .prop_map(|(matches, whole, session, steps)| { Response::Met(Met { matches, whole, session, steps }) }),
@@ -283,26 +273,26 @@ fn the_example_of_the_format_is_what_is_written() {
             Term { word: "filter".into(), size: 70_000, holders: vec![] },
         ],
         without: vec![],
-        range: IdRange { first: 0x4000_0000_0000_0000, last: 0xcb9f_ffff_ffff_ffff },
         most: 300,
         wants: Wants::Ringed { probes: Some(7), delta: 1000 },
         salt: 0x1122_3344_5566_7788,
-        ranking: None,
+        ranking: Ranking { mean_length: 128, idfs: vec![5000, 900], best: 11, floor: 0, after: None, from: None },
     };
     let bytes = [
         &[1, 2][..],
         &[2, 5, b'b', b'l', b'o', b'o', b'm', 0xac, 2, 1, 2, 1, 2, 1, 0x7f],
         &[6, b'f', b'i', b'l', b't', b'e', b'r', 0xf0, 0xa2, 4, 0, 0],
-        &[1, 0x40, 2, 0x34, 0x60],
         &[0xac, 2, 3, 7, 0xe8, 7],
-        &[0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11, 0],
+        &[0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11],
+        &[0x80, 1, 2, 0x88, 0x27, 0x84, 7, 11, 0, 0, 0],
     ];
     assert_eq!(Request::Search(search).encode().unwrap(), bytes.concat());
 
-    let found = Found {
-        ids: vec![ContentId::new([0xab; 20])],
-        through: u64::MAX,
+    let ranked = Ranked {
+        places: vec![Place { score: 6000, id: ContentId::new([0xab; 20]) }],
+        next: None,
         seen: 300,
+        found: 1,
         whole: true,
         costs: vec![Cost {
             term: 0,
@@ -315,15 +305,15 @@ fn the_example_of_the_format_is_what_is_written() {
         }],
     };
     let bytes = [
-        &[1, 0x82, 1][..],
+        &[1, 0x8a, 1, 0xf0, 0x2e][..],
         &[0xab; 20],
-        &[0xff; 8],
-        &[0xac, 2, 1, 1, 0],
+        &[0],
+        &[0xac, 2, 1, 1, 1, 0],
         &[12, 2, 7, 0, 0, 0, 0, 11, 0, 0, 0, 0xe8, 7, 0],
         &[0xb4, 0x10, 45, 0xa2, 2, 11],
     ]
     .concat();
-    assert_eq!(Response::Found(found).encode().unwrap(), bytes);
+    assert_eq!(Response::Ranked(ranked).encode().unwrap(), bytes);
 }
 
 #[test]
@@ -339,7 +329,7 @@ fn what_is_too_large_is_neither_written_nor_read() {
     let listed = Listed { days: vec![0; ids.len()], ids, weights: vec![], more: false };
     too_many("32769 ids", Response::Listed(vec![listed]).encode().unwrap_err());
     let set = vec![0; limits::MESSAGE_BYTES];
-    let meet = Meet { word: "word".into(), range: IdRange::ALL, set, weighted: false };
+    let meet = Meet { word: "word".into(), set, weighted: false };
     too_many("bytes of a message", Request::Meet(meet).encode().unwrap_err());
     too_many("bytes of a message", Request::decode(&vec![1; limits::MESSAGE_BYTES + 1]).unwrap_err());
     too_many("words", Request::decode(&[1, 1, 65]).unwrap_err());

@@ -1,7 +1,7 @@
 //! A dictionary: a map from byte strings to numbers or to byte strings that is read while it grows.
 //!
-//! A [`Dict`] consists of a [`WriteBuffer`] for new keys, and of older parts that are each a trie with its filter. It is
-//! read through a [`Snapshot`]. Its [`Layout`] says what the tries are.
+//! A [`Dict`] consists of a [`WriteBuffer`] for new keys, and of older parts that are each a trie with its filter. It
+//! is read through a [`Snapshot`]. Its [`Layout`] says what the tries are.
 //!
 //! - By default they are compact: a [`Skeleton`] becomes a [`Trie`], which is path-compressed.
 //! - Or they are the LOUDS tries of the paper that the dictionary comes from. [`breadth_first`] walks over the

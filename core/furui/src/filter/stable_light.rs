@@ -171,6 +171,11 @@ impl<M> StableBloomLight<M> {
         self.counters.len()
     }
 
+    /// How many bits all counters take together.
+    pub fn bits(&self) -> u64 {
+        self.counters.bits()
+    }
+
     /// How many counters belong to a key (k).
     pub fn probes(&self) -> u32 {
         self.counters.probes

@@ -305,7 +305,7 @@ mod tests {
 
     #[test]
     fn the_hash_is_that_of_the_format() {
-        // docs/format.md, "Key hashes".
+        // docs/format.md, "Rolling hash".
         let hash = |seed, key: &[u8]| Rolling::spec(seed).hash(key).get();
         assert_eq!(hash(0, b""), 0xDDAA_3752_B255_5CDA);
         assert_eq!(hash(0, b"seen before"), 0xA9FC_54B0_7C78_6667);

@@ -7,6 +7,7 @@
 //! and `filter/mod.rs`.
 
 mod circles;
+mod lines;
 mod shown;
 mod sources;
 
@@ -14,6 +15,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
 use circles::Files;
+use lines::{long_lines, prose_of_comment, prose_of_page, too_long};
 use shown::types_without_example;
 use sources::{crates, imports, paths, read_sources, shown_types};
 
@@ -108,10 +110,9 @@ fn every_public_type_shows_how_it_is_used() {
 #[test]
 fn no_modules_use_each_other() {
     let mut found = vec![];
-    for sources in crates().iter().filter(|sources| !["furui-py", "furui-valkey"].contains(&&*sources.name)) {
-        found.extend(
-            Files::new(&sources.files).circles().into_iter().map(|circle| format!("{}: {circle}", sources.name)),
-        );
+    for sources in crates() {
+        let circles = Files::new(&sources.files).circles();
+        found.extend(circles.into_iter().map(|circle| format!("{}: {circle}", sources.name)));
     }
     assert!(found.is_empty(), "\n{}\n", found.join("\n"));
 }
@@ -130,6 +131,23 @@ fn a_name_means_one_type_in_a_crate() {
         }
     }
     assert!(found.is_empty(), "these names belong to several types:\n{}", found.join("\n"));
+}
+
+#[test]
+fn prose_is_as_wide_as_code_at_most() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap();
+    let found = long_lines(root);
+    assert!(found.is_empty(), "lines of more than 120 characters:\n{}", found.join("\n"));
+}
+
+#[test]
+fn of_long_lines_only_prose_that_can_be_broken_is_named() {
+    let (long, word) = ("篩 ".repeat(61), "x".repeat(130));
+    let page = format!("{long}\n- {long}\n    {long}\n|{long}|\n```\n{long}\n```\n- {word}\n> {long}");
+    assert_eq!(too_long(&page, prose_of_page), [1, 2, 9]);
+    let source =
+        format!("let a = {long};\n// {long}\n    /// {long}\n//! ```\n//! {long}\n//! ```\n/// {word}\n/// |{long}");
+    assert_eq!(too_long(&source, prose_of_comment), [2, 3]);
 }
 
 #[test]

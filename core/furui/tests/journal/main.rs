@@ -3,6 +3,8 @@
 #![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 mod damage;
+#[path = "../dump/mod.rs"]
+mod dump;
 #[path = "../support/mod.rs"]
 mod support;
 
@@ -316,18 +318,7 @@ fn the_golden_file_is_what_the_format_says() {
         (GOLDEN_SPEC, GOLDEN_KEYS.to_vec())
     );
 
-    let page = include_str!("../../../../docs/format.md");
-    let mut dumped = Vec::new();
-    for line in page.lines().skip_while(|line| *line != "## Journal").take_while(|line| *line != "## Tiers") {
-        let Some((offset, rest)) = line.trim_start().split_once("  ") else { continue };
-        if offset.len() != 4 || u64::from_str_radix(offset, 16).is_err() {
-            continue;
-        }
-        assert_eq!(u64::from_str_radix(offset, 16), Ok(dumped.len() as u64), "{line}");
-        let bytes = rest.split_once("  ").map_or(rest, |(bytes, _remark)| bytes);
-        dumped.extend(bytes.split(' ').map(|byte| u8::from_str_radix(byte, 16).unwrap()));
-    }
-    assert_eq!(dumped, GOLDEN);
+    dump::check("## Journal", "## Tiers", GOLDEN, 0..GOLDEN.len());
 }
 
 #[test]

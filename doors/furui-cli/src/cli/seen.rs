@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum, ValueHint};
 use furui::store::Window;
 use furui::store::cascade::CascadeOptions;
 use furui::{HashAlgorithm, text};
-use regex::bytes::Regex;
+use regex_lite::Regex;
 
 use super::number;
 use super::{InputOptions, LineOptions, OutputOptions, PrintOptions, WaitOptions, hash_name, headings};
@@ -166,6 +166,9 @@ pub struct SeenOptions {
     #[arg(long, value_name = "RATE", value_parser = number::rate, hide_short_help = true, help_heading = headings::TIERS)]
     pub fpr: Option<f64>,
     /// With --cache lru+stable: never drop lines that match
+    ///
+    /// The regular expression has no classes of Unicode: `\w`, `\d` and `(?i)` know ASCII only, and bytes that are no
+    /// UTF-8 match as U+FFFD
     #[arg(long, value_name = "REGEX", hide_short_help = true, help_heading = headings::TIERS)]
     pub protect: Option<Regex>,
     #[command(flatten)]

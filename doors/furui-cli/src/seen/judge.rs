@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use furui::HashSpec;
 use furui::seen::Seen;
-use regex::bytes::Regex;
+use regex_lite::Regex;
 
 use super::batch::Batch;
 use super::server::Server;
@@ -84,7 +84,8 @@ impl Judge {
                     None => seen.observe_missed(&batch.hashes, &batch.misses, verdicts),
                     Some(regex) => {
                         let line = batch.keys.with_key();
-                        seen.observe_protected(&batch.hashes, |i| regex.is_match(block.line(line(i))), verdicts)
+                        let is_protected = |i| regex.is_match(&String::from_utf8_lossy(block.line(line(i))));
+                        seen.observe_protected(&batch.hashes, is_protected, verdicts)
                     }
                 };
                 batch.has_old_repeats = seen.unsynced_repeats() > 0;

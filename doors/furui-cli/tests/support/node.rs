@@ -3,10 +3,13 @@
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard};
 
-use furui_net::http::{Call, Document, Event, Hit, Published, Refused, Status, Step, Summary, serve};
-use furui_search::{ContentId, Fit, Place, Record, Showings};
+use furui_net::http::{Backend, serve};
+use furui_net::node::{
+    Block, Document, Hit, NodeError, NodeStatus, PublishError, Published, SearchError, SearchEvent, SearchOptions,
+};
+use furui_search::{ContentId, Fit, Place, Query, Record, Report, Showings, Wants};
 use tokio::net::TcpListener;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::mpsc;
@@ -14,20 +17,22 @@ use tokio::sync::mpsc;
 /// A node that answers over HTTP. It ends when the value is dropped.
 pub struct FakeNode {
     address: SocketAddr,
-    documents: Arc<Mutex<BTreeMap<ContentId, Document>>>,
+    index: Index,
     _runtime: Runtime,
 }
+
+/// The documents of a node.
+#[derive(Clone, Default)]
+struct Index(Arc<Mutex<BTreeMap<ContentId, Document>>>);
 
 impl FakeNode {
     pub fn new() -> Self {
         let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
         let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
         let address = listener.local_addr().unwrap();
-        let (node, calls) = mpsc::channel(8);
-        let documents = Arc::default();
-        runtime.spawn(serve(listener, node, std::future::pending()));
-        runtime.spawn(answer(calls, Arc::clone(&documents)));
-        Self { address, documents, _runtime: runtime }
+        let index = Index::default();
+        runtime.spawn(serve(listener, index.clone(), Wants::Best, std::future::pending()));
+        Self { address, index, _runtime: runtime }
     }
 
     pub fn url(&self) -> String {
@@ -36,7 +41,7 @@ impl FakeNode {
 
     /// The records that were published, by URL.
     pub fn records(&self) -> Vec<Record> {
-        let documents = self.documents.lock().unwrap();
+        let documents = self.index.lock();
         let mut records: Vec<_> =
             documents.values().map(|document| Record::decode(&document.record).unwrap()).collect();
         records.sort_by(|a, b| a.url.cmp(&b.url));
@@ -44,65 +49,89 @@ impl FakeNode {
     }
 }
 
-async fn answer(mut calls: mpsc::Receiver<Call>, documents: Arc<Mutex<BTreeMap<ContentId, Document>>>) {
-    while let Some(call) = calls.recv().await {
-        match call {
-            Call::Unpublish { urls, answer } => {
-                let mut documents = documents.lock().unwrap();
-                let mut withdraw = |url: &String| {
-                    let before = documents.len();
-                    documents.retain(|_, document| Record::decode(&document.record).unwrap().url != *url);
-                    documents.len() < before
-                };
-                let _ = answer.send(Ok(urls.iter().map(&mut withdraw).collect()));
-            }
-            Call::UnpublishSome { answer } => {
-                let mut documents = documents.lock().unwrap();
-                let some: Vec<ContentId> = documents.keys().take(3).copied().collect();
-                some.iter().for_each(|id| drop(documents.remove(id)));
-                let _ = answer.send(Ok(some.len()));
-            }
-            Call::Wanted { ids, answer } => {
-                let documents = documents.lock().unwrap();
-                let _ = answer.send(Ok(ids.iter().map(|id| !documents.contains_key(id)).collect()));
-            }
-            Call::Publish { documents: published, answer, .. } => {
-                let mut documents = documents.lock().unwrap();
-                let refused =
-                    published.iter().any(|document| document.words.iter().any(|(word, _)| word == "refuseme"));
-                let scarce = published.iter().filter(|it| it.words.iter().any(|(word, _)| word == "scarce")).count();
-                let new = published.into_iter().filter(|it| documents.insert(it.id, it.clone()).is_none()).count();
-                let refusal = Refused { error: "the disk is full; make room".into() };
-                let published = Published { new: new as u64, changed: 0, scarce: scarce as u64 };
-                let _ = answer.send(if refused { Err(refusal) } else { Ok(published) });
-            }
-            Call::Search { asked, events } => {
-                let clauses = asked.query.clauses();
-                let (fit, showings) = (Fit::new(clauses).unwrap(), Showings::new(clauses).unwrap());
-                let fits = |document: &&Document| {
-                    asked.cursor.is_none_or(|cursor| document.id > cursor.id)
-                        && fit.fits(&Record::decode(&document.record).unwrap())
-                };
-                let found: Vec<Document> = documents.lock().unwrap().values().filter(fits).cloned().collect();
-                let shown = &found[..found.len().min(asked.limit as usize)];
-                if asked.explain {
-                    let _ = events
-                        .send(Event::Step(Step { step: "looked up".into(), sent: 10, received: 20, done: None }))
-                        .await;
-                }
-                for document in shown {
-                    let record = Record::decode(&document.record).unwrap();
-                    let _ = events.send(Event::Hit(Hit::new(document.id, showings.of(&record), 1.0))).await;
-                }
-                let cursor = (shown.len() < found.len()).then(|| Place::by_id(shown[shown.len() - 1].id));
-                let end = Summary { total: shown.len() as u64, bytes: 30, cursor, whole: true };
-                let _ = events.send(Event::End(end)).await;
-            }
-            Call::Block { .. } | Call::Blocked { .. } => {}
-            Call::Status { answer } => {
-                let documents = documents.lock().unwrap().len() as u64;
-                let _ = answer.send(Status { documents, ..Status::default() });
-            }
+impl Index {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<ContentId, Document>> {
+        self.0.lock().unwrap()
+    }
+}
+
+impl Backend for Index {
+    async fn publish(&self, published: Vec<Document>, _: bool) -> Result<Published, PublishError> {
+        let mut documents = self.lock();
+        let have = |it: &&Document, it_has: &str| it.words.iter().any(|(word, _)| word == it_has);
+        let scarce = published.iter().filter(|it| have(it, "scarce")).count() as u64;
+        let refused = published.iter().any(|it| have(&it, "refuseme"));
+        let new = published.into_iter().filter(|it| documents.insert(it.id, it.clone()).is_none()).count() as u64;
+        let why = "the disk is full; make room".into();
+        if refused { Err(PublishError::Storage { why }) } else { Ok(Published { new, changed: 0, scarce }) }
+    }
+
+    async fn wanted(&self, ids: &[ContentId]) -> Result<Vec<bool>, PublishError> {
+        let documents = self.lock();
+        Ok(ids.iter().map(|id| !documents.contains_key(id)).collect())
+    }
+
+    async fn withdraw(&self, urls: &[String]) -> Result<Vec<bool>, PublishError> {
+        let mut documents = self.lock();
+        let mut withdraw = |url: &String| {
+            let before = documents.len();
+            documents.retain(|_, document| Record::decode(&document.record).unwrap().url != *url);
+            documents.len() < before
+        };
+        Ok(urls.iter().map(&mut withdraw).collect())
+    }
+
+    async fn withdraw_some(&self) -> Result<usize, PublishError> {
+        let mut documents = self.lock();
+        let some: Vec<ContentId> = documents.keys().take(3).copied().collect();
+        some.iter().for_each(|id| drop(documents.remove(id)));
+        Ok(some.len())
+    }
+
+    async fn search(
+        &self,
+        query: &Query,
+        options: SearchOptions,
+        events: mpsc::Sender<SearchEvent>,
+    ) -> Result<(), SearchError> {
+        let clauses = query.clauses();
+        let (fit, showings) = (Fit::new(clauses).unwrap(), Showings::new(clauses).unwrap());
+        let place = |id| Place { score: Place::ONE, id };
+        let records: Vec<(Place, Record)> = (self.lock().values())
+            .map(|document| (place(document.id), Record::decode(&document.record).unwrap()))
+            .filter(|(place, record)| options.after.is_none_or(|after| *place > after) && fit.fits(record))
+            .collect();
+        let limit = options.limit.map_or(usize::MAX, |limit| limit as usize);
+        let hits = records.iter().take(limit).map(|(place, record)| Hit::new(*place, showings.of(record)));
+        let hits: Vec<Hit> = hits.collect();
+        let cursor = records.get(limit).map(|_| records[limit - 1].0);
+        let report = Box::new(Report { show_sent_bytes: 10, show_back_bytes: 20, ..Report::default() });
+        let found = hits.len() as u64;
+        // Sending fails if the client has gone.
+        if found > 0 {
+            let _ = events.send(SearchEvent::Hits(hits)).await;
         }
+        let _ = events.send(SearchEvent::Done { found, cursor, whole: true, report }).await;
+        Ok(())
+    }
+
+    async fn block(&self, _: &[Block]) -> Result<u64, NodeError> {
+        Ok(0)
+    }
+
+    async fn unblock(&self, _: &[Block]) -> Result<u64, NodeError> {
+        Ok(0)
+    }
+
+    async fn purge(&self, _: &[Block]) -> Result<u64, NodeError> {
+        Ok(0)
+    }
+
+    fn blocked(&self) -> Vec<Block> {
+        vec![]
+    }
+
+    async fn status(&self) -> Result<NodeStatus, NodeError> {
+        Ok(NodeStatus::default())
     }
 }

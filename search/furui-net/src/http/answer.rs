@@ -1,38 +1,56 @@
-use tokio::sync::OwnedSemaphorePermit;
-use tokio::sync::mpsc::{self, error::SendTimeoutError};
+use std::convert::Infallible;
+
+use furui_search::Query;
+use futures::{Stream, stream};
+use tokio::sync::{OwnedSemaphorePermit, mpsc};
+use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-use super::{ApiError, Asked, Call, Event, Face, PATIENCE, Refused};
+use super::{ApiError, Backend, Face, PATIENCE};
+use crate::node::{SearchError, SearchEvent, SearchOptions};
 
-/// The maximum number of events that wait to be sent to the client.
-const WAITING: usize = 64;
+/// The maximum number of events that wait to be sent to the client. Chosen: an event has the hits of a page at most.
+const WAITING: usize = 16;
 
-/// A node's answer to a search. The number of concurrent answers is limited.
-pub(super) struct Answer {
-    events: mpsc::Receiver<Event>,
+/// A node's answer to a search, which ends when this is dropped. The number of concurrent answers is limited.
+pub(super) struct RunningSearch {
+    events: mpsc::Receiver<SearchEvent>,
+    search: JoinHandle<Result<(), SearchError>>,
     _permit: OwnedSemaphorePermit,
 }
 
-impl Answer {
-    /// Passes the search to the node.
-    pub(super) async fn ask(face: &Face, asked: Asked) -> Result<Self, ApiError> {
+impl RunningSearch {
+    /// Begins the search.
+    pub(super) fn begin<N: Backend>(face: &Face<N>, query: Query, options: SearchOptions) -> Result<Self, ApiError> {
         let permit = face.searches.clone().try_acquire_owned().map_err(|_| ApiError::Busy("searches"))?;
-        let (events, answer) = mpsc::channel(WAITING);
-        let call = face.node.send_timeout(Call::Search { asked, events }, PATIENCE).await;
-        call.map_err(|error| match error {
-            SendTimeoutError::Timeout(_) => ApiError::Slow,
-            SendTimeoutError::Closed(_) => ApiError::Closing,
-        })?;
-        Ok(Self { events: answer, _permit: permit })
+        let (sender, events) = mpsc::channel(WAITING);
+        let node = face.node.clone();
+        let search = tokio::spawn(async move { node.search(&query, options, sender).await });
+        Ok(Self { events, search, _permit: permit })
     }
 
-    /// The next event. No event follows an [`Event::End`] or [`Event::Refused`].
-    pub(super) async fn next(&mut self) -> Event {
-        let refused = |error: ApiError| Event::Refused(Refused { error: error.to_string() });
+    /// The next event. No event follows [`SearchEvent::Done`] or an error.
+    async fn next(&mut self) -> Result<SearchEvent, ApiError> {
         match timeout(PATIENCE, self.events.recv()).await {
-            Ok(Some(event)) => event,
-            Ok(None) => refused(ApiError::Closing),
-            Err(_) => refused(ApiError::Slow),
+            Ok(Some(event)) => Ok(event),
+            Ok(None) => Err(match (&mut self.search).await {
+                Ok(Err(why)) => ApiError::Node(why.to_string()),
+                _ => ApiError::Closing,
+            }),
+            Err(_) => Err(ApiError::Slow),
         }
+    }
+
+    /// The text of each event, as it comes, for the body of a response.
+    pub(super) fn stream(
+        self,
+        text: impl FnMut(Result<SearchEvent, ApiError>) -> String + Send + 'static,
+    ) -> impl Stream<Item = Result<String, Infallible>> + Send {
+        stream::unfold(Some((self, text)), |state| async {
+            let (mut answer, mut text) = state?;
+            let event = answer.next().await;
+            let is_last = !matches!(event, Ok(SearchEvent::Hits(_)));
+            Some((Ok(text(event)), (!is_last).then_some((answer, text))))
+        })
     }
 }

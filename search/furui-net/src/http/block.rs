@@ -1,54 +1,31 @@
 //! `/block`, `/unblock`, `/purge` and `/blocked`: what the owner of the node does not want.
 
-use axum::body::{Body, to_bytes};
+use axum::body::Body;
 use axum::extract::State;
-use axum::http::{Uri, header};
-use axum::response::{IntoResponse, Response};
-use serde_json::{Value, json};
-use tokio::sync::oneshot;
-use tokio::time::timeout;
+use axum::http::Uri;
+use axum::response::Response;
+use serde_json::json;
 
-use super::{ApiError, BODY_TIME, Blocking, Call, Face, MAX_IDS, PATIENCE};
+use super::lines::json;
+use super::{ApiError, Backend, Face, MAX_BODY, MAX_IDS, body_lines, run};
 use crate::node::Block;
 
-/// The maximum length of a body, in bytes.
-const MAX_BODY: usize = 1 << 20;
-
-pub(super) async fn change(State(face): State<Face>, uri: Uri, body: Body) -> Result<Response, ApiError> {
-    let what = match uri.path() {
-        "/block" => Blocking::Block,
-        "/unblock" => Blocking::Unblock,
-        _ => Blocking::Purge,
-    };
-    let body = timeout(BODY_TIME, to_bytes(body, MAX_BODY)).await.map_err(|_| ApiError::Body)?;
-    let body = body.map_err(|_| ApiError::Blocks(format!("a body has at most {MAX_BODY} bytes")))?;
-    let lines = str::from_utf8(&body).map_err(|_| ApiError::Blocks("the body is not UTF-8".into()))?.lines();
-    let blocks = lines.map(|line| line.parse::<Block>()).collect::<Result<Vec<_>, _>>();
+pub(super) async fn change<N: Backend>(
+    State(Face { node, .. }): State<Face<N>>,
+    uri: Uri,
+    body: Body,
+) -> Result<Response, ApiError> {
+    let too_much = || format!("a body has at most {MAX_IDS} lines and {MAX_BODY} bytes, in UTF-8");
+    let lines = body_lines(body, MAX_BODY).await?.ok_or_else(|| ApiError::Blocks(too_much()))?;
+    let blocks = lines.iter().map(|line| line.parse::<Block>()).collect::<Result<Vec<_>, _>>();
     let blocks = blocks.map_err(|error| ApiError::Blocks(error.to_string()))?;
-    if blocks.len() > MAX_IDS {
-        return Err(ApiError::Blocks(format!("a body has at most {MAX_IDS} lines")));
-    }
-    let (answer, changed) = oneshot::channel();
-    let asking = async {
-        face.node.send(Call::Block { what, blocks, answer }).await.map_err(|_| ApiError::Closing)?;
-        changed.await.map_err(|_| ApiError::Closing)
-    };
-    let changed = timeout(PATIENCE, asking).await.map_err(|_| ApiError::Slow)??;
-    let changed = changed.map_err(|refused| ApiError::Node(refused.error))?;
-    let of_purge = what == Blocking::Purge;
-    Ok(line(&if of_purge { json!({ "removed": changed }) } else { json!({ "changed": changed }) }))
+    Ok(json(&match uri.path() {
+        "/block" => json!({ "changed": run(async move { node.block(&blocks).await }).await? }),
+        "/unblock" => json!({ "changed": run(async move { node.unblock(&blocks).await }).await? }),
+        _ => json!({ "removed": run(async move { node.purge(&blocks).await }).await? }),
+    }))
 }
 
-pub(super) async fn list(State(face): State<Face>) -> Result<Response, ApiError> {
-    let (answer, blocked) = oneshot::channel();
-    let asking = async {
-        face.node.send(Call::Blocked { answer }).await.map_err(|_| ApiError::Closing)?;
-        blocked.await.map_err(|_| ApiError::Closing)
-    };
-    let blocked = timeout(PATIENCE, asking).await.map_err(|_| ApiError::Slow)??;
-    Ok(line(&json!({ "blocked": blocked.iter().map(ToString::to_string).collect::<Vec<_>>() })))
-}
-
-fn line(answer: &Value) -> Response {
-    ([(header::CONTENT_TYPE, "application/json")], format!("{answer}\n")).into_response()
+pub(super) async fn list<N: Backend>(State(face): State<Face<N>>) -> Response {
+    json(&json!({ "blocked": face.node.blocked().iter().map(ToString::to_string).collect::<Vec<_>>() }))
 }

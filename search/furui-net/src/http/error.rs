@@ -1,15 +1,16 @@
 use std::fmt;
 
-use axum::http::{StatusCode, header};
+use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use furui_search::{QueryError, WantsError};
+use serde::{Serialize, Serializer};
 use serde_json::json;
 
-use super::{BODY_TIME, MAX_IDS, MAX_LIMIT, MAX_PUBLISHES, MAX_SEARCHES, PATIENCE};
+use super::{BODY_TIME, MAX_IDS, MAX_LIMIT, MAX_PUBLISHES, MAX_SEARCHES, PATIENCE, lines};
 
-/// Why a request was not answered.
+/// Why a request was not answered. In JSON, it is `{"error":…}`, and `"at"` says where in a query.
 #[derive(Clone, Debug, PartialEq)]
-pub enum ApiError {
+pub(super) enum ApiError {
     /// The path does not exist.
     NotFound,
     /// The path exists, but not with the method of the request.
@@ -42,6 +43,8 @@ pub enum ApiError {
     Closing,
     /// The body of the request did not arrive in time.
     Body,
+    /// The body of the request ended early. The text says why.
+    CutOff(String),
     /// The node took too long.
     Slow,
 }
@@ -58,6 +61,7 @@ impl ApiError {
             | Self::Ids
             | Self::Urls
             | Self::Blocks(_)
+            | Self::CutOff(_)
             | Self::Limit
             | Self::Cursor
             | Self::Coding(_)
@@ -105,19 +109,25 @@ impl fmt::Display for ApiError {
             Self::Node(why) => f.write_str(why),
             Self::Closing => f.write_str("the node is being shut down; start it again"),
             Self::Body => write!(f, "the body did not arrive within {} seconds; send it again", BODY_TIME.as_secs()),
+            Self::CutOff(why) => write!(f, "the body was cut off: {why}; send it again"),
             Self::Slow => write!(f, "no answer within {} seconds; look at /status, and ask again", PATIENCE.as_secs()),
         }
     }
 }
 
+impl Serialize for ApiError {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut line = json!({ "error": self.to_string() });
+        if let Self::Query(error) = self {
+            line["at"] = error.at.into();
+        }
+        line.serialize(serializer)
+    }
+}
+
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
-        let mut body = json!({ "error": self.to_string() });
-        if let Self::Query(error) = &self {
-            body["at"] = error.at.into();
-        }
-        let mut response =
-            (self.status(), [(header::CONTENT_TYPE, "application/json")], format!("{body}\n")).into_response();
+        let mut response = (self.status(), lines::json(&self)).into_response();
         // If a browser sent the request, the function `guard` turns the error into a page.
         response.extensions_mut().insert(self);
         response

@@ -18,98 +18,125 @@
 //! occurs after the first line of an answer was sent, the error is the last line. If the last line of an answer is
 //! missing, the answer was cut off.
 //!
-//! The interface sends [`Call`]s to its node through a channel. [`MAX_SEARCHES`] and [`MAX_PUBLISHES`] limit the
-//! concurrent work, [`MAX_LINE`] and [`BATCH_BYTES`] the memory of a request, and [`MAX_CONNECTIONS`], [`HEAD_TIME`],
-//! [`BODY_TIME`] and [`STALL_TIME`] the connections and their time. Requests from pages of other sites are
-//! refused, see `guard`. A browser gets errors as pages.
+//! The handlers call the [`Node`](crate::node::Node) itself, or what stands for it in a test ([`Backend`]).
+//! [`MAX_SEARCHES`] and [`MAX_PUBLISHES`] limit the concurrent work, [`MAX_LINE`] and [`BATCH_BYTES`] the memory of a
+//! request, and [`MAX_CONNECTIONS`], [`HEAD_TIME`], `BODY_TIME` and `STALL_TIME` the connections and their time.
+//! Requests from pages of other sites are refused, see `guard`. A browser gets errors as pages.
 
 mod answer;
-mod answering;
+mod backend;
 mod block;
-mod call;
 mod error;
 mod guard;
 mod lines;
-mod monitor;
 mod page;
-mod parts;
 mod publish;
 mod search;
 mod server;
 mod status;
+mod step;
 mod unpublish;
 mod wanted;
 
+use std::fmt::Display;
 use std::sync::Arc;
 use std::time::Duration;
 
+use axum::body::{Body, to_bytes};
 use axum::routing::{get, post};
 use axum::{Router, middleware};
+use furui_search::Wants;
 use tokio::net::TcpListener;
-use tokio::sync::{Semaphore, mpsc};
+use tokio::sync::Semaphore;
+use tokio::time::timeout;
 
-pub use crate::node::{Document, Published, Span};
-pub use call::{Asked, Blocking, Call, Event, Hit, Refused, Step, Summary, Version, Versions};
-pub use error::ApiError;
-pub use publish::read_line;
-pub use server::{CLOSING, HEAD_TIME, MAX_CONNECTIONS, STALL_TIME};
-pub use status::{Refusal, Status};
+use error::ApiError;
 
-/// The maximum number of concurrent searches.
+pub use backend::Backend;
+pub use publish::{PublishLine, PublishSums, read_line};
+pub use search::{SearchLine, Summary};
+pub use server::{HEAD_TIME, MAX_CONNECTIONS};
+pub use step::Step;
+
+/// The maximum number of concurrent searches. Chosen.
 pub const MAX_SEARCHES: usize = 64;
-/// The maximum number of concurrent requests that publish.
+/// The maximum number of concurrent requests that publish. Chosen.
 pub const MAX_PUBLISHES: usize = 8;
 /// The maximum length of a line of a published body, in bytes. It suffices for the longest document with all of its
 /// characters escaped.
 pub const MAX_LINE: usize = 8 << 20;
-/// The maximum number of documents in one [`Call::Publish`].
+/// The maximum number of documents that are published at a time. Chosen.
 pub const BATCH_DOCUMENTS: usize = 256;
-/// A [`Call::Publish`] takes no further document once it has this size, in bytes.
+/// A batch of documents takes no further one once it has this size, in bytes. Chosen: the size of a few messages.
 pub const BATCH_BYTES: usize = 1 << 20;
-/// The maximum number of ids in a request to `/wanted`, and of URLs in a request to `/unpublish`.
+/// The maximum number of lines in a body of ids, of URLs, or of what to block. Chosen.
 pub const MAX_IDS: usize = 4096;
-/// The maximum number of results of one search. The cursor in the last line of the answer leads to more.
+/// The maximum length of a body of URLs, or of what to block, in bytes. Chosen.
+const MAX_BODY: usize = 1 << 20;
+/// The maximum number of results of one search. The cursor in the last line of the answer leads to more. Chosen.
 pub const MAX_LIMIT: u32 = 1_000;
-/// The default number of results of a search.
-pub const DEFAULT_LIMIT: u32 = 10;
+/// The default number of results of a search. Chosen: a page of results.
+const DEFAULT_LIMIT: u32 = 10;
 /// The maximum pause of a client while it sends the documents of a publication, and the maximum time for it to send any
-/// other body.
-pub const BODY_TIME: Duration = Duration::from_secs(10);
-/// The maximum pause of a node while it answers a search or a batch.
-pub const PATIENCE: Duration = Duration::from_secs(60);
+/// other body. Chosen: a client is on this machine or near it.
+const BODY_TIME: Duration = Duration::from_secs(10);
+/// The maximum pause of a node while it answers a search or a batch. Chosen: above all limits of time between nodes.
+const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Answers requests until the future `until` is ready. The requests in progress then have [`CLOSING`] to end.
-pub async fn serve(listener: TcpListener, node: mpsc::Sender<Call>, until: impl Future<Output = ()>) {
-    server::run(listener, router(node), until).await;
+/// Answers requests until the future `until` is ready. The requests in progress then have a second to end. `usual` is
+/// the coding of sets for searches that do not state one.
+pub async fn serve(listener: TcpListener, node: impl Backend, usual: Wants, until: impl Future<Output = ()>) {
+    server::run(listener, router(node, usual), until).await;
 }
 
+/// What the handlers share.
 #[derive(Clone)]
-struct Face {
-    node: mpsc::Sender<Call>,
+struct Face<N> {
+    node: N,
+    /// The coding of sets for searches that do not state one.
+    wants: Wants,
     searches: Arc<Semaphore>,
     publishes: Arc<Semaphore>,
 }
 
-fn router(node: mpsc::Sender<Call>) -> Router {
+fn router<N: Backend>(node: N, wants: Wants) -> Router {
     let face = Face {
         node,
+        wants,
         searches: Arc::new(Semaphore::new(MAX_SEARCHES)),
         publishes: Arc::new(Semaphore::new(MAX_PUBLISHES)),
     };
     Router::new()
         .merge(page::routes())
-        .route("/publish", post(publish::publish))
-        .route("/wanted", post(wanted::wanted))
-        .route("/unpublish", post(unpublish::unpublish))
-        .route("/block", post(block::change))
-        .route("/unblock", post(block::change))
-        .route("/purge", post(block::change))
-        .route("/blocked", get(block::list))
-        .route("/search", get(search::search))
-        .route("/status", get(monitor::status))
-        .route("/metrics", get(monitor::metrics))
+        .route("/publish", post(publish::publish::<N>))
+        .route("/wanted", post(wanted::wanted::<N>))
+        .route("/unpublish", post(unpublish::unpublish::<N>))
+        .route("/block", post(block::change::<N>))
+        .route("/unblock", post(block::change::<N>))
+        .route("/purge", post(block::change::<N>))
+        .route("/blocked", get(block::list::<N>))
+        .route("/search", get(search::search::<N>))
+        .route("/status", get(status::status::<N>))
+        .route("/metrics", get(status::metrics::<N>))
         .fallback(async || ApiError::NotFound)
         .method_not_allowed_fallback(async || ApiError::Method)
         .layer(middleware::from_fn(guard::guard))
         .with_state(face)
+}
+
+/// Runs a call of the node to its end, even if the client goes before, and waits for it at most for [`PATIENCE`].
+async fn run<T, E>(call: impl Future<Output = Result<T, E>> + Send + 'static) -> Result<T, ApiError>
+where
+    T: Send + 'static,
+    E: Display + Send + 'static,
+{
+    let done = timeout(PATIENCE, tokio::spawn(call)).await.map_err(|_| ApiError::Slow)?;
+    done.map_err(|_| ApiError::Closing)?.map_err(|why| ApiError::Node(why.to_string()))
+}
+
+/// The lines of a body. `None` if it has more than `most` bytes or [`MAX_IDS`] lines, is not UTF-8, or was cut off.
+async fn body_lines(body: Body, most: usize) -> Result<Option<Vec<String>>, ApiError> {
+    let body = timeout(BODY_TIME, to_bytes(body, most)).await.map_err(|_| ApiError::Body)?;
+    let lines = |body: &[u8]| Some(str::from_utf8(body).ok()?.lines().map(str::to_owned).collect());
+    Ok(body.ok().and_then(|body| lines(&body)).filter(|lines: &Vec<String>| lines.len() <= MAX_IDS))
 }

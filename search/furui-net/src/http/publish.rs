@@ -4,18 +4,15 @@ use std::fmt;
 use axum::body::Body;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query as Parameters, State};
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use furui_search::{ContentId, NoPublisherKey, Record};
 use futures::StreamExt;
 use serde::{Deserialize, Serialize};
-use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout;
 
-use super::lines::Lines;
-use super::parts::Gone;
-use super::{
-    ApiError, BATCH_BYTES, BATCH_DOCUMENTS, BODY_TIME, Call, Document, Face, MAX_LINE, PATIENCE, Published, Refused,
-};
+use super::lines::{Gone, Lines};
+use super::{ApiError, BATCH_BYTES, BATCH_DOCUMENTS, BODY_TIME, Backend, Face, MAX_LINE, run};
+use crate::node::{Document, Published};
 
 /// The options of a publication.
 #[derive(Deserialize)]
@@ -24,23 +21,20 @@ pub(super) struct How {
     again: bool,
 }
 
-pub(super) async fn publish(
-    State(face): State<Face>,
+pub(super) async fn publish<N: Backend>(
+    State(Face { node, publishes, .. }): State<Face<N>>,
     how: Result<Parameters<How>, QueryRejection>,
     body: Body,
-) -> Result<Response, Response> {
-    let how = how.map_err(|error| ApiError::Publish(error.body_text()).into_response());
-    let Parameters(How { again }) = how?;
-    let permit = face.publishes.clone().try_acquire_owned();
-    let permit = permit.map_err(|_| ApiError::Busy("publishing requests").into_response())?;
+) -> Result<Response, ApiError> {
+    let Parameters(How { again }) = how.map_err(|error| ApiError::Publish(error.body_text()))?;
+    let permit = publishes.try_acquire_owned().map_err(|_| ApiError::Busy("publishing requests"))?;
     let (lines, response) = Lines::new();
     tokio::spawn(async move {
         let _permit = permit;
-        let mut publishing =
-            Publishing { node: face.node, again, lines, progress: Progress::default(), batch: Batch::default() };
+        let mut publishing = Publishing { node, again, lines, sums: PublishSums::default(), batch: Batch::default() };
         if let Err(End::Refused(error)) = publishing.run(body).await {
             // A client that has gone does not get the error.
-            let _ = publishing.lines.send(&Refused { error }).await;
+            let _ = publishing.lines.send(&error).await;
         }
     });
     Ok(response)
@@ -52,7 +46,7 @@ pub(super) async fn publish(
 /// A sentence that says why the line is not a document.
 pub fn read_line(line: &[u8]) -> Result<Record, String> {
     if line.len() > MAX_LINE {
-        return Err(TooLong.to_string());
+        return Err(LongLine.to_string());
     }
     let line: Line = serde_json::from_slice(line).map_err(|error| {
         format!("not a document: {error}; write lines like {{\"url\":\"http://…\",\"title\":\"…\",\"text\":\"…\"}}")
@@ -66,44 +60,50 @@ pub fn read_line(line: &[u8]) -> Result<Record, String> {
 #[derive(Deserialize)]
 struct Line {
     url: String,
-    #[serde(default)]
     title: Option<String>,
-    #[serde(default)]
     text: Option<String>,
-    #[serde(default)]
     publisher: Option<String>,
 }
 
-/// The progress of a publication.
-#[derive(Clone, Default, Serialize)]
-struct Progress {
+/// A line of the answer to published documents. The last one has `done`, or says why the request was not completed:
+/// `{"error":…}`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum PublishLine {
+    /// A line of the body is not a document.
+    Bad {
+        /// The number of the line, from 1 on.
+        line: u64,
+        /// Why it is not a document.
+        error: String,
+    },
+    /// The sums of all batches that were published.
+    Sums(PublishSums),
+}
+
+/// What became of the documents of a request so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PublishSums {
     /// The number of documents that were processed, including those that had been published recently.
-    documents: u64,
+    pub documents: u64,
     /// The number of processed documents that this request published. The other ones had been published recently.
-    new: u64,
+    pub new: u64,
     /// The number of the new documents that replaced others.
-    changed: u64,
+    pub changed: u64,
     /// The number of new documents that too few nodes have taken.
-    scarce: u64,
+    pub scarce: u64,
     /// The number of lines that are not documents.
-    bad: u64,
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    done: bool,
+    pub bad: u64,
+    /// True in the last line.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub done: bool,
 }
 
-/// A line that is not a document.
-#[derive(Serialize)]
-struct Bad {
-    /// The number of the line, from 1 on.
-    line: u64,
-    error: String,
-}
-
-struct Publishing {
-    node: mpsc::Sender<Call>,
+struct Publishing<N> {
+    node: N,
     again: bool,
     lines: Lines,
-    progress: Progress,
+    sums: PublishSums,
     batch: Batch,
 }
 
@@ -119,7 +119,7 @@ struct Batch {
 /// Why a publication ends early.
 enum End {
     Gone,
-    Refused(String),
+    Refused(ApiError),
 }
 
 impl From<Gone> for End {
@@ -130,26 +130,25 @@ impl From<Gone> for End {
 
 impl From<ApiError> for End {
     fn from(error: ApiError) -> Self {
-        Self::Refused(error.to_string())
+        Self::Refused(error)
     }
 }
 
-impl Publishing {
+impl<N: Backend> Publishing<N> {
     async fn run(&mut self, body: Body) -> Result<(), End> {
         let mut chunks = body.into_data_stream();
         let mut splitter = Splitter::default();
         loop {
-            let chunk = timeout(BODY_TIME, chunks.next()).await;
-            let chunk = chunk.map_err(|_| End::Refused("the body stopped arriving; send it again".into()))?;
+            let chunk = timeout(BODY_TIME, chunks.next()).await.map_err(|_| ApiError::Body)?;
             let Some(chunk) = chunk else { break };
-            let chunk = chunk.map_err(|error| End::Refused(format!("the body was cut off: {error}; send it again")))?;
+            let chunk = chunk.map_err(|error| ApiError::CutOff(error.to_string()))?;
             let mut rest = &chunk[..];
             self.lines(std::iter::from_fn(|| splitter.next(&mut rest)).collect()).await?;
         }
         self.lines(splitter.last().into_iter().collect()).await?;
         self.flush().await?;
-        self.progress.done = true;
-        self.lines.send(&self.progress).await?;
+        self.sums.done = true;
+        self.lines.send(&self.sums).await?;
         Ok(())
     }
 
@@ -166,12 +165,12 @@ impl Publishing {
                     self.batch.push(document);
                     if self.batch.is_full() {
                         self.flush().await?;
-                        self.lines.send(&self.progress).await?;
+                        self.lines.send(&self.sums).await?;
                     }
                 }
                 Err(error) => {
-                    self.progress.bad += 1;
-                    self.lines.send(&Bad { line, error }).await?;
+                    self.sums.bad += 1;
+                    self.lines.send(&PublishLine::Bad { line, error }).await?;
                 }
             }
         }
@@ -185,23 +184,15 @@ impl Publishing {
             return Ok(());
         }
         let count = documents.len() as u64 + repeats;
-        let (answer, published) = oneshot::channel();
-        let asking = async {
-            self.node
-                .send(Call::Publish { documents, again: self.again, answer })
-                .await
-                .map_err(|_| ApiError::Closing)?;
-            published.await.map_err(|_| ApiError::Closing)
-        };
-        let published = tokio::select! {
-            published = timeout(PATIENCE, asking) => published.unwrap_or(Err(ApiError::Slow))?,
+        let (node, again) = (self.node.clone(), self.again);
+        let Published { new, changed, scarce } = tokio::select! {
+            published = run(async move { node.publish(documents, again).await }) => published?,
             () = self.lines.gone() => return Err(End::Gone),
         };
-        let Published { new, changed, scarce } = published.map_err(|refused| End::Refused(refused.error))?;
-        self.progress.documents += count;
-        self.progress.new += new;
-        self.progress.changed += changed;
-        self.progress.scarce += scarce;
+        self.sums.documents += count;
+        self.sums.new += new;
+        self.sums.changed += changed;
+        self.sums.scarce += scarce;
         Ok(())
     }
 }
@@ -222,7 +213,7 @@ impl Batch {
 }
 
 /// A line with its number, from 1 on.
-type NumberedLine = (u64, Result<Vec<u8>, TooLong>);
+type NumberedLine = (u64, Result<Vec<u8>, LongLine>);
 
 /// The document of a line, or the reason why it is invalid; `None` if the line is blank.
 fn document((number, line): NumberedLine) -> Option<(u64, Result<Document, String>)> {
@@ -245,9 +236,9 @@ fn read(line: &[u8]) -> Result<Document, String> {
 }
 
 /// The line is longer than [`MAX_LINE`].
-struct TooLong;
+struct LongLine;
 
-impl fmt::Display for TooLong {
+impl fmt::Display for LongLine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "a line of more than {MAX_LINE} bytes; publish the document in parts")
     }
@@ -286,6 +277,6 @@ impl Splitter {
     fn take(&mut self) -> NumberedLine {
         self.before += 1;
         let line = std::mem::take(&mut self.line);
-        (self.before, if std::mem::take(&mut self.too_long) { Err(TooLong) } else { Ok(line) })
+        (self.before, if std::mem::take(&mut self.too_long) { Err(LongLine) } else { Ok(line) })
     }
 }

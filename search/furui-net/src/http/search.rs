@@ -1,16 +1,57 @@
+use axum::body::Body;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query as Parameters, State};
-use axum::response::Response;
+use axum::http::header;
+use axum::response::{IntoResponse, Response};
 use furui::filter::sizing;
-use furui_search::{Place, Query, Wants};
-use serde::Deserialize;
+use furui_search::{Place, Query, Report, Wants};
+use serde::{Deserialize, Serialize};
 
-use super::answer::Answer;
-use super::lines::Lines;
-use super::{ApiError, Asked, DEFAULT_LIMIT, Event, Face, MAX_LIMIT};
+use super::answer::RunningSearch;
+use super::lines::{LINES, line};
+use super::{ApiError, Backend, DEFAULT_LIMIT, Face, MAX_LIMIT, Step};
+use crate::node::{Hit, SearchEvent, SearchOptions};
+
+/// A line of the answer to a search. The last one is an [`End`](Self::End), or says why the search was not completed:
+/// `{"error":…}`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum SearchLine {
+    /// A document was found.
+    Hit(Hit),
+    /// A step of the search was done. Only if the steps were asked for.
+    Step(Step),
+    /// The answer is complete.
+    End(Summary),
+}
+
+/// The end of a search.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Summary {
+    /// The number of documents that this search found. The search stopped at the cursor or, without a cursor, after the
+    /// last document.
+    pub total: u64,
+    /// The bytes of all messages of the search.
+    pub bytes: u64,
+    /// The place of the last document, at which the next search continues; `None` if there are no more results.
+    pub cursor: Option<Place>,
+    /// True if every list that was read was whole, as far as the node that keeps the list knows, and no document is missing
+    /// because nobody could show it, or because something false took its place.
+    pub whole: bool,
+}
+
+impl Summary {
+    /// The end of a search with this report, which found `total` documents.
+    pub(super) fn new(total: u64, cursor: Option<Place>, whole: bool, report: &Report) -> Self {
+        let Report { sent_bytes, back_bytes, exchanged, show_sent_bytes, show_back_bytes, .. } = report;
+        let bytes =
+            sent_bytes + back_bytes + exchanged.sent_bytes + exchanged.back_bytes + show_sent_bytes + show_back_bytes;
+        Self { total, bytes, cursor, whole }
+    }
+}
 
 #[derive(Deserialize)]
-pub(super) struct Wanted {
+pub(super) struct Asked {
     q: String,
     limit: Option<u32>,
     cursor: Option<String>,
@@ -21,41 +62,47 @@ pub(super) struct Wanted {
     explain: bool,
 }
 
-pub(super) async fn search(
-    State(face): State<Face>,
-    wanted: Result<Parameters<Wanted>, QueryRejection>,
+pub(super) async fn search<N: Backend>(
+    State(face): State<Face<N>>,
+    asked: Result<Parameters<Asked>, QueryRejection>,
 ) -> Result<Response, ApiError> {
-    let mut answer = Answer::ask(&face, asked(wanted)?).await?;
-    let (lines, response) = Lines::new();
-    tokio::spawn(async move {
-        loop {
-            let event = tokio::select! {
-                event = answer.next() => event,
-                () = lines.gone() => return,
-            };
-            let is_last = matches!(event, Event::End(_) | Event::Refused(_));
-            if lines.send(&event).await.is_err() || is_last {
-                return;
-            }
-        }
-    });
-    Ok(response)
+    let Parameters(asked) = asked.map_err(|error| ApiError::Parameters(error.body_text()))?;
+    let (query, options) = asked.read(face.wants)?;
+    let explain = options.explain;
+    let answer = RunningSearch::begin(&face, query, options)?;
+    let body = Body::from_stream(answer.stream(move |event| lines(event, explain)));
+    Ok(([(header::CONTENT_TYPE, LINES)], body).into_response())
 }
 
-fn asked(wanted: Result<Parameters<Wanted>, QueryRejection>) -> Result<Asked, ApiError> {
-    let Parameters(wanted) = wanted.map_err(|error| ApiError::Parameters(error.body_text()))?;
-    let limit = wanted.limit.unwrap_or(DEFAULT_LIMIT);
-    if !(1..=MAX_LIMIT).contains(&limit) {
-        return Err(ApiError::Limit);
+/// The lines of the answer for an event.
+fn lines(event: Result<SearchEvent, ApiError>, explain: bool) -> String {
+    match event {
+        Ok(SearchEvent::Hits(hits)) => hits.iter().map(line).collect(),
+        Ok(SearchEvent::Done { found, cursor, whole, report }) => {
+            let steps: String = if explain { Step::all(&report).iter().map(line).collect() } else { String::new() };
+            steps + &line(&Summary::new(found, cursor, whole, &report))
+        }
+        Err(error) => line(&error),
     }
-    let cursor = wanted.cursor.as_deref().map(cursor).transpose()?;
-    let query = Query::parse(&wanted.q).map_err(ApiError::Query)?;
-    let rate = wanted.rate.as_deref().map(|text| {
-        sizing::parse_rate(text)
-            .ok_or_else(|| ApiError::Parameters(format!("rate={text:?} is no rate: 0.01 is one, or 1%25")))
-    });
-    let wants = Wants::named(wanted.coding.as_deref(), rate.transpose()?).map_err(ApiError::Coding)?;
-    Ok(Asked { query, limit, cursor, wants, explain: wanted.explain })
+}
+
+impl Asked {
+    /// The query, and the options of the search. `usual` is the coding of sets if the request does not state one.
+    fn read(self, usual: Wants) -> Result<(Query, SearchOptions), ApiError> {
+        let limit = self.limit.unwrap_or(DEFAULT_LIMIT);
+        if !(1..=MAX_LIMIT).contains(&limit) {
+            return Err(ApiError::Limit);
+        }
+        let after = self.cursor.as_deref().map(cursor).transpose()?;
+        let query = Query::parse(&self.q).map_err(ApiError::Query)?;
+        let rate = self.rate.as_deref().map(|text| {
+            sizing::parse_rate(text)
+                .ok_or_else(|| ApiError::Parameters(format!("rate={text:?} is no rate: 0.01 is one, or 1%25")))
+        });
+        let wants = Wants::named(self.coding.as_deref(), rate.transpose()?).map_err(ApiError::Coding)?;
+        let (limit, wants) = (limit.into(), wants.unwrap_or(usual));
+        Ok((query, SearchOptions { limit, after, wants, explain: self.explain }))
+    }
 }
 
 /// Reads a cursor that an earlier answer contained.

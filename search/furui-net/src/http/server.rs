@@ -16,15 +16,18 @@ use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, Sleep, sleep, timeout};
 
-/// The maximum number of connections. Further ones wait to be accepted.
+/// The maximum number of connections. Further ones wait to be accepted. Chosen: more than the requests
+/// that are answered at the same time.
 pub const MAX_CONNECTIONS: usize = 256;
 /// The maximum time for the head of a request to arrive, and for which an unused connection stays open.
+/// Chosen: a client is on this machine or near it.
 pub const HEAD_TIME: Duration = Duration::from_secs(10);
-/// The maximum time for which a client takes no part of an answer.
-pub const STALL_TIME: Duration = Duration::from_secs(30);
-/// The maximum time for which the end waits for requests in progress. Then all connections are closed.
-pub const CLOSING: Duration = Duration::from_secs(1);
-/// The pause after a connection could not be accepted, for example because the process has too many open files.
+/// The maximum time for which a client takes no part of an answer. Chosen: three times as long as a head may take.
+const STALL_TIME: Duration = Duration::from_secs(30);
+/// The maximum time for which the end waits for requests in progress. Then all connections are closed. Chosen.
+const CLOSING: Duration = Duration::from_secs(1);
+/// The pause after a connection could not be accepted, for example because the process has too many open
+/// files. Chosen.
 const ACCEPT_AGAIN: Duration = Duration::from_millis(200);
 
 /// Serves `router` until the future `until` is ready. Then no more requests are accepted, and those in progress have

@@ -12,12 +12,12 @@ use libp2p::{
     request_response, swarm, tcp,
 };
 
+use super::buffer_budget::BufferBudget;
 use super::codec::Codec;
 use super::command::Shared;
 use super::counters::Counted;
-use super::doors::Doors;
+use super::incoming_limits::IncomingLimits;
 use super::reach::{Reach, Within};
-use super::rooms::Rooms;
 use super::streams::Streams;
 use super::{Config, StartError, Transport};
 
@@ -55,8 +55,8 @@ const MAX_PENDING: u32 = 128;
 pub(super) struct Behaviour {
     // The limits come first, so that no other behaviour is told of a connection that they deny.
     limits: connection_limits::Behaviour,
-    // The doors come before the exchange, because they note the origin of a connection for its codec.
-    pub(super) doors: Doors,
+    // The incoming_limits come before the exchange, because they note the origin of a connection for its codec.
+    pub(super) incoming_limits: IncomingLimits,
     pub(super) kad: kad::Behaviour<MemoryStore>,
     pub(super) exchange: request_response::Behaviour<Codec>,
     pub(super) identify: identify::Behaviour,
@@ -71,13 +71,17 @@ impl Behaviour {
             .with_max_established(Some(MAX_CONNECTIONS))
             .with_max_established_per_peer(Some(MAX_PER_PEER))
             .with_max_pending_outgoing(Some(MAX_PENDING));
-        let rooms = Rooms::new(Arc::clone(&shared.refusals));
+        let buffers = BufferBudget::new(Arc::clone(&shared.refusals));
         Self {
             limits: connection_limits::Behaviour::new(limits),
-            doors: Doors::new(Arc::clone(&rooms), Arc::clone(&shared.refusals), Arc::clone(&shared.blocked)),
+            incoming_limits: IncomingLimits::new(
+                Arc::clone(&buffers),
+                Arc::clone(&shared.refusals),
+                Arc::clone(&shared.blocked),
+            ),
             kad: kademlia(me),
             exchange: request_response::Behaviour::with_codec(
-                Codec::new(Arc::clone(&shared.tally), rooms),
+                Codec::new(Arc::clone(&shared.tally), buffers),
                 [(EXCHANGE, request_response::ProtocolSupport::Full)],
                 request_response::Config::default()
                     .with_request_timeout(config.call_timeout)

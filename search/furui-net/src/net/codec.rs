@@ -5,8 +5,8 @@ use futures::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use libp2p::{StreamProtocol, request_response};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+use super::buffer_budget::{BufferBudget, RequestMemory, RequestReader, STEP};
 use super::counters::Tally;
-use super::rooms::{Origin, Room, Rooms, STEP};
 
 /// The maximum length of a request or an answer, in bytes.
 pub const MAX_MESSAGE: usize = 1 << 20;
@@ -18,17 +18,17 @@ const MAX_ANSWER_BYTES: usize = 64 << 20;
 /// byte 0, its length and its bytes, or only the byte 1, which means that the node is busy.
 ///
 /// libp2p clones the codec for each connection that it opens, and the clone for each stream of the connection. The first
-/// clone takes the origin of the connection from [`Rooms`], where `Doors` has put it; the others have it from that one.
+/// clone takes the origin of the connection from [`BufferBudget`], where `IncomingLimits` has put it; the others have it from that one.
 pub(super) struct Codec {
     tally: Arc<Tally>,
-    rooms: Arc<Rooms>,
-    origin: Option<Origin>,
+    buffers: Arc<BufferBudget>,
+    origin: Option<RequestReader>,
     answers: Arc<Semaphore>,
 }
 
 impl Codec {
-    pub(super) fn new(tally: Arc<Tally>, rooms: Arc<Rooms>) -> Self {
-        Self { tally, rooms, origin: None, answers: Arc::new(Semaphore::new(MAX_ANSWER_BYTES)) }
+    pub(super) fn new(tally: Arc<Tally>, buffers: Arc<BufferBudget>) -> Self {
+        Self { tally, buffers, origin: None, answers: Arc::new(Semaphore::new(MAX_ANSWER_BYTES)) }
     }
 }
 
@@ -36,8 +36,8 @@ impl Clone for Codec {
     fn clone(&self) -> Self {
         Self {
             tally: Arc::clone(&self.tally),
-            rooms: Arc::clone(&self.rooms),
-            origin: self.origin.clone().or_else(|| self.rooms.opened()),
+            buffers: Arc::clone(&self.buffers),
+            origin: self.origin.clone().or_else(|| self.buffers.opened()),
             answers: Arc::clone(&self.answers),
         }
     }
@@ -47,7 +47,7 @@ impl Clone for Codec {
 #[derive(Debug)]
 pub(super) struct Body {
     pub(super) bytes: Vec<u8>,
-    pub(super) room: Option<Room>,
+    pub(super) room: Option<RequestMemory>,
 }
 
 /// An answer to a request.

@@ -5,28 +5,38 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll};
 
 use futures::{AsyncRead, AsyncWrite};
+use serde::Serialize;
 
 /// The traffic of a node since its start.
 ///
 /// The bytes of requests and answers are exact. The bytes on the wire are all that the transport carried, encryption
 /// and multiplexing included. The difference is the cost of routing: look-ups, joining, and keeping connections alive.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// Users see the bytes on the wire only.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Counters {
     /// The bytes of requests and answers received, framing included.
+    #[serde(skip)]
     pub exchange_in: u64,
     /// The bytes of requests and answers sent, framing included.
+    #[serde(skip)]
     pub exchange_out: u64,
     /// The bytes received from the transport.
+    #[serde(rename = "received")]
     pub wire_in: u64,
     /// The bytes given to the transport.
+    #[serde(rename = "sent")]
     pub wire_out: u64,
     /// The number of look-ups answered by the routing table.
+    #[serde(skip)]
     pub known: u64,
     /// The number of look-ups answered by the result of an earlier one.
+    #[serde(skip)]
     pub cached: u64,
     /// The number of look-ups for which other nodes were asked.
+    #[serde(skip)]
     pub asked: u64,
     /// The number of other nodes' requests that a quota refused.
+    #[serde(skip)]
     pub refused: u64,
 }
 

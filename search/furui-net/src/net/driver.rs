@@ -187,7 +187,7 @@ impl Driver {
                 self.start_refresh();
             }
             Command::Blocked(done) => {
-                self.swarm.behaviour_mut().doors.close_blocked();
+                self.swarm.behaviour_mut().incoming_limits.close_blocked();
                 for known in self.table() {
                     if let Some(peer) = known::id(&known.peer).filter(|peer| self.is_blocked(peer)) {
                         self.forget(&peer);

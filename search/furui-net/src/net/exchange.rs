@@ -4,8 +4,8 @@ use furui_search::Peer;
 use tokio::sync::oneshot;
 
 use super::Prefix;
+use super::buffer_budget::RequestMemory;
 use super::codec::MAX_MESSAGE;
-use super::rooms::Room;
 
 /// A request of another node.
 #[derive(Debug)]
@@ -26,11 +26,11 @@ pub struct Inbound {
 pub struct Reply {
     answer: oneshot::Sender<Vec<u8>>,
     /// The memory for the request, held until it is answered.
-    _room: Option<Room>,
+    _room: Option<RequestMemory>,
 }
 
 impl Reply {
-    pub(crate) fn new(room: Option<Room>) -> (Self, oneshot::Receiver<Vec<u8>>) {
+    pub(crate) fn new(room: Option<RequestMemory>) -> (Self, oneshot::Receiver<Vec<u8>>) {
         let (answer, receiver) = oneshot::channel();
         (Self { answer, _room: room }, receiver)
     }

@@ -3,6 +3,7 @@ use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use furui_search::Peer;
+use ipnet::IpNet;
 use libp2p::kad::K_VALUE;
 use tokio::sync::{Semaphore, mpsc, oneshot, watch};
 
@@ -10,7 +11,7 @@ use super::codec::MAX_MESSAGE;
 use super::command::{Command, Shared, Status};
 use super::driver::Driver;
 use super::quota::MAX_IN_FLIGHT;
-use super::{CallError, Config, Counters, Inbound, Network, Prefix, Refusals, Reply, StartError, diversity, known};
+use super::{CallError, Config, Counters, Inbound, Prefix, Refusals, Reply, StartError, diversity, known};
 
 /// The maximum number of this node's calls in flight. Further calls wait.
 const MAX_CALLS: usize = 256;
@@ -202,7 +203,7 @@ impl Net {
 
     /// Sets the peers (by their identities as text) and networks with which the node does not speak, and closes its
     /// connections with them.
-    pub async fn block(&self, peers: &[String], networks: Vec<Network>) {
+    pub async fn block(&self, peers: &[String], networks: Vec<IpNet>) {
         let peers = peers.iter().filter_map(|peer| peer.parse().ok()).collect();
         self.shared.blocked.set(peers, networks);
         let (done, receiver) = oneshot::channel();

@@ -3,7 +3,7 @@
 //! ```text
 //!   Net ──commands──▶ Driver ──▶ Swarm: kad       /furui/kad/1   who is closest to a key
 //!    ▲                  │               exchange  /furui/1       a request, an answer
-//!    └── answers ───────┤               identify, ping, limits, doors
+//!    └── answers ───────┤               identify, ping, limits, incoming limits
 //!                       └──▶ Inbound: what others ask, within their quotas
 //! ```
 //!
@@ -15,27 +15,26 @@ mod area;
 mod behaviour;
 mod blocked;
 mod bootstrap;
+mod buffer_budget;
 mod codec;
 mod command;
 mod config;
 mod counters;
 mod diversity;
-mod doors;
 mod driver;
 mod exchange;
 mod handle;
 mod identity;
+mod incoming_limits;
 mod known;
 mod prefix;
 mod quota;
 mod reach;
 mod refusals;
-mod rooms;
 mod routes;
 mod signature;
 mod streams;
 
-pub use blocked::{Network, NoNetwork};
 pub use codec::MAX_MESSAGE;
 pub use config::{Config, StartError, Transport};
 pub use counters::Counters;

@@ -1,39 +1,41 @@
-use std::collections::HashMap;
 use std::time::Duration;
 
 use libp2p::PeerId;
 use tokio::time::Instant;
 
 use super::Prefix;
+use crate::meters::{Limit, Meters};
 
-/// The maximum number of one peer's requests that are served at a time.
+/// The maximum number of one peer's requests that are served at a time. Chosen: more than a search asks one peer for.
 pub(super) const PEER_IN_FLIGHT: u32 = 32;
-/// The maximum number of requests of one address prefix that are served at a time.
+/// The maximum number of requests of one address prefix that are served at a time. Chosen: four busy peers.
 const PREFIX_IN_FLIGHT: u32 = 128;
-/// The maximum number of all peers' requests that are served at a time.
+/// The maximum number of all peers' requests that are served at a time. Chosen: two busy prefixes.
 pub(super) const MAX_IN_FLIGHT: usize = 256;
-/// The maximum mean number of requests of a peer per second.
-const PEER_RATE: f64 = 1000.0;
-/// The maximum number of requests that a peer may make at once after a pause.
-const PEER_BURST: f64 = 2000.0;
-/// The maximum number of peers that are remembered, with or without requests in flight. At the maximum, the requests of
-/// other peers are refused.
-const REMEMBERED: usize = 4096;
+/// The maximum number of requests that a peer may make at once after a pause, and in [`BURST_TIME`] on average. Chosen.
+const PEER_BURST: u64 = 2000;
+/// The time after which a peer may make a burst of requests again. Chosen: a thousand requests a second.
+const BURST_TIME: Duration = Duration::from_secs(2);
 
 /// Admits requests of other nodes.
-#[derive(Default)]
 pub(super) struct Quotas {
-    peers: HashMap<PeerId, Share>,
-    /// The number of requests in flight of each address prefix that has some.
-    prefixes: HashMap<Prefix, u32>,
+    started: Instant,
+    rates: Meters<PeerId>,
+    peers: Meters<PeerId>,
+    prefixes: Meters<Prefix>,
     in_flight: usize,
 }
 
-/// The share of one peer: a token bucket, and its requests in flight.
-struct Share {
-    in_flight: u32,
-    tokens: f64,
-    at: Instant,
+impl Default for Quotas {
+    fn default() -> Self {
+        Self {
+            started: Instant::now(),
+            rates: Meters::new(Limit::per(PEER_BURST, BURST_TIME)),
+            peers: Meters::new(Limit::held(PEER_IN_FLIGHT.into())),
+            prefixes: Meters::new(Limit::held(PREFIX_IN_FLIGHT.into())),
+            in_flight: 0,
+        }
+    }
 }
 
 impl Quotas {
@@ -42,55 +44,38 @@ impl Quotas {
     /// # Errors
     /// The reason why the request is refused.
     pub(super) fn admit(&mut self, peer: PeerId, prefix: Prefix, now: Instant) -> Result<(), &'static str> {
-        if self.peers.len() >= REMEMBERED && !self.peers.contains_key(&peer) {
-            // A peer whose bucket is full again need not be remembered.
-            let full = Duration::from_secs_f64(PEER_BURST / PEER_RATE);
-            self.peers.retain(|_, share| share.in_flight > 0 || now.duration_since(share.at) < full);
-            if self.peers.len() >= REMEMBERED {
-                return Err("too many peers asked");
-            }
-        }
-        let of_prefix = self.prefixes.get(&prefix).copied().unwrap_or_default();
-        if prefix != Prefix::Local && of_prefix >= PREFIX_IN_FLIGHT {
+        let now = now.duration_since(self.started);
+        if prefix != Prefix::Local && !self.prefixes.allows(&prefix, 1, now) {
             return Err("its address had too many requests at once");
         }
         if self.in_flight >= MAX_IN_FLIGHT {
             return Err("all peers together had too many requests at once");
         }
-        let share = self.peers.entry(peer).or_insert(Share { in_flight: 0, tokens: PEER_BURST, at: now });
-        let earned = now.duration_since(share.at).as_secs_f64() * PEER_RATE;
-        share.tokens = (share.tokens + earned).min(PEER_BURST);
-        share.at = now;
-        if share.in_flight >= PEER_IN_FLIGHT {
+        if !self.peers.allows(&peer, 1, now) {
             return Err("it had too many requests at once");
         }
-        if share.tokens < 1.0 {
+        if !self.rates.allows(&peer, 1, now) {
             return Err("it asked too often");
         }
-        share.tokens -= 1.0;
-        share.in_flight += 1;
+        self.rates.charge(&peer, 1, now);
+        self.peers.charge(&peer, 1, now);
+        self.prefixes.charge(&prefix, 1, now);
         self.in_flight += 1;
-        *self.prefixes.entry(prefix).or_default() += 1;
         Ok(())
     }
 
     /// Notes that an admitted request has ended, with or without an answer.
     pub(super) fn done(&mut self, peer: &PeerId, prefix: Prefix) {
-        if let Some(share) = self.peers.get_mut(peer) {
-            share.in_flight -= 1;
-            self.in_flight -= 1;
-            let of_prefix = self.prefixes.entry(prefix).or_default();
-            *of_prefix = of_prefix.saturating_sub(1);
-            if *of_prefix == 0 {
-                self.prefixes.remove(&prefix);
-            }
-        }
+        self.peers.give_back(peer, 1);
+        self.prefixes.give_back(&prefix, 1);
+        self.in_flight -= 1;
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::meters::ACCOUNTS;
 
     fn admit(quotas: &mut Quotas, peer: PeerId, now: Instant) -> bool {
         quotas.admit(peer, Prefix::Local, now).is_ok()
@@ -139,21 +124,22 @@ mod tests {
                 .count()
         };
         assert_eq!(served(&mut quotas, now), PEER_BURST as usize);
-        assert_eq!(served(&mut quotas, now + Duration::from_millis(500)), PEER_RATE as usize / 2);
+        assert_eq!(served(&mut quotas, now + Duration::from_millis(500)), PEER_BURST as usize / 4);
         assert_eq!(served(&mut quotas, now + Duration::from_secs(3600)), PEER_BURST as usize);
     }
 
     #[test]
-    fn quiet_peers_are_forgotten_and_a_crowd_is_refused() {
-        let (mut quotas, now) = (Quotas::default(), Instant::now());
-        for _ in 0..REMEMBERED + 100 {
-            let peer = PeerId::random();
-            if admit(&mut quotas, peer, now) {
+    fn a_crowd_of_peers_keeps_nobody_out() {
+        let (mut quotas, now, greedy) = (Quotas::default(), Instant::now(), PeerId::random());
+        let mut asks = |peer: PeerId| {
+            let is_admitted = admit(&mut quotas, peer, now);
+            if is_admitted {
                 quotas.done(&peer, Prefix::Local);
             }
-        }
-        assert_eq!(quotas.peers.len(), REMEMBERED);
-        assert!(admit(&mut quotas, PeerId::random(), now + Duration::from_secs(60)));
-        assert_eq!(quotas.peers.len(), 1);
+            is_admitted
+        };
+        assert_eq!((0..5000).filter(|_| asks(greedy)).count(), PEER_BURST as usize);
+        assert!((0..3 * ACCOUNTS).all(|_| asks(PeerId::random())));
+        assert!(!asks(greedy), "it is not forgotten");
     }
 }

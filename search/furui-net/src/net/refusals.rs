@@ -1,9 +1,11 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::SystemTime;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use serde::Serialize;
 
 /// The maximum number of entries that are remembered. At the maximum, the entry whose last refusal is the oldest is
-/// forgotten.
+/// forgotten. Chosen: more than a person reads.
 const MAX_ENTRIES: usize = 256;
 
 /// Who was refused lately, and why: for the owner of the node.
@@ -14,7 +16,7 @@ pub struct Refusals(Mutex<Entries>);
 type Entries = HashMap<(String, &'static str), (u64, SystemTime)>;
 
 /// One reason for which one peer or address was refused.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Refusal {
     /// The peer or the address prefix.
     pub who: String,
@@ -22,8 +24,8 @@ pub struct Refusal {
     pub why: &'static str,
     /// How often it was refused.
     pub count: u64,
-    /// When it was refused last.
-    pub last: SystemTime,
+    /// The time of the last refusal, in seconds since 1970.
+    pub last: u64,
 }
 
 impl Refusals {
@@ -42,12 +44,12 @@ impl Refusals {
     /// The entries, the latest first.
     pub fn latest(&self) -> Vec<Refusal> {
         let entries = self.entries();
-        let mut all: Vec<Refusal> = entries
-            .iter()
-            .map(|((who, why), (count, last))| Refusal { who: who.clone(), why, count: *count, last: *last })
-            .collect();
-        all.sort_by(|a, b| b.last.cmp(&a.last).then_with(|| a.who.cmp(&b.who)));
-        all
+        let mut all: Vec<_> = entries.iter().collect();
+        all.sort_by(|(a, (_, last_a)), (b, (_, last_b))| last_b.cmp(last_a).then_with(|| a.cmp(b)));
+        let seconds = |last: SystemTime| last.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+        all.into_iter()
+            .map(|((who, why), &(count, last))| Refusal { who: who.clone(), why, count, last: seconds(last) })
+            .collect()
     }
 
     fn entries(&self) -> MutexGuard<'_, Entries> {

@@ -1,6 +1,8 @@
 use std::fmt;
+use std::ops::Range;
 
-use furui_search::{ContentId, Place, PublisherKey, QueryRefused, Report, Showing};
+use furui_search::{ContentId, Place, PublisherKey, QueryRefused, Report, Showing, Snippet};
+use serde::{Deserialize, Serialize};
 
 /// A part of the answer to a search.
 #[derive(Clone, Debug)]
@@ -22,33 +24,59 @@ pub enum SearchEvent {
     },
 }
 
-/// A document that was found.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A document that was found. In JSON, it is a line of the answer to `GET /search`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Hit {
-    /// The id of the document, and its score in a ranked search.
-    pub place: Place,
-    /// What to show of the document; `None` if only ids were requested, or no node that keeps the record answered.
-    pub showing: Option<Showing>,
+    /// The id of the document.
+    pub id: ContentId,
+    /// The URL; empty if no node that keeps the record answers.
+    pub url: String,
+    /// The title.
+    pub title: String,
+    /// A piece of the text with words of the query, see [`Snippet`].
+    pub snippet: String,
+    /// The marks in `title`: for each, the positions of its first byte and of the byte after its last one.
+    pub title_marks: Vec<[usize; 2]>,
+    /// The marks in `snippet`, as in `title_marks`.
+    pub marks: Vec<[usize; 2]>,
+    /// The BM25 score: higher is better. A multiple of 1/[`Place::ONE`].
+    pub score: f64,
     /// Who has published the document. Known only if other documents with its URL were found.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub publishers: Vec<PublisherKey>,
     /// Other documents with its URL that fit the query and are not shown. The rule by which one is shown is stated in
     /// docs/search.md, "Several publishers of one page".
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub also: Vec<Version>,
 }
 
 /// A document that is not shown, because another one with its URL is.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Version {
     /// The id of the document.
     pub id: ContentId,
-    /// Who has published it.
+    /// Who has published it; empty if nobody is known.
     pub publishers: Vec<PublisherKey>,
 }
 
 impl Hit {
-    /// Makes a hit whose publishers are unknown.
-    pub(super) fn new(place: Place, showing: Option<Showing>) -> Self {
-        Self { place, showing, publishers: vec![], also: vec![] }
+    /// Makes a hit whose publishers are unknown. `showing` is what a node that keeps the record says about it; `None` if
+    /// none answers.
+    pub fn new(place: Place, showing: Option<Showing>) -> Self {
+        let (url, title, snippet) = showing.map(|it| (it.head.url, it.head.title, it.snippet)).unwrap_or_default();
+        let Snippet { title_marks, text, marks } = snippet;
+        let pairs = |marks: Vec<Range<usize>>| marks.into_iter().map(|mark| [mark.start, mark.end]).collect();
+        Self {
+            id: place.id,
+            url,
+            title,
+            snippet: text,
+            title_marks: pairs(title_marks),
+            marks: pairs(marks),
+            score: f64::from(place.score) / f64::from(Place::ONE),
+            publishers: vec![],
+            also: vec![],
+        }
     }
 }
 

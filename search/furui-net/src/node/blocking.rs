@@ -1,6 +1,7 @@
 //! What the owner of a node blocks, and removes.
 
 use std::io;
+use std::net::IpAddr;
 
 use super::{Block, Node, NodeError};
 
@@ -54,7 +55,7 @@ impl Node {
                 }
                 Block::Network(network) => shelf.remove_of(|origin| {
                     let ip = origin.prefix.split('/').next().and_then(|ip| ip.parse().ok());
-                    ip.is_some_and(|ip| network.contains(ip))
+                    ip.is_some_and(|ip: IpAddr| network.contains(&ip))
                 }),
                 Block::Word(word) if word.starts_with("site:") => shelf.remove_listed(word),
                 Block::Word(word) => shelf.remove_list(word),

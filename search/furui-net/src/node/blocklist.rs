@@ -2,20 +2,22 @@ use std::collections::{BTreeSet, HashSet};
 use std::fmt;
 use std::fs::File;
 use std::io::{self, Read};
+use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::{PoisonError, RwLock};
 
 use furui::format::{Access, WriteError, publish};
 use furui_search::{Query, Record};
+use ipnet::IpNet;
 
-use crate::net::{Network, peer_of};
+use crate::net::peer_of;
 
 /// The name of the file in a node's directory.
 const FILE: &str = "blocked";
-/// The maximum number of lines of the file.
+/// The maximum number of lines of the file. Chosen.
 const MAX_BLOCKS: usize = 10_000;
-/// The maximum size of the file, in bytes.
+/// The maximum size of the file, in bytes. Chosen: some hundred bytes a line.
 const MAX_BYTES: u64 = 4 << 20;
 
 /// What the owner of a node has blocked: one line of the file `blocked`.
@@ -23,8 +25,9 @@ const MAX_BYTES: u64 = 4 << 20;
 pub enum Block {
     /// A peer, by its identity as text: the node does not speak with it.
     Peer(String),
-    /// The addresses of a network: the node does not speak with peers there.
-    Network(Network),
+    /// The addresses of a network (`192.0.2.0/24`, `2001:db8::/32`), or one address: the node does not speak with peers
+    /// there. The bits behind the prefix are 0.
+    Network(IpNet),
     /// A word, or a site as the word that stands for it (`site:example.org`): the node stores nothing for it, and does not
     /// show documents of a blocked site.
     Word(String),
@@ -55,8 +58,8 @@ impl FromStr for Block {
     /// Takes the text for a peer or a network if it is one, for a site if it has a dot, and else for a word.
     fn from_str(text: &str) -> Result<Self, NoBlock> {
         let text = text.trim();
-        if let Ok(network) = text.parse() {
-            return Ok(Self::Network(network));
+        if let Ok(network) = text.parse::<IpNet>().or_else(|_| text.parse::<IpAddr>().map(IpNet::from)) {
+            return Ok(Self::Network(network.trunc()));
         }
         if let Some(peer) = peer_of(text) {
             return Ok(Self::Peer(peer));
@@ -192,6 +195,10 @@ impl Sites {
 mod tests {
     use super::*;
 
+    fn shown(text: &str) -> String {
+        text.parse::<Block>().expect("it can be blocked").to_string()
+    }
+
     #[test]
     fn what_is_blocked_is_understood_and_kept() {
         let directory = std::env::temp_dir().join(format!("furui-blocked-{}", std::process::id()));
@@ -204,6 +211,11 @@ mod tests {
         let again = Blocklist::open(Some(&directory)).expect("it was written");
         assert_eq!(again.all(), list.all());
         assert!(again.has_word("spam") && again.has_word("site:example.org") && !again.has_word("ham"));
+        let networks = ["192.0.2.77", "2001:db8::1/32", "0.0.0.0/0"].map(shown);
+        assert_eq!(networks, ["192.0.2.77/32", "2001:db8::/32", "0.0.0.0/0"]);
+        for text in ["", "192.0.2.0/33", "192.0.2.0/x", "2001:db8::/129"] {
+            assert!(text.parse::<Block>().map_or(true, |block| !matches!(block, Block::Network(_))), "{text}");
+        }
         let record = |url: &str| Record { url: url.into(), title: String::new(), text: "spam".into(), publisher: None };
         assert!(again.sites().have(&record("https://www.example.org/a")));
         assert!(!again.sites().have(&record("https://example.com/")));

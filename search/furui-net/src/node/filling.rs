@@ -20,10 +20,10 @@ pub(super) struct Filling<'a> {
     inner: &'a Inner,
     gathering: Gathering<'a>,
     showings: &'a Showings<'a>,
-    ranks: Option<Ranks>,
+    ranks: Ranks,
     has_phrases: bool,
     blocked: Sites,
-    limit: Option<u64>,
+    limit: u64,
     after: Option<Place>,
     /// The number of candidates that were examined.
     checked: u64,
@@ -45,20 +45,20 @@ pub(super) struct Filling<'a> {
 }
 
 impl<'a> Filling<'a> {
-    /// Makes the state of a search. In a ranked search, `mean_length` is the mean length of a document.
+    /// Makes the state of a search, where `mean_length` is the mean length of a document.
     pub(super) fn new(
         inner: &'a Inner,
         clauses: &'a [Clause],
         showings: &'a Showings<'a>,
-        (limit, after): (Option<u64>, Option<Place>),
-        mean_length: Option<u32>,
+        (limit, after): (u64, Option<Place>),
+        mean_length: u32,
     ) -> Self {
         let words = showings.words().len();
         Self {
             inner,
             gathering: Gathering::new(inner, clauses, showings),
             showings,
-            ranks: mean_length.map(|mean| Ranks { idfs: vec![0; words], scale: Scale::new(mean) }),
+            ranks: Ranks { idfs: vec![0; words], scale: Scale::new(mean_length) },
             has_phrases: clauses.iter().any(Clause::has_phrases),
             blocked: inner.blocklist.sites(),
             limit,
@@ -78,13 +78,13 @@ impl<'a> Filling<'a> {
     /// The number of candidates on a page of the querier. For a query with phrases, it is larger than the number of
     /// documents wanted, because some will not fit.
     pub(super) fn page(&self) -> usize {
-        let wanted = self.limit.unwrap_or(limits::FETCHED as u64).clamp(1, limits::FETCHED as u64) as usize;
+        let wanted = self.limit.clamp(1, limits::FETCHED as u64) as usize;
         if self.has_phrases { (4 * wanted).clamp(64, limits::FETCHED) } else { wanted }
     }
 
     /// True if enough documents were found, or enough candidates examined.
     pub(super) fn is_over(&self) -> bool {
-        self.limit.is_some_and(|limit| self.found >= limit || self.checked >= CHECKED)
+        self.found >= self.limit || self.checked >= CHECKED
     }
 
     /// True if the search is over, whatever the querier might still find.
@@ -94,7 +94,7 @@ impl<'a> Filling<'a> {
 
     /// The number of further candidates to find, because too few of those that were found are in the answer.
     pub(super) fn missing(&self) -> Option<u64> {
-        let missing = self.limit?.saturating_sub(self.found);
+        let missing = self.limit.saturating_sub(self.found);
         // The more were dropped, the more will be.
         let dropped = self.checked.saturating_sub(self.found).min(limits::FETCHED as u64);
         (!self.is_over()).then(|| missing.max(dropped))
@@ -102,16 +102,14 @@ impl<'a> Filling<'a> {
 
     /// Examines candidates until enough documents are found, and returns those that are found.
     pub(super) async fn sift(&mut self, querier: &mut Querier, candidates: Vec<Place>) -> Vec<Hit> {
-        if let Some(ranks) = &mut self.ranks {
-            let words = self.showings.words();
-            ranks.idfs = words.iter().map(|word| querier.idf(word).unwrap_or_default()).collect();
-        }
+        let words = self.showings.words();
+        self.ranks.idfs = words.iter().map(|word| querier.idf(word).unwrap_or_default()).collect();
         let mut hits = Vec::new();
         let mut left = &candidates[..];
         while !left.is_empty() && !self.is_over() {
             let (batch, rest) = left.split_at(self.batch().min(left.len()));
             left = rest;
-            let verdicts = self.gathering.judge(batch, self.ranks.as_ref()).await;
+            let verdicts = self.gathering.judge(batch, Some(&self.ranks)).await;
             self.checked += batch.len() as u64;
             for (&claimed, verdict) in batch.iter().zip(verdicts) {
                 if matches!(verdict, Verdict::Gone) {
@@ -174,14 +172,14 @@ impl<'a> Filling<'a> {
     /// The documents up to this place, as many as are wanted; all of them if there is no place.
     fn release(&mut self, through: Option<Place>) -> Vec<Hit> {
         let mut hits = vec![];
-        while self.limit.is_none_or(|limit| self.found < limit)
+        while self.found < self.limit
             && let Some(first) = self.held.first_entry()
             && through.is_none_or(|through| *first.key() <= through)
         {
             self.cursor = Some(*first.key());
             let mut hit = first.remove();
-            if let Some(showing) = &hit.showing {
-                (hit.publishers, hit.also) = self.versions.show(&showing.head.url, hit.place.id);
+            if !hit.url.is_empty() {
+                (hit.publishers, hit.also) = self.versions.show(&hit.url, hit.id);
             }
             hits.push(hit);
             self.found += 1;
@@ -215,7 +213,7 @@ impl<'a> Filling<'a> {
     pub(super) fn done(&self, querier: &Querier, more: bool) -> SearchEvent {
         let report = self.gathering.spent.report(querier.report());
         let report = Report { checked: if self.has_phrases { self.checked } else { 0 }, ..report };
-        let is_full = self.limit.is_none_or(|limit| self.found >= limit);
+        let is_full = self.found >= self.limit;
         // What was dropped was replaced, or there is nothing left to take its place.
         let is_replaced = !self.has_dropped || self.has_phrases || is_full || !more;
         let whole = querier.is_whole() && !self.is_missing_some && is_replaced;
@@ -226,8 +224,7 @@ impl<'a> Filling<'a> {
     /// The number of candidates to examine next. In a query with phrases, it probably suffices for the documents that are
     /// still wanted.
     fn batch(&self) -> usize {
-        let Some(limit) = self.limit else { return limits::FETCHED };
-        let wanted = limit.saturating_sub(self.found);
+        let wanted = self.limit.saturating_sub(self.found);
         let likely = match self.found {
             _ if !self.has_phrases => limits::FETCHED as u64,
             0 => (2 * wanted).max(FIRST).max(self.checked),

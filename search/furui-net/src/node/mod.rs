@@ -20,7 +20,6 @@ mod history;
 mod keeper;
 mod kept;
 mod loads;
-mod manners;
 mod options;
 mod places;
 mod private;
@@ -29,11 +28,11 @@ mod publish_error;
 mod published;
 mod publishers;
 mod repair;
+mod reputation;
 mod search;
 mod showing;
 mod spent;
 mod survey;
-mod used;
 mod versions;
 mod withdraw;
 
@@ -42,9 +41,11 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::JoinHandle;
+use std::time::Duration;
 use std::{fmt, io};
 
 use furui_search::{ContentId, Peer, Refusal, Request, Response};
+use serde::Serialize;
 use sha2::{Digest, Sha256};
 use tokio::task::AbortHandle;
 
@@ -54,9 +55,9 @@ use blocklist::Blocklist;
 use claims::Checker;
 use history::History;
 use keeper::Keeper;
-use manners::Manners;
 use published::Published as PublishedTable;
 use repair::Repair;
+use reputation::Reputation;
 use search::Known;
 use survey::LastSurvey;
 
@@ -68,6 +69,11 @@ pub use publish::{Document, Published};
 pub use publish_error::PublishError;
 pub use repair::Progress;
 pub use search::SearchOptions;
+
+/// The time to wait for the nodes that are asked first before others are asked, too. Chosen: several round trips.
+const HEDGE_AFTER: Duration = Duration::from_millis(500);
+/// The time to wait for the other nodes. Chosen: a user who searches waits for it.
+const PATIENCE: Duration = Duration::from_secs(4);
 
 /// The file of the node's secret key.
 const IDENTITY: &str = "identity";
@@ -81,7 +87,7 @@ pub struct Node(Arc<Inner>);
 struct Inner {
     net: Net,
     keeper: Keeper,
-    manners: Manners,
+    reputation: Reputation,
     checker: Checker,
     known: Known,
     survey: LastSurvey,
@@ -102,8 +108,8 @@ struct Inner {
     thread: std::sync::Mutex<Option<JoinHandle<()>>>,
 }
 
-/// The state of a node.
-#[derive(Clone, Debug)]
+/// The state of a node. In JSON, it is the answer to `GET /status`, without nesting.
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct NodeStatus {
     /// The identity by which other nodes know the node.
     pub peer: String,
@@ -112,10 +118,12 @@ pub struct NodeStatus {
     /// True if the node has been given everything that it should hold.
     pub whole: bool,
     /// How far the node has taken over the data that it should hold.
+    #[serde(flatten)]
     pub repair: Progress,
     /// The number of other nodes that the node knows.
     pub peers: u64,
     /// The contents of the node's shelf, which holds the postings and documents that the node keeps.
+    #[serde(flatten)]
     pub shelf: Statistics,
     /// The number of searches done for the node's users.
     pub searches: u64,
@@ -128,8 +136,10 @@ pub struct NodeStatus {
     /// Who was refused lately, and why; the latest first.
     pub refusals: Vec<crate::net::Refusal>,
     /// The traffic since the start.
+    #[serde(flatten)]
     pub traffic: crate::net::Counters,
-    /// The traffic of each of the last [`SPANS`] [`SPAN`]s, the latest last.
+    /// The traffic of each of the last [`SPANS`] [`SPAN`]s, the latest last. The page draws it; JSON omits it.
+    #[serde(skip)]
     pub lately: Vec<Span>,
 }
 
@@ -163,8 +173,8 @@ impl Node {
         let blocklist = Arc::new(blocklist);
         let identity = config.identity.clone();
         let (net, inbound) = Net::start(config).await?;
-        let manners = Manners::new(net.clone());
-        let checker = Checker::new(net.clone(), manners.clone());
+        let reputation = Reputation::new(net.clone());
+        let checker = Checker::new(net.clone(), reputation.clone());
         let (keeper, thread) = Keeper::start(shelf, net.clone(), inbound, Arc::clone(&blocklist), checker.clone())
             .await
             .map_err(|source| NodeError::Directory { file: PathBuf::from("thread"), source })?;
@@ -190,7 +200,7 @@ impl Node {
                 "the task that tidies its published documents",
                 Box::pin(PublishedTable::tidy(inner.clone())),
             ),
-            manners,
+            reputation,
             checker,
             known: Known::new(),
             survey: LastSurvey::default(),

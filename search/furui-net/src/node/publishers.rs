@@ -1,5 +1,4 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::time::Duration;
 
 use furui_search::{ContentId, Lock, Peer, PublisherKey, Request, Response, limits};
 use futures::StreamExt;
@@ -8,13 +7,8 @@ use tokio::task::spawn_blocking;
 use tokio::time::{Instant, sleep_until};
 
 use super::spent::Spent;
-use super::{Inner, record_key};
+use super::{HEDGE_AFTER, Inner, PATIENCE};
 use crate::net::is_signed;
-
-/// The time to wait for all keepers. After that, one answer for each document suffices.
-const HEDGE_AFTER: Duration = Duration::from_millis(500);
-/// The time to wait for one answer for each document.
-const PATIENCE: Duration = Duration::from_secs(4);
 
 /// Who has published documents, and what it took to find out.
 #[derive(Default)]
@@ -27,9 +21,7 @@ pub(super) struct Publishers {
 /// has its signature.
 pub(super) async fn publishers(inner: &Inner, ids: &[ContentId]) -> Publishers {
     let me = inner.net.me();
-    let keys: Vec<Vec<u8>> = ids.iter().map(|id| record_key(*id)).collect();
-    let keepers = keys.iter().map(|key| inner.manners.keepers(key, limits::REPLICAS));
-    let keepers: Vec<Vec<Peer>> = futures::future::join_all(keepers).await;
+    let keepers = inner.reputation.keepers_of(ids.iter().copied(), limits::REPLICAS).await;
     let mut loads: HashMap<Peer, Vec<ContentId>> = HashMap::new();
     for (&id, keepers) in ids.iter().zip(keepers) {
         keepers.into_iter().for_each(|keeper| loads.entry(keeper).or_default().push(id));
@@ -45,13 +37,13 @@ pub(super) async fn publishers(inner: &Inner, ids: &[ContentId]) -> Publishers {
                 result.spent.messages += 1;
             }
             awaited.insert(keeper.clone());
-            in_flight.push(async move { (keeper, ids, inner.manners.ask_counted(keeper, request).await) });
+            in_flight.push(async move { (keeper, ids, inner.reputation.ask_counted(keeper, request).await) });
         }
     }
     let (mut locks, mut heard) = (BTreeMap::new(), HashSet::new());
     let (started, mut is_late) = (Instant::now(), false);
     // Nodes that were silent lately are asked, but not waited for.
-    let silent: HashSet<Peer> = inner.manners.to_ask_last().into_iter().collect();
+    let silent: HashSet<Peer> = inner.reputation.to_ask_last().into_iter().collect();
     loop {
         let is_patient = !is_late && !awaited.is_subset(&silent);
         if !is_patient && heard.len() == ids.len() {
@@ -71,7 +63,7 @@ pub(super) async fn publishers(inner: &Inner, ids: &[ContentId]) -> Publishers {
                         note(&mut locks, ids, all);
                     }
                     None | Some((Response::Refused(_), _)) => {}
-                    Some(_) => inner.manners.distrust(keeper.clone()).await,
+                    Some(_) => inner.reputation.distrust(keeper.clone()).await,
                 }
             }
             () = sleep_until(deadline) => {
@@ -79,7 +71,7 @@ pub(super) async fn publishers(inner: &Inner, ids: &[ContentId]) -> Publishers {
                     break;
                 }
                 for keeper in awaited.drain() {
-                    inner.manners.shun(keeper).await;
+                    inner.reputation.shun(keeper).await;
                 }
             }
         }

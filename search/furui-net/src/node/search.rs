@@ -11,8 +11,7 @@ use tokio::task::JoinSet;
 use tokio::time::Instant;
 
 use super::filling::Filling;
-use super::spent::Spent;
-use super::{Hit, Node, SearchError, SearchEvent, doubts, showing, word_key};
+use super::{Node, SearchError, SearchEvent, doubts, showing, word_key};
 
 /// How long the known keepers of a word and the size of its list are valid.
 const KNOWN_LIFE: Duration = Duration::from_secs(60);
@@ -24,25 +23,19 @@ const ANSWERS: usize = 64;
 /// The options of a search.
 #[derive(Clone, Debug)]
 pub struct SearchOptions {
-    /// The maximum number of documents; `None` for all.
-    pub limit: Option<u64>,
+    /// The number of best documents to find, at most [`limits::PAGE`].
+    pub limit: u64,
     /// The place at which an earlier search stopped.
     pub after: Option<Place>,
-    /// True to find the best documents first. Otherwise documents are in the order of their ids, and `limit` may be
-    /// any number.
-    pub ranked: bool,
     /// How sets are coded between nodes.
     pub wants: Wants,
     /// True if the report describes each round.
     pub explain: bool,
-    /// True to find out from the nodes that keep the records what to show of the documents; otherwise only ids are found,
-    /// as the lists state them.
-    pub records: bool,
 }
 
 impl Default for SearchOptions {
     fn default() -> Self {
-        Self { limit: Some(20), after: None, ranked: true, wants: Wants::Best, explain: false, records: true }
+        Self { limit: 20, after: None, wants: Wants::Best, explain: false }
     }
 }
 
@@ -125,23 +118,14 @@ impl Node {
         let clauses = query.clauses();
         let showings = Showings::new(clauses).expect("a query has half as many phrases as words at most");
         let has_phrases = clauses.iter().any(Clause::has_phrases);
-        let ranked = if options.ranked { Some(self.survey().await) } else { None };
-        let mean_length = ranked.map(|survey| survey.mean_length);
-        let mut filling = options
-            .records
-            .then(|| Filling::new(inner, clauses, &showings, (options.limit, options.after), mean_length));
+        let survey = self.survey().await;
+        let mut filling = Filling::new(inner, clauses, &showings, (options.limit, options.after), survey.mean_length);
         let asked = QueryOptions {
-            page: match &filling {
-                Some(filling) => filling.page(),
-                None => options.limit.unwrap_or(limits::PAGE as u64).clamp(1, limits::PAGE as u64) as usize,
-            },
+            page: filling.page(),
             // The number of candidates needed is unknown until enough were examined.
-            limit: match &filling {
-                Some(_) if has_phrases => options.ranked.then_some(limits::PAGE as u64),
-                _ => options.limit,
-            },
+            limit: if has_phrases { limits::PAGE as u64 } else { options.limit },
             after: options.after,
-            ranked,
+            survey,
             wants: options.wants,
             hosts: limits::HOSTS,
             salt: furui::HashSpec::random().seed,
@@ -149,71 +133,55 @@ impl Node {
         };
         let querier = Querier::new(clauses, inner.known.of(clauses), asked);
         let mut querier = querier.map_err(SearchError::Refused)?;
-        querier.ask_last(inner.manners.to_ask_last());
+        querier.ask_last(inner.reputation.to_ask_last());
         let (answers, mut came) = mpsc::channel(ANSWERS);
         // Dropping the set at the end of this function ends all tasks of the search.
         let mut tasks = JoinSet::new();
-        let (mut last, mut shown, mut spent) = (None, HashSet::new(), Spent::default());
+        let mut shown = HashSet::new();
         loop {
             while let Some(event) = querier.poll(started.elapsed()) {
                 match event {
                     QueryEvent::Lookup { word } => {
-                        let (manners, answers) = (inner.manners.clone(), answers.clone());
+                        let (reputation, answers) = (inner.reputation.clone(), answers.clone());
                         // A single keeper could name accomplices as the others, so all of them are looked up.
                         tasks.spawn(async move {
-                            let holders = manners.keepers(&word_key(&word), limits::REPLICAS).await;
+                            let holders = reputation.keepers(&word_key(&word), limits::REPLICAS).await;
                             // Sending fails if the search has ended.
                             let _ = answers.send(Came::Holders { word, holders }).await;
                         });
                     }
                     QueryEvent::Send { to, call: number, request } => {
-                        let (manners, answers) = (inner.manners.clone(), answers.clone());
+                        let (reputation, answers) = (inner.reputation.clone(), answers.clone());
                         tasks.spawn(async move {
-                            let response = manners.ask(&to, request).await;
+                            let response = reputation.ask(&to, request).await;
                             let _ = answers.send(Came::Answer { from: to, call: number, response }).await;
                         });
                     }
                     QueryEvent::Prove { word, ids } => {
                         let proof = showing::prove(inner, word.clone(), &ids).await;
                         querier.on_proof(&word, &proof.holds);
-                        match &mut filling {
-                            Some(filling) => filling.take_over(proof),
-                            None => spent.add(proof.spent),
-                        }
+                        filling.take_over(proof);
                     }
-                    QueryEvent::Shun { peer } => inner.manners.shun(peer).await,
+                    QueryEvent::Shun { peer } => inner.reputation.shun(peer).await,
                     QueryEvent::Page { mut places } => {
-                        last = places.last().copied();
                         // Nodes that differ about the score of a document name it several times.
                         places.retain(|place| shown.insert(place.id));
-                        let hits = match &mut filling {
-                            Some(filling) => filling.sift(&mut querier, places).await,
-                            None => places.into_iter().map(|place| Hit::new(place, None)).collect(),
-                        };
+                        let hits = filling.sift(&mut querier, places).await;
                         if events.is_closed() || !hits.is_empty() && events.send(SearchEvent::Hits(hits)).await.is_err()
                         {
                             return Ok(());
                         }
-                        if let Some(filling) = filling.as_mut().filter(|filling| filling.is_done()) {
-                            self.end(filling, &querier, true, &events).await;
+                        if filling.is_done() {
+                            self.end(&mut filling, &querier, true, &events).await;
                             return Ok(());
                         }
                     }
-                    QueryEvent::Done { more: true, .. }
-                        if filling.as_ref().is_some_and(|it| it.missing().is_some()) =>
-                    {
-                        let missing = filling.as_ref().and_then(Filling::missing).unwrap_or_default();
+                    QueryEvent::Done { more, .. } => {
+                        let Some(missing) = filling.missing().filter(|_| more) else {
+                            self.end(&mut filling, &querier, more, &events).await;
+                            return Ok(());
+                        };
                         querier.resume(missing.clamp(1, limits::PAGE as u64));
-                    }
-                    QueryEvent::Done { found, more, whole } => {
-                        if let Some(filling) = &mut filling {
-                            self.end(filling, &querier, more, &events).await;
-                        } else {
-                            inner.known.learn(querier.terms());
-                            let (cursor, report) = (last.filter(|_| more), Box::new(spent.report(querier.report())));
-                            let _ = events.send(SearchEvent::Done { found, cursor, whole, report }).await;
-                        }
-                        return Ok(());
                     }
                     QueryEvent::Failed { word } => return Err(SearchError::Unreachable { word }),
                 }
@@ -224,7 +192,7 @@ impl Node {
                     Some(Came::Holders { word, holders }) => querier.on_holders(&word, holders, started.elapsed()),
                     Some(Came::Answer { from, call, response: Some(response) }) => {
                         // The querier may have found the peer too slow before.
-                        inner.manners.forgive(&from);
+                        inner.reputation.forgive(&from);
                         querier.on_response(call, response, started.elapsed());
                     }
                     Some(Came::Answer { call, response: None, .. }) => querier.on_failure(call, started.elapsed()),

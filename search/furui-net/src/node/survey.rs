@@ -15,7 +15,7 @@ const KEY: &[u8] = b"survey";
 /// How long a survey is valid. The sizes of lists that a node knows are valid for the same time.
 const LIFE: Duration = Duration::from_secs(60);
 /// The time to wait for the nodes that are asked.
-const PATIENCE: Duration = Duration::from_secs(2);
+const SURVEY_TIMEOUT: Duration = Duration::from_secs(2);
 /// The time to wait for the others when three quarters of the nodes have answered. With fewer answers, a few hostile nodes
 /// that answer first could be half of them.
 const HURRY: Duration = Duration::from_millis(300);
@@ -60,7 +60,7 @@ impl Node {
         let request = Request::Survey;
         let mut answers: FuturesUnordered<_> = asked.iter().map(|node| call(&inner.net, node, &request)).collect();
         let mut estimates: Vec<Surveyed> = Vec::new();
-        let mut until = Instant::now() + PATIENCE;
+        let mut until = Instant::now() + SURVEY_TIMEOUT;
         while let Ok(Some(answer)) = tokio::time::timeout_at(until, answers.next()).await {
             let Some(Response::Surveyed(estimate)) = answer else { continue };
             estimates.push(estimate);

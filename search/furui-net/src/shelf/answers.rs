@@ -8,6 +8,7 @@ use std::sync::Arc;
 use furui::{Error, Result};
 use furui_search::{ContentId, First, IdRange, Index, Listing, Weight};
 use redb::ReadableTableMetadata;
+use serde::Serialize;
 
 use super::documents::Documents;
 use super::fault::{Fault, Outcome};
@@ -30,19 +31,23 @@ pub struct WordList {
 }
 
 /// The size of a [`Shelf`]: how much is in it, and how many bytes it takes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Statistics {
     /// The number of words with postings.
     pub words: u64,
     /// The number of postings.
     pub postings: u64,
     /// The number of documents with a posting or a record.
+    #[serde(skip)]
     pub documents: u64,
-    /// The number of documents whose record is kept.
+    /// The number of documents whose record is kept. For users, these are the documents.
+    #[serde(rename = "documents")]
     pub records: u64,
     /// The size of the shelf's files on disk, in bytes; 0 in memory.
+    #[serde(rename = "disk")]
     pub disk_bytes: u64,
     /// The size of the cached lists, in bytes.
+    #[serde(skip)]
     pub cached_bytes: u64,
 }
 

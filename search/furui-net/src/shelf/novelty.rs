@@ -17,13 +17,13 @@ use super::{Shelf, lists};
 pub struct Novelty {
     /// The document.
     pub id: ContentId,
-    /// True if the document does not go with the origin of the postings: another origin brought it, or it is proven, or
-    /// the origin is counted together with others.
+    /// True if the document stays when the postings' origin is removed: another origin brought it, or it is proven, or the
+    /// origin is counted together with others.
     pub strange: bool,
     /// The number of postings that are new. It is 0 if the origin confirms what another publisher has brought: if that is
     /// checked, the document does not go with the other publisher.
     pub claims: u32,
-    /// The weight of all these postings that occurs most often; of several, in the shortest document.
+    /// The highest weight of these postings; ties go to the shorter document.
     pub best: Weight,
 }
 

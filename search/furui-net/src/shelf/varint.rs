@@ -1,36 +1,6 @@
-//! Numbers in LEB128: 7 bits a byte, least significant first.
+//! Numbers in LEB128, and lists of them.
 
-/// Appends a number.
-pub(super) fn put(out: &mut Vec<u8>, mut number: u64) {
-    while number >= 0x80 {
-        out.push(number as u8 | 0x80);
-        number >>= 7;
-    }
-    out.push(number as u8);
-}
-
-/// The number of bytes that [`put`] takes for a number.
-pub(super) fn length(number: u64) -> usize {
-    (70 - (number | 1).leading_zeros() as usize) / 7
-}
-
-/// Reads a number from the front.
-#[inline]
-pub(super) fn take(bytes: &mut &[u8]) -> Option<u64> {
-    let mut number = 0;
-    for (index, &byte) in bytes.iter().enumerate().take(10) {
-        let part = u64::from(byte & 0x7f);
-        if index == 9 && part > 1 {
-            return None;
-        }
-        number |= part << (7 * index);
-        if byte < 0x80 {
-            *bytes = &bytes[index + 1..];
-            return Some(number);
-        }
-    }
-    None
-}
+pub(super) use furui_search::varint::{length, put, take};
 
 /// Reads a number that must be below 2³².
 #[inline]

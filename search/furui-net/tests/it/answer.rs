@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use furui_net::node::{Hit, Node, SearchError, SearchEvent, SearchOptions};
-use furui_search::{ContentId, Place, Query, Report};
+use furui_search::{ContentId, Place, Query, Report, limits};
 use tokio::sync::mpsc;
 
 /// The answer to a search.
@@ -17,17 +17,24 @@ pub struct Answer {
 
 impl Answer {
     pub fn ids(&self) -> BTreeSet<ContentId> {
-        self.hits.iter().map(|hit| hit.place.id).collect()
+        self.hits.iter().map(|hit| hit.id).collect()
+    }
+
+    /// The places of the documents.
+    pub fn places(&self) -> Vec<Place> {
+        let score = |hit: &Hit| (hit.score * f64::from(Place::ONE)) as u32;
+        self.hits.iter().map(|hit| Place { score: score(hit), id: hit.id }).collect()
     }
 
     /// The URLs of the documents, in their order. Fails if some could not be shown.
     pub fn urls(&self) -> Vec<String> {
-        self.hits.iter().map(|hit| hit.showing.as_ref().unwrap().head.url.clone()).collect()
+        let urls = self.hits.iter().map(|hit| hit.url.clone());
+        urls.inspect(|url| assert_ne!(url, "")).collect()
     }
 
     /// The titles of the documents, in their order; empty for those that could not be shown.
     pub fn titles(&self) -> Vec<&str> {
-        self.hits.iter().map(|hit| hit.showing.as_ref().map_or("", |it| &*it.head.title)).collect()
+        self.hits.iter().map(|hit| &*hit.title).collect()
     }
 }
 
@@ -55,13 +62,13 @@ pub async fn search(node: &Node, query: &str, options: SearchOptions) -> Result<
 
 /// Searches for the best documents, at most `limit`.
 pub async fn best(node: &Node, query: &str, limit: u64) -> Answer {
-    let options = SearchOptions { limit: Some(limit), ..SearchOptions::default() };
+    let options = SearchOptions { limit, ..SearchOptions::default() };
     let answer = search(node, query, options).await.unwrap();
-    assert!(answer.hits.is_sorted_by_key(|hit| hit.place));
+    assert!(answer.places().is_sorted());
     answer
 }
 
-/// Options for all documents, in the order of their ids.
+/// Options for all documents of an answer that has no more than one search can find.
 pub fn all() -> SearchOptions {
-    SearchOptions { limit: None, ranked: false, ..SearchOptions::default() }
+    SearchOptions { limit: limits::PAGE as u64, ..SearchOptions::default() }
 }

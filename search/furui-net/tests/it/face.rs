@@ -3,18 +3,123 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 
-use furui_net::http::{Call, serve};
+use furui_net::http::{Backend, serve};
+use furui_net::node::{
+    Block, Document, Hit, NodeError, NodeStatus, PublishError, Published, SearchError, SearchEvent, SearchOptions,
+};
+use furui_search::{ContentId, Place, Query, Report, Wants};
 use serde_json::Value;
 use tokio::net::TcpListener;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
+
+/// A call of the interface, which the test answers.
+pub enum Call {
+    Publish {
+        documents: Vec<Document>,
+        again: bool,
+        answer: oneshot::Sender<Result<Published, PublishError>>,
+    },
+    Wanted {
+        ids: Vec<ContentId>,
+        answer: oneshot::Sender<Result<Vec<bool>, PublishError>>,
+    },
+    Withdraw {
+        urls: Vec<String>,
+        answer: oneshot::Sender<Result<Vec<bool>, PublishError>>,
+    },
+    WithdrawSome {
+        answer: oneshot::Sender<Result<usize, PublishError>>,
+    },
+    /// The search fails if an error is sent. It ends if `error` is dropped.
+    Search {
+        query: Query,
+        options: SearchOptions,
+        events: mpsc::Sender<SearchEvent>,
+        error: oneshot::Sender<SearchError>,
+    },
+    Status {
+        answer: oneshot::Sender<Result<NodeStatus, NodeError>>,
+    },
+}
+
+/// A node that passes its calls to the test.
+#[derive(Clone)]
+pub struct Played(pub mpsc::Sender<Call>);
+
+impl Played {
+    async fn ask<T>(&self, call: impl FnOnce(oneshot::Sender<T>) -> Call) -> T {
+        let (answer, answered) = oneshot::channel();
+        assert!(self.0.send(call(answer)).await.is_ok());
+        answered.await.unwrap()
+    }
+}
+
+impl Backend for Played {
+    async fn publish(&self, documents: Vec<Document>, again: bool) -> Result<Published, PublishError> {
+        self.ask(|answer| Call::Publish { documents, again, answer }).await
+    }
+
+    async fn wanted(&self, ids: &[ContentId]) -> Result<Vec<bool>, PublishError> {
+        self.ask(|answer| Call::Wanted { ids: ids.to_vec(), answer }).await
+    }
+
+    async fn withdraw(&self, urls: &[String]) -> Result<Vec<bool>, PublishError> {
+        self.ask(|answer| Call::Withdraw { urls: urls.to_vec(), answer }).await
+    }
+
+    async fn withdraw_some(&self) -> Result<usize, PublishError> {
+        self.ask(|answer| Call::WithdrawSome { answer }).await
+    }
+
+    async fn search(
+        &self,
+        query: &Query,
+        options: SearchOptions,
+        events: mpsc::Sender<SearchEvent>,
+    ) -> Result<(), SearchError> {
+        let (error, failed) = oneshot::channel();
+        let _ = self.0.send(Call::Search { query: query.clone(), options, events, error }).await;
+        failed.await.map_or(Ok(()), Err)
+    }
+
+    async fn block(&self, _: &[Block]) -> Result<u64, NodeError> {
+        Ok(0)
+    }
+
+    async fn unblock(&self, _: &[Block]) -> Result<u64, NodeError> {
+        Ok(0)
+    }
+
+    async fn purge(&self, _: &[Block]) -> Result<u64, NodeError> {
+        Ok(0)
+    }
+
+    fn blocked(&self) -> Vec<Block> {
+        vec![]
+    }
+
+    async fn status(&self) -> Result<NodeStatus, NodeError> {
+        self.ask(|answer| Call::Status { answer }).await
+    }
+}
 
 /// The address of a new HTTP interface, and the receiver of its calls.
 pub async fn face() -> (SocketAddr, mpsc::Receiver<Call>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let (node, calls) = mpsc::channel(8);
-    tokio::spawn(serve(listener, node, std::future::pending()));
+    tokio::spawn(serve(listener, Played(node), Wants::Best, std::future::pending()));
     (address, calls)
+}
+
+/// The end of a search that found one document.
+pub fn done(cursor: Option<Place>, whole: bool, report: Report) -> SearchEvent {
+    SearchEvent::Done { found: 1, cursor, whole, report: Box::new(report) }
+}
+
+/// The event of one document.
+pub fn found(hit: Hit) -> SearchEvent {
+    SearchEvent::Hits(vec![hit])
 }
 
 /// A request that has been sent.

@@ -4,7 +4,10 @@
 use std::io::ErrorKind;
 use std::net::SocketAddr;
 
-use furui_net::http::{Call, HEAD_TIME, MAX_CONNECTIONS, Status, serve};
+use crate::face::{Call, Played};
+use furui_net::http::{HEAD_TIME, MAX_CONNECTIONS, serve};
+use furui_net::node::NodeStatus;
+use furui_search::Wants;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
@@ -27,12 +30,12 @@ impl Face {
         tokio::spawn(async move {
             while let Some(call) = calls.recv().await {
                 if let Call::Status { answer } = call {
-                    answer.send(Status::default()).ok();
+                    answer.send(Ok(NodeStatus::default())).ok();
                 }
             }
         });
         let (end, ended) = oneshot::channel::<()>();
-        let served = tokio::spawn(serve(listener, node, async move { drop(ended.await) }));
+        let served = tokio::spawn(serve(listener, Played(node), Wants::Best, async move { drop(ended.await) }));
         Self { address, end, served }
     }
 

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::answer::{best, search};
+use crate::answer::{all, best, search};
 use crate::local::document;
-use furui_net::node::{Document, Node, PublishError, Published, SearchOptions};
+use furui_net::node::{Document, Node, PublishError, Published};
 use furui_search::{ContentId, MAX_TEXT, MAX_TITLE, MAX_URL, Record};
 
 fn documents(count: usize) -> Vec<Document> {
@@ -31,8 +31,7 @@ fn ids<'a>(documents: impl IntoIterator<Item = &'a Document>) -> BTreeSet<Conten
 }
 
 async fn found(node: &Node, query: &str) -> BTreeSet<ContentId> {
-    let options = SearchOptions { limit: None, ranked: false, records: false, ..SearchOptions::default() };
-    let answer = search(node, query, options).await.unwrap();
+    let answer = search(node, query, all()).await.unwrap();
     assert!(answer.whole);
     answer.ids()
 }
@@ -82,7 +81,7 @@ async fn the_largest_document_and_one_of_a_hundred_thousand_words_are_kept_and_f
     assert_eq!(nodes[0].publish(all, false).await, published(2));
 
     let [hit] = &best(&nodes[1], "ab t", 10).await.hits[..] else { panic!("one document has both") };
-    assert_eq!(hit.showing.as_ref().unwrap().head, largest.head());
+    assert_eq!((&hit.url, &hit.title), (&largest.url, &largest.title));
     for number in (0..100_000).step_by(4999) {
         assert_eq!(found(&nodes[2], &words_many[number]).await, ids([&many]), "{number}");
     }

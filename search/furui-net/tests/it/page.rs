@@ -3,9 +3,11 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use crate::face::{Asked, face, get};
-use furui_net::http::{Call, Event, Hit, Refused, Span, Status, Step, Summary, Version, Versions};
-use furui_search::{ContentId, Place, PublisherKey};
+use crate::face::{Asked, Call, done, face, found, get};
+use furui_net::net::Counters;
+use furui_net::node::{Hit, NodeStatus, SearchError, SearchEvent, Span, Version};
+use furui_net::shelf::Statistics;
+use furui_search::{ContentId, Peer, Place, PublisherKey, Report, Round};
 use tokio::sync::mpsc;
 
 /// The headers that browsers send.
@@ -22,37 +24,40 @@ fn id(last: u8) -> ContentId {
     ContentId::new(bytes)
 }
 
-fn hit(url: &str, title: &str) -> Event {
+fn hit(url: &str, title: &str) -> Hit {
     let title_marks = title.find("title").map(|at| [at, at + 5]).into_iter().collect();
-    Event::Hit(Hit {
-        id: id(7),
+    Hit {
         url: url.into(),
         title: title.into(),
-        score: 1.0,
         snippet: "… the <b>bloom & co, 篩".into(),
         title_marks,
         marks: vec![[11, 21], [23, 26]],
-        versions: None,
-    })
-}
-
-fn end(cursor: Option<Place>, whole: bool) -> Event {
-    Event::End(Summary { total: 1, bytes: 1234, cursor, whole })
-}
-
-/// Answers the next search with these events.
-async fn play(calls: &mut mpsc::Receiver<Call>, events: Vec<Event>) {
-    let Some(Call::Search { events: to, .. }) = calls.recv().await else { panic!() };
-    for event in events {
-        to.send(event).await.unwrap();
+        ..Hit::new(Place { score: 1, id: id(7) }, None)
     }
 }
 
+fn end(cursor: Option<Place>, whole: bool) -> SearchEvent {
+    done(cursor, whole, Report { sent_bytes: 1000, show_back_bytes: 234, ..Report::default() })
+}
+
+/// Answers the next search with these events, and then this error.
+async fn play(calls: &mut mpsc::Receiver<Call>, events: Vec<SearchEvent>, why: Option<SearchError>) {
+    let Some(Call::Search { events: to, error, .. }) = calls.recv().await else { panic!() };
+    for event in events {
+        to.send(event).await.unwrap();
+    }
+    why.map(|why| error.send(why).unwrap());
+}
+
 /// The page for an answer with these events.
-async fn page(path: &str, events: Vec<Event>) -> String {
+async fn page(path: &str, events: Vec<SearchEvent>) -> String {
+    page_with(path, events, None).await
+}
+
+async fn page_with(path: &str, events: Vec<SearchEvent>, why: Option<SearchError>) -> String {
     let (address, mut calls) = face().await;
     let asked = browse(address, path);
-    play(&mut calls, events).await;
+    play(&mut calls, events, why).await;
     let (status, body) = asked.answer();
     assert_eq!(status, 200);
     body
@@ -62,14 +67,15 @@ async fn page(path: &str, events: Vec<Event>) -> String {
 async fn a_page_is_sent_as_it_is_found() {
     let (address, mut calls) = face().await;
     let mut asked = browse(address, "/?q=Bloom+%3C&cursor=0000000700000000000000000000000000000000000000ff&from=11");
-    let Some(Call::Search { asked: search, events }) = calls.recv().await else { panic!() };
-    assert_eq!(search.query.clauses()[0].must, ["bloom"]);
-    assert_eq!((search.limit, search.cursor, search.explain), (10, Some(Place { score: 7, id: id(255) }), true));
+    let Some(Call::Search { query, options, events, .. }) = calls.recv().await else { panic!() };
+    assert_eq!(query.clauses()[0].must, ["bloom"]);
+    let after = Some(Place { score: 7, id: id(255) });
+    assert_eq!((options.limit, options.after, options.explain), (10, after, true));
     // Before anything was found, the page has its head, the box with the query, the heading, and the beginning of the
     // list.
     let head = asked.until("<ol class=\"results\" start=\"11\">");
     assert!(head.contains("value=\"Bloom &lt;\"") && head.contains("<h1>Results for "), "{head}");
-    events.send(hit("http://a.example/", "A title")).await.unwrap();
+    events.send(found(hit("http://a.example/", "A title"))).await.unwrap();
     // The page shows this document before the search has ended.
     let first = asked.until("</li>");
     assert!(first.contains("<a href=\"http://a.example/\" rel=\"noreferrer noopener\">"), "{first}");
@@ -85,11 +91,10 @@ async fn a_page_is_sent_as_it_is_found() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn other_versions_of_a_result_are_named() {
-    let Event::Hit(shown) = hit("http://a.example/", "A title") else { panic!() };
     let [one, two] = [1, 2].map(|byte| PublisherKey::new([byte; 32]));
     let also = vec![Version { id: id(8), publishers: vec![one, two] }, Version { id: id(9), publishers: vec![] }];
-    let shown = Hit { versions: Some(Versions { publishers: vec![one], also }), ..shown };
-    let page = page("/?q=a", vec![Event::Hit(shown), end(None, true)]).await;
+    let shown = Hit { publishers: vec![one], also, ..hit("http://a.example/", "A title") };
+    let page = page("/?q=a", vec![found(shown), end(None, true)]).await;
     let named =
         format!("also as published by <code>{one}</code>, <code>{two}</code>, as document <code>{}</code>", id(8));
     assert!(page.contains(&named), "{page}");
@@ -108,7 +113,10 @@ async fn a_node_hears_when_the_reader_has_gone() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn what_strangers_write_is_text() {
     let script = "<script>alert(1)</script>";
-    let events = vec![hit("javascript:alert(1)", script), hit("http://a.example/\"onclick=\"x", ""), end(None, false)];
+    let events = vec![
+        SearchEvent::Hits(vec![hit("javascript:alert(1)", script), hit("http://a.example/\"onclick=\"x", "")]),
+        end(None, false),
+    ];
     let body = page("/?q=%3Cscript%3E&from=3", events).await;
     assert!(!body.contains("<script>"), "{body}");
     assert!(!body.contains("href=\"javascript:") && body.contains("<bdi>javascript:alert(1)</bdi>"), "{body}");
@@ -125,26 +133,36 @@ async fn what_is_missing_is_said_in_words() {
     assert!(body.contains("There are no more results.") && body.contains("<a href=\"/?q=a\">First page</a>"), "{body}");
     let body = page("/?q=a", vec![end(Some(Place { score: 16, id: id(9) }), true)]).await;
     assert!(body.contains("Nothing was found so far, ") && body.contains("09&amp;from=1\">Next page"), "{body}");
-    let refused = Event::Refused(Refused { error: "none of the nodes that keep the list of `a` answers".into() });
-    let body = page("/?q=a", vec![hit("", ""), refused]).await;
+    let why = SearchError::Unreachable { word: "a".into() };
+    let body = page_with("/?q=a", vec![found(hit("", ""))], Some(why)).await;
     let keeper = "None of the nodes that keep document <code>0000000000000000000000000000000000000007</code> answers.";
     assert!(body.contains(keeper), "{body}");
-    let sentence = "These are not all results. None of the nodes that keep the list of `a` answers.</p>";
+    let sentence = "These are not all results. None of the nodes that keep the list of `a` answers; try again in a \
+                    minute.</p>";
     assert!(body.contains(sentence) && body.ends_with("</html>\n"), "{body}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn what_a_search_took_is_drawn_and_told() {
-    let step = |step: &str, sent, done: Option<u64>| {
-        Event::Step(Step { step: step.into(), sent, received: 2, done: done.map(Duration::from_millis) })
+    let round = Round {
+        clause: 0,
+        words: vec!["a".into()],
+        host: Peer::new(&[], &[]),
+        most: 9,
+        seen: 8,
+        found: 7,
+        sent_bytes: 2500,
+        back_bytes: 2,
+        costs: vec![],
+        at: Duration::from_millis(3),
     };
-    let body = page("/?q=a", vec![step("plan", 0, None), step("round 1", 2500, Some(3)), end(None, true)]).await;
+    let body = page("/?q=a", vec![done(None, true, Report { rounds: vec![round], ..Report::default() })]).await;
     let (_, details) = body.split_once("<details class=\"steps\">").unwrap();
     assert!(details.contains("<svg class=\"plan\"") && details.contains("role=\"img\""), "{body}");
     assert_eq!(details.matches("<rect class=\"time\"").count(), 2, "{body}");
-    let row = "<td>round 1</td><td>2.50\u{a0}kB</td><td>2\u{a0}B</td><td>3.0\u{a0}ms</td>";
+    let row = "<td>round 1: 8 of at most 9 ids of `a` examined, 7 found</td><td>2.50\u{a0}kB</td><td>2\u{a0}B</td><td>3.0\u{a0}ms</td>";
     assert!(details.contains(row), "{body}");
-    assert!(details.contains("<td>plan</td><td></td>") && details.contains("the last result found"), "{body}");
+    assert!(details.contains("of them failed</td><td></td>") && details.contains("the last result found"), "{body}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
@@ -208,13 +226,16 @@ async fn the_status_is_a_page_for_people() {
             let Some(Call::Status { answer }) = calls.recv().await else { panic!() };
             let lately = (0..7).map(|at| Span { sent: 1000 * at, received: 0 }).collect();
             let peer = "<12D3".into();
-            let status = Status { peers: 4, words: 12_345, disk: 5_000_000, whole, lately, peer, ..Status::default() };
-            answer.send(status).unwrap();
+            let shelf = Statistics { words: 12_345, disk_bytes: 5_000_000, ..Statistics::default() };
+            let traffic = Counters { wire_in: 77, ..Counters::default() };
+            let status = NodeStatus { peers: 4, shelf, traffic, whole, lately, peer, ..NodeStatus::default() };
+            answer.send(Ok(status)).ok().unwrap();
         }
     });
     let (status, head, body) = browse(address, "/status").whole();
     assert!(status == 200 && head.contains("vary: accept") && head.contains("text/html"), "{head}");
     assert!(body.contains("12\u{202f}345") && body.contains("5.00\u{a0}MB") && body.contains("&lt;12D3"), "{body}");
+    assert!(body.contains("77\u{a0}B"), "{body}");
     assert!(body.contains("It is whole") && body.contains(env!("CARGO_PKG_VERSION")), "{body}");
     assert!(body.contains("<polyline class=\"sent\"") && body.contains("The last 2 minutes"), "{body}");
     // The last six spans are a minute; the span before belongs to an incomplete minute.

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::answer::{Answer, best};
+use crate::answer::best;
 use crate::common::{config, network};
 use furui_net::net::Net;
 use furui_net::node::{Document, Node};
@@ -32,7 +32,7 @@ async fn check(nodes: &[Node], expected: &[(&Document, &[&Node])]) {
         let answer = best(node, "sieve", 10).await;
         let [hit] = &answer.hits[..] else { panic!("{:?}", answer.hits) };
         let (shown, others) = expected.split_first().unwrap();
-        assert_eq!(hit.place.id, shown.0.id);
+        assert_eq!(hit.id, shown.0.id);
         assert_eq!(hit.publishers.iter().copied().collect::<BTreeSet<_>>(), publishers(shown.1));
         let also: BTreeMap<ContentId, BTreeSet<PublisherKey>> =
             hit.also.iter().map(|other| (other.id, other.publishers.iter().copied().collect())).collect();
@@ -82,7 +82,7 @@ async fn who_publishes_a_sites_documents_before_it_does_not_take_its_place() {
     for node in &nodes {
         let answer = best(node, "sieve", 10).await;
         let [hit] = &answer.hits[..] else { panic!("{:?}", answer.hits) };
-        assert_eq!((hit.place.id, hit.publishers.contains(&key(site))), (own.id, true));
+        assert_eq!((hit.id, hit.publishers.contains(&key(site))), (own.id, true));
     }
     shut_down(&nodes).await;
 }
@@ -197,7 +197,7 @@ async fn keepers_that_withhold_locks_hide_no_publisher() {
         for node in &nodes {
             let answer = best(node, &format!("page{page}"), 10).await;
             let [hit] = &answer.hits[..] else { panic!("{:?}", answer.hits) };
-            assert_eq!((hit.place.id, &hit.publishers), (own.id, &vec![key(site)]));
+            assert_eq!((hit.id, &hit.publishers), (own.id, &vec![key(site)]));
             assert_eq!(hit.also.iter().map(|other| other.id).collect::<Vec<_>>(), [copy.id]);
         }
     }
@@ -219,17 +219,14 @@ async fn a_page_with_several_versions_of_its_documents_is_full() {
         node.publish(documents.collect(), false).await.unwrap();
     }
     for node in &nodes {
-        let urls = |answer: &Answer| -> Vec<String> {
-            answer.hits.iter().map(|hit| hit.showing.as_ref().unwrap().head.url.clone()).collect()
-        };
         let page = best(node, "sieve", 10).await;
         assert_eq!((page.hits.len(), page.whole, page.cursor.is_some()), (10, true, true));
-        assert_eq!(urls(&page).into_iter().collect::<BTreeSet<_>>().len(), 10);
+        assert_eq!(page.urls().into_iter().collect::<BTreeSet<_>>().len(), 10);
         let all = best(node, "sieve", 1000).await;
         assert_eq!((all.hits.len(), all.whole, all.cursor), (PAGES, true, None));
         assert!(all.hits.iter().all(|hit| hit.also.len() == 2 && hit.publishers.len() == 1));
         // With one publisher each, the smallest id decides.
-        assert!(all.hits.iter().all(|hit| hit.also.iter().all(|other| other.id > hit.place.id)));
+        assert!(all.hits.iter().all(|hit| hit.also.iter().all(|other| other.id > hit.id)));
         // For each document, a lock of each keeper was requested.
         let bytes = all.report.show_back_bytes;
         let locks = (3 * PAGES * limits::REPLICAS * Lock::BYTES) as u64;

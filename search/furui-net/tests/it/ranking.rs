@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::answer::{Answer, search};
+use crate::answer::search;
 use crate::common::network;
 use furui_net::node::{Document, Node, SearchOptions};
 use furui_search::{Place, Record, Scale};
@@ -30,9 +30,10 @@ async fn pages(node: &Node, query: &str, limit: u64) -> (Vec<Place>, Option<Plac
     let mut places = Vec::new();
     let mut after = None;
     loop {
-        let options = SearchOptions { limit: Some(limit), after, ..SearchOptions::default() };
-        let Answer { hits, cursor: next, .. } = search(node, query, options).await.unwrap();
-        places.extend(hits.iter().map(|hit| hit.place));
+        let options = SearchOptions { limit, after, ..SearchOptions::default() };
+        let answer = search(node, query, options).await.unwrap();
+        places.extend(answer.places());
+        let next = answer.cursor;
         if next.is_none() || places.len() >= 100 {
             return (places, next);
         }

@@ -9,8 +9,8 @@ use crate::common::{config, find, network};
 use furui_net::net::{Identity, Net};
 use furui_net::node::{Document, Hit, Node};
 use furui_search::{
-    ContentId, Listed, Lock, LockKey, Part, Place, Record, Refusal, Report, Request, Response, Showing, Showings,
-    Shown, Weight,
+    ContentId, Listed, Lock, LockKey, Part, Place, Record, Refusal, Report, Request, Response, Scale, Showings, Shown,
+    Snippet, Survey, Weight,
 };
 
 /// Texts in which `sieve` occurs more or less often.
@@ -98,13 +98,14 @@ fn shown(manner: Manner, record: Option<&Vec<u8>>, part: Part, showings: &Showin
     }
 }
 
-/// True if this is what the record says.
-fn is_true(hit: &Hit) -> bool {
-    let Showing { head, weights, snippet } = hit.showing.as_ref().unwrap();
-    let number = head.url.rsplit('/').next().unwrap().parse().unwrap();
+/// True if this is what the record says, and the score that of its weight among so many documents.
+fn is_true(hit: &Hit, survey: &Survey, documents: u64) -> bool {
+    let number = hit.url.rsplit('/').next().unwrap().parse().unwrap();
     let record = record(number);
-    let postings = record.postings();
-    *head == record.head() && weights[..] == [Some(postings["sieve"])] && snippet.is_of(&record.text)
+    let snippet = Snippet { title_marks: vec![], text: hit.snippet.clone(), marks: vec![] };
+    let score = Scale::new(survey.mean_length).score(survey.idf(documents), record.postings()["sieve"]);
+    let score = f64::from(score) / f64::from(Place::ONE);
+    (&hit.url, &hit.title, hit.score) == (&record.url, &record.title, score) && snippet.is_of(&record.text)
 }
 
 /// Two of the six nodes, so sometimes two of the three keepers of a document, do not tell the truth.
@@ -129,14 +130,18 @@ async fn shown_in_spite_of(manner: Manner) {
     for node in nodes.iter().cycle().take(12) {
         let answer = best(node, "sieve", 10).await;
         assert!(answer.whole && answer.cursor.is_some(), "{manner:?}: {:?}", answer.report);
-        let places: Vec<Place> = answer.hits.iter().map(|hit| hit.place).collect();
+        let places = answer.places();
         assert_eq!(places.len(), 10, "{manner:?}: a page stays full");
         assert_eq!(*first.get_or_insert(places.clone()), places, "{manner:?}");
+        let survey = node.survey().await;
+        let is_true = |hit| is_true(hit, &survey, 40);
         assert!(manner == Manner::FalseSnippet || answer.hits.iter().all(is_true), "{manner:?}");
     }
     if manner == Manner::FalseSnippet {
         // Who is caught once is not asked first for a while.
         for node in &nodes {
+            let survey = node.survey().await;
+            let is_true = |hit: &Hit| is_true(hit, &survey, 40);
             let mut true_pages = 0;
             for _ in 0..200 {
                 let is_true = best(node, "sieve", 10).await.hits.iter().all(is_true);

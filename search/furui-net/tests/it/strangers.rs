@@ -11,7 +11,7 @@ use crate::common::{check, config, document, network};
 use crate::siege::keeper::hide;
 use furui_net::net::{MAX_MESSAGE, Net};
 use furui_search::{
-    ContentId, Fetched, Found, Listed, Lock, LockKey, Met, Refusal, Request, Response, Shown, Surveyed, Weight,
+    ContentId, Fetched, Listed, Lock, LockKey, Met, Place, Ranked, Refusal, Request, Response, Shown, Surveyed, Weight,
     WordSize, limits,
 };
 
@@ -55,10 +55,11 @@ fn lie(request: &Request) -> Vec<u8> {
             let size = WordSize { ids: u64::MAX, whole: true, holders: Vec::new() };
             Response::Sizes(vec![size; words.len()])
         }
-        Request::Search(search) => Response::Found(Found {
-            ids: vec![id(9), id(3)],
-            through: search.range.last,
+        Request::Search(_) => Response::Ranked(Ranked {
+            places: vec![Place { score: 1, id: id(9) }, Place { score: 2, id: id(3) }],
+            next: None,
             seen: 2,
+            found: 2,
             whole: true,
             costs: Vec::new(),
         }),
@@ -70,7 +71,7 @@ fn lie(request: &Request) -> Vec<u8> {
             let record = Shown::Record(b"no record".to_vec());
             Response::Shown { documents: vec![record; documents.len()], settled: true }
         }
-        Request::Fetch { ids, .. } => Response::Fetched(vec![Fetched::Record(b"no record".to_vec()); ids.len()]),
+        Request::Fetch { ids } => Response::Fetched(vec![Fetched::Record(b"no record".to_vec()); ids.len()]),
         Request::Store { .. } | Request::Doubt { .. } => Response::Stored { new: 1 },
         Request::Withdraw { keys } => Response::Withdrawn { opened: keys.len() as u64 + 1 },
         Request::Locks { ids } => Response::Locks(vec![vec![(Lock::NOBODY, 0); limits::LOCKS]; ids.len()]),

@@ -7,17 +7,15 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::pin::pin;
 use std::process::ExitCode;
 
-use furui_net::http;
+use furui_net::http::{self, PublishSums};
 use furui_net::net::{Config, Identity, Transport};
 use furui_net::node::{Node, NodeError};
 use furui_search::Wants;
-use serde::Deserialize;
 use tokio::net::TcpListener;
-use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
 use crate::Error;
-use crate::node::{CALLS, Client, interruption};
+use crate::node::{Client, interruption};
 use crate::options::demo::DemoOptions;
 use crate::program::Program;
 
@@ -36,14 +34,6 @@ const SUGGESTED: [&str; 9] = [
     "篩",
     "篩 site:ja.wikipedia.org",
 ];
-
-/// A line of the answer of a node to published documents.
-#[derive(Deserialize)]
-struct Progress {
-    documents: u64,
-    #[serde(default)]
-    done: bool,
-}
 
 /// Runs the command.
 pub fn run(options: &DemoOptions, program: &dyn Program) -> Result<ExitCode, Error> {
@@ -66,9 +56,6 @@ async fn demo(options: &DemoOptions, program: &dyn Program) -> Result<(), Error>
         nodes = network(options.nodes) => nodes.map_err(|error| Error::Message(error.to_string()))?,
         () = &mut interrupted => return Ok(()),
     };
-    let (calls, asked) = mpsc::channel(CALLS);
-    // The first node is the user's.
-    tokio::spawn(nodes[0].clone().answer(asked, Wants::Best));
     let shown = async {
         let client = Client::new(&url);
         let published = tokio::task::spawn_blocking(move || publish(&client)).await;
@@ -81,7 +68,8 @@ async fn demo(options: &DemoOptions, program: &dyn Program) -> Result<(), Error>
     };
     let served = tokio::select! {
         shown = shown => shown,
-        () = http::serve(listener, calls, std::future::pending()) => Ok(()),
+        // The first node is the user's.
+        () = http::serve(listener, nodes[0].clone(), Wants::Best, std::future::pending()) => Ok(()),
         () = interrupted => Ok(()),
         why = nodes[0].failed() => Err(Error::Message(why)),
     };
@@ -136,9 +124,9 @@ fn publish(client: &Client) -> Result<(), Error> {
     let mut lines = client.post("/publish", &body)?;
     loop {
         let Some(line) = lines.next()? else { return Err(lines.cut_off()) };
-        let progress: Progress = serde_json::from_slice(line).map_err(|error| lines.strange(&error))?;
-        eprintln!("published {} of {count} documents", progress.documents);
-        if progress.done {
+        let sums: PublishSums = serde_json::from_slice(line).map_err(|error| lines.strange(&error))?;
+        eprintln!("published {} of {count} documents", sums.documents);
+        if sums.done {
             return Ok(());
         }
     }

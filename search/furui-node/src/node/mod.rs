@@ -14,7 +14,7 @@ use rustix::fs::Mode;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::{oneshot, watch};
 
 use crate::Error;
 use crate::options::node::NodeOptions as Options;
@@ -22,9 +22,6 @@ use crate::program::Program;
 
 pub use client::{Client, Lines};
 use settings::Settings;
-
-/// The maximum number of HTTP requests that wait for the node.
-pub const CALLS: usize = 64;
 
 /// The maximum number of warnings about addresses by which the node cannot join.
 const WARNINGS: usize = 100;
@@ -65,22 +62,19 @@ async fn serve(settings: Settings, program: &'static dyn Program) -> Result<Exit
     announce(&node, listener.local_addr().unwrap_or(http), program)?;
     let warning = tokio::spawn(warn(node.net().unreached(), program));
 
-    let (calls, asked) = mpsc::channel(CALLS);
-    let answering = tokio::spawn(node.clone().answer(asked, wants));
     let (failure, failed) = oneshot::channel();
     let until = {
         let node = node.clone();
         async move {
             tokio::select! {
                 () = interrupted => {}
-                // Each of these errors ends the command.
+                // The error ends the command.
                 why = node.failed() => drop(failure.send(why)),
-                Err(panic) = answering => drop(failure.send(panic.to_string())),
             }
         }
     };
     let reloading = tokio::spawn(reload(node.clone(), hangups, program));
-    furui_net::http::serve(listener, calls, until).await;
+    furui_net::http::serve(listener, node.clone(), wants, until).await;
     reloading.abort();
     warning.abort();
     node.shutdown().await;

@@ -1,13 +1,9 @@
+use furui_net::http::{BATCH_BYTES, BATCH_DOCUMENTS, PublishLine, PublishSums};
 use furui_search::{ContentId, PublisherKey, Record};
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
 use crate::node::Client;
-
-/// The maximum number of documents that are sent at a time.
-const DOCUMENTS: usize = 256;
-/// A batch with this number of bytes, or more, takes no further document.
-const BYTES: usize = 1 << 20;
 
 /// Documents that are sent together.
 #[derive(Default)]
@@ -33,37 +29,10 @@ struct Line<'a> {
     publisher: Option<String>,
 }
 
-/// The node's results for the documents of a batch.
-#[derive(Default)]
-pub(super) struct Sent {
-    pub(super) documents: u64,
-    pub(super) new: u64,
-    pub(super) changed: u64,
-    pub(super) scarce: u64,
-}
-
 /// The offered documents that a node does not have.
 #[derive(Deserialize)]
 struct Wanted {
     wanted: Vec<usize>,
-}
-
-/// A line of the answer of a node.
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Answer {
-    Bad {
-        line: usize,
-        error: String,
-    },
-    Progress {
-        documents: u64,
-        new: u64,
-        changed: u64,
-        scarce: u64,
-        #[serde(default)]
-        done: bool,
-    },
 }
 
 impl Batch {
@@ -78,7 +47,7 @@ impl Batch {
     }
 
     pub(super) fn is_full(&self) -> bool {
-        self.documents.len() == DOCUMENTS || self.bytes >= BYTES
+        self.documents.len() == BATCH_DOCUMENTS || self.bytes >= BATCH_BYTES
     }
 
     /// Publishes the documents that the node does not have, or all of them if `again`. Calls `bad` with the place of
@@ -88,15 +57,15 @@ impl Batch {
         client: &Client,
         again: bool,
         bad: impl FnMut(&str, &str) -> Result<(), Error>,
-    ) -> Result<Sent, Error> {
+    ) -> Result<PublishSums, Error> {
         if self.documents.is_empty() {
-            return Ok(Sent::default());
+            return Ok(PublishSums::default());
         }
         let all = self.documents.len();
         let wanted = if again { self.documents } else { self.wanted(client)? };
         let known = (all - wanted.len()) as u64;
-        let sent = if wanted.is_empty() { Sent::default() } else { send(&wanted, client, again, bad)? };
-        Ok(Sent { documents: sent.documents + known, ..sent })
+        let sent = if wanted.is_empty() { PublishSums::default() } else { send(&wanted, client, again, bad)? };
+        Ok(PublishSums { documents: sent.documents + known, ..sent })
     }
 
     /// The documents that the node does not have.
@@ -116,7 +85,7 @@ fn send(
     client: &Client,
     again: bool,
     mut bad: impl FnMut(&str, &str) -> Result<(), Error>,
-) -> Result<Sent, Error> {
+) -> Result<PublishSums, Error> {
     let mut body = Vec::with_capacity(documents.iter().map(|document| document.line.len() + 1).sum());
     for document in documents {
         body.extend_from_slice(&document.line);
@@ -126,14 +95,12 @@ fn send(
     loop {
         let Some(line) = lines.next()? else { return Err(lines.cut_off()) };
         match serde_json::from_slice(line).map_err(|error| lines.strange(&error))? {
-            Answer::Bad { line, error } => {
-                let document = line.checked_sub(1).and_then(|line| documents.get(line));
+            PublishLine::Bad { line, error } => {
+                let document = (line as usize).checked_sub(1).and_then(|line| documents.get(line));
                 bad(document.map_or("a line", |document| &document.place), &error)?;
             }
-            Answer::Progress { documents, new, changed, scarce, done: true } => {
-                return Ok(Sent { documents, new, changed, scarce });
-            }
-            Answer::Progress { .. } => {}
+            PublishLine::Sums(sums) if sums.done => return Ok(sums),
+            PublishLine::Sums(_) => {}
         }
     }
 }

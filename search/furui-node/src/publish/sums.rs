@@ -1,8 +1,8 @@
 use std::fmt;
 
+use furui_net::http::PublishSums;
 use furui_search::limits;
 
-use super::batch::Sent;
 use crate::Error;
 use crate::program::Program;
 use indicatif::HumanCount;
@@ -44,7 +44,7 @@ impl<'a> Sums<'a> {
         Self { program, strict, documents: 0, sent: 0, changed: 0, scarce: 0, left_out: [0; REASONS.len()] }
     }
 
-    pub(super) fn add(&mut self, sent: Sent) {
+    pub(super) fn add(&mut self, sent: PublishSums) {
         self.documents += sent.documents;
         self.sent += sent.new;
         self.changed += sent.changed;

@@ -6,15 +6,12 @@ use super::super::{CodecError, CodedSet, Coding, ContentId, IdRange, Peer, plan,
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Question<'a> {
     pub(super) ids: &'a [ContentId],
-    pub(super) range: IdRange,
     pub(super) wants: Wants,
     pub(super) salt: u64,
     /// True if an earlier exchange for the same search has already removed ids.
     pub(super) narrowed: bool,
     /// True if the answer is to say how often the word occurs in each document.
     pub(super) weighted: bool,
-    /// True if only the best documents are wanted. A user then waits for the page of results.
-    pub(super) ranked: bool,
 }
 
 /// An exchange with one keeper of a word: `Meet` and `Met`. If there is a third message, `Settle` and `Settled` follow.
@@ -82,19 +79,21 @@ impl Exchange {
         if let Stage::Settling { claim, claim_bits, .. } = &self.stage {
             return Ok((Request::Settle(claim.clone()), *claim_bits));
         }
-        let Question { ids, range, wants, salt, narrowed, weighted, ranked } = question;
+        let Question { ids, wants, salt, narrowed, weighted } = question;
+        let range = IdRange::ALL;
         // 32 bits of the salt are enough for one exchange.
         let salt = salt as u32;
-        let (own, other) = (ids.len() as u64, (term.size as f64 * range.part()).ceil() as u64);
-        let choose = if ranked { plan::choose_for_page } else { plan::choose };
+        let (own, other) = (ids.len() as u64, term.size);
         self.coding = match self.how {
-            How::AsWanted if narrowed => plan::or_ids(choose(wants, own, other, range, salt), own, other, range),
-            How::AsWanted => choose(wants, own, other, range, salt),
+            How::AsWanted => {
+                let coding = plan::choose_for_page(wants, own, other, range, salt);
+                if narrowed { plan::or_ids(coding, own, other, range) } else { coding }
+            }
             How::LongChecks => plan::golomb(own, other, range, salt),
             How::Plain => Coding::Ids,
         };
         let set = CodedSet::encode(ids, range, self.coding)?;
-        Ok((Request::Meet(Meet { word: term.word.clone(), range, set: set.bytes, weighted }), set.bits))
+        Ok((Request::Meet(Meet { word: term.word.clone(), set: set.bytes, weighted }), set.bits))
     }
 
     /// Takes the answer to the last message, and adds its bits to the cost.
@@ -116,7 +115,7 @@ impl Exchange {
     }
 
     fn on_met(&mut self, met: Met, question: Question<'_>, cost: &mut Cost) -> Then {
-        let Ok(settlement) = settle(question.ids, question.range, self.coding, &met.matches) else { return Then::Lied };
+        let Ok(settlement) = settle(question.ids, IdRange::ALL, self.coding, &met.matches) else { return Then::Lied };
         cost.back_bits += settlement.bits;
         let mut steps = vec![0; settlement.matches];
         if question.weighted {

@@ -1,8 +1,8 @@
 use std::convert::Infallible;
 use std::time::Duration;
 
-use super::super::message::{Cost, Found, Ranked, Refusal, Response, Search, Term, Wants};
-use super::super::{ContentId, IdRange, Index, Listing, Peer, Shunned};
+use super::super::message::{Cost, Ranked, Refusal, Response, Search, Term, Wants};
+use super::super::{ContentId, Index, Listing, Peer, Shunned};
 use super::exchange::{Answer, Exchange, Question, Then};
 use super::lists;
 use super::scoring::Scoring;
@@ -25,10 +25,8 @@ pub(super) struct Meeting {
     /// occur.
     others: Vec<Term>,
     must: usize,
-    range: IdRange,
     ids: Vec<ContentId>,
-    /// The scores, if the best documents are wanted.
-    scoring: Option<Scoring>,
+    scoring: Scoring,
     seen: u64,
     whole: bool,
     /// The index in `others` of the current word, whose keepers are asked now.
@@ -70,22 +68,13 @@ impl Meeting {
     /// Begins a meeting, which carries out the search that the node `from` has requested. It starts with a slice of the
     /// list of the first word.
     pub(super) fn new(from: Peer, call: u64, search: Search, end: Duration, index: &mut impl Index) -> Result<Self> {
-        let Search { must, without, range, most, wants, salt, ranking } = search;
+        let Search { must, without, most, wants, salt, ranking } = search;
         let mut others = must;
         let first = others.remove(0);
         let must = others.len();
         others.extend(without);
         let listing = index.size(&first.word)?;
-        let (scoring, range, ids) = match ranking {
-            Some(ranking) => {
-                let (scoring, ids) = Scoring::begin(ranking, index, &first.word, most as usize)?;
-                (Some(scoring), IdRange::ALL, ids)
-            }
-            None => {
-                let slice = lists::slice(index, &first.word, range, most as usize)?;
-                (None, slice.range, slice.to_vec())
-            }
-        };
+        let (scoring, ids) = Scoring::begin(ranking, index, &first.word, most as usize)?;
         Ok(Self {
             from,
             call,
@@ -94,7 +83,6 @@ impl Meeting {
             salt,
             others,
             must,
-            range,
             seen: ids.len() as u64,
             ids,
             scoring,
@@ -150,15 +138,10 @@ impl Meeting {
                 return refused(Refusal::Unreachable);
             }
         }
-        let Self { range, seen, whole, .. } = *self;
         let (ids, costs) = (std::mem::take(&mut self.ids), std::mem::take(&mut self.costs));
-        Next::Respond(match &self.scoring {
-            None => Response::Found(Found { ids, through: range.last, seen, whole, costs }),
-            Some(scoring) => {
-                let (places, found) = (scoring.best(&ids), ids.len() as u64);
-                Response::Ranked(Ranked { places, next: scoring.next, seen, found, whole, costs })
-            }
-        })
+        let (places, next) = (self.scoring.best(&ids), self.scoring.next);
+        let Self { seen, whole, .. } = *self;
+        Next::Respond(Response::Ranked(Ranked { places, next, seen, found: ids.len() as u64, whole, costs }))
     }
 
     /// Notes that a message of the exchange was sent.
@@ -235,7 +218,7 @@ impl Meeting {
         }
         let (mut both, mut next) = (Vec::new(), 0);
         let weighted = self.is_weighted();
-        let streamed = lists::stream(index, &term.word, self.range, weighted, |list, weights| {
+        let streamed = lists::stream(index, &term.word, weighted, |list, weights| {
             let mut place = 0;
             while let (Some(own), Some(other)) = (self.ids.get(next), list.get(place)) {
                 match own.cmp(other) {
@@ -275,14 +258,13 @@ impl Meeting {
     }
 
     fn question(&self) -> Question<'_> {
-        let Self { ref ids, range, wants, salt, at, .. } = *self;
-        let ranked = self.scoring.is_some();
-        Question { ids, range, wants, salt, narrowed: at > 0, weighted: self.is_weighted(), ranked }
+        let Self { ref ids, wants, salt, at, .. } = *self;
+        Question { ids, wants, salt, narrowed: at > 0, weighted: self.is_weighted() }
     }
 
     /// True if the score depends on how often the current word occurs.
     fn is_weighted(&self) -> bool {
-        self.scoring.is_some() && self.at < self.must
+        self.at < self.must
     }
 
     /// Adds what keepers have found whose lists are not whole, if the word must occur: the one with the whole list may hide
@@ -301,8 +283,10 @@ impl Meeting {
     /// the next word.
     fn narrow(&mut self, both: &[(u32, u8)]) {
         let keeps = self.at < self.must;
-        if let Some(scoring) = &mut self.scoring {
-            if keeps { scoring.add(self.at + 1, both) } else { scoring.remove(both) }
+        if keeps {
+            self.scoring.add(self.at + 1, both)
+        } else {
+            self.scoring.remove(both)
         }
         let (mut both, mut place) = (both.iter().peekable(), 0);
         self.ids.retain(|_| {

@@ -12,14 +12,14 @@ use std::time::Duration;
 
 use super::codec::encode_steps;
 use super::message::{Meet, Met, Refusal, Request, Response, Search, Settle};
-use super::{CodecError, CodedSet, Coding, Index, Matcher, Peer, Shunned, Weight, limits};
+use super::{CodecError, CodedSet, Coding, IdRange, Index, Matcher, Peer, Shunned, Weight, limits};
 use keys::Keys;
 use meeting::{Meeting, Next};
 use sessions::Sessions;
 
 /// How long the host of a meeting (the node that runs a search for a peer) waits for each answer in an exchange.
 const EXCHANGE_TIMEOUT: Duration = Duration::from_secs(2);
-/// The delay after which the next replica is asked too. The first good answer is used.
+/// The delay after which the next replica is asked too. The first good answer is used. Chosen: several round trips.
 const HEDGE_AFTER: Duration = Duration::from_millis(300);
 /// The additional delay for each byte sent: the time that it takes at 8 Mbit/s.
 const HEDGE_A_BYTE: Duration = Duration::from_micros(1);
@@ -55,7 +55,7 @@ pub enum AnswerEvent {
 /// Answers requests for this node's lists, and hosts meetings of lists: searches that begin with one of its own lists.
 ///
 /// ```text
-///  Search ─▶ a slice of the own list ─▶ Meet ─▶ the next word's keeper ─▶ the ids left ─▶ Meet ─▶ … ─▶ Found
+///  Search ─▶ a slice of the own list ─▶ Meet ─▶ the next word's keeper ─▶ the ids left ─▶ Meet ─▶ … ─▶ Ranked
 ///                                    ◀─ Met ─┘     (if the keeper fails, lies or is slow, another replica is asked)
 ///  Meet   ─▶ the own list is read ─▶ Met          Settle ─▶ the session is compared ─▶ Settled
 /// ```
@@ -226,7 +226,7 @@ impl Answerer {
         if search.must.is_empty() || words > limits::WORDS || search.most == 0 || search.most as usize > limits::IDS {
             return Err(Refusal::Invalid);
         }
-        if search.ranking.as_ref().is_some_and(|ranking| !scoring::is_valid(ranking, search.must.len())) {
+        if !scoring::is_valid(&search.ranking, search.must.len()) {
             return Err(Refusal::Invalid);
         }
         let (all, all_ids) = held(self.meetings.values());
@@ -280,7 +280,7 @@ impl Answerer {
     }
 
     fn meet(&mut self, from: &Peer, meet: &Meet, now: Duration, index: &mut impl Index) -> Result<Met, Refusal> {
-        let set = CodedSet::decode(&meet.set, meet.range).map_err(|_| Refusal::Invalid)?;
+        let set = CodedSet::decode(&meet.set, IdRange::ALL).map_err(|_| Refusal::Invalid)?;
         let mut matcher = Matcher::new(set);
         let whole = index.size(&meet.word).map_err(|_| Refusal::Failed)?.whole;
         let is_ringed = matches!(matcher.coding(), Coding::Ringed(_));
@@ -297,7 +297,7 @@ impl Answerer {
             }
             Ok::<(), CodecError>(())
         };
-        lists::stream(index, &meet.word, meet.range, meet.weighted, feed)
+        lists::stream(index, &meet.word, meet.weighted, feed)
             .map_err(|_| Refusal::Failed)?
             .map_err(|_| Refusal::Crowded)?;
         if !self.sessions.has_room(from, matcher.matches()) {

@@ -3,10 +3,10 @@
 use super::bit_reader::BitReader;
 use super::bit_writer::BitWriter;
 use super::coded_set::check_set;
-use super::field::{Fields, push_number};
+use super::field::Fields;
 use super::rice::{self, Ascending};
 use super::{CodecError, Coded, Golomb, IdRange, MAX_MATCHES, MAX_PER_CELL};
-use crate::ContentId;
+use crate::{ContentId, varint};
 
 /// Codes strictly ascending numbers below `universe`.
 pub(super) fn encode_ranks(ranks: &[u32], universe: u64) -> Coded {
@@ -99,7 +99,7 @@ pub(super) fn bits_of_checked(matches: &[(u32, u64)], cells: u64, check_bits: u8
 /// Codes ids in full.
 pub(super) fn encode_ids(ids: &[ContentId]) -> Coded {
     let mut bytes = Vec::new();
-    push_number(&mut bytes, ids.len() as u64);
+    varint::put(&mut bytes, ids.len() as u64);
     ids.iter().for_each(|id| bytes.extend(id.as_bytes()));
     Coded { bytes, bits: ContentId::BITS * ids.len() as u64 }
 }
@@ -132,7 +132,7 @@ fn sealed(count: u64, writer: BitWriter) -> Coded {
 fn sealed_with(count: u64, check_bits: Option<u8>, writer: BitWriter) -> Coded {
     let bits = writer.len();
     let mut bytes = Vec::new();
-    push_number(&mut bytes, count);
+    varint::put(&mut bytes, count);
     bytes.extend(check_bits);
     bytes.extend(writer.finish());
     Coded { bytes, bits }

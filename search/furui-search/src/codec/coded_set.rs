@@ -1,16 +1,16 @@
 use super::bit_writer::BitWriter;
 use super::coding::Cells;
-use super::field::{Fields, push_number};
+use super::field::Fields;
 use super::rice::{self, Ascending};
 use super::{CodecError, Coded, Coding, Golomb, IdRange, MAX_FILTER_BYTES, MAX_SET};
-use crate::ContentId;
+use crate::{ContentId, varint};
 use furui::KeyHash;
 use furui::filter::{Bloom, FilterMut, RingedBloom};
 
 /// A decoded set of ids, as another node sent it. A [`Matcher`](super::Matcher) compares a list with the set.
 ///
 /// Decoding checks all bytes in one pass. The decoded set takes about as much memory as the encoded one, whose bytes
-/// are described in docs/format.md, "Coded sets".
+/// are described in docs/protocol.md, "Coded sets".
 #[derive(Clone, Debug)]
 pub struct CodedSet {
     coding: Coding,
@@ -49,7 +49,7 @@ impl CodedSet {
         let n = own.len() as u64;
         let bits = match coding {
             Coding::Ids => {
-                push_number(&mut bytes, n);
+                varint::put(&mut bytes, n);
                 own.iter().for_each(|id| bytes.extend(id.as_bytes()));
                 ContentId::BITS * n
             }
@@ -61,7 +61,7 @@ impl CodedSet {
                 bits.into()
             }
             Coding::Ringed(params) => {
-                push_number(&mut bytes, n);
+                varint::put(&mut bytes, n);
                 if own.is_empty() {
                     return Ok(Coded { bytes, bits: 0 });
                 }
@@ -79,7 +79,7 @@ impl CodedSet {
                 let rice = cells.rice(count).expect("no more cells than there are");
                 let bits = rice::gaps(occupied()).map(|gap| rice::len(gap, rice)).sum();
                 check_size(bits)?;
-                push_number(&mut bytes, count);
+                varint::put(&mut bytes, count);
                 let mut writer = BitWriter::default();
                 rice::gaps(occupied()).for_each(|gap| rice::push(&mut writer, gap, rice));
                 bytes.extend(writer.finish());

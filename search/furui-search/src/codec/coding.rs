@@ -1,10 +1,10 @@
 use std::fmt;
 
 use super::bit_writer::low_bits;
-use super::field::{Fields, push_number};
+use super::field::Fields;
 use super::rice;
 use super::{CodecError, IdRange};
-use crate::ContentId;
+use crate::{ContentId, varint};
 use furui::filter::{Gamma, RingedParams};
 use furui::{HashAlgorithm, HashSpec};
 
@@ -177,12 +177,12 @@ impl Coding {
             Self::Ids => bytes.push(IDS),
             Self::Fixed { bits, probes } => {
                 bytes.extend([FIXED, probes]);
-                push_number(bytes, bits.into());
+                varint::put(bytes, bits.into());
             }
             Self::Ringed(params) => {
                 bytes.extend([RINGED, params.probes() as u8]);
                 bytes.extend(((params.gamma() * GAMMA_UNIT) as u64).to_le_bytes());
-                push_number(bytes, params.delta().into());
+                varint::put(bytes, params.delta().into());
             }
             Self::Golomb(Golomb { cell_bits, check_bits, salt, three_messages }) => {
                 let tag = if three_messages { GOLOMB_THREE } else { GOLOMB };

@@ -1,14 +1,12 @@
 //! The messages between the keepers of two words, and their cost.
 
-use super::super::{Coding, IdRange};
+use super::super::Coding;
 
 /// Asks the keeper of `word` which ids of a coded set are in its list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Meet {
     /// The word.
     pub word: String,
-    /// A range that holds all ids of the set. Only ids in this range are requested.
-    pub range: IdRange,
     /// The coded set.
     pub set: Vec<u8>,
     /// True if the answer is to say how often the word occurs in each document.

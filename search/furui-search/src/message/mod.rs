@@ -1,4 +1,4 @@
-//! The messages between nodes. The bytes are described in docs/format.md, "Messages".
+//! The messages between nodes. The bytes are described in docs/protocol.md, "Messages".
 
 mod clause;
 mod error;
@@ -41,8 +41,6 @@ pub enum Request {
     Fetch {
         /// The ids of the documents whose records are wanted.
         ids: Vec<ContentId>,
-        /// If there are clauses, only records that fit at least one clause are wanted: see [`Fit`](super::Fit).
-        clauses: Vec<Clause>,
     },
     /// Asks what to show of documents, or whether the receiver keeps them.
     Show {
@@ -81,12 +79,14 @@ pub enum Request {
         /// has. If the state is unchanged, there is nothing to compare.
         since: u64,
     },
-    /// Asks for the ids of words' lists, to take the lists over.
+    /// Asks for the ids of words' lists, to take the lists over, or to compare what keepers say of them.
     List {
         /// The words. The empty word stands for the ids of the documents whose records are kept.
         words: Vec<String>,
         /// The range of ids that is requested from each list.
         range: IdRange,
+        /// The maximum number of ids that are requested from each list.
+        most: u32,
     },
     /// Asks how many documents there are, and how long they are.
     Survey,
@@ -104,8 +104,6 @@ pub enum Response {
     /// Answers a [`Request::Size`]: one size for each word.
     Sizes(Vec<WordSize>),
     /// Answers a [`Request::Search`].
-    Found(Found),
-    /// Answers a [`Request::Search`] with a [`Ranking`].
     Ranked(Ranked),
     /// Answers a [`Request::Meet`].
     Met(Met),
@@ -198,32 +196,14 @@ pub struct Search {
     pub must: Vec<Term>,
     /// The words that must not occur.
     pub without: Vec<Term>,
-    /// The range of ids. The next search begins with the first id that the last answer did not examine.
-    pub range: IdRange,
     /// The maximum number of ids that the receiver examines in its list; at least one.
     pub most: u32,
     /// The wanted coding of sets.
     pub wants: Wants,
     /// An unpredictable number chosen for this query; it salts the checks.
     pub salt: u64,
-    /// Asks for the best documents in place of those with the smallest ids. The range is then ignored.
-    pub ranking: Option<Ranking>,
-}
-
-/// The answer to a [`Search`].
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found {
-    /// The ids found, ascending.
-    pub ids: Vec<ContentId>,
-    /// The head (first 64 bits of an id) up to which all ids were examined. If it is the end of the range, the search
-    /// is done; otherwise the search continues after this head.
-    pub through: u64,
-    /// The number of ids of the first word's list that were examined.
-    pub seen: u64,
-    /// True if all lists were [whole](WordSize::whole).
-    pub whole: bool,
-    /// The cost of each exchange.
-    pub costs: Vec<Cost>,
+    /// Which of the documents are wanted, and how they are scored.
+    pub ranking: Ranking,
 }
 
 /// The answer for one word of a [`Request::Size`].
@@ -257,8 +237,6 @@ pub enum Fetched {
     Record(Vec<u8>),
     /// The node does not keep the record.
     Unknown,
-    /// The node keeps the record, but the message is full, or enough records were examined for one message: ask again.
+    /// The node keeps the record, but the message is full: ask again.
     Later,
-    /// The record fits none of the clauses.
-    Unfit,
 }

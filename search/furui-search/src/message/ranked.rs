@@ -3,7 +3,7 @@ use super::reader::Reader;
 use super::writer::Writer;
 use super::{Cost, MessageError};
 
-/// Asks for the best documents of a [`Search`](super::Search) in place of those with the smallest ids.
+/// Which documents of a [`Search`](super::Search) are wanted: the best ones of a slice of the first word's list.
 ///
 /// The receiver takes the postings of its list in the order of their bounds. The bound of a posting is the maximum
 /// score of its document. A slice has the next postings of the whole list in this order. [`Ranked::next`] says where
@@ -24,7 +24,7 @@ pub struct Ranking {
     pub from: Option<Place>,
 }
 
-/// The answer to a [`Search`](super::Search) with a [`Ranking`].
+/// The answer to a [`Search`](super::Search).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ranked {
     /// The best documents of the slice, best first.

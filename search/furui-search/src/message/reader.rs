@@ -1,4 +1,4 @@
-use super::super::{Coding, ContentId, IdRange, Peer, Weight, limits};
+use super::super::{Coding, ContentId, IdRange, Peer, Weight, limits, varint};
 use super::{MessageError, VERSION};
 
 /// Decodes a message. Memory for elements is allocated only after it was checked that the message has enough bytes for
@@ -62,18 +62,13 @@ impl<'a> Reader<'a> {
 
     pub(super) fn varint(&mut self, what: &'static str) -> Result<u64, MessageError> {
         let at = self.at;
-        let mut value = 0;
-        for shift in (0..u64::BITS).step_by(7) {
-            let byte = self.byte(what)?;
-            let bits = u64::from(byte & 0x7f);
-            value |= bits << shift;
-            if byte < 0x80 {
-                // Each number has one encoding: no unnecessary zeros, and nothing above the 64th bit.
-                let spare = byte == 0 && shift > 0 || bits << shift >> shift != bits;
-                return if spare { Self::invalid(what, at) } else { Ok(value) };
-            }
-        }
-        Self::invalid(what, at)
+        let mut rest = &self.bytes[at..];
+        let Some(value) = varint::take(&mut rest) else {
+            let is_short = rest.len() < 10 && rest.iter().all(|byte| *byte >= 0x80);
+            return if is_short { Err(MessageError::Short { what, at }) } else { Self::invalid(what, at) };
+        };
+        self.at = self.bytes.len() - rest.len();
+        Ok(value)
     }
 
     pub(super) fn varint32(&mut self, what: &'static str) -> Result<u32, MessageError> {

@@ -31,9 +31,8 @@ impl Request {
                 words.iter().for_each(|word| to.word(word));
             }
             Self::Search(search) => search.encode(&mut to),
-            Self::Meet(Meet { word, range, set, weighted }) => {
+            Self::Meet(Meet { word, set, weighted }) => {
                 to.word(word);
-                to.range(*range);
                 to.flag(*weighted);
                 to.bytes("bytes of a set", set, limits::MESSAGE_BYTES);
             }
@@ -41,10 +40,6 @@ impl Request {
                 to.varint(*session);
                 to.bytes("bytes of rejected matches", rejected, limits::MESSAGE_BYTES);
                 to.fixed(*checksum);
-            }
-            Self::Fetch { ids, clauses } => {
-                to.ids(ids, limits::FETCHED);
-                to.clauses(clauses);
             }
             Self::Show { documents, clauses } => {
                 Part::encode_all(documents, &mut to);
@@ -71,16 +66,17 @@ impl Request {
                     to.raw(key.as_bytes());
                 }
             }
-            Self::Locks { ids } => to.ids(ids, limits::FETCHED),
+            Self::Fetch { ids } | Self::Locks { ids } => to.ids(ids, limits::FETCHED),
             Self::Withdrawn { range } => to.range(*range),
             Self::Compare { from, since } => {
                 to.bytes("bytes of a word", from.as_bytes(), limits::WORD_BYTES);
                 to.fixed(*since);
             }
-            Self::List { words, range } => {
+            Self::List { words, range, most } => {
                 to.count("words", words.len(), limits::LISTED);
                 words.iter().for_each(|word| to.bytes("bytes of a word", word.as_bytes(), limits::WORD_BYTES));
                 to.range(*range);
+                to.varint(u64::from(*most));
             }
             Self::Survey => {}
             Self::Doubt { claims } => {
@@ -105,7 +101,6 @@ impl Request {
             SEARCH => Self::Search(Search::decode(&mut from)?),
             MEET => Self::Meet(Meet {
                 word: from.word()?,
-                range: from.range()?,
                 weighted: from.flag("whether to tell how often the word occurs")?,
                 set: from.bytes("bytes of a set", limits::MESSAGE_BYTES)?.to_vec(),
             }),
@@ -114,7 +109,7 @@ impl Request {
                 rejected: from.bytes("bytes of rejected matches", limits::MESSAGE_BYTES)?.to_vec(),
                 checksum: from.fixed("the checksum")?,
             }),
-            FETCH => Self::Fetch { ids: from.ids(limits::FETCHED)?, clauses: from.clauses()? },
+            FETCH => Self::Fetch { ids: from.ids(limits::FETCHED)? },
             SHOW => Self::Show { documents: Part::decode_all(&mut from)?, clauses: from.clauses()? },
             STORE => Self::Store {
                 postings: from.all("words with postings", limits::POSTINGS, 3, |from| {
@@ -135,9 +130,11 @@ impl Request {
             LOCKS => Self::Locks { ids: from.ids(limits::FETCHED)? },
             WITHDRAWN => Self::Withdrawn { range: from.range()? },
             COMPARE => Self::Compare { from: from.word_or_none()?, since: from.fixed("the state")? },
-            LIST => {
-                Self::List { words: from.all("words", limits::LISTED, 1, Reader::word_or_none)?, range: from.range()? }
-            }
+            LIST => Self::List {
+                words: from.all("words", limits::LISTED, 1, Reader::word_or_none)?,
+                range: from.range()?,
+                most: from.varint32("ids of a list")?,
+            },
             SURVEY => Self::Survey,
             DOUBT => Self::Doubt {
                 claims: from.all("claims", limits::DOUBTS, 2 + ContentId::BYTES, |from| {
@@ -180,14 +177,10 @@ impl Search {
                 to.peers(holders);
             }
         }
-        to.range(self.range);
         to.varint(u64::from(self.most));
         self.wants.encode(to);
         to.fixed(self.salt);
-        to.flag(self.ranking.is_some());
-        if let Some(ranking) = &self.ranking {
-            ranking.encode(to);
-        }
+        self.ranking.encode(to);
     }
 
     fn decode(from: &mut Reader<'_>) -> Result<Self, MessageError> {
@@ -199,11 +192,10 @@ impl Search {
         Ok(Self {
             must: terms(from)?,
             without: terms(from)?,
-            range: from.range()?,
             most: from.varint32("ids to look at")?,
             wants: Wants::decode(from)?,
             salt: from.fixed("the salt")?,
-            ranking: if from.flag("whether the best are wanted")? { Some(Ranking::decode(from)?) } else { None },
+            ranking: Ranking::decode(from)?,
         })
     }
 }

@@ -2,10 +2,9 @@ use super::super::Surveyed;
 use super::super::{Coding, ContentId, Lock, LockKey, Weight, limits};
 use super::reader::Reader;
 use super::writer::Writer;
-use super::{Cost, Fetched, Found, Listed, MessageError, Met, Ranked, Refusal, Response, Shown, WordSize};
+use super::{Cost, Fetched, Listed, MessageError, Met, Ranked, Refusal, Response, Shown, WordSize};
 
 const SIZES: u8 = 0x81;
-const FOUND: u8 = 0x82;
 const MET: u8 = 0x83;
 const SETTLED: u8 = 0x84;
 const FETCHED: u8 = 0x85;
@@ -47,7 +46,6 @@ impl Response {
                     to.peers(holders);
                 }
             }
-            Self::Found(found) => found.encode(&mut to),
             Self::Ranked(ranked) => ranked.encode(&mut to),
             Self::Met(Met { matches, whole, session, steps }) => {
                 to.flag(*whole);
@@ -69,7 +67,6 @@ impl Response {
                         }
                         Fetched::Unknown => to.byte(1),
                         Fetched::Later => to.byte(2),
-                        Fetched::Unfit => to.byte(3),
                     }
                 }
             }
@@ -142,7 +139,6 @@ impl Response {
                     holders: from.peers()?,
                 })
             })?),
-            FOUND => Self::Found(Found::decode(&mut from)?),
             RANKED => Self::Ranked(Ranked::decode(&mut from)?),
             MET => Self::Met(Met {
                 whole: from.flag("whether a list is whole")?,
@@ -156,11 +152,10 @@ impl Response {
             }),
             SETTLED => Self::Settled(from.flag("whether the sets are the same")?),
             FETCHED => Self::Fetched(from.all("records", limits::FETCHED, 1, |from| {
-                Ok(match from.tag("the kind of a record", 4)? {
+                Ok(match from.tag("the kind of a record", 3)? {
                     0 => Fetched::Record(from.bytes("bytes of a record", limits::MESSAGE_BYTES)?.to_vec()),
                     1 => Fetched::Unknown,
-                    2 => Fetched::Later,
-                    _ => Fetched::Unfit,
+                    _ => Fetched::Later,
                 })
             })?),
             SHOWN => Self::Shown {
@@ -207,7 +202,6 @@ impl Response {
     fn kind(&self) -> u8 {
         match self {
             Self::Sizes(_) => SIZES,
-            Self::Found(_) => FOUND,
             Self::Ranked(_) => RANKED,
             Self::Met(_) => MET,
             Self::Settled(_) => SETTLED,
@@ -222,26 +216,6 @@ impl Response {
             Self::Listed(_) => LISTED,
             Self::Refused(_) => REFUSED,
         }
-    }
-}
-
-impl Found {
-    fn encode(&self, to: &mut Writer) {
-        to.ids(&self.ids, limits::IDS);
-        to.fixed(self.through);
-        to.varint(self.seen);
-        to.flag(self.whole);
-        Cost::encode_all(&self.costs, to);
-    }
-
-    fn decode(from: &mut Reader<'_>) -> Result<Self, MessageError> {
-        Ok(Self {
-            ids: from.ids(limits::IDS)?,
-            through: from.fixed("the last head looked at")?,
-            seen: from.varint("how many ids were looked at")?,
-            whole: from.flag("whether the lists are whole")?,
-            costs: Cost::decode_all(from)?,
-        })
     }
 }
 

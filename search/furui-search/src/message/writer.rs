@@ -1,4 +1,4 @@
-use super::super::{ContentId, IdRange, Peer, Weight, limits};
+use super::super::{ContentId, IdRange, Peer, Weight, limits, varint};
 use super::{MessageError, VERSION};
 
 /// Encodes a message. The first exceeded limit is remembered, and reported at the end.
@@ -33,12 +33,8 @@ impl Writer {
         self.byte(u8::from(flag));
     }
 
-    pub(super) fn varint(&mut self, mut value: u64) {
-        while value >= 0x80 {
-            self.byte(value as u8 | 0x80);
-            value >>= 7;
-        }
-        self.byte(value as u8);
+    pub(super) fn varint(&mut self, value: u64) {
+        varint::put(&mut self.bytes, value);
     }
 
     pub(super) fn fixed(&mut self, value: u64) {

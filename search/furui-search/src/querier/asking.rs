@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::super::message::{Ranking, Request, Search, Term};
 use super::super::site::is_site;
-use super::super::{IdRange, Peer, Place, Survey, limits};
+use super::super::{Peer, Place, limits};
 use super::branch::slice_at_first;
 use super::calls::{Call, Of, Slice};
 use super::{Querier, QueryEvent};
@@ -30,7 +30,7 @@ impl Querier {
                 let request = Request::Size { words: vec![self.words[word].name.clone()] };
                 self.send(to, &request, now + SIZE_TIMEOUT, Of::Size(word));
             }
-            while let Some((to, request)) = self.words.next_to_sample(word, self.options.salt) {
+            while let Some((to, request)) = self.words.next_to_sample(word) {
                 self.send(to, &request, now + SIZE_TIMEOUT, Of::Sample(word));
             }
             if let Some(ids) = self.words.next_to_prove(word, now) {
@@ -72,24 +72,18 @@ impl Querier {
     /// Decides which slice of a branch is requested next, and from which nodes.
     fn begin(&mut self, number: usize, now: Duration) {
         let branch = &self.branches[number];
-        if !branch.may_ask() {
-            return;
-        }
+        let Some(next) = branch.ahead() else { return };
         let Some(plan) = self.words.plan(branch.must(), branch.without()) else { return };
         let hosts = plan.must[0].holders.clone();
         let exchanges = plan.must.len() + plan.without.len() - 1;
         let page = self.options.page.min(self.wanted() as usize).saturating_sub(self.ready.len()).max(1);
         let first = slice_at_first(page, plan.must.len(), exchanges, plan.must[0].size);
-        let (from, words) = (branch.next_place(), branch.must().len());
-        let ranking = self.options.ranked.map(|survey| self.ranking(survey, &plan.must, &plan.order[..words], from));
-        let branch = &self.branches[number];
-        let limited = self.options.limit.is_some() && ranking.is_none();
-        let most = branch.slice(first, limited.then_some(page), limits::IDS / self.branches.len());
-        let range = IdRange { first: if ranking.is_some() { 0 } else { branch.next_head() }, last: u64::MAX };
+        let most = branch.slice(first, limits::IDS / self.branches.len());
+        let words = branch.must().len();
+        let ranking = self.ranking(&plan.must, &plan.order[..words], next);
         let search = Search {
             must: plan.must,
             without: plan.without,
-            range,
             most,
             wants: self.options.wants,
             salt: self.options.salt,
@@ -112,7 +106,8 @@ impl Querier {
     }
 
     /// The ranking of a slice. `order` has the numbers of the words in `must`.
-    fn ranking(&mut self, survey: Survey, must: &[Term], order: &[usize], from: Option<Place>) -> Ranking {
+    fn ranking(&mut self, must: &[Term], order: &[usize], next: Place) -> Ranking {
+        let survey = self.options.survey;
         let wanted = self.depth().saturating_sub(self.ready.len()).max(1);
         // Documents that another conjunction has found already may be among the best of this one again.
         let found = if self.branches.len() > 1 { self.found as usize + self.ready.len() } else { 0 };
@@ -128,7 +123,7 @@ impl Querier {
             best: (wanted + found).min(limits::PAGE + 1) as u32,
             floor: self.top.floor(wanted),
             after: self.options.after.filter(|_| self.branches.len() == 1),
-            from,
+            from: Some(next).filter(|next| *next != Place::FIRST),
         }
     }
 

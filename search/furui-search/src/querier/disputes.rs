@@ -7,7 +7,7 @@ use super::calls::Path;
 const REMEMBERED: usize = 4 * limits::PAGE;
 /// A path is discredited against one that has named nothing false once it has named this many documents that do not hold.
 const FALSE: u32 = 2;
-/// For each document that does not hold, and that the other path has named, a path is discredited so many documents later.
+/// For each document that does not hold and that the other path has named, a path is discredited this number of documents later.
 /// A publisher may have given false postings to honest keepers, too, which they have not checked yet.
 const FALSE_FOR_ONE: u32 = 4;
 
@@ -43,7 +43,7 @@ struct Claim {
     is_handed_out: bool,
 }
 
-/// Who is to blame for a disputed document, now that its record has shown whether it holds.
+/// The nodes to blame for a disputed document, now that its record has shown whether it holds.
 #[derive(Debug, Default)]
 pub(super) struct Blamed {
     /// The nodes that have lied.

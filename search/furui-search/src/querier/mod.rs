@@ -56,9 +56,7 @@ const PASSES: u32 = 2;
 /// A query of two known words takes one search with one exchange: together two round trips, or three if the exchange
 /// has a third message. Only exchanges of large sets have a third message; if a page is requested, the sets must be
 /// very large. Slices begin small and grow fourfold, so that the first page comes early, and a small intersection of
-/// long lists takes few rounds. The conjunctions of a union are asked concurrently. If documents come in the order of
-/// ids, a conjunction asks for its next slice only after all ids that it found have been merged with the ids of the
-/// other conjunctions.
+/// long lists takes few rounds. The conjunctions of a union are asked concurrently.
 ///
 /// Several replicas are asked for each slice at once ([`QueryOptions::hosts`]). If their answers differ, all replicas
 /// are asked, and what any of them found is handed out: the record of a document shows whether the document holds the
@@ -69,10 +67,8 @@ const PASSES: u32 = 2;
 /// words are looked up again; after more failures, the query fails. So a query always ends. A node that was too slow or
 /// lied is reported ([`QueryEvent::Shun`]), so that later queries can ask other nodes first.
 ///
-/// Memory: each host (replica that is asked) has at most [`limits::IDS`](super::limits::IDS) ids for all conjunctions
-/// together that wait to be merged.
-/// Merged ids wait until [`poll`](Self::poll) hands them out; their number is at most this limit plus one page. No more
-/// ids are requested while a full page is ready.
+/// Memory: for each path of an answer, at most [`limits::PAGE`](super::limits::PAGE) + 1 documents wait until it is known that
+/// no better ones come. Then they wait until [`poll`](Self::poll) hands them out.
 ///
 /// **Source.** The paper's sections 2.1 (TFA) and 6.2 (chaining). In the paper, the lists meet in the order of the
 /// query, the answer comes in one piece, and every list is sent whole.
@@ -175,7 +171,7 @@ pub struct Querier {
     found: u64,
     /// The last document of the last page.
     last: Option<Place>,
-    /// The idfs of the words in a ranked query, by the numbers of the words.
+    /// The idfs of the words, by the numbers of the words.
     idfs: HashMap<usize, u32>,
     /// True if all found documents come from whole lists.
     whole: bool,
@@ -195,10 +191,7 @@ impl Querier {
     pub fn new(clauses: &[Clause], known: Vec<Term>, options: QueryOptions) -> Result<Self, QueryRefused> {
         options::check(clauses, &options)?;
         let mut words = Words::default();
-        let branches = clauses.iter().map(|clause| {
-            Branch::new(clause, &mut words, options.ranked.is_some(), options.after.map(|after| after.id))
-        });
-        let branches: Vec<Branch> = branches.collect();
+        let branches: Vec<Branch> = clauses.iter().map(|clause| Branch::new(clause, &mut words)).collect();
         known.into_iter().for_each(|term| words.know(term));
         let report = Report { salt: options.salt, ..Report::default() };
         Ok(Self {
@@ -323,10 +316,7 @@ impl Querier {
 
     /// The number of ids that the query holds.
     pub fn ids_held(&self) -> usize {
-        self.ready.len()
-            + self.top.len()
-            + self.disputes.len()
-            + self.branches.iter().map(Branch::ids_held).sum::<usize>()
+        self.ready.len() + self.top.len() + self.disputes.len()
     }
 
     /// Does everything that can be done at `now`.

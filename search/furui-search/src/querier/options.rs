@@ -8,8 +8,8 @@ use super::super::{Clause, Place, Survey, Wants, limits};
 /// use furui_search::{Querier, Query, QueryOptions, Survey};
 ///
 /// // The ten best documents, and a report of how they were found.
-/// let ranked = Some(Survey { documents: 1_000_000, mean_length: 300 });
-/// let options = QueryOptions { page: 10, limit: Some(10), ranked, explain: true, ..QueryOptions::new(1) };
+/// let survey = Survey { documents: 1_000_000, mean_length: 300 };
+/// let options = QueryOptions { page: 10, limit: 10, survey, explain: true, ..QueryOptions::new(1) };
 /// Querier::new(Query::parse("bloom filter")?.clauses(), vec![], options)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -17,14 +17,13 @@ use super::super::{Clause, Place, Survey, Wants, limits};
 pub struct QueryOptions {
     /// The number of ids on a page, from 1 to [`limits::PAGE`].
     pub page: usize,
-    /// The maximum number of ids in the answer; `None` for the whole answer.
-    pub limit: Option<u64>,
+    /// The number of best documents to find, at most [`limits::PAGE`].
+    pub limit: u64,
     /// The place after which to continue an earlier query. With several conjunctions, only the best [`limits::PAGE`]
     /// documents can be reached.
     pub after: Option<Place>,
-    /// A survey of all documents, to find the best documents (at most [`limits::PAGE`]) first; `None` to find documents
-    /// in the order of their ids.
-    pub ranked: Option<Survey>,
+    /// A survey of all documents, by which documents are ranked.
+    pub survey: Survey,
     /// How sets are coded between nodes.
     pub wants: Wants,
     /// An unpredictable number, new for each query.
@@ -41,8 +40,8 @@ pub struct QueryOptions {
 impl QueryOptions {
     /// The options for one page of 20 ids, with the coding that takes the fewest bits.
     pub fn new(salt: u64) -> Self {
-        let hosts = limits::HOSTS;
-        Self { page: 20, limit: Some(20), after: None, ranked: None, wants: Wants::Best, salt, hosts, explain: false }
+        let (survey, hosts) = (Survey::default(), limits::HOSTS);
+        Self { page: 20, limit: 20, after: None, survey, wants: Wants::Best, salt, hosts, explain: false }
     }
 }
 
@@ -68,8 +67,8 @@ pub enum QueryRefused {
     WordBytes(usize),
     /// The number of ids on a page is zero or above [`limits::PAGE`].
     Page(usize),
-    /// The number of best documents is unlimited or above [`limits::PAGE`].
-    Best(Option<u64>),
+    /// The number of best documents is above [`limits::PAGE`].
+    Best(u64),
 }
 
 impl fmt::Display for QueryRefused {
@@ -82,11 +81,11 @@ impl fmt::Display for QueryRefused {
             Self::WordBytes(bytes) => write!(f, "a word of {bytes} bytes; a word has from 1 to {}", limits::WORD_BYTES),
             Self::Page(ids) => write!(f, "pages of {ids} ids; a page has from 1 to {}", limits::PAGE),
             Self::Best(limit) => {
-                match limit {
-                    Some(limit) => write!(f, "the best {limit} documents")?,
-                    None => f.write_str("all documents, the best first")?,
-                }
-                write!(f, "; ask for the best {} at most, or for all in the order of their ids", limits::PAGE)
+                write!(
+                    f,
+                    "the best {limit} documents; ask for the best {} at most, and then for the next",
+                    limits::PAGE
+                )
             }
         }
     }
@@ -113,7 +112,7 @@ pub(super) fn check(clauses: &[Clause], options: &QueryOptions) -> Result<(), Qu
     if !(1..=limits::PAGE).contains(&options.page) {
         return Err(QueryRefused::Page(options.page));
     }
-    if options.ranked.is_some() && options.limit.is_none_or(|limit| limit > limits::PAGE as u64) {
+    if options.limit > limits::PAGE as u64 {
         return Err(QueryRefused::Best(options.limit));
     }
     Ok(())

@@ -1,31 +1,23 @@
 //! Puts found documents into pages.
 
-use super::super::{ContentId, Place};
+use super::super::Place;
 use super::branch::Branch;
 use super::{Querier, QueryEvent};
 
 impl Querier {
     /// The number of ids that are still to be handed out, including those in `ready`.
     pub(super) fn wanted(&self) -> u64 {
-        self.options.limit.map_or(u64::MAX, |limit| limit.saturating_sub(self.found))
+        self.options.limit.saturating_sub(self.found)
     }
 
     /// Moves found documents to `ready` once no branch (conjunction of the query) can find an earlier document.
     pub(super) fn merge(&mut self) {
-        if self.options.ranked.is_some() {
-            let ahead = self.branches.iter().filter_map(Branch::ahead).min();
-            while let Some(place) = self.take_before(ahead) {
-                if self.options.after.is_none_or(|after| place > after) {
-                    self.ready.push_back(place);
-                }
+        let ahead = self.branches.iter().filter_map(Branch::ahead).min();
+        while let Some(place) = self.take_before(ahead) {
+            if self.options.after.is_none_or(|after| place > after) {
+                self.ready.push_back(place);
             }
-            return;
         }
-        let Some(floor) = self.branches.iter().map(Branch::through).min().flatten() else { return };
-        let mut ids: Vec<ContentId> = self.branches.iter_mut().flat_map(|branch| branch.take_through(floor)).collect();
-        ids.sort_unstable();
-        ids.dedup();
-        self.ready.extend(ids.into_iter().map(Place::by_id));
     }
 
     /// Takes out the next document, disputed or not, if it comes before `ahead`, the earliest place that may still be

@@ -1,14 +1,14 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
-use super::super::message::{Found, Ranked, Search};
+use super::super::message::{Ranked, Search};
 use super::super::{Peer, limits};
 use super::blame::Blame;
 use super::calls::{Path, Slice};
 
 /// The delay after which another host is asked too, if no host has answered. It is longer than the time for which a
 /// host waits for a silent keeper, because this wait is not the fault of the host.
-const HEDGE_AFTER: Duration = Duration::from_millis(2500);
+const NEXT_HOST_AFTER: Duration = Duration::from_millis(2500);
 /// How long other answers are waited for after one has arrived. A host waits less than that for one silent keeper.
 const WITNESS_AFTER: Duration = Duration::from_millis(600);
 /// How long other answers are waited for if all nodes that are asked have failed lately. If they have not answered an
@@ -61,13 +61,7 @@ pub(super) struct Panel {
 #[derive(Debug)]
 pub(super) struct Answer {
     pub(super) path: Path,
-    pub(super) told: Told,
-}
-
-#[derive(Debug)]
-pub(super) enum Told {
-    Found(Found),
-    Ranked(Ranked),
+    pub(super) told: Ranked,
 }
 
 /// What is to be done about a slice.
@@ -83,30 +77,17 @@ pub(super) enum Verdict {
 impl Answer {
     /// True if the two answers have the same documents, the same end, and both or neither come from whole lists.
     pub(super) fn is_same(&self, other: &Self) -> bool {
-        match (&self.told, &other.told) {
-            (Told::Found(one), Told::Found(other)) => {
-                (&one.ids, one.through, one.whole) == (&other.ids, other.through, other.whole)
-            }
-            (Told::Ranked(one), Told::Ranked(other)) => {
-                (&one.places, one.next, one.whole) == (&other.places, other.next, other.whole)
-            }
-            _ => false,
-        }
+        let (one, other) = (&self.told, &other.told);
+        (&one.places, one.next, one.whole) == (&other.places, other.next, other.whole)
     }
 
     pub(super) fn is_whole(&self) -> bool {
-        match &self.told {
-            Told::Found(found) => found.whole,
-            Told::Ranked(ranked) => ranked.whole,
-        }
+        self.told.whole
     }
 
     /// True if there are no documents up to the end of the list.
-    fn is_empty(&self, search: &Search) -> bool {
-        match &self.told {
-            Told::Ranked(ranked) => ranked.next.is_none() && ranked.places.is_empty(),
-            Told::Found(found) => found.through == search.range.last && found.ids.is_empty(),
-        }
+    fn is_empty(&self) -> bool {
+        self.told.next.is_none() && self.told.places.is_empty()
     }
 }
 
@@ -118,7 +99,7 @@ impl Panel {
             suspects: keepers.filter(|keeper| blame.of(keeper) > 0).cloned().collect(),
             slice: Some(slice),
             hosts,
-            late_at: now + HEDGE_AFTER,
+            late_at: now + NEXT_HOST_AFTER,
             ..Self::default()
         };
         let (mut paths, mut all) = (HashSet::new(), 0);
@@ -239,8 +220,8 @@ impl Panel {
     /// True if all answers are there, and say that there is nothing.
     fn is_empty(&self) -> bool {
         let Some(slice) = &self.slice else { return false };
-        let is_first = slice.search.ranking.as_ref().map_or(slice.search.range.first == 0, |it| it.from.is_none());
-        let are_empty = || self.answers.iter().all(|answer| answer.is_empty(&slice.search));
+        let is_first = slice.search.ranking.from.is_none();
+        let are_empty = || self.answers.iter().all(Answer::is_empty);
         is_first && self.answers.len() >= self.quorum && self.quorum >= self.hosts.len() && are_empty()
     }
 

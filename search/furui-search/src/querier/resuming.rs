@@ -1,6 +1,7 @@
 //! Continues a query that has ended, because some of its documents turned out not to be any.
 
 use super::Querier;
+use super::branch::Branch;
 use super::panel::Panel;
 use super::top::Top;
 
@@ -9,10 +10,9 @@ impl Querier {
     /// query must have ended with [`QueryEvent::Done`](super::QueryEvent::Done). The report goes on, and `found` in the
     /// next `Done` counts from here.
     pub fn resume(&mut self, limit: u64) {
-        self.options.limit = Some(limit);
+        self.options.limit = limit;
         self.options.after = self.last;
-        let (ranked, after) = (self.options.ranked.is_some(), self.last.map(|last| last.id));
-        self.branches.iter_mut().for_each(|branch| branch.restart(ranked, after));
+        self.branches.iter_mut().for_each(Branch::restart);
         self.panels.iter_mut().for_each(|panel| *panel = Panel::default());
         self.top = Top::default();
         self.disputes.restart();
@@ -21,7 +21,7 @@ impl Querier {
         self.over = false;
     }
 
-    /// The idf by which this ranked query ranks a word that must occur; `None` if the word is in no slice so far.
+    /// The idf by which this query ranks a word that must occur; `None` if the word is in no slice so far.
     pub fn idf(&self, word: &str) -> Option<u32> {
         let number = self.words.iter().position(|other| other.name == word)?;
         self.idfs.get(&number).copied()
@@ -69,7 +69,7 @@ mod tests {
     fn a_query_that_is_resumed_finds_all_documents_once_and_in_order() {
         let (me, now) = (Peer::new(b"only", b""), Duration::ZERO);
         let survey = Survey { documents: 100, mean_length: 5 };
-        let options = QueryOptions { page: 3, limit: Some(3), ranked: Some(survey), ..QueryOptions::new(1) };
+        let options = QueryOptions { page: 3, limit: 3, survey, ..QueryOptions::new(1) };
         let mut querier = Querier::new(Query::parse("word").unwrap().clauses(), vec![], options).unwrap();
         let mut answerer = Answerer::new(me.clone());
         let (mut found, mut turns) = (Vec::new(), 0);

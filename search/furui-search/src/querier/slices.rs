@@ -1,13 +1,13 @@
 //! Handles the answers to requests for slices: parts of the list with which a search begins.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::time::Duration;
 
-use super::super::message::{Found, Ranked, Refusal, Response};
-use super::super::{ContentId, Peer, Place, limits};
+use super::super::message::{Ranked, Refusal, Response};
+use super::super::{Peer, Place, limits};
 use super::calls::{Path, Slice};
-use super::honest::{is_honest, is_ranked};
-use super::panel::{Answer, Told, Verdict};
+use super::honest::is_honest;
+use super::panel::{Answer, Verdict};
 use super::{FAILURES_A_PASS, Querier, Round};
 
 /// The number of slices of a conjunction about which hosts may differ and which are read to the last document that any
@@ -27,8 +27,7 @@ impl Querier {
         let Some(slice) = self.panels[branch].slice() else { return };
         let host = path[0].clone();
         let told = match response {
-            Response::Found(found) if is_honest(&found, &slice.search) => Told::Found(found),
-            Response::Ranked(ranked) if is_ranked(&ranked, &slice.search) => Told::Ranked(ranked),
+            Response::Ranked(ranked) if is_honest(&ranked, &slice.search) => ranked,
             Response::Refused(why) => {
                 self.words.blame.excuse(host.clone());
                 // The host (the node that was asked) may be right to refuse: the keepers of the other words may have
@@ -97,62 +96,30 @@ impl Querier {
         let is_disputed = answers.iter().any(|answer| !answer.is_same(&answers[0]));
         self.report.disputed += u64::from(is_disputed);
         self.branches[branch].on_dispute(is_disputed);
-        let (mut found, mut ranked) = (Vec::new(), Vec::new());
-        for Answer { path, told } in answers {
-            match told {
-                Told::Found(told) => found.push((path, told)),
-                Told::Ranked(told) => ranked.push((path, told)),
-            }
-        }
-        if slice.search.ranking.is_some() {
-            self.accept_ranked(slice, &ranked);
-        } else {
-            self.accept_found(slice, &found);
-        }
-    }
-
-    /// Takes over what the hosts have found, up to the head that all of them have reached.
-    fn accept_found(&mut self, slice: &Slice, answers: &[(Path, Found)]) {
-        let through = answers.iter().map(|(_, found)| found.through);
-        let Some(through) = self.common_end(slice.branch, through.collect()) else { return };
-        let mut named: BTreeMap<ContentId, Vec<&Path>> = BTreeMap::new();
-        for (path, found) in answers {
-            for id in found.ids.iter().take_while(|id| id.head() <= through) {
-                named.entry(*id).or_default().push(path);
-            }
-        }
-        for (&id, paths) in named.iter().filter(|(_, paths)| paths.len() < answers.len()) {
-            let lacked = answers.iter().filter(|(path, found)| !paths.contains(&path) && id.head() <= found.through);
-            let lacked: Vec<&Path> = lacked.map(|(path, _)| path).collect();
-            self.disputes.add(Place::by_id(id), paths, &lacked, 0);
-        }
-        let seen = answers.iter().map(|(_, found)| found.seen).max().unwrap_or_default();
-        let after = self.options.after.map(|after| after.id);
-        let ids = named.into_keys().collect();
-        self.branches[slice.branch].on_found(ids, through, seen, slice.search.most, after);
+        self.take_over(slice, &answers);
     }
 
     /// Takes over what the hosts have found. Reading continues at the first place at which one of them would continue.
-    fn accept_ranked(&mut self, slice: &Slice, answers: &[(Path, Ranked)]) {
+    fn take_over(&mut self, slice: &Slice, answers: &[Answer]) {
         let most = self.depth();
-        let all: BTreeSet<Place> = answers.iter().flat_map(|(_, ranked)| &ranked.places).copied().collect();
+        let all: BTreeSet<Place> = answers.iter().flat_map(|answer| &answer.told.places).copied().collect();
         let names = |ranked: &Ranked, place: &Place| ranked.places.binary_search(place).is_ok();
         let mut agreed = Vec::new();
         for place in all {
-            let (named, others): (Vec<_>, Vec<_>) = answers.iter().partition(|(_, ranked)| names(ranked, &place));
+            let (named, others): (Vec<_>, Vec<_>) = answers.iter().partition(|answer| names(&answer.told, &place));
             if others.is_empty() {
                 agreed.push(place);
                 continue;
             }
             // A host has examined a document if its slice ends below the score, which is not above the maximum score.
-            let best = slice.search.ranking.as_ref().map_or(0, |ranking| ranking.best as usize);
+            let best = slice.search.ranking.best as usize;
             let has_examined = |ranked: &Ranked| {
                 let is_full = ranked.places.len() >= best && ranked.places.last().is_some_and(|last| *last < place);
                 !is_full && ranked.next.is_none_or(|next| next.score < place.score)
             };
             let lacked: Vec<&Path> =
-                others.iter().filter(|(_, ranked)| has_examined(ranked)).map(|(path, _)| path).collect();
-            let named: Vec<&Path> = named.iter().map(|(path, _)| path).collect();
+                others.iter().filter(|answer| has_examined(&answer.told)).map(|answer| &answer.path).collect();
+            let named: Vec<&Path> = named.iter().map(|answer| &answer.path).collect();
             if !self.top.has(place) {
                 self.disputes.add(place, &named, &lacked, most);
             }
@@ -162,33 +129,30 @@ impl Querier {
         }
         self.top.add(agreed, most);
         // The end of the list comes after all places.
-        let next = answers.iter().map(|(_, ranked)| (ranked.next.is_none(), ranked.next));
+        let next = answers.iter().map(|answer| (answer.told.next.is_none(), answer.told.next));
         let Some((_, next)) = self.common_end(slice.branch, next.collect()) else { return };
-        self.branches[slice.branch].on_ranked(next, slice.search.most);
+        self.branches[slice.branch].on_slice(next, slice.search.most);
     }
 
     /// Where a slice ends, if its hosts say that it ends there.
-    fn common_end<T: Ord + Copy>(&self, branch: usize, mut ends: Vec<T>) -> Option<T> {
+    fn common_end(&self, branch: usize, mut ends: Vec<(bool, Option<Place>)>) -> Option<(bool, Option<Place>)> {
         ends.sort_unstable();
         let first = if self.branches[branch].disputes() <= DISPUTED_SLICES { 0 } else { (ends.len() - 1) / 2 };
         ends.get(first).copied()
     }
 
     /// Notes what a host's answer took.
-    fn note_round(&mut self, branch: usize, host: &Peer, told: &Told, traffic: Traffic, now: Duration) {
+    fn note_round(&mut self, branch: usize, host: &Peer, told: &Ranked, traffic: Traffic, now: Duration) {
         let Some(slice) = self.panels[branch].slice() else { return };
-        let (found, seen, costs) = match told {
-            Told::Found(found) => (found.ids.len() as u64, found.seen, &found.costs),
-            Told::Ranked(ranked) => (ranked.found, ranked.seen, &ranked.costs),
-        };
+        let Ranked { found, seen, costs, .. } = told;
         if self.options.explain && self.report.rounds.len() < limits::ROUNDS {
             self.report.rounds.push(Round {
                 clause: branch,
                 words: slice.order.iter().map(|&word| self.words[word].name.clone()).collect(),
                 host: host.clone(),
                 most: slice.search.most,
-                seen,
-                found,
+                seen: *seen,
+                found: *found,
                 sent_bytes: traffic.sent,
                 back_bytes: traffic.back,
                 costs: costs.clone(),

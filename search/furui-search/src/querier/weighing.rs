@@ -1,9 +1,8 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::time::Duration;
 
-use super::super::message::{Found, Request, Response, Search, Term};
-use super::super::{ContentId, IdRange, Peer, Wants};
-use super::honest::is_honest;
+use super::super::message::{Listed, Request, Response};
+use super::super::{ContentId, IdRange, Peer};
 
 /// The number of ids that a sample of the shortest of the stated lists has, about.
 const SAMPLE: f64 = 64.0;
@@ -40,7 +39,7 @@ pub(super) struct Weighing {
     proof: Proof,
 }
 
-/// What is known about the documents that only some samples have.
+/// The progress of the check, by their records, of the ids that not every keeper's sample contains.
 #[derive(Debug)]
 enum Proof {
     /// Not all samples are there.
@@ -84,26 +83,24 @@ impl Weighing {
     }
 
     /// The next keeper to ask, with the request. It then counts as asked.
-    pub(super) fn next(&mut self, word: &str, salt: u64) -> Option<(Peer, Request)> {
+    pub(super) fn next(&mut self, word: &str) -> Option<(Peer, Request)> {
         let (peer, size) = self.to_ask.pop()?;
         self.waiting.push((peer.clone(), size));
-        Some((peer, Request::Search(self.search(word, salt))))
-    }
-
-    fn search(&self, word: &str, salt: u64) -> Search {
-        let term = Term { word: word.to_owned(), size: 0, holders: vec![] };
-        let (must, without, range) = (vec![term], vec![], self.range);
-        Search { must, without, range, most: SAMPLE_IDS, wants: Wants::Best, salt, ranking: None }
+        Some((peer, Request::List { words: vec![word.to_owned()], range: self.range, most: SAMPLE_IDS }))
     }
 
     /// Takes the answer of a keeper. An answer that does not match the request counts as none.
-    pub(super) fn on_response(&mut self, word: &str, from: &Peer, response: Response) {
+    pub(super) fn on_response(&mut self, from: &Peer, response: Response) {
         let Some(place) = self.waiting.iter().position(|(peer, _)| peer == from) else { return };
         let (from, size) = self.waiting.swap_remove(place);
-        if let Response::Found(found) = response
-            && is_honest(&found, &self.search(word, 0))
-        {
-            let Found { ids, through, .. } = found;
+        let Response::Listed(mut lists) = response else { return };
+        let (Some(Listed { ids, more, .. }), true) = (lists.pop(), lists.is_empty()) else { return };
+        let is_honest = ids.len() <= SAMPLE_IDS as usize
+            && ids.is_sorted_by(|a, b| a < b)
+            && ids.iter().all(|id| self.range.contains(*id))
+            && !(more && ids.is_empty());
+        if is_honest {
+            let through = ids.last().filter(|_| more).map_or(self.range.last, |last| last.head());
             self.samples.push(Sample { from, size, ids: ids.into_iter().collect(), through });
         }
     }
@@ -165,7 +162,7 @@ impl Weighing {
         };
         let common_end = self.common_end();
         let all: BTreeSet<ContentId> = self.shown(common_end).flat_map(|(_, ids)| ids).collect();
-        // The part of these ids that hold the word.
+        // The fraction of these ids whose documents contain the word.
         let part = |ids: &mut dyn Iterator<Item = &ContentId>, unknown: f64| {
             let (mut held, mut failed) = (0.0, 0.0);
             ids.for_each(|id| {
@@ -242,14 +239,12 @@ mod tests {
     fn weigh(stated: &[(u64, Vec<ContentId>)], truth: &[ContentId]) -> Vec<(Peer, u64)> {
         let sizes = (0..).zip(stated).map(|(number, (size, _))| (peer(number), *size)).collect();
         let mut weighing = Weighing::new(sizes, 0x1234_5678_9abc_def0, Duration::ZERO);
-        while let Some((to, Request::Search(search))) = weighing.next("word", 7) {
+        while let Some((to, Request::List { range, most, .. })) = weighing.next("word") {
             let list = &stated[usize::from(to.identity()[0])].1;
-            let in_range: Vec<ContentId> = list.iter().copied().filter(|id| search.range.contains(*id)).collect();
-            let ids: Vec<ContentId> = in_range.iter().copied().take(search.most as usize).collect();
-            let is_end = ids.len() == in_range.len();
-            let through = if is_end { search.range.last } else { ids[ids.len() - 1].head() };
-            let found = Found { seen: ids.len() as u64, ids, through, whole: true, costs: vec![] };
-            weighing.on_response("word", &to, Response::Found(found));
+            let in_range: Vec<ContentId> = list.iter().copied().filter(|id| range.contains(*id)).collect();
+            let ids: Vec<ContentId> = in_range.iter().copied().take(most as usize).collect();
+            let more = ids.len() < in_range.len();
+            weighing.on_response(&to, Response::Listed(vec![Listed { ids, more, ..Listed::default() }]));
         }
         if let Some(ids) = weighing.next_to_prove(Duration::ZERO) {
             assert!(ids.len() <= PROVED);

@@ -82,10 +82,10 @@ impl Words {
 
     /// The next keeper of the word to ask for a sample of its list, with the request, if the keepers state different sizes.
     /// It then counts as asked.
-    pub(super) fn next_to_sample(&mut self, word: usize, salt: u64) -> Option<(Peer, Request)> {
+    pub(super) fn next_to_sample(&mut self, word: usize) -> Option<(Peer, Request)> {
         let word = &mut self.words[word];
         let name = word.name.clone();
-        word.weighing()?.next(&name, salt)
+        word.weighing()?.next(&name)
     }
 
     /// The documents about which the caller must find out whether they hold the word. Once that is known or too late, the
@@ -101,10 +101,8 @@ impl Words {
     }
 
     pub(super) fn on_sample(&mut self, word: usize, from: &Peer, response: Response) {
-        let word = &mut self.words[word];
-        let name = word.name.clone();
-        if let Some(weighing) = word.weighing() {
-            weighing.on_response(&name, from, response);
+        if let Some(weighing) = self.words[word].weighing() {
+            weighing.on_response(from, response);
         }
     }
 

@@ -45,7 +45,7 @@ fn any(parts: Vec<Vec<Clause>>) -> Result<Vec<Clause>, QueryFault> {
     Ok(found)
 }
 
-/// The clauses of a conjunction: each clause of a part joined with each clause of the other parts.
+/// The clauses of a conjunction. AND is distributed over OR: the result is the cross product of the parts' clauses.
 fn all(parts: impl Iterator<Item = Result<Vec<Clause>, QueryFault>>) -> Result<Vec<Clause>, QueryFault> {
     let mut found = vec![Clause::default()];
     for part in parts {

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use furui_search::{
-    AnswerEvent, Answerer, Coding, ContentId, IdRange, Querier, QueryEvent, QueryOptions, Refusal, Request, Response,
+    AnswerEvent, Answerer, Coding, ContentId, Querier, QueryEvent, QueryOptions, Ranking, Refusal, Request, Response,
     Search, Term, Wants, limits,
 };
 
@@ -57,14 +57,16 @@ fn a_query_ends_whatever_happens() {
         }
         let words: Vec<&str> = WORDS.iter().map(|(word, _)| *word).collect();
         let clauses = any_query(&mut world.random, &words);
-        let outcome = world.run(query(&clauses, whole_answer(seed)));
+        let mut querier = query(&clauses, whole_answer(seed));
+        let outcome = world.run_by(&mut querier);
         assert!(outcome.took < Duration::from_secs(200), "seed {seed}: {:?}", outcome.took);
         done += usize::from(outcome.is_done());
         let truth = world.truth(&clauses);
         assert!(outcome.ids.iter().all(|id| truth.contains(id)), "seed {seed}: wrong ids before the end");
         if let QueryEvent::Failed { .. } = outcome.end {
             // No document that comes before the last one found is missing.
-            assert!(truth.starts_with(&outcome.ids), "seed {seed}: gaps before the failure");
+            let truth = world.ranked_by(&clauses, SURVEY, |word| querier.idf(word).unwrap_or_default());
+            assert!(truth.starts_with(&outcome.pages.concat()), "seed {seed}: gaps before the failure");
         }
     }
     assert!(done > 0, "none was answered");
@@ -283,8 +285,9 @@ fn a_peer_that_floods_is_refused_and_others_are_not() {
     let Node { answerer, lists, .. } = &mut world.nodes[node];
     let term = |word: &str| Term { word: word.into(), size: 40_000, holders: vec![peer(1000)] };
     let search = |most: usize| {
-        let (must, without, range) = (vec![term("the"), term("elsewhere")], vec![], IdRange::ALL);
-        Request::Search(Search { must, without, range, most: most as u32, wants: Wants::Best, salt: 1, ranking: None })
+        let (must, without) = (vec![term("the"), term("elsewhere")], vec![]);
+        let ranking = Ranking { mean_length: 40, idfs: vec![1, 1], best: 10, floor: 0, after: None, from: None };
+        Request::Search(Search { must, without, most: most as u32, wants: Wants::Best, salt: 1, ranking })
     };
     let mut now = Duration::ZERO;
     let refused = |answerer: &mut Answerer, lists: &mut Lists, from: usize, most: usize, now| {

@@ -13,7 +13,7 @@ mod siege;
 mod villain;
 mod world;
 
-use furui_search::{Clause, Querier, QueryOptions, Survey, Wants};
+use furui_search::{Clause, Querier, QueryOptions, Survey, Wants, limits};
 use random::Random;
 use world::World;
 
@@ -68,8 +68,14 @@ fn any_query_is_right(world: &mut World, words: &[&str], seed: u64) {
     }
 }
 
+/// Options for all documents of an answer that has no more than one query can find.
 fn whole_answer(salt: u64) -> QueryOptions {
-    QueryOptions { limit: None, ..QueryOptions::new(salt) }
+    QueryOptions { limit: limits::PAGE as u64, ..page(salt) }
+}
+
+/// Options for the best 20 documents, on one page.
+fn page(salt: u64) -> QueryOptions {
+    QueryOptions { survey: SURVEY, ..QueryOptions::new(salt) }
 }
 
 fn query(clauses: &[Clause], options: QueryOptions) -> Querier {
@@ -78,5 +84,5 @@ fn query(clauses: &[Clause], options: QueryOptions) -> Querier {
 
 /// Options for the best `limit` documents in pages of ten.
 fn best(salt: u64, limit: u64) -> QueryOptions {
-    QueryOptions { page: 10, limit: Some(limit), ranked: Some(SURVEY), ..QueryOptions::new(salt) }
+    QueryOptions { page: 10, limit, ..page(salt) }
 }

@@ -7,7 +7,7 @@ use crate::villain::{self, Villain};
 
 use furui::Result;
 use furui_search::{
-    Answerer, ContentId, Found, IdRange, Index, Listing, Met, Peer, Place, Ranked, Refusal, Request, Response, Weight,
+    Answerer, ContentId, IdRange, Index, Listed, Listing, Met, Peer, Place, Ranked, Refusal, Request, Response, Weight,
     limits,
 };
 
@@ -144,32 +144,26 @@ pub fn mischief(manner: Manner, request: &Request) -> Option<Vec<u8>> {
         (Manner::Liar, Request::Meet(_)) => {
             Response::Met(Met { matches: vec![0xff; 50], whole: true, session: None, steps: vec![9] })
         }
-        (Manner::Liar, Request::Search(search)) if search.ranking.is_some() => {
-            let place = |score, id| Place { score, id: ContentId::new([id; 20]) };
+        (Manner::Liar, Request::Search(search)) => {
+            let place = |score, id: u32| {
+                let mut bytes = [0; 20];
+                bytes[..4].copy_from_slice(&id.swap_bytes().to_le_bytes());
+                Place { score, id: ContentId::new(bytes) }
+            };
             let places = [
                 vec![place(1, 1), place(2, 2)],
                 vec![place(u32::MAX, 9); 2],
                 vec![],
-                (0..100).map(|id| place(1000, id)).collect(),
+                (0..=search.ranking.best).map(|id| place(1000, id)).collect(),
             ];
             let places = places[search.salt as usize % 4].clone();
             let (seen, found) = (places.len() as u64, places.len() as u64);
-            let next = search.ranking.as_ref().and_then(|ranking| ranking.from).or(Some(place(3, 3)));
+            let next = search.ranking.from.or(Some(place(3, 3)));
             Response::Ranked(Ranked { places, next, seen, found, whole: true, costs: vec![] })
         }
-        (Manner::Liar, Request::Search(search)) => {
-            let head = search.range.first;
-            let id = |last: u8| {
-                let mut bytes = [last; 20];
-                bytes.iter_mut().zip(0..8).for_each(|(byte, place)| *byte = (head >> (56 - 8 * place)) as u8);
-                ContentId::new(bytes)
-            };
-            let (through, ids) = match head % 3 {
-                0 => (head, vec![id(2), id(1)]),
-                1 => (head.saturating_sub(1), vec![]),
-                _ => (u64::MAX, vec![id(1); search.most as usize + 1]),
-            };
-            Response::Found(Found { ids, through, seen: 2, whole: true, costs: vec![] })
+        (Manner::Liar, Request::List { most, .. }) => {
+            let ids: Vec<ContentId> = (0..=*most).rev().map(|id| ContentId::new([id as u8; 20])).collect();
+            Response::Listed(vec![Listed { days: vec![1; ids.len()], weights: vec![], ids, more: true }])
         }
         _ => return None,
     };

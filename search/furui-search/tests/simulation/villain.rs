@@ -67,13 +67,8 @@ pub fn weight(word: &str, id: ContentId) -> Weight {
 pub fn answer_kind(request: &Request) -> u8 {
     match request {
         Request::Size { .. } => 0x81,
-        Request::Search(search) => {
-            if search.ranking.is_some() {
-                0x8a
-            } else {
-                0x82
-            }
-        }
+        Request::Search(_) => 0x8a,
+        Request::List { .. } => 0x88,
         Request::Meet(_) => 0x83,
         _ => 0x84,
     }

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use furui_search::{
-    AnswerEvent, Clause, ContentId, Index, Listing, Peer, Place, Querier, QueryEvent, Report, Request, Response, Scale,
-    Survey, Term, WordSize, limits,
+    AnswerEvent, Clause, ContentId, Index, Listed, Listing, Peer, Place, Querier, QueryEvent, Report, Request,
+    Response, Scale, Survey, Term, WordSize, limits,
 };
 
 use crate::node::{Manner, Node, mischief, number, peer, weight};
@@ -52,6 +52,7 @@ enum Content {
 
 /// The result of a query.
 pub struct Outcome {
+    /// The documents found, ascending.
     pub ids: Vec<ContentId>,
     pub pages: Vec<Vec<Place>>,
     pub end: QueryEvent,
@@ -179,15 +180,18 @@ impl World {
     /// The right answer, in the order of scores. A query gets these scores only if the keepers of its words tell the
     /// true sizes of their lists.
     pub fn ranked_truth(&self, clauses: &[Clause], survey: Survey) -> Vec<Place> {
+        let size = |word: &str| self.lists.get(word).map_or(0, |list| list.len() as u64);
+        self.ranked_by(clauses, survey, |word| survey.idf(size(word)))
+    }
+
+    /// The right answer, in the order of the scores that these idfs give.
+    pub fn ranked_by(&self, clauses: &[Clause], survey: Survey, idf: impl Fn(&str) -> u32) -> Vec<Place> {
         let scale = Scale::new(survey.mean_length);
         let mut scores: BTreeMap<ContentId, u32> = BTreeMap::new();
         for clause in clauses {
             for id in self.truth(std::slice::from_ref(clause)) {
                 let words: BTreeSet<&String> = clause.must.iter().collect();
-                let parts = words.iter().map(|word| {
-                    let size = self.lists.get(*word).map_or(0, |list| list.len() as u64);
-                    scale.score(survey.idf(size), weight(word, id))
-                });
+                let parts = words.iter().map(|word| scale.score(idf(word), weight(word, id)));
                 let best = scores.entry(id).or_default();
                 *best = parts.sum::<u32>().max(*best);
             }
@@ -242,6 +246,8 @@ impl World {
                     end => {
                         assert!(querier.poll(self.now).is_none() && querier.deadline().is_none());
                         outcome.end = end;
+                        outcome.ids.sort_unstable();
+                        outcome.ids.dedup();
                         outcome.took = self.now - begun;
                         outcome.terms = querier.terms().collect();
                         outcome.report = querier.report();
@@ -400,6 +406,16 @@ impl World {
                         });
                         let sizes = Response::Sizes(sizes.collect());
                         self.respond(to, token, sizes.encode().unwrap());
+                    }
+                    Some(Request::List { words, range, most }) => {
+                        let mut list = |word: &String| {
+                            let mut ids = lists.slice(word, range, most as usize + 1).unwrap().to_vec();
+                            let more = ids.len() > most as usize;
+                            ids.truncate(most as usize);
+                            Listed { days: vec![1; ids.len()], weights: vec![], ids, more }
+                        };
+                        let listed = Response::Listed(words.iter().map(&mut list).collect());
+                        self.respond(to, token, listed.encode().unwrap());
                     }
                     Some(other) => panic!("a simulated node is not asked for {other:?}"),
                     None => {}

@@ -40,8 +40,8 @@ impl LoudsBuilder {
         Ok(Self { base, leaf, edge: Vec::new(), values: Vec::new(), dead, any_dead: false, closed: 0 })
     }
 
-    /// Writes the next node, and returns its number. `parent` is the number of its parent, or `None` for the root, which
-    /// has no byte. `value` is the value of the key that ends at the node, if one does.
+    /// Writes the next node, and returns its number. `parent` is the number of its parent, or `None` for the root,
+    /// which has no byte. `value` is the value of the key that ends at the node, if one does.
     ///
     /// The bits of a node in BASE follow later: a one whenever one of its children is visited, and a zero when the
     /// first child of a later node is visited. So no node is asked for its children twice.

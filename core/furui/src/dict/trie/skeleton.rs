@@ -68,9 +68,9 @@ impl Skeleton {
         }
     }
 
-    /// Adds the next node in breadth-first order: the first byte of its label (`edge`) and the `rest`, whether it is the
-    /// `first` child of its parent, whether it has `children`, and the value of the key that ends there. Looking up the
-    /// number that stands for `rest` is left to [`settle`](Self::settle).
+    /// Adds the next node in breadth-first order: the first byte of its label (`edge`) and the `rest`, whether it is
+    /// the `first` child of its parent, whether it has `children`, and the value of the key that ends there. Looking up
+    /// the number that stands for `rest` is left to [`settle`](Self::settle).
     ///
     /// Siblings come in the order of their first bytes, which differ. A node without children is the end of a key.
     ///

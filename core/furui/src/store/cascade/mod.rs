@@ -244,9 +244,9 @@ impl<S: Storage> Cascade<S> {
         self.manifest.hash
     }
 
-    /// The number of keys, in RAM and on storage. In a set with a window, a key counts once for each run that has it, and
-    /// once if it is in RAM; finding out how many are takes a pass over the table. Keys in shares that are lent do not
-    /// count.
+    /// The number of keys, in RAM and on storage. In a set with a window, a key counts once for each run that has it,
+    /// and once if it is in RAM; finding out how many are takes a pass over the table. Keys in shares that are lent do
+    /// not count.
     pub fn len(&self) -> u64 {
         let in_memory = match self.manifest.window {
             Some(_) => self.shares.iter().map(|share| share.table.remembered(self.manifest.slice())).sum(),
@@ -338,8 +338,8 @@ impl<S: Storage> Cascade<S> {
         self.take_hashes(keys)
     }
 
-    /// Inserts `hashes` into the one table, which has room for them, and appends to `new` the indices of the hashes that
-    /// the table did not have.
+    /// Inserts `hashes` into the one table, which has room for them, and appends to `new` the indices of the hashes
+    /// that the table did not have.
     fn add_hashes(&mut self, new: &mut Vec<u32>) {
         let before = new.len();
         self.shares[0].add(&self.hashes, new);

@@ -194,8 +194,8 @@ impl<'a> Page<'a> {
         self.seek(fingerprint).is_some_and(|place| self.contains_at(place, fingerprint))
     }
 
-    /// Where the keys with the quotient of a fingerprint begin; `None` if there are none. Reads the header and the unary
-    /// part, and prefetches the remainders that [`contains_at`](Self::contains_at) reads.
+    /// Where the keys with the quotient of a fingerprint begin; `None` if there are none. Reads the header and the
+    /// unary part, and prefetches the remainders that [`contains_at`](Self::contains_at) reads.
     #[inline]
     pub(super) fn seek(&self, fingerprint: u64) -> Option<KeyPlace> {
         let zeros = (fingerprint >> self.bits.get()).checked_sub(self.base)?;

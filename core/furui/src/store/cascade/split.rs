@@ -70,7 +70,7 @@ impl<S: Storage> Cascade<S> {
         self.keys_in_memory() > 0 || self.ledger.as_ref().is_some_and(Ledger::has_keys)
     }
 
-    /// Notes the new keys of a batch, in their order, after all shares have inserted its keys. Batches come in the order
+    /// Notes the new keys of a batch, in order, after all shares have inserted its keys. Batches come in the order
     /// in which they were admitted.
     pub(crate) fn finish(&mut self, batch: &SplitBatch, new: impl Iterator<Item = KeyHash>) -> Result<()> {
         match &mut self.ledger {

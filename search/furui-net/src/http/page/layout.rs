@@ -26,7 +26,7 @@ impl<'a> Layout<'a> {
 
     /// A whole page.
     pub(super) fn page(&self, content: Markup) -> String {
-        self.begin() + &content.into_string() + &self.end()
+        self.begin() + &content.into_string() + &Self::end()
     }
 
     /// A page up to its content.
@@ -61,7 +61,7 @@ impl<'a> Layout<'a> {
     }
 
     /// The rest of the page.
-    pub(super) fn end(&self) -> String {
+    pub(super) fn end() -> String {
         let end = html! {
             (PreEscaped("</main>"))
             footer {

@@ -22,7 +22,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use maud::html;
 
-use super::{ApiError, Face};
+use super::{ApiError, Backend, Face};
 use layout::{HTML, Layout};
 
 pub(super) use status::status;
@@ -31,12 +31,12 @@ const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("script.js");
 const ICON: &str = include_str!("icon.svg");
 
-pub(super) fn routes() -> Router<Face> {
+pub(super) fn routes<N: Backend>() -> Router<Face<N>> {
     let file = |content_type: &'static str, text: &'static str| {
         get(move || std::future::ready(([(header::CONTENT_TYPE, content_type)], text)))
     };
     Router::new()
-        .route("/", get(results::search))
+        .route("/", get(results::search::<N>))
         .route("/style.css", file("text/css; charset=utf-8", STYLE))
         .route("/script.js", file("text/javascript; charset=utf-8", SCRIPT))
         .route("/icon.svg", file("image/svg+xml", ICON))

@@ -1,20 +1,22 @@
 use std::time::Instant;
 
+use axum::body::Body;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query as Parameters, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use furui_search::{Query, QueryError};
+use futures::stream::{self, StreamExt};
 use maud::{Markup, PreEscaped, html};
 use serde::Deserialize;
 
 use super::figures::{bytes, count, encoded, sentence, time};
 use super::layout::{HTML, Layout};
 use super::{home, steps};
-use crate::http::answer::Answer;
-use crate::http::parts::{Gone, Parts};
+use crate::http::answer::RunningSearch;
 use crate::http::search::cursor;
-use crate::http::{ApiError, Asked, DEFAULT_LIMIT, Event, Face, Hit, Step, Summary, Version};
+use crate::http::{ApiError, Backend, DEFAULT_LIMIT, Face, Step, Summary};
+use crate::node::{Hit, SearchEvent, SearchOptions, Version};
 
 #[derive(Deserialize)]
 pub(super) struct Wanted {
@@ -32,8 +34,8 @@ fn one() -> u64 {
 }
 
 /// `GET /`: a page of results or, without a query, the home page.
-pub(super) async fn search(
-    State(face): State<Face>,
+pub(super) async fn search<N: Backend>(
+    State(face): State<Face<N>>,
     wanted: Result<Parameters<Wanted>, QueryRejection>,
 ) -> Result<Response, ApiError> {
     let Parameters(Wanted { q, cursor: place, from }) =
@@ -45,18 +47,14 @@ pub(super) async fn search(
         Ok(query) => query,
         Err(error) => return Ok(not_understood(&q, error)),
     };
-    let cursor = place.as_deref().map(cursor).transpose()?;
-    let asked = Asked { query, limit: DEFAULT_LIMIT, cursor, wants: None, explain: true };
-    let started = Instant::now();
-    let answer = Answer::ask(&face, asked).await?;
-    let (parts, response) = Parts::new(HTML);
-    let is_first = place.is_none();
-    let mut page = Page { query: q, from, is_first, started, shown: 0, steps: Vec::new(), parts };
-    tokio::spawn(async move {
-        // Sending fails if the client has gone.
-        let _ = page.send(answer).await;
-    });
-    Ok(response)
+    let after = place.as_deref().map(cursor).transpose()?;
+    let limit = DEFAULT_LIMIT.into();
+    let options = SearchOptions { limit, after, wants: face.wants, explain: true };
+    let mut page = Page { query: q, from, is_first: after.is_none(), started: Instant::now(), shown: 0 };
+    let answer = RunningSearch::begin(&face, query, options)?;
+    let head = stream::iter([Ok(page.head())]);
+    let body = Body::from_stream(head.chain(answer.stream(move |event| page.part(event))));
+    Ok(([(header::CONTENT_TYPE, HTML)], body).into_response())
 }
 
 /// The state of a page of results while it is sent.
@@ -67,55 +65,45 @@ struct Page {
     is_first: bool,
     started: Instant,
     shown: u64,
-    steps: Vec<Step>,
-    parts: Parts,
 }
 
 impl Page {
-    async fn send(&mut self, mut answer: Answer) -> Result<(), Gone> {
+    /// The page up to the first result.
+    fn head(&self) -> String {
         let heading = format!("Results for {}", self.query);
-        let layout = Layout::new(&heading).query(&self.query);
         let head = html! {
             h1 { "Results for " bdi { (self.query) } }
             p #progress role="status" { "Searching…" }
             (PreEscaped(format!("<ol class=\"results\" start=\"{}\">", self.from)))
         };
-        self.parts.send(layout.begin() + &head.into_string()).await?;
-        let end = layout.end();
-        loop {
-            let event = tokio::select! {
-                event = answer.next() => event,
-                () = self.parts.gone() => return Err(Gone),
-            };
-            let rest = match event {
-                Event::Hit(hit) => {
-                    self.shown += 1;
-                    self.parts.send(result(&hit).into_string()).await?;
-                    continue;
+        Layout::new(&heading).query(&self.query).begin() + &head.into_string()
+    }
+
+    /// The part of the page for an event: results or, at the end of the search, everything after them.
+    fn part(&mut self, event: Result<SearchEvent, ApiError>) -> String {
+        let rest = match event {
+            Ok(SearchEvent::Hits(hits)) => {
+                self.shown += hits.len() as u64;
+                return hits.iter().map(|hit| result(hit).into_string()).collect();
+            }
+            Ok(SearchEvent::Done { found, cursor, whole, report }) => {
+                let took = self.started.elapsed();
+                let mut steps = Step::all(&report);
+                // The bytes of the page are not counted.
+                steps.push(Step::new("the last result found, and the page sent".into(), Some(took)));
+                html! {
+                    (self.summary(&Summary::new(found, cursor, whole, &report), &time(took)))
+                    (steps::details(&steps, took))
                 }
-                Event::Step(step) => {
-                    self.steps.push(step);
-                    continue;
+            }
+            Err(error) => html! {
+                p #summary.problem role="alert" {
+                    @if self.shown > 0 { "These are not all results. " }
+                    (sentence(&error.to_string()))
                 }
-                Event::End(summary) => {
-                    let took = self.started.elapsed();
-                    // The bytes of the page are not counted.
-                    let step = "the last result found, and the page sent".into();
-                    self.steps.push(Step { step, sent: 0, received: 0, done: Some(took) });
-                    html! {
-                        (self.summary(&summary, &time(took)))
-                        (steps::details(&self.steps, took))
-                    }
-                }
-                Event::Refused(refused) => html! {
-                    p #summary.problem role="alert" {
-                        @if self.shown > 0 { "These are not all results. " }
-                        (sentence(&refused.error))
-                    }
-                },
-            };
-            return self.parts.send(format!("</ol>{}{end}", rest.into_string())).await;
-        }
+            },
+        };
+        format!("</ol>{}{}", rest.into_string(), Layout::end())
     }
 
     fn summary(&self, summary: &Summary, took: &str) -> Markup {
@@ -177,9 +165,7 @@ fn result(hit: &Hit) -> Markup {
                 }
                 p.url { bdi { (hit.url) } }
                 @if !hit.snippet.is_empty() { p.snippet dir="auto" { (marked(&hit.snippet, &hit.marks)) } }
-                @for version in hit.versions.iter().flat_map(|versions| &versions.also) {
-                    (also(version))
-                }
+                @for version in &hit.also { (also(version)) }
             }
         }
     }

@@ -4,8 +4,8 @@ use maud::{Markup, html};
 
 use super::figures::{bytes, count, counted};
 use super::layout::{HTML, Layout};
-use crate::http::{Refusal, Status};
-use crate::node::{SPAN, Span};
+use crate::net::Refusal;
+use crate::node::{NodeStatus, SPAN, Span};
 
 /// The width of the picture, in its own units.
 const WIDTH: f64 = 600.0;
@@ -15,25 +15,26 @@ const HEIGHT: f64 = 80.0;
 const MINUTE: usize = (60 / SPAN.as_secs()) as usize;
 
 /// The page with the state of a node.
-pub(in crate::http) fn status(status: &Status) -> Response {
+pub(in crate::http) fn status(status: &NodeStatus) -> Response {
+    let NodeStatus { repair, shelf, traffic, .. } = status;
     let page = Layout::new("Status").page(html! {
         h1 { "Status of this node" }
         p.note[!status.whole] { (standing(status)) }
         dl.figures {
             (figure("Peers", count(status.peers), "other nodes that it knows"))
-            (figure("Words", count(status.words), "whose lists it keeps"))
-            (figure("Postings", count(status.postings), "ids in these lists"))
-            (figure("Documents", count(status.documents), "whose records it keeps"))
-            (figure("Disk", bytes(status.disk), "its files"))
+            (figure("Words", count(shelf.words), "whose lists it keeps"))
+            (figure("Postings", count(shelf.postings), "ids in these lists"))
+            (figure("Documents", count(shelf.records), "whose records it keeps"))
+            (figure("Disk", bytes(shelf.disk_bytes), "its files"))
             (figure("Searches", count(status.searches), "done for its users"))
             (figure("Published", count(status.published), "documents, for its users"))
             (figure("Answered", count(status.answered), "requests of other nodes"))
             (figure("Refused", count(status.refused), "requests of other nodes"))
-            (figure("Taken over", count(status.taken), "postings and records, from neighbours"))
-            (figure("Sent", bytes(status.sent), "to other nodes"))
-            (figure("Received", bytes(status.received), "from other nodes"))
+            (figure("Taken over", count(repair.taken), "postings and records, from neighbours"))
+            (figure("Sent", bytes(traffic.wire_out), "to other nodes"))
+            (figure("Received", bytes(traffic.wire_in), "from other nodes"))
         }
-        (traffic(&status.lately))
+        (lately(&status.lately))
         (refused(&status.refusals))
         section aria-labelledby="identity" {
             h2 #identity { "Who it is" }
@@ -50,8 +51,8 @@ pub(in crate::http) fn status(status: &Status) -> Response {
 }
 
 /// A sentence that says whether the node has everything that it should keep.
-fn standing(status: &Status) -> &'static str {
-    match (status.whole, status.settled) {
+fn standing(status: &NodeStatus) -> &'static str {
+    match (status.whole, status.repair.settled) {
         _ if status.peers == 0 => "It is alone: it has no other node to ask.",
         (false, _) => "It is not whole yet: its neighbours are still handing over what it should keep.",
         (true, true) => "It is whole: it has been given all that it should keep, and its neighbours say the same.",
@@ -64,7 +65,7 @@ fn figure(name: &str, value: String, meaning: &str) -> Markup {
 }
 
 /// The recent traffic: a picture, and a table with a row for each minute.
-fn traffic(spans: &[Span]) -> Markup {
+fn lately(spans: &[Span]) -> Markup {
     let seconds = SPAN.as_secs();
     let minutes = spans.len().div_ceil(MINUTE) as u64;
     html! {

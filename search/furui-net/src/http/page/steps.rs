@@ -38,13 +38,18 @@ pub(super) fn details(steps: &[Step], took: Duration) -> Markup {
                             td { (step.step) }
                             td { @if step.sent > 0 { (bytes(step.sent)) } }
                             td { @if step.received > 0 { (bytes(step.received)) } }
-                            td { @if let Some(done) = step.done { (time(done)) } }
+                            td { @if let Some(done) = done(step) { (time(done)) } }
                         }
                     }
                 }
             }
         }
     }
+}
+
+/// The time from the beginning of the search to the end of a step.
+fn done(step: &Step) -> Option<Duration> {
+    step.ms.map(|ms| Duration::from_secs_f64(ms / 1e3))
 }
 
 /// A row for each step: when it ended, and the bytes sent and received.
@@ -61,7 +66,7 @@ fn picture(steps: &[Step], took: Duration) -> Markup {
             @for (row, step) in drawn.iter().enumerate() {
                 @let y = row * ROW;
                 text x="0" y=(y + 15) { (row + 1) }
-                @if let Some(done) = step.done {
+                @if let Some(done) = done(step) {
                     rect.time x=(TIME) y=(y + 5) width=(x(done).max(1.0)) height=(ROW - 10) {}
                 }
                 rect.sent x=(BYTES) y=(y + 4) width=(length(step.sent)) height="6" {}

@@ -100,7 +100,7 @@ impl Driver {
         use request_response::{Event, Message};
         match event {
             Event::Message { peer, connection_id, message: Message::Request { request_id, request, channel } } => {
-                let prefix = self.swarm.behaviour().doors.prefix(connection_id);
+                let prefix = self.swarm.behaviour().incoming_limits.prefix(connection_id);
                 self.requested((peer, prefix), request_id, request, channel);
             }
             Event::Message { message: Message::Response { request_id, response }, .. } => {

@@ -6,13 +6,12 @@ use tokio::sync::Notify;
 use tokio::task::spawn_blocking;
 
 use super::Known;
-use super::records::{Records, records};
 use super::truths::Truths;
 use crate::net::Net;
-use crate::node::manners::Manners;
+use crate::node::fetch::{self, Records};
+use crate::node::reputation::Reputation;
 
-/// What was found out about documents. Of documents that are in none of the fields, no keeper
-/// answered.
+/// What was found out about documents. No keeper answered for documents in neither field.
 pub(in crate::node) struct Found {
     /// The true postings.
     pub(in crate::node) known: Known,
@@ -26,7 +25,7 @@ pub(in crate::node) struct Found {
 #[derive(Clone)]
 pub(in crate::node) struct Checker {
     net: Net,
-    manners: Manners,
+    reputation: Reputation,
     truths: Arc<Truths>,
     sought: Arc<Sought>,
 }
@@ -82,8 +81,8 @@ impl Drop for Seeking {
 }
 
 impl Checker {
-    pub(in crate::node) fn new(net: Net, manners: Manners) -> Self {
-        Self { net, manners, truths: Arc::new(Truths::new()), sought: Arc::default() }
+    pub(in crate::node) fn new(net: Net, reputation: Reputation) -> Self {
+        Self { net, reputation, truths: Arc::new(Truths::new()), sought: Arc::default() }
     }
 
     /// The hash of a word, for [`Truth::weight`](super::Truth::weight).
@@ -112,7 +111,7 @@ impl Checker {
         let (seeking, others) = self.sought.take(&unknown);
         let mut records = Records { found: own, gone: HashSet::new() };
         if !seeking.ids.is_empty() {
-            let got = self::records(&self.manners, &self.net.me(), &seeking.ids).await;
+            let got = fetch::records(&self.reputation, Some(&self.net.me()), &seeking.ids).await;
             records.found.extend(got.found);
             records.gone = got.gone;
         }

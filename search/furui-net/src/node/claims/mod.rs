@@ -3,14 +3,13 @@
 //!
 //! ```text
 //!   Store ─▶ Novelties ─▶ sample ─▶ Checker: cache, own shelf, keepers of records ─▶ Truths ─▶ all true: stored
-//!                                                                                       └─▶ one false: Convicts
+//!                                                                                       └─▶ one false: Sources
 //! ```
 
 mod budget;
 mod checker;
-mod convicts;
-mod records;
 mod sample;
+mod sources;
 mod truth;
 mod truths;
 
@@ -21,8 +20,8 @@ use furui_search::{ContentId, WordPostings};
 
 pub(super) use budget::Budget;
 pub(super) use checker::{Checker, Found};
-pub(super) use convicts::{Convicts, REFUSED_FOR};
 pub(super) use sample::sample;
+pub(super) use sources::{REFUSED_FOR, Sources};
 pub(super) use truth::Truth;
 
 /// The true postings of documents. A document is missing if its record could not be had.

@@ -6,16 +6,16 @@ use furui_search::{ContentId, Scale};
 
 use crate::shelf::Novelty;
 
-/// One in so many documents of a message is checked.
+/// One document in `ONE_IN` of a message is checked. Chosen: checks then cost a few percent of what a message costs.
 const ONE_IN: usize = 32;
 /// The minimum number of documents of a message that are checked, unless the publisher is known.
 const LEAST: usize = 2;
-/// Of a known publisher, one document is checked for so many postings, if that are fewer: a record takes as many bytes as
-/// some hundred postings.
+/// Of a known publisher, at most one document is checked per `POSTINGS` postings: a record takes as many bytes as some
+/// hundred postings.
 const POSTINGS: usize = 1024;
 /// A mean number of words of a document. It only decides which postings count as the highest ones.
 const TYPICAL: u32 = 256;
-/// Half of the sample is drawn from the documents with the highest postings: so many times as many as are drawn.
+/// Half of the sample is drawn from the documents with the highest postings; `AMONG` documents for each that is drawn.
 const AMONG: usize = 4;
 
 /// Draws the documents of a message whose postings are checked. No publisher can predict which: half of them are any

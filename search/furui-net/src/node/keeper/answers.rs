@@ -4,7 +4,7 @@ use furui_search::{
     ContentId, IdRange, Index, Listed, Listing, Lock, Peer, Refusal, Request, Response, Weight, WordSize, limits,
 };
 
-use super::desk::Desk;
+use super::event_loop::EventLoop;
 use super::later::Later;
 use super::{LIFE, unix_seconds};
 use crate::net::Prefix;
@@ -21,7 +21,7 @@ const LISTED_ID: usize = ContentId::BYTES + Weight::BYTES + 1;
 const SPARE: usize = 8 << 10;
 const DAY: u64 = 24 * 60 * 60;
 
-impl Desk {
+impl EventLoop {
     /// Answers a request that needs no memory between messages.
     pub(super) fn answer(
         &mut self,
@@ -38,7 +38,7 @@ impl Desk {
                 }
                 return Ok(Later::Sizes(sizes));
             }
-            Request::Fetch { ids, clauses } => fetch::answer(&mut self.kept.shelf, &ids, &clauses)?,
+            Request::Fetch { ids } => fetch::answer(&mut self.kept.shelf, &ids)?,
             Request::Show { documents, clauses } => showing::answer(&mut self.kept, &documents, &clauses)?,
             Request::Store { postings, records } => return self.store((from, prefix), postings, records, bytes),
             Request::Withdraw { keys } => {
@@ -52,7 +52,7 @@ impl Desk {
             Request::Locks { ids } => Response::Locks(locks(&mut self.kept.shelf, &ids)?),
             Request::Withdrawn { range } => self.withdrawn(from, range)?,
             Request::Compare { from: after, since } => self.compare(from, &after, since)?,
-            Request::List { words, range } => Response::Listed(self.list(from, &words, range)?),
+            Request::List { words, range, most } => Response::Listed(self.list(from, &words, range, most)?),
             Request::Survey => {
                 let now = self.now();
                 Response::Surveyed(self.surveys.survey(&mut self.kept, now)?)
@@ -83,8 +83,8 @@ impl Desk {
         Ok(Response::Compared { state, lists, more })
     }
 
-    /// For each word, the part of its list that is in `range`. The answer ends as soon as a message is full.
-    fn list(&mut self, from: &Peer, words: &[String], range: IdRange) -> furui::Result<Vec<Listed>> {
+    /// For each word, the part of its list that is in `range`, at most `most` ids. The answer ends as soon as a message is full.
+    fn list(&mut self, from: &Peer, words: &[String], range: IdRange, most: u32) -> furui::Result<Vec<Listed>> {
         let (now, shelf) = (unix_seconds(), &mut self.kept.shelf);
         let mut room = LISTED_BYTES;
         let mut lists = Vec::new();
@@ -92,7 +92,7 @@ impl Desk {
             if room < SPARE {
                 break;
             }
-            let most = limits::IDS.min(room / LISTED_ID);
+            let most = limits::IDS.min(room / LISTED_ID).min(most as usize).max(1);
             // The empty word stands for the records.
             let ids = if word.is_empty() { shelf.records(range, most)? } else { shelf.slice(word, range, most)? };
             let (more, looked_at) = (ids.len() == most, ids.len());

@@ -5,26 +5,26 @@ use std::hash::{BuildHasher, RandomState};
 
 use furui_search::{ContentId, IdRange, Index, Peer, Refusal, Response};
 
-use super::desk::Desk;
+use super::event_loop::EventLoop;
 use super::examination::{Doubts, Examined};
 use super::later::Later;
 use crate::net::Prefix;
 use crate::node::claims::Known;
 use crate::shelf::{Listed, Origin};
 
-/// If a posting that was taken over is false, so many more of the same list and origin are examined.
+/// If a posting that was taken over is false, this number of further ones of the same list and origin are examined.
 const MORE: usize = 64;
 /// The part of a list in which they are sought.
 const AMONG: usize = 4096;
 
-impl Desk {
+impl EventLoop {
     /// Prepares the examination of postings that a peer doubts, if they are in the lists.
     pub(super) fn doubt(
         &mut self,
         (from, prefix): (&Peer, Prefix),
         claims: Vec<(String, ContentId)>,
     ) -> furui::Result<Later> {
-        if self.convicts.refuses(from, self.now()) {
+        if self.sources.refuses(from, self.now()) {
             return Ok(Later::refused(Refusal::Invalid));
         }
         let mut by_word: HashMap<String, Vec<ContentId>> = HashMap::new();
@@ -87,7 +87,7 @@ impl Desk {
         }
     }
 
-    /// Convicts those who brought what is false, and corrects the lists. Returns what to examine further.
+    /// Sources those who brought what is false, and corrects the lists. Returns what to examine further.
     pub(super) fn on_examined(&mut self, Examined { doubts, bytes }: Examined) -> Vec<Doubts> {
         let Doubts { prefix, lists, known, suspect, .. } = doubts;
         let now = self.now();
@@ -105,7 +105,7 @@ impl Desk {
             let mut origins = HashSet::new();
             for it in &wrong {
                 match &it.origin {
-                    Some(origin) if it.sure => self.convict(origin),
+                    Some(origin) if it.sure => self.blame(origin),
                     Some(origin) if origin.taken_over && suspect.is_none() => {
                         origins.insert(origin.clone());
                     }

@@ -17,7 +17,7 @@ const CHANGE: u64 = 8;
 const COUNTED: usize = 1 << 12;
 /// The maximum number of records whose words are counted for an estimate.
 const MEASURED: usize = 128;
-/// Of the keys for which this node is a keeper, those count whose places share at most so many bits less with its place
+/// Of the keys for which this node is a keeper, those count whose places share at most this number of bits less with its place
 /// than makes it certain that it keeps them. Of more distant keys, it does not know all keepers.
 const WIDER: u32 = 2;
 
@@ -112,7 +112,7 @@ fn mean_length(shelf: &mut Shelf, ids: &[ContentId]) -> furui::Result<u32> {
     Ok(middle(lengths))
 }
 
-/// The mean of these numbers without the least and the greatest quarter of them; 0 of no numbers.
+/// The interquartile mean; 0 if empty.
 fn middle(mut numbers: Vec<u32>) -> u32 {
     numbers.sort_unstable();
     let left_out = numbers.len() / 4;

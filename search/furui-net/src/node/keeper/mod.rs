@@ -2,13 +2,13 @@
 
 mod answers;
 mod check;
-mod desk;
 mod doubting;
 mod estimate;
+mod event_loop;
 mod examination;
 mod later;
+mod scheduler;
 mod storing;
-mod turns;
 
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -24,7 +24,7 @@ use super::kept::Kept;
 use super::places::Places;
 use crate::net::{Inbound, Net};
 use crate::shelf::Shelf;
-use desk::Desk;
+use event_loop::EventLoop;
 
 /// The maximum number of this node's own orders that wait for the thread of the shelf (the node's storage).
 const ORDERS: usize = 64;
@@ -110,7 +110,7 @@ impl Keeper {
         let (orders, order_queue) = mpsc::channel(ORDERS);
         let counts = Arc::new(Counts::default());
         let kept = Kept::new(shelf, net.me(), Places::of(&net).await);
-        let desk = Desk::new(kept, net, Arc::clone(&counts), blocklist, checker);
+        let event_loop = EventLoop::new(kept, net, Arc::clone(&counts), blocklist, checker);
         let alarm = counts.alarm("the thread of its storage");
         let work = move || {
             let _alarm = alarm;
@@ -118,7 +118,7 @@ impl Keeper {
             // down. The clock is made on the thread, so that it is dropped there even if the start of the node is
             // interrupted.
             let clock = Builder::new_current_thread().enable_time().build();
-            clock.expect("a clock takes nothing from the system").block_on(desk.work(inbound, order_queue));
+            clock.expect("a clock takes nothing from the system").block_on(event_loop.work(inbound, order_queue));
         };
         let thread = thread::Builder::new().name("keeper".to_owned()).spawn(work)?;
         Ok((Self { orders, counts }, thread))

@@ -6,7 +6,7 @@ use furui_search::{ContentId, Index, Lock, Peer, Record, Refusal, Response, Word
 use tokio::time::Instant;
 
 use super::check::{Check, Checked, Verdict};
-use super::desk::Desk;
+use super::event_loop::EventLoop;
 use super::later::Later;
 use super::{LIFE, unix_seconds};
 use crate::net::{self, Prefix};
@@ -14,10 +14,10 @@ use crate::node::claims;
 use crate::node::{self, doubts, record_key, word_key};
 use crate::shelf::{Origin, Stored};
 
-/// After a removal, the next one waits for so many times the time that it took.
+/// After a removal, the next one waits for this multiple of the time that it took.
 const REST: u32 = 9;
 
-impl Desk {
+impl EventLoop {
     /// Stores the postings and records for which this node may be a keeper. Postings of other nodes are checked first;
     /// records prove themselves.
     pub(super) fn store(
@@ -30,7 +30,7 @@ impl Desk {
         let me = self.net.me();
         let now = self.now();
         if *from != me {
-            if self.convicts.refuses(from, now) {
+            if self.sources.refuses(from, now) {
                 self.note_refusal(from, prefix, "it stated what a document's record disproves, less than an hour ago");
                 return Ok(Later::refused(Refusal::Invalid));
             }
@@ -87,10 +87,10 @@ impl Desk {
     ) -> furui::Result<Later> {
         let now = self.now();
         let mut novelties = self.kept.shelf.novelties(&node::origin(from, prefix, false), &postings)?;
-        if self.convicts.distrusts(prefix, now) {
+        if self.sources.distrusts(prefix, now) {
             novelties.iter_mut().for_each(|novelty| novelty.strange = true);
         }
-        let drawn: Vec<ContentId> = claims::sample(&novelties, self.convicts.knows(from)).into_iter().collect();
+        let drawn: Vec<ContentId> = claims::sample(&novelties, self.sources.knows(from)).into_iter().collect();
         if drawn.is_empty() {
             return Ok(Later::Now(self.store_brought((from, prefix), &HashSet::new(), (&postings, &[], &[]))?));
         }
@@ -119,9 +119,9 @@ impl Desk {
         let now = self.now();
         self.budget.charge(prefix, bytes, message, now);
         let response = match verdict {
-            _ if self.convicts.refuses(&from, now) => Response::Refused(Refusal::Invalid),
+            _ if self.sources.refuses(&from, now) => Response::Refused(Refusal::Invalid),
             Verdict::True => {
-                self.convicts.praise(&from, known.len() as u64);
+                self.sources.praise(&from, known.len() as u64);
                 let stored = self.store_brought((&from, prefix), &strange, (&postings, &[], &[]));
                 stored.unwrap_or(Response::Refused(Refusal::Failed))
             }
@@ -130,7 +130,7 @@ impl Desk {
                 Response::Refused(Refusal::Unproven)
             }
             Verdict::False(mut lies) => {
-                self.convict(&node::origin(&from, prefix, false));
+                self.blame(&node::origin(&from, prefix, false));
                 // The other keepers of the words may have believed it.
                 lies.truncate(limits::DOUBTS);
                 self.spread(lies);
@@ -163,12 +163,12 @@ impl Desk {
     }
 
     /// Takes nothing more from a peer that has stated something false, and removes what it has brought.
-    pub(super) fn convict(&mut self, origin: &Origin) {
+    pub(super) fn blame(&mut self, origin: &Origin) {
         let (now, peer) = (self.now(), Peer::new(&origin.peer, &[]));
-        if self.convicts.refuses(&peer, now) {
+        if self.sources.refuses(&peer, now) {
             return;
         }
-        self.convicts.add(&peer, &origin.prefix, now);
+        self.sources.add(&peer, &origin.prefix, now);
         let who = format!("{} at {}", net::name(&peer), origin.prefix);
         self.net.refusals().note(who, "it stated what a document's record disproves");
         self.remove(origin.clone());

@@ -8,7 +8,8 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use furui_search::{Peer, limits};
+use furui_search::{Peer, Record, limits};
+use serde::Serialize;
 use tokio::sync::{Notify, watch};
 use tokio::time::{Instant, sleep};
 
@@ -38,7 +39,7 @@ const FAILED_ROUNDS: u32 = 3;
 const RENEWAL: Duration = Duration::from_secs(60 * 60);
 
 /// The progress of repair.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Progress {
     /// The number of rounds in which lists were compared with all neighbours.
     pub rounds: u64,
@@ -213,10 +214,8 @@ async fn renew(inner: &Inner) {
     while let Ok(stale) = inner.published.stale(half, limits::FETCHED)
         && !stale.is_empty()
     {
-        let records = fetch::records(inner, &stale, &[]).await.found;
-        let documents = records
-            .into_iter()
-            .filter_map(|(id, record)| Document::new(&record).ok().filter(|document| document.id == id));
+        let records = fetch::records(&inner.reputation, None, &stale).await.found;
+        let documents = records.into_values().filter_map(|record| Document::new(&Record::decode(&record).ok()?).ok());
         // Documents whose record no node has any more are noted too, so that they are tried again only later.
         if publish::store(inner, documents.collect()).await.is_err() || inner.published.renew(&stale, now).is_err() {
             return;

@@ -7,9 +7,9 @@ use super::super::{doubts, origin};
 use super::taking::{Taking, Why};
 use crate::net::{self, Prefix};
 
-/// If the records of more than one in so many documents of a sample cannot be had, all documents are checked.
+/// If the records of more than one in this number of documents of a sample cannot be had, all documents are checked.
 const ONE_IN: usize = 4;
-/// A neighbour counts as a liar only if at least so many documents are false. Of a neighbour that has everything else, only
+/// A neighbour counts as a liar only if at least this number of documents are false. Of a neighbour that has everything else, only
 /// what is new is taken over; a publisher who deceives it could otherwise make its neighbours distrust it.
 const MANY: usize = 1024;
 
@@ -30,7 +30,7 @@ impl Taking<'_> {
         });
         let (postings, novelties) = asked.await.ok_or(Why::Stopped)?;
         let mut novelties = novelties.map_err(|_| Why::Stopped)?;
-        // Nobody is convicted for what this node has asked for, so the documents of others need no more care.
+        // Nobody is blamed for what this node has asked for, so the documents of others need no more care.
         novelties.iter_mut().for_each(|novelty| novelty.strange = false);
         let drawn: Vec<ContentId> = claims::sample(&novelties, false).into_iter().collect();
         let (mut known, mut gone) = self.find_out(&drawn).await?;

@@ -195,7 +195,7 @@ impl<'a> Taking<'a> {
 
     /// Requests the lists of these words. The answer has at least a part of the list of the first word.
     async fn list(&mut self, words: &[String], range: IdRange) -> Result<Vec<Listed>, Why> {
-        let request = Request::List { words: words.to_vec(), range };
+        let request = Request::List { words: words.to_vec(), range, most: limits::IDS as u32 };
         let Response::Listed(lists) = self.ask(&request).await? else { return Err(Why::Lied) };
         let is_honest = |list: &Listed| {
             list.ids.is_sorted_by(|a, b| a < b)
@@ -300,7 +300,7 @@ impl<'a> Taking<'a> {
     async fn fetch(&mut self, mut missing: Vec<(ContentId, u8)>) -> Result<(), Why> {
         while !missing.is_empty() {
             let batch: Vec<_> = missing.drain(..missing.len().min(limits::FETCHED)).collect();
-            let request = Request::Fetch { ids: batch.iter().map(|(id, _)| *id).collect(), clauses: Vec::new() };
+            let request = Request::Fetch { ids: batch.iter().map(|(id, _)| *id).collect() };
             let Response::Fetched(fetched) = self.ask(&request).await? else { return Err(Why::Lied) };
             let sites = self.inner.blocklist.sites();
             let mut records = Vec::new();
@@ -314,7 +314,7 @@ impl<'a> Taking<'a> {
                             records.push((id, record));
                         }
                     }
-                    Fetched::Record(_) | Fetched::Unfit => return Err(Why::Lied),
+                    Fetched::Record(_) => return Err(Why::Lied),
                     Fetched::Later => later.push((id, days)),
                     Fetched::Unknown => {}
                 }

@@ -1,22 +1,17 @@
 use std::collections::{HashMap, HashSet};
-use std::time::Duration;
 
 use furui_search::{Clause, ContentId, Part, Peer, Place, Record, Request, Response, Showings, Shown, limits};
 use futures::StreamExt;
 use futures::stream::FuturesUnordered;
 use tokio::time::{Instant, sleep_until};
 
-use super::dossier::{Dossier, Heard, Question};
-use super::truth::{Bench, Ranks, Truth};
+use super::evidence::{Evidence, Heard, Question};
+use super::truth::{Criteria, Ranks, Truth};
 use super::verdict::Verdict;
 use crate::node::spent::Spent;
-use crate::node::{Inner, record_key};
+use crate::node::{HEDGE_AFTER, Inner, PATIENCE};
 use crate::shelf::{MAX_RECORD, packed};
 
-/// The time to wait for a node before the next one is asked in its place.
-const HEDGE_AFTER: Duration = Duration::from_millis(500);
-/// The time to wait for all nodes.
-const PATIENCE: Duration = Duration::from_secs(4);
 /// Of this number of candidates, one is fetched whole to check what a keeper says about it; at least two of each page.
 const SAMPLED: usize = 5;
 /// The minimum number of candidates of a page that are fetched whole.
@@ -53,13 +48,13 @@ impl<'a> Gathering<'a> {
 
     /// Makes later searches ask a node last for a while, because it keeps a list with a document that does not hold.
     pub(in crate::node) async fn shun(&self, peer: Peer) {
-        self.inner.manners.shun(peer).await;
+        self.inner.reputation.shun(peer).await;
     }
 
     /// Judges the candidates at these places, in their order.
     pub(in crate::node) async fn judge(&mut self, places: &[Place], ranks: Option<&Ranks>) -> Vec<Verdict> {
         let me = self.inner.net.me();
-        let mut bench = Bench {
+        let mut criteria = Criteria {
             me: me.clone(),
             clauses: self.clauses,
             showings: self.showings,
@@ -68,19 +63,19 @@ impl<'a> Gathering<'a> {
             is_suspicious: false,
             slow: HashSet::new(),
         };
-        let mut dossiers = self.open(places, &me).await;
+        let mut candidates = self.open(places, &me).await;
         let mut in_flight = FuturesUnordered::new();
         let mut deadlines: Vec<(Instant, Peer)> = vec![];
         let mut awaited: HashMap<Peer, usize> = HashMap::new();
         let until = Instant::now() + PATIENCE;
         loop {
-            for (to, questions) in questions(&mut dossiers, &bench) {
+            for (to, questions) in questions(&mut candidates, &criteria) {
                 deadlines.push((Instant::now() + HEDGE_AFTER, to.clone()));
                 *awaited.entry(to.clone()).or_default() += 1;
-                in_flight.push(self.send(to, questions, &dossiers));
+                in_flight.push(self.send(to, questions, &candidates));
             }
-            let is_open = |dossier: &Dossier| dossier.waits(&bench) || dossier.hopes(&bench);
-            if in_flight.is_empty() || !dossiers.iter().any(is_open) {
+            let is_open = |evidence: &Evidence| evidence.waits(&criteria) || evidence.hopes(&criteria);
+            if in_flight.is_empty() || !candidates.iter().any(is_open) {
                 break;
             }
             let next = deadlines.iter().map(|(at, _)| *at).min().unwrap_or(until).min(until);
@@ -93,7 +88,7 @@ impl<'a> Gathering<'a> {
                             deadlines.retain(|(_, peer)| *peer != answer.from);
                         }
                     }
-                    self.take(answer, &mut dossiers, &mut bench).await;
+                    self.take(answer, &mut candidates, &mut criteria).await;
                 }
                 () = sleep_until(next) => {
                     let now = Instant::now();
@@ -101,8 +96,8 @@ impl<'a> Gathering<'a> {
                     deadlines = waiting;
                     let late: Vec<(Instant, Peer)> = late;
                     for (_, peer) in late {
-                        if bench.slow.insert(peer.clone()) {
-                            self.inner.manners.shun(peer).await;
+                        if criteria.slow.insert(peer.clone()) {
+                            self.inner.reputation.shun(peer).await;
                         }
                     }
                     if now >= until {
@@ -112,18 +107,17 @@ impl<'a> Gathering<'a> {
             }
         }
         let mut denials: HashMap<&Peer, usize> = HashMap::new();
-        dossiers.iter().flat_map(Dossier::deniers).for_each(|denier| *denials.entry(denier).or_default() += 1);
+        candidates.iter().flat_map(Evidence::deniers).for_each(|denier| *denials.entry(denier).or_default() += 1);
         for (denier, _) in denials.into_iter().filter(|(_, count)| *count >= DENIED) {
-            self.inner.manners.distrust(denier.clone()).await;
+            self.inner.reputation.distrust(denier.clone()).await;
         }
-        dossiers.iter().map(|dossier| dossier.verdict(&bench)).collect()
+        candidates.iter().map(|evidence| evidence.verdict(&criteria)).collect()
     }
 
     /// Looks up who should keep the candidates, and chooses those that are fetched whole.
-    async fn open(&self, places: &[Place], me: &Peer) -> Vec<Dossier> {
-        let keys: Vec<_> = places.iter().map(|place| record_key(place.id)).collect();
-        let lookups = keys.iter().map(|key| self.inner.manners.keepers(key, limits::REPLICAS));
-        let keepers: Vec<Vec<Peer>> = futures::future::join_all(lookups).await;
+    async fn open(&self, places: &[Place], me: &Peer) -> Vec<Evidence> {
+        let ids = places.iter().map(|place| place.id);
+        let keepers = self.inner.reputation.keepers_of(ids, limits::REPLICAS).await;
         let mut others: Vec<usize> = (0..places.len()).filter(|&at| !keepers[at].contains(me)).collect();
         let mut sampled = HashSet::new();
         let wanted = places.len().div_ceil(SAMPLED).clamp(LEAST_SAMPLED, MOST_SAMPLED);
@@ -131,30 +125,30 @@ impl<'a> Gathering<'a> {
             let at = (furui::HashSpec::random().seed % others.len() as u64) as usize;
             sampled.insert(others.swap_remove(at));
         }
-        let dossiers = places.iter().zip(keepers).enumerate().map(|(at, (&place, mut keepers))| {
+        let candidates = places.iter().zip(keepers).enumerate().map(|(at, (&place, mut keepers))| {
             // What this node keeps itself needs neither messages nor proofs.
             keepers.sort_by_key(|keeper| keeper != me);
-            Dossier::new(place, keepers, sampled.contains(&at))
+            Evidence::new(place, keepers, sampled.contains(&at))
         });
-        dossiers.collect()
+        candidates.collect()
     }
 
-    /// Sends questions about documents, by their indices in `dossiers`, in one message.
+    /// Sends questions about documents, by their indices in `candidates`, in one message.
     fn send(
         &mut self,
         to: Peer,
         questions: Vec<(usize, Question)>,
-        dossiers: &[Dossier],
+        candidates: &[Evidence],
     ) -> impl Future<Output = Answer> + use<'a> {
         let is_order = questions.first().is_some_and(|(_, question)| *question == Question::Withdraw);
         let part = |&(at, question): &(usize, Question)| match question {
-            Question::Part(part) => Some((dossiers[at].id(), part)),
+            Question::Part(part) => Some((candidates[at].id(), part)),
             Question::Withdraw => None,
         };
         let request = if is_order {
             let keys = questions.iter().flat_map(|&(at, _)| {
-                let id = dossiers[at].id();
-                dossiers[at].keys().into_iter().map(move |key| (id, key))
+                let id = candidates[at].id();
+                candidates[at].keys().into_iter().map(move |key| (id, key))
             });
             Request::Withdraw { keys: keys.collect() }
         } else {
@@ -169,52 +163,52 @@ impl<'a> Gathering<'a> {
             self.spent.sent += request.len() as u64;
             self.spent.messages += 1;
         }
-        let manners = self.inner.manners.clone();
+        let reputation = self.inner.reputation.clone();
         async move {
-            let response = manners.ask_counted(&to, request).await;
+            let response = reputation.ask_counted(&to, request).await;
             Answer { from: to, questions, response }
         }
     }
 
-    async fn take(&mut self, answer: Answer, dossiers: &mut [Dossier], bench: &mut Bench<'_>) {
+    async fn take(&mut self, answer: Answer, candidates: &mut [Evidence], criteria: &mut Criteria<'_>) {
         let Answer { from, questions, response } = answer;
-        if from != bench.me {
+        if from != criteria.me {
             self.spent.received += response.as_ref().map_or(0, |(_, bytes)| *bytes);
         }
         let mut is_false = false;
         match response {
             Some((Response::Withdrawn { .. }, _)) if questions.iter().all(|(_, it)| *it == Question::Withdraw) => {
-                questions.iter().for_each(|&(at, _)| dossiers[at].was_told(&from));
+                questions.iter().for_each(|&(at, _)| candidates[at].was_told(&from));
             }
             Some((Response::Shown { documents, settled }, _)) if documents.len() == questions.len() => {
                 let progresses = documents.iter().any(|shown| *shown != Shown::Later);
                 for (&(at, question), shown) in questions.iter().zip(documents) {
                     // A node that only says "later" is not asked again.
                     if shown == Shown::Later && progresses {
-                        dossiers[at].ask_again(&from, question);
+                        candidates[at].ask_again(&from, question);
                         continue;
                     }
-                    match self.heard(&mut dossiers[at], question, shown) {
-                        Some(heard) => dossiers[at].hear(&from, question, heard, settled),
+                    match self.heard(&mut candidates[at], question, shown) {
+                        Some(heard) => candidates[at].hear(&from, question, heard, settled),
                         None => {
                             is_false = true;
-                            dossiers[at].hear(&from, question, Heard::Nothing, true);
+                            candidates[at].hear(&from, question, Heard::Nothing, true);
                         }
                     }
                 }
             }
             other => {
                 is_false = !matches!(other, None | Some((Response::Refused(_), _)));
-                questions.iter().for_each(|&(at, question)| dossiers[at].hear(&from, question, Heard::Nothing, true));
+                questions.iter().for_each(|&(at, question)| candidates[at].hear(&from, question, Heard::Nothing, true));
             }
         }
-        let mut liars: HashSet<Peer> = dossiers.iter().flat_map(Dossier::liars).cloned().collect();
+        let mut liars: HashSet<Peer> = candidates.iter().flat_map(Evidence::liars).cloned().collect();
         if is_false {
             liars.insert(from);
         }
-        for liar in liars.into_iter().filter(|liar| *liar != bench.me) {
-            bench.is_suspicious = true;
-            self.inner.manners.distrust(liar).await;
+        for liar in liars.into_iter().filter(|liar| *liar != criteria.me) {
+            criteria.is_suspicious = true;
+            self.inner.reputation.distrust(liar).await;
         }
     }
 
@@ -223,12 +217,12 @@ impl<'a> Gathering<'a> {
     }
 
     /// What an answer says about a document; `None` if it cannot be honest.
-    fn heard(&mut self, dossier: &mut Dossier, question: Question, shown: Shown) -> Option<Heard> {
+    fn heard(&mut self, evidence: &mut Evidence, question: Question, shown: Shown) -> Option<Heard> {
         let Question::Part(part) = question else { return None };
         Some(match (part, shown) {
             (Part::Snippet, Shown::Document(showing)) => {
                 let is_of_query = showing.weights.len() == self.showings.words().len();
-                if showing.head.id() != dossier.id() || !is_of_query {
+                if showing.head.id() != evidence.id() || !is_of_query {
                     return None;
                 }
                 Heard::Showing(showing)
@@ -239,12 +233,12 @@ impl<'a> Gathering<'a> {
             (Part::Presence, Shown::Kept) => Heard::Kept,
             (Part::Record, Shown::Record(packed)) => {
                 let bytes = packed::unpack(&packed, MAX_RECORD)?;
-                if ContentId::of(&bytes) != dossier.id() {
+                if ContentId::of(&bytes) != evidence.id() {
                     return None;
                 }
                 self.spent.fetched += 1;
                 let record = Record::decode(&bytes).ok()?;
-                dossier.truth.get_or_insert_with(|| Truth::of(record, self.showings));
+                evidence.truth.get_or_insert_with(|| Truth::of(record, self.showings));
                 Heard::Kept
             }
             (_, Shown::Unknown) => Heard::Unknown,
@@ -256,10 +250,10 @@ impl<'a> Gathering<'a> {
 }
 
 /// The questions to ask now: for each message the node, and the questions with the indices of their documents.
-fn questions(dossiers: &mut [Dossier], bench: &Bench<'_>) -> Vec<(Peer, Vec<(usize, Question)>)> {
+fn questions(candidates: &mut [Evidence], criteria: &Criteria<'_>) -> Vec<(Peer, Vec<(usize, Question)>)> {
     let mut loads: HashMap<(Peer, bool), Vec<(usize, Question)>> = HashMap::new();
-    for (at, dossier) in dossiers.iter_mut().enumerate() {
-        for (to, question) in dossier.ask(bench) {
+    for (at, evidence) in candidates.iter_mut().enumerate() {
+        for (to, question) in evidence.ask(criteria) {
             loads.entry((to, question == Question::Withdraw)).or_default().push((at, question));
         }
     }

@@ -1,7 +1,7 @@
 //! Shows documents: answers what is shown of those that this node keeps, and finds out what other nodes keep.
 
 mod answer;
-mod dossier;
+mod evidence;
 mod gathering;
 mod proof;
 mod truth;

@@ -21,7 +21,7 @@ pub(in crate::node) async fn prove(inner: &Inner, word: String, ids: &[ContentId
     let clauses = [Clause { must: vec![word], ..Clause::default() }];
     let showings = Showings::new(&clauses).expect("there are no phrases");
     let mut gathering = Gathering::new(inner, &clauses, &showings);
-    let places: Vec<Place> = ids.iter().copied().map(Place::by_id).collect();
+    let places: Vec<Place> = ids.iter().map(|&id| Place { score: 0, id }).collect();
     let (mut holds, mut all_doubts) = (BTreeMap::new(), Vec::new());
     for (id, verdict) in ids.iter().zip(gathering.judge(&places, None).await) {
         match verdict {

@@ -31,7 +31,7 @@ pub(in crate::node) struct Ranks {
 }
 
 /// What is needed to judge candidates.
-pub(super) struct Bench<'a> {
+pub(super) struct Criteria<'a> {
     pub(super) me: Peer,
     pub(super) clauses: &'a [Clause],
     pub(super) showings: &'a Showings<'a>,
@@ -43,7 +43,7 @@ pub(super) struct Bench<'a> {
     pub(super) slow: HashSet<Peer>,
 }
 
-impl Bench<'_> {
+impl Criteria<'_> {
     pub(super) fn is_slow(&self, peer: &Peer) -> bool {
         self.slow.contains(peer)
     }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use furui_net::net::Net;
 use furui_net::node::Node;
 use furui_search::{
-    CodedSet, ContentId, Fetched, Found, Listed, LockKey, Matcher, Met, Part, Peer, Place, Ranked, Refusal, Request,
+    CodedSet, ContentId, Fetched, IdRange, Listed, LockKey, Matcher, Met, Part, Peer, Place, Ranked, Refusal, Request,
     Response, Shown, Surveyed, Weight, WordSize,
 };
 
@@ -87,13 +87,10 @@ pub fn hide(request: &Request) -> Response {
         Request::Size { words } => {
             Response::Sizes(vec![WordSize { ids: 20, whole: true, holders: vec![] }; words.len()])
         }
-        Request::Search(search) if search.ranking.is_some() => {
+        Request::Search(_) => {
             Response::Ranked(Ranked { places: vec![], next: None, seen: 0, found: 0, whole: true, costs: vec![] })
         }
-        Request::Search(search) => {
-            Response::Found(Found { ids: vec![], through: search.range.last, seen: 0, whole: true, costs: vec![] })
-        }
-        Request::Meet(meet) => match CodedSet::decode(&meet.set, meet.range) {
+        Request::Meet(meet) => match CodedSet::decode(&meet.set, IdRange::ALL) {
             Ok(set) => {
                 let nothing = Matcher::new(set).without_session().finish();
                 Response::Met(Met { matches: nothing.coded.bytes, whole: true, session: None, steps: vec![] })
@@ -101,7 +98,7 @@ pub fn hide(request: &Request) -> Response {
             Err(_) => Response::Refused(Refusal::Invalid),
         },
         Request::Settle(_) => Response::Settled(false),
-        Request::Fetch { ids, .. } => Response::Fetched(vec![Fetched::Unknown; ids.len()]),
+        Request::Fetch { ids } => Response::Fetched(vec![Fetched::Unknown; ids.len()]),
         Request::Show { documents, .. } => {
             Response::Shown { documents: vec![Shown::Unknown; documents.len()], settled: true }
         }
@@ -122,13 +119,9 @@ fn forge(request: &Request) -> Response {
         Request::Size { words } => {
             Response::Sizes(vec![WordSize { ids: 1 << 40, whole: true, holders: vec![] }; words.len()])
         }
-        Request::Search(search) if search.ranking.is_some() => {
+        Request::Search(_) => {
             let places = (0..10).map(|number| Place { score: 1 << 20, id: id(number) }).collect();
             Response::Ranked(Ranked { places, next: None, seen: 20, found: 20, whole: true, costs: vec![] })
-        }
-        Request::Search(search) => {
-            let ids = (0..10).map(id).collect();
-            Response::Found(Found { ids, through: search.range.last, seen: 20, whole: true, costs: vec![] })
         }
         Request::Meet(_) => Response::Met(Met { matches: vec![0xff; 500], whole: true, session: None, steps: vec![] }),
         Request::Show { documents, .. } => {
@@ -139,7 +132,7 @@ fn forge(request: &Request) -> Response {
             };
             Response::Shown { documents: documents.iter().map(lie).collect(), settled: true }
         }
-        Request::Fetch { ids, .. } => Response::Fetched(vec![Fetched::Record(b"no record".to_vec()); ids.len()]),
+        Request::Fetch { ids } => Response::Fetched(vec![Fetched::Record(b"no record".to_vec()); ids.len()]),
         Request::Withdrawn { .. } => {
             let keys = (0..20).map(|number| (id(number), LockKey::new([number; LockKey::BYTES]), 30)).collect();
             Response::Keys { keys, more: false }

@@ -64,10 +64,10 @@ pub async fn repaired(nodes: &[Node]) {
 
 /// Asks one query.
 pub async fn ask(node: &Node, query: &str, limit: u64) -> Result<(Page, Report), SearchError> {
-    let options = SearchOptions { limit: Some(limit), ..SearchOptions::default() };
+    let options = SearchOptions { limit, ..SearchOptions::default() };
     let answer = search(node, query, options).await?;
     let titles = answer.titles().into_iter().map(str::to_owned);
-    let hits = answer.hits.iter().map(|hit| hit.place.id).zip(titles).collect();
+    let hits = answer.hits.iter().map(|hit| hit.id).zip(titles).collect();
     Ok((Page { hits, whole: answer.whole }, answer.report))
 }
 

@@ -1,0 +1,88 @@
+use furui_search::{ContentId, Query};
+use tokio::sync::mpsc;
+
+use crate::node::{
+    Block, Document, Node, NodeError, NodeStatus, PublishError, Published, SearchError, SearchEvent, SearchOptions,
+};
+
+/// The node behind the interface: a [`Node`], or one that a test plays. Each method does what the method of [`Node`]
+/// with this name does. The interface lets a call run to its end, even if the client has gone; only a search stops
+/// then, because the receiver of its events is dropped.
+pub trait Backend: Clone + Send + Sync + 'static {
+    /// Publishes at most [`BATCH_DOCUMENTS`](super::BATCH_DOCUMENTS) documents, all different.
+    fn publish(
+        &self,
+        documents: Vec<Document>,
+        again: bool,
+    ) -> impl Future<Output = Result<Published, PublishError>> + Send;
+    /// For each of at most [`MAX_IDS`](super::MAX_IDS) documents, true unless it was published recently.
+    fn wanted(&self, ids: &[ContentId]) -> impl Future<Output = Result<Vec<bool>, PublishError>> + Send;
+    /// Withdraws what was published under at most [`MAX_IDS`](super::MAX_IDS) URLs.
+    fn withdraw(&self, urls: &[String]) -> impl Future<Output = Result<Vec<bool>, PublishError>> + Send;
+    /// Withdraws a part of all published documents.
+    fn withdraw_some(&self) -> impl Future<Output = Result<usize, PublishError>> + Send;
+    /// Searches for at most [`MAX_LIMIT`](super::MAX_LIMIT) documents.
+    fn search(
+        &self,
+        query: &Query,
+        options: SearchOptions,
+        events: mpsc::Sender<SearchEvent>,
+    ) -> impl Future<Output = Result<(), SearchError>> + Send;
+    /// Blocks at most [`MAX_IDS`](super::MAX_IDS) peers, networks, sites and words.
+    fn block(&self, blocks: &[Block]) -> impl Future<Output = Result<u64, NodeError>> + Send;
+    /// Unblocks at most [`MAX_IDS`](super::MAX_IDS) peers, networks, sites and words.
+    fn unblock(&self, blocks: &[Block]) -> impl Future<Output = Result<u64, NodeError>> + Send;
+    /// Removes what is stored of at most [`MAX_IDS`](super::MAX_IDS) peers, networks, sites and words.
+    fn purge(&self, blocks: &[Block]) -> impl Future<Output = Result<u64, NodeError>> + Send;
+    /// All that is blocked.
+    fn blocked(&self) -> Vec<Block>;
+    /// The state of the node.
+    fn status(&self) -> impl Future<Output = Result<NodeStatus, NodeError>> + Send;
+}
+
+impl Backend for Node {
+    async fn publish(&self, documents: Vec<Document>, again: bool) -> Result<Published, PublishError> {
+        self.publish(documents, again).await
+    }
+
+    async fn wanted(&self, ids: &[ContentId]) -> Result<Vec<bool>, PublishError> {
+        self.wanted(ids)
+    }
+
+    async fn withdraw(&self, urls: &[String]) -> Result<Vec<bool>, PublishError> {
+        self.withdraw(urls).await
+    }
+
+    async fn withdraw_some(&self) -> Result<usize, PublishError> {
+        self.withdraw_some().await
+    }
+
+    async fn search(
+        &self,
+        query: &Query,
+        options: SearchOptions,
+        events: mpsc::Sender<SearchEvent>,
+    ) -> Result<(), SearchError> {
+        self.search(query, options, events).await
+    }
+
+    async fn block(&self, blocks: &[Block]) -> Result<u64, NodeError> {
+        self.block(blocks).await
+    }
+
+    async fn unblock(&self, blocks: &[Block]) -> Result<u64, NodeError> {
+        self.unblock(blocks).await
+    }
+
+    async fn purge(&self, blocks: &[Block]) -> Result<u64, NodeError> {
+        self.purge(blocks).await
+    }
+
+    fn blocked(&self) -> Vec<Block> {
+        self.blocked()
+    }
+
+    async fn status(&self) -> Result<NodeStatus, NodeError> {
+        self.status().await
+    }
+}

@@ -1,0 +1,103 @@
+use std::collections::HashMap;
+use std::time::Duration;
+
+use furui_search::Peer;
+
+use crate::net::Prefix;
+
+/// For this long, nothing is taken from a peer that has stated something false.
+pub(in crate::node) const REFUSED_FOR: Duration = Duration::from_secs(60 * 60);
+/// Once this number of peers at an address prefix have stated something false, everything from that prefix is checked.
+const DISTRUSTED_AFTER: usize = 3;
+/// A peer counts as known once this number of its documents were checked, and all were true.
+const KNOWN_AFTER: u64 = 64;
+/// The maximum number of peers that are remembered, of those that lied and of the others.
+const PEERS: usize = 4096;
+
+/// Remembers which peers have stated something false, and which have long stated what is true.
+#[derive(Default)]
+pub(in crate::node) struct Sources {
+    /// The peers that lied, each with its address prefix and the time until which nothing is taken from it.
+    liars: HashMap<Peer, (String, Duration)>,
+    /// For each other peer, the number of its documents that were checked.
+    checked: HashMap<Peer, u64>,
+}
+
+impl Sources {
+    /// Notes that a peer has stated something false.
+    pub(in crate::node) fn add(&mut self, peer: &Peer, prefix: &str, now: Duration) {
+        self.checked.remove(peer);
+        if self.liars.len() >= PEERS {
+            self.liars.retain(|_, (_, until)| *until > now);
+        }
+        if self.liars.len() >= PEERS {
+            let first = self.liars.iter().min_by_key(|(_, (_, until))| *until).map(|(peer, _)| peer.clone());
+            first.and_then(|first| self.liars.remove(&first));
+        }
+        self.liars.insert(peer.clone(), (prefix.to_owned(), now + REFUSED_FOR));
+    }
+
+    /// Notes that this number of a peer's documents were checked, and all were true.
+    pub(in crate::node) fn praise(&mut self, peer: &Peer, documents: u64) {
+        if self.checked.len() >= PEERS && !self.checked.contains_key(peer) {
+            // The peer with the fewest checked documents loses the least.
+            let least = self.checked.iter().min_by_key(|(_, documents)| **documents).map(|(peer, _)| peer.clone());
+            least.and_then(|least| self.checked.remove(&least));
+        }
+        *self.checked.entry(peer.clone()).or_default() += documents;
+    }
+
+    /// True if nothing is taken from the peer.
+    pub(in crate::node) fn refuses(&self, peer: &Peer, now: Duration) -> bool {
+        self.liars.get(peer).is_some_and(|(_, until)| *until > now)
+    }
+
+    /// True if everything of peers at this address is checked. Others may share an address with liars, so they are not
+    /// refused.
+    pub(in crate::node) fn distrusts(&self, prefix: Prefix, now: Duration) -> bool {
+        let name = prefix.to_string();
+        let liars = self.liars.values().filter(|(other, until)| *other == name && *until > now);
+        prefix != Prefix::Local && liars.take(DISTRUSTED_AFTER).count() == DISTRUSTED_AFTER
+    }
+
+    /// True if many documents of the peer were checked, and all were true.
+    pub(in crate::node) fn knows(&self, peer: &Peer) -> bool {
+        self.checked.get(peer).is_some_and(|checked| *checked >= KNOWN_AFTER)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn peer(number: usize) -> Peer {
+        Peer::new(&number.to_le_bytes(), &[])
+    }
+
+    #[test]
+    fn who_lied_is_refused_for_a_time_and_its_address_is_distrusted_after_three() {
+        let (mut sources, start, home) = (Sources::default(), Duration::from_secs(9), Prefix::V4([192, 0, 2, 1]));
+        sources.praise(&peer(0), KNOWN_AFTER);
+        assert!(sources.knows(&peer(0)) && !sources.knows(&peer(1)));
+        for number in 0..DISTRUSTED_AFTER {
+            assert!(!sources.distrusts(home, start) && !sources.refuses(&peer(number), start));
+            sources.add(&peer(number), &home.to_string(), start);
+            assert!(sources.refuses(&peer(number), start) && !sources.knows(&peer(number)));
+        }
+        assert!(sources.distrusts(home, start) && !sources.distrusts(Prefix::V4([192, 0, 2, 2]), start));
+        assert!(!sources.refuses(&peer(7), start));
+        let later = start + REFUSED_FOR;
+        assert!(!sources.refuses(&peer(0), later) && !sources.distrusts(home, later));
+    }
+
+    #[test]
+    fn a_crowd_does_not_fill_the_memory() {
+        let mut sources = Sources::default();
+        sources.praise(&peer(0), 1000);
+        for number in 1..2 * PEERS {
+            sources.praise(&peer(number), 1);
+            sources.add(&peer(number + 2 * PEERS), "nowhere", Duration::from_secs(number as u64));
+        }
+        assert!(sources.liars.len() <= PEERS && sources.checked.len() <= PEERS && sources.knows(&peer(0)));
+    }
+}
