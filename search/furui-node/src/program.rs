@@ -32,7 +32,8 @@ pub trait Program: Sync {
     fn lines(&self, path: &Path, most: usize, take: &mut dyn FnMut(Part<'_>) -> Result<(), Error>)
     -> Result<(), Error>;
 
-    /// A progress bar for reading these files, which goes on by the bytes that it is told. It is cleared when it is dropped.
+    /// A progress bar for reading these files, which goes on by the bytes that it is told, and is cleared when it is
+    /// dropped.
     fn progress(&self, what: &'static str, files: &[PathBuf]) -> Box<dyn FnMut(usize)>;
 }
 

@@ -15,8 +15,8 @@ pub const NOTES: &[Notes] = &[];
 /// The text below the list of all commands in the help.
 pub fn missing() -> Option<String> {
     Some(format!(
-        "This build has no search engine. The commands node, publish, unpublish, search, block, unblock, purge and demo are in \
-         a build with it: {}",
+        "This build has no search engine. The commands node, publish, unpublish, search, block, unblock, purge and \
+         demo are in a build with it: {}",
         install("node")
     ))
 }

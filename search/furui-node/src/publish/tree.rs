@@ -12,8 +12,8 @@ use super::{Publisher, Source};
 use crate::Error;
 
 impl Publisher<'_> {
-    /// Publishes a file, or the files at and under a directory, in the order of their names. In directories, hidden files are left
-    /// out, and symbolic links are not followed.
+    /// Publishes a file, or the files at and under a directory, in the order of their names. In directories, hidden
+    /// files are left out, and symbolic links are not followed.
     pub(super) fn path(&mut self, path: &Path) -> Result<(), Error> {
         if path.as_os_str() == "-" {
             return match self.options.format() {
