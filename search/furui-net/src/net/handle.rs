@@ -134,9 +134,9 @@ impl Net {
         self.ask(|answer| Command::Known { keys, n, answer }).await.unwrap_or_else(|| vec![None; count])
     }
 
-    /// For each key, its `n` [keepers](Self::keepers) among the nodes that this node knows, this node included. No other
-    /// node is asked. If this node is one of the `n` nodes nearest to a key, the result for the key is exact, because a
-    /// node knows its neighbours.
+    /// For each key, its `n` [keepers](Self::keepers) among the nodes that this node knows, this node included. No
+    /// other node is asked. If this node is one of the `n` nodes nearest to a key, the result for the key is exact,
+    /// because a node knows its neighbours.
     pub async fn replicas(&self, keys: Vec<Vec<u8>>, n: usize) -> Vec<Vec<Peer>> {
         let count = keys.len();
         self.ask(|answer| Command::Replicas { keys, n, answer }).await.unwrap_or_else(|| vec![Vec::new(); count])
@@ -209,7 +209,8 @@ impl Net {
     }
 
     /// Refreshes the routing table, as the node itself does every few minutes, and waits for the end. A refresh that is
-    /// already in progress does not count, because it may have asked others before they met those that this call is for.
+    /// already in progress does not count, because it may have asked others before they met those that this call is
+    /// for.
     pub async fn refresh(&self) {
         // There is no answer if the node is shut down.
         let _ = self.ask(Command::Refresh).await;

@@ -79,8 +79,8 @@ struct Inner {
     survey: LastSurvey,
     blocklist: Arc<Blocklist>,
     published: PublishedTable,
-    /// The identity with which this node signs what it publishes. From its secret, the node derives the keys that open the
-    /// locks of its documents.
+    /// The identity with which this node signs what it publishes. From its secret, the node derives the keys that open
+    /// the locks of its documents.
     identity: Identity,
     whole: AtomicBool,
     searches: AtomicU64,

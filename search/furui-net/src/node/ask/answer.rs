@@ -16,8 +16,8 @@ pub enum SearchEvent {
         /// The place at which to continue, if there may be more documents. A query with phrases can end with fewer
         /// documents than the limit, even with none.
         cursor: Option<Place>,
-        /// True if every list was whole, as far as its keeper knows, and no document is missing because nobody could show
-        /// it, or because something false took its place.
+        /// True if every list was whole, as far as its keeper knows, and no document is missing because nobody could
+        /// show it, or because something false took its place.
         whole: bool,
         /// The cost of the search.
         report: Box<Report>,
@@ -60,8 +60,8 @@ pub struct Version {
 }
 
 impl Hit {
-    /// Makes a hit whose publishers are unknown. `showing` is what a node that keeps the record says about it; `None` if
-    /// none answers.
+    /// Makes a hit whose publishers are unknown. `showing` is what a node that keeps the record says about it; `None`
+    /// if none answers.
     pub fn new(place: Place, showing: Option<Showing>) -> Self {
         let (url, title, snippet) = showing.map(|it| (it.head.url, it.head.title, it.snippet)).unwrap_or_default();
         let Snippet { title_marks, text, marks } = snippet;

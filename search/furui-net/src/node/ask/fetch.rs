@@ -36,12 +36,13 @@ pub(in crate::node) fn answer(shelf: &mut Shelf, ids: &[ContentId]) -> furui::Re
 pub(in crate::node) struct Records {
     /// Records, proven by their hashes.
     pub(in crate::node) found: HashMap<ContentId, Vec<u8>>,
-    /// The documents of which a keeper says that it does not keep the record, and no keeper that answered in time has it.
+    /// The documents of which a keeper says that it does not keep the record, and no keeper that answered in time has
+    /// it.
     pub(in crate::node) gone: HashSet<ContentId>,
 }
 
-/// Fetches the records of these documents from their keepers, but not from `except`. A keeper that is late or breaks the
-/// protocol is asked last from then on.
+/// Fetches the records of these documents from their keepers, but not from `except`. A keeper that is late or breaks
+/// the protocol is asked last from then on.
 pub(in crate::node) async fn records(reputation: &Reputation, except: Option<&Peer>, ids: &[ContentId]) -> Records {
     let mut records = Records::default();
     let mut tried: HashSet<(ContentId, Peer)> = HashSet::new();

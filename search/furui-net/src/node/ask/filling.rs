@@ -221,8 +221,8 @@ impl<'a> Filling<'a> {
         SearchEvent::Done { found: self.found, cursor, whole, report: Box::new(report) }
     }
 
-    /// The number of candidates to examine next. In a query with phrases, it probably suffices for the documents that are
-    /// still wanted.
+    /// The number of candidates to examine next. In a query with phrases, it probably suffices for the documents that
+    /// are still wanted.
     fn batch(&self) -> usize {
         let wanted = self.limit.saturating_sub(self.found);
         let likely = match self.found {

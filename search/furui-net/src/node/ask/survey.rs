@@ -16,8 +16,8 @@ const KEY: &[u8] = b"survey";
 const LIFE: Duration = Duration::from_secs(60);
 /// The time to wait for the nodes that are asked.
 const SURVEY_TIMEOUT: Duration = Duration::from_secs(2);
-/// The time to wait for the others when three quarters of the nodes have answered. With fewer answers, a few hostile nodes
-/// that answer first could be half of them.
+/// The time to wait for the others when three quarters of the nodes have answered. With fewer answers, a few hostile
+/// nodes that answer first could be half of them.
 const HURRY: Duration = Duration::from_millis(300);
 
 /// The survey of an earlier search, with the end of its life.
@@ -42,8 +42,8 @@ impl LastSurvey {
 }
 
 impl Node {
-    /// The approximate number of documents of all nodes, and their mean length: the medians of what the nodes nearest to
-    /// one key estimate from the records that they hold. Of each address prefix, one node is asked.
+    /// The approximate number of documents of all nodes, and their mean length: the medians of what the nodes nearest
+    /// to one key estimate from the records that they hold. Of each address prefix, one node is asked.
     pub async fn survey(&self) -> Survey {
         let inner = &*self.0;
         let last = inner.survey.get();

@@ -91,8 +91,9 @@ impl Node {
     }
 
     /// Publishes documents: sends their records to the nodes nearest to the documents and, when the records are kept,
-    /// their words to the keepers of the lists, which check some of them against the records. Documents that this node published less than half of their lifetime ago are left out, unless
-    /// `again` is true. Other documents that this node has published under the same URLs are withdrawn.
+    /// their words to the keepers of the lists, which check some of them against the records. Documents that this node
+    /// published less than half of their lifetime ago are left out, unless `again` is true. Other documents that this
+    /// node has published under the same URLs are withdrawn.
     ///
     /// # Errors
     /// If a list or record was not taken by any keeper, or this node's storage fails. Then nothing is noted as
@@ -195,8 +196,8 @@ fn cut<'a>(keeper: &'a Peer, load: impl Iterator<Item = usize>, parcels: &[Parce
     messages
 }
 
-/// Sends the parcels with these numbers in one message, and repeats it if the node is busy, or does not find the records
-/// that prove postings. Returns the numbers if the node took the message; otherwise none.
+/// Sends the parcels with these numbers in one message, and repeats it if the node is busy, or does not find the
+/// records that prove postings. Returns the numbers if the node took the message; otherwise none.
 async fn deliver(inner: &Inner, keeper: &Peer, numbers: Vec<usize>, parcels: &[Parcel]) -> Vec<usize> {
     let (mut postings, mut records) = (Vec::new(), Vec::new());
     for &number in &numbers {

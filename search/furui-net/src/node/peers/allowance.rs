@@ -50,8 +50,8 @@ impl Allowance {
         grants
     }
 
-    /// Counts what a peer has added to documents that others have brought. A peer that adds too much stores nothing more
-    /// for some time.
+    /// Counts what a peer has added to documents that others have brought. A peer that adds too much stores nothing
+    /// more for some time.
     pub(in crate::node) fn charge_foreign(&mut self, peer: &Peer, bytes: u64, now: Duration) {
         if bytes > 0 {
             self.foreign.charge(peer, bytes, now);

@@ -28,8 +28,8 @@ pub enum Block {
     /// The addresses of a network (`192.0.2.0/24`, `2001:db8::/32`), or one address: the node does not speak with peers
     /// there. The bits behind the prefix are 0.
     Network(IpNet),
-    /// A word, or a site as the word that stands for it (`site:example.org`): the node stores nothing for it, and does not
-    /// show documents of a blocked site.
+    /// A word, or a site as the word that stands for it (`site:example.org`): the node stores nothing for it, and does
+    /// not show documents of a blocked site.
     Word(String),
 }
 

@@ -10,7 +10,8 @@ const DENIALS: usize = 2;
 pub(super) struct Evidence {
     /// The place that the lists claim.
     pub(super) place: Place,
-    /// The nodes that should keep the document, in the order in which to ask them. If this node is one, it is the first.
+    /// The nodes that should keep the document, in the order in which to ask them. If this node is one, it is the
+    /// first.
     keepers: Vec<Keeper>,
     /// True if the whole record is fetched in any case.
     is_sampled: bool,
@@ -139,7 +140,8 @@ impl Evidence {
         self.keepers.iter().filter(lies).map(|keeper| &keeper.peer)
     }
 
-    /// The nodes that say that they do not keep the document, although others keep it and know of no key that withdraws it.
+    /// The nodes that say that they do not keep the document, although others keep it and know of no key that withdraws
+    /// it.
     pub(super) fn deniers(&self) -> impl Iterator<Item = &Peer> {
         let denies = |keeper: &&Keeper| keeper.is_settled && keeper.heard.as_ref().is_some_and(Heard::is_denied);
         self.keepers.iter().filter(|_| self.is_kept()).filter(denies).map(|keeper| &keeper.peer)

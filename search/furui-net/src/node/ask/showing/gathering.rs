@@ -24,9 +24,9 @@ const DENIED: usize = 3;
 
 /// Finds out what the candidates of one search are, from the nodes that keep them.
 ///
-/// Of each candidate, the nearest node is asked what to show, and a second one whether it keeps the document too and, in a
-/// query with phrases, whether it fits; or for the whole record of some that are chosen at random. What does not agree with
-/// the lists is decided by the whole record, which its id proves.
+/// Of each candidate, the nearest node is asked what to show, and a second one whether it keeps the document too and,
+/// in a query with phrases, whether it fits; or for the whole record of some that are chosen at random. What does not
+/// agree with the lists is decided by the whole record, which its id proves.
 pub(in crate::node) struct Gathering<'a> {
     inner: &'a Inner,
     clauses: &'a [Clause],

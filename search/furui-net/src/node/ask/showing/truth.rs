@@ -48,8 +48,8 @@ impl Criteria<'_> {
         self.slow.contains(peer)
     }
 
-    /// The score of a document with these weights; 0 without a ranking. `None` if the document does not have the words of
-    /// any clause.
+    /// The score of a document with these weights; 0 without a ranking. `None` if the document does not have the words
+    /// of any clause.
     fn score(&self, weights: &[Option<Weight>]) -> Option<u32> {
         match self.ranks {
             Some(Ranks { idfs, scale }) => self.showings.score(weights, idfs, scale),
@@ -76,8 +76,8 @@ impl Criteria<'_> {
         }
     }
 
-    /// The words whose lists may state falsely what they state about the document: those that it lacks or, if it has all
-    /// of them, all whose weights count.
+    /// The words whose lists may state falsely what they state about the document: those that it lacks or, if it has
+    /// all of them, all whose weights count.
     pub(super) fn doubts(&self, id: ContentId, weights: Option<&[Option<Weight>]>) -> Vec<(String, ContentId)> {
         let words = self.showings.words();
         let has = |word: &String| {

@@ -9,15 +9,15 @@ use crate::node::{doubts, origin};
 
 /// If the records of more than one in this number of documents of a sample cannot be had, all documents are checked.
 const ONE_IN: usize = 4;
-/// A neighbour counts as a liar only if at least this number of documents are false. Of a neighbour that has everything else, only
-/// what is new is taken over; a publisher who deceives it could otherwise make its neighbours distrust it.
+/// A neighbour counts as a liar only if at least this number of documents are false. Of a neighbour that has everything
+/// else, only what is new is taken over; a publisher who deceives it could otherwise make its neighbours distrust it.
 const MANY: usize = 1024;
 
 impl Taking<'_> {
-    /// Leaves only those postings that may be stored: some are compared with the records of their documents and, if one is
-    /// false, all of them, and those that no record proves are left out. The neighbour may have been deceived itself, so
-    /// it counts as a liar only if many, and most of the documents, are false. The keepers of the words, and so the
-    /// neighbour, are told what is false.
+    /// Leaves only those postings that may be stored: some are compared with the records of their documents and, if one
+    /// is false, all of them, and those that no record proves are left out. The neighbour may have been deceived
+    /// itself, so it counts as a liar only if many, and most of the documents, are false. The keepers of the words, and
+    /// so the neighbour, are told what is false.
     pub(super) async fn sift(&mut self, lists: &mut [(String, Listed)]) -> Result<(), Why> {
         let postings: Vec<WordPostings> = lists
             .iter()

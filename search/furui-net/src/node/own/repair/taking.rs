@@ -41,13 +41,13 @@ pub(super) struct Taking<'a> {
     calls: u32,
     /// The number of documents that may still be checked.
     pub(super) checks: usize,
-    /// The lists of which something was left out, by word, with the sizes and fingerprints that the neighbour stated. They
-    /// are asked for again only when these change.
+    /// The lists of which something was left out, by word, with the sizes and fingerprints that the neighbour stated.
+    /// They are asked for again only when these change.
     pub(super) left_out: &'a mut LeftOut,
     /// True if some postings were left out that a record may prove later.
     pub(super) is_incomplete: bool,
-    /// True if keepers of records that do not answer are asked again in the next round. Otherwise postings that they might
-    /// prove are left out like false ones.
+    /// True if keepers of records that do not answer are asked again in the next round. Otherwise postings that they
+    /// might prove are left out like false ones.
     pub(super) is_patient: bool,
     /// The sizes and fingerprints of the lists that are taken over now.
     stated: LeftOut,

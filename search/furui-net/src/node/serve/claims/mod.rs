@@ -1,5 +1,5 @@
-//! Checks what other nodes claim of documents. A posting says that a document holds a word this often, in so many words;
-//! only the document's record proves it.
+//! Checks what other nodes claim of documents. A posting says that a document holds a word this often, in so many
+//! words; only the document's record proves it.
 //!
 //! ```text
 //!   Store ─▶ Additions ─▶ sample ─▶ Checker: cache, own shelf, keepers of records ─▶ Truths ─▶ all true: stored

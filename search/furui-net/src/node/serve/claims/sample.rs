@@ -19,8 +19,8 @@ const TYPICAL: u32 = 256;
 const AMONG: usize = 4;
 
 /// Draws the documents of a message whose postings are checked. No publisher can predict which: half of them are any
-/// documents, and half are documents whose postings rank high, because a false posting does harm only there. The strange
-/// documents are checked one and all.
+/// documents, and half are documents whose postings rank high, because a false posting does harm only there. The
+/// strange documents are checked one and all.
 ///
 /// If `known`, many documents of the publisher were checked before, and all were true. Then a small message may pass
 /// unchecked, but as many of its postings are checked on average.

@@ -83,7 +83,8 @@ impl EventLoop {
         Ok(Response::Compared { state, lists, more })
     }
 
-    /// For each word, the part of its list that is in `range`, at most `most` ids. The answer ends as soon as a message is full.
+    /// For each word, the part of its list that is in `range`, at most `most` ids. The answer ends as soon as a message
+    /// is full.
     fn list(&mut self, from: &Peer, words: &[String], range: IdRange, most: u32) -> furui::Result<Vec<Listed>> {
         let (now, shelf) = (unix_seconds(), &mut self.kept.shelf);
         let mut room = LISTED_BYTES;

@@ -17,8 +17,8 @@ const CHANGE: u64 = 8;
 const COUNTED: usize = 1 << 12;
 /// The maximum number of records whose words are counted for an estimate.
 const MEASURED: usize = 128;
-/// Of the keys for which this node is a keeper, those count whose places share at most this number of bits less with its place
-/// than makes it certain that it keeps them. Of more distant keys, it does not know all keepers.
+/// Of the keys for which this node is a keeper, those count whose places share at most this number of bits less with
+/// its place than makes it certain that it keeps them. Of more distant keys, it does not know all keepers.
 const WIDER: u32 = 2;
 
 /// The estimates of a node: the last one, and where the counting for them begins.
@@ -101,8 +101,8 @@ fn count(shelf: &mut Shelf, from: u64, is_own: impl Fn(ContentId) -> bool) -> fu
     Ok(Counted { part, own: ids })
 }
 
-/// The mean number of words in the first [`MEASURED`] of these documents, without the shortest and the longest quarter of
-/// them, so that a few documents of any length change little; 0 if there are no documents.
+/// The mean number of words in the first [`MEASURED`] of these documents, without the shortest and the longest quarter
+/// of them, so that a few documents of any length change little; 0 if there are no documents.
 fn mean_length(shelf: &mut Shelf, ids: &[ContentId]) -> furui::Result<u32> {
     let mut lengths = Vec::with_capacity(MEASURED);
     for id in ids.iter().take(MEASURED) {

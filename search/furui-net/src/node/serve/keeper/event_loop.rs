@@ -51,8 +51,8 @@ pub(super) struct EventLoop {
     pub(super) checker: Checker,
     pub(super) budget: Budget,
     pub(super) sources: Sources,
-    /// Where tasks send what they have got. The length of this channel is bounded by the number of messages that wait, which
-    /// the budget limits.
+    /// Where tasks send what they have got. The length of this channel is bounded by the number of messages that wait,
+    /// which the budget limits.
     checks: mpsc::UnboundedSender<Done>,
     checked: Option<mpsc::UnboundedReceiver<Done>>,
     /// The postings that are being examined because they are doubted.
@@ -250,8 +250,8 @@ impl EventLoop {
         self.quiet = None;
     }
 
-    /// Opens the shelf again after a change has failed for a reason that may pass. What could not be stored is missing, so no list counts as whole until
-    /// the node has taken over everything.
+    /// Opens the shelf again after a change has failed for a reason that may pass. What could not be stored is missing,
+    /// so no list counts as whole until the node has taken over everything.
     fn reopen(&mut self) {
         let Some(directory) = &self.directory else { return };
         self.reopen = match self.kept.reopen(directory) {

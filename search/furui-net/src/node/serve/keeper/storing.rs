@@ -174,8 +174,8 @@ impl EventLoop {
         self.remove(origin.clone());
     }
 
-    /// Removes what an origin has brought, as far as it is not proven: at once or, because all lists are read for it, when
-    /// the thread has rested from the last removal.
+    /// Removes what an origin has brought, as far as it is not proven: at once or, because all lists are read for it,
+    /// when the thread has rested from the last removal.
     pub(super) fn remove(&mut self, origin: Origin) {
         if self.kept.shelf.usages().iter().any(|usage| usage.origin == origin) {
             self.to_remove.insert(origin);
