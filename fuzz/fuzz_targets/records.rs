@@ -15,7 +15,7 @@ mod error;
 #[path = "../../doors/furui-cli/src/keys/json.rs"]
 mod json;
 #[allow(dead_code)]
-#[path = "../../doors/furui-cli/src/split.rs"]
+#[path = "../../doors/furui-cli/src/input/split.rs"]
 mod split;
 
 /// JSON pointers that find a value in many of the random texts.

@@ -1,6 +1,6 @@
 //! Finds the browser in which the search page is tested.
 
-use crate::command::{is_there, system};
+use crate::command::{install, is_there};
 
 /// The names of the browser's program on different systems.
 const NAMES: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
@@ -12,15 +12,12 @@ pub(crate) fn ensure() -> Result<&'static str, String> {
         return Ok(name);
     }
     let missing = "there is no Chromium, in which the search page is tested";
-    if !is_there("apt-get") {
-        return Err(format!("{missing}; install it so that one of these is in the PATH: {}", NAMES.join(", ")));
-    }
-    let quiet = [("DEBIAN_FRONTEND", "noninteractive")];
-    system("apt-get update", &[])
-        .and_then(|()| system("apt-get install --yes --no-install-recommends chromium", &quiet))
-        .map_err(|why| {
-            format!("{missing}, and it could not be installed ({why}); as root: apt-get install chromium")
-        })?;
+    install("chromium").map_err(|why| {
+        let names = NAMES.join(", ");
+        format!(
+            "{missing}, and it could not be installed ({why}); install it so that one of these is in the PATH: {names}"
+        )
+    })?;
     found().ok_or_else(|| format!("{missing}, although it was installed; put it into the PATH"))
 }
 

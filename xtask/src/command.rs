@@ -1,6 +1,12 @@
 use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io;
 use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
+
+/// The crates that are tested as Rust programs, with the features that they are tested with. All commands that build
+/// them name the same ones, so that nothing is built twice.
+pub(crate) const TESTED: &str = "--workspace --exclude furui-py --exclude furui-valkey --features furui-cli/node";
 
 /// The outcome of a step that did not fail.
 #[derive(Debug, PartialEq, Eq)]
@@ -10,7 +16,7 @@ pub(crate) enum Outcome {
     Skipped(String),
 }
 
-/// The root directory of the repository, two levels above this crate.
+/// The root directory of the repository.
 pub(crate) fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the crate lies in xtask")
 }
@@ -61,6 +67,30 @@ pub(crate) fn system(command: &str, variables: &[(&str, &str)]) -> Result<(), St
     let mut program = Command::new(words.next().unwrap_or_default());
     program.args(words).envs(variables.iter().copied()).stdin(Stdio::null());
     succeed(&mut program, command)
+}
+
+/// Waits until no other step that runs at the same time installs or packs something. It may do so while the file is
+/// open.
+pub(crate) fn turn() -> Result<File, String> {
+    let path = root().join("target").join("tools").join("turn");
+    let open = || {
+        fs::create_dir_all(path.parent().expect("it has one"))?;
+        let file = File::create(&path)?;
+        file.lock()?;
+        Ok(file)
+    };
+    open().map_err(|error: io::Error| format!("cannot lock {}: {error}", path.display()))
+}
+
+/// Installs packages, separated by spaces, on systems based on Debian, where the user has the right to do so.
+pub(crate) fn install(packages: &str) -> Result<(), String> {
+    if !is_there("apt-get") {
+        return Err("there is no apt-get".to_owned());
+    }
+    let _turn = turn()?;
+    system("apt-get update", &[])?;
+    let quiet = [("DEBIAN_FRONTEND", "noninteractive")];
+    system(&format!("apt-get install --yes --no-install-recommends {packages}"), &quiet)
 }
 
 /// Whether this program exists, and can print its version.

@@ -1,7 +1,7 @@
 //! The fuzz targets. Each runs for some seconds, first on its seeds and then on what it makes of them.
 //!
-//! This needs no `cargo fuzz`, no nightly toolchain and no sanitizer: the code is built with libFuzzer's coverage, debug assertions and
-//! checks of overflow, which the stable compiler can do, too.
+//! This needs no `cargo fuzz`, no nightly toolchain and no sanitizer: the code is built with libFuzzer's coverage,
+//! debug assertions and checks of overflow, which the stable compiler can do, too.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -55,7 +55,8 @@ struct Run {
 impl Run {
     fn start(programs: &Path, name: &str, seconds: u32) -> Result<Self, String> {
         let work = root().join(TARGET).join("work").join(name);
-        // Only the seeds of the repository are kept from run to run: what a run adds to them goes to a folder of its own.
+        // Only the seeds of the repository are kept from run to run: what a run adds to them goes to a folder of its
+        // own.
         let found = work.join("found");
         let _ = std::fs::remove_dir_all(&found);
         std::fs::create_dir_all(&found).map_err(|error| format!("cannot make {}: {error}", found.display()))?;

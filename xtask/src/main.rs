@@ -1,4 +1,4 @@
-//! The project's chores: `cargo xtask test`, `cargo xtask test STEP`, `cargo xtask soak`.
+//! The project's chores: `cargo xtask test`, `cargo xtask test STEP`, `cargo xtask soak`, `cargo xtask lines`.
 //!
 //! It is plain Rust with no dependencies, so that it runs on every machine with Rust. A chore is a list of steps; a
 //! step is a list of cargo commands. The first command that fails ends the chore, with a hint on how to run its step
@@ -8,6 +8,7 @@ mod browser;
 mod command;
 mod deny;
 mod fuzz;
+mod lines;
 mod package;
 mod pipelines;
 mod python;
@@ -22,7 +23,9 @@ use step::Step;
 
 const HELP: &str = "\
 usage: cargo xtask test [STEP]   every check, or one of them
+       cargo xtask test quick    what to run before each commit; needs no other program
        cargo xtask soak          the property tests with many cases, and the ignored tests; takes long
+       cargo xtask lines [DIR]   the lines of each crate here, or below DIR: product code, documentation, tests
        cargo xtask help          this text
 ";
 
@@ -34,12 +37,15 @@ fn main() -> ExitCode {
             print!("{HELP}\nsteps of `cargo xtask test`:\n{}", step::list());
             Ok(())
         }
-        ["test"] => step::run_all(&Step::ALL),
+        ["test"] => step::run_all(&Step::STAGES),
+        ["test", "quick"] => step::run_all(&Step::QUICK),
         ["test", name] => match Step::named(name) {
-            Some(step) => step::run_all(&[step]),
+            Some(step) => step::run_all(&[&[step]]),
             None => Err(format!("there is no step `{name}`; the steps are\n{}", step::list())),
         },
-        ["soak"] => step::run_all(&[Step::Soak]),
+        ["soak"] => step::run_all(&[&[Step::Soak]]),
+        ["lines"] => lines::print(command::root()),
+        ["lines", dir] => lines::print(dir.as_ref()),
         _ => Err(HELP.to_owned()),
     };
     match outcome {

@@ -1,8 +1,9 @@
-//! The tests that compare the command's answers with those of other programs, which are installed where they are missing.
+//! The tests that compare the command's answers with those of other programs, which are installed where they are
+//! missing.
 
 use std::process::Command;
 
-use crate::command::{Outcome, cargo, is_there, output_of, root, system};
+use crate::command::{Outcome, TESTED, cargo, install, is_there, output_of, root, system};
 
 /// Programs, the Debian packages that provide them, and the test modules that run them.
 const PROGRAMS: [(&str, &str, &str); 6] = [
@@ -33,8 +34,7 @@ pub(crate) struct Others {
 /// Runs the tests that need other programs. Tests whose program is missing and cannot be installed are skipped.
 pub(crate) fn run() -> Result<Outcome, String> {
     let others = ensure();
-    let arguments = "test --workspace --exclude furui --exclude furui-py --exclude furui-valkey --features furui-cli/node --test pipelines -- --ignored";
-    cargo(&format!("{arguments}{}", others.skip), &[("PYTHONPATH", &others.python)])?;
+    cargo(&format!("test {TESTED} --test pipelines -- --ignored{}", others.skip), &[("PYTHONPATH", &others.python)])?;
     Ok(if others.missing.is_empty() { Outcome::Passed } else { Outcome::Skipped(others.missing) })
 }
 
@@ -42,11 +42,9 @@ pub(crate) fn run() -> Result<Outcome, String> {
 /// Python into `target/tools/python`.
 pub(crate) fn ensure() -> Others {
     let missing: Vec<&str> = PROGRAMS.iter().filter(|row| !is_there(row.0)).map(|row| row.1).collect();
-    if !missing.is_empty() && is_there("apt-get") {
-        let install = format!("apt-get install --yes --no-install-recommends {}", missing.join(" "));
+    if !missing.is_empty() {
         // A failure is not reported here: the checks below find what is still missing.
-        let _installed =
-            system("apt-get update", &[]).and_then(|()| system(&install, &[("DEBIAN_FRONTEND", "noninteractive")]));
+        let _installed = install(&missing.join(" "));
     }
     let python = root().join("target").join("tools").join("python").display().to_string();
     let imports = |module: &str| {

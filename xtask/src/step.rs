@@ -1,9 +1,13 @@
-use std::thread::available_parallelism;
+use std::io::{self, Read};
+use std::process::{Command, Stdio};
+use std::thread::{self, available_parallelism};
 use std::time::Instant;
 
-use crate::command::{Outcome, cargo, ensure_component};
+use crate::command::{Outcome, TESTED, cargo, ensure_component};
 use crate::{browser, deny, fuzz, package, pipelines, python, readme, toolchains, valkey};
 
+/// The number of cases that a property test tries before a commit.
+const QUICK_CASES: &str = "8";
 /// The number of cases that a property test tries in a soak. The usual number is proptest's default, 256.
 const SOAK_CASES: &str = "20000";
 /// For how many seconds each fuzz target runs.
@@ -23,8 +27,8 @@ pub(crate) enum Step {
     Msrv,
     Targets,
     Miri,
-    Library,
     Test,
+    Quick,
     Pipelines,
     Python,
     Valkey,
@@ -34,29 +38,26 @@ pub(crate) enum Step {
 }
 
 impl Step {
-    /// The steps of `cargo xtask test`, the cheapest first. The last ones build and run the tests.
-    pub(crate) const ALL: [Self; 16] = [
-        Self::Fmt,
-        Self::Deny,
-        Self::Package,
-        Self::Clippy,
-        Self::Doc,
-        Self::Fuzz,
-        Self::Msrv,
-        Self::Targets,
-        Self::Miri,
-        Self::Library,
-        Self::Test,
-        Self::Pipelines,
-        Self::Python,
-        Self::Valkey,
-        Self::Browser,
-        Self::Readme,
+    /// The steps of `cargo xtask test`, the cheapest first, in stages. The steps of a stage run at the same time: each
+    /// of them leaves processors idle, since it waits for other programs or ends with one long job.
+    pub(crate) const STAGES: [&[Self]; 9] = [
+        &[Self::Fmt],
+        &[Self::Deny],
+        &[Self::Package],
+        &[Self::Clippy, Self::Fuzz, Self::Msrv],
+        &[Self::Doc, Self::Targets, Self::Miri],
+        &[Self::Test],
+        &[Self::Pipelines, Self::Browser, Self::Readme],
+        &[Self::Python],
+        &[Self::Valkey],
     ];
 
-    /// The step of `cargo xtask test` with this name.
+    /// What a developer runs before each commit: it needs no other program.
+    pub(crate) const QUICK: [&[Self]; 2] = [&[Self::Fmt], &[Self::Quick]];
+
+    /// The step with this name.
     pub(crate) fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|step| step.name() == name)
+        Self::STAGES.concat().into_iter().find(|step| step.name() == name)
     }
 
     fn name(self) -> &'static str {
@@ -70,8 +71,8 @@ impl Step {
             Self::Msrv => "msrv",
             Self::Targets => "targets",
             Self::Miri => "miri",
-            Self::Library => "library",
             Self::Test => "test",
+            Self::Quick => "quick",
             Self::Pipelines => "pipelines",
             Self::Python => "python",
             Self::Valkey => "valkey",
@@ -94,15 +95,15 @@ impl Step {
             Self::Msrv => "the library and the command type-check with the oldest supported Rust",
             Self::Targets => "the library type-checks for 64-bit ARM, 32-bit x86 and a big-endian processor",
             Self::Miri => "Miri finds no undefined behaviour in the portable code",
-            Self::Library => "the tests of the library by itself, as a user of it builds it",
-            Self::Test => "the tests of all other crates",
+            Self::Test => "the tests of all crates, except for those of the modules",
+            Self::Quick => "the tests of the library, the command and the search engine, with few random cases",
             Self::Pipelines => "the command gives the rows that Miller, jq, DuckDB, datatrove and others give",
             Self::Python => "the Python module, with Scrapy, Arrow, Polars, pandas, DuckDB, datatrove, Ray and dlt",
             Self::Valkey => "the module for Valkey and Redis, in real servers",
             Self::Browser => "the search page in a browser without a window",
             Self::Readme => "the program and the commands printed in README.md work",
             Self::Soak => {
-                "property tests with many cases and ignored tests, in release, and minutes of each fuzz target"
+                "property tests with many cases and ignored tests, in release, the size of the wheel, and minutes of each fuzz target"
             }
         }
     }
@@ -137,32 +138,28 @@ impl Step {
             Self::Msrv => return toolchains::oldest(),
             Self::Targets => return toolchains::targets(),
             Self::Miri => return toolchains::miri(),
-            Self::Library => cargo("test -p furui", &[])?,
             Self::Test => {
                 // Many tests of nodes wait for a time limit, so there are more at a time than processors.
                 let threads = (available_parallelism().map_or(2, |processors| processors.get()) * 3).div_ceil(2);
-                cargo(
-                    "test --workspace --exclude furui --exclude furui-py --exclude furui-valkey --features furui-cli/node",
-                    &[("RUST_TEST_THREADS", &threads.to_string())],
-                )?;
+                cargo(&format!("test {TESTED}"), &[("RUST_TEST_THREADS", &threads.to_string())])?;
             }
+            Self::Quick => cargo(&format!("test {TESTED} --lib --bins --tests"), &[("PROPTEST_CASES", QUICK_CASES)])?,
             Self::Pipelines => return pipelines::run(),
             Self::Python => return python::run(),
             Self::Valkey => return valkey::run(),
             Self::Browser => {
                 let chromium = browser::ensure()?;
-                let arguments = "test --workspace --exclude furui --exclude furui-py --exclude furui-valkey --features furui-cli/node --test browser -- --ignored";
-                cargo(arguments, &[("CHROMIUM", chromium)])?;
+                cargo(&format!("test {TESTED} --test browser -- --ignored"), &[("CHROMIUM", chromium)])?;
             }
             Self::Readme => readme::run()?,
             // Doc tests are left out: there, "ignored" means "not meant to run".
             Self::Soak => {
                 let others = pipelines::ensure();
-                let arguments = "test --workspace --exclude furui-py --exclude furui-valkey --features furui-cli/node --release --lib --bins --tests -- --include-ignored";
                 cargo(
-                    &format!("{arguments}{}", others.skip),
+                    &format!("test {TESTED} --release --lib --bins --tests -- --include-ignored{}", others.skip),
                     &[("PROPTEST_CASES", SOAK_CASES), ("CHROMIUM", browser::ensure()?), ("PYTHONPATH", &others.python)],
                 )?;
+                python::check_size()?;
                 return fuzz::run(SOAK_FUZZ_SECONDS);
             }
         }
@@ -172,25 +169,71 @@ impl Step {
 
 /// One line per step of `cargo xtask test`.
 pub(crate) fn list() -> String {
-    Step::ALL.iter().map(|step| format!("  {:9} {}\n", step.name(), step.about())).collect()
+    Step::STAGES.concat().iter().map(|step| format!("  {:9} {}\n", step.name(), step.about())).collect()
 }
 
-/// Runs `steps` in order, up to the first that fails.
-pub(crate) fn run_all(steps: &[Step]) -> Result<(), String> {
+/// Runs a step in this process. Returns true if it was skipped.
+fn run_alone(step: Step) -> Result<bool, String> {
+    println!("=== {}: {}", step.name(), step.about());
+    let start = Instant::now();
+    let outcome = step
+        .run()
+        .map_err(|why| format!("step {} failed: {why}\nto run it alone: {}", step.name(), step.invocation()))?;
+    match outcome {
+        Outcome::Passed => println!("=== {}: passed in {:.1} s", step.name(), start.elapsed().as_secs_f64()),
+        Outcome::Skipped(ref why) => println!("=== {}: SKIPPED: {why}", step.name()),
+    }
+    Ok(outcome != Outcome::Passed)
+}
+
+/// Runs steps at the same time, each in a process of its own, and prints what each has said when it has ended. Returns
+/// those that were skipped.
+fn run_beside(steps: &[Step]) -> Result<Vec<&'static str>, String> {
+    let program = std::env::current_exe().map_err(|error| format!("cannot find this program: {error}"))?;
+    let run = |step: &Step| {
+        let mut command = Command::new(&program);
+        command.args(["test", step.name()]).stdin(Stdio::null());
+        // Both streams in one, so that errors stand where they happened.
+        let (mut output, input) = io::pipe()?;
+        command.stdout(input.try_clone()?).stderr(input);
+        let mut process = command.spawn()?;
+        drop(command);
+        let mut text = vec![];
+        output.read_to_end(&mut text)?;
+        Ok((process.wait()?.success(), String::from_utf8_lossy(&text).into_owned()))
+    };
+    let ended: Vec<io::Result<(bool, String)>> = thread::scope(|scope| {
+        let show = |step: &Step| {
+            let ended = run(step);
+            if let Ok((_, text)) = &ended {
+                print!("{text}");
+            }
+            ended
+        };
+        let threads: Vec<_> = steps.iter().map(|step| scope.spawn(move || show(step))).collect();
+        threads.into_iter().map(|thread| thread.join().expect("no panic")).collect()
+    });
+    let mut skipped = vec![];
+    for (step, ended) in steps.iter().zip(ended) {
+        let (is_passed, text) = ended.map_err(|error| format!("cannot run step {}: {error}", step.name()))?;
+        if !is_passed {
+            return Err(format!("step {} failed; to run it alone: {}", step.name(), step.invocation()));
+        }
+        if text.contains(&format!("=== {}: SKIPPED", step.name())) {
+            skipped.push(step.name());
+        }
+    }
+    Ok(skipped)
+}
+
+/// Runs stages in order, up to the first in which a step fails.
+pub(crate) fn run_all(stages: &[&[Step]]) -> Result<(), String> {
     let start = Instant::now();
     let mut skipped = vec![];
-    for step in steps {
-        println!("=== {}: {}", step.name(), step.about());
-        let step_start = Instant::now();
-        let outcome = step
-            .run()
-            .map_err(|why| format!("step {} failed: {why}\nto run it alone: {}", step.name(), step.invocation()))?;
-        match outcome {
-            Outcome::Passed => println!("=== {}: passed in {:.1} s", step.name(), step_start.elapsed().as_secs_f64()),
-            Outcome::Skipped(why) => {
-                println!("=== {}: SKIPPED: {why}", step.name());
-                skipped.push(step.name());
-            }
+    for stage in stages {
+        match stage {
+            [step] => skipped.extend(run_alone(*step)?.then(|| step.name())),
+            steps => skipped.extend(run_beside(steps)?),
         }
     }
     let seconds = start.elapsed().as_secs_f64();

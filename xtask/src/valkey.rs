@@ -2,19 +2,17 @@
 
 use std::path::Path;
 
-use crate::command::{Outcome, cargo, is_there, root, system};
-use crate::python;
+use crate::command::{Outcome, TESTED, cargo, install, is_there, root};
+use crate::python::Environment;
 
 /// Debian's packages with the server, and with what the build reads the server's header by.
 const PACKAGES: &str = "redis-server libclang-dev";
 
 /// Builds the module, and runs its tests in servers that they start.
 pub(crate) fn run() -> Result<Outcome, String> {
-    if !(is_there("redis-server") && has_libclang()) && is_there("apt-get") {
-        let install = format!("apt-get install --yes --no-install-recommends {PACKAGES}");
+    if !(is_there("redis-server") && has_libclang()) {
         // A failure is not reported here: the checks below find what is still missing.
-        let _installed =
-            system("apt-get update", &[]).and_then(|()| system(&install, &[("DEBIAN_FRONTEND", "noninteractive")]));
+        let _installed = install(PACKAGES);
     }
     if !is_there("redis-server") {
         return Ok(Outcome::Skipped("there is no redis-server, and it could not be installed".to_owned()));
@@ -23,27 +21,24 @@ pub(crate) fn run() -> Result<Outcome, String> {
         return Ok(Outcome::Skipped("there is no libclang, and it could not be installed".to_owned()));
     }
     let tests = root().join("doors").join("furui-valkey").join("tests");
-    let (environment, tests) = (root().join("target").join("tools").join("furui-valkey"), tests.display());
-    let python = environment.join("bin").join("python");
-    let python = python.display();
-    if system(&format!("python3 -m venv --clear {}", environment.display()), &[]).is_err() {
-        return Ok(Outcome::Skipped("python3 cannot make a virtual environment".to_owned()));
-    }
-    let install = format!("{python} -m pip install --quiet --disable-pip-version-check");
-    if system(&format!("{install} --requirement {tests}/requirements.txt"), &[]).is_err() {
+    let environment = match Environment::make() {
+        Ok(environment) => environment,
+        Err(reason) => return Ok(Outcome::Skipped(reason)),
+    };
+    if !environment.install(&tests.join("requirements.txt")) {
         return Ok(Outcome::Skipped("what the tests need could not be installed from PyPI".to_owned()));
     }
     // Without them, the tests of the Python package's clients and spiders are skipped, and pytest says so.
-    if system(&format!("{install} --requirement {tests}/requirements-clients.txt"), &[]).is_ok() {
-        python::install_wheel(&environment)?;
+    if environment.install(&tests.join("requirements-clients.txt")) {
+        environment.install_wheel()?;
     }
     cargo("clippy -p furui-valkey -- -D warnings", &[])?;
     cargo("build -p furui-valkey", &[])?;
-    cargo("build -p furui-cli", &[])?;
+    cargo(&format!("build {TESTED} --bin furui"), &[])?;
     let built = |name: &str| root().join("target").join("debug").join(name).display().to_string();
     let programs = [("FURUI_MODULE", &*built("libfurui_valkey.so")), ("FURUI_PROGRAM", &*built("furui"))];
-    // What is skipped is told, and the tests of the cluster print what they have measured.
-    system(&format!("{python} -m pytest --quiet -rs --capture=no {tests}"), &programs)?;
+    // What is skipped is told, and so is what the tests of the cluster have measured.
+    environment.test(&format!("--quiet -rsP {}", tests.display()), &programs)?;
     Ok(Outcome::Passed)
 }
 

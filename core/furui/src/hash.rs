@@ -12,23 +12,26 @@
 use std::collections::hash_map::RandomState;
 use std::fmt;
 use std::hash::{BuildHasher, Hasher};
+use std::str::FromStr;
 
 use siphasher::sip::SipHasher13;
+
+use crate::text::{self, InvalidText};
 
 mod dot;
 mod hasher;
 mod hashes;
 mod key_form;
 mod keyed;
-mod polynomial;
-mod rolling;
+pub(crate) mod polynomial;
+pub(crate) mod rolling;
 
 pub use hasher::KeyHasher;
 pub use hashes::Hashes;
 pub use key_form::{InvalidKeyForm, KeyForm};
-pub use polynomial::PolynomialHashes;
+pub(crate) use polynomial::PolynomialHashes;
 pub(crate) use rolling::RollingRun;
-pub use rolling::{Rolling, RollingState};
+pub(crate) use rolling::{Rolling, RollingState};
 
 /// The 64-bit hash of a key, made by a [`HashSpec`].
 ///
@@ -101,6 +104,9 @@ pub enum HashAlgorithm {
 }
 
 impl HashAlgorithm {
+    /// Every algorithm that this version knows.
+    const ALL: [Self; 5] = [Self::Xxh3, Self::SipHash13, Self::Sha1, Self::Xxh64, Self::Rolling];
+
     /// The number that stands for this algorithm in files.
     pub const fn code(self) -> u16 {
         match self {
@@ -113,15 +119,8 @@ impl HashAlgorithm {
     }
 
     /// The algorithm that a number in a file stands for, if this version knows it.
-    pub(crate) const fn from_code(code: u16) -> Option<Self> {
-        match code {
-            1 => Some(Self::Xxh3),
-            2 => Some(Self::SipHash13),
-            3 => Some(Self::Sha1),
-            4 => Some(Self::Xxh64),
-            5 => Some(Self::Rolling),
-            _ => None,
-        }
+    pub(crate) fn from_code(code: u16) -> Option<Self> {
+        Self::ALL.into_iter().find(|algorithm| algorithm.code() == code)
     }
 
     /// The name as users write it (`--hash NAME`).
@@ -136,6 +135,16 @@ impl HashAlgorithm {
     }
 }
 
+impl FromStr for HashAlgorithm {
+    type Err = InvalidText;
+
+    /// Reads a [`name`](Self::name).
+    fn from_str(text: &str) -> Result<Self, InvalidText> {
+        let found = Self::ALL.into_iter().find(|algorithm| algorithm.name() == text);
+        found.ok_or_else(|| InvalidText::new(text, "hash: write xxh3, siphash, xxh64, sha1 or rolling"))
+    }
+}
+
 /// How keys are hashed: algorithm and seed. Two structures can be combined only if their specs are equal.
 ///
 /// ```
@@ -143,6 +152,7 @@ impl HashAlgorithm {
 /// let spec = HashSpec::default();
 /// assert_eq!(spec.hash(b"seen before"), spec.hash(b"seen before"));
 /// assert_ne!(spec.hash(b"a"), HashSpec { seed: 1, ..spec }.hash(b"a"));
+/// assert_eq!("xxh3:0".parse(), Ok(spec));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct HashSpec {
@@ -232,6 +242,17 @@ const fn mix(x: u64) -> u64 {
     x ^ (x >> 31)
 }
 
+impl FromStr for HashSpec {
+    type Err = InvalidText;
+
+    /// Reads `NAME`, whose seed is 0, or `NAME:SEED`. SEED is a number as [`text::seed`] reads it, or `random`.
+    fn from_str(text: &str) -> Result<Self, InvalidText> {
+        let (name, seed) = text.split_once(':').unwrap_or((text, "0"));
+        let seed = if seed == "random" { Self::random().seed } else { text::seed(seed)? };
+        Ok(Self { algorithm: name.parse()?, seed })
+    }
+}
+
 impl fmt::Display for HashSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} with seed {:#018x}", self.algorithm.name(), self.seed)
@@ -270,10 +291,15 @@ mod tests {
     }
 
     #[test]
-    fn codes_and_algorithms_are_one_to_one() {
-        use HashAlgorithm::{Rolling, Sha1, SipHash13, Xxh3, Xxh64};
-        for algorithm in [Xxh3, SipHash13, Sha1, Xxh64, Rolling] {
+    fn codes_names_and_algorithms_are_one_to_one() {
+        for algorithm in HashAlgorithm::ALL {
             assert_eq!(HashAlgorithm::from_code(algorithm.code()), Some(algorithm));
+            assert_eq!(algorithm.name().parse(), Ok(algorithm));
+        }
+        assert_eq!("xxh64:0x2a".parse(), Ok(HashSpec { algorithm: HashAlgorithm::Xxh64, seed: 42 }));
+        assert_ne!("xxh3:random".parse::<HashSpec>().unwrap().seed, 0);
+        for bad in ["", "md5", "xxh3:", "xxh3:2a", "XXH3"] {
+            assert!(bad.parse::<HashSpec>().is_err(), "{bad}");
         }
         assert_eq!(HashAlgorithm::from_code(0), None);
         assert_eq!(HashAlgorithm::from_code(999), None);

@@ -7,8 +7,9 @@ mod support;
 use std::collections::BTreeSet;
 
 use furui::format::{FormatError, Problem};
-use furui::store::cascade::{Cascade, CascadeOptions, RunWriter, WrittenRun};
-use furui::store::{MANIFEST, Manifest, Memory, RunEntry, Storage, StoreKind};
+use furui::raw::{RunWriter, WrittenRun};
+use furui::store::cascade::{Cascade, CascadeOptions};
+use furui::store::{JOURNAL, MANIFEST, Manifest, Memory, RunEntry, Storage, StoreKind};
 use furui::{Error, HashAlgorithm, HashSpec, KeyHash, Result};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -77,6 +78,30 @@ proptest! {
         let mut there = vec![];
         set.contains_all(&raw(&model.iter().copied().collect::<Vec<_>>()), &mut there).unwrap();
         prop_assert!(there.iter().all(|&there| there));
+    }
+}
+
+#[test]
+fn what_is_written_is_counted_to_the_byte() {
+    for journal in [false, true] {
+        let storage = Memory::new();
+        let mut set = Cascade::open(storage.clone(), CascadeOptions { journal, ..CascadeOptions::default() }).unwrap();
+        assert!(set.is_empty() && set.written() == 0);
+        let mut runs = 0;
+        for batch in 0..4u64 {
+            insert(&mut set, &(1..500).map(|i| (batch * 500 + i) << 40).collect::<Vec<_>>());
+            assert!(!set.is_empty());
+            set.sync().unwrap();
+            runs += set.manifest().runs.last().map_or(0, |run| run.seal.length);
+            let log = storage.open(JOURNAL).map_or(0, |log| log.len() as u64);
+            assert_eq!(set.written(), runs + log);
+            assert_eq!((runs > 0, log > 0), (!journal, journal));
+        }
+        let before = set.written();
+        set.compact().unwrap();
+        let run = set.manifest().runs[0].seal.length;
+        assert_eq!(set.written() - before, if journal { run } else { 0 });
+        assert_eq!(open(storage).written(), 0);
     }
 }
 

@@ -88,6 +88,25 @@ proptest! {
 }
 
 #[test]
+fn one_key_at_a_time_is_as_a_batch_of_hashes() {
+    let create = || CascadeFilter::create_with(Memory::new(), 1000, 1e-9, CascadeOptions::default()).unwrap();
+    let [mut one, mut batch] = [(); 2].map(|()| create());
+    assert!(one.is_empty() && (one.intended_rate() / 1e-9 - 1.0).abs() < 0.01);
+    one.insert("a").unwrap();
+    assert!(!one.is_empty());
+    one.extend((0..20_000u32).map(u32::to_le_bytes)).unwrap();
+    let mut hashes = Hashes::new(&batch.hash_spec().hasher());
+    hashes.push("a");
+    (0..20_000u32).for_each(|i| hashes.push(i.to_le_bytes()));
+    batch.insert_hashes(&hashes).unwrap();
+    for filter in [&one, &batch] {
+        assert_eq!(filter.len(), 20_001);
+        assert!(filter.contains("a").unwrap() && !filter.contains("b").unwrap());
+        assert!((0..20_000u32).all(|i| filter.contains(i.to_le_bytes()).unwrap()));
+    }
+}
+
+#[test]
 fn a_key_in_several_runs_is_one_key_once_they_are_merged() {
     let storage = Memory::new();
     let mut filter = CascadeFilter::create_with(storage.clone(), 1_000_000, 1e-6, CascadeOptions::default()).unwrap();

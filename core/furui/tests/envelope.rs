@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
+use std::error::Error as _;
 use std::io::{self, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -116,10 +117,13 @@ fn every_truncation_and_every_appendix_is_an_error_on_opening() {
     let good = sample();
     for length in 0..good.len() {
         let error = format_error(Envelope::open(&good[..length], "sample").expect_err("a truncated file"));
-        assert!(matches!(error.problem, Problem::Truncated { .. } | Problem::NoEnd), "{error}");
-        assert!(error.offset <= length as u64);
+        match error.problem {
+            Problem::Truncated { .. } => assert_eq!(error.offset, length as u64),
+            Problem::NoEnd => assert_eq!(error.offset, length as u64 - 8),
+            _ => panic!("{error}"),
+        }
     }
-    for appendix in [&b"\0"[..], b"\n", &[0; 64], &good] {
+    for appendix in [&b"\0"[..], b"\n", b"FURUIEND\0", &[0; 64], &good] {
         let longer = [&good, appendix].concat();
         let error = format_error(Envelope::open(longer.as_slice(), "sample").expect_err("bytes after the end"));
         // If a file consists of two files, the end of the second does not fit the beginning of the first.
@@ -161,6 +165,7 @@ fn a_footer_that_lies_is_refused_even_with_good_checksums() {
     let file = sample();
     let footer = file.len() as u64 - 64;
     assert_eq!(problem_after(FOOTER + 12, &[1]), (footer + 12, Problem::Invalid("a reserved byte is not zero")));
+    assert_eq!(problem_after(FOOTER + 24, &[1]), (footer + 24, Problem::Invalid("a reserved byte is not zero")));
     assert_eq!(problem_after(FOOTER + 47, &[1]), (footer + 47, Problem::Invalid("a reserved byte is not zero")));
     assert_eq!(problem_after(FOOTER + 8, &[65, 0, 0, 0]), (footer + 8, Problem::Invalid("too many sections")));
     for count in [0u32, 3, 5, 64, u32::MAX] {
@@ -201,7 +206,8 @@ fn a_section_is_read_whole_within_a_limit_or_not_at_all() {
     assert_eq!(read(&file, tag(0), 100).unwrap(), (1..=100).collect::<Vec<u8>>());
     assert_eq!(read(&file, tag(1), 0).unwrap(), b"");
     assert_eq!(read(&file, tag(0), 99).unwrap_err().problem, Problem::TooLong { length: 100, limit: 99 });
-    assert_eq!(read(&file, tag(4), 99).unwrap_err().problem, Problem::NoSection(tag(4)));
+    let missing = read(&file, tag(4), 99).unwrap_err();
+    assert_eq!((missing.offset, missing.problem), (file.len() as u64 - 64, Problem::NoSection(tag(4))));
     file[64] ^= 1;
     assert_eq!(read(&file, tag(0), 100).unwrap_err().problem, Problem::Checksum);
     let shrunk = read(&file[..100], tag(0), 100).unwrap_err();
@@ -215,14 +221,79 @@ fn a_file_that_was_swapped_under_its_envelope_does_not_verify() {
     assert!(check(&one).unwrap().verify(two.as_slice()).is_err());
 }
 
+/// Makes a run of a store the file of a filter, which must end with checksums of its regions.
+fn as_filter(mut file: Vec<u8>) -> Vec<u8> {
+    file[10..12].copy_from_slice(&Kind::BlockedBloom.code().to_le_bytes());
+    reseal(&mut file);
+    file
+}
+
+#[test]
+fn checksums_of_regions_are_the_last_section_and_have_one_length() {
+    let sums = Tag::new(*b"SUMS");
+    // The bytes before the checksums, in regions of 4096 bytes, have one checksum of four bytes each.
+    for (bytes, tag_of_last, align, length, fits) in [
+        (10, sums, Align::Line, 4, true),
+        (10, sums, Align::Page, 4, false),
+        (10, sums, Align::Line, 0, false),
+        (10, sums, Align::Line, 8, false),
+        (10, tag(1), Align::Line, 4, false),
+        (4096, sums, Align::Line, 8, true),
+        (4096, sums, Align::Line, 4, false),
+    ] {
+        let mut file = Vec::new();
+        let mut writer = EnvelopeWriter::new(&mut file, Kind::Run, SPEC).unwrap();
+        writer.section(tag(0), Align::Line).unwrap();
+        writer.write_all(&vec![1; bytes]).unwrap();
+        writer.section(tag_of_last, align).unwrap();
+        writer.write_all(&vec![2; length]).unwrap();
+        writer.finish().unwrap();
+        let file = as_filter(file);
+        match Envelope::open(&file[..], "sample") {
+            // The section's own checksum fits, but those of the regions do not.
+            Ok(_) if fits => assert_eq!(check(&file).unwrap_err().problem, Problem::Checksum),
+            Ok(_) => panic!("{bytes}, {tag_of_last}, {align:?}, {length}"),
+            Err(error) => {
+                let FormatError { offset, problem, .. } = format_error(error);
+                assert!(!fits, "{problem}");
+                let missing = Problem::Invalid("the checksums of the file's regions are missing");
+                assert_eq!((offset, problem), (file.len() as u64 - 64, missing));
+            }
+        }
+    }
+}
+
+#[test]
+fn checksums_of_regions_that_lie_do_not_verify_even_with_good_checksums() {
+    let mut file = Vec::new();
+    let mut writer = EnvelopeWriter::new(&mut file, Kind::BlockedBloom, SPEC).unwrap();
+    writer.section(tag(0), Align::Line).unwrap();
+    writer.write_all(&[1; 5000]).unwrap();
+    writer.finish().unwrap();
+    check(&file).unwrap();
+    let footer = file.len() - 64;
+    let section = 5120;
+    // A checksum of a region, the section's checksum in the table, and the checksum of the last level in the footer.
+    for at in [section, footer - 8, footer + 24] {
+        let mut bad = file.clone();
+        bad[at] ^= 1;
+        reseal(&mut bad);
+        let error = check(&bad).unwrap_err();
+        assert_eq!((error.offset, error.problem), (section as u64, Problem::Checksum), "{at}");
+    }
+}
+
 #[test]
 fn a_writer_refuses_what_a_reader_would() {
-    let mut writer = EnvelopeWriter::new(io::sink(), Kind::Run, SPEC).unwrap();
+    let mut file = Vec::new();
+    let mut writer = EnvelopeWriter::new(&mut file, Kind::Run, SPEC).unwrap();
     assert_eq!(writer.write(b"nowhere").unwrap_err().kind(), io::ErrorKind::InvalidInput);
     for index in 0..MAX_SECTIONS {
         writer.section(tag(index), Align::Line).unwrap();
     }
     assert_eq!(writer.section(tag(MAX_SECTIONS), Align::Line).unwrap_err().kind(), io::ErrorKind::InvalidInput);
+    writer.finish().unwrap();
+    assert_eq!(check(&file).unwrap().sections().len(), MAX_SECTIONS);
 
     let mut writer = EnvelopeWriter::new(io::sink(), Kind::Run, SPEC).unwrap();
     writer.section(tag(0), Align::Line).unwrap();
@@ -260,8 +331,10 @@ fn opening_reads_only_the_ends_of_a_file() {
 fn an_error_of_the_device_is_no_damage() {
     let file = sample();
     let file = Counting { file: &file, read: AtomicU64::new(0), error: Some(io::ErrorKind::TimedOut) };
-    match Envelope::open(&file, "device") {
-        Err(ReadError::Io { file, source }) => {
+    let error = Envelope::open(&file, "device").unwrap_err();
+    assert!(error.source().is_some_and(|source| source.is::<io::Error>()));
+    match error {
+        ReadError::Io { file, source } => {
             assert_eq!((file.as_str(), source.kind()), ("device", io::ErrorKind::TimedOut));
         }
         other => panic!("{other:?}"),
@@ -280,6 +353,7 @@ proptest! {
         let (file, seal) = written(&sections);
         let envelope = check(&file).unwrap();
         prop_assert_eq!(envelope.seal(), seal);
+        prop_assert!(!envelope.seed_is_elsewhere());
         prop_assert_eq!(seal.length, file.len() as u64);
         prop_assert_eq!(envelope.sections().len(), sections.len());
         for (index, (align, bytes)) in sections.iter().enumerate() {

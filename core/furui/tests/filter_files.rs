@@ -3,6 +3,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
+mod dump;
+
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -79,6 +81,21 @@ fn golden_files_are_read_and_written_as_they_are() {
                 (filter.contains_hash(key), filter.contains_hash(key))
             );
         }
+    }
+}
+
+#[test]
+fn the_dumps_in_the_format_description_are_of_the_golden_files() {
+    for (from, to, name, table) in [
+        ("### Bloom filter", "#### Probes by SHA-1", "bloom", 0x40..0x90),
+        ("#### Probes by SHA-1", "### Blocked Bloom filter", "bloom-sha1", 0x80..0x90),
+        ("### Counting Bloom filter", "### Stable Bloom filter", "counting", 0x40..0x90),
+        ("### Stable Bloom filter", "### Stable Bloom filter light", "stable", 0x40..0x90),
+        ("### Stable Bloom filter light", "### Ringed Bloom filter", "stable-light", 0x40..0x90),
+        ("### Ringed Bloom filter", "### Quotient filter", "ringed", 0x40..0x88),
+        ("### Quotient filter", "### Split-block Bloom filter", "quotient", 0x40..0xea),
+    ] {
+        dump::check(from, to, &std::fs::read(golden_path(name)).unwrap(), table);
     }
 }
 
@@ -263,6 +280,8 @@ fn filters_that_end_around_a_border_of_regions_have_all_keys_and_no_byte_uncheck
             assert!(filter.forgets() || right[..inserted].iter().all(|&found| found));
             let file = written(&filter);
             ends.push(end_of(&file));
+            let rest = end_of(&file) as i64 - filter.bytes() as i64;
+            assert!((0..512).contains(&rest), "{:?}: {n}, {rest}", filter.kind());
             std::fs::write(&path, &file).unwrap();
             let (opened, checked) = (AnyFilter::open(&path).unwrap(), CheckedFilter::open(&path).unwrap());
             let borrowed = FilterRef::from_bytes(&file, "file").unwrap();

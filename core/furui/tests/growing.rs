@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "the helpers are test code too")]
 
+mod dump;
+
 use std::collections::HashSet;
 use std::io::Write;
 
@@ -37,6 +39,8 @@ fn file(rate: f64, count: u32, parts: &[Part]) -> Vec<u8> {
     let mut meta = vec![0; 32 + 32 * MAX_PARTS];
     meta[..8].copy_from_slice(&rate.to_bits().to_le_bytes());
     meta[8..12].copy_from_slice(&count.to_le_bytes());
+    meta[12] = 2;
+    meta[16..24].copy_from_slice(&0.5f64.to_bits().to_le_bytes());
     for (entry, (bits, room, keys, probes, _)) in meta[32..].chunks_mut(32).zip(parts) {
         entry[..8].copy_from_slice(&bits.to_le_bytes());
         entry[8..16].copy_from_slice(&room.to_le_bytes());
@@ -94,25 +98,14 @@ fn the_golden_file_is_read_and_written_byte_for_byte() {
 
 #[test]
 fn the_dump_in_the_format_description_is_the_golden_file() {
-    let page = include_str!("../../../docs/format.md");
-    let mut dumped = vec![0; GOLDEN.len()];
-    let section = page.lines().skip_while(|line| *line != "### Growing chain").skip(1);
-    for line in section.take_while(|line| !line.starts_with('#')) {
-        let Some((offset, rest)) = line.trim_start().split_once("  ") else { continue };
-        let Some(offset) = usize::from_str_radix(offset, 16).ok().filter(|_| offset.len() == 4) else { continue };
-        let bytes = rest.split_once("  ").map_or(rest, |(bytes, _remark)| bytes);
-        for (i, byte) in bytes.split(' ').enumerate() {
-            dumped[offset + i] = u8::from_str_radix(byte, 16).unwrap();
-        }
-    }
-    assert_eq!(dumped, GOLDEN);
+    dump::check("### Growing chain", "## Dictionaries", GOLDEN, 0x40..0x480);
 }
 
 #[test]
 fn the_rate_is_kept_whatever_the_number_of_keys() {
     const TRIALS: u64 = 200_000;
-    // These numbers of keys are near the ends of the first parts, and far beyond them. (`furui-papers filters growing` has
-    // a million keys and more.)
+    // These numbers of keys are near the ends of the first parts, and far beyond them. (`furui-papers filters growing`
+    // has a million keys and more.)
     for n in [1, 100, 4095, 4096, 4097, 12_288, 12_289, 100_000] {
         for rate in [0.2, 0.01] {
             let filter = filled(rate, &keys(0, n));
@@ -222,13 +215,13 @@ fn no_meta_makes_a_filter_that_fails() {
     let good = || part(20, 2, 6, 5);
     assert!(FilterRef::from_bytes(&file(0.1, 1, &[good()]), "good").is_ok());
     for (bytes, why) in [
-        (file(0.0, 1, &[good()]), "rate or number of parts"),
-        (file(1.0, 1, &[good()]), "rate or number of parts"),
-        (file(f64::NAN, 1, &[good()]), "rate or number of parts"),
-        (file(f64::INFINITY, 1, &[good()]), "rate or number of parts"),
-        (file(0.1, 0, &[]), "rate or number of parts"),
-        (file(0.1, 27, &[good()]), "rate or number of parts"),
-        (file(0.1, u32::MAX, &[good()]), "rate or number of parts"),
+        (file(0.0, 1, &[good()]), "rate, tightening or number of parts"),
+        (file(1.0, 1, &[good()]), "rate, tightening or number of parts"),
+        (file(f64::NAN, 1, &[good()]), "rate, tightening or number of parts"),
+        (file(f64::INFINITY, 1, &[good()]), "rate, tightening or number of parts"),
+        (file(0.1, 0, &[]), "rate, tightening or number of parts"),
+        (file(0.1, 27, &[good()]), "rate, tightening or number of parts"),
+        (file(0.1, u32::MAX, &[good()]), "rate, tightening or number of parts"),
         (file(0.1, 2, &[good()]), "its sections are not those of its kind"),
         (file(0.1, 1, &[good(), good()]), "its sections are not those of its kind"),
         (file(0.1, 1, &[(20, 0, 0, 6, good().4)]), "numbers of keys"),
@@ -296,4 +289,36 @@ fn a_filter_for_a_number_of_keys_has_one_part_until_there_are_more() {
     assert!(filter.parts() > 1 && (0..250_000u32).all(|key| filter.contains(key.to_le_bytes())));
     assert!(filter.false_positive_rate() <= 0.01);
     assert!(GrowingBloom::for_keys(u64::MAX, 0.01).is_err());
+}
+
+#[test]
+fn parts_have_the_sizes_that_the_expansion_says_and_together_keep_to_the_rate() {
+    for (expansion, capacities) in [(1, vec![100, 200, 300, 400]), (2, vec![100, 300, 700]), (10, vec![100, 1100])] {
+        let mut filter = GrowingBloom::with_expansion(100, 0.01, expansion).unwrap();
+        assert_eq!(filter.bits().div_ceil(8), GrowingBloom::bytes_with_expansion(100, 0.01, expansion));
+        let mut found = vec![filter.capacity()];
+        for key in keys(0, 400) {
+            let (growth, bits) = (filter.growth(), filter.bits());
+            let is_new = filter.insert_hash(key).unwrap();
+            if is_new && growth != 0 {
+                found.push(filter.capacity());
+            }
+            assert_eq!(filter.bits() - bits > 0, is_new && growth != 0);
+            assert!(!is_new || (filter.bits() - bits).abs_diff(8 * growth) < 8);
+        }
+        assert_eq!(found[..], capacities[..found.len()]);
+        assert!(filter.parts() > 1 && filter.false_positive_rate() <= 0.01);
+    }
+    let mut fixed = GrowingBloom::with_expansion(1000, 0.01, 0).unwrap();
+    let full = keys(0, 2000).into_iter().find_map(|key| fixed.insert_hash(key).err());
+    assert_eq!((full, fixed.len(), fixed.growth()), (Some(Full::AtCapacity { capacity: 1000 }), 1000, 0));
+    assert!(fixed.false_positive_rate() > 0.005, "the only part has the whole rate");
+    // A filter that may not grow makes none grow that it is united with.
+    let mut united = GrowingBloom::with_expansion(10, 0.01, 2).unwrap();
+    united.union_with(&fixed).unwrap();
+    assert_eq!(united.insert_all(&keys(1, 100)), Err(Full::AtCapacity { capacity: 1010 }));
+    // Thirteen equal parts, and thirteen that double: with 26 equal ones a filter for few keys would soon be full.
+    let mut equal = GrowingBloom::with_expansion(1, 0.01, 1).unwrap();
+    let full = keys(0, 20_000).into_iter().find_map(|key| equal.insert_hash(key).err());
+    assert_eq!((full, equal.parts()), (Some(Full::AtCapacity { capacity: 13 + (1 << 14) - 2 }), 26));
 }

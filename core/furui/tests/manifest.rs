@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
+mod dump;
 mod support;
 
 use std::io::Write;
@@ -121,33 +122,10 @@ fn today_reads_and_writes_the_bytes_of_version_1() {
     assert_eq!(decode(GOLDEN_WINDOW).unwrap(), golden_window());
 }
 
-/// The dumps of the format description between two headings: the offset and the bytes of each line.
-fn dumped(from: &str, to: &str) -> Vec<(usize, Vec<u8>)> {
-    let page = include_str!("../../../docs/format.md");
-    let lines = page.lines().skip_while(|line| *line != from).take_while(|line| *line != to);
-    let dump = lines.filter_map(|line| {
-        let (offset, rest) = line.trim_start().split_once("  ")?;
-        let offset = usize::from_str_radix(offset, 16).ok().filter(|_| offset.len() == 4)?;
-        let bytes = rest.split_once("  ").map_or(rest, |(bytes, _remark)| bytes);
-        Some((offset, bytes.split(' ').map(|byte| u8::from_str_radix(byte, 16).unwrap()).collect()))
-    });
-    dump.collect()
-}
-
 #[test]
 fn the_dumps_in_the_format_description_are_the_golden_files() {
-    let mut whole = vec![];
-    for (offset, bytes) in dumped("## Manifest", "### Example of a window") {
-        assert_eq!(offset, whole.len());
-        whole.extend(bytes);
-    }
-    assert_eq!(whole, GOLDEN);
-    let parts = dumped("### Example of a window", "## Journal");
-    let length: usize = parts.iter().map(|(_, bytes)| bytes.len()).sum();
-    assert_eq!(length, 64 + 32, "the section and its entry in the table");
-    for (offset, bytes) in parts {
-        assert_eq!(bytes, GOLDEN_WINDOW[offset..offset + bytes.len()], "{offset:#x}");
-    }
+    dump::check("## Manifest", "### Example of a window", GOLDEN, 0..GOLDEN.len());
+    dump::check("### Example of a window", "## Journal", GOLDEN_WINDOW, 0xc0..0x100);
 }
 
 #[test]
@@ -346,6 +324,25 @@ fn a_manifest_that_contradicts_itself_is_neither_written_nor_read() {
 }
 
 #[test]
+fn as_many_runs_as_there_may_be_are_kept_and_not_one_more() {
+    for mut manifest in [golden(), golden_window()] {
+        let run = RunEntry { keys: 1, slice: manifest.slice(), ..manifest.runs[0] };
+        manifest.runs.clear();
+        while manifest.runs.len() < MAX_RUNS {
+            let number = manifest.take_number().unwrap();
+            manifest.runs.push(RunEntry { number, ..run });
+        }
+        let storage = Memory::new();
+        manifest.save(&storage).unwrap();
+        assert_eq!(Manifest::load(&storage).unwrap().unwrap(), manifest);
+        let number = manifest.take_number().unwrap();
+        manifest.runs.push(RunEntry { number, ..run });
+        let error = manifest.save(&storage).unwrap_err().to_string();
+        assert!(error.contains("more than 4096 runs"), "{error}");
+    }
+}
+
+#[test]
 fn sections_that_no_manifest_has_are_refused() {
     let with = |sections: &[(&[u8; 4], &[u8])]| {
         let mut file = Vec::new();
@@ -355,11 +352,16 @@ fn sections_that_no_manifest_has_are_refused() {
             writer.write_all(bytes).unwrap();
         }
         writer.finish().unwrap();
-        decode(&file).map(|_| ()).map_err(|error| error.problem)
+        decode(&file).map(|_| ()).map_err(|error| (error.offset, error.problem))
     };
     let mut meta = [0; 32];
     meta[..4].copy_from_slice(b"seen");
     assert_eq!(with(&[(b"META", &meta), (b"RUNS", &[])]), Ok(()));
+    let length = 1000u64.to_le_bytes();
+    assert_eq!(with(&[(b"META", &meta), (b"RUNS", &[]), (b"JRNL", &length)]), Ok(()));
+    for wrong in [&[0; 8][..], &length[..7], &[1; 9], &[]] {
+        assert!(with(&[(b"META", &meta), (b"RUNS", &[]), (b"JRNL", wrong)]).is_err(), "{wrong:?}");
+    }
     for sections in [
         &[][..],
         &[(b"META", &meta[..])],
@@ -377,7 +379,18 @@ fn sections_that_no_manifest_has_are_refused() {
     meta = [0; 32];
     meta[..4].copy_from_slice(b"list");
     let unknown = with(&[(b"META", &meta), (b"RUNS", &[])]);
-    assert_eq!(unknown, Err(Problem::UnknownStore(r"list\x00\x00\x00\x00".to_owned())));
+    assert_eq!(unknown, Err((64, Problem::UnknownStore(r"list\x00\x00\x00\x00".to_owned()))));
+    // The section META begins at byte 64, and the ones after it at byte 128.
+    let place = |kind: &[u8; 8], at: usize, rate: Option<&[u8; 16]>| {
+        let mut meta = [0; 32];
+        meta[..8].copy_from_slice(kind);
+        meta[at] += 1;
+        let rate = rate.map(|rate| (b"RATE", &rate[..]));
+        with(&[(b"META", &meta[..]), (b"RUNS", &[])].into_iter().chain(rate).collect::<Vec<_>>()).unwrap_err().0
+    };
+    assert_eq!(place(b"seen\0\0\0\0", 24, None), 64 + 24, "a run that is not there");
+    assert_eq!(place(b"seen\0\0\0\0", 26, None), 64 + 26, "a layout");
+    assert_eq!(place(b"filter\0\0", 16, Some(&[0; 16])), 128 + 8, "a last fingerprint");
     // `made` is the layout of a dictionary's tries, and the number of polynomials of their filters.
     for (kind, made, valid) in [
         (b"counts\0\0", [0, 0], true),

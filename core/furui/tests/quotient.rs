@@ -361,8 +361,8 @@ fn a_resize_keeps_the_rate_or_says_that_it_cannot() {
     assert_eq!((doubled.slots(), doubled.remainder_bits()), (1 << 11, 7), "one bit goes to the quotient");
 }
 
-/// Fig. 7 of the notes on the quotient filter: up to the slot of quotient q₃ its cluster has four occupied slots and the
-/// beginnings of two runs, so k = 2, and the run of q₃ is the second one that begins after that slot.
+/// Fig. 7 of the notes on the quotient filter: up to the slot of quotient q₃ its cluster has four occupied slots and
+/// the beginnings of two runs, so k = 2, and the run of q₃ is the second one that begins after that slot.
 #[test]
 fn the_example_of_figure_7() {
     const REMAINDER_BITS: u32 = 5;

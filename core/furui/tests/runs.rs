@@ -2,13 +2,16 @@
 
 #![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
+mod dump;
+
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use furui::format::{Align, EnvelopeWriter, Kind, Tag};
-use furui::store::cascade::{Merge, PAGE_BYTES, Page, RemainderBits, Run, RunWriter, SortedSource};
+use furui::raw::{Merge, PAGE_BYTES, Page, RemainderBits, RunWriter, SortedSource};
+use furui::store::cascade::Run;
 use furui::store::{Fingerprints, ReadAt};
 use furui::{Error, HashSpec, KeyHash, Result};
 use proptest::collection::vec;
@@ -436,16 +439,5 @@ fn write_the_golden_run() {
 
 #[test]
 fn the_dump_in_the_format_description_is_the_golden_file() {
-    let page = include_str!("../../../docs/format.md");
-    let mut dumped = vec![0; GOLDEN.len()];
-    let section = page.lines().skip_while(|line| *line != "## Run").skip(1).take_while(|line| !line.starts_with("## "));
-    for line in section {
-        let Some((offset, rest)) = line.trim_start().split_once("  ") else { continue };
-        let Ok(offset) = usize::from_str_radix(offset, 16) else { continue };
-        let bytes = rest.split_once("  ").map_or(rest, |(bytes, _remark)| bytes);
-        for (i, byte) in bytes.split(' ').enumerate() {
-            dumped[offset + i] = u8::from_str_radix(byte, 16).unwrap();
-        }
-    }
-    assert_eq!(dumped, GOLDEN);
+    dump::check("## Run", "## Filters", GOLDEN, 0x40..0x2080);
 }

@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "the helpers are test code too")]
 
+mod dump;
+
 use std::collections::HashSet;
 use std::io::Write;
 
@@ -57,18 +59,7 @@ fn the_golden_file_is_read_and_written_byte_for_byte() {
 
 #[test]
 fn the_dump_in_the_format_description_is_the_golden_file() {
-    let page = include_str!("../../../docs/format.md");
-    let section = page.lines().skip_while(|line| *line != "### Split-block Bloom filter").skip(1);
-    let mut lines = 0;
-    for line in section.take_while(|line| !line.starts_with("### ")) {
-        let Some((offset, rest)) = line.trim_start().split_once("  ") else { continue };
-        let Some(offset) = usize::from_str_radix(offset, 16).ok().filter(|_| offset.len() == 4) else { continue };
-        let bytes = rest.split_once("  ").map_or(rest, |(bytes, _remark)| bytes);
-        let bytes: Vec<u8> = bytes.split(' ').map(|byte| u8::from_str_radix(byte, 16).unwrap()).collect();
-        assert_eq!(GOLDEN[offset..][..bytes.len()], bytes, "{line}");
-        lines += 1;
-    }
-    assert_eq!(lines, 11, "a header, META and BITS");
+    dump::check("### Split-block Bloom filter", "### Growing chain", GOLDEN, 0x40..0xc0);
 }
 
 #[test]

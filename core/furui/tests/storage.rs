@@ -2,12 +2,14 @@
 
 #![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
+use std::error::Error as _;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use furui::error::{StoreError, StoreProblem};
+use furui::format::{self, Access, WriteError};
 use furui::store::{Directory, MANIFEST, Memory, Overlay, ReadAt, Scratch, Storage};
 use furui::{Error, Result};
 
@@ -295,6 +297,39 @@ fn a_link_in_the_place_of_the_lock_is_refused_and_no_link_is_written_through() {
         }
         assert_eq!(fs::read(&target).unwrap(), b"of somebody", "{name}");
     }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_that_is_written_whole_keeps_its_permissions_and_removes_only_what_killed_writers_of_it_left() {
+    use std::os::unix::fs::PermissionsExt;
+    let path = directory("whole");
+    let write = |name: &str| {
+        format::publish(path.join(name), Access::Default, |out| out.write_all(b"new").map_err(io_error)).unwrap();
+        fs::metadata(path.join(name)).unwrap().permissions().mode() & 0o777
+    };
+    let fresh = write("fresh");
+    for mode in [0o640, 0o600, 0o604] {
+        fs::set_permissions(path.join("fresh"), fs::Permissions::from_mode(mode)).unwrap();
+        assert_eq!(write("fresh"), mode);
+    }
+    assert_eq!(write("other"), fresh);
+
+    let kept = ["out.0123abc.furui-tmp", "out.0123abcg.furui-tmp", "other.0123abcd.furui-tmp", "out.0123abcd", "outer"];
+    let left = ["out.0123abcd.furui-tmp", "out.FFFFFFFF.furui-tmp"];
+    kept.iter().chain(&left).for_each(|name| fs::write(path.join(name), b"half").unwrap());
+    fs::create_dir(path.join("out.00000000.furui-tmp")).unwrap();
+    let held = fs::File::create(path.join("out.11111111.furui-tmp")).unwrap();
+    held.lock().unwrap();
+    write("out");
+    assert!(kept.iter().chain(&["out.00000000.furui-tmp", "out.11111111.furui-tmp"]).all(|it| path.join(it).exists()));
+    assert!(!left.iter().any(|name| path.join(name).exists()));
+    drop(held);
+    write("out");
+    assert!(!path.join("out.11111111.furui-tmp").exists());
+
+    let nowhere = format::publish(path.join("gone/out"), Access::Default, |_| Ok::<(), WriteError>(())).unwrap_err();
+    assert!(nowhere.source().is_some_and(|source| source.is::<io::Error>()), "{nowhere}");
 }
 
 #[test]

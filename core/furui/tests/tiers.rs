@@ -3,6 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
+mod dump;
 mod support;
 
 use std::collections::HashSet;
@@ -378,17 +379,7 @@ fn the_golden_file_is_what_the_format_says() {
     assert_eq!((seen.start(), new_keys(&mut seen, &[KeyHash::new(1)]).unwrap()), (Start::Whole, vec![]));
     assert_eq!(seen.counters().lru_hits, 1);
 
-    let page = include_str!("../../../docs/format.md");
-    let mut dumped = vec![0; GOLDEN.len()];
-    for line in page.lines().skip_while(|line| *line != "## Tiers").take_while(|line| *line != "## Run") {
-        let Some((offset, rest)) = line.trim_start().split_once("  ") else { continue };
-        let Some(offset) = usize::from_str_radix(offset, 16).ok().filter(|_| offset.len() == 4) else { continue };
-        let bytes = rest.split_once("  ").map_or(rest, |(bytes, _remark)| bytes);
-        for (i, byte) in bytes.split(' ').enumerate() {
-            dumped[offset + i] = u8::from_str_radix(byte, 16).unwrap();
-        }
-    }
-    assert_eq!(dumped, GOLDEN);
+    dump::check("## Tiers", "## Run", GOLDEN, 0x40..0x140);
 }
 
 #[test]

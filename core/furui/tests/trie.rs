@@ -2,13 +2,16 @@
 
 #![expect(clippy::unwrap_used, reason = "test helpers")]
 
+mod dump;
+
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::ops::Bound;
 
 use furui::HashSpec;
-use furui::dict::{Found, MAX_KEY, Skeleton, Trie, TrieError, TrieNode};
+use furui::dict::{MAX_KEY, TrieError};
 use furui::format::{Align, Envelope, EnvelopeWriter, Kind, Tag};
+use furui::raw::{Found, Skeleton, Trie, TrieNode};
 use proptest::prelude::*;
 
 type Model = BTreeMap<Vec<u8>, Option<u32>>;
@@ -269,18 +272,7 @@ fn write_the_golden_file() {
 fn the_example_of_the_format_description_is_what_is_written() {
     let entries = [("rom", Some(3)), ("romane", Some(1)), ("romanus", None)];
     let file = file_of(&build(&entries.map(|(key, value)| (key.as_bytes().to_vec(), value)).into()));
-    let section = include_str!("../../../docs/format.md").lines().skip_while(|line| *line != "### Compact trie");
-    let (mut shown, mut end) = (0, 0);
-    for line in section.skip(1).take_while(|line| !line.starts_with("### ")) {
-        let Some((offset, bytes)) = line.strip_prefix("    ").and_then(|line| line.split_once("  ")) else { continue };
-        let Ok(offset) = usize::from_str_radix(offset, 16) else { continue };
-        let Some(bytes) = bytes.get(..23).filter(|bytes| !bytes.starts_with(' ')) else { continue };
-        let bytes: Vec<u8> = bytes.split(' ').map(|byte| u8::from_str_radix(byte, 16).unwrap()).collect();
-        assert_eq!(file[offset..][..8], bytes, "at {offset:x}");
-        assert!(file[end..offset].iter().all(|&byte| byte == 0), "lines before {offset:x} are missing");
-        (shown, end) = (shown + 1, offset + 8);
-    }
-    assert!(shown > 40 && end == file.len());
+    dump::check("### Compact trie", "### LOUDS trie", &file, 0x40..0x1200);
 }
 
 #[test]

@@ -75,8 +75,8 @@ impl Model {
         self.synced_tick = self.tick;
     }
 
-    /// The time is set from `slice` to the beginning of the slice `now`. What may be remembered counts from then on, and
-    /// is durable.
+    /// The time is set from `slice` to the beginning of the slice `now`. What may be remembered counts from then on,
+    /// and is durable.
     fn reset(&mut self, slice: u64, now: u64) {
         let remembered = |last: u64| slice.saturating_sub(last) <= Window::SLICES;
         self.last.retain(|_, &mut (_, latest)| remembered(latest));

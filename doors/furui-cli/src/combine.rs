@@ -31,7 +31,7 @@ pub fn run(options: &CombineOptions, how: Combination) -> Result<ExitCode, Error
 }
 
 /// A store that is only read. The keys of its journal that do not fit into memory go to temporary files.
-pub type Reader = Cascade<Overlay<Directory, Scratch>>;
+pub type StoreReader = Cascade<Overlay<Directory, Scratch>>;
 
 fn stores(options: &CombineOptions, how: Combination) -> Result<ExitCode, Error> {
     if options.output.as_os_str() == "-" {
@@ -51,7 +51,7 @@ fn stores(options: &CombineOptions, how: Combination) -> Result<ExitCode, Error>
 }
 
 /// Opens a store. The keys of its journal take at most `memory` bytes.
-pub fn open(path: &Path, memory: u64) -> Result<Reader, Error> {
+pub fn open(path: &Path, memory: u64) -> Result<StoreReader, Error> {
     let directory = Directory::open_read_only(path)?.mapped(false);
     // A directory without a manifest is an error, and not an empty set.
     directory.manifest()?;
@@ -60,7 +60,7 @@ pub fn open(path: &Path, memory: u64) -> Result<Reader, Error> {
 }
 
 /// Returns an error that names both stores if they do not fit together.
-fn check(first: &Path, a: &Reader, path: &Path, b: &Reader) -> Result<(), Error> {
+fn check(first: &Path, a: &StoreReader, path: &Path, b: &StoreReader) -> Result<(), Error> {
     let (a_form, b_form) = (a.manifest().form, b.manifest().form);
     let reason = if a.hash_spec() != b.hash_spec() {
         format!("keys are hashed by {} and by {}", a.hash_spec(), b.hash_spec())

@@ -11,11 +11,11 @@ use furui::store::cascade::{Cascade, CascadeOptions};
 use crate::cli::{ExportOptions, ImportOptions};
 use crate::combine;
 use crate::error::Error;
-use crate::kind::kind_of;
 use crate::memory;
+use crate::opening::kind_of;
+use crate::opening::open_to_write;
 use crate::output::{Output, Sink};
 use crate::streams::standard_input;
-use crate::wait::open_to_write;
 
 /// The size of a hash in bytes.
 const HASH: usize = 8;

@@ -1,44 +1,31 @@
 //! `furui`: have I seen this?
 
-mod block;
-mod blocks;
 mod cli;
 mod combine;
-mod contents;
 mod decode;
 mod dict;
 mod error;
-mod escape;
 mod filter;
 mod has;
 mod hashes;
 mod input;
 mod interrupt;
 mod keys;
-mod kind;
-mod large_blocks;
 mod manual;
 mod memory;
-mod missed;
-#[cfg_attr(not(feature = "node"), path = "no_network.rs")]
+#[cfg(not(feature = "node"))]
+mod missing;
+#[cfg_attr(not(feature = "node"), path = "missing/network.rs")]
 mod network;
-mod notes;
-mod number;
+mod opening;
 mod output;
 mod pipes;
-mod progress;
-mod reading;
+#[cfg_attr(not(feature = "net"), path = "missing/remote.rs")]
 mod remote;
-mod report;
-mod same;
+mod say;
 mod seen;
-mod shell;
-mod size;
-mod split;
 mod store;
 mod streams;
-mod wait;
-mod windows;
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -49,6 +36,7 @@ use furui::store::cascade::Combination;
 
 use cli::{Cli, Command};
 use error::Error;
+use input::missed;
 use output::{is_styled, print};
 
 /// The exit code after an error. The codes are those of grep: 0 for done or found, 1 for nothing found.

@@ -5,10 +5,10 @@ use std::io::{self, ErrorKind, IsTerminal, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 use std::time::Instant;
 
-use crate::block::Block;
 use crate::error::Error;
+use crate::input::block::Block;
 use crate::pipes;
-use crate::same::refuse_input;
+use crate::streams::refuse_input;
 use crate::streams::standard_output;
 
 /// Standard output, a file in its place, or nothing.

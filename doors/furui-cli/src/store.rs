@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use furui::KeyHash;
-use furui::dict::FilteredTrie;
 use furui::filter::AnyFilter;
 use furui::format::{Envelope, Kind, Printable};
+use furui::raw::FilteredTrie;
 use furui::seen::{KeptTiers, Replacement};
 use furui::store::cascade::{Cascade, CascadeFilter, CascadeOptions, Journal, Run};
 use furui::store::{Directory, DiskFile, Manifest, Storage, StoreKind, Window};
@@ -16,12 +16,14 @@ use crate::dict;
 use crate::error::Error;
 use crate::filter::{cascade, details, fields, given_seed, refuse_pipe};
 use crate::keys;
-use crate::kind::kind_of;
+use crate::opening::kind_of;
+use crate::opening::open_to_write;
 use crate::output::print;
-use crate::report::{Report, counted, figure, grouped, shared};
-use crate::wait::open_to_write;
-use crate::windows::{ahead, date, now, of_lines};
-use crate::{ERROR, complain, size};
+use crate::say::number::{counted, figure, grouped, shared};
+use crate::say::report::Report;
+use crate::say::size;
+use crate::say::windows::{ahead, date, now, of_lines};
+use crate::{ERROR, complain};
 
 /// The options for maintenance. 64 MiB suffice: a merge takes little memory, and the table holds only the keys of a
 /// journal.

@@ -4,6 +4,8 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use pyo3::prelude::*;
 
+use crate::errors::plain;
+
 /// How many forks lie between the process that loaded the module and this one.
 static FORKS: AtomicU64 = AtomicU64::new(0);
 
@@ -19,7 +21,6 @@ pub fn after_fork() {
 pub struct Origin(u64);
 
 impl Origin {
-    /// This process.
     pub fn here() -> Self {
         Self(FORKS.load(Relaxed))
     }
@@ -28,5 +29,18 @@ impl Origin {
     #[inline]
     pub fn is_here(self) -> bool {
         self == Self::here()
+    }
+
+    /// Raises an error in any other process.
+    #[inline]
+    pub fn check(self, py: Python<'_>) -> PyResult<()> {
+        if self.is_here() {
+            return Ok(());
+        }
+        Err(plain(
+            py,
+            "this process was forked from the one that opened the store, which is still its only writer: open a store \
+             of its own in each worker, or send the keys to one process",
+        ))
     }
 }

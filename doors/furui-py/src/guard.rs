@@ -1,27 +1,15 @@
 //! A store that threads share, and that is closed once: by the user, when Python drops it, or when the interpreter ends.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::sync::MutexExt;
 
-use crate::errors::{os, plain, raise};
+use crate::errors::{os, raise};
 use crate::fork::Origin;
+use crate::shared::{Shared, Store};
 use crate::syncer::Syncer;
-
-/// What is done to a store at its end, and every now and then.
-pub trait Store: Send + 'static {
-    /// Makes everything durable that is not durable yet.
-    fn sync(&mut self) -> furui::Result<()>;
-
-    /// Makes everything durable for good: the store is not used again.
-    fn close(&mut self) -> furui::Result<()>;
-}
-
-/// A store behind a lock. `None` once it is closed.
-pub struct Shared<S>(Mutex<Option<S>>);
 
 /// A store that threads share.
 pub struct Guarded<S: Store> {
@@ -37,14 +25,6 @@ trait Closable: Send + Sync {
     fn close_quietly(&self);
 }
 
-impl<S: Store> Shared<S> {
-    /// The lock, for threads without the interpreter.
-    pub fn lock(&self) -> MutexGuard<'_, Option<S>> {
-        // A panic leaves the library's structures usable or broken by their own account, which they report.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
 impl<S: Store> Closable for Shared<S> {
     fn close_quietly(&self) {
         if let Some(mut store) = self.lock().take() {
@@ -57,7 +37,7 @@ impl<S: Store> Closable for Shared<S> {
 impl<S: Store> Guarded<S> {
     /// Shares a store. With an interval, a thread of its own syncs it that often.
     pub fn new(store: S, interval: Option<Duration>) -> PyResult<Self> {
-        let shared = Arc::new(Shared(Mutex::new(Some(store))));
+        let shared = Arc::new(Shared::new(store));
         let weak: Weak<Shared<S>> = Arc::downgrade(&shared);
         let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
         open.retain(|(_, store)| store.strong_count() > 0);
@@ -70,8 +50,8 @@ impl<S: Store> Guarded<S> {
     /// Calls `work` with the store, while this thread holds the interpreter. It is for work that takes microseconds.
     #[inline]
     pub fn with<R>(&self, py: Python<'_>, work: impl FnOnce(&mut S) -> PyResult<R>) -> PyResult<R> {
-        self.check_origin(py)?;
-        let mut store = self.shared.0.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner);
+        self.origin.check(py)?;
+        let mut store = self.shared.lock_attached(py);
         work(store.as_mut().ok_or_else(closed)?)
     }
 
@@ -81,33 +61,21 @@ impl<S: Store> Guarded<S> {
         py: Python<'_>,
         work: impl FnOnce(&mut S) -> furui::Result<R> + Send,
     ) -> PyResult<R> {
-        self.check_origin(py)?;
+        self.origin.check(py)?;
         let done = py.detach(|| self.shared.lock().as_mut().map(work));
         done.ok_or_else(closed)?.map_err(|error| raise(py, error))
     }
 
     /// Closes the store. Nothing happens if it is closed already.
     pub fn close(&self, py: Python<'_>) -> PyResult<()> {
-        self.check_origin(py)?;
+        self.origin.check(py)?;
         let done = py.detach(|| self.shared.lock().take().map_or(Ok(()), |mut store| store.close()));
         done.map_err(|error| raise(py, error))
     }
 
     /// True if the store is closed.
     pub fn is_closed(&self, py: Python<'_>) -> bool {
-        self.shared.0.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner).is_none()
-    }
-
-    #[inline]
-    fn check_origin(&self, py: Python<'_>) -> PyResult<()> {
-        if self.origin.is_here() {
-            return Ok(());
-        }
-        Err(plain(
-            py,
-            "this process was forked from the one that opened the store, which is still its only writer: open a store \
-             of its own in each worker, or send the keys to one process",
-        ))
+        self.shared.lock_attached(py).is_none()
     }
 }
 

@@ -18,6 +18,7 @@ mod guard;
 mod key;
 mod options;
 mod seen;
+mod shared;
 mod shares;
 mod syncer;
 
@@ -39,6 +40,8 @@ mod _furui {
     use crate::fork::after_fork;
     #[pymodule_export]
     use crate::guard::close_all;
+    #[pymodule_export]
+    use crate::options::window;
     #[pymodule_export]
     use crate::seen::Seen;
     #[pymodule_export]

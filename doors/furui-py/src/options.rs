@@ -1,20 +1,16 @@
 //! Arguments that several classes take: sizes, hashes, windows.
 
-use std::num::NonZeroU64;
 use std::path::PathBuf;
 
 use furui::filter::CheckedFilter;
 use furui::store::{Directory, Window};
-use furui::{HashAlgorithm, HashSpec, KeyForm};
+use furui::text::InvalidText;
+use furui::{HashSpec, KeyForm};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyInt;
 
 use crate::errors::{OrRaise, config};
-use crate::filter::Filter;
-use crate::seen::Seen;
-
-const ALGORITHMS: [HashAlgorithm; 5] =
-    [HashAlgorithm::Xxh3, HashAlgorithm::SipHash13, HashAlgorithm::Xxh64, HashAlgorithm::Sha1, HashAlgorithm::Rolling];
 
 /// How a set hashes keys, and how it says that its keys were made.
 #[derive(Clone, Copy, Debug, Default)]
@@ -28,20 +24,22 @@ impl Made {
     pub fn read(py: Python<'_>, hash: Option<&str>, like: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
         match (hash, like) {
             (Some(_), Some(_)) => Err(config(py, "hash and like exclude each other: give one of them")),
-            (Some(text), None) => Ok(Self { hash: Some(parse_hash(py, text)?), form: None }),
+            (Some(text), None) => Ok(Self {
+                hash: Some(text.parse::<HashSpec>().map_err(|error| config(py, error.to_string()))?),
+                form: None,
+            }),
             (None, Some(set)) => Self::like(set),
             (None, None) => Ok(Self::default()),
         }
     }
 
-    /// How another set is made: an object of this module, or the path of a filter or a store.
+    /// How another set is made: an object that tells its `hash`, and perhaps its `form`, or the path of a filter or a store.
     fn like(set: &Bound<'_, PyAny>) -> PyResult<Self> {
         let py = set.py();
-        if let Ok(seen) = set.cast::<Seen>() {
-            return Ok(seen.get().made());
-        }
-        if let Ok(filter) = set.cast::<Filter>() {
-            return Ok(Self { hash: Some(filter.get().hash_spec()), form: None });
+        if let Ok(hash) = set.getattr("hash") {
+            let hash = parse(&hash, str::parse)?;
+            let form = set.getattr_opt("form")?.map(|form| parse_form(&form.extract::<String>()?)).transpose()?;
+            return Ok(Self { hash: Some(hash), form });
         }
         let path: PathBuf = set.extract()?;
         if path.is_dir() {
@@ -52,71 +50,30 @@ impl Made {
     }
 }
 
-/// Reads a hash: a name, or a name and a seed, as in `xxh64:0`.
-pub fn parse_hash(py: Python<'_>, text: &str) -> PyResult<HashSpec> {
-    let (name, seed) = text.split_once(':').unwrap_or((text, "0"));
-    let invalid = || {
-        let names = ALGORITHMS.map(HashAlgorithm::name).join(", ");
-        config(
-            py,
-            format!(
-                "hash {text:?} is invalid: write NAME or NAME:SEED, where NAME is one of {names}, and SEED is \
-                            a 64-bit number or `random`"
-            ),
-        )
-    };
-    let algorithm = ALGORITHMS.into_iter().find(|algorithm| algorithm.name() == name).ok_or_else(invalid)?;
-    let seed = match seed.strip_prefix("0x") {
-        Some(digits) => u64::from_str_radix(digits, 16).map_err(|_| invalid())?,
-        None if seed == "random" => HashSpec::random().seed,
-        None => seed.parse().map_err(|_| invalid())?,
-    };
-    Ok(HashSpec { algorithm, seed })
+/// Reads how keys are made from records, in the words of the program that makes them.
+pub fn parse_form(text: &str) -> PyResult<KeyForm> {
+    text.parse::<KeyForm>().map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
-/// A hash as [`parse_hash`] reads it.
+/// A hash in the form in which it is given.
 pub fn hash_text(hash: HashSpec) -> String {
     format!("{}:{:#x}", hash.algorithm.name(), hash.seed)
 }
 
-/// Reads a number of bytes: an `int`, or a text such as `64MiB`.
-pub fn parse_size(size: &Bound<'_, PyAny>) -> PyResult<u64> {
-    const UNITS: [(&str, u64); 9] = [
-        ("KiB", 1 << 10),
-        ("MiB", 1 << 20),
-        ("GiB", 1 << 30),
-        ("TiB", 1 << 40),
-        ("kB", 1000),
-        ("MB", 1_000_000),
-        ("GB", 1_000_000_000),
-        ("TB", 1_000_000_000_000),
-        ("B", 1),
-    ];
-    if size.is_instance_of::<PyInt>() {
-        return size.extract().map_err(|_| config(size.py(), "a size in bytes must be from 0 to 2**64 - 1"));
-    }
-    let text: String = size.extract()?;
-    let (digits, unit) =
-        UNITS.into_iter().find_map(|(name, unit)| Some((text.strip_suffix(name)?, unit))).unwrap_or((&text, 1));
-    let bytes = digits.trim().parse::<u64>().ok().and_then(|count| count.checked_mul(unit));
-    bytes.ok_or_else(|| config(size.py(), format!("size {text:?} is invalid: write a number of bytes, or as in 64MiB")))
+/// An argument in furui's own grammar of values, of which an `int` is one, too.
+///
+/// # Errors
+/// `ConfigError` if `read` refuses the text.
+pub fn parse<T>(value: &Bound<'_, PyAny>, read: impl FnOnce(&str) -> Result<T, InvalidText>) -> PyResult<T> {
+    let text: String = if value.is_instance_of::<PyInt>() { value.str()?.extract()? } else { value.extract()? };
+    read(&text).map_err(|error| config(value.py(), error.to_string()))
 }
 
-/// Reads a window: a number of keys, or a time as in `90s`, `15m`, `12h`, `30d`.
-pub fn parse_window(window: &Bound<'_, PyAny>) -> PyResult<Window> {
-    const UNITS: [(&str, u64); 5] = [("ms", 1), ("s", 1000), ("m", 60_000), ("h", 3_600_000), ("d", 86_400_000)];
-    let invalid = || {
-        config(
-            window.py(),
-            "window is invalid: give a positive number of keys, or a time such as \"90s\", \"12h\", \"30d\"",
-        )
-    };
-    if window.is_instance_of::<PyInt>() {
-        return Ok(Window::Keys(window.extract::<u64>().ok().and_then(NonZeroU64::new).ok_or_else(invalid)?));
+/// A window as servers record it: a number of keys, or a text such as "3600000ms".
+#[pyfunction(name = "_window")]
+pub fn window<'py>(window: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    match parse(window, str::parse)? {
+        Window::Keys(keys) => Ok(keys.into_pyobject(window.py())?.into_any()),
+        Window::Milliseconds(time) => Ok(format!("{time}ms").into_pyobject(window.py())?.into_any()),
     }
-    let text: String = window.extract()?;
-    let ticks = UNITS
-        .into_iter()
-        .find_map(|(name, unit)| NonZeroU64::new(text.strip_suffix(name)?.parse::<u64>().ok()?.checked_mul(unit)?));
-    ticks.map(Window::Milliseconds).ok_or_else(invalid)
 }

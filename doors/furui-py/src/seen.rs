@@ -5,17 +5,18 @@ use furui::error::StoreProblem;
 use furui::format::Printable;
 use furui::seen::{Cache, Seen as Set, SeenCounters, SeenOptions, Verdict};
 use furui::store::{Directory, Overlay, Scratch, Window, snapshot};
-use furui::{Error, Hashes, KeyForm, KeyHash, KeyHasher};
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use furui::{Error, Hashes, KeyForm, KeyHash, KeyHasher, text};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
 use crate::batch::{Column, hash_batch, hash_of, too_short};
 use crate::errors::{OrRaise, config, raise};
 use crate::files::Files;
-use crate::guard::{Guarded, Store};
+use crate::guard::Guarded;
 use crate::key::with_key;
-use crate::options::{Made, hash_text, parse_size, parse_window};
+use crate::options::{Made, hash_text, parse, parse_form};
+use crate::shared::Store;
 
 /// The number of keys of a batch that are looked up together. Larger parts cost less where keys are on storage.
 const PART: usize = 1 << 16;
@@ -135,11 +136,11 @@ impl Seen {
     ) -> PyResult<Self> {
         let made = Made::read(py, hash, like)?;
         let form = match form {
-            Some(text) => text.parse::<KeyForm>().map_err(|error| PyValueError::new_err(error.to_string()))?,
+            Some(text) => parse_form(text)?,
             None => made.form.unwrap_or_default(),
         };
-        let memory = memory.map_or(Ok(64 << 20), parse_size)?;
-        let window = window.map(parse_window).transpose()?;
+        let memory = memory.map_or(Ok(64 << 20), |memory| parse(memory, text::size))?;
+        let window = window.map(|window| parse(window, str::parse)).transpose()?;
         let interval = sync.map(Duration::try_from_secs_f64).transpose().map_err(|_| {
             config(py, "sync is a number of seconds, or None: 0 makes keys durable before a call returns")
         })?;
@@ -369,11 +370,6 @@ impl Seen {
 }
 
 impl Seen {
-    /// How the set hashes keys, and how they are made.
-    pub fn made(&self) -> Made {
-        Made { hash: Some(self.hasher.spec()), form: Some(self.form) }
-    }
-
     fn hash_one(&self, key: &Bound<'_, PyAny>, is_hash: bool) -> PyResult<KeyHash> {
         if !is_hash {
             return with_key(key, |bytes| self.hasher.hash(bytes));

@@ -5,7 +5,7 @@ use std::sync::{Arc, Weak};
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
-use crate::guard::{Shared, Store};
+use crate::shared::{Shared, Store};
 
 /// A thread that syncs a store in a regular interval, until it is dropped.
 pub struct Syncer {

@@ -3,12 +3,12 @@
 #![allow(unsafe_code, reason = "the server's interface passes pointers")]
 
 use std::ffi::{CStr, CString, c_char, c_int, c_long, c_void};
-use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::str::FromStr;
 
 use valkey_module::raw::{self, KeyMode};
 
+use crate::refusal::Refusal;
 use crate::value::Value;
 
 /// The mode of a key that is only read.
@@ -16,37 +16,12 @@ pub const READ: KeyMode = KeyMode::READ;
 /// The mode of a key that may be changed.
 pub const WRITE: KeyMode = KeyMode::READ.union(KeyMode::WRITE);
 
-/// Why a command is refused.
-#[derive(Debug)]
-pub enum Refusal {
-    /// The command has too few or too many arguments.
-    Arity,
-    /// The key has a value of another type.
-    WrongType,
-    /// Any other reason, in the words of the reply.
-    Because(String),
-}
-
-impl Refusal {
-    /// A refusal with this reason.
-    pub fn because(reason: impl Into<String>) -> Self {
-        Self::Because(reason.into())
-    }
-}
-
-impl<E: fmt::Display> From<E> for Refusal {
-    fn from(error: E) -> Self {
-        Self::Because(error.to_string())
-    }
-}
-
 /// The server's own words for a value of another type.
 const WRONG_TYPE: &str = "WRONGTYPE Operation against a key holding the wrong kind of value";
 
 /// What a command does with its call.
 pub type Handler = fn(&Call<'_>) -> Result<(), Refusal>;
 
-/// A call of a command.
 pub struct Call<'a> {
     context: *mut raw::RedisModuleCtx,
     arguments: &'a [*mut raw::RedisModuleString],
@@ -95,12 +70,10 @@ impl<'a> Call<'a> {
         self.arguments[index.min(self.arguments.len())..].iter().map(|&text| bytes_of(text))
     }
 
-    /// An argument as text.
     pub fn text(&self, index: usize) -> Result<&'a str, Refusal> {
         std::str::from_utf8(self.bytes(index)?).map_err(|_| Refusal::because(format!("argument {index} is not text")))
     }
 
-    /// An argument as a number.
     pub fn number<N: FromStr>(&self, index: usize, what: &str) -> Result<N, Refusal> {
         let text = self.text(index)?;
         text.parse().map_err(|_| Refusal::because(format!("{what} {text:?} is not a valid number")))
@@ -163,7 +136,6 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// Replies with a number.
     pub fn integer(&self, number: i64) {
         raw::reply_with_long_long(self.context, number);
     }
@@ -196,12 +168,10 @@ impl<'a> Call<'a> {
         raw::reply_with_simple_string(self.context, word.as_ptr());
     }
 
-    /// Replies with bytes.
     pub fn bulk(&self, bytes: &[u8]) {
         raw::reply_with_string_buffer(self.context, bytes.as_ptr().cast::<c_char>(), bytes.len());
     }
 
-    /// Replies with null.
     pub fn null(&self) {
         raw::reply_with_null(self.context);
     }
@@ -215,7 +185,6 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// Replies with OK.
     pub fn ok(&self) {
         self.word(c"OK");
     }
@@ -277,7 +246,6 @@ impl Key {
         }
     }
 
-    /// Gives the key a value.
     pub fn set<V: Value>(&mut self, value: V) -> &mut V {
         let value = Box::into_raw(Box::new(value));
         // SAFETY: the key is open for writing, and the type frees its values as boxes of `V`.

@@ -9,7 +9,6 @@ use valkey_module::raw;
 /// A function that the server calls for a command.
 pub type Entry = extern "C" fn(*mut raw::RedisModuleCtx, *mut *mut raw::RedisModuleString, c_int) -> c_int;
 
-/// A command.
 pub struct Command {
     pub name: &'static CStr,
     /// The flags, as the server reads them: `write` or `readonly`, `deny-oom`, `fast`.

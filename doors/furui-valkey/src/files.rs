@@ -2,11 +2,8 @@
 
 use furui::store::{MANIFEST, Memory, ReadAt, Storage};
 
-use crate::call::Refusal;
-use crate::io::{In, Out};
-
-/// The maximum length of a piece of a file, in bytes: long arguments are slow to move, and the protocol has a limit.
-pub const PIECE: usize = 16 << 20;
+use crate::io::{In, Out, PIECE};
+use crate::refusal::Refusal;
 
 /// The maximum number of files of a value: one more than the runs of the largest store.
 const MAX_FILES: usize = furui::store::MAX_RUNS + 1;
@@ -17,12 +14,10 @@ const MAX_FILES: usize = furui::store::MAX_RUNS + 1;
 pub struct Files(Vec<(String, Vec<u8>)>);
 
 impl Files {
-    /// No files yet.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// One file.
     pub fn of(name: &str, bytes: Vec<u8>) -> Self {
         Self(vec![(name.to_owned(), bytes)])
     }
@@ -48,7 +43,6 @@ impl Files {
         Ok(())
     }
 
-    /// The files with their names.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &[u8])> {
         self.0.iter().map(|(name, bytes)| (name.as_str(), bytes.as_slice()))
     }
@@ -101,7 +95,6 @@ impl Files {
         Ok(files)
     }
 
-    /// The files as a storage.
     pub fn into_storage(self) -> Result<Memory, Refusal> {
         let memory = Memory::new();
         for (name, bytes) in self.0 {
@@ -112,7 +105,6 @@ impl Files {
         Ok(memory)
     }
 
-    /// All files of a storage.
     pub fn of_storage(storage: &Memory) -> Result<Self, Refusal> {
         let mut files = vec![];
         for name in storage.list()? {

@@ -5,8 +5,10 @@ use std::ffi::{CStr, c_char, c_int};
 
 use valkey_module::raw;
 
-use crate::call::Refusal;
-use crate::files::PIECE;
+use crate::refusal::Refusal;
+
+/// The maximum length of a piece of a file, in bytes: long arguments are slow to move, and the protocol has a limit.
+pub const PIECE: usize = 16 << 20;
 
 /// A value that is written to an RDB file.
 pub struct Out(*mut raw::RedisModuleIO);

@@ -1,46 +1,30 @@
 //! furui as a module of Valkey (7.2 and later) and Redis (7.0 and later): commands in, calls of `furui`, replies out.
 //!
 //! ```text
-//!   call.rs: arguments, keys, replies ──> set_commands.rs ──> set.rs: an exact set     value.rs: RDB, AOF, COPY of any value
-//!   command.rs: what the server is told of commands          limits.rs: memory         files.rs, io.rs: values as files
-//!                                         transfer.rs: values as files, in pieces
-//!   bf_commands.rs ──> bloom_chain.rs       cf_commands.rs ──> growing_quotient.rs      dialect.rs: the arguments BF and CF
-//!     dict_commands.rs, dict_reads.rs ──> dict.rs: a dictionary of dict_content.rs     dict_work.rs: its threads
+//!   set/      FURUI.SEEN, an exact set                   call.rs, command.rs: commands, their arguments and replies
+//!   filter/   FURUI.FILTER, filters of all kinds         value.rs: RDB, AOF, COPY of any value; fact.rs: INFO of it
+//!   dict/     FURUI.DICT, dictionaries                   files.rs, io.rs: values as files; transfer.rs: in pieces
+//!   dialect/  BF.* and CF.*, which RedisBloom has too    limits.rs: memory; refusal.rs: errors
 //! ```
 //!
 //! No panic leaves a command or a callback, and memory is counted before it is taken: neither ends the server.
 #![expect(missing_docs, reason = "a macro of the crate valkey-module makes public functions that have none")]
 
-mod bf_arguments;
-mod bf_commands;
-mod bloom_chain;
 mod call;
-mod cf_arguments;
-mod cf_commands;
 mod command;
 mod dialect;
 mod dict;
-mod dict_commands;
-mod dict_content;
-mod dict_reads;
-mod dict_work;
+mod fact;
 mod files;
 mod filter;
-mod filter_commands;
-mod growing_quotient;
 mod info;
 mod io;
-mod kind;
 mod limits;
-mod plan;
+mod refusal;
 mod set;
-mod set_commands;
-mod settings;
-mod table;
 mod text;
 mod transfer;
 mod value;
-mod window_filter;
 
 use valkey_module::alloc::ValkeyAlloc;
 use valkey_module::configuration::ConfigurationFlags;
@@ -48,19 +32,19 @@ use valkey_module::{Context, Status, ValkeyString, raw, valkey_module};
 
 use dict::DICTS;
 use filter::FILTERS;
+use filter::settings::Dialect;
 use set::SETS;
-use settings::Dialect;
 use transfer::ARRIVING;
 
 /// Registers all commands, and what `INFO furui` tells.
 fn register(context: &Context, arguments: &[ValkeyString]) -> Status {
     io::handle_errors(context.ctx);
     raw::register_info_function(context.ctx, Some(tell_info));
-    let mut commands = set_commands::COMMANDS
+    let mut commands = set::seen::COMMANDS
         .iter()
-        .chain(&filter_commands::COMMANDS)
-        .chain(&dict_commands::COMMANDS)
-        .chain(&dict_reads::COMMANDS)
+        .chain(&filter::commands::COMMANDS)
+        .chain(&dict::writes::COMMANDS)
+        .chain(&dict::reads::COMMANDS)
         .chain(&transfer::COMMANDS)
         .chain(&info::COMMANDS);
     let is_registered = commands.all(|command| command.register(context.ctx)) && register_dialects(context, arguments);
@@ -78,8 +62,8 @@ fn register_dialects(context: &Context, arguments: &[ValkeyString]) -> bool {
     };
     for dialect in dialects {
         let commands = match dialect {
-            Dialect::Bf => &bf_commands::COMMANDS[..],
-            Dialect::Cf => &cf_commands::COMMANDS[..],
+            Dialect::Bf => &dialect::bf::COMMANDS[..],
+            Dialect::Cf => &dialect::cf::COMMANDS[..],
         };
         if let Some(command) = commands.iter().find(|command| !command.register(context.ctx)) {
             let (name, dialect) = (command.name.to_string_lossy(), dialect.name());

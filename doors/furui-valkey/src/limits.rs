@@ -6,7 +6,7 @@
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering::Relaxed};
 
-use crate::call::Refusal;
+use crate::refusal::Refusal;
 
 /// The configuration `furui.max-key-memory`, in bytes.
 pub static MAX_KEY: LazyLock<AtomicI64> = LazyLock::new(|| AtomicI64::new(DEFAULT_MAX_KEY));

@@ -7,19 +7,19 @@ use furui::store::{MANIFEST, Manifest, StoreKind};
 use valkey_module::digest::Digest;
 use valkey_module::native_types::ValkeyType;
 
-use crate::call::{Call, Key, READ, Refusal, WRITE};
+use crate::call::{Call, Key, READ, WRITE};
 use crate::command::{Command, entry};
 use crate::dict::Dictionary;
-use crate::files::{Files, PIECE};
+use crate::files::Files;
 use crate::filter::Filter;
-use crate::io::{Commands, In, Out};
+use crate::filter::settings::SETTINGS;
+use crate::filter::window::WINDOW;
+use crate::io::{Commands, In, Out, PIECE};
 use crate::limits::Account;
+use crate::refusal::Refusal;
 use crate::set::Set;
-use crate::settings::SETTINGS;
 use crate::value::{VERSION, Value, methods};
-use crate::window_filter::WINDOW;
 
-/// The commands of this module.
 pub const COMMANDS: [Command; 2] = [
     Command {
         name: c"furui.dump",

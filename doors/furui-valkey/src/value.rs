@@ -9,9 +9,9 @@ use valkey_module::digest::Digest;
 use valkey_module::native_types::ValkeyType;
 use valkey_module::raw;
 
-use crate::call::Refusal;
 use crate::files::Files;
 use crate::io::{Commands, In, Out};
+use crate::refusal::Refusal;
 
 /// The version of the bytes in RDB files, of all types.
 pub const VERSION: i32 = 1;

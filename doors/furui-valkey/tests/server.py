@@ -52,7 +52,8 @@ class Server:
             deadline = time.monotonic() + 30
             while time.monotonic() < deadline and self.process.poll() is None:
                 try:
-                    if self.client.ping():
+                    # A server of another test may have taken the port in between.
+                    if self.client.ping() and self.client.info("server")["process_id"] == self.process.pid:
                         return
                 except redis.exceptions.BusyLoadingError:
                     pass

@@ -22,6 +22,9 @@ from spiders import Run  # noqa: E402
 sys.path.append(str(Path(__file__).parents[2] / "furui-py" / "tests"))
 from crawler import Site  # noqa: E402
 
+# One process runs these tests, which share a cluster.
+pytestmark = pytest.mark.xdist_group("cluster")
+
 PAGES = 2000
 
 

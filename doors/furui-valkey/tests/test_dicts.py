@@ -129,7 +129,7 @@ def test_wrong_arguments_are_refused(server: Server) -> None:
     for options in [["PREFIX"], ["PREFIX", "a", "b"], ["SUFFIX", "a"]]:
         refused(server, "FURUI.DICT.COUNT", "d", *options)
     for options in [["BYTE"], [b"\xff"], ["BYTES", "SEED"], ["BYTES", "SEED", "x"], ["BYTES", "SEED", "-1"],
-                    ["BYTES", "SEED", "1" * 17], ["NUMBERS", "LAYOUT", "tree"], ["NUMBERS", "WHAT", "1"], ["BYTES", "7"]]:
+                    ["BYTES", "SEED", "1" * 21], ["NUMBERS", "LAYOUT", "tree"], ["NUMBERS", "WHAT", "1"], ["BYTES", "7"]]:
         refused(server, "FURUI.DICT.RESERVE", "new", *options)
     refused(server, "FURUI.DICT.SET", "new", b"x" * 65_537, "1", match="most is 65536")
     refused(server, "FURUI.DICT.NUMBER", "new", "a", b"x" * 65_537, match="most is 65536")

@@ -209,7 +209,7 @@ def test_wrong_arguments_are_refused(server: Server) -> None:
         ["what", "0.1", "10"], ["bloom", "0.1"], ["bloom", "nan", "10"], ["bloom", "0", "10"], ["bloom", "1", "10"],
         ["bloom", "-0.1", "10"], ["bloom", "inf", "10"], ["bloom", "1e-300", "10"], ["bloom", "0.1", "0"],
         ["bloom", "0.1", "-1"], ["bloom", "0.1", "1.5"], ["bloom", "0.1", "99999999999999999999"],
-        ["bloom", "0.1", "10", "SEED"], ["bloom", "0.1", "10", "SEED", "xyz"], ["bloom", "0.1", "10", "WINDOW", "1h"],
+        ["bloom", "0.1", "10", "SEED"], ["bloom", "0.1", "10", "SEED", "2a"], ["bloom", "0.1", "10", "WINDOW", "1h"],
         ["window", "0.1", "10", "WINDOW", "0"], ["window", "0.1", "10", "WINDOW", "-1h"], ["bloom", "0.1", "10", "X", "1"],
         [b"\xff", "0.1", "10"], ["bloom", b"\xff", "10"],
     ]:

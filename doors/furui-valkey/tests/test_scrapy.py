@@ -94,7 +94,7 @@ def test_wrong_settings_are_refused(server: Server, monkeypatch: pytest.MonkeyPa
     with pytest.raises(furui.ConfigError, match="FURUI_URL is missing"):
         dupefilter()
     url = f"redis://127.0.0.1:{server.port}"
-    with pytest.raises(furui.ConfigError, match="window is invalid"):
+    with pytest.raises(furui.ConfigError, match="is no window"):
         dupefilter(FURUI_URL=url, FURUI_WINDOW="a day").open()
     dupefilter(FURUI_URL=url).open()
     with pytest.raises(furui.ConfigError, match="has 1024 shards, not 16"):

@@ -33,6 +33,8 @@ def test_wrong_arguments_are_refused(server: Server) -> None:
     with pytest.raises(redis.exceptions.ResponseError, match="WRONGTYPE"):
         server("FURUI.SEEN.RESERVE", "text")
     assert server("FURUI.SEEN.RESERVE", "s", "SEED", "7") == b"OK"
+    for window in ["500ms", "90s", "1.5h", "7d", "1000000"]:
+        assert server("FURUI.SEEN.RESERVE", f"w {window}", "SEED", "0x2a", "WINDOW", window) == b"OK"
     with pytest.raises(redis.exceptions.ResponseError, match="exists already"):
         server("FURUI.SEEN.RESERVE", "s")
     for wrong in [["SEED"], ["SEED", "x"], ["WINDOW"], ["WINDOW", "0"], ["WINDOW", "-1"], ["WINDOW", "nan"], ["WHAT", "1"],
@@ -176,7 +178,7 @@ def test_keys_tell_what_they_hold(server: Server) -> None:
     found = server("FURUI.INFO", "s")
     found = dict(zip(found[::2], found[1::2]))
     assert (found[b"type"], found[b"members"], found[b"window"]) == (b"set", 2, b"43200000ms")
-    assert (found[b"hash"], found[b"seed"]) == (b"xxh3", b"0000000000000007")
+    assert (found[b"hash"], found[b"seed"]) == (b"xxh3", b"0x0000000000000007")
     assert found[b"bytes"] == server("MEMORY", "USAGE", "s", "SAMPLES", 0) or found[b"bytes"] > 256
     server("FURUI.FILTER.RESERVE", "f", "bloom", "0.01", 10)
     assert server("FURUI.INFO", "f") == server("FURUI.FILTER.INFO", "f")

@@ -66,6 +66,20 @@ fn figures_of_tables_are_of_the_runs_that_are_linked_before_them() {
     assert!(found > 10, "only {found} figures: have the tables been moved?");
 }
 
+#[test]
+fn a_document_cites_every_recorded_run() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let pages =
+        ["", "docs", "docs/papers"].iter().flat_map(|directory| std::fs::read_dir(root.join(directory)).unwrap());
+    let pages = pages.map(|page| page.unwrap().path()).filter(|page| page.extension().is_some_and(|kind| kind == "md"));
+    let cited: String = pages.map(|page| std::fs::read_to_string(page).unwrap()).collect();
+    for run in std::fs::read_dir(root.join("bench/runs")).unwrap() {
+        let run = run.unwrap().file_name().into_string().unwrap();
+        let is_cited = ["/", ")"].iter().any(|end| cited.contains(&format!("bench/runs/{run}{end}")));
+        assert!(is_cited, "no document cites bench/runs/{run}: its main figure belongs in bench/history.md");
+    }
+}
+
 /// The texts of the other documents to which a cell links. That of a recorded run includes the run's raw output.
 fn linked(page: &Path, cell: &str) -> String {
     let targets = cell.split("](").skip(1).filter_map(|rest| rest.split([')', '#']).next());
@@ -87,8 +101,9 @@ fn said(cell: &str) -> String {
 fn what_the_papers_ways_cost_is_of_the_runs_and_documents_that_are_linked() {
     let papers = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/papers");
     let mut found = 0;
-    for number in 0..5 {
-        let page = papers.join(format!("seed-00{number}.md"));
+    for name in ["ringed-bloom-filters", "bloom-filters-explained", "duplicate-urls", "louds-tries", "quotient-filters"]
+    {
+        let page = papers.join(name).with_extension("md");
         let text = std::fs::read_to_string(&page).unwrap();
         let table = text
             .lines()

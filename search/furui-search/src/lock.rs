@@ -13,7 +13,8 @@ const SIGNATURE: usize = LockKey::BYTES + PublisherKey::BYTES;
 /// The hash of a [`LockKey`], with the name and the signature of the publisher who has the key. It is kept beside a
 /// record, which the publisher can withdraw with the key.
 ///
-/// The signature is checked by whoever wants to know the publishers of a record, not here. See docs/format.md, "Locks".
+/// The signature is checked by whoever wants to know the publishers of a record, not here. See docs/protocol.md,
+/// "Locks".
 ///
 /// ```
 /// use furui_search::{ContentId, Lock, LockKey, PublisherKey};

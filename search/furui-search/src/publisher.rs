@@ -8,7 +8,7 @@ const SCHEME: &str = "furui:";
 
 /// The public Ed25519 key of a node that publishes documents. Its text form is the name of the node, `12D3KooW…`.
 ///
-/// See docs/format.md, "Records" and "Locks".
+/// See docs/protocol.md, "Records" and "Locks".
 ///
 /// ```
 /// use furui_search::PublisherKey;

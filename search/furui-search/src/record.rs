@@ -18,7 +18,7 @@ const HEADER: usize = 14;
 /// The length of a publisher key, as a record states it.
 const KEY: u8 = PublisherKey::BYTES as u8;
 
-/// A published document. The bytes are described in docs/format.md, "Records".
+/// A published document. The bytes are described in docs/protocol.md, "Records".
 ///
 /// ```
 /// use furui_search::{ContentId, Record};
@@ -250,7 +250,7 @@ mod tests {
         let bytes = record("http://a.example/", "篩", "Seen before").encode().unwrap();
         let expected = b"\x03\x11\0\0\0\x03\0\0\0\x0b\0\0\0\0http://a.example/\xe7\xaf\xa9Seen before";
         assert_eq!(bytes, expected);
-        assert_eq!(bytes, dumped("### Records"));
+        assert_eq!(bytes, dumped("### Example of a record"));
         assert_eq!(ContentId::of(&bytes).to_string(), "5c45bcfbe75113ca1966031e6db3c9e94827f94d");
     }
 
@@ -263,12 +263,15 @@ mod tests {
         assert_eq!(postings.len(), 4);
     }
 
-    /// The bytes of the hex dump in a section of the format's description.
+    /// The bytes of the hex dump in a section of the protocol's description.
     fn dumped(section: &str) -> Vec<u8> {
-        let lines = include_str!("../../../docs/format.md").lines().skip_while(|line| *line != section);
+        let lines = include_str!("../../../docs/protocol.md").lines().skip_while(|line| *line != section);
         let dump = lines.skip(1).take_while(|line| !line.starts_with("## ") && !line.starts_with("### "));
         dump.filter_map(|line| line.strip_prefix("    ")?.get(6..)?.split("  ").next())
-            .flat_map(|bytes| bytes.split(' ').map(|byte| u8::from_str_radix(byte, 16).unwrap()))
+            .flat_map(|bytes| bytes.replace(' ', "").into_bytes())
+            .collect::<Vec<u8>>()
+            .chunks(2)
+            .map(|digits| u8::from_str_radix(str::from_utf8(digits).unwrap(), 16).unwrap())
             .collect()
     }
 

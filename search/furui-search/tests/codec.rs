@@ -538,7 +538,7 @@ fn expected_bits_are_those_of_random_lists_and_the_plan_is_the_best() {
     }
 }
 
-/// The examples of docs/format.md, "Coded sets": a coding, the bytes of the set and those of the answer.
+/// The examples of docs/protocol.md, "Coded sets": a coding, the bytes of the set and those of the answer.
 #[test]
 fn golden_bytes() {
     let own = [0x10, 0x11, 0x42, 0xC7, 0xFF].map(|byte| ContentId::new([byte; 20]));

@@ -112,7 +112,8 @@ impl DictOptions {
         Ok(())
     }
 
-    /// Checks that a dictionary with this manifest was made with the layout, the filter hash and the form of keys that these options name.
+    /// Checks that a dictionary with this manifest was made with the layout, the filter hash and the form of keys that
+    /// these options name.
     pub(super) fn check_made(&self, manifest: &Manifest) -> std::result::Result<(), StoreProblem> {
         if !manifest.filter_hash.fits(manifest.layout) {
             let (layout, filter_hash) = (manifest.layout.name(), manifest.filter_hash.name());

@@ -11,8 +11,8 @@ use crate::error::TrieError;
 ///
 /// **Cost.** The queue holds one level of the trie: at most about one node for each key.
 ///
-/// **Source.** Koyanagi et al. (2011), section 4.1, statement by statement. In the paper, nodes have fields for the data
-/// that is carried.
+/// **Source.** Koyanagi et al. (2011), section 4.1, statement by statement. In the paper, nodes have fields for the
+/// data that is carried.
 ///
 /// # Errors
 /// Those of `visit`, which end the walk; [`TrieError::NoMemory`] if there is no memory for the queue.

@@ -81,8 +81,8 @@ impl CheckedFilter {
         self.contains_all(keys.as_slice(), out)
     }
 
-    /// Works like [`contains`](Self::contains) for a key that the caller hashed by [`hash_spec`](Self::hash_spec). A hash
-    /// that was made otherwise is not noticed.
+    /// Works like [`contains`](Self::contains) for a key that the caller hashed by [`hash_spec`](Self::hash_spec). A
+    /// hash that was made otherwise is not noticed.
     ///
     /// # Errors
     /// Those of [`contains`](Self::contains).

@@ -56,6 +56,11 @@ impl<M> CounterTable<M> {
         self.cells.len()
     }
 
+    /// How many bits all counters take together.
+    pub(super) fn bits(&self) -> u64 {
+        u64::from(self.cells.bits()) * self.len() as u64
+    }
+
     /// The positions of the counters of `key`.
     #[inline]
     pub(super) fn of(&self, key: KeyHash) -> impl Iterator<Item = usize> + Clone + use<M> {

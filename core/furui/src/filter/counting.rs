@@ -99,6 +99,11 @@ impl<M> CountingBloom<M> {
         self.counters.len()
     }
 
+    /// How many bits all counters take together.
+    pub fn bits(&self) -> u64 {
+        self.counters.bits()
+    }
+
     /// How many counters belong to a key.
     pub fn probes(&self) -> u32 {
         self.counters.probes

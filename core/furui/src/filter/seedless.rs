@@ -37,8 +37,8 @@ pub struct SeedlessFilter {
 }
 
 impl SeedlessFilter {
-    /// Opens the file of a filter as [`AnyFilter::open`] does. If the file holds its seed, only the seed's fingerprint is
-    /// kept.
+    /// Opens the file of a filter as [`AnyFilter::open`] does. If the file holds its seed, only the seed's fingerprint
+    /// is kept.
     ///
     /// # Errors
     /// [`ReadError::Format`] if the bytes are not those of a filter's file, whole and undamaged.
@@ -49,8 +49,8 @@ impl SeedlessFilter {
     /// Adds the keys of `other`, as [`AnyFilter::union_with`] does.
     ///
     /// # Errors
-    /// If the filters are of different kinds, sizes, hashes or seeds, or of a kind without this operation. In the error a
-    /// hash has the fingerprint of its seed.
+    /// If the filters are of different kinds, sizes, hashes or seeds, or of a kind without this operation. In the error
+    /// a hash has the fingerprint of its seed.
     pub fn union_with(&mut self, other: &Self) -> Result<(), Mismatch> {
         self.filter.union_with(&other.filter)
     }
@@ -96,8 +96,8 @@ impl SeedlessFilter {
         self.filter.false_positive_rate()
     }
 
-    /// Writes the filter's file, which has the fingerprint of the seed, and records that the keys were made from records
-    /// by `form`. `out` must not be the file from which the filter was [`open`](Self::open)ed.
+    /// Writes the filter's file, which has the fingerprint of the seed, and records that the keys were made from
+    /// records by `form`. `out` must not be the file from which the filter was [`open`](Self::open)ed.
     ///
     /// # Errors
     /// Those of `out`.

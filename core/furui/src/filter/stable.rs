@@ -102,6 +102,11 @@ impl<M> StableBloom<M> {
         self.counters.len()
     }
 
+    /// How many bits all counters take together.
+    pub fn bits(&self) -> u64 {
+        self.counters.bits()
+    }
+
     /// How many counters belong to a key (k).
     pub fn probes(&self) -> u32 {
         self.counters.probes

@@ -44,7 +44,8 @@ const MAX: u8 = 3;
 /// For exactly their filter, pass their P to [`from_parts`](Self::from_parts).
 ///
 /// ```
-/// use furui::filter::{StableBloomLight, stable_decrements};
+/// use furui::filter::StableBloomLight;
+/// use furui::raw::stable_decrements;
 ///
 /// let (counters, probes, rate) = (1 << 20, 8, 1e-5);
 /// let literal = stable_decrements(probes, rate, 3, counters) as usize;
@@ -169,6 +170,11 @@ impl<M> StableBloomLight<M> {
     /// How many counters the filter has.
     pub fn counters(&self) -> usize {
         self.counters.len()
+    }
+
+    /// How many bits all counters take together.
+    pub fn bits(&self) -> u64 {
+        self.counters.bits()
     }
 
     /// How many counters belong to a key (k).

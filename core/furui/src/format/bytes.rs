@@ -78,3 +78,22 @@ impl fmt::Debug for Bytes {
         write!(f, "{} bytes", self.len())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_has_the_bytes_of_its_range_or_is_none() {
+        let bytes = Bytes::from(Arc::<[u8]>::from(*b"0123456789"));
+        let middle = bytes.part(2..8).unwrap();
+        for start in 0..8 {
+            for end in 0..8 {
+                let range = Range { start, end };
+                assert_eq!(middle.part(range.clone()).as_deref(), b"234567".get(range), "{start}..{end}");
+            }
+        }
+        assert_eq!(middle.part(0..usize::MAX), None);
+        assert!(bytes.part(0..2) != bytes.part(2..4) && bytes.part(2..4) == middle.part(0..2));
+    }
+}

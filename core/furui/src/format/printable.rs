@@ -55,3 +55,22 @@ impl Write for Escaping<'_, '_> {
         self.0.write_str(&text[shown..])
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_a_terminal_obeys_is_escaped_and_the_text_around_it_stays() {
+        let turns = "\u{61c}\u{200e}\u{200f}\u{202a}\u{202b}\u{202c}\u{202d}\u{202e}\u{2066}\u{2067}\u{2068}\u{2069}";
+        for c in '\0'..=char::MAX {
+            let is_shown = !c.is_control() && !turns.contains(c);
+            assert_eq!(Printable(c).is_shown(), is_shown, "{c:?}");
+            if c < '\u{3000}' {
+                let displayed = Printable(format!("é{c}漢{c}{c}a")).to_string();
+                let c = if is_shown { c.to_string() } else { c.escape_default().to_string() };
+                assert_eq!(displayed, format!("é{c}漢{c}{c}a"));
+            }
+        }
+    }
+}

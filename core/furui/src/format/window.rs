@@ -1,5 +1,8 @@
 use std::fmt;
 use std::num::NonZeroU64;
+use std::str::FromStr;
+
+use crate::text::{self, InvalidText};
 
 /// The part of a stream that a set remembers: the last keys, or the keys of the last period of time.
 ///
@@ -19,6 +22,7 @@ use std::num::NonZeroU64;
 ///
 /// let hour = Window::Milliseconds(NonZeroU64::new(3_600_000).unwrap());
 /// assert_eq!(hour.to_string(), "1h");
+/// assert_eq!("1h".parse(), Ok(hour));
 /// assert_eq!(hour.slice_of(3_600_000), 16);
 /// assert_eq!(hour.end_of(0), 225_000);
 /// ```
@@ -75,10 +79,36 @@ impl Window {
     }
 }
 
+impl FromStr for Window {
+    type Err = InvalidText;
+
+    /// Reads a time in one of the units `ms`, `s`, `m`, `h` and `d`, or a number of keys.
+    fn from_str(text: &str) -> Result<Self, InvalidText> {
+        let mut is_time = true;
+        let ticks = text::scaled(text, |unit| match unit {
+            "" => {
+                is_time = false;
+                Some(1)
+            }
+            "ms" => Some(1),
+            _ => UNITS.into_iter().find(|(_, name)| *name == unit).map(|(milliseconds, _)| milliseconds),
+        });
+        let window = ticks.and_then(NonZeroU64::new).map(if is_time { Self::Milliseconds } else { Self::Keys });
+        window.ok_or_else(|| {
+            InvalidText::new(
+                text,
+                "window: write a time as in 500ms, 90s, 30m, 1h or 7d, or a number of lines or keys as in 1000000",
+            )
+        })
+    }
+}
+
+/// The units of time that are more than a millisecond, in milliseconds.
+const UNITS: [(u64, &str); 4] = [(86_400_000, "d"), (3_600_000, "h"), (60_000, "m"), (1000, "s")];
+
 impl fmt::Display for Window {
     /// Writes the window in the largest unit that divides it: `1000 keys`, `90m`, `1h`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        const UNITS: [(u64, &str); 4] = [(86_400_000, "d"), (3_600_000, "h"), (60_000, "m"), (1000, "s")];
         match self {
             Self::Keys(keys) => write!(f, "{keys} keys"),
             Self::Milliseconds(ticks) => {
@@ -110,6 +140,24 @@ mod tests {
             prop_assert!(window.end_of(slice) > tick);
             prop_assert!(window.slice_of(window.end_of(slice)) > slice);
             prop_assert!(window.slice_of(window.end_of(slice) - 1) <= slice);
+        }
+    }
+
+    #[test]
+    fn windows_are_read_as_written() {
+        let time = |milliseconds| Window::Milliseconds(NonZeroU64::new(milliseconds).unwrap());
+        for (text, window) in [
+            ("500ms", time(500)),
+            ("90s", time(90_000)),
+            ("30m", time(1_800_000)),
+            ("1.5h", time(5_400_000)),
+            ("7d", time(604_800_000)),
+            ("1000000", Window::Keys(NonZeroU64::new(1_000_000).unwrap())),
+        ] {
+            assert_eq!(text.parse(), Ok(window), "{text}");
+        }
+        for bad in ["", "0", "0s", "h", "1M", "1w", "-1h", "300000000000d"] {
+            assert!(bad.parse::<Window>().is_err(), "{bad}");
         }
     }
 

@@ -66,8 +66,8 @@ impl<W: Write> EnvelopeWriter<W> {
         Self::begin(out, Header::without_seed(kind, hash))
     }
 
-    /// Begins a file that does not hold the seed of its hash, for a caller who does not know the seed either: `hash` has
-    /// the seed's fingerprint in its place.
+    /// Begins a file that does not hold the seed of its hash, for a caller who does not know the seed either: `hash`
+    /// has the seed's fingerprint in its place.
     pub(crate) fn with_fingerprint(out: W, kind: Kind, hash: HashSpec) -> io::Result<Self> {
         Self::begin(out, Header { kind, hash, seed: SeedPlace::Elsewhere })
     }

@@ -47,8 +47,8 @@ impl SeenCounters {
     }
 
     /// An estimate of how often a new key was dropped: the share of the audited claims that was wrong, times the number
-    /// of claims that were accepted unchecked. A key that is dropped, and occurs again, counts each time, and is not lost
-    /// if it is let through once. So fewer keys are lost than this.
+    /// of claims that were accepted unchecked. A key that is dropped, and occurs again, counts each time, and is not
+    /// lost if it is let through once. So fewer keys are lost than this.
     pub fn dropped_measured(&self) -> f64 {
         if self.audited == 0 {
             return 0.0;
@@ -56,9 +56,9 @@ impl SeenCounters {
         self.audited_false as f64 / self.audited as f64 * self.stable_hits as f64
     }
 
-    /// How often a filter with this false-positive rate is expected to drop a new key. The filter claims to know that share
-    /// of the new keys, and drops them unless the claim is audited. A filter begins empty and takes
-    /// some time to reach its rate; until then it drops fewer keys.
+    /// How often a filter with this false-positive rate is expected to drop a new key. The filter claims to know that
+    /// share of the new keys, and drops them unless the claim is audited. A filter begins empty and takes some time to
+    /// reach its rate; until then it drops fewer keys.
     pub fn dropped_expected(&self, rate: f64) -> f64 {
         let believed = rate * (1.0 - 1.0 / Self::AUDIT as f64);
         self.new as f64 * believed / (1.0 - believed)

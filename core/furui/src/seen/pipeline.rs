@@ -43,8 +43,8 @@ use crate::store::{Directory, Storage, TIERS};
 /// After [`sync`](Self::sync) or [`publish`](Self::publish) every key that was inserted before survives a crash of the
 /// process or of the machine.
 ///
-/// **Dropping a `Seen` publishes nothing.** The keys that were inserted since the last sync are then lost, unless the set
-/// outgrew its memory meanwhile and wrote them to storage. What was on storage before stays.
+/// **Dropping a `Seen` publishes nothing.** The keys that were inserted since the last sync are then lost, unless the
+/// set outgrew its memory meanwhile and wrote them to storage. What was on storage before stays.
 ///
 /// ```
 /// use furui::seen::Seen;

@@ -20,15 +20,16 @@ impl<S: Storage> Seen<S> {
     /// 1. Any thread hashes its keys, leaves out those that a recent cache of its own knows (see
     ///    [`observe_missed`](Self::observe_missed)), and [fills](SplitBatch::fill) a [`SplitBatch`].
     /// 2. The owner of the set [admits](Self::admit) it. Batches are admitted in the order of the stream.
-    /// 3. Each share [observes](Share::observe) its part. It takes batches in the order of the stream, but need not wait for
-    ///    other shares.
+    /// 3. Each share [observes](Share::observe) its part. It takes batches in the order of the stream, but need not
+    ///    wait for other shares.
     /// 4. The owner [finishes](Self::finish) the batch, in the order of the stream, which gives the verdicts.
     ///
     /// If the set does not admit a batch, keys must first be written to storage. The owner then finishes all earlier
     /// batches, [joins](Self::join) the shares, [makes room](Self::make_room_for), and splits the set again.
     ///
-    /// While shares are lent, the set can do nothing else, but [`sync`](Self::sync) and [`sync_first`](Self::sync_first)
-    /// write the journal, if there is one, with the keys of the batches that are finished.
+    /// While shares are lent, the set can do nothing else, but [`sync`](Self::sync) and
+    /// [`sync_first`](Self::sync_first) write the journal, if there is one, with the keys of the batches that are
+    /// finished.
     ///
     /// ```
     /// use furui::seen::{Seen, SeenOptions, Verdict};
@@ -59,8 +60,8 @@ impl<S: Storage> Seen<S> {
     /// ```
     ///
     /// # Errors
-    /// [`Error::NoMemory`](crate::Error::NoMemory); [`Error::Store`](crate::Error::Store) if an earlier change failed, or if
-    /// the shares are lent already.
+    /// [`Error::NoMemory`](crate::Error::NoMemory); [`Error::Store`](crate::Error::Store) if an earlier change failed,
+    /// or if the shares are lent already.
     ///
     /// # Panics
     /// If `shares` is 0, or if the set cannot be split.
@@ -70,14 +71,14 @@ impl<S: Storage> Seen<S> {
         self.set.split(shares)
     }
 
-    /// True if the set can be [split](Self::split): if it has no window, and has a cache that need not be told every key
-    /// in order.
+    /// True if the set can be [split](Self::split): if it has no window, and has a cache that need not be told every
+    /// key in order.
     pub fn can_split(&self) -> bool {
         matches!(self.tiers, Tiers::Recent(_) | Tiers::None) && self.set.manifest().window.is_none()
     }
 
-    /// Takes back all shares. If a batch was admitted and not finished, for example because of an error, the set must be
-    /// opened again, but its journal can still be written.
+    /// Takes back all shares. If a batch was admitted and not finished, for example because of an error, the set must
+    /// be opened again, but its journal can still be written.
     ///
     /// # Errors
     /// [`Error::Store`](crate::Error::Store) if these are not all the shares that were lent.
@@ -95,7 +96,7 @@ impl<S: Storage> Seen<S> {
         Mismatch::check(self.hash_spec(), keys)?;
         let has_room = self.set.has_room_for(batch);
         if has_room {
-            self.set.promise(batch);
+            self.set.admit(batch);
         }
         Ok(has_room)
     }
@@ -104,8 +105,8 @@ impl<S: Storage> Seen<S> {
     /// is cleared first.
     ///
     /// # Errors
-    /// [`Error::NoMemory`](crate::Error::NoMemory); [`Error::Store`](crate::Error::Store) if a share has not observed its
-    /// part. The verdicts are then invalid.
+    /// [`Error::NoMemory`](crate::Error::NoMemory); [`Error::Store`](crate::Error::Store) if a share has not observed
+    /// its part. The verdicts are then invalid.
     pub fn finish(&mut self, keys: &Hashes, batch: &SplitBatch, verdicts: &mut Vec<Verdict>) -> Result<()> {
         verdicts.clear();
         reserve(verdicts, keys.len())?;
@@ -116,7 +117,7 @@ impl<S: Storage> Seen<S> {
             new += 1;
         });
         let is_new = |&(_, &verdict): &(_, &Verdict)| verdict == Verdict::New;
-        self.set.settle(batch, keys.as_slice().iter().zip(&*verdicts).filter(is_new).map(|(&key, _)| key))?;
+        self.set.finish(batch, keys.as_slice().iter().zip(&*verdicts).filter(is_new).map(|(&key, _)| key))?;
         self.counters.keys += keys.len() as u64;
         self.counters.recent_hits += (keys.len() - batch.len()) as u64;
         self.counters.new += new;
@@ -124,8 +125,8 @@ impl<S: Storage> Seen<S> {
         Ok(())
     }
 
-    /// Makes room for a batch that was not [admitted](Self::admit), before the set is split again. Keys of earlier batches
-    /// may become durable. All batches must be finished, and the shares joined.
+    /// Makes room for a batch that was not [admitted](Self::admit), before the set is split again. Keys of earlier
+    /// batches may become durable. All batches must be finished, and the shares joined.
     ///
     /// # Errors
     /// Those of [`observe_all`](Self::observe_all).
@@ -138,8 +139,8 @@ impl<S: Storage> Seen<S> {
         Ok(())
     }
 
-    /// True if keys of earlier batches may become durable when the set makes [room](Self::make_room_for) for a batch. If
-    /// so, a caller that writes out the new keys must first make its output durable.
+    /// True if keys of earlier batches may become durable when the set makes [room](Self::make_room_for) for a batch.
+    /// If so, a caller that writes out the new keys must first make its output durable.
     pub fn will_sync_for(&self, batch: &SplitBatch) -> bool {
         !self.set.has_room_for(batch) && (self.set.unsynced() > 0 || self.set.has_keys_in_memory())
     }

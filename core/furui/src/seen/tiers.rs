@@ -72,9 +72,9 @@ pub(super) struct Stable {
 }
 
 impl Tiers {
-    /// Tiers that take a share of `memory` bytes, unless `sizes` says otherwise: a thirty-second for the recent cache, an
-    /// eighth for the LRU, a quarter for the stable filter. Also returns the maximum number of bytes of RAM that they
-    /// take.
+    /// Tiers that take a share of `memory` bytes, unless `sizes` says otherwise: a thirty-second for the recent cache,
+    /// an eighth for the LRU, a quarter for the stable filter. Also returns the maximum number of bytes of RAM that
+    /// they take.
     pub(super) fn new(cache: Cache, sizes: &TierSizes, memory: u64) -> Result<(Self, u64)> {
         let entries = sizes.entries(memory, ROUND)?;
         let front_bytes = (entries as u64).saturating_mul(sizes.replacement.key_bytes() as u64);

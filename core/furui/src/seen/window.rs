@@ -19,8 +19,8 @@ impl<S: Storage> Seen<S> {
     ///
     /// Memory and storage are bounded by the distinct keys of each of 17 slices; a slice is a sixteenth of the window.
     /// While the window fits into memory and nothing asks for a [sync](Self::sync), nothing is written. A
-    /// [journal](SeenOptions::journal) has each key once for each slice in which it occurred; when it is much longer than
-    /// what the set remembers, the keys become runs, and a new journal begins.
+    /// [journal](SeenOptions::journal) has each key once for each slice in which it occurred; when it is much longer
+    /// than what the set remembers, the keys become runs, and a new journal begins.
     ///
     /// After a crash, no key that was durable is forgotten early. In a window of keys, the count of the keys since the
     /// last sync, or with a journal since the slice of that sync began, may be lost; then keys are remembered for that
@@ -68,10 +68,10 @@ impl<S: Storage> Seen<S> {
         }
     }
 
-    /// Sets the time back, in a set with a window of milliseconds that was once told a time in the future. All keys that
-    /// the set remembers count as if they occurred at this time, because when they did is not known: none is forgotten
-    /// early, and none is remembered for more than 17/16 of the window from now on. A time that is not before the
-    /// present one changes nothing.
+    /// Sets the time back, in a set with a window of milliseconds that was once told a time in the future. All keys
+    /// that the set remembers count as if they occurred at this time, because when they did is not known: none is
+    /// forgotten early, and none is remembered for more than 17/16 of the window from now on. A time that is not before
+    /// the present one changes nothing.
     ///
     /// ```
     /// use std::num::NonZeroU64;
@@ -113,8 +113,9 @@ impl<S: Storage> Seen<S> {
     }
 
     /// The number of keys of the window's earlier slices that occurred again, and whose new occurrence is not durable
-    /// yet. These keys are not among the [`unsynced`](Self::unsynced) keys. A [`sync`](Self::sync) makes them durable, and
-    /// [`sync_first`](Self::sync_first) those that came before the first key that it leaves out. Without a journal the number is 0.
+    /// yet. These keys are not among the [`unsynced`](Self::unsynced) keys. A [`sync`](Self::sync) makes them durable,
+    /// and [`sync_first`](Self::sync_first) those that came before the first key that it leaves out. Without a journal
+    /// the number is 0.
     pub fn unsynced_repeats(&self) -> usize {
         self.set.unsynced_repeats()
     }

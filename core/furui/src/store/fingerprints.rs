@@ -3,9 +3,9 @@ use crate::hash::KeyHash;
 
 /// What a set keeps of each key: its fingerprint, a number from 1 to `last`.
 ///
-/// The fingerprint of a hash h is 1 + ⌊h · last / 2⁶⁴⌋, so fingerprints are in the order of hashes. With `last` = 2⁶⁴ − 1,
-/// which is [`EXACT`](Self::EXACT), the fingerprint is h itself, except that the hash 0 has the fingerprint 1. With a
-/// smaller `last`, fingerprints are shorter. The fingerprint of a key that was never inserted is then in a set of n
+/// The fingerprint of a hash h is 1 + ⌊h · last / 2⁶⁴⌋, so fingerprints are in the order of hashes. With `last` = 2⁶⁴ −
+/// 1, which is [`EXACT`](Self::EXACT), the fingerprint is h itself, except that the hash 0 has the fingerprint 1. With
+/// a smaller `last`, fingerprints are shorter. The fingerprint of a key that was never inserted is then in a set of n
 /// fingerprints with a probability of n / last.
 ///
 /// Code for hashes expects uniform 64-bit numbers. So, inside a set, a fingerprint f is represented by its *place*,

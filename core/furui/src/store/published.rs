@@ -43,8 +43,8 @@ impl<F> Published<F> {
     /// Opens the published state of a store of one of these kinds. `None` if there is no store yet.
     ///
     /// # Errors
-    /// [`Error::Format`] if a file is damaged or missing; [`Error::Store`] if the store is of another kind (the error names the first of `stores`), or if its
-    /// manifest was replaced during each of many attempts; [`Error::Io`].
+    /// [`Error::Format`] if a file is damaged or missing; [`Error::Store`] if the store is of another kind (the error
+    /// names the first of `stores`), or if its manifest was replaced during each of many attempts; [`Error::Io`].
     pub fn open<S: Storage<File = F>>(storage: &S, stores: &[StoreKind]) -> Result<Option<Self>> {
         let Some(mut manifest) = Manifest::load_kind(storage, stores)? else { return Ok(None) };
         for _ in 0..MAX_TRIES {

@@ -1,8 +1,9 @@
 //! Storage that fails at each operation.
 
-use furui::Result;
-use furui::dict::DictOptions;
+use furui::dict::{DictOptions, Job};
+use furui::error::StoreProblem;
 use furui::store::Storage;
+use furui::{Error, Result};
 
 use crate::made::{MADE, Model, SMALL, three_tries};
 use crate::support::{Failing, Fault};
@@ -54,7 +55,8 @@ fn every_fault<V: Values + ?Sized>(made: DictOptions) {
 /// Inserts keys, runs jobs and syncs. The entries in `acknowledged` are durable.
 fn work<V: Values + ?Sized>(storage: &Failing, acknowledged: &mut Model<V>) -> Result<()> {
     let mut dict = V::open(storage.clone(), SMALL)?;
-    let mut put = Model::<V>::new();
+    let (mut put, mut failed_in_a_job) = (Model::<V>::new(), false);
+    let mut run = |job: Job<Failing>| job.run().inspect_err(|_| failed_in_a_job = true);
     let outcome = (|| {
         for i in 0..17u32 {
             let (key, value) = (format!("new {i}").into_bytes(), V::value(i));
@@ -63,13 +65,13 @@ fn work<V: Values + ?Sized>(storage: &Failing, acknowledged: &mut Model<V>) -> R
             if i % 3 == 0
                 && let Some(job) = dict.job()?
             {
-                dict.install(job.run()?)?;
+                dict.install(run(job)?)?;
             }
         }
         dict.sync()?;
         acknowledged.append(&mut put);
         while let Some(job) = dict.job()? {
-            dict.install(job.run()?)?;
+            dict.install(run(job)?)?;
         }
         V::put(&mut dict, b"late", &V::value(1))?;
         dict.compact()
@@ -77,6 +79,14 @@ fn work<V: Values + ?Sized>(storage: &Failing, acknowledged: &mut Model<V>) -> R
     if outcome.is_err() {
         for (key, value) in acknowledged.iter() {
             assert_eq!(dict.get(key).unwrap(), Some(V::lent(value)));
+        }
+        // A job that failed has changed nothing; any other failure was one of a change.
+        if !failed_in_a_job {
+            let put = V::put(&mut dict, b"later", &V::value(1));
+            for refused in [put, dict.delete(b"new 1"), dict.sync(), dict.compact(), dict.job().map(drop)] {
+                let problem = refused.unwrap_err();
+                assert!(matches!(&problem, Error::Store(error) if error.problem == StoreProblem::Failed), "{problem}");
+            }
         }
     }
     outcome

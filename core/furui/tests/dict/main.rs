@@ -5,7 +5,10 @@
 
 mod bytes;
 mod damage;
+#[path = "../dump/mod.rs"]
+mod dump;
 mod faults;
+mod jobs;
 mod made;
 mod model;
 mod numbers;

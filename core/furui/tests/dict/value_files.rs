@@ -5,11 +5,12 @@ use std::ops::Range;
 
 use furui::dict::{Dict, DictOptions};
 use furui::format::{Align, Envelope, EnvelopeWriter, Kind, Problem, Tag};
-use furui::hash::Rolling;
+use furui::raw::Rolling;
 use furui::store::{Manifest, Memory, Purpose, RunEntry, Storage, StoreKind};
 use furui::{Error, HashSpec};
 
 use crate::damage::named_or_right;
+use crate::dump;
 use crate::made::{MADE, SMALL, contents, format_error, three_tries};
 
 fn open(storage: Memory) -> Dict<Memory, [u8]> {
@@ -173,19 +174,8 @@ fn today_reads_and_writes_the_bytes_of_version_1() {
 
 #[test]
 fn the_dump_in_the_format_description_is_of_the_golden_file() {
-    let page = include_str!("../../../../docs/format.md");
     let golden = &GOLDEN[1].1[values_in(GOLDEN[1].1)];
-    let mut lines = 0;
-    let section = page.lines().skip_while(|line| *line != "### Values");
-    for line in section.take_while(|line| !line.starts_with("## ")) {
-        let Some((offset, rest)) = line.strip_prefix("    ").and_then(|line| line.split_once("  ")) else { continue };
-        let Ok(offset) = usize::from_str_radix(offset, 16) else { continue };
-        let bytes = rest.split_once("  ").map_or(rest, |(bytes, _remark)| bytes);
-        let bytes: Vec<u8> = bytes.split(' ').map(|byte| u8::from_str_radix(byte, 16).unwrap()).collect();
-        assert_eq!(golden[offset..][..bytes.len()], bytes, "{line}");
-        lines += 1;
-    }
-    assert_eq!(lines, 12);
+    dump::check("### Values", "## A node's directory", golden, 0x40..0x104);
 }
 
 #[test]

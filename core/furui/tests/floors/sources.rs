@@ -22,7 +22,7 @@ pub fn read_sources(dir: &Path, prefix: &str, sources: &mut Vec<(String, String)
 }
 
 /// The houses, which are directories of crates.
-const HOUSES: [&str; 4] = ["core", "doors", "search", "papers"];
+pub const HOUSES: [&str; 4] = ["core", "doors", "search", "papers"];
 
 /// A crate of the workspace.
 pub struct Crate {

@@ -6,9 +6,10 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand, ValueEnum, ValueHint};
 use furui::dict::{self, Purpose};
 use furui::store::MAX_RUNS;
+use furui::text;
 
+use super::number;
 use super::{InputOptions, LineOptions, PrintOptions, WaitOptions, headings};
-use crate::number;
 
 /// The options that a dictionary has if none are given.
 const USUAL: dict::DictOptions = dict::DictOptions::DEFAULT;
@@ -329,7 +330,7 @@ pub struct WalkOptions {
 
 /// Parses a number of keys, which is not 0.
 fn keys(text: &str) -> Result<usize, String> {
-    let keys = usize::try_from(number::count(text)?).ok().filter(|&keys| keys > 0);
+    let keys = usize::try_from(text::count(text).map_err(|error| error.to_string())?).ok().filter(|&keys| keys > 0);
     keys.ok_or_else(|| "not a number of keys: use at least 1, and no more than memory can hold".into())
 }
 

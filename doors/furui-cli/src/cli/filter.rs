@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum, ValueHint};
+use furui::{HashAlgorithm, text};
 
-use super::{HashName, InputOptions, LineOptions, PrintOptions, SeedOptions, WaitOptions, headings, memory, seed};
-use crate::number;
+use super::number;
+use super::{InputOptions, LineOptions, PrintOptions, SeedOptions, WaitOptions, hash_name, headings, memory};
 
 #[derive(Subcommand)]
 pub enum FilterCommand {
@@ -47,13 +48,13 @@ pub struct BuildOptions {
     /// How many different lines the filter is for
     ///
     /// A stable filter remembers about the last N lines, counting repeats
-    #[arg(short, long, value_name = "N", value_parser = number::count, help_heading = headings::FILTER)]
+    #[arg(short, long, value_name = "N", value_parser = text::count, help_heading = headings::FILTER)]
     pub capacity: Option<u64>,
     /// In place of --capacity and --fpr: the bits of the table
     ///
     /// With --probes. A counter of a counting filter has 4 bits, one of a stable filter 2. Filters with the same number can
     /// be combined
-    #[arg(long, value_name = "M", value_parser = number::count, requires = "probes", conflicts_with_all = ["capacity", "fpr"],
+    #[arg(long, value_name = "M", value_parser = text::count, requires = "probes", conflicts_with_all = ["capacity", "fpr"],
           help_heading = headings::PAPERS_FILTERS)]
     pub bits: Option<u64>,
     /// With --bits: how many bits or counters a line has
@@ -80,14 +81,14 @@ pub struct BuildOptions {
     ///
     /// For parquet the default is xxh64. Use siphash with a secret seed for lines of strangers who see the answers. Siphash
     /// also keeps anybody who does not have the filter's file, which contains the seed, from guessing its lines
-    #[arg(long, value_enum, help_heading = headings::FILTER)]
-    pub hash: Option<HashName>,
+    #[arg(long, value_name = "HASH", value_parser = hash_name(), help_heading = headings::FILTER)]
+    pub hash: Option<HashAlgorithm>,
     /// The seed of the hash [default: 0]
     ///
     /// For cascade the default is a random one. Only filters with the same hash and seed can be combined. Anybody who knows
     /// the seed can choose lines that are taken for others, and everybody knows 0: for lines that strangers choose, use a
     /// random seed and keep it secret
-    #[arg(long, value_name = "SEED", value_parser = seed, help_heading = headings::FILTER)]
+    #[arg(long, value_name = "SEED", value_parser = text::seed, help_heading = headings::FILTER)]
     pub hash_seed: Option<u64>,
     /// Keep the seed in this file, not in the filter
     ///
@@ -229,10 +230,10 @@ pub struct ResizeOptions {
 #[group(required = true, multiple = false)]
 pub struct ResizeTo {
     /// The number of lines to make room for
-    #[arg(short, long, value_name = "N", value_parser = number::count)]
+    #[arg(short, long, value_name = "N", value_parser = text::count)]
     pub capacity: Option<u64>,
     /// The new number of slots, of which 97 % can be used
-    #[arg(long, value_name = "N", value_parser = number::count)]
+    #[arg(long, value_name = "N", value_parser = text::count)]
     pub slots: Option<u64>,
 }
 

@@ -1,4 +1,4 @@
-//! A hint for who gives `--key` and does not say what the input is.
+//! A hint for a user who gives `--key` without saying whether the input is CSV, TSV or JSON.
 
 use std::fs::File;
 use std::io::Read;

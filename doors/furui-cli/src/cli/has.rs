@@ -14,12 +14,13 @@ use super::{InputOptions, LineOptions, PrintOptions, SeedOptions, headings, memo
 /// in 10^11 is taken for one of them. A dictionary is exact. Nothing is recorded and nothing is locked, so another
 /// process may write to the set meanwhile.
 ///
-/// SET may be redis://HOST:PORT/NAME, too, a set of `furui seen --store` in a Valkey or Redis server.
+/// SET may be redis://HOST:PORT/NAME, too, a set of `furui seen --store` in a Valkey or Redis server, in a build with the feature net.
 ///
 /// Key options such as --csv say how the keys of FILE are made and, if SET is a file of lines, its keys: `--set-lines` takes each line
 /// of SET for a key as it is, as in `furui has -v --csv --key id --set-lines ids.txt log.csv`. A line without a key is in no
-/// set: only --invert prints it, unless --missing or --bad says drop. A FILE that cannot be read, or not to its
-/// end, is reported, and the others are read, as grep does, with --keep-going or without; such a SET is an error.
+/// set: only --invert prints it, unless --missing or --bad says drop. A FILE that cannot be read to its end
+/// is reported, and the other FILEs are read nevertheless, as grep does, with or without --keep-going. A SET that cannot be
+/// read to its end is an error.
 #[derive(Args)]
 pub struct HasOptions {
     /// A store, filter, dictionary, server's set or file of lines

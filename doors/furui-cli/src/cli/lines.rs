@@ -2,12 +2,12 @@
 
 use clap::{Args, ValueEnum};
 
+use super::number;
 use super::{InputOptions, headings};
-use crate::blocks::Blocks;
+use crate::input::blocks::Blocks;
+use crate::input::reading::Reading;
+use crate::input::split::Split;
 use crate::interrupt::Interrupt;
-use crate::number;
-use crate::reading::Reading;
-use crate::split::Split;
 
 /// The part of a line that is its key.
 #[derive(Args)]

@@ -9,20 +9,21 @@ mod hashes;
 pub mod headings;
 mod lines;
 pub mod notes;
+mod number;
 mod outputs;
 mod seen;
 
 use std::path::{Path, PathBuf};
 
-use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum, ValueHint};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueHint};
 use clap_complete::Shell;
-use furui::HashAlgorithm;
+use furui::{HashAlgorithm, text};
 
-use crate::block::MOST_MAX_LINE;
+use crate::input::block::MOST_MAX_LINE;
+use crate::input::reading::{Looks, Reading};
+use crate::input::split::Split;
 use crate::network::{self, NetworkCommand};
-use crate::reading::{Looks, Reading};
-use crate::size;
-use crate::split::Split;
 
 pub use combine::CombineOptions;
 pub use dict::*;
@@ -50,7 +51,7 @@ pub fn arranged() -> clap::Command {
 /// The command line with its help.
 pub fn command() -> clap::Command {
     let command = notes::annotate(arranged(), "");
-    match network::MISSING {
+    match network::missing() {
         Some(missing) => command.after_help(missing),
         None => command,
     }
@@ -224,7 +225,7 @@ pub struct InputOptions {
     /// The memory that the window of compressed input may take
     ///
     /// zstd --long=31 needs 2GiB
-    #[arg(long, value_name = "SIZE", value_parser = size::parse, default_value = "256MiB", conflicts_with = "no_decompress",
+    #[arg(long, value_name = "SIZE", value_parser = text::size, default_value = "256MiB", conflicts_with = "no_decompress",
           hide_short_help = true)]
     pub decode_memory: u64,
     /// The input may be any bytes
@@ -262,25 +263,17 @@ impl InputOptions {
     }
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum HashName {
-    Xxh3,
-    Siphash,
-    /// Slow; a Bloom filter computes it again for each probe, with another salt
-    Sha1,
-    /// The hash of Parquet files
-    Xxh64,
-}
-
-impl From<HashName> for HashAlgorithm {
-    fn from(name: HashName) -> Self {
-        match name {
-            HashName::Xxh3 => Self::Xxh3,
-            HashName::Siphash => Self::SipHash13,
-            HashName::Sha1 => Self::Sha1,
-            HashName::Xxh64 => Self::Xxh64,
-        }
-    }
+/// Parses the name of a hash. The hash of dictionaries is not offered.
+pub fn hash_name() -> impl TypedValueParser<Value = HashAlgorithm> {
+    use HashAlgorithm::{Sha1, SipHash13, Xxh3, Xxh64};
+    let names = [
+        PossibleValue::new(Xxh3.name()),
+        PossibleValue::new(SipHash13.name()),
+        PossibleValue::new(Sha1.name())
+            .help("Slow; a Bloom filter computes it again for each probe, with another salt"),
+        PossibleValue::new(Xxh64.name()).help("The hash of Parquet files"),
+    ];
+    PossibleValuesParser::new(names).try_map(|name| name.parse())
 }
 
 /// Parses a number of seconds, which may be `inf`.
@@ -291,18 +284,9 @@ fn patience(text: &str) -> Result<f64, String> {
     }
 }
 
-/// Parses a seed in decimal, or in hexadecimal after 0x.
-pub fn seed(text: &str) -> Result<u64, String> {
-    match text.strip_prefix("0x") {
-        Some(hex) => u64::from_str_radix(hex, 16),
-        None => text.parse(),
-    }
-    .map_err(|_| "not a number below 2^64, in decimal, or in hexadecimal after 0x".into())
-}
-
 /// Parses the maximum length of a line, in bytes.
 fn max_line(text: &str) -> Result<usize, String> {
-    let bytes = size::parse(text)?;
+    let bytes = text::size(text).map_err(|error| error.to_string())?;
     let allowed = (1..=MOST_MAX_LINE).contains(&bytes);
     usize::try_from(bytes).ok().filter(|_| allowed).ok_or_else(|| format!("not from 1 to {MOST_MAX_LINE} bytes"))
 }

@@ -3,7 +3,7 @@
 use clap::Command;
 
 use crate::network;
-use crate::notes::{DONE, ERROR, Notes};
+use crate::say::notes::{DONE, ERROR, Notes};
 
 /// The status of a command that records its progress when a signal ends it.
 const SIGNAL: (&str, &str) = ("128+N", "signal N ended the command; its progress until then is recorded");

@@ -7,10 +7,12 @@ use std::time::Duration;
 use clap::{Args, ValueEnum, ValueHint};
 use furui::store::Window;
 use furui::store::cascade::CascadeOptions;
-use regex::bytes::Regex;
+use furui::{HashAlgorithm, text};
+use regex_lite::Regex;
 
-use super::{HashName, InputOptions, LineOptions, OutputOptions, PrintOptions, WaitOptions, headings, seed};
-use crate::{number, size};
+use super::number;
+use super::{InputOptions, LineOptions, OutputOptions, PrintOptions, WaitOptions, hash_name, headings};
+use crate::say::size;
 
 /// Print the first occurrence of each line, in order
 ///
@@ -37,7 +39,7 @@ pub struct SeenOptions {
     /// It is made if it does not exist.
     ///
     /// redis://HOST:PORT/NAME or redis://HOST:PORT/DB/NAME is a set in a Valkey or Redis server, or cluster, that has the module
-    /// furui-valkey. Any number of processes, on any machines, share it; they must give the same key options. User and
+    /// furui-valkey; it needs a build with the feature net. Any number of processes, on any machines, share it; they must give the same key options. User and
     /// password go before the host, as in redis://USER:PASSWORD@HOST/NAME, or the password into $REDISCLI_AUTH. The server
     /// records a line before it is printed, so lines on their way when this process is killed are recorded, and printed by
     /// nobody. --memory, --threads, --cache, --sync and other options of a set on this machine are refused
@@ -53,12 +55,12 @@ pub struct SeenOptions {
     pub wait: WaitOptions,
     /// Remember only the last SPAN, as in 30m, 7d or 1000000
     ///
-    /// SPAN is a time, as in 90s, 30m, 1h or 7d, or a number of lines, as in 1000000. A line that last came within the window
+    /// SPAN is a time, as in 500ms, 90s, 30m, 1h or 7d, or a number of lines, as in 1000000. A line that last came within the window
     /// is a repeat; one that last came more than 17/16 of it ago is new, and gone from the disk. A repeat counts: the
     /// window begins anew with it. The time is that of the system's clock; if it goes back, no time passes until it has
     /// caught up. A store keeps the window it was made with. A crash forgets no recorded line early, but may make the set
     /// remember lines for a sixteenth longer. The first user of a set in a server chooses its window
-    #[arg(long, value_name = "SPAN", value_parser = span, help_heading = headings::SET)]
+    #[arg(long, value_name = "SPAN", help_heading = headings::SET)]
     pub window: Option<Window>,
     /// With --window: set the time of the store to the clock's
     ///
@@ -116,13 +118,13 @@ pub struct SeenOptions {
     ///
     /// Use siphash for lines of strangers who see what is printed. A store keeps the hash that it was created
     /// with
-    #[arg(long, value_enum, help_heading = headings::SET)]
-    pub hash: Option<HashName>,
+    #[arg(long, value_name = "HASH", value_parser = hash_name(), help_heading = headings::SET)]
+    pub hash: Option<HashAlgorithm>,
     /// The seed of the hash, for equal stores of equal lines
     ///
     /// [default: random for a new store]. Anybody who knows the seed can choose lines that are taken for others, and so are
     /// not printed, or lines that make the set slow
-    #[arg(long, value_name = "SEED", value_parser = seed, hide_short_help = true, help_heading = headings::SET)]
+    #[arg(long, value_name = "SEED", value_parser = text::seed, hide_short_help = true, help_heading = headings::SET)]
     pub hash_seed: Option<u64>,
     /// A new store takes the hash and the keys of this one
     ///
@@ -164,6 +166,9 @@ pub struct SeenOptions {
     #[arg(long, value_name = "RATE", value_parser = number::rate, hide_short_help = true, help_heading = headings::TIERS)]
     pub fpr: Option<f64>,
     /// With --cache lru+stable: never drop lines that match
+    ///
+    /// The regular expression has no classes of Unicode: `\w`, `\d` and `(?i)` know ASCII only, and bytes that are no
+    /// UTF-8 match as U+FFFD
     #[arg(long, value_name = "REGEX", hide_short_help = true, help_heading = headings::TIERS)]
     pub protect: Option<Regex>,
     #[command(flatten)]
@@ -229,26 +234,10 @@ pub enum ReplacementKind {
     Clock,
 }
 
-/// Parses a window: a time in seconds, minutes, hours or days, or a number of lines.
-fn span(text: &str) -> Result<Window, String> {
-    let wrong =
-        || format!("{text:?} is no window: write a time as in 90s, 30m, 1h or 7d, or a number of lines as in 1000000");
-    let number = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let milliseconds: u64 = match &text[number.len()..] {
-        "" => return number.parse().map(Window::Keys).map_err(|_| wrong()),
-        "s" => 1000,
-        "m" => 60_000,
-        "h" => 3_600_000,
-        "d" => 86_400_000,
-        _ => return Err(wrong()),
-    };
-    let ticks = number.parse::<u64>().ok().and_then(|number| number.checked_mul(milliseconds));
-    ticks.and_then(NonZeroU64::new).map(Window::Milliseconds).ok_or_else(wrong)
-}
-
 /// Parses the size of a tier.
 fn size(text: &str) -> Result<usize, String> {
-    usize::try_from(number::count(text)?).map_err(|_| "more than this machine can count in memory".into())
+    usize::try_from(text::count(text).map_err(|error| error.to_string())?)
+        .map_err(|_| "more than this machine can count in memory".into())
 }
 
 /// Parses a number of seconds, such as 0.5.
@@ -285,7 +274,7 @@ pub enum StatsFormat {
 /// Parses the memory of a set or a cascade filter.
 pub(super) fn memory(text: &str) -> Result<u64, String> {
     let least = CascadeOptions::MIN_MEMORY;
-    size::parse(text).and_then(|bytes| match bytes {
+    text::size(text).map_err(|error| error.to_string()).and_then(|bytes| match bytes {
         _ if bytes < least => Err(format!("less than {}: a set takes at least this much", size::display(least))),
         _ => Ok(bytes),
     })

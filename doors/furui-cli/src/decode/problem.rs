@@ -3,8 +3,8 @@
 use std::io::{self, ErrorKind};
 
 use super::Compression;
-use crate::shell::with;
-use crate::size;
+use crate::say::quote::with;
+use crate::say::size;
 
 /// Why compressed data could not be decoded to its end.
 pub enum Problem {

@@ -12,8 +12,8 @@ use super::{SIGNALLED, made};
 use crate::cli::{EntryChange, EntryLines, EntryWrite};
 use crate::error::Error;
 use crate::interrupt::Interrupt;
-use crate::progress::Progress;
-use crate::wait::open_to_write;
+use crate::opening::open_to_write;
+use crate::say::progress::Progress;
 
 /// Runs the command.
 pub fn run(EntryWrite { change: EntryChange { lines, wait }, making }: &EntryWrite) -> Result<ExitCode, Error> {

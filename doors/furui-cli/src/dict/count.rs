@@ -12,14 +12,14 @@ use super::lines::Lines;
 use super::records::Records;
 use super::worker::Worker;
 use super::{GATHERED, SIGNALLED, made, options, options_to_write};
-use crate::block::Block;
 use crate::cli::CountOptions;
 use crate::error::Error;
+use crate::input::block::Block;
 use crate::interrupt::Interrupt;
 use crate::memory;
+use crate::opening::open_to_write;
 use crate::output::{Output, Sink};
-use crate::progress::Progress;
-use crate::wait::open_to_write;
+use crate::say::progress::Progress;
 
 /// Runs the command.
 pub fn run(options: &CountOptions) -> Result<ExitCode, Error> {

@@ -14,7 +14,7 @@ use crate::complain;
 use crate::error::Error;
 use crate::interrupt::Interrupt;
 use crate::keys::{self, Fate};
-use crate::report::counted;
+use crate::say::number::counted;
 
 /// Runs the command.
 pub fn run(EntryChange { lines, wait }: &EntryChange) -> Result<ExitCode, Error> {

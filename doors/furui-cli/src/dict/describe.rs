@@ -9,8 +9,9 @@ use super::values::Values;
 use super::{has_bytes, open_to_read};
 use crate::error::Error;
 use crate::keys::said;
-use crate::report::{Report, counted, figure, grouped, shared};
-use crate::size;
+use crate::say::number::{counted, figure, grouped, shared};
+use crate::say::report::Report;
+use crate::say::size;
 
 /// Describes a dictionary as text, or as JSON.
 pub fn info(path: &Path, json: bool) -> Result<String, Error> {

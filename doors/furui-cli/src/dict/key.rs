@@ -7,14 +7,14 @@ use furui::store::Directory;
 
 use super::lines::Lines;
 use super::{GATHERED, found_or_none, open_to_read};
-use crate::block::Block;
-use crate::blocks::Blocks;
 use crate::cli::KeyOptions;
 use crate::error::Error;
+use crate::input::block::Block;
+use crate::input::blocks::Blocks;
+use crate::input::reading::{Looks, Reading};
+use crate::input::split::Split;
 use crate::interrupt::Interrupt;
 use crate::output::{Output, Sink};
-use crate::reading::{Looks, Reading};
-use crate::split::Split;
 
 /// The maximum number of numbers from standard input that share a pass over the entries. They and their keys are kept
 /// in memory.

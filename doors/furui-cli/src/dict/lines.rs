@@ -2,9 +2,9 @@ use std::borrow::Cow;
 
 use furui::dict::MAX_KEY;
 
-use crate::block::Block;
 use crate::error::Error;
-use crate::escape::{push_escaped, unescaped};
+use crate::input::block::Block;
+use crate::say::escape::{push_escaped, unescaped};
 
 /// How the entries of a dictionary are read from lines, and written to lines.
 #[derive(Clone, Copy)]

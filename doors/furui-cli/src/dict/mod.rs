@@ -24,9 +24,9 @@ use crate::cli::{
 };
 use crate::error::Error;
 use crate::keys;
-use crate::kind::kind_of;
 use crate::memory;
-use crate::wait::open_to_write;
+use crate::opening::kind_of;
+use crate::opening::open_to_write;
 pub use describe::info;
 use values::Values;
 

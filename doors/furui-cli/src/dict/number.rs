@@ -7,13 +7,13 @@ use furui::store::Directory;
 
 use super::records::{Key, Records};
 use super::{SIGNALLED, made};
-use crate::block::Block;
 use crate::cli::{DictChange, NumberOptions};
 use crate::error::Error;
+use crate::input::block::Block;
 use crate::interrupt::Interrupt;
 use crate::keys::Fate;
+use crate::opening::open_to_write;
 use crate::output::{Output, Sink};
-use crate::wait::open_to_write;
 
 /// Output is held back until it has about this many bytes. It is printed after its new numbers have become durable.
 const HELD_BACK: usize = 16 << 20;

@@ -1,9 +1,9 @@
 use std::borrow::Cow;
 
 use super::lines::{Lines, check_key};
-use crate::block::Block;
 use crate::cli::{InputOptions, LineOptions};
 use crate::error::Error;
+use crate::input::block::Block;
 use crate::keys::{Fate, Keys};
 use crate::output::Output;
 
@@ -50,7 +50,7 @@ impl Records {
         })
     }
 
-    /// The same for keys of lines that are printed to this output, as [`Keys::printed_to`].
+    /// Prints no header if this output continues a file, as [`Keys::printed_to`].
     pub fn printed_to(self, output: &Output) -> Self {
         Self { keys: self.keys.printed_to(output), ..self }
     }

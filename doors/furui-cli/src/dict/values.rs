@@ -5,8 +5,8 @@ use furui::store::Directory;
 
 use super::lines::Lines;
 use super::records::Records;
-use crate::block::Block;
 use crate::error::Error;
+use crate::input::block::Block;
 
 /// The values of a dictionary.
 pub trait Values: DictValue {

@@ -11,15 +11,15 @@ use furui::format::is_still;
 use furui::{HashAlgorithm, HashSpec, Hashes};
 
 use super::file::{Label, refuse_unwritable, replace};
-use super::gather::{Gathered, Repeats};
+use super::gather::{Gathered, RepeatedKeys};
 use super::seed::read_or_made;
 use crate::cli::{BuildOptions, FilterKind, GammaName, InputOptions, LineOptions};
 use crate::complain;
 use crate::error::Error;
 use crate::interrupt::Interrupt;
 use crate::keys::{Keys, form};
-use crate::progress::{self, Progress};
-use crate::report::figure;
+use crate::say::number::figure;
+use crate::say::progress::{self, Progress};
 use crate::streams::standard_input;
 
 /// The number of bits of each counter of a counting filter.
@@ -145,7 +145,7 @@ fn hash_spec(options: &BuildOptions) -> Result<(HashSpec, Label), Error> {
     }
     let secret = read_or_made(options.seed_file.as_deref())?;
     let seed = secret.or(options.hash_seed).unwrap_or(0);
-    let spec = HashSpec { algorithm: options.hash.map_or(default, Into::into), seed };
+    let spec = HashSpec { algorithm: options.hash.unwrap_or(default), seed };
     if options.kind == FilterKind::Parquet && spec != (HashSpec { algorithm: HashAlgorithm::Xxh64, seed: 0 }) {
         let reason = "--kind parquet needs --hash xxh64 and no --hash-seed: readers of Parquet support no other hash";
         return Err(Error::Message(reason.into()));
@@ -253,11 +253,12 @@ pub fn count(options: &BuildOptions, keys: &mut Keys) -> Result<u64, Error> {
 fn gathered(options: &BuildOptions, keys: &mut Keys) -> Result<AnyFilter, Error> {
     let (repeats, remedy) = match options.kind {
         // A counting filter counts repeats, so their hashes are kept, too.
-        FilterKind::Counting => (Repeats::Kept, "say with --capacity how many different ones there will be"),
-        FilterKind::Quotient if !options.no_remove => {
-            (Repeats::Dropped, "say --no-remove, with which no hashes are kept, or unite filters of parts of the input")
-        }
-        _ => (Repeats::Dropped, "say with --capacity how many different ones there will be"),
+        FilterKind::Counting => (RepeatedKeys::Kept, "say with --capacity how many different ones there will be"),
+        FilterKind::Quotient if !options.no_remove => (
+            RepeatedKeys::Dropped,
+            "say --no-remove, with which no hashes are kept, or unite filters of parts of the input",
+        ),
+        _ => (RepeatedKeys::Dropped, "say with --capacity how many different ones there will be"),
     };
     let mut all = Gathered::new(repeats, remedy);
     each_block(&options.input, &options.lines, keys, "reading", |hashes| all.take(hashes))?;

@@ -17,10 +17,11 @@ use crate::complain;
 use crate::error::Error;
 use crate::keys::{self, Keys, form};
 use crate::memory;
-use crate::progress;
-use crate::report::{Report, counted, figure, grouped, shared};
-use crate::size;
-use crate::wait::open_to_write;
+use crate::opening::open_to_write;
+use crate::say::number::{counted, figure, grouped, shared};
+use crate::say::progress;
+use crate::say::report::Report;
+use crate::say::size;
 
 /// The user is warned if a filter holds more than this many times its capacity.
 const OUTGROWN: f64 = 1.01;
@@ -29,7 +30,7 @@ const OUTGROWN: f64 = 1.01;
 const TO_READ: CascadeOptions = CascadeOptions { memory: 64 << 20, hash: None, form: None, journal: false };
 
 /// A cascade filter that is only read. The keys of a journal that do not fit into memory go to temporary files.
-pub type Reader = CascadeFilter<Overlay<Directory, Scratch>>;
+pub type CascadeReader = CascadeFilter<Overlay<Directory, Scratch>>;
 
 /// `furui filter build --kind cascade`.
 pub fn build(options: &BuildOptions) -> Result<ExitCode, Error> {
@@ -44,7 +45,7 @@ pub fn build(options: &BuildOptions) -> Result<ExitCode, Error> {
     }
     refuse_strays(options)?;
     let seed = options.hash_seed.unwrap_or_else(|| HashSpec::random().seed);
-    let spec = HashSpec { algorithm: options.hash.map_or(HashAlgorithm::Xxh3, Into::into), seed };
+    let spec = HashSpec { algorithm: options.hash.unwrap_or(HashAlgorithm::Xxh3), seed };
     let mut keys = Keys::new(spec, &options.lines)?;
     if options.capacity.is_none() && progress::total(&options.input.files).is_none() {
         let reason = "a cascade filter does not keep its lines in memory: say with --capacity how many it is for";
@@ -84,7 +85,7 @@ pub fn insert(options: &InsertOptions) -> Result<ExitCode, Error> {
 
 /// Opens a cascade filter to look lines up. The keys of its journal take at most `memory` bytes, and files of at most `mapped` bytes
 /// are mapped.
-pub fn open(path: &Path, memory: u64, mapped: u64) -> Result<Reader, Error> {
+pub fn open(path: &Path, memory: u64, mapped: u64) -> Result<CascadeReader, Error> {
     let directory = Directory::open_read_only(path)?.mapped_up_to(mapped);
     let scratch = Scratch::new(std::env::temp_dir()).mapped_up_to(mapped);
     let options = CascadeOptions { memory, hash: None, form: None, journal: false };

@@ -7,14 +7,14 @@ use furui::{HashSpec, Hashes, KeyHash};
 
 use super::build::{each_block, not_inserted, warn_if_too_full};
 use super::file::{Held, save};
-use super::gather::{Gathered, Repeats};
+use super::gather::{Gathered, RepeatedKeys};
 use super::resize::{double, tell};
 use super::seed::given;
 use crate::cli::{ChangeOptions, InsertOptions};
 use crate::complain;
 use crate::error::Error;
 use crate::keys::{self, Keys};
-use crate::report::counted;
+use crate::say::number::counted;
 
 /// The exit code if some lines were not in the filter.
 const SOME_MISSING: u8 = 1;
@@ -105,7 +105,7 @@ fn insert_into(filter: &mut QuotientFilter, options: &ChangeOptions) -> Result<(
 /// The hashes of all lines, each once.
 fn gathered(options: &ChangeOptions, spec: HashSpec) -> Result<Vec<KeyHash>, Error> {
     let mut all =
-        Gathered::new(Repeats::Dropped, "split the input into parts without common lines, and run once for each");
+        Gathered::new(RepeatedKeys::Dropped, "split the input into parts without common lines, and run once for each");
     each_change(options, spec, |hashes| all.take(hashes))?;
     Ok(all.finish().0)
 }

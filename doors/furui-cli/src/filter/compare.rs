@@ -11,7 +11,8 @@ use super::seed::given;
 use crate::cli::CompareOptions;
 use crate::error::Error;
 use crate::output::print;
-use crate::report::{Report, figure, grouped};
+use crate::say::number::{figure, grouped};
+use crate::say::report::Report;
 
 /// Runs the command.
 pub fn run(options: &CompareOptions) -> Result<ExitCode, Error> {

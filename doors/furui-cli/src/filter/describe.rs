@@ -8,8 +8,9 @@ use furui::format::Printable;
 
 use super::compare::lines;
 use crate::keys;
-use crate::report::{Report, figure, grouped};
-use crate::size;
+use crate::say::number::{figure, grouped};
+use crate::say::report::Report;
+use crate::say::size;
 
 /// Describes a filter as text.
 pub fn details(path: &Path, filter: &AnyFilter, form: KeyForm, bytes: u64) -> String {

@@ -12,21 +12,21 @@ const SHARE: u64 = 4;
 pub struct Gathered {
     hashes: Vec<KeyHash>,
     most: usize,
-    repeats: Repeats,
+    repeats: RepeatedKeys,
     /// What the user can do if the memory does not suffice.
     remedy: &'static str,
 }
 
 /// Whether a line that occurs again is kept again.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Repeats {
+pub enum RepeatedKeys {
     Kept,
     Dropped,
 }
 
 impl Gathered {
     /// Creates an empty collection.
-    pub fn new(repeats: Repeats, remedy: &'static str) -> Self {
+    pub fn new(repeats: RepeatedKeys, remedy: &'static str) -> Self {
         let most = (memory::total() / SHARE) as usize / size_of::<KeyHash>();
         Self { hashes: vec![], most, repeats, remedy }
     }
@@ -35,7 +35,7 @@ impl Gathered {
     pub fn take(&mut self, hashes: &Hashes) -> Result<(), Error> {
         let all = &mut self.hashes;
         if all.len() + hashes.len() > all.capacity() {
-            if self.repeats == Repeats::Dropped {
+            if self.repeats == RepeatedKeys::Dropped {
                 all.sort_unstable();
                 all.dedup();
             }
@@ -55,7 +55,7 @@ impl Gathered {
     /// The hashes in ascending order, and how many different ones there are.
     pub fn finish(mut self) -> (Vec<KeyHash>, u64) {
         self.hashes.sort_unstable();
-        if self.repeats == Repeats::Dropped {
+        if self.repeats == RepeatedKeys::Dropped {
             self.hashes.dedup();
         }
         let distinct = self.hashes.chunk_by(|a, b| a == b).count() as u64;

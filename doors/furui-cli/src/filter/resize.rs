@@ -10,7 +10,7 @@ use super::seed::given;
 use crate::cli::ResizeOptions;
 use crate::complain;
 use crate::error::Error;
-use crate::report::{figure, grouped};
+use crate::say::number::{figure, grouped};
 
 /// Runs the command.
 pub fn run(options: &ResizeOptions) -> Result<ExitCode, Error> {

@@ -4,10 +4,10 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use furui::HashSpec;
+use furui::{HashSpec, text};
 
 use super::file::holds_seed;
-use crate::cli::{SeedOptions, seed};
+use crate::cli::SeedOptions;
 use crate::complain;
 use crate::error::Error;
 
@@ -35,7 +35,7 @@ fn read(path: &Path) -> Result<u64, Error> {
     let file = File::open(path).map_err(failed)?;
     let mut text = String::new();
     io::Read::read_to_string(&mut io::Read::take(file, MAX_BYTES), &mut text).map_err(failed)?;
-    seed(text.trim())
+    text::seed(text.trim())
         .map_err(|reason| Error::Message(format!("{name}: {reason}: a file of a seed holds the seed and nothing else")))
 }
 

@@ -7,7 +7,7 @@ use std::path::Path;
 use furui::format::{END_MAGIC, MAGIC};
 
 use crate::error::Error;
-use crate::report::counted;
+use crate::say::number::counted;
 
 /// A file that begins with at least this many of the magic bytes is a furui file, perhaps one that was cut off, and not
 /// a text.

@@ -9,10 +9,10 @@ use std::process::ExitCode;
 
 use crate::cli::HasOptions;
 use crate::error::Error;
+use crate::input::large_blocks::LargeBlocks;
+use crate::input::missed;
 use crate::interrupt::Interrupt;
-use crate::large_blocks::LargeBlocks;
 use crate::memory;
-use crate::missed;
 use crate::output::{Output, Sink};
 use set::Set;
 

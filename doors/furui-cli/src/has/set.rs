@@ -8,16 +8,16 @@ use furui::{HashSpec, Hashes, KeyForm};
 
 use super::file::{is_furui_file, refuse_cut};
 use super::text::{Text, TextLines};
-use crate::block::Block;
 use crate::cli::{HasOptions, LineOptions};
 use crate::dict;
 use crate::error::Error;
 use crate::filter::{self, cascade, given_seed};
+use crate::input::block::Block;
 use crate::interrupt::Interrupt;
 use crate::keys::{self, Keys};
-use crate::kind::kind_of;
 use crate::memory;
-use crate::remote::{Address, Batch, RemoteSet, is_url};
+use crate::opening::{is_url, kind_of};
+use crate::remote::{RemoteKeys, RemoteSet};
 
 /// A set of lines in which other lines are looked up. Nothing is written to it, and its lock is not taken.
 pub struct Set {
@@ -29,7 +29,7 @@ pub struct Set {
 /// Where the lines of a set are.
 enum Source {
     Filter(Box<AnyFilter>),
-    Cascade(Box<cascade::Reader>),
+    Cascade(Box<cascade::CascadeReader>),
     /// A store of `furui seen`. The keys of its journal that do not fit into memory go to temporary files.
     Store(Box<Seen<Overlay<Directory, Scratch>>>),
     /// The hashes of the lines of a text. Hashes that do not fit into memory go to temporary files.
@@ -37,7 +37,7 @@ enum Source {
     Numbers(Box<Dict<Directory>>),
     Bytes(Box<Dict<Directory, [u8]>>),
     /// A set in a server, and the keys of a block.
-    Remote(Box<RemoteSet>, Batch),
+    Remote(Box<RemoteSet>, RemoteKeys),
 }
 
 impl Set {
@@ -118,10 +118,10 @@ impl Set {
     pub fn contains(&mut self, keys: &mut Keys, block: &mut Block, out: &mut Vec<bool>) -> Result<(), Error> {
         let hashes = &mut self.hashes;
         match &mut self.source {
-            Source::Remote(set, batch) => {
-                batch.clear();
-                keys.each(block, |key| batch.push(key));
-                return set.has(batch, out).map_err(|failure| set.told(failure));
+            Source::Remote(set, asked) => {
+                asked.clear();
+                keys.each(block, |key| asked.push(key));
+                return set.has(asked, out).map_err(|failure| set.told(failure));
             }
             Source::Numbers(dict) => return look_up(dict, keys, block, out),
             Source::Bytes(dict) => return look_up(dict, keys, block, out),
@@ -148,9 +148,9 @@ fn open_remote(options: &HasOptions) -> Result<Source, Error> {
     if let Some((name, _)) = refused.into_iter().find(|&(_, is_given)| is_given) {
         return Err(Error::Message(format!("{name} is not for a set in a server, which answers for every line")));
     }
-    let set = RemoteSet::open(Address::parse(&options.set)?, false, None)?;
-    let batch = set.batch();
-    Ok(Source::Remote(set.into(), batch))
+    let set = RemoteSet::open(&options.set, false, None)?;
+    let asked = set.no_keys();
+    Ok(Source::Remote(set.into(), asked))
 }
 
 fn open_directory(options: &HasOptions, memory: u64) -> Result<Source, Error> {

@@ -5,12 +5,12 @@ use furui::seen::{Seen, SeenOptions};
 use furui::store::Scratch;
 
 use super::file::refuse_binary;
-use crate::blocks::Blocks;
 use crate::cli::{InputOptions, LineOptions};
 use crate::error::Error;
+use crate::input::blocks::Blocks;
+use crate::input::reading::Reading;
 use crate::interrupt::Interrupt;
 use crate::keys::Keys;
-use crate::reading::Reading;
 
 /// How the lines of a text become keys.
 pub struct TextLines<'a> {

@@ -5,9 +5,9 @@ use super::column::Column;
 use super::compare::Compare;
 use super::csv::{Field, fields, key_parts};
 use super::part::part;
-use crate::block::Block;
 use crate::cli::LineOptions;
 use crate::error::Error;
+use crate::input::block::Block;
 
 /// The columns of a CSV or TSV file that are the key.
 pub(super) struct Columns {

@@ -1,5 +1,5 @@
 use crate::error::Error;
-use crate::report::counted;
+use crate::say::number::counted;
 
 /// How many lines had no key.
 #[derive(Default)]

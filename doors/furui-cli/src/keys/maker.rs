@@ -6,9 +6,9 @@ use super::compare::Compare;
 use super::csv::key_parts;
 use super::json::{self, Pointer};
 use super::part::part;
-use crate::block::Block;
 use crate::cli::{LineOptions, Policy};
 use crate::error::Error;
+use crate::input::block::Block;
 
 /// How the key of a line is made.
 pub(super) struct Maker {

@@ -16,9 +16,9 @@ use std::sync::Arc;
 use furui::seen::Verdict;
 use furui::{HashSpec, Hashes, KeyHasher};
 
-use crate::block::Block;
 use crate::cli::{LineOptions, Policy};
 use crate::error::Error;
+use crate::input::block::Block;
 use crate::output::Output;
 use maker::Maker;
 
@@ -62,8 +62,8 @@ impl Keys {
         Ok(Self::of(Arc::new(Maker::new(spec, options)?)))
     }
 
-    /// As [`new`](Self::new), but the keys are texts to be read, as those of a dictionary: the parts of a key are
-    /// separated by tabs.
+    /// Creates a finder of keys that people read, as a dictionary has them: the parts of a key are separated by tabs.
+    /// Otherwise it is that of [`new`](Self::new).
     pub fn with_text(options: &LineOptions) -> Result<Self, Error> {
         Ok(Self::of(Arc::new(Maker::new(HashSpec::default(), options)?.with_text())))
     }
@@ -78,8 +78,8 @@ impl Keys {
         Self { maker, lacking: vec![], failure: None, counts: Counts::default(), is_headless: false }
     }
 
-    /// Finds the keys of lines that are printed to this output. If it goes on with a file, which has a header then, no
-    /// header is printed.
+    /// Prints no header if this output, to which the lines are printed, is appended to a file that is not empty: that file has
+    /// its header already.
     pub fn printed_to(self, output: &Output) -> Self {
         Self { is_headless: output.continues(), ..self }
     }

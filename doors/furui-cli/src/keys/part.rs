@@ -1,4 +1,4 @@
-use crate::escape::push_escaped;
+use crate::say::escape::push_escaped;
 
 /// Appends a part of a key. If the key has only one part, it is the key. Otherwise each part follows its length
 /// (docs/format.md, "Keys of several parts"); if the key is a text, there is a tab between parts, and the parts have

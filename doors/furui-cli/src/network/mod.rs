@@ -1,52 +1,90 @@
-//! The commands of the search engine: `furui node`, and those that send requests to a node. Only builds with the
-//! feature `node` have these commands; other builds have `no_network.rs` in the place of this module.
+//! The commands of the search engine, which the crate `furui-node` runs with the input and output of this command. Only
+//! builds with the feature `node` have them; other builds have `missing/network.rs` in the place of this module.
 
-mod block;
-mod demo;
-mod node;
 mod notes;
-mod options;
-mod publish;
-mod search;
-mod unpublish;
 
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use crate::error::Error;
-use clap::Subcommand;
+use furui_node::{Part, Program};
 
+use crate::error::Error;
+use crate::input::blocks::Blocks;
+use crate::input::reading::Reading;
+use crate::interrupt::Interrupt;
+use crate::output::{Output, Sink, is_styled};
+use crate::say::progress::Progress;
+use crate::streams::standard_input;
+
+pub use furui_node::NetworkCommand;
 pub use notes::NOTES;
-use options::block::{BlockOptions, PurgeOptions, UnblockOptions};
-use options::demo::DemoOptions;
-use options::node::NodeOptions;
-use options::publish::PublishOptions;
-use options::search::SearchOptions;
-use options::unpublish::UnpublishOptions;
 
 /// The text below the list of all commands in the help.
-pub const MISSING: Option<&str> = None;
-
-#[derive(Subcommand)]
-pub enum NetworkCommand {
-    Node(NodeOptions),
-    Publish(PublishOptions),
-    Unpublish(UnpublishOptions),
-    Search(SearchOptions),
-    Block(BlockOptions),
-    Unblock(UnblockOptions),
-    Purge(PurgeOptions),
-    Demo(DemoOptions),
+pub fn missing() -> Option<String> {
+    None
 }
 
+/// Runs a command of the search engine.
 pub fn run(command: &NetworkCommand) -> Result<ExitCode, Error> {
-    match command {
-        NetworkCommand::Node(options) => node::run(options),
-        NetworkCommand::Publish(options) => publish::run(options),
-        NetworkCommand::Unpublish(options) => unpublish::run(options),
-        NetworkCommand::Search(options) => search::run(options),
-        NetworkCommand::Block(options) => block::block(options),
-        NetworkCommand::Unblock(options) => block::unblock(options),
-        NetworkCommand::Purge(options) => block::purge(options),
-        NetworkCommand::Demo(options) => demo::run(options),
+    furui_node::run(command, &Furui).map_err(|error| match error {
+        furui_node::Error::Library(error) => Error::Library(error),
+        furui_node::Error::Message(message) => Error::Message(message),
+    })
+}
+
+impl From<Error> for furui_node::Error {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Library(error) => Self::Library(error),
+            Error::Message(message) => Self::Message(message),
+        }
+    }
+}
+
+/// This command, as the commands of the search engine use it.
+struct Furui;
+
+impl Program for Furui {
+    fn print(&self, bytes: &[u8]) -> Result<bool, furui_node::Error> {
+        Ok(Output::new(false)?.print(bytes)? != Sink::Closed)
+    }
+
+    fn is_styled(&self) -> bool {
+        is_styled()
+    }
+
+    fn complain(&self, message: &str) {
+        crate::complain(&Error::Message(message.to_owned()));
+    }
+
+    fn input(&self) -> io::Result<File> {
+        standard_input()
+    }
+
+    fn lines(
+        &self,
+        path: &Path,
+        most: usize,
+        take: &mut dyn FnMut(Part<'_>) -> Result<(), furui_node::Error>,
+    ) -> Result<(), furui_node::Error> {
+        let interrupt = Interrupt::ignore();
+        let mut blocks = Blocks::new(&[path.to_owned()], Reading::lines(most), &interrupt).cutting();
+        while let Some(block) = blocks.next()? {
+            for (index, line) in block.lines().enumerate() {
+                take(Part::Line(line, block.place(index)))?;
+            }
+            take(Part::Read(block.bytes().len()))?;
+            if blocks.would_wait() {
+                take(Part::Pause)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn progress(&self, what: &'static str, files: &[PathBuf]) -> Box<dyn FnMut(usize)> {
+        let mut progress = Progress::new(what, files);
+        Box::new(move |bytes| progress.advance(bytes))
     }
 }

@@ -1,6 +1,6 @@
 //! Exit statuses and examples of the commands of the search engine.
 
-use crate::notes::{DONE, ERROR, Notes};
+use crate::say::notes::{DONE, ERROR, Notes};
 
 #[rustfmt::skip]
 pub const NOTES: &[Notes] = &[

@@ -22,14 +22,8 @@ pub struct Address {
     pub login: Login,
 }
 
-/// True if a `--store` or a set is the URL of a server, not the path of a directory or a file.
-pub fn is_url(path: &Path) -> bool {
-    let scheme = path.to_str().and_then(|text| text.split_once("://")).map(|(scheme, _)| scheme);
-    scheme.is_some_and(|scheme| ["redis", "rediss", "valkey", "valkeys"].contains(&scheme))
-}
-
 impl Address {
-    /// Parses a URL for which [`is_url`] is true. No message about it tells the password.
+    /// Parses the URL of a set. No message about it tells the password.
     pub fn parse(path: &Path) -> Result<Self, Error> {
         // The password may be anywhere in a text that is no URL, so the text is not repeated.
         let wrong = |reason: &str| {
@@ -140,9 +134,6 @@ mod tests {
         ] {
             let message = parse(url).err().unwrap_or_default();
             assert!(!message.is_empty() && !message.contains("secret"), "{url}: {message}");
-        }
-        for path in ["redis", "redis:/a", "./redis://a", "http://a/b", "/redis://"] {
-            assert!(!is_url(Path::new(path)), "{path}");
         }
     }
 }

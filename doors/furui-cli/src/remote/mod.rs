@@ -3,8 +3,8 @@
 //! The set is laid out as `furui.valkey.Seen` of the Python package lays it out, so that both share it.
 
 mod address;
-mod batch;
 mod failure;
+mod keys;
 mod layout;
 mod link;
 mod node;
@@ -12,6 +12,5 @@ mod nodes;
 mod set;
 mod slots;
 
-pub use address::{Address, is_url};
-pub use batch::Batch;
+pub use keys::RemoteKeys;
 pub use set::RemoteSet;

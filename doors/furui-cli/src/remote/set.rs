@@ -1,16 +1,17 @@
 use std::collections::HashSet;
+use std::path::Path;
 
 use furui::store::Window;
 use redis::Value;
 
 use super::address::Address;
-use super::batch::Batch;
 use super::failure::Failure;
+use super::keys::RemoteKeys;
 use super::layout::Layout;
 use super::nodes::{Answer, Nodes, Request};
 use crate::error::Error;
-use crate::report::grouped;
-use crate::windows::said;
+use crate::say::number::grouped;
+use crate::say::windows::said;
 
 /// A set that several processes share, in a server or a cluster. It is spread over many keys, `NAME:{000}` to
 /// `NAME:{3ff}`, by the hash of a member.
@@ -24,9 +25,10 @@ pub struct RemoteSet {
 const LEAST: u32 = 16;
 
 impl RemoteSet {
-    /// Connects to the server of a set. With `records`, a set that is not there yet is made, with this window. A set with
+    /// Connects to the server of the set at this URL. With `records`, a set that is not there yet is made, with this window. A set with
     /// another window is an error.
-    pub fn open(address: Address, records: bool, window: Option<Window>) -> Result<Self, Error> {
+    pub fn open(url: &Path, records: bool, window: Option<Window>) -> Result<Self, Error> {
+        let address = Address::parse(url)?;
         let url = address.to_string();
         let nodes = Nodes::connect(address).map_err(|failure| failure.at(&url))?;
         let mut set = Self { nodes, keys: vec![] };
@@ -69,9 +71,9 @@ impl RemoteSet {
         Ok(())
     }
 
-    /// An empty batch of keys for this set.
-    pub fn batch(&self) -> Batch {
-        Batch::new(self.keys.len() as u32)
+    /// An empty list of keys for this set.
+    pub fn no_keys(&self) -> RemoteKeys {
+        RemoteKeys::new(self.keys.len() as u32)
     }
 
     /// The URL of the set, without a password.
@@ -99,7 +101,7 @@ impl RemoteSet {
     ///
     /// A key for which the connection was lost counts as new, because the server may have recorded it in vain. Returns
     /// how many of the new keys are uncertain in this way: another process may have got them, too.
-    pub fn see(&mut self, keys: &Batch, out: &mut Vec<bool>) -> Result<u64, Failure> {
+    pub fn see(&mut self, keys: &RemoteKeys, out: &mut Vec<bool>) -> Result<u64, Failure> {
         match self.ask_all("FURUI.SEEN", keys, out) {
             Ok(uncertain) => {
                 let (mut first, mut count) = (HashSet::new(), 0);
@@ -118,20 +120,25 @@ impl RemoteSet {
     }
 
     /// Tells for each key whether it is in the set.
-    pub fn has(&mut self, keys: &Batch, out: &mut Vec<bool>) -> Result<(), Failure> {
+    pub fn has(&mut self, keys: &RemoteKeys, out: &mut Vec<bool>) -> Result<(), Failure> {
         let asked = self.ask_all("FURUI.HAS", keys, out).map(drop);
         asked.map_err(|(failure, _)| Failure { may_have_recorded: false, ..failure })
     }
 
     /// Removes keys from the set.
-    pub fn forget(&mut self, keys: &Batch) -> Result<(), Failure> {
+    pub fn forget(&mut self, keys: &RemoteKeys) -> Result<(), Failure> {
         self.ask_all("FURUI.FORGET", keys, &mut vec![]).map(drop).map_err(|(failure, _)| failure)
     }
 
     /// Sends a command for all keys, in one round trip to each server. `out` gets true for each key that was answered
     /// with 1. Returns the indices of the keys whose answers are uncertain, in the order of the keys. After an error,
     /// the flag tells whether every key that was recorded is true in `out`.
-    fn ask_all(&mut self, command: &str, keys: &Batch, out: &mut Vec<bool>) -> Result<Vec<usize>, (Failure, bool)> {
+    fn ask_all(
+        &mut self,
+        command: &str,
+        keys: &RemoteKeys,
+        out: &mut Vec<bool>,
+    ) -> Result<Vec<usize>, (Failure, bool)> {
         out.clear();
         out.resize(keys.len(), false);
         let order = keys.by_shard();

@@ -5,10 +5,11 @@ use std::path::PathBuf;
 use furui::format::Printable;
 use furui::seen::Verdict;
 
-use crate::block::Block;
-use crate::input::name_of;
+use crate::input::block::Block;
+use crate::input::source::name_of;
 use crate::keys::Fate;
-use crate::report::{Report, counted, grouped};
+use crate::say::number::{counted, grouped};
+use crate::say::report::Report;
 
 /// The counts of each input, in the order of the inputs.
 pub struct ByFile {

@@ -3,14 +3,14 @@
 
 use std::io::IsTerminal;
 
+use super::batch::Batch;
 use super::by_file::ByFile;
 use super::figures::Figures;
-use super::flight::Flight;
 use super::repeats::Repeats;
 use crate::cli::SeenOptions;
 use crate::error::Error;
 use crate::pipes;
-use crate::progress::Progress;
+use crate::say::progress::Progress;
 use crate::streams::standard_output;
 
 /// Everything that a run makes besides its standard output.
@@ -41,25 +41,25 @@ impl Byproducts {
         self.repeats.is_some()
     }
 
-    /// Notes the lines or the header of a flight, which will be printed next.
-    pub fn note(&mut self, flight: &Flight) {
+    /// Notes the lines or the header of a batch, which will be printed next.
+    pub fn note(&mut self, batch: &Batch) {
         if let Some(repeats) = &mut self.repeats {
-            match flight.header {
-                Some(_) => repeats.header(flight.block.bytes()),
-                None => repeats.note(&flight.repeats),
+            match batch.header {
+                Some(_) => repeats.header(batch.block.bytes()),
+                None => repeats.note(&batch.repeats),
             }
         }
         if let Some(by_file) = &mut self.by_file {
-            by_file.enter(&flight.block);
-            by_file.count(&flight.fates);
+            by_file.enter(&batch.block);
+            by_file.count(&batch.fates);
         }
     }
 
-    /// Writes what was noted of a flight. Its lines must have been printed.
-    pub fn write(&mut self, flight: &Flight) -> Result<(), Error> {
-        self.figures.set(flight);
+    /// Writes what was noted of a batch. Its lines must have been printed.
+    pub fn write(&mut self, batch: &Batch) -> Result<(), Error> {
+        self.figures.set(batch);
         if let Some(progress) = &mut self.progress {
-            progress.advance(flight.block.bytes().len());
+            progress.advance(batch.block.bytes().len());
         }
         self.repeats.as_mut().map_or(Ok(()), Repeats::write)
     }

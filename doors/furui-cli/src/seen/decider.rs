@@ -2,7 +2,7 @@ use furui::seen::Cache;
 use furui::store::Storage;
 use furui::store::cascade::Share;
 
-use super::flight::Flight;
+use super::batch::Batch;
 use super::judge::Judge;
 use super::limit::Limit;
 use super::shares::Shares;
@@ -67,40 +67,40 @@ impl<S: Storage> Decider<S> {
         }
     }
 
-    /// True if the set first makes earlier keys durable when it gets the keys of a flight (a block of lines).
-    pub fn will_sync(&self, flight: &Flight) -> bool {
-        self.judge.set().is_some_and(|seen| match flight.batch.shares() {
-            0 => seen.will_sync(flight.hashes.len()),
-            _ => seen.will_sync_for(&flight.batch),
+    /// True if the set first makes earlier keys durable when it gets the keys of a batch.
+    pub fn will_sync(&self, batch: &Batch) -> bool {
+        self.judge.set().is_some_and(|seen| match batch.split.shares() {
+            0 => seen.will_sync(batch.hashes.len()),
+            _ => seen.will_sync_for(&batch.split),
         })
     }
 
-    /// Lets the shares of a set that is split take the keys of a flight (a block of lines). Flights must come in the
+    /// Lets the shares of a set that is split take the keys of a batch. Batches must come in the
     /// order of the input. Returns false if there is no room for the keys before [`make_room`](Self::make_room).
-    pub fn admit(&mut self, flight: &mut Flight) -> bool {
-        if !flight.is_void
-            && flight.header.is_none()
+    pub fn admit(&mut self, batch: &mut Batch) -> bool {
+        if !batch.is_void
+            && batch.header.is_none()
             && let Some(seen) = self.judge.set_mut()
         {
-            match seen.admit(&flight.hashes, &flight.batch) {
+            match seen.admit(&batch.hashes, &batch.split) {
                 Ok(true) => {}
                 Ok(false) => return false,
-                Err(error) => flight.give_up(error.into()),
+                Err(error) => batch.give_up(error.into()),
             }
         }
         true
     }
 
-    /// Makes room for the keys of a flight (a block of lines) in all shares of the set. Earlier flights must have been
-    /// decided. If the set fails, the flight gets the error.
-    pub fn make_room(&mut self, flight: &mut Flight, shares: Vec<Share<S::File>>) -> Vec<Share<S::File>> {
+    /// Makes room for the keys of a batch in all shares of the set. Earlier batches must have been
+    /// decided. If the set fails, the batch gets the error.
+    pub fn make_room(&mut self, batch: &mut Batch, shares: Vec<Share<S::File>>) -> Vec<Share<S::File>> {
         let Some(seen) = self.judge.set_mut() else { return shares };
         let shares = seen
             .join(shares)
-            .and_then(|()| seen.make_room_for(&flight.batch))
-            .and_then(|()| seen.split(flight.batch.shares()));
+            .and_then(|()| seen.make_room_for(&batch.split))
+            .and_then(|()| seen.split(batch.split.shares()));
         shares.unwrap_or_else(|error| {
-            flight.give_up(error.into());
+            batch.give_up(error.into());
             vec![]
         })
     }
@@ -113,45 +113,45 @@ impl<S: Storage> Decider<S> {
         }
     }
 
-    /// Decides about the lines of a flight (a block of lines). Flights must come in the order of the input. If that
-    /// fails, the flight gets the error. The flight is the last one if no more lines are wanted after it.
-    pub fn decide(&mut self, flight: &mut Flight) {
-        if flight.is_void {
+    /// Decides about the lines of a batch. Batches must come in the order of the input. If that
+    /// fails, the batch gets the error. The batch is the last one if no more lines are wanted after it.
+    pub fn decide(&mut self, batch: &mut Batch) {
+        if batch.is_void {
             return;
         }
-        if flight.header.is_none() {
-            match self.cut(flight) {
-                Ok(()) => self.judge.observe(flight),
-                Err(error) => flight.fail(error),
+        if batch.header.is_none() {
+            match self.cut(batch) {
+                Ok(()) => self.judge.observe(batch),
+                Err(error) => batch.fail(error),
             }
-            if flight.is_void {
-                flight.verdicts.clear();
+            if batch.is_void {
+                batch.verdicts.clear();
             }
             if let Some(limit) = &mut self.limit
-                && limit.take(&flight.verdicts)
+                && limit.take(&batch.verdicts)
             {
-                flight.is_last = true;
+                batch.is_last = true;
                 // It is the error of a line that is not wanted.
-                flight.failure = None;
+                batch.failure = None;
             }
-            self.keys += flight.verdicts.len() as u64;
-            self.new += flight.new_lines() as u64;
+            self.keys += batch.verdicts.len() as u64;
+            self.new += batch.new_lines() as u64;
         }
-        (flight.keys_so_far, flight.new_so_far) = (self.keys, self.new);
-        self.bytes += flight.block.bytes().len() as u64;
-        self.counts.add(flight.keys.take_counts());
+        (batch.keys_so_far, batch.new_so_far) = (self.keys, self.new);
+        self.bytes += batch.block.bytes().len() as u64;
+        self.counts.add(batch.keys.take_counts());
     }
 
     /// Cuts a block after the last line that is wanted, so that later lines are not recorded.
-    fn cut(&mut self, flight: &mut Flight) -> Result<(), Error> {
-        if let Some(limit) = self.limit.filter(|limit| (flight.hashes.len() as u64) > limit.left)
+    fn cut(&mut self, batch: &mut Batch) -> Result<(), Error> {
+        if let Some(limit) = self.limit.filter(|limit| (batch.hashes.len() as u64) > limit.left)
             && self.foresees()
             && let Some(seen) = self.judge.set_mut()
         {
-            seen.contains_hashes(&flight.hashes, &mut self.there)?;
-            if let Some(keys) = limit.reach(flight.hashes.as_slice(), &self.there)? {
-                let last = flight.keys.with_key()(keys - 1);
-                flight.cut(last + 1);
+            seen.contains_hashes(&batch.hashes, &mut self.there)?;
+            if let Some(keys) = limit.reach(batch.hashes.as_slice(), &self.there)? {
+                let last = batch.keys.with_key()(keys - 1);
+                batch.cut(last + 1);
             }
         }
         Ok(())

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use super::flight::Flight;
-use crate::report::{counted, grouped};
-use crate::size;
+use super::batch::Batch;
+use crate::say::number::{counted, grouped};
+use crate::say::size;
 
 /// The figures of one run of the command. A thread prints them when a signal requests them, even while the command
 /// waits for input or output.
@@ -34,14 +34,14 @@ impl Figures {
         Ok(Self { latest })
     }
 
-    /// Sets the figures, after a flight (a block of lines) was printed.
-    pub fn set(&self, flight: &Flight) {
+    /// Sets the figures, after a batch was printed.
+    pub fn set(&self, batch: &Batch) {
         // A signal may come between these lines, so that the printed line mixes the figures of two blocks. That does no
         // harm.
-        self.latest.keys.store(flight.keys_so_far, Ordering::Relaxed);
-        self.latest.new.store(flight.new_so_far, Ordering::Relaxed);
-        self.latest.lines.fetch_add(flight.fates.len() as u64, Ordering::Relaxed);
-        self.latest.bytes.fetch_add(flight.block.bytes().len() as u64, Ordering::Relaxed);
+        self.latest.keys.store(batch.keys_so_far, Ordering::Relaxed);
+        self.latest.new.store(batch.new_so_far, Ordering::Relaxed);
+        self.latest.lines.fetch_add(batch.fates.len() as u64, Ordering::Relaxed);
+        self.latest.bytes.fetch_add(batch.block.bytes().len() as u64, Ordering::Relaxed);
     }
 }
 

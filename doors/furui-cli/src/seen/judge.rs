@@ -3,16 +3,16 @@ use std::time::Duration;
 use furui::HashSpec;
 use furui::seen::Seen;
 use furui::store::Storage;
-use regex::bytes::Regex;
+use regex_lite::Regex;
 
-use super::flight::Flight;
+use super::batch::Batch;
 use super::server::Server;
 use super::window;
 use crate::cli::SeenOptions;
 use crate::error::Error;
 use crate::filter::Observer;
 use crate::output::Sink;
-use crate::remote::Batch;
+use crate::remote::RemoteKeys;
 
 /// What decides which lines are new, and records them. Nothing else differs between the kinds of runs.
 pub enum Judge<S: Storage> {
@@ -50,11 +50,11 @@ impl<S: Storage> Judge<S> {
         }
     }
 
-    /// An empty batch of keys, if a server is asked.
-    pub fn batch(&self) -> Option<Batch> {
+    /// An empty list of keys, if a server is asked.
+    pub fn remote_keys(&self) -> Option<RemoteKeys> {
         match self {
             Self::Set(..) | Self::Filter(_) => None,
-            Self::Server(server) => Some(server.batch()),
+            Self::Server(server) => Some(server.keys()),
         }
     }
 
@@ -74,33 +74,34 @@ impl<S: Storage> Judge<S> {
         }
     }
 
-    /// Decides about the lines of a flight (a block of lines). If that fails, the flight gets the error.
-    pub fn observe(&mut self, flight: &mut Flight) {
+    /// Decides about the lines of a batch. If that fails, the batch gets the error.
+    pub fn observe(&mut self, batch: &mut Batch) {
         match self {
             Self::Set(seen, protect) => {
-                let (block, verdicts) = (&flight.block, &mut flight.verdicts);
+                let (block, verdicts) = (&batch.block, &mut batch.verdicts);
                 let observed = match protect {
-                    None if flight.batch.shares() > 0 => seen.finish(&flight.hashes, &flight.batch, verdicts),
-                    None => seen.observe_missed(&flight.hashes, &flight.misses, verdicts),
+                    None if batch.split.shares() > 0 => seen.finish(&batch.hashes, &batch.split, verdicts),
+                    None => seen.observe_missed(&batch.hashes, &batch.misses, verdicts),
                     Some(regex) => {
-                        let line = flight.keys.with_key();
-                        seen.observe_protected(&flight.hashes, |i| regex.is_match(block.line(line(i))), verdicts)
+                        let line = batch.keys.with_key();
+                        let is_protected = |i| regex.is_match(&String::from_utf8_lossy(block.line(line(i))));
+                        seen.observe_protected(&batch.hashes, is_protected, verdicts)
                     }
                 };
-                flight.has_old_repeats = seen.unsynced_repeats() > 0;
+                batch.has_old_repeats = seen.unsynced_repeats() > 0;
                 if let Err(error) = observed {
-                    flight.fail(error.into());
+                    batch.fail(error.into());
                 }
             }
             Self::Filter(filter) => {
-                if let Err(error) = filter.observe(flight.hashes.as_slice(), &mut flight.verdicts) {
+                if let Err(error) = filter.observe(batch.hashes.as_slice(), &mut batch.verdicts) {
                     // The lines before the first one for which there was no room are printed.
-                    let lines = flight.keys.with_key()(flight.verdicts.len());
-                    flight.cut(lines);
-                    flight.failure = Some(error);
+                    let lines = batch.keys.with_key()(batch.verdicts.len());
+                    batch.cut(lines);
+                    batch.failure = Some(error);
                 }
             }
-            Self::Server(server) => server.observe(flight),
+            Self::Server(server) => server.observe(batch),
         }
     }
 

@@ -1,11 +1,11 @@
 //! `furui seen`, which prints the first occurrence of each line.
 
+mod batch;
 mod by_file;
 mod byproducts;
 mod decider;
 mod ending;
 mod figures;
-mod flight;
 mod judge;
 mod limit;
 mod pace;
@@ -37,9 +37,8 @@ use crate::filter::Observer;
 use crate::interrupt::Interrupt;
 use crate::keys::{self, Keys};
 use crate::memory;
+use crate::opening::{is_url, open_to_write};
 use crate::output::{Output, Sink};
-use crate::remote::is_url;
-use crate::wait::open_to_write;
 use byproducts::Byproducts;
 use decider::Decider;
 use ending::Ending;
@@ -205,8 +204,8 @@ fn hash<S: Storage>(storage: &S, options: &cli::SeenOptions) -> Result<HashSpec,
         (None, Some((_, like))) => like.hash,
         (None, None) => HashSpec::random(),
     };
-    if let Some(name) = options.hash {
-        hash.algorithm = name.into();
+    if let Some(algorithm) = options.hash {
+        hash.algorithm = algorithm;
     }
     if let Some(seed) = options.hash_seed {
         hash.seed = seed;

@@ -1,17 +1,17 @@
 use std::thread;
 
-use super::queue::{LARGE_FLIGHTS, Limits};
-use crate::block::BLOCK;
+use super::queue::{LARGE_BATCHES, Limits};
 use crate::cli::{CacheKind, SeenOptions};
-use crate::large_blocks::LargeBlocks;
-use crate::remote::is_url;
+use crate::input::block::BLOCK;
+use crate::input::large_blocks::LargeBlocks;
+use crate::opening::is_url;
 
 /// The number of threads, and the memory that they need, which is subtracted from that of the set.
 pub struct Plan {
     threads: usize,
     /// The number of threads that were asked for.
     asked: usize,
-    flights: usize,
+    batches: usize,
     /// How many bytes are read at a time, until blocks are large.
     block: usize,
     large: LargeBlocks,
@@ -21,8 +21,8 @@ pub struct Plan {
 /// The maximum number of threads unless the user says otherwise.
 const MOST_THREADS: usize = 16;
 
-/// The memory of a flight (a block on its way to the output), in multiples of its text, if lines are short.
-const FLIGHT: u64 = 5;
+/// The memory of a batch, in multiples of its text, if lines are short.
+const BATCH: u64 = 5;
 
 /// A block has at most 1 / `BLOCK_SHARE` of the memory, but at least [`LEAST_BLOCK`] bytes.
 const BLOCK_SHARE: u64 = 16;
@@ -34,11 +34,11 @@ const SHARES: u64 = 2 << 20;
 /// The memory of a worker in bytes: its recent cache, its stack, and what the allocator keeps for its thread.
 const WORKER: u64 = 5 << 18;
 
-/// Flights (blocks on their way to the output) take at most 1 / `SHARE` of the memory. But with several threads there
-/// are always at least [`LEAST`] flights.
+/// Batches take at most 1 / `SHARE` of the memory. But with several threads there
+/// are always at least [`LEAST`] batches.
 const SHARE: u64 = 3;
 
-/// The minimum number of flights with several threads: one is read, one is compared with the set, and one is written.
+/// The minimum number of batches with several threads: one is read, one is compared with the set, and one is written.
 const LEAST: usize = 3;
 
 /// With several threads, 1 / `EXTRA_SHARE` of the memory is allocated beside the memory of the set.
@@ -68,7 +68,7 @@ impl Plan {
             Self {
                 threads: 1,
                 asked,
-                flights: 1,
+                batches: 1,
                 block: Self::block_for(memory),
                 large,
                 bytes: large.bytes().saturating_sub(LargeBlocks::SPARE),
@@ -79,15 +79,15 @@ impl Plan {
     /// The plan of a run with so many threads, at least 2.
     fn of(threads: usize, asked: usize, memory: u64) -> Self {
         let block = Self::block_for(memory);
-        let flight = FLIGHT * block as u64;
-        let affordable = usize::try_from(memory / SHARE / flight).unwrap_or(usize::MAX);
-        // One flight for each worker, one that waits for each worker, one at the input and one at the output.
-        let flights = affordable.clamp(LEAST, 2 * threads + 2);
-        let large = LargeBlocks::of(memory, flights.min(LARGE_FLIGHTS));
+        let batch = BATCH * block as u64;
+        let affordable = usize::try_from(memory / SHARE / batch).unwrap_or(usize::MAX);
+        // One batch for each worker, one that waits for each worker, one at the input and one at the output.
+        let batches = affordable.clamp(LEAST, 2 * threads + 2);
+        let large = LargeBlocks::of(memory, batches.min(LARGE_BATCHES));
         // Until the set has runs on storage, blocks are not large.
-        let blocks = large.bytes().max(flights as u64 * flight + SHARES);
+        let blocks = large.bytes().max(batches as u64 * batch + SHARES);
         let bytes = (blocks + threads as u64 * WORKER).saturating_sub(LargeBlocks::SPARE + memory / EXTRA_SHARE);
-        Self { threads, asked, flights, block, large, bytes }
+        Self { threads, asked, batches, block, large, bytes }
     }
 
     fn block_for(memory: u64) -> usize {
@@ -118,6 +118,6 @@ impl Plan {
     pub fn limits(&self, options: &SeenOptions, records: bool) -> Limits {
         // A program that waits for the mark of each line sends the next line only after it has read the mark.
         let large = options.outputs.mark.is_none().then_some(self.large);
-        Limits { workers: self.threads, flights: self.flights, large, records }
+        Limits { workers: self.threads, batches: self.batches, large, records }
     }
 }

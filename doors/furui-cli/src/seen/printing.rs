@@ -2,8 +2,8 @@
 
 use furui::seen::Verdict;
 
-use crate::block::Block;
 use crate::cli::{MarkForm, SeenOptions};
+use crate::input::block::Block;
 use crate::keys::Fate;
 use crate::output::keep;
 

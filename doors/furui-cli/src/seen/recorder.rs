@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use furui::seen::Verdict;
 use furui::store::Storage;
 
-use super::flight::Flight;
+use super::batch::Batch;
 use super::judge::Judge;
 use super::pace::Pace;
 use super::printing::Printing;
@@ -40,19 +40,19 @@ impl Recorder {
         self.pace.as_ref().and_then(|pace| pace.deadline(unsynced))
     }
 
-    /// Notes that the text of a flight (a block on its way to the output) will be printed next. If there is no memory
+    /// Notes that the text of a batch will be printed next. If there is no memory
     /// for the note, returns an error and notes nothing.
-    pub fn begin(&mut self, flight: &Flight) -> Result<(), Error> {
-        if self.pace.is_none() || !flight.verdicts.contains(&Verdict::New) && !flight.has_old_repeats {
+    pub fn begin(&mut self, batch: &Batch) -> Result<(), Error> {
+        if self.pace.is_none() || !batch.verdicts.contains(&Verdict::New) && !batch.has_old_repeats {
             return Ok(());
         }
         if self.tells_unread() {
-            let lines = flight.new_lines();
+            let lines = batch.new_lines();
             if self.unread.try_reserve(lines).is_err() {
                 let bytes = lines * size_of::<u64>();
                 return Err(furui::Error::NoMemory { what: "the list of lines in a pipe", bytes }.into());
             }
-            self.unread.extend(self.printing.ends(&flight.block, &flight.fates, self.output.printed()));
+            self.unread.extend(self.printing.ends(&batch.block, &batch.fates, self.output.printed()));
         }
         if let Some(pace) = &mut self.pace {
             pace.came(Instant::now());
@@ -60,8 +60,8 @@ impl Recorder {
         Ok(())
     }
 
-    /// True if the recorder knows which printed lines the reader has not read. The lines of a flight (a block of lines)
-    /// count as unread once the flight [begins](Self::begin).
+    /// True if the recorder knows which printed lines the reader has not read. The lines of a batch
+    /// count as unread once the batch [begins](Self::begin).
     pub fn tells_unread(&self) -> bool {
         self.pace.is_some() && self.output.is_pipe() && self.printing.tells_new()
     }

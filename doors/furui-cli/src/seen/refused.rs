@@ -2,7 +2,7 @@
 
 use crate::cli::SeenOptions;
 use crate::error::Error;
-use crate::remote::is_url;
+use crate::opening::is_url;
 
 /// An option, whether it is given, and why it is refused.
 type Refused = (&'static str, bool, &'static str);

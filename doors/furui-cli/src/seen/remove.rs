@@ -15,9 +15,10 @@ use crate::has::{Text, TextLines};
 use crate::interrupt::Interrupt;
 use crate::keys;
 use crate::memory;
-use crate::report::{Report, counted, grouped};
-use crate::size;
-use crate::wait::open_to_write;
+use crate::opening::open_to_write;
+use crate::say::number::{counted, grouped};
+use crate::say::report::Report;
+use crate::say::size;
 
 /// Removes the lines of `file` from the store. In a dry run, only counts the lines that the store has.
 pub fn run(file: &Path, store: &Path, options: &cli::SeenOptions) -> Result<ExitCode, Error> {

@@ -6,11 +6,11 @@ use std::path::Path;
 
 use furui::seen::Verdict;
 
-use crate::block::Block;
 use crate::error::Error;
+use crate::input::block::Block;
 use crate::keys::Fate;
 use crate::output::ends_with;
-use crate::same::refuse_input;
+use crate::streams::refuse_input;
 
 /// A file that the repeats are appended to.
 pub struct Repeats {

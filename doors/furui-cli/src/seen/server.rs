@@ -10,14 +10,14 @@ use furui::Hashes;
 use furui::seen::{Cache, Seen, SeenOptions, Verdict};
 use furui::store::Scratch;
 
-use super::flight::Flight;
+use super::batch::Batch;
 use super::printing::Printing;
 use crate::cli;
 use crate::complain;
 use crate::error::Error;
 use crate::memory;
-use crate::remote::{Address, Batch, RemoteSet};
-use crate::report::counted;
+use crate::remote::{RemoteKeys, RemoteSet};
+use crate::say::number::counted;
 
 /// A set in a server, as `furui seen` uses it.
 pub struct Server {
@@ -27,9 +27,9 @@ pub struct Server {
     /// True if new lines are recorded and printed, so that the server forgets those that cannot be printed.
     takes_back: bool,
     answers: Vec<bool>,
-    /// The new keys of lines that may not have been read yet, in the order of the input, one batch for each block.
-    unread: VecDeque<Batch>,
-    /// How many keys of the first batch of `unread` were read.
+    /// The new keys of lines that may not have been read yet, in the order of the input, one list for each block.
+    unread: VecDeque<RemoteKeys>,
+    /// How many keys of the first list of `unread` were read.
     read: usize,
     /// How many of the new lines another process may have got as new, too, because a connection was lost.
     uncertain: u64,
@@ -45,7 +45,7 @@ struct Dry {
 impl Server {
     /// Connects to the server of the set at this URL.
     pub fn open(url: &Path, options: &cli::SeenOptions) -> Result<Self, Error> {
-        let set = RemoteSet::open(Address::parse(url)?, !options.dry_run, options.window)?;
+        let set = RemoteSet::open(url, !options.dry_run, options.window)?;
         Ok(Self {
             set,
             dry: options.dry_run.then(Dry::new).transpose()?.map(Box::new),
@@ -57,9 +57,9 @@ impl Server {
         })
     }
 
-    /// An empty batch of keys for this set.
-    pub fn batch(&self) -> Batch {
-        self.set.batch()
+    /// An empty list of keys for this set.
+    pub fn keys(&self) -> RemoteKeys {
+        self.set.no_keys()
     }
 
     /// The URL of the set, without a password.
@@ -67,9 +67,9 @@ impl Server {
         self.set.url()
     }
 
-    /// Asks the server about the keys of a flight (a block of lines). If that fails, the flight gets the error.
-    pub fn observe(&mut self, flight: &mut Flight) {
-        let Some(keys) = &flight.asked else { return };
+    /// Asks the server about the keys of a batch. If that fails, the batch gets the error.
+    pub fn observe(&mut self, batch: &mut Batch) {
+        let Some(keys) = &batch.asked else { return };
         let asked = match &mut self.dry {
             None => self.set.see(keys, &mut self.answers).map(|uncertain| self.uncertain += uncertain),
             Some(_) => self.set.has(keys, &mut self.answers),
@@ -82,24 +82,24 @@ impl Server {
                 }
                 false => "neither printed nor recorded",
             };
-            let (from, lines) = (flight.block.place(0), counted(flight.block.len() as u64, "line"));
-            return flight.fail(Error::Message(format!("{url}: {reason}; from {from} on, {lines}: {fate}")));
+            let (from, lines) = (batch.block.place(0), counted(batch.block.len() as u64, "line"));
+            return batch.fail(Error::Message(format!("{url}: {reason}; from {from} on, {lines}: {fate}")));
         }
         if let Some(dry) = &mut self.dry
             && let Err(error) = dry.tell_new(keys, &mut self.answers)
         {
-            return flight.fail(error);
+            return batch.fail(error);
         }
         if self.takes_back && self.answers.contains(&true) {
             self.unread.push_back(keys.only(|index| self.answers[index]));
         }
         let verdict = |&is_new: &bool| if is_new { Verdict::New } else { Verdict::Repeat };
-        flight.verdicts.extend(self.answers.iter().map(verdict));
+        batch.verdicts.extend(self.answers.iter().map(verdict));
     }
 
     /// The number of new keys that the server forgets at the [end](Self::end).
     pub fn unread(&self) -> usize {
-        self.unread.iter().map(Batch::len).sum::<usize>() - self.read
+        self.unread.iter().map(RemoteKeys::len).sum::<usize>() - self.read
     }
 
     /// Keeps the first `keys` of the [unread](Self::unread) keys, because their lines were read.
@@ -141,7 +141,7 @@ impl Dry {
     }
 
     /// Turns the answers whether the server has the keys into answers whether they are new.
-    fn tell_new(&mut self, keys: &Batch, answers: &mut [bool]) -> Result<(), Error> {
+    fn tell_new(&mut self, keys: &RemoteKeys, answers: &mut [bool]) -> Result<(), Error> {
         self.hashes.clear();
         (0..keys.len()).for_each(|index| self.hashes.push(keys.key(index)));
         self.seen.observe_all(&self.hashes, &mut self.verdicts)?;

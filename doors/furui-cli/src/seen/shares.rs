@@ -1,11 +1,11 @@
 use furui::store::cascade::Share;
 
-/// The shares of a set that is split. Each is used by one worker at a time, and takes the flights (blocks of lines) in
+/// The shares of a set that is split. Each is used by one worker at a time, and takes the batches in
 /// the order of the input.
 pub struct Shares<F> {
     /// `None` while a worker has the share.
     shares: Vec<Option<Share<F>>>,
-    /// For each share, the number of the flight (block of lines) that it takes next.
+    /// For each share, the number of the batch that it takes next.
     turns: Vec<u64>,
 }
 
@@ -16,7 +16,7 @@ const MOST: usize = 16;
 const LEAST_BYTES: u64 = 128 << 10;
 
 impl<F> Shares<F> {
-    /// Shares that have not taken any flight (block of lines).
+    /// Shares that have not taken any batch.
     pub fn new(shares: Vec<Share<F>>) -> Self {
         Self { turns: vec![0; shares.len()], shares: shares.into_iter().map(Some).collect() }
     }
@@ -39,13 +39,13 @@ impl<F> Shares<F> {
         self.shares.iter().all(Option::is_some)
     }
 
-    /// The number of the flight (block of lines) that a share takes next.
+    /// The number of the batch that a share takes next.
     pub fn turn(&self, share: usize) -> u64 {
         self.turns[share]
     }
 
-    /// The share that can take the earliest of the flights (blocks of lines) with numbers from `left` up to `end`,
-    /// without `end`. `waits` tells whether a flight has keys for a share.
+    /// The share that can take the earliest of the batches with numbers from `left` up to `end`,
+    /// without `end`. `waits` tells whether a batch has keys for a share.
     pub fn next(&mut self, left: u64, end: u64, waits: impl Fn(u64, usize) -> bool) -> Option<usize> {
         for (share, turn) in self.turns.iter_mut().enumerate() {
             *turn = (*turn).max(left);
@@ -57,7 +57,7 @@ impl<F> Shares<F> {
         (0..self.len()).filter(free).min_by_key(|&share| self.turns[share])
     }
 
-    /// Takes the share, and the number of the flight (block of lines) that it takes next.
+    /// Takes the share, and the number of the batch that it takes next.
     pub fn take(&mut self, share: usize) -> Option<(u64, Share<F>)> {
         let taken = self.shares[share].take()?;
         self.turns[share] += 1;

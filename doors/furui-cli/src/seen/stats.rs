@@ -10,8 +10,9 @@ use super::by_file::ByFile;
 use super::decider::Decider;
 use super::judge::Judge;
 use crate::cli::StatsFormat;
-use crate::report::{Report, counted, grouped};
-use crate::size;
+use crate::say::number::{counted, grouped};
+use crate::say::report::Report;
+use crate::say::size;
 
 /// Prints the summary, if there is a format for it, and the counts of each file, if there are any. `fewer` is the number
 /// of threads that worked and the number that was asked for, if there was no memory for as many.

@@ -8,7 +8,7 @@ use furui::store::{Manifest, Storage, Window};
 use crate::cli;
 use crate::complain;
 use crate::error::Error;
-use crate::windows::{ahead, date, now, said};
+use crate::say::windows::{ahead, date, now, said};
 
 /// Opens the set in `storage`, with the window of the options. A store of another window is an error.
 pub fn open<S: Storage>(storage: S, settings: SeenOptions, options: &cli::SeenOptions) -> Result<Seen<S>, Error> {

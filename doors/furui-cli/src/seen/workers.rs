@@ -10,9 +10,9 @@ use super::ending::Ending;
 use super::printing::Printing;
 use super::queue::{Queue, Task};
 use super::writer::{Writer, Written};
-use crate::blocks::Next;
+use crate::input::blocks::Next;
 
-/// Threads that take the flights of a queue (blocks of lines) from the input to the output. Each worker repeatedly
+/// Threads that take the batches of a queue from the input to the output. Each worker repeatedly
 /// takes a piece of work that can be done.
 ///
 /// The program does not wait for the workers before it ends: one may still wait for input when another finds that
@@ -66,7 +66,7 @@ impl<S> Workers<S>
 where
     S: Storage<File: Send> + Send + 'static,
 {
-    /// Takes all flights to the output, with at most this many threads.
+    /// Takes all batches to the output, with at most this many threads.
     pub fn run(queue: Queue<S>, printing: Printing, threads: usize) -> Rest<S> {
         let wants_repeats = queue.writer.as_ref().is_some_and(|writer| writer.byproducts.wants_repeats());
         let shared = Mutex::new(Shared { queue, idle: 0 });
@@ -185,19 +185,19 @@ where
 
     fn write(self: &Arc<Self>, mut shared: MutexGuard<'_, Shared<S>>) -> Option<()> {
         let unsynced = shared.queue.unsynced;
-        let (mut writer, mut flight) = shared.queue.take_writer()?;
+        let (mut writer, mut batch) = shared.queue.take_writer()?;
         self.leave(shared);
-        let written = writer.write(&mut flight, unsynced);
+        let written = writer.write(&mut batch, unsynced);
         let queue = &mut self.lock().queue;
         queue.writer = Some(writer);
         match written {
-            Written::Whole => queue.leave(flight),
-            Written::Part => queue.put_first(flight),
+            Written::Whole => queue.leave(batch),
+            Written::Part => queue.put_first(batch),
             Written::Ended(ending) => {
-                // A flight (block) that the writer has not begun stays in the queue: its lines are neither printed nor
+                // A batch that the writer has not begun stays in the queue: its lines are neither printed nor
                 // recorded.
-                if matches!(ending, Ending::Failed(_)) && flight.is_begun {
-                    queue.leave(flight);
+                if matches!(ending, Ending::Failed(_)) && batch.is_begun {
+                    queue.leave(batch);
                 }
                 queue.ending = Some(ending);
             }
@@ -208,26 +208,26 @@ where
     fn decide(self: &Arc<Self>, mut shared: MutexGuard<'_, Shared<S>>) -> Option<()> {
         let queue = &mut shared.queue;
         let mut writer = if !queue.is_split() && queue.syncs() { queue.writer.take() } else { None };
-        let (number, mut decider, mut flight) = queue.take_decider()?;
+        let (number, mut decider, mut batch) = queue.take_decider()?;
         self.leave(shared);
         let settled = settle(writer.as_deref_mut(), &mut decider);
         if settled.is_ok() {
-            decider.decide(&mut flight);
+            decider.decide(&mut batch);
         }
         let mut shared = self.lock();
         let queue = &mut shared.queue;
-        queue.put_decider(number, decider, &flight);
+        queue.put_decider(number, decider, &batch);
         queue.writer = queue.writer.take().or(writer);
         queue.ending = queue.ending.take().or(settled.err());
-        if flight.is_void {
+        if batch.is_void {
             // The next sync fails for the same reason, and must find the first error.
-            flight.prepare(self.printing, self.wants_repeats);
-            queue.put(number, flight);
+            batch.prepare(self.printing, self.wants_repeats);
+            queue.put(number, batch);
             return Some(());
         }
         self.leave(shared);
-        flight.prepare(self.printing, self.wants_repeats);
-        self.lock().queue.put(number, flight);
+        batch.prepare(self.printing, self.wants_repeats);
+        self.lock().queue.put(number, batch);
         Some(())
     }
 
@@ -235,20 +235,20 @@ where
     fn make_room(self: &Arc<Self>, mut shared: MutexGuard<'_, Shared<S>>) -> Option<()> {
         let queue = &mut shared.queue;
         let mut writer = if queue.syncs() { queue.writer.take() } else { None };
-        let (number, mut decider, mut shares, mut flight) = queue.take_all()?;
+        let (number, mut decider, mut shares, mut batch) = queue.take_all()?;
         self.leave(shared);
         let settled = settle(writer.as_deref_mut(), &mut decider);
         if settled.is_ok() {
-            shares = decider.make_room(&mut flight, shares);
+            shares = decider.make_room(&mut batch, shares);
         }
         let queue = &mut self.lock().queue;
-        queue.put_all(number, decider, shares, flight);
+        queue.put_all(number, decider, shares, batch);
         queue.writer = queue.writer.take().or(writer);
         queue.ending = queue.ending.take().or(settled.err());
         Some(())
     }
 
-    /// Lets a share of the set insert its part of a flight (block of lines).
+    /// Lets a share of the set insert its part of a batch.
     fn observe(self: &Arc<Self>, mut shared: MutexGuard<'_, Shared<S>>, index: usize) -> Option<()> {
         let (number, mut share, mut part) = shared.queue.take_share(index)?;
         self.leave(shared);
@@ -257,7 +257,7 @@ where
         Some(())
     }
 
-    /// Reads a block of lines into a flight, and hashes their keys. Because a worker reads blocks in the order of the
+    /// Reads a block of lines into a batch, and hashes their keys. Because a worker reads blocks in the order of the
     /// input, the worker's recent cache knows only keys of earlier lines.
     fn read(
         self: &Arc<Self>,
@@ -265,34 +265,34 @@ where
         recent: &mut Option<Recent<u64, 1>>,
     ) -> Option<()> {
         let until = shared.queue.deadline();
-        let (mut reader, mut flight) = shared.queue.take_reader()?;
+        let (mut reader, mut batch) = shared.queue.take_reader()?;
         self.leave(shared);
-        flight.reset();
-        match reader.read(&mut flight.block, until) {
-            Ok(Next::Block) => match flight.keys.header(&flight.block) {
-                Ok(header) => flight.header = header,
-                Err(error) => flight.fail(error),
+        batch.reset();
+        match reader.read(&mut batch.block, until) {
+            Ok(Next::Block) => match batch.keys.header(&batch.block) {
+                Ok(header) => batch.header = header,
+                Err(error) => batch.fail(error),
             },
             Ok(next) => {
                 let queue = &mut self.lock().queue;
-                queue.put_reader(reader, flight);
+                queue.put_reader(reader, batch);
                 if let Next::End = next {
                     queue.end_reading();
                 }
                 return Some(());
             }
-            Err(error) => flight.fail(error),
+            Err(error) => batch.fail(error),
         }
         let mut shared = self.lock();
-        let number = shared.queue.admit(reader, &flight)?;
+        let number = shared.queue.put_read(reader, &batch)?;
         let keys = shared.queue.recent_keys;
         self.leave(shared);
         if recent.as_ref().map(Recent::capacity) != keys {
             // Without memory for a cache, the set answers for all keys.
             *recent = keys.and_then(|keys| Recent::new(keys).ok());
         }
-        flight.hash(recent.as_mut());
-        self.lock().queue.put(number, flight);
+        batch.hash(recent.as_mut());
+        self.lock().queue.put(number, batch);
         Some(())
     }
 }

@@ -1,6 +1,6 @@
 //! The options of `furui dict`, and their fates.
 
-use super::commands::Command;
+use super::commands::{Command, Mode};
 use super::rows::*;
 use super::{Row, row};
 
@@ -22,6 +22,11 @@ const WALK: &[&[Row]] = &[
     &[row("--store d", "", "-"), row("--values bytes", "", "rrrk"), row("--escape", "", "a"), row("--null", "", "a")],
 ];
 
+/// The mode of a line for each purpose of a dictionary.
+const fn of_all(line: &'static str) -> [Mode; 4] {
+    [mode(DICT_NUMBERS, line), mode(DICT_VALUES, line), mode(DICT_COUNTS, line), mode(DICT_BYTES, line)]
+}
+
 /// The commands of dictionaries.
 pub const DICTS: &[Command] = &[
     command(
@@ -30,6 +35,7 @@ pub const DICTS: &[Command] = &[
         &[
             INPUT,
             COMPARED,
+            RECORDS,
             PARTS,
             AS_IS_OF_NEW,
             WAIT,
@@ -78,6 +84,7 @@ pub const DICTS: &[Command] = &[
         &[
             INPUT,
             COMPARED,
+            RECORDS,
             PARTS,
             WAIT,
             OUTPUT,
@@ -106,6 +113,7 @@ pub const DICTS: &[Command] = &[
         &[
             INPUT,
             COMPARED,
+            RECORDS,
             PARTS,
             OUTPUT,
             &[
@@ -128,16 +136,11 @@ pub const DICTS: &[Command] = &[
     command(
         "dict get",
         &[mode(DICT_NUMBERS, "dict get --store d in --as-is"), mode(DICT_BYTES, "dict get --store d in --as-is")],
-        &[INPUT, COMPARED, PARTS],
+        &[INPUT, COMPARED, RECORDS, PARTS],
     ),
     command(
         "dict get",
-        &[
-            mode(DICT_NUMBERS, "dict get --store d in --as-is"),
-            mode(DICT_VALUES, "dict get --store d in --as-is"),
-            mode(DICT_COUNTS, "dict get --store d in --as-is"),
-            mode(DICT_BYTES, "dict get --store d in --as-is"),
-        ],
+        &of_all("dict get --store d in --as-is"),
         &[
             AS_IS,
             OUTPUT,
@@ -152,16 +155,11 @@ pub const DICTS: &[Command] = &[
     command(
         "dict delete",
         &[mode(DICT_NUMBERS, "dict delete --store d in --as-is"), mode(DICT_BYTES, "dict delete --store d in --as-is")],
-        &[INPUT, COMPARED, PARTS],
+        &[INPUT, COMPARED, RECORDS, PARTS],
     ),
     command(
         "dict delete",
-        &[
-            mode(DICT_NUMBERS, "dict delete --store d in --as-is"),
-            mode(DICT_VALUES, "dict delete --store d in --as-is"),
-            mode(DICT_COUNTS, "dict delete --store d in --as-is"),
-            mode(DICT_BYTES, "dict delete --store d in --as-is"),
-        ],
+        &of_all("dict delete --store d in --as-is"),
         &[AS_IS, WAIT, &[row("--store d", "", "-"), row("--values bytes", "", "rrrk"), row("--escape", "", "a")]],
     ),
     command(
@@ -173,24 +171,6 @@ pub const DICTS: &[Command] = &[
         ],
         &[OUTPUT, &[row("--store d", "", "-"), row("--escape", "", "a"), row("--null", "", "a")]],
     ),
-    command(
-        "dict prefix",
-        &[
-            mode(DICT_NUMBERS, "dict prefix --store d k"),
-            mode(DICT_VALUES, "dict prefix --store d k"),
-            mode(DICT_COUNTS, "dict prefix --store d k"),
-            mode(DICT_BYTES, "dict prefix --store d k"),
-        ],
-        WALK,
-    ),
-    command(
-        "dict range",
-        &[
-            mode(DICT_NUMBERS, "dict range --store d"),
-            mode(DICT_VALUES, "dict range --store d"),
-            mode(DICT_COUNTS, "dict range --store d"),
-            mode(DICT_BYTES, "dict range --store d"),
-        ],
-        WALK,
-    ),
+    command("dict prefix", &of_all("dict prefix --store d k"), WALK),
+    command("dict range", &of_all("dict range --store d"), WALK),
 ];

@@ -1,6 +1,6 @@
 //! The options of `furui filter`, and their fates.
 
-use super::commands::Command;
+use super::commands::{Command, Mode};
 use super::rows::*;
 use super::{Row, row};
 
@@ -23,6 +23,11 @@ const FILTER_BUILD: &[Row] = &[
     row("--gamma whole", "", "rrrrrrarrr"),
     row("--as-is", "", "r"),
 ];
+
+/// The mode of an insertion into the filter that a command has made.
+const fn into(made: &'static [&'static str]) -> Mode {
+    mode(made, "filter insert f in --as-is")
+}
 
 /// The commands of filters.
 pub const FILTERS: &[Command] = &[
@@ -51,34 +56,34 @@ pub const FILTERS: &[Command] = &[
             mode(&[], "filter build -k quotient -o f in"),
             mode(&[], "filter build -k cascade -o d in"),
         ],
-        &[INPUT, COMPARED, PARTS],
+        &[INPUT, COMPARED, RECORDS, PARTS],
     ),
     command(
         "filter insert",
         &[
-            mode(&["filter build -o f -"], "filter insert f in --as-is"),
-            mode(&["filter build -c 100 -o f zstd"], "filter insert f in --as-is"),
-            mode(&["filter build -c 100 -k blocked -o f zstd"], "filter insert f in --as-is"),
-            mode(&["filter build -c 100 -k counting -o f zstd"], "filter insert f in --as-is"),
-            mode(&["filter build -c 100 -k stable -o f zstd"], "filter insert f in --as-is"),
-            mode(&["filter build -c 100 -k stable-light -o f zstd"], "filter insert f in --as-is"),
-            mode(&["filter build -c 100 -k ringed -o f zstd"], "filter insert f in --as-is"),
-            mode(&["filter build -c 100 -k quotient -o f zstd"], "filter insert f in --as-is"),
-            mode(&["filter build -c 100 -k quotient --no-remove -o f zstd"], "filter insert f in --as-is"),
-            mode(&["filter build -c 100 -k cascade -o f zstd"], "filter insert f in --as-is"),
-            mode(&["filter build -c 100 -k parquet -o f zstd"], "filter insert f in --as-is"),
+            into(&["filter build -o f -"]),
+            into(&["filter build -c 100 -o f zstd"]),
+            into(&["filter build -c 100 -k blocked -o f zstd"]),
+            into(&["filter build -c 100 -k counting -o f zstd"]),
+            into(&["filter build -c 100 -k stable -o f zstd"]),
+            into(&["filter build -c 100 -k stable-light -o f zstd"]),
+            into(&["filter build -c 100 -k ringed -o f zstd"]),
+            into(&["filter build -c 100 -k quotient -o f zstd"]),
+            into(&["filter build -c 100 -k quotient --no-remove -o f zstd"]),
+            into(&["filter build -c 100 -k cascade -o f zstd"]),
+            into(&["filter build -c 100 -k parquet -o f zstd"]),
         ],
         &[AS_IS, NO_SEED, &[row("--memory 16MiB", "", "rrrrrrrrrkr"), row("--wait", "", "rrrrrrrrrkr")]],
     ),
     command(
         "filter insert",
         &[
-            mode(&["filter build -c 100 -o f zstd"], "filter insert f in --as-is"),
-            mode(&["filter build -c 100 -k quotient -o f zstd"], "filter insert f in --as-is"),
-            mode(&["filter build -c 100 -k quotient --no-remove -o f zstd"], "filter insert f in --as-is"),
-            mode(&["filter build -c 100 -k cascade -o f zstd"], "filter insert f in --as-is"),
+            into(&["filter build -c 100 -o f zstd"]),
+            into(&["filter build -c 100 -k quotient -o f zstd"]),
+            into(&["filter build -c 100 -k quotient --no-remove -o f zstd"]),
+            into(&["filter build -c 100 -k cascade -o f zstd"]),
         ],
-        &[INPUT, COMPARED, PARTS],
+        &[INPUT, COMPARED, RECORDS, PARTS],
     ),
     command("filter insert", &[mode(SECRET, "filter insert f more")], &[&[row("--seed-file seed", "", "a")]]),
     command(
@@ -87,7 +92,7 @@ pub const FILTERS: &[Command] = &[
             mode(&["filter build -k counting -o f in more"], "filter remove f in --as-is"),
             mode(&["filter build -k quotient -o f in more"], "filter remove f in --as-is"),
         ],
-        &[INPUT, COMPARED, PARTS, AS_IS, NO_SEED],
+        &[INPUT, COMPARED, RECORDS, PARTS, AS_IS, NO_SEED],
     ),
     command(
         "filter remove",

@@ -30,14 +30,18 @@ pub const COMPARED: &[Row] = &[
     row("--url-sort", "--url", "a"),
 ];
 
-/// Which part of a record is its key.
-pub const PARTS: &[Row] = &[
+/// Which part of a record is its key, whatever becomes of a record without one.
+pub const RECORDS: &[Row] = &[
     row("--field 1", "--delimiter ,", "a"),
     row("--delimiter ,", "--field 2", "a"),
     row("--csv", "", "a"),
     row("--tsv", "", "a"),
     row("--json", "", "a"),
     row("--key 2", "--csv", "a"),
+];
+
+/// What else is said of records.
+pub const PARTS: &[Row] = &[
     row("--no-header", "--csv --key 1", "a"),
     row("--missing error", "--field 3 --delimiter ,", "a"),
     row("--bad drop", "--json", "a"),

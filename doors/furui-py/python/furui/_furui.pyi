@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from os import PathLike
 from types import TracebackType
-from typing import Any, Generic, Literal, TypeAlias, TypeVar, final, overload
+from typing import Any, Generic, Literal, Self, TypeAlias, TypeVar, final, overload, type_check_only
 from uuid import UUID
 
 __version__: str
@@ -105,26 +105,21 @@ class Filter:
     @property
     def hash(self) -> str: ...
 
-@final
-class Bloom(Filter):
-    @staticmethod
+@type_check_only
+class _Sized(Filter):
+    @classmethod
     def with_rate(
-        n: int, rate: float, *, hash: str | None = None, like: _Like | None = None
-    ) -> Bloom: ...
+        cls, n: int, rate: float, *, hash: str | None = None, like: _Like | None = None
+    ) -> Self: ...
 
 @final
-class BlockedBloom(Filter):
-    @staticmethod
-    def with_rate(
-        n: int, rate: float, *, hash: str | None = None, like: _Like | None = None
-    ) -> BlockedBloom: ...
+class Bloom(_Sized): ...
 
 @final
-class CountingBloom(Filter):
-    @staticmethod
-    def with_rate(
-        n: int, rate: float, *, hash: str | None = None, like: _Like | None = None
-    ) -> CountingBloom: ...
+class BlockedBloom(_Sized): ...
+
+@final
+class CountingBloom(_Sized):
     def remove(self, key: _Key) -> bool: ...
 
 @final
@@ -136,32 +131,16 @@ class QuotientFilter(Filter):
     def remove(self, key: _Key) -> bool: ...
 
 @final
-class RingedBloom(Filter):
-    @staticmethod
-    def with_rate(
-        n: int, rate: float, *, hash: str | None = None, like: _Like | None = None
-    ) -> RingedBloom: ...
+class RingedBloom(_Sized): ...
 
 @final
-class StableBloomLight(Filter):
-    @staticmethod
-    def with_rate(
-        n: int, rate: float, *, hash: str | None = None, like: _Like | None = None
-    ) -> StableBloomLight: ...
+class StableBloomLight(_Sized): ...
 
 @final
-class ScalableBloom(Filter):
-    @staticmethod
-    def with_rate(
-        n: int, rate: float, *, hash: str | None = None, like: _Like | None = None
-    ) -> ScalableBloom: ...
+class ScalableBloom(_Sized): ...
 
 @final
-class SplitBlockBloom(Filter):
-    @staticmethod
-    def with_rate(
-        n: int, rate: float, *, hash: str | None = None, like: _Like | None = None
-    ) -> SplitBlockBloom: ...
+class SplitBlockBloom(_Sized):
     @staticmethod
     def from_parquet(data: bytes) -> SplitBlockBloom: ...
     def to_parquet(self) -> bytes: ...
@@ -227,5 +206,6 @@ class _Shares:
     def part(self, start: int, shards: int) -> tuple[int, list[tuple[int, list[int], list[bytes]]]]: ...
 
 def _answers(batch: Any, answers: bytearray) -> Any: ...
+def _window(window: int | str) -> int | str: ...
 def _after_fork() -> None: ...
 def _close_all() -> None: ...

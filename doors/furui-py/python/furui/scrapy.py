@@ -131,7 +131,7 @@ class DupeFilter(_Filter):
             store,
             imports=Path(job, "requests.seen") if job else None,
             memory=settings.get("FURUI_MEMORY") or "48MiB",
-            window=_window(crawler),
+            window=crawler.settings.get("FURUI_WINDOW"),
             debug=settings.getbool("DUPEFILTER_DEBUG"),
         )
 
@@ -207,7 +207,7 @@ class ClusterDupeFilter(_Filter):
             settings.get("FURUI_NAME") or f"{settings.get('BOT_NAME')}:{spider.name}",
             cluster=None if settings.get("FURUI_CLUSTER") is None else settings.getbool("FURUI_CLUSTER"),
             shards=settings.getint("FURUI_SHARDS") or 1024,
-            window=_window(crawler),
+            window=crawler.settings.get("FURUI_WINDOW"),
             debug=settings.getbool("DUPEFILTER_DEBUG"),
         )
 
@@ -262,11 +262,6 @@ def _library(url: str) -> tuple[Any, str]:
             if error.name != library:
                 raise
     raise ConfigError("the library of the server is missing: pip install redis")
-
-
-def _window(crawler: Crawler) -> int | str | None:
-    window = crawler.settings.get("FURUI_WINDOW")
-    return int(window) if str(window).isdecimal() else window
 
 
 def _holds_files(folder: Path) -> bool:

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from ._furui import _answers, _Shares
+from ._furui import _window as _furui_window
 from ._nodes import Command, Nodes
 from .errors import ConfigError, DamageError, Error, FullError
 
@@ -30,7 +31,6 @@ __all__ = ["Seen", "dump", "load"]
 _PIECE = 16 << 20
 #: Files of a store that say nothing about what is in the set.
 _NOT_SENT = ("LOCK", "TIERS")
-_UNITS = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
 
 
 class Seen:
@@ -310,16 +310,10 @@ def _window(window: int | str | None, shards: int) -> str | None:
     """A window as it is recorded: a number of keys, or of milliseconds with "ms"."""
     if window is None:
         return None
-    if isinstance(window, int) and window > 0:
-        if window < 16 * shards:
-            raise ConfigError(f"a window of {window} keys is too small for {shards} shards: give 16 for each at least")
-        return str(window)
-    found = re.fullmatch(r"([0-9]+)(ms|s|m|h|d)", window) if isinstance(window, str) else None
-    if not found or not 0 < int(found[1]) * _UNITS[found[2]] < 1 << 63:
-        raise ConfigError(
-            'window is invalid: give a positive number of keys, or a time such as "90s", "12h", "30d"'
-        )
-    return f"{int(found[1]) * _UNITS[found[2]]}ms"
+    recorded = _furui_window(window)
+    if isinstance(recorded, int) and recorded < 16 * shards:
+        raise ConfigError(f"a window of {window} keys is too small for {shards} shards: give 16 for each at least")
+    return str(recorded)
 
 
 def _run(nodes: Nodes, commands: list[Command], patience: float) -> list[Any]:

@@ -2,12 +2,12 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::UInt32Type;
-use arrow_array::{Array, BooleanArray, UInt32Array};
+use arrow_array::{Array, ArrayRef, BooleanArray, UInt32Array};
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyList, PyTuple};
 
-use super::arrow::{Shared, capsules};
+use super::arrow::capsules;
 use super::family::Family;
 
 /// One answer for each key of a batch.
@@ -43,7 +43,7 @@ impl Column {
     }
 
     fn array(self, py: Python<'_>) -> PyResult<Bound<'_, Answers>> {
-        let array: Shared = match self {
+        let array: ArrayRef = match self {
             Self::Bools(bools) => Arc::new(BooleanArray::from(bools)),
             Self::Numbers(numbers) => Arc::new(UInt32Array::from(numbers)),
             Self::Found(numbers) => Arc::new(UInt32Array::from(numbers)),
@@ -62,7 +62,7 @@ fn numpy<'py>(py: Python<'py>, bytes: &[u8], kind: &str) -> PyResult<Bound<'py, 
 /// Any library that speaks the Arrow PyCapsule interface takes it, such as ``pyarrow.array(answers)``.
 #[pyclass(frozen, module = "furui", sequence)]
 pub struct Answers {
-    array: Shared,
+    array: ArrayRef,
 }
 
 #[pymethods]

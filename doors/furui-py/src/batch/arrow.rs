@@ -1,8 +1,6 @@
 //! Arrays through the Arrow C data interface: <https://arrow.apache.org/docs/format/CDataInterface/PyCapsuleInterface.html>.
 #![allow(unsafe_code, reason = "the C interface passes pointers")]
 
-use std::sync::Arc;
-
 use arrow_array::cast::AsArray;
 use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi};
 use arrow_array::ffi_stream::{ArrayStreamReader, FFI_ArrowArrayStream};
@@ -170,6 +168,3 @@ pub fn capsules<'py>(py: Python<'py>, array: &dyn Array) -> PyResult<Bound<'py, 
     let array = PyCapsule::new_with_value(py, FFI_ArrowArray::new(&data), c"arrow_array")?;
     PyTuple::new(py, [schema, array])
 }
-
-/// An array that several owners may have.
-pub type Shared = Arc<dyn Array>;

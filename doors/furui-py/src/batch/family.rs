@@ -18,7 +18,6 @@ pub enum Family {
 }
 
 impl Family {
-    /// The family of a batch.
     pub fn of(batch: &Bound<'_, PyAny>) -> PyResult<Self> {
         let module = batch.get_type().module()?;
         let module = module.to_str()?;

@@ -23,7 +23,6 @@ impl Keys {
         Ok(keys)
     }
 
-    /// The number of keys.
     pub fn len(&self) -> usize {
         self.ends.len()
     }
@@ -34,7 +33,6 @@ impl Keys {
         &self.bytes[start..self.ends[index]]
     }
 
-    /// The keys, in order.
     pub fn iter(&self) -> impl Iterator<Item = &[u8]> {
         (0..self.len()).map(|index| self.get(index))
     }

@@ -5,6 +5,7 @@ mod arrow;
 mod family;
 mod keys;
 mod numpy;
+mod objects;
 mod source;
 
 pub use answers::{Answers, Column};

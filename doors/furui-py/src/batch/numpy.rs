@@ -2,7 +2,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
 
-use super::source::each_of;
+use super::objects::each_of;
 use crate::key::IntKey;
 
 /// The number of elements of an array that are copied at a time.

@@ -5,10 +5,7 @@ use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
 use super::arrow;
 use super::family::Family;
 use super::numpy;
-use crate::key::with_key;
-
-/// After this many keys the interpreter is asked whether the user has pressed ^C.
-const PAUSE: usize = 1 << 16;
+use super::objects::each_of;
 
 /// Calls `take` with each key of a batch, in order.
 ///
@@ -42,19 +39,4 @@ pub fn each_key(batch: &Bound<'_, PyAny>, mut take: impl FnMut(&[u8]) + Send) ->
         PyTypeError::new_err(format!("a batch must be a list, an array or an iterable of keys, not {name}"))
     })?;
     each_of(batch.py(), keys, take)
-}
-
-/// Calls `take` with each of some keys.
-pub(super) fn each_of<'py>(
-    py: Python<'py>,
-    keys: impl Iterator<Item = PyResult<Bound<'py, PyAny>>>,
-    mut take: impl FnMut(&[u8]),
-) -> PyResult<()> {
-    for (i, key) in keys.enumerate() {
-        with_key(&key?, &mut take)?;
-        if i % PAUSE == PAUSE - 1 {
-            py.check_signals()?;
-        }
-    }
-    Ok(())
 }

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::sync::{PoisonError, RwLock};
 
 use furui::filter::{AnyFilter, CheckedFilter, FilterMut as _};
-use furui::{HashSpec, Hashes, KeyHasher};
+use furui::{Hashes, KeyHasher};
 use pyo3::prelude::*;
 use pyo3::sync::RwLockExt;
 use pyo3::types::{PyBytes, PyType};
@@ -192,7 +192,7 @@ impl Filter {
     /// How keys are hashed: the name of a hash function and a seed, as in "xxh3:0x0".
     #[getter]
     fn hash(&self) -> String {
-        hash_text(self.hash_spec())
+        hash_text(self.hasher.spec())
     }
 
     fn __repr__(&self, py: Python<'_>) -> String {
@@ -202,11 +202,6 @@ impl Filter {
 }
 
 impl Filter {
-    /// How the filter hashes keys.
-    pub fn hash_spec(&self) -> HashSpec {
-        self.hasher.spec()
-    }
-
     fn remove_key(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<bool> {
         let mut state = self.write(py);
         let filter = state.owned(py)?;

@@ -1,34 +1,18 @@
-//! The time per key and the size of the exact set on storage, alone and compared with other stores (features `rivals`
-//! and `rocksdb`).
+//! The exact set on storage, and the stores that are compared with it (features `rivals` and `rocksdb`).
 
 pub(crate) mod counted;
-mod large;
 pub(crate) mod ours;
 #[cfg(feature = "rivals")]
 pub(crate) mod rivals;
 #[cfg(feature = "rocksdb")]
 pub(crate) mod rocksdb;
-mod small;
 pub(crate) mod sort_merge;
 
-use std::error::Error;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use crate::clock::thread_ns;
-
-pub(crate) type Result<T> = std::result::Result<T, Box<dyn Error>>;
-
-/// Runs one of the two experiments in a new directory below `place`, by default the directory for temporary files.
-pub(crate) fn run(size: Option<&str>, place: Option<String>) -> Result<()> {
-    let directory = WorkDirectory::create(&place.map_or_else(std::env::temp_dir, PathBuf::from))?;
-    match size {
-        Some("small") => small::run(directory.path()),
-        Some("large") => large::run(directory.path()),
-        _ => Err("which experiment? store small or store large".into()),
-    }
-}
+use crate::report::Result;
 
 /// A directory that is removed, with its contents, when this value is dropped.
 pub(crate) struct WorkDirectory(PathBuf);
@@ -54,13 +38,6 @@ impl Drop for WorkDirectory {
             eprintln!("cannot remove {}: {error}", self.0.display());
         }
     }
-}
-
-/// The cost of `work` in nanoseconds of CPU for each of `items`, and its result.
-fn timed<T>(items: u64, work: impl FnOnce() -> Result<T>) -> Result<(f64, T)> {
-    let start = thread_ns();
-    let value = work()?;
-    Ok(((thread_ns() - start) as f64 / items as f64, value))
 }
 
 /// The size in bytes of all files in a directory and its subdirectories.

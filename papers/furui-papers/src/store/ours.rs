@@ -4,7 +4,7 @@ use furui::KeyHash;
 use furui::store::Storage;
 use furui::store::cascade::{Cascade, CascadeOptions};
 
-use super::Result;
+use crate::report::Result;
 
 /// The number of lines, of 60 bytes each, in a block of 512 KiB. The command reads such blocks while the set is in RAM.
 const BATCH: u64 = 8 << 10;

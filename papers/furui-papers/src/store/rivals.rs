@@ -9,7 +9,7 @@ use heed::{
 };
 use redb::{Durability, ReadableDatabase, TableDefinition};
 
-use super::Result;
+use crate::report::Result;
 
 /// The number of keys inserted in a transaction.
 pub(crate) const TRANSACTION: u64 = 100_000;

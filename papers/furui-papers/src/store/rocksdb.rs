@@ -7,7 +7,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::ptr::null_mut;
 
-use super::Result;
+use crate::report::Result;
 
 /// A pointer to any object that the library creates and frees.
 type Handle = *mut c_void;

@@ -22,7 +22,7 @@ pub(super) const ORIGINS: TableDefinition<u32, Row> = TableDefinition::new("orig
 pub(super) const LOCKS: TableDefinition<u32, Row> = TableDefinition::new("locks");
 pub(super) const WITHDRAWN: TableDefinition<&[u8; 40], &[u8; 24]> = TableDefinition::new("withdrawn");
 
-/// The version of the tables' contents, which are described in docs/format.md, "What a node holds".
+/// The version of the tables' contents, which are described in docs/format.md, "A node's directory".
 const VERSION: u64 = 5;
 
 /// The database, and the snapshot of it that readers see.

@@ -10,7 +10,7 @@ use furui::filter::{Bloom, FilterMut, RingedBloom};
 /// A decoded set of ids, as another node sent it. A [`Matcher`](super::Matcher) compares a list with the set.
 ///
 /// Decoding checks all bytes in one pass. The decoded set takes about as much memory as the encoded one, whose bytes
-/// are described in docs/format.md, "Coded sets".
+/// are described in docs/protocol.md, "Coded sets".
 #[derive(Clone, Debug)]
 pub struct CodedSet {
     coding: Coding,

@@ -9,7 +9,7 @@
 //! ```
 //!
 //! All functions are pure. Every decoder is total: it decodes any bytes from a peer to the only value that they can
-//! mean, or returns an error. The bytes are described in docs/format.md, "Coded sets"; [`plan`](super::plan) chooses
+//! mean, or returns an error. The bytes are described in docs/protocol.md, "Coded sets"; [`plan`](super::plan) chooses
 //! the coding.
 
 mod answer;

@@ -27,7 +27,7 @@ pub struct Prediction {
     pub both: u64,
 }
 
-/// Computes the sizes of the messages of an exchange about two lists from the definitions in docs/format.md, without
+/// Computes the sizes of the messages of an exchange about two lists from the definitions in docs/protocol.md, without
 /// coding anything. Simulations use it, and tests compare it with the messages. Both lists are ascending, and all of
 /// `own` is in `range`.
 ///

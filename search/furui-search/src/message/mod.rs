@@ -1,4 +1,4 @@
-//! The messages between nodes. The bytes are described in docs/format.md, "Messages".
+//! The messages between nodes. The bytes are described in docs/protocol.md, "Messages".
 
 mod clause;
 mod error;

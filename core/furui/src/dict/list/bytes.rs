@@ -7,8 +7,8 @@ use crate::filter::ConfigError;
 use crate::store::{Directory, Storage};
 
 impl Dict<Directory, [u8]> {
-    /// Opens the dictionary of bytes in a directory, with the default [`DictOptions`]. The directory is created if it is
-    /// missing, and locked against other writers until the dictionary is dropped.
+    /// Opens the dictionary of bytes in a directory, with the default [`DictOptions`]. The directory is created if it
+    /// is missing, and locked against other writers until the dictionary is dropped.
     ///
     /// ```
     /// use furui::dict::Dict;

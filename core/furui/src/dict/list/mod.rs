@@ -19,11 +19,12 @@ use crate::store::{
     Directory, FilterHash, Layout, MANIFEST, Manifest, Published, Purpose, RunEntry, Storage, StoreKind, Taken,
 };
 
-/// An ordered map from byte strings to numbers or to byte strings, in memory or on disk, that takes new keys while it is
-/// read. It is ten times smaller than a hash map.
+/// An ordered map from byte strings to numbers or to byte strings, in memory or on disk, that takes new keys while it
+/// is read. It is ten times smaller than a hash map.
 ///
-/// A dictionary has either numbers as values, `Dict<S>`, which [`open`](Self::open) opens, or any bytes, `Dict<S, [u8]>`,
-/// which [`open_bytes`](Self::open_bytes) opens. Its [`Purpose`] says what they mean, and is fixed when it is made.
+/// A dictionary has either numbers as values, `Dict<S>`, which [`open`](Self::open) opens, or any bytes,
+/// `Dict<S, [u8]>`, which [`open_bytes`](Self::open_bytes) opens. Its [`Purpose`] says what they mean, and is fixed
+/// when it is made.
 ///
 /// ```text
 ///   put ──> window ── full? ──> freeze ──> <trie, filter>   <trie, filter>   <trie, filter>
@@ -40,8 +41,8 @@ use crate::store::{
 /// By default the tries are compact ones, and merged geometrically. The paper's own dictionary is that of the options
 /// [`Layout::Louds`], [`Merging::All`](super::Merging::All) and [`FilterHash::Polynomials4`].
 ///
-/// A `Dict` dereferences to its newest [`Snapshot`], which has the methods that read; [`snapshot`](Self::snapshot) gives
-/// one to keep.
+/// A `Dict` dereferences to its newest [`Snapshot`], which has the methods that read; [`snapshot`](Self::snapshot)
+/// gives one to keep.
 ///
 /// # Who does the work
 ///
@@ -108,8 +109,8 @@ impl<S: Storage, V: DictValue + ?Sized> Deref for Dict<S, V> {
 }
 
 impl Dict {
-    /// Opens the dictionary in a directory, with the default [`DictOptions`]. The directory is created if it is missing,
-    /// and locked against other writers until the dictionary is dropped.
+    /// Opens the dictionary in a directory, with the default [`DictOptions`]. The directory is created if it is
+    /// missing, and locked against other writers until the dictionary is dropped.
     ///
     /// [`open_with`](Self::open_with) takes other options, and any other [`Storage`].
     ///
@@ -138,8 +139,8 @@ impl<S: Storage> Dict<S> {
     ///
     /// # Errors
     /// [`Error::Format`] if a file is damaged, missing, of a newer version, or hashed by another spec; [`Error::Store`]
-    /// if the storage holds a store of another kind, or a dictionary with another purpose; [`Error::Config`] if the options
-    /// are invalid; [`Error::Io`].
+    /// if the storage holds a store of another kind, or a dictionary with another purpose; [`Error::Config`] if the
+    /// options are invalid; [`Error::Io`].
     pub fn open_with(storage: S, options: DictOptions) -> Result<Self> {
         Self::open_kind(storage, options)
     }

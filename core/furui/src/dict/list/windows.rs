@@ -20,8 +20,8 @@ impl<S: Storage, V: DictValue + ?Sized> Dict<S, V> {
         self.waiting > 0 && (is_full || crowded)
     }
 
-    /// Puts a key into the current window (the write buffer). In a dictionary of numbers, the number in `found` is taken
-    /// from then on. In a dictionary of bytes, `value` is the value whose id is in `found`.
+    /// Puts a key into the current window (the write buffer). In a dictionary of numbers, the number in `found` is
+    /// taken from then on. In a dictionary of bytes, `value` is the value whose id is in `found`.
     pub(super) fn write(&mut self, key: &[u8], hash: KeyHash, found: Found, value: Option<&[u8]>) -> Result<()> {
         self.check_usable()?;
         if key.len() > MAX_KEY {

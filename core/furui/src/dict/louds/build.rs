@@ -7,7 +7,7 @@ use crate::error::TrieError;
 /// Builds a [`LoudsTrie`] node by node, in breadth-first order, as a walk visits them.
 ///
 /// ```
-/// use furui::dict::{LoudsBuilder, Node, SortedKeys, breadth_first};
+/// use furui::raw::{LoudsBuilder, Node, SortedKeys, breadth_first};
 /// let keys = [("ab", Some(1)), ("ac", Some(2)), ("bd", Some(3))];
 /// let mut builder = LoudsBuilder::new()?;
 /// breadth_first(SortedKeys::new(&keys)?.root(), |parent, node| {
@@ -40,8 +40,8 @@ impl LoudsBuilder {
         Ok(Self { base, leaf, edge: Vec::new(), values: Vec::new(), dead, any_dead: false, closed: 0 })
     }
 
-    /// Writes the next node, and returns its number. `parent` is the number of its parent, or `None` for the root, which
-    /// has no byte. `value` is the value of the key that ends at the node, if one does.
+    /// Writes the next node, and returns its number. `parent` is the number of its parent, or `None` for the root,
+    /// which has no byte. `value` is the value of the key that ends at the node, if one does.
     ///
     /// The bits of a node in BASE follow later: a one whenever one of its children is visited, and a zero when the
     /// first child of a later node is visited. So no node is asked for its children twice.

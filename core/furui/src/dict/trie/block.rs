@@ -1,4 +1,4 @@
-//! Blocks of 64 nodes. docs/format.md, "Trie", is the normative description.
+//! Blocks of 64 nodes. docs/format.md, "Compact trie", is the normative description.
 //!
 //! ```text
 //! +0   first   u64      bit = 1: the node is the first child of its parent

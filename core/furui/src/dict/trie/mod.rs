@@ -80,7 +80,7 @@ use values::Width;
 /// the upper levels. A trie is encoded from a [`Skeleton`].
 ///
 /// ```
-/// use furui::dict::{Found, Skeleton, Trie};
+/// use furui::raw::{Found, Skeleton, Trie};
 ///
 /// let keys = [("rom", Some(3)), ("romane", Some(1)), ("romanus", None)];
 /// let skeleton = Skeleton::from_sorted(keys.map(|(key, value)| (key.as_bytes(), value)))?;

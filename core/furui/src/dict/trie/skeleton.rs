@@ -20,7 +20,7 @@ pub(super) const MAX_NODES: usize = u32::MAX as usize - 64;
 /// each label. For 5 million paths that is 21 bytes a key.
 ///
 /// ```
-/// use furui::dict::Skeleton;
+/// use furui::raw::Skeleton;
 ///
 /// let keys = ["rom", "romane", "romanus"].map(|key| (key.as_bytes(), Some(key.len() as u32)));
 /// let skeleton = Skeleton::from_sorted(keys)?;
@@ -68,9 +68,9 @@ impl Skeleton {
         }
     }
 
-    /// Adds the next node in breadth-first order: the first byte of its label (`edge`) and the `rest`, whether it is the
-    /// `first` child of its parent, whether it has `children`, and the value of the key that ends there. Looking up the
-    /// number that stands for `rest` is left to [`settle`](Self::settle).
+    /// Adds the next node in breadth-first order: the first byte of its label (`edge`) and the `rest`, whether it is
+    /// the `first` child of its parent, whether it has `children`, and the value of the key that ends there. Looking up
+    /// the number that stands for `rest` is left to [`settle`](Self::settle).
     ///
     /// Siblings come in the order of their first bytes, which differ. A node without children is the end of a key.
     ///

@@ -288,6 +288,22 @@ impl<M: Deref<Target = [u8]>> AnyFilter<M> {
         }
     }
 
+    /// The memory of the filter's tables, in bytes.
+    pub fn bytes(&self) -> u64 {
+        let bits = match self {
+            Self::Bloom(filter) => filter.bits(),
+            Self::Blocked(filter) => filter.bits(),
+            Self::Counting(filter) => filter.bits(),
+            Self::Stable(filter) => filter.bits(),
+            Self::StableLight(filter) => filter.bits(),
+            Self::Ringed(filter) => filter.bits(),
+            Self::Quotient(filter) => filter.bits(),
+            Self::SplitBlock(filter) => 256 * filter.blocks(),
+            Self::Growing(filter) => filter.bits(),
+        };
+        bits.div_ceil(8)
+    }
+
     /// The false-positive rate for which the filter was made, if there is one.
     pub fn intended_rate(&self) -> Option<f64> {
         let keys = self.capacity();

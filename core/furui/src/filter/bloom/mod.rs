@@ -122,6 +122,11 @@ impl Bloom {
         Ok(Self { capacity: keys, ..Self::from_parts(bits, probes)? })
     }
 
+    /// This filter, as one for `keys` keys.
+    pub(in crate::filter) fn with_capacity(self, keys: u64) -> Self {
+        Self { capacity: keys, ..self }
+    }
+
     /// A filter of the size that equations 3 and 4 give for `keys` keys at the rate `rate` or better: the variable-size
     /// Bloom filter of Sei et al., for comparison with their results. It is larger than necessary unless `rate` is a
     /// power of ½; a filter by [`with_rate`](Self::with_rate) is at most .5 % larger than necessary.

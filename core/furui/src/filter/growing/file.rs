@@ -25,6 +25,8 @@ impl<M: Deref<Target = [u8]>> Stored<M> for GrowingBloom<M> {
         let mut meta = [0; HEAD + MAX_PARTS * ENTRY];
         put(&mut meta, 0, self.rate.to_bits().to_le_bytes());
         put(&mut meta, 8, (self.parts.len() as u32).to_le_bytes());
+        put(&mut meta, 12, self.expansion.to_le_bytes());
+        put(&mut meta, 16, self.tightening.to_bits().to_le_bytes());
         for (entry, part) in meta[HEAD..].chunks_mut(ENTRY).zip(&self.parts) {
             put(entry, 0, part.filter.bits().to_le_bytes());
             put(entry, 8, part.filter.capacity().to_le_bytes());
@@ -49,9 +51,10 @@ impl<M: Deref<Target = [u8]>> Stored<M> for GrowingBloom<M> {
         let (head, entries) = meta.split_at(HEAD);
         let (rate, count) = (f64::from_bits(u64_at(head, 0)), u32_at(head, 8) as usize);
         let zero = |bytes: &[u8]| bytes.iter().all(|&byte| byte == 0);
+        let (expansion, tightening) = (u32_at(head, 12), f64::from_bits(u64_at(head, 16)));
         let is_rate = rate > 0.0 && rate < 1.0;
-        if !is_rate || !(1..=MAX_PARTS).contains(&count) || !zero(&head[12..]) {
-            return Err(source.invalid(META, "no growing filter has this rate or number of parts"));
+        if !is_rate || !(1..=MAX_PARTS).contains(&count) || !(0.0..1.0).contains(&tightening) || !zero(&head[24..]) {
+            return Err(source.invalid(META, "no growing filter has this rate, tightening or number of parts"));
         }
         let (entries, unused) = entries.split_at(count * ENTRY);
         let tags: Vec<Tag> = std::iter::once(META).chain((0..count).map(tag)).collect();
@@ -70,6 +73,6 @@ impl<M: Deref<Target = [u8]>> Stored<M> for GrowingBloom<M> {
         if !zero(unused) {
             return Err(source.invalid(META, "it describes a part that does not exist"));
         }
-        Ok(Self { parts, rate, hash: source.envelope().hash() })
+        Ok(Self { parts, rate, expansion, tightening, hash: source.envelope().hash() })
     }
 }

@@ -3,23 +3,33 @@ mod file;
 use std::ops::Deref;
 
 use super::error::Meaning;
-use super::{Bloom, ConfigError, Filter, FilterMut, Full, Mismatch};
+use super::{Bloom, ConfigError, Filter, FilterMut, Full, Mismatch, sizing};
 use crate::bits::Buffer;
 use crate::hash::{HashSpec, KeyHash};
 
-/// The maximum number of parts of a [`GrowingBloom`]. The capacities of the parts double, beginning with 4096 keys, so
-/// all parts together hold 2.7 · 10¹¹ keys.
+/// The maximum number of parts of a [`GrowingBloom`]. If their capacities double, beginning with 4096 keys, all parts
+/// together hold 2.7 · 10¹¹ keys.
 pub const MAX_PARTS: usize = 26;
 
-/// The capacity of the first part, in keys. At 1 % its table has 8 KiB.
+/// The capacity of the first part if nothing is known of the number of keys. At 1 % its table has 8 KiB.
 const FIRST: u64 = 4096;
 
-/// The capacity of a new part divided by that of the largest part before it.
-const GROWTH: u64 = 2;
+/// The number of parts up to which those of a filter with the expansion 1 are equal. Later ones double, or a filter
+/// that was made for few keys would be full with [`MAX_PARTS`] times as many.
+const EQUAL_PARTS: usize = MAX_PARTS / 2;
 
-/// The ratio r between the rates of successive parts: part i has (1 - r) rⁱ of the filter's rate, so that all parts
-/// together have at most that rate.
-const TIGHTENING: f64 = 0.9;
+/// The least number of keys for which a table is sized: the formulas for sizes do not hold for a few keys, and their
+/// tables would hardly be smaller.
+const MIN_SIZED: u64 = 64;
+
+/// The expansion of a filter for which none is given.
+const EXPANSION: u32 = 2;
+
+/// The tightening of a filter of unknown size, of which most keys are in the last parts.
+const UNKNOWN_SIZE: f64 = 0.9;
+
+/// The tightening of a filter whose first part is expected to hold all keys, and so has half of the rate.
+const EXPECTED_SIZE: f64 = 0.5;
 
 /// How many keys of a batch are looked up in the parts at a time: few enough to stay in the nearest cache.
 const BATCH: usize = 512;
@@ -39,7 +49,8 @@ const BATCH: usize = 512;
 /// takes only the space of its distinct keys.
 ///
 /// **Rate.** For any number of keys, the false-positive rate is at most the required one, because the rates of all
-/// parts together do not exceed it.
+/// parts together do not exceed it: part i has (1 - r) rⁱ of it. The *tightening* r is 0.9, or 0.5 if the filter was
+/// [made for a number of keys](Self::for_keys).
 ///
 /// **Cost.** There are log₂(n/4096) + 1 parts, so eight at a million keys. A miss queries all of them, and tests at
 /// least three bits in each; half of all hits query only the last one. With n from 10⁶ to 10⁹ keys the filter takes
@@ -48,9 +59,9 @@ const BATCH: usize = 512;
 /// if n is known.
 ///
 /// **Source.** Almeida, Baquero, Preguiça and Hutchison, "Scalable Bloom Filters", 2007. **Differs** in its parts,
-/// which are not sliced into one range for each probe. The paper leaves growth and tightening open: 2 and 0.9 take the
-/// least space beyond 10⁶ keys. Tightening by 0.5 takes 1.6 times as much at 1 %; growth by 4 takes 1.4 times as much,
-/// with five parts instead of eight at a million keys.
+/// which are not sliced into one range for each probe. The paper leaves expansion and tightening open: 2 and 0.9 take
+/// the least space beyond 10⁶ keys. Tightening by 0.5 takes 1.6 times as much at 1 %; an expansion of 4 takes 1.4 times
+/// as much, with five parts instead of eight at a million keys.
 ///
 /// ```
 /// use furui::filter::GrowingBloom;
@@ -68,6 +79,10 @@ pub struct GrowingBloom<M = Buffer> {
     /// The parts, at least one; new keys go into the last one.
     parts: Vec<Part<M>>,
     rate: f64,
+    /// The capacity of a new part divided by that of the largest part. With 0, the first part is the only one.
+    expansion: u32,
+    /// r: part i has (1 - r) rⁱ of the filter's rate.
+    tightening: f64,
     hash: HashSpec,
 }
 
@@ -97,28 +112,61 @@ impl GrowingBloom {
     /// # Errors
     /// If `rate` is not between 0 and 1, or finer than 64-bit hashes of the keys of the first part allow.
     pub fn with_rate(rate: f64) -> Result<Self, ConfigError> {
-        Self::for_keys(FIRST, rate)
+        Self::without_parts(rate, EXPANSION, UNKNOWN_SIZE).begin(FIRST)
     }
 
-    /// An empty filter as of [`with_rate`](Self::with_rate), whose first part has room for about `keys` keys: if no more
-    /// come, it has only this part, and takes less time and room.
+    /// An empty filter as of [`with_rate`](Self::with_rate), whose first part has room for about `keys` keys: if no
+    /// more come, it has only this part, and takes less time and room.
     ///
     /// # Errors
     /// Those of [`with_rate`](Self::with_rate); also if there is not enough memory for the first part.
     pub fn for_keys(keys: u64, rate: f64) -> Result<Self, ConfigError> {
-        let first = keys.max(FIRST);
+        Self::with_expansion(keys.max(FIRST), rate, EXPANSION)
+    }
+
+    /// An empty filter whose first part has room for exactly `keys` keys, and each further part for `expansion` times
+    /// the keys of the part before it; if it is 1, from the 14th part on for twice as many. If `expansion` is 0, the
+    /// first part has the whole rate and is the only one: then the filter is full with `keys` keys.
+    ///
+    /// ```
+    /// use furui::filter::{Full, GrowingBloom};
+    ///
+    /// let mut fixed = GrowingBloom::with_expansion(100, 0.01, 0)?;
+    /// let full = (0..200u32).find_map(|key| fixed.insert(key.to_le_bytes()).err());
+    /// assert_eq!(full, Some(Full::AtCapacity { capacity: 100 }));
+    /// # Ok::<(), furui::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`for_keys`](Self::for_keys).
+    pub fn with_expansion(keys: u64, rate: f64, expansion: u32) -> Result<Self, ConfigError> {
+        Self::before_first_part(rate, expansion).begin(keys)
+    }
+
+    /// The memory in bytes of the empty filter that [`with_expansion`](Self::with_expansion) makes.
+    pub fn bytes_with_expansion(keys: u64, rate: f64, expansion: u32) -> u64 {
+        Self::before_first_part(rate, expansion).part_bytes(keys)
+    }
+
+    fn before_first_part(rate: f64, expansion: u32) -> Self {
+        Self::without_parts(rate, expansion, if expansion == 0 { 0.0 } else { EXPECTED_SIZE })
+    }
+
+    fn without_parts(rate: f64, expansion: u32, tightening: f64) -> Self {
+        Self { parts: Vec::new(), rate, expansion, tightening, hash: HashSpec::default() }
+    }
+
+    /// This filter, which has no part yet, with a first part for `keys` keys.
+    fn begin(mut self, keys: u64) -> Result<Self, ConfigError> {
+        let rate = self.rate;
         if !(rate > 0.0 && rate < 1.0) {
             return Err(ConfigError::Rate { given: rate, finest: 0.0 });
         }
-        let mut filter = Self { parts: Vec::new(), rate, hash: HashSpec::default() };
-        filter.grow(first).map_err(|error| {
-            let finest = first as f64 * 2f64.powi(-64) / (1.0 - TIGHTENING);
-            if rate > finest {
-                return error;
-            }
-            ConfigError::Rate { given: rate, finest }
+        self.grow(keys.max(1)).map_err(|error| {
+            let finest = keys.max(MIN_SIZED) as f64 * 2f64.powi(-64) / (1.0 - self.tightening);
+            if rate > finest { error } else { ConfigError::Rate { given: rate, finest } }
         })?;
-        Ok(filter)
+        Ok(self)
     }
 
     /// This filter, for keys that are hashed by `hash` instead of by [`HashSpec::default`]. Keys that are already in
@@ -131,10 +179,32 @@ impl GrowingBloom {
 
     /// Appends a part with room for `keys` keys.
     fn grow(&mut self, keys: u64) -> Result<(), ConfigError> {
-        let rate = self.rate * (1.0 - TIGHTENING) * TIGHTENING.powi(self.parts.len() as i32);
-        let filter = Bloom::with_rate(keys, rate)?.hashed_by(self.hash);
-        self.parts.push(Part { filter, keys: 0 });
+        let filter = Bloom::with_rate(keys.max(MIN_SIZED), self.next_rate())?;
+        self.parts.push(Part { filter: filter.with_capacity(keys).hashed_by(self.hash), keys: 0 });
         Ok(())
+    }
+
+    /// The memory in bytes by which the next new key makes the filter grow: 0 if there is room for it, or if there can
+    /// be no more room. A caller that limits memory asks before it inserts.
+    pub fn growth(&self) -> u64 {
+        let is_full = self.parts.iter().all(|part| part.room() == 0);
+        if is_full && self.parts.len() < MAX_PARTS { self.part_bytes(self.next_capacity()) } else { 0 }
+    }
+
+    /// The memory in bytes of the next part, if it has room for `keys` keys. There is none for 0 keys.
+    fn part_bytes(&self, keys: u64) -> u64 {
+        if keys == 0 { 0 } else { sizing::few_probes(self.next_rate(), keys.max(MIN_SIZED)).0.div_ceil(8) }
+    }
+
+    fn next_rate(&self) -> f64 {
+        self.rate * (1.0 - self.tightening) * self.tightening.powi(self.parts.len() as i32)
+    }
+
+    /// The capacity of the next part in keys, which is 0 if the filter has its only part.
+    fn next_capacity(&self) -> u64 {
+        let largest = self.parts.iter().map(|part| part.filter.capacity()).max();
+        let is_one = self.expansion == 1 && self.parts.len() >= EQUAL_PARTS;
+        largest.unwrap_or(0).saturating_mul(if is_one { EXPANSION } else { self.expansion }.into())
     }
 
     /// Ensures that the last part has room for a key, and returns that part.
@@ -145,18 +215,17 @@ impl GrowingBloom {
             self.parts.sort_by_key(Part::room);
         }
         if is_full(&self.parts) {
-            let full = Full::AtCapacity { capacity: self.capacity() };
-            if self.parts.len() == MAX_PARTS {
+            let (full, keys) = (Full::AtCapacity { capacity: self.capacity() }, self.next_capacity());
+            if self.parts.len() == MAX_PARTS || keys == 0 {
                 return Err(full);
             }
-            let largest = self.parts.iter().map(|part| part.filter.capacity()).max().unwrap_or(0);
-            self.grow(largest.saturating_mul(GROWTH).max(FIRST)).map_err(|_| full)?;
+            self.grow(keys).map_err(|_| full)?;
         }
         Ok(self.parts.last_mut().expect("there is a part"))
     }
 
     /// Adds the keys of `other` by copying its parts. The [`rate`](Self::rate) that the filter does not exceed is then
-    /// the sum of both filters' rates.
+    /// the sum of both filters' rates, and its expansion is the smaller one.
     ///
     /// Keys that are in both filters count twice in [`len`](Self::len). Cost: a copy of `other`.
     ///
@@ -177,6 +246,9 @@ impl GrowingBloom {
         self.parts.extend(parts);
         self.parts.sort_by_key(Part::room);
         self.rate += other.rate;
+        self.expansion = self.expansion.min(other.expansion);
+        // With the greater one, the rates of further parts could exceed what the finer filter has left for them.
+        self.tightening = self.tightening.min(other.tightening);
         Ok(())
     }
 }
@@ -185,6 +257,11 @@ impl<M> GrowingBloom<M> {
     /// The false-positive rate that the filter does not exceed.
     pub fn rate(&self) -> f64 {
         self.rate
+    }
+
+    /// The capacity of a new part divided by that of the largest part before it. If it is 0, no part is added.
+    pub fn expansion(&self) -> u32 {
+        self.expansion
     }
 
     /// How many inserted keys were certainly new.

@@ -222,9 +222,9 @@ impl<M> QuotientFilter<M> {
 }
 
 impl<M: Deref<Target = [u8]>> QuotientFilter<M> {
-    /// The memory that the filter takes, in bits, including this struct.
+    /// How many bits the table takes.
     pub fn bits(&self) -> u64 {
-        self.table.bits() + 8 * size_of::<Self>() as u64
+        self.table.bits()
     }
 
     /// Iterates over the fingerprints held, in ascending order, with copies repeated. Cost: one pass over the table.

@@ -237,7 +237,8 @@ mod tests {
 
     #[test]
     fn fields_to_come_are_skipped_whatever_their_type() {
-        let fields: [&[u8]; 9] = [
+        let long_list = [&[0x19, 0xF3, 17][..], &[0xFF; 17]].concat();
+        let fields: [&[u8]; 10] = [
             &[0x11],                                     // field 5: true
             &[0x12],                                     // false
             &[0x13, 7],                                  // a byte
@@ -247,12 +248,22 @@ mod tests {
             &[0x19, 0x31, 1, 2, 1],                      // a list of three bools
             &[0x1B, 1, 0x5C, 4, 0x15, 2, 0x18, 1, 7, 0], // a map from an i32 to a struct of two fields
             &[0x1B, 0],                                  // an empty map
+            &long_list,                                  // a list of 17 bytes
         ];
         let mut bytes = encode(32);
         bytes.pop();
         bytes.extend(fields.concat());
         bytes.extend([0x05, 0x90, 0x03, 0x02, 0]); // field 200 in the long form, an i32, and the end
         assert_eq!(decode(&bytes).unwrap(), (bytes.len(), 32));
+        for length in 0..bytes.len() {
+            let Malformed { offset, problem } = decode(&bytes[..length]).unwrap_err();
+            assert!(matches!(problem, ParquetProblem::HeaderWithoutEnd), "{problem}");
+            assert!(offset <= length);
+        }
+        // Where a value ends with the bytes, the next field is what is missing.
+        let start = encode(32).len() - 1;
+        let ends = [&encode(32)[..start], &[0x18, 3, b'a', b'b', b'c']].concat();
+        assert_eq!([4, 5].map(|length| decode(&ends[..start + length]).unwrap_err().offset), [start + 2, start + 5]);
     }
 
     #[test]

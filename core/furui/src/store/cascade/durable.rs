@@ -77,7 +77,8 @@ impl<S: Storage> Cascade<S> {
     /// is read.
     ///
     /// # Errors
-    /// [`Error::Format`](crate::Error::Format) with the file and the offset of the first damage; [`Error::Io`](crate::Error::Io).
+    /// [`Error::Format`](crate::Error::Format) with the file and the offset of the first damage;
+    /// [`Error::Io`](crate::Error::Io).
     pub fn journal_keys(&self) -> Result<u64> {
         self.old_journal.as_ref().map_or(Ok(0), Journal::check)
     }

@@ -252,9 +252,9 @@ impl<S: Storage> CascadeFilter<S> {
         -(-(self.capacity() as f64) / self.fingerprints().last() as f64).exp_m1()
     }
 
-    /// The probability that [`contains`](Self::contains) says yes to a key that was never inserted, as the filter stands
-    /// now: the share of the possible fingerprints that it holds. If [`len`](Self::len) counts a fingerprint twice,
-    /// this rate is too high.
+    /// The probability that [`contains`](Self::contains) says yes to a key that was never inserted, as the filter
+    /// stands now: the share of the possible fingerprints that it holds. If [`len`](Self::len) counts a fingerprint
+    /// twice, this rate is too high.
     pub fn false_positive_rate(&self) -> f64 {
         self.fingerprints().rate(self.len())
     }

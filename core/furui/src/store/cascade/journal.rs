@@ -111,8 +111,8 @@ impl<F: ReadAt> Journal<F> {
     }
 
     /// Reads the whole journal and passes the fingerprints of its keys to `take`, some thousands at a time, in the
-    /// order in which the keys came. In the journal of a set with a [window](crate::store::Window), `take` also gets the
-    /// tick at which the keys occurred, or an earlier one in the same slice.
+    /// order in which the keys came. In the journal of a set with a [window](crate::store::Window), `take` also gets
+    /// the tick at which the keys occurred, or an earlier one in the same slice.
     ///
     /// # Errors
     /// Those of `take`; [`Error::Format`] with the offset of the first record that is damaged; [`Error::Io`].
@@ -262,8 +262,8 @@ impl<F: ReadAt> Journal<F> {
     /// belongs to an earlier state.
     ///
     /// # Errors
-    /// [`Error::Format`] if the journal is damaged, belongs to another store or to a later state, or is not the one that
-    /// the manifest says was begun; [`Error::Io`].
+    /// [`Error::Format`] if the journal is damaged, belongs to another store or to a later state, or is not the one
+    /// that the manifest says was begun; [`Error::Io`].
     pub fn of(file: F, name: &str, manifest: &Manifest) -> Result<Option<Self>> {
         let (last, durable) = (manifest.fingerprints.last(), manifest.journal_bytes);
         let has_ticks = Some(manifest.window.is_some());

@@ -169,10 +169,10 @@ impl JournalWriter {
         }
     }
 
-    /// Makes the first `count` of the new waiting keys durable, and also all keys that occurred again before the next new
-    /// one. So no key counts as one that occurred again before it is durable as a new one. Returns the number of bytes
-    /// that were written. The manifest is saved when the journal is begun, and whenever it has doubled, so that
-    /// a reader knows how long it must be.
+    /// Makes the first `count` of the new waiting keys durable, and also all keys that occurred again before the next
+    /// new one. So no key counts as one that occurred again before it is durable as a new one. Returns the number of
+    /// bytes that were written. The manifest is saved when the journal is begun, and whenever it has doubled, so that a
+    /// reader knows how long it must be.
     pub(super) fn sync<S: Storage>(&mut self, storage: &S, manifest: &mut Manifest, count: usize) -> Result<u64> {
         let mut left = self.numbers_of(count);
         let mut written = 0;

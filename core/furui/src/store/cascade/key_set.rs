@@ -9,7 +9,8 @@ use crate::format::{ReadAt, Seal};
 use crate::hash::{HashSpec, KeyHash};
 use crate::store::Fingerprints;
 
-/// An exact set of hashes in RAM alone, without files: one of the many small sets of a server, or the share of a large one.
+/// An exact set of hashes in RAM alone, without files: one of the many small sets of a server, or the share of a large
+/// one.
 ///
 /// It takes bare hashes, as [`Cascade`](super::Cascade) does: the caller must have made them all by one
 /// [`HashSpec`], which the set does not know. The hashes 0 and 1 are one key.
@@ -42,8 +43,8 @@ impl KeySet {
     /// Inserts a key. True if it is new.
     ///
     /// # Errors
-    /// [`Error::NoMemory`] if there is not enough memory to grow, or if the hashes are not uniform, so that too many lie
-    /// at one place. The set is unchanged then.
+    /// [`Error::NoMemory`] if there is not enough memory to grow, or if the hashes are not uniform, so that too many
+    /// lie at one place. The set is unchanged then.
     #[inline]
     pub fn insert(&mut self, key: KeyHash) -> Result<bool> {
         let hash = Fingerprints::EXACT.place_of(key);
@@ -100,7 +101,8 @@ impl KeySet {
         self.0.slots().iter().filter(|&&slot| slot != 0).map(|&slot| KeyHash::new(slot))
     }
 
-    /// Writes the keys as the file of a run (docs/format.md), of 5 to 6 bytes a key. `name` stands for the file in errors.
+    /// Writes the keys as the file of a run (docs/format.md), of 5 to 6 bytes a key. `name` stands for the file in
+    /// errors.
     ///
     /// # Errors
     /// [`Error::Io`].
@@ -119,8 +121,8 @@ impl KeySet {
         Ok(writer.finish()?.seal)
     }
 
-    /// Inserts the keys of a run, whose checksums, order and number are checked while it is read. Returns how many of them
-    /// are new. Room is made for as many keys as the run claims to have: at most 32,768 for each 4 KiB of it.
+    /// Inserts the keys of a run, whose checksums, order and number are checked while it is read. Returns how many of
+    /// them are new. Room is made for as many keys as the run claims to have: at most 32,768 for each 4 KiB of it.
     ///
     /// # Errors
     /// [`Error::Format`] if the run is damaged, and those of [`insert`](Self::insert). The keys before the error are

@@ -7,14 +7,14 @@ use super::SplitBatch;
 pub(super) struct Ledger {
     accounts: Vec<Account>,
     /// How many keys of admitted batches have no verdict yet.
-    promised: usize,
+    admitted: usize,
     /// How many batches were admitted and are not finished.
     pending: usize,
 }
 
 /// What is known of one share.
 pub(super) struct Account {
-    /// The number of keys in the table, including those that are only promised.
+    /// The number of keys in the table, including those that are only admitted.
     pub(super) keys: usize,
     /// The maximum number of keys of the table.
     pub(super) most: usize,
@@ -23,7 +23,7 @@ pub(super) struct Account {
 
 impl Ledger {
     pub(super) fn new(accounts: Vec<Account>) -> Self {
-        Self { accounts, promised: 0, pending: 0 }
+        Self { accounts, admitted: 0, pending: 0 }
     }
 
     /// The number of shares.
@@ -32,8 +32,8 @@ impl Ledger {
     }
 
     /// How many keys of admitted batches have no verdict yet.
-    pub(super) fn promised(&self) -> usize {
-        self.promised
+    pub(super) fn admitted(&self) -> usize {
+        self.admitted
     }
 
     /// True if a batch was admitted and is not finished.
@@ -58,21 +58,21 @@ impl Ledger {
     }
 
     /// Notes that the keys of a batch may be inserted.
-    pub(super) fn promise(&mut self, batch: &SplitBatch) {
+    pub(super) fn admit(&mut self, batch: &SplitBatch) {
         for (account, &count) in self.accounts.iter_mut().zip(&batch.counts) {
             account.keys += count;
         }
-        self.promised += batch.len();
+        self.admitted += batch.len();
         self.pending += 1;
     }
 
     /// Notes that the keys of a batch have been inserted.
-    pub(super) fn settle(&mut self, batch: &SplitBatch) {
+    pub(super) fn finish(&mut self, batch: &SplitBatch) {
         for (account, part) in self.accounts.iter_mut().zip(&batch.parts) {
             account.keys -= part.len() - part.new.len();
             account.is_crowded |= part.is_crowded;
         }
-        self.promised -= batch.len();
+        self.admitted -= batch.len();
         self.pending -= 1;
     }
 }

@@ -24,8 +24,9 @@ use crate::bits::{NoMemory, Words, prefetch, scale};
 /// random seed against that; and a table with a cluster longer than [`MAX_CLUSTER`] counts as full, against an
 /// adversary who knows the seed.
 ///
-/// Several tables can share the 64-bit numbers, each with one of as many equal ranges. Slots still hold whole hashes, so
-/// the tables one after the other are a sorted run, too. Each table grows as one of that many parts of a large table.
+/// Several tables can share the 64-bit numbers, each with one of as many equal ranges. Slots still hold whole hashes,
+/// so the tables one after the other are a sorted run, too. Each table grows as one of that many parts of a large
+/// table.
 pub(crate) struct MemTable {
     /// `homes` home slots, then spare ones. The last slot is always empty. Zero is an empty slot.
     slots: Words,
@@ -38,8 +39,8 @@ pub(crate) struct MemTable {
     all_homes: usize,
     len: usize,
     crowded: bool,
-    /// For each slot the age of its hash: the number of slices of a window between `epoch` and the slice in which the key
-    /// occurred last. Empty in a table without a window.
+    /// For each slot the age of its hash: the number of slices of a window between `epoch` and the slice in which the
+    /// key occurred last. Empty in a table without a window.
     ages: Vec<u16>,
     /// The slice of age 0.
     epoch: u64,
@@ -56,8 +57,8 @@ const LARGE_SLOTS: usize = 8 << 20;
 /// The number of home slots of a new table (128 KiB), or of several new tables together.
 const FIRST_SLOTS: usize = 16 << 10;
 /// A table grows by an eighth of its slots plus a quarter of them, where the quarter is at most this many slots (16
-/// MiB) in all tables together. So tables of any size take less than 10 bytes a key plus 16 MiB, and small tables grow by
-/// three eighths.
+/// MiB) in all tables together. So tables of any size take less than 10 bytes a key plus 16 MiB, and small tables grow
+/// by three eighths.
 const EXTRA_SLOTS: usize = 2 << 20;
 /// The number of spare slots after the last home. Uniform hashes at the loads above never fill them; if they are full,
 /// more are added.
@@ -163,8 +164,8 @@ impl MemTable {
         Ok(true)
     }
 
-    /// The number of bytes by which the table grows before `additional` more hashes are inserted: at least 1 if it has no
-    /// room for them.
+    /// The number of bytes by which the table grows before `additional` more hashes are inserted: at least 1 if it has
+    /// no room for them.
     pub(crate) fn growth(&self, additional: usize) -> usize {
         if self.is_full(additional) { self.more_homes().max(additional) * size_of::<u64>() } else { 0 }
     }
@@ -239,8 +240,8 @@ impl MemTable {
         self.slots[self.position(hash)] == hash
     }
 
-    /// For each of the [`slots`](Self::slots), the age of its hash; see [`age_of`](Self::age_of). Empty in a table without
-    /// a window.
+    /// For each of the [`slots`](Self::slots), the age of its hash; see [`age_of`](Self::age_of). Empty in a table
+    /// without a window.
     pub(super) fn ages(&self) -> &[u16] {
         &self.ages
     }

@@ -6,22 +6,22 @@ mod drain;
 mod durable;
 mod fences;
 mod filter;
-mod journal;
+pub(crate) mod journal;
 mod journal_writer;
 mod key_set;
 mod ledger;
 mod memtable;
-mod merge;
+pub(crate) mod merge;
 mod options;
-mod page;
+pub(crate) mod page;
 mod page_set;
 mod part;
 mod policy;
 mod remove;
 pub(crate) mod room;
 mod run;
-mod run_reader;
-mod run_writer;
+pub(crate) mod run_reader;
+pub(crate) mod run_writer;
 mod share;
 mod spill;
 mod split;
@@ -30,15 +30,13 @@ mod window;
 
 pub use combine::Combination;
 pub use filter::CascadeFilter;
-pub use journal::{Journal, MAX_RECORD_KEYS};
+pub use journal::Journal;
 pub use key_set::KeySet;
-pub use merge::{MERGE_WINDOW, Merge, SortedSource};
+pub(crate) use merge::{Merge, SortedSource};
 pub use options::CascadeOptions;
-pub use page::{PAGE_BYTES, Page, RemainderBits};
 pub use part::Part;
 pub use run::Run;
-pub use run_reader::RunReader;
-pub use run_writer::{RunWriter, WrittenRun};
+pub(crate) use run_writer::{RunWriter, WrittenRun};
 pub use share::Share;
 pub use split_batch::SplitBatch;
 
@@ -244,9 +242,9 @@ impl<S: Storage> Cascade<S> {
         self.manifest.hash
     }
 
-    /// The number of keys, in RAM and on storage. In a set with a window, a key counts once for each run that has it, and
-    /// once if it is in RAM; finding out how many are takes a pass over the table. Keys in shares that are lent do not
-    /// count.
+    /// The number of keys, in RAM and on storage. In a set with a window, a key counts once for each run that has it,
+    /// and once if it is in RAM; finding out how many are takes a pass over the table. Keys in shares that are lent do
+    /// not count.
     pub fn len(&self) -> u64 {
         let in_memory = match self.manifest.window {
             Some(_) => self.shares.iter().map(|share| share.table.remembered(self.manifest.slice())).sum(),
@@ -302,7 +300,7 @@ impl<S: Storage> Cascade<S> {
     /// # Panics
     /// If there are 2³² keys or more.
     pub fn insert_all(&mut self, keys: &[KeyHash], new: &mut Vec<u32>) -> Result<()> {
-        self.admit(keys)?;
+        self.begin(keys)?;
         self.insert_hashes(self.manifest.slice(), new)
     }
 
@@ -310,7 +308,7 @@ impl<S: Storage> Cascade<S> {
     /// durable, but no key does before all these keys came.
     pub(crate) fn prepare(&mut self, keys: usize) -> Result<()> {
         self.check_usable()?;
-        self.unite()?;
+        self.divide(1)?;
         self.make_room(&[keys])?;
         self.prepared = keys;
         Ok(())
@@ -319,7 +317,7 @@ impl<S: Storage> Cascade<S> {
     /// Inserts keys without looking them up in the runs, and so without reading anything. A key that is also in a run
     /// is then in two levels, until these levels are merged.
     fn add_all(&mut self, keys: &[KeyHash], new: &mut Vec<u32>) -> Result<()> {
-        self.admit(keys)?;
+        self.begin(keys)?;
         new.clear();
         reserve(new, keys.len())?;
         self.add_hashes(new);
@@ -327,10 +325,10 @@ impl<S: Storage> Cascade<S> {
     }
 
     /// Makes room in the table for a batch, and takes its hashes.
-    fn admit(&mut self, keys: &[KeyHash]) -> Result<()> {
+    fn begin(&mut self, keys: &[KeyHash]) -> Result<()> {
         assert!(u32::try_from(keys.len()).is_ok(), "batches are shorter than 2^32 keys");
         self.check_usable()?;
-        self.unite()?;
+        self.divide(1)?;
         match self.prepared.checked_sub(keys.len()) {
             Some(left) => self.prepared = left,
             None => self.make_room(&[keys.len()])?,
@@ -338,8 +336,8 @@ impl<S: Storage> Cascade<S> {
         self.take_hashes(keys)
     }
 
-    /// Inserts `hashes` into the one table, which has room for them, and appends to `new` the indices of the hashes that
-    /// the table did not have.
+    /// Inserts `hashes` into the one table, which has room for them, and appends to `new` the indices of the hashes
+    /// that the table did not have.
     fn add_hashes(&mut self, new: &mut Vec<u32>) {
         let before = new.len();
         self.shares[0].add(&self.hashes, new);
@@ -376,7 +374,7 @@ impl<S: Storage> Cascade<S> {
     /// Those of [`insert_all`](Self::insert_all).
     pub fn contains_all(&mut self, keys: &[KeyHash], out: &mut Vec<bool>) -> Result<()> {
         self.check_usable()?;
-        self.unite()?;
+        self.divide(1)?;
         self.take_hashes(keys)?;
         out.clear();
         let slice = self.manifest.slice();

@@ -20,8 +20,8 @@ pub struct CascadeOptions {
     /// `None` an existing set is opened with its own hash, and a new one gets XXH3 with a random seed.
     pub hash: Option<HashSpec>,
     /// How the keys are made from records. A set keeps the form it was made with, and opening it with another one is an
-    /// error. With `None` an existing set is opened whatever its form, and a new one gets the empty form: a record is its
-    /// own key.
+    /// error. With `None` an existing set is opened whatever its form, and a new one gets the empty form: a record is
+    /// its own key.
     pub form: Option<KeyForm>,
     /// If true, [`sync`](super::Cascade::sync) records keys in a journal, 8 bytes each, instead of publishing a run. An
     /// eighth of the memory, at most 16 MiB, is for keys that wait for the journal.

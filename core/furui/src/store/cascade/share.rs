@@ -46,7 +46,8 @@ pub struct Share<F> {
     absent: Vec<(u64, u32)>,
     /// The hashes of `absent`, without repeats, that no run of the present slice has.
     wanted: Vec<u64>,
-    /// For each of `wanted` in [`seek_absent`](Self::seek_absent), whether it occurred in an earlier slice of the window.
+    /// For each of `wanted` in [`seek_absent`](Self::seek_absent), whether it occurred in an earlier slice of the
+    /// window.
     found: Vec<bool>,
 }
 
@@ -74,8 +75,8 @@ impl<F> Share<F> {
     }
 
     /// Makes room in the table of a window for more hashes in this slice, as [`reserve`](Self::reserve) does, but first
-    /// forgets what the window has left. A fifth of the table stays free, so that it is not searched for such hashes again
-    /// and again.
+    /// forgets what the window has left. A fifth of the table stays free, so that it is not searched for such hashes
+    /// again and again.
     pub(super) fn reserve_in(&mut self, slice: u64, additional: usize, max_bytes: usize) -> Result<bool> {
         if self.table.growth(additional) == 0 && !self.table.is_crowded() {
             return Ok(true);
@@ -175,14 +176,14 @@ impl<F: ReadAt> Share<F> {
         Ok(())
     }
 
-    /// True if the table has the hash and, in a set with a window, if the hash occurred in the window that ends with this
-    /// slice.
+    /// True if the table has the hash and, in a set with a window, if the hash occurred in the window that ends with
+    /// this slice.
     pub(super) fn knows(&self, hash: u64, slice: u64) -> bool {
         if self.table.is_dated() { self.table.knows(hash, slice) } else { self.table.contains(hash) }
     }
 
-    /// Says for each hash whether it is in the set. `out` is empty before. In a set with a window, `slice` is the present
-    /// slice.
+    /// Says for each hash whether it is in the set. `out` is empty before. In a set with a window, `slice` is the
+    /// present slice.
     pub(super) fn contains_all(
         &mut self,
         levels: Levels<'_, F>,

@@ -13,8 +13,8 @@ impl<S: Storage> Cascade<S> {
     }
 
     /// Makes room in each table for so many keys of a batch, within the memory limit if possible; otherwise the tables
-    /// are written to storage. A batch that does not fit even then gets the room it needs: the caller had memory for the
-    /// batch, too.
+    /// are written to storage. A batch that does not fit even then gets the room it needs: the caller had memory for
+    /// the batch, too.
     pub(super) fn make_room(&mut self, counts: &[usize]) -> Result<()> {
         self.prepared = 0;
         if self.has_long_journal() || self.old_journal.is_some() && self.journal.is_some() && !self.replaying {
@@ -153,8 +153,8 @@ impl<S: Storage> Cascade<S> {
         Ok((entry, run))
     }
 
-    /// Writes the keys of the table of a set with a window to storage: those of each slice become a run. A slice that has
-    /// ended has one run, so its earlier runs are merged with the new one.
+    /// Writes the keys of the table of a set with a window to storage: those of each slice become a run. A slice that
+    /// has ended has one run, so its earlier runs are merged with the new one.
     fn spill_slices(&mut self) -> Result<()> {
         self.prepared = 0;
         self.forget_runs()?;

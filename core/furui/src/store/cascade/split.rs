@@ -51,17 +51,17 @@ impl<S: Storage> Cascade<S> {
     /// whether there is room.
     pub(crate) fn has_room_for(&self, batch: &SplitBatch) -> bool {
         let Some(ledger) = &self.ledger else { return false };
-        let has_room = |journal: &JournalWriter| match ledger.promised() {
+        let has_room = |journal: &JournalWriter| match ledger.admitted() {
             0 => journal.has_room(batch.len()),
-            promised => journal.fits(promised + batch.len()),
+            admitted => journal.fits(admitted + batch.len()),
         };
         ledger.has_room(batch) && self.journal.as_ref().is_none_or(has_room)
     }
 
     /// Lets the shares take a batch, for which they have room.
-    pub(crate) fn promise(&mut self, batch: &SplitBatch) {
+    pub(crate) fn admit(&mut self, batch: &SplitBatch) {
         if let Some(ledger) = &mut self.ledger {
-            ledger.promise(batch);
+            ledger.admit(batch);
         }
     }
 
@@ -70,11 +70,11 @@ impl<S: Storage> Cascade<S> {
         self.keys_in_memory() > 0 || self.ledger.as_ref().is_some_and(Ledger::has_keys)
     }
 
-    /// Notes the new keys of a batch, in their order, after all shares have inserted its keys. Batches come in the order
+    /// Notes the new keys of a batch, in order, after all shares have inserted its keys. Batches come in the order
     /// in which they were admitted.
-    pub(crate) fn settle(&mut self, batch: &SplitBatch, new: impl Iterator<Item = KeyHash>) -> Result<()> {
+    pub(crate) fn finish(&mut self, batch: &SplitBatch, new: impl Iterator<Item = KeyHash>) -> Result<()> {
         match &mut self.ledger {
-            Some(ledger) if batch.is_observed() => ledger.settle(batch),
+            Some(ledger) if batch.is_observed() => ledger.finish(batch),
             _ => return Err(self.refusal(StoreProblem::Lent)),
         }
         self.note_keys(new);
@@ -88,13 +88,8 @@ impl<S: Storage> Cascade<S> {
         self.make_room(&batch.counts)
     }
 
-    /// Makes a set that was split a set with one table. Batches of a set that is not split need that.
-    pub(super) fn unite(&mut self) -> Result<()> {
-        self.divide(1)
-    }
-
-    /// Divides the keys in RAM among this many tables.
-    fn divide(&mut self, count: usize) -> Result<()> {
+    /// Divides the keys in RAM among this many tables. Batches of a set that is not split need one.
+    pub(super) fn divide(&mut self, count: usize) -> Result<()> {
         if self.shares.len() == count {
             return Ok(());
         }

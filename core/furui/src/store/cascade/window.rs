@@ -13,11 +13,11 @@ impl<S: Storage> Cascade<S> {
     /// into slices.
     ///
     /// A key that occurs again counts from its last occurrence: it is inserted into the present slice, unless it is
-    /// already there. The table in RAM knows the slice of each of its keys. On storage, the keys of each slice are in runs
-    /// of their own, in one when the slice has ended, and the runs of the oldest slice are removed.
+    /// already there. The table in RAM knows the slice of each of its keys. On storage, the keys of each slice are in
+    /// runs of their own, in one when the slice has ended, and the runs of the oldest slice are removed.
     ///
-    /// Cost: as without a window, at 2 bytes more a key, while all keys are in RAM. If keys are on storage, a new key is
-    /// looked up in 17 runs or more, and a key takes space in each slice in which it occurred.
+    /// Cost: as without a window, at 2 bytes more a key, while all keys are in RAM. If keys are on storage, a new key
+    /// is looked up in 17 runs or more, and a key takes space in each slice in which it occurred.
     ///
     /// # Errors
     /// Those of [`open`](Self::open); [`Error::Store`] if the set has another window, or none.
@@ -37,9 +37,9 @@ impl<S: Storage> Cascade<S> {
     /// Advances a set with a window to this tick, at which the keys of later batches occur. A tick before the present
     /// one changes nothing.
     ///
-    /// If the tick is in another slice of the window, runs of slices that are no longer remembered are removed, and those
-    /// of the slice that ends become one. Keys in memory stay there. After a crash during this call, or before the next
-    /// sync, keys may be remembered for longer, but none is forgotten early.
+    /// If the tick is in another slice of the window, runs of slices that are no longer remembered are removed, and
+    /// those of the slice that ends become one. Keys in memory stay there. After a crash during this call, or before
+    /// the next sync, keys may be remembered for longer, but none is forgotten early.
     ///
     /// # Errors
     /// Those of [`insert_all`](Self::insert_all).
@@ -140,8 +140,8 @@ impl<S: Storage> Cascade<S> {
         keys.saturating_add(2 * ticks)
     }
 
-    /// True if the journal of a set with a window is much longer than the table, because most of its keys were forgotten
-    /// or occurred again.
+    /// True if the journal of a set with a window is much longer than the table, because most of its keys were
+    /// forgotten or occurred again.
     pub(super) fn has_long_journal(&self) -> bool {
         let length = self.journal.as_ref().filter(|_| self.manifest.window.is_some()).map_or(0, JournalWriter::length);
         length > LONG_JOURNAL * self.table_bytes() as u64

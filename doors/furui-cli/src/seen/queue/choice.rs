@@ -4,8 +4,8 @@ use std::time::Instant;
 
 use furui::store::Storage;
 
-use super::{LARGE_FLIGHTS, Place, Queue, Step, Task};
-use crate::block::BLOCK;
+use super::{LARGE_BATCHES, Place, Queue, Step, Task};
+use crate::input::block::BLOCK;
 
 /// Another worker is woken for a part of a batch only if it has at least this many keys. Less is done sooner than the
 /// other worker would begin.
@@ -19,7 +19,7 @@ impl<S: Storage> Queue<S> {
             return None;
         }
         if self.deadline().is_some_and(|due| due <= Instant::now()) {
-            // The set decides about no further flight (block in progress) before the printed lines are recorded.
+            // The set decides about no further batch before the printed lines are recorded.
             if self.decider.is_some() {
                 return Some(Task::Sync);
             }
@@ -27,7 +27,7 @@ impl<S: Storage> Queue<S> {
         }
         self.admit_next();
         let is_next =
-            |place: Option<&Place>, step| place.is_some_and(|place| place.flight.is_some() && place.next == step);
+            |place: Option<&Place>, step| place.is_some_and(|place| place.batch.is_some() && place.next == step);
         if self.writer.is_some() && is_next(self.places.front(), Step::Write) {
             return Some(Task::Write);
         }
@@ -47,22 +47,22 @@ impl<S: Storage> Queue<S> {
             Task::Read => self.is_plenty,
             Task::Observe(share) => {
                 let index = self.shares.turn(share).saturating_sub(self.left) as usize;
-                let flight = self.places.get(index).and_then(|place| place.flight.as_ref());
-                flight.is_some_and(|flight| flight.batch.count(share) >= WORTH_WAKING)
+                let batch = self.places.get(index).and_then(|place| place.batch.as_ref());
+                batch.is_some_and(|batch| batch.split.count(share) >= WORTH_WAKING)
             }
             _ => true,
         }
     }
 
-    /// Gives flights that have been hashed to the shares of the set, as long as these have room for them.
+    /// Gives batches that have been hashed to the shares of the set, as long as these have room for them.
     fn admit_next(&mut self) {
         while self.is_split()
             && let Some(decider) = &mut self.decider
-            && let Some(flight) = self.places.get_mut(self.admitted).and_then(|place| place.flight.as_mut())
-            && decider.admit(flight)
+            && let Some(batch) = self.places.get_mut(self.admitted).and_then(|place| place.batch.as_mut())
+            && decider.admit(batch)
         {
             self.admitted += 1;
-            if flight.failure.is_some() {
+            if batch.failure.is_some() {
                 // Lines after the error are not to get into the set.
                 self.end_after(self.admitted);
             }
@@ -74,55 +74,55 @@ impl<S: Storage> Queue<S> {
         self.split > 0
     }
 
-    /// The share that can take the earliest flight (block of lines).
+    /// The share that can take the earliest batch.
     fn next_share(&mut self) -> Option<Task> {
         let (left, places) = (self.left, &self.places);
         let waits = |number: u64, share| {
-            let flight = places.get((number - left) as usize).and_then(|place| place.flight.as_ref());
-            flight.is_some_and(|flight| flight.batch.waits_for(share))
+            let batch = places.get((number - left) as usize).and_then(|place| place.batch.as_ref());
+            batch.is_some_and(|batch| batch.split.waits_for(share))
         };
         self.shares.next(left, left + self.admitted as u64, waits).map(Task::Observe)
     }
 
-    /// True if the set is to write keys to storage before the next flight (block of lines) is admitted, and can do so:
-    /// all earlier flights are decided. If earlier keys become durable by that, their lines must have been printed.
+    /// True if the set is to write keys to storage before the next batch is admitted, and can do so:
+    /// all earlier batches are decided. If earlier keys become durable by that, their lines must have been printed.
     fn needs_room(&self) -> bool {
-        let is_hashed = self.places.get(self.admitted).is_some_and(|place| place.flight.is_some());
+        let is_hashed = self.places.get(self.admitted).is_some_and(|place| place.batch.is_some());
         let is_ready = self.is_split() && self.decider.is_some() && is_hashed && self.decided == self.admitted;
         is_ready && self.shares.are_home() && (!self.syncs() || self.decided == 0 && self.writer.is_some())
     }
 
-    /// True if the set is in the queue and can take the next flight. If the set is split, its shares must have inserted
-    /// the keys of the flight. Otherwise, if the set would then make earlier keys durable, the lines of these keys must
+    /// True if the set is in the queue and can take the next batch. If the set is split, its shares must have inserted
+    /// the keys of the batch. Otherwise, if the set would then make earlier keys durable, the lines of these keys must
     /// have been printed.
     fn can_decide(&mut self) -> bool {
         let is_split = self.is_split();
         let Some(decider) = &mut self.decider else { return false };
         if is_split {
-            let flight = self.places.get(self.decided).and_then(|place| place.flight.as_ref());
-            return self.decided < self.admitted && flight.is_some_and(|flight| flight.batch.is_complete());
+            let batch = self.places.get(self.decided).and_then(|place| place.batch.as_ref());
+            return self.decided < self.admitted && batch.is_some_and(|batch| batch.split.is_complete());
         }
         decider.judge.tell_time();
         !self.syncs() || self.decided == 0 && self.writer.is_some()
     }
 
-    /// True if the set makes earlier keys durable when it gets the next flight (block of lines), or when it makes room
+    /// True if the set makes earlier keys durable when it gets the next batch, or when it makes room
     /// for it.
     pub fn syncs(&self) -> bool {
-        let flight = self.places.get(self.admitted.max(self.decided)).and_then(|place| place.flight.as_ref());
+        let batch = self.places.get(self.admitted.max(self.decided)).and_then(|place| place.batch.as_ref());
         self.limits.records
-            && flight.zip(self.decider.as_ref()).is_some_and(|(flight, decider)| {
-                !flight.is_void && flight.header.is_none() && decider.will_sync(flight)
-            })
+            && batch
+                .zip(self.decider.as_ref())
+                .is_some_and(|(batch, decider)| !batch.is_void && batch.header.is_none() && decider.will_sync(batch))
     }
 
     fn can_read(&self) -> bool {
-        let flights = self.places.len();
+        let batches = self.places.len();
         let bytes: usize = self.places.iter().map(|place| place.bytes).sum();
-        let is_short = flights < LARGE_FLIGHTS || bytes + BLOCK <= self.limits.flights * BLOCK;
-        let has_room = flights < self.limits.flights && is_short;
+        let is_short = batches < LARGE_BATCHES || bytes + BLOCK <= self.limits.batches * BLOCK;
+        let has_room = batches < self.limits.batches && is_short;
         // Only when all earlier lines are decided is it known how many more lines are wanted.
-        let is_decided = self.decided == flights && self.decider.is_some();
+        let is_decided = self.decided == batches && self.decider.is_some();
         self.reads && self.reader.is_some() && has_room && (is_decided || !self.is_limited)
     }
 }

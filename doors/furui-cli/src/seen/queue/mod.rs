@@ -1,4 +1,4 @@
-//! The flights (blocks on their way from the input to the output), and what is done next.
+//! The batches, and what is done next.
 
 mod choice;
 
@@ -8,21 +8,21 @@ use std::time::Instant;
 use furui::store::Storage;
 use furui::store::cascade::{Part, Share};
 
+use super::batch::Batch;
 use super::decider::Decider;
 use super::ending::Ending;
-use super::flight::Flight;
 use super::shares::Shares;
 use super::writer::Writer;
-use crate::blocks::Blocks;
 use crate::error::Error;
+use crate::input::blocks::Blocks;
+use crate::input::large_blocks::LargeBlocks;
 use crate::keys::Keys;
-use crate::large_blocks::LargeBlocks;
-use crate::remote::Batch;
+use crate::remote::RemoteKeys;
 
-/// The flights, which are blocks on their way from the input to the output, in the order of the input. The reader, the
+/// The batches, which are blocks on their way from the input to the output, in the order of the input. The reader, the
 /// set and the writer are each used by one worker at a time, which takes them out of the queue.
 ///
-/// If the set is split, each of its shares is used by one worker at a time, too, and the set itself only admits flights
+/// If the set is split, each of its shares is used by one worker at a time, too, and the set itself only admits batches
 /// and, when the shares have inserted the keys, says which lines are new.
 pub struct Queue<S: Storage> {
     pub reader: Option<Box<Blocks<'static>>>,
@@ -35,18 +35,18 @@ pub struct Queue<S: Storage> {
     /// True if blocks must end where no more lines may be wanted.
     is_limited: bool,
     places: VecDeque<Place>,
-    /// How many flights (blocks on their way to the output) have left the queue.
+    /// How many batches have left the queue.
     left: u64,
-    /// How many flights of the queue, counted from the first, were given to the shares of the set, if it is split.
+    /// How many batches of the queue, counted from the first, were given to the shares of the set, if it is split.
     admitted: usize,
-    /// How many flights of the queue, counted from the first, were given to the set, so that it decides which lines are
+    /// How many batches of the queue, counted from the first, were given to the set, so that it decides which lines are
     /// new.
     decided: usize,
-    free: Vec<Flight>,
-    /// How new flights (blocks on their way to the output) make keys from lines.
+    free: Vec<Batch>,
+    /// How new batches make keys from lines.
     keys: Keys,
-    /// An empty batch for each new flight (a block on its way to the output), if a server is asked.
-    asked: Option<Batch>,
+    /// An empty list of keys for each new batch, if a server is asked.
+    asked: Option<RemoteKeys>,
     /// False when there is nothing more to read.
     reads: bool,
     /// True if the last read brought so much that there is probably more.
@@ -67,23 +67,23 @@ pub struct Queue<S: Storage> {
 pub struct Limits {
     /// How many workers there may be.
     pub workers: usize,
-    /// The maximum number of [`Flight`]s at a time.
-    pub flights: usize,
+    /// The maximum number of [`Batch`]s at a time.
+    pub batches: usize,
     /// The sizes of blocks once the set has runs on storage. `None` if blocks then keep their size.
     pub large: Option<LargeBlocks>,
     /// True if lines are recorded. Then lines are printed before they become durable.
     pub records: bool,
 }
 
-/// The maximum number of [`Flight`]s of large blocks at a time.
-pub const LARGE_FLIGHTS: usize = 2;
+/// The maximum number of [`Batch`]s of large blocks at a time.
+pub const LARGE_BATCHES: usize = 2;
 
 struct Place {
     /// A block on its way to the output; `None` while a worker has it.
-    flight: Option<Box<Flight>>,
+    batch: Option<Box<Batch>>,
     next: Step,
     bytes: usize,
-    /// How many new keys of the flight are in the set, but not known to the recorder yet.
+    /// How many new keys of the batch are in the set, but not known to the recorder yet.
     new: usize,
 }
 
@@ -100,9 +100,9 @@ pub enum Task {
     Sync,
     Write,
     Decide,
-    /// To write keys to storage, so that the shares of the set have room for the next flight (block of lines).
+    /// To write keys to storage, so that the shares of the set have room for the next batch.
     MakeRoom,
-    /// To let the share with this number insert the keys of its next flight (block of lines).
+    /// To let the share with this number insert the keys of its next batch.
     Observe(usize),
     Read,
 }
@@ -122,7 +122,7 @@ impl<S: Storage> Queue<S> {
             decided: 0,
             free: vec![],
             keys,
-            asked: decider.judge.batch(),
+            asked: decider.judge.remote_keys(),
             reads: true,
             is_plenty: false,
             is_decoded: false,
@@ -145,8 +145,8 @@ impl<S: Storage> Queue<S> {
         self.places.iter().map(|place| place.new).sum()
     }
 
-    /// Takes the reader, and a flight to read into.
-    pub fn take_reader(&mut self) -> Option<(Box<Blocks<'static>>, Box<Flight>)> {
+    /// Takes the reader, and a batch to read into.
+    pub fn take_reader(&mut self) -> Option<(Box<Blocks<'static>>, Box<Batch>)> {
         let mut reader = self.reader.take()?;
         if self.is_limited {
             reader.at_most(self.decider.as_ref().and_then(|decider| decider.room()));
@@ -154,29 +154,29 @@ impl<S: Storage> Queue<S> {
         if let Some((large, line)) = self.limits.large.zip(self.mean_line) {
             reader.enlarge(large, line);
             // There are fewer large blocks at a time than small ones.
-            self.free.truncate(LARGE_FLIGHTS);
+            self.free.truncate(LARGE_BATCHES);
         }
-        let flight = self.free.pop().unwrap_or_else(|| Flight::new(&self.keys, self.split, self.asked.clone()));
-        Some((reader, flight.into()))
+        let batch = self.free.pop().unwrap_or_else(|| Batch::new(&self.keys, self.split, self.asked.clone()));
+        Some((reader, batch.into()))
     }
 
-    /// Puts back a reader that has read nothing, and the flight that it was to fill.
-    pub fn put_reader(&mut self, reader: Box<Blocks<'static>>, flight: Box<Flight>) {
+    /// Puts back a reader that has read nothing, and the batch that it was to fill.
+    pub fn put_reader(&mut self, reader: Box<Blocks<'static>>, batch: Box<Batch>) {
         self.reader = Some(reader);
-        self.free.push(*flight);
+        self.free.push(*batch);
     }
 
-    /// Puts back a reader that has read a flight, and returns the number of the flight. Returns `None` if an earlier
-    /// flight had an error.
-    pub fn admit(&mut self, reader: Box<Blocks<'static>>, flight: &Flight) -> Option<u64> {
+    /// Puts back a reader that has read a batch, and returns the number of the batch. Returns `None` if an earlier
+    /// batch had an error.
+    pub fn put_read(&mut self, reader: Box<Blocks<'static>>, batch: &Batch) -> Option<u64> {
         self.is_decoded = reader.is_decoded();
         self.reader = Some(reader);
         if !self.reads {
             return None;
         }
-        self.is_plenty = flight.block.is_plenty();
-        self.reads &= !flight.is_void;
-        self.places.push_back(Place { flight: None, next: Step::Decide, bytes: flight.block.buffer.len(), new: 0 });
+        self.is_plenty = batch.block.is_plenty();
+        self.reads &= !batch.is_void;
+        self.places.push_back(Place { batch: None, next: Step::Decide, bytes: batch.block.buffer.len(), new: 0 });
         Some(self.left + self.places.len() as u64 - 1)
     }
 
@@ -186,78 +186,78 @@ impl<S: Storage> Queue<S> {
         self.end_if_empty();
     }
 
-    /// Puts back a flight whose lines have been hashed, or whose text to print has been made.
-    pub fn put(&mut self, number: u64, flight: Box<Flight>) {
+    /// Puts back a batch whose lines have been hashed, or whose text to print has been made.
+    pub fn put(&mut self, number: u64, batch: Box<Batch>) {
         if let Some(place) = self.places.get_mut((number - self.left) as usize) {
-            place.flight = Some(flight);
+            place.batch = Some(batch);
         }
     }
 
-    /// Takes the set, and the next flight (a block between input and output) with its number.
-    pub fn take_decider(&mut self) -> Option<(u64, Box<Decider<S>>, Box<Flight>)> {
+    /// Takes the set, and the next batch with its number.
+    pub fn take_decider(&mut self) -> Option<(u64, Box<Decider<S>>, Box<Batch>)> {
         let place = self.places.get_mut(self.decided)?;
-        let taken = (self.left + self.decided as u64, self.decider.take()?, place.flight.take()?);
+        let taken = (self.left + self.decided as u64, self.decider.take()?, place.batch.take()?);
         place.next = Step::Write;
         self.decided += 1;
         Some(taken)
     }
 
-    /// Puts the set back into the queue, after the set has decided which lines of a flight (a block) are new.
-    pub fn put_decider(&mut self, number: u64, decider: Box<Decider<S>>, flight: &Flight) {
+    /// Puts the set back into the queue, after the set has decided which lines of a batch are new.
+    pub fn put_decider(&mut self, number: u64, decider: Box<Decider<S>>, batch: &Batch) {
         self.unsynced = decider.judge.unsynced();
         if decider.is_on_storage() {
-            self.mean_line = Some(flight.block.mean_line());
+            self.mean_line = Some(batch.block.mean_line());
             self.recent_keys = decider.recent_keys(self.limits.workers);
         }
         self.decider = Some(decider);
         if let Some(place) = self.places.get_mut((number - self.left) as usize) {
-            place.new = flight.new_lines();
+            place.new = batch.new_lines();
         }
-        if flight.failure.is_some() || flight.is_last {
+        if batch.failure.is_some() || batch.is_last {
             self.end_after(self.decided);
         }
     }
 
-    /// Drops what was read after an error, which is in the last of the first `flights` flights (blocks of lines).
-    fn end_after(&mut self, flights: usize) {
+    /// Drops what was read after an error, which is in the last of the first `batches` batches.
+    fn end_after(&mut self, batches: usize) {
         self.reads = false;
-        self.places.truncate(flights);
-        self.admitted = self.admitted.min(flights);
+        self.places.truncate(batches);
+        self.admitted = self.admitted.min(batches);
     }
 
-    /// Takes the share with this number, and the part of its next flight (block of lines), which has the returned number.
+    /// Takes the share with this number, and the part of its next batch, which has the returned number.
     pub fn take_share(&mut self, share: usize) -> Option<(u64, Share<S::File>, Part)> {
         let (number, taken) = self.shares.take(share)?;
-        let flight = self.places.get_mut((number - self.left) as usize)?.flight.as_mut()?;
-        Some((number, taken, flight.batch.take(share)))
+        let batch = self.places.get_mut((number - self.left) as usize)?.batch.as_mut()?;
+        Some((number, taken, batch.split.take(share)))
     }
 
-    /// Puts back a share that has inserted a part of a flight (block of lines), or has failed to.
+    /// Puts back a share that has inserted a part of a batch, or has failed to.
     pub fn put_share(&mut self, index: usize, share: Share<S::File>, number: u64, part: Part, failure: Option<Error>) {
         self.shares.put(index, share);
         let place = (number - self.left) as usize;
-        // If an earlier flight has failed, this one is gone.
-        let Some(flight) = self.places.get_mut(place).and_then(|place| place.flight.as_mut()) else { return };
-        flight.batch.put(index, part);
+        // If an earlier batch has failed, this one is gone.
+        let Some(batch) = self.places.get_mut(place).and_then(|place| place.batch.as_mut()) else { return };
+        batch.split.put(index, part);
         if let Some(error) = failure {
-            flight.fail(error);
+            batch.fail(error);
             self.end_after(place + 1);
         }
     }
 
-    /// Takes the set, all its shares, and the flight (block of lines) for which they have no room, with its number.
+    /// Takes the set, all its shares, and the batch for which they have no room, with its number.
     #[expect(clippy::type_complexity, reason = "it is taken apart at once")]
-    pub fn take_all(&mut self) -> Option<(u64, Box<Decider<S>>, Vec<Share<S::File>>, Box<Flight>)> {
-        let flight = self.places.get_mut(self.admitted)?.flight.take()?;
-        Some((self.left + self.admitted as u64, self.decider.take()?, self.shares.take_all(), flight))
+    pub fn take_all(&mut self) -> Option<(u64, Box<Decider<S>>, Vec<Share<S::File>>, Box<Batch>)> {
+        let batch = self.places.get_mut(self.admitted)?.batch.take()?;
+        Some((self.left + self.admitted as u64, self.decider.take()?, self.shares.take_all(), batch))
     }
 
-    /// Puts back what was taken to make room, so that the flight (block of lines) can be admitted.
-    pub fn put_all(&mut self, number: u64, decider: Box<Decider<S>>, shares: Vec<Share<S::File>>, flight: Box<Flight>) {
+    /// Puts back what was taken to make room, so that the batch can be admitted.
+    pub fn put_all(&mut self, number: u64, decider: Box<Decider<S>>, shares: Vec<Share<S::File>>, batch: Box<Batch>) {
         self.unsynced = decider.judge.unsynced();
         self.decider = Some(decider);
         self.shares.put_all(shares);
-        self.put(number, flight);
+        self.put(number, batch);
     }
 
     /// Takes all shares for the end of the run. `None` if a worker has one.
@@ -267,37 +267,37 @@ impl<S: Storage> Queue<S> {
 
     /// The ending of the run after recording has failed. If the set has failed before, that error explains more.
     pub fn explain(&mut self, ending: Ending) -> Ending {
-        let flights = self.places.iter_mut().filter_map(|place| place.flight.as_mut()).filter(|flight| flight.is_void);
-        let first = flights.filter_map(|flight| flight.failure.take()).next();
+        let batches = self.places.iter_mut().filter_map(|place| place.batch.as_mut()).filter(|batch| batch.is_void);
+        let first = batches.filter_map(|batch| batch.failure.take()).next();
         match (ending, first) {
             (Ending::Broken(_), Some(first)) => Ending::Broken(first),
             (ending, _) => ending,
         }
     }
 
-    /// Takes the writer and the first flight.
-    pub fn take_writer(&mut self) -> Option<(Box<Writer>, Box<Flight>)> {
-        let flight = self.places.front_mut()?.flight.take()?;
-        Some((self.writer.take()?, flight))
+    /// Takes the writer and the first batch.
+    pub fn take_writer(&mut self) -> Option<(Box<Writer>, Box<Batch>)> {
+        let batch = self.places.front_mut()?.batch.take()?;
+        Some((self.writer.take()?, batch))
     }
 
-    /// Puts back the first flight (block on its way to the output), a part of which has been written.
-    pub fn put_first(&mut self, flight: Box<Flight>) {
+    /// Puts back the first batch, a part of which has been written.
+    pub fn put_first(&mut self, batch: Box<Batch>) {
         let tells_unread = self.writer.as_ref().is_some_and(|writer| writer.recorder.tells_unread());
         if let Some(first) = self.places.front_mut() {
             if tells_unread {
                 first.new = 0;
             }
-            first.flight = Some(flight);
+            first.batch = Some(batch);
         }
     }
 
-    /// Removes the first flight (block of lines), which has been written, from the queue, and keeps its memory for a
+    /// Removes the first batch, which has been written, from the queue, and keeps its memory for a
     /// later one.
-    pub fn leave(&mut self, flight: Box<Flight>) {
+    pub fn leave(&mut self, batch: Box<Batch>) {
         self.places.pop_front();
         (self.left, self.decided, self.admitted) = (self.left + 1, self.decided - 1, self.admitted.saturating_sub(1));
-        self.free.push(*flight);
+        self.free.push(*batch);
         self.end_if_empty();
     }
 

@@ -23,7 +23,7 @@ pub(super) type PublishedRow = (u64, u32, u32);
 pub(super) type DocumentTable<'t> = Table<'t, &'static [u8; ContentId::BYTES], PublishedRow>;
 pub(super) type WithdrawnTable<'t> = Table<'t, (&'static [u8; ContentId::BYTES], u32), ()>;
 
-/// The database, which is described in docs/format.md, "What a node holds".
+/// The database, which is described in docs/format.md, "A node's directory".
 pub(super) struct PublishedTables {
     /// The open database; `None` if it must be opened again, because a change has failed.
     database: RwLock<Option<Database>>,

@@ -1,0 +1,68 @@
+//! A build without the feature `node`: the commands of the search engine print how to get a build with them.
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use crate::error::Error;
+use clap::{Args, Subcommand};
+
+use crate::missing::install;
+
+use crate::say::notes::Notes;
+
+pub const NOTES: &[Notes] = &[];
+
+/// The text below the list of all commands in the help.
+pub fn missing() -> Option<String> {
+    Some(format!(
+        "This build has no search engine. The commands node, publish, unpublish, search, block, unblock, purge and demo are in \
+         a build with it: {}",
+        install("node")
+    ))
+}
+
+#[derive(Subcommand)]
+pub enum NetworkCommand {
+    #[command(hide = true, disable_help_flag = true)]
+    Node(Anything),
+    #[command(hide = true, disable_help_flag = true)]
+    Publish(Anything),
+    #[command(hide = true, disable_help_flag = true)]
+    Unpublish(Anything),
+    #[command(hide = true, disable_help_flag = true)]
+    Search(Anything),
+    #[command(hide = true, disable_help_flag = true)]
+    Block(Anything),
+    #[command(hide = true, disable_help_flag = true)]
+    Unblock(Anything),
+    #[command(hide = true, disable_help_flag = true)]
+    Purge(Anything),
+    #[command(hide = true, disable_help_flag = true)]
+    Demo(Anything),
+}
+
+/// A command of the search engine, which this build does not have
+#[derive(Args)]
+pub struct Anything {
+    /// Any arguments; they are ignored
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    arguments: Vec<OsString>,
+}
+
+pub fn run(command: &NetworkCommand) -> Result<ExitCode, Error> {
+    let name = match command {
+        NetworkCommand::Node(_) => "node",
+        NetworkCommand::Publish(_) => "publish",
+        NetworkCommand::Unpublish(_) => "unpublish",
+        NetworkCommand::Search(_) => "search",
+        NetworkCommand::Block(_) => "block",
+        NetworkCommand::Unblock(_) => "unblock",
+        NetworkCommand::Purge(_) => "purge",
+        NetworkCommand::Demo(_) => "demo",
+    };
+    Err(Error::Message(format!(
+        "this build of furui has no search engine, to which the command \"{name}\" belongs; \
+         install one that has: {}",
+        install("node")
+    )))
+}

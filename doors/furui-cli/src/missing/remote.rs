@@ -1,0 +1,79 @@
+//! A build without the feature `net`: a set in a server is an error that says how to get a build that reaches it. The
+//! types in the place of those of `remote` have no values.
+
+use std::convert::Infallible;
+use std::path::Path;
+
+use furui::store::Window;
+
+use crate::error::Error;
+use crate::missing::install;
+
+pub use self::{NoKeys as RemoteKeys, NoSet as RemoteSet};
+
+#[derive(Clone)]
+pub struct NoKeys(Infallible);
+
+pub struct NoSet(Infallible);
+
+/// Why a server has failed.
+pub struct NoFailure {
+    pub reason: String,
+    pub may_have_recorded: bool,
+}
+
+impl NoKeys {
+    pub fn clear(&mut self) {
+        match self.0 {}
+    }
+
+    pub fn len(&self) -> usize {
+        match self.0 {}
+    }
+
+    pub fn push(&mut self, _: &[u8]) {
+        match self.0 {}
+    }
+
+    pub fn key(&self, _: usize) -> &[u8] {
+        match self.0 {}
+    }
+
+    pub fn only(&self, _: impl Fn(usize) -> bool) -> Self {
+        match self.0 {}
+    }
+}
+
+impl NoSet {
+    /// The error of a set in a server.
+    pub fn open(_: &Path, _: bool, _: Option<Window>) -> Result<Self, Error> {
+        Err(Error::Message(format!(
+            "this build of furui reaches no server, in which the set is; install one that does: {}",
+            install("net")
+        )))
+    }
+
+    pub fn no_keys(&self) -> NoKeys {
+        match self.0 {}
+    }
+
+    pub fn url(&self) -> String {
+        match self.0 {}
+    }
+
+    pub fn told(&self, _: NoFailure) -> Error {
+        match self.0 {}
+    }
+
+    pub fn see(&mut self, _: &NoKeys, _: &mut Vec<bool>) -> Result<u64, NoFailure> {
+        match self.0 {}
+    }
+
+    pub fn has(&mut self, _: &NoKeys, _: &mut Vec<bool>) -> Result<(), NoFailure> {
+        match self.0 {}
+    }
+
+    pub fn forget(&mut self, _: &NoKeys) -> Result<(), NoFailure> {
+        match self.0 {}
+    }
+}

@@ -1,0 +1,63 @@
+//! Opening a store, which is in a server or in a directory: to learn its kind, or for writing, at once or when the process
+//! that writes to it has ended.
+
+use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use furui::error::{StoreError, StoreProblem};
+use furui::store::{Directory, StoreKind};
+
+use crate::cli::WaitOptions;
+use crate::error::Error;
+
+/// The first pause before the lock is tried again. Each further pause is twice as long as the one before.
+const FIRST_PAUSE: Duration = Duration::from_millis(5);
+/// The maximum pause before the lock is tried again.
+const LONGEST_PAUSE: Duration = Duration::from_millis(200);
+
+/// The kind of a store. A directory that is no store is an error, and is not changed.
+pub fn kind_of(path: &Path) -> Result<StoreKind, Error> {
+    Ok(Directory::open_read_only(path)?.manifest()?.store)
+}
+
+/// Opens a directory for writing. While it waits, signals have their default effect.
+pub fn open_to_write(path: &Path, options: &WaitOptions) -> Result<Directory, Error> {
+    let start = Instant::now();
+    let mut pause = FIRST_PAUSE;
+    loop {
+        let store = match Directory::open(path) {
+            Err(furui::Error::Store(StoreError { path, problem: StoreProblem::Locked })) => path,
+            opened => return Ok(opened?),
+        };
+        let Some(seconds) = options.wait else {
+            return Err(Error::Message(format!("{store}: in use by another process; --wait waits for it to end")));
+        };
+        // `None` if the wait is infinite.
+        let left = Duration::try_from_secs_f64(seconds).ok().map(|wait| wait.saturating_sub(start.elapsed()));
+        if left.is_some_and(|left| left.is_zero()) {
+            return Err(Error::Message(format!("{store}: in use by another process, still after {seconds} s")));
+        }
+        thread::sleep(left.map_or(pause, |left| left.min(pause)));
+        pause = (pause * 2).min(LONGEST_PAUSE);
+    }
+}
+
+/// True if a `--store` or a set is the URL of a server, not the path of a directory or a file.
+pub fn is_url(path: &Path) -> bool {
+    let scheme = path.to_str().and_then(|text| text.split_once("://")).map(|(scheme, _)| scheme);
+    scheme.is_some_and(|scheme| ["redis", "rediss", "valkey", "valkeys"].contains(&scheme))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_no_urls() {
+        for path in ["redis", "redis:/a", "./redis://a", "http://a/b", "/redis://"] {
+            assert!(!is_url(Path::new(path)), "{path}");
+        }
+        assert!(is_url(Path::new("redis://a/b")) && is_url(Path::new("valkeys://")));
+    }
+}

@@ -1,0 +1,88 @@
+use furui::{HashSpec, KeyHasher};
+
+/// Keys of which a server is asked at once, each with the shard of the set that it belongs to.
+#[derive(Clone)]
+pub struct RemoteKeys {
+    hasher: KeyHasher,
+    shards: u32,
+    /// The bytes of all keys, one after the other.
+    bytes: Vec<u8>,
+    /// Where each key ends.
+    ends: Vec<usize>,
+    places: Vec<u32>,
+}
+
+impl RemoteKeys {
+    /// An empty list for a set of this many shards.
+    pub fn new(shards: u32) -> Self {
+        Self { hasher: HashSpec::default().hasher(), shards, bytes: vec![], ends: vec![], places: vec![] }
+    }
+
+    /// Removes all keys.
+    pub fn clear(&mut self) {
+        self.bytes.clear();
+        self.ends.clear();
+        self.places.clear();
+    }
+
+    /// The number of keys.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Appends a key. Its shard is one of `shards` equal ranges of its XXH3 with seed 0, as for every client of a set.
+    pub fn push(&mut self, key: &[u8]) {
+        let hash = u128::from(self.hasher.hash(key).get());
+        self.places.push(((hash * u128::from(self.shards)) >> 64) as u32);
+        self.bytes.extend_from_slice(key);
+        self.ends.push(self.bytes.len());
+    }
+
+    /// The key with this index.
+    pub fn key(&self, index: usize) -> &[u8] {
+        let start = index.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.bytes[start..self.ends[index]]
+    }
+
+    /// The shard of the key with this index.
+    pub fn place(&self, index: usize) -> u32 {
+        self.places[index]
+    }
+
+    /// The keys for which `is_wanted` is true, which gets their indices.
+    pub fn only(&self, is_wanted: impl Fn(usize) -> bool) -> Self {
+        let mut some = Self::new(self.shards);
+        (0..self.len()).filter(|&index| is_wanted(index)).for_each(|index| some.push(self.key(index)));
+        some
+    }
+
+    /// The indices of the keys in the order of their shards. Keys of one shard keep their order.
+    pub fn by_shard(&self) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..self.len()).collect();
+        order.sort_by_key(|&index| self.places[index]);
+        order
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shards_are_ranges_of_the_hash() {
+        // `furui._furui._shares([b"a", b"b", b"", b"https://example.com/"], 1024)` of the Python package.
+        let mut keys = RemoteKeys::new(1024);
+        for key in ["a", "b", "", "https://example.com/"] {
+            keys.push(key.as_bytes());
+        }
+        let places: Vec<u32> = (0..keys.len()).map(|index| keys.place(index)).collect();
+        assert_eq!(places, PLACES);
+        assert_eq!(keys.key(3), b"https://example.com/");
+        assert_eq!(keys.key(2), b"");
+        let some = keys.only(|index| index != 1);
+        assert_eq!((some.len(), some.key(0), some.place(2)), (3, &b"a"[..], PLACES[3]));
+        assert!(keys.by_shard().is_sorted_by_key(|&index| places[index]));
+    }
+
+    const PLACES: [u32; 4] = [923, 349, 180, 306];
+}

@@ -1,0 +1,10 @@
+//! The words, numbers and quotes of what is printed for people.
+
+pub mod escape;
+pub mod notes;
+pub mod number;
+pub mod progress;
+pub mod quote;
+pub mod report;
+pub mod size;
+pub mod windows;

@@ -1,0 +1,175 @@
+use furui::Hashes;
+use furui::seen::{Recent, Verdict};
+use furui::store::cascade::SplitBatch;
+
+use super::printing::Printing;
+use super::repeats;
+use crate::error::Error;
+use crate::input::block::Block;
+use crate::keys::{Fate, Keys};
+use crate::remote::RemoteKeys;
+
+/// A block on its way from the input to the output, with what is known of it so far.
+pub struct Batch {
+    pub block: Block,
+    pub keys: Keys,
+    pub hashes: Hashes,
+    /// The keys themselves, in place of their hashes, if a server is asked.
+    pub asked: Option<RemoteKeys>,
+    /// The indices of the hashes that the recent cache of the worker did not know.
+    pub misses: Vec<u32>,
+    /// The hashes that the cache did not know, one part for each share of the set, if the set is split.
+    pub split: SplitBatch,
+    /// If the block is a header, whether it is the first header that this process reads.
+    pub header: Option<bool>,
+    pub verdicts: Vec<Verdict>,
+    pub fates: Vec<Fate>,
+    /// How many lines had a key, and how many of these were new, up to the end of this block.
+    pub keys_so_far: u64,
+    pub new_so_far: u64,
+    /// The error that ends the command after the lines of the block.
+    pub failure: Option<Error>,
+    /// True if no lines are wanted after this block.
+    pub is_last: bool,
+    /// True if there is nothing to print, because the set has failed, or because there are no lines.
+    pub is_void: bool,
+    /// True if the writer has begun to print this block.
+    pub is_begun: bool,
+    /// True if keys of earlier slices of the set's window (`--window`) occurred again, and this is not recorded yet.
+    pub has_old_repeats: bool,
+    /// How many bytes of the text to print have been printed.
+    pub printed: usize,
+    /// The repeated lines of the block, for the file of `--repeats`. Empty without that option.
+    pub repeats: Vec<u8>,
+    /// How many bytes at the beginning of the block are to be printed. `None` if `marked` is printed instead.
+    kept: Option<usize>,
+    marked: Vec<u8>,
+}
+
+impl Batch {
+    /// An empty batch, ready for any block, for a set with this many shares, or 0 if the set is not split. Keys are made
+    /// from a block's lines in the same way as by `keys`. `asked` is an empty list if a server is asked.
+    pub fn new(keys: &Keys, shares: usize, asked: Option<RemoteKeys>) -> Self {
+        Self {
+            block: Block::default(),
+            hashes: Hashes::new(keys.hasher()),
+            asked,
+            misses: vec![],
+            split: SplitBatch::new(shares),
+            keys: keys.others(),
+            header: None,
+            verdicts: vec![],
+            fates: vec![],
+            keys_so_far: 0,
+            new_so_far: 0,
+            failure: None,
+            is_last: false,
+            is_void: false,
+            is_begun: false,
+            has_old_repeats: false,
+            printed: 0,
+            repeats: vec![],
+            kept: None,
+            marked: vec![],
+        }
+    }
+
+    /// Forgets everything about the last block, and keeps its memory.
+    pub fn reset(&mut self) {
+        (self.header, self.failure, self.printed) = (None, None, 0);
+        (self.is_last, self.is_void, self.is_begun) = (false, false, false);
+        self.hashes.clear();
+        if let Some(asked) = &mut self.asked {
+            asked.clear();
+        }
+        self.misses.clear();
+        self.split.clear();
+        self.verdicts.clear();
+        self.fates.clear();
+        self.repeats.clear();
+    }
+
+    /// Ends the input with an error.
+    pub fn fail(&mut self, error: Error) {
+        (self.failure, self.is_void) = (Some(error), true);
+    }
+
+    /// Ends the input with an error of the set, which does not get the keys.
+    pub fn give_up(&mut self, error: Error) {
+        self.split.clear();
+        self.fail(error);
+    }
+
+    /// Hashes the keys of the lines, and finds those that `recent` does not know. If the set is split, also finds out to
+    /// which shares they belong.
+    pub fn hash(&mut self, recent: Option<&mut Recent<u64, 1>>) {
+        if self.header.is_none() && !self.is_void {
+            if let Err(error) = self.reserve() {
+                return self.fail(error);
+            }
+            match &mut self.asked {
+                None => self.keys.hash_all(&mut self.block, &mut self.hashes),
+                Some(asked) => self.keys.each(&mut self.block, |key| asked.push(key)),
+            }
+            self.failure = self.keys.failure().err();
+            match recent {
+                Some(recent) => recent.observe_all(self.hashes.as_slice(), &mut self.misses),
+                None => self.misses.extend(0..self.hashes.len() as u32),
+            }
+            if self.split.shares() > 0
+                && let Err(error) = self.split.fill(&self.hashes, &self.misses)
+            {
+                self.fail(error.into());
+            }
+        }
+    }
+
+    /// Reserves memory for the lists of the block, which then do not grow.
+    fn reserve(&mut self) -> Result<(), Error> {
+        let lines = self.block.len();
+        self.hashes
+            .reserve(lines)
+            .and_then(|()| self.misses.try_reserve(lines))
+            .and_then(|()| self.fates.try_reserve(lines))
+            .map_err(|_| {
+                furui::Error::NoMemory { what: "the lists of a block", bytes: lines * size_of::<u64>() }.into()
+            })
+    }
+
+    /// Keeps only the first `lines` lines, and their keys. Nothing is known about the other lines then.
+    pub fn cut(&mut self, lines: usize) {
+        self.block.truncate(lines);
+        let keys = self.keys.cut(lines);
+        self.hashes.truncate(keys);
+        self.misses.truncate(self.misses.partition_point(|&index| (index as usize) < keys));
+        self.failure = None;
+    }
+
+    /// Makes the text to print from the verdicts and, if `wants_repeats`, the text of the repeats.
+    pub fn prepare(&mut self, printing: Printing, wants_repeats: bool) {
+        if self.is_void {
+            self.kept = Some(0);
+            return;
+        }
+        if let Some(is_first) = self.header {
+            self.kept = printing.header(&self.block, is_first, &mut self.marked);
+            return;
+        }
+        self.keys.fates(&self.verdicts, &mut self.fates);
+        if wants_repeats {
+            repeats::append(&self.block, &self.fates, &mut self.repeats);
+        }
+        self.kept = printing.text(&mut self.block, &self.fates, &mut self.marked);
+    }
+
+    /// The text that is not printed yet.
+    pub fn left(&self) -> &[u8] {
+        let text = self.kept.map_or(&self.marked[..], |kept| &self.block.bytes()[..kept]);
+        &text[self.printed..]
+    }
+
+    /// The number of new lines.
+    pub fn new_lines(&self) -> usize {
+        self.verdicts.iter().filter(|&&verdict| verdict == Verdict::New).count()
+    }
+}

@@ -1,0 +1,193 @@
+//! What the commands `BF.*` and `CF.*` share: their keys, their arguments, and their filters in chunks.
+
+pub mod bf;
+mod bf_arguments;
+pub mod cf;
+mod cf_arguments;
+
+use std::str::FromStr;
+
+use furui::{HashAlgorithm, HashSpec};
+use valkey_module::ValkeyString;
+
+use crate::call::{Call, Key, READ};
+use crate::filter::Filter;
+use crate::filter::settings::Dialect;
+use crate::refusal::Refusal;
+use crate::transfer::{MAX_PIECES, arrive, leave};
+
+/// The length of a chunk without the name and the bytes of a file.
+const FRAME: usize = 4 + 1 + 8;
+
+/// The dialects that the arguments of the module switch on.
+///
+/// # Errors
+/// If an argument is no dialect. The reason is for the log.
+pub fn switched_on(arguments: &[ValkeyString]) -> Result<Vec<Dialect>, String> {
+    let mut dialects = vec![];
+    for argument in arguments {
+        let argument = argument.to_string_lossy();
+        let dialect = Dialect::read(&argument).ok_or_else(|| {
+            format!("the argument {argument:?} of the module is unknown: BF switches on the commands BF.*, CF the commands CF.*")
+        })?;
+        if !dialects.contains(&dialect) {
+            dialects.push(dialect);
+        }
+    }
+    Ok(dialects)
+}
+
+/// The filter of a key, if there is one.
+///
+/// # Errors
+/// [`Refusal::WrongType`] if the value is none of this dialect.
+pub fn filter_of(key: &Key, dialect: Dialect) -> Result<Option<&Filter>, Refusal> {
+    let filter: Option<&Filter> = key.value()?;
+    match filter {
+        Some(filter) if filter.dialect() != Some(dialect) => Err(Refusal::WrongType),
+        filter => Ok(filter),
+    }
+}
+
+/// The filter of a key, if there is one, to be changed.
+///
+/// # Errors
+/// Those of [`filter_of`].
+pub fn changed(key: &mut Key, dialect: Dialect) -> Result<Option<&mut Filter>, Refusal> {
+    filter_of(key, dialect)?;
+    key.value_mut()
+}
+
+/// The reason of commands that need a key.
+pub fn missing() -> Refusal {
+    Refusal::because("not found")
+}
+
+/// An argument as a number in a range.
+///
+/// # Errors
+/// With this reason, if it is none.
+pub fn number<N: FromStr + PartialOrd>(
+    call: &Call<'_>,
+    index: usize,
+    range: std::ops::RangeInclusive<N>,
+    reason: &str,
+) -> Result<N, Refusal> {
+    let number = std::str::from_utf8(call.bytes(index)?).ok().and_then(|text| text.parse().ok());
+    number.filter(|number| range.contains(number)).ok_or_else(|| Refusal::because(reason))
+}
+
+/// Replies with a number that is not negative.
+pub fn reply(call: &Call<'_>, number: u64) {
+    call.integer(i64::try_from(number).unwrap_or(i64::MAX));
+}
+
+/// `SCANDUMP key iterator`: a chunk of the filter's files, and the iterator by which it is loaded and the next one is
+/// fetched. The first one is fetched by 0; after the last one, the iterator is 0. A chunk has one piece of one file.
+pub fn scan_dump(call: &Call<'_>, dialect: Dialect, wrong_iterator: &str) -> Result<(), Refusal> {
+    if call.len() != 3 {
+        return Err(Refusal::Arity);
+    }
+    let iterator: usize = number(call, 2, 0..=usize::MAX - 1, wrong_iterator)?;
+    let key = call.open(1, READ)?;
+    let filter = filter_of(&key, dialect)?.ok_or_else(missing)?;
+    let is_nothing = dialect == Dialect::Cf && filter.keys() == Some(0);
+    drop(key);
+    let place = iterator + 1;
+    let give = |pieces: usize, name: &str, data: &[u8]| {
+        call.array(2);
+        reply(call, place as u64);
+        call.bulk(&chunk(place, pieces, name, data));
+    };
+    if is_nothing || !leave(call, place, give)? {
+        call.array(2);
+        call.integer(0);
+        match dialect {
+            Dialect::Bf => call.bulk(b""),
+            Dialect::Cf => call.null(),
+        }
+    }
+    Ok(())
+}
+
+/// `LOADCHUNK key iterator chunk`: takes the chunks of a filter in order. The last one makes the filter.
+pub fn load_chunk(call: &Call<'_>, dialect: Dialect, wrong_iterator: &str, bad: &str) -> Result<(), Refusal> {
+    if call.len() != 4 {
+        return Err(Refusal::Arity);
+    }
+    let place: usize = number(call, 2, 1..=usize::MAX, wrong_iterator)?;
+    let key = call.open(1, READ)?;
+    if let Some(filter) = key.value::<Filter>().ok().flatten() {
+        return Err(match filter.dialect() {
+            Some(other) if other == dialect && place == 1 => Refusal::because("item exists"),
+            Some(other) if other == dialect => Refusal::because(bad),
+            _ => Refusal::WrongType,
+        });
+    }
+    drop(key);
+    let (pieces, name, data) = read_chunk(place, call.bytes(3)?).ok_or_else(|| Refusal::because(bad))?;
+    arrive(call, (place, pieces), name, data)
+}
+
+/// A piece of a file with its number of pieces and its name, in a frame that tells whether it is damaged.
+fn chunk(place: usize, pieces: usize, name: &str, data: &[u8]) -> Vec<u8> {
+    let mut chunk = Vec::with_capacity(FRAME + name.len() + data.len());
+    chunk.extend_from_slice(&(pieces as u32).to_le_bytes());
+    chunk.push(name.len() as u8);
+    chunk.extend_from_slice(name.as_bytes());
+    chunk.extend_from_slice(data);
+    let sum = sum(place, &chunk);
+    chunk.extend_from_slice(&sum);
+    chunk
+}
+
+/// Reads what [`chunk`] wrote for the same place. `None` if it is damaged.
+fn read_chunk(place: usize, chunk: &[u8]) -> Option<(usize, &str, &[u8])> {
+    let (rest, given) = chunk.split_last_chunk()?;
+    let (pieces, rest_of_it) = rest.split_first_chunk()?;
+    let (&length, rest_of_it) = rest_of_it.split_first()?;
+    let (name, data) = rest_of_it.split_at_checked(length.into())?;
+    let pieces = u32::from_le_bytes(*pieces) as usize;
+    let is_sound = sum(place, rest) == *given && place <= pieces && pieces <= MAX_PIECES;
+    Some((pieces, std::str::from_utf8(name).ok()?, data)).filter(|_| is_sound)
+}
+
+fn sum(place: usize, bytes: &[u8]) -> [u8; 8] {
+    let hash = HashSpec { algorithm: HashAlgorithm::Xxh3, seed: place as u64 };
+    hash.hash(bytes).get().to_le_bytes()
+}
+
+/// Replies with the answer for the only item.
+pub fn tell_first(call: &Call<'_>, answers: Vec<Result<bool, Refusal>>) -> Result<(), Refusal> {
+    if let Some(answer) = answers.into_iter().next() {
+        call.boolean(answer?);
+    }
+    Ok(())
+}
+
+/// Replies whether an item may be in the filter of the first key.
+pub fn exists(call: &Call<'_>, dialect: Dialect) -> Result<(), Refusal> {
+    if call.len() != 3 {
+        return Err(Refusal::Arity);
+    }
+    let key = call.open(1, READ)?;
+    let (filter, item) = (filter_of(&key, dialect)?, call.bytes(2)?);
+    call.boolean(contains(filter, item));
+    Ok(())
+}
+
+/// Replies for each item whether it may be in the filter of the first key.
+pub fn all_exist(call: &Call<'_>, dialect: Dialect) -> Result<(), Refusal> {
+    if call.len() < 3 {
+        return Err(Refusal::Arity);
+    }
+    let key = call.open(1, READ)?;
+    let (filter, items) = (filter_of(&key, dialect)?, call.rest(2));
+    call.array(items.len());
+    items.for_each(|item| call.boolean(contains(filter, item)));
+    Ok(())
+}
+
+fn contains(filter: Option<&Filter>, item: &[u8]) -> bool {
+    filter.is_some_and(|filter| filter.contains_at(filter.key(item), 0))
+}

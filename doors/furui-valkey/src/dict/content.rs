@@ -1,0 +1,241 @@
+//! The entries of a dictionary: byte strings with numbers, or with byte strings, behind one interface.
+
+use std::ops::Bound;
+
+use furui::dict::{Dict, DictOptions, DictValue, Done, Job, Merging, Purpose, Snapshot};
+use furui::store::{Bytes, Manifest, Memory, Storage};
+
+use crate::refusal::Refusal;
+
+/// The entries of a dictionary, of one of two kinds.
+pub enum Content {
+    Bytes(Dict<Memory, [u8]>),
+    Numbers(Dict<Memory>),
+}
+
+/// A value as it is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answer<'a> {
+    Bytes(&'a [u8]),
+    Number(u32),
+}
+
+/// Does the same for both kinds of dictionaries.
+macro_rules! either {
+    ($content:expr, $dict:ident => $do:expr) => {
+        match $content {
+            Content::Bytes($dict) => $do,
+            Content::Numbers($dict) => $do,
+        }
+    };
+}
+
+impl<'a> From<&'a [u8]> for Answer<'a> {
+    fn from(bytes: &'a [u8]) -> Self {
+        Self::Bytes(bytes)
+    }
+}
+
+impl From<u32> for Answer<'_> {
+    fn from(number: u32) -> Self {
+        Self::Number(number)
+    }
+}
+
+impl Answer<'_> {
+    /// The number of bytes of the value.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Bytes(bytes) => bytes.len(),
+            Self::Number(_) => size_of::<u32>(),
+        }
+    }
+}
+
+impl Content {
+    /// Opens the dictionary with this purpose that a storage holds, or a new one.
+    ///
+    /// # Errors
+    /// If a file is damaged or missing, or belongs to another kind of store.
+    pub fn open(memory: Memory, purpose: Purpose, options: DictOptions) -> Result<Self, Refusal> {
+        let options = DictOptions { purpose: Some(purpose), ..options };
+        match purpose {
+            Purpose::Numbers | Purpose::Values | Purpose::Counts => {
+                Ok(Self::Numbers(Dict::open_with(memory, options)?))
+            }
+            Purpose::Bytes => Ok(Self::Bytes(Dict::open_bytes_with(memory, options)?)),
+        }
+    }
+
+    pub fn purpose(&self) -> Purpose {
+        either!(self, dict => dict.purpose())
+    }
+
+    /// The next number that is given to a field; 0 in a dictionary of bytes, where nobody sees it.
+    pub fn next_number(&self) -> u32 {
+        match self {
+            Self::Bytes(_) => 0,
+            Self::Numbers(dict) => dict.next_id(),
+        }
+    }
+
+    pub fn get(&self, field: &[u8]) -> Result<Option<Answer<'_>>, Refusal> {
+        either!(self, dict => Ok(dict.get(field)?.map(Answer::from)))
+    }
+
+    pub fn get_all(&self, fields: &[&[u8]]) -> Result<Vec<Option<Answer<'_>>>, Refusal> {
+        either!(self, dict => {
+            let mut found = vec![];
+            dict.get_all(fields, &mut found)?;
+            Ok(found.into_iter().map(|value| value.map(Answer::from)).collect())
+        })
+    }
+
+    pub fn contains(&self, field: &[u8]) -> Result<bool, Refusal> {
+        either!(self, dict => Ok(dict.contains(field)?))
+    }
+
+    /// Calls `each` for the fields of a range and their values, in byte order, until it returns false.
+    pub fn for_each<'a>(
+        &'a self,
+        (from, to): (Bound<&[u8]>, Bound<&[u8]>),
+        mut each: impl FnMut(&[u8], Answer<'a>) -> bool,
+    ) -> Result<(), Refusal> {
+        either!(self, dict => {
+            let mut entries = dict.range((from.map(<[u8]>::to_vec), to.map(<[u8]>::to_vec)));
+            while let Some((field, value)) = entries.next_entry()? {
+                if !each(field, value.into()) {
+                    break;
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// The number of fields. Cost: a walk over all of them.
+    pub fn count(&self) -> Result<u64, Refusal> {
+        either!(self, dict => Ok(dict.count()?))
+    }
+
+    pub fn delete(&mut self, field: &[u8]) -> Result<(), Refusal> {
+        either!(self, dict => Ok(dict.delete(field)?))
+    }
+
+    /// Reads and checks every byte of the files.
+    pub fn verify(&self) -> Result<(), Refusal> {
+        either!(self, dict => Ok(dict.verify()?))
+    }
+
+    /// The number of fields in windows, which are no files yet.
+    pub fn buffered(&self) -> usize {
+        either!(self, dict => dict.buffered())
+    }
+
+    pub fn tries(&self) -> usize {
+        either!(self, dict => dict.tries().count())
+    }
+
+    /// The bytes of the files of all tries, with their filters and values.
+    pub fn trie_bytes(&self) -> usize {
+        let length = either!(self, dict => dict.tries().map(|trie| trie.entry().seal.length).sum::<u64>());
+        usize::try_from(length).unwrap_or(usize::MAX)
+    }
+
+    pub fn trie_files(&self, memory: &Memory) -> Vec<Bytes> {
+        let manifest = either!(self, dict => dict.manifest());
+        manifest.runs.iter().filter_map(|run| run.open(memory, manifest.store).ok()).collect()
+    }
+
+    /// True if a window is full, and waits to be frozen.
+    pub fn has_waiting(&self) -> bool {
+        // More fields than a window takes would have to freeze the waiting window, if there is one.
+        either!(self, dict => dict.will_freeze(dict.options().window + 1, 0))
+    }
+
+    /// True if a field and a value of together this length may find no room until the waiting window is frozen.
+    pub fn will_freeze(&self, length: usize) -> bool {
+        either!(self, dict => dict.will_freeze(1, length))
+    }
+
+    /// The work that waits: a freeze before a merge.
+    ///
+    /// Everything that is computed when it is first read, which is the order of the fields in windows and the tables of
+    /// tries, is computed here: if a thread were computing it when the server forks to save, the child would wait for ever.
+    pub fn job(&mut self) -> Result<Option<Job<Memory>>, Refusal> {
+        either!(self, dict => {
+            drop(dict.iter());
+            Ok(dict.job()?)
+        })
+    }
+
+    /// Puts the result of a job in the place of the parts that it was made from.
+    pub fn install(&mut self, done: Done) -> Result<(), Refusal> {
+        either!(self, dict => dict.install(done))?;
+        Ok(())
+    }
+
+    /// The files of a dictionary with the same entries in one trie. They are made without a look at the files of this one,
+    /// whose lock a thread may hold.
+    ///
+    /// # Errors
+    /// If there is not enough memory.
+    pub fn compacted(&self) -> Result<Memory, Refusal> {
+        let memory = Memory::new();
+        match self {
+            Self::Bytes(dict) => {
+                let mut copy = Dict::open_bytes_with(memory.clone(), copying(dict, dict.manifest()))?;
+                let mut entries = dict.iter();
+                while let Some((field, value)) = entries.next_entry()? {
+                    copy.put(field, value)?;
+                }
+                copy.compact()?;
+            }
+            Self::Numbers(dict) => {
+                let mut copy = Dict::open_with(memory.clone(), copying(dict, dict.manifest()))?;
+                let mut entries = dict.iter();
+                while let Some((field, value)) = entries.next_entry()? {
+                    copy.put(field, value)?;
+                }
+                copy.compact()?;
+                let missing = || Refusal::because("the copy has no manifest");
+                let mut manifest = Manifest::load(&memory)?.ok_or_else(missing)?;
+                manifest.taken = dict.taken().clone();
+                manifest.save(&memory)?;
+            }
+        }
+        Ok(memory)
+    }
+}
+
+/// The options of a copy, which writes each entry twice: first in tries that are not merged, then all in one. They are few
+/// enough for a merge in one walk.
+fn copying<V: DictValue + ?Sized>(dict: &Snapshot<V>, manifest: &Manifest) -> DictOptions {
+    const TRIES: usize = 64;
+    let (keys, bytes) = dict.tries().fold((dict.buffered(), 0usize), |(keys, bytes), trie| {
+        (keys.saturating_add(trie.keys() as usize), bytes.saturating_add(trie.entry().seal.length as usize))
+    });
+    DictOptions {
+        purpose: manifest.store.purpose(),
+        form: Some(manifest.form),
+        layout: Some(manifest.layout),
+        filter_hash: Some(manifest.filter_hash),
+        hash: Some(manifest.hash),
+        window: DictOptions::DEFAULT.window.max(keys / TRIES),
+        // Fields that tries have compressed may take ten times as much.
+        window_bytes: (32 << 20).max(bytes / TRIES * 10),
+        merge_after: usize::MAX,
+        merging: Merging::All,
+        ..DictOptions::DEFAULT
+    }
+}
+
+/// Removes the files that the manifest does not name, which are no part of the store.
+pub fn remove_others(memory: &Memory, manifest: &Manifest) -> Result<(), Refusal> {
+    let named = |name: &str| {
+        name == furui::store::MANIFEST || manifest.runs.iter().any(|run| manifest.store.file_name(run.number) == name)
+    };
+    for name in memory.list()?.iter().filter(|name| !named(name)) {
+        memory.remove(name)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,327 @@
+//! The value of a key of `FURUI.DICT.SET` or `FURUI.DICT.NUMBER`: a dictionary.
+
+mod content;
+pub mod reads;
+mod threads;
+pub mod writes;
+
+use std::ops::Bound;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
+
+use furui::HashSpec;
+use furui::dict::{DictOptions, Done, Purpose};
+use furui::raw::Rolling;
+use furui::store::{Layout, Manifest, Memory};
+use valkey_module::digest::Digest;
+use valkey_module::native_types::ValkeyType;
+
+use self::content::{Answer, Content, remove_others};
+use self::threads::{Pending, Work, free, start_threads};
+use crate::fact::Fact;
+use crate::files::Files;
+use crate::limits::{Account, DICT_WINDOW};
+use crate::refusal::Refusal;
+use crate::value::{VERSION, Value, methods};
+
+/// The type of dictionaries.
+pub static DICTS: ValkeyType = ValkeyType::new("furui-dct", VERSION, methods::<Dictionary>());
+
+/// An ordered map from fields to byte strings, or to numbers.
+///
+/// New fields go to a window, a hash table. A thread freezes full windows into tries, and another one merges tries; the
+/// next command that uses the key installs what they made.
+pub struct Dictionary {
+    content: Content,
+    /// The files of the tries. Threads write to it, so it is not read when the server has forked to save.
+    memory: Memory,
+    len: u64,
+    freezing: Option<Pending>,
+    merging: Option<Pending>,
+    /// True if a job has failed. No other one is handed out until a command has done its work.
+    stuck: bool,
+    /// The bytes of the window that takes new fields: an upper bound.
+    open: usize,
+    /// The bytes of full windows, which wait to be frozen.
+    full: usize,
+    account: Account,
+}
+
+/// The bytes that a field and its value take in a window besides their own bytes: the head of the record, slots of the hash
+/// table, the place in the order of fields, and the end of the value.
+const ENTRY: usize = 64;
+
+/// The number of tries from which on a full window makes its command wait a little for the merge, and the number from which
+/// on it waits until the merge is done. A store has at most 4096 tries, so that the second wait, which may be long, is
+/// needed: it takes fields that come without a pause for as long as a merge of hundreds of millions of fields lasts.
+const SOME_TRIES: usize = 64;
+const MANY_TRIES: usize = 2048;
+/// The wait of a command if there are many tries.
+const WAIT: Duration = Duration::from_millis(20);
+
+impl Dictionary {
+    /// An empty dictionary with this purpose.
+    pub fn new(purpose: Purpose, seed: u64, layout: Layout) -> Result<Self, Refusal> {
+        let options = DictOptions { hash: Some(Rolling::spec(seed)), layout: Some(layout), ..options() };
+        let memory = Memory::new();
+        let mut new = Self::of(memory.clone(), Content::open(memory, purpose, options)?, 0);
+        new.settle();
+        Ok(new)
+    }
+
+    fn of(memory: Memory, content: Content, len: u64) -> Self {
+        start_threads();
+        let (freezing, merging) = (None, None);
+        Self { content, memory, len, freezing, merging, stuck: false, open: 0, full: 0, account: Account::default() }
+    }
+
+    /// The entries, to be read.
+    pub fn content(&self) -> &Content {
+        &self.content
+    }
+
+    pub fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// What the dictionary tells of itself.
+    pub fn facts(&self) -> Vec<(&'static str, Fact)> {
+        vec![
+            ("type", "dictionary".into()),
+            ("values", self.content.purpose().name().into()),
+            ("fields", self.len.into()),
+            ("tries", self.content.tries().into()),
+            ("bytes", self.bytes().into()),
+        ]
+    }
+
+    /// The most bytes by which fields and values of these lengths let the dictionary grow.
+    pub fn growth<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> usize {
+        parts.into_iter().fold(0, |sum: usize, part| sum.saturating_add(part.len() + ENTRY))
+    }
+
+    /// Checks that the dictionary may grow by so many bytes. A merge needs room for another copy of all tries, which counts.
+    ///
+    /// # Errors
+    /// If it would exceed a limit of the module.
+    pub fn admit(&self, growth: usize) -> Result<(), Refusal> {
+        self.account.admit(self.windows_bytes() + 2 * self.content.trie_bytes(), growth)
+    }
+
+    /// Notes how much memory the dictionary takes now.
+    pub fn settle(&mut self) {
+        self.account.settle(self.bytes());
+    }
+
+    /// Installs what the threads have done. Every command does this first.
+    pub fn tend(&mut self) {
+        let frozen = self.freezing.as_ref().and_then(Pending::poll);
+        if let Some(done) = frozen {
+            self.freezing = None;
+            self.install(done);
+        }
+        let merged = self.merging.as_ref().and_then(Pending::poll);
+        if let Some(done) = merged {
+            self.merging = None;
+            self.install(done);
+        }
+    }
+
+    /// Sets the value of a field. True if the field is new.
+    ///
+    /// # Errors
+    /// If this is a dictionary of numbers, or there is not enough memory.
+    pub fn put(&mut self, field: &[u8], value: &[u8]) -> Result<bool, Refusal> {
+        let is_new = !self.content.contains(field)?;
+        self.write(field.len() + value.len(), |content| match content {
+            Content::Bytes(dict) => Ok(dict.put(field, value)?),
+            Content::Numbers(_) => Err(Refusal::because("the key is a dictionary of numbers")),
+        })?;
+        self.len += u64::from(is_new);
+        Ok(is_new)
+    }
+
+    /// The number of a field. A field without a number gets the next one.
+    ///
+    /// # Errors
+    /// If this dictionary does not give numbers, or there is not enough memory.
+    pub fn number(&mut self, field: &[u8]) -> Result<u32, Refusal> {
+        if self.content.purpose() == Purpose::Numbers
+            && let Some(Answer::Number(number)) = self.content.get(field)?
+        {
+            return Ok(number);
+        }
+        let number = self.write(field.len(), |content| match content {
+            Content::Numbers(dict) => Ok(dict.number(field)?),
+            Content::Bytes(_) => Err(Refusal::because("the key is a dictionary of bytes")),
+        })?;
+        self.len += 1;
+        Ok(number)
+    }
+
+    /// Removes a field. False if it was not there.
+    ///
+    /// # Errors
+    /// If there is not enough memory.
+    pub fn remove(&mut self, field: &[u8]) -> Result<bool, Refusal> {
+        if !self.content.contains(field)? {
+            return Ok(false);
+        }
+        self.write(field.len(), |content| content.delete(field))?;
+        self.len -= 1;
+        Ok(true)
+    }
+
+    /// Writes a field and a value of together this length, and hands a full window out.
+    fn write<T>(
+        &mut self,
+        length: usize,
+        write: impl FnOnce(&mut Content) -> Result<T, Refusal>,
+    ) -> Result<T, Refusal> {
+        if self.content.will_freeze(length)
+            && let Some(freezing) = self.freezing.take()
+        {
+            // The next window is full, too, before the last one is frozen. The wait is for the rest of the time that a thread
+            // takes to freeze a window, or for all of it if no thread has begun; the size of windows bounds it. Without the
+            // wait the window would be frozen here, and perhaps merged with many other fields.
+            self.install(freezing.wait());
+        }
+        let (had_waiting, buffered) = (self.content.has_waiting(), self.content.buffered());
+        let written = write(&mut self.content)?;
+        let was_frozen = self.content.buffered() < buffered;
+        let is_sealed = self.content.has_waiting() && (was_frozen || !had_waiting);
+        if was_frozen {
+            (self.full, self.stuck) = (0, false);
+        }
+        if is_sealed {
+            (self.full, self.open) = (self.full + self.open, 0);
+        }
+        self.open += length + ENTRY;
+        if is_sealed {
+            self.keep_pace();
+            self.hand_out();
+        }
+        Ok(written)
+    }
+
+    /// Waits for the thread that merges if there are far more tries than it leaves.
+    fn keep_pace(&mut self) {
+        let tries = self.content.tries();
+        let merged = match &self.merging {
+            Some(merging) if tries > MANY_TRIES => Some(merging.wait()),
+            Some(merging) if tries > SOME_TRIES => merging.wait_for(WAIT),
+            _ => None,
+        };
+        if let Some(done) = merged {
+            self.merging = None;
+            self.install(done);
+        }
+    }
+
+    /// Puts the result of a job in its place, and hands the next ones out.
+    fn install(&mut self, done: Option<Done>) {
+        // The files that the result replaces stay until a thread frees them.
+        let replaced = self.content.trie_files(&self.memory);
+        // A result that cannot be installed leaves the dictionary as it was. The next command that changes it
+        // returns the error.
+        self.stuck |= done.is_none_or(|done| self.content.install(done).is_err());
+        if !self.content.has_waiting() {
+            self.full = 0;
+        }
+        free(replaced);
+        self.hand_out();
+        self.settle();
+    }
+
+    /// Hands all waiting work out to the threads.
+    fn hand_out(&mut self) {
+        while !self.stuck {
+            let work = match (&self.freezing, &self.merging) {
+                (None, _) if self.content.has_waiting() => Work::Freeze,
+                (_, None) => Work::Merge,
+                _ => return,
+            };
+            match self.content.job() {
+                Ok(Some(job)) if work == Work::Freeze => self.freezing = Some(Pending::begin(work, job)),
+                Ok(Some(job)) => self.merging = Some(Pending::begin(work, job)),
+                Ok(None) => return,
+                Err(_) => self.stuck = true,
+            }
+        }
+    }
+
+    fn windows_bytes(&self) -> usize {
+        size_of::<Self>() + self.open + self.full
+    }
+}
+
+impl Drop for Dictionary {
+    fn drop(&mut self) {
+        free(self.content.trie_files(&self.memory));
+    }
+}
+
+/// The options of dictionaries in the server. Windows are small, so that they are sorted and frozen in little time.
+fn options() -> DictOptions {
+    let window_bytes = usize::try_from(DICT_WINDOW.load(Relaxed)).unwrap_or(usize::MAX);
+    DictOptions { window: 1 << 24, window_bytes, ..DictOptions::DEFAULT }
+}
+
+impl Value for Dictionary {
+    const TYPE: &'static ValkeyType = &DICTS;
+
+    /// The files of a store of `furui dict`, with all entries in one trie.
+    fn files(&self) -> Result<Files, Refusal> {
+        Files::of_storage(&self.content.compacted()?)
+    }
+
+    fn open(files: Files) -> Result<Self, Refusal> {
+        let memory = files.into_storage()?;
+        let manifest = Manifest::load(&memory)?.ok_or_else(|| Refusal::because("the store has no manifest"))?;
+        remove_others(&memory, &manifest)?;
+        let purpose = manifest.store.purpose();
+        let purpose = purpose.ok_or_else(|| Refusal::because(format!("this is {}, no dictionary", manifest.store)))?;
+        let content = Content::open(memory.clone(), purpose, options())?;
+        content.verify()?;
+        let len = content.count()?;
+        let mut opened = Self::of(memory, content, len);
+        opened.settle();
+        Ok(opened)
+    }
+
+    fn bytes(&self) -> usize {
+        // A merge writes a file that may be as long as all that it reads.
+        let copies = 1 + usize::from(self.merging.is_some());
+        self.windows_bytes() + copies * self.content.trie_bytes()
+    }
+
+    fn digest(&self, digest: &mut Digest) {
+        digest.add_string_buffer(self.content.purpose().name().as_bytes());
+        digest.add_long_long(self.content.next_number().into());
+        let (hasher, mut sum, mut entry) = (HashSpec::default().hasher(), 0u64, vec![]);
+        let read = self.content.for_each((Bound::Unbounded, Bound::Unbounded), |field, value| {
+            entry.clear();
+            entry.extend_from_slice(&sum.to_le_bytes());
+            entry.extend_from_slice(&(field.len() as u64).to_le_bytes());
+            entry.extend_from_slice(field);
+            match value {
+                Answer::Bytes(bytes) => entry.extend_from_slice(bytes),
+                Answer::Number(number) => entry.extend_from_slice(&number.to_le_bytes()),
+            }
+            sum = hasher.hash(&entry).get();
+            true
+        });
+        digest.add_long_long(sum.cast_signed());
+        if let Err(refusal) = read {
+            digest.add_string_buffer(format!("{refusal:?}").as_bytes());
+        }
+    }
+
+    fn copy(&self) -> Result<Self, Refusal> {
+        let memory = self.content.compacted()?;
+        let content = Content::open(memory.clone(), self.content.purpose(), options())?;
+        let mut copy = Self::of(memory, content, self.len);
+        copy.settle();
+        Ok(copy)
+    }
+}

@@ -1,0 +1,53 @@
+//! What values tell of themselves, to `FURUI.INFO` and `FURUI.FILTER.INFO`.
+
+use crate::call::Call;
+
+pub enum Fact {
+    Number(u64),
+    Text(String),
+    /// The value does not know.
+    Nothing,
+}
+
+impl From<u64> for Fact {
+    fn from(number: u64) -> Self {
+        Self::Number(number)
+    }
+}
+
+impl From<usize> for Fact {
+    fn from(number: usize) -> Self {
+        Self::Number(number as u64)
+    }
+}
+
+impl From<String> for Fact {
+    fn from(text: String) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl From<&str> for Fact {
+    fn from(text: &str) -> Self {
+        Self::Text(text.to_owned())
+    }
+}
+
+impl<F: Into<Self>> From<Option<F>> for Fact {
+    fn from(fact: Option<F>) -> Self {
+        fact.map_or(Self::Nothing, Into::into)
+    }
+}
+
+/// Replies with names and facts.
+pub fn tell(call: &Call<'_>, facts: &[(&str, Fact)]) {
+    call.array(2 * facts.len());
+    for (name, fact) in facts {
+        call.bulk(name.as_bytes());
+        match fact {
+            Fact::Number(number) => call.integer(i64::try_from(*number).unwrap_or(i64::MAX)),
+            Fact::Text(text) => call.bulk(text.as_bytes()),
+            Fact::Nothing => call.null(),
+        }
+    }
+}

@@ -1,0 +1,227 @@
+//! The value of a key of `FURUI.FILTER`, and of `BF` and `CF`: a filter of any kind.
+
+pub mod commands;
+pub mod growing_quotient;
+mod kind;
+mod plan;
+pub mod settings;
+pub mod table;
+pub mod window;
+
+use furui::filter::GrowingBloom;
+use furui::{HashSpec, KeyForm, KeyHash, KeyHasher};
+use valkey_module::digest::Digest;
+use valkey_module::native_types::ValkeyType;
+
+use self::growing_quotient::GrowingQuotient;
+use self::settings::Dialect;
+use self::table::Table;
+use crate::fact::Fact;
+use crate::files::Files;
+use crate::limits::Account;
+use crate::refusal::Refusal;
+use crate::text::{seed_text, window_text};
+use crate::value::{VERSION, Value, methods};
+
+/// The type of filters.
+pub static FILTERS: ValkeyType = ValkeyType::new("furui-flt", VERSION, methods::<Filter>());
+
+pub struct Filter {
+    hasher: KeyHasher,
+    table: Table,
+    /// How keys were made from records, according to the program that made the file of the filter.
+    form: KeyForm,
+    account: Account,
+}
+
+impl From<Table> for Filter {
+    fn from(table: Table) -> Self {
+        Self::of(table, KeyForm::default())
+    }
+}
+
+impl Filter {
+    fn of(table: Table, form: KeyForm) -> Self {
+        let mut filter = Self { hasher: table.hash().hasher(), table, form, account: Account::default() };
+        filter.settle();
+        filter
+    }
+
+    /// The name of the filter's kind.
+    pub fn kind(&self) -> &'static str {
+        self.table.kind()
+    }
+
+    /// The commands to which the filter belongs, if they are not those of `FURUI.FILTER`.
+    pub fn dialect(&self) -> Option<Dialect> {
+        match &self.table {
+            Table::Chain(_) => Some(Dialect::Bf),
+            Table::Copies(_) => Some(Dialect::Cf),
+            Table::Whole(_) | Table::Window(_) => None,
+        }
+    }
+
+    /// The filter of the commands `BF.*`, if it is one.
+    pub fn chain(&self) -> Option<&GrowingBloom> {
+        match &self.table {
+            Table::Chain(chain) => Some(chain),
+            _ => None,
+        }
+    }
+
+    /// The filter of the commands `CF.*`, if it is one.
+    pub fn copies(&self) -> Option<&GrowingQuotient> {
+        match &self.table {
+            Table::Copies(copies) => Some(copies),
+            _ => None,
+        }
+    }
+
+    /// Makes the filter of the commands `CF.*` as small as its keys allow, if it is one.
+    ///
+    /// # Errors
+    /// If there is not enough memory for the smaller table while the larger one is there.
+    pub fn compact(&mut self) -> Result<(), Refusal> {
+        if let Table::Copies(copies) = &mut self.table {
+            copies.compact(|bytes, more| self.account.admit(bytes, more))?;
+        }
+        self.settle();
+        Ok(())
+    }
+
+    pub fn hash(&self) -> HashSpec {
+        self.hasher.spec()
+    }
+
+    #[inline]
+    pub fn key(&self, key: &[u8]) -> KeyHash {
+        self.hasher.hash(key)
+    }
+
+    /// True if the filter forgets by time.
+    pub fn is_timed(&self) -> bool {
+        self.table.is_timed()
+    }
+
+    /// Moves a filter with a window on to a time, in milliseconds. Time never goes back.
+    ///
+    /// # Errors
+    /// If there is not enough memory.
+    pub fn tell_time(&mut self, milliseconds: u64) -> Result<(), Refusal> {
+        match &mut self.table {
+            Table::Window(filter) => filter.tell_time(milliseconds),
+            _ => Ok(()),
+        }
+    }
+
+    /// Checks that the filter may take so many keys.
+    ///
+    /// # Errors
+    /// If it would exceed a limit of the module.
+    pub fn admit(&self, keys: usize) -> Result<(), Refusal> {
+        self.account.admit(self.bytes(), self.table.growth(keys))
+    }
+
+    /// Records a key. True if it is certainly new.
+    ///
+    /// # Errors
+    /// If the filter is full.
+    pub fn insert(&mut self, key: KeyHash) -> Result<bool, Refusal> {
+        self.table.insert(key, |bytes, more| self.account.admit(bytes, more))
+    }
+
+    /// True if a key may be in the filter, at this time in milliseconds.
+    pub fn contains_at(&self, key: KeyHash, milliseconds: u64) -> bool {
+        self.table.contains_at(key, milliseconds)
+    }
+
+    /// Removes a key once. False if it is certainly not in the filter.
+    ///
+    /// # Errors
+    /// If keys cannot be removed from filters of this kind.
+    pub fn remove(&mut self, key: KeyHash) -> Result<bool, Refusal> {
+        self.table.remove(key)
+    }
+
+    /// How often a key is in the filter, or more often than it is.
+    ///
+    /// # Errors
+    /// If filters of this kind do not count.
+    pub fn count(&self, key: KeyHash) -> Result<u64, Refusal> {
+        self.table.count(key)
+    }
+
+    /// Adds the keys of other filters: all of them, or none if there is an error.
+    ///
+    /// # Errors
+    /// If the filters were made with other parameters, or there is no room.
+    pub fn unite(&mut self, others: &[&Self]) -> Result<(), Refusal> {
+        self.account.admit(self.bytes(), self.bytes())?;
+        let mut table = self.table.clone();
+        for other in others {
+            table.union_with(&other.table)?;
+        }
+        self.table = table;
+        self.settle();
+        Ok(())
+    }
+
+    /// The number of different keys, told or estimated. `None` if filters of this kind cannot tell.
+    pub fn keys(&self) -> Option<u64> {
+        self.table.keys()
+    }
+
+    /// What the filter tells of itself: the number of different keys may be an estimate.
+    pub fn facts(&self) -> Vec<(&'static str, Fact)> {
+        let table = &self.table;
+        vec![
+            ("type", "filter".into()),
+            ("kind", self.kind().into()),
+            ("capacity", table.capacity().into()),
+            ("keys", self.keys().into()),
+            ("error", table.intended_rate().map(|rate| rate.to_string()).into()),
+            ("error-now", table.rate().to_string().into()),
+            ("window", table.window().map(window_text).into()),
+            ("bytes", self.bytes().into()),
+            ("hash", self.hash().algorithm.name().into()),
+            ("seed", seed_text(self.hash().seed).into()),
+        ]
+    }
+
+    /// Notes how much memory the filter takes now.
+    pub fn settle(&mut self) {
+        self.account.settle(self.bytes());
+    }
+}
+
+impl Value for Filter {
+    const TYPE: &'static ValkeyType = &FILTERS;
+
+    fn files(&self) -> Result<Files, Refusal> {
+        self.table.files(&self.form)
+    }
+
+    fn open(files: Files) -> Result<Self, Refusal> {
+        let (table, form) = Table::open(&files)?;
+        Ok(Self::of(table, form))
+    }
+
+    fn bytes(&self) -> usize {
+        size_of::<Self>() + self.table.bytes()
+    }
+
+    fn digest(&self, digest: &mut Digest) {
+        // The bytes of a filter's file follow from its content.
+        if let Ok(files) = self.files() {
+            for (name, bytes) in files.iter() {
+                digest.add_string_buffer(name.as_bytes());
+                digest.add_string_buffer(bytes);
+            }
+        }
+    }
+
+    fn copy(&self) -> Result<Self, Refusal> {
+        self.account.admit(0, self.bytes())?;
+        Ok(Self::of(self.table.clone(), self.form))
+    }
+}

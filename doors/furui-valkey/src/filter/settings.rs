@@ -1,0 +1,93 @@
+//! The settings of filters of `BF.*` and `CF.*`: what is beside the tables of a filter.
+
+use std::fmt::Display;
+use std::str::FromStr;
+
+use crate::refusal::Refusal;
+
+/// The name of the file of the settings.
+pub const SETTINGS: &str = "SETTINGS";
+
+/// The first words of the file.
+const HEAD: &str = "furui settings of";
+
+/// A set of commands that RedisBloom has too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dialect {
+    /// The commands `BF.*`, on Bloom filters.
+    Bf,
+    /// The commands `CF.*`, on quotient filters.
+    Cf,
+}
+
+/// Names with values, as a text of one line for each.
+pub struct Settings {
+    dialect: Dialect,
+    lines: Vec<(String, String)>,
+}
+
+impl Dialect {
+    pub const ALL: [Self; 2] = [Self::Bf, Self::Cf];
+
+    /// The name, as the commands begin.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Bf => "BF",
+            Self::Cf => "CF",
+        }
+    }
+
+    /// The dialect of this name, in upper or lower case.
+    pub fn read(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|dialect| dialect.name().eq_ignore_ascii_case(name))
+    }
+}
+
+impl Settings {
+    /// No settings yet, of a filter of this dialect.
+    pub const fn new(dialect: Dialect) -> Self {
+        Self { dialect, lines: vec![] }
+    }
+
+    pub const fn dialect(&self) -> Dialect {
+        self.dialect
+    }
+
+    /// These settings and another one.
+    #[must_use]
+    pub fn with(mut self, name: &str, value: impl Display) -> Self {
+        self.lines.push((name.to_owned(), value.to_string()));
+        self
+    }
+
+    pub fn text(&self) -> String {
+        let lines = self.lines.iter().map(|(name, value)| format!("{name} {value}\n"));
+        format!("{HEAD} {}\n", self.dialect.name()) + &lines.collect::<String>()
+    }
+
+    /// Reads what [`text`](Self::text) wrote.
+    ///
+    /// # Errors
+    /// If it is no such text.
+    pub fn read(text: &[u8]) -> Result<Self, Refusal> {
+        let mut lines = std::str::from_utf8(text)?.lines();
+        let name = lines.next().and_then(|line| line.strip_prefix(HEAD)?.strip_prefix(' '));
+        let dialect = name.and_then(Dialect::read).ok_or_else(damaged)?;
+        let pair = |line: &str| line.split_once(' ').map(|(name, value)| (name.to_owned(), value.to_owned()));
+        Ok(Self { dialect, lines: lines.map(pair).collect::<Option<_>>().ok_or_else(damaged)? })
+    }
+
+    /// The value with this name.
+    ///
+    /// # Errors
+    /// If there is not exactly one, or it is not of this type.
+    pub fn value<T: FromStr>(&self, name: &str) -> Result<T, Refusal> {
+        let mut values = self.lines.iter().filter(|(other, _)| other == name).map(|(_, value)| value.parse());
+        values.next().and_then(Result::ok).filter(|_| values.next().is_none()).ok_or_else(damaged)
+    }
+}
+
+/// The reason for which settings are refused.
+pub fn damaged() -> Refusal {
+    Refusal::because("the file SETTINGS is damaged, or does not belong to the files beside it")
+}

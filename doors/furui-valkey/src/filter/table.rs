@@ -1,0 +1,288 @@
+//! What a filter consists of: the table of one kind of filter.
+
+use furui::filter::{AnyFilter, Filter as _, FilterMut, Full, GrowingBloom};
+use furui::format::{Envelope, EnvelopeWriter};
+use furui::store::Window;
+use furui::{HashSpec, KeyForm, KeyHash};
+
+use super::growing_quotient::GrowingQuotient;
+use super::kind::Kind;
+use super::settings::{Dialect, SETTINGS, Settings, damaged};
+use super::window::{WINDOW, WindowFilter};
+use crate::files::Files;
+use crate::refusal::Refusal;
+
+#[derive(Clone)]
+pub enum Table {
+    /// A filter of furui.
+    Whole(Box<AnyFilter>),
+    Window(WindowFilter),
+    /// A filter of the commands `BF.*`.
+    Chain(Box<GrowingBloom>),
+    /// A filter of the commands `CF.*`.
+    Copies(Box<GrowingQuotient>),
+}
+
+/// The name of the file of a filter.
+const NAME: &str = "filter";
+
+/// The memory of a filter whose tables take so many bytes.
+fn memory(tables: u64) -> usize {
+    usize::try_from(tables).unwrap_or(usize::MAX).saturating_add(size_of::<AnyFilter>())
+}
+
+impl Table {
+    /// The memory of the table, in bytes.
+    pub fn bytes(&self) -> usize {
+        let bytes = match self {
+            Self::Window(filter) => return filter.bytes(),
+            Self::Copies(filter) => return filter.bytes(),
+            Self::Chain(filter) => filter.bits().div_ceil(8),
+            Self::Whole(filter) => filter.bytes(),
+        };
+        memory(bytes)
+    }
+
+    /// The number of bytes by which the table may grow with so many keys. Tables of `BF.*` and `CF.*` ask when they grow.
+    pub fn growth(&self, keys: usize) -> usize {
+        match self {
+            Self::Window(filter) => filter.growth(keys),
+            Self::Whole(filter) => match &**filter {
+                AnyFilter::Growing(filter) if filter.len() + keys as u64 > filter.capacity() => {
+                    // A further part has `expansion` times the room of the one before, at half of its rate.
+                    let part = self.bytes().saturating_mul(filter.expansion() as usize);
+                    part.saturating_add(part / 2).max(keys.saturating_mul(16))
+                }
+                _ => 0,
+            },
+            Self::Chain(_) | Self::Copies(_) => 0,
+        }
+    }
+
+    /// The name of the filter's kind.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Whole(filter) if matches!(**filter, AnyFilter::Growing(_)) => Kind::Scalable.name(),
+            Self::Whole(filter) => filter.kind().name(),
+            Self::Window(_) => Kind::Window.name(),
+            Self::Chain(_) => Dialect::Bf.name(),
+            Self::Copies(_) => Dialect::Cf.name(),
+        }
+    }
+
+    pub fn hash(&self) -> HashSpec {
+        match self {
+            Self::Whole(filter) => filter.hash_spec(),
+            Self::Window(filter) => filter.hash(),
+            Self::Chain(filter) => filter.hash_spec(),
+            Self::Copies(filter) => filter.hash(),
+        }
+    }
+
+    /// Records a key. True if it is certainly new. If the table must grow, `admit` is asked first: whether a table of so
+    /// many bytes may grow by so many.
+    ///
+    /// # Errors
+    /// If the filter is full.
+    pub fn insert(
+        &mut self,
+        key: KeyHash,
+        admit: impl FnOnce(usize, usize) -> Result<(), Refusal>,
+    ) -> Result<bool, Refusal> {
+        match self {
+            Self::Window(filter) => filter.insert(key),
+            Self::Chain(filter) => {
+                let more = filter.growth();
+                if more > 0 && !filter.contains_hash(key) {
+                    admit(memory(filter.bits().div_ceil(8)), memory(more))?;
+                }
+                let full = if filter.expansion() == 0 {
+                    "non scaling filter is full"
+                } else {
+                    "max number of scaling filters reached"
+                };
+                filter.insert_hash(key).map_err(|_| Refusal::because(full))
+            }
+            Self::Copies(filter) => filter.insert(key, admit),
+            Self::Whole(filter) => filter.insert_hash(key).map_err(|full| match full {
+                Full::AtCapacity { capacity } => Refusal::because(format!(
+                    "the filter is full at {capacity} keys: FURUI.FILTER.RESERVE a larger one, and FURUI.FILTER.MERGE \
+                     this one into it"
+                )),
+                crowded @ Full::Crowded { .. } => Refusal::because(crowded.to_string()),
+            }),
+        }
+    }
+
+    /// True if a key may be in the filter, at this time in milliseconds.
+    pub fn contains_at(&self, key: KeyHash, milliseconds: u64) -> bool {
+        match self {
+            Self::Window(filter) => filter.contains_at(key, milliseconds),
+            Self::Whole(filter) => filter.contains_hash(key),
+            Self::Chain(filter) => filter.contains_hash(key),
+            Self::Copies(filter) => filter.contains(key),
+        }
+    }
+
+    /// Removes a key once. False if it is certainly not in the filter.
+    ///
+    /// # Errors
+    /// If keys cannot be removed from filters of this kind.
+    pub fn remove(&mut self, key: KeyHash) -> Result<bool, Refusal> {
+        match self {
+            Self::Copies(filter) => return filter.remove(key),
+            Self::Whole(filter) => match &mut **filter {
+                AnyFilter::Counting(filter) => return Ok(filter.remove_hash(key)),
+                AnyFilter::Quotient(filter) => return Ok(filter.remove_hash(key)?),
+                _ => {}
+            },
+            _ => {}
+        }
+        Err(Refusal::because(format!(
+            "keys cannot be removed from a filter of the kind {}: the kinds quotient and counting can",
+            self.kind()
+        )))
+    }
+
+    /// How often a key is in the filter, or more often than it is.
+    ///
+    /// # Errors
+    /// If filters of this kind do not count.
+    pub fn count(&self, key: KeyHash) -> Result<u64, Refusal> {
+        match self {
+            Self::Copies(filter) => return Ok(filter.count(key)),
+            Self::Whole(filter) => match &**filter {
+                AnyFilter::Counting(filter) => return Ok(filter.count_hash(key)),
+                AnyFilter::Quotient(filter) => return Ok(filter.count_hash(key)),
+                _ => {}
+            },
+            _ => {}
+        }
+        Err(Refusal::because(format!(
+            "a filter of the kind {} does not count: the kinds quotient and counting do",
+            self.kind()
+        )))
+    }
+
+    /// Adds the keys of another table.
+    ///
+    /// # Errors
+    /// If the tables were made with other parameters, or there is no room.
+    pub fn union_with(&mut self, other: &Self) -> Result<(), Refusal> {
+        match (self, other) {
+            (Self::Whole(table), Self::Whole(other)) => Ok(table.union_with(other)?),
+            (Self::Window(_), _) | (_, Self::Window(_)) => Err(Refusal::because("filters of windows cannot be merged")),
+            _ => Err(Refusal::because("filters of BF.* and CF.* cannot be merged")),
+        }
+    }
+
+    /// The number of different keys, told or estimated. `None` if filters of this kind cannot tell.
+    pub fn keys(&self) -> Option<u64> {
+        match self {
+            Self::Whole(filter) => match &**filter {
+                AnyFilter::Growing(filter) => Some(filter.len()),
+                AnyFilter::Quotient(filter) => Some(filter.len()),
+                filter => Some(filter.cardinality()?.value as u64),
+            },
+            Self::Window(filter) => Some(filter.len()),
+            Self::Chain(filter) => Some(filter.len()),
+            Self::Copies(filter) => Some(filter.len()),
+        }
+    }
+
+    /// How many keys the filter was made for.
+    pub fn capacity(&self) -> u64 {
+        match self {
+            Self::Whole(filter) => match &**filter {
+                AnyFilter::Growing(filter) => filter.capacity(),
+                filter => filter.capacity(),
+            },
+            Self::Window(filter) => filter.capacity(),
+            Self::Chain(filter) => filter.capacity(),
+            Self::Copies(filter) => filter.capacity(),
+        }
+    }
+
+    pub fn intended_rate(&self) -> Option<f64> {
+        match self {
+            Self::Whole(filter) => filter.intended_rate(),
+            Self::Window(filter) => Some(filter.rate()),
+            Self::Chain(filter) => Some(filter.rate()),
+            Self::Copies(_) => None,
+        }
+    }
+
+    /// The rate at which the filter says yes to a key that is not in it, now.
+    pub fn rate(&self) -> f64 {
+        match self {
+            Self::Whole(filter) => filter.false_positive_rate(),
+            Self::Window(filter) => filter.false_positive_rate(),
+            Self::Chain(filter) => filter.false_positive_rate(),
+            Self::Copies(filter) => filter.false_positive_rate(),
+        }
+    }
+
+    /// The window of the filter, if it has one.
+    pub fn window(&self) -> Option<Window> {
+        match self {
+            Self::Window(filter) => Some(filter.window()),
+            _ => None,
+        }
+    }
+
+    /// True if the filter forgets by time.
+    pub fn is_timed(&self) -> bool {
+        matches!(self, Self::Window(filter) if matches!(filter.window(), Window::Milliseconds(_)))
+    }
+
+    /// The files of a filter with this table, whose keys were made in this way.
+    ///
+    /// # Errors
+    /// If there is not enough memory.
+    pub fn files(&self, form: &KeyForm) -> Result<Files, Refusal> {
+        match self {
+            Self::Window(filter) => filter.files(),
+            Self::Copies(filter) => filter.files(),
+            Self::Chain(filter) => {
+                let mut files = Files::of(SETTINGS, Settings::new(Dialect::Bf).text().into_bytes());
+                let mut bytes = vec![];
+                AnyFilter::from((**filter).clone()).write_to(&mut bytes)?;
+                files.append(NAME, &bytes)?;
+                Ok(files)
+            }
+            Self::Whole(filter) => {
+                let mut bytes = vec![];
+                let out: &mut dyn std::io::Write = &mut bytes;
+                filter.write_into(EnvelopeWriter::new(out, filter.kind(), filter.hash_spec())?, form)?;
+                Ok(Files::of(NAME, bytes))
+            }
+        }
+    }
+
+    /// The table that consists of these files, and how its keys were made.
+    ///
+    /// # Errors
+    /// If a file is damaged or missing.
+    pub fn open(files: &Files) -> Result<(Self, KeyForm), Refusal> {
+        if files.get(WINDOW).is_some() {
+            return Ok((Self::Window(WindowFilter::open(files)?), KeyForm::default()));
+        }
+        if let Some(text) = files.get(SETTINGS) {
+            let settings = Settings::read(text)?;
+            let table = match settings.dialect() {
+                Dialect::Bf => {
+                    let bytes = files.get(NAME).filter(|_| files.iter().len() == 2).ok_or_else(damaged)?;
+                    let AnyFilter::Growing(filter) = AnyFilter::copy_of_bytes(bytes, NAME)? else {
+                        return Err(damaged());
+                    };
+                    Self::Chain(Box::new(filter))
+                }
+                Dialect::Cf => Self::Copies(Box::new(GrowingQuotient::open(files, &settings)?)),
+            };
+            return Ok((table, KeyForm::default()));
+        }
+        let (name, bytes) = files.only().ok_or_else(|| Refusal::because("a filter is one file"))?;
+        let form = Envelope::open(bytes, name)?.key_form(bytes)?;
+        Ok((Self::Whole(Box::new(AnyFilter::copy_of_bytes(bytes, name)?)), form))
+    }
+}

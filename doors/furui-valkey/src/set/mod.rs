@@ -1,0 +1,272 @@
+//! The value of a key of `FURUI.SEEN`: an exact set, of all its members or of the last ones.
+
+pub mod seen;
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use furui::format::Envelope;
+use furui::store::cascade::{KeySet, Run};
+use furui::store::{MANIFEST, Manifest, RunEntry, StoreKind, Window};
+use furui::{HashSpec, KeyForm, KeyHash, KeyHasher};
+use valkey_module::digest::Digest;
+use valkey_module::native_types::ValkeyType;
+
+use crate::fact::Fact;
+use crate::files::Files;
+use crate::limits::Account;
+use crate::refusal::Refusal;
+use crate::text::{seed_text, window_text};
+use crate::value::{VERSION, Value, methods};
+
+/// The type of sets.
+pub static SETS: ValkeyType = ValkeyType::new("furui-set", VERSION, methods::<Set>());
+
+/// An exact set of members, each known by its 64-bit hash.
+///
+/// With a window, members are in slices of a sixteenth of the window, by the time they were last seen at; a slice goes as
+/// a whole when it is older than the window.
+pub struct Set {
+    hasher: KeyHasher,
+    window: Option<Window>,
+    /// The time, in ticks of the window: milliseconds, or members that were seen.
+    time: u64,
+    /// The slices, oldest first, with their numbers. There is always one; without a window there is no other.
+    slices: VecDeque<(u64, KeySet)>,
+    account: Account,
+    /// How members were made from records, according to the program that made the files of the set.
+    form: KeyForm,
+}
+
+impl Set {
+    pub fn new(hash: HashSpec, window: Option<Window>) -> Self {
+        Self {
+            hasher: hash.hasher(),
+            window,
+            time: 0,
+            slices: VecDeque::from([(0, KeySet::new())]),
+            account: Account::default(),
+            form: KeyForm::default(),
+        }
+    }
+
+    pub fn hash(&self) -> HashSpec {
+        self.hasher.spec()
+    }
+
+    /// The part of the stream that the set remembers; `None` if it remembers everything.
+    pub fn window(&self) -> Option<Window> {
+        self.window
+    }
+
+    #[inline]
+    pub fn key(&self, member: &[u8]) -> KeyHash {
+        self.hasher.hash(member)
+    }
+
+    /// Moves the set on to a time, in milliseconds, if its window is one of time. Time never goes back.
+    pub fn tell_time(&mut self, milliseconds: u64) {
+        if matches!(self.window, Some(Window::Milliseconds(_))) {
+            self.move_on(milliseconds);
+        }
+    }
+
+    /// Records a member. True if it is new.
+    ///
+    /// # Errors
+    /// If the hashes of the members crowd at one place.
+    pub fn insert(&mut self, key: KeyHash) -> Result<bool, Refusal> {
+        let older = self.slices.len() - 1;
+        let was_seen = self.slices.iter().take(older).any(|(_, slice)| slice.contains(key));
+        let is_new = self.slices[older].1.insert(key)? && !was_seen;
+        if matches!(self.window, Some(Window::Keys(_))) {
+            self.move_on(self.time + 1);
+        }
+        Ok(is_new)
+    }
+
+    /// True if a member was seen and is not forgotten: with a window of time, by this time in milliseconds.
+    pub fn contains_at(&self, key: KeyHash, milliseconds: u64) -> bool {
+        let oldest = match self.window {
+            Some(window @ Window::Milliseconds(_)) => {
+                window.slice_of(milliseconds.max(self.time)).saturating_sub(Window::SLICES)
+            }
+            _ => 0,
+        };
+        self.slices.iter().any(|(number, slice)| *number >= oldest && slice.contains(key))
+    }
+
+    /// Forgets a member. False if it was not seen.
+    pub fn remove(&mut self, key: KeyHash) -> bool {
+        self.slices.iter_mut().fold(false, |was_there, (_, slice)| slice.remove(key) || was_there)
+    }
+
+    /// The number of members. With a window, a member counts once in each slice in which it was seen.
+    pub fn len(&self) -> usize {
+        self.slices.iter().map(|(_, slice)| slice.len()).sum()
+    }
+
+    /// What the set tells of itself.
+    pub fn facts(&self) -> Vec<(&'static str, Fact)> {
+        vec![
+            ("type", "set".into()),
+            ("members", self.len().into()),
+            ("window", self.window.map(window_text).into()),
+            ("bytes", self.bytes().into()),
+            ("hash", self.hash().algorithm.name().into()),
+            ("seed", seed_text(self.hash().seed).into()),
+        ]
+    }
+
+    /// The number of bytes by which the set grows if so many new members come.
+    pub fn growth(&self, members: usize) -> usize {
+        self.slices.back().map_or(0, |(_, slice)| slice.growth(members))
+    }
+
+    /// Checks that the set may grow by so many members.
+    ///
+    /// # Errors
+    /// If it would exceed a limit of the module.
+    pub fn admit(&mut self, members: usize) -> Result<(), Refusal> {
+        self.account.admit(self.bytes(), self.growth(members))
+    }
+
+    /// Notes how much memory the set takes now.
+    pub fn settle(&mut self) {
+        self.account.settle(self.bytes());
+    }
+
+    /// Moves the set on to a time of its window.
+    fn move_on(&mut self, time: u64) {
+        let Some(window) = self.window else { return };
+        if time <= self.time {
+            return;
+        }
+        self.time = time;
+        let (now, newest) = (window.slice_of(time), self.slices.back().map_or(0, |(newest, _)| *newest));
+        if now > newest {
+            self.slices.push_back((now, KeySet::new()));
+            self.forget();
+        }
+    }
+
+    /// Drops the slices that the window has left.
+    fn forget(&mut self) {
+        let newest = self.slices.back().map_or(0, |(newest, _)| *newest);
+        let oldest = newest.saturating_sub(Window::SLICES);
+        while self.slices.len() > 1 && self.slices.front().is_some_and(|(number, _)| *number < oldest) {
+            self.slices.pop_front();
+        }
+    }
+}
+
+impl Value for Set {
+    const TYPE: &'static ValkeyType = &SETS;
+
+    /// The files of a store of `furui seen`.
+    fn files(&self) -> Result<Files, Refusal> {
+        let mut manifest = Manifest::new(StoreKind::Seen, self.hash());
+        (manifest.window, manifest.tick, manifest.form) = (self.window, self.time, self.form);
+        let mut runs = Files::new();
+        for (slice, keys) in self.slices.iter().filter(|(_, keys)| !keys.is_empty()) {
+            let (number, mut run) = (manifest.take_number()?, vec![]);
+            let name = StoreKind::Seen.file_name(number);
+            let seal = keys.write_run(&mut run, &name, self.hash())?;
+            manifest.runs.push(RunEntry { number, keys: keys.len() as u64, seal, slice: *slice });
+            runs.append(&name, &run)?;
+        }
+        let mut bytes = vec![];
+        manifest.encode(&mut bytes)?;
+        runs.append(MANIFEST, &bytes)?;
+        Ok(runs)
+    }
+
+    fn open(files: Files) -> Result<Self, Refusal> {
+        if let Some((name, bytes)) = files.only().filter(|_| !files.is_store()) {
+            let hash = Envelope::open(bytes, name)?.hash();
+            let mut set = Self::new(hash, None);
+            set.read(0, bytes, name)?;
+            set.settle();
+            return Ok(set);
+        }
+        let file = |wanted: &str| files.iter().find(|(name, _)| *name == wanted).map(|(_, bytes)| bytes);
+        let manifest = file(MANIFEST).ok_or_else(|| Refusal::because("the store has no manifest"))?;
+        let manifest = Manifest::decode(manifest, MANIFEST)?;
+        if manifest.store != StoreKind::Seen {
+            return Err(Refusal::because(format!("this is {}, not {}", manifest.store, StoreKind::Seen)));
+        }
+        if file(furui::store::JOURNAL).is_some() || manifest.journal_bytes > 0 {
+            return Err(Refusal::because("the store has a journal: run `furui compact` on it first"));
+        }
+        let mut set = Self::new(manifest.hash, manifest.window);
+        set.form = manifest.form;
+        set.move_on(manifest.tick);
+        for run in &manifest.runs {
+            let name = StoreKind::Seen.file_name(run.number);
+            let bytes = file(&name).ok_or_else(|| Refusal::because(format!("the file {name} is missing")))?;
+            let keys = set.read(run.slice, bytes, &name)?;
+            if keys != run.keys || Envelope::open(bytes, &name)?.seal() != run.seal {
+                return Err(Refusal::because(format!("{name} is not the file that the manifest names")));
+            }
+        }
+        set.settle();
+        Ok(set)
+    }
+
+    fn bytes(&self) -> usize {
+        size_of::<Self>()
+            + self.slices.iter().map(|(_, slice)| size_of::<(u64, KeySet)>() + slice.bytes()).sum::<usize>()
+    }
+
+    fn digest(&self, digest: &mut Digest) {
+        digest.add_long_long(self.hash().seed.cast_signed());
+        let hasher = HashSpec::default();
+        for (number, keys) in self.slices.iter().filter(|(_, keys)| !keys.is_empty()) {
+            // The members are in ascending order, so that the order in which they came does not matter.
+            let sum = keys
+                .iter()
+                .fold(*number, |sum, key| hasher.hash(&[sum.to_le_bytes(), key.get().to_le_bytes()].concat()).get());
+            digest.add_long_long(sum.cast_signed());
+        }
+    }
+
+    fn copy(&self) -> Result<Self, Refusal> {
+        let mut copy = Self::new(self.hash(), self.window);
+        (copy.time, copy.form) = (self.time, self.form);
+        copy.slices.clear();
+        for (number, slice) in &self.slices {
+            let mut keys = KeySet::new();
+            for key in slice.iter() {
+                keys.insert(key)?;
+            }
+            copy.slices.push_back((*number, keys));
+        }
+        copy.settle();
+        Ok(copy)
+    }
+}
+
+/// The minimum number of bits of a remainder in a run: with fewer bits a set would have more than 2^40 members. It bounds
+/// the memory that a small file can claim.
+const LEAST_REMAINDER: u32 = 24;
+
+impl Set {
+    /// Adds the keys of a run to the slice `number`. Returns how many keys the run has.
+    fn read(&mut self, number: u64, run: &[u8], name: &str) -> Result<u64, Refusal> {
+        Envelope::open(run, name)?.verify(run)?;
+        let run = Run::open(Arc::<[u8]>::from(run), name, self.hash())?;
+        if run.remainder_bits().get() < LEAST_REMAINDER {
+            return Err(Refusal::because(format!("{name} has keys that are too close together for hashes")));
+        }
+        let newest = self.slices.back().map_or(0, |(newest, _)| *newest);
+        if number > newest || newest - number > Window::SLICES || (self.window.is_none() && number != 0) {
+            return Err(Refusal::because(format!("{name} is of a slice that the window does not have")));
+        }
+        let place = self.slices.partition_point(|(own, _)| *own < number);
+        if self.slices[place].0 != number {
+            self.slices.insert(place, (number, KeySet::new()));
+        }
+        self.slices[place].1.read_run(&run)?;
+        Ok(run.len())
+    }
+}

@@ -1,0 +1,48 @@
+//! A seeded graph of hosts, like the graph of the paper. It is too large to be kept in memory, so the links of a host
+//! are made anew whenever the host is met.
+
+use super::order::Crawl;
+use super::web::{CrawlSize, Draw};
+
+pub(super) const FULL: CrawlSize = CrawlSize { universe: 1 << 27, links: 400_000_000 };
+pub(super) const QUICK: CrawlSize = CrawlSize { universe: 1 << 16, links: 1 << 17 };
+
+/// The name of the crawl.
+pub(super) const NAME: &str = "seeded hosts";
+/// A sentence that says how the graph is made.
+pub(super) const ABOUT: &str = "The seeded hosts: 16 to 400 links a host, log-uniform; half of them lead to hosts nearby, half to \
+                                popular ones: a rank r is as popular as r^-0.909; the hosts of a group of 64 copy 70 % of their links \
+                                from one list.";
+
+/// A host has from 16 to 400 links, log-uniform: 119 on average, as in the paper.
+const LINKS: (f64, f64) = (16.0, 400.0);
+/// The share of their links that the hosts of a group (such as those of one provider) copy from one list.
+const COPIED: f64 = 0.7;
+/// The number of hosts of a group.
+const GROUP: u32 = 64;
+
+pub(super) fn crawl(size: &CrawlSize, seed: u64) -> Crawl {
+    let hosts = size.universe;
+    let links_of = move |host: u32, targets: &mut Vec<u32>| links_of(host, hosts, seed, targets);
+    Crawl::streamed(NAME, (hosts, seed), size.links, links_of)
+}
+
+fn links_of(host: u32, hosts: u32, seed: u64, targets: &mut Vec<u32>) {
+    let mut own = Draw::new(seed, host.into());
+    let first = host - host % GROUP;
+    // The random numbers of a host are seeded with the number of the host, and those of a group with a number that no
+    // host has.
+    let mut group = Draw::new(seed, u64::from(first) << 32 | 1 << 31);
+    let count = LINKS.0 * (LINKS.1 / LINKS.0).powf(own.uniform());
+    targets.extend((0..count as usize).map(|_| {
+        let shared = target(first, hosts, &mut group);
+        if own.uniform() < COPIED { shared } else { target(host, hosts, &mut own) }
+    }));
+    targets.sort_unstable();
+    targets.dedup();
+}
+
+/// Half of the links lead to popular hosts, half to hosts nearby.
+fn target(here: u32, hosts: u32, draw: &mut Draw) -> u32 {
+    if draw.coin() { draw.rank(hosts) } else { draw.near(here, hosts) }
+}

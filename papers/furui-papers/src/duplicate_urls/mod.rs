@@ -1,0 +1,160 @@
+//! The experiments of Kubota, Ueda and Yamana, and the questions that they left open. A crawler asks "have I seen this
+//! URL?" at every link, on a seeded graph like the web and on a real site.
+
+mod decrement;
+mod equal_hits;
+mod errors;
+mod hits;
+mod hosts;
+mod important;
+mod order;
+mod recent;
+mod s3_fifo;
+mod site;
+mod tier;
+mod time;
+mod web;
+
+pub(crate) use recent::recent;
+
+use std::iter::StepBy;
+use std::ops::RangeInclusive;
+use std::path::Path;
+
+use crate::report::{Context, Experiment, Result, Source};
+use order::Crawl;
+
+pub(crate) const EXPERIMENTS: &[Experiment] = &[
+    Experiment {
+        source: Source::DuplicateUrls,
+        name: "fig5",
+        title: "Fig. 5: hit ratio of an LRU",
+        claim: "A larger LRU, from 2^18 to 2^24 entries, answers more links, without false positives; in other \
+                crawls (Broder and others) it answers about 80 %.",
+        run: hits::fig5,
+    },
+    Experiment {
+        source: Source::DuplicateUrls,
+        name: "fig6",
+        title: "Figs. 6 and 7: false positives and false negatives of SBF and SBFL",
+        claim: "With k = 4 and 1 %, SBFL has fewer false positives and fewer false negatives than SBF at every size from 2^24 to \
+                2^30 counters; 1.5 million false positives at 2^30.",
+        run: errors::fig6,
+    },
+    Experiment {
+        source: Source::DuplicateUrls,
+        name: "table1",
+        title: "Table 1: time to decrement",
+        claim: "2 billion decrements of 2^30 counters take 320.7 s at random positions (SBF), 9.435 s at consecutive \
+                ones (SBFL, 34 times as fast) and 0.9672 s with 32 counters at once (332 times as fast).",
+        run: decrement::table1,
+    },
+    Experiment {
+        source: Source::DuplicateUrls,
+        name: "fig8",
+        title: "Fig. 8: hit ratio of LRU and SBFL",
+        claim: "With an LRU of 2^20 entries before it, SBFL answers more links if it has more counters; at 2^30 \
+                there are about 10,000 false positives with k = 8 (0.001 %) and 1.5 million with k = 4 (1 %), of 538 \
+                million hosts.",
+        run: hits::fig8,
+    },
+    Experiment {
+        source: Source::DuplicateUrls,
+        name: "fig9",
+        title: "Figs. 9 and 10: memory at equal hit ratio",
+        claim: "At equal hits, LRU and SBFL with k = 4 and 1 % take up to 63 % less memory than an LRU alone; with k \
+                = 8 and 0.001 %, they take less at low hit ratios, and more at high ones.",
+        run: equal_hits::fig9,
+    },
+    Experiment {
+        source: Source::DuplicateUrls,
+        name: "time",
+        title: "Left open: the running time in a crawl",
+        claim: "The paper does not measure the running time in a crawl. It expects that an LRU slows down as it \
+                grows, by O(log N), and that SBFL does not.",
+        run: time::time,
+    },
+    Experiment {
+        source: Source::DuplicateUrls,
+        name: "important",
+        title: "Left open: false positives on important pages",
+        claim: "The paper does not say how to keep important pages from being lost as false positives.",
+        run: important::important,
+    },
+];
+
+/// The binary logarithms of the paper's numbers of entries of an LRU alone.
+const LRU: RangeInclusive<u32> = 18..=24;
+/// The binary logarithm of the paper's number of entries of an LRU in front of a filter.
+const FRONT: u32 = 20;
+/// The binary logarithms of the paper's numbers of counters of a filter.
+const COUNTERS: RangeInclusive<u32> = 24..=30;
+/// The bytes of an LRU entry as the paper counts them. This project's LRU takes 21.
+const LRU_BYTES: usize = 20;
+
+/// The crawls of this run, and a sentence that describes each.
+fn crawls(context: &Context) -> Result<(Vec<Crawl>, String)> {
+    if let Some(dir) = &context.recorded {
+        return Ok((recorded(dir, &["seeded web", "rust-doc"])?, String::new()));
+    }
+    let mut crawls = vec![web::crawl(&context.size(web::FULL, web::QUICK), context.seed)];
+    let mut about = format!("breadth-first crawls, in which each target counts once a page. {} ", web::ABOUT);
+    match context.real("rust-doc") {
+        Some(root) => crawls.push(site::crawl(&root, context.seed)?),
+        None => about += "The real site is missing: synthetic data only. ",
+    }
+    about += &crawls.iter().map(Crawl::about).collect::<Vec<_>>().join(" ");
+    Ok((crawls, about))
+}
+
+/// The crawls with these names, as far as the page in `dir` describes them.
+fn recorded(dir: &Path, names: &[&'static str]) -> Result<Vec<Crawl>> {
+    let page = std::fs::read_to_string(dir.join(Source::DuplicateUrls.page()).with_extension("md"))?;
+    let of = |name: &&'static str| {
+        let about = format!(" {name}: ");
+        // The text of a verdict may have the name before other numbers.
+        let numbers = page.split(&about).skip(1).find_map(|about| {
+            let (links, rest) = about.split_once(" links, ")?;
+            Some((links.parse().ok()?, rest.split_once(" pages")?.0.parse().ok()?))
+        });
+        Some(Crawl::recorded(name, numbers?, *name == hosts::NAME))
+    };
+    Ok(names.iter().filter_map(of).collect())
+}
+
+/// The crawls of [`crawls`], and, if the paper's scale is requested, a crawl with as many links as in the paper.
+fn crawls_and_hosts(context: &Context) -> Result<(Vec<Crawl>, String)> {
+    if let Some(dir) = &context.recorded {
+        return Ok((recorded(dir, &["seeded web", "rust-doc", hosts::NAME])?, String::new()));
+    }
+    let (mut crawls, mut about) = crawls(context)?;
+    if context.full {
+        let hosts = hosts::crawl(&context.size(hosts::FULL, hosts::QUICK), context.seed);
+        about = format!("{about} {} {} Every other size is measured on it.", hosts::ABOUT, hosts.about());
+        crawls.push(hosts);
+    }
+    Ok((crawls, about))
+}
+
+/// The sizes of an LRU alone that are measured on a crawl. On a crawl of the paper's scale, the largest sizes are left
+/// out.
+fn lru_sizes(crawl: &Crawl) -> StepBy<RangeInclusive<u32>> {
+    let sizes = if crawl.is_whole() { *LRU.start()..=*LRU.end() - 2 } else { LRU };
+    measured_of(sizes, crawl)
+}
+
+/// Those of the sizes that are measured on a crawl: all of them or, on a crawl of the paper's scale, every other one,
+/// because each takes some minutes.
+fn measured_of(sizes: RangeInclusive<u32>, crawl: &Crawl) -> StepBy<RangeInclusive<u32>> {
+    sizes.step_by(if crawl.is_whole() { 2 } else { 1 })
+}
+
+/// The bytes of the paper's tiers with 2^`FRONT` entries and 2^`counters` counters.
+fn stable_bytes(crawl: &Crawl, counters: u32) -> usize {
+    LRU_BYTES * crawl.size(FRONT) + crawl.size(counters) / 4
+}
+
+/// A form of the name that fits into file names.
+fn slug(name: &str) -> String {
+    name.replace(' ', "-")
+}

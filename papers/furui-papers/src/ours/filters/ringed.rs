@@ -1,0 +1,170 @@
+//! The ringed filter compared with a Bloom filter of the same numbers of bits and probes, for short and long windows;
+//! and the rates of ringed filters compared with the formulas.
+
+use std::hint::black_box;
+
+use furui::filter::{Bloom, Filter, FilterMut, Gamma, RingedBloom, RingedKey, RingedParams};
+use furui::raw::{ringed_rate, ringed_rate_refined};
+use furui::{KeyHash, Result};
+
+use crate::clock::{median, ns_each};
+use crate::keys::mix;
+
+const PROBES: u32 = 7;
+const ROUNDS: usize = 9;
+
+/// The number of lookups in a round.
+const ASKED: usize = 1_000_000;
+
+/// The numbers of different keys that are looked up. Either each lookup has its own key, so that keys are streamed from
+/// memory; or there are so few keys that they stay in a cache, as if the same keys were looked up in many filters.
+const KEYS: [usize; 2] = [ASKED, 10_000];
+
+/// The windows that are measured: three short ones, and the paper's.
+const DELTAS: [u32; 4] = [1, 100, 1000, 100_000];
+
+fn keys(list: u64, n: usize) -> Vec<KeyHash> {
+    (0..n as u64).map(|i| KeyHash::new(mix(list << 40 | i))).collect()
+}
+
+/// The keys to look up, as hashes and precomputed.
+struct Questions {
+    hashes: Vec<KeyHash>,
+    precomputed: Vec<RingedKey>,
+}
+
+impl Questions {
+    fn new(hashes: Vec<KeyHash>) -> Self {
+        Self { precomputed: hashes.iter().map(|&hash| RingedKey::new(hash)).collect(), hashes }
+    }
+}
+
+type Ask<'a> = Box<dyn Fn(&Questions) -> usize + 'a>;
+
+pub(super) fn run(n: usize) -> Result<()> {
+    lookups(n)?;
+    rates(n as u64)
+}
+
+/// The time of each row in nanoseconds a key, and as a ratio to a Bloom filter that is used in the same way. All
+/// figures are medians.
+fn times(rows: &[(String, Ask<'_>)], questions: &Questions) -> Vec<[f64; 2]> {
+    let asked = questions.hashes.len();
+    let again = ASKED / asked;
+    let mut samples = vec![vec![]; rows.len()];
+    for _ in 0..ROUNDS {
+        for ((_, ask), samples) in rows.iter().zip(&mut samples) {
+            black_box(ask(questions));
+            samples.push(ns_each(asked * again, || (0..again).for_each(|_| _ = black_box(ask(questions)))));
+        }
+    }
+    let time = |((name, _), own): (&(String, Ask<'_>), &Vec<f64>)| {
+        // Each ratio compares times of one turn, because the load of the machine changes between turns.
+        let base = &samples[usize::from(name.contains("batch"))];
+        let mut ratios: Vec<f64> = own.iter().zip(base).map(|(own, base)| own / base).collect();
+        [median(&mut own.clone()), median(&mut ratios)]
+    };
+    rows.iter().zip(&samples).map(time).collect()
+}
+
+/// Measures lookups, one key at a time and in batches.
+fn lookups(n: usize) -> Result<()> {
+    let set = keys(0, n);
+    let params = DELTAS.map(|delta| RingedParams::new(PROBES, Gamma::Exact, delta));
+    let params = params.into_iter().collect::<std::result::Result<Vec<_>, _>>()?;
+    let mut ringed =
+        params.iter().map(|&p| RingedBloom::with_size(p, n as u64)).collect::<std::result::Result<Vec<_>, _>>()?;
+    let mut bloom = Bloom::from_parts(ringed[0].bits(), PROBES)?;
+    let mut inserts = vec![("Bloom".to_owned(), ns_each(n, || _ = black_box(bloom.insert_all(&set))))];
+    for (filter, delta) in ringed.iter_mut().zip(DELTAS) {
+        inserts.push((format!("delta {delta}"), ns_each(n, || _ = black_box(filter.insert_all(&set)))));
+    }
+    let count = |answers: &[bool]| answers.iter().filter(|&&answer| answer).count();
+    let mut rows: Vec<(String, Ask<'_>)> = vec![
+        ("Bloom".to_owned(), Box::new(|q| q.hashes.iter().filter(|&&key| bloom.contains_hash(key)).count())),
+        (
+            "Bloom, batch".to_owned(),
+            Box::new(|q| {
+                let mut out = vec![];
+                let batches = q.hashes.chunks(1024);
+                batches
+                    .map(|keys| {
+                        bloom.contains_all(keys, &mut out);
+                        count(&out)
+                    })
+                    .sum()
+            }),
+        ),
+    ];
+    for (filter, delta) in ringed.iter().zip(DELTAS) {
+        rows.push((
+            format!("delta {delta}, precomputed"),
+            Box::new(move |q| q.precomputed.iter().filter(|key| filter.contains_key(key)).count()),
+        ));
+        rows.push((
+            format!("delta {delta}, precomputed, batch"),
+            Box::new(move |q| {
+                let mut out = vec![];
+                filter.contains_all_keys(&q.precomputed, &mut out);
+                count(&out)
+            }),
+        ));
+        rows.push((
+            format!("delta {delta}, from the hash"),
+            Box::new(move |q| q.hashes.iter().filter(|&&key| filter.contains_hash(key)).count()),
+        ));
+        rows.push((
+            format!("delta {delta}, from the hash, batch"),
+            Box::new(move |q| {
+                let mut out = vec![];
+                let batches = q.hashes.chunks(1024);
+                batches
+                    .map(|keys| {
+                        filter.contains_all(keys, &mut out);
+                        count(&out)
+                    })
+                    .sum()
+            }),
+        ));
+    }
+    for asked in KEYS.map(|keys| keys.min(n)) {
+        let kib = ringed[0].bits() as f64 / 8192.0;
+        println!("\n## Lookups of {asked} keys, {n} in, {kib:.1} KiB\n");
+        println!("| filter | hit ns | to Bloom | miss ns | to Bloom |\n|---|--:|--:|--:|--:|");
+        let [hits, misses] =
+            [set[..asked].to_vec(), keys(1, asked)].map(|hashes| times(&rows, &Questions::new(hashes)));
+        for (((name, _), [hit, hit_ratio]), [miss, miss_ratio]) in rows.iter().zip(hits).zip(misses) {
+            println!("| {name} | {hit:.2} | {hit_ratio:.2} | {miss:.2} | {miss_ratio:.2} |");
+        }
+    }
+    println!("\n| filter | insert ns, batch | to Bloom |\n|---|--:|--:|");
+    for (name, time) in &inserts {
+        println!("| {name} | {time:.2} | {:.2} |", time / inserts[0].1);
+    }
+    Ok(())
+}
+
+/// Compares the rates of real filters with the formulas.
+fn rates(n: u64) -> Result<()> {
+    println!("\n## Rates, {n} keys, gamma = 11\n");
+    println!("| delta | measured | eq. 13 | off by | refined | off by |\n|--:|--:|--:|--:|--:|--:|");
+    for delta in [1, 10, 100, 1000, 100_000] {
+        let params = RingedParams::new(PROBES, Gamma::Whole, delta)?;
+        let filters = (4_000_000 / n).clamp(1, 20_000);
+        let mut sum = 0.0;
+        for list in 0..filters {
+            let mut filter = RingedBloom::with_size(params, n)?;
+            filter.insert_all(&keys(list, n as usize))?;
+            sum += filter.false_positive_rate();
+        }
+        let measured = sum / filters as f64;
+        let paper = ringed_rate(PROBES, n, delta.into(), params.gamma());
+        let refined = ringed_rate_refined(PROBES, n, delta.into(), params.gamma());
+        println!(
+            "| {delta} | {measured:.4e} | {paper:.4e} | {:+.2} % | {refined:.4e} | {:+.2} % |",
+            100.0 * (paper / measured - 1.0),
+            100.0 * (refined / measured - 1.0)
+        );
+    }
+    Ok(())
+}

@@ -1,0 +1,54 @@
+//! The cost of a large set: bytes written and stored, runs, and memory. Rivals are not measured, because each would
+//! take many minutes at this size.
+
+use std::fs;
+use std::path::Path;
+
+use furui::store::Directory;
+
+use super::timed;
+use crate::keys::mix;
+use crate::report::Result;
+use crate::store::{ours, stored};
+
+const KEYS: u64 = 100_000_000;
+const MEMORY: u64 = 64 << 20;
+
+pub(super) fn run(directory: &Path) -> Result<()> {
+    let directory = directory.join("set");
+    println!("{KEYS} uniform keys, all new, with {} MiB", MEMORY >> 20);
+    let mut set = ours::open(Directory::open(&directory)?.mapped(false), MEMORY)?;
+    let (ns, most_runs) = timed(KEYS, || ours::insert(&mut set, KEYS, mix))?;
+    let floor = 64.0 - (KEYS as f64).log2() + std::f64::consts::LOG2_E;
+    println!("insert-if-absent      {ns:8.1} ns of CPU a key");
+    println!("runs a miss checks    {:8} at most; {} in the end", most_runs, set.runs().len());
+    let written = set.written();
+    println!("written               {:8.3} bytes a key", written as f64 / KEYS as f64);
+    let before = stored(&directory)?;
+    println!("stored                {:8.3} bytes a key", before as f64 / KEYS as f64);
+    println!("peak of memory        {}", peak_memory());
+
+    let (ns, ()) = timed(KEYS, || Ok(set.compact()?))?;
+    println!(
+        "compaction            {ns:8.1} ns of CPU a key, {:.3} bytes written",
+        (set.written() - written) as f64 / KEYS as f64
+    );
+    let after = stored(&directory)? as f64 / KEYS as f64;
+    println!(
+        "stored                {after:8.3} bytes a key, {:.4} times the floor of {:.3}",
+        after * 8.0 / floor,
+        floor / 8.0
+    );
+    println!("peak of memory        {}", peak_memory());
+    Ok(())
+}
+
+/// The peak resident memory of this process, where the system reports it.
+fn peak_memory() -> String {
+    fs::read_to_string("/proc/self/status")
+        .ok()
+        .and_then(|status| {
+            status.lines().find_map(|line| line.strip_prefix("VmHWM:")?.trim().strip_suffix(" kB")?.parse::<u64>().ok())
+        })
+        .map_or("unknown".into(), |kib| format!("{:8.1} MiB", kib as f64 / 1024.0))
+}

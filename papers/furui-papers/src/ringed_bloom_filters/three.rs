@@ -1,0 +1,135 @@
+//! Section 6.2: queries of three words by chaining.
+
+use furui::filter::Gamma;
+use furui_search::{CodecError, Coding, ContentId, IdRange, plan};
+
+use super::all_pairs::tuned_for;
+use super::corpora;
+use super::corpus::Corpus;
+use super::exchange::{Choice, Exchange, Traffic, exchange, kbit};
+use super::workload::Workload;
+use crate::report::{Axis, Context, Finding, Mark, Plot, Result, Series, Table, Verdict, brief};
+
+pub(super) fn three(context: &Context) -> Result<Finding> {
+    let (corpora, data) = corpora(context)?;
+    let table = chains(&corpora, context)?;
+    let zipf = [("corpus", "Zipf".into())];
+    let chains: Vec<&str> = table.only(&zipf).filter_map(|row| row[1].text()).collect();
+    let axes = (Axis::log("mean kbit"), Axis::names("", chains.iter().copied()));
+    let mut plot = Plot::new("three", "Queries of three words, by how they are chained", axes.0, axes.1);
+    for corpus in &corpora {
+        let bars = chains.iter().zip(0u32..).map(|(&chain, i)| {
+            let only = [("corpus", corpus.name.as_str().into()), ("chain", chain.into())];
+            (table.number("mean kbit", &only), f64::from(i))
+        });
+        plot = plot.with(Series::new(corpus.name.as_str(), Mark::Bar, bars.collect()));
+    }
+    let adds = |chain: &str| table.range("the third adds %", &[("chain", chain.into())]).1;
+    Ok(Finding {
+        data,
+        verdict: Verdict::holds(
+            adds("ringed 2^-7") < 10.0,
+            format!(
+                "With ringed filters at 2^-7 the third word adds at most {} % to the mean traffic of the first two, with \
+                 fixed-size ones {} %.",
+                brief(adds("ringed 2^-7")),
+                brief(adds("fixed 2^-5"))
+            ),
+        ),
+        tables: vec![table],
+        plots: vec![plot],
+        notes: vec![
+            "\"Ids where fewer\" follows a remark in the paper: if few ids are left, they take fewer bits than a \
+             filter of fixed size. A ringed filter shrinks with the number of ids, so ids hardly save anything."
+                .to_owned(),
+            "\"Default\" is what a node does: Golomb-coded sets, the smaller list first. The fixed filters have the bits that are best \
+             for them at half of the documents, not the paper's 2164."
+                .to_owned(),
+        ],
+    })
+}
+
+/// The rules by which a chain of exchanges, from keeper to keeper, proceeds.
+#[derive(Clone, Copy)]
+struct Chain {
+    choice: Choice,
+    smaller_first: bool,
+    /// Whether a set is sent as ids if ids are expected to take fewer bits.
+    falls_back: bool,
+}
+
+/// Measures the traffic of chains, in which three lists are intersected one after the other. Also measures the traffic
+/// of the first link of each chain, which is a query of two words.
+fn chains(corpora: &[Corpus], context: &Context) -> Result<Table> {
+    let columns = [
+        "corpus",
+        "chain",
+        "mean kbit",
+        "max kbit",
+        "first two words, mean kbit",
+        "the third adds %",
+        "mean, to ringed 2^-7",
+    ];
+    let mut table = Table::new("three", "Three words by chaining".to_owned(), columns);
+    let chain = |choice| Chain { choice, smaller_first: false, falls_back: false };
+    for corpus in corpora {
+        let fixed = Choice::fixed(5, tuned_for(corpus)[4]);
+        let ringed = Choice::ringed(7, Gamma::Whole, 100_000);
+        let best = Choice::BestRinged { gamma: Gamma::Exact, delta: 1000 };
+        let chains = [
+            ("ringed 2^-7", chain(ringed)),
+            ("naive", chain(Choice::Always(Coding::Ids))),
+            ("fixed 2^-5", chain(fixed)),
+            ("fixed 2^-5, ids where fewer", Chain { falls_back: true, ..chain(fixed) }),
+            ("eq. 18", chain(best)),
+            ("naive, smaller first", Chain { smaller_first: true, ..chain(Choice::Always(Coding::Ids)) }),
+            ("default", Chain { smaller_first: true, ..chain(Choice::Default) }),
+            ("eq. 18, smaller first", Chain { smaller_first: true, ..chain(best) }),
+        ];
+        let workload = Workload::new(context, corpus, corpus.documents(), 3);
+        let mut traffic = vec![[Traffic::default(); 2]; chains.len()];
+        let queries = workload.map(|lists, salt| -> Result<Vec<_>, CodecError> {
+            chains.iter().map(|(_, chain)| chain.run(lists, salt)).collect()
+        });
+        for query in queries {
+            for ([first, second], [two, three]) in query?.into_iter().zip(&mut traffic) {
+                two.add(first);
+                three.add(Exchange { bits: first.bits + second.bits, bytes: first.bytes + second.bytes, ..first });
+            }
+        }
+        let base = traffic[0][1].mean();
+        for ((name, _), [two, three]) in chains.iter().zip(&traffic) {
+            table.push([
+                corpus.name.as_str().into(),
+                (*name).into(),
+                kbit(three.mean()),
+                kbit(three.max as f64),
+                kbit(two.mean()),
+                (100.0 * (three.mean() / two.mean() - 1.0)).into(),
+                (three.mean() / base).into(),
+            ]);
+        }
+    }
+    Ok(table)
+}
+
+impl Chain {
+    /// The exchanges of the two links: of the first two lists, and of their common ids with the third list.
+    fn run(self, lists: &[Vec<ContentId>], salt: u32) -> Result<[Exchange; 2], CodecError> {
+        let mut order: Vec<&[ContentId]> = lists.iter().map(Vec::as_slice).collect();
+        if self.smaller_first {
+            order.sort_by_key(|list| list.len());
+        }
+        let link = |set: &[ContentId], next: &[ContentId]| -> Result<Exchange, CodecError> {
+            if set.is_empty() {
+                return Ok(Exchange::default());
+            }
+            let (own, other) = (set.len() as u64, next.len() as u64);
+            let coding = self.choice.coding(own, other, salt);
+            let coding = if self.falls_back { plan::or_ids(coding, own, other, IdRange::ALL) } else { coding };
+            exchange(set, next, Choice::Always(coding), salt, false)
+        };
+        let met: Vec<_> = order[0].iter().filter(|id| order[1].binary_search(id).is_ok()).copied().collect();
+        Ok([link(order[0], order[1])?, link(&met, order[2])?])
+    }
+}

@@ -1,0 +1,71 @@
+//! Queries: uniform choices of words, each with the lists to be intersected.
+
+use std::panic::resume_unwind;
+use std::thread::ScopedJoinHandle;
+
+use furui_search::ContentId;
+
+use super::corpus::Corpus;
+use super::random::Random;
+use crate::report::Context;
+
+/// The purpose of the random numbers drawn here.
+const QUERIES: u64 = 3;
+
+/// The number of queries of a measurement.
+pub(crate) fn queries(context: &Context) -> usize {
+    context.size(5000, 50)
+}
+
+/// Queries over the first documents of a corpus.
+pub(crate) struct Workload<'a> {
+    pub(crate) corpus: &'a Corpus,
+    pub(crate) documents: u32,
+    /// The words of each query, in the order in which they were drawn.
+    queries: Vec<Vec<u32>>,
+}
+
+impl<'a> Workload<'a> {
+    /// Draws queries of `words` different words each, among all words of the first `documents` documents.
+    pub(crate) fn new(context: &Context, corpus: &'a Corpus, documents: u32, words: usize) -> Self {
+        Self::of_round(context, corpus, documents, words, 0)
+    }
+
+    /// Draws the queries of a further round of the same measurement.
+    pub(crate) fn of_round(context: &Context, corpus: &'a Corpus, documents: u32, words: usize, round: u64) -> Self {
+        let all = corpus.words(documents);
+        assert!(all.len() >= words, "as many words as a query has");
+        let mut random = Random::new(context.seed + round, QUERIES);
+        let mut draw = || {
+            let mut query = Vec::with_capacity(words);
+            while query.len() < words {
+                let word = all[random.below(all.len() as u64) as usize];
+                if !query.contains(&word) {
+                    query.push(word);
+                }
+            }
+            query
+        };
+        Self { corpus, documents, queries: (0..queries(context)).map(|_| draw()).collect() }
+    }
+
+    /// Calls `of_query` with the lists of each query, whose ids ascend, and the number of the query. Returns the
+    /// results in no particular order. All processors are used.
+    pub(crate) fn map<T: Send>(&self, of_query: impl Fn(&[Vec<ContentId>], u32) -> T + Sync) -> Vec<T> {
+        let parts = std::thread::available_parallelism().map_or(1, usize::from);
+        let part = |first: usize| -> Vec<T> {
+            let queries = self.queries.iter().zip(0..).skip(first).step_by(parts);
+            queries.map(|(query, number)| of_query(&self.lists(query), number)).collect()
+        };
+        std::thread::scope(|scope| {
+            let part = &part;
+            let threads: Vec<_> = (0..parts).map(|first| scope.spawn(move || part(first))).collect();
+            let join = |thread: ScopedJoinHandle<'_, _>| thread.join().unwrap_or_else(|panic| resume_unwind(panic));
+            threads.into_iter().flat_map(join).collect()
+        })
+    }
+
+    fn lists(&self, query: &[u32]) -> Vec<Vec<ContentId>> {
+        query.iter().map(|&word| self.corpus.ids(&self.corpus.list(word, self.documents))).collect()
+    }
+}

@@ -1,0 +1,65 @@
+//! `furui block`, `furui unblock` and `furui purge`.
+
+use std::process::ExitCode;
+
+use furui::format::Printable;
+use serde::Deserialize;
+
+use crate::Error;
+use crate::node::Client;
+use crate::options::block::{BlockOptions, PurgeOptions, UnblockOptions};
+use crate::program::Program;
+use indicatif::HumanCount;
+
+/// The exit code if nothing was changed.
+const NOTHING: u8 = 1;
+
+/// The answer of a node.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Answer {
+    changed: u64,
+    removed: u64,
+    blocked: Vec<String>,
+}
+
+/// Runs `furui block`.
+pub fn block(options: &BlockOptions, program: &dyn Program) -> Result<ExitCode, Error> {
+    let client = Client::new(&options.node.url);
+    if options.what.is_empty() {
+        let mut lines = client.get("/blocked", &[])?;
+        let Some(line) = lines.next()? else { return Err(lines.cut_off()) };
+        let answer: Answer = serde_json::from_slice(line).map_err(|error| lines.strange(&error))?;
+        program
+            .print(answer.blocked.iter().map(|line| format!("{}\n", Printable(line))).collect::<String>().as_bytes())?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let changed = ask(&client, "/block", &options.what)?.changed;
+    tell(changed, "blocked", program)
+}
+
+/// Runs `furui unblock`.
+pub fn unblock(options: &UnblockOptions, program: &dyn Program) -> Result<ExitCode, Error> {
+    let changed = ask(&Client::new(&options.node.url), "/unblock", &options.what)?.changed;
+    tell(changed, "unblocked", program)
+}
+
+/// Runs `furui purge`.
+pub fn purge(options: &PurgeOptions, program: &dyn Program) -> Result<ExitCode, Error> {
+    let removed = ask(&Client::new(&options.node.url), "/purge", &options.what)?.removed;
+    tell(removed, "removed", program)
+}
+
+fn ask(client: &Client, path: &str, what: &[String]) -> Result<Answer, Error> {
+    if let Some(lines) = what.iter().find(|what| what.contains('\n')) {
+        return Err(Error::Message(format!("{lines:?} has several lines; give each as an argument of its own")));
+    }
+    let mut lines = client.post(path, what.join("\n").as_bytes())?;
+    let Some(line) = lines.next()? else { return Err(lines.cut_off()) };
+    serde_json::from_slice(line).map_err(|error| lines.strange(&error))
+}
+
+fn tell(count: u64, what: &str, program: &dyn Program) -> Result<ExitCode, Error> {
+    program.print(format!("{} {what}\n", HumanCount(count)).as_bytes())?;
+    Ok(if count > 0 { ExitCode::SUCCESS } else { ExitCode::from(NOTHING) })
+}

@@ -1,0 +1,149 @@
+//! `furui demo`: a search network in this process, to try the search engine.
+
+mod browser;
+mod corpus;
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::pin::pin;
+use std::process::ExitCode;
+
+use furui_net::http::{self, PublishSums};
+use furui_net::net::{Config, Identity, Transport};
+use furui_net::node::{Node, NodeError};
+use furui_search::Wants;
+use tokio::net::TcpListener;
+use tokio::task::JoinSet;
+
+use crate::Error;
+use crate::node::{Client, interruption};
+use crate::options::demo::DemoOptions;
+use crate::program::Program;
+
+/// The default port of the page. It is the port at which `furui search` looks for a node by default.
+const PORT: u16 = 7717;
+
+/// Suggested queries, each of which finds something. The page is opened with the first.
+const SUGGESTED: [&str; 9] = [
+    "bloom filter",
+    "\"morning star\"",
+    "filter -coffee -water",
+    "noble gas",
+    "(planet OR moon) ice",
+    "capital Oceania",
+    "prime Fibonacci",
+    "篩",
+    "篩 site:ja.wikipedia.org",
+];
+
+/// Runs the command.
+pub fn run(options: &DemoOptions, program: &dyn Program) -> Result<ExitCode, Error> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    let runtime = runtime.map_err(|source| Error::io("cannot start", "threads", source))?;
+    let done = runtime.block_on(demo(options, program));
+    // Everything is in memory, so nothing in progress needs to finish.
+    runtime.shutdown_background();
+    done.map(|()| ExitCode::SUCCESS)
+}
+
+/// Runs until the user interrupts.
+async fn demo(options: &DemoOptions, program: &dyn Program) -> Result<(), Error> {
+    let interrupted = interruption().map_err(|source| Error::io("cannot listen to", "signals", source))?;
+    let mut interrupted = pin!(interrupted);
+    let listener = listen(options.port).await?;
+    let address = listener.local_addr().map_err(|source| Error::io("cannot listen on", "127.0.0.1", source))?;
+    let url = format!("http://{address}");
+    let nodes = tokio::select! {
+        nodes = network(options.nodes) => nodes.map_err(|error| Error::Message(error.to_string()))?,
+        () = &mut interrupted => return Ok(()),
+    };
+    let shown = async {
+        let client = Client::new(&url);
+        let published = tokio::task::spawn_blocking(move || publish(&client)).await;
+        published.map_err(|error| Error::Message(error.to_string()))??;
+        announce(&url, program)?;
+        if !options.no_open {
+            browser::open(&format!("{url}/?q={}", asked_as(SUGGESTED[0])));
+        }
+        std::future::pending::<Result<(), Error>>().await
+    };
+    let served = tokio::select! {
+        shown = shown => shown,
+        // The first node is the user's.
+        () = http::serve(listener, nodes[0].clone(), Wants::Best, std::future::pending()) => Ok(()),
+        () = interrupted => Ok(()),
+        why = nodes[0].failed() => Err(Error::Message(why)),
+    };
+    for node in &nodes {
+        node.shutdown().await;
+    }
+    served
+}
+
+/// Listens on this port. Without one, listens on the default port or, if that is taken, on any free one.
+async fn listen(port: Option<u16>) -> Result<TcpListener, Error> {
+    let on = |port| TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
+    let listener = match (on(port.unwrap_or(PORT)).await, port) {
+        (Err(_), None) => on(0).await,
+        (listener, _) => listener,
+    };
+    listener.map_err(|source| Error::io("cannot listen on", format!("127.0.0.1:{}", port.unwrap_or(0)), source))
+}
+
+/// Starts `count` nodes, which know each other and have compared their contents.
+async fn network(count: u8) -> Result<Vec<Node>, NodeError> {
+    eprintln!("starting {count} nodes on this machine; one of them is yours");
+    let mut nodes: Vec<Node> = Vec::new();
+    for _ in 0..count {
+        let mut config = Config::new(Identity::generate(), Transport::Tcp);
+        config.bootstrap = nodes.first().map(|first| first.net().listen_addresses()).unwrap_or_default();
+        nodes.push(Node::start(None, config).await?);
+    }
+    for node in &nodes {
+        node.net().joined().await;
+    }
+    for node in &nodes {
+        node.net().refresh().await;
+    }
+    // All nodes are told to repair their lists now, because a node does so by itself only from time to time.
+    let repaired = nodes.iter().cloned().map(|node| async move { node.repaired().await });
+    repaired.collect::<JoinSet<()>>().join_all().await;
+    Ok(nodes)
+}
+
+/// Publishes the sample documents, as `furui publish` would.
+fn publish(client: &Client) -> Result<(), Error> {
+    let documents = corpus::documents();
+    let count = documents.len();
+    let body: Vec<u8> = documents
+        .iter()
+        .flat_map(|it| {
+            let line = serde_json::json!({ "url": it.url, "title": it.title, "text": it.text });
+            format!("{line}\n").into_bytes()
+        })
+        .collect();
+    let mut lines = client.post("/publish", &body)?;
+    loop {
+        let Some(line) = lines.next()? else { return Err(lines.cut_off()) };
+        let sums: PublishSums = serde_json::from_slice(line).map_err(|error| lines.strange(&error))?;
+        eprintln!("published {} of {count} documents", sums.documents);
+        if sums.done {
+            return Ok(());
+        }
+    }
+}
+
+/// Prints the address of the page, and the suggested queries.
+fn announce(url: &str, program: &dyn Program) -> Result<(), Error> {
+    let mut text = format!("\nThe page is at {url}\n\nTry\n");
+    for query in SUGGESTED {
+        // A character of double width shifts the column of addresses in its line, which is tolerable here.
+        text += &format!("  {query:24} {url}/?q={}\n", asked_as(query));
+    }
+    text += "\n^C ends it and leaves nothing behind.\n";
+    program.print(text.as_bytes()).map(drop)
+}
+
+/// Encodes a query as a value in a URL.
+fn asked_as(query: &str) -> String {
+    url::form_urlencoded::byte_serialize(query.as_bytes()).collect()
+}

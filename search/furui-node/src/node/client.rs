@@ -1,0 +1,111 @@
+use std::io::{self, BufRead, BufReader, Read};
+use std::time::Duration;
+
+use serde::Deserialize;
+use ureq::http::Response;
+use ureq::{Agent, Body, BodyReader};
+
+use crate::Error;
+
+/// The maximum time for a node to accept a connection.
+const CONNECT: Duration = Duration::from_secs(10);
+/// The maximum time for a node to begin its answer. The node itself reports requests that take longer.
+const BEGIN: Duration = Duration::from_secs(120);
+/// The maximum length of a line of an answer.
+const MAX_LINE: u64 = 1 << 20;
+
+/// A client of the HTTP interface of a node.
+pub struct Client {
+    agent: Agent,
+    url: String,
+}
+
+/// The answer of a node that refuses a request.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Refused {
+    error: String,
+    /// The position of the error in a query, which the message contains, too.
+    #[serde(default, rename = "at")]
+    _at: Option<u64>,
+}
+
+impl Client {
+    /// Creates a client of the node at this URL.
+    pub fn new(url: &str) -> Self {
+        let config = Agent::config_builder()
+            .timeout_connect(Some(CONNECT))
+            .timeout_recv_response(Some(BEGIN))
+            .http_status_as_error(false)
+            .max_redirects(0)
+            // The node is on this machine or near it, so it is not reached through a web proxy.
+            .proxy(None)
+            .build();
+        Self { agent: config.into(), url: url.into() }
+    }
+
+    /// Gets `path` with these parameters.
+    pub fn get(&self, path: &str, parameters: &[(&str, &str)]) -> Result<Lines, Error> {
+        let request = self.agent.get(format!("{}{path}", self.url)).query_pairs(parameters.iter().copied());
+        self.lines(request.call())
+    }
+
+    /// Posts `body` to `path`.
+    pub fn post(&self, path: &str, body: &[u8]) -> Result<Lines, Error> {
+        self.lines(self.agent.post(format!("{}{path}", self.url)).send(body))
+    }
+
+    fn lines(&self, response: Result<Response<Body>, ureq::Error>) -> Result<Lines, Error> {
+        let response = response.map_err(|error| {
+            let url = &self.url;
+            Error::Message(format!(
+                "cannot reach a node at {url}: {error}; start `furui node`, or name its URL by --node"
+            ))
+        })?;
+        let status = response.status();
+        let reader = BufReader::new(response.into_body().into_reader());
+        let mut lines = Lines { reader, url: self.url.clone(), line: Vec::new() };
+        if status.is_success() {
+            return Ok(lines);
+        }
+        match lines.next() {
+            // The answer has a line with the node's error message.
+            Err(error @ Error::Message(_)) => Err(error),
+            _ => Err(Error::Message(format!("{} answers {status}: is this a node?", self.url))),
+        }
+    }
+}
+
+/// The lines of an answer.
+pub struct Lines {
+    reader: BufReader<BodyReader<'static>>,
+    url: String,
+    line: Vec<u8>,
+}
+
+impl Lines {
+    /// Returns the next line, if there is one. A line that is `{"error":…}` becomes the error of the whole answer.
+    pub fn next(&mut self) -> Result<Option<&[u8]>, Error> {
+        self.line.clear();
+        let read = self.reader.by_ref().take(MAX_LINE).read_until(b'\n', &mut self.line);
+        read.map_err(|error| Error::io("cannot read the answer of", &self.url, error))?;
+        match self.line.pop() {
+            None => Ok(None),
+            Some(b'\n') => match serde_json::from_slice::<Refused>(&self.line) {
+                Ok(Refused { error, .. }) => Err(Error::Message(error)),
+                Err(_) => Ok(Some(&self.line)),
+            },
+            Some(_) => Err(self.cut_off()),
+        }
+    }
+
+    /// Creates the error of an answer that ends too early.
+    pub fn cut_off(&self) -> Error {
+        Error::io("the answer was cut off by", &self.url, io::ErrorKind::UnexpectedEof.into())
+    }
+
+    /// Creates the error of a line that no node should send.
+    pub fn strange(&self, error: &serde_json::Error) -> Error {
+        Error::Message(format!("{} does not answer as a node does ({error}): is it a node?", self.url))
+    }
+}

@@ -1,0 +1,137 @@
+//! `furui node`, and the client for a node.
+
+mod client;
+mod settings;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::net::SocketAddr;
+use std::process::ExitCode;
+
+use furui_net::net::{Config, Transport};
+use furui_net::node::{self, Node, NodeOptions};
+use rustix::fs::Mode;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use tokio::net::TcpListener;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::{oneshot, watch};
+
+use crate::Error;
+use crate::options::node::NodeOptions as Options;
+use crate::program::Program;
+
+pub use client::{Client, Lines};
+use settings::Settings;
+
+/// The maximum number of warnings about addresses by which the node cannot join.
+const WARNINGS: usize = 100;
+/// The number of files that a node may have open: for its connections, the HTTP interface, and its own files.
+const FILES: u64 = 4096;
+
+/// Runs the command.
+pub fn run(options: &Options, program: &'static dyn Program) -> Result<ExitCode, Error> {
+    // Only the owner may read the files of a node.
+    rustix::process::umask(Mode::RWXG | Mode::RWXO);
+    raise_files();
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    let runtime = runtime.map_err(|source| Error::io("cannot start", "threads", source))?;
+    runtime.block_on(serve(Settings::new(options)?, program))
+}
+
+/// Raises the number of files that the process may open, as far as the system allows. If it stays low, connections that
+/// need a file are refused.
+fn raise_files() {
+    let limit = getrlimit(Resource::Nofile);
+    let most = limit.maximum.map_or(FILES, |maximum| maximum.min(FILES));
+    if limit.current.is_some_and(|current| current < most) {
+        // If the system refuses, the limit stays as it is.
+        let _ = setrlimit(Resource::Nofile, Rlimit { current: Some(most), ..limit });
+    }
+}
+
+async fn serve(settings: Settings, program: &'static dyn Program) -> Result<ExitCode, Error> {
+    let Settings { data, listen, external, http, bootstrap, disk, wants } = settings;
+    let failed = |error: node::NodeError| Error::Message(error.to_string());
+    let interrupted = interruption().map_err(|source| Error::io("cannot listen to", "signals", source))?;
+    let hangups = signal(SignalKind::hangup()).map_err(|source| Error::io("cannot listen to", "signals", source))?;
+    let config =
+        Config { listen, external, bootstrap, ..Config::new(node::identity(&data).map_err(failed)?, Transport::Tcp) };
+    let listener = TcpListener::bind(http).await;
+    let listener = listener.map_err(|source| Error::io("cannot listen on", http.to_string(), source))?;
+    let node = Node::start_with(Some(&data), config, NodeOptions { disk }).await.map_err(failed)?;
+    announce(&node, listener.local_addr().unwrap_or(http), program)?;
+    let warning = tokio::spawn(warn(node.net().unreached(), program));
+
+    let (failure, failed) = oneshot::channel();
+    let until = {
+        let node = node.clone();
+        async move {
+            tokio::select! {
+                () = interrupted => {}
+                // The error ends the command.
+                why = node.failed() => drop(failure.send(why)),
+            }
+        }
+    };
+    let reloading = tokio::spawn(reload(node.clone(), hangups, program));
+    furui_net::http::serve(listener, node.clone(), wants, until).await;
+    reloading.abort();
+    warning.abort();
+    node.shutdown().await;
+    match failed.await {
+        Ok(why) => Err(Error::Message(why)),
+        // The channel is closed: the node was interrupted.
+        Err(_) => Ok(ExitCode::SUCCESS),
+    }
+}
+
+/// Prints the addresses in use.
+fn announce(node: &Node, http: SocketAddr, program: &dyn Program) -> Result<(), Error> {
+    let mut lines: String =
+        node.net().listen_addresses().iter().map(|address| format!("listening {address}\n")).collect();
+    lines += &format!("http http://{http}\n");
+    program.print(lines.as_bytes()).map(drop)
+}
+
+/// Reads the list of what is blocked again at each SIGHUP.
+async fn reload(node: Node, mut hangups: Signal, program: &'static dyn Program) {
+    while hangups.recv().await.is_some() {
+        if let Err(error) = node.reload_blocked().await {
+            program.complain(&format!("{error}; the list of what is blocked stays as it was"));
+        }
+    }
+}
+
+/// Tells the user, once for each reason, by which addresses the node cannot join the network.
+async fn warn(mut unreached: watch::Receiver<BTreeMap<String, String>>, program: &'static dyn Program) {
+    let mut told = BTreeSet::new();
+    // Attempts may have failed before this function was called.
+    unreached.mark_changed();
+    while unreached.changed().await.is_ok() {
+        let now = unreached.borrow_and_update().clone();
+        for (address, why) in now {
+            if told.len() < WARNINGS && told.insert((address.clone(), why.clone())) {
+                program.complain(&format!("cannot reach {address}: {why}; the node tries again"));
+            }
+        }
+    }
+}
+
+/// A future that is ready at the first ^C or SIGTERM. A second signal ends the process at once.
+pub fn interruption() -> io::Result<impl Future<Output = ()> + Send + 'static> {
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut terminate = signal(SignalKind::terminate())?;
+    Ok(async move {
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+        }
+        tokio::spawn(async move {
+            tokio::select! {
+                _ = interrupt.recv() => {}
+                _ = terminate.recv() => {}
+            }
+            std::process::exit(130);
+        });
+    })
+}

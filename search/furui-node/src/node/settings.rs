@@ -1,0 +1,211 @@
+use std::fs::File;
+use std::io::Read;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+
+use furui::filter::sizing;
+use furui_search::Wants;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
+
+use crate::Error;
+use crate::options::node::NodeOptions;
+
+/// The maximum size of a configuration file in bytes.
+const MAX_FILE: u64 = 1 << 20;
+/// The default address on which a node listens for other nodes.
+const LISTEN: &str = "/ip4/0.0.0.0/tcp/0";
+/// The default address of a node's HTTP interface.
+const HTTP: &str = "127.0.0.1:7717";
+
+/// The settings of a node: from the options, else from the configuration file, else the defaults.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Settings {
+    pub data: PathBuf,
+    pub listen: Vec<String>,
+    pub external: Vec<String>,
+    pub http: SocketAddr,
+    pub bootstrap: Vec<String>,
+    pub disk: Option<u64>,
+    pub wants: Wants,
+}
+
+/// A configuration file: its keys are the long names of the options.
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Configuration {
+    data: Option<PathBuf>,
+    #[serde(default)]
+    listen: Vec<String>,
+    #[serde(default)]
+    external: Vec<String>,
+    http: Option<SocketAddr>,
+    #[serde(default)]
+    bootstrap: Vec<String>,
+    #[serde(default, deserialize_with = "size")]
+    disk: Option<u64>,
+    coding: Option<String>,
+    #[serde(default, deserialize_with = "rate")]
+    rate: Option<f64>,
+}
+
+/// Reads a size as `--disk` does: a text such as "20GiB", or a number of bytes.
+fn size<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Size {
+        Bytes(u64),
+        Text(String),
+    }
+    match Size::deserialize(from)? {
+        Size::Bytes(bytes) => Ok(Some(bytes)),
+        Size::Text(text) => furui::text::size(&text).map(Some).map_err(D::Error::custom),
+    }
+}
+
+/// Reads a rate as `--rate` does: a number, or a text such as "1%".
+fn rate<'de, D: Deserializer<'de>>(from: D) -> Result<Option<f64>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Rate {
+        Number(f64),
+        Text(String),
+    }
+    match Rate::deserialize(from)? {
+        Rate::Number(rate) => Ok(Some(rate)),
+        Rate::Text(text) => match sizing::parse_rate(&text) {
+            Some(rate) => Ok(Some(rate)),
+            None => Err(D::Error::custom(format!("rate = {text:?} is no rate: write it as 0.01 or \"1%\""))),
+        },
+    }
+}
+
+impl Settings {
+    /// Combines the options with the configuration file and the defaults.
+    ///
+    /// # Errors
+    /// If the configuration file cannot be read or understood, if nothing says where the node's data is, or if the
+    /// coding does not exist or cannot have the rate.
+    pub fn new(options: &NodeOptions) -> Result<Self, Error> {
+        let file = options.config.as_deref().map_or_else(|| Ok(Configuration::default()), read)?;
+        let first = |given: &Vec<String>, file: Vec<String>| if given.is_empty() { file } else { given.clone() };
+        let data = options.data.clone().or(file.data).ok_or_else(|| {
+            let file = options.config.as_deref().unwrap_or(Path::new("the configuration file")).display();
+            Error::Message(format!(
+                "no directory for the node: {file} has no line data = \"DIR\"; add one, or say --data"
+            ))
+        })?;
+        let mut listen = first(&options.listen, file.listen);
+        if listen.is_empty() {
+            listen.push(LISTEN.to_owned());
+        }
+        // The rate is taken from the place that names the coding: the options or the configuration file.
+        let (coding, rate) = match &options.coding.coding {
+            Some(coding) => (Some(coding), options.coding.rate),
+            None => (file.coding.as_ref(), file.rate),
+        };
+        let wants = Wants::named(coding.map(String::as_str), rate).map_err(|error| match &options.config {
+            Some(path) if options.coding.coding.is_none() => Error::Message(format!("{}: {error}", path.display())),
+            _ => Error::Message(error.to_string()),
+        })?;
+        Ok(Self {
+            wants: wants.unwrap_or(Wants::Best),
+            data,
+            listen,
+            external: first(&options.external, file.external),
+            http: options.http.or(file.http).unwrap_or_else(|| HTTP.parse().expect("an address")),
+            bootstrap: first(&options.bootstrap, file.bootstrap),
+            disk: options.disk.or(file.disk),
+        })
+    }
+}
+
+/// Reads a configuration file. Relative paths in it begin at its directory.
+fn read(path: &Path) -> Result<Configuration, Error> {
+    let name = path.display();
+    let failed = |source| Error::io("cannot read", name.to_string(), source);
+    let mut text = String::new();
+    File::open(path).and_then(|file| file.take(MAX_FILE + 1).read_to_string(&mut text)).map_err(failed)?;
+    if text.len() as u64 > MAX_FILE {
+        return Err(Error::Message(format!("{name}: more than {MAX_FILE} bytes: is this a configuration file?")));
+    }
+    let mut read: Configuration = toml::from_str(&text).map_err(|error| {
+        let before = error.span().map_or(0, |span| span.start).min(text.len());
+        let line = 1 + text.as_bytes()[..before].iter().filter(|byte| **byte == b'\n').count();
+        let why = error.message().trim_end();
+        Error::Message(format!(
+            "{name}: line {line}: {why}; a line is an option of `furui node` and its value, as in http = \"{HTTP}\" or \
+             listen = [\"{LISTEN}\"]"
+        ))
+    })?;
+    let directory = path.parent().unwrap_or(Path::new(""));
+    read.data = read.data.map(|data| directory.join(data));
+    Ok(read)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::{Args, Command, FromArgMatches};
+
+    use super::*;
+
+    fn settings(arguments: &[&str]) -> Result<Settings, Error> {
+        let command = NodeOptions::augment_args(Command::new("node"));
+        let matches = command.try_get_matches_from([&["node"], arguments].concat()).unwrap();
+        Settings::new(&NodeOptions::from_arg_matches(&matches).unwrap())
+    }
+
+    #[test]
+    fn options_go_before_the_file_and_that_before_what_is_usual() {
+        let file = std::env::temp_dir().join(format!("furui-settings-{}.toml", std::process::id()));
+        let path = file.to_str().unwrap();
+        let usual = Settings {
+            data: "d".into(),
+            listen: vec![LISTEN.into()],
+            external: vec![],
+            http: HTTP.parse().unwrap(),
+            bootstrap: vec![],
+            disk: None,
+            wants: Wants::Best,
+        };
+        assert_eq!(settings(&["--data", "d"]).unwrap(), usual);
+        std::fs::write(&file, "").unwrap();
+        assert_eq!(settings(&["--data", "d", "--config", path]).unwrap(), usual);
+        let text = "# a node\ndata = 'here'\nlisten = ['/a', '/b']\nexternal = ['/c']\nhttp = '[::1]:8'\nbootstrap = ['/d']\n\
+             coding = 'ringed'\nrate = 0.01\ndisk = '3GiB'";
+        std::fs::write(&file, text.replace("0.01", "'1%'")).unwrap();
+        let percent = settings(&["--config", path]).unwrap();
+        std::fs::write(&file, text).unwrap();
+        let of_file = Settings {
+            data: file.with_file_name("here"),
+            listen: vec!["/a".into(), "/b".into()],
+            external: vec!["/c".into()],
+            http: "[::1]:8".parse().unwrap(),
+            bootstrap: vec!["/d".into()],
+            disk: Some(3 << 30),
+            wants: Wants::Ringed { probes: Some(7), delta: 1000 },
+        };
+        assert_eq!(settings(&["--config", path]).unwrap(), of_file);
+        assert_eq!(percent, of_file);
+        let some = settings(&["--config", path, "--listen", "/x", "--data", "d"]).unwrap();
+        assert_eq!(some, Settings { data: "d".into(), listen: vec!["/x".into()], ..of_file });
+        let arguments = ["--external", "/y", "--http", "127.0.0.1:0", "--bootstrap", "/z"];
+        let others = settings(&[&["--config", path], &arguments[..]].concat()).unwrap();
+        assert_eq!((others.external, others.bootstrap), (vec!["/y".into()], vec!["/z".into()]));
+        assert_eq!(others.http.port(), 0);
+        assert_eq!(settings(&["--config", path, "--disk", "1M"]).unwrap().disk, Some(1 << 20));
+        assert_eq!(settings(&["--config", path, "--coding", "naive"]).unwrap().wants, Wants::Naive);
+        for (text, expected) in [
+            ("coding = 'zip'", "there are best, naive, fixed, ringed, golomb"),
+            ("coding = 'best'\nrate = 0.1", "the coding best has no rate"),
+            ("coding = 'ringed'\nrate = 1.5", "below 1"),
+            ("coding = 'ringed'\nrate = '1 in 100'", "write it as 0.01"),
+            ("rate = 0.1", "add fixed or ringed"),
+        ] {
+            std::fs::write(&file, text).unwrap();
+            let error = settings(&["--config", path, "--data", "d"]).unwrap_err().to_string();
+            assert!(error.contains(expected) && error.contains(path), "{text}: {error}");
+        }
+        std::fs::remove_file(file).unwrap();
+    }
+}

@@ -1,0 +1,91 @@
+//! The options of `furui node`, and the options by which other commands reach a node.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use clap::builder::PossibleValuesParser;
+use clap::{Args, ValueHint};
+use furui::filter::sizing;
+use furui::text;
+use furui_search::Wants;
+
+/// Run a node of a search engine that nobody owns: it keeps a part of the index, and answers searches
+///
+/// At first it prints the addresses at which other nodes reach it, as lines "listening ADDRESS", and then "http
+/// ADDRESS". It runs until it is interrupted. Without --listen it listens on all network interfaces, so that other
+/// nodes can reach it.
+#[derive(Args)]
+pub struct NodeOptions {
+    /// The directory for the node's identity, index and documents, which is created if it does not exist. Required, here or in a
+    /// configuration file
+    #[arg(long, value_name = "DIR", required_unless_present = "config", value_hint = ValueHint::DirPath)]
+    pub data: Option<PathBuf>,
+    /// An address to listen on for other nodes, such as /ip4/0.0.0.0/tcp/4001; may be repeated. Port 0 picks a free port
+    /// [default: /ip4/0.0.0.0/tcp/0]
+    #[arg(long, value_name = "MULTIADDR")]
+    pub listen: Vec<String>,
+    /// An address at which other nodes reach this one, if this node does not listen on it, for example behind a router
+    /// that forwards a port; may be repeated
+    #[arg(long, value_name = "MULTIADDR")]
+    pub external: Vec<String>,
+    /// The address at which the node serves the search page, "furui publish" and "furui search"; port 0 picks a free
+    /// port. Anybody who can reach this address may publish and search [default: 127.0.0.1:7717]
+    #[arg(long, value_name = "HOST:PORT")]
+    pub http: Option<SocketAddr>,
+    /// The address of a node in the network, with its identity, such as /ip4/192.0.2.1/tcp/4001/p2p/12D3…; may be repeated.
+    /// Without it, this is the first node of a network
+    #[arg(long, value_name = "MULTIADDR")]
+    pub bootstrap: Vec<String>,
+    /// The most that the node keeps on disk for other nodes, such as 20GiB. When it is reached, what each publisher and each
+    /// address brought is kept by fair shares, the oldest goes first, and nodes that have their share are refused. What is
+    /// published through this node always stays [default: 10GiB, or a tenth of the disk if that is less]
+    #[arg(long, value_name = "SIZE", value_parser = text::size)]
+    pub disk: Option<u64>,
+    #[command(flatten)]
+    pub coding: CodingOptions,
+    /// A TOML file with these options under their long names, such as http = "127.0.0.1:7717" and, if an option may be repeated,
+    /// bootstrap = ["…"]. Options on the command line take precedence. Relative paths begin at the directory of the file
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub config: Option<PathBuf>,
+}
+
+/// How the lists of words are sent between nodes. The documents that are found do not depend on it.
+#[derive(Args, Default)]
+#[command(next_help_heading = "The papers' codings")]
+pub struct CodingOptions {
+    /// How searches send lists between nodes
+    ///
+    /// This changes the traffic, not the answer: best takes the fewest bits;
+    /// naive sends ids; fixed sends Bloom filters of one size for all lists; ringed sends Bloom filters sized for each
+    /// list; golomb is like best, but without a third message [default: best or, for a search, the coding of the node]
+    #[arg(long, value_name = "CODING", value_parser = PossibleValuesParser::new(Wants::NAMES))]
+    pub coding: Option<String>,
+    /// The false-positive rate of fixed and ringed filters
+    ///
+    /// [default: 1/32 for fixed; for ringed the best rate for each pair of lists]
+    #[arg(long, value_name = "RATE", value_parser = rate, requires = "coding")]
+    pub rate: Option<f64>,
+}
+
+/// Parses a rate: `0.01`, `1e-2` or `1%`.
+fn rate(text: &str) -> Result<f64, &'static str> {
+    let rate = sizing::parse_rate(text).filter(|&rate| rate > 0.0 && rate < 1.0);
+    rate.ok_or("not a rate, which is more than 0 and less than 1, such as 0.01 or 1%")
+}
+
+/// The address of a node, for commands that send requests to it.
+#[derive(Args)]
+pub struct NodeAddress {
+    /// The node's HTTP address, as "furui node" prints it
+    #[arg(long = "node", value_name = "URL", default_value = "http://127.0.0.1:7717", value_parser = http)]
+    pub url: String,
+}
+
+/// Parses the address of a node, and removes a slash at its end.
+fn http(text: &str) -> Result<String, String> {
+    let host = text.strip_prefix("http://").map(|rest| rest.trim_end_matches('/'));
+    match host {
+        Some(host) if !host.is_empty() && !host.contains(['/', '?', '#']) => Ok(format!("http://{host}")),
+        _ => Err("a node is reached at an address like http://127.0.0.1:7717".into()),
+    }
+}

@@ -1,0 +1,185 @@
+//! `furui publish`: publishes the documents of files, lines, crawls and sites on this machine. Each document is sent
+//! once.
+//!
+//! ```text
+//!   tree ─── files, by name or content ─┬─ page ──▶ Page ──▶ ┐
+//!   warc ─── its pages ─────────────────┤                    ├─ Record ─▶ once by URL ─▶ batch ─▶ wanted? ─▶ node
+//!   web ──── a sitemap's pages ─────────┘                    │
+//!   lines ── JSON ───────────────────────────────────────────┘
+//! ```
+
+mod batch;
+mod lines;
+mod once;
+mod site_key;
+mod sums;
+mod tree;
+mod warc;
+mod web;
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use furui_pages::{Media, Page};
+use furui_search::{ContentId, MAX_TITLE, NoPublisherKey, PublisherKey, Record, words};
+use url::Url;
+
+use crate::Error;
+use crate::node::Client;
+use crate::options::publish::PublishOptions;
+use crate::program::Program;
+use batch::Batch;
+use once::Once;
+use site_key::SiteKeys;
+use sums::{Reason, Sums};
+
+/// Runs the command.
+pub fn run(options: &PublishOptions, program: &dyn Program) -> Result<ExitCode, Error> {
+    let mut publisher = Publisher {
+        options,
+        program,
+        client: Client::new(&options.node.url),
+        progress: program.progress("publishing", &options.sources),
+        once: Once::new()?,
+        batch: Batch::default(),
+        sums: Sums::new(options.strict, program),
+        keys: SiteKeys::default(),
+    };
+    if options.sources.is_empty() {
+        publisher.path(Path::new("-"))?;
+    }
+    for source in &options.sources {
+        match source.to_str().filter(|source| source.starts_with("http://") || source.starts_with("https://")) {
+            Some(url) => publisher.site(url)?,
+            None => publisher.path(source)?,
+        }
+    }
+    publisher.send()?;
+    let Publisher { progress, sums, .. } = publisher;
+    drop(progress);
+    program.print(format!("{sums}\n").as_bytes())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+struct Publisher<'a> {
+    options: &'a PublishOptions,
+    program: &'a dyn Program,
+    client: Client,
+    /// Is told how many bytes were read.
+    progress: Box<dyn FnMut(usize)>,
+    once: Once,
+    batch: Batch,
+    sums: Sums<'a>,
+    keys: SiteKeys,
+}
+
+/// The bytes of a page, and the known facts about it.
+struct Source<'a> {
+    /// The file or URL from which the bytes come, for messages.
+    place: String,
+    /// The URL of the page, if the page itself does not state one.
+    url: Url,
+    /// True if the page is the user's own. Only the user's own pages may name a URL on any other host.
+    is_own: bool,
+    media: &'a Media,
+    /// The title of the page, if the page itself does not have one.
+    title: &'a str,
+    bytes: &'a [u8],
+}
+
+impl Publisher<'_> {
+    /// Publishes a page.
+    fn page(&mut self, source: Source<'_>) -> Result<(), Error> {
+        let Source { place, url, is_own, media, title, bytes } = source;
+        let page = match Page::read(bytes, media) {
+            Ok(page) => page,
+            Err(why) => return self.sums.leave_out(&place, &why.to_string()),
+        };
+        if page.noindex {
+            self.sums.pass(Reason::NoIndex);
+            return Ok(());
+        }
+        if !self.is_wanted_language(page.lang.as_deref()) {
+            self.sums.pass(Reason::Language);
+            return Ok(());
+        }
+        let canonical = page.canonical.and_then(|link| url.join(&link).ok());
+        let canonical = canonical.filter(|link| matches!(link.scheme(), "http" | "https"));
+        let mut url = canonical.filter(|link| is_own || is_same_site(link, &url)).unwrap_or(url);
+        url.set_fragment(None);
+        let title = if page.title.is_empty() { title.to_owned() } else { page.title };
+        let publisher = match page.publisher {
+            Some(named) => self.key(&place, named.parse())?,
+            None => self.keys.current.filter(|_| is_own),
+        };
+        self.record(place, Record { url: url.into(), title: cut(title, MAX_TITLE), text: page.text, publisher })
+    }
+
+    /// The publisher key that was read in a page or file. If it is none, the user is told.
+    fn key(&mut self, place: &str, read: Result<PublisherKey, NoPublisherKey>) -> Result<Option<PublisherKey>, Error> {
+        match read {
+            Ok(key) => Ok(Some(key)),
+            Err(why) => self.sums.note(place, &why.to_string()).map(|()| None),
+        }
+    }
+
+    /// Reads the publisher key that the site in a directory names.
+    fn key_in(&mut self, root: &Path) -> Result<(), Error> {
+        self.keys.current = match site_key::in_directory(root) {
+            Some(bytes) => self.key(&root.join(site_key::FILE).display().to_string(), site_key::read(&bytes))?,
+            None => None,
+        };
+        Ok(())
+    }
+
+    /// Publishes a document.
+    fn record(&mut self, place: String, record: Record) -> Result<(), Error> {
+        let encoded = match record.encode() {
+            Ok(encoded) => encoded,
+            Err(why) => return self.sums.leave_out(&place, &why.to_string()),
+        };
+        if words(&record.title).next().is_none() && words(&record.text).next().is_none() {
+            let why = "a document without words could never be found; give it a title or a text";
+            return self.sums.leave_out(&place, why);
+        }
+        if !self.once.is_first(&record.url)? {
+            self.sums.pass(Reason::Repeated);
+            return Ok(());
+        }
+        self.batch.push(place, &record, ContentId::of(&encoded));
+        if self.batch.is_full() { self.send() } else { Ok(()) }
+    }
+
+    /// True if a page in the language `lang` is to be published. `None` means that the language is unknown.
+    fn is_wanted_language(&self, lang: Option<&str>) -> bool {
+        let Some(lang) = lang.filter(|_| !self.options.lang.is_empty()) else { return true };
+        let primary = lang.split(['-', '_']).next().unwrap_or_default();
+        self.options.lang.iter().any(|wanted| [lang, primary].iter().any(|lang| wanted.eq_ignore_ascii_case(lang)))
+    }
+
+    /// Publishes the batch.
+    fn send(&mut self) -> Result<(), Error> {
+        let batch = std::mem::take(&mut self.batch);
+        let sent = batch.send(&self.client, self.options.again, |place, error| self.sums.leave_out(place, error))?;
+        self.sums.add(sent);
+        Ok(())
+    }
+}
+
+/// True if the hosts are equal, or one is a subdomain of the other, as `www.a.example` is of `a.example`. So a page of a crawl cannot
+/// replace a page of another site.
+fn is_same_site(link: &Url, url: &Url) -> bool {
+    let (Some(link), Some(url)) = (link.host_str(), url.host_str()) else { return false };
+    let is_part =
+        |part: &str, of: &str| part.strip_suffix(of).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'));
+    is_part(link, url) || is_part(url, link)
+}
+
+/// Cuts a text to at most `most` bytes.
+fn cut(mut text: String, most: usize) -> String {
+    if text.len() > most {
+        let end = (0..=most).rev().find(|&end| text.is_char_boundary(end));
+        text.truncate(end.unwrap_or_default());
+    }
+    text
+}

@@ -1,0 +1,99 @@
+use std::fmt;
+
+use furui_net::http::PublishSums;
+use furui_search::limits;
+
+use crate::Error;
+use crate::program::Program;
+use indicatif::HumanCount;
+
+/// How many documents were published or left out, and why.
+pub(super) struct Sums<'a> {
+    program: &'a dyn Program,
+    strict: bool,
+    documents: u64,
+    /// The number of documents that the node published in this run.
+    sent: u64,
+    /// How many of the sent documents replaced others.
+    changed: u64,
+    /// How many of the sent documents were stored by too few nodes.
+    scarce: u64,
+    left_out: [u64; REASONS.len()],
+}
+
+/// The reason why something was not published.
+#[derive(Clone, Copy)]
+pub(super) enum Reason {
+    /// The document is invalid, or cannot be read.
+    Bad,
+    /// Another document of the same `furui publish` command has the same URL.
+    Repeated,
+    /// The page asks search engines to leave it out.
+    NoIndex,
+    /// The page is in a language that was not requested.
+    Language,
+    /// The page is of a kind that contains no text for people.
+    Kind,
+}
+
+/// The words after the number of documents in the summary, in the order of [`Reason`].
+const REASONS: [&str; 5] = ["left out", "repeated", "that ask not to be found", "in other languages", "of other kinds"];
+
+impl<'a> Sums<'a> {
+    pub(super) fn new(strict: bool, program: &'a dyn Program) -> Self {
+        Self { program, strict, documents: 0, sent: 0, changed: 0, scarce: 0, left_out: [0; REASONS.len()] }
+    }
+
+    pub(super) fn add(&mut self, sent: PublishSums) {
+        self.documents += sent.documents;
+        self.sent += sent.new;
+        self.changed += sent.changed;
+        self.scarce += sent.scarce;
+    }
+
+    /// Counts something that is not published. Prints no message.
+    pub(super) fn pass(&mut self, reason: Reason) {
+        self.left_out[reason as usize] += 1;
+    }
+
+    /// Counts something that is not a document, and prints a message, or returns an error if the run is strict.
+    pub(super) fn leave_out(&mut self, place: &str, why: &str) -> Result<(), Error> {
+        if self.strict {
+            return Err(Error::Message(format!("{place}: {why}")));
+        }
+        self.pass(Reason::Bad);
+        self.program.complain(&format!("{place}: {why}; left out"));
+        Ok(())
+    }
+
+    /// Prints a message about something that is not as it should be but is published nevertheless, or returns an error if
+    /// the run is strict.
+    pub(super) fn note(&self, place: &str, what: &str) -> Result<(), Error> {
+        if self.strict {
+            return Err(Error::Message(format!("{place}: {what}")));
+        }
+        self.program.complain(&format!("{place}: {what}; ignored"));
+        Ok(())
+    }
+}
+
+impl fmt::Display for Sums<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { documents, sent, changed, scarce, .. } = *self;
+        let (new, known) = (sent.saturating_sub(changed), documents.saturating_sub(sent));
+        write!(f, "{} documents: {} new, ", HumanCount(documents), HumanCount(new))?;
+        if changed > 0 {
+            write!(f, "{} changed, ", HumanCount(changed))?;
+        }
+        write!(f, "{} known", HumanCount(known))?;
+        let mut separator = "; ";
+        if scarce > 0 {
+            write!(f, "; {} at fewer than {} nodes", HumanCount(scarce), limits::REPLICAS)?;
+        }
+        for (what, count) in REASONS.iter().zip(self.left_out).filter(|(_, count)| *count > 0) {
+            write!(f, "{separator}{} {what}", HumanCount(count))?;
+            separator = ", ";
+        }
+        Ok(())
+    }
+}

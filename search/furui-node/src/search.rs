@@ -1,0 +1,186 @@
+//! `furui search`.
+
+use std::process::ExitCode;
+
+use furui::format::Printable;
+use furui_net::http::{MAX_LIMIT, SearchLine, Step, Summary};
+use furui_net::node::{Hit, Version};
+use furui_search::{Place, PublisherKey, Wants};
+
+use crate::Error;
+use crate::node::{Client, Lines};
+use crate::options::search::SearchOptions;
+use crate::program::Program;
+
+/// The exit code for "nothing found".
+const NONE: u8 = 1;
+
+/// Runs the command.
+pub fn run(options: &SearchOptions, program: &dyn Program) -> Result<ExitCode, Error> {
+    // A word may begin with a minus, so clap treats an option that follows the words as another word.
+    if let Some(word) = options.query.iter().find(|word| word.starts_with("--")) {
+        return Err(Error::Message(format!("{word} is not a word; options come before the words")));
+    }
+    let (coding, rate) = (options.coding.coding.as_deref(), options.coding.rate);
+    Wants::named(coding, rate).map_err(|error| Error::Message(error.to_string()))?;
+    let rate = rate.map(|rate| rate.to_string());
+    let client = Client::new(&options.node.url);
+    let query = options.query.join(" ");
+    let mut search =
+        Search { options, program, bold: program.is_styled(), left: options.limit, total: 0, bytes: 0, whole: true };
+    let mut cursor: Option<String> = None;
+    while search.left > 0 {
+        let limit = search.left.min(MAX_LIMIT.into()).to_string();
+        let mut parameters = vec![("q", query.as_str()), ("limit", &limit)];
+        parameters.extend(cursor.as_deref().map(|cursor| ("cursor", cursor)));
+        parameters.extend(coding.map(|coding| ("coding", coding)));
+        parameters.extend(rate.as_deref().map(|rate| ("rate", rate)));
+        if options.explain {
+            parameters.push(("explain", "true"));
+        }
+        match search.page(client.get("/search", &parameters)?)? {
+            Page::Next(next) => cursor = Some(next.to_string()),
+            Page::Last => break,
+            Page::Unwanted => return Ok(ExitCode::SUCCESS),
+        }
+    }
+    if !search.whole {
+        let short =
+            "a node in this search has not received everything that it should hold: there may be more documents";
+        program.complain(short);
+    }
+    Ok(if search.left < options.limit { ExitCode::SUCCESS } else { ExitCode::from(NONE) })
+}
+
+struct Search<'a> {
+    options: &'a SearchOptions,
+    program: &'a dyn Program,
+    /// True if the words of the query are printed in bold.
+    bold: bool,
+    /// How many more documents to print.
+    left: u64,
+    /// Sums over all pages.
+    total: u64,
+    bytes: u64,
+    whole: bool,
+}
+
+/// Why a page ended.
+enum Page {
+    Next(Place),
+    Last,
+    /// The reader of the output has closed the pipe.
+    Unwanted,
+}
+
+impl Search<'_> {
+    /// Prints a page, each document as soon as it arrives.
+    fn page(&mut self, mut lines: Lines) -> Result<Page, Error> {
+        loop {
+            let Some(line) = lines.next()? else { return Err(lines.cut_off()) };
+            let raw = line.to_vec();
+            let line = serde_json::from_slice(&raw).map_err(|error| lines.strange(&error))?;
+            let end = match &line {
+                SearchLine::Hit(_) if self.left == 0 => continue,
+                SearchLine::Hit(_) => {
+                    self.left -= 1;
+                    None
+                }
+                SearchLine::Step(_) => None,
+                SearchLine::End(Summary { total, bytes, cursor, whole }) => {
+                    self.total += total;
+                    self.bytes += bytes;
+                    self.whole &= whole;
+                    Some(cursor.filter(|_| self.left > 0).map_or(Page::Last, Page::Next))
+                }
+            };
+            let text = match end {
+                // The summary of a page is printed only if no other page follows.
+                Some(Page::Next(_)) => String::new(),
+                _ if self.options.json => self.json(raw, &line),
+                _ => self.text(&line),
+            };
+            if !self.program.print(text.as_bytes())? {
+                return Ok(Page::Unwanted);
+            }
+            if let Some(end) = end {
+                return Ok(end);
+            }
+        }
+    }
+
+    fn json(&self, raw: Vec<u8>, line: &SearchLine) -> String {
+        if let SearchLine::End(Summary { cursor, .. }) = line {
+            let sum = Summary { total: self.total, bytes: self.bytes, cursor: *cursor, whole: self.whole };
+            return serde_json::to_string(&sum).expect("it has only strings for names") + "\n";
+        }
+        // Other lines are printed as they arrived, but a terminal must not obey what is in them.
+        let mut out = String::new();
+        for c in String::from_utf8_lossy(&raw).chars() {
+            match c < ' ' || Printable(c).is_shown() {
+                true => out.push(c),
+                false => out += &format!("\\u{:04x}", c as u32),
+            }
+        }
+        out + "\n"
+    }
+
+    fn hit(&self, hit: &Hit) -> String {
+        if hit.url.is_empty() {
+            return format!("(no node that keeps document {} answers)\n", hit.id);
+        }
+        let title =
+            if hit.title.is_empty() { String::new() } else { self.marked(&hit.title, &hit.title_marks) + "\n    " };
+        let snippet = match hit.snippet.is_empty() {
+            true => String::new(),
+            false => format!("    {}\n", self.marked(&hit.snippet, &hit.marks)),
+        };
+        let also: String = hit.also.iter().map(also).collect();
+        format!("{title}{}\n{snippet}{also}", shown(&hit.url))
+    }
+
+    /// Formats text from other nodes, which is not trusted, with the ranges `marks` in bold.
+    fn marked(&self, text: &str, marks: &[[usize; 2]]) -> String {
+        let mut marked = String::new();
+        let mut at = 0;
+        for &[start, end] in marks.iter().filter(|_| self.bold) {
+            // A range that is not in the text is ignored, because a node may send anything.
+            let (Some(before), Some(mark)) = (text.get(at..start), text.get(start..end)) else { continue };
+            marked += &format!("{}\x1b[1m{}\x1b[22m", shown(before), shown(mark));
+            at = end;
+        }
+        marked + &shown(&text[at..])
+    }
+
+    fn text(&self, line: &SearchLine) -> String {
+        match line {
+            SearchLine::Hit(hit) => self.hit(hit),
+            SearchLine::Step(Step { step, sent, received, .. }) => {
+                format!("# {}: {sent} bytes sent, {received} received\n", shown(step))
+            }
+            SearchLine::End(_) if self.options.explain => {
+                format!("# {} found, {} bytes in all\n", self.total, self.bytes)
+            }
+            SearchLine::End(_) => String::new(),
+        }
+    }
+}
+
+/// Names a document that is not shown, and its publishers.
+fn also(version: &Version) -> String {
+    let publishers = match version.publishers.is_empty() {
+        true => "nobody known".to_owned(),
+        false => version.publishers.iter().map(PublisherKey::to_string).collect::<Vec<_>>().join(", "),
+    };
+    format!("    also as published by {publishers} ({})\n", version.id)
+}
+
+/// Replaces, in a text that strangers wrote, the characters that a terminal obeys and does not show: control characters by
+/// spaces, those that change the direction of writing by nothing.
+fn shown(text: &str) -> String {
+    let kept = |c: char| match Printable(c).is_shown() {
+        true => Some(c),
+        false => c.is_control().then_some(' '),
+    };
+    text.chars().filter_map(kept).collect()
+}
