@@ -448,7 +448,6 @@ fn the_best_rate_is_that_of_section_6() {
         let best = plan::ringed_probes(own, other);
         assert!((1..=64).all(|k| traffic(k) >= traffic(best)));
     }
-    assert_eq!(plan::order(&[5, 3, 9, 3, 0]), [4, 1, 3, 0, 2]);
 }
 
 #[test]

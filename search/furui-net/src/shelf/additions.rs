@@ -17,11 +17,11 @@ use super::{Shelf, lists};
 pub struct Addition {
     /// The document.
     pub id: ContentId,
-    /// True if the document stays when the postings' origin is removed: another origin brought it, or it is proven, or the
-    /// origin is counted together with others.
+    /// True if the document stays when the postings' origin is removed: another origin brought it, or it is proven, or
+    /// the origin is counted together with others.
     pub strange: bool,
-    /// The number of postings that are new. It is 0 if the origin confirms what another publisher has brought: if that is
-    /// checked, the document does not go with the other publisher.
+    /// The number of postings that are new. It is 0 if the origin confirms what another publisher has brought: if that
+    /// is checked, the document does not go with the other publisher.
     pub claims: u32,
     /// The highest weight of these postings; ties go to the shorter document.
     pub best: Weight,
@@ -46,7 +46,8 @@ struct Additions<'s> {
 }
 
 impl Shelf {
-    /// The documents of which these postings say something that the shelf does not know yet, or from another origin only.
+    /// The documents of which these postings say something that the shelf does not know yet, or from another origin
+    /// only.
     ///
     /// # Errors
     /// [`Error::Io`](furui::Error::Io) if the database cannot be read, or is damaged.
@@ -106,8 +107,8 @@ impl Shelf {
 }
 
 impl Additions<'_> {
-    /// Adds the postings of a word. `look_up` returns the number of a document, if it has one, whether it is strange, and
-    /// whether the call confirms what another publisher has brought.
+    /// Adds the postings of a word. `look_up` returns the number of a document, if it has one, whether it is strange,
+    /// and whether the call confirms what another publisher has brought.
     fn add(
         &mut self,
         word: Option<u32>,

@@ -67,8 +67,8 @@ impl Shelf {
         self.forget_all(|_, document| document.expires <= now)
     }
 
-    /// Removes all documents that `is_one` chooses, and gives their space back. Returns their number. Documents are shown
-    /// in the order of their arrival; the same documents may be shown again if there are many.
+    /// Removes all documents that `is_one` chooses, and gives their space back. Returns their number. Documents are
+    /// shown in the order of their arrival; the same documents may be shown again if there are many.
     pub(super) fn remove(&mut self, is_one: impl FnMut(u32, &DocumentEntry) -> bool) -> Outcome<u64> {
         let removed = self.forget_all(is_one)?;
         if removed > 0 {

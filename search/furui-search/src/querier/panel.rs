@@ -26,12 +26,13 @@ const SUSPECT_AFTER: Duration = Duration::from_millis(300);
 ///  host C z x y        x y z        y z x
 /// ```
 ///
-/// First, `quorum` of these searches are made at once, turn by turn. If answers from whole lists differ, all searches of
-/// the table are made, turn by turn; otherwise nodes that lie alike would confirm each other. So some answer is right if
-/// one host is honest, and one keeper of each other word, unless all that were asked at first leave out the same. All
-/// searches are also made if there seems to be nothing, because a hidden document matters most then. If
-/// answers differ only from those of lists that are not whole, two hosts with the same answer suffice. A host that keeps the
-/// lists of other words itself asks nobody about them, so that some of its turns are the same search, which is made once.
+/// First, `quorum` of these searches are made at once, turn by turn. If answers from whole lists differ, all searches
+/// of the table are made, turn by turn; otherwise nodes that lie alike would confirm each other. So some answer is
+/// right if one host is honest, and one keeper of each other word, unless all that were asked at first leave out the
+/// same. All searches are also made if there seems to be nothing, because a hidden document matters most then. If
+/// answers differ only from those of lists that are not whole, two hosts with the same answer suffice. A host that
+/// keeps the lists of other words itself asks nobody about them, so that some of its turns are the same search, which
+/// is made once.
 #[derive(Debug, Default)]
 pub(super) struct Panel {
     /// The slice that is asked for; `None` between two slices.
@@ -258,8 +259,8 @@ impl Panel {
         }
     }
 
-    /// The search for the host at this place, and the path of its answer. In the first turn, keepers that have failed lately
-    /// stay behind the others.
+    /// The search for the host at this place, and the path of its answer. In the first turn, keepers that have failed
+    /// lately stay behind the others.
     fn search(&self, turn: usize, at: usize) -> Option<(Search, Path)> {
         let mut search = self.slice.as_ref()?.search.clone();
         let mut path = vec![self.hosts[at].clone()];

@@ -17,8 +17,8 @@ const EMPTY_WITNESSES: usize = 2;
 /// The nodes that were asked for the size of a list, and their answers.
 ///
 /// All keepers of the list are asked at once. The size is the median of those that are whole and not empty, so that one
-/// node can neither hide a list nor change the scores. If the sizes differ much, they are [weighed](super::weighing) first,
-/// because two of three may lie alike.
+/// node can neither hide a list nor change the scores. If the sizes differ much, they are [weighed](super::weighing)
+/// first, because two of three may lie alike.
 #[derive(Debug)]
 pub(super) struct Sizing {
     holders: Vec<Peer>,
@@ -166,8 +166,8 @@ impl Sizing {
         self.waiting.iter().filter(|waiting| waiting.is_slow(now)).map(|waiting| waiting.peer.clone()).collect()
     }
 
-    /// The nodes with lists that are not empty, each with the size of its list. Also lists that are not whole count: two
-    /// keepers may lie just when the third one lacks something.
+    /// The nodes with lists that are not empty, each with the size of its list. Also lists that are not whole count:
+    /// two keepers may lie just when the third one lacks something.
     pub(super) fn stated(&self) -> impl Iterator<Item = (&Peer, u64)> + Clone {
         self.answers.iter().filter(|answer| answer.ids > 0).map(|answer| (&answer.from, answer.ids))
     }
@@ -236,8 +236,8 @@ impl Sizing {
         sizes().any(|one| sizes().filter(|other| !differ([one, *other].into_iter())).count() > 1)
     }
 
-    /// True if the answers suffice: two lists have about the same size, and no other keeper is likely to contradict them
-    /// soon; or there is one answer, and the others are late.
+    /// True if the answers suffice: two lists have about the same size, and no other keeper is likely to contradict
+    /// them soon; or there is one answer, and the others are late.
     fn is_settled(&self, now: Duration) -> bool {
         let are_enough = self.answers.iter().any(SizeAnswer::is_whole)
             || self.answers.iter().filter(|answer| answer.is_empty()).count() >= EMPTY_WITNESSES;

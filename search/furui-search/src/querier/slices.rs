@@ -21,8 +21,8 @@ pub(super) struct Traffic {
 }
 
 impl Querier {
-    /// Takes the answer of the first node of `path`, the host, which was asked for a slice (the next part of a list) of the
-    /// conjunction with the number `branch`.
+    /// Takes the answer of the first node of `path`, the host, which was asked for a slice (the next part of a list) of
+    /// the conjunction with the number `branch`.
     pub(super) fn on_slice(&mut self, branch: usize, path: Path, response: Response, traffic: Traffic, now: Duration) {
         let Some(slice) = self.panels[branch].slice() else { return };
         let host = path[0].clone();

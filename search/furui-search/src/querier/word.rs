@@ -161,9 +161,9 @@ impl Word {
         self.stage = Stage::Known { term, whole: *whole };
     }
 
-    /// Ends the weighing. Of the keepers whose samples and records do not contradict them, the median of those with a whole
-    /// list counts or, if there is none, the longest list. If all are contradicted, what would count without weighing does.
-    /// Returns those that are contradicted.
+    /// Ends the weighing. Of the keepers whose samples and records do not contradict them, the median of those with a
+    /// whole list counts or, if there is none, the longest list. If all are contradicted, what would count without
+    /// weighing does. Returns those that are contradicted.
     pub(super) fn weigh(&mut self) -> Vec<Peer> {
         let Stage::Weighing(sizing, weighing) = &self.stage else { return vec![] };
         let mut credible = weighing.credible();
