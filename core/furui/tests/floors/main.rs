@@ -45,7 +45,7 @@ const FILTER_RULE: &str =
     "filters do not see each other; shared code belongs in filter/mod.rs and the modules named in tests/floors";
 
 /// How many names may belong to two or more types of a crate, of those that other files see.
-const COLLIDING: usize = 13;
+const COLLIDING: usize = 4;
 
 #[test]
 fn arrows_between_floors_point_down() {

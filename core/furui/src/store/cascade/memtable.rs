@@ -506,8 +506,8 @@ mod tests {
                 assert_eq!(table.homes, FIRST_SLOTS / tables);
             }
         }
-        // Of several tables, all together count: a part of a small table is full at another load than one of a large one,
-        // and the parts of a large table grow by less.
+        // Of several tables, all together count: a part of a small table is full at another load than one of a large
+        // one, and the parts of a large table grow by less.
         for (tables, load, more) in
             [(1, GROW_LOAD, 6144), (LARGE_SLOTS / 32, GROW_LOAD, 6), (LARGE_SLOTS / 16, FULL_LOAD, 6)]
         {
