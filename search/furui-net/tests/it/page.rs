@@ -46,7 +46,9 @@ async fn play(calls: &mut mpsc::Receiver<Call>, events: Vec<SearchEvent>, why: O
     for event in events {
         to.send(event).await.unwrap();
     }
-    why.map(|why| error.send(why).unwrap());
+    if let Some(why) = why {
+        error.send(why).unwrap();
+    }
 }
 
 /// The page for an answer with these events.
