@@ -1,5 +1,5 @@
-//! Damage of a journal: every changed, cut or zeroed byte is an error that names its place, or the end of the journal where
-//! a crash would have left one.
+//! Damage of a journal: every changed, cut or zeroed byte is an error that names its place, or the end of the journal
+//! where a crash would have left one.
 
 use furui::format::{FormatError, Problem};
 use furui::store::cascade::{Cascade, CascadeOptions};
