@@ -42,7 +42,7 @@ fuzz_target!(|input: Input| {
     let options = DictOptions {
         layout: Some(layout),
         filter_hash: Some(filter_hash),
-        hash: Some(furui::hash::Rolling::spec(1)),
+        hash: Some(furui::raw::Rolling::spec(1)),
         ..DictOptions::default()
     };
     if input.is_of_bytes {

@@ -1,7 +1,7 @@
 //! Decodes any 4 KiB as a page: the result is an error, or a page whose operations do not panic.
 #![no_main]
 
-use furui::store::cascade::{PAGE_BYTES, Page, RemainderBits};
+use furui::raw::{PAGE_BYTES, Page, RemainderBits};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|input: (u8, u64, u64, &[u8])| {

@@ -5,7 +5,8 @@
 use std::sync::Arc;
 
 use furui::HashSpec;
-use furui::store::cascade::{Run, RunWriter};
+use furui::raw::RunWriter;
+use furui::store::cascade::Run;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|input: (Vec<u64>, Vec<(u32, u8)>, u64)| {

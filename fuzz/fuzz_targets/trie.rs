@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 use std::io::Write;
 
 use furui::HashSpec;
-use furui::dict::{Skeleton, Trie};
+use furui::raw::{Skeleton, Trie};
 use furui::format::{Align, Envelope, EnvelopeWriter, Kind, Tag};
-use furui::hash::Rolling;
+use furui::raw::Rolling;
 use libfuzzer_sys::arbitrary::{self, Arbitrary};
 use libfuzzer_sys::fuzz_target;
 

@@ -67,8 +67,8 @@ impl Environment {
         self.run(&format!("{PIP} install --no-compile --requirement {}", requirements.display()), &[]).is_ok()
     }
 
-    /// Builds the wheel, once in a run of this program, and installs it. It has the profile of all other tests, so that the
-    /// crates that they share are built once.
+    /// Builds the wheel, once in a run of this program, and installs it. It has the profile of all other tests, so that
+    /// the crates that they share are built once.
     pub(crate) fn install_wheel(&self) -> Result<(), String> {
         static INSTALLED: OnceLock<Result<(), String>> = OnceLock::new();
         let install = |wheel| self.run(&format!("{PIP} install --no-deps --force-reinstall {wheel}"), &[]);

@@ -23,15 +23,15 @@ mod hasher;
 mod hashes;
 mod key_form;
 mod keyed;
-mod polynomial;
-mod rolling;
+pub(crate) mod polynomial;
+pub(crate) mod rolling;
 
 pub use hasher::KeyHasher;
 pub use hashes::Hashes;
 pub use key_form::{InvalidKeyForm, KeyForm};
-pub use polynomial::PolynomialHashes;
+pub(crate) use polynomial::PolynomialHashes;
 pub(crate) use rolling::RollingRun;
-pub use rolling::{Rolling, RollingState};
+pub(crate) use rolling::{Rolling, RollingState};
 
 /// The 64-bit hash of a key, made by a [`HashSpec`].
 ///

@@ -1,12 +1,13 @@
 #![doc = include_str!("../README.md")]
 #![warn(missing_debug_implementations, unreachable_pub)]
 
-pub mod bits;
+mod bits;
 pub mod dict;
 pub mod error;
 pub mod filter;
 pub mod format;
 pub mod hash;
+pub mod raw;
 pub mod seen;
 pub mod store;
 pub mod text;

@@ -7,7 +7,8 @@ mod support;
 use std::collections::BTreeSet;
 
 use furui::format::{FormatError, Problem};
-use furui::store::cascade::{Cascade, CascadeOptions, RunWriter, WrittenRun};
+use furui::raw::{RunWriter, WrittenRun};
+use furui::store::cascade::{Cascade, CascadeOptions};
 use furui::store::{JOURNAL, MANIFEST, Manifest, Memory, RunEntry, Storage, StoreKind};
 use furui::{Error, HashAlgorithm, HashSpec, KeyHash, Result};
 use proptest::collection::vec;

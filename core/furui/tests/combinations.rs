@@ -8,7 +8,8 @@ mod support;
 use std::collections::BTreeSet;
 
 use furui::error::{StoreError, StoreProblem};
-use furui::store::cascade::{Cascade, CascadeFilter, CascadeOptions, Combination, SortedSource};
+use furui::raw::SortedSource;
+use furui::store::cascade::{Cascade, CascadeFilter, CascadeOptions, Combination};
 use furui::store::{Manifest, Memory, Storage};
 use furui::{Error, HashAlgorithm, HashSpec, KeyHash};
 use proptest::collection::vec;

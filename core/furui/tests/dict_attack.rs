@@ -4,7 +4,8 @@
 
 use std::collections::HashSet;
 
-use furui::dict::{Dict, DictOptions, MAX_PROBE_LENGTH};
+use furui::dict::{Dict, DictOptions};
+use furui::raw::MAX_PROBE_LENGTH;
 use furui::store::Memory;
 use furui::{HashSpec, KeyHash};
 

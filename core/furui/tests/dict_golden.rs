@@ -5,7 +5,7 @@
 mod dump;
 
 use furui::dict::{Dict, DictOptions, FilterHash, Layout, Merging};
-use furui::hash::Rolling;
+use furui::raw::Rolling;
 use furui::store::{MANIFEST, Memory, Storage};
 use furui::{Error, Result};
 

@@ -4,12 +4,15 @@
 use std::fs;
 use std::path::PathBuf;
 
-use furui::dict::{Dict, DictOptions, Done, Entries, Job, Snapshot, Trie, TrieEntries, WriteBuffer};
+use furui::dict::{Dict, DictOptions, Done, Entries, Job, Snapshot};
 use furui::error::{StoreError, StoreProblem};
 use furui::filter::ConfigError;
 use furui::format::EnvelopeWriter;
-use furui::seen::{Lru, Seen, SeenOptions, Verdict};
-use furui::store::cascade::{Cascade, CascadeFilter, Journal, Run, RunWriter};
+use furui::raw::Lru;
+use furui::raw::RunWriter;
+use furui::raw::{Trie, TrieEntries, WriteBuffer};
+use furui::seen::{Seen, SeenOptions, Verdict};
+use furui::store::cascade::{Cascade, CascadeFilter, Journal, Run};
 use furui::store::{Directory, DiskFile, Memory, Overlay, Scratch};
 use furui::{Error, HashSpec, KeyHash, KeyHasher};
 

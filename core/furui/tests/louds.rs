@@ -6,14 +6,12 @@ mod louds_oracle;
 use std::collections::BTreeMap;
 use std::io::Write;
 
-use furui::bits::{Rank1, Select0};
-use furui::dict::{
-    Dict, DictOptions, Layout, LoudsBuilder, LoudsTrie, Merged, Node, SortedKeys, SortedNode, Value, breadth_first,
-    freeze,
-};
+use furui::dict::{Dict, DictOptions, Layout};
 use furui::filter::{Bloom, Filter, FilterMut};
 use furui::format::{Align, Envelope, EnvelopeWriter, Kind, Seal, Section, Tag};
-use furui::hash::{Rolling, RollingState};
+use furui::raw::{LoudsBuilder, LoudsTrie, Merged, Node, SortedKeys, SortedNode, Value, breadth_first, freeze};
+use furui::raw::{Rank1, Select0};
+use furui::raw::{Rolling, RollingState};
 use furui::store::{Memory, Purpose, Storage, StoreKind};
 use furui::{Error, HashSpec};
 use louds_oracle::walk_pairs;
@@ -268,7 +266,7 @@ proptest! {
     fn virtual_nodes_are_walked_like_the_pairs_of_the_appendix(new in map(), old in map()) {
         let (new, old) = (trie_of(&new), trie_of(&old));
         let byte = |pair: &louds_oracle::Pair<_>| {
-            [pair.0, pair.1].into_iter().flatten().map(|node: furui::dict::LoudsNode<'_>| node.alphabet()).min()
+            [pair.0, pair.1].into_iter().flatten().map(|node: furui::raw::LoudsNode<'_>| node.alphabet()).min()
         };
         let mut pairs = vec![];
         walk_pairs(new.root(), old.root(), |parent, pair| pairs.push((parent.and_then(byte), byte(pair))));

@@ -5,10 +5,11 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::io::Write;
 
-use furui::dict::{Found, MAX_KEY, MAX_MERGED, Skeleton, Trie, TrieError};
+use furui::dict::{MAX_KEY, TrieError};
 use furui::filter::{AnyFilter, BlockedBloom, Filter, FilterMut};
 use furui::format::{Align, Envelope, EnvelopeWriter, Kind, Tag};
-use furui::hash::Rolling;
+use furui::raw::Rolling;
+use furui::raw::{Found, MAX_MERGED, Skeleton, Trie};
 use furui::{HashSpec, KeyHash};
 use proptest::prelude::*;
 

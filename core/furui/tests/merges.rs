@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 
 use furui::Result;
-use furui::store::cascade::{MERGE_WINDOW, Merge, SortedSource};
+use furui::raw::{MERGE_WINDOW, Merge, SortedSource};
 use proptest::collection::{btree_set, vec};
 use proptest::prelude::*;
 

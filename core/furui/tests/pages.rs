@@ -6,8 +6,8 @@
 use std::collections::BTreeSet;
 
 use furui::format::Problem;
+use furui::raw::{PAGE_BYTES, Page, RemainderBits};
 use furui::store::Fingerprints;
-use furui::store::cascade::{PAGE_BYTES, Page, RemainderBits};
 use proptest::collection::vec;
 use proptest::prelude::*;
 

@@ -8,8 +8,9 @@ mod support;
 use std::collections::BTreeSet;
 
 use furui::error::{StoreError, StoreProblem};
+use furui::raw::SortedSource;
 use furui::seen::{Cache, KeptTiers, Seen, SeenOptions, Start};
-use furui::store::cascade::{Cascade, CascadeOptions, SortedSource};
+use furui::store::cascade::{Cascade, CascadeOptions};
 use furui::store::{JOURNAL, MANIFEST, Memory, Storage, TIERS, Window};
 use furui::{Error, HashAlgorithm, HashSpec, KeyForm, Result};
 use proptest::collection::vec;

@@ -3,11 +3,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
-use furui::filter::{
-    AnyFilter, Filter, FilterMut, FilterRef, Gamma, RingedBloom, RingedKey, RingedParams, ringed_rate,
-    ringed_rate_refined,
-};
+use furui::filter::{AnyFilter, Filter, FilterMut, FilterRef, Gamma, RingedBloom, RingedKey, RingedParams};
 use furui::format::{Align, Envelope, EnvelopeWriter, Kind, Tag};
+use furui::raw::{ringed_rate, ringed_rate_refined};
 use furui::{HashAlgorithm, HashSpec, KeyHash};
 use proptest::prelude::*;
 use std::io::Write;

@@ -10,7 +10,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use furui::format::{Align, EnvelopeWriter, Kind, Tag};
-use furui::store::cascade::{Merge, PAGE_BYTES, Page, RemainderBits, Run, RunWriter, SortedSource};
+use furui::raw::{Merge, PAGE_BYTES, Page, RemainderBits, RunWriter, SortedSource};
+use furui::store::cascade::Run;
 use furui::store::{Fingerprints, ReadAt};
 use furui::{Error, HashSpec, KeyHash, Result};
 use proptest::collection::vec;

@@ -358,3 +358,44 @@ fn only_the_shares_that_were_lent_are_taken_back() {
     shares.pop();
     assert!(seen.join(shares).is_err() && seen.insert("a").is_err());
 }
+
+#[test]
+fn a_batch_knows_the_keys_of_each_share_and_is_finished_only_when_all_were_observed() {
+    let mut seen = Seen::open_with(Memory::new(), options(true)).unwrap();
+    let mut shares = seen.split(3).unwrap();
+    let mut batch = SplitBatch::new(3);
+    assert!(batch.shares() == 3 && batch.is_empty());
+    for round in 0..4u64 {
+        let keys = seen.hash_spec().hasher().hash_all((round * 60..round * 60 + 100).map(u64::to_le_bytes));
+        batch.fill(&keys, &(0..100).collect::<Vec<_>>()).unwrap();
+        let of_share = |share: usize| {
+            let share_of = |key: &furui::KeyHash| (u128::from(key.get()) * 3 >> 64) as usize;
+            keys.as_slice().iter().filter(|key| share_of(key) == share).count()
+        };
+        assert!(batch.len() == 100 && !batch.is_empty());
+        assert!((0..3).all(|share| batch.count(share) == of_share(share)));
+        if round == 3 {
+            // An empty batch has nothing to observe.
+            batch.clear();
+            assert!(batch.is_empty() && batch.is_complete() && !(0..3).any(|share| batch.waits_for(share)));
+            break;
+        }
+        assert!(seen.admit(&keys, &batch).unwrap());
+        for (share, lent) in shares.iter_mut().enumerate() {
+            assert!(batch.waits_for(share));
+            let mut part = batch.take(share);
+            assert!(part.len() == of_share(share) && !part.is_empty());
+            assert!(seen.finish(&keys, &batch, &mut vec![]).is_err(), "a part is missing");
+            lent.observe(&mut part).unwrap();
+            batch.put(share, part);
+            assert_eq!(batch.is_complete(), share == 2);
+            assert!(share == 2 || seen.finish(&keys, &batch, &mut vec![]).is_err(), "a part was not observed");
+        }
+        let mut verdicts = vec![];
+        seen.finish(&keys, &batch, &mut verdicts).unwrap();
+        let new = verdicts.iter().filter(|&&verdict| verdict == Verdict::New).count();
+        assert_eq!(new, if round == 0 { 100 } else { 60 });
+    }
+    seen.join(shares).unwrap();
+    assert_eq!(seen.set().len(), 220);
+}

@@ -9,8 +9,9 @@ use std::io::Write;
 use std::ops::Bound;
 
 use furui::HashSpec;
-use furui::dict::{Found, MAX_KEY, Skeleton, Trie, TrieError, TrieNode};
+use furui::dict::{MAX_KEY, TrieError};
 use furui::format::{Align, Envelope, EnvelopeWriter, Kind, Tag};
+use furui::raw::{Found, Skeleton, Trie, TrieNode};
 use proptest::prelude::*;
 
 type Model = BTreeMap<Vec<u8>, Option<u32>>;

@@ -10,9 +10,9 @@ use std::num::NonZeroU64;
 use furui::error::{StoreError, StoreProblem};
 use furui::filter::ConfigError;
 use furui::seen::{Cache, Seen, SeenOptions, Verdict};
-use furui::store::cascade::Journal;
+use furui::store::cascade::{Cascade, CascadeOptions, Journal};
 use furui::store::{JOURNAL, MANIFEST, Manifest, Memory, ReadAt, Storage, Window, snapshot};
-use furui::{Error, Result};
+use furui::{Error, KeyHash, Result};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use support::{Failing, Fault};
@@ -207,7 +207,7 @@ proptest! {
                     if matches!(step, Step::Compact) {
                         drop(seen);
                         // A program that only maintains the store need not know the window.
-                        let mut set = furui::store::cascade::Cascade::open(storage.clone(), Default::default()).unwrap();
+                        let mut set = Cascade::open(storage.clone(), Default::default()).unwrap();
                         set.compact().unwrap();
                         set.verify().unwrap();
                         drop(set);
@@ -536,5 +536,30 @@ fn a_window_far_longer_than_the_memory_is_kept_on_storage() {
         assert!(*most < 850_000 * 7, "{most} bytes");
         assert!(observe(&mut seen, &[1_999_999, 1_200_001]).unwrap().iter().all(|new| !new));
         assert_eq!(observe(&mut seen, &[1_145_000]).unwrap(), [true]);
+    }
+}
+
+/// Slices in RAM are counted in few bits, and a crawler may pause for longer than these can count.
+#[test]
+fn a_key_is_forgotten_however_long_nothing_occurs() {
+    let around = |border: u64| (border - 20)..(border + 20);
+    let pauses = (0..40).chain(around(1 << 15)).chain(around(1 << 16)).chain([(1 << 17) - 5, (1 << 32) + 7, 1 << 40]);
+    let keys = [7, 8, 9].map(KeyHash::new);
+    for (first, pause) in [3, 1000].into_iter().flat_map(|first| pauses.clone().map(move |pause| (first, pause))) {
+        // A slice takes a millisecond.
+        let mut set = Cascade::open_window(Memory::new(), CascadeOptions::default(), window_of(false, 16)).unwrap();
+        set.advance_to(first).unwrap();
+        set.insert_all(&keys[..2], &mut vec![]).unwrap();
+        set.advance_to(first + pause).unwrap();
+        let is_known = pause <= Window::SLICES;
+        let (mut known, mut new) = (vec![], vec![]);
+        set.contains_all(&keys, &mut known).unwrap();
+        assert_eq!(known, [is_known, is_known, false], "{pause} slices after {first}");
+        assert_eq!(set.contains(keys[0]).unwrap(), is_known);
+        assert_eq!(set.len(), if is_known { 2 } else { 0 }, "{pause} slices after {first}");
+        set.insert_all(&keys[1..], &mut new).unwrap();
+        assert_eq!(new.len(), if is_known { 1 } else { 2 }, "{pause} slices after {first}");
+        assert_eq!(set.contains(keys[0]).unwrap(), is_known);
+        assert!(set.contains(keys[1]).unwrap() && set.contains(keys[2]).unwrap());
     }
 }

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use furui::HashSpec;
-use furui::dict::{Found, MAX_KEY, WriteBuffer};
+use furui::dict::MAX_KEY;
+use furui::raw::{Found, WriteBuffer};
 use proptest::collection::vec;
 use proptest::prelude::*;
 

@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use furui::KeyHash;
-use furui::dict::FilteredTrie;
 use furui::filter::AnyFilter;
 use furui::format::{Envelope, Kind, Printable};
+use furui::raw::FilteredTrie;
 use furui::seen::{KeptTiers, Replacement};
 use furui::store::cascade::{Cascade, CascadeFilter, CascadeOptions, Journal, Run};
 use furui::store::{Directory, DiskFile, Manifest, StoreKind, Window};

@@ -137,7 +137,8 @@ struct Other {
 
 impl Other {
     fn join(demo: &str, data: &str) -> Self {
-        let status = ureq::get(format!("{demo}/status")).call().unwrap().body_mut().read_to_string().unwrap();
+        let status =
+            furui_node::ureq::get(format!("{demo}/status")).call().unwrap().body_mut().read_to_string().unwrap();
         let status: Value = serde_json::from_str(&status).unwrap();
         let address = status["addresses"][0].as_str().unwrap();
         let mut command = Command::new(env!("CARGO_BIN_EXE_furui"));

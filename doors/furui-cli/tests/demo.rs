@@ -21,7 +21,12 @@ fn what_is_suggested_finds_something_and_nothing_is_left() {
         let demo = Demo::start(dir.path().to_str().unwrap());
         assert!(demo.suggested.len() > 5);
         for path in &demo.suggested {
-            let page = ureq::get(format!("{}{path}", demo.url)).call().unwrap().body_mut().read_to_string().unwrap();
+            let page = furui_node::ureq::get(format!("{}{path}", demo.url))
+                .call()
+                .unwrap()
+                .body_mut()
+                .read_to_string()
+                .unwrap();
             assert!(page.contains("</mark>") && page.contains("<p id=\"summary\">Result"), "{path}: {page}");
             assert!(!page.contains("there may be more"), "{path}: {page}");
         }

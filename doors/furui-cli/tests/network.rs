@@ -41,14 +41,14 @@ impl Node {
     }
 
     fn status(&self) -> Value {
-        let mut response = ureq::get(format!("{}/status", self.url)).call().unwrap();
+        let mut response = furui_node::ureq::get(format!("{}/status", self.url)).call().unwrap();
         serde_json::from_str(&response.body_mut().read_to_string().unwrap()).unwrap()
     }
 
     /// The lines of an explained search, over HTTP.
     fn explained(&self, query: &str, parameters: &str) -> Vec<Value> {
         let url = format!("{}/search?q={}&limit=1000&explain=true{parameters}", self.url, query.replace(' ', "+"));
-        let text = ureq::get(url).call().unwrap().body_mut().read_to_string().unwrap();
+        let text = furui_node::ureq::get(url).call().unwrap().body_mut().read_to_string().unwrap();
         text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 

@@ -54,7 +54,7 @@ impl Node {
     }
 
     fn status(&self) -> Value {
-        let mut response = ureq::get(format!("{}/status", self.url)).call().unwrap();
+        let mut response = furui_node::ureq::get(format!("{}/status", self.url)).call().unwrap();
         serde_json::from_str(&response.body_mut().read_to_string().unwrap()).unwrap()
     }
 

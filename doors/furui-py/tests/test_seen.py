@@ -179,7 +179,8 @@ def test_sizes_and_windows_are_checked(store: Path) -> None:
     for seconds in [-1.0, float("nan"), 1e300]:
         with pytest.raises(furui.ConfigError, match="sync"):
             furui.Seen(store, sync=seconds)
-    for memory in ["1GiB", "1.5GiB", "64M", "64 mb", 64 << 20]:
+    understood: list[int | str] = ["1GiB", "1.5GiB", "64M", "64 mb", 64 << 20]
+    for memory in understood:
         assert furui.Seen(memory=memory).add("a")
     for window in ["500ms", "90s", "1.5h", "1000000"]:
         assert furui.Seen(window=window).add("a")

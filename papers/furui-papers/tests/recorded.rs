@@ -69,7 +69,8 @@ fn figures_of_tables_are_of_the_runs_that_are_linked_before_them() {
 #[test]
 fn a_document_cites_every_recorded_run() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let pages = ["", "docs", "docs/papers"].iter().flat_map(|directory| std::fs::read_dir(root.join(directory)).unwrap());
+    let pages =
+        ["", "docs", "docs/papers"].iter().flat_map(|directory| std::fs::read_dir(root.join(directory)).unwrap());
     let pages = pages.map(|page| page.unwrap().path()).filter(|page| page.extension().is_some_and(|kind| kind == "md"));
     let cited: String = pages.map(|page| std::fs::read_to_string(page).unwrap()).collect();
     for run in std::fs::read_dir(root.join("bench/runs")).unwrap() {

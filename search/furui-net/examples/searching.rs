@@ -1,4 +1,5 @@
-//! Publishes the files of a directory on five nodes, searches for words that they hold, and prints what the queries take.
+//! Publishes the files of a directory on five nodes, searches for words that they hold, and prints what the queries
+//! take.
 //!
 //! ```text
 //! cargo run --release -p furui-net --example searching -- DIRECTORY [DOCUMENTS]

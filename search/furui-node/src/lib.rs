@@ -26,6 +26,10 @@ use options::search::SearchOptions;
 use options::unpublish::UnpublishOptions;
 pub use program::{Part, Program};
 
+/// The crates from which tests of the command build a node and a client of their own.
+#[doc(hidden)]
+pub use {furui_net, furui_search, tokio, ureq};
+
 /// A command of the search engine with its options, as typed.
 #[derive(Subcommand)]
 #[expect(missing_docs, reason = "a comment here would be printed as the help, in place of that of the options")]

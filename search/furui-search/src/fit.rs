@@ -70,8 +70,8 @@ impl<'a> Fit<'a> {
         self.clauses().any(|clause| clause.fits(&words, &phrases))
     }
 
-    /// The number of different words. They are numbered in the order of their first occurrence in the clauses, where the
-    /// words that must occur in a clause come before those that must not.
+    /// The number of different words. They are numbered in the order of their first occurrence in the clauses, where
+    /// the words that must occur in a clause come before those that must not.
     pub(super) fn words(&self) -> usize {
         self.words.len()
     }

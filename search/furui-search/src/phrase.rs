@@ -9,9 +9,9 @@ use super::words::telling_tokens;
 ///  "東京 2024"     東京 ·2024                the dot stands for 京, with which no word begins
 /// ```
 ///
-/// The words are cut and normalised like those of documents ([`words()`](super::words())): case, width and punctuation make
-/// no difference. Each word begins one or two units after the beginning of the word before. In scripts without spaces,
-/// words that are written together in the phrase must be written together in the text.
+/// The words are cut and normalised like those of documents ([`words()`](super::words())): case, width and punctuation
+/// make no difference. Each word begins one or two units after the beginning of the word before. In scripts without
+/// spaces, words that are written together in the phrase must be written together in the text.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Phrase {
     words: Vec<PhraseWord>,

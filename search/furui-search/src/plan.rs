@@ -1,4 +1,4 @@
-//! Chooses the order in which keepers are asked, and how sets are coded, from the sizes of the lists.
+//! Chooses how sets are coded, from the sizes of the lists.
 //!
 //! n₁ ids are sent to the keeper of a list that has n₂ ids in the same range. n₂ is an expectation: the size of the
 //! list, times the [fraction](super::IdRange::part) of all ids in the range. Traffic is counted in bits, as T₁ + T₂ of
@@ -45,17 +45,6 @@ pub fn traffic(own: u64, other: u64, both: u64, alpha: f64) -> f64 {
 pub fn best_rate(own: u64, other: u64, both: u64) -> f64 {
     let zeta = ContentId::BITS as f64;
     own as f64 / (zeta * std::f64::consts::LN_2.powi(2) * other.saturating_sub(both) as f64)
-}
-
-/// The order in which to ask for lists of these sizes, as indices: the smallest list comes first, and lists of equal
-/// size stay in the given order.
-///
-/// The traffic is proportional to the smaller list, and the intersection only shrinks at each step. (The paper takes
-/// the words in the order of the query.)
-pub fn order(sizes: &[u64]) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..sizes.len()).collect();
-    order.sort_by_key(|&i| sizes[i]);
-    order
 }
 
 /// Chooses the coding of a set of `own` ids in `range`, as the query wants it, for a keeper whose list is expected to

@@ -64,8 +64,8 @@ impl FromStr for Place {
 ///
 /// f (k₁ + 1) / (f + k₁ (1 - b + b length / mean)), in units of 1/1024.
 ///
-/// The factor is computed with +, × and ÷ only, so that all machines agree. Cost: a table of 4,096 numbers. The last table
-/// is kept for the next scale, because nodes agree about the mean length.
+/// The factor is computed with +, × and ÷ only, so that all machines agree. Cost: a table of 4,096 numbers. The last
+/// table is kept for the next scale, because nodes agree about the mean length.
 #[derive(Clone, Debug)]
 pub struct Scale {
     factors: Arc<[u32]>,

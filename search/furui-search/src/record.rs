@@ -143,7 +143,8 @@ impl Record {
     }
 }
 
-/// What proves the URL, the title and the publisher key of a document: the parts of its [`Record`] from which the id is computed.
+/// What proves the URL, the title and the publisher key of a document: the parts of its [`Record`] from which the id is
+/// computed.
 ///
 /// ```
 /// use furui_search::{ContentId, Record};
@@ -193,7 +194,8 @@ impl RecordHead {
 
 impl ContentId {
     /// The id of the document with this encoded [`Record`]: the first 20 bytes of the SHA-256 of everything before the
-    /// text, and of the SHA-256 of the text. So URL, title and publisher key can be checked without the text ([`RecordHead`]).
+    /// text, and of the SHA-256 of the text. So URL, title and publisher key can be checked without the text
+    /// ([`RecordHead`]).
     ///
     /// Bytes that are not a record have an id, too, which is that of no record.
     pub fn of(record: &[u8]) -> Self {

@@ -6,14 +6,14 @@ use super::{Clause, Record, RecordHead, Scale, Snippet, Weight, limits};
 /// What the node that keeps a document says about it to a node that searches: enough to show and rank a result, without
 /// the text.
 ///
-/// URL and title are proved by the id of the document ([`RecordHead::id`]). Only the whole [`Record`] proves the weights
-/// and the snippet.
+/// URL and title are proved by the id of the document ([`RecordHead::id`]). Only the whole [`Record`] proves the
+/// weights and the snippet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Showing {
     /// URL and title, with what is needed to compute the id.
     pub head: RecordHead,
-    /// The weights of the query's words, in the order of [`Showings::words`]; `None` for a word that does not occur. All
-    /// of them state one length.
+    /// The weights of the query's words, in the order of [`Showings::words`]; `None` for a word that does not occur.
+    /// All of them state one length.
     pub weights: Vec<Option<Weight>>,
     /// A piece of the text with words of the query.
     pub snippet: Snippet,
@@ -133,8 +133,8 @@ impl<'a> Showings<'a> {
         (fits, weights, title_marks, marks)
     }
 
-    /// True if a document with these weights, in the order of [`words`](Self::words), has the words of one of the clauses,
-    /// as far as lists can know.
+    /// True if a document with these weights, in the order of [`words`](Self::words), has the words of one of the
+    /// clauses, as far as lists can know.
     pub fn has_words(&self, weights: &[Option<Weight>]) -> bool {
         let mut clauses = self.fit.clauses();
         weights.len() == self.fit.words() && clauses.any(|it| it.fits_words(|number| weights[number].is_some()))

@@ -14,8 +14,8 @@ pub struct Surveyed {
     pub whole: bool,
 }
 
-/// An estimate of the number of all documents and of their mean length. Both are rounded to powers of two, so that small
-/// changes do not alter the order of an answer.
+/// An estimate of the number of all documents and of their mean length. Both are rounded to powers of two, so that
+/// small changes do not alter the order of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Survey {
     /// The approximate number of documents.
@@ -32,10 +32,10 @@ impl Default for Survey {
 }
 
 impl Survey {
-    /// The survey from the estimates of several nodes. The number of documents and their length have each their median, so
-    /// that a minority of the nodes changes neither. Nodes that do not hold everything that they should count only if less
-    /// than a third of the nodes that hold something say that they do: those few might be liars. `None` if there are no
-    /// estimates.
+    /// The survey from the estimates of several nodes. The number of documents and their length have each their median,
+    /// so that a minority of the nodes changes neither. Nodes that do not hold everything that they should count only
+    /// if less than a third of the nodes that hold something say that they do: those few might be liars. `None` if
+    /// there are no estimates.
     pub fn median(estimates: &[Surveyed]) -> Option<Self> {
         let hold_something = estimates.iter().filter(|estimate| estimate.whole || estimate.documents > 0).count();
         let whole = estimates.iter().filter(|estimate| estimate.whole).count();
@@ -67,10 +67,10 @@ impl Survey {
 }
 
 impl Surveyed {
-    /// The estimate as a node tells it: rounded to powers of two, and as it was told `last` while that is less than twice,
-    /// and more than half as much. Otherwise an estimate near the middle between two powers of two could change the order
-    /// of an answer from one query to the next. The nodes that are asked remember what they have told, rather than those
-    /// that ask, because all who ask are to get the same survey, also those that have just joined.
+    /// The estimate as a node tells it: rounded to powers of two, and as it was told `last` while that is less than
+    /// twice, and more than half as much. Otherwise an estimate near the middle between two powers of two could change
+    /// the order of an answer from one query to the next. The nodes that are asked remember what they have told, rather
+    /// than those that ask, because all who ask are to get the same survey, also those that have just joined.
     pub fn steadied(self, last: Option<Self>) -> Self {
         let last = last.filter(|last| last.whole == self.whole);
         let mean_length = steady(self.mean_length.into(), last.map(|last| last.mean_length.into()));

@@ -14,8 +14,8 @@ pub fn length(number: u64) -> usize {
     (70 - (number | 1).leading_zeros() as usize) / 7
 }
 
-/// Takes a number from the front of `bytes`. Each number has one encoding: `None` if the bytes end within the number, or if
-/// it has unnecessary zeros or more than 64 bits. The bytes are then left as they are.
+/// Takes a number from the front of `bytes`. Each number has one encoding: `None` if the bytes end within the number,
+/// or if it has unnecessary zeros or more than 64 bits. The bytes are then left as they are.
 #[inline]
 pub fn take(bytes: &mut &[u8]) -> Option<u64> {
     let mut number = 0;

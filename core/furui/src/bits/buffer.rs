@@ -17,7 +17,7 @@ const LINE: usize = 64;
 /// they are touched, and writes to private copies of them: the file never changes.
 ///
 /// ```
-/// use furui::bits::{Buffer, Rank1};
+/// use furui::raw::{Buffer, Rank1};
 ///
 /// let words = Buffer::from(vec![0b1101, 0, 0, 0, 0, 0, 0, 0]);
 /// assert_eq!(words.len(), 8);
@@ -40,7 +40,7 @@ enum Kind {
 /// The error that there is not enough memory for a table.
 ///
 /// ```
-/// use furui::bits::{Cells, NoMemory};
+/// use furui::raw::{Cells, NoMemory};
 ///
 /// assert_eq!(Cells::new(usize::MAX / 2, 8).err(), Some(NoMemory));
 /// ```

@@ -20,12 +20,12 @@ mod tests;
 /// Cost: `bits` bits a cell, rounded up to whole words.
 ///
 /// ```
-/// use furui::bits::Cells;
+/// use furui::raw::Cells;
 ///
 /// let mut cells = Cells::new(1000, 2)?;
 /// cells.set(33, 2);
 /// assert_eq!((cells.get(33), cells.max()), (2, 3));
-/// # Ok::<(), furui::bits::NoMemory>(())
+/// # Ok::<(), furui::raw::NoMemory>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cells<M = Buffer> {

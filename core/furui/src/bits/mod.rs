@@ -2,14 +2,14 @@
 
 pub(crate) mod arch;
 mod bit_writer;
-mod buffer;
-mod cells;
+pub(crate) mod buffer;
+pub(crate) mod cells;
 mod counts;
 mod merge;
 mod packed;
-mod rank;
-mod scan;
-mod select;
+pub(crate) mod rank;
+pub(crate) mod scan;
+pub(crate) mod select;
 #[cfg(test)]
 pub(crate) mod testing;
 pub(crate) mod word;
@@ -17,13 +17,12 @@ mod words;
 
 pub(crate) use arch::{Cpu, Level, prefetch, prefetch_for_write};
 pub(crate) use bit_writer::BitWriter;
-pub use buffer::{Buffer, NoMemory};
-pub use cells::Cells;
+pub(crate) use buffer::{Buffer, NoMemory};
+pub(crate) use cells::Cells;
 pub(crate) use merge::merge_two;
 pub(crate) use packed::{append_packed, pack};
-pub use rank::Rank1;
-pub use scan::byte_positions;
+pub(crate) use rank::Rank1;
 pub(crate) use scan::{unary_numbers, unary_position};
-pub use select::Select0;
+pub(crate) use select::Select0;
 pub(crate) use word::{bit, scale};
 pub(crate) use words::Words;

@@ -18,7 +18,7 @@ use super::{Buffer, Cpu, NoMemory};
 /// (2005). The paper has counts of two levels; here the processor's population count replaces the lower level.
 ///
 /// ```
-/// use furui::bits::Rank1;
+/// use furui::raw::Rank1;
 ///
 /// let words = vec![0b1101, 0, 0, 0, 0, 0, 0, 0];
 /// let bits = Rank1::new(words.into(), 64).expect("memory for an index");

@@ -27,7 +27,7 @@ const FEW: usize = 8;
 /// Pandey, Bender, Johnson, "A fast x86 implementation of select" (2017).
 ///
 /// ```
-/// use furui::bits::Select0;
+/// use furui::raw::Select0;
 ///
 /// let words = vec![0b1101, 0, 0, 0, 0, 0, 0, 0];
 /// let bits = Select0::new(words.into(), 6).expect("memory for an index");

@@ -37,7 +37,7 @@ pub trait Nodes {
 /// first, and ends even if the trie is damaged.
 ///
 /// ```
-/// use furui::dict::{Found, Skeleton, Trie};
+/// use furui::raw::{Found, Skeleton, Trie};
 ///
 /// let trie = Trie::encode(&Skeleton::from_sorted([(&b"see"[..], Some(1)), (b"seen", Some(2)), (b"sieve", Some(3))])?)?;
 /// let mut keys = trie.prefix(b"see");

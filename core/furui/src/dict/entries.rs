@@ -47,7 +47,7 @@ pub struct Entries<'a, V: ?Sized = u32> {
 
 #[derive(Debug)]
 enum Stream<'a> {
-    Window { buffer: &'a WriteBuffer, next: usize },
+    Buffer { buffer: &'a WriteBuffer, next: usize },
     Trie(Box<TrieStream<'a>>),
 }
 
@@ -80,9 +80,9 @@ impl<'a, V: DictValue + ?Sized> Entries<'a, V> {
     /// The keys from `from` on, before `end` if there is one. `layers` are oldest first.
     pub(super) fn new(layers: &'a [Layer], from: &[u8], end: Option<Vec<u8>>) -> Self {
         let streams = layers.iter().rev().map(|layer| match layer {
-            Layer::Window(window) => {
+            Layer::Buffer(window) => {
                 window.buffer.sort()?;
-                Ok(Stream::Window { buffer: &window.buffer, next: window.buffer.rank(from) })
+                Ok(Stream::Buffer { buffer: &window.buffer, next: window.buffer.rank(from) })
             }
             Layer::Trie(trie) => Ok(Stream::Trie(Box::new(TrieStream::new(trie.trie(), from)?))),
         });
@@ -161,14 +161,14 @@ impl<'a, V: DictValue + ?Sized> Entries<'a, V> {
 impl Stream<'_> {
     fn current(&self) -> Option<(&[u8], Found)> {
         match self {
-            Self::Window { buffer, next } => buffer.nth(*next).map(|record| (record.key, record.found)),
+            Self::Buffer { buffer, next } => buffer.nth(*next).map(|record| (record.key, record.found)),
             Self::Trie(trie) => trie.found.map(|found| (trie.key.as_slice(), found)),
         }
     }
 
     fn advance(&mut self) -> result::Result<(), FormatError> {
         match self {
-            Self::Window { next, .. } => {
+            Self::Buffer { next, .. } => {
                 *next += 1;
                 Ok(())
             }

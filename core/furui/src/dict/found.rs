@@ -1,7 +1,7 @@
 /// The value of a key in a trie.
 ///
 /// ```
-/// use furui::dict::{Found, Skeleton, Trie};
+/// use furui::raw::{Found, Skeleton, Trie};
 ///
 /// let trie = Trie::encode(&Skeleton::from_sorted([(&b"a"[..], Some(7)), (b"b", None)])?)?;
 /// for (key, value) in [(b"a", Some(7)), (b"b", None)] {

@@ -20,8 +20,8 @@ use crate::error::TrieError;
 /// [`TrieError::NoMemory`].
 ///
 /// ```
-/// use furui::dict::{Merged, SortedKeys, freeze};
-/// use furui::hash::Rolling;
+/// use furui::raw::{Merged, SortedKeys, freeze};
+/// use furui::raw::Rolling;
 ///
 /// let rolling = Rolling::new(7);
 /// let mut hashes = vec![];

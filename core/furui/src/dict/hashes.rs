@@ -8,9 +8,9 @@ use crate::hash::{HashSpec, KeyHash};
 ///
 /// Cost: the size of `H` for each key, 8 bytes for a [`KeyHash`]. Room is reserved for all keys that the walk can
 /// meet, but takes no memory before it is filled.
-pub(super) struct Hashes<H>(Vec<H>);
+pub(super) struct FilterHashes<H>(Vec<H>);
 
-impl<H> Hashes<H> {
+impl<H> FilterHashes<H> {
     /// Room for the hashes of at most this many keys.
     pub(super) fn with_room(most: u64) -> Result<Self, TrieError> {
         let mut hashes = vec![];

@@ -119,7 +119,7 @@ impl Task {
         };
         let mut taken = Taken::default();
         for source in &self.sources {
-            if let Layer::Window(window) = source {
+            if let Layer::Buffer(window) = source {
                 taken.extend(&window.taken);
             }
         }

@@ -10,12 +10,12 @@ use crate::store::Taken;
 #[derive(Clone, Debug)]
 pub(super) enum Layer {
     Trie(Arc<FilteredTrie>),
-    Window(Arc<Window>),
+    Buffer(Arc<BufferLayer>),
 }
 
 /// A buffer of new keys.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Window {
+pub(super) struct BufferLayer {
     pub(super) buffer: WriteBuffer,
     /// The values of the window's keys in a dictionary of bytes; otherwise empty.
     pub(super) values: ValueBuffer,
@@ -28,7 +28,7 @@ impl Layer {
     pub(super) fn keys(&self) -> u64 {
         match self {
             Self::Trie(trie) => trie.keys(),
-            Self::Window(window) => window.buffer.len() as u64,
+            Self::Buffer(window) => window.buffer.len() as u64,
         }
     }
 
@@ -36,7 +36,7 @@ impl Layer {
     pub(super) fn ids(&self) -> Range<u32> {
         match self {
             Self::Trie(trie) => trie.values().map_or(0..0, ValueFile::ids),
-            Self::Window(window) => window.values.ids(),
+            Self::Buffer(window) => window.values.ids(),
         }
     }
 
@@ -44,7 +44,7 @@ impl Layer {
     pub(super) fn value(&self, id: u32) -> Result<&[u8]> {
         match self {
             Self::Trie(trie) => Ok(trie.values().ok_or(TrieError::Damaged)?.get(id)?),
-            Self::Window(window) => Ok(window.values.get(id).ok_or(TrieError::Damaged)?),
+            Self::Buffer(window) => Ok(window.values.get(id).ok_or(TrieError::Damaged)?),
         }
     }
 
@@ -52,7 +52,7 @@ impl Layer {
     pub(super) fn each_value(&self, ids: &[u32], mut each: impl FnMut(u32, &[u8]) -> Result<()>) -> Result<()> {
         match self {
             Self::Trie(trie) => trie.values().ok_or(TrieError::Damaged)?.for_each(ids, each),
-            Self::Window(_) => ids.iter().try_for_each(|&id| each(id, self.value(id)?)),
+            Self::Buffer(_) => ids.iter().try_for_each(|&id| each(id, self.value(id)?)),
         }
     }
 
@@ -60,7 +60,7 @@ impl Layer {
     pub(super) fn is(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Trie(a), Self::Trie(b)) => Arc::ptr_eq(a, b),
-            (Self::Window(a), Self::Window(b)) => Arc::ptr_eq(a, b),
+            (Self::Buffer(a), Self::Buffer(b)) => Arc::ptr_eq(a, b),
             _ => false,
         }
     }

@@ -3,10 +3,10 @@ use std::io::Write;
 use super::any_trie::AnyTrie;
 use super::entries::Entries;
 use super::filtered_trie::Union;
-use super::hashes::{Hashes, blocked};
-use super::layer::{Layer, Window};
+use super::hashes::{FilterHashes, blocked};
+use super::layer::{BufferLayer, Layer};
 use super::making::Making;
-use super::part::{Part, PartNode, records};
+use super::part::{LoudsPart, PartNode, records};
 use super::polynomial_filter::PolynomialFilter;
 use super::trie::{collected, reserve};
 use super::trie_filter::NewFilter;
@@ -22,7 +22,7 @@ use crate::store::{FilterHash, Layout};
 /// If the hash can be computed byte by byte during a walk over the nodes, the parts are merged as tries. Otherwise they
 /// are merged key by key.
 pub(super) fn merge(layers: &[Layer], making: &Making, forget: bool) -> Result<Union> {
-    if let (Layout::Compact, [Layer::Window(window)]) = (making.layout, layers) {
+    if let (Layout::Compact, [Layer::Buffer(window)]) = (making.layout, layers) {
         return encode(window, making, forget);
     }
     let rolling = making.hasher.rolling();
@@ -38,9 +38,9 @@ pub(super) fn merge(layers: &[Layer], making: &Making, forget: bool) -> Result<U
 }
 
 /// Makes a compact trie of a window (a write buffer).
-fn encode(window: &Window, making: &Making, forget: bool) -> Result<Union> {
+fn encode(window: &BufferLayer, making: &Making, forget: bool) -> Result<Union> {
     let stays = |record: &Record<'_>| !forget || record.found != Found::Deleted;
-    let mut hashes = Hashes::with_room(window.buffer.len() as u64)?;
+    let mut hashes = FilterHashes::with_room(window.buffer.len() as u64)?;
     let records = records(window)?.filter(stays).inspect(|record| hashes.push(record.hash));
     let trie = encoded(records.map(|record| (record.key, record.found.value())))?;
     one_state(AnyTrie::Compact(trie), hashes, making)
@@ -49,7 +49,7 @@ fn encode(window: &Window, making: &Making, forget: bool) -> Result<Union> {
 /// Merges compact tries in one walk over all of them. Windows (write buffers) are made into tries first.
 fn compact(layers: &[Layer], rolling: &Rolling, making: &Making, forget: bool) -> Result<Union> {
     let of_window = |layer: &Layer| match layer {
-        Layer::Window(window) => encoded(records(window)?.map(|record| (record.key, record.found.value()))).map(Some),
+        Layer::Buffer(window) => encoded(records(window)?.map(|record| (record.key, record.found.value()))).map(Some),
         Layer::Trie(_) => Ok(None),
     };
     let of_windows = layers.iter().map(of_window).collect::<Result<Vec<_>>>()?;
@@ -57,14 +57,14 @@ fn compact(layers: &[Layer], rolling: &Rolling, making: &Making, forget: bool) -
     let mut tries = vec![];
     for (layer, of_window) in layers.iter().zip(&of_windows).rev() {
         match (layer, of_window) {
-            (Layer::Window(_), of_window) => tries.extend(of_window.as_ref().map(Trie::borrowed)),
+            (Layer::Buffer(_), of_window) => tries.extend(of_window.as_ref().map(Trie::borrowed)),
             (Layer::Trie(trie), _) => match trie.trie().whole()? {
                 AnyTrie::Compact(trie) => tries.push(trie),
                 AnyTrie::Louds(_) => return Err(TrieError::Damaged.into()),
             },
         }
     }
-    let mut hashes = Hashes::with_room(tries.iter().map(Trie::keys).sum())?;
+    let mut hashes = FilterHashes::with_room(tries.iter().map(Trie::keys).sum())?;
     let trie = Trie::merge(&tries.iter().collect::<Vec<_>>(), rolling, forget, |hash| hashes.push(hash))?;
     one_state(AnyTrie::Compact(trie), hashes, making)
 }
@@ -87,19 +87,19 @@ fn polynomials<const K: usize>(layers: &[Layer], making: &Making, forget: bool) 
 }
 
 /// The parts of a dictionary of LOUDS tries, newest first.
-fn parts(layers: &[Layer]) -> Result<Vec<Part<'_>>> {
-    layers.iter().rev().map(Part::new).collect()
+fn parts(layers: &[Layer]) -> Result<Vec<LoudsPart<'_>>> {
+    layers.iter().rev().map(LoudsPart::new).collect()
 }
 
 /// The root of the virtual trie that has all keys of some parts of a dictionary.
-fn merged<'p>(parts: &'p [Part<'_>]) -> Result<Merged<PartNode<'p>>> {
-    let roots = parts.iter().map(Part::root).collect::<Result<Vec<_>>>()?;
+fn merged<'p>(parts: &'p [LoudsPart<'_>]) -> Result<Merged<PartNode<'p>>> {
+    let roots = parts.iter().map(LoudsPart::root).collect::<Result<Vec<_>>>()?;
     Ok(Merged::new(roots).expect("at least one part"))
 }
 
 /// Room for the hashes of all keys of some layers.
-fn room<H>(layers: &[Layer]) -> Result<Hashes<H>> {
-    Ok(Hashes::with_room(layers.iter().map(Layer::keys).sum())?)
+fn room<H>(layers: &[Layer]) -> Result<FilterHashes<H>> {
+    Ok(FilterHashes::with_room(layers.iter().map(Layer::keys).sum())?)
 }
 
 /// Merges key by key, for a dictionary whose hash has no state that a walk can carry.
@@ -128,7 +128,7 @@ fn by_key(layers: &[Layer], making: &Making, forget: bool) -> Result<Union> {
 }
 
 /// A trie and the filter of its keys, which have these hashes.
-fn one_state(trie: AnyTrie, hashes: Hashes<KeyHash>, making: &Making) -> Result<Union> {
+fn one_state(trie: AnyTrie, hashes: FilterHashes<KeyHash>, making: &Making) -> Result<Union> {
     let filter = blocked(&hashes.finish(trie.keys())?, making.hasher.spec(), making.rate)?;
     Ok(Union { trie, filter: NewFilter::OneState(filter) })
 }

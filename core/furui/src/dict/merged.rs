@@ -25,7 +25,7 @@ use super::{Node, Value};
 /// wins; section 3.3 says that the newest does.
 ///
 /// ```
-/// use furui::dict::{Merged, Node, SortedKeys};
+/// use furui::raw::{Merged, Node, SortedKeys};
 ///
 /// let newer = [("ab", Some(1)), ("bd", Some(2))];
 /// let older = [("ac", Some(3)), ("bd", Some(4))];

@@ -19,7 +19,7 @@ pub type Value = Option<u32>;
 /// ends, so that a key may be a prefix of another one, or empty.
 ///
 /// ```
-/// use furui::dict::{Node, SortedKeys};
+/// use furui::raw::{Node, SortedKeys};
 ///
 /// fn count(node: &impl Node) -> usize {
 ///     let children = std::iter::successors(node.first_child(), |child| child.sibling());

@@ -1,22 +1,22 @@
 use super::any_trie::AnyTrie;
-use super::layer::{Layer, Window};
+use super::layer::{BufferLayer, Layer};
 use super::trie::collected;
 use super::{LoudsNode, LoudsTrie, Node, Record, SortedKeys, SortedNode, Value};
 use crate::error::{Result, TrieError};
 
 /// A part of a dictionary of LOUDS tries, as a trie that can be walked and merged.
-pub(super) enum Part<'a> {
+pub(super) enum LoudsPart<'a> {
     /// The keys of a window (write buffer), in order.
     Keys(Vec<(&'a [u8], Value)>),
     Trie(LoudsTrie<&'a [u8]>),
 }
 
-impl<'a> Part<'a> {
+impl<'a> LoudsPart<'a> {
     /// Makes a part from a layer, which is a window or a trie. A trie is checked as a whole, so that damaged bytes
     /// never get new checksums. Its nodes must form one tree, so that a walk over it ends.
     pub(super) fn new(layer: &'a Layer) -> Result<Self> {
         match layer {
-            Layer::Window(window) => {
+            Layer::Buffer(window) => {
                 let keys = records(window)?.map(|record| (record.key, record.found.value()));
                 Ok(Self::Keys(collected(keys)?))
             }
@@ -36,7 +36,7 @@ impl<'a> Part<'a> {
     }
 }
 
-/// A node of a [`Part`].
+/// A node of a [`LoudsPart`].
 #[derive(Clone, Copy)]
 pub(super) enum PartNode<'a> {
     Keys(SortedNode<'a, &'a [u8]>),
@@ -78,7 +78,7 @@ impl Node for PartNode<'_> {
 }
 
 /// The records of a window (a write buffer) in the order of their keys.
-pub(super) fn records(window: &Window) -> Result<impl Iterator<Item = Record<'_>>> {
+pub(super) fn records(window: &BufferLayer) -> Result<impl Iterator<Item = Record<'_>>> {
     window.buffer.sort()?;
     Ok((0..).map_while(|i| window.buffer.nth(i)))
 }

@@ -80,7 +80,7 @@ impl<V: DictValue + ?Sized> Snapshot<V> {
     pub fn tries(&self) -> impl DoubleEndedIterator<Item = &FilteredTrie> {
         self.layers.iter().filter_map(|layer| match layer {
             Layer::Trie(trie) => Some(&**trie),
-            Layer::Window(_) => None,
+            Layer::Buffer(_) => None,
         })
     }
 
@@ -91,7 +91,7 @@ impl<V: DictValue + ?Sized> Snapshot<V> {
 
     pub(super) fn windows(&self) -> impl DoubleEndedIterator<Item = &WriteBuffer> {
         self.layers.iter().filter_map(|layer| match layer {
-            Layer::Window(window) => Some(&window.buffer),
+            Layer::Buffer(window) => Some(&window.buffer),
             Layer::Trie(_) => None,
         })
     }
@@ -126,7 +126,7 @@ impl<V: DictValue + ?Sized> Snapshot<V> {
         let asked = Asked::new(key, hash);
         for layer in self.layers.iter().rev() {
             let found = match layer {
-                Layer::Window(window) => window.buffer.get(key, hash),
+                Layer::Buffer(window) => window.buffer.get(key, hash),
                 Layer::Trie(trie) => trie.get(&asked)?,
             };
             if found.is_some() {
@@ -149,7 +149,7 @@ impl<V: DictValue + ?Sized> Snapshot<V> {
         let mut hashes: Vec<KeyHash> = keys.iter().map(|key| self.hasher.hash(key.as_ref())).collect();
         for layer in self.layers.iter().rev() {
             let known = match layer {
-                Layer::Window(window) => {
+                Layer::Buffer(window) => {
                     let found = open.iter().zip(&hashes).map(|(&i, &hash)| window.buffer.get(keys[i].as_ref(), hash));
                     found.enumerate().filter_map(|(place, found)| Some((place, found?))).collect()
                 }

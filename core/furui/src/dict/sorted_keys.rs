@@ -12,7 +12,7 @@ use crate::error::TrieError;
 /// **Cost.** No memory. Finding the end of a range of m keys takes about 2 log₂ m comparisons of one byte.
 ///
 /// ```
-/// use furui::dict::{Node, SortedKeys};
+/// use furui::raw::{Node, SortedKeys};
 ///
 /// let keys = [("ab", Some(1)), ("ac", Some(2)), ("bd", Some(3))];
 /// let a = SortedKeys::new(&keys)?.root().first_child().unwrap();
@@ -55,7 +55,7 @@ impl<'a, K: AsRef<[u8]>> SortedKeys<'a, K> {
 /// A node of [`SortedKeys`].
 ///
 /// ```
-/// use furui::dict::{Node, SortedKeys};
+/// use furui::raw::{Node, SortedKeys};
 ///
 /// let keys = [("a", Some(1)), ("ab", Some(2))];
 /// let a = SortedKeys::new(&keys)?.root().first_child().expect("the node of a");

@@ -6,7 +6,8 @@ pub const MAX_KEY: usize = 1 << 16;
 /// The reasons why a trie cannot be built.
 ///
 /// ```
-/// use furui::dict::{Skeleton, TrieError};
+/// use furui::dict::TrieError;
+/// use furui::raw::Skeleton;
 ///
 /// let error = Skeleton::from_sorted([(&b"b"[..], Some(1)), (b"a", Some(2))]).unwrap_err();
 /// assert_eq!(error, TrieError::Unsorted { index: 1 });

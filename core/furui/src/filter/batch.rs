@@ -18,8 +18,13 @@ pub(super) fn for_each<T>(
     fetch: impl Fn(&T, KeyHash),
     mut each: impl FnMut(&mut T, usize, KeyHash),
 ) {
+    // Not `Iterator::for_each`, nor any other that takes `each`: it would be compiled without the instructions of the
+    // caller, and would call `each` once for each key.
     if !far {
-        return keys.iter().enumerate().for_each(|(i, &key)| each(&mut table, i, key));
+        for (i, &key) in keys.iter().enumerate() {
+            each(&mut table, i, key);
+        }
+        return;
     }
     keys.iter().take(AHEAD).for_each(|&key| fetch(&table, key));
     for (i, &key) in keys.iter().enumerate() {

@@ -5,7 +5,7 @@ use std::ops::Deref;
 
 use super::ConfigError;
 use super::error::no_memory;
-use super::file::{BITS, META, Source, Writer};
+use super::file::{BITS, FilterSource, FilterWriter, META};
 use super::probes::{MAX_PROBES, check_probes, positions};
 use crate::bits::{Buffer, Cells};
 use crate::format::field::{u32_at, u64_at};
@@ -108,7 +108,7 @@ impl<M: Deref<Target = [u8]>> CounterTable<M> {
     }
 
     /// Writes the sections `META` and `BITS`. The fields of `META` at offsets 8 and 24 depend on the kind of filter.
-    pub(super) fn write(&self, at_8: u64, at_24: u64, out: &mut Writer<'_>) -> io::Result<()> {
+    pub(super) fn write(&self, at_8: u64, at_24: u64, out: &mut FilterWriter<'_>) -> io::Result<()> {
         out.section(META, Align::Line)?;
         out.write_all(&(self.len() as u64).to_le_bytes())?;
         out.write_all(&at_8.to_le_bytes())?;
@@ -121,7 +121,7 @@ impl<M: Deref<Target = [u8]>> CounterTable<M> {
 
     /// Reads sections that [`write`](Self::write) wrote: the counters, whose number of bits must be one of `widths`,
     /// and the fields of `META` at offsets 8 and 24.
-    pub(super) fn read<S: Source<Bytes = M>>(source: &S, widths: &[u32]) -> Result<(Self, u64, u64), ReadError> {
+    pub(super) fn read<S: FilterSource<Bytes = M>>(source: &S, widths: &[u32]) -> Result<(Self, u64, u64), ReadError> {
         source.expect_sections(&[META, BITS])?;
         let meta: [u8; META_BYTES] = source.meta()?;
         let (counters, probes, bits) = (u64_at(&meta, 0), u32_at(&meta, 16), u32_at(&meta, 20));

@@ -3,7 +3,7 @@ use std::ops::{Deref, DerefMut};
 
 use super::counters::CounterTable;
 use super::error::Meaning;
-use super::file::{META, Source, Stored, Writer};
+use super::file::{FilterSource, FilterWriter, META, Stored};
 use super::probes::own_rate;
 use super::similarity::{Estimate, Marking};
 use super::sizing::few_probes;
@@ -222,7 +222,7 @@ impl<M: DerefMut<Target = [u8]>> FilterMut for CountingBloom<M> {
 impl<M: Deref<Target = [u8]>> Stored<M> for CountingBloom<M> {
     const KIND: Kind = Kind::CountingBloom;
 
-    fn write(&self, out: &mut Writer<'_>) -> io::Result<()> {
+    fn write(&self, out: &mut FilterWriter<'_>) -> io::Result<()> {
         self.counters.write(self.capacity, 0, out)
     }
 
@@ -230,7 +230,7 @@ impl<M: Deref<Target = [u8]>> Stored<M> for CountingBloom<M> {
         self.counters.reads(key, see);
     }
 
-    fn read<S: Source<Bytes = M>>(source: &S) -> Result<Self, ReadError> {
+    fn read<S: FilterSource<Bytes = M>>(source: &S) -> Result<Self, ReadError> {
         let (counters, capacity, reserved) = CounterTable::read(source, &WIDTHS)?;
         if reserved != 0 {
             return Err(source.invalid(META, "its reserved bytes are not 0"));

@@ -18,14 +18,14 @@ pub(super) const META: Tag = Tag::new(*b"META");
 pub(super) const BITS: Tag = Tag::new(*b"BITS");
 
 /// The writer of a filter's file.
-pub(super) type Writer<'a> = EnvelopeWriter<&'a mut dyn Write>;
+pub(super) type FilterWriter<'a> = EnvelopeWriter<&'a mut dyn Write>;
 
 /// A filter that can be written to a file, and read back with a table of type `M`.
 pub(super) trait Stored<M>: Sized {
     const KIND: Kind;
 
     /// Writes all sections.
-    fn write(&self, out: &mut Writer<'_>) -> io::Result<()>;
+    fn write(&self, out: &mut FilterWriter<'_>) -> io::Result<()>;
 
     /// Calls `see` with the bytes of the table that [`Filter::contains`](super::Filter::contains) may read for `key`.
     /// If the key does not determine these bytes, calls `see` with the whole table.
@@ -33,12 +33,12 @@ pub(super) trait Stored<M>: Sized {
 
     /// Reads a filter that [`write`](Self::write) wrote. The function is total: for any bytes it returns a usable
     /// filter or an error.
-    fn read<S: Source<Bytes = M>>(source: &S) -> Result<Self, ReadError>;
+    fn read<S: FilterSource<Bytes = M>>(source: &S) -> Result<Self, ReadError>;
 }
 
 /// Writes the file of `filter`, whose keys are hashed by `hash`.
 pub(super) fn write<M, F: Stored<M>>(filter: &F, hash: HashSpec, out: &mut dyn Write) -> io::Result<Seal> {
-    let mut writer: Writer<'_> = EnvelopeWriter::new(out, F::KIND, hash)?;
+    let mut writer: FilterWriter<'_> = EnvelopeWriter::new(out, F::KIND, hash)?;
     filter.write(&mut writer)?;
     writer.finish()
 }
@@ -53,7 +53,7 @@ pub(super) fn save(path: &Path, write: impl Fn(&mut dyn Write) -> io::Result<Sea
 }
 
 /// An open file of a filter.
-pub(super) trait Source {
+pub(super) trait FilterSource {
     /// The type of the filter's table.
     type Bytes: Deref<Target = [u8]>;
 
@@ -104,7 +104,7 @@ pub(super) struct Mapped<'a> {
     pub(super) envelope: &'a Envelope,
 }
 
-impl Source for Mapped<'_> {
+impl FilterSource for Mapped<'_> {
     type Bytes = Buffer;
 
     fn envelope(&self) -> &Envelope {
@@ -141,12 +141,12 @@ fn read_table(file: &(impl ReadAt + ?Sized), name: &str, offset: u64, length: us
 
 /// A file that has the sections of a filter's file among other sections. The caller has checked that the filter's
 /// sections are there. The table is read into memory.
-pub(super) struct Part<'a, F> {
+pub(super) struct Embedded<'a, F> {
     pub(super) file: &'a F,
     pub(super) envelope: &'a Envelope,
 }
 
-impl<F: ReadAt> Source for Part<'_, F> {
+impl<F: ReadAt> FilterSource for Embedded<'_, F> {
     type Bytes = Buffer;
 
     fn envelope(&self) -> &Envelope {
@@ -173,7 +173,7 @@ pub(super) struct Borrowed<'a, 'e> {
     pub(super) envelope: &'e Envelope,
 }
 
-impl<'a> Source for Borrowed<'a, '_> {
+impl<'a> FilterSource for Borrowed<'a, '_> {
     type Bytes = &'a [u8];
 
     fn envelope(&self) -> &Envelope {
@@ -194,7 +194,7 @@ impl<'a> Source for Borrowed<'a, '_> {
 /// A file in memory, whose tables are copied.
 pub(super) struct Copied<'a, 'e>(pub(super) Borrowed<'a, 'e>);
 
-impl Source for Copied<'_, '_> {
+impl FilterSource for Copied<'_, '_> {
     type Bytes = Buffer;
 
     fn envelope(&self) -> &Envelope {
@@ -217,7 +217,7 @@ pub(super) struct Shared<'a> {
     pub(super) envelope: &'a Envelope,
 }
 
-impl Source for Shared<'_> {
+impl FilterSource for Shared<'_> {
     type Bytes = Bytes;
 
     fn envelope(&self) -> &Envelope {

@@ -27,7 +27,7 @@ mod keys;
 mod least;
 mod probes;
 mod quotient;
-mod ringed;
+pub(crate) mod ringed;
 mod seedless;
 mod sets;
 mod similarity;
@@ -35,7 +35,7 @@ pub mod sizing;
 mod split_block;
 mod stable;
 mod stable_light;
-mod steady;
+pub(crate) mod steady;
 
 pub use any::{AnyFilter, FilterRef};
 pub use blocked::{BlockedBloom, FINEST_BLOCKED_RATE, MAX_BLOCKED_PROBES};
@@ -47,14 +47,14 @@ pub use counting::CountingBloom;
 pub use error::{ConfigError, InsertError, Mismatch};
 pub use growing::{GrowingBloom, MAX_PARTS};
 pub use probes::MAX_PROBES;
-pub use quotient::{Fingerprints, QuotientFilter, QuotientSlot};
-pub use ringed::{Gamma, RingedBloom, RingedKey, RingedParams, ringed_rate, ringed_rate_refined};
+pub use quotient::{FingerprintIter, QuotientFilter, QuotientSlot};
+pub use ringed::{Gamma, RingedBloom, RingedKey, RingedParams};
 pub use seedless::SeedlessFilter;
 pub use similarity::{Estimate, Similarity};
 pub use split_block::{FINEST_SPLIT_BLOCK_RATE, MAX_PARQUET_BYTES, ParquetError, SplitBlockBloom};
 pub use stable::StableBloom;
 pub use stable_light::StableBloomLight;
-pub use steady::stable_decrements;
+pub(crate) use steady::stable_decrements;
 
 /// A set whose "yes" may be wrong, at a stated rate, and whose "no" is certain, unless the filter
 /// [`forgets`](Self::forgets).

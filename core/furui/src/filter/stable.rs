@@ -2,7 +2,7 @@ use std::io;
 use std::ops::{Deref, DerefMut};
 
 use super::counters::CounterTable;
-use super::file::{Source, Stored, Writer};
+use super::file::{FilterSource, FilterWriter, Stored};
 use super::probes::own_rate;
 use super::steady::{check_stable, lasting_probes, random_zeros, read_stable};
 use super::{ConfigError, Filter, FilterMut, Full, stable_decrements};
@@ -176,7 +176,7 @@ impl<M: DerefMut<Target = [u8]>> FilterMut for StableBloom<M> {
 impl<M: Deref<Target = [u8]>> Stored<M> for StableBloom<M> {
     const KIND: Kind = Kind::StableBloom;
 
-    fn write(&self, out: &mut Writer<'_>) -> io::Result<()> {
+    fn write(&self, out: &mut FilterWriter<'_>) -> io::Result<()> {
         self.counters.write(self.decrements as u64, self.random.0, out)
     }
 
@@ -184,7 +184,7 @@ impl<M: Deref<Target = [u8]>> Stored<M> for StableBloom<M> {
         self.counters.reads(key, see);
     }
 
-    fn read<S: Source<Bytes = M>>(source: &S) -> Result<Self, ReadError> {
+    fn read<S: FilterSource<Bytes = M>>(source: &S) -> Result<Self, ReadError> {
         let (counters, decrements, state) = read_stable(source, &WIDTHS)?;
         Ok(Self { counters, decrements, random: SplitMix64(state), hash: source.envelope().hash() })
     }

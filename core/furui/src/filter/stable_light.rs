@@ -2,7 +2,7 @@ use std::io::{self, Write};
 use std::ops::{Deref, DerefMut};
 
 use super::counters::{CounterTable, META_BYTES};
-use super::file::{META, Part, Source, Stored, Writer};
+use super::file::{Embedded, FilterSource, FilterWriter, META, Stored};
 use super::probes::{check_probes, own_rate};
 use super::steady::{check_stable, lasting_probes, read_stable, sequential_decrements, sequential_zeros};
 use super::{ConfigError, Filter, FilterMut, Full};
@@ -44,7 +44,8 @@ const MAX: u8 = 3;
 /// For exactly their filter, pass their P to [`from_parts`](Self::from_parts).
 ///
 /// ```
-/// use furui::filter::{StableBloomLight, stable_decrements};
+/// use furui::filter::StableBloomLight;
+/// use furui::raw::stable_decrements;
 ///
 /// let (counters, probes, rate) = (1 << 20, 8, 1e-5);
 /// let literal = stable_decrements(probes, rate, 3, counters) as usize;
@@ -136,7 +137,7 @@ impl StableBloomLight {
     /// sections. The caller has checked all of them by [`Envelope::verify`]. Returns false, and changes nothing, if the
     /// filter in the file has another number of counters, probes or decrements.
     pub(crate) fn restore(&mut self, file: &impl ReadAt, envelope: &Envelope) -> Result<bool, ReadError> {
-        let source = Part { file, envelope };
+        let source = Embedded { file, envelope };
         let meta: [u8; META_BYTES] = source.meta()?;
         let own = (self.counters() as u64, self.decrements as u64, self.probes());
         if (u64_at(&meta, 0), u64_at(&meta, 8), u32_at(&meta, 16)) != own {
@@ -149,7 +150,7 @@ impl StableBloomLight {
     /// Reads the filter from a file that has the sections of a filter's file among other sections. The caller has
     /// checked all of them by [`Envelope::verify`].
     pub(crate) fn read_sections(file: &impl ReadAt, envelope: &Envelope) -> Result<Self, ReadError> {
-        Self::read(&Part { file, envelope })
+        Self::read(&Embedded { file, envelope })
     }
 
     /// This filter, for keys that are hashed by `hash` instead of by [`HashSpec::default`]. Keys that are already in
@@ -300,7 +301,7 @@ impl<M: DerefMut<Target = [u8]>> FilterMut for StableBloomLight<M> {
 impl<M: Deref<Target = [u8]>> Stored<M> for StableBloomLight<M> {
     const KIND: Kind = Kind::StableBloomLight;
 
-    fn write(&self, out: &mut Writer<'_>) -> io::Result<()> {
+    fn write(&self, out: &mut FilterWriter<'_>) -> io::Result<()> {
         self.counters.write(self.decrements as u64, self.cursor as u64, out)
     }
 
@@ -308,7 +309,7 @@ impl<M: Deref<Target = [u8]>> Stored<M> for StableBloomLight<M> {
         self.counters.reads(key, see);
     }
 
-    fn read<S: Source<Bytes = M>>(source: &S) -> Result<Self, ReadError> {
+    fn read<S: FilterSource<Bytes = M>>(source: &S) -> Result<Self, ReadError> {
         let (counters, decrements, cursor) = read_stable(source, &[BITS])?;
         match usize::try_from(cursor) {
             Ok(cursor) if cursor < counters.len() => {

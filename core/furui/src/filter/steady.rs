@@ -15,7 +15,7 @@
 
 use super::ConfigError;
 use super::counters::{CounterTable, MAX_COUNTERS, check_counters};
-use super::file::{META, Source};
+use super::file::{FilterSource, META};
 use super::probes::MAX_PROBES;
 use crate::format::ReadError;
 
@@ -116,7 +116,7 @@ pub(super) fn check_stable(counters: usize, probes: u32, decrements: usize) -> R
 
 /// Reads the counters of a stable filter, the number of counters that an insertion decrements, and the field of `META`
 /// at offset 24, which depends on the kind of filter.
-pub(super) fn read_stable<S: Source>(
+pub(super) fn read_stable<S: FilterSource>(
     source: &S,
     widths: &[u32],
 ) -> Result<(CounterTable<S::Bytes>, usize, u64), ReadError> {

@@ -10,7 +10,7 @@ pub(super) const RUN: usize = 128;
 #[derive(Clone, Debug)]
 pub(super) struct Dot {
     #[cfg(target_arch = "x86_64")]
-    parts: sse2::Parts,
+    parts: sse2::PowerParts,
     #[cfg(not(target_arch = "x86_64"))]
     powers: [u64; RUN + 1],
 }
@@ -62,9 +62,9 @@ mod sse2 {
     const PARTS: usize = 5;
 
     /// The parts of eight powers each: group g, counted from the last byte, has the powers 8 g + 7 down to 8 g.
-    pub(super) type Parts = [[__m128i; PARTS]; RUN / 8];
+    pub(super) type PowerParts = [[__m128i; PARTS]; RUN / 8];
 
-    pub(super) fn parts(powers: &[u64; RUN + 1]) -> Parts {
+    pub(super) fn parts(powers: &[u64; RUN + 1]) -> PowerParts {
         std::array::from_fn(|group| {
             std::array::from_fn(|part| {
                 let number = |i: usize| {
@@ -80,7 +80,7 @@ mod sse2 {
 
     /// See [`Dot::sum`](super::Dot::sum).
     #[inline]
-    pub(super) fn sum(parts: &Parts, first: u64, eights: &[[u8; 8]]) -> u128 {
+    pub(super) fn sum(parts: &PowerParts, first: u64, eights: &[[u8; 8]]) -> u128 {
         // SAFETY: every x86-64 has SSE2.
         let sums = unsafe { sums(parts, first, eights) };
         (0..).zip(sums).map(|(part, sum)| u128::from(sum) << (PART_BITS * part)).sum()
@@ -89,7 +89,7 @@ mod sse2 {
     /// For each part of the powers: the sum of all bytes, each times this part of its power.
     #[inline]
     #[target_feature(enable = "sse2")]
-    fn sums(parts: &Parts, first: u64, eights: &[[u8; 8]]) -> [u64; PARTS] {
+    fn sums(parts: &PowerParts, first: u64, eights: &[[u8; 8]]) -> [u64; PARTS] {
         let mut sums = [_mm_setzero_si128(); PARTS];
         let mut add = |word: u64, group: &[__m128i; PARTS]| {
             let bytes = _mm_unpacklo_epi8(_mm_cvtsi64_si128(word.cast_signed()), _mm_setzero_si128());

@@ -9,7 +9,7 @@ const PRIMES: [u64; 8] = [131, 137, 139, 149, 151, 157, 163, 167];
 /// whose bytes are larger than the primes.
 ///
 /// ```
-/// use furui::hash::PolynomialHashes;
+/// use furui::raw::PolynomialHashes;
 ///
 /// let hashes = PolynomialHashes::<2>::start().push(1).push(2);
 /// assert_eq!(hashes.hashes(), &[131 + 2, 137 + 2]);

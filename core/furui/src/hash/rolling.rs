@@ -26,7 +26,7 @@ use super::{HashAlgorithm, HashSpec, KeyHash, mix, seed_words};
 /// Pattern-Matching Algorithms" (1987).
 ///
 /// ```
-/// use furui::hash::Rolling;
+/// use furui::raw::Rolling;
 ///
 /// let rolling = Rolling::new(7);
 /// let see = rolling.push_all(rolling.start(), b"see");
@@ -46,7 +46,7 @@ pub struct Rolling {
 /// 2⁶² + 2⁹: such a number times a factor below 2⁶⁰, folded, is at most 2⁶¹ + 2⁶¹ + 2⁸, and a byte adds less than 2⁸.
 ///
 /// ```
-/// use furui::hash::{Rolling, RollingState};
+/// use furui::raw::{Rolling, RollingState};
 ///
 /// // A walk down a trie keeps the state of each path, and hashes every key with one step.
 /// let rolling = Rolling::new(7);

@@ -22,7 +22,8 @@ use crate::hash::KeyHash;
 ///
 /// ```
 /// use furui::KeyHash;
-/// use furui::seen::{Clock, Observed};
+/// use furui::raw::Clock;
+/// use furui::seen::Observed;
 ///
 /// let mut clock = Clock::new(2)?;
 /// let [a, b, c] = [1, 2, 3].map(KeyHash::new);

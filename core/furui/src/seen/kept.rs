@@ -58,7 +58,7 @@ const KEY_LEN: u64 = 8;
 const CHUNK: usize = 64 << 10;
 
 /// The section `HEAD`.
-pub(super) struct Head {
+pub(super) struct KeptHead {
     pub(super) generation: u64,
     pub(super) mark: u32,
     pub(super) replacement: Replacement,
@@ -68,7 +68,7 @@ pub(super) struct Head {
     pub(super) capacity: u64,
 }
 
-impl Head {
+impl KeptHead {
     fn encode(&self) -> [u8; HEAD_LEN] {
         let mut head = [0; HEAD_LEN];
         head[..8].copy_from_slice(&self.generation.to_le_bytes());
@@ -103,7 +103,7 @@ impl Head {
 pub(super) struct Kept<F> {
     pub(super) file: F,
     pub(super) envelope: Envelope,
-    pub(super) head: Head,
+    pub(super) head: KeptHead,
 }
 
 /// Opens the tiers that `storage` keeps; `None` if there are none.
@@ -120,7 +120,7 @@ pub(super) fn open<S: Storage>(storage: &S) -> Result<Option<Kept<S::File>>> {
     }
     let at = envelope.section(HEAD)?.offset;
     let invalid = |what| envelope.error(at, Problem::Invalid(what));
-    let head = Head::decode(&envelope.read_section(&file, HEAD, HEAD_LEN)?);
+    let head = KeptHead::decode(&envelope.read_section(&file, HEAD, HEAD_LEN)?);
     let head = head.ok_or_else(|| invalid("the section HEAD is invalid"))?;
     if envelope.section(KEYS)?.length != head.keys * KEY_LEN {
         return Err(invalid("the number of keys does not fit their section").into());
@@ -132,7 +132,7 @@ pub(super) fn open<S: Storage>(storage: &S) -> Result<Option<Kept<S::File>>> {
 /// the set.
 pub(super) fn save(tiers: &Stable, manifest: &Manifest, storage: &impl Storage) -> Result<()> {
     let path = storage.path(TIERS);
-    let head = Head {
+    let head = KeptHead {
         generation: manifest.generation(),
         mark: manifest.journal,
         replacement: tiers.front.replacement(),

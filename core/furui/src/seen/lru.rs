@@ -23,7 +23,8 @@ use crate::hash::KeyHash;
 ///
 /// ```
 /// use furui::KeyHash;
-/// use furui::seen::{Lru, Observed};
+/// use furui::raw::Lru;
+/// use furui::seen::Observed;
 ///
 /// let mut lru = Lru::new(1)?;
 /// let [a, b] = [1, 2].map(KeyHash::new);

@@ -1,15 +1,15 @@
 //! An exact set of any size, which says for each key of a stream whether it is new.
 
 mod apart;
-mod clock;
+pub(crate) mod clock;
 mod counters;
 mod index;
 mod kept;
 mod kept_tiers;
-mod lru;
+pub(crate) mod lru;
 mod observed;
 mod pipeline;
-mod recent;
+pub(crate) mod recent;
 mod remove;
 mod replacement;
 mod sizes;
@@ -17,14 +17,12 @@ mod split;
 mod tiers;
 mod window;
 
-pub use clock::Clock;
 pub use counters::SeenCounters;
 pub use kept::Start;
 pub use kept_tiers::KeptTiers;
-pub use lru::Lru;
 pub use observed::Observed;
 pub use pipeline::{Seen, SeenOptions};
-pub use recent::{Recent, RecentTag};
+pub use recent::Recent;
 pub use replacement::Replacement;
 pub use sizes::TierSizes;
 pub use tiers::Cache;

@@ -4,7 +4,8 @@ use crate::hash::KeyHash;
 ///
 /// ```
 /// use furui::KeyHash;
-/// use furui::seen::{Lru, Observed};
+/// use furui::raw::Lru;
+/// use furui::seen::Observed;
 ///
 /// let mut lru = Lru::new(2)?;
 /// let evicted: Vec<u64> = [1, 2, 1, 3, 4]

@@ -5,7 +5,7 @@ use super::Verdict;
 use super::counters::SeenCounters;
 use super::kept::{self, Start};
 use super::sizes::TierSizes;
-use super::tiers::{Asked, Cache, Tiers};
+use super::tiers::{Cache, Tiers, Undecided};
 use crate::error::Result;
 use crate::filter::Mismatch;
 use crate::hash::{HashSpec, Hashes, KeyForm, KeyHash, KeyHasher};
@@ -92,7 +92,7 @@ pub struct Seen<S: Storage = Directory> {
     pub(super) misses: Vec<u32>,
     keys: Vec<KeyHash>,
     /// The keys of `misses` that were looked up in the stable filter.
-    pub(super) asked: Vec<Asked>,
+    pub(super) asked: Vec<Undecided>,
     /// The indices in `keys` of the new keys.
     new: Vec<u32>,
     /// Room for the verdict on a single key.

@@ -49,7 +49,7 @@ const RECENT_SHARE: u64 = 32;
 const RECENT_LEAST: u64 = 1 << 10;
 
 /// A key that was looked up in the stable filter and must still be looked up in the exact set.
-pub(super) struct Asked {
+pub(super) struct Undecided {
     /// The key's index in the batch.
     pub(super) index: u32,
     /// True if the filter claimed to know the key, and the claim is audited; false if the filter did not know it.
@@ -116,7 +116,7 @@ impl Tiers {
         keys: &[KeyHash],
         is_protected: impl Fn(usize) -> bool,
         misses: &mut Vec<u32>,
-        asked: &mut Vec<Asked>,
+        asked: &mut Vec<Undecided>,
         counters: &mut SeenCounters,
     ) {
         match self {
@@ -176,7 +176,7 @@ impl Round {
         &mut self,
         stable: &StableBloomLight,
         misses: &mut Vec<u32>,
-        asked: &mut Vec<Asked>,
+        asked: &mut Vec<Undecided>,
         counters: &mut SeenCounters,
     ) {
         self.keys.clear();
@@ -188,7 +188,7 @@ impl Round {
             } else {
                 counters.audited += u64::from(claimed);
                 misses.push(index);
-                asked.push(Asked { index, claimed });
+                asked.push(Undecided { index, claimed });
             }
         }
     }

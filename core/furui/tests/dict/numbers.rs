@@ -5,7 +5,7 @@ use std::thread;
 use furui::dict::{Dict, DictOptions, Done, FilterHash, Job, Layout, MAX_KEY, Merging, Snapshot};
 use furui::error::{StoreError, StoreProblem};
 use furui::format::Problem;
-use furui::hash::Rolling;
+use furui::raw::Rolling;
 use furui::seen::{Seen, SeenOptions};
 use furui::store::{Directory, MANIFEST, Manifest, Memory, Purpose, Storage, StoreKind};
 use furui::{Error, HashAlgorithm, HashSpec};

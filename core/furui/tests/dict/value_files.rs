@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use furui::dict::{Dict, DictOptions};
 use furui::format::{Align, Envelope, EnvelopeWriter, Kind, Problem, Tag};
-use furui::hash::Rolling;
+use furui::raw::Rolling;
 use furui::store::{Manifest, Memory, Purpose, RunEntry, Storage, StoreKind};
 use furui::{Error, HashSpec};
 

@@ -11,7 +11,8 @@ mod support;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use furui::store::cascade::{Cascade, CascadeOptions, Journal, MAX_RECORD_KEYS};
+use furui::raw::MAX_RECORD_KEYS;
+use furui::store::cascade::{Cascade, CascadeOptions, Journal};
 use furui::store::{Bytes, JOURNAL, MANIFEST, Manifest, Memory, Overlay, Storage, StoreKind};
 use furui::{Error, HashAlgorithm, HashSpec, KeyHash, Result};
 use proptest::collection::vec;

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use furui::dict::Node;
+use furui::raw::Node;
 
 /// The nodes of two tries that have one path. One of the two may be missing.
 pub(crate) type Pair<N> = (Option<N>, Option<N>);

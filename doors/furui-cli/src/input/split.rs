@@ -68,7 +68,7 @@ impl Splitter {
         match self.split {
             Split::Lines(separator) => {
                 let before = ends.len();
-                furui::bits::byte_positions(&buffer[from..], separator, ends);
+                furui::raw::byte_positions(&buffer[from..], separator, ends);
                 if from > 0 {
                     ends[before..].iter_mut().for_each(|end| *end += from as u32);
                 }

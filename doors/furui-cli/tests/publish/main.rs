@@ -13,8 +13,8 @@ use std::fs;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use furui_net::http::MAX_LINE;
-use furui_search::MAX_TEXT;
+use furui_node::furui_net::http::MAX_LINE;
+use furui_node::furui_search::MAX_TEXT;
 use node::FakeNode;
 use support::{TempDir, failure, run, stdout};
 

@@ -4,7 +4,7 @@ use std::fs;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use furui_search::PublisherKey;
+use furui_node::furui_search::PublisherKey;
 
 use super::crawls::warc_record;
 use super::node::FakeNode;

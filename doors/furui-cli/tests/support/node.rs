@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use furui_net::http::{Backend, serve};
-use furui_net::node::{
+use furui_node::furui_net::http::{Backend, serve};
+use furui_node::furui_net::node::{
     Block, Document, Hit, NodeError, NodeStatus, PublishError, Published, SearchError, SearchEvent, SearchOptions,
 };
-use furui_search::{ContentId, Fit, Place, Query, Record, Report, Showings, Wants};
-use tokio::net::TcpListener;
-use tokio::runtime::{Builder, Runtime};
-use tokio::sync::mpsc;
+use furui_node::furui_search::{ContentId, Fit, Place, Query, Record, Report, Showings, Wants};
+use furui_node::tokio::net::TcpListener;
+use furui_node::tokio::runtime::{Builder, Runtime};
+use furui_node::tokio::sync::mpsc;
 
 /// A node that answers over HTTP. It ends when the value is dropped.
 pub struct FakeNode {
@@ -101,7 +101,7 @@ impl Backend for Index {
             .map(|document| (place(document.id), Record::decode(&document.record).unwrap()))
             .filter(|(place, record)| options.after.is_none_or(|after| *place > after) && fit.fits(record))
             .collect();
-        let limit = options.limit.map_or(usize::MAX, |limit| limit as usize);
+        let limit = usize::try_from(options.limit).unwrap();
         let hits = records.iter().take(limit).map(|(place, record)| Hit::new(*place, showings.of(record)));
         let hits: Vec<Hit> = hits.collect();
         let cursor = records.get(limit).map(|_| records[limit - 1].0);

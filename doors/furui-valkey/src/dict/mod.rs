@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use furui::HashSpec;
 use furui::dict::{DictOptions, Done, Purpose};
-use furui::hash::Rolling;
+use furui::raw::Rolling;
 use furui::store::{Layout, Manifest, Memory};
 use valkey_module::digest::Digest;
 use valkey_module::native_types::ValkeyType;

@@ -2,8 +2,8 @@
 
 use std::hint::black_box;
 
-use furui::bits::Cells;
 use furui::filter::{StableBloom, StableBloomLight};
+use furui::raw::Cells;
 
 use crate::clock::{median, ns_each};
 use crate::report::{Axis, Context, Finding, Mark, Plot, Result, Series, Source, Table, Verdict, brief};

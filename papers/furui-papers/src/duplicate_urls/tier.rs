@@ -1,5 +1,7 @@
-use furui::filter::{ConfigError, FilterMut, StableBloom, StableBloomLight, stable_decrements};
-use furui::seen::{Clock as ClockCache, Lru, Observed, Recent, RecentTag};
+use furui::filter::{ConfigError, FilterMut, StableBloom, StableBloomLight};
+use furui::raw::stable_decrements;
+use furui::raw::{Clock as ClockCache, Lru, RecentTag};
+use furui::seen::{Observed, Recent};
 use furui::{Error, KeyHash};
 
 use super::order::{Crawl, Mode, Outcome};

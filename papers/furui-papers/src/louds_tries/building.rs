@@ -3,8 +3,8 @@
 
 use std::hint::black_box;
 
-use furui::dict::{LoudsTrie, Merged, Node, SortedKeys, Value, breadth_first};
-use furui::hash::PolynomialHashes;
+use furui::raw::PolynomialHashes;
+use furui::raw::{LoudsTrie, Merged, Node, SortedKeys, Value, breadth_first};
 
 use super::dynamic::DynamicTrie;
 use super::path_hash::{OneState, PathHash, build, build_concurrently, scan, scan_keys};

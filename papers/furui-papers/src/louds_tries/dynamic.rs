@@ -1,4 +1,4 @@
-use furui::dict::{Node, Value};
+use furui::raw::{Node, Value};
 
 /// A trie that takes keys at any time: the buffer of the paper's system, and the target of the merge that the paper
 /// compares with.

@@ -4,8 +4,8 @@
 use std::collections::HashSet;
 use std::hint::black_box;
 
-use furui::dict::{Found, LoudsTrie, Merged, Skeleton, SortedKeys, Trie, Value};
-use furui::hash::Rolling;
+use furui::raw::Rolling;
+use furui::raw::{Found, LoudsTrie, Merged, Skeleton, SortedKeys, Trie, Value};
 
 use super::minimal_trie::MinimalTrie;
 use super::path_hash::build;

@@ -1,7 +1,7 @@
 //! The trie of minimal prefixes, which the paper names as future work: see [`MinimalTrie`].
 
-use furui::bits::Select0;
-use furui::dict::{LoudsBuilder, LoudsTrie, Node, Value, breadth_first};
+use furui::raw::Select0;
+use furui::raw::{LoudsBuilder, LoudsTrie, Node, Value, breadth_first};
 
 /// A trie of the shortest prefixes that tell its keys apart. It is a [`LoudsTrie`], which has the arrays BASE, LEAF,
 /// EDGE and VAL. The part of a key after its prefix, its *rest*, is in a further array, TAIL.
@@ -268,7 +268,7 @@ fn branch_below<N: Node>(node: &N) -> Option<usize> {
 mod tests {
     use std::collections::BTreeMap;
 
-    use furui::dict::{Merged, SortedKeys};
+    use furui::raw::{Merged, SortedKeys};
 
     use super::*;
     use crate::keys::mix;

@@ -1,5 +1,5 @@
-use furui::dict::{LoudsTrie, Merged, Node};
-use furui::hash::PolynomialHashes;
+use furui::raw::PolynomialHashes;
+use furui::raw::{LoudsTrie, Merged, Node};
 
 use super::dynamic::DynamicTrie;
 use super::path_hash::{PathHash, build, build_concurrently, scan, scan_keys};

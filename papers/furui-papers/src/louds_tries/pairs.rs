@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use furui::dict::Node;
+use furui::raw::Node;
 
 /// The nodes at one position in two tries: first that of the newer trie, then that of the older one.
 pub(super) type Pair<N> = (Option<N>, Option<N>);

@@ -2,9 +2,9 @@
 
 use std::sync::LazyLock;
 
-use furui::dict::{LoudsBuilder, LoudsTrie, Node, breadth_first, freeze};
 use furui::filter::{Bloom, Filter, FilterMut};
-use furui::hash::{PolynomialHashes, Rolling, RollingState};
+use furui::raw::{LoudsBuilder, LoudsTrie, Node, breadth_first, freeze};
+use furui::raw::{PolynomialHashes, Rolling, RollingState};
 
 /// The bits of a filter for each key.
 const BITS: usize = 10;

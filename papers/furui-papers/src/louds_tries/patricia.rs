@@ -3,7 +3,7 @@
 
 use std::hint::black_box;
 
-use furui::dict::{Found, LoudsTrie, Skeleton, SortedKeys, Trie, Value};
+use furui::raw::{Found, LoudsTrie, Skeleton, SortedKeys, Trie, Value};
 
 use super::path_hash::build;
 use super::words::WordList;

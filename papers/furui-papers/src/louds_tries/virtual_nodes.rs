@@ -1,7 +1,7 @@
 //! What virtual nodes are good for: the number of lines and the time of a walk over two tries, with and without virtual
 //! nodes. Also the number of keys that the paper's LEAF flags would lose.
 
-use furui::dict::{LoudsTrie, Merged, Node, SortedKeys, Value, breadth_first};
+use furui::raw::{LoudsTrie, Merged, Node, SortedKeys, Value, breadth_first};
 
 use super::pairs::{Pair, breadth_first_pairs};
 use super::path_hash::build;

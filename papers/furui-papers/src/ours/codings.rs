@@ -1,6 +1,7 @@
 //! Golomb-coded sets compared with ringed filters. Every message must equal its prediction.
 
-use furui::filter::{Gamma, RingedParams, ringed_rate_refined, sizing};
+use furui::filter::{Gamma, RingedParams, sizing};
+use furui::raw::ringed_rate_refined;
 use furui_search::{CodedSet, Coding, Golomb, IdRange};
 
 use crate::report::{

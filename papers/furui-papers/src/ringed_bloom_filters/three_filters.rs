@@ -1,7 +1,8 @@
 //! Fig. 5: the rates of fixed, variable and ringed filters.
 
 use furui::KeyHash;
-use furui::filter::{Bloom, FilterMut, Gamma, RingedBloom, RingedParams, ringed_rate, sizing};
+use furui::filter::{Bloom, FilterMut, Gamma, RingedBloom, RingedParams, sizing};
+use furui::raw::ringed_rate;
 
 use super::{KEYS, PROBES, SYNTHETIC};
 use crate::keys::mix;

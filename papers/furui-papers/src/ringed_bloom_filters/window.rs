@@ -1,7 +1,8 @@
 //! Fig. 4, and eq. 5 and Fig. 2 before it: the rates of ringed filters by the length of their windows.
 
 use furui::KeyHash;
-use furui::filter::{Bloom, FilterMut, Gamma, RingedBloom, RingedParams, ringed_rate, ringed_rate_refined, sizing};
+use furui::filter::{Bloom, FilterMut, Gamma, RingedBloom, RingedParams, sizing};
+use furui::raw::{ringed_rate, ringed_rate_refined};
 
 use super::{KEYS, PROBES, SYNTHETIC};
 use crate::keys::mix;

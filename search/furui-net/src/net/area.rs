@@ -3,7 +3,7 @@ use libp2p::PeerId;
 use libp2p::kad::{KBucketDistance as Distance, KBucketKey as Key};
 use tokio::time::Instant;
 
-use super::known::Known;
+use super::known::KnownPeer;
 
 /// The result of a look-up of many peers, which also answers look-ups of other keys. The peers are all nodes whose
 /// distance from the key of the look-up is at most that of the farthest peer.
@@ -21,14 +21,14 @@ use super::known::Known;
 /// these peers.
 pub(super) struct Area {
     key: Key<Vec<u8>>,
-    peers: Vec<Known>,
+    peers: Vec<KnownPeer>,
     farthest: Distance,
     pub(super) at: Instant,
 }
 
 impl Area {
     /// Makes an area from the peers that a complete look-up found. `None` if there are none.
-    pub(super) fn new(key: Key<Vec<u8>>, peers: Vec<Known>, at: Instant) -> Option<Self> {
+    pub(super) fn new(key: Key<Vec<u8>>, peers: Vec<KnownPeer>, at: Instant) -> Option<Self> {
         let farthest = peers.iter().map(|known| key.distance(&known.key)).max()?;
         Some(Self { key, peers, farthest, at })
     }
@@ -71,21 +71,21 @@ mod tests {
         PeerId::from_bytes(&bytes).expect("a multihash")
     }
 
-    fn known(number: u32) -> Known {
-        Known { key: Key::from(id(number)), peer: peer(&id(number), None) }
+    fn known(number: u32) -> KnownPeer {
+        KnownPeer { key: Key::from(id(number)), peer: peer(&id(number), None) }
     }
 
-    fn nearest(all: &[Known], key: &Key<Vec<u8>>, n: usize) -> Vec<Known> {
-        let mut all: Vec<&Known> = all.iter().collect();
+    fn nearest(all: &[KnownPeer], key: &Key<Vec<u8>>, n: usize) -> Vec<KnownPeer> {
+        let mut all: Vec<&KnownPeer> = all.iter().collect();
         all.sort_by_key(|known| known.key.distance(key));
-        all.into_iter().take(n).map(|known| Known { key: known.key, peer: known.peer.clone() }).collect()
+        all.into_iter().take(n).map(|known| KnownPeer { key: known.key, peer: known.peer.clone() }).collect()
     }
 
     #[test]
     fn what_it_tells_of_other_keys_is_true() {
         let key = |number: u32| Key::new(number.to_le_bytes().to_vec());
         for nodes in [30, 100, 1000] {
-            let all: Vec<Known> = (0..nodes).map(known).collect();
+            let all: Vec<KnownPeer> = (0..nodes).map(known).collect();
             let area = Area::new(key(0), nearest(&all, &key(0), 20), Instant::now()).expect("there are twenty");
             let mut told = 0;
             for number in 0..5000 {
@@ -102,7 +102,7 @@ mod tests {
 
     #[test]
     fn a_node_that_would_be_among_them_ends_it_and_no_other_does() {
-        let all: Vec<Known> = (0..200).map(known).collect();
+        let all: Vec<KnownPeer> = (0..200).map(known).collect();
         let key = Key::new(b"key".to_vec());
         let area = Area::new(key.clone(), nearest(&all, &key, 20), Instant::now()).expect("there are twenty");
         assert!(all.iter().all(|known| area.outlives(&known.key)));

@@ -151,7 +151,8 @@ fn transport(config: &Config, shared: &Shared) -> Result<Boxed<(PeerId, StreamMu
     })
 }
 
-/// True if this transport could dial the address, and [`Reach`] allows it. This is checked because peers can claim any addresses.
+/// True if this transport could dial the address, and [`Reach`] allows it. This is checked because peers can claim any
+/// addresses.
 pub(super) fn dialable(address: &Multiaddr, transport: Transport, reach: &Reach) -> bool {
     use multiaddr::Protocol::{Ip4, Ip6, Memory, P2p, Tcp};
     let mut parts = address.iter();

@@ -17,7 +17,8 @@ const MAX_REQUEST_BYTES: usize = 64 << 20;
 /// The maximum size of one peer's requests that are held at the same time, over all of its connections. Further
 /// requests of the peer wait unread. Chosen: four of the largest requests, which fill a sixteenth of the memory.
 pub(super) const PEER_REQUEST_BYTES: usize = 4 << 20;
-/// The maximum size of the requests of one address prefix that are held at the same time. Chosen: four prefixes fill all.
+/// The maximum size of the requests of one address prefix that are held at the same time. Chosen: four prefixes fill
+/// all.
 const PREFIX_REQUEST_BYTES: usize = 16 << 20;
 /// The maximum number of one peer's requests that wait unread. The streams of further ones are closed.
 /// Chosen.

@@ -17,8 +17,9 @@ const MAX_ANSWER_BYTES: usize = 64 << 20;
 /// The codec of requests and answers. A request is its length (4 bytes, little-endian) and its bytes. An answer is the
 /// byte 0, its length and its bytes, or only the byte 1, which means that the node is busy.
 ///
-/// libp2p clones the codec for each connection that it opens, and the clone for each stream of the connection. The first
-/// clone takes the origin of the connection from [`BufferBudget`], where `IncomingLimits` has put it; the others have it from that one.
+/// libp2p clones the codec for each connection that it opens, and the clone for each stream of the connection. The
+/// first clone takes the origin of the connection from [`BufferBudget`], where `IncomingLimits` has put it; the others
+/// have it from that one.
 pub(super) struct Codec {
     tally: Arc<Tally>,
     buffers: Arc<BufferBudget>,

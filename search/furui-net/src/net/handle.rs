@@ -111,11 +111,7 @@ impl Net {
     /// the last.
     pub async fn closest(&self, key: &[u8], n: usize) -> Vec<Peer> {
         let Ok(turn) = Arc::clone(&self.lookups).acquire_owned().await else { return Vec::new() };
-        let (answer, receiver) = oneshot::channel();
-        match self.tell(Command::Closest { key: key.to_vec(), n, answer, turn }).await {
-            Ok(()) => self.answer(receiver).await.unwrap_or_default(),
-            Err(_) => Vec::new(),
-        }
+        self.ask(|answer| Command::Closest { key: key.to_vec(), n, answer, turn }).await.unwrap_or_default()
     }
 
     /// The `n` nodes that keep what belongs to `key`: the nearest ones, but at most one of each address
@@ -134,24 +130,16 @@ impl Net {
 
     /// For each of many keys the result of [`keepers`](Self::keepers), if it is known without asking another node.
     pub async fn known(&self, keys: Vec<Vec<u8>>, n: usize) -> Vec<Option<Vec<Peer>>> {
-        let (answer, receiver) = oneshot::channel();
         let count = keys.len();
-        match self.tell(Command::Known { keys, n, answer }).await {
-            Ok(()) => self.answer(receiver).await.unwrap_or_else(|| vec![None; count]),
-            Err(_) => vec![None; count],
-        }
+        self.ask(|answer| Command::Known { keys, n, answer }).await.unwrap_or_else(|| vec![None; count])
     }
 
-    /// For each key, its `n` [keepers](Self::keepers) among the nodes that this node knows, this node included. No other
-    /// node is asked. If this node is one of the `n` nodes nearest to a key, the result for the key is exact, because a
-    /// node knows its neighbours.
+    /// For each key, its `n` [keepers](Self::keepers) among the nodes that this node knows, this node included. No
+    /// other node is asked. If this node is one of the `n` nodes nearest to a key, the result for the key is exact,
+    /// because a node knows its neighbours.
     pub async fn replicas(&self, keys: Vec<Vec<u8>>, n: usize) -> Vec<Vec<Peer>> {
-        let (answer, receiver) = oneshot::channel();
         let count = keys.len();
-        match self.tell(Command::Replicas { keys, n, answer }).await {
-            Ok(()) => self.answer(receiver).await.unwrap_or_else(|| vec![Vec::new(); count]),
-            Err(_) => vec![Vec::new(); count],
-        }
+        self.ask(|answer| Command::Replicas { keys, n, answer }).await.unwrap_or_else(|| vec![Vec::new(); count])
     }
 
     /// This node as a peer: its identity, and one of its addresses, if possible one that is not a loopback address.
@@ -174,21 +162,13 @@ impl Net {
 
     /// The other nodes in the routing table.
     pub async fn peers(&self) -> Vec<Peer> {
-        let (answer, receiver) = oneshot::channel();
-        match self.tell(Command::Peers(answer)).await {
-            Ok(()) => self.answer(receiver).await.unwrap_or_default(),
-            Err(_) => Vec::new(),
-        }
+        self.ask(Command::Peers).await.unwrap_or_default()
     }
 
     /// True if there is a connection with this peer, which has proved its identity by its key. The peer itself, and no
     /// other node, is then responsible for its answers and for missing answers.
     pub async fn is_connected(&self, peer: &Peer) -> bool {
-        let (answer, receiver) = oneshot::channel();
-        match self.tell(Command::IsConnected { peer: peer.clone(), answer }).await {
-            Ok(()) => self.answer(receiver).await.unwrap_or_default(),
-            Err(_) => false,
-        }
+        self.ask(|answer| Command::IsConnected { peer: peer.clone(), answer }).await.unwrap_or_default()
     }
 
     /// The traffic of this node.
@@ -206,11 +186,8 @@ impl Net {
     pub async fn block(&self, peers: &[String], networks: Vec<IpNet>) {
         let peers = peers.iter().filter_map(|peer| peer.parse().ok()).collect();
         self.shared.blocked.set(peers, networks);
-        let (done, receiver) = oneshot::channel();
-        if self.tell(Command::Blocked(done)).await.is_ok() {
-            // Receiving fails if the node is shut down.
-            let _ = self.answer(receiver).await;
-        }
+        // There is no answer if the node is shut down.
+        let _ = self.ask(Command::Blocked).await;
     }
 
     /// Who was refused lately, and why.
@@ -232,13 +209,11 @@ impl Net {
     }
 
     /// Refreshes the routing table, as the node itself does every few minutes, and waits for the end. A refresh that is
-    /// already in progress does not count, because it may have asked others before they met those that this call is for.
+    /// already in progress does not count, because it may have asked others before they met those that this call is
+    /// for.
     pub async fn refresh(&self) {
-        let (done, receiver) = oneshot::channel();
-        if self.tell(Command::Refresh(done)).await.is_ok() {
-            // Receiving fails if the node is shut down.
-            let _ = self.answer(receiver).await;
-        }
+        // There is no answer if the node is shut down.
+        let _ = self.ask(Command::Refresh).await;
     }
 
     /// Leaves the network, and waits until all connections are closed.
@@ -267,7 +242,9 @@ impl Net {
     }
 
     /// The answer of the driver to a command; `None` if the node has left the network.
-    async fn answer<T>(&self, receiver: oneshot::Receiver<T>) -> Option<T> {
+    async fn ask<T>(&self, command: impl FnOnce(oneshot::Sender<T>) -> Command) -> Option<T> {
+        let (answer, receiver) = oneshot::channel();
+        self.tell(command(answer)).await.ok()?;
         let mut status = self.status.clone();
         tokio::select! {
             biased;

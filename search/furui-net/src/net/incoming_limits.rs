@@ -31,8 +31,8 @@ const MAX_PER_PREFIX: usize = 64;
 
 const BLOCKED: &str = "the owner of this node has blocked it";
 
-/// Decides which incoming connections are let in, by their address prefixes, so that no host keeps others out: identities
-/// are free, so limits for peers alone do not bound what one host can take.
+/// Decides which incoming connections are let in, by their address prefixes, so that no host keeps others out:
+/// identities are free, so limits for peers alone do not bound what one host can take.
 pub(super) struct IncomingLimits {
     pending: BTreeMap<ConnectionId, Prefix>,
     open: BTreeMap<ConnectionId, Open>,

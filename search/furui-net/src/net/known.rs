@@ -3,7 +3,7 @@ use libp2p::kad::KBucketKey as Key;
 use libp2p::{Multiaddr, PeerId};
 
 /// A peer in the routing table.
-pub(super) struct Known {
+pub(super) struct KnownPeer {
     pub(super) key: Key<PeerId>,
     pub(super) peer: Peer,
 }

@@ -9,12 +9,13 @@ use libp2p::core::Transport;
 use libp2p::core::transport::{DialOpts, ListenerId, PortUse, TransportError, TransportEvent};
 use libp2p::multiaddr::Protocol;
 
-/// How far the addresses reach that a node dials. Peers state addresses (when they identify themselves, in look-ups, and
-/// as the keepers of lists in a search), and must not make a node dial services of its machine or of its owner's network.
+/// How far the addresses reach that a node dials. Peers state addresses (when they identify themselves, in look-ups,
+/// and as the keepers of lists in a search), and must not make a node dial services of its machine or of its owner's
+/// network.
 ///
-/// A node with a public address dials public addresses. A node whose own addresses are all private or loopback addresses
-/// also dials private ones, and a node with loopback addresses only dials everything. An address by which the owner lets
-/// the node join counts as one of its own.
+/// A node with a public address dials public addresses. A node whose own addresses are all private or loopback
+/// addresses also dials private ones, and a node with loopback addresses only dials everything. An address by which the
+/// owner lets the node join counts as one of its own.
 #[derive(Debug, Default)]
 pub(super) struct Reach {
     /// The kind of the node's own addresses.
@@ -97,12 +98,12 @@ impl Reach {
     }
 }
 
-/// A transport that dials only what [`Reach`] allows, whoever wants to dial: Kademlia dials addresses that it is told in
-/// the middle of a look-up.
+/// A transport that dials only what [`Reach`] allows, whoever wants to dial: Kademlia dials addresses that it is told
+/// in the middle of a look-up.
 ///
-/// Each connection has a port of its own. From the port on which the node listens, as is usual in libp2p, it could not dial
-/// while the system remembers a connection of this port that was closed less than a minute ago, and nodes would not get to
-/// know each other.
+/// Each connection has a port of its own. From the port on which the node listens, as is usual in libp2p, it could not
+/// dial while the system remembers a connection of this port that was closed less than a minute ago, and nodes would
+/// not get to know each other.
 pub(super) struct Within<T> {
     transport: T,
     reach: Arc<Reach>,

@@ -7,7 +7,7 @@ use libp2p::kad::{self, K_VALUE, KBucketDistance as Distance, KBucketKey as Key}
 use tokio::time::Instant;
 
 use super::area::Area;
-use super::known::{Known, id, peer};
+use super::known::{KnownPeer, id, peer};
 
 /// How long the result of a look-up is valid.
 const CACHE_LIFE: Duration = Duration::from_secs(600);
@@ -112,7 +112,7 @@ impl Routes {
 
     /// Caches the result of a look-up that found the requested number of peers. It also answers look-ups of keys
     /// nearby.
-    pub(super) fn keep_area(&mut self, key: &Key<Vec<u8>>, peers: Vec<Known>, now: Instant) {
+    pub(super) fn keep_area(&mut self, key: &Key<Vec<u8>>, peers: Vec<KnownPeer>, now: Instant) {
         if self.areas.len() == AREAS {
             self.areas.pop_front();
         }
@@ -134,7 +134,7 @@ impl Routes {
     }
 
     /// The `n` nodes nearest to `key`, if `table` is known to hold them. This node, `me`, may be among them.
-    pub(super) fn known(&self, table: &[Known], me: &Peer, key: &Key<Vec<u8>>, n: usize) -> Option<Vec<Peer>> {
+    pub(super) fn known(&self, table: &[KnownPeer], me: &Peer, key: &Key<Vec<u8>>, n: usize) -> Option<Vec<Peer>> {
         let mut counts = [0; BUCKETS];
         for known in table {
             if let Some(bucket) = self.bucket(&known.key) {
@@ -167,7 +167,7 @@ impl Routes {
     }
 
     /// The `n` nodes nearest to `key`, nearest first, among this node and those of `table`.
-    pub(super) fn nearest<T>(&self, table: &[Known], me: &Peer, key: &Key<T>, n: usize) -> Vec<Peer> {
+    pub(super) fn nearest<T>(&self, table: &[KnownPeer], me: &Peer, key: &Key<T>, n: usize) -> Vec<Peer> {
         let mut all: Vec<(Distance, &Peer)> =
             table.iter().map(|known| (known.key.distance(key), &known.peer)).collect();
         all.push((self.me.distance(key), me));
@@ -177,13 +177,13 @@ impl Routes {
 }
 
 /// All peers of the routing table.
-pub(super) fn table<S: kad::store::RecordStore + Send + 'static>(kad: &mut kad::Behaviour<S>) -> Vec<Known> {
+pub(super) fn table<S: kad::store::RecordStore + Send + 'static>(kad: &mut kad::Behaviour<S>) -> Vec<KnownPeer> {
     let mut all = Vec::new();
     for bucket in kad.kbuckets() {
         for entry in bucket.iter() {
             let id = entry.node.key.preimage();
             let address = entry.node.value.first();
-            all.push(Known { key: *entry.node.key, peer: peer(id, Some(address)) });
+            all.push(KnownPeer { key: *entry.node.key, peer: peer(id, Some(address)) });
         }
     }
     all

@@ -17,8 +17,8 @@ const WINDOW: usize = 256 << 10;
 const MAX_WAITING: usize = 64;
 
 /// Multiplexes a connection by yamux, as the crate libp2p-yamux does. That crate has no way to bound the bytes that a
-/// connection may hold unread: the windows of its streams grow up to 1 GiB. Here they do not grow, so a connection holds
-/// at most [`MAX_STREAMS`] times [`WINDOW`].
+/// connection may hold unread: the windows of its streams grow up to 1 GiB. Here they do not grow, so a connection
+/// holds at most [`MAX_STREAMS`] times [`WINDOW`].
 #[derive(Clone, Debug)]
 pub(super) struct Streams;
 

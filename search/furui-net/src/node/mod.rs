@@ -8,33 +8,15 @@
 //!                 Repair ── compare, list ──┘
 //! ```
 
-mod allowance;
-mod answer;
-mod blocking;
-mod blocklist;
-mod claims;
-mod doubts;
-mod fetch;
-mod filling;
+mod ask;
 mod history;
-mod keeper;
 mod kept;
-mod loads;
 mod options;
+mod own;
+mod peers;
 mod places;
 mod private;
-mod publish;
-mod publish_error;
-mod published;
-mod publishers;
-mod repair;
-mod reputation;
-mod search;
-mod showing;
-mod spent;
-mod survey;
-mod versions;
-mod withdraw;
+mod serve;
 
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
@@ -51,14 +33,18 @@ use tokio::task::AbortHandle;
 
 use crate::net::{CallError, Config, Identity, IdentityError, Net, Prefix, StartError};
 use crate::shelf::{Origin, Shelf, ShelfOptions, Statistics};
+use ask::{answer, doubts, fetch, filling, publishers, search, showing, spent, survey, versions};
 use blocklist::Blocklist;
 use claims::Checker;
 use history::History;
 use keeper::Keeper;
-use published::Published as PublishedTable;
+use own::{loads, publish, publish_error, published, repair, withdraw};
+use peers::{allowance, blocklist, reputation};
+use published::PublishedTable;
 use repair::Repair;
 use reputation::Reputation;
-use search::Known;
+use search::KnownTerms;
+use serve::{claims, keeper};
 use survey::LastSurvey;
 
 pub use answer::{Hit, SearchError, SearchEvent, Version};
@@ -89,12 +75,12 @@ struct Inner {
     keeper: Keeper,
     reputation: Reputation,
     checker: Checker,
-    known: Known,
+    known: KnownTerms,
     survey: LastSurvey,
     blocklist: Arc<Blocklist>,
     published: PublishedTable,
-    /// The identity with which this node signs what it publishes. From its secret, the node derives the keys that open the
-    /// locks of its documents.
+    /// The identity with which this node signs what it publishes. From its secret, the node derives the keys that open
+    /// the locks of its documents.
     identity: Identity,
     whole: AtomicBool,
     searches: AtomicU64,
@@ -202,7 +188,7 @@ impl Node {
             ),
             reputation,
             checker,
-            known: Known::new(),
+            known: KnownTerms::new(),
             survey: LastSurvey::default(),
             published,
             identity,

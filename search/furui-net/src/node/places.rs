@@ -111,8 +111,8 @@ impl Places {
         choose(nearest, most, |node| node.prefix).keepers.into_iter().map(|node| &node.peer).collect()
     }
 
-    /// The number of leading bits that a key's place must share with the place of `me`, so that `me` is certainly one of
-    /// the keepers of the key.
+    /// The number of leading bits that a key's place must share with the place of `me`, so that `me` is certainly one
+    /// of the keepers of the key.
     pub(super) fn own_bits(&self, me: &Peer) -> u32 {
         let at = place(me.identity());
         let others: Vec<(u32, Prefix)> = self

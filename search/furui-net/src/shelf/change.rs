@@ -4,7 +4,7 @@ use furui_search::ContentId;
 
 use super::packed::{self, Effort};
 use super::posting::{self, Posting};
-use super::records::Records;
+use super::records::RecordBlock;
 use super::{MAX_CHANGE, RECORDS, varint};
 
 /// The maximum length of an uncompressed row, in bytes. Numbers and lengths make a row longer than the size that
@@ -41,7 +41,7 @@ pub(super) struct Change {
     /// For each word, the documents that are new in its list. Words and documents are in ascending order.
     pub(super) postings: Vec<(u32, Vec<Posting>)>,
     /// The new records.
-    pub(super) records: Records,
+    pub(super) records: RecordBlock,
 }
 
 impl Change {

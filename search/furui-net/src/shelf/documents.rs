@@ -12,14 +12,14 @@ use super::tables::{Row, Tablets, View};
 /// The number of documents in a row, which just fits into a page of the database.
 pub(super) const CHUNK: u32 = 110;
 const ENTRY: usize = ContentId::BYTES + 17;
-/// The bit of the origin in an entry that says that the document is [`proven`](Document::proven).
+/// The bit of the origin in an entry that says that the document is [`proven`](DocumentEntry::proven).
 const PROVEN: u32 = 1 << 31;
-/// The bit of the origin in an entry that says that the document is [`mixed`](Document::mixed).
+/// The bit of the origin in an entry that says that the document is [`mixed`](DocumentEntry::mixed).
 const MIXED: u32 = 1 << 30;
 
 /// The entry of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Document {
+pub(super) struct DocumentEntry {
     pub(super) id: ContentId,
     /// The expiry; 0 if the document is gone.
     pub(super) expires: u32,
@@ -39,7 +39,7 @@ pub(super) struct Document {
     pub(super) bytes: u32,
 }
 
-impl Document {
+impl DocumentEntry {
     /// The entry of a document that is gone.
     pub(super) const NONE: Self = Self {
         id: ContentId::new([0; ContentId::BYTES]),
@@ -89,9 +89,11 @@ pub(super) fn entries(chunk: u32, row: &[u8]) -> Outcome<&[[u8; ENTRY]]> {
 }
 
 /// All documents of a row that are not gone, with their numbers.
-pub(super) fn alive(chunk: u32, row: &[u8]) -> Outcome<impl Iterator<Item = (u32, Document)>> {
+pub(super) fn alive(chunk: u32, row: &[u8]) -> Outcome<impl Iterator<Item = (u32, DocumentEntry)>> {
     let numbered = (chunk.saturating_mul(CHUNK)..).zip(entries(chunk, row)?);
-    Ok(numbered.map(|(number, entry)| (number, Document::read(entry))).filter(|(_, document)| document.expires > 0))
+    Ok(numbered
+        .map(|(number, entry)| (number, DocumentEntry::read(entry)))
+        .filter(|(_, document)| document.expires > 0))
 }
 
 /// Reads documents. Ascending numbers are fastest, because the current row is kept.
@@ -106,7 +108,7 @@ impl<'v> Documents<'v> {
     }
 
     /// The document with this number, if there is one.
-    pub(super) fn get(&mut self, number: u32) -> Outcome<Option<Document>> {
+    pub(super) fn get(&mut self, number: u32) -> Outcome<Option<DocumentEntry>> {
         let chunk = number / CHUNK;
         let row = match &self.chunk {
             Some((at, row)) if *at == chunk => row,
@@ -114,7 +116,7 @@ impl<'v> Documents<'v> {
         };
         let Some(row) = row else { return Ok(None) };
         let entry = entries(chunk, row.value())?.get((number % CHUNK) as usize);
-        Ok(entry.map(Document::read).filter(|document| document.expires > 0))
+        Ok(entry.map(DocumentEntry::read).filter(|document| document.expires > 0))
     }
 
     /// The number of the document with this id.
@@ -131,7 +133,7 @@ impl<'v> Documents<'v> {
 }
 
 /// Writes the entries of documents, and removes those whose expiry is 0.
-pub(super) fn write(tables: &mut Tablets<'_>, changed: &BTreeMap<u32, Document>) -> Outcome<()> {
+pub(super) fn write(tables: &mut Tablets<'_>, changed: &BTreeMap<u32, DocumentEntry>) -> Outcome<()> {
     let mut changed = changed.iter().peekable();
     while let Some(&(&first, _)) = changed.peek() {
         let chunk = first / CHUNK;
@@ -143,7 +145,7 @@ pub(super) fn write(tables: &mut Tablets<'_>, changed: &BTreeMap<u32, Document>)
             }
             document.write(&mut row[at]);
         }
-        let kept = row.iter().rposition(|entry| Document::read(entry).expires > 0);
+        let kept = row.iter().rposition(|entry| DocumentEntry::read(entry).expires > 0);
         match kept {
             Some(last) => tables.documents.insert(chunk, row[..=last].as_flattened())?,
             None => tables.documents.remove(chunk)?,
@@ -153,10 +155,10 @@ pub(super) fn write(tables: &mut Tablets<'_>, changed: &BTreeMap<u32, Document>)
 }
 
 /// The document with this number, if there is one.
-pub(super) fn get(table: &Table<'_, u32, Row>, number: u32) -> Outcome<Option<Document>> {
+pub(super) fn get(table: &Table<'_, u32, Row>, number: u32) -> Outcome<Option<DocumentEntry>> {
     let Some(row) = table.get(number / CHUNK)? else { return Ok(None) };
     let entry = entries(number / CHUNK, row.value())?.get((number % CHUNK) as usize);
-    Ok(entry.map(Document::read).filter(|document| document.expires > 0))
+    Ok(entry.map(DocumentEntry::read).filter(|document| document.expires > 0))
 }
 
 fn read(table: &Table<'_, u32, Row>, chunk: u32) -> Outcome<Vec<[u8; ENTRY]>> {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use redb::ReadableTable;
 
-use super::documents::{self, Document, Documents};
+use super::documents::{self, DocumentEntry, Documents};
 use super::fault::{Fault, Outcome};
 use super::posting::Posting;
 use super::tables::{META, ORIGINS, Row, Tablets, View};
@@ -18,7 +18,10 @@ struct Dead(Vec<(u32, u64)>);
 
 impl Dead {
     /// Finds the first documents that `is_one` chooses. They are shown in the order of their numbers.
-    fn find(view: &View, mut is_one: impl FnMut(u32, &Document) -> bool) -> Outcome<(Self, BTreeMap<u32, Document>)> {
+    fn find(
+        view: &View,
+        mut is_one: impl FnMut(u32, &DocumentEntry) -> bool,
+    ) -> Outcome<(Self, BTreeMap<u32, DocumentEntry>)> {
         let mut dead = BTreeMap::new();
         for row in view.documents.iter()? {
             let (chunk, row) = row?;
@@ -64,9 +67,9 @@ impl Shelf {
         self.forget_all(|_, document| document.expires <= now)
     }
 
-    /// Removes all documents that `is_one` chooses, and gives their space back. Returns their number. Documents are shown
-    /// in the order of their arrival; the same documents may be shown again if there are many.
-    pub(super) fn remove(&mut self, is_one: impl FnMut(u32, &Document) -> bool) -> Outcome<u64> {
+    /// Removes all documents that `is_one` chooses, and gives their space back. Returns their number. Documents are
+    /// shown in the order of their arrival; the same documents may be shown again if there are many.
+    pub(super) fn remove(&mut self, is_one: impl FnMut(u32, &DocumentEntry) -> bool) -> Outcome<u64> {
         let removed = self.forget_all(is_one)?;
         if removed > 0 {
             self.tables.compact()?;
@@ -75,7 +78,7 @@ impl Shelf {
     }
 
     /// Removes all documents that `is_one` chooses, as [`remove`](Self::remove) does, but files become no smaller.
-    pub(super) fn forget_all(&mut self, mut is_one: impl FnMut(u32, &Document) -> bool) -> Outcome<u64> {
+    pub(super) fn forget_all(&mut self, mut is_one: impl FnMut(u32, &DocumentEntry) -> bool) -> Outcome<u64> {
         self.flush()?;
         let mut forgotten = 0;
         loop {
@@ -92,7 +95,7 @@ impl Shelf {
 
     /// Forgets these documents in one transaction. Returns the numbers of the words that no longer have postings, in
     /// ascending order.
-    fn forget_some(&mut self, dead: &Dead, mut changed: BTreeMap<u32, Document>) -> Outcome<Vec<u32>> {
+    fn forget_some(&mut self, dead: &Dead, mut changed: BTreeMap<u32, DocumentEntry>) -> Outcome<Vec<u32>> {
         let mut totals = self.totals;
         let mut origins = self.origins.clone();
         for document in changed.values() {
@@ -129,7 +132,7 @@ impl Shelf {
             }
             let blocks: BTreeSet<u32> = changed.values().filter_map(|document| document.block).collect();
             totals.documents = totals.documents.saturating_sub(changed.len() as u64);
-            changed.values_mut().for_each(|document| *document = Document::NONE);
+            changed.values_mut().for_each(|document| *document = DocumentEntry::NONE);
             let mut living = vec![];
             let mut older = Documents::new(view);
             for block in blocks {
@@ -172,8 +175,8 @@ pub(super) fn empty(
     tables: &mut Tablets<'_>,
     older: &mut Documents<'_>,
     block: u32,
-    changed: &mut BTreeMap<u32, Document>,
-) -> Outcome<records::Records> {
+    changed: &mut BTreeMap<u32, DocumentEntry>,
+) -> Outcome<records::RecordBlock> {
     let Some(row) = tables.records.get(block)?.map(|row: redb::AccessGuard<'_, Row>| row.value().to_vec()) else {
         return Err(Fault::damaged("records", block));
     };

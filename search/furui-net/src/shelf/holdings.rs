@@ -80,8 +80,9 @@ impl Shelf {
     /// files there are left alone.
     ///
     /// # Errors
-    /// [`StoreProblem::Locked`](furui::error::StoreProblem::Locked) if another process has it open; [`Error::Config`] if another version wrote it; [`Error::Io`]
-    /// or [`Error::Format`], with the name of the file, if it cannot be read or written, or is damaged.
+    /// [`StoreProblem::Locked`](furui::error::StoreProblem::Locked) if another process has it open; [`Error::Config`]
+    /// if another version wrote it; [`Error::Io`] or [`Error::Format`], with the name of the file, if it cannot be read
+    /// or written, or is damaged.
     pub fn open(directory: &Path, options: ShelfOptions) -> Result<Self> {
         // The directory of the words comes first: opening it also creates the directory around it, and takes the lock.
         let words = Place::Directory(Directory::open(directory.join(WORDS))?);
@@ -350,7 +351,8 @@ impl Shelf {
     }
 }
 
-/// True if an error says that there is no space left, or that too many files are open. The latter has no kind of its own.
+/// True if an error says that there is no space left, or that too many files are open. The latter has no kind of its
+/// own.
 fn may_pass(error: &Error) -> bool {
     use io::ErrorKind::{QuotaExceeded, StorageFull};
     let Error::Io { source, .. } = error else { return false };

@@ -74,8 +74,8 @@ impl Shelf {
         })
     }
 
-    /// Stores true postings of a word in place of [removed](Self::remove_postings) ones. Their documents also get the length
-    /// that these postings state. Returns their number.
+    /// Stores true postings of a word in place of [removed](Self::remove_postings) ones. Their documents also get the
+    /// length that these postings state. Returns their number.
     ///
     /// # Errors
     /// Those of [`store`](Self::store).

@@ -1,5 +1,6 @@
 //! The lists and documents that a node keeps, in a directory or in memory: [`Shelf`].
 
+mod additions;
 mod answers;
 mod bounds;
 mod change;
@@ -11,7 +12,6 @@ mod holdings;
 mod listed;
 mod lists;
 mod locks;
-mod novelty;
 mod options;
 mod origins;
 pub(crate) mod packed;
@@ -27,11 +27,11 @@ mod tables;
 mod varint;
 mod withdraw;
 
+pub use additions::Addition;
 pub use answers::{Statistics, WordList};
 pub use bounds::{Bounds, Full};
 pub use holdings::{Shelf, Stored};
 pub use listed::Listed;
-pub use novelty::Novelty;
 pub use options::ShelfOptions;
 pub use origins::{Origin, Usage};
 pub use room::Brought;

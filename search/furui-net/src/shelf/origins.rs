@@ -15,7 +15,8 @@ pub(super) const OWN: u32 = 0;
 /// The bit of an identity's length in a row that says that what came from there was taken over.
 const TAKEN_OVER: u8 = 0x80;
 
-/// Who brought a document to this node: the publisher or, if the node took the document over, the neighbour that had it.
+/// Who brought a document to this node: the publisher or, if the node took the document over, the neighbour that had
+/// it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Origin {
     /// The identity of the peer. Empty if publishers are counted together.
@@ -181,8 +182,8 @@ impl Origins {
         self.all.values().map(|usage| usage.bytes).sum()
     }
 
-    /// The origin that must give way to a newcomer with `bytes` more bytes: the largest of the largest prefix. `None` if
-    /// the newcomer would have more than that one, first as a prefix, then as a publisher.
+    /// The origin that must give way to a newcomer with `bytes` more bytes: the largest of the largest prefix. `None`
+    /// if the newcomer would have more than that one, first as a prefix, then as a publisher.
     pub(super) fn to_give_way(&self, newcomer: u32, bytes: u64) -> Option<u32> {
         let mut prefixes: HashMap<&str, u64> = HashMap::new();
         for usage in self.all.values() {

@@ -3,7 +3,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use furui_search::ContentId;
 
 use super::change::Change;
-use super::documents::{Document, Documents};
+use super::documents::{DocumentEntry, Documents};
 use super::fault::{Fault, Outcome};
 use super::lists::{self, Extent};
 use super::origins::{OWN, Origins};
@@ -17,7 +17,7 @@ pub(super) struct Recent {
     /// The number of the first document here. Earlier documents are in the tables.
     pub(super) first: u32,
     /// The documents from `first` on.
-    pub(super) documents: Vec<Document>,
+    pub(super) documents: Vec<DocumentEntry>,
     /// The numbers of `documents`, by id.
     pub(super) ids: HashMap<ContentId, u32>,
     /// The new expiry of each older document whose expiry is extended, by number.
@@ -89,7 +89,7 @@ impl Recent {
         for (id, length) in change.documents {
             self.ids.insert(id, self.next());
             let origin = change.origin;
-            self.documents.push(Document { id, expires: change.expires, length, origin, ..Document::NONE });
+            self.documents.push(DocumentEntry { id, expires: change.expires, length, origin, ..DocumentEntry::NONE });
         }
         for Posting { number, step: length } in change.measured {
             if self.document(&mut Documents::new(view), number)?.is_some_and(|document| document.length > 0) {
@@ -204,7 +204,7 @@ impl Recent {
     }
 
     /// The document with this number, from these recent changes or else from the tables (`older`).
-    pub(super) fn document(&self, older: &mut Documents<'_>, number: u32) -> Outcome<Option<Document>> {
+    pub(super) fn document(&self, older: &mut Documents<'_>, number: u32) -> Outcome<Option<DocumentEntry>> {
         if let Some(index) = number.checked_sub(self.first) {
             return Ok(self.documents.get(index as usize).copied());
         }
@@ -215,11 +215,11 @@ impl Recent {
         let origin = if self.claimed.contains(&number) { OWN } else { document.origin };
         let proven = document.proven || self.proven.contains(&number);
         let mixed = document.mixed || self.mixed.contains(&number);
-        Ok(Some(Document { expires, length, origin, proven, mixed, bytes, ..document }))
+        Ok(Some(DocumentEntry { expires, length, origin, proven, mixed, bytes, ..document }))
     }
 
     /// The documents to write to the tables. The blocks of new records are not entered yet.
-    pub(super) fn changed(&self, view: &View) -> Outcome<BTreeMap<u32, Document>> {
+    pub(super) fn changed(&self, view: &View) -> Outcome<BTreeMap<u32, DocumentEntry>> {
         let mut older = Documents::new(view);
         let mut changed = BTreeMap::new();
         let numbers = self.refreshed.keys().chain(self.measured.keys()).chain(self.records.keys());

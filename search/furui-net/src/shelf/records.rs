@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use redb::ReadableTable;
 
-use super::documents::{self, Document};
+use super::documents::{self, DocumentEntry};
 use super::fault::{Fault, Outcome};
 use super::packed::{self, Effort};
 use super::tables::Tablets;
@@ -25,8 +25,8 @@ const TRIES: usize = 3;
 /// The maximum uncompressed length of any block, in bytes.
 const MAX_RAW: usize = MAX_RECORD + RAW_BYTES + (1 << 20);
 
-/// Records with the numbers of their documents.
-pub(super) type Records = Vec<(u32, Vec<u8>)>;
+/// The records of a block, with the numbers of their documents.
+pub(super) type RecordBlock = Vec<(u32, Vec<u8>)>;
 
 /// Packs records, in their order, into blocks. Returns for each block the number of its records, and its bytes.
 pub(super) fn pack(mut records: &[(u32, Vec<u8>)]) -> Vec<(usize, Vec<u8>)> {
@@ -81,11 +81,11 @@ fn pack_block(records: &[(u32, Vec<u8>)]) -> Vec<u8> {
 }
 
 /// The records of a block.
-pub(super) fn unpack(block: u32, bytes: &[u8]) -> Outcome<Records> {
+pub(super) fn unpack(block: u32, bytes: &[u8]) -> Outcome<RecordBlock> {
     split(bytes).ok_or_else(|| Fault::damaged("records", block))
 }
 
-fn split(bytes: &[u8]) -> Option<Records> {
+fn split(bytes: &[u8]) -> Option<RecordBlock> {
     let raw = packed::unpack(bytes, MAX_RAW)?;
     let mut rest = raw.as_slice();
     let lengths = lengths(&mut rest)?;
@@ -126,8 +126,8 @@ pub(super) fn find(block: u32, bytes: &[u8], number: u32) -> Outcome<Option<Vec<
 pub(super) fn append(
     tables: &mut Tablets<'_>,
     mut next: u32,
-    mut records: Records,
-    changed: &mut BTreeMap<u32, Document>,
+    mut records: RecordBlock,
+    changed: &mut BTreeMap<u32, DocumentEntry>,
 ) -> Outcome<u32> {
     if records.is_empty() {
         return Ok(next);

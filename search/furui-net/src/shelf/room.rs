@@ -45,8 +45,8 @@ impl Shelf {
         self.store_proven(origin, &HashSet::new(), (postings, records, locks), expires)
     }
 
-    /// Stores as [`store_of`](Self::store_of) does. Everything that is brought for the documents of `proven` was compared
-    /// with their records: these documents stay when those of their origin are [removed](Self::remove_claims).
+    /// Stores as [`store_of`](Self::store_of) does. Everything that is brought for the documents of `proven` was
+    /// compared with their records: these documents stay when those of their origin are [removed](Self::remove_claims).
     ///
     /// # Errors
     /// Those of [`store`](Self::store).

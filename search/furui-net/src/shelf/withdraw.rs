@@ -6,7 +6,7 @@ use furui::Result;
 use furui_search::{ContentId, IdRange, Lock, LockKey};
 use redb::{ReadableTable, ReadableTableMetadata};
 
-use super::documents::{self, Document, Documents};
+use super::documents::{self, DocumentEntry, Documents};
 use super::fault::{Fault, Outcome};
 use super::locks::{Locks, beside, entries, withdrawn_row};
 use super::tables::{META, Tablets, WITHDRAWN};
@@ -174,7 +174,7 @@ impl Shelf {
             let mut tables = Tablets::open(transaction)?;
             let mut locks = Locks::open(transaction)?;
             let mut older = Documents::new(view);
-            let mut changed: BTreeMap<u32, Document> = BTreeMap::new();
+            let mut changed: BTreeMap<u32, DocumentEntry> = BTreeMap::new();
             for &number in gone {
                 locks.clear(number)?;
                 if let Some(document) = older.get(number)?.filter(|document| document.block.is_some()) {

@@ -185,8 +185,8 @@ impl Asked {
         all
     }
 
-    /// True if the query is a word that must occur and another that must not. The keeper of the second word then does not
-    /// say how often it occurs, so the lists alone predict the cost.
+    /// True if the query is a word that must occur and another that must not. The keeper of the second word then does
+    /// not say how often it occurs, so the lists alone predict the cost.
     fn is_pair(&self) -> bool {
         self.must.len() == 1 && self.must[0].len() == 1 && self.without.len() == 1
     }

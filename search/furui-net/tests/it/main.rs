@@ -1,5 +1,5 @@
-//! The tests of nodes, of the shelf, and of the HTTP interface. They are one program, because linking takes longer than most
-//! of them.
+//! The tests of nodes, of the shelf, and of the HTTP interface. They are one program, because linking takes longer than
+//! most of them.
 #![expect(clippy::unwrap_used, reason = "a test that fails panics")]
 
 mod answer;

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::path::PathBuf;
 
-use furui_net::shelf::{Novelty, Origin, Shelf, ShelfOptions};
+use furui_net::shelf::{Addition, Origin, Shelf, ShelfOptions};
 use furui_search::{ContentId, IdRange, Index, Weight, WordPostings};
 
 const EXPIRES: u64 = 4_000_000_000;
@@ -71,27 +71,27 @@ impl Steps {
 
 #[test]
 fn novelties_are_what_is_new_and_strange_is_what_does_not_go_with_its_origin() {
-    Steps::all("novelties", |steps| {
+    Steps::all("additions", |steps| {
         store(steps.next(), &origin(1), &[], &postings("word", 1..=4));
         store(steps.next(), &origin(2), &[5], &postings("word", [5]));
         steps.next().store(&postings("word", [6]), &[], EXPIRES).unwrap();
         let mut all = postings("word", 1..=7);
         all.extend(postings("other", 4..=7));
         all[1].1[3].1 = weight(3);
-        let novelty = |number, strange, claims, best| Novelty { id: id(number), strange, claims, best: weight(best) };
-        let mut its = steps.next().novelties(&origin(1), &all).unwrap();
-        its.sort_by_key(|novelty| novelty.id);
+        let addition = |number, strange, claims, best| Addition { id: id(number), strange, claims, best: weight(best) };
+        let mut its = steps.next().additions(&origin(1), &all).unwrap();
+        its.sort_by_key(|addition| addition.id);
         let expected =
-            [novelty(4, false, 1, 1), novelty(5, true, 1, 1), novelty(6, true, 1, 1), novelty(7, false, 2, 3)];
+            [addition(4, false, 1, 1), addition(5, true, 1, 1), addition(6, true, 1, 1), addition(7, false, 2, 3)];
         assert_eq!(its, expected);
         let of_others = steps.next().of_others(&origin(1), &(1..=7).map(id).collect::<Vec<_>>()).unwrap();
         assert_eq!(of_others, HashSet::from([id(5), id(6)]));
         // Who confirms what another publisher has brought makes it strange to that one, if it is checked.
-        let confirmed = steps.next().novelties(&origin(3), &postings("word", [1, 5, 6])).unwrap();
-        assert_eq!(confirmed, [novelty(1, true, 0, 1)]);
+        let confirmed = steps.next().additions(&origin(3), &postings("word", [1, 5, 6])).unwrap();
+        assert_eq!(confirmed, [addition(1, true, 0, 1)]);
         // Also to its own origin, a document that is proven is strange.
-        let its = steps.next().novelties(&origin(2), &postings("other", [5])).unwrap();
-        assert_eq!(its, [novelty(5, true, 1, 1)]);
+        let its = steps.next().additions(&origin(2), &postings("other", [5])).unwrap();
+        assert_eq!(its, [addition(5, true, 1, 1)]);
     });
 }
 
@@ -100,7 +100,7 @@ fn a_crowd_that_is_counted_together_has_only_strange_documents() {
     let mut shelf = Shelf::in_memory(ShelfOptions::default()).unwrap();
     let one_of = |peer| Origin { peer: vec![peer], prefix: "one".to_owned(), taken_over: false };
     for peer in 0..100 {
-        let strange = shelf.novelties(&one_of(peer), &postings("word", [peer])).unwrap()[0].strange;
+        let strange = shelf.additions(&one_of(peer), &postings("word", [peer])).unwrap()[0].strange;
         assert_eq!(strange, peer >= 64);
         store(&mut shelf, &one_of(peer), &[], &postings("word", [peer]));
     }

@@ -193,8 +193,8 @@ async fn a_keeper_that_let_a_node_wait_is_not_asked_first_again() {
             asked_for_records.store(0, Ordering::SeqCst);
         }
     }
-    // All keepers of a word are asked at once for the size of its list and for slices of it. For records, others are asked
-    // first.
+    // All keepers of a word are asked at once for the size of its list and for slices of it. For records, others are
+    // asked first.
     assert_eq!(asked_for_records.load(Ordering::SeqCst), 0);
     local::shut_down(&nodes).await;
 }

@@ -205,8 +205,8 @@ impl Meeting {
         Some(self.waiting.swap_remove(place))
     }
 
-    /// Matches the ids against this node's own list of the word, if this node is a keeper of the word. Returns true if that
-    /// settles the word. What a list that is not whole has is noted, and the other keepers must be asked, too.
+    /// Matches the ids against this node's own list of the word, if this node is a keeper of the word. Returns true if
+    /// that settles the word. What a list that is not whole has is noted, and the other keepers must be asked, too.
     fn meet_here(&mut self, me: &Peer, index: &mut impl Index) -> Result<bool> {
         let term = &self.others[self.at];
         if !term.holders.contains(me) {
@@ -267,9 +267,9 @@ impl Meeting {
         self.at < self.must
     }
 
-    /// Adds what keepers have found whose lists are not whole, if the word must occur: the one with the whole list may hide
-    /// documents, and records show whether they hold the word. Where keepers differ about a weight, that of the whole list
-    /// counts.
+    /// Adds what keepers have found whose lists are not whole, if the word must occur: the one with the whole list may
+    /// hide documents, and records show whether they hold the word. Where keepers differ about a weight, that of the
+    /// whole list counts.
     fn with_partial(&mut self, mut both: Vec<(u32, u8)>) -> Vec<(u32, u8)> {
         let partial = self.partial.take().filter(|_| self.at < self.must).unwrap_or_default();
         // A stable sort leaves the places of the whole list first.

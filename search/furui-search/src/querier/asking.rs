@@ -43,8 +43,8 @@ impl Querier {
         }
     }
 
-    /// Blames the nodes that are late with a slice of a branch (a conjunction of the query), and makes do with the other
-    /// answers if they suffice.
+    /// Blames the nodes that are late with a slice of a branch (a conjunction of the query), and makes do with the
+    /// other answers if they suffice.
     pub(super) fn on_late(&mut self, number: usize, now: Duration) {
         for late in self.panels[number].late(now) {
             let branch = &self.branches[number];
@@ -56,8 +56,8 @@ impl Querier {
         self.conclude(number, now);
     }
 
-    /// Requests the next slice of ids for a branch, if the branch may ask for one now. If nodes that were asked are late
-    /// or differ, asks other nodes for the same slice too.
+    /// Requests the next slice of ids for a branch, if the branch may ask for one now. If nodes that were asked are
+    /// late or differ, asks other nodes for the same slice too.
     pub(super) fn ask(&mut self, number: usize, now: Duration) {
         if self.panels[number].is_idle() {
             self.begin(number, now);

@@ -32,8 +32,8 @@ pub(super) enum Of {
     Slice(usize, Path),
 }
 
-/// The nodes on which the answer to a search depends, if none of them fails: first the node that is asked (the host), then
-/// the keeper of each other word that the host asks.
+/// The nodes on which the answer to a search depends, if none of them fails: first the node that is asked (the host),
+/// then the keeper of each other word that the host asks.
 pub(super) type Path = Vec<Peer>;
 
 /// A slice of a conjunction's first list.

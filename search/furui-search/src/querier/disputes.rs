@@ -5,18 +5,19 @@ use super::calls::Path;
 
 /// The maximum number of disputed documents for which it is remembered which paths named them.
 const REMEMBERED: usize = 4 * limits::PAGE;
-/// A path is discredited against one that has named nothing false once it has named this many documents that do not hold.
+/// A path is discredited against one that has named nothing false once it has named this many documents that do not
+/// hold.
 const FALSE: u32 = 2;
-/// For each document that does not hold and that the other path has named, a path is discredited this number of documents later.
-/// A publisher may have given false postings to honest keepers, too, which they have not checked yet.
+/// For each document that does not hold and that the other path has named, a path is discredited this number of
+/// documents later. A publisher may have given false postings to honest keepers, too, which they have not checked yet.
 const FALSE_FOR_ONE: u32 = 4;
 
 /// What only some of the answers to a request for a slice have named. Each answer has come over another [path](Path).
 ///
 /// A disputed document counts neither as found nor as one of the best so far, because it may be made up: otherwise a
-/// host could displace documents that others have found. Each path has its own place for its best documents. A path that
-/// has named several documents that do not hold is not believed any more, where others that examined the same part of the
-/// list contradict it.
+/// host could displace documents that others have found. Each path has its own place for its best documents. A path
+/// that has named several documents that do not hold is not believed any more, where others that examined the same part
+/// of the list contradict it.
 #[derive(Debug, Default)]
 pub(super) struct Disputes {
     sources: Vec<Source>,
@@ -111,8 +112,8 @@ impl Disputes {
         }
     }
 
-    /// Ends a dispute about a document of which no node has the record. Nobody is blamed for that, because the document may
-    /// have been withdrawn.
+    /// Ends a dispute about a document of which no node has the record. Nobody is blamed for that, because the document
+    /// may have been withdrawn.
     pub(super) fn miss(&mut self, place: &Place) {
         if let Some(Claim { named, .. }) = self.claims.remove(place) {
             self.discredit(&named);

@@ -27,8 +27,9 @@ pub enum QueryEvent {
         /// The bytes of a [`Request`](super::super::Request).
         request: Vec<u8>,
     },
-    /// Find out from the records of these documents whether they hold the word, because its keepers differ about the size
-    /// of its list. The caller passes the result to [`Querier::on_proof`](super::Querier::on_proof) within two seconds.
+    /// Find out from the records of these documents whether they hold the word, because its keepers differ about the
+    /// size of its list. The caller passes the result to [`Querier::on_proof`](super::Querier::on_proof) within two
+    /// seconds.
     Prove {
         /// The word.
         word: String,
@@ -44,8 +45,8 @@ pub enum QueryEvent {
     /// The next documents of the answer.
     Page {
         /// The places of the documents, in the order of the answer, each once. If nodes differed about the score of a
-        /// document, the document has one place with each score, and its record shows which one is right. A later query can continue after the
-        /// last place ([`QueryOptions::after`](super::QueryOptions::after)).
+        /// document, the document has one place with each score, and its record shows which one is right. A later query
+        /// can continue after the last place ([`QueryOptions::after`](super::QueryOptions::after)).
         places: Vec<Place>,
     },
     /// The end of the answer. No event follows.

@@ -67,8 +67,8 @@ const PASSES: u32 = 2;
 /// words are looked up again; after more failures, the query fails. So a query always ends. A node that was too slow or
 /// lied is reported ([`QueryEvent::Shun`]), so that later queries can ask other nodes first.
 ///
-/// Memory: for each path of an answer, at most [`limits::PAGE`](super::limits::PAGE) + 1 documents wait until it is known that
-/// no better ones come. Then they wait until [`poll`](Self::poll) hands them out.
+/// Memory: for each path of an answer, at most [`limits::PAGE`](super::limits::PAGE) + 1 documents wait until it is
+/// known that no better ones come. Then they wait until [`poll`](Self::poll) hands them out.
 ///
 /// **Source.** The paper's sections 2.1 (TFA) and 6.2 (chaining). In the paper, the lists meet in the order of the
 /// query, the answer comes in one piece, and every list is sent whole.
@@ -260,8 +260,8 @@ impl Querier {
         }
     }
 
-    /// Takes the result of a [`QueryEvent::Prove`]: whether each document holds the word. Documents whose records could not
-    /// be had are left out.
+    /// Takes the result of a [`QueryEvent::Prove`]: whether each document holds the word. Documents whose records could
+    /// not be had are left out.
     pub fn on_proof(&mut self, word: &str, proved: &BTreeMap<ContentId, bool>) {
         self.words.on_proof(word, proved);
     }
@@ -279,8 +279,8 @@ impl Querier {
         }
     }
 
-    /// Takes what the record of a found document has shown: whether the document fits the query and has the score of this
-    /// place. Returns the nodes that have lied about it: later queries should ask other nodes first
+    /// Takes what the record of a found document has shown: whether the document fits the query and has the score of
+    /// this place. Returns the nodes that have lied about it: later queries should ask other nodes first
     /// ([`ask_last`](Self::ask_last)). May be called after the end of the answer, too.
     ///
     /// Nodes are blamed only for documents about which they differed, and only for what they state of their own lists.
@@ -290,9 +290,9 @@ impl Querier {
         liars
     }
 
-    /// Takes what the search for the record of a found document has shown: no node has the record. The document may have
-    /// been made up, or withdrawn. Nodes that name many of such documents, which other nodes do not name, are not believed
-    /// any more.
+    /// Takes what the search for the record of a found document has shown: no node has the record. The document may
+    /// have been made up, or withdrawn. Nodes that name many of such documents, which other nodes do not name, are not
+    /// believed any more.
     pub fn miss(&mut self, place: Place) {
         self.disputes.miss(&place);
     }

@@ -29,9 +29,9 @@ pub struct QueryOptions {
     /// An unpredictable number, new for each query.
     pub salt: u64,
     /// The number of answers for each part of a list that are requested at once and compared, at least one. Up to
-    /// [`limits::REPLICAS`], each comes from another keeper of the list, which asks other keepers of the other words. More
-    /// answers come from these keepers again, which then ask yet other keepers; if there is only one word, there are no
-    /// more. If the answers differ, all are requested.
+    /// [`limits::REPLICAS`], each comes from another keeper of the list, which asks other keepers of the other words.
+    /// More answers come from these keepers again, which then ask yet other keepers; if there is only one word, there
+    /// are no more. If the answers differ, all are requested.
     pub hosts: usize,
     /// True if the report describes each round.
     pub explain: bool,

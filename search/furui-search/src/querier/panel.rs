@@ -26,12 +26,13 @@ const SUSPECT_AFTER: Duration = Duration::from_millis(300);
 ///  host C z x y        x y z        y z x
 /// ```
 ///
-/// First, `quorum` of these searches are made at once, turn by turn. If answers from whole lists differ, all searches of
-/// the table are made, turn by turn; otherwise nodes that lie alike would confirm each other. So some answer is right if
-/// one host is honest, and one keeper of each other word, unless all that were asked at first leave out the same. All
-/// searches are also made if there seems to be nothing, because a hidden document matters most then. If
-/// answers differ only from those of lists that are not whole, two hosts with the same answer suffice. A host that keeps the
-/// lists of other words itself asks nobody about them, so that some of its turns are the same search, which is made once.
+/// First, `quorum` of these searches are made at once, turn by turn. If answers from whole lists differ, all searches
+/// of the table are made, turn by turn; otherwise nodes that lie alike would confirm each other. So some answer is
+/// right if one host is honest, and one keeper of each other word, unless all that were asked at first leave out the
+/// same. All searches are also made if there seems to be nothing, because a hidden document matters most then. If
+/// answers differ only from those of lists that are not whole, two hosts with the same answer suffice. A host that
+/// keeps the lists of other words itself asks nobody about them, so that some of its turns are the same search, which
+/// is made once.
 #[derive(Debug, Default)]
 pub(super) struct Panel {
     /// The slice that is asked for; `None` between two slices.
@@ -48,7 +49,7 @@ pub(super) struct Panel {
     failed: Vec<Peer>,
     /// The keepers of the other words that have failed lately.
     suspects: Vec<Peer>,
-    answers: Vec<Answer>,
+    answers: Vec<SliceAnswer>,
     /// The number of hosts that are asked beyond the quorum, because others are late.
     extra: usize,
     /// The time at which hosts count as late.
@@ -59,7 +60,7 @@ pub(super) struct Panel {
 
 /// The answer of a host, which is the first node of the path.
 #[derive(Debug)]
-pub(super) struct Answer {
+pub(super) struct SliceAnswer {
     pub(super) path: Path,
     pub(super) told: Ranked,
 }
@@ -74,7 +75,7 @@ pub(super) enum Verdict {
     Fail,
 }
 
-impl Answer {
+impl SliceAnswer {
     /// True if the two answers have the same documents, the same end, and both or neither come from whole lists.
     pub(super) fn is_same(&self, other: &Self) -> bool {
         let (one, other) = (&self.told, &other.told);
@@ -144,7 +145,7 @@ impl Panel {
     }
 
     /// Takes an answer. Answers of hosts that were not asked are not passed.
-    pub(super) fn on_answer(&mut self, answer: Answer, blame: &Blame, now: Duration) {
+    pub(super) fn on_answer(&mut self, answer: SliceAnswer, blame: &Blame, now: Duration) {
         self.lose(&answer.path[0]);
         self.answers.push(answer);
         let late_at = |host| match blame.unheard_since(host) {
@@ -201,7 +202,7 @@ impl Panel {
     }
 
     /// Ends with this slice, and returns it with all answers.
-    pub(super) fn take(&mut self) -> Option<(Slice, Vec<Answer>)> {
+    pub(super) fn take(&mut self) -> Option<(Slice, Vec<SliceAnswer>)> {
         let Self { slice, answers, .. } = std::mem::take(self);
         slice.map(|slice| (slice, answers))
     }
@@ -221,13 +222,13 @@ impl Panel {
     fn is_empty(&self) -> bool {
         let Some(slice) = &self.slice else { return false };
         let is_first = slice.search.ranking.from.is_none();
-        let are_empty = || self.answers.iter().all(Answer::is_empty);
+        let are_empty = || self.answers.iter().all(SliceAnswer::is_empty);
         is_first && self.answers.len() >= self.quorum && self.quorum >= self.hosts.len() && are_empty()
     }
 
     /// True if two hosts have given the same answer.
     fn is_confirmed(&self) -> bool {
-        let confirms = |one: &Answer, other: &Answer| one.path[0] != other.path[0] && one.is_same(other);
+        let confirms = |one: &SliceAnswer, other: &SliceAnswer| one.path[0] != other.path[0] && one.is_same(other);
         self.answers.iter().any(|one| self.answers.iter().any(|other| confirms(one, other)))
     }
 
@@ -258,8 +259,8 @@ impl Panel {
         }
     }
 
-    /// The search for the host at this place, and the path of its answer. In the first turn, keepers that have failed lately
-    /// stay behind the others.
+    /// The search for the host at this place, and the path of its answer. In the first turn, keepers that have failed
+    /// lately stay behind the others.
     fn search(&self, turn: usize, at: usize) -> Option<(Search, Path)> {
         let mut search = self.slice.as_ref()?.search.clone();
         let mut path = vec![self.hosts[at].clone()];

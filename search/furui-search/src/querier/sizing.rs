@@ -17,8 +17,8 @@ const EMPTY_WITNESSES: usize = 2;
 /// The nodes that were asked for the size of a list, and their answers.
 ///
 /// All keepers of the list are asked at once. The size is the median of those that are whole and not empty, so that one
-/// node can neither hide a list nor change the scores. If the sizes differ much, they are [weighed](super::weighing) first,
-/// because two of three may lie alike.
+/// node can neither hide a list nor change the scores. If the sizes differ much, they are [weighed](super::weighing)
+/// first, because two of three may lie alike.
 #[derive(Debug)]
 pub(super) struct Sizing {
     holders: Vec<Peer>,
@@ -31,7 +31,7 @@ pub(super) struct Sizing {
     hedge_at: Duration,
     /// The time limit of the look-up of more nodes, if the network was asked for such a look-up.
     looks_until: Option<Duration>,
-    answers: Vec<Answer>,
+    answers: Vec<SizeAnswer>,
 }
 
 /// A node that was asked and has not answered.
@@ -57,13 +57,13 @@ impl Waiting {
 
 /// The answer of one node.
 #[derive(Clone, Debug)]
-pub(super) struct Answer {
+pub(super) struct SizeAnswer {
     pub(super) from: Peer,
     pub(super) ids: u64,
     pub(super) whole: bool,
 }
 
-impl Answer {
+impl SizeAnswer {
     fn is_whole(&self) -> bool {
         self.whole && self.ids > 0
     }
@@ -128,7 +128,7 @@ impl Sizing {
 
     pub(super) fn on_size(&mut self, from: Peer, size: WordSize) {
         self.lose(&from);
-        self.answers.push(Answer { from, ids: size.ids, whole: size.whole });
+        self.answers.push(SizeAnswer { from, ids: size.ids, whole: size.whole });
         // A keeper could name its accomplices, so it is asked for others only if the network did not find enough.
         if self.holders.len() < limits::REPLICAS {
             self.add(size.holders);
@@ -166,21 +166,21 @@ impl Sizing {
         self.waiting.iter().filter(|waiting| waiting.is_slow(now)).map(|waiting| waiting.peer.clone()).collect()
     }
 
-    /// The nodes with lists that are not empty, each with the size of its list. Also lists that are not whole count: two
-    /// keepers may lie just when the third one lacks something.
+    /// The nodes with lists that are not empty, each with the size of its list. Also lists that are not whole count:
+    /// two keepers may lie just when the third one lacks something.
     pub(super) fn stated(&self) -> impl Iterator<Item = (&Peer, u64)> + Clone {
         self.answers.iter().filter(|answer| answer.ids > 0).map(|answer| (&answer.from, answer.ids))
     }
 
     /// The answer of a node.
-    pub(super) fn of(&self, peer: &Peer) -> Option<&Answer> {
+    pub(super) fn of(&self, peer: &Peer) -> Option<&SizeAnswer> {
         self.answers.iter().find(|answer| answer.from == *peer)
     }
 
     /// The answer with the median size of the lists that are whole and not empty. If there is none, an answer with an
     /// empty list, if enough nodes report one; otherwise the answer with the longest list.
-    pub(super) fn best(&self) -> Option<&Answer> {
-        let mut whole: Vec<&Answer> = self.answers.iter().filter(|answer| answer.is_whole()).collect();
+    pub(super) fn best(&self) -> Option<&SizeAnswer> {
+        let mut whole: Vec<&SizeAnswer> = self.answers.iter().filter(|answer| answer.is_whole()).collect();
         whole.sort_by_key(|answer| answer.ids);
         if let Some(last) = whole.len().checked_sub(1) {
             return whole.get(last / 2).copied();
@@ -198,7 +198,7 @@ impl Sizing {
 
     /// All nodes that are known to keep the list: first those whose lists are whole and about as long as the list of
     /// `best`, then the others that have answered, and last those that have not.
-    pub(super) fn holders(&self, best: &Answer) -> Vec<Peer> {
+    pub(super) fn holders(&self, best: &SizeAnswer) -> Vec<Peer> {
         let rank = |holder: &&Peer| match self.answers.iter().find(|answer| answer.from == **holder) {
             Some(answer) if answer.from == best.from => 0,
             Some(answer) if answer.whole && rounded(answer.ids) == rounded(best.ids) => 1,
@@ -236,10 +236,10 @@ impl Sizing {
         sizes().any(|one| sizes().filter(|other| !differ([one, *other].into_iter())).count() > 1)
     }
 
-    /// True if the answers suffice: two lists have about the same size, and no other keeper is likely to contradict them
-    /// soon; or there is one answer, and the others are late.
+    /// True if the answers suffice: two lists have about the same size, and no other keeper is likely to contradict
+    /// them soon; or there is one answer, and the others are late.
     fn is_settled(&self, now: Duration) -> bool {
-        let are_enough = self.answers.iter().any(Answer::is_whole)
+        let are_enough = self.answers.iter().any(SizeAnswer::is_whole)
             || self.answers.iter().filter(|answer| answer.is_empty()).count() >= EMPTY_WITNESSES;
         let is_late = now >= self.hedge_at || self.answers.len() >= limits::REPLICAS;
         let may_contradict = |waiting: &Waiting| now < waiting.patience_ends();

@@ -7,7 +7,7 @@ use super::super::message::{Ranked, Refusal, Response};
 use super::super::{Peer, Place, limits};
 use super::calls::{Path, Slice};
 use super::honest::is_honest;
-use super::panel::{Answer, Verdict};
+use super::panel::{SliceAnswer, Verdict};
 use super::{FAILURES_A_PASS, Querier, Round};
 
 /// The number of slices of a conjunction about which hosts may differ and which are read to the last document that any
@@ -21,8 +21,8 @@ pub(super) struct Traffic {
 }
 
 impl Querier {
-    /// Takes the answer of the first node of `path`, the host, which was asked for a slice (the next part of a list) of the
-    /// conjunction with the number `branch`.
+    /// Takes the answer of the first node of `path`, the host, which was asked for a slice (the next part of a list) of
+    /// the conjunction with the number `branch`.
     pub(super) fn on_slice(&mut self, branch: usize, path: Path, response: Response, traffic: Traffic, now: Duration) {
         let Some(slice) = self.panels[branch].slice() else { return };
         let host = path[0].clone();
@@ -40,7 +40,7 @@ impl Querier {
             }
         };
         self.note_round(branch, &host, &told, traffic, now);
-        self.panels[branch].on_answer(Answer { path, told }, &self.words.blame, now);
+        self.panels[branch].on_answer(SliceAnswer { path, told }, &self.words.blame, now);
         self.conclude(branch, now);
     }
 
@@ -80,7 +80,7 @@ impl Querier {
         branch.must().iter().chain(branch.without()).for_each(|&word| self.words.forget(word, now));
     }
 
-    fn accept(&mut self, slice: &Slice, answers: Vec<Answer>, now: Duration) {
+    fn accept(&mut self, slice: &Slice, answers: Vec<SliceAnswer>, now: Duration) {
         let branch = slice.branch;
         // One node cannot make a whole answer look incomplete.
         let whole_answers = answers.iter().filter(|answer| answer.is_whole()).count();
@@ -100,7 +100,7 @@ impl Querier {
     }
 
     /// Takes over what the hosts have found. Reading continues at the first place at which one of them would continue.
-    fn take_over(&mut self, slice: &Slice, answers: &[Answer]) {
+    fn take_over(&mut self, slice: &Slice, answers: &[SliceAnswer]) {
         let most = self.depth();
         let all: BTreeSet<Place> = answers.iter().flat_map(|answer| &answer.told.places).copied().collect();
         let names = |ranked: &Ranked, place: &Place| ranked.places.binary_search(place).is_ok();

@@ -16,17 +16,17 @@ const TIMEOUT: Duration = Duration::from_secs(2);
 /// grows do not have the same ids at every moment.
 const PART: u64 = 8;
 const CLOSE: u64 = 2;
-/// A sample fits the stated size of its list if the number of its ids differs from the expected number by at most this many
-/// standard deviations, and by [`CLOSE`] ids.
+/// A sample fits the stated size of its list if the number of its ids differs from the expected number by at most this
+/// many standard deviations, and by [`CLOSE`] ids.
 const DEVIATIONS: f64 = 3.0;
 
 /// Finds out which keeper of a list states its size correctly, if they differ: two of three that lie alike would be
 /// believed otherwise.
 ///
-/// Each keeper is asked for the ids of the same random range of its list. The number of these ids must fit the size that
-/// the keeper states, and records prove some of the ids that not all keepers name. So a keeper cannot add ids that nobody
-/// can prove, nor leave out ids that others can; and if it shows the true ids, it can state a size that is wrong by half at
-/// most.
+/// Each keeper is asked for the ids of the same random range of its list. The number of these ids must fit the size
+/// that the keeper states, and records prove some of the ids that not all keepers name. So a keeper cannot add ids that
+/// nobody can prove, nor leave out ids that others can; and if it shows the true ids, it can state a size that is wrong
+/// by half at most.
 #[derive(Debug)]
 pub(super) struct Weighing {
     range: IdRange,
@@ -152,8 +152,8 @@ impl Weighing {
         self.until
     }
 
-    /// The keepers whose samples do not contradict what they state, each with the size of the list as its sample and the
-    /// records show it. A keeper that states the truth has the size that it states.
+    /// The keepers whose samples do not contradict what they state, each with the size of the list as its sample and
+    /// the records show it. A keeper that states the truth has the size that it states.
     pub(super) fn credible(&self) -> Vec<(Peer, u64)> {
         let nothing = HashSet::new();
         let (hold, fail) = match &self.proof {

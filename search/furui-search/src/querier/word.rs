@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use super::super::{Peer, Term};
-use super::sizing::{Answer, Sizing};
+use super::sizing::{SizeAnswer, Sizing};
 use super::weighing::{Weighing, differ};
 use super::{PASSES, WordReport};
 
@@ -151,7 +151,7 @@ impl Word {
             return;
         }
         let Some(best) = sizing.best() else { return self.fail(now) };
-        let Answer { ids, whole, .. } = best;
+        let SizeAnswer { ids, whole, .. } = best;
         // Perhaps only silent nodes know the list.
         let doubtful = *ids == 0 && !whole && sizing.lacks_answers();
         if doubtful && self.passes < PASSES {
@@ -161,9 +161,9 @@ impl Word {
         self.stage = Stage::Known { term, whole: *whole };
     }
 
-    /// Ends the weighing. Of the keepers whose samples and records do not contradict them, the median of those with a whole
-    /// list counts or, if there is none, the longest list. If all are contradicted, what would count without weighing does.
-    /// Returns those that are contradicted.
+    /// Ends the weighing. Of the keepers whose samples and records do not contradict them, the median of those with a
+    /// whole list counts or, if there is none, the longest list. If all are contradicted, what would count without
+    /// weighing does. Returns those that are contradicted.
     pub(super) fn weigh(&mut self) -> Vec<Peer> {
         let Stage::Weighing(sizing, weighing) = &self.stage else { return vec![] };
         let mut credible = weighing.credible();

@@ -80,16 +80,16 @@ impl Words {
         next
     }
 
-    /// The next keeper of the word to ask for a sample of its list, with the request, if the keepers state different sizes.
-    /// It then counts as asked.
+    /// The next keeper of the word to ask for a sample of its list, with the request, if the keepers state different
+    /// sizes. It then counts as asked.
     pub(super) fn next_to_sample(&mut self, word: usize) -> Option<(Peer, Request)> {
         let word = &mut self.words[word];
         let name = word.name.clone();
         word.weighing()?.next(&name)
     }
 
-    /// The documents about which the caller must find out whether they hold the word. Once that is known or too late, the
-    /// size of the word's list is settled.
+    /// The documents about which the caller must find out whether they hold the word. Once that is known or too late,
+    /// the size of the word's list is settled.
     pub(super) fn next_to_prove(&mut self, word: usize, now: Duration) -> Option<Vec<ContentId>> {
         let word = &mut self.words[word];
         let weighing = word.weighing()?;

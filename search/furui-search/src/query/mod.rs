@@ -26,9 +26,9 @@ pub use error::{QueryError, QueryFault};
 /// | `filter (bloom OR cuckoo) -(tea OR site:example.org)` | NOT applied before AND, and AND before OR |
 ///
 /// OR, AND and NOT are in upper case; in lower case they are words. Words are cut and normalised like those of
-/// documents ([`words()`](super::words())), so `foo-bar` requires both parts, and punctuation alone requires nothing. If an
-/// excluded item has several words, as in `-foo-bar` or `-東京タワー`, it is excluded as a phrase. No word is too common to
-/// be searched for.
+/// documents ([`words()`](super::words())), so `foo-bar` requires both parts, and punctuation alone requires nothing.
+/// If an excluded item has several words, as in `-foo-bar` or `-東京タワー`, it is excluded as a phrase. No word is too
+/// common to be searched for.
 ///
 /// ```
 /// use furui_search::Query;

@@ -1,7 +1,7 @@
 //! A fifth of all nodes is hostile. What do those who search notice?
 //!
-//! The layer above the querier is modelled, too: a document is shown at the place that its record proves, and a record is
-//! had if one of its three keepers is honest.
+//! The layer above the querier is modelled, too: a document is shown at the place that its record proves, and a record
+//! is had if one of its three keepers is honest.
 
 use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;

@@ -61,6 +61,16 @@ impl Cpu {
         self.0
     }
 
+    /// This instruction set without AVX-512, for loops of which the compiler makes worse code with it.
+    #[inline(always)]
+    pub(crate) fn without_avx512(self) -> Self {
+        #[cfg(target_arch = "x86_64")]
+        if self.0 == Level::V4 {
+            return Self(Level::V3);
+        }
+        self
+    }
+
     /// Calls `f`, which is compiled once for each instruction set. `f` and every function that it calls must be
     /// `#[inline(always)]`: a function that is not inlined stays portable code.
     #[inline(always)]

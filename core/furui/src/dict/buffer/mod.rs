@@ -62,7 +62,7 @@ const FIRST_SLOTS: usize = 64;
 ///
 /// ```
 /// use furui::HashSpec;
-/// use furui::dict::{Found, WriteBuffer};
+/// use furui::raw::{Found, WriteBuffer};
 ///
 /// let hash = HashSpec::default().hash(b"seen");
 /// let mut buffer = WriteBuffer::new();
@@ -92,7 +92,7 @@ impl fmt::Debug for WriteBuffer {
 ///
 /// ```
 /// use furui::HashSpec;
-/// use furui::dict::{Found, WriteBuffer};
+/// use furui::raw::{Found, WriteBuffer};
 ///
 /// let mut buffer = WriteBuffer::new();
 /// for (value, key) in ["b", "a"].iter().enumerate() {

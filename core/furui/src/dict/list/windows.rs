@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use super::Dict;
-use crate::dict::layer::{Layer, Window};
+use crate::dict::layer::{BufferLayer, Layer};
 use crate::dict::values::ValueBuffer;
 use crate::dict::{DictValue, Found, MAX_KEY, WriteBuffer};
 use crate::error::{Error, Result};
@@ -65,7 +65,7 @@ impl<S: Storage, V: DictValue + ?Sized> Dict<S, V> {
     fn window_size(&self) -> (usize, usize, bool) {
         let windows = self.state.layers[self.tries_len() + self.waiting..].iter();
         windows.fold((0, 0, false), |(keys, bytes, crowded), layer| match layer {
-            Layer::Window(window) => {
+            Layer::Buffer(window) => {
                 let buffer = &window.buffer;
                 (keys + buffer.len(), bytes + buffer.bytes() + window.values.bytes(), crowded || buffer.is_crowded())
             }
@@ -75,17 +75,17 @@ impl<S: Storage, V: DictValue + ?Sized> Dict<S, V> {
 
     /// The window (write buffer) that takes the next key. It is a new one if there is none, or if a snapshot holds the
     /// last one.
-    fn window(&mut self) -> &mut Window {
+    fn window(&mut self) -> &mut BufferLayer {
         let first = self.tries_len() + self.waiting;
         let layers = &mut self.state.layers;
         // No new snapshot can take the window (the write buffer) while `self` is borrowed mutably.
-        let free = matches!(&layers[first..], [.., Layer::Window(window)] if Arc::strong_count(window) == 1);
+        let free = matches!(&layers[first..], [.., Layer::Buffer(window)] if Arc::strong_count(window) == 1);
         if !free {
             coalesce(layers, first);
-            layers.push(Layer::Window(Arc::default()));
+            layers.push(Layer::Buffer(Arc::default()));
         }
         match layers.last_mut() {
-            Some(Layer::Window(window)) => Arc::get_mut(window).expect("a window that nobody else holds"),
+            Some(Layer::Buffer(window)) => Arc::get_mut(window).expect("a window that nobody else holds"),
             _ => unreachable!("the last layer is a window"),
         }
     }
@@ -95,17 +95,19 @@ impl<S: Storage, V: DictValue + ?Sized> Dict<S, V> {
 /// few windows, and each key was copied a logarithmic number of times. Windows that snapshots hold are copied. A
 /// crowded window, in which searches are too long, is not joined.
 fn coalesce(layers: &mut Vec<Layer>, first: usize) {
-    while let [.., Layer::Window(older), Layer::Window(newer)] = &layers[first..]
+    while let [.., Layer::Buffer(older), Layer::Buffer(newer)] = &layers[first..]
         && older.buffer.len() <= 2 * newer.buffer.len()
         && !older.buffer.is_crowded()
         && !newer.buffer.is_crowded()
     {
-        let (Some(Layer::Window(newer)), Some(Layer::Window(older))) = (layers.pop(), layers.pop()) else { return };
+        let (Some(Layer::Buffer(newer)), Some(Layer::Buffer(older))) = (layers.pop(), layers.pop()) else {
+            return;
+        };
         let mut both = Arc::unwrap_or_clone(older);
         add(&mut both.buffer, &newer.buffer);
         both.values.append(&newer.values);
         both.taken.extend(&newer.taken);
-        layers.push(Layer::Window(Arc::new(both)));
+        layers.push(Layer::Buffer(Arc::new(both)));
     }
 }
 

@@ -7,7 +7,7 @@ use crate::error::TrieError;
 /// Builds a [`LoudsTrie`] node by node, in breadth-first order, as a walk visits them.
 ///
 /// ```
-/// use furui::dict::{LoudsBuilder, Node, SortedKeys, breadth_first};
+/// use furui::raw::{LoudsBuilder, Node, SortedKeys, breadth_first};
 /// let keys = [("ab", Some(1)), ("ac", Some(2)), ("bd", Some(3))];
 /// let mut builder = LoudsBuilder::new()?;
 /// breadth_first(SortedKeys::new(&keys)?.root(), |parent, node| {

@@ -47,7 +47,7 @@ pub use node::LoudsNode;
 /// values, or no bit if no key is deleted.
 ///
 /// ```
-/// use furui::dict::{SortedKeys, freeze};
+/// use furui::raw::{SortedKeys, freeze};
 ///
 /// let keys = [("ab", Some(1)), ("ac", None), ("bd", Some(3))];
 /// let trie = freeze(SortedKeys::new(&keys)?.root(), (), |(), _| (), false, |()| {})?;

@@ -9,7 +9,7 @@ use crate::dict::{Found, Node, Value};
 /// A node of a [`LoudsTrie`].
 ///
 /// ```
-/// use furui::dict::{Node, SortedKeys, freeze};
+/// use furui::raw::{Node, SortedKeys, freeze};
 ///
 /// let keys = [("ab", Some(1)), ("bd", Some(3))];
 /// let trie = freeze(SortedKeys::new(&keys)?.root(), (), |(), _| (), false, |()| {})?;

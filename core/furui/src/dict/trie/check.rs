@@ -5,7 +5,7 @@ use super::labels::Rest;
 use super::parts::Names;
 use super::position::{NODES, Position};
 use super::writer::DIRECTORY_STEP;
-use super::{Part, Trie};
+use super::{Trie, TriePart};
 
 /// An offset among a trie's bytes, and the problem there.
 type Damage = (usize, &'static str);
@@ -16,9 +16,9 @@ impl<M: Deref<Target = [u8]>> Trie<M> {
     /// # Errors
     /// The offset of the damage among the trie's bytes, and the problem there.
     pub fn check(&self) -> Result<(), Damage> {
-        let nodes = self.part(Part::Nodes);
+        let nodes = self.part(TriePart::Nodes);
         let names = self.names();
-        let directory = self.part(Part::Directory).as_chunks::<8>().0;
+        let directory = self.part(TriePart::Directory).as_chunks::<8>().0;
         // The block whose first inner node gets the next children, and the rank of that node.
         let mut parent = (0, 1);
         let (mut offset, mut number) = (0, 0);
@@ -85,7 +85,7 @@ impl<M: Deref<Target = [u8]>> Trie<M> {
         }
         // A block without inner nodes states the same position as the next block with inner nodes.
         while parent.1 == group {
-            let block = NodeBlock::at(self.part(Part::Nodes), parent.0).ok_or((parent.0, "the nodes end early"))?;
+            let block = NodeBlock::at(self.part(TriePart::Nodes), parent.0).ok_or((parent.0, "the nodes end early"))?;
             if block.down() != position || parent.0 > current.0 {
                 return Err((parent.0, "a block's first child is not at the stated position"));
             }

@@ -8,7 +8,7 @@ use super::{Found, Guard, Trie};
 /// A handle to a node of a [`Trie`]. It is valid only for that trie.
 ///
 /// ```
-/// use furui::dict::{Found, Skeleton, Trie};
+/// use furui::raw::{Found, Skeleton, Trie};
 ///
 /// let trie = Trie::encode(&Skeleton::from_sorted([(&b"see"[..], Some(1)), (b"seen", Some(2))])?)?;
 /// let see = trie.first_child(trie.root()).expect("the node of see");

@@ -3,7 +3,7 @@ use std::ops::Deref;
 
 use super::block::CODES;
 use super::jump::{BUCKET, Lengths, MAX_JUMP_LENGTH};
-use super::parts::{PARTS, Part, Parts};
+use super::parts::{PARTS, Parts, TriePart};
 use super::position::NODES;
 use super::skeleton::MAX_NODES;
 use super::values::{Width, terminals_len};
@@ -111,30 +111,30 @@ impl TrieShape {
         let lengths: [u64; PARTS] = std::array::from_fn(|i| u64_at(meta, LENGTHS + 8 * i));
         let width = Width::new(u32_at(meta, WIDTH)).ok_or("values of more than 32 bits")?;
         let parts = Parts::new(lengths).ok_or("the parts are too large for this machine")?;
-        let length = |part: Part| lengths[part as usize];
+        let length = |part: TriePart| lengths[part as usize];
         if nodes > MAX_NODES as u64 || leaves > nodes || leaves > keys || keys - leaves > nodes - leaves + 1 {
             return Err("no trie has these numbers of keys, nodes and leaves");
         }
         let blocks = nodes.div_ceil(NODES as u64);
-        if length(Part::Nodes) < blocks * CODES as u64
-            || (nodes == 0 && length(Part::Nodes) > 0)
-            || length(Part::Directory) != blocks.div_ceil(DIRECTORY_STEP as u64) * 8
+        if length(TriePart::Nodes) < blocks * CODES as u64
+            || (nodes == 0 && length(TriePart::Nodes) > 0)
+            || length(TriePart::Directory) != blocks.div_ceil(DIRECTORY_STEP as u64) * 8
         {
             return Err("no trie has so many blocks for its nodes");
         }
         let terminals = if keys > leaves { terminals_len(nodes - leaves + 1) } else { 0 };
-        if length(Part::Terminals) != terminals
-            || length(Part::Values) != width.bytes(keys)
-            || ![0, keys.div_ceil(8)].contains(&length(Part::Deleted))
+        if length(TriePart::Terminals) != terminals
+            || length(TriePart::Values) != width.bytes(keys)
+            || ![0, keys.div_ceil(8)].contains(&length(TriePart::Deleted))
         {
             return Err("no trie has so many values for its keys");
         }
-        let whole = [(Part::Places, 8), (Part::Tokens, 16), (Part::Buckets, BUCKET as u64)];
+        let whole = [(TriePart::Places, 8), (TriePart::Tokens, 16), (TriePart::Buckets, BUCKET as u64)];
         if whole.iter().any(|&(part, item)| length(part) % item != 0) {
             return Err("a table ends within an entry");
         }
         let descends = jump.is_sorted_by(|a, b| a > b || *b == 0);
-        if !descends || jump[0] > MAX_JUMP_LENGTH || (jump[0] == 0) != (length(Part::Buckets) == 0) {
+        if !descends || jump[0] > MAX_JUMP_LENGTH || (jump[0] == 0) != (length(TriePart::Buckets) == 0) {
             return Err("no trie has a jump table of these lengths");
         }
         if meta[RESERVED..LENGTHS].iter().any(|&byte| byte != 0) {

@@ -58,7 +58,7 @@ pub(in crate::dict) use guard::Checked;
 pub use guard::{Guard, Trusted};
 use jump::JumpTable;
 pub use merge::MAX_MERGED;
-use parts::{Names, Part, Parts};
+use parts::{Names, Parts, TriePart};
 use position::Position;
 pub(in crate::dict) use room::{collected, filled, reserve};
 use search::{Search, Step};
@@ -80,7 +80,7 @@ use values::Width;
 /// the upper levels. A trie is encoded from a [`Skeleton`].
 ///
 /// ```
-/// use furui::dict::{Found, Skeleton, Trie};
+/// use furui::raw::{Found, Skeleton, Trie};
 ///
 /// let keys = [("rom", Some(3)), ("romane", Some(1)), ("romanus", None)];
 /// let skeleton = Skeleton::from_sorted(keys.map(|(key, value)| (key.as_bytes(), value)))?;
@@ -158,7 +158,7 @@ impl<M: Deref<Target = [u8]>, G: Guard> Trie<M, G> {
 
     /// The name of each part of the trie, and its number of bytes.
     pub fn sizes(&self) -> Vec<(&'static str, u64)> {
-        Part::ALL.iter().map(|part| part.name()).zip(self.shape.parts.lengths()).collect()
+        TriePart::ALL.iter().map(|part| part.name()).zip(self.shape.parts.lengths()).collect()
     }
 
     /// This trie over borrowed bytes.
@@ -168,7 +168,7 @@ impl<M: Deref<Target = [u8]>, G: Guard> Trie<M, G> {
 
     /// Tells the guard that the tables of labels are read. Searches do not tell the guard that they read these tables.
     pub(in crate::dict) fn touch_labels(&self) {
-        for part in [Part::Places, Part::Texts, Part::Tokens] {
+        for part in [TriePart::Places, TriePart::Texts, TriePart::Tokens] {
             self.touch(part, 0, self.shape.parts.range(part).len());
         }
     }
@@ -180,12 +180,12 @@ impl<M: Deref<Target = [u8]>, G: Guard> Trie<M, G> {
 
     /// Tells the guard which bytes of a part are read.
     #[inline(always)]
-    fn touch(&self, part: Part, start: usize, len: usize) {
+    fn touch(&self, part: TriePart, start: usize, len: usize) {
         self.guard.touch(self.shape.parts.start(part).saturating_add(start), len);
     }
 
     #[inline(always)]
-    fn part(&self, part: Part) -> &[u8] {
+    fn part(&self, part: TriePart) -> &[u8] {
         &self.body[self.shape.parts.range(part)]
     }
 
@@ -194,12 +194,12 @@ impl<M: Deref<Target = [u8]>, G: Guard> Trie<M, G> {
         let body: &[u8] = &self.body;
         let part = |part| &body[self.shape.parts.range(part)];
         Names {
-            nodes: part(Part::Nodes),
-            places: part(Part::Places).as_chunks().0,
-            texts: part(Part::Texts),
-            tokens: part(Part::Tokens).as_chunks().0,
-            long: part(Part::Long),
-            long_start: self.shape.parts.start(Part::Long),
+            nodes: part(TriePart::Nodes),
+            places: part(TriePart::Places).as_chunks().0,
+            texts: part(TriePart::Texts),
+            tokens: part(TriePart::Tokens).as_chunks().0,
+            long: part(TriePart::Long),
+            long_start: self.shape.parts.start(TriePart::Long),
             guard: self.guard,
         }
     }
@@ -218,9 +218,9 @@ impl<M: Deref<Target = [u8]>, G: Guard> Trie<M, G> {
     fn begin<'k>(&self, key: &'k [u8], vectors: Cpu) -> Search<'k> {
         let table = JumpTable {
             lengths: &self.shape.jump,
-            buckets: self.part(Part::Buckets),
-            paths: self.part(Part::Paths),
-            starts: [Part::Buckets, Part::Paths].map(|part| self.shape.parts.start(part)),
+            buckets: self.part(TriePart::Buckets),
+            paths: self.part(TriePart::Paths),
+            starts: [TriePart::Buckets, TriePart::Paths].map(|part| self.shape.parts.start(part)),
             guard: self.guard,
         };
         let (position, at) = jump::land(&table, key, vectors).unwrap_or((Position(0), 0));
@@ -230,7 +230,7 @@ impl<M: Deref<Target = [u8]>, G: Guard> Trie<M, G> {
     #[inline(always)]
     fn fetch_value(&self, id: u64) {
         let byte = id as usize * self.shape.width.bits() as usize / 8;
-        self.part(Part::Values).get(byte).into_iter().for_each(prefetch);
+        self.part(TriePart::Values).get(byte).into_iter().for_each(prefetch);
     }
 
     /// The id of `key`, which is less than [`keys`](Self::keys); `None` if the trie does not know it.
@@ -266,8 +266,8 @@ impl<M: Deref<Target = [u8]>, G: Guard> Trie<M, G> {
     #[inline]
     fn inner_id(&self, inner: u64) -> Option<u64> {
         let (start, len) = values::terminal_line(inner);
-        self.touch(Part::Terminals, start, len);
-        let id = self.shape.leaves + values::terminal_rank(self.part(Part::Terminals), inner)?;
+        self.touch(TriePart::Terminals, start, len);
+        let id = self.shape.leaves + values::terminal_rank(self.part(TriePart::Terminals), inner)?;
         (id < self.shape.keys).then_some(id)
     }
 
@@ -279,14 +279,14 @@ impl<M: Deref<Target = [u8]>, G: Guard> Trie<M, G> {
     /// The value of the key with this id.
     #[inline]
     fn found(&self, id: u64) -> Found {
-        let deleted = self.part(Part::Deleted);
+        let deleted = self.part(TriePart::Deleted);
         let (start, len) = self.shape.width.place(id);
-        self.touch(Part::Values, start, len);
-        self.touch(Part::Deleted, (id / 8) as usize, usize::from(!deleted.is_empty()));
+        self.touch(TriePart::Values, start, len);
+        self.touch(TriePart::Deleted, (id / 8) as usize, usize::from(!deleted.is_empty()));
         if deleted.get((id / 8) as usize).is_some_and(|byte| byte >> (id % 8) & 1 == 1) {
             return Found::Deleted;
         }
-        Found::Value(self.shape.width.get(self.part(Part::Values), id))
+        Found::Value(self.shape.width.get(self.part(TriePart::Values), id))
     }
 }
 

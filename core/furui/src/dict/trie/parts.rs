@@ -6,7 +6,7 @@ use super::label::Token;
 
 /// The parts of a trie's bytes. Each begins at a multiple of 64.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum TriePart {
     /// The blocks of nodes.
     Nodes,
     /// The offset of every 64th block: 8 bytes each.
@@ -33,7 +33,7 @@ pub(super) enum Part {
 
 pub(super) const PARTS: usize = 11;
 
-impl Part {
+impl TriePart {
     /// All parts, in their order in the file.
     pub(super) const ALL: [Self; PARTS] = [
         Self::Nodes,
@@ -97,12 +97,12 @@ impl Parts {
     }
 
     #[inline(always)]
-    pub(super) fn range(&self, part: Part) -> Range<usize> {
+    pub(super) fn range(&self, part: TriePart) -> Range<usize> {
         self.starts[part as usize]..self.ends[part as usize]
     }
 
     #[inline(always)]
-    pub(super) fn start(&self, part: Part) -> usize {
+    pub(super) fn start(&self, part: TriePart) -> usize {
         self.starts[part as usize]
     }
 

@@ -1,5 +1,5 @@
 use super::Trie;
-use super::parts::{Part, Parts};
+use super::parts::{Parts, TriePart};
 use super::values::Width;
 
 impl Trie {
@@ -7,8 +7,8 @@ impl Trie {
     /// key of the trie may be deleted. Cost: a binary search for each key, in place.
     pub(in crate::dict) fn renumber(&mut self, values: &[u32]) {
         let (shape, body) = (&mut self.shape, &mut self.body);
-        let (old, place) = (shape.width, shape.parts.range(Part::Values));
-        debug_assert!(shape.parts.range(Part::Deleted).is_empty(), "deletions have no values");
+        let (old, place) = (shape.width, shape.parts.range(TriePart::Values));
+        debug_assert!(shape.parts.range(TriePart::Deleted).is_empty(), "deletions have no values");
         let width = Width::of((values.len() as u32).checked_sub(1).into_iter());
         // New values are not wider than old ones, so all bytes that are overwritten were read before.
         let (mut end, mut waiting, mut bits) = (place.start, 0u64, 0);
@@ -26,7 +26,7 @@ impl Trie {
             end += 1;
         }
         let mut lengths = shape.parts.lengths();
-        lengths[Part::Values as usize] = (end - place.start) as u64;
+        lengths[TriePart::Values as usize] = (end - place.start) as u64;
         let parts = Parts::new(lengths).expect("parts that are not longer than before");
         body[end..parts.len()].fill(0);
         body.truncate(parts.len());

@@ -20,7 +20,7 @@ pub(super) const MAX_NODES: usize = u32::MAX as usize - 64;
 /// each label. For 5 million paths that is 21 bytes a key.
 ///
 /// ```
-/// use furui::dict::Skeleton;
+/// use furui::raw::Skeleton;
 ///
 /// let keys = ["rom", "romane", "romanus"].map(|key| (key.as_bytes(), Some(key.len() as u32)));
 /// let skeleton = Skeleton::from_sorted(keys)?;

@@ -5,7 +5,7 @@ use std::ops::Deref;
 use super::block::{NodeBlock, below};
 use super::position::Position;
 use super::values::terminal_select;
-use super::{Guard, MAX_KEY, Part, Trie};
+use super::{Guard, MAX_KEY, Trie, TriePart};
 use crate::bits::Cpu;
 
 impl<M: Deref<Target = [u8]>, G: Guard> Trie<M, G> {
@@ -21,8 +21,8 @@ impl<M: Deref<Target = [u8]>, G: Guard> Trie<M, G> {
         let mut position = match id.checked_sub(self.shape.leaves) {
             None => Some(self.node_of(id, false)?),
             Some(rank) => {
-                let lines = self.part(Part::Terminals);
-                self.touch(Part::Terminals, 0, lines.len());
+                let lines = self.part(TriePart::Terminals);
+                self.touch(TriePart::Terminals, 0, lines.len());
                 match terminal_select(lines, rank)? {
                     0 => None,
                     inner => Some(self.node_of(inner, true)?),
@@ -78,7 +78,7 @@ impl<M: Deref<Target = [u8]>, G: Guard> Trie<M, G> {
     /// The last block for which `holds` is true. `holds` must be true for all blocks before that block, too.
     fn last_block(&self, holds: impl Fn(NodeBlock<'_>) -> bool) -> Option<(NodeBlock<'_>, usize)> {
         let names = self.names();
-        let directory = self.part(Part::Directory).as_chunks::<8>().0;
+        let directory = self.part(TriePart::Directory).as_chunks::<8>().0;
         let at = |entry: &[u8; 8]| usize::try_from(u64::from_le_bytes(*entry)).ok();
         let holds_at = |entry: &[u8; 8]| at(entry).and_then(|offset| names.block(offset)).is_some_and(&holds);
         let mut offset = at(directory.get(directory.partition_point(holds_at).checked_sub(1)?)?)?;

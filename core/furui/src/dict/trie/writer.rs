@@ -5,7 +5,7 @@ use super::draft::Draft;
 use super::ends::{EndParts, Ends};
 use super::jump::Jump;
 use super::labels::{FAR_NIBBLES, LONG_NIBBLES, NEAR_NIBBLES, PLACE_LENGTH_BITS, TOKEN_NIBBLES, WORD_TOKENS, place};
-use super::parts::{ALIGN, Names, PARTS, Part, Parts};
+use super::parts::{ALIGN, Names, PARTS, Parts, TriePart};
 use super::position::{NODES, Position};
 use super::room::reserve;
 use super::skeleton::MAX_NODES;
@@ -225,11 +225,11 @@ impl Writer {
         let mut lengths = [body.len() as u64; PARTS];
         let behind =
             [self.directory, places, texts, tokens, self.long, terminals, jump.buckets, jump.paths, vec![], deleted];
-        for ((part, length), bytes) in Part::ALL.iter().zip(&mut lengths).skip(1).zip(behind) {
+        for ((part, length), bytes) in TriePart::ALL.iter().zip(&mut lengths).skip(1).zip(behind) {
             body.pad(ALIGN as usize)?;
             let start = body.len();
             body.extend(&bytes)?;
-            while *part == Part::Values
+            while *part == TriePart::Values
                 && let Some(piece) = values.pop()?
             {
                 body.extend(piece.bytes())?;

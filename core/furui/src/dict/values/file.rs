@@ -1,6 +1,6 @@
 use std::ops::Range;
 
-use super::head::{Head, MAX_HEAD};
+use super::head::{MAX_HEAD, ValueHead};
 use super::{BLOCK, DATA, ENTRY_AT, ENTRY_LEN, INDEX, MAX_VALUE, META, META_END, META_FIRST, META_LEN};
 use crate::error::Error;
 use crate::format::field::{u32_at, u64_at};
@@ -203,7 +203,7 @@ impl Walk<'_> {
         let rest = data.get(self.at..).unwrap_or_default();
         values.regions.touch(values.data.start.saturating_add(self.at), rest.len().min(MAX_HEAD));
         values.regions.result()?;
-        let entry = Head::read(rest).and_then(|(head, length)| {
+        let entry = ValueHead::read(rest).and_then(|(head, length)| {
             let id = match self.next {
                 Some(id) => id,
                 None => self.last.checked_add(head.step).filter(|_| head.step > 0)?,

@@ -3,14 +3,14 @@ pub(super) const MAX_HEAD: usize = 10;
 
 /// The numbers in front of a value in a file, in one to five bytes each: groups of 7 bits, the low ones first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Head {
+pub(super) struct ValueHead {
     /// The difference between the value's id and that of the value before it.
     pub(super) step: u32,
     /// The length of the value.
     pub(super) length: u32,
 }
 
-impl Head {
+impl ValueHead {
     /// Appends the head to `out`.
     pub(super) fn write(self, out: &mut Vec<u8>) {
         for mut number in [self.step, self.length] {
@@ -50,17 +50,17 @@ mod tests {
     fn heads_are_read_as_they_were_written_and_nothing_else_is_one() {
         for step in [0, 1, 127, 128, 1 << 14, u32::MAX] {
             for length in [0, 1, 300, 1 << 24, u32::MAX] {
-                let (head, mut bytes) = (Head { step, length }, vec![]);
+                let (head, mut bytes) = (ValueHead { step, length }, vec![]);
                 head.write(&mut bytes);
                 assert!(bytes.len() <= MAX_HEAD);
                 for cut in 0..bytes.len() {
-                    assert_eq!(Head::read(&bytes[..cut]), None);
+                    assert_eq!(ValueHead::read(&bytes[..cut]), None);
                 }
                 bytes.push(0xFF);
-                assert_eq!(Head::read(&bytes), Some((head, bytes.len() - 1)));
+                assert_eq!(ValueHead::read(&bytes), Some((head, bytes.len() - 1)));
             }
         }
-        assert_eq!(Head::read(&[0xFF; 10]), None, "no end");
-        assert_eq!(Head::read(&[0xFF, 0xFF, 0xFF, 0xFF, 0x10, 0]), None, "more than 32 bits");
+        assert_eq!(ValueHead::read(&[0xFF; 10]), None, "no end");
+        assert_eq!(ValueHead::read(&[0xFF, 0xFF, 0xFF, 0xFF, 0x10, 0]), None, "more than 32 bits");
     }
 }

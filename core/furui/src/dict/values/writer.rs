@@ -1,7 +1,7 @@
 use std::io::{self, BufWriter, Write};
 use std::ops::Range;
 
-use super::head::Head;
+use super::head::ValueHead;
 use super::{BLOCK, DATA, ENTRY_LEN, INDEX, META, META_END, META_FIRST, META_LEN};
 use crate::format::field::put;
 use crate::format::{Align, EnvelopeWriter, Kind, Seal};
@@ -50,7 +50,7 @@ impl<W: Write> ValueWriter<W> {
             self.block = self.written;
         }
         self.head.clear();
-        Head { step: id - self.last, length: value.len() as u32 }.write(&mut self.head);
+        ValueHead { step: id - self.last, length: value.len() as u32 }.write(&mut self.head);
         self.last = id;
         self.out.write_all(&self.head)?;
         self.out.write_all(value)?;

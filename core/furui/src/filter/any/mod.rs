@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::ops::Deref;
 use std::path::Path;
 
-use super::file::{Borrowed, Copied, Mapped, Shared, Source, Stored, save};
+use super::file::{Borrowed, Copied, FilterSource, Mapped, Shared, Stored, save};
 use super::{
     BlockedBloom, Bloom, CountingBloom, Filter, FilterMut, Full, GrowingBloom, QuotientFilter, RingedBloom,
     SplitBlockBloom, StableBloom, StableBloomLight, sizing,
@@ -164,12 +164,12 @@ impl AnyFilter<Bytes> {
 }
 
 impl<M: Deref<Target = [u8]>> AnyFilter<M> {
-    fn read<S: Source<Bytes = M>>(source: &S) -> Result<Self, ReadError> {
+    fn read<S: FilterSource<Bytes = M>>(source: &S) -> Result<Self, ReadError> {
         source.envelope().expect_seed()?;
         Self::read_table(source)
     }
 
-    fn read_table<S: Source<Bytes = M>>(source: &S) -> Result<Self, ReadError> {
+    fn read_table<S: FilterSource<Bytes = M>>(source: &S) -> Result<Self, ReadError> {
         let envelope = source.envelope();
         match envelope.kind() {
             Kind::Bloom => Bloom::read(source).map(Self::Bloom),

@@ -5,7 +5,7 @@ use super::kernel::{self, Line};
 use super::layout::Layout;
 use super::{BlockedBloom, check_parts};
 use crate::bits::Cpu;
-use crate::filter::file::{BITS, META, Source, Stored, Writer};
+use crate::filter::file::{BITS, FilterSource, FilterWriter, META, Stored};
 use crate::format::field::{put, u32_at, u64_at};
 use crate::format::{Align, Kind, ReadError};
 use crate::hash::KeyHash;
@@ -13,7 +13,7 @@ use crate::hash::KeyHash;
 impl<M: Deref<Target = [u8]>> Stored<M> for BlockedBloom<M> {
     const KIND: Kind = Kind::BlockedBloom;
 
-    fn write(&self, out: &mut Writer<'_>) -> io::Result<()> {
+    fn write(&self, out: &mut FilterWriter<'_>) -> io::Result<()> {
         let mut meta = [0; 32];
         put(&mut meta, 0, self.lines().to_le_bytes());
         put(&mut meta, 8, self.capacity.to_le_bytes());
@@ -31,7 +31,7 @@ impl<M: Deref<Target = [u8]>> Stored<M> for BlockedBloom<M> {
         see(&self.table[pair..self.table.len().min(pair + 2 * size_of::<Line>())]);
     }
 
-    fn read<S: Source<Bytes = M>>(source: &S) -> Result<Self, ReadError> {
+    fn read<S: FilterSource<Bytes = M>>(source: &S) -> Result<Self, ReadError> {
         source.expect_sections(&[META, BITS])?;
         let meta: [u8; 32] = source.meta()?;
         let (lines, capacity) = (u64_at(&meta, 0), u64_at(&meta, 8));

@@ -1,7 +1,7 @@
 use std::io::{self, Write};
 use std::ops::Deref;
 
-use super::super::file::{BITS, META, Source, Stored, Writer};
+use super::super::file::{BITS, FilterSource, FilterWriter, META, Stored};
 use super::super::probes::{MAX_PROBES, positions, salted_positions};
 use super::{Bloom, MAX_BITS};
 use crate::format::field::{put, u32_at, u64_at};
@@ -11,7 +11,7 @@ use crate::hash::KeyHash;
 impl<M: Deref<Target = [u8]>> Stored<M> for Bloom<M> {
     const KIND: Kind = Kind::Bloom;
 
-    fn write(&self, out: &mut Writer<'_>) -> io::Result<()> {
+    fn write(&self, out: &mut FilterWriter<'_>) -> io::Result<()> {
         let mut meta = [0; 32];
         put(&mut meta, 0, self.bits.to_le_bytes());
         put(&mut meta, 8, self.capacity.to_le_bytes());
@@ -31,7 +31,7 @@ impl<M: Deref<Target = [u8]>> Stored<M> for Bloom<M> {
         }
     }
 
-    fn read<S: Source<Bytes = M>>(source: &S) -> Result<Self, ReadError> {
+    fn read<S: FilterSource<Bytes = M>>(source: &S) -> Result<Self, ReadError> {
         source.expect_sections(&[META, BITS])?;
         let meta: [u8; 32] = source.meta()?;
         if meta[20..].iter().any(|&byte| byte != 0) {
@@ -48,7 +48,7 @@ impl<M: Deref<Target = [u8]>> Bloom<M> {
     }
 
     /// Reads the filter whose bits are the section `tag`, with the sizes that `META` has.
-    pub(in crate::filter) fn read_table<S: Source<Bytes = M>>(
+    pub(in crate::filter) fn read_table<S: FilterSource<Bytes = M>>(
         source: &S,
         tag: Tag,
         bits: u64,

@@ -10,7 +10,7 @@ use super::probes::{check_probes, own_rate, positions, salted_positions};
 use super::{ConfigError, Filter, FilterMut, Full, sizing};
 use crate::bits::Buffer;
 use crate::hash::{HashAlgorithm, HashSpec, KeyHash};
-use probing::Shape;
+use probing::BloomShape;
 
 /// The maximum number of bits of a Bloom filter. Together they take 1 TiB.
 const MAX_BITS: u64 = 1 << 43;
@@ -164,8 +164,8 @@ impl<M> Bloom<M> {
     }
 
     #[inline]
-    fn shape(&self) -> Shape {
-        Shape { bits: self.bits as usize, probes: self.probes }
+    fn shape(&self) -> BloomShape {
+        BloomShape { bits: self.bits as usize, probes: self.probes }
     }
 
     /// Whether SHA-1 computes the positions of the probes.

@@ -13,7 +13,7 @@ const NEAR_TO_INSERT: usize = (12 << 20) / 8;
 
 /// How many bits the filter has, and how many of them belong to a key.
 #[derive(Clone, Copy)]
-pub(super) struct Shape {
+pub(super) struct BloomShape {
     pub(super) bits: usize,
     pub(super) probes: u32,
 }
@@ -31,7 +31,7 @@ fn set(words: &mut [[u8; 8]], position: usize) -> u64 {
 /// In a half-full filter no processor can predict a bit, so bits are tested in groups. The first group of three fails
 /// in 7 of 8 misses, and never in a hit; a larger one would wait for cache lines that are seldom needed.
 #[inline(always)]
-pub(super) fn contains(words: &[[u8; 8]], shape: Shape, key: KeyHash) -> bool {
+pub(super) fn contains(words: &[[u8; 8]], shape: BloomShape, key: KeyHash) -> bool {
     let mut probes = Probes::of(key);
     let mut next = || bit(words, probes.next(shape.bits));
     let mut left = shape.probes;
@@ -51,7 +51,7 @@ pub(super) fn contains(words: &[[u8; 8]], shape: Shape, key: KeyHash) -> bool {
 }
 
 /// Works like [`contains`] for every key; the answers go to `answers`, which is as long as `keys`.
-pub(super) fn contains_all(words: &[[u8; 8]], shape: Shape, keys: &[KeyHash], answers: &mut [bool]) {
+pub(super) fn contains_all(words: &[[u8; 8]], shape: BloomShape, keys: &[KeyHash], answers: &mut [bool]) {
     if words.len() <= NEAR {
         answers.iter_mut().zip(keys).for_each(|(answer, &key)| *answer = contains(words, shape, key));
         return;
@@ -62,14 +62,14 @@ pub(super) fn contains_all(words: &[[u8; 8]], shape: Shape, keys: &[KeyHash], an
 
 /// Sets all bits of `key`. Returns true if one of them was not set before.
 #[inline(always)]
-pub(super) fn insert(words: &mut [[u8; 8]], shape: Shape, key: KeyHash) -> bool {
+pub(super) fn insert(words: &mut [[u8; 8]], shape: BloomShape, key: KeyHash) -> bool {
     let mut probes = Probes::of(key);
     let old = (0..shape.probes).fold(1, |old, _| old & set(words, probes.next(shape.bits)));
     old == 0
 }
 
 /// Works like [`insert`] for every key. Returns how many of them were new.
-pub(super) fn insert_all(words: &mut [[u8; 8]], shape: Shape, keys: &[KeyHash]) -> u64 {
+pub(super) fn insert_all(words: &mut [[u8; 8]], shape: BloomShape, keys: &[KeyHash]) -> u64 {
     Cpu::detect().run(
         #[inline(always)]
         |_| {
@@ -86,12 +86,12 @@ pub(super) fn insert_all(words: &mut [[u8; 8]], shape: Shape, keys: &[KeyHash]) 
 
 /// Works like [`contains`] for a filter in which SHA-1 computes the positions of the probes.
 #[cold]
-pub(super) fn contains_salted(words: &[[u8; 8]], shape: Shape, key: KeyHash) -> bool {
+pub(super) fn contains_salted(words: &[[u8; 8]], shape: BloomShape, key: KeyHash) -> bool {
     salted_positions(key, shape.probes, shape.bits).all(|position| bit(words, position) == 1)
 }
 
 /// Works like [`insert`] for a filter in which SHA-1 computes the positions of the probes.
 #[cold]
-pub(super) fn insert_salted(words: &mut [[u8; 8]], shape: Shape, key: KeyHash) -> bool {
+pub(super) fn insert_salted(words: &mut [[u8; 8]], shape: BloomShape, key: KeyHash) -> bool {
     salted_positions(key, shape.probes, shape.bits).fold(1, |old, position| old & set(words, position)) == 0
 }

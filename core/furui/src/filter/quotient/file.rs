@@ -4,7 +4,7 @@ use std::ops::Deref;
 use super::QuotientFilter;
 use super::shape::Shape;
 use super::slot_table::SlotTable;
-use crate::filter::file::{BITS, META, Source, Stored, Writer};
+use crate::filter::file::{BITS, FilterSource, FilterWriter, META, Stored};
 use crate::format::field::{put, u32_at, u64_at};
 use crate::format::{Align, Kind, ReadError};
 use crate::hash::KeyHash;
@@ -12,7 +12,7 @@ use crate::hash::KeyHash;
 impl<M: Deref<Target = [u8]>> Stored<M> for QuotientFilter<M> {
     const KIND: Kind = Kind::QuotientFilter;
 
-    fn write(&self, out: &mut Writer<'_>) -> io::Result<()> {
+    fn write(&self, out: &mut FilterWriter<'_>) -> io::Result<()> {
         let mut meta = [0; 40];
         put(&mut meta, 0, self.shape.slots.to_le_bytes());
         put(&mut meta, 8, self.shape.last.to_le_bytes());
@@ -30,7 +30,7 @@ impl<M: Deref<Target = [u8]>> Stored<M> for QuotientFilter<M> {
         see(self.table.as_bytes());
     }
 
-    fn read<S: Source<Bytes = M>>(source: &S) -> Result<Self, ReadError> {
+    fn read<S: FilterSource<Bytes = M>>(source: &S) -> Result<Self, ReadError> {
         source.expect_sections(&[META, BITS])?;
         let meta: [u8; 40] = source.meta()?;
         let (slots, last, len, distinct) = (u64_at(&meta, 0), u64_at(&meta, 8), u64_at(&meta, 16), u64_at(&meta, 24));

@@ -131,7 +131,7 @@ impl<'a> Decoder<'a> {
 /// # Ok::<(), furui::Error>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct Fingerprints<'a> {
+pub struct FingerprintIter<'a> {
     decoder: Decoder<'a>,
     chunk: [u64; CHUNK],
     at: usize,
@@ -139,13 +139,13 @@ pub struct Fingerprints<'a> {
     left: u64,
 }
 
-impl<'a> Fingerprints<'a> {
+impl<'a> FingerprintIter<'a> {
     pub(super) fn new(decoder: Decoder<'a>, len: u64) -> Self {
         Self { decoder, chunk: [0; CHUNK], at: 0, len: 0, left: len }
     }
 }
 
-impl Iterator for Fingerprints<'_> {
+impl Iterator for FingerprintIter<'_> {
     type Item = u64;
 
     #[inline]
@@ -169,8 +169,8 @@ impl Iterator for Fingerprints<'_> {
     }
 }
 
-impl ExactSizeIterator for Fingerprints<'_> {}
-impl std::iter::FusedIterator for Fingerprints<'_> {}
+impl ExactSizeIterator for FingerprintIter<'_> {}
+impl std::iter::FusedIterator for FingerprintIter<'_> {}
 
 /// The content of one slot, as drawn in the paper; see [`QuotientFilter::slot`].
 ///

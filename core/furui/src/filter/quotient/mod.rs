@@ -21,7 +21,7 @@ use crate::bits::word::Lanes;
 use crate::filter::ConfigError;
 use crate::hash::{HashSpec, KeyHash};
 
-pub use iter::{Fingerprints, QuotientSlot};
+pub use iter::{FingerprintIter, QuotientSlot};
 
 use iter::Decoder;
 use shape::{MAX_REMAINDER_BITS, Shape};
@@ -228,8 +228,8 @@ impl<M: Deref<Target = [u8]>> QuotientFilter<M> {
     }
 
     /// Iterates over the fingerprints held, in ascending order, with copies repeated. Cost: one pass over the table.
-    pub fn fingerprints(&self) -> Fingerprints<'_> {
-        Fingerprints::new(self.decoder(), self.len)
+    pub fn fingerprints(&self) -> FingerprintIter<'_> {
+        FingerprintIter::new(self.decoder(), self.len)
     }
 
     fn decoder(&self) -> Decoder<'_> {

@@ -2,7 +2,7 @@ use std::ops::{Deref, DerefMut};
 
 use super::QuotientFilter;
 use super::build::Builder;
-use super::iter::Fingerprints;
+use super::iter::FingerprintIter;
 use super::merge::Stream;
 use super::shape::{MAX_SLOTS, Shape, slots_for};
 use crate::filter::error::Meaning;
@@ -150,7 +150,7 @@ impl<M: DerefMut<Target = [u8]>> QuotientFilter<M> {
 
 /// The fingerprints that both ascending sequences contain. Each is yielded as often as it occurs in the sequence that
 /// has fewer copies of it.
-fn in_both<'a>(one: Fingerprints<'a>, other: Fingerprints<'a>) -> impl Iterator<Item = u64> + 'a {
+fn in_both<'a>(one: FingerprintIter<'a>, other: FingerprintIter<'a>) -> impl Iterator<Item = u64> + 'a {
     let mut other = other.peekable();
     one.filter(move |fingerprint| {
         while other.next_if(|candidate| candidate < fingerprint).is_some() {}

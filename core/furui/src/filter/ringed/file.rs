@@ -3,7 +3,7 @@ use std::ops::Deref;
 
 use super::ring::Ring;
 use super::{RingedBloom, RingedParams, lookup};
-use crate::filter::file::{BITS, META, Source, Stored, Writer};
+use crate::filter::file::{BITS, FilterSource, FilterWriter, META, Stored};
 use crate::format::field::{put, u32_at, u64_at};
 use crate::format::{Align, Kind, ReadError};
 use crate::hash::KeyHash;
@@ -11,7 +11,7 @@ use crate::hash::KeyHash;
 impl<M: Deref<Target = [u8]>> Stored<M> for RingedBloom<M> {
     const KIND: Kind = Kind::RingedBloom;
 
-    fn write(&self, out: &mut Writer<'_>) -> io::Result<()> {
+    fn write(&self, out: &mut FilterWriter<'_>) -> io::Result<()> {
         let mut meta = [0; 32];
         put(&mut meta, 0, self.capacity().to_le_bytes());
         put(&mut meta, 8, self.params().fixed_gamma().to_le_bytes());
@@ -27,7 +27,7 @@ impl<M: Deref<Target = [u8]>> Stored<M> for RingedBloom<M> {
         lookup::positions(&self.ring, key).for_each(|position| see(&self.words[position / 8..][..1]));
     }
 
-    fn read<S: Source<Bytes = M>>(source: &S) -> Result<Self, ReadError> {
+    fn read<S: FilterSource<Bytes = M>>(source: &S) -> Result<Self, ReadError> {
         source.expect_sections(&[META, BITS])?;
         let meta: [u8; 32] = source.meta()?;
         let groups = u64_at(&meta, 0);

@@ -18,7 +18,7 @@
 /// numbers. [`ringed_rate_refined`] is more accurate, and its documentation says how accurate this formula is.
 ///
 /// ```
-/// use furui::filter::ringed_rate;
+/// use furui::raw::ringed_rate;
 /// let bloom = ringed_rate(7, 100_000, 100_000, 11.0);
 /// assert!((bloom - 0.005126).abs() < 1e-6);
 /// assert!(ringed_rate(7, 100_000, 1000, 11.0) < 1.01 * bloom);

@@ -2,7 +2,7 @@ use std::io::{self, Write};
 use std::ops::{Deref, DerefMut};
 
 use super::error::no_memory;
-use super::file::{BITS, META, Source, Stored, Writer};
+use super::file::{BITS, FilterSource, FilterWriter, META, Stored};
 use super::least::least;
 use super::probes::own_rate;
 use super::{ConfigError, Filter, FilterMut, Full, sizing};
@@ -17,7 +17,7 @@ mod parquet;
 pub use parquet::{MAX_PARQUET_BYTES, ParquetError};
 
 /// The size of a block in bytes.
-const BLOCK: usize = size_of::<kernel::Block>();
+const BLOCK: usize = size_of::<kernel::SplitBlock>();
 
 /// The maximum number of blocks, by Parquet's specification: one less than 2³¹, almost 64 GiB.
 const MAX_BLOCKS: u64 = (1 << 31) - 1;
@@ -185,7 +185,7 @@ impl<M: Deref<Target = [u8]>> Filter for SplitBlockBloom<M> {
     /// over the blocks.
     fn false_positive_rate(&self) -> f64 {
         let blocks = self.table.as_chunks::<BLOCK>().0;
-        let rate_of = |block: &kernel::Block| -> f64 {
+        let rate_of = |block: &kernel::SplitBlock| -> f64 {
             let words = block.as_chunks::<4>().0;
             words.iter().map(|&word| f64::from(u32::from_le_bytes(word).count_ones()) / 32.0).product()
         };
@@ -207,7 +207,7 @@ impl<M: DerefMut<Target = [u8]>> FilterMut for SplitBlockBloom<M> {
 impl<M: Deref<Target = [u8]>> Stored<M> for SplitBlockBloom<M> {
     const KIND: Kind = Kind::SplitBlockBloom;
 
-    fn write(&self, out: &mut Writer<'_>) -> io::Result<()> {
+    fn write(&self, out: &mut FilterWriter<'_>) -> io::Result<()> {
         let mut meta = [0; 32];
         put(&mut meta, 0, self.blocks().to_le_bytes());
         put(&mut meta, 8, self.capacity.to_le_bytes());
@@ -222,7 +222,7 @@ impl<M: Deref<Target = [u8]>> Stored<M> for SplitBlockBloom<M> {
         see(&blocks[kernel::place(key, blocks.len())]);
     }
 
-    fn read<S: Source<Bytes = M>>(source: &S) -> Result<Self, ReadError> {
+    fn read<S: FilterSource<Bytes = M>>(source: &S) -> Result<Self, ReadError> {
         source.expect_sections(&[META, BITS])?;
         let meta: [u8; 32] = source.meta()?;
         let (blocks, capacity) = (u64_at(&meta, 0), u64_at(&meta, 8));

@@ -156,7 +156,7 @@ struct Combined<'a> {
     /// The keys from which those of the combination are chosen.
     keys: Sources<'a>,
     /// The sets that decide which keys are chosen.
-    others: Vec<Cursor<'a>>,
+    others: Vec<KeyCursor<'a>>,
     /// True to choose the keys that all of `others` have; false to choose those that none of them has.
     wanted: bool,
     piece: Vec<u64>,
@@ -172,7 +172,7 @@ impl<'a> Combined<'a> {
                 vec![]
             }
             Combination::Difference | Combination::Intersection => {
-                others.iter().map(|&other| Cursor::of(other)).collect()
+                others.iter().map(|&other| KeyCursor::of(other)).collect()
             }
         };
         Self { keys: Merge::new(sources), others: cursors, wanted: how == Combination::Intersection, piece: vec![] }
@@ -197,7 +197,7 @@ impl<'a> Combined<'a> {
 }
 
 /// A position among the sorted keys of a set, which moves forward.
-pub(super) struct Cursor<'a> {
+pub(super) struct KeyCursor<'a> {
     keys: Sources<'a>,
     /// The piece of the keys that contains the position.
     piece: Vec<u64>,
@@ -205,7 +205,7 @@ pub(super) struct Cursor<'a> {
     next: usize,
 }
 
-impl<'a> Cursor<'a> {
+impl<'a> KeyCursor<'a> {
     /// The position before all keys of a set.
     pub(super) fn of<S: Storage>(set: &'a Cascade<S>) -> Self {
         Self { keys: set.merged(), piece: vec![], next: 0 }

@@ -305,9 +305,10 @@ impl MemTable {
         (at, true)
     }
 
-    /// Removes a hash. False if the table does not have it. The rest of its cluster moves one slot to the left, up to
-    /// the first hash that is at its home.
+    /// Removes a hash from a table without a window. False if the table does not have it. The rest of its cluster moves
+    /// one slot to the left, up to the first hash that is at its home.
     pub(crate) fn remove(&mut self, hash: u64) -> bool {
+        debug_assert!(!self.is_dated());
         let mut i = self.position(hash);
         if self.slots[i] != hash {
             return false;
@@ -315,9 +316,6 @@ impl MemTable {
         // The last slot is always empty, so there is a next one.
         while self.slots[i + 1] != 0 && self.home(self.slots[i + 1]) <= i {
             self.slots[i] = self.slots[i + 1];
-            if self.is_dated() {
-                self.ages[i] = self.ages[i + 1];
-            }
             i += 1;
         }
         self.slots[i] = 0;
@@ -451,7 +449,9 @@ mod tests {
         let (most, one_more) = hashes.split_at(MAX_CLUSTER);
         table.insert_all(most, |_| {});
         assert!(table.has_room(1, usize::MAX) && table.reserve(1, usize::MAX).unwrap());
+        assert!(!table.is_crowded());
         table.insert_all(one_more, |_| {});
+        assert!(table.is_crowded());
         assert!(!table.has_room(1, usize::MAX) && !table.reserve(1, usize::MAX).unwrap());
         check(&table, &hashes.iter().copied().collect());
         table.clear();
@@ -466,5 +466,56 @@ mod tests {
         assert!(table.bytes() <= budget);
         assert_eq!(table.reserve(1_000_000, budget), Ok(false));
         assert!(table.bytes() <= budget);
+    }
+
+    #[test]
+    fn a_table_has_as_much_room_as_its_budget_says_and_grows_for_the_key_after_that() {
+        for mut table in [MemTable::new(), MemTable::dated(), MemTable::of_range(3, 16), MemTable::small()] {
+            let budget = (table.bytes() * 3).max(SPARE_SLOTS * table.slot_bytes() + table.bytes());
+            let most = table.most(budget);
+            assert!(table.has_room(most, budget) && !table.has_room(most + 1, budget));
+            assert_eq!([table.reserve(most, budget), table.reserve(most + 1, budget)], [Ok(true), Ok(false)]);
+            assert!(table.bytes() <= budget);
+            assert!(most * 100 >= (budget / table.slot_bytes() - SPARE_SLOTS) * GROW_LOAD);
+        }
+        for mut table in [MemTable::new(), MemTable::of_range(5, 7), MemTable::small()] {
+            for _ in 0..5 {
+                let (room, bytes) = (table.capacity(GROW_LOAD), table.bytes());
+                assert_eq!(table.growth(room), 0);
+                assert_eq!((table.reserve(room, usize::MAX), table.bytes()), (Ok(true), bytes));
+                let growth = table.growth(room + 1);
+                assert!(growth > bytes / 10 && growth < bytes);
+                assert_eq!(table.reserve(room + 1, usize::MAX), Ok(true));
+                assert!(growth >= table.bytes() - bytes && table.capacity(GROW_LOAD) > room);
+            }
+        }
+    }
+
+    #[test]
+    fn tables_are_as_large_as_their_number_asks_and_each_begins_at_its_range() {
+        assert_eq!(MemTable::small().bytes(), 256);
+        let whole = MemTable::new();
+        assert_eq!(whole.bytes(), (FIRST_SLOTS + SPARE_SLOTS) * 8);
+        assert_eq!(MemTable::dated().bytes(), whole.bytes() / 8 * 10);
+        for tables in [1, 2, 7, 64] {
+            for number in [0, 1, tables / 2, tables - 1].into_iter().filter(|&number| number < tables) {
+                let table = MemTable::of_range(number, tables);
+                let (first, last) = (table.first(), MemTable::of_range(number + 1, tables).first().wrapping_sub(1));
+                assert_eq!((range_of(first, tables), range_of(last, tables)), (number, number));
+                assert_eq!((table.home(first), table.home(last)), (0, table.homes - 1));
+                assert_eq!(table.homes, FIRST_SLOTS / tables);
+            }
+        }
+        // Of several tables, all together count: a part of a small table is full at another load than one of a large one,
+        // and the parts of a large table grow by less.
+        for (tables, load, more) in
+            [(1, GROW_LOAD, 6144), (LARGE_SLOTS / 32, GROW_LOAD, 6), (LARGE_SLOTS / 16, FULL_LOAD, 6)]
+        {
+            let table = MemTable::of_range(0, tables);
+            let room = table.homes * load / 100;
+            assert!(!table.is_full(room) && table.is_full(room + 1), "{tables} tables");
+            assert_eq!(table.more_homes(), more, "{tables} tables");
+        }
+        assert_eq!(MemTable::of_range(0, EXTRA_SLOTS).more_homes(), 3);
     }
 }

@@ -11,7 +11,7 @@ pub const MERGE_WINDOW: usize = 2048;
 /// A source of sorted, distinct keys that arrive in pieces, as bytes do from a [`BufRead`](std::io::BufRead).
 ///
 /// ```
-/// use furui::store::cascade::{Merge, SortedSource};
+/// use furui::raw::{Merge, SortedSource};
 ///
 /// /// The multiples of a number up to a limit, a few at a time.
 /// struct Multiples(Vec<u64>, u64);
@@ -88,7 +88,7 @@ impl<S: SortedSource + ?Sized> SortedSource for Box<S> {
 /// chains of instructions in a single processor.
 ///
 /// ```
-/// use furui::store::cascade::Merge;
+/// use furui::raw::Merge;
 ///
 /// let mut merge = Merge::new(vec![&[1, 3][..], &[2, 3][..]]);
 /// assert_eq!(merge.next_keys()?, [1, 2, 3]);

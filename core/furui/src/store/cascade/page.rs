@@ -28,7 +28,7 @@ const MAX_UNARY_BYTES: usize = BODY_BYTES / 8 * 8;
 ///
 /// ```
 /// use furui::store::Fingerprints;
-/// use furui::store::cascade::{PAGE_BYTES, Page, RemainderBits};
+/// use furui::raw::{PAGE_BYTES, Page, RemainderBits};
 ///
 /// // A run of a billion keys: 30 bits of a hash are its quotient, and the others are stored.
 /// let bits = RemainderBits::for_keys(1_000_000_000, Fingerprints::EXACT);
@@ -100,7 +100,7 @@ impl RemainderBits {
 ///
 /// ```
 /// use furui::store::Fingerprints;
-/// use furui::store::cascade::{PAGE_BYTES, Page, RemainderBits};
+/// use furui::raw::{PAGE_BYTES, Page, RemainderBits};
 ///
 /// let bits = RemainderBits::for_keys(3, Fingerprints::EXACT);
 /// let mut bytes = [0; PAGE_BYTES];

@@ -1,6 +1,6 @@
 //! Removing keys from a set and from its files.
 
-use super::combine::Cursor;
+use super::combine::KeyCursor;
 use super::room::{fill_to, reserve};
 use super::{Cascade, Run, RunWriter, SortedSource, WrittenRun, open_run};
 use crate::error::Result;
@@ -126,7 +126,7 @@ impl<S: Storage> Cascade<S> {
         let path = self.storage.path(&name);
         let WrittenRun { keys, seal } = self.storage.publish(&name, |out| {
             let mut writer = RunWriter::of(out, &path, manifest.hash, manifest.fingerprints, left)?;
-            let (mut reader, mut gone, mut kept) = (self.runs[index].reader(), Cursor::of(gone), vec![]);
+            let (mut reader, mut gone, mut kept) = (self.runs[index].reader(), KeyCursor::of(gone), vec![]);
             while let keys @ [_, ..] = reader.fill()? {
                 let count = keys.len();
                 kept.clear();

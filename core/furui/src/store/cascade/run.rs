@@ -41,7 +41,8 @@ const COALESCED: usize = 32;
 /// ```
 /// use std::sync::Arc;
 /// use furui::HashSpec;
-/// use furui::store::cascade::{Run, RunWriter, SortedSource};
+/// use furui::raw::{RunWriter, SortedSource};
+/// use furui::store::cascade::Run;
 ///
 /// let mut file = Vec::new();
 /// let mut writer = RunWriter::new(&mut file, "example", HashSpec::default(), 2)?;

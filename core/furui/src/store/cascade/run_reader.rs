@@ -18,7 +18,8 @@ const READ_PAGES: usize = 16;
 /// ```
 /// use std::sync::Arc;
 /// use furui::HashSpec;
-/// use furui::store::cascade::{Merge, Run, RunWriter};
+/// use furui::raw::{Merge, RunWriter};
+/// use furui::store::cascade::Run;
 ///
 /// let run = |keys: &[u64]| -> furui::Result<Run<Arc<[u8]>>> {
 ///     let mut file = Vec::new();

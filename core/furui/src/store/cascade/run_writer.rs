@@ -26,7 +26,8 @@ const TAKEN: usize = 8192;
 ///
 /// ```
 /// use furui::HashSpec;
-/// use furui::store::cascade::{Run, RunWriter};
+/// use furui::raw::RunWriter;
+/// use furui::store::cascade::Run;
 ///
 /// let mut file = Vec::new();
 /// let mut writer = RunWriter::new(&mut file, "example", HashSpec::default(), 3)?;
@@ -65,7 +66,7 @@ impl<W> fmt::Debug for RunWriter<W> {
 /// ```
 /// use furui::HashSpec;
 /// use furui::store::RunEntry;
-/// use furui::store::cascade::RunWriter;
+/// use furui::raw::RunWriter;
 ///
 /// let mut file = Vec::new();
 /// let mut writer = RunWriter::new(&mut file, "example", HashSpec::default(), 2)?;

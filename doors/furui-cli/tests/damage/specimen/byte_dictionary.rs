@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 
 use furui::dict::{Dict, DictOptions, Layout};
-use furui::hash::Rolling;
+use furui::raw::Rolling;
 use furui::store::Directory;
 
 use super::{Specimen, input, lines, text};

@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 use std::ops::Bound::{Excluded, Included};
 
 use furui::dict::{Dict, DictOptions, FilterHash, Layout};
-use furui::hash::Rolling;
+use furui::raw::Rolling;
 use furui::store::Directory;
 
 use super::{Specimen, input, lines, text};

@@ -9,9 +9,9 @@
 use std::hint::black_box;
 
 use furui::KeyHash;
-use furui::dict::{LoudsTrie, Merged, Node, Skeleton, SortedKeys, Trie, Value, freeze};
 use furui::filter::{BlockedBloom, Bloom, FilterMut};
-use furui::hash::{Rolling, RollingState};
+use furui::raw::{LoudsTrie, Merged, Node, Skeleton, SortedKeys, Trie, Value, freeze};
+use furui::raw::{Rolling, RollingState};
 
 use super::trie::shuffled;
 use crate::clock::{median, ns_each};

@@ -8,7 +8,7 @@
 use std::collections::HashSet;
 use std::hint::black_box;
 
-use furui::dict::{Found, Skeleton, Trie};
+use furui::raw::{Found, Skeleton, Trie};
 
 use crate::clock::{median, ns_each, thread_ns};
 use crate::keys::mix;

@@ -3,9 +3,8 @@
 
 use std::hint::black_box;
 
-use furui::filter::{
-    Bloom, Filter, FilterMut, Gamma, RingedBloom, RingedKey, RingedParams, ringed_rate, ringed_rate_refined,
-};
+use furui::filter::{Bloom, Filter, FilterMut, Gamma, RingedBloom, RingedKey, RingedParams};
+use furui::raw::{ringed_rate, ringed_rate_refined};
 use furui::{KeyHash, Result};
 
 use crate::clock::{median, ns_each};

@@ -6,7 +6,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use furui::KeyHash;
-use furui::store::cascade::{Cascade, PAGE_BYTES};
+use furui::raw::PAGE_BYTES;
+use furui::store::cascade::Cascade;
 use furui::store::{Directory, Storage};
 
 use super::timed;

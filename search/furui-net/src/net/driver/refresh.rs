@@ -24,8 +24,8 @@ const JOIN_AGAIN: Duration = Duration::from_secs(5);
 const BUCKET_TRIES: usize = 1 << 18;
 
 impl Driver {
-    /// Notes that the routing table has grown. If it has grown by more than a quarter since the last refresh began, it may
-    /// be incomplete again, and is refreshed.
+    /// Notes that the routing table has grown. If it has grown by more than a quarter since the last refresh began, it
+    /// may be incomplete again, and is refreshed.
     pub(super) fn grown(&mut self) {
         let size = self.table().len();
         if matches!(self.refresh, Refresh::Idle) && size > self.table_then + self.table_then / 4 {

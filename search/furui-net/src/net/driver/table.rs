@@ -13,7 +13,7 @@ use tokio::time::Instant;
 use super::super::behaviour;
 use super::super::counters::Tally;
 use super::super::diversity;
-use super::super::known::{self, Known};
+use super::super::known::{self, KnownPeer};
 use super::super::routes;
 use super::{Driver, Lookup};
 
@@ -108,8 +108,8 @@ impl Driver {
     /// Takes the result of a look-up. The result names only other nodes, so this node is inserted.
     fn looked_up(&mut self, lookup: Lookup, found: Vec<kad::PeerInfo>, whole: bool) {
         let n = lookup.n.clamp(1, K_VALUE.get());
-        let known: Vec<Known> =
-            found.iter().map(|info| Known { key: Key::from(info.peer_id), peer: self.reachable(info) }).collect();
+        let known: Vec<KnownPeer> =
+            found.iter().map(|info| KnownPeer { key: Key::from(info.peer_id), peer: self.reachable(info) }).collect();
         let key = Key::new(lookup.key.clone());
         let peers = self.routes.nearest(&known, &self.me, &key, n);
         if whole {
@@ -118,7 +118,7 @@ impl Driver {
             if n == K_VALUE.get() && peers.len() == n {
                 let area = peers
                     .iter()
-                    .filter_map(|peer| Some(Known { key: Key::from(known::id(peer)?), peer: peer.clone() }));
+                    .filter_map(|peer| Some(KnownPeer { key: Key::from(known::id(peer)?), peer: peer.clone() }));
                 self.routes.keep_area(&key, area.collect(), now);
             }
         }
@@ -138,7 +138,7 @@ impl Driver {
         Some(entry.node.value.first().clone())
     }
 
-    pub(super) fn table(&mut self) -> Vec<Known> {
+    pub(super) fn table(&mut self) -> Vec<KnownPeer> {
         routes::table(&mut self.swarm.behaviour_mut().kad)
     }
 

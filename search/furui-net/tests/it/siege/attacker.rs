@@ -15,8 +15,8 @@ const MESSAGE: usize = 2000;
 const AT_ONCE: usize = 12;
 /// The number of documents of which the attacker first states what is true.
 const TRUE: usize = 70;
-/// The number of documents that the attacker publishes itself. They are documents as those of others are, and count in the
-/// ranking, so they are few beside those of others.
+/// The number of documents that the attacker publishes itself. They are documents as those of others are, and count in
+/// the ranking, so they are few beside those of others.
 const PAGES: usize = 2;
 /// The number of false statements about each of them.
 const LIES: usize = 10;
@@ -149,8 +149,8 @@ impl Attacker<'_> {
             let answer = self.peer.answer().await;
             self.in_flight -= 1;
             let answer = answer.unwrap_or_default();
-            // One byte that says that this is an answer, and its length, come before the answer. The byte 1 says that the
-            // node is busy.
+            // One byte that says that this is an answer, and its length, come before the answer. The byte 1 says that
+            // the node is busy.
             let response = answer.get(5..).and_then(|bytes| Response::decode(bytes).ok());
             let count = match response {
                 Some(Response::Stored { .. }) => &mut self.tally.stored,
@@ -183,8 +183,8 @@ impl Attacker<'_> {
         self.settle(0).await;
     }
 
-    /// States in small messages, most of which are not checked, that documents of its own rank first for words that they
-    /// do not hold.
+    /// States in small messages, most of which are not checked, that documents of its own rank first for words that
+    /// they do not hold.
     async fn betray(&mut self) {
         let text = format!("{OWN_WORD} ").repeat(900);
         let page = |number: usize| {

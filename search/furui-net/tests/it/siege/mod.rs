@@ -106,8 +106,8 @@ async fn newcomers_change_no_answer() {
 
 /// What so many hostile nodes achieve: of the three keepers of each word and document, at most so many are hostile.
 async fn betrayed(hostile: usize, manner: Manner) {
-    // Something false that a keeper of records does not take back may be dropped without a proof. Then the node says that
-    // the answer may lack something.
+    // Something false that a keeper of records does not take back may be dropped without a proof. Then the node says
+    // that the answer may lack something.
     let must_be_whole = hostile == 1 && !matches!(manner, Manner::Forges | Manner::Adapts);
     let mut town = Town::new(NODES, DOCUMENTS).await;
     let join = |number: usize| keeper::join(town::address(3, number), &town.nodes[0], manner);

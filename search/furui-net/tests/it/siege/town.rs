@@ -103,7 +103,8 @@ impl Town {
     }
 
     /// Asks a node some queries. Returns what is not as it was before the attack, and the bytes of all messages for the
-    /// queries. If the answer is as before, but the node does not call it whole, that counts only if it `must_be_whole`.
+    /// queries. If the answer is as before, but the node does not call it whole, that counts only if it
+    /// `must_be_whole`.
     async fn differences(&self, node: &Node, queries: &[usize], must_be_whole: bool) -> (Vec<String>, u64) {
         let asked = queries.iter().map(async |&number| {
             let (query, before) = (&self.library.queries[number], &self.pages[number]);
@@ -124,8 +125,8 @@ impl Town {
         (all.into_iter().filter_map(|(what, _)| what).collect(), bytes)
     }
 
-    /// Waits until each node answers each query as before the attack. Who finds that lists have false postings tells their
-    /// keepers, so the next answer may be another one. Returns how long that took.
+    /// Waits until each node answers each query as before the attack. Who finds that lists have false postings tells
+    /// their keepers, so the next answer may be another one. Returns how long that took.
     pub async fn recovers(&self) -> Duration {
         let (began, mut last, mut left_over) = (Instant::now(), Duration::ZERO, vec![]);
         for node in &self.nodes {
@@ -152,8 +153,8 @@ impl Town {
         last
     }
 
-    /// Checks that the nodes answer as before the attack: all queries, divided among so many nodes. Returns the bytes of all
-    /// messages for them.
+    /// Checks that the nodes answer as before the attack: all queries, divided among so many nodes. Returns the bytes
+    /// of all messages for them.
     pub async fn stands(&self, when: &str, divided: usize, must_be_whole: bool) -> u64 {
         let mut sum = 0;
         for (number, node) in self.nodes.iter().enumerate() {

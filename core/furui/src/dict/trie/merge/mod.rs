@@ -1,7 +1,7 @@
 use std::ops::Deref;
 
 use super::label::Label;
-use super::parts::{Names, Part};
+use super::parts::{Names, TriePart};
 use super::values::Width;
 use super::writer::{Encoded, Writer};
 use super::{Found, Trie, TrieError};
@@ -83,7 +83,7 @@ impl Trie {
             |vectors| walk.run(vectors),
         )?;
         let trie = Self::assemble(walk.finish(vectors)?);
-        if forget && !trie.part(Part::Deleted).is_empty() {
+        if forget && !trie.part(TriePart::Deleted).is_empty() {
             return trie.without_deleted(rolling, vectors);
         }
         Ok(trie)

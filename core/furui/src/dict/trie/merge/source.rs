@@ -3,7 +3,7 @@ use std::ops::Deref;
 use super::cursor::Cursor;
 use crate::bits::{Cpu, prefetch};
 use crate::dict::trie::block::{NodeBlock, below};
-use crate::dict::trie::parts::{Names, Part};
+use crate::dict::trie::parts::{Names, TriePart};
 use crate::dict::trie::position::Position;
 use crate::dict::trie::search::group;
 use crate::dict::trie::text::Text;
@@ -56,9 +56,9 @@ impl<'t> Source<'t> {
         Self {
             number,
             names: trie.names(),
-            terminals: trie.part(Part::Terminals),
-            values: trie.part(Part::Values),
-            deleted: trie.part(Part::Deleted),
+            terminals: trie.part(TriePart::Terminals),
+            values: trie.part(TriePart::Values),
+            deleted: trie.part(TriePart::Deleted),
             leaves: trie.shape.leaves,
             keys: trie.shape.keys,
             width: trie.shape.width,

@@ -19,9 +19,9 @@ pub(in super::super) enum Known {
 }
 
 impl MemTable {
-    /// The age of the keys of this slice, which is neither later than the present one nor forgotten.
+    /// The age of the keys of this slice. Of a slice so late that it has none, it is greater than the age of every key.
     pub(in super::super) fn age_of(&self, slice: u64) -> u16 {
-        slice.saturating_sub(self.epoch) as u16
+        u16::try_from(slice.saturating_sub(self.epoch)).unwrap_or(u16::MAX)
     }
 
     /// Inserts the hashes in order, all of which occur in this slice, and calls `on_known` with the index of each hash
@@ -91,11 +91,9 @@ impl MemTable {
     /// Removes the hashes that the window has left in this slice.
     pub(in super::super) fn forget(&mut self, slice: u64) {
         let (epoch, oldest) = (Window::oldest(slice), self.age_of(Window::oldest(slice)));
-        // If the slice of age 0 is long ago, all ages are too small, even if they do not fit into their bits.
-        let all = slice.saturating_sub(self.epoch) > MAX_AGE + Window::SLICES;
         let mut forgotten = 0;
         for (slot, age) in self.slots.iter_mut().zip(&mut self.ages).filter(|(slot, _)| **slot != 0) {
-            if all || *age < oldest {
+            if *age < oldest {
                 *slot = 0;
                 forgotten += 1;
             } else {

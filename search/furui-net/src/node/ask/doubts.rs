@@ -1,0 +1,53 @@
+//! Tells keepers of lists which postings contradict the documents' records.
+
+use std::collections::{BTreeMap, HashMap};
+
+use furui_search::{ContentId, Peer, Request, limits};
+use futures::StreamExt;
+
+use crate::net::Net;
+use crate::node::{Inner, call, word_key};
+
+/// The maximum number of doubts that are told at a time. The others are told when they are met again.
+const MOST: usize = 4096;
+/// The maximum number of messages in flight.
+const MESSAGES: usize = 8;
+
+/// Tells the keepers of words that these postings, each a word and a document, contradict the documents' records. The
+/// keepers check that themselves. Does not wait for them.
+pub(in crate::node) async fn tell(inner: &Inner, doubts: Vec<(String, ContentId)>) {
+    spread(inner.net.clone(), doubts);
+}
+
+/// Does what [`tell`] does. Must be called on a runtime.
+pub(in crate::node) fn spread(net: Net, mut doubts: Vec<(String, ContentId)>) {
+    doubts.sort_unstable();
+    doubts.dedup();
+    doubts.truncate(MOST);
+    if doubts.is_empty() {
+        return;
+    }
+    tokio::spawn(async move {
+        let mut by_word: BTreeMap<String, Vec<ContentId>> = BTreeMap::new();
+        doubts.into_iter().for_each(|(word, id)| by_word.entry(word).or_default().push(id));
+        let keys: Vec<Vec<u8>> = by_word.keys().map(|word| word_key(word)).collect();
+        let mut loads: HashMap<Peer, Vec<(String, ContentId)>> = HashMap::new();
+        for ((word, ids), keepers) in by_word.into_iter().zip(net.replicas(keys, limits::REPLICAS).await) {
+            for keeper in keepers {
+                loads.entry(keeper).or_default().extend(ids.iter().map(|id| (word.clone(), *id)));
+            }
+        }
+        let net = &net;
+        let messages = loads.iter().flat_map(|(keeper, claims)| {
+            claims.chunks(limits::DOUBTS).map(move |claims| tell_one(net, keeper, claims.to_vec()))
+        });
+        let messages: Vec<_> = messages.collect();
+        futures::stream::iter(messages).buffer_unordered(MESSAGES).collect::<Vec<()>>().await;
+    });
+}
+
+/// Tells one peer of doubts, at most [`limits::DOUBTS`].
+async fn tell_one(net: &Net, to: &Peer, claims: Vec<(String, ContentId)>) {
+    // Whether the peer believes it is its own affair.
+    let _ = call(net, to, &Request::Doubt { claims }).await;
+}

@@ -1,0 +1,225 @@
+use std::collections::{HashMap, HashSet};
+use std::sync::atomic::Ordering;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use furui_search::{
+    Clause, Peer, Place, Querier, Query, QueryEvent, QueryOptions, Response, Showings, Term, Wants, limits,
+};
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+use tokio::time::Instant;
+
+use crate::node::filling::Filling;
+use crate::node::{Node, SearchError, SearchEvent, doubts, showing, word_key};
+
+/// How long the known keepers of a word and the size of its list are valid.
+const KNOWN_LIFE: Duration = Duration::from_secs(60);
+/// The maximum number of words that are remembered.
+const KNOWN_WORDS: usize = 1 << 14;
+/// The maximum number of answers and look-up results that wait for the querier.
+const ANSWERS: usize = 64;
+
+/// The options of a search.
+#[derive(Clone, Debug)]
+pub struct SearchOptions {
+    /// The number of best documents to find, at most [`limits::PAGE`].
+    pub limit: u64,
+    /// The place at which an earlier search stopped.
+    pub after: Option<Place>,
+    /// How sets are coded between nodes.
+    pub wants: Wants,
+    /// True if the report describes each round.
+    pub explain: bool,
+}
+
+impl Default for SearchOptions {
+    fn default() -> Self {
+        Self { limit: 20, after: None, wants: Wants::Best, explain: false }
+    }
+}
+
+/// The sizes and keepers of words, from earlier queries.
+pub(in crate::node) struct KnownTerms {
+    terms: Mutex<HashMap<String, (Instant, Term)>>,
+}
+
+impl KnownTerms {
+    pub(in crate::node) fn new() -> Self {
+        Self { terms: Mutex::new(HashMap::new()) }
+    }
+
+    fn of(&self, clauses: &[Clause]) -> Vec<Term> {
+        let terms = self.terms.lock().unwrap_or_else(PoisonError::into_inner);
+        let words = clauses.iter().flat_map(|clause| clause.must.iter().chain(&clause.without));
+        let words: HashSet<&String> = words.collect();
+        let known = words.into_iter().filter_map(|word| terms.get(word));
+        known.filter(|(at, _)| at.elapsed() < KNOWN_LIFE).map(|(_, term)| term.clone()).collect()
+    }
+
+    fn learn(&self, learnt: impl Iterator<Item = Term>) {
+        let mut terms = self.terms.lock().unwrap_or_else(PoisonError::into_inner);
+        if terms.len() >= KNOWN_WORDS {
+            terms.retain(|_, (at, _)| at.elapsed() < KNOWN_LIFE);
+        }
+        if terms.len() >= KNOWN_WORDS {
+            terms.clear();
+        }
+        // An empty list is not remembered, because the next document may change it.
+        for term in learnt.filter(|term| term.size > 0) {
+            // A term whose size and keepers have not changed keeps its age. The order of the keepers does not matter.
+            let kept = terms.get(&term.word).filter(|(at, known)| at.elapsed() < KNOWN_LIFE && is_same(known, &term));
+            let at = kept.map_or_else(Instant::now, |(at, _)| *at);
+            terms.insert(term.word.clone(), (at, term));
+        }
+    }
+
+    /// Forgets the sizes of these words' lists, which have postings that do not hold, and soon have them no more.
+    fn doubt<'a>(&self, words: impl Iterator<Item = &'a String>) {
+        let mut terms = self.terms.lock().unwrap_or_else(PoisonError::into_inner);
+        words.for_each(|word| {
+            terms.remove(word);
+        });
+    }
+
+    /// Forgets everything, because lists or keepers have changed.
+    pub(in crate::node) fn forget(&self) {
+        self.terms.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+}
+
+/// True if the two terms have the same size and the same keepers.
+fn is_same(one: &Term, other: &Term) -> bool {
+    let holders = one.holders.len() == other.holders.len() && one.holders.iter().all(|it| other.holders.contains(it));
+    one.size == other.size && holders
+}
+
+/// A message for the querier.
+enum Came {
+    Holders { word: String, holders: Vec<Peer> },
+    Answer { from: Peer, call: u64, response: Option<Response> },
+}
+
+impl Node {
+    /// Searches. Sends the parts of the answer to `events`, [`SearchEvent::Done`] last. Stops if the receiver is
+    /// dropped.
+    ///
+    /// # Errors
+    /// If the query cannot be asked, or no keeper of a word answers.
+    pub async fn search(
+        &self,
+        query: &Query,
+        options: SearchOptions,
+        events: mpsc::Sender<SearchEvent>,
+    ) -> Result<(), SearchError> {
+        let inner = &*self.0;
+        let started = Instant::now();
+        inner.searches.fetch_add(1, Ordering::Relaxed);
+        let clauses = query.clauses();
+        let showings = Showings::new(clauses).expect("a query has half as many phrases as words at most");
+        let has_phrases = clauses.iter().any(Clause::has_phrases);
+        let survey = self.survey().await;
+        let mut filling = Filling::new(inner, clauses, &showings, (options.limit, options.after), survey.mean_length);
+        let asked = QueryOptions {
+            page: filling.page(),
+            // The number of candidates needed is unknown until enough were examined.
+            limit: if has_phrases { limits::PAGE as u64 } else { options.limit },
+            after: options.after,
+            survey,
+            wants: options.wants,
+            hosts: limits::HOSTS,
+            salt: furui::HashSpec::random().seed,
+            explain: options.explain,
+        };
+        let querier = Querier::new(clauses, inner.known.of(clauses), asked);
+        let mut querier = querier.map_err(SearchError::Refused)?;
+        querier.ask_last(inner.reputation.to_ask_last());
+        let (answers, mut came) = mpsc::channel(ANSWERS);
+        // Dropping the set at the end of this function ends all tasks of the search.
+        let mut tasks = JoinSet::new();
+        let mut shown = HashSet::new();
+        loop {
+            while let Some(event) = querier.poll(started.elapsed()) {
+                match event {
+                    QueryEvent::Lookup { word } => {
+                        let (reputation, answers) = (inner.reputation.clone(), answers.clone());
+                        // A single keeper could name accomplices as the others, so all of them are looked up.
+                        tasks.spawn(async move {
+                            let holders = reputation.keepers(&word_key(&word), limits::REPLICAS).await;
+                            // Sending fails if the search has ended.
+                            let _ = answers.send(Came::Holders { word, holders }).await;
+                        });
+                    }
+                    QueryEvent::Send { to, call: number, request } => {
+                        let (reputation, answers) = (inner.reputation.clone(), answers.clone());
+                        tasks.spawn(async move {
+                            let response = reputation.ask(&to, request).await;
+                            let _ = answers.send(Came::Answer { from: to, call: number, response }).await;
+                        });
+                    }
+                    QueryEvent::Prove { word, ids } => {
+                        let proof = showing::prove(inner, word.clone(), &ids).await;
+                        querier.on_proof(&word, &proof.holds);
+                        filling.take_over(proof);
+                    }
+                    QueryEvent::Shun { peer } => inner.reputation.shun(peer).await,
+                    QueryEvent::Page { mut places } => {
+                        // Nodes that differ about the score of a document name it several times.
+                        places.retain(|place| shown.insert(place.id));
+                        let hits = filling.sift(&mut querier, places).await;
+                        if events.is_closed() || !hits.is_empty() && events.send(SearchEvent::Hits(hits)).await.is_err()
+                        {
+                            return Ok(());
+                        }
+                        if filling.is_done() {
+                            self.end(&mut filling, &querier, true, &events).await;
+                            return Ok(());
+                        }
+                    }
+                    QueryEvent::Done { more, .. } => {
+                        let Some(missing) = filling.missing().filter(|_| more) else {
+                            self.end(&mut filling, &querier, more, &events).await;
+                            return Ok(());
+                        };
+                        querier.resume(missing.clamp(1, limits::PAGE as u64));
+                    }
+                    QueryEvent::Failed { word } => return Err(SearchError::Unreachable { word }),
+                }
+            }
+            let deadline = querier.deadline().unwrap_or(Duration::MAX).min(started.elapsed() + KNOWN_LIFE);
+            tokio::select! {
+                came = came.recv() => match came {
+                    Some(Came::Holders { word, holders }) => querier.on_holders(&word, holders, started.elapsed()),
+                    Some(Came::Answer { from, call, response: Some(response) }) => {
+                        // The querier may have found the peer too slow before.
+                        inner.reputation.forgive(&from);
+                        querier.on_response(call, response, started.elapsed());
+                    }
+                    Some(Came::Answer { call, response: None, .. }) => querier.on_failure(call, started.elapsed()),
+                    // The channel is never closed here, because this function holds a sender.
+                    None => return Ok(()),
+                },
+                Some(_) = tasks.join_next() => {}
+                () = tokio::time::sleep_until(started + deadline) => {}
+                () = events.closed() => return Ok(()),
+            }
+        }
+    }
+
+    /// Sends the end of an answer, and tells the keepers of lists what they state falsely.
+    async fn end(&self, filling: &mut Filling<'_>, querier: &Querier, more: bool, events: &mpsc::Sender<SearchEvent>) {
+        self.0.known.learn(querier.terms());
+        let doubts = filling.take_doubts();
+        if !doubts.is_empty() {
+            self.0.known.doubt(doubts.iter().map(|(word, _)| word));
+            let node = self.clone();
+            tokio::spawn(async move { doubts::tell(&node.0, doubts).await });
+        }
+        let rest = if more { vec![] } else { filling.rest() };
+        // Sending fails if nobody waits for the answer any more.
+        if !rest.is_empty() {
+            let _ = events.send(SearchEvent::Hits(rest)).await;
+        }
+        let _ = events.send(filling.done(querier, more)).await;
+    }
+}

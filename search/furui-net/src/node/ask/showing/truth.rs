@@ -1,0 +1,98 @@
+use std::collections::HashSet;
+
+use furui_search::{Clause, ContentId, Peer, Place, Record, Scale, Showing, Showings, Weight};
+
+use super::verdict::Verdict;
+
+/// What a whole record proves.
+pub(super) struct Truth {
+    pub(super) fits: bool,
+    pub(super) showing: Box<Showing>,
+    text: String,
+}
+
+impl Truth {
+    pub(super) fn of(record: Record, showings: &Showings<'_>) -> Self {
+        let (fits, showing) = showings.view(&record);
+        Self { fits, showing: Box::new(showing), text: record.text }
+    }
+
+    /// True if the statement of a keeper may be honest. Nodes of different versions may choose different snippets.
+    pub(super) fn allows(&self, stated: &Showing) -> bool {
+        self.fits && stated.weights == self.showing.weights && stated.snippet.is_of(&self.text)
+    }
+}
+
+/// By what the documents of a ranked query are ranked.
+pub(in crate::node) struct Ranks {
+    /// The idfs of the query's words, in the order of [`Showings::words`].
+    pub(in crate::node) idfs: Vec<u32>,
+    pub(in crate::node) scale: Scale,
+}
+
+/// What is needed to judge candidates.
+pub(super) struct Criteria<'a> {
+    pub(super) me: Peer,
+    pub(super) clauses: &'a [Clause],
+    pub(super) showings: &'a Showings<'a>,
+    pub(super) has_phrases: bool,
+    pub(super) ranks: Option<&'a Ranks>,
+    /// True if a statement was proved false, so that each needs a proof.
+    pub(super) is_suspicious: bool,
+    /// The nodes that have not answered in time.
+    pub(super) slow: HashSet<Peer>,
+}
+
+impl Criteria<'_> {
+    pub(super) fn is_slow(&self, peer: &Peer) -> bool {
+        self.slow.contains(peer)
+    }
+
+    /// The score of a document with these weights; 0 without a ranking. `None` if the document does not have the words
+    /// of any clause.
+    fn score(&self, weights: &[Option<Weight>]) -> Option<u32> {
+        match self.ranks {
+            Some(Ranks { idfs, scale }) => self.showings.score(weights, idfs, scale),
+            None => self.showings.has_words(weights).then_some(0),
+        }
+    }
+
+    /// True if the document has this place if it has these weights.
+    pub(super) fn agrees(&self, weights: &[Option<Weight>], place: Place) -> bool {
+        self.score(weights) == Some(place.score)
+    }
+
+    /// Judges a document of which this is known to be true. `place` is what the lists claim.
+    pub(super) fn verdict(&self, place: Place, fits: bool, showing: &Showing) -> Verdict {
+        let id = place.id;
+        let score = self.score(&showing.weights);
+        let doubts = if score == Some(place.score) { vec![] } else { self.doubts(id, Some(&showing.weights)) };
+        match score {
+            Some(score) if fits => {
+                Verdict::Shown { place: Place { score, id }, showing: Box::new(showing.clone()), doubts }
+            }
+            Some(score) if score == place.score => Verdict::Unfit,
+            _ => Verdict::False { doubts },
+        }
+    }
+
+    /// The words whose lists may state falsely what they state about the document: those that it lacks or, if it has
+    /// all of them, all whose weights count.
+    pub(super) fn doubts(&self, id: ContentId, weights: Option<&[Option<Weight>]>) -> Vec<(String, ContentId)> {
+        let words = self.showings.words();
+        let has = |word: &String| {
+            let at = words.iter().position(|other| other == word);
+            at.and_then(|at| weights?.get(at)).is_some_and(Option::is_some)
+        };
+        let must = || self.clauses.iter().flat_map(|clause| &clause.must);
+        let without = self.clauses.iter().flat_map(|clause| &clause.without);
+        let mut doubted: Vec<&String> =
+            must().filter(|word| !has(word)).chain(without.filter(|word| has(word))).collect();
+        if doubted.is_empty() {
+            doubted = must().collect();
+        }
+        doubted.sort_unstable();
+        doubted.dedup();
+        doubted.into_iter().map(|word| (word.clone(), id)).collect()
+    }
+}

@@ -1,0 +1,34 @@
+use furui_search::Report;
+
+/// What it has cost a search to find out from other nodes what documents are.
+#[derive(Clone, Copy, Debug, Default)]
+pub(in crate::node) struct Spent {
+    /// The bytes sent to other nodes.
+    pub(in crate::node) sent: u64,
+    /// The bytes received from other nodes.
+    pub(in crate::node) received: u64,
+    /// The number of requests.
+    pub(in crate::node) messages: u64,
+    /// The number of whole records that were received.
+    pub(in crate::node) fetched: u64,
+}
+
+impl Spent {
+    pub(in crate::node) fn add(&mut self, other: Self) {
+        self.sent += other.sent;
+        self.received += other.received;
+        self.messages += other.messages;
+        self.fetched += other.fetched;
+    }
+
+    /// The report of a search that has cost this in addition.
+    pub(in crate::node) fn report(self, report: Report) -> Report {
+        Report {
+            show_messages: self.messages,
+            show_sent_bytes: self.sent,
+            show_back_bytes: self.received,
+            fetched: self.fetched,
+            ..report
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! Finds the keepers of many keys.
+
+use std::collections::HashMap;
+
+use furui_search::{Peer, limits};
+use futures::StreamExt;
+
+use crate::net::Net;
+
+/// The maximum number of keys at a time whose keepers are looked up without asking other nodes.
+const KEYS: usize = 1 << 10;
+/// The maximum number of look-ups of keepers in flight.
+const LOOKUPS: usize = 64;
+/// The number of look-ups in flight that each ask for many peers, to learn which nodes keep many keys.
+const AREAS: usize = 8;
+/// The minimum mean number of keys that a look-up of many peers must answer, because it takes as many requests as five
+/// ordinary look-ups.
+const WORTH: usize = 8;
+
+/// For each node, the indices of the keys that it should keep.
+pub(in crate::node) async fn loads(net: &Net, keys: Vec<Vec<u8>>) -> HashMap<Peer, Vec<usize>> {
+    let mut loads: HashMap<Peer, Vec<usize>> = HashMap::new();
+    let mut unknown = add_known(net, keys.into_iter().enumerate().collect(), &mut loads).await;
+    while unknown.len() > AREAS * WORTH {
+        let before = unknown.len();
+        let lookups = unknown[..AREAS].iter().map(|(_, key)| net.closest(key, Net::MOST_CLOSEST));
+        futures::future::join_all(lookups).await;
+        unknown = add_known(net, unknown, &mut loads).await;
+        if before - unknown.len() < AREAS * WORTH {
+            break;
+        }
+    }
+    let lookups: Vec<_> = unknown.iter().map(|(_, key)| net.keepers(key, limits::REPLICAS)).collect();
+    let found: Vec<Vec<Peer>> = futures::stream::iter(lookups).buffered(LOOKUPS).collect().await;
+    unknown.into_iter().zip(found).for_each(|((number, _), keepers)| add(&mut loads, number, keepers));
+    loads
+}
+
+/// Adds the keys whose keepers are known without asking other nodes, and returns the other keys. It works in small
+/// portions, so that it does not block other work of the network.
+async fn add_known(
+    net: &Net,
+    keys: Vec<(usize, Vec<u8>)>,
+    loads: &mut HashMap<Peer, Vec<usize>>,
+) -> Vec<(usize, Vec<u8>)> {
+    let mut unknown = Vec::new();
+    for keys in keys.chunks(KEYS) {
+        let known = net.known(keys.iter().map(|(_, key)| key.clone()).collect(), limits::REPLICAS).await;
+        for ((number, key), keepers) in keys.iter().zip(known) {
+            match keepers {
+                Some(keepers) => add(loads, *number, keepers),
+                None => unknown.push((*number, key.clone())),
+            }
+        }
+    }
+    unknown
+}
+
+fn add(loads: &mut HashMap<Peer, Vec<usize>>, number: usize, keepers: Vec<Peer>) {
+    keepers.into_iter().for_each(|keeper| loads.entry(keeper).or_default().push(number));
+}

@@ -1,0 +1,222 @@
+use std::collections::{BTreeMap, HashSet};
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use furui_search::{ContentId, Lock, LockKey, Peer, Record, RecordError, Refusal, Request, Response, Weight, limits};
+use futures::StreamExt;
+use tokio::time::sleep;
+
+use crate::net::CallError;
+use crate::node::keeper::{LIFE, unix_seconds};
+use crate::node::loads::loads;
+use crate::node::{Inner, Node, PublishError, record_key, withdraw, word_key};
+
+/// The maximum number of messages in flight.
+const MESSAGES: usize = 16;
+/// The maximum size of the postings and records of a message in bytes, as [`Parcel::bytes`] counts them. The rest of a
+/// message suffices for everything around them.
+const MESSAGE_ROOM: usize = limits::MESSAGE_BYTES - (32 << 10);
+/// The maximum number of requests to a busy node.
+const TRIES: u32 = 4;
+/// The pause after the first request to a busy node. It doubles after each further request.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// A document to publish, with everything that is derived from it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Document {
+    /// The hash of `record`.
+    pub id: ContentId,
+    /// The encoded [`Record`](furui_search::Record).
+    pub record: Vec<u8>,
+    /// The words of the document, each once, with their weights.
+    pub words: Vec<(String, Weight)>,
+}
+
+impl Document {
+    /// Makes the document of a record.
+    ///
+    /// # Errors
+    /// If the record cannot be encoded.
+    pub fn new(record: &Record) -> Result<Self, RecordError> {
+        let bytes = record.encode()?;
+        Ok(Self { id: ContentId::of(&bytes), record: bytes, words: record.postings().into_iter().collect() })
+    }
+}
+
+/// The result of [`Node::publish`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Published {
+    /// The number of documents that were published, not counting those that had been published recently.
+    pub new: u64,
+    /// The number of `new` documents that replaced a document that this node had published under the same URL.
+    pub changed: u64,
+    /// The number of `new` documents whose record, or one of whose postings, was taken by fewer than
+    /// [`limits::REPLICAS`] nodes. In a network with fewer nodes than that, these are all new documents; in a larger
+    /// network, repair will supply the missing copies.
+    pub scarce: u64,
+}
+
+/// A part of a message that is stored whole or not at all.
+enum Parcel {
+    Postings(String, Vec<(ContentId, Weight)>),
+    Record(Lock, Vec<u8>),
+}
+
+impl Parcel {
+    fn bytes(&self) -> usize {
+        match self {
+            Self::Postings(word, ids) => word.len() + (ContentId::BYTES + Weight::BYTES) * ids.len() + 8,
+            Self::Record(_, record) => Lock::BYTES + record.len() + 8,
+        }
+    }
+
+    /// The documents to which the parcel belongs.
+    fn documents(&self) -> Vec<ContentId> {
+        match self {
+            Self::Postings(_, ids) => ids.iter().map(|(id, _)| *id).collect(),
+            Self::Record(_, record) => vec![ContentId::of(record)],
+        }
+    }
+}
+
+impl Node {
+    /// For each of these documents, true if [`publish`](Self::publish) would publish it.
+    ///
+    /// # Errors
+    /// If this node's storage fails.
+    pub fn wanted(&self, ids: &[ContentId]) -> Result<Vec<bool>, PublishError> {
+        let recent = self.0.published.recent(ids, unix_seconds() - LIFE.as_secs() / 2);
+        let recent = recent.map_err(PublishError::storage)?;
+        Ok(recent.into_iter().map(|recent| !recent).collect())
+    }
+
+    /// Publishes documents: sends their records to the nodes nearest to the documents and, when the records are kept,
+    /// their words to the keepers of the lists, which check some of them against the records. Documents that this node
+    /// published less than half of their lifetime ago are left out, unless `again` is true. Other documents that this
+    /// node has published under the same URLs are withdrawn.
+    ///
+    /// # Errors
+    /// If a list or record was not taken by any keeper, or this node's storage fails. Then nothing is noted as
+    /// published, and all documents can be published again.
+    pub async fn publish(&self, documents: Vec<Document>, again: bool) -> Result<Published, PublishError> {
+        let inner = &*self.0;
+        let now = unix_seconds();
+        let ids: Vec<ContentId> = documents.iter().map(|document| document.id).collect();
+        let recent = match again {
+            true => vec![false; ids.len()],
+            false => inner.published.recent(&ids, now - LIFE.as_secs() / 2).map_err(PublishError::storage)?,
+        };
+        let fresh: Vec<Document> =
+            documents.into_iter().zip(recent).filter(|(_, recent)| !recent).map(|(fresh, _)| fresh).collect();
+        if fresh.is_empty() {
+            return Ok(Published::default());
+        }
+        let urls =
+            fresh.iter().map(|document| Record::decode(&document.record).map(|record| (document.id, record.url)));
+        // A document whose bytes are not a record is left out here: it is never found, and does no harm at its keepers.
+        let urls: Vec<(ContentId, String)> = urls.filter_map(Result::ok).collect();
+        let new = fresh.len() as u64;
+        let scarce = store(inner, fresh).await?;
+        let published = inner.published.clone();
+        let changed = tokio::task::spawn_blocking(move || published.set(&urls, now)).await;
+        let changed = changed.map_err(PublishError::storage)?.map_err(PublishError::storage)?;
+        inner.documents.fetch_add(new, Ordering::Relaxed);
+        if changed > 0 {
+            // Keepers that do not answer are told later.
+            let _ = withdraw::tell(inner).await;
+        }
+        Ok(Published { new, changed, scarce })
+    }
+}
+
+/// Gives each record to its keepers, and then each list, because the keepers of lists check postings against records.
+/// Returns the number of documents whose record, or one of whose
+/// postings, was taken by fewer than [`limits::REPLICAS`] nodes.
+pub(in crate::node) async fn store(inner: &Inner, documents: Vec<Document>) -> Result<u64, PublishError> {
+    let ids: Vec<ContentId> = documents.iter().map(|document| document.id).collect();
+    let withdrawals = inner.published.withdrawals(&ids).map_err(PublishError::storage)?;
+    let mut lists: BTreeMap<String, Vec<(ContentId, Weight)>> = BTreeMap::new();
+    let mut parcels = Vec::new();
+    let secret = inner.identity.secret();
+    for (Document { id, record, words }, withdrawals) in documents.into_iter().zip(withdrawals) {
+        words.into_iter().for_each(|(word, weight)| lists.entry(word).or_default().push((id, weight)));
+        let lock = inner.identity.sign(LockKey::of(&secret, id, withdrawals).lock(), id);
+        parcels.push((record_key(id), Parcel::Record(lock, record)));
+    }
+    for (word, ids) in lists {
+        let key = word_key(&word);
+        let parts = ids.chunks(limits::IDS);
+        parcels.extend(parts.map(|ids| (key.clone(), Parcel::Postings(word.clone(), ids.to_vec()))));
+    }
+    let (keys, parcels): (Vec<Vec<u8>>, Vec<Parcel>) = parcels.into_iter().unzip();
+    let loads = loads(&inner.net, keys).await;
+    let mut keepers = vec![0; parcels.len()];
+    let is_record = |number: &usize| matches!(parcels[*number], Parcel::Record(..));
+    for records in [true, false] {
+        let turn = |number: &usize| is_record(number) == records;
+        let mut messages = Vec::new();
+        for (keeper, load) in &loads {
+            messages.extend(cut(keeper, load.iter().copied().filter(turn), &parcels));
+        }
+        let deliveries: Vec<_> =
+            messages.into_iter().map(|(keeper, numbers)| deliver(inner, keeper, numbers, &parcels)).collect();
+        let mut deliveries = futures::stream::iter(deliveries).buffer_unordered(MESSAGES);
+        while let Some(numbers) = deliveries.next().await {
+            numbers.into_iter().for_each(|number| keepers[number] += 1);
+        }
+        let missing = (0..parcels.len()).filter(|number| turn(number) && keepers[*number] == 0).count();
+        if missing > 0 {
+            return Err(inner
+                .keeper
+                .fault()
+                .map_or(PublishError::NotStored { missing }, |why| PublishError::Storage { why }));
+        }
+    }
+    let scarce = parcels.iter().zip(&keepers).filter(|(_, keepers)| **keepers < limits::REPLICAS);
+    Ok(scarce.flat_map(|(parcel, _)| parcel.documents()).collect::<HashSet<_>>().len() as u64)
+}
+
+/// Divides the parcels with these numbers, for one node, into messages.
+fn cut<'a>(keeper: &'a Peer, load: impl Iterator<Item = usize>, parcels: &[Parcel]) -> Vec<(&'a Peer, Vec<usize>)> {
+    let mut messages = Vec::new();
+    let (mut message, mut bytes) = (Vec::new(), 0);
+    for number in load {
+        let more = parcels[number].bytes();
+        let full = bytes + more > MESSAGE_ROOM || message.len() >= limits::RECORDS.min(limits::POSTINGS);
+        if full && !message.is_empty() {
+            messages.push((keeper, std::mem::take(&mut message)));
+            bytes = 0;
+        }
+        message.push(number);
+        bytes += more;
+    }
+    if !message.is_empty() {
+        messages.push((keeper, message));
+    }
+    messages
+}
+
+/// Sends the parcels with these numbers in one message, and repeats it if the node is busy, or does not find the
+/// records that prove postings. Returns the numbers if the node took the message; otherwise none.
+async fn deliver(inner: &Inner, keeper: &Peer, numbers: Vec<usize>, parcels: &[Parcel]) -> Vec<usize> {
+    let (mut postings, mut records) = (Vec::new(), Vec::new());
+    for &number in &numbers {
+        match &parcels[number] {
+            Parcel::Postings(word, ids) => postings.push((word.clone(), ids.clone())),
+            Parcel::Record(lock, record) => records.push((*lock, record.clone())),
+        }
+    }
+    let Ok(request) = (Request::Store { postings, records }).encode() else { return Vec::new() };
+    for tried in 0..TRIES {
+        let answer = inner.net.call(keeper, request.clone()).await;
+        match answer.as_deref().map(Response::decode) {
+            Ok(Ok(Response::Stored { .. })) => return numbers,
+            Ok(Ok(Response::Refused(Refusal::Busy | Refusal::Unproven))) | Err(CallError::Busy) => {}
+            // The keeper may be starting, or coming back; it is asked again. Other nodes have the parcels meanwhile.
+            Err(CallError::Unreachable | CallError::Closed) if tried == 0 => {}
+            _ => break,
+        }
+        sleep(PAUSE * (1 << tried)).await;
+    }
+    Vec::new()
+}

@@ -1,0 +1,311 @@
+//! The documents that this node has published for its users.
+
+mod tables;
+
+use std::path::Path;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use furui_search::ContentId;
+use redb::ReadableTable;
+use sha2::{Digest, Sha256};
+use tokio::task::spawn_blocking;
+use tokio::time::sleep;
+
+use crate::node::Inner;
+use tables::{DOCUMENTS, DocumentTable, PublishedTables, URLS, WITHDRAWN, WithdrawnTable, find, head, seconds};
+
+/// The time without a publication after which the table is compacted.
+const QUIET: Duration = Duration::from_secs(60);
+/// The minimum number of changes before the table is compacted.
+const CHANGES: u64 = 8;
+
+/// The table of the documents that this node has published for its users, with their times and URLs. With this table, a
+/// document is not published twice in a short time, is published again before it expires, and is withdrawn when another
+/// document takes its place.
+///
+/// URLs are represented by hashes of 64 bits. Among n URLs, n²/2⁶⁵ are expected to be taken for another URL, and to
+/// replace its document.
+#[derive(Clone)]
+pub(in crate::node) struct PublishedTable(Arc<PublishedTables>);
+
+impl PublishedTable {
+    /// Opens the table that a directory holds, or an empty one in memory.
+    pub(in crate::node) fn open(directory: Option<&Path>) -> furui::Result<Self> {
+        Ok(Self(Arc::new(PublishedTables::open(directory)?)))
+    }
+
+    /// Compacts the table whenever nothing is published for a while, as long as the node exists.
+    pub(in crate::node) async fn tidy(published: Weak<Inner>) {
+        let (mut before, mut compacted) = (0, 0);
+        loop {
+            sleep(QUIET).await;
+            let Some(published) = published.upgrade().map(|node| node.published.clone()) else { return };
+            let changes = published.0.changes();
+            if changes == before && changes >= compacted + CHANGES {
+                compacted = changes;
+                // If the storage fails, the next publication reports it.
+                let _ = spawn_blocking(move || published.0.compact()).await;
+            }
+            before = changes;
+        }
+    }
+
+    /// For each of these documents, true if it is not withdrawn and was last published at `since` or later.
+    pub(in crate::node) fn recent(&self, ids: &[ContentId], since: u64) -> furui::Result<Vec<bool>> {
+        self.0.read(|transaction| {
+            let table = transaction.open_table(DOCUMENTS)?;
+            let mut recent = Vec::with_capacity(ids.len());
+            for id in ids {
+                let row = table.get(id.as_bytes())?.map(|row| row.value());
+                recent.push(row.is_some_and(|(url, at, _)| url > 0 && u64::from(at) >= since));
+            }
+            Ok(recent)
+        })
+    }
+
+    /// For each of these documents, the number of its withdrawals.
+    pub(in crate::node) fn withdrawals(&self, ids: &[ContentId]) -> furui::Result<Vec<u32>> {
+        self.0.read(|transaction| {
+            let table = transaction.open_table(DOCUMENTS)?;
+            let mut withdrawals = Vec::with_capacity(ids.len());
+            for id in ids {
+                withdrawals.push(table.get(id.as_bytes())?.map_or(0, |row| row.value().2));
+            }
+            Ok(withdrawals)
+        })
+    }
+
+    /// Notes that these documents were published, each under its URL. The documents that they replace are noted as
+    /// withdrawn. Returns the number of replaced documents.
+    pub(in crate::node) fn set(&self, documents: &[(ContentId, String)], now: u64) -> furui::Result<u64> {
+        self.0.change(|transaction| {
+            let mut replaced = 0;
+            let mut table = transaction.open_table(DOCUMENTS)?;
+            let (mut urls, mut withdrawn) = (transaction.open_table(URLS)?, transaction.open_table(WITHDRAWN)?);
+            for (id, url) in documents {
+                let url = hash(url);
+                let before = find(&table, &urls, url)?.filter(|before| before != id);
+                if let Some(before) = before {
+                    withdraw(&mut table, &mut withdrawn, before, now)?;
+                    replaced += 1;
+                }
+                urls.insert(url, head(*id))?;
+                let withdrawals = table.get(id.as_bytes())?.map_or(0, |row| row.value().2);
+                table.insert(id.as_bytes(), (url, seconds(now), withdrawals))?;
+            }
+            Ok(replaced)
+        })
+    }
+
+    /// Notes that these published documents were published again.
+    pub(in crate::node) fn renew(&self, ids: &[ContentId], now: u64) -> furui::Result<()> {
+        self.0.change(|transaction| {
+            let mut table = transaction.open_table(DOCUMENTS)?;
+            for id in ids {
+                let row = table.get(id.as_bytes())?.map(|row| row.value());
+                // The document may have been withdrawn meanwhile.
+                if let Some((url, _, withdrawals)) = row.filter(|(url, ..)| *url > 0) {
+                    table.insert(id.as_bytes(), (url, seconds(now), withdrawals))?;
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// Notes that the documents under these URLs are withdrawn. For each URL, returns true if something was published
+    /// under it.
+    pub(in crate::node) fn withdraw(&self, of: &[String], now: u64) -> furui::Result<Vec<bool>> {
+        self.0.change(|transaction| {
+            let mut found = Vec::with_capacity(of.len());
+            let mut table = transaction.open_table(DOCUMENTS)?;
+            let (mut urls, mut withdrawn) = (transaction.open_table(URLS)?, transaction.open_table(WITHDRAWN)?);
+            for url in of {
+                let url = hash(url);
+                let id = find(&table, &urls, url)?;
+                if let Some(id) = id {
+                    urls.remove(url)?;
+                    withdraw(&mut table, &mut withdrawn, id, now)?;
+                }
+                found.push(id.is_some());
+            }
+            Ok(found)
+        })
+    }
+
+    /// Records the withdrawal of up to `most` published documents. Returns the number of URLs that were withdrawn.
+    pub(in crate::node) fn withdraw_some(&self, most: usize, now: u64) -> furui::Result<usize> {
+        self.0.change(|transaction| {
+            let mut some = Vec::new();
+            let mut table = transaction.open_table(DOCUMENTS)?;
+            let (mut urls, mut withdrawn) = (transaction.open_table(URLS)?, transaction.open_table(WITHDRAWN)?);
+            for entry in urls.iter()?.take(most) {
+                some.push(entry?.0.value());
+            }
+            for &url in &some {
+                let id = find(&table, &urls, url)?;
+                urls.remove(url)?;
+                id.map_or(Ok(()), |id| withdraw(&mut table, &mut withdrawn, id, now))?;
+            }
+            Ok(some.len())
+        })
+    }
+
+    /// At most `most` documents after `after` whose keepers must be told of a withdrawal, each with the number of its
+    /// earlier withdrawals.
+    pub(in crate::node) fn to_tell(
+        &self,
+        after: Option<(ContentId, u32)>,
+        most: usize,
+    ) -> furui::Result<Vec<(ContentId, u32)>> {
+        self.0.read(|transaction| {
+            let table = transaction.open_table(WITHDRAWN)?;
+            let mut some = Vec::new();
+            let (id, times) = after.unwrap_or((ContentId::new([0; ContentId::BYTES]), 0));
+            for entry in table.range((id.as_bytes(), times)..)? {
+                let (key, _) = entry?;
+                let (id, times) = key.value();
+                let found = (ContentId::new(*id), times);
+                if after != Some(found) {
+                    some.push(found);
+                }
+                if some.len() == most {
+                    break;
+                }
+            }
+            Ok(some)
+        })
+    }
+
+    /// Notes that the keepers of these documents were told of the withdrawal.
+    pub(in crate::node) fn told(&self, documents: &[(ContentId, u32)]) -> furui::Result<()> {
+        self.0.change(|transaction| {
+            let mut withdrawn = transaction.open_table(WITHDRAWN)?;
+            for (id, times) in documents {
+                withdrawn.remove((id.as_bytes(), *times))?;
+            }
+            Ok(())
+        })
+    }
+
+    /// At most `most` of the documents that were last published before `before`.
+    pub(in crate::node) fn stale(&self, before: u64, most: usize) -> furui::Result<Vec<ContentId>> {
+        self.0.read(|transaction| {
+            let table = transaction.open_table(DOCUMENTS)?;
+            let mut stale = Vec::new();
+            for entry in table.iter()? {
+                let (id, row) = entry?;
+                let (url, at, _) = row.value();
+                if url > 0 && u64::from(at) < before {
+                    stale.push(ContentId::new(*id.value()));
+                    if stale.len() == most {
+                        break;
+                    }
+                }
+            }
+            Ok(stale)
+        })
+    }
+
+    /// Forgets documents that were withdrawn before `before`, which every keeper has forgotten by then.
+    pub(in crate::node) fn forget(&self, before: u64) -> furui::Result<()> {
+        self.0.change(|transaction| {
+            transaction.open_table(DOCUMENTS)?.retain(|_, (url, at, _)| url > 0 || u64::from(at) >= before)?;
+            Ok(())
+        })
+    }
+}
+
+/// Notes that a document is withdrawn, if it is published.
+fn withdraw(
+    table: &mut DocumentTable<'_>,
+    withdrawn: &mut WithdrawnTable<'_>,
+    id: ContentId,
+    now: u64,
+) -> Result<(), redb::Error> {
+    let row = table.get(id.as_bytes())?.map(|row| row.value());
+    if let Some((_, _, withdrawals)) = row.filter(|(url, ..)| *url > 0) {
+        withdrawn.insert((id.as_bytes(), withdrawals), ())?;
+        table.insert(id.as_bytes(), (0, seconds(now), withdrawals.saturating_add(1)))?;
+    }
+    Ok(())
+}
+
+fn hash(url: &str) -> u64 {
+    let hash: [u8; 32] = Sha256::digest(url).into();
+    let (first, _) = hash.split_first_chunk().expect("longer than that");
+    u64::from_le_bytes(*first).max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{env, fs};
+
+    use super::tables::FILE;
+    use super::*;
+
+    const DAY: u64 = 24 * 60 * 60;
+
+    fn id(n: u32) -> ContentId {
+        let mut id = [0; ContentId::BYTES];
+        // Some ids have their first bytes in common.
+        id[..4].copy_from_slice(&(n / 3).to_le_bytes());
+        id[16..].copy_from_slice(&n.to_le_bytes());
+        ContentId::new(id)
+    }
+
+    fn url(n: u32) -> String {
+        format!("http://a.example/{n}")
+    }
+
+    fn some(numbers: impl Iterator<Item = u32>) -> Vec<(ContentId, String)> {
+        numbers.map(|n| (id(n), url(n))).collect()
+    }
+
+    /// Checks 100 documents, every tenth of which was withdrawn.
+    fn check(published: &PublishedTable) {
+        let ids: Vec<ContentId> = (0..100).map(id).collect();
+        let recent: Vec<bool> = (0..100).map(|n| n % 10 > 0).collect();
+        assert_eq!(published.recent(&ids, DAY).unwrap(), recent);
+        assert!(!published.recent(&ids, DAY + 1).unwrap().contains(&true));
+        let withdrawals: Vec<u32> = (0..100).map(|n| u32::from(n % 10 == 0)).collect();
+        assert_eq!(published.withdrawals(&ids).unwrap(), withdrawals);
+        assert_eq!(published.to_tell(None, 99).unwrap(), (0..10).map(|n| (id(10 * n), 0)).collect::<Vec<_>>());
+        // Of the two new documents, one replaces another document, and one replaces a withdrawn document.
+        assert_eq!(published.set(&[(id(200), url(1)), (id(201), url(0))], 2 * DAY).unwrap(), 1);
+        assert_eq!(published.recent(&[id(1), id(200), id(201)], DAY).unwrap(), [false, true, true]);
+        assert_eq!(published.withdrawals(&[id(1)]).unwrap(), [1]);
+        assert_eq!(published.withdraw(&[url(1), url(10), url(300)], DAY).unwrap(), [true, false, false]);
+        assert_eq!(published.stale(2 * DAY, 200).unwrap().len(), 89);
+        assert_eq!(published.withdraw_some(200, DAY).unwrap(), 90);
+        published.forget(3 * DAY).unwrap();
+        assert_eq!(published.withdrawals(&ids).unwrap(), [0; 100]);
+    }
+
+    #[test]
+    fn what_is_published_is_known_by_id_and_by_url() {
+        let published = PublishedTable::open(None).unwrap();
+        assert_eq!(published.set(&some(0..100), 0).unwrap(), 0);
+        published.renew(&(0..100).map(id).collect::<Vec<_>>(), DAY).unwrap();
+        let tenth: Vec<String> = (0..10).map(|n| url(10 * n)).collect();
+        assert_eq!(published.withdraw(&tenth, DAY).unwrap(), [true; 10]);
+        published.0.compact().unwrap();
+        check(&published);
+    }
+
+    #[test]
+    fn compacting_gives_room_back() {
+        let directory = env::temp_dir().join(format!("furui-published-room-{}", std::process::id()));
+        fs::create_dir_all(&directory).unwrap();
+        let published = PublishedTable::open(Some(&directory)).unwrap();
+        for batch in 0..40 {
+            published.set(&some(batch * 200..batch * 200 + 200), DAY).unwrap();
+        }
+        let length = || fs::metadata(directory.join(FILE)).unwrap().len();
+        let before = length();
+        published.0.compact().unwrap();
+        assert!(length() < before && length() < 8000 * 48 * 2, "{before} {}", length());
+        assert_eq!(published.recent(&[id(7999), id(8000)], DAY).unwrap(), [true, false]);
+        fs::remove_dir_all(directory).unwrap();
+    }
+}

@@ -1,0 +1,224 @@
+//! Takes over data that this node should hold, and publishes again the documents that this node has published.
+
+mod sifting;
+mod taking;
+
+use std::collections::HashMap;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use furui_search::{Peer, Record, limits};
+use serde::Serialize;
+use tokio::sync::{Notify, watch};
+use tokio::time::{Instant, sleep};
+
+use crate::net::Net;
+use crate::node::claims::REFUSED_FOR;
+use crate::node::fetch;
+use crate::node::keeper::{LIFE, unix_seconds};
+use crate::node::places::Places;
+use crate::node::publish::{self, Document};
+use crate::node::withdraw;
+use crate::node::{Inner, Node};
+use taking::{LeftOut, Taking, Why};
+
+/// The delay between a change of the neighbourhood and the comparison of lists: other nodes often come or go at the
+/// same time, and refresh their tables. A second comparison follows after twice that time, and so on, because
+/// publishers may have learnt of the change late.
+const PAUSE: Duration = Duration::from_secs(1);
+/// The maximum time between two rounds.
+const INTERVAL: Duration = Duration::from_secs(10 * 60);
+/// The number of nearest nodes with which lists are compared.
+const NEIGHBOURS: usize = 20;
+/// The number of consecutive rounds in which some neighbour or keeper of records does not answer, after which silent
+/// neighbours are assumed to have nothing, and silent keepers of records no proof.
+const FAILED_ROUNDS: u32 = 3;
+/// The interval at which expired documents are forgotten, and documents of this node are published again before they
+/// expire.
+const RENEWAL: Duration = Duration::from_secs(60 * 60);
+
+/// The progress of repair.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Progress {
+    /// The number of rounds in which lists were compared with all neighbours.
+    pub rounds: u64,
+    /// True if the last round brought nothing new, every neighbour answered, and no neighbour has come or gone since.
+    pub settled: bool,
+    /// The number of postings and records taken over.
+    pub taken: u64,
+}
+
+/// The state of repair that is visible outside of its task.
+#[derive(Default)]
+pub(in crate::node) struct Repair {
+    done: watch::Sender<Done>,
+    hurry: Notify,
+}
+
+/// The result of all rounds of repair so far.
+#[derive(Clone, Copy, Default)]
+struct Done {
+    rounds: u64,
+    taken: u64,
+    /// The version of the neighbourhood at which the last round found that nothing was missing; `None` if something was
+    /// missing, or a neighbour did not answer.
+    settled: Option<u64>,
+}
+
+impl Repair {
+    pub(in crate::node) fn progress(&self, net: &Net) -> Progress {
+        let Done { rounds, taken, settled } = *self.done.borrow();
+        Progress { rounds, taken, settled: settled == Some(*net.neighbourhood().borrow()) }
+    }
+}
+
+impl Node {
+    /// Waits for a round of comparisons that brings nothing new: then this node has been given everything that it
+    /// should hold, as far as the nodes that it knows have it.
+    pub async fn repaired(&self) {
+        let Repair { done, hurry } = &*self.0.repair;
+        let mut watched = done.subscribe();
+        let before = watched.borrow_and_update().rounds;
+        hurry.notify_one();
+        // The next round that ends may have begun before this call, so this waits for a later one. Waiting does not
+        // fail while this node exists.
+        let _ =
+            watched.wait_for(|now| now.settled.is_some() && now.rounds > before + 1 || self.0.net.is_stopped()).await;
+    }
+}
+
+/// Compares this node's data with that of its neighbours: at the start, whenever a neighbour comes or goes, and at
+/// intervals.
+pub(in crate::node) async fn run(inner: Weak<Inner>, repair: Arc<Repair>) {
+    // Wait until the node exists.
+    while inner.strong_count() == 0 {
+        tokio::task::yield_now().await;
+    }
+    let Some(mut neighbourhood) = inner.upgrade().map(|inner| inner.net.neighbourhood()) else { return };
+    if let Some(inner) = inner.upgrade() {
+        inner.net.joined().await;
+    }
+    let mut rounds = Rounds::default();
+    let mut renewal = Instant::now();
+    let mut pause = PAUSE;
+    loop {
+        {
+            let Some(inner) = inner.upgrade() else { return };
+            let around = *neighbourhood.borrow_and_update();
+            let settled = rounds.round(&inner).await.then_some(around);
+            repair.done.send_modify(|done| *done = Done { rounds: done.rounds + 1, taken: rounds.taken, settled });
+            if Instant::now() >= renewal {
+                renewal = Instant::now() + RENEWAL;
+                renew(&inner).await;
+            }
+        }
+        tokio::select! {
+            changed = neighbourhood.changed() => {
+                if changed.is_err() {
+                    return;
+                }
+                rounds.forget();
+                pause = PAUSE;
+                sleep(pause).await;
+            }
+            () = repair.hurry.notified() => pause = PAUSE,
+            () = sleep(pause) => {}
+        }
+        pause = (2 * pause).min(INTERVAL);
+    }
+}
+
+/// The state that is remembered between rounds.
+#[derive(Default)]
+struct Rounds {
+    /// For each neighbour, its state at the time when everything was taken over from it.
+    states: HashMap<Peer, u64>,
+    /// For each neighbour, its lists of which something was left out.
+    left_out: HashMap<Peer, LeftOut>,
+    /// The neighbours that lied, with the time until which nothing is taken over from them.
+    liars: HashMap<Peer, Instant>,
+    failed: u32,
+    taken: u64,
+}
+
+impl Rounds {
+    /// Forgets all states: nodes have come or gone, so this node may have to keep other lists.
+    fn forget(&mut self) {
+        self.states.clear();
+        self.left_out.clear();
+        self.failed = 0;
+    }
+
+    /// Takes over the data that this node should hold but does not, from neighbours that hold it. True if nothing was
+    /// missing, and all neighbours answered.
+    ///
+    /// Lists and records that this node should no longer hold stay until they expire, because other nodes may not know
+    /// yet which nodes should hold them.
+    async fn round(&mut self, inner: &Inner) -> bool {
+        let places = Places::of(&inner.net).await;
+        let neighbours = places.neighbours(&inner.net.me(), NEIGHBOURS);
+        self.states.retain(|peer, _| neighbours.contains(peer));
+        self.left_out.retain(|peer, _| neighbours.contains(peer));
+        self.liars.retain(|_, until| *until > Instant::now());
+        let (mut failures, mut new, mut is_full) = (0, 0, false);
+        // Neighbours are asked one after the other, so that nothing is taken over twice.
+        for neighbour in &neighbours {
+            if self.liars.contains_key(neighbour) {
+                continue;
+            }
+            let left_out = self.left_out.entry(neighbour.clone()).or_default();
+            let is_patient = self.failed < FAILED_ROUNDS;
+            let mut taking = Taking::new(inner, neighbour, &places, left_out, is_patient);
+            let since = self.states.get(neighbour).copied().unwrap_or_default();
+            match taking.take_over(since).await {
+                Ok(state) => {
+                    self.states.insert(neighbour.clone(), state);
+                }
+                // After a neighbour that has more than is taken over in one round, the next round continues.
+                Err(Why::Silent | Why::Enough) => failures += 1,
+                Err(Why::Lied) => {
+                    self.liars.insert(neighbour.clone(), Instant::now() + REFUSED_FOR);
+                }
+                // What the neighbour has is not taken over, so this node's lists are not whole.
+                Err(Why::Full) => is_full = true,
+                Err(Why::Stopped) => return false,
+            }
+            new += taking.new;
+        }
+        self.taken += new;
+        self.failed = if failures == 0 { 0 } else { self.failed + 1 };
+        if new > 0 {
+            inner.known.forget();
+            inner.survey.expire();
+        }
+        if is_full {
+            inner.whole.store(false, Ordering::Relaxed);
+        } else if failures == 0 || self.failed >= FAILED_ROUNDS {
+            inner.keeper.settle(places).await;
+            inner.whole.store(true, Ordering::Relaxed);
+        }
+        new == 0 && failures == 0 && !is_full
+    }
+}
+
+/// Forgets expired data, and publishes again the documents that this node published more than half of their lifetime
+/// ago.
+async fn renew(inner: &Inner) {
+    let now = unix_seconds();
+    // If the storage fails, the next request to it reports that.
+    let _ = inner.keeper.ask(move |shelf| shelf.expire(now)).await;
+    let _ = withdraw::tell(inner).await;
+    let _ = inner.published.forget(now - LIFE.as_secs());
+    let half = now - LIFE.as_secs() / 2;
+    while let Ok(stale) = inner.published.stale(half, limits::FETCHED)
+        && !stale.is_empty()
+    {
+        let records = fetch::records(&inner.reputation, None, &stale).await.found;
+        let documents = records.into_values().filter_map(|record| Document::new(&Record::decode(&record).ok()?).ok());
+        // Documents whose record no node has any more are noted too, so that they are tried again only later.
+        if publish::store(inner, documents.collect()).await.is_err() || inner.published.renew(&stale, now).is_err() {
+            return;
+        }
+    }
+}

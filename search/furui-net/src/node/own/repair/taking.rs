@@ -1,0 +1,385 @@
+use std::collections::{BTreeMap, HashMap};
+
+use furui_search::{
+    ContentId, Fetched, IdRange, Listed, Lock, LockKey, Peer, Record, Request, Response, WordPostings, limits,
+};
+
+use crate::net::{self, Prefix};
+use crate::node::keeper::{LIFE, unix_seconds};
+use crate::node::places::Places;
+use crate::node::{Inner, call, origin, record_key, word_key};
+
+/// The maximum number of postings taken over from one neighbour in one round, because anyone can become a neighbour.
+const POSTINGS: u64 = 4 << 20;
+/// The maximum number of bytes of records taken over from one neighbour in one round.
+const RECORD_BYTES: u64 = 256 << 20;
+/// The maximum number of documents whose postings are checked for one neighbour in one round.
+const CHECKS: usize = 1 << 16;
+/// The maximum number of lists of which it is remembered that something was left out.
+const LEFT_OUT: usize = 1 << 16;
+/// The maximum number of messages to one neighbour in one round.
+const CALLS: u32 = 1 << 14;
+const DAY: u64 = 24 * 60 * 60;
+
+/// Takes over the data that this node should hold but does not, from a neighbour that holds it.
+///
+/// ```text
+///  List of no word ─▶ ids of records ─▶ those to keep here, where they are missing ─▶ Fetch ─▶ store
+///  Compare ─▶ words, sizes and fingerprints ─▶ those to keep here, where they differ ─▶ List ─▶ sift ─▶ store
+/// ```
+///
+/// Postings are claims, also those that a neighbour hands over. They are [sifted](sifting): some of each message are
+/// compared with the documents' records, and if one is false, all are.
+pub(super) struct Taking<'a> {
+    pub(super) inner: &'a Inner,
+    pub(super) from: &'a Peer,
+    places: &'a Places,
+    /// The number of postings and records that were new.
+    pub(super) new: u64,
+    postings: u64,
+    record_bytes: u64,
+    calls: u32,
+    /// The number of documents that may still be checked.
+    pub(super) checks: usize,
+    /// The lists of which something was left out, by word, with the sizes and fingerprints that the neighbour stated.
+    /// They are asked for again only when these change.
+    pub(super) left_out: &'a mut LeftOut,
+    /// True if some postings were left out that a record may prove later.
+    pub(super) is_incomplete: bool,
+    /// True if keepers of records that do not answer are asked again in the next round. Otherwise postings that they
+    /// might prove are left out like false ones.
+    pub(super) is_patient: bool,
+    /// The sizes and fingerprints of the lists that are taken over now.
+    stated: LeftOut,
+}
+
+/// The size and fingerprint of each of some lists, by word.
+pub(super) type LeftOut = HashMap<String, (u64, u64)>;
+
+/// Records and locks that expire at the same time.
+#[derive(Default)]
+struct Locked {
+    records: Vec<(ContentId, Vec<u8>)>,
+    locks: Vec<(ContentId, Lock)>,
+}
+
+/// Why not everything was taken over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Why {
+    /// The neighbour does not answer, or refuses; or the keepers of records do not, so that postings are not proven.
+    Silent,
+    /// The neighbour breaks the protocol, or most of what it has is false.
+    Lied,
+    /// The neighbour has more than is taken over in one round.
+    Enough,
+    /// This node has no room for more of what others bring.
+    Full,
+    /// This node is shut down, or its storage fails.
+    Stopped,
+}
+
+impl<'a> Taking<'a> {
+    pub(super) fn new(
+        inner: &'a Inner,
+        from: &'a Peer,
+        places: &'a Places,
+        left_out: &'a mut LeftOut,
+        is_patient: bool,
+    ) -> Self {
+        Self {
+            inner,
+            from,
+            places,
+            new: 0,
+            postings: POSTINGS,
+            record_bytes: RECORD_BYTES,
+            calls: CALLS,
+            checks: CHECKS,
+            left_out,
+            is_incomplete: false,
+            is_patient,
+            stated: LeftOut::new(),
+        }
+    }
+
+    /// Takes over everything from the neighbour that this node should hold, unless the neighbour is still in the state
+    /// `since`. Returns the neighbour's state.
+    pub(super) async fn take_over(&mut self, since: u64) -> Result<u64, Why> {
+        let mut state = None;
+        let mut after = String::new();
+        loop {
+            let since = if state.is_none() { since } else { 0 };
+            let request = Request::Compare { from: after.clone(), since };
+            let (now, lists, more) = match self.ask(&request).await? {
+                Response::Compared { state, lists, more } => (state, lists, more),
+                _ => return Err(Why::Lied),
+            };
+            // If the state changes meanwhile, the next round notices it.
+            let state = *state.get_or_insert(now);
+            if state == since {
+                return Ok(state);
+            }
+            if after.is_empty() {
+                // The records come first, because postings are checked against them.
+                self.take_withdrawals().await?;
+                self.take_records().await?;
+            }
+            if !lists.is_sorted_by(|a, b| a.0 < b.0) || lists.first().is_some_and(|first| first.0 <= after) {
+                return Err(Why::Lied);
+            }
+            let last = lists.last().map(|(word, ..)| word.clone());
+            let me = self.inner.net.me();
+            let is_left = |word: &String, ids, sum| self.left_out.get(word) == Some(&(ids, sum));
+            let mine = lists.into_iter().filter(|(word, ids, sum)| !is_left(word, *ids, *sum));
+            let mine: Vec<_> = mine.filter(|(word, ..)| self.is_wanted(&me, word)).collect();
+            let differing = self.inner.keeper.ask(move |shelf| {
+                let mut differing = mine;
+                differing.retain(|(word, ids, sum)| shelf.fingerprint(word).ok() != Some((*ids, *sum)));
+                differing
+            });
+            let differing = differing.await.ok_or(Why::Stopped)?;
+            let words = differing.iter().map(|(word, ..)| word.clone()).collect();
+            self.stated = differing.into_iter().map(|(word, ids, sum)| (word, (ids, sum))).collect();
+            self.take_lists(words).await?;
+            match last {
+                Some(last) if more => after = last,
+                _ => break,
+            }
+        }
+        if self.is_incomplete { Err(Why::Silent) } else { Ok(state.unwrap_or_default()) }
+    }
+
+    /// True if this node keeps the list of the word, and its owner has not blocked the word.
+    fn is_wanted(&self, me: &Peer, word: &str) -> bool {
+        self.places.keeps(me, &word_key(word)) && !self.inner.blocklist.has_word(word)
+    }
+
+    async fn ask(&mut self, request: &Request) -> Result<Response, Why> {
+        self.calls = self.calls.checked_sub(1).ok_or(Why::Enough)?;
+        match call(&self.inner.net, self.from, request).await {
+            None | Some(Response::Refused(_)) => Err(Why::Silent),
+            Some(response) => Ok(response),
+        }
+    }
+
+    /// Takes over whole lists, many in each message.
+    async fn take_lists(&mut self, words: Vec<String>) -> Result<(), Why> {
+        let mut rest = &words[..];
+        while !rest.is_empty() {
+            let asked = &rest[..rest.len().min(limits::LISTED)];
+            let lists = self.list(asked, IdRange::ALL).await?;
+            let (answered, unanswered) = rest.split_at(lists.len());
+            rest = unanswered;
+            let mut long = Vec::new();
+            let mut parts = Vec::with_capacity(lists.len());
+            for (word, list) in answered.iter().zip(lists) {
+                long.extend(next(&list, IdRange::ALL).map(|range| (word, range)));
+                parts.push((word.clone(), list));
+            }
+            self.store_postings(parts).await?;
+            for (word, mut range) in long {
+                loop {
+                    let mut lists = self.list(std::slice::from_ref(word), range).await?;
+                    let list = lists.pop().ok_or(Why::Lied)?;
+                    let after = next(&list, range);
+                    self.store_postings(vec![(word.clone(), list)]).await?;
+                    match after {
+                        Some(after) => range = after,
+                        None => break,
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Requests the lists of these words. The answer has at least a part of the list of the first word.
+    async fn list(&mut self, words: &[String], range: IdRange) -> Result<Vec<Listed>, Why> {
+        let request = Request::List { words: words.to_vec(), range, most: limits::IDS as u32 };
+        let Response::Listed(lists) = self.ask(&request).await? else { return Err(Why::Lied) };
+        let is_honest = |list: &Listed| {
+            list.ids.is_sorted_by(|a, b| a < b)
+                && list.ids.iter().all(|id| range.contains(*id))
+                && (!list.more || !list.ids.is_empty())
+        };
+        let is_honest = |(word, list): (&String, &Listed)| {
+            is_honest(list) && (word.is_empty() || list.weights.len() == list.ids.len())
+        };
+        let fits = (1..=words.len()).contains(&lists.len()) && words.iter().zip(&lists).all(is_honest);
+        if fits { Ok(lists) } else { Err(Why::Lied) }
+    }
+
+    async fn store_postings(&mut self, mut lists: Vec<(String, Listed)>) -> Result<(), Why> {
+        for (_, list) in &lists {
+            self.postings = self.postings.checked_sub(list.ids.len() as u64).ok_or(Why::Enough)?;
+        }
+        self.sift(&mut lists).await?;
+        let mut by_days: BTreeMap<u8, Vec<WordPostings>> = BTreeMap::new();
+        for (word, list) in lists {
+            for ((id, weight), days) in list.ids.into_iter().zip(list.weights).zip(list.days) {
+                let lists = by_days.entry(days).or_default();
+                match lists.last_mut() {
+                    Some((last, postings)) if *last == word => postings.push((id, weight)),
+                    _ => lists.push((word.clone(), vec![(id, weight)])),
+                }
+            }
+        }
+        for (days, postings) in by_days {
+            self.store(days, postings, Vec::new(), Vec::new()).await?;
+        }
+        Ok(())
+    }
+
+    /// Notes that something of the list of a word was left out.
+    pub(super) fn leave_out(&mut self, word: &str) {
+        if self.left_out.len() >= LEFT_OUT {
+            self.left_out.clear();
+        }
+        if let Some(stated) = self.stated.get(word) {
+            self.left_out.insert(word.to_owned(), *stated);
+        }
+    }
+
+    /// Takes over withdrawals of documents that this node should keep.
+    async fn take_withdrawals(&mut self) -> Result<(), Why> {
+        let me = self.inner.net.me();
+        let mut range = IdRange::ALL;
+        loop {
+            let Response::Keys { keys, more } = self.ask(&Request::Withdrawn { range }).await? else {
+                return Err(Why::Lied);
+            };
+            let is_honest = keys.is_sorted_by(|a, b| a.0 <= b.0) && keys.iter().all(|(id, ..)| range.contains(*id));
+            if !is_honest || more && keys.is_empty() {
+                return Err(Why::Lied);
+            }
+            let last = keys.last().map(|(id, ..)| id.head());
+            let mut by_days: BTreeMap<u8, Vec<(ContentId, LockKey)>> = BTreeMap::new();
+            for (id, key, days) in keys {
+                if days > 0 && self.places.keeps(&me, &record_key(id)) {
+                    by_days.entry(days).or_default().push((id, key));
+                }
+            }
+            for (days, keys) in by_days {
+                let until = unix_seconds() + (u64::from(days) * DAY).min(LIFE.as_secs());
+                let withdrawn = self.inner.keeper.ask(move |shelf| shelf.withdraw(&keys, until, true)).await;
+                self.new += withdrawn.and_then(Result::ok).ok_or(Why::Stopped)?;
+            }
+            match last.filter(|_| more).and_then(|last| last.checked_add(1)).filter(|first| *first <= range.last) {
+                Some(first) => range.first = first,
+                None => return Ok(()),
+            }
+        }
+    }
+
+    /// Takes over records that this node should keep and does not.
+    async fn take_records(&mut self) -> Result<(), Why> {
+        let me = self.inner.net.me();
+        let mut range = IdRange::ALL;
+        loop {
+            let list = self.list(&[String::new()], range).await?.pop().ok_or(Why::Lied)?;
+            let after = next(&list, range);
+            let mine = list.ids.into_iter().zip(list.days);
+            let mine: Vec<_> = mine.filter(|(id, _)| self.places.keeps(&me, &record_key(*id))).collect();
+            let missing = self.inner.keeper.ask(move |shelf| {
+                let mut missing = mine;
+                missing.retain(|(id, _)| {
+                    let range = IdRange { first: id.head(), last: id.head() };
+                    // If the storage fails, no record counts as missing, because none could be stored.
+                    shelf.records(range, limits::IDS).is_ok_and(|ids| !ids.contains(id))
+                });
+                missing
+            });
+            self.fetch(missing.await.ok_or(Why::Stopped)?).await?;
+            match after {
+                Some(after) => range = after,
+                None => return Ok(()),
+            }
+        }
+    }
+
+    async fn fetch(&mut self, mut missing: Vec<(ContentId, u8)>) -> Result<(), Why> {
+        while !missing.is_empty() {
+            let batch: Vec<_> = missing.drain(..missing.len().min(limits::FETCHED)).collect();
+            let request = Request::Fetch { ids: batch.iter().map(|(id, _)| *id).collect() };
+            let Response::Fetched(fetched) = self.ask(&request).await? else { return Err(Why::Lied) };
+            let sites = self.inner.blocklist.sites();
+            let mut records = Vec::new();
+            let mut later = Vec::new();
+            for ((id, days), fetched) in batch.into_iter().zip(fetched) {
+                match fetched {
+                    Fetched::Record(record) if ContentId::of(&record) == id => {
+                        let left = self.record_bytes.checked_sub(record.len() as u64);
+                        self.record_bytes = left.ok_or(Why::Enough)?;
+                        if !Record::decode(&record).is_ok_and(|record| sites.have(&record)) {
+                            records.push((id, record));
+                        }
+                    }
+                    Fetched::Record(_) => return Err(Why::Lied),
+                    Fetched::Later => later.push((id, days)),
+                    Fetched::Unknown => {}
+                }
+            }
+            // A neighbour that only says "later" is not asked again.
+            if !records.is_empty() {
+                missing.extend(later);
+                self.store_records(records).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Stores records with their locks. Each record is kept until the last of its locks expires. A record without a
+    /// lock could never be withdrawn, so it is left out.
+    async fn store_records(&mut self, records: Vec<(ContentId, Vec<u8>)>) -> Result<(), Why> {
+        let request = Request::Locks { ids: records.iter().map(|(id, _)| *id).collect() };
+        let Response::Locks(locks) = self.ask(&request).await? else { return Err(Why::Lied) };
+        let mut by_days: BTreeMap<u8, Locked> = BTreeMap::new();
+        for ((id, record), locks) in records.into_iter().zip(locks) {
+            for (lock, days) in &locks {
+                by_days.entry(*days).or_default().locks.push((id, *lock));
+            }
+            if let Some(days) = locks.iter().map(|(_, days)| *days).max() {
+                by_days.entry(days).or_default().records.push((id, record));
+            }
+        }
+        for (days, Locked { records, locks }) in by_days {
+            self.store(days, Vec::new(), records, locks).await?;
+        }
+        Ok(())
+    }
+
+    /// Keeps postings and records for `days` more days. Entries that would expire today are left out.
+    async fn store(
+        &mut self,
+        days: u8,
+        postings: Vec<WordPostings>,
+        records: Vec<(ContentId, Vec<u8>)>,
+        locks: Vec<(ContentId, Lock)>,
+    ) -> Result<(), Why> {
+        let life = (u64::from(days) * DAY).min(LIFE.as_secs());
+        if life == 0 {
+            return Ok(());
+        }
+        let until = unix_seconds() + life;
+        let prefix = Prefix::of_peer(self.from);
+        let origin = origin(self.from, prefix, true);
+        let stored = self.inner.keeper.ask(move |shelf| shelf.store_of(&origin, &postings, &records, &locks, until));
+        match stored.await.and_then(Result::ok).ok_or(Why::Stopped)? {
+            Ok(stored) => {
+                self.new += stored.new;
+                Ok(())
+            }
+            Err(full) => {
+                self.inner.net.refusals().note(format!("{} at {prefix}", net::name(self.from)), full.why());
+                Err(Why::Full)
+            }
+        }
+    }
+}
+
+/// The part of `range` that comes after the ids of `list`; `None` if there are no more ids.
+fn next(list: &Listed, range: IdRange) -> Option<IdRange> {
+    let last = list.ids.last().filter(|_| list.more)?;
+    let first = last.head().checked_add(1).filter(|first| *first <= range.last)?;
+    Some(IdRange { first, ..range })
+}

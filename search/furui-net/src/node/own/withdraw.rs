@@ -1,0 +1,74 @@
+//! Withdraws published documents.
+
+use std::collections::HashSet;
+
+use furui_search::{ContentId, LockKey, Peer, Request, Response, limits};
+use futures::StreamExt;
+
+use crate::node::keeper::unix_seconds;
+use crate::node::loads::loads;
+use crate::node::{Inner, Node, PublishError, call, record_key};
+
+/// The number of documents that are withdrawn at a time.
+const BATCH: usize = 1 << 10;
+/// The maximum number of messages in flight.
+const MESSAGES: usize = 16;
+
+impl Node {
+    /// Withdraws what this node has published under these URLs. Soon no node finds it any more, unless others have
+    /// published the same documents. For each URL, returns true if something was published under it.
+    ///
+    /// # Errors
+    /// If no keeper of some document answers, or this node's storage fails. A keeper that did not answer is told later.
+    pub async fn withdraw(&self, urls: &[String]) -> Result<Vec<bool>, PublishError> {
+        let found = self.0.published.withdraw(urls, unix_seconds()).map_err(PublishError::storage)?;
+        tell(&self.0).await?;
+        Ok(found)
+    }
+
+    /// Withdraws some of the documents that this node has published. Returns their number, which is 0 if no document
+    /// was left.
+    ///
+    /// # Errors
+    /// Those of [`withdraw`](Self::withdraw).
+    pub async fn withdraw_some(&self) -> Result<usize, PublishError> {
+        let count = self.0.published.withdraw_some(BATCH, unix_seconds()).map_err(PublishError::storage)?;
+        tell(&self.0).await?;
+        Ok(count)
+    }
+}
+
+/// Tells keepers of all withdrawals. One keeper of each record suffices, because repair tells the others.
+pub(in crate::node) async fn tell(inner: &Inner) -> Result<(), PublishError> {
+    let (mut after, mut missing) = (None, 0);
+    loop {
+        let documents = inner.published.to_tell(after, BATCH).map_err(PublishError::storage)?;
+        let Some(last) = documents.last() else { break };
+        after = Some(*last);
+        let keys = documents.iter().map(|(id, _)| record_key(*id)).collect();
+        let loads = loads(&inner.net, keys).await;
+        let messages =
+            loads.iter().flat_map(|(keeper, numbers)| numbers.chunks(limits::KEYS).map(move |it| (keeper, it)));
+        let messages: Vec<_> = messages.map(|(keeper, numbers)| deliver(inner, keeper, numbers, &documents)).collect();
+        let told: HashSet<usize> =
+            futures::stream::iter(messages).buffer_unordered(MESSAGES).flat_map(futures::stream::iter).collect().await;
+        missing += documents.len() - told.len();
+        let told: Vec<_> = told.into_iter().map(|number| documents[number]).collect();
+        inner.published.told(&told).map_err(PublishError::storage)?;
+    }
+    if missing == 0 { Ok(()) } else { Err(PublishError::NotWithdrawn { missing }) }
+}
+
+/// Tells one keeper of withdrawals. Returns `numbers`, the indices of the withdrawals in `documents`, if the keeper
+/// answers; otherwise nothing.
+async fn deliver(inner: &Inner, keeper: &Peer, numbers: &[usize], documents: &[(ContentId, u32)]) -> Vec<usize> {
+    let key = |&number: &usize| {
+        let (id, withdrawals) = documents[number];
+        (id, LockKey::of(&inner.identity.secret(), id, withdrawals))
+    };
+    let request = Request::Withdraw { keys: numbers.iter().map(key).collect() };
+    match call(&inner.net, keeper, &request).await {
+        Some(Response::Withdrawn { .. }) => numbers.to_vec(),
+        _ => Vec::new(),
+    }
+}

@@ -1,0 +1,228 @@
+use std::collections::{BTreeSet, HashSet};
+use std::fmt;
+use std::fs::File;
+use std::io::{self, Read};
+use std::net::IpAddr;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::sync::{PoisonError, RwLock};
+
+use furui::format::{Access, WriteError, publish};
+use furui_search::{Query, Record};
+use ipnet::IpNet;
+
+use crate::net::peer_of;
+
+/// The name of the file in a node's directory.
+const FILE: &str = "blocked";
+/// The maximum number of lines of the file. Chosen.
+const MAX_BLOCKS: usize = 10_000;
+/// The maximum size of the file, in bytes. Chosen: some hundred bytes a line.
+const MAX_BYTES: u64 = 4 << 20;
+
+/// What the owner of a node has blocked: one line of the file `blocked`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Block {
+    /// A peer, by its identity as text: the node does not speak with it.
+    Peer(String),
+    /// The addresses of a network (`192.0.2.0/24`, `2001:db8::/32`), or one address: the node does not speak with peers
+    /// there. The bits behind the prefix are 0.
+    Network(IpNet),
+    /// A word, or a site as the word that stands for it (`site:example.org`): the node stores nothing for it, and does
+    /// not show documents of a blocked site.
+    Word(String),
+}
+
+/// Why a text is not something to block.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NoBlock {
+    /// The text.
+    pub text: String,
+}
+
+impl fmt::Display for NoBlock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "`{}` cannot be blocked; name a peer (12D3…), a network (192.0.2.0/24), a site (site:example.org) or one word",
+            self.text
+        )
+    }
+}
+
+impl std::error::Error for NoBlock {}
+
+impl FromStr for Block {
+    type Err = NoBlock;
+
+    /// Takes the text for a peer or a network if it is one, for a site if it has a dot, and else for a word.
+    fn from_str(text: &str) -> Result<Self, NoBlock> {
+        let text = text.trim();
+        if let Ok(network) = text.parse::<IpNet>().or_else(|_| text.parse::<IpAddr>().map(IpNet::from)) {
+            return Ok(Self::Network(network.trunc()));
+        }
+        if let Some(peer) = peer_of(text) {
+            return Ok(Self::Peer(peer));
+        }
+        let is_host = text.contains('.') && !text.contains(':');
+        let query = Query::parse(&if is_host { format!("site:{text}") } else { text.to_owned() });
+        let clauses = query.as_ref().map(Query::clauses).unwrap_or_default();
+        match clauses {
+            [clause] if clause.without.is_empty() && !clause.has_phrases() && clause.must.len() == 1 => {
+                Ok(Self::Word(clause.must[0].clone()))
+            }
+            _ => Err(NoBlock { text: text.to_owned() }),
+        }
+    }
+}
+
+impl fmt::Display for Block {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Peer(text) | Self::Word(text) => f.write_str(text),
+            Self::Network(network) => network.fmt(f),
+        }
+    }
+}
+
+/// What the owner of a node has blocked, in memory and in a file of the node's directory.
+pub(in crate::node) struct Blocklist {
+    file: Option<PathBuf>,
+    blocks: RwLock<BTreeSet<Block>>,
+}
+
+impl Blocklist {
+    /// Reads the list of a directory. If there is no file, nothing is blocked.
+    pub(in crate::node) fn open(directory: Option<&Path>) -> io::Result<Self> {
+        let list = Self { file: directory.map(|directory| directory.join(FILE)), blocks: RwLock::default() };
+        list.reload()?;
+        Ok(list)
+    }
+
+    /// Reads the file again. If it cannot be read or understood, the list stays as it is.
+    pub(in crate::node) fn reload(&self) -> io::Result<()> {
+        let Some(path) = &self.file else { return Ok(()) };
+        let mut text = String::new();
+        match File::open(path) {
+            Ok(file) => file.take(MAX_BYTES + 1).read_to_string(&mut text)?,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => 0,
+            Err(error) => return Err(error),
+        };
+        let invalid = |why: String| io::Error::new(io::ErrorKind::InvalidData, why);
+        let mut blocks = BTreeSet::new();
+        for (line, number) in text.lines().zip(1..) {
+            let line = line.split('#').next().unwrap_or_default().trim();
+            if !line.is_empty() {
+                blocks.insert(line.parse().map_err(|why: NoBlock| invalid(format!("line {number}: {why}")))?);
+            }
+        }
+        if text.len() as u64 > MAX_BYTES || blocks.len() > MAX_BLOCKS {
+            return Err(invalid(format!("more than {MAX_BLOCKS} lines, or {MAX_BYTES} bytes")));
+        }
+        self.replace(blocks);
+        Ok(())
+    }
+
+    /// Adds to the list, or removes from it, and writes the file. Returns the number of changes.
+    pub(in crate::node) fn change(&self, blocks: &[Block], add: bool) -> io::Result<u64> {
+        let mut all = self.all();
+        let mut changed = 0;
+        for block in blocks {
+            let is_new = if add { all.insert(block.clone()) } else { all.remove(block) };
+            changed += u64::from(is_new);
+        }
+        if all.len() > MAX_BLOCKS {
+            return Err(io::Error::other(format!("a node blocks at most {MAX_BLOCKS} things")));
+        }
+        if changed > 0
+            && let Some(path) = &self.file
+        {
+            let text: String = all.iter().map(|block| format!("{block}\n")).collect();
+            let write =
+                |out: &mut dyn io::Write| out.write_all(text.as_bytes()).map_err(WriteError::at("cannot write", path));
+            publish(path, Access::Owner, write).map_err(|error| error.source)?;
+        }
+        self.replace(all);
+        Ok(changed)
+    }
+
+    fn replace(&self, blocks: BTreeSet<Block>) {
+        *self.blocks.write().unwrap_or_else(PoisonError::into_inner) = blocks;
+    }
+
+    pub(in crate::node) fn all(&self) -> BTreeSet<Block> {
+        self.blocks.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// True if the word, or the site for which it stands, is blocked.
+    pub(in crate::node) fn has_word(&self, word: &str) -> bool {
+        let blocks = self.blocks.read().unwrap_or_else(PoisonError::into_inner);
+        blocks.contains(&Block::Word(word.to_owned()))
+    }
+
+    /// A check for records of blocked sites.
+    pub(in crate::node) fn sites(&self) -> Sites {
+        let blocks = self.blocks.read().unwrap_or_else(PoisonError::into_inner);
+        let sites = blocks.iter().filter_map(|block| match block {
+            Block::Word(word) if word.starts_with("site:") => Some(word.clone()),
+            _ => None,
+        });
+        Sites(sites.collect())
+    }
+}
+
+/// The blocked sites, as the words that stand for them.
+pub(in crate::node) struct Sites(HashSet<String>);
+
+impl Sites {
+    /// True if the record is one of a blocked site.
+    pub(in crate::node) fn have(&self, record: &Record) -> bool {
+        self.have_url(&record.url)
+    }
+
+    /// True if the URL is one of a blocked site.
+    pub(in crate::node) fn have_url(&self, url: &str) -> bool {
+        if self.0.is_empty() {
+            return false;
+        }
+        // The words of a record without a text are those of its host.
+        let bare = Record { url: url.to_owned(), title: String::new(), text: String::new(), publisher: None };
+        bare.postings().into_iter().any(|(word, _)| self.0.contains(&word))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(text: &str) -> String {
+        text.parse::<Block>().expect("it can be blocked").to_string()
+    }
+
+    #[test]
+    fn what_is_blocked_is_understood_and_kept() {
+        let directory = std::env::temp_dir().join(format!("furui-blocked-{}", std::process::id()));
+        std::fs::create_dir_all(&directory).expect("a directory");
+        let list = Blocklist::open(Some(&directory)).expect("there is no file");
+        let texts = ["12D3KooWD3eckifWpRn9wQpMG9R9hX3sD158z7EqHWmweQAJU5SA", "192.0.2.9/24", "example.org", "Spam"];
+        let blocks: Vec<Block> = texts.iter().map(|text| text.parse().expect("it can be blocked")).collect();
+        assert_eq!(list.change(&blocks, true).expect("it is written"), 4);
+        assert_eq!(list.change(&blocks[..2], false).expect("it is written"), 2);
+        let again = Blocklist::open(Some(&directory)).expect("it was written");
+        assert_eq!(again.all(), list.all());
+        assert!(again.has_word("spam") && again.has_word("site:example.org") && !again.has_word("ham"));
+        let networks = ["192.0.2.77", "2001:db8::1/32", "0.0.0.0/0"].map(shown);
+        assert_eq!(networks, ["192.0.2.77/32", "2001:db8::/32", "0.0.0.0/0"]);
+        for text in ["", "192.0.2.0/33", "192.0.2.0/x", "2001:db8::/129"] {
+            assert!(text.parse::<Block>().map_or(true, |block| !matches!(block, Block::Network(_))), "{text}");
+        }
+        let record = |url: &str| Record { url: url.into(), title: String::new(), text: "spam".into(), publisher: None };
+        assert!(again.sites().have(&record("https://www.example.org/a")));
+        assert!(!again.sites().have(&record("https://example.com/")));
+        std::fs::write(directory.join(FILE), "# mine\nham # and eggs\n\ntwo words\n").expect("it is written");
+        let error = again.reload().expect_err("two words are not one").to_string();
+        assert!(error.contains("line 4") && error.contains("two words"), "{error}");
+        assert!(again.has_word("spam"), "it stays as it was");
+        std::fs::remove_dir_all(&directory).expect("it is there");
+    }
+}

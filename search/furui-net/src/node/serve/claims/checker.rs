@@ -1,0 +1,170 @@
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use furui_search::ContentId;
+use tokio::sync::Notify;
+use tokio::task::spawn_blocking;
+
+use super::TruePostings;
+use super::truths::Truths;
+use crate::net::Net;
+use crate::node::fetch::{self, Records};
+use crate::node::reputation::Reputation;
+
+/// What was found out about documents. No keeper answered for documents in neither field.
+pub(in crate::node) struct Found {
+    /// The true postings.
+    pub(in crate::node) known: TruePostings,
+    /// The documents whose records nobody has, as keepers say.
+    pub(in crate::node) gone: HashSet<ContentId>,
+    /// The number of bytes of all records.
+    pub(in crate::node) bytes: u64,
+}
+
+/// Finds out what is true of documents, from their records. Clones share what they remember.
+#[derive(Clone)]
+pub(in crate::node) struct Checker {
+    net: Net,
+    reputation: Reputation,
+    truths: Arc<Truths>,
+    sought: Arc<Sought>,
+}
+
+/// The documents whose records are sought now. Many messages of a publication are about the same documents, and arrive
+/// together.
+#[derive(Default)]
+struct Sought {
+    ids: Mutex<HashSet<ContentId>>,
+    changed: Notify,
+}
+
+impl Sought {
+    fn ids(&self) -> MutexGuard<'_, HashSet<ContentId>> {
+        self.ids.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Divides documents into those that nobody seeks, which the caller now seeks, and the others.
+    fn take(self: &Arc<Self>, ids: &[ContentId]) -> (Seeking, Vec<ContentId>) {
+        let mut sought = self.ids();
+        let (mine, others) = ids.iter().copied().partition(|id| sought.insert(*id));
+        (Seeking { sought: Arc::clone(self), ids: mine }, others)
+    }
+
+    /// Waits until nobody seeks these documents.
+    async fn wait(&self, ids: &[ContentId]) {
+        loop {
+            let changed = self.changed.notified();
+            if ids.iter().all(|id| !self.ids().contains(id)) {
+                return;
+            }
+            changed.await;
+        }
+    }
+}
+
+/// Documents that a task seeks. They are sought no more when this is dropped.
+struct Seeking {
+    sought: Arc<Sought>,
+    ids: Vec<ContentId>,
+}
+
+impl Drop for Seeking {
+    fn drop(&mut self) {
+        {
+            let mut sought = self.sought.ids();
+            self.ids.iter().for_each(|id| {
+                sought.remove(id);
+            });
+        }
+        self.sought.changed.notify_waiters();
+    }
+}
+
+impl Checker {
+    pub(in crate::node) fn new(net: Net, reputation: Reputation) -> Self {
+        Self { net, reputation, truths: Arc::new(Truths::new()), sought: Arc::default() }
+    }
+
+    /// The hash of a word, for [`Truth::weight`](super::Truth::weight).
+    pub(in crate::node) fn word(&self, word: &str) -> u64 {
+        self.truths.word(word)
+    }
+
+    /// Divides documents into those whose true postings are remembered, and the others.
+    pub(in crate::node) fn remembered(
+        &self,
+        ids: impl IntoIterator<Item = ContentId>,
+    ) -> (TruePostings, Vec<ContentId>) {
+        let (mut known, mut unknown) = (TruePostings::new(), Vec::new());
+        for id in ids {
+            match self.truths.get(id) {
+                Some(truth) => {
+                    known.insert(id, truth);
+                }
+                None => unknown.push(id),
+            }
+        }
+        (known, unknown)
+    }
+
+    /// The true postings of documents, from `own` records, and for the documents of `missing` from the nodes that keep
+    /// their records.
+    pub(in crate::node) async fn find_out(&self, own: HashMap<ContentId, Vec<u8>>, missing: &[ContentId]) -> Found {
+        let (mut known, unknown) = self.remembered(missing.iter().copied());
+        let (seeking, others) = self.sought.take(&unknown);
+        let mut records = Records { found: own, gone: HashSet::new() };
+        if !seeking.ids.is_empty() {
+            let got = fetch::records(&self.reputation, Some(&self.net.me()), &seeking.ids).await;
+            records.found.extend(got.found);
+            records.gone = got.gone;
+        }
+        let Records { found, gone } = records;
+        let bytes = found.values().map(|record| record.len() as u64).sum();
+        if !found.is_empty() {
+            let truths = Arc::clone(&self.truths);
+            // Counting words takes a tenth of a millisecond for a short document, and much more for a long one.
+            let count = move || -> TruePostings {
+                found.iter().filter_map(|(id, record)| Some((*id, truths.learn(*id, record)?))).collect()
+            };
+            // The task fails only if the runtime is shut down.
+            known.extend(spawn_blocking(count).await.unwrap_or_default());
+        }
+        drop(seeking);
+        if !others.is_empty() {
+            self.sought.wait(&others).await;
+            known.extend(self.remembered(others).0);
+        }
+        Found { known, gone, bytes }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    fn ids(numbers: impl IntoIterator<Item = u8>) -> Vec<ContentId> {
+        numbers.into_iter().map(|number| ContentId::new([number; ContentId::BYTES])).collect()
+    }
+
+    #[tokio::test]
+    async fn what_one_seeks_others_wait_for_also_if_the_one_gives_up() {
+        let sought = Arc::new(Sought::default());
+        let (first, none) = sought.take(&ids(0..4));
+        assert!(first.ids.len() == 4 && none.is_empty());
+        let (second, others) = sought.take(&ids(2..6));
+        assert_eq!((second.ids.clone(), others.clone()), (ids(4..6), ids(2..4)));
+        let waiting = tokio::spawn({
+            let sought = Arc::clone(&sought);
+            async move { sought.wait(&others).await }
+        });
+        tokio::task::yield_now().await;
+        drop(second);
+        tokio::task::yield_now().await;
+        assert!(!waiting.is_finished());
+        drop(first);
+        tokio::time::timeout(Duration::from_secs(20), waiting).await.expect("it is told").expect("it does not panic");
+        assert!(sought.ids().is_empty());
+    }
+}

@@ -1,0 +1,146 @@
+//! Answers requests from the shelf (this node's own lists and records), without asking other nodes.
+
+use furui_search::{
+    ContentId, IdRange, Index, Listed, Listing, Lock, Peer, Refusal, Request, Response, Weight, WordSize, limits,
+};
+
+use super::event_loop::EventLoop;
+use super::later::Later;
+use super::{LIFE, unix_seconds};
+use crate::net::Prefix;
+use crate::node::{fetch, record_key, showing, word_key};
+use crate::shelf::Shelf;
+
+/// The maximum number of the shelf's words that are examined for one answer to a comparison.
+const COMPARED: usize = 4 << 10;
+/// The maximum number of bytes of ids in one answer, including the weight and the remaining days of each id.
+const LISTED_BYTES: usize = limits::MESSAGE_BYTES - (64 << 10);
+/// The number of bytes of an id with its weight and its number of remaining days.
+const LISTED_ID: usize = ContentId::BYTES + Weight::BYTES + 1;
+/// No further list is begun in an answer that has fewer free bytes than this.
+const SPARE: usize = 8 << 10;
+const DAY: u64 = 24 * 60 * 60;
+
+impl EventLoop {
+    /// Answers a request that needs no memory between messages.
+    pub(super) fn answer(
+        &mut self,
+        (from, prefix): (&Peer, Prefix),
+        request: Request,
+        bytes: usize,
+    ) -> furui::Result<Later> {
+        let response = match request {
+            Request::Size { words } => {
+                let mut sizes = Vec::with_capacity(words.len());
+                for word in words {
+                    let Listing { ids, whole } = self.kept.size(&word)?;
+                    sizes.push((word, WordSize { ids, whole, holders: Vec::new() }));
+                }
+                return Ok(Later::Sizes(sizes));
+            }
+            Request::Fetch { ids } => fetch::answer(&mut self.kept.shelf, &ids)?,
+            Request::Show { documents, clauses } => showing::answer(&mut self.kept, &documents, &clauses)?,
+            Request::Store { postings, records } => return self.store((from, prefix), postings, records, bytes),
+            Request::Withdraw { keys } => {
+                if *from != self.net.me() && !self.allowance.grants((from, prefix), bytes, self.now()) {
+                    self.note_refusal(from, prefix, "it stored too much in a minute");
+                    return Ok(Later::Now(Response::Refused(Refusal::Busy)));
+                }
+                let expires = unix_seconds() + LIFE.as_secs();
+                Response::Withdrawn { opened: self.kept.shelf.withdraw(&keys, expires, false)? }
+            }
+            Request::Locks { ids } => Response::Locks(locks(&mut self.kept.shelf, &ids)?),
+            Request::Withdrawn { range } => self.withdrawn(from, range)?,
+            Request::Compare { from: after, since } => self.compare(from, &after, since)?,
+            Request::List { words, range, most } => Response::Listed(self.list(from, &words, range, most)?),
+            Request::Survey => {
+                let now = self.now();
+                Response::Surveyed(self.surveys.survey(&mut self.kept, now)?)
+            }
+            Request::Doubt { claims } => return self.doubt((from, prefix), claims),
+            // The answerer answers these requests itself, so they do not come here.
+            Request::Search(_) | Request::Meet(_) | Request::Settle(_) => Response::Refused(Refusal::Invalid),
+        };
+        Ok(Later::Now(response))
+    }
+
+    /// The fingerprints of the lists that the peer may have to keep; none if nothing has changed since the peer had all
+    /// of them.
+    fn compare(&mut self, from: &Peer, after: &str, since: u64) -> furui::Result<Response> {
+        let state = self.state();
+        if state == since {
+            return Ok(Response::Compared { state, lists: Vec::new(), more: false });
+        }
+        let lists = self.kept.shelf.words_after(after, COMPARED)?;
+        let more = lists.len() == COMPARED;
+        // The last list always stays, so that the other side can continue after it.
+        let last = if more { lists.len() } else { usize::MAX };
+        let lists = lists
+            .into_iter()
+            .zip(1..)
+            .filter(|(list, number)| *number == last || self.kept.near.may_keep(from, &word_key(&list.word)));
+        let lists = lists.map(|(list, _)| (list.word, list.ids, list.fingerprint)).collect();
+        Ok(Response::Compared { state, lists, more })
+    }
+
+    /// For each word, the part of its list that is in `range`, at most `most` ids. The answer ends as soon as a message
+    /// is full.
+    fn list(&mut self, from: &Peer, words: &[String], range: IdRange, most: u32) -> furui::Result<Vec<Listed>> {
+        let (now, shelf) = (unix_seconds(), &mut self.kept.shelf);
+        let mut room = LISTED_BYTES;
+        let mut lists = Vec::new();
+        for word in words {
+            if room < SPARE {
+                break;
+            }
+            let most = limits::IDS.min(room / LISTED_ID).min(most as usize).max(1);
+            // The empty word stands for the records.
+            let ids = if word.is_empty() { shelf.records(range, most)? } else { shelf.slice(word, range, most)? };
+            let (more, looked_at) = (ids.len() == most, ids.len());
+            let weights = if word.is_empty() { Vec::new() } else { shelf.weights(word, range, most)?.to_vec() };
+            let mut ids = ids.to_vec();
+            if word.is_empty() {
+                let last = ids.last().copied().filter(|_| more);
+                ids.retain(|id| last == Some(*id) || self.kept.near.may_keep(from, &record_key(*id)));
+            }
+            let expiries = shelf.expiries(&ids)?;
+            let days = expiries.into_iter().map(|at| days(at, now)).collect();
+            // Ids that are not for the other side are counted too, because it took time to read them.
+            room = room.saturating_sub(looked_at * LISTED_ID);
+            lists.push(Listed { ids, weights, days, more });
+        }
+        Ok(lists)
+    }
+
+    /// Answers with the keys that opened a lock of a document in `range`, if the peer may have to keep this document.
+    fn withdrawn(&mut self, from: &Peer, range: IdRange) -> furui::Result<Response> {
+        let now = unix_seconds();
+        let mut keys = self.kept.shelf.withdrawn(range, limits::KEYS)?;
+        let more = keys.len() == limits::KEYS;
+        let last = keys.last().filter(|_| more).map(|(id, ..)| id.head());
+        // The peer's next request begins after the head of the last id that is sent. The last head in `keys` may have
+        // more keys than `keys` holds, so it is left to the next request, unless it is the only head.
+        if let Some(last) = last.filter(|last| keys.first().is_some_and(|(id, ..)| id.head() < *last)) {
+            keys.retain(|(id, ..)| id.head() < last);
+        }
+        let last = keys.last().filter(|_| more).map(|(id, ..)| *id);
+        keys.retain(|(id, ..)| last == Some(*id) || self.kept.near.may_keep(from, &record_key(*id)));
+        let keys = keys.into_iter().map(|(id, key, expires)| (id, key, days(expires, now))).collect();
+        Ok(Response::Keys { keys, more })
+    }
+}
+
+/// The number of whole days from `now` until the time `until`.
+fn days(until: u64, now: u64) -> u8 {
+    (until.saturating_sub(now) / DAY).min(u8::MAX.into()) as u8
+}
+
+/// The locks of these documents.
+fn locks(shelf: &mut Shelf, ids: &[ContentId]) -> furui::Result<Vec<Vec<(Lock, u8)>>> {
+    let now = unix_seconds();
+    let mut locks = Vec::with_capacity(ids.len());
+    for id in ids {
+        locks.push(shelf.locks(*id)?.into_iter().map(|(lock, expires)| (lock, days(expires, now))).collect());
+    }
+    Ok(locks)
+}

@@ -1,0 +1,160 @@
+//! Examines postings that others doubt. A keeper believes nobody: it gets the documents' records itself.
+
+use std::collections::{HashMap, HashSet};
+use std::hash::{BuildHasher, RandomState};
+
+use furui_search::{ContentId, IdRange, Index, Peer, Refusal, Response};
+
+use super::event_loop::EventLoop;
+use super::examination::{Doubts, Examined};
+use super::later::Later;
+use crate::net::Prefix;
+use crate::node::claims::TruePostings;
+use crate::shelf::{Listed, Origin};
+
+/// If a posting that was taken over is false, this number of further ones of the same list and origin are examined.
+const MORE: usize = 64;
+/// The part of a list in which they are sought.
+const AMONG: usize = 4096;
+
+impl EventLoop {
+    /// Prepares the examination of postings that a peer doubts, if they are in the lists.
+    pub(super) fn doubt(
+        &mut self,
+        (from, prefix): (&Peer, Prefix),
+        claims: Vec<(String, ContentId)>,
+    ) -> furui::Result<Later> {
+        if self.sources.refuses(from, self.now()) {
+            return Ok(Later::refused(Refusal::Invalid));
+        }
+        let mut by_word: HashMap<String, Vec<ContentId>> = HashMap::new();
+        for (word, id) in claims {
+            if self.doubted.insert((word.clone(), id)) {
+                by_word.entry(word).or_default().push(id);
+            }
+        }
+        let mut lists = Vec::new();
+        for (word, ids) in by_word {
+            let listed = self.kept.shelf.listed(&word, &ids)?;
+            // What is not in the list needs no examination, and may come later.
+            ids.iter().filter(|id| listed.iter().all(|it| it.id != **id)).for_each(|id| {
+                self.doubted.remove(&(word.clone(), *id));
+            });
+            if !listed.is_empty() {
+                lists.push((word, listed));
+            }
+        }
+        if lists.is_empty() {
+            return Ok(Later::Now(Response::Stored { new: 0 }));
+        }
+        match self.prepare(prefix, lists, None)? {
+            Some(doubts) => Ok(Later::Doubts(Box::new(doubts))),
+            None => Ok(Later::refused(Refusal::Busy)),
+        }
+    }
+
+    /// Prepares an examination. `None` if too much is examined already.
+    fn prepare(
+        &mut self,
+        prefix: Prefix,
+        lists: Vec<(String, Vec<Listed>)>,
+        suspect: Option<Origin>,
+    ) -> furui::Result<Option<Doubts>> {
+        let ids: HashSet<ContentId> = lists.iter().flat_map(|(_, listed)| listed).map(|it| it.id).collect();
+        let now = self.now();
+        if !self.budget.grants(prefix, ids.len(), 0, now) {
+            self.forget_doubts(&lists);
+            return Ok(None);
+        }
+        let (known, unknown) = self.checker.remembered(ids);
+        let (mut own, mut missing) = (HashMap::new(), Vec::new());
+        for id in unknown {
+            match self.kept.shelf.document(id)? {
+                Some(record) => {
+                    own.insert(id, record);
+                }
+                None => missing.push(id),
+            }
+        }
+        Ok(Some(Doubts { prefix, lists, known, own, missing, suspect }))
+    }
+
+    fn forget_doubts(&mut self, lists: &[(String, Vec<Listed>)]) {
+        for (word, listed) in lists {
+            listed.iter().for_each(|it| {
+                self.doubted.remove(&(word.clone(), it.id));
+            });
+        }
+    }
+
+    /// Sources those who brought what is false, and corrects the lists. Returns what to examine further.
+    pub(super) fn on_examined(&mut self, Examined { doubts, bytes }: Examined) -> Vec<Doubts> {
+        let Doubts { prefix, lists, known, suspect, .. } = doubts;
+        let now = self.now();
+        self.budget.charge(prefix, bytes, 0, now);
+        self.forget_doubts(&lists);
+        let mut further = Vec::new();
+        let (mut examined, mut disproved) = (0, 0);
+        for (word, listed) in lists {
+            let hash = self.checker.word(&word);
+            // Without the record, nothing is proven either way.
+            let seen: Vec<&Listed> = listed.iter().filter(|it| known.contains_key(&it.id)).collect();
+            let is_false = |it: &&&Listed| known[&it.id].weight(hash) != Some(it.weight);
+            let wrong: Vec<&Listed> = seen.iter().filter(is_false).copied().collect();
+            (examined, disproved) = (examined + seen.len(), disproved + wrong.len());
+            let mut origins = HashSet::new();
+            for it in &wrong {
+                match &it.origin {
+                    Some(origin) if it.sure => self.blame(origin),
+                    Some(origin) if origin.taken_over && suspect.is_none() => {
+                        origins.insert(origin.clone());
+                    }
+                    _ => {}
+                }
+            }
+            // What was removed with its origin is not in the list any more.
+            self.correct(&word, &wrong, &known);
+            for origin in origins {
+                // If the storage fails, the next request to it reports that.
+                further.extend(self.suspect(prefix, &word, origin).ok().flatten());
+            }
+        }
+        if let Some(origin) = suspect.filter(|_| disproved > 0 && 2 * disproved >= examined) {
+            self.remove(origin);
+        }
+        further
+    }
+
+    /// Puts right what a list says of these documents.
+    fn correct(&mut self, word: &str, wrong: &[&Listed], known: &TruePostings) {
+        let ids: Vec<ContentId> = wrong.iter().map(|it| it.id).collect();
+        let hash = self.checker.word(word);
+        let true_weight = |id: &ContentId| Some((*id, known.get(id)?.weight(hash)?));
+        let there: Vec<ContentId> = match self.kept.shelf.listed(word, &ids) {
+            Ok(listed) => listed.into_iter().map(|it| it.id).collect(),
+            Err(_) => return,
+        };
+        // If the storage fails, the next request to it reports that.
+        if there.is_empty() || self.kept.shelf.remove_postings(word, &there).is_err() {
+            return;
+        }
+        let postings: Vec<_> = there.iter().filter_map(true_weight).collect();
+        if !postings.is_empty() {
+            let _ = self.kept.shelf.put_right(word, &postings);
+        }
+    }
+
+    /// Prepares the examination of more postings that an origin brought into the list of a word.
+    fn suspect(&mut self, prefix: Prefix, word: &str, origin: Origin) -> furui::Result<Option<Doubts>> {
+        let mut ids = self.kept.shelf.slice(word, IdRange::ALL, AMONG)?.to_vec();
+        let dice = RandomState::new();
+        ids.sort_by_cached_key(|id| dice.hash_one(id));
+        let mut listed = self.kept.shelf.listed(word, &ids)?;
+        listed.retain(|it| it.origin.as_ref() == Some(&origin));
+        listed.truncate(MORE);
+        if listed.is_empty() {
+            return Ok(None);
+        }
+        self.prepare(prefix, vec![(word.to_owned(), listed)], Some(origin))
+    }
+}

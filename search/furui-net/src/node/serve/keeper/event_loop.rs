@@ -1,0 +1,339 @@
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use furui::{HashSpec, KeyHasher};
+use furui_search::{AnswerEvent, Answerer, ContentId, Peer, Refusal, Request, Response, WordSize, limits};
+use tokio::runtime::Handle;
+use tokio::sync::mpsc;
+use tokio::time::Instant;
+
+use super::check::Checked;
+use super::estimate::Surveys;
+use super::examination::{Doubts, Examined};
+use super::later::Later;
+use super::scheduler::Scheduler;
+use super::{Counts, Order};
+use crate::net::{Inbound, Net, Prefix, Reply};
+use crate::node::allowance::Allowance;
+use crate::node::blocklist::Blocklist;
+use crate::node::claims::{Budget, Checker, Sources};
+use crate::node::kept::Kept;
+use crate::node::places::Places;
+use crate::node::{self, word_key};
+use crate::shelf::Origin;
+
+/// The time without changes after which the shelf is compacted. Compaction blocks the thread while it rewrites the
+/// shelf's files.
+const QUIET: Duration = Duration::from_secs(2 * 60);
+/// The minimum number of changes between two compactions. Each message that stores something counts as one change, and
+/// so does each lock that is opened.
+const CHANGES: u64 = 32;
+/// The interval at which the shelf is opened again after the disk was full, or too many files were open.
+const REOPEN: Duration = Duration::from_secs(5);
+/// A duration longer than any time to wait.
+const LONG: Duration = Duration::from_secs(3600);
+
+/// The state of a [`Keeper`](super::Keeper)'s thread.
+pub(super) struct EventLoop {
+    /// The runtime for tasks that wait for other nodes.
+    pub(super) runtime: Handle,
+    pub(super) kept: Kept,
+    answerer: Answerer,
+    pub(super) net: Net,
+    /// The number of times that one of the nearest nodes came or went.
+    comings: u64,
+    /// The hasher that makes the [`state`](Self::state). Its seed is random.
+    state: KeyHasher,
+    pub(super) allowance: Allowance,
+    pub(super) checker: Checker,
+    pub(super) budget: Budget,
+    pub(super) sources: Sources,
+    /// Where tasks send what they have got. The length of this channel is bounded by the number of messages that wait,
+    /// which the budget limits.
+    checks: mpsc::UnboundedSender<Done>,
+    checked: Option<mpsc::UnboundedReceiver<Done>>,
+    /// The postings that are being examined because they are doubted.
+    pub(super) doubted: HashSet<(String, ContentId)>,
+    /// The origins whose documents are to be removed.
+    pub(super) to_remove: HashSet<Origin>,
+    /// The time from which on documents of origins may be removed.
+    pub(super) removes_after: Instant,
+    /// The shelf's number of changes when it was last compacted.
+    compacted: u64,
+    /// The shelf's number of changes when a compaction was planned, and the time for which it was planned.
+    quiet: Option<(u64, Instant)>,
+    /// The requests of other nodes that wait for the thread.
+    scheduler: Scheduler,
+    /// The replies, by the numbers under which the answerer knows the requests.
+    replies: HashMap<u64, Reply>,
+    next_reply: u64,
+    /// For each request that the answerer has sent to another node, who asked for it.
+    on_behalf_of: HashMap<u64, (Prefix, Peer)>,
+    started: Instant,
+    counts: Arc<Counts>,
+    pub(super) blocklist: Arc<Blocklist>,
+    pub(super) surveys: Surveys,
+    /// The directory of the shelf.
+    directory: Option<PathBuf>,
+    /// The time at which to open the shelf again, if the disk was full or too many files were open.
+    reopen: Option<Instant>,
+}
+
+/// The answer of another node to a request that the answerer has sent.
+struct Answer {
+    call: u64,
+    response: Option<Response>,
+}
+
+/// The result of a task that has got records.
+enum Done {
+    Checked(Box<Checked>),
+    Examined(Box<Examined>),
+}
+
+impl EventLoop {
+    /// Makes the state of a new thread. Must be called on a thread of the runtime that will run the tasks which wait
+    /// for other nodes.
+    pub(super) fn new(kept: Kept, net: Net, counts: Arc<Counts>, blocklist: Arc<Blocklist>, checker: Checker) -> Self {
+        let (checks, checked) = mpsc::unbounded_channel();
+        Self {
+            checker,
+            budget: Budget::default(),
+            sources: Sources::default(),
+            checks,
+            checked: Some(checked),
+            doubted: HashSet::new(),
+            to_remove: HashSet::new(),
+            removes_after: Instant::now(),
+            runtime: Handle::current(),
+            answerer: Answerer::new(net.me()),
+            directory: kept.shelf.directory().map(Path::to_owned),
+            reopen: None,
+            surveys: Surveys::new(net.me()),
+            kept,
+            net,
+            comings: 0,
+            state: HashSpec::random().hasher(),
+            allowance: Allowance::default(),
+            compacted: 0,
+            quiet: None,
+            scheduler: Scheduler::default(),
+            replies: HashMap::new(),
+            next_reply: 0,
+            on_behalf_of: HashMap::new(),
+            started: Instant::now(),
+            counts,
+            blocklist,
+        }
+    }
+
+    /// Works until it is told to stop, or all senders are gone.
+    pub(super) async fn work(mut self, mut inbound: mpsc::Receiver<Inbound>, mut orders: mpsc::Receiver<Order>) {
+        // The length of this channel is bounded by the number of meetings (searches that this node hosts), each of
+        // which waits for one answer.
+        let (answers, mut answered) = mpsc::unbounded_channel::<Answer>();
+        let mut neighbourhood = self.net.neighbourhood();
+        let Some(mut checked) = self.checked.take() else { return };
+        loop {
+            let deadline = self.answerer.deadline().map_or(Instant::now() + LONG, |at| self.started + at);
+            let reopen = self.reopen.unwrap_or(Instant::now() + LONG);
+            let quiet = self.quiet.map_or(Instant::now() + LONG, |(_, at)| at);
+            let (mut began, mut acting) = (std::time::Instant::now(), None);
+            tokio::select! {
+                answer = answered.recv() => {
+                    if let Some(Answer { call, response }) = answer {
+                        (began, acting) = (std::time::Instant::now(), self.on_behalf_of.remove(&call));
+                        let now = self.now();
+                        match response {
+                            Some(response) => self.answerer.on_response(call, response, now, &mut self.kept),
+                            None => self.answerer.on_failure(call, now, &mut self.kept),
+                        }
+                    }
+                }
+                Some(done) = checked.recv() => {
+                    began = std::time::Instant::now();
+                    match done {
+                        Done::Checked(checked) => {
+                            acting = Some(checked.of());
+                            self.on_checked(*checked);
+                        }
+                        Done::Examined(examined) => {
+                            let further = self.on_examined(*examined);
+                            further.into_iter().for_each(|doubts| self.examine(doubts));
+                        }
+                    }
+                }
+                () = tokio::time::sleep_until(self.removes_after), if !self.to_remove.is_empty() => self.remove_all(),
+                request = inbound.recv() => match request {
+                    Some(request) => self.scheduler.push(request),
+                    None => break,
+                },
+                () = std::future::ready(()), if !self.scheduler.is_empty() => {
+                    // Whoever has asked by now takes part in the choice.
+                    while let Ok(request) = inbound.try_recv() {
+                        self.scheduler.push(request);
+                    }
+                    if let Some(request) = self.scheduler.pop() {
+                        (began, acting) = (std::time::Instant::now(), Some((request.prefix, request.from.clone())));
+                        self.on_request(request);
+                    }
+                }
+                order = orders.recv() => match order {
+                    Some(Order::Do(job)) => job(&mut self.kept.shelf),
+                    Some(Order::Settled(places)) => self.kept.settle(places),
+                    Some(Order::Stop) | None => break,
+                },
+                Ok(()) = neighbourhood.changed() => {
+                    self.comings += 1;
+                    self.kept.met_others(Places::of(&self.net).await);
+                }
+                () = tokio::time::sleep_until(deadline) => {
+                    let now = self.now();
+                    self.answerer.on_time(now, &mut self.kept);
+                }
+                () = tokio::time::sleep_until(quiet) => self.compact(),
+                () = tokio::time::sleep_until(reopen) => self.reopen(),
+            }
+            self.note_changes();
+            if let Some(why) = self.kept.shelf.fault() {
+                if self.kept.shelf.may_pass() && self.directory.is_some() {
+                    // Other programs may fill the disk, and make room again; connections take files, and end. Meanwhile
+                    // nothing is stored.
+                    self.counts.pass(Some(why));
+                    self.reopen.get_or_insert_with(|| Instant::now() + REOPEN);
+                } else {
+                    self.counts.fail(why);
+                }
+            }
+            while let Some(event) = self.answerer.poll() {
+                match event {
+                    AnswerEvent::Respond { call, response } => {
+                        if let Some(reply) = self.replies.remove(&call) {
+                            self.respond(reply, &response);
+                        }
+                    }
+                    AnswerEvent::Send { to, call, request } => {
+                        if let Some(acting) = &acting {
+                            self.on_behalf_of.insert(call, acting.clone());
+                        }
+                        let (net, answers) = (self.net.clone(), answers.clone());
+                        self.runtime.spawn(async move {
+                            let response = node::send(&net, &to, request).await;
+                            // Sending fails if the thread has ended.
+                            let _ = answers.send(Answer { call, response });
+                        });
+                    }
+                }
+            }
+            if let Some((prefix, peer)) = acting {
+                self.scheduler.charge(prefix, &peer, began.elapsed());
+            }
+        }
+    }
+
+    /// If there were enough changes, plans a compaction for the time when nothing has been stored for a while.
+    fn note_changes(&mut self) {
+        let changes = self.kept.shelf.changes();
+        let is_worth_it = changes >= self.compacted + CHANGES;
+        if is_worth_it && self.quiet.is_none_or(|(then, _)| then != changes) {
+            self.quiet = Some((changes, Instant::now() + QUIET));
+        }
+    }
+
+    fn compact(&mut self) {
+        // If the storage fails, the next change reports it.
+        let _ = self.kept.shelf.compact();
+        self.compacted = self.kept.shelf.changes();
+        self.quiet = None;
+    }
+
+    /// Opens the shelf again after a change has failed for a reason that may pass. What could not be stored is missing,
+    /// so no list counts as whole until the node has taken over everything.
+    fn reopen(&mut self) {
+        let Some(directory) = &self.directory else { return };
+        self.reopen = match self.kept.reopen(directory) {
+            Ok(()) => {
+                self.counts.pass(None);
+                None
+            }
+            Err(_) => Some(Instant::now() + REOPEN),
+        };
+        self.state = HashSpec::random().hasher();
+        (self.compacted, self.quiet) = (self.kept.shelf.changes(), None);
+    }
+
+    /// A number that no other node can predict. It changes when other nodes may have to take something over from this
+    /// one.
+    pub(super) fn state(&self) -> u64 {
+        let depends_on = [self.kept.shelf.changes().to_le_bytes(), self.comings.to_le_bytes()].concat();
+        self.state.hash(&depends_on).get().max(1)
+    }
+
+    pub(super) fn now(&self) -> Duration {
+        self.started.elapsed()
+    }
+
+    fn on_request(&mut self, Inbound { from, prefix, request, reply }: Inbound) {
+        let bytes = request.len();
+        let request = match Request::decode(&request) {
+            Ok(request) => request,
+            Err(_) => return self.respond(reply, &Response::Refused(Refusal::Invalid)),
+        };
+        let call = self.next_reply;
+        self.next_reply += 1;
+        self.replies.insert(call, reply);
+        let now = self.now();
+        let Some(request) = self.answerer.on_request(&from, call, request, now, &mut self.kept) else { return };
+        let Some(reply) = self.replies.remove(&call) else { return };
+        match self.answer((&from, prefix), request, bytes) {
+            Ok(Later::Now(response)) => self.respond(reply, &response),
+            Ok(Later::Sizes(sizes)) => {
+                let (net, counts) = (self.net.clone(), Arc::clone(&self.counts));
+                self.runtime.spawn(async move {
+                    let keys = sizes.iter().map(|(word, _)| word_key(word)).collect();
+                    let holders = net.replicas(keys, limits::REPLICAS).await;
+                    let answer =
+                        sizes.into_iter().zip(holders).map(|((_, size), holders)| WordSize { holders, ..size });
+                    respond(&counts, reply, &Response::Sizes(answer.collect()));
+                });
+            }
+            Ok(Later::Check(check)) => {
+                let (checker, checks) = (self.checker.clone(), self.checks.clone());
+                self.runtime.spawn(async move {
+                    // Sending fails if the thread has ended.
+                    let _ = checks.send(Done::Checked(Box::new(check.carry_out(&checker, reply).await)));
+                });
+            }
+            Ok(Later::Doubts(doubts)) => {
+                self.respond(reply, &Response::Stored { new: 0 });
+                self.examine(*doubts);
+            }
+            Err(_) => self.respond(reply, &Response::Refused(Refusal::Failed)),
+        }
+    }
+
+    fn examine(&self, doubts: Doubts) {
+        let (checker, checks) = (self.checker.clone(), self.checks.clone());
+        self.runtime.spawn(async move {
+            // Sending fails if the thread has ended.
+            let _ = checks.send(Done::Examined(Box::new(doubts.examine(&checker).await)));
+        });
+    }
+
+    pub(super) fn respond(&self, reply: Reply, response: &Response) {
+        respond(&self.counts, reply, response);
+    }
+}
+
+fn respond(counts: &Counts, reply: Reply, response: &Response) {
+    let count = if matches!(response, Response::Refused(_)) { &counts.refused } else { &counts.answered };
+    count.fetch_add(1, Ordering::Relaxed);
+    let bytes = response.encode().or_else(|_| Response::Refused(Refusal::Failed).encode());
+    if let Ok(bytes) = bytes {
+        // Sending fails if the answer is too long, which the encoder excludes.
+        let _ = reply.send(bytes);
+    }
+}

@@ -1,0 +1,176 @@
+//! The thread that owns a node's shelf: the lists and records that the node keeps.
+
+mod answers;
+mod check;
+mod doubting;
+mod estimate;
+mod event_loop;
+mod examination;
+mod later;
+mod scheduler;
+mod storing;
+
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use tokio::runtime::Builder;
+use tokio::sync::{mpsc, oneshot, watch};
+
+use crate::net::{Inbound, Net};
+use crate::node::blocklist::Blocklist;
+use crate::node::claims::Checker;
+use crate::node::kept::Kept;
+use crate::node::places::Places;
+use crate::shelf::Shelf;
+use event_loop::EventLoop;
+
+/// The maximum number of this node's own orders that wait for the thread of the shelf (the node's storage).
+const ORDERS: usize = 64;
+/// How long a published document is kept, unless it is published again.
+pub(in crate::node) const LIFE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+
+type Job = Box<dyn FnOnce(&mut Shelf) + Send>;
+
+/// An order to the thread from its own node.
+enum Order {
+    Do(Job),
+    Settled(Places),
+    Stop,
+}
+
+/// A handle to the thread that owns a node's shelf and its answering side. The thread answers requests of other nodes,
+/// and does jobs of its own node in between.
+///
+/// The shelf has a thread of its own because its storage waits for the disk. It has only one thread because lists are
+/// read and written whole.
+#[derive(Clone)]
+pub(in crate::node) struct Keeper {
+    orders: mpsc::Sender<Order>,
+    counts: Arc<Counts>,
+}
+
+/// The counts of other nodes' requests, and what has failed in the node, if anything.
+#[derive(Default)]
+pub(in crate::node) struct Counts {
+    pub(in crate::node) answered: AtomicU64,
+    pub(in crate::node) refused: AtomicU64,
+    /// Why the shelf accepts no more changes, or which part of the node has panicked.
+    fault: watch::Sender<Option<String>>,
+    /// Why the shelf accepts no changes at the moment, if that may pass.
+    passing: Mutex<Option<String>>,
+}
+
+/// Reports a fault of the node if the thread or task that holds the alarm panics, because nobody would notice
+/// otherwise.
+pub(in crate::node) struct Alarm {
+    part: &'static str,
+    counts: Arc<Counts>,
+}
+
+impl Counts {
+    /// Makes an alarm for a part of the node.
+    pub(in crate::node) fn alarm(self: &Arc<Self>, part: &'static str) -> Alarm {
+        Alarm { part, counts: Arc::clone(self) }
+    }
+
+    /// Notes why the shelf accepts no changes at the moment, or that it does again.
+    fn pass(&self, why: Option<&str>) {
+        *self.passing.lock().unwrap_or_else(PoisonError::into_inner) = why.map(str::to_owned);
+    }
+
+    /// Notes a fault of the node. Only the first fault is kept.
+    fn fail(&self, why: &str) {
+        self.fault.send_if_modified(|fault| {
+            let is_new = fault.is_none();
+            fault.get_or_insert_with(|| why.to_owned());
+            is_new
+        });
+    }
+}
+
+impl Drop for Alarm {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            self.counts.fail(&format!("{} has panicked, which is a mistake in furui: start it again", self.part));
+        }
+    }
+}
+
+impl Keeper {
+    /// Starts the keeper's thread. It ends when it is [stopped](Self::stop), or when the last handle is dropped.
+    pub(in crate::node) async fn start(
+        shelf: Shelf,
+        net: Net,
+        inbound: mpsc::Receiver<Inbound>,
+        blocklist: Arc<Blocklist>,
+        checker: Checker,
+    ) -> std::io::Result<(Self, JoinHandle<()>)> {
+        let (orders, order_queue) = mpsc::channel(ORDERS);
+        let counts = Arc::new(Counts::default());
+        let kept = Kept::new(shelf, net.me(), Places::of(&net).await);
+        let event_loop = EventLoop::new(kept, net, Arc::clone(&counts), blocklist, checker);
+        let alarm = counts.alarm("the thread of its storage");
+        let work = move || {
+            let _alarm = alarm;
+            // The thread has its own clock, because it outlives the runtime if the node is dropped without being shut
+            // down. The clock is made on the thread, so that it is dropped there even if the start of the node is
+            // interrupted.
+            let clock = Builder::new_current_thread().enable_time().build();
+            clock.expect("a clock takes nothing from the system").block_on(event_loop.work(inbound, order_queue));
+        };
+        let thread = thread::Builder::new().name("keeper".to_owned()).spawn(work)?;
+        Ok((Self { orders, counts }, thread))
+    }
+
+    /// Lets the thread do a job with the shelf (the node's storage), after all earlier jobs. `None` if the node is shut
+    /// down.
+    pub(in crate::node) async fn ask<T: Send + 'static>(
+        &self,
+        job: impl FnOnce(&mut Shelf) -> T + Send + 'static,
+    ) -> Option<T> {
+        let (answer, receiver) = oneshot::channel();
+        let job: Job = Box::new(move |shelf| {
+            // Sending fails if the caller has gone.
+            let _ = answer.send(job(shelf));
+        });
+        self.orders.send(Order::Do(job)).await.ok()?;
+        receiver.await.ok()
+    }
+
+    /// Tells the thread that this node has taken over everything that it should hold if `places` are all nodes around
+    /// it.
+    pub(in crate::node) async fn settle(&self, places: Places) {
+        // Sending fails if the thread has ended.
+        let _ = self.orders.send(Order::Settled(places)).await;
+    }
+
+    /// Ends the thread, after all earlier orders.
+    pub(in crate::node) async fn stop(&self) {
+        // Sending fails if the thread has ended.
+        let _ = self.orders.send(Order::Stop).await;
+    }
+
+    /// Why the shelf (the node's storage) accepts no changes, for good or at the moment, or which part of the node has
+    /// panicked; `None` if nothing of this has happened.
+    pub(in crate::node) fn fault(&self) -> Option<String> {
+        let passing = || self.counts.passing.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        self.counts.fault.borrow().clone().or_else(passing)
+    }
+
+    /// Waits until the shelf accepts no more changes or a part of the node has panicked, and returns the reason.
+    pub(in crate::node) async fn failed(&self) -> String {
+        let mut fault = self.counts.fault.subscribe();
+        let why = fault.wait_for(Option::is_some).await.expect("the sender lives as long as `self`");
+        why.clone().expect("waited for")
+    }
+
+    pub(in crate::node) fn counts(&self) -> &Arc<Counts> {
+        &self.counts
+    }
+}
+
+pub(in crate::node) fn unix_seconds() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
+}

@@ -1,0 +1,208 @@
+//! Stores what other nodes bring, after a check.
+
+use std::collections::{HashMap, HashSet};
+
+use furui_search::{ContentId, Index, Lock, Peer, Record, Refusal, Response, WordPostings, limits};
+use tokio::time::Instant;
+
+use super::check::{Check, Checked, Verdict};
+use super::event_loop::EventLoop;
+use super::later::Later;
+use super::{LIFE, unix_seconds};
+use crate::net::{self, Prefix};
+use crate::node::claims;
+use crate::node::{self, doubts, record_key, word_key};
+use crate::shelf::{Origin, Stored};
+
+/// After a removal, the next one waits for this multiple of the time that it took.
+const REST: u32 = 9;
+
+impl EventLoop {
+    /// Stores the postings and records for which this node may be a keeper. Postings of other nodes are checked first;
+    /// records prove themselves.
+    pub(super) fn store(
+        &mut self,
+        (from, prefix): (&Peer, Prefix),
+        mut postings: Vec<WordPostings>,
+        mut records: Vec<(Lock, Vec<u8>)>,
+        bytes: usize,
+    ) -> furui::Result<Later> {
+        let me = self.net.me();
+        let now = self.now();
+        if *from != me {
+            if self.sources.refuses(from, now) {
+                self.note_refusal(from, prefix, "it stated what a document's record disproves, less than an hour ago");
+                return Ok(Later::refused(Refusal::Invalid));
+            }
+            if !self.allowance.grants((from, prefix), bytes, now) {
+                self.note_refusal(from, prefix, "it stored too much in a minute");
+                return Ok(Later::refused(Refusal::Busy));
+            }
+        }
+        let brought = postings.len() + records.len();
+        if *from != me {
+            let sites = self.blocklist.sites();
+            postings.retain(|(word, _)| !self.blocklist.has_word(word));
+            records.retain(|(_, record)| !Record::decode(record).is_ok_and(|record| sites.have(&record)));
+            if postings.len() + records.len() < brought {
+                self.note_refusal(from, prefix, "the owner of this node has blocked a word or site of what it stored");
+            }
+        }
+        postings.retain(|(word, _)| self.kept.near.may_keep(&me, &word_key(word)));
+        let (mut locks, mut kept) = (Vec::with_capacity(records.len()), Vec::with_capacity(records.len()));
+        for (lock, record) in records {
+            let id = ContentId::of(&record);
+            if self.kept.near.may_keep(&me, &record_key(id)) {
+                locks.push((id, lock));
+                kept.push((id, record));
+            }
+        }
+        let records = kept;
+        if brought > 0 && postings.is_empty() && records.is_empty() {
+            return Ok(Later::refused(Refusal::Invalid));
+        }
+        if *from == me {
+            let expires = unix_seconds() + LIFE.as_secs();
+            let stored = self.kept.shelf.store_locked(&postings, &records, &locks, expires)?;
+            return Ok(Later::Now(Response::Stored { new: stored.new }));
+        }
+        if !records.is_empty() || postings.is_empty() {
+            // A record proves itself, so it does not go with a liar that brought it before.
+            let ids: Vec<ContentId> = records.iter().map(|(id, _)| *id).collect();
+            let proven = self.kept.shelf.of_others(&node::origin(from, prefix, false), &ids)?;
+            let stored = self.store_brought((from, prefix), &proven, (&[], &records, &locks))?;
+            if postings.is_empty() || matches!(stored, Response::Refused(_)) {
+                return Ok(Later::Now(stored));
+            }
+        }
+        self.check((from, prefix), postings, bytes)
+    }
+
+    /// Stores postings at once if nothing of them needs a check, and otherwise prepares the check.
+    fn check(
+        &mut self,
+        (from, prefix): (&Peer, Prefix),
+        postings: Vec<WordPostings>,
+        bytes: usize,
+    ) -> furui::Result<Later> {
+        let now = self.now();
+        let mut additions = self.kept.shelf.additions(&node::origin(from, prefix, false), &postings)?;
+        if self.sources.distrusts(prefix, now) {
+            additions.iter_mut().for_each(|addition| addition.strange = true);
+        }
+        let drawn: Vec<ContentId> = claims::sample(&additions, self.sources.knows(from)).into_iter().collect();
+        if drawn.is_empty() {
+            return Ok(Later::Now(self.store_brought((from, prefix), &HashSet::new(), (&postings, &[], &[]))?));
+        }
+        if !self.budget.grants(prefix, drawn.len(), bytes, now) {
+            self.note_refusal(from, prefix, "this node has checked too much of what it stored in a minute");
+            return Ok(Later::refused(Refusal::Busy));
+        }
+        let (known, unknown) = self.checker.remembered(drawn.iter().copied());
+        let (mut own, mut missing) = (HashMap::new(), Vec::new());
+        for id in unknown {
+            match self.kept.shelf.document(id)? {
+                Some(record) => {
+                    own.insert(id, record);
+                }
+                None => missing.push(id),
+            }
+        }
+        let strange = additions.iter().filter(|addition| addition.strange).map(|addition| addition.id).collect();
+        let from = from.clone();
+        Ok(Later::Check(Box::new(Check { from, prefix, bytes, postings, drawn, strange, known, own, missing })))
+    }
+
+    /// Stores what was checked and found true, and answers.
+    pub(super) fn on_checked(&mut self, Checked { check, reply, verdict, bytes }: Checked) {
+        let Check { from, prefix, bytes: message, postings, strange, known, .. } = check;
+        let now = self.now();
+        self.budget.charge(prefix, bytes, message, now);
+        let response = match verdict {
+            _ if self.sources.refuses(&from, now) => Response::Refused(Refusal::Invalid),
+            Verdict::True => {
+                self.sources.praise(&from, known.len() as u64);
+                let stored = self.store_brought((&from, prefix), &strange, (&postings, &[], &[]));
+                stored.unwrap_or(Response::Refused(Refusal::Failed))
+            }
+            Verdict::Unproven => {
+                self.note_refusal(&from, prefix, "no node has the records that prove what it stored");
+                Response::Refused(Refusal::Unproven)
+            }
+            Verdict::False(mut lies) => {
+                self.blame(&node::origin(&from, prefix, false));
+                // The other keepers of the words may have believed it.
+                lies.truncate(limits::DOUBTS);
+                self.spread(lies);
+                Response::Refused(Refusal::Invalid)
+            }
+        };
+        self.respond(reply, &response);
+    }
+
+    /// Stores what another node has brought. The documents of `proven` were checked whole.
+    fn store_brought(
+        &mut self,
+        (from, prefix): (&Peer, Prefix),
+        proven: &HashSet<ContentId>,
+        brought: crate::shelf::Brought<'_>,
+    ) -> furui::Result<Response> {
+        let expires = unix_seconds() + LIFE.as_secs();
+        match self.kept.shelf.store_proven(&node::origin(from, prefix, false), proven, brought, expires)? {
+            Ok(Stored { new, foreign }) => {
+                // What is added to the documents of others does not go when those of its origin make room.
+                let now = self.now();
+                self.allowance.charge_foreign(from, foreign, now);
+                Ok(Response::Stored { new })
+            }
+            Err(full) => {
+                self.note_refusal(from, prefix, full.why());
+                Ok(Response::Refused(Refusal::Busy))
+            }
+        }
+    }
+
+    /// Takes nothing more from a peer that has stated something false, and removes what it has brought.
+    pub(super) fn blame(&mut self, origin: &Origin) {
+        let (now, peer) = (self.now(), Peer::new(&origin.peer, &[]));
+        if self.sources.refuses(&peer, now) {
+            return;
+        }
+        self.sources.add(&peer, &origin.prefix, now);
+        let who = format!("{} at {}", net::name(&peer), origin.prefix);
+        self.net.refusals().note(who, "it stated what a document's record disproves");
+        self.remove(origin.clone());
+    }
+
+    /// Removes what an origin has brought, as far as it is not proven: at once or, because all lists are read for it,
+    /// when the thread has rested from the last removal.
+    pub(super) fn remove(&mut self, origin: Origin) {
+        if self.kept.shelf.usages().iter().any(|usage| usage.origin == origin) {
+            self.to_remove.insert(origin);
+        }
+        if self.removes_after <= Instant::now() {
+            self.remove_all();
+        }
+    }
+
+    /// Removes what was left over from earlier.
+    pub(super) fn remove_all(&mut self) {
+        if self.to_remove.is_empty() {
+            return;
+        }
+        let began = Instant::now();
+        let origins: Vec<Origin> = self.to_remove.drain().collect();
+        // If the storage fails, the next request to it reports that.
+        let _ = self.kept.shelf.remove_claims(&origins);
+        self.removes_after = Instant::now() + REST * began.elapsed();
+    }
+
+    fn spread(&self, lies: Vec<(String, ContentId)>) {
+        let _runtime = self.runtime.enter();
+        doubts::spread(self.net.clone(), lies);
+    }
+
+    pub(super) fn note_refusal(&self, from: &Peer, prefix: Prefix, why: &'static str) {
+        self.net.refusals().note(format!("{} at {prefix}", net::name(from)), why);
+    }
+}

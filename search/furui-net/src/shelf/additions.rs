@@ -1,0 +1,151 @@
+use std::collections::hash_map;
+use std::collections::{HashMap, HashSet};
+
+use furui::Result;
+use furui_search::{ContentId, Weight, WordPostings};
+
+use super::documents::Documents;
+use super::fault::{Fault, Outcome};
+use super::origins::{OWN, Origin};
+use super::posting::{self, Posting};
+use super::recent::Recent;
+use super::tables::View;
+use super::{Shelf, lists};
+
+/// What some postings say of a document that the shelf does not know yet, or from another origin only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Addition {
+    /// The document.
+    pub id: ContentId,
+    /// True if the document stays when the postings' origin is removed: another origin brought it, or it is proven, or
+    /// the origin is counted together with others.
+    pub strange: bool,
+    /// The number of postings that are new. It is 0 if the origin confirms what another publisher has brought: if that
+    /// is checked, the document does not go with the other publisher.
+    pub claims: u32,
+    /// The highest weight of these postings; ties go to the shorter document.
+    pub best: Weight,
+}
+
+/// A document of a call.
+struct Entry {
+    addition: Addition,
+    /// The number of the document, if it has one.
+    number: Option<u32>,
+    /// True if the call confirms what another publisher has brought.
+    confirms: bool,
+}
+
+/// Collects the additions of a call.
+struct Additions<'s> {
+    recent: &'s Recent,
+    view: &'s View,
+    all: Vec<Entry>,
+    /// The places in `all`, by document.
+    places: HashMap<ContentId, usize>,
+}
+
+impl Shelf {
+    /// The documents of which these postings say something that the shelf does not know yet, or from another origin
+    /// only.
+    ///
+    /// # Errors
+    /// [`Error::Io`](furui::Error::Io) if the database cannot be read, or is damaged.
+    pub fn additions(&mut self, origin: &Origin, postings: &[WordPostings]) -> Result<Vec<Addition>> {
+        let origin = self.origins.number(origin);
+        let is_crowd = !self.origins.is_one(origin);
+        self.asking(|shelf| {
+            let mut words = Vec::with_capacity(postings.len());
+            for (word, _) in postings {
+                words.push(shelf.number_of(word)?);
+            }
+            let Self { tables, recent, totals, origins, .. } = shelf;
+            let view = tables.view()?;
+            let (hash, mut older) = (totals.id_hash(), Documents::new(view));
+            let mut found = Additions { recent, view, all: vec![], places: HashMap::new() };
+            for (word, (_, ids)) in words.into_iter().zip(postings) {
+                found.add(word, ids, |id| {
+                    let number = match recent.ids.get(&id) {
+                        Some(&number) => Some(number),
+                        None => older.find(hash, id)?,
+                    };
+                    let Some(number) = number else { return Ok((None, is_crowd, false)) };
+                    let document = recent.document(&mut older, number)?;
+                    let document = document.ok_or_else(|| Fault::damaged("documents", number))?;
+                    let is_its = document.origin == origin && origin != OWN && !document.proven && !is_crowd;
+                    let is_of_one = document.origin != origin && document.origin != OWN;
+                    let confirms = is_of_one && !document.proven && !origins.is_taken_over(document.origin);
+                    Ok((Some(number), !is_its, confirms))
+                })?;
+            }
+            let novel = found.all.into_iter().filter(|entry| entry.addition.claims > 0 || entry.confirms);
+            Ok(novel.map(|entry| entry.addition).collect())
+        })
+    }
+}
+
+impl Shelf {
+    /// The documents among these that another origin brought first.
+    ///
+    /// # Errors
+    /// Those of [`additions`](Self::additions).
+    pub fn of_others(&mut self, origin: &Origin, ids: &[ContentId]) -> Result<HashSet<ContentId>> {
+        let origin = self.origins.find(origin);
+        self.asking(|shelf| {
+            let mut found = HashSet::new();
+            for &id in ids {
+                let Some(number) = shelf.number(id)? else { continue };
+                let document = shelf.recent.document(&mut Documents::new(shelf.tables.view()?), number)?;
+                let document = document.ok_or_else(|| Fault::damaged("documents", number))?;
+                if Some(document.origin) != origin {
+                    found.insert(id);
+                }
+            }
+            Ok(found)
+        })
+    }
+}
+
+impl Additions<'_> {
+    /// Adds the postings of a word. `look_up` returns the number of a document, if it has one, whether it is strange,
+    /// and whether the call confirms what another publisher has brought.
+    fn add(
+        &mut self,
+        word: Option<u32>,
+        ids: &[(ContentId, Weight)],
+        mut look_up: impl FnMut(ContentId) -> Outcome<(Option<u32>, bool, bool)>,
+    ) -> Outcome<()> {
+        let mut known: Vec<(u32, usize)> = vec![];
+        for &(id, weight) in ids {
+            let at = match self.places.entry(id) {
+                hash_map::Entry::Occupied(entry) => *entry.get(),
+                hash_map::Entry::Vacant(entry) => {
+                    let (number, strange, confirms) = look_up(id)?;
+                    let addition = Addition { id, strange, claims: 0, best: weight };
+                    self.all.push(Entry { addition, number, confirms });
+                    *entry.insert(self.all.len() - 1)
+                }
+            };
+            let Entry { addition, number, .. } = &mut self.all[at];
+            let rank = |weight: Weight| (weight.step(), u8::MAX - weight.length_step());
+            if rank(weight) > rank(addition.best) {
+                addition.best = weight;
+            }
+            match number.filter(|_| word.is_some()) {
+                Some(number) => known.push((number, at)),
+                None => addition.claims += 1,
+            }
+        }
+        let Some(word) = word.filter(|_| !known.is_empty()) else { return Ok(()) };
+        known.sort_unstable();
+        known.dedup();
+        let recent = self.recent.lists.get(&word).map_or(&[][..], |fresh| &fresh.postings);
+        let mut new: Vec<Posting> = known.iter().map(|&(number, _)| Posting { number, step: 0 }).collect();
+        new.retain(|known| !posting::has(recent, known.number));
+        lists::retain_new(self.view, word, &mut new)?;
+        for (_, at) in known.iter().filter(|(number, _)| posting::has(&new, *number)) {
+            self.all[*at].addition.claims += 1;
+        }
+        Ok(())
+    }
+}
