@@ -55,8 +55,8 @@ const BATCH: usize = 512;
 /// if n is known.
 ///
 /// **Source.** Almeida, Baquero, Preguiça and Hutchison, "Scalable Bloom Filters", 2007. **Differs** in its parts,
-/// which are not sliced into one range for each probe. The paper leaves expansion and tightening open: 2 and 0.9 take the
-/// least space beyond 10⁶ keys. Tightening by 0.5 takes 1.6 times as much at 1 %; an expansion of 4 takes 1.4 times as
+/// which are not sliced into one range for each probe. The paper leaves expansion and tightening open: 2 and 0.9 take
+/// the least space beyond 10⁶ keys. Tightening by 0.5 takes 1.6 times as much at 1 %; an expansion of 4 takes 1.4 times as
 /// much, with five parts instead of eight at a million keys.
 ///
 /// ```
@@ -111,8 +111,8 @@ impl GrowingBloom {
         Self::without_parts(rate, EXPANSION, UNKNOWN_SIZE).begin(FIRST)
     }
 
-    /// An empty filter as of [`with_rate`](Self::with_rate), whose first part has room for about `keys` keys: if no more
-    /// come, it has only this part, and takes less time and room.
+    /// An empty filter as of [`with_rate`](Self::with_rate), whose first part has room for about `keys` keys: if no
+    /// more come, it has only this part, and takes less time and room.
     ///
     /// # Errors
     /// Those of [`with_rate`](Self::with_rate); also if there is not enough memory for the first part.
@@ -180,8 +180,8 @@ impl GrowingBloom {
         Ok(())
     }
 
-    /// The memory in bytes by which the next new key makes the filter grow: 0 if there is room for it, or if there can be
-    /// no more room. A caller that limits memory asks before it inserts.
+    /// The memory in bytes by which the next new key makes the filter grow: 0 if there is room for it, or if there can
+    /// be no more room. A caller that limits memory asks before it inserts.
     pub fn growth(&self) -> u64 {
         let is_full = self.parts.iter().all(|part| part.room() == 0);
         if is_full && self.parts.len() < MAX_PARTS { self.part_bytes(self.next_capacity()) } else { 0 }
