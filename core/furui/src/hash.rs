@@ -156,7 +156,7 @@ impl FromStr for HashAlgorithm {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct HashSpec {
-    /// The hash function.
+    /// The function, which decides the speed and against whom keys are safe.
     pub algorithm: HashAlgorithm,
     /// The seed of XXH64. For SHA-1, it is a prefix of each key. For SipHash, the rolling hash and (unless it is 0)
     /// XXH3, the secret key of the hash is derived from it. A file holds the seed unencrypted, so a file with a secret

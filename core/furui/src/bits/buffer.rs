@@ -56,7 +56,7 @@ impl fmt::Display for NoMemory {
 impl std::error::Error for NoMemory {}
 
 impl Buffer {
-    /// An empty table.
+    /// A table of no bytes, which takes no memory.
     pub(crate) fn empty() -> Self {
         Self { kind: Kind::Heap(vec![]), start: 0, len: 0 }
     }

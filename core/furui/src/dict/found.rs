@@ -15,7 +15,7 @@
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Found {
-    /// A value.
+    /// The key has this number: its value, or the place of a value of bytes.
     Value(u32),
     /// The key is deleted, here and in all older tries of a dictionary.
     Deleted,

@@ -77,7 +77,6 @@ pub enum Merging {
 }
 
 impl Default for DictOptions {
-    /// Returns [`DEFAULT`](Self::DEFAULT).
     fn default() -> Self {
         Self::DEFAULT
     }

@@ -22,7 +22,7 @@ use crate::hash::KeyForm;
 pub struct StoreError {
     /// The store's directory, or the file in it that has the problem.
     pub path: String,
-    /// The problem.
+    /// What is wrong with it, and so what to do.
     pub problem: StoreProblem,
 }
 
@@ -84,7 +84,7 @@ pub enum StoreProblem {
     },
     /// The dictionary was made with another value of an option that cannot be changed later.
     OtherMade {
-        /// The option.
+        /// The name of the option, as in [`DictOptions`](crate::dict::DictOptions).
         option: &'static str,
         /// The value with which the dictionary was made.
         found: &'static str,
@@ -112,9 +112,9 @@ pub enum StoreProblem {
     },
     /// The tries of a dictionary with this layout cannot have filters with this hash.
     NoSuchFilters {
-        /// The layout.
+        /// The name of the layout that was asked for.
         layout: &'static str,
-        /// The hash.
+        /// The name of the hash of filters that it does not have.
         filter_hash: &'static str,
     },
     /// The name of a file is not valid in a store.

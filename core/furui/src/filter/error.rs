@@ -20,9 +20,9 @@ pub enum ConfigError {
         what: &'static str,
         /// The number that was given.
         given: u64,
-        /// The minimum.
+        /// The smallest number that is valid.
         least: u64,
-        /// The maximum.
+        /// The largest number that is valid.
         most: u64,
     },
     /// A false-positive rate is not between 0 and 1, or is finer than a filter of this kind can have for its number of
@@ -39,9 +39,9 @@ pub enum ConfigError {
     TooLarge {
         /// The number of keys.
         keys: u64,
-        /// The false-positive rate.
+        /// The false-positive rate that they were to have.
         rate: f64,
-        /// The maximum size.
+        /// The largest size of a filter of this kind.
         most: u64,
         /// The unit of the size, in the plural.
         what: &'static str,
@@ -52,7 +52,7 @@ pub enum ConfigError {
         keys: u64,
         /// The false-positive rate that is expected with these keys.
         expected: f64,
-        /// The maximum rate.
+        /// The rate that must not be exceeded.
         allowed: f64,
     },
     /// Counters cannot have this many bits.

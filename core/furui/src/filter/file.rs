@@ -24,7 +24,7 @@ pub(super) type FilterWriter<'a> = EnvelopeWriter<&'a mut dyn Write>;
 pub(super) trait Stored<M>: Sized {
     const KIND: Kind;
 
-    /// Writes all sections.
+    /// Writes the sections of the filter's table and of its parameters, in the order of docs/format.md.
     fn write(&self, out: &mut FilterWriter<'_>) -> io::Result<()>;
 
     /// Calls `see` with the bytes of the table that [`Filter::contains`](super::Filter::contains) may read for `key`.

@@ -122,7 +122,7 @@ macro_rules! insertions {
         }
 
         impl<M: DerefMut<Target = [u8]>, K: AsRef<[u8]>> Extend<K> for $filter<M> {
-            /// Inserts every key.
+            /// Inserts the keys one after the other; see `insert_hashes` for batches, which are faster.
             fn extend<I: IntoIterator<Item = K>>(&mut self, keys: I) {
                 keys.into_iter().for_each(|key| _ = self.insert(key));
             }

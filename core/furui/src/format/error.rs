@@ -99,7 +99,7 @@ pub enum Problem {
     TooLong {
         /// The length of the section in bytes.
         length: u64,
-        /// The limit.
+        /// The largest length in bytes that the reader allows.
         limit: u64,
     },
     /// A checksum disagrees with the bytes it covers.
@@ -226,7 +226,7 @@ impl From<FormatError> for ReadError {
 pub struct WriteError {
     /// The operation that failed, as in "cannot write".
     pub action: &'static str,
-    /// The file.
+    /// The path of the file, or what the caller calls it.
     pub file: String,
     /// The operating system's answer.
     pub source: io::Error,

@@ -30,7 +30,7 @@ use crate::text::{self, InvalidText};
 pub enum Window {
     /// This many keys of the stream, repeats included.
     Keys(NonZeroU64),
-    /// This many milliseconds.
+    /// This many milliseconds of the time that the caller tells.
     Milliseconds(NonZeroU64),
 }
 

@@ -31,7 +31,7 @@ impl KeyForm {
         self.length == 0
     }
 
-    /// The text.
+    /// The words that describe how keys are made; empty if a record is its own key.
     pub fn as_str(&self) -> &str {
         std::str::from_utf8(&self.bytes[..self.length.into()]).expect("made from a string")
     }

@@ -34,7 +34,7 @@ pub enum Cache {
         /// The filter's false-positive rate. [`TierSizes::decrements`] overrules it.
         rate: f64,
     },
-    /// No cache.
+    /// Each key is looked up in the set itself.
     None,
 }
 

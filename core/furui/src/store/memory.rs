@@ -25,7 +25,7 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// An empty storage.
+    /// A storage without files, of which nothing is ever written to a disk.
     pub fn new() -> Self {
         Self::default()
     }

@@ -28,7 +28,7 @@ const MAX_TRIES: u32 = 1000;
 /// ```
 #[derive(Debug)]
 pub struct Published<F> {
-    /// The manifest.
+    /// The manifest that was published last, which names all other files of the store.
     pub manifest: Manifest,
     /// The files of the manifest's [`runs`](Manifest::runs), in their order.
     pub files: Vec<F>,

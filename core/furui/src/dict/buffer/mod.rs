@@ -103,7 +103,7 @@ impl fmt::Debug for WriteBuffer {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Record<'a> {
-    /// The key.
+    /// The bytes of the key, as they were put.
     pub key: &'a [u8],
     /// The hash with which the key was put.
     pub hash: KeyHash,
@@ -115,7 +115,7 @@ impl WriteBuffer {
     /// The maximum number of bytes of a record besides its key.
     pub const KEY_BYTES: usize = HEADER + UNIT - 1;
 
-    /// An empty buffer.
+    /// A buffer without keys, which takes no memory yet.
     pub fn new() -> Self {
         Self::default()
     }

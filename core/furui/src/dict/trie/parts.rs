@@ -21,11 +21,11 @@ pub(super) enum TriePart {
     Long,
     /// The inner nodes where keys end, in lines of 64 bytes.
     Terminals,
-    /// The jump table.
+    /// The jump table, which leads from the first bytes of a key to a node.
     Buckets,
     /// The paths of the jump table's entries.
     Paths,
-    /// The values.
+    /// The values of the keys, which all take the same number of bits.
     Values,
     /// A bit for each key, which is set if the key is deleted; empty if no key is deleted.
     Deleted,

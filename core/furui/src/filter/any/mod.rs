@@ -31,7 +31,7 @@ use crate::hash::{HashSpec, KeyForm, KeyHash};
 /// ```
 #[derive(Clone, Debug)]
 pub enum AnyFilter<M = Buffer> {
-    /// A Bloom filter.
+    /// The least space, for a known number of keys.
     Bloom(Bloom<M>),
     /// A blocked Bloom filter.
     Blocked(BlockedBloom<M>),
@@ -43,7 +43,7 @@ pub enum AnyFilter<M = Buffer> {
     StableLight(StableBloomLight<M>),
     /// A ringed Bloom filter.
     Ringed(RingedBloom<M>),
-    /// A quotient filter.
+    /// Fingerprints in order, which can be listed, removed and merged.
     Quotient(QuotientFilter<M>),
     /// A split-block Bloom filter, as in Parquet files.
     SplitBlock(SplitBlockBloom<M>),

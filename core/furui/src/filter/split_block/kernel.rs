@@ -1,7 +1,7 @@
 //! Testing and setting the bits of keys in blocks: the hot loops of a split-block filter.
 //!
-//! A block is one vector of AVX2, and the compiler makes the same vector code of these loops as one would write by
-//! hand, if the loops have no branches and are wholly inlined into a function with these instructions.
+//! A block is one vector of AVX2. The compiler makes the same vector code of these loops as one would write by hand, if
+//! the loops have no branches and are wholly inlined into a function with these instructions.
 #![cfg_attr(
     target_arch = "x86_64",
     expect(unsafe_code, reason = "vector instructions are called after their presence was checked")

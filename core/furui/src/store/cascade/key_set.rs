@@ -35,7 +35,7 @@ pub struct KeySet(MemTable);
 const PART: usize = 4096;
 
 impl KeySet {
-    /// An empty set.
+    /// A set without keys, which takes no memory yet.
     pub fn new() -> Self {
         Self(MemTable::small())
     }
