@@ -21,3 +21,20 @@ impl PageSet {
         self.0[page / 64].fetch_or(1 << (page % 64), Ordering::Relaxed);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_set_has_the_pages_that_were_inserted_and_no_others() {
+        let pages = PageSet::new(300);
+        let mut inserted = vec![false; 300];
+        for page in (0..300).map(|i| i * 7 % 300) {
+            assert!((0..300).all(|page| pages.contains(page) == inserted[page]), "before {page}");
+            pages.insert(page);
+            inserted[page] = true;
+        }
+        assert!((0..300).all(|page| pages.contains(page)));
+    }
+}

@@ -144,3 +144,57 @@ fn known(is_new: bool, age: u16, oldest: u16, present: u16) -> Known {
         Known::Present
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    #[test]
+    fn what_the_window_has_left_is_removed_and_the_rest_stays_in_order() {
+        let mut table = MemTable::dated();
+        assert!(table.reserve(5000, usize::MAX).unwrap());
+        let mut model = BTreeMap::new();
+        // Hashes crowd in two places, so clusters lose keys in the middle.
+        let hash = |i: u64| if i % 3 == 0 { u64::MAX - i } else { 1 + i % 3 * (1 << 62) + i };
+        for slice in (0..60).chain([100, 110, MAX_AGE + 90, MAX_AGE + 100, 1 << 40]) {
+            let hashes: Vec<u64> = (slice * 40..slice * 40 + 100).chain([slice * 40]).map(|i| hash(i % 3000)).collect();
+            let known = |model: &BTreeMap<u64, u64>, hash| match model.get(&hash) {
+                Some(&last) if last == slice => Known::Present,
+                Some(&last) if last >= Window::oldest(slice) => Known::Earlier,
+                _ => Known::No,
+            };
+            if slice % 2 == 0 {
+                table.insert_dated(&hashes, slice, |i, found| {
+                    assert!(found == known(&model, hashes[i]), "{slice}: {i}");
+                    model.insert(hashes[i], slice);
+                });
+            } else {
+                let mut batch: Vec<(u64, u32)> = hashes.iter().copied().zip(0..).collect();
+                batch.sort_unstable();
+                let unknown: Vec<(u64, u32)> =
+                    batch.iter().copied().filter(|&(hash, _)| known(&model, hash) == Known::No).collect();
+                let mut repeats = vec![];
+                table.retain_unknown(&mut batch, slice, |hash| repeats.push(hash));
+                assert!(batch == unknown, "{slice}");
+                assert!(repeats.iter().all(|&hash| known(&model, hash) == Known::Earlier));
+                repeats.into_iter().for_each(|hash| drop(model.insert(hash, slice)));
+                assert!(hashes.iter().all(|&hash| known(&model, hash) != Known::Earlier));
+            }
+            if slice % 5 == 0 {
+                table.forget(slice);
+                model.retain(|_, &mut last| last >= Window::oldest(slice));
+                assert_eq!(table.len(), model.len(), "{slice}");
+                assert!(table.slots().iter().filter(|&&slot| slot != 0).eq(model.keys()));
+                let mut slices = BTreeMap::new();
+                model.values().for_each(|&last| *slices.entry(last).or_insert(0) += 1);
+                assert!(table.slices() == slices.into_iter().collect::<Vec<_>>(), "{slice}");
+            }
+            let remembered = |last: u64| last >= Window::oldest(slice);
+            assert_eq!(table.remembered(slice), model.values().filter(|&&last| remembered(last)).count());
+            assert!(model.iter().all(|(&hash, &last)| table.knows(hash, slice) == remembered(last)), "{slice}");
+            assert!(!table.knows(hash(3001), slice));
+        }
+    }
+}
