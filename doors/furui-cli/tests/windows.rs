@@ -79,10 +79,11 @@ fn a_store_refuses_another_window_and_names_both() {
             assert!(named.iter().all(|name| error.contains(name)) && error.contains(store.as_str()), "{error}");
         }
     }
-    for wrong in ["0", "0s", "1w", "h", "-1", "1.5h", "99999999999999999999", "999999999999999999d"] {
+    for wrong in ["0", "0s", "1w", "h", "-1", "1.5w", "99999999999999999999", "999999999999999999d"] {
         let error = failure(&["seen", &format!("--window={wrong}")], b"");
         assert!(error.contains("no window"), "{error}");
     }
+    assert_eq!(stdout(&["seen", "--window", "1.5h"], b"a\na\n"), b"a\n");
     let error = failure(&["seen", "--window", "1h", "--cache", "lru+stable"], b"");
     assert!(error.contains("window"), "{error}");
 }
