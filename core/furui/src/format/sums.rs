@@ -91,7 +91,7 @@ mod tests {
     #[test]
     fn sums_do_not_depend_on_the_pieces_in_which_bytes_come() {
         let file: Vec<u8> = (0..5_000_000u32).map(|i| (i.wrapping_mul(i) >> 7) as u8).collect();
-        for covered in [1, 100, REGION, REGION + 1, 3 * REGION - 1, file.len()] {
+        for covered in [1, 100, REGION, REGION + 1, 3 * REGION - 1, 1024 * REGION, 1024 * REGION + 1, file.len()] {
             let mut whole = Sums::default();
             whole.update(&file[..covered]);
             let (levels, root) = whole.finish();

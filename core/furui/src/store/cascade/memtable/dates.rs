@@ -157,8 +157,10 @@ mod tests {
         assert!(table.reserve(5000, usize::MAX).unwrap());
         let mut model = BTreeMap::new();
         // Hashes crowd in two places, so clusters lose keys in the middle.
-        let hash = |i: u64| if i % 3 == 0 { u64::MAX - i } else { 1 + i % 3 * (1 << 62) + i };
-        for slice in (0..60).chain([100, 110, MAX_AGE + 90, MAX_AGE + 100, 1 << 40]) {
+        let hash = |i: u64| if i.is_multiple_of(3) { u64::MAX - i } else { 1 + i % 3 * (1 << 62) + i };
+        let late =
+            [MAX_AGE, 3 * MAX_AGE, 1 << 40].into_iter().flat_map(|late| [1, 2, 7, 30].map(|more| late + 91 + more));
+        for slice in (0..60).chain([100, 110]).chain(late) {
             let hashes: Vec<u64> = (slice * 40..slice * 40 + 100).chain([slice * 40]).map(|i| hash(i % 3000)).collect();
             let known = |model: &BTreeMap<u64, u64>, hash| match model.get(&hash) {
                 Some(&last) if last == slice => Known::Present,
@@ -179,7 +181,7 @@ mod tests {
                 table.retain_unknown(&mut batch, slice, |hash| repeats.push(hash));
                 assert!(batch == unknown, "{slice}");
                 assert!(repeats.iter().all(|&hash| known(&model, hash) == Known::Earlier));
-                repeats.into_iter().for_each(|hash| drop(model.insert(hash, slice)));
+                model.extend(repeats.into_iter().map(|hash| (hash, slice)));
                 assert!(hashes.iter().all(|&hash| known(&model, hash) != Known::Earlier));
             }
             if slice % 5 == 0 {
