@@ -5,8 +5,8 @@ use std::io;
 
 use furui::format::Printable;
 
-/// An error that ends the command with its message on standard error. What strangers wrote in the message, such as names
-/// of files and columns, is [`Printable`].
+/// An error that ends the command with its message on standard error. What strangers wrote in the message, such as
+/// names of files and columns, is [`Printable`].
 #[derive(Debug)]
 pub enum Error {
     /// The library failed.

@@ -149,8 +149,8 @@ mod unix {
             let number = Arc::new(AtomicUsize::new(0));
             let (wake, write) = UnixStream::pair()?;
             for signal in [SIGHUP, SIGINT, SIGTERM].into_iter().filter(|&signal| !is_ignored(signal)) {
-                // Actions run in the order of registration, so the one for a second signal is registered first: at the first
-                // signal the flag that it tests is not set yet.
+                // Actions run in the order of registration, so the one for a second signal is registered first: at the
+                // first signal the flag that it tests is not set yet.
                 flag::register_conditional_default(signal, Arc::clone(&interrupted))?;
                 flag::register_usize(signal, Arc::clone(&number), signal as usize)?;
                 flag::register(signal, Arc::clone(&interrupted))?;
@@ -193,8 +193,8 @@ mod unix {
         }
     }
 
-    /// True if the signal was ignored when the process began, as ^C is in background jobs of a script and SIGHUP under nohup.
-    /// Such a signal is left ignored. Only Linux tells which signals are ignored; elsewhere, this returns false.
+    /// True if the signal was ignored when the process began, as ^C is in background jobs of a script and SIGHUP under
+    /// nohup. Such a signal is left ignored. Only Linux tells which signals are ignored; elsewhere, this returns false.
     fn is_ignored(signal: i32) -> bool {
         let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
         let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));

@@ -41,8 +41,9 @@ impl Output {
         Ok(Self::to(file, name))
     }
 
-    /// Prints to this file, which is created or emptied, or, without one or for "-", as [`new`](Self::new) does. An output that
-    /// is a file among the inputs is an error, before anything in it is changed: the run would read what it writes.
+    /// Prints to this file, which is created or emptied, or, without one or for "-", as [`new`](Self::new) does. An
+    /// output that is a file among the inputs is an error, before anything in it is changed: the run would read what it
+    /// writes.
     pub fn open(path: Option<&Path>, quiet: bool, inputs: &[&Path]) -> Result<Self, Error> {
         let Some(path) = path.filter(|path| path.as_os_str() != "-") else {
             let output = Self::new(quiet)?;
@@ -95,7 +96,8 @@ impl Output {
         self.printed
     }
 
-    /// Prints the wanted lines of a block in one write. `wanted` has an answer for each line. The contents of the block are overwritten.
+    /// Prints the wanted lines of a block in one write. `wanted` has an answer for each line. The contents of the block
+    /// are overwritten.
     pub fn write(&mut self, block: &mut Block, wanted: impl Iterator<Item = bool>) -> Result<Sink, Error> {
         if self.file.is_none() {
             return Ok(Sink::Open);
@@ -137,8 +139,8 @@ impl Output {
         Ok(Sink::Open)
     }
 
-    /// Appends a separator if the output is appended to a file whose last line has none, because a run was killed. Otherwise the
-    /// first line of this run would continue that line. Does nothing if the file cannot be read.
+    /// Appends a separator if the output is appended to a file whose last line has none, because a run was killed.
+    /// Otherwise the first line of this run would continue that line. Does nothing if the file cannot be read.
     pub fn mend(&mut self, separator: u8) -> Result<(), Error> {
         let Some(file) = &mut self.file else { return Ok(()) };
         // Standard output is rarely open for reading, so the file is opened again.

@@ -19,8 +19,8 @@ use crate::interrupt::{Wait, poll_one, timespec};
 #[cfg(target_os = "linux")]
 const PIPE_BYTES: usize = 1 << 20;
 
-/// Enlarges a pipe to hold a whole block, so that writer and reader wait for each other less often. Does nothing where the
-/// system cannot do that.
+/// Enlarges a pipe to hold a whole block, so that writer and reader wait for each other less often. Does nothing where
+/// the system cannot do that.
 #[cfg(target_os = "linux")]
 pub fn widen(file: &File) {
     let _ = rustix::pipe::fcntl_setpipe_size(file, PIPE_BYTES);
@@ -45,8 +45,8 @@ pub fn pipe() -> io::Result<(File, File)> {
     Ok((File::from(OwnedHandle::from(reader)), File::from(OwnedHandle::from(writer))))
 }
 
-/// Opens a pipe a second time, in non-blocking mode. Other processes that write to the pipe are not affected, as they would be
-/// if the mode of the open file were changed. Returns `None` where the system cannot do that.
+/// Opens a pipe a second time, in non-blocking mode. Other processes that write to the pipe are not affected, as they
+/// would be if the mode of the open file were changed. Returns `None` where the system cannot do that.
 #[cfg(target_os = "linux")]
 pub fn without_waiting(file: &File) -> Option<File> {
     use std::os::fd::AsRawFd;

@@ -9,8 +9,9 @@ use crate::error::Error;
 
 /// True if standard input was closed when the process began, as by `<&-` in a shell.
 ///
-/// Rust's runtime opens the null device in the place of a closed standard stream. Output to it would count as delivered, and
-/// `seen --store` would record lines that nobody received. So closed streams are found out before the runtime starts.
+/// Rust's runtime opens the null device in the place of a closed standard stream. Output to it would count as
+/// delivered, and `seen --store` would record lines that nobody received. So closed streams are found out before the
+/// runtime starts.
 static INPUT_IS_CLOSED: AtomicBool = AtomicBool::new(false);
 /// True if standard output was closed when the process began, as by `>&-`.
 static OUTPUT_IS_CLOSED: AtomicBool = AtomicBool::new(false);
@@ -49,8 +50,8 @@ fn open(_: &AtomicBool, stream: &impl std::os::windows::io::AsHandle) -> io::Res
     Ok(File::from(stream.as_handle().try_clone_to_owned()?))
 }
 
-/// Returns an error if a regular file that is written to is one of the inputs, of which "-" is standard input. `path` is where it was
-/// opened, if that is known, and `role` is what it is for.
+/// Returns an error if a regular file that is written to is one of the inputs, of which "-" is standard input. `path`
+/// is where it was opened, if that is known, and `role` is what it is for.
 pub fn refuse_input(output: &File, path: Option<&Path>, role: &str, inputs: &[&Path]) -> Result<(), Error> {
     match inputs.iter().find(|input| is_same(output, path, input)) {
         Some(input) => Err(Error::Message(format!("{}: an input cannot be {role}, too", input.display()))),

@@ -149,7 +149,8 @@ fn numbers_go_on_above_the_greatest_that_was_ever_put() {
     assert!(text_of(stdout(&["info", "--json", &store], b"")).contains(r#""values":"numbers""#));
 }
 
-/// Random histories of a dictionary, each command a process of its own. A number is given at most once, and to no line if it was put.
+/// Random histories of a dictionary, each command a process of its own. A number is given at most once, and to no line
+/// if it was put.
 #[test]
 fn no_number_is_given_twice_in_any_history() {
     let seed = std::hash::BuildHasher::hash_one(&std::hash::RandomState::new(), 0);
@@ -204,7 +205,8 @@ fn no_number_is_given_twice_in_any_history() {
     }
 }
 
-/// Each verb with each purpose: it does what it says, or is refused with the purpose of the dictionary and the verb to use.
+/// Each verb with each purpose: it does what it says, or is refused with the purpose of the dictionary and the verb to
+/// use.
 #[test]
 fn a_dictionary_keeps_its_purpose_whatever_verb_it_meets() {
     let dir = TempDir::in_memory();

@@ -1,7 +1,7 @@
 //! Checks that the tests named in docs/guarantees.md exist and run.
 //!
-//! A test exists if the test binary that was built from its file lists it, and not as ignored. Of crates whose tests are
-//! not built, the source must have it.
+//! A test exists if the test binary that was built from its file lists it, and not as ignored. Of crates whose tests
+//! are not built, the source must have it.
 
 #![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 

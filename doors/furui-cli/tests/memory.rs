@@ -1,5 +1,5 @@
-//! A command takes the memory that it was given. If memory is short, it ends with status 2 and an error message, and loses
-//! nothing that was acknowledged.
+//! A command takes the memory that it was given. If memory is short, it ends with status 2 and an error message, and
+//! loses nothing that was acknowledged.
 
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]

@@ -1,5 +1,5 @@
-//! A real node against its surroundings: clients that send half a request, few files, names that lead nowhere, and peers
-//! that its owner does not want.
+//! A real node against its surroundings: clients that send half a request, few files, names that lead nowhere, and
+//! peers that its owner does not want.
 #![cfg(all(unix, feature = "node"))]
 #![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 

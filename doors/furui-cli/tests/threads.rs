@@ -23,7 +23,8 @@ fn outcome(output: &Output) -> (Option<i32>, Vec<u8>, Vec<String>) {
     (output.status.code(), output.stdout.clone(), told.collect())
 }
 
-/// Files of random lines, some short, some long, some of which have no second field, and the last of which may have no separator.
+/// Files of random lines, some short, some long, some of which have no second field, and the last of which may have no
+/// separator.
 fn files(dir: &TempDir, state: &mut u64, separator: u8) -> Vec<String> {
     let mut below = |bound: u64| {
         *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);

@@ -62,7 +62,8 @@ fn damage(py: Python<'_>, error: &FormatError) -> PyErr {
         | Problem::NoSeed
         | Problem::OtherSeed => config(py, text),
         _ => {
-            // A file inside of another one is named with its place: the path and the offset are those of the outer file.
+            // A file inside of another one is named with its place: the path and the offset are those of the outer
+            // file.
             let (path, place) = error.file.split_once(", in section ").unwrap_or((&error.file, ""));
             let start = place.rsplit(' ').next().and_then(|digits| digits.parse().ok()).unwrap_or(0u64);
             new(py, "DamageError", (text, path.to_owned(), start + error.offset))

@@ -1,4 +1,5 @@
-//! A store that threads share, and that is closed once: by the user, when Python drops it, or when the interpreter ends.
+//! A store that threads share, and that is closed once: by the user, when Python drops it, or when the interpreter
+//! ends.
 
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
@@ -82,7 +83,8 @@ impl<S: Store> Guarded<S> {
 impl<S: Store> Drop for Guarded<S> {
     fn drop(&mut self) {
         if !self.origin.is_here() {
-            // The files, their lock, the mutex and the thread belong to the parent. Leaking this copy leaves them as they are.
+            // The files, their lock, the mutex and the thread belong to the parent. Leaking this copy leaves them as
+            // they are.
             std::mem::forget(self.shared.clone());
             std::mem::forget(self.syncer.take());
             return;

@@ -33,7 +33,8 @@ impl Made {
         }
     }
 
-    /// How another set is made: an object that tells its `hash`, and perhaps its `form`, or the path of a filter or a store.
+    /// How another set is made: an object that tells its `hash`, and perhaps its `form`, or the path of a filter or a
+    /// store.
     fn like(set: &Bound<'_, PyAny>) -> PyResult<Self> {
         let py = set.py();
         if let Ok(hash) = set.getattr("hash") {

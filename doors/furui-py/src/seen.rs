@@ -27,12 +27,12 @@ const PART_ON_STORAGE: usize = 1 << 19;
 /// path: the directory of the set, which is created if it is missing. One process writes to it at a time. None: the set
 ///     is forgotten when the object goes; what does not fit into memory lies in temporary files.
 /// memory: how much memory the set takes, in bytes or as in "64MiB", at least 1 MiB. Keys beyond it go to storage.
-/// hash: how keys are hashed, as in "xxh3:0" (docs/python.md). None: as the existing set does, or XXH3 with a random seed.
-/// like: another Seen or filter, or the path of one, whose hash this set takes, so that the two can be combined.
-/// sync: after how many seconds new keys are durable at the latest. 0: when the call returns. None: at sync() and close().
-/// read_only: only look keys up, without the lock of the set.
-/// window: remember only this many last keys (int), or this long ("12h"). None: everything, or as the existing set does.
-/// form: how the program makes keys from its records, in its own words. A set is refused if it was made by another form.
+/// hash: how keys are hashed, as in "xxh3:0" (docs/python.md). None: as the existing set does, or XXH3 with a random
+/// seed. like: another Seen or filter, or the path of one, whose hash this set takes, so that the two can be combined.
+/// sync: after how many seconds new keys are durable at the latest. 0: when the call returns. None: at sync() and
+/// close(). read_only: only look keys up, without the lock of the set. window: remember only this many last keys (int),
+/// or this long ("12h"). None: everything, or as the existing set does. form: how the program makes keys from its
+/// records, in its own words. A set is refused if it was made by another form.
 ///
 /// Two keys with equal 64-bit hashes are one key. Among n keys, n**2 / 2**65 are expected to be mistaken for another.
 ///
@@ -301,8 +301,8 @@ impl Seen {
         })
     }
 
-    /// Return figures: `len`, the number of keys; `keys`, `new` and `repeats` since it was opened; `runs`, the number of
-    /// files, and `bytes`, their size; `unsynced`, the number of keys that are not durable yet.
+    /// Return figures: `len`, the number of keys; `keys`, `new` and `repeats` since it was opened; `runs`, the number
+    /// of files, and `bytes`, their size; `unsynced`, the number of keys that are not durable yet.
     fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let (counters, length, runs, bytes, unsynced) = self.set.with(py, |opened| Ok(figures(&opened.set)))?;
         let stats = PyDict::new(py);

@@ -6,8 +6,8 @@ use pyo3::types::{PyByteArray, PyBytes, PyList};
 
 use crate::batch::{Column, Keys};
 
-/// A part of a batch has at most this many keys, and no key begins after this many bytes of it: so much is on its way to
-/// a server at once.
+/// A part of a batch has at most this many keys, and no key begins after this many bytes of it: so much is on its way
+/// to a server at once.
 const MAX_KEYS: usize = 1 << 14;
 const MAX_BYTES: usize = 4 << 20;
 
@@ -31,8 +31,8 @@ impl Shares {
         self.keys.len()
     }
 
-    /// The part that begins with key `start`: where it ends, and its shares in ascending order. The number of a share is
-    /// that of a range, of `shards` equal ones, of the XXH3 with seed 0. Every client of a set computes the same.
+    /// The part that begins with key `start`: where it ends, and its shares in ascending order. The number of a share
+    /// is that of a range, of `shards` equal ones, of the XXH3 with seed 0. Every client of a set computes the same.
     fn part<'py>(&self, py: Python<'py>, start: usize, shards: u64) -> PyResult<(usize, Vec<Share<'py>>)> {
         let spec = HashSpec::default();
         let (mut end, mut bytes, mut places) = (start, 0, vec![]);

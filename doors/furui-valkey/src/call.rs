@@ -1,5 +1,5 @@
-//! The call of a command: its arguments, the keys it opens and the replies it gives. The only module that reads what the
-//! server passes to a command.
+//! The call of a command: its arguments, the keys it opens and the replies it gives. The only module that reads what
+//! the server passes to a command.
 #![allow(unsafe_code, reason = "the server's interface passes pointers")]
 
 use std::ffi::{CStr, CString, c_char, c_int, c_long, c_void};
@@ -91,7 +91,8 @@ impl<'a> Call<'a> {
         unsafe { raw::RedisModule_GetSelectedDb.expect("Redis 7")(self.context) }
     }
 
-    /// True if the command comes from the master, or from the AOF file. It was accepted once, so no limit refuses it now.
+    /// True if the command comes from the master, or from the AOF file. It was accepted once, so no limit refuses it
+    /// now.
     pub fn is_repeated(&self) -> bool {
         // SAFETY: the context is that of the call.
         let flags = unsafe { raw::RedisModule_GetContextFlags.expect("Redis 7")(self.context) };
@@ -150,7 +151,8 @@ impl<'a> Call<'a> {
         raw::reply_with_array(self.context, length as i64);
     }
 
-    /// Begins a reply of `length` names with values, which follow as replies: an array, or what clients of RESP3 have for it.
+    /// Begins a reply of `length` names with values, which follow as replies: an array, or what clients of RESP3 have
+    /// for it.
     pub fn map(&self, length: usize) {
         // SAFETY: the context is that of the call.
         unsafe { raw::RedisModule_ReplyWithMap.expect("Redis 7")(self.context, length as c_long) };
@@ -218,8 +220,8 @@ impl Key {
     /// # Errors
     /// [`Refusal::WrongType`] if the value is of another type.
     pub fn value<V: Value>(&self) -> Result<Option<&V>, Refusal> {
-        // SAFETY: the pointer is null, or one to a value that lives as long as the key is open. Nobody changes it: a command
-        // has only this key, or has opened all of its keys to read.
+        // SAFETY: the pointer is null, or one to a value that lives as long as the key is open. Nobody changes it: a
+        // command has only this key, or has opened all of its keys to read.
         Ok(unsafe { self.pointer::<V>()?.as_ref() })
     }
 

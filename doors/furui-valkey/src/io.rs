@@ -84,8 +84,8 @@ impl Commands {
 
     /// Writes a command: its name, the key, and other arguments.
     pub fn command(&mut self, name: &CStr, arguments: &[&[u8]]) {
-        // SAFETY: "s" announces a string of the server, and each "b" a pointer and a length; the commands of this module
-        // have at most four arguments after the key.
+        // SAFETY: "s" announces a string of the server, and each "b" a pointer and a length; the commands of this
+        // module have at most four arguments after the key.
         unsafe {
             let emit = raw::RedisModule_EmitAOF.expect("Redis 7");
             let part = |i: usize| (arguments[i].as_ptr().cast::<c_char>(), arguments[i].len());

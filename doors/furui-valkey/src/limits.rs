@@ -1,7 +1,7 @@
 //! The limits of the memory that values take: for one key, and for all keys of the module together.
 //!
-//! The server's allocator ends the process when there is no memory, so memory is counted before it is taken. The server's
-//! own `maxmemory` holds as well, because all commands that need memory are flagged `deny-oom`.
+//! The server's allocator ends the process when there is no memory, so memory is counted before it is taken. The
+//! server's own `maxmemory` holds as well, because all commands that need memory are flagged `deny-oom`.
 
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering::Relaxed};
@@ -12,8 +12,8 @@ use crate::refusal::Refusal;
 pub static MAX_KEY: LazyLock<AtomicI64> = LazyLock::new(|| AtomicI64::new(DEFAULT_MAX_KEY));
 /// The configuration `furui.max-memory`, in bytes; 0 for no limit of its own.
 pub static MAX_ALL: LazyLock<AtomicI64> = LazyLock::new(|| AtomicI64::new(DEFAULT_MAX_ALL));
-/// The configuration `furui.dict-window`: the bytes of new fields that a dictionary gathers before they become a trie. A
-/// dictionary keeps the window that it was made or loaded with.
+/// The configuration `furui.dict-window`: the bytes of new fields that a dictionary gathers before they become a trie.
+/// A dictionary keeps the window that it was made or loaded with.
 pub static DICT_WINDOW: LazyLock<AtomicI64> = LazyLock::new(|| AtomicI64::new(DEFAULT_DICT_WINDOW));
 
 /// A key takes at most 4 GiB, unless the configuration says otherwise.

@@ -1,4 +1,5 @@
-//! Seeds and windows as the module writes them, in replicated commands, in files and in `FURUI.INFO`. `furui` reads them.
+//! Seeds and windows as the module writes them, in replicated commands, in files and in `FURUI.INFO`. `furui` reads
+//! them.
 
 use furui::store::Window;
 

@@ -213,8 +213,9 @@ fn dump(call: &Call<'_>) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Fetches piece number `piece` of the value of the command's key, from 1 on, and tells `give` the number of pieces, the
-/// name of the file and its bytes. False if there are fewer pieces. All pieces that follow each other are of one moment.
+/// Fetches piece number `piece` of the value of the command's key, from 1 on, and tells `give` the number of pieces,
+/// the name of the file and its bytes. False if there are fewer pieces. All pieces that follow each other are of one
+/// moment.
 pub fn leave(call: &Call<'_>, piece: usize, give: impl FnOnce(usize, &str, &[u8])) -> Result<bool, Refusal> {
     let (database, name) = (call.database(), call.bytes(1)?);
     let mut leaving = LEAVING.lock().unwrap_or_else(PoisonError::into_inner);
@@ -298,7 +299,8 @@ impl Value for Arriving {
     }
 
     fn rewrite(&self, out: &mut Commands) -> Result<(), Refusal> {
-        // The pieces may have been shorter when they arrived. Then there are fewer of them now, and the last ones are empty.
+        // The pieces may have been shorter when they arrived. Then there are fewer of them now, and the last ones are
+        // empty.
         let pieces: Vec<_> = self.files.pieces().collect();
         let last = pieces.last().map_or("", |(name, _)| *name);
         for place in 1..=self.here {

@@ -173,8 +173,8 @@ unsafe extern "C" fn defrag(
     _key: *mut raw::RedisModuleString,
     value: *mut *mut c_void,
 ) -> c_int {
-    // SAFETY: the server passes the place of the pointer. If the allocation moves, its bytes were copied and the old one is
-    // freed, which for a box of any type is a move.
+    // SAFETY: the server passes the place of the pointer. If the allocation moves, its bytes were copied and the old
+    // one is freed, which for a box of any type is a move.
     unsafe {
         if let Some(alloc) = raw::RedisModule_DefragAlloc {
             let moved = alloc(context, *value);

@@ -1,7 +1,7 @@
 //! The commands of the search engine: `furui node`, and those that send requests to a node.
 //!
-//! The command `furui` has them if it is built with the feature `node`. What they share with its other commands, such as
-//! reading compressed input and the checks of standard output, they take from it as a [`Program`].
+//! The command `furui` has them if it is built with the feature `node`. What they share with its other commands, such
+//! as reading compressed input and the checks of standard output, they take from it as a [`Program`].
 
 mod block;
 mod demo;

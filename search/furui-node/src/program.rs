@@ -24,8 +24,8 @@ pub trait Program: Sync {
     /// If it was closed when the process began.
     fn input(&self) -> io::Result<File>;
 
-    /// Reads the lines of a file, or of standard input for "-". Of a line that is longer than `most` bytes, at least one
-    /// byte more is given, so that it can be told from others, but not all of it.
+    /// Reads the lines of a file, or of standard input for "-". Of a line that is longer than `most` bytes, at least
+    /// one byte more is given, so that it can be told from others, but not all of it.
     ///
     /// # Errors
     /// If the file cannot be read, and those of `take`.

@@ -175,8 +175,8 @@ fn also(version: &Version) -> String {
     format!("    also as published by {publishers} ({})\n", version.id)
 }
 
-/// Replaces, in a text that strangers wrote, the characters that a terminal obeys and does not show: control characters by
-/// spaces, those that change the direction of writing by nothing.
+/// Replaces, in a text that strangers wrote, the characters that a terminal obeys and does not show: control characters
+/// by spaces, those that change the direction of writing by nothing.
 fn shown(text: &str) -> String {
     let kept = |c: char| match Printable(c).is_shown() {
         true => Some(c),

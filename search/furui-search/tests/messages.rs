@@ -265,8 +265,8 @@ proptest! {
     }
 }
 
-/// The messages in docs/protocol.md, "Example of messages". A line is groups of digits, where `ab×20` is 20 bytes, and a
-/// remark.
+/// The messages in docs/protocol.md, "Example of messages". A line is groups of digits, where `ab×20` is 20 bytes, and
+/// a remark.
 fn shown_messages() -> Vec<Vec<u8>> {
     let (_, section) = include_str!("../../../docs/protocol.md").split_once("### Example of messages\n").unwrap();
     let digits = |group: &str| group.split_once('×').map_or(group.into(), |(one, n)| one.repeat(n.parse().unwrap()));

@@ -11,7 +11,8 @@ pub struct CombineOptions {
     /// The stores or the filters
     #[arg(value_name = "SET", required = true, value_hint = ValueHint::AnyPath)]
     pub sets: Vec<PathBuf>,
-    /// Where the result is written: for stores a new or an empty directory, for filters a file, or "-" for standard output
+    /// Where the result is written: for stores a new or an empty directory, for filters a file, or "-" for standard
+    /// output
     #[arg(short, long, value_name = "OUT", value_hint = ValueHint::AnyPath)]
     pub output: PathBuf,
     #[command(flatten)]

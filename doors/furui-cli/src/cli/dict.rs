@@ -18,14 +18,16 @@ const USUAL: dict::DictOptions = dict::DictOptions::DEFAULT;
 pub enum DictCommand {
     /// Put lines into a dictionary: KEY, or KEY, a tab and a value
     ///
-    /// What the values are, a dictionary knows from when it was made (--values). In a dictionary of numbers, which is the usual one,
-    /// a line without a tab is a key, which gets a number as `dict number` gives it, unless it has one. In other lines the last
-    /// tab separates the key from its number, which replaces an earlier one of the key: so a table of numbers is moved in, and
-    /// `dict number` goes on above the greatest. It is up to you that no two keys in the table have the same number.
+    /// What the values are, a dictionary knows from when it was made (--values). In a dictionary of numbers, which is
+    /// the usual one, a line without a tab is a key, which gets a number as `dict number` gives it, unless it has one.
+    /// In other lines the last tab separates the key from its number, which replaces an earlier one of the key: so a
+    /// table of numbers is moved in, and `dict number` goes on above the greatest. It is up to you that no two keys in
+    /// the table have the same number.
     ///
-    /// In a dictionary of values or counts each line has a tab, and a number below 2^32 after the last one. In a dictionary of bytes,
-    /// the first tab separates the key from its value, which may be any bytes up to 16 MiB, including tabs; a value with newlines
-    /// needs --null or --escape. A line of any other form is an error, which names the line; the lines before it are kept.
+    /// In a dictionary of values or counts each line has a tab, and a number below 2^32 after the last one. In a
+    /// dictionary of bytes, the first tab separates the key from its value, which may be any bytes up to 16 MiB,
+    /// including tabs; a value with newlines needs --null or --escape. A line of any other form is an error, which
+    /// names the line; the lines before it are kept.
     ///
     /// With --field, --csv, --tsv or --json a line is a record without a value, and its key gets a number.
     #[command(visible_alias = "put")]
@@ -37,8 +39,9 @@ pub enum DictCommand {
     Get(GetOptions),
     /// Print the keys that have the numbers ID, each after its number and a tab
     ///
-    /// The answers come in the order of the IDs; a number that no key has is left out. A dictionary finds values by keys, not keys by values:
-    /// this command reads all entries, as `dict range` does, once for all IDs (once for each million of them on standard input).
+    /// The answers come in the order of the IDs; a number that no key has is left out. A dictionary finds values by
+    /// keys, not keys by values: this command reads all entries, as `dict range` does, once for all IDs (once for each
+    /// million of them on standard input).
     Key(KeyOptions),
     /// Print the keys that begin with PREFIX, with their values, in order
     Prefix(PrefixOptions),
@@ -48,23 +51,26 @@ pub enum DictCommand {
     Delete(EntryChange),
     /// Print the number of each line; a new line gets the next one
     ///
-    /// A new line gets the number after the greatest that the dictionary has ever held, from 0 on. None is given twice, nor one that
-    /// `dict build` put, not even after a crash or after keys were deleted: a number is printed only after it is on the disk. If the
-    /// greatest is 4294967294 or more, because it was put, a new line gets the smallest number that the dictionary has never held
-    /// (of more than 1000 gaps between numbers, only the widest are used). 4294967295 is never given.
+    /// A new line gets the number after the greatest that the dictionary has ever held, from 0 on. None is given twice,
+    /// nor one that `dict build` put, not even after a crash or after keys were deleted: a number is printed only after
+    /// it is on the disk. If the greatest is 4294967294 or more, because it was put, a new line gets the smallest
+    /// number that the dictionary has never held (of more than 1000 gaps between numbers, only the widest are used).
+    /// 4294967295 is never given.
     ///
-    /// If lines arrive slowly, each number is printed at once; otherwise many are printed at a time. A header of --csv or --tsv has no
-    /// number, and a line without a key has an empty line, or with --missing drop none. A dictionary with another purpose is refused.
+    /// If lines arrive slowly, each number is printed at once; otherwise many are printed at a time. A header of --csv
+    /// or --tsv has no number, and a line without a key has an empty line, or with --missing drop none. A dictionary
+    /// with another purpose is refused.
     Number(NumberOptions),
     /// Count how often each line came, and print each line after its count and a tab, in the order of the lines
     ///
-    /// This is `sort | uniq -c` for lines that need not be sorted, nor fit into memory: what does not goes to temporary files in
-    /// $TMPDIR. With key options the keys of lines are counted, as in `furui dict count --csv --key lang --top 10 FILE`; of several
-    /// columns with a tab between them.
+    /// This is `sort | uniq -c` for lines that need not be sorted, nor fit into memory: what does not goes to temporary
+    /// files in $TMPDIR. With key options the keys of lines are counted, as in
+    /// `furui dict count --csv --key lang --top 10 FILE`; of several columns with a tab between them.
     ///
-    /// With --store the counts are the values of a dictionary of counts, to which the next run with it adds. They are recorded at the
-    /// end and now and then before: a run that ends by an error or by ^C, SIGTERM or SIGHUP has counted the lines that it had read,
-    /// and a run that was killed has counted some of them. A count of 2^32 is an error. A dictionary with another purpose is refused.
+    /// With --store the counts are the values of a dictionary of counts, to which the next run with it adds. They are
+    /// recorded at the end and now and then before: a run that ends by an error or by ^C, SIGTERM or SIGHUP has counted
+    /// the lines that it had read, and a run that was killed has counted some of them. A count of 2^32 is an error. A
+    /// dictionary with another purpose is refused.
     Count(CountOptions),
 }
 

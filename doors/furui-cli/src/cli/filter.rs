@@ -34,7 +34,8 @@ pub struct BuildOptions {
     pub lines: LineOptions,
     /// The file for the filter; for a cascade one, a directory
     ///
-    /// The file is written whole or not at all; "-" is standard output. The directory of a cascade filter is new or empty
+    /// The file is written whole or not at all; "-" is standard output. The directory of a cascade filter is new or
+    /// empty
     #[arg(short, long, value_name = "OUT", value_hint = ValueHint::AnyPath, help_heading = headings::FILTER)]
     pub output: PathBuf,
     /// The kind of filter; --help tells the kinds
@@ -52,8 +53,8 @@ pub struct BuildOptions {
     pub capacity: Option<u64>,
     /// In place of --capacity and --fpr: the bits of the table
     ///
-    /// With --probes. A counter of a counting filter has 4 bits, one of a stable filter 2. Filters with the same number can
-    /// be combined
+    /// With --probes. A counter of a counting filter has 4 bits, one of a stable filter 2. Filters with the same number
+    /// can be combined
     #[arg(long, value_name = "M", value_parser = text::count, requires = "probes", conflicts_with_all = ["capacity", "fpr"],
           help_heading = headings::PAPERS_FILTERS)]
     pub bits: Option<u64>,
@@ -79,27 +80,27 @@ pub struct BuildOptions {
     pub memory: Option<u64>,
     /// How lines are hashed [default: xxh3]
     ///
-    /// For parquet the default is xxh64. Use siphash with a secret seed for lines of strangers who see the answers. Siphash
-    /// also keeps anybody who does not have the filter's file, which contains the seed, from guessing its lines
+    /// For parquet the default is xxh64. Use siphash with a secret seed for lines of strangers who see the answers.
+    /// Siphash also keeps anybody who does not have the filter's file, which contains the seed, from guessing its lines
     #[arg(long, value_name = "HASH", value_parser = hash_name(), help_heading = headings::FILTER)]
     pub hash: Option<HashAlgorithm>,
     /// The seed of the hash [default: 0]
     ///
-    /// For cascade the default is a random one. Only filters with the same hash and seed can be combined. Anybody who knows
-    /// the seed can choose lines that are taken for others, and everybody knows 0: for lines that strangers choose, use a
-    /// random seed and keep it secret
+    /// For cascade the default is a random one. Only filters with the same hash and seed can be combined. Anybody who
+    /// knows the seed can choose lines that are taken for others, and everybody knows 0: for lines that strangers
+    /// choose, use a random seed and keep it secret
     #[arg(long, value_name = "SEED", value_parser = text::seed, help_heading = headings::FILTER)]
     pub hash_seed: Option<u64>,
     /// Keep the seed in this file, not in the filter
     ///
-    /// Only the seed's fingerprint is in the filter's file: nobody can then look up a line in the filter without the seed.
-    /// If the file does not exist, it is made, with a random seed. The hash is siphash by default
+    /// Only the seed's fingerprint is in the filter's file: nobody can then look up a line in the filter without the
+    /// seed. If the file does not exist, it is made, with a random seed. The hash is siphash by default
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "hash_seed", help_heading = headings::FILTER)]
     pub seed_file: Option<PathBuf>,
     /// How many groups of bits a ringed filter has [default: 1000]
     ///
-    /// Over so many groups it spreads the probes of a line. More groups lower the rate a little; fewer groups make filters that
-    /// are larger than the caches faster. The paper of Sei et al. has 100000
+    /// Over so many groups it spreads the probes of a line. More groups lower the rate a little; fewer groups make
+    /// filters that are larger than the caches faster. The paper of Sei et al. has 100000
     #[arg(long, value_name = "GROUPS", value_parser = number::between::<u32>(1, u32::MAX.into()),
           help_heading = headings::PAPERS_FILTERS)]
     pub delta: Option<u32>,
@@ -180,9 +181,9 @@ pub struct ChangeOptions {
 
 /// Remove lines from a filter (counting and quotient filters only)
 ///
-/// Only remove lines that were inserted: removing a false positive may remove other lines. A line that the filter does not
-/// contain is left out and counted. A line must be removed from a counting filter as often as it was inserted. Each run
-/// of `build` or `insert` puts one copy of a line into a quotient filter, and each run of this command removes one,
+/// Only remove lines that were inserted: removing a false positive may remove other lines. A line that the filter does
+/// not contain is left out and counted. A line must be removed from a counting filter as often as it was inserted. Each
+/// run of `build` or `insert` puts one copy of a line into a quotient filter, and each run of this command removes one,
 /// however often the line occurs in the input.
 ///
 /// From a quotient filter that was built with --no-remove nothing can be removed.
@@ -239,8 +240,9 @@ pub struct ResizeTo {
 
 /// Print the fingerprints in a quotient filter, one a line, in ascending order
 ///
-/// A fingerprint is a decimal number, which is printed once for each copy. It is the 64-bit hash of a line, scaled to 0 ..= L, where L
-/// is the greatest fingerprint that `furui info` prints. Filters with the same L and hash have equal fingerprints for equal lines.
+/// A fingerprint is a decimal number, which is printed once for each copy. It is the 64-bit hash of a line, scaled to 0
+/// ..= L, where L is the greatest fingerprint that `furui info` prints. Filters with the same L and hash have equal
+/// fingerprints for equal lines.
 #[derive(Args)]
 pub struct ListOptions {
     /// The filter

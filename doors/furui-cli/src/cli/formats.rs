@@ -9,7 +9,8 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 /// The longest beginning of a file that is looked at.
 const BEGINNING: u64 = 4096;
 
-/// If an option needs `--csv`, `--tsv` or `--json`, and none was given, says which of them the first file that looks like one needs.
+/// If an option needs `--csv`, `--tsv` or `--json`, and none was given, says which of them the first file that looks
+/// like one needs.
 pub fn hint(error: &clap::Error) -> Option<String> {
     let missing = match (error.kind(), error.get(ContextKind::InvalidArg)) {
         (ErrorKind::MissingRequiredArgument, Some(ContextValue::Strings(missing))) => missing,

@@ -26,9 +26,9 @@ pub struct ExportOptions {
 
 /// Insert the hashes in a file into a store
 ///
-/// The file holds numbers of 64 bits, as `furui export --u64` writes them, in any order. They must have been made by the hash of the
-/// store, which nothing can check; `furui seen -q --store NEW --like STORE < /dev/null` makes an empty store NEW with
-/// the hash of STORE. After an error some hashes may be in the store; to import them again does no harm.
+/// The file holds numbers of 64 bits, as `furui export --u64` writes them, in any order. They must have been made by
+/// the hash of the store, which nothing can check; `furui seen -q --store NEW --like STORE < /dev/null` makes an empty
+/// store NEW with the hash of STORE. After an error some hashes may be in the store; to import them again does no harm.
 #[derive(Args)]
 pub struct ImportOptions {
     /// The store

@@ -26,8 +26,8 @@ pub const PAPERS_TRIES: &str = "The paper's tries";
 /// A command with at most this many arguments has them in one list.
 const ONE_LIST: usize = 10;
 
-/// Removes the groups of a command with few arguments, except those for papers, and puts `--help` into the last usual group of a
-/// large one. Does so for the commands below, too.
+/// Removes the groups of a command with few arguments, except those for papers, and puts `--help` into the last usual
+/// group of a large one. Does so for the commands below, too.
 pub fn arrange(command: Command) -> Command {
     if command.is_hide_set() {
         return command;

@@ -27,8 +27,8 @@ pub struct LineOptions {
     pub csv: bool,
     /// The input is TSV, with a header
     ///
-    /// The fields of a line are separated by tabs, and cannot be quoted. The first line of each file names the columns; it is
-    /// printed once
+    /// The fields of a line are separated by tabs, and cannot be quoted. The first line of each file names the columns;
+    /// it is printed once
     #[arg(long, group = "format", conflicts_with_all = ["field", "null", "delimiter"])]
     pub tsv: bool,
     /// Each line is a JSON value
@@ -37,8 +37,8 @@ pub struct LineOptions {
     /// The key is these columns, or these JSON Pointers
     ///
     /// Columns of --csv or --tsv are given by name or by number from 1, and members of --json by JSON Pointers, as in
-    /// url,lang or /meta/url. Quotes are as in CSV: '"Last, First"'. name:2020 is a name, column:3 a number [default: the
-    /// whole line]
+    /// url,lang or /meta/url. Quotes are as in CSV: '"Last, First"'. name:2020 is a name, column:3 a number [default:
+    /// the whole line]
     #[arg(long, value_name = "KEY,...", requires = "format")]
     pub key: Vec<String>,
     /// Files have no header, so columns have numbers only
@@ -54,8 +54,8 @@ pub struct LineOptions {
     pub ignore_case: bool,
     /// The key is the canonical form of the URL
     ///
-    /// Scheme and host in lower case, dots resolved, no default port, no fragment. A line that is no http, https, ftp, ws or
-    /// wss URL is its own key
+    /// Scheme and host in lower case, dots resolved, no default port, no fragment. A line that is no http, https, ftp,
+    /// ws or wss URL is its own key
     #[arg(long)]
     pub url: bool,
     /// With --url: these parameters of the query do not matter

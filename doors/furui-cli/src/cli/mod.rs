@@ -77,8 +77,9 @@ pub enum Command {
     Has(HasOptions),
     /// Write the union of stores or of filters: the lines that are in any of them
     ///
-    /// Stores are combined if their lines were hashed alike and keys were made alike: `furui seen --like` makes such stores. They are
-    /// read twice from front to back, and the result is a new store, whole or not at all. Nothing is locked.
+    /// Stores are combined if their lines were hashed alike and keys were made alike: `furui seen --like` makes such
+    /// stores. They are read twice from front to back, and the result is a new store, whole or not at all. Nothing is
+    /// locked.
     ///
     /// The filters must have been built with the same --kind, --capacity, --fpr, --hash and key options. Growing
     /// filters, which are built from a pipe without --capacity, need only the same --hash and key options. Their
@@ -87,37 +88,39 @@ pub enum Command {
     Union(CombineOptions),
     /// Write the difference of stores: the lines of the first that are in no other
     ///
-    /// Stores are combined if their lines were hashed alike and keys were made alike: `furui seen --like` makes such stores. They are
-    /// read twice from front to back, and the result is a new store, whole or not at all. Nothing is locked. Filters
-    /// have no difference.
+    /// Stores are combined if their lines were hashed alike and keys were made alike: `furui seen --like` makes such
+    /// stores. They are read twice from front to back, and the result is a new store, whole or not at all. Nothing is
+    /// locked. Filters have no difference.
     Subtract(CombineOptions),
     /// Write the intersection of stores or of filters: the lines that are in all of them
     ///
-    /// Stores are combined if their lines were hashed alike and keys were made alike: `furui seen --like` makes such stores. They are
-    /// read twice from front to back, and the result is a new store, whole or not at all. Nothing is locked.
+    /// Stores are combined if their lines were hashed alike and keys were made alike: `furui seen --like` makes such
+    /// stores. They are read twice from front to back, and the result is a new store, whole or not at all. Nothing is
+    /// locked.
     ///
-    /// The intersection of filters says yes to a line if all filters do. It has a few more false positives than a filter built from
-    /// the common lines alone, and `furui info` reports too many lines for it; `furui filter compare` of two filters
-    /// estimates the common lines correctly. The filters must have been built with the same --kind, --capacity, --fpr,
-    /// --hash and key options. Growing, counting and stable filters have no intersection.
+    /// The intersection of filters says yes to a line if all filters do. It has a few more false positives than a
+    /// filter built from the common lines alone, and `furui info` reports too many lines for it; `furui filter compare`
+    /// of two filters estimates the common lines correctly. The filters must have been built with the same --kind,
+    /// --capacity, --fpr, --hash and key options. Growing, counting and stable filters have no intersection.
     Intersect(CombineOptions),
     Export(ExportOptions),
     Import(ImportOptions),
     /// Small files that answer "have I seen this?", wrong only at a stated rate
     ///
-    /// A filter is mapped into memory: if another program truncates its file while it is read, a signal ends the process.
-    /// These commands never truncate a file; they replace it.
+    /// A filter is mapped into memory: if another program truncates its file while it is read, a signal ends the
+    /// process. These commands never truncate a file; they replace it.
     #[command(subcommand)]
     Filter(FilterCommand),
     /// A map from lines to numbers, kept on disk in the order of the lines, in a tenth of a hash map's space
     ///
-    /// The files of a dictionary are mapped into memory: if another program truncates one while it is read, a signal ends the
-    /// process. These commands never truncate a file; they replace it.
+    /// The files of a dictionary are mapped into memory: if another program truncates one while it is read, a signal
+    /// ends the process. These commands never truncate a file; they replace it.
     #[command(subcommand)]
     Dict(DictCommand),
     #[command(flatten)]
     Network(NetworkCommand),
-    /// Merge a store into one run, or a dictionary into one trie, which takes the least space and the least time for lookups
+    /// Merge a store into one run, or a dictionary into one trie, which takes the least space and the least time for
+    /// lookups
     Compact(CompactOptions),
     Snapshot(SnapshotOptions),
     Info(InfoOptions),
@@ -149,9 +152,10 @@ pub struct CompactOptions {
 
 /// Copy a store or dictionary, even while another process writes to it
 ///
-/// DEST becomes a store with everything that was recorded in DIR when the copy began. On the same file system, files are linked
-/// instead of copied, which takes almost no time or space; later changes to one store do not affect the other. To survive the loss
-/// of a disk, DEST must be on another disk. To restore a copy, move it to the place of DIR while no process writes to DIR.
+/// DEST becomes a store with everything that was recorded in DIR when the copy began. On the same file system, files
+/// are linked instead of copied, which takes almost no time or space; later changes to one store do not affect the
+/// other. To survive the loss of a disk, DEST must be on another disk. To restore a copy, move it to the place of DIR
+/// while no process writes to DIR.
 #[derive(Args)]
 pub struct SnapshotOptions {
     /// The directory of a store or a dictionary
@@ -230,13 +234,14 @@ pub struct InputOptions {
     pub decode_memory: u64,
     /// The input may be any bytes
     ///
-    /// Otherwise an archive, UTF-16 and the like are errors that say how to make a text of them, also within compressed data
+    /// Otherwise an archive, UTF-16 and the like are errors that say how to make a text of them, also within compressed
+    /// data
     #[arg(long)]
     pub binary: bool,
     /// After a bad FILE, go on with the next one
     ///
-    /// If a FILE cannot be read, is damaged or is no text, say so, go on with the next one, and end with status 2. The lines
-    /// before the damage count
+    /// If a FILE cannot be read, is damaged or is no text, say so, go on with the next one, and end with status 2. The
+    /// lines before the damage count
     #[arg(long)]
     pub keep_going: bool,
 }

@@ -12,8 +12,8 @@ use super::headings;
 pub struct PrintOptions {
     /// Print to FILE instead of standard output
     ///
-    /// FILE is written anew, as by `> FILE`, whose promises hold here, too. A file that is also read is refused, and stays
-    /// as it is. "-" is standard output
+    /// FILE is written anew, as by `> FILE`, whose promises hold here, too. A file that is also read is refused, and
+    /// stays as it is. "-" is standard output
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
 }

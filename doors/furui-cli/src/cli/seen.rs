@@ -16,18 +16,19 @@ use crate::say::size;
 
 /// Print the first occurrence of each line, in order
 ///
-/// Lines are bytes. Two lines are the same if their 64-bit hashes are equal: among a billion distinct lines, 0.03 are expected to be
-/// taken for another. Each line is printed as soon as it has arrived. With --store the set is kept on disk, and the next run
-/// continues with it.
+/// Lines are bytes. Two lines are the same if their 64-bit hashes are equal: among a billion distinct lines, 0.03 are
+/// expected to be taken for another. Each line is printed as soon as it has arrived. With --store the set is kept on
+/// disk, and the next run continues with it.
 ///
-/// With --store a line is recorded after it was delivered: after the file that it was printed to is on the disk, or after
-/// a reader has read it from the pipe. After a crash or a power cut the next run prints again what was delivered in the last
-/// second (see --sync), or less; it never loses a line. A run that ends without an error, or by ^C, SIGTERM or SIGHUP, has recorded
-/// every line that it printed, unless the reader of its pipe went away: lines that were in the pipe may be recorded or not, whether or
-/// not they were read (--limit ends a run after N lines). If a kill cut off the last line of a file, the next run that appends to that file begins a new line.
+/// With --store a line is recorded after it was delivered: after the file that it was printed to is on the disk, or
+/// after a reader has read it from the pipe. After a crash or a power cut the next run prints again what was delivered
+/// in the last second (see --sync), or less; it never loses a line. A run that ends without an error, or by ^C, SIGTERM
+/// or SIGHUP, has recorded every line that it printed, unless the reader of its pipe went away: lines that were in the
+/// pipe may be recorded or not, whether or not they were read (--limit ends a run after N lines). If a kill cut off the
+/// last line of a file, the next run that appends to that file begins a new line.
 ///
-/// The files of the set are mapped into memory: if another program truncates one while it is read, a signal ends the process. This
-/// command never truncates a file of the set; it replaces it.
+/// The files of the set are mapped into memory: if another program truncates one while it is read, a signal ends the
+/// process. This command never truncates a file of the set; it replaces it.
 #[derive(Args)]
 pub struct SeenOptions {
     #[command(flatten)]
@@ -38,34 +39,36 @@ pub struct SeenOptions {
     ///
     /// It is made if it does not exist.
     ///
-    /// redis://HOST:PORT/NAME or redis://HOST:PORT/DB/NAME is a set in a Valkey or Redis server, or cluster, that has the module
-    /// furui-valkey; it needs a build with the feature net. Any number of processes, on any machines, share it; they must give the same key options. User and
-    /// password go before the host, as in redis://USER:PASSWORD@HOST/NAME, or the password into $REDISCLI_AUTH. The server
-    /// records a line before it is printed, so lines on their way when this process is killed are recorded, and printed by
-    /// nobody. --memory, --threads, --cache, --sync and other options of a set on this machine are refused
+    /// redis://HOST:PORT/NAME or redis://HOST:PORT/DB/NAME is a set in a Valkey or Redis server, or cluster, that has
+    /// the module furui-valkey; it needs a build with the feature net. Any number of processes, on any machines, share
+    /// it; they must give the same key options. User and password go before the host, as in
+    /// redis://USER:PASSWORD@HOST/NAME, or the password into $REDISCLI_AUTH. The server records a line before it is
+    /// printed, so lines on their way when this process is killed are recorded, and printed by nobody. --memory,
+    /// --threads, --cache, --sync and other options of a set on this machine are refused
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, help_heading = headings::SET)]
     pub store: Option<PathBuf>,
     /// With --store: record lines within SECS seconds [default: 1]
     ///
-    /// A line is recorded at most SECS seconds after it was printed, and within 0.1 s if the input pauses (unless it often
-    /// pauses after a few lines). After a crash, lines that were not recorded are printed again
+    /// A line is recorded at most SECS seconds after it was printed, and within 0.1 s if the input pauses (unless it
+    /// often pauses after a few lines). After a crash, lines that were not recorded are printed again
     #[arg(long, value_name = "SECS", value_parser = seconds, requires = "store", help_heading = headings::SET)]
     pub sync: Option<Duration>,
     #[command(flatten, next_help_heading = headings::SET)]
     pub wait: WaitOptions,
     /// Remember only the last SPAN, as in 30m, 7d or 1000000
     ///
-    /// SPAN is a time, as in 500ms, 90s, 30m, 1h or 7d, or a number of lines, as in 1000000. A line that last came within the window
-    /// is a repeat; one that last came more than 17/16 of it ago is new, and gone from the disk. A repeat counts: the
-    /// window begins anew with it. The time is that of the system's clock; if it goes back, no time passes until it has
-    /// caught up. A store keeps the window it was made with. A crash forgets no recorded line early, but may make the set
-    /// remember lines for a sixteenth longer. The first user of a set in a server chooses its window
+    /// SPAN is a time, as in 500ms, 90s, 30m, 1h or 7d, or a number of lines, as in 1000000. A line that last came
+    /// within the window is a repeat; one that last came more than 17/16 of it ago is new, and gone from the disk. A
+    /// repeat counts: the window begins anew with it. The time is that of the system's clock; if it goes back, no time
+    /// passes until it has caught up. A store keeps the window it was made with. A crash forgets no recorded line
+    /// early, but may make the set remember lines for a sixteenth longer. The first user of a set in a server chooses
+    /// its window
     #[arg(long, value_name = "SPAN", help_heading = headings::SET)]
     pub window: Option<Window>,
     /// With --window: set the time of the store to the clock's
     ///
-    /// If the store was used with a clock in the future, its time is set to that of the system's clock. All lines that it
-    /// remembers then count as if they came now
+    /// If the store was used with a clock in the future, its time is set to that of the system's clock. All lines that
+    /// it remembers then count as if they came now
     #[arg(long, requires_all = ["store", "window"], hide_short_help = true, help_heading = headings::SET)]
     pub reset_clock: bool,
     /// The set is this filter; insert all lines into it
@@ -80,12 +83,12 @@ pub struct SeenOptions {
     pub filter: Option<PathBuf>,
     /// Take the lines of FILE out of the set, print nothing
     ///
-    /// The lines of FILE, or of standard input for "-", are taken out of the set of --store, to answer a request to delete
-    /// data. Give the key options that the store remembers; others are refused. Afterwards the lines
-    /// are new to `furui seen`, and no file of the store has their hashes; after an error or a kill either all are gone
-    /// or none. What --cache lru+stable keeps for the next run is removed, because its filter cannot forget a line.
-    /// --stats says how many of the lines were there; --dry-run says how many of them are there, and removes none.
-    /// Copies of the store keep the lines
+    /// The lines of FILE, or of standard input for "-", are taken out of the set of --store, to answer a request to
+    /// delete data. Give the key options that the store remembers; others are refused. Afterwards the lines are new to
+    /// `furui seen`, and no file of the store has their hashes; after an error or a kill either all are gone or none.
+    /// What --cache lru+stable keeps for the next run is removed, because its filter cannot forget a line. --stats says
+    /// how many of the lines were there; --dry-run says how many of them are there, and removes none. Copies of the
+    /// store keep the lines
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "store",
           conflicts_with_all = ["sync", "window", "reset_clock", "filter", "cache", "fpr", "protect", "lru", "replacement", "counters",
                                 "probes", "decrements", "paper", "invert", "mark", "repeats", "count", "output", "limit", "status", "hash", "hash_seed", "like",
@@ -93,15 +96,15 @@ pub struct SeenOptions {
     pub remove: Option<PathBuf>,
     /// Memory for the set, as in 64MiB
     ///
-    /// What does not fit goes to the store, or to temporary files in $TMPDIR [default: a quarter of the machine's]. These
-    /// files are mapped: their pages in the system's cache count as memory of the process, too, but the system takes them
-    /// back when it needs memory
+    /// What does not fit goes to the store, or to temporary files in $TMPDIR [default: a quarter of the machine's].
+    /// These files are mapped: their pages in the system's cache count as memory of the process, too, but the system
+    /// takes them back when it needs memory
     #[arg(long, value_name = "SIZE", value_parser = memory, help_heading = headings::SET)]
     pub memory: Option<u64>,
     /// Read the files of the set, do not map them
     ///
-    /// This is slower, but no page of them counts as memory of the process, and an error of the device is an error instead of
-    /// a signal. (Files larger than half of the machine's memory are always read)
+    /// This is slower, but no page of them counts as memory of the process, and an error of the device is an error
+    /// instead of a signal. (Files larger than half of the machine's memory are always read)
     #[arg(long, hide_short_help = true, help_heading = headings::SET)]
     pub no_mmap: bool,
     /// How many threads work
@@ -122,8 +125,8 @@ pub struct SeenOptions {
     pub hash: Option<HashAlgorithm>,
     /// The seed of the hash, for equal stores of equal lines
     ///
-    /// [default: random for a new store]. Anybody who knows the seed can choose lines that are taken for others, and so are
-    /// not printed, or lines that make the set slow
+    /// [default: random for a new store]. Anybody who knows the seed can choose lines that are taken for others, and so
+    /// are not printed, or lines that make the set slow
     #[arg(long, value_name = "SEED", value_parser = text::seed, hide_short_help = true, help_heading = headings::SET)]
     pub hash_seed: Option<u64>,
     /// A new store takes the hash and the keys of this one
@@ -136,9 +139,9 @@ pub struct SeenOptions {
     pub invert: bool,
     /// End after N new lines, and record no others
     ///
-    /// With --invert, N repeats. No line that comes after the last of them is recorded, so the next run with the same input
-    /// begins with the line that follows. `furui seen | head -n N` cannot do this, because furui does not know how many
-    /// lines head has printed. One thread works
+    /// With --invert, N repeats. No line that comes after the last of them is recorded, so the next run with the same
+    /// input begins with the line that follows. `furui seen | head -n N` cannot do this, because furui does not know
+    /// how many lines head has printed. One thread works
     #[arg(long, value_name = "N", help_heading = headings::OUTPUT)]
     pub limit: Option<NonZeroU64>,
     /// End with status 1 if no line was new, and with 0 if one was
@@ -220,8 +223,8 @@ pub struct TierOptions {
     pub decrements: Option<usize>,
     /// --cache lru+stable with the sizes of the paper
     ///
-    /// The sizes of Kubota, Ueda and Yamana: --lru 1048576 --counters 1073741824 --probes 8 --decrements 84. A size that is
-    /// given, too, overrides the paper's. Takes 277 MiB of the memory
+    /// The sizes of Kubota, Ueda and Yamana: --lru 1048576 --counters 1073741824 --probes 8 --decrements 84. A size
+    /// that is given, too, overrides the paper's. Takes 277 MiB of the memory
     #[arg(long, conflicts_with = "fpr")]
     pub paper: bool,
 }
@@ -257,8 +260,8 @@ pub enum CacheKind {
     Recent,
     /// The most recently used lines; the result is exact
     Lru,
-    /// Like lru, but lines that leave it go into a stable Bloom filter, which takes new lines for repeats at the rate --fpr.
-    /// With --store the LRU and the filter are kept for the next run
+    /// Like lru, but lines that leave it go into a stable Bloom filter, which takes new lines for repeats at the rate
+    /// --fpr. With --store the LRU and the filter are kept for the next run
     #[value(name = "lru+stable")]
     LruStable,
     /// No lines

@@ -17,8 +17,8 @@ pub struct Chunks {
     empty: Receiver<Chunk>,
     /// A chunk for the next bytes, if one was left at the end of a frame.
     spare: Option<Chunk>,
-    /// A pipe that holds a byte for each chunk whose end was not read. So the reader can wait for a chunk, a signal and a deadline
-    /// in one poll. The pipe holds more bytes than there are chunks, so a write never waits.
+    /// A pipe that holds a byte for each chunk whose end was not read. So the reader can wait for a chunk, a signal and
+    /// a deadline in one poll. The pipe holds more bytes than there are chunks, so a write never waits.
     bell: File,
 }
 

@@ -77,7 +77,8 @@ impl Frames<'_> {
 
     fn bzip2(&mut self) -> Result<(), Problem> {
         loop {
-            // A new decoder takes a hundred times as long as this comparison, and there are files of many empty streams.
+            // A new decoder takes a hundred times as long as this comparison, and there are files of many empty
+            // streams.
             let start = self.source.peek(4 + EMPTY_BZIP2.len())?;
             if matches!(start, [b'B', b'Z', b'h', b'1'..=b'9', rest @ ..] if rest == EMPTY_BZIP2) {
                 self.source.consume(4 + EMPTY_BZIP2.len());
@@ -90,8 +91,8 @@ impl Frames<'_> {
         }
     }
 
-    /// True if nothing or only zeros follow a member of gzip or bzip2, as from tapes and some servers; false if another member
-    /// follows, which begins with `magic`.
+    /// True if nothing or only zeros follow a member of gzip or bzip2, as from tapes and some servers; false if another
+    /// member follows, which begins with `magic`.
     fn is_at_end(&mut self, magic: &[u8]) -> Result<bool, Problem> {
         let next = self.source.peek(magic.len())?;
         if next.first().is_some_and(|&byte| byte != 0) {
@@ -142,8 +143,8 @@ impl Frames<'_> {
         Ok(())
     }
 
-    /// Reads, and does not take, the size of the window and the number of the dictionary from the header of a frame of zstd. The number
-    /// is 0 if there is none.
+    /// Reads, and does not take, the size of the window and the number of the dictionary from the header of a frame of
+    /// zstd. The number is 0 if there is none.
     fn zstd_header(&mut self) -> Result<(u64, u32), Problem> {
         let start = self.source.peek(5)?;
         if !start.starts_with(b"\x28\xB5\x2F\xFD") {
@@ -192,7 +193,8 @@ impl Frames<'_> {
         Ok(())
     }
 
-    /// Decodes a frame of lz4's first versions: blocks, each after its size, up to the end of the input or another frame.
+    /// Decodes a frame of lz4's first versions: blocks, each after its size, up to the end of the input or another
+    /// frame.
     fn legacy_lz4(&mut self) -> Result<(), Problem> {
         self.source.consume(LEGACY.len());
         let (mut packed, mut text) = (vec![], vec![0; LEGACY_TEXT]);
@@ -245,8 +247,8 @@ fn wrong(what: &str) -> io::Error {
     io::Error::new(ErrorKind::InvalidData, what)
 }
 
-/// The size of the dictionary that a block of xz needs, by the last bytes of the block's header: the filter LZMA2, padding, and four
-/// bytes of a checksum. `None` if another filter is the last.
+/// The size of the dictionary that a block of xz needs, by the last bytes of the block's header: the filter LZMA2,
+/// padding, and four bytes of a checksum. `None` if another filter is the last.
 fn dictionary(header: &[u8]) -> Option<u64> {
     let filters = header.get(..header.len().checked_sub(4)?)?;
     let used = filters.iter().rposition(|&byte| byte != 0)? + 1;

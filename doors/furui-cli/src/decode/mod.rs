@@ -71,8 +71,8 @@ pub struct Decoder {
 }
 
 impl Decoder {
-    /// Starts to decode an input, whose first bytes, `head`, were read already. A window may take `memory` bytes. Also returns a pipe,
-    /// which poll reports as readable while [`read`](Self::read) would not wait.
+    /// Starts to decode an input, whose first bytes, `head`, were read already. A window may take `memory` bytes. Also
+    /// returns a pipe, which poll reports as readable while [`read`](Self::read) would not wait.
     pub fn start(compression: Compression, memory: u64, head: Vec<u8>, file: File) -> io::Result<(File, Self)> {
         let (rings, bell) = pipes::pipe()?;
         let (fill, full) = mpsc::channel();
@@ -90,8 +90,8 @@ impl Decoder {
         Ok((rings, Self { compression, thread, full, empty, current: None, done: 0 }))
     }
 
-    /// Copies decoded bytes to `buffer`, which is not empty, and returns how many: 0 at the end. Waits if there are none. `bell` is the
-    /// pipe that [`start`](Self::start) returned.
+    /// Copies decoded bytes to `buffer`, which is not empty, and returns how many: 0 at the end. Waits if there are
+    /// none. `bell` is the pipe that [`start`](Self::start) returned.
     pub fn read(&mut self, buffer: &mut [u8], mut bell: &File) -> io::Result<usize> {
         let chunk = match self.current.take() {
             Some(chunk) => chunk,
@@ -116,8 +116,8 @@ impl Decoder {
         Ok(count)
     }
 
-    /// Waits for the thread, so it must be called after everything was read. Returns an error if the input could not be decoded to
-    /// its end. `file` is the name of the input as a word of the shell, if it is not standard input.
+    /// Waits for the thread, so it must be called after everything was read. Returns an error if the input could not be
+    /// decoded to its end. `file` is the name of the input as a word of the shell, if it is not standard input.
     pub fn finish(self, file: Option<&str>) -> Result<(), String> {
         let failed = |_| Err((self.compression, 0, io::Error::other("the decoder failed").into()));
         let decoded = self.thread.join().unwrap_or_else(failed);

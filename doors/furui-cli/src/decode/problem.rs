@@ -25,8 +25,8 @@ impl From<io::Error> for Problem {
 }
 
 impl Problem {
-    /// Describes the problem at a position in the data. `file` is the name of the input as a word of the shell, if it is not standard
-    /// input.
+    /// Describes the problem at a position in the data. `file` is the name of the input as a word of the shell, if it
+    /// is not standard input.
     pub fn describe(&self, compression: Compression, position: u64, file: Option<&str>) -> String {
         match self {
             Self::Damaged(error) => {

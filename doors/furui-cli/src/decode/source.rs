@@ -8,7 +8,8 @@ use crate::interrupt::Interrupt;
 /// How many bytes of compressed input are read at a time.
 const READ: usize = 64 << 10;
 
-/// A compressed input from its beginning on. Its reads wait, even if another process has made standard input non-blocking.
+/// A compressed input from its beginning on. Its reads wait, even if another process has made standard input
+/// non-blocking.
 pub struct Source {
     file: File,
     /// Bytes that were read from the file; those from `start` to `end` were not taken yet.
@@ -33,7 +34,8 @@ impl Source {
         self.position
     }
 
-    /// The next `count` bytes, which are not taken, or fewer if the input ends. There is room for a header, not for more.
+    /// The next `count` bytes, which are not taken, or fewer if the input ends. There is room for a header, not for
+    /// more.
     pub fn peek(&mut self, count: usize) -> io::Result<&[u8]> {
         if self.end - self.start < count {
             self.buffer.copy_within(self.start..self.end, 0);

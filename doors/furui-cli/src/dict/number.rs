@@ -97,8 +97,8 @@ impl Numbers {
         Ok(())
     }
 
-    /// Makes the numbers durable, then prints the output that is held back. So a number that was printed is never given to another
-    /// line, even after a crash.
+    /// Makes the numbers durable, then prints the output that is held back. So a number that was printed is never given
+    /// to another line, even after a crash.
     fn print(&mut self, dict: &mut Dict<Files>) -> Result<Sink, Error> {
         if dict.next_id() != self.durable {
             dict.sync()?;

@@ -19,8 +19,8 @@ pub struct Worker {
 }
 
 impl Worker {
-    /// Must be called before `keys` keys of `bytes` bytes in all are inserted. Installs a finished merge, and starts the next one.
-    /// Waits for the thread if the insertion would otherwise have to do the merge itself.
+    /// Must be called before `keys` keys of `bytes` bytes in all are inserted. Installs a finished merge, and starts
+    /// the next one. Waits for the thread if the insertion would otherwise have to do the merge itself.
     pub fn tend<V: DictValue + ?Sized>(
         &mut self,
         dict: &mut Dict<Files, V>,

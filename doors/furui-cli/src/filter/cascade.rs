@@ -81,8 +81,8 @@ pub fn insert(options: &InsertOptions) -> Result<ExitCode, Error> {
     fill(filter, &options.change.input, &options.change.lines, &mut keys, "reading", path)
 }
 
-/// Opens a cascade filter to look lines up. The keys of its journal take at most `memory` bytes, and files of at most `mapped` bytes
-/// are mapped.
+/// Opens a cascade filter to look lines up. The keys of its journal take at most `memory` bytes, and files of at most
+/// `mapped` bytes are mapped.
 pub fn open(path: &Path, memory: u64, mapped: u64) -> Result<CascadeFilter<Files>, Error> {
     let options = CascadeOptions { memory, hash: None, form: None, journal: false };
     Ok(CascadeFilter::open_with(Files::unchanged(path, mapped)?, options)?)

@@ -70,7 +70,8 @@ pub fn fields(path: &Path, filter: &AnyFilter, form: KeyForm, bytes: u64) -> Str
     report.json()
 }
 
-/// True if the filter may be an intersection by AND. In such a filter some bits are set by chance, and belong to no line.
+/// True if the filter may be an intersection by AND. In such a filter some bits are set by chance, and belong to no
+/// line.
 fn may_be_intersection(filter: &AnyFilter) -> bool {
     matches!(filter, AnyFilter::Bloom(_) | AnyFilter::Blocked(_) | AnyFilter::Ringed(_) | AnyFilter::SplitBlock(_))
 }

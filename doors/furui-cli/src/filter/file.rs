@@ -55,7 +55,8 @@ pub fn open(path: &Path, seed: Option<u64>) -> Result<AnyFilter, Error> {
     })
 }
 
-/// Returns an error if `path` is a pipe. A pipe has no length, so it would be taken for a file that was cut off, or opening it would wait.
+/// Returns an error if `path` is a pipe. A pipe has no length, so it would be taken for a file that was cut off, or
+/// opening it would wait.
 pub fn refuse_pipe(path: &Path) -> Result<(), Error> {
     if path.metadata().is_ok_and(|data| !data.is_file() && !data.is_dir()) {
         let reason = "not a regular file, and nothing else can be opened here: write its contents to a file first";
@@ -155,15 +156,15 @@ pub fn lack_seed<'p>(paths: impl IntoIterator<Item = &'p PathBuf>) -> Result<boo
     Ok(false)
 }
 
-/// True if this is a directory, or a file that holds the seed of its hash; false also if the file cannot be opened as one of
-/// furui's, for which whoever opens it has the better error.
+/// True if this is a directory, or a file that holds the seed of its hash; false also if the file cannot be opened as
+/// one of furui's, for which whoever opens it has the better error.
 pub fn holds_seed(path: &Path) -> bool {
     let envelope = || Envelope::open(&DiskFile::open(path).ok()?, "").ok();
     path.is_dir() || path.is_file() && envelope().is_some_and(|envelope| !envelope.seed_is_elsewhere())
 }
 
-/// Writes a filter to a file, whole or not at all. "-" is standard output. Anything but a regular file, such as a pipe, is written to
-/// directly. If `path` is a symbolic link, the file that it points to is replaced.
+/// Writes a filter to a file, whole or not at all. "-" is standard output. Anything but a regular file, such as a pipe,
+/// is written to directly. If `path` is a symbolic link, the file that it points to is replaced.
 pub fn save(filter: &AnyFilter, path: &Path, label: Label) -> Result<(), Error> {
     write(path, |out| label.write(filter, out))
 }

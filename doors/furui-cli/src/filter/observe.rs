@@ -45,8 +45,8 @@ impl Observer {
         &self.path
     }
 
-    /// Looks up and inserts keys one after the other. If a key cannot be inserted, there are verdicts on the keys before
-    /// it.
+    /// Looks up and inserts keys one after the other. If a key cannot be inserted, there are verdicts on the keys
+    /// before it.
     pub fn observe(&mut self, keys: &[KeyHash], verdicts: &mut Vec<Verdict>) -> Result<(), Error> {
         let filter = &mut self.held.filter;
         // These filters count how often a key was inserted, so a key that they contain is not inserted again.

@@ -14,7 +14,8 @@ use crate::error::Error;
 /// The maximum size of a file of a seed in bytes. It holds a number and an end of line.
 const MAX_BYTES: u64 = 64;
 
-/// The seed in the file that the options name, if they name one: an error if each of these filters, or stores, holds its own.
+/// The seed in the file that the options name, if they name one: an error if each of these filters, or stores, holds
+/// its own.
 pub fn given<'p>(options: &SeedOptions, of: impl IntoIterator<Item = &'p PathBuf>) -> Result<Option<u64>, Error> {
     let Some(file) = options.seed_file.as_deref() else { return Ok(None) };
     if of.into_iter().all(|path| holds_seed(path)) {
@@ -24,7 +25,8 @@ pub fn given<'p>(options: &SeedOptions, of: impl IntoIterator<Item = &'p PathBuf
     read(file).map(Some)
 }
 
-/// The seed in the file that the options name, if they name one. A file that does not exist is made, with a random seed.
+/// The seed in the file that the options name, if they name one. A file that does not exist is made, with a random
+/// seed.
 pub fn read_or_made(path: Option<&Path>) -> Result<Option<u64>, Error> {
     path.map(|path| if path.exists() { read(path) } else { make(path) }).transpose()
 }

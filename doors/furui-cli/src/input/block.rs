@@ -12,7 +12,8 @@ pub const MAX_LINES: usize = 128 << 10;
 /// The maximum value of `--max-line`. Positions in a block are 32-bit numbers.
 pub const MOST_MAX_LINE: u64 = (1 << 32) - 2;
 
-/// Whole records of one input, each with its separator. They are called lines here, though a record of a CSV file may have several.
+/// Whole records of one input, each with its separator. They are called lines here, though a record of a CSV file may
+/// have several.
 #[derive(Default)]
 pub struct Block {
     /// The lines, followed by bytes that do not belong to the block.

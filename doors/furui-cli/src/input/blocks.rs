@@ -65,8 +65,8 @@ pub struct Blocks<'a> {
 }
 
 impl<'a> Blocks<'a> {
-    /// Reads `files`, or standard input if there are none. "-" is standard input. A line that is too long is an error, which is
-    /// returned after the lines before it.
+    /// Reads `files`, or standard input if there are none. "-" is standard input. A line that is too long is an error,
+    /// which is returned after the lines before it.
     pub fn new(files: &[PathBuf], options: Reading, interrupt: &'a Interrupt) -> Self {
         let files = if files.is_empty() { vec![PathBuf::from("-")] } else { files.to_vec() };
         Self {
@@ -170,7 +170,8 @@ impl<'a> Blocks<'a> {
         self.current.as_ref().is_some_and(Input::is_decoded)
     }
 
-    /// True if a read would wait now. A caller that holds output back in order to write more at once should write it then.
+    /// True if a read would wait now. A caller that holds output back in order to write more at once should write it
+    /// then.
     pub fn would_wait(&self) -> bool {
         let waits = |input: &Input| input.would_wait(self.interrupt);
         self.given == self.pending.len() && self.failure.is_none() && self.current.as_ref().is_some_and(waits)
@@ -297,7 +298,8 @@ impl<'a> Blocks<'a> {
         Ok(())
     }
 
-    /// Keeps the lines of a block that precede the first one that is too long, and stores the error to return after them.
+    /// Keeps the lines of a block that precede the first one that is too long, and stores the error to return after
+    /// them.
     fn stop_at_long_line(&mut self, block: &mut Block, filled: usize) {
         if self.cuts || filled <= self.options.max_line {
             return;

@@ -60,8 +60,8 @@ impl Magic {
     }
 }
 
-/// The bytes with which files of each format begin. No text is likely to begin with them: they have bytes that do not occur in texts,
-/// or, for bzip2, are ten characters that make no sense in a text.
+/// The bytes with which files of each format begin. No text is likely to begin with them: they have bytes that do not
+/// occur in texts, or, for bzip2, are ten characters that make no sense in a text.
 const MAGIC: [(Magic, Contents); 21] = [
     (Magic::new(b"\x1F\x8B\x08"), Contents::Compressed(Compression::Gzip)),
     (Magic::new(b"\x28\xB5\x2F\xFD"), Contents::Compressed(Compression::Zstd)),
@@ -97,9 +97,9 @@ const MAGIC: [(Magic, Contents); 21] = [
 const TAR: std::ops::Range<usize> = 257..262;
 
 impl Contents {
-    /// Tells from the first bytes of an input what it holds. `is_all` if no more bytes come. Bytes in which a `separator` ends a
-    /// line must be answered without a wait for more; if it is NUL, no encoding is told. `is_br` if the
-    /// input's name ends in .br: brotli has no bytes of its own at the beginning.
+    /// Tells from the first bytes of an input what it holds. `is_all` if no more bytes come. Bytes in which a
+    /// `separator` ends a line must be answered without a wait for more; if it is NUL, no encoding is told. `is_br` if
+    /// the input's name ends in .br: brotli has no bytes of its own at the beginning.
     pub fn of(start: &[u8], is_all: bool, separator: u8, is_br: bool) -> Self {
         let may_wait = !is_all && !start.contains(&separator);
         // Where lines end in NUL, these bytes are lines.
@@ -172,8 +172,8 @@ fn is_text(bytes: &[u8]) -> bool {
     !bytes.iter().any(|&byte| is_control(byte))
 }
 
-/// The encoding of a text without a byte order mark, if most of its characters are ASCII: of the bytes of a character all but one
-/// are NUL then, always at the same places.
+/// The encoding of a text without a byte order mark, if most of its characters are ASCII: of the bytes of a character
+/// all but one are NUL then, always at the same places.
 fn encoding(start: &[u8]) -> Option<&'static str> {
     let names = [("UTF-32LE", 4, 0), ("UTF-32BE", 4, 3), ("UTF-16LE", 2, 0), ("UTF-16BE", 2, 1)];
     let fits = |&(_, size, low): &(_, usize, usize)| {

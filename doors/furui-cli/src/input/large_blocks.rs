@@ -2,8 +2,8 @@
 
 use crate::input::block::MAX_LINES;
 
-/// The maximum size of large blocks. With a set on storage, the keys of a block share one pass over storage: four times as many
-/// keys halve the cost of a look-up in a large run.
+/// The maximum size of large blocks. With a set on storage, the keys of a block share one pass over storage: four times
+/// as many keys halve the cost of a look-up in a large run.
 #[derive(Clone, Copy)]
 pub struct LargeBlocks {
     lines: usize,
@@ -43,8 +43,8 @@ impl LargeBlocks {
         }
     }
 
-    /// The memory that large blocks take, in bytes. What exceeds [`SPARE`](Self::SPARE) is subtracted from the memory of
-    /// the set.
+    /// The memory that large blocks take, in bytes. What exceeds [`SPARE`](Self::SPARE) is subtracted from the memory
+    /// of the set.
     pub fn bytes(self) -> u64 {
         (self.lines * self.line) as u64
     }

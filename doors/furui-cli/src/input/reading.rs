@@ -8,11 +8,11 @@ pub struct Reading {
     pub header: bool,
     /// The maximum length of a line without its separator. A longer line is an error, or is cut.
     pub max_line: usize,
-    /// How inputs are looked into, if they are: compressed ones are decoded then, and what is no text is an error. Otherwise their
-    /// bytes are read as they are.
+    /// How inputs are looked into, if they are: compressed ones are decoded then, and what is no text is an error.
+    /// Otherwise their bytes are read as they are.
     pub looks: Option<Looks>,
-    /// True if an input that cannot be read, or not to its end, is reported and left for the next one. Otherwise it ends the
-    /// command.
+    /// True if an input that cannot be read, or not to its end, is reported and left for the next one. Otherwise it
+    /// ends the command.
     pub keeps_going: bool,
 }
 
@@ -26,8 +26,8 @@ pub struct Looks {
 }
 
 impl Looks {
-    /// What is allowed unless an option says otherwise. Files that were made with the usual options of zstd and xz have windows of
-    /// at most 65 MiB, or 128 MiB with --ultra and --long.
+    /// What is allowed unless an option says otherwise. Files that were made with the usual options of zstd and xz have
+    /// windows of at most 65 MiB, or 128 MiB with --ultra and --long.
     pub const USUAL: Self = Self { memory: 256 << 20, binary: false };
 }
 

@@ -18,8 +18,8 @@ use crate::streams::standard_input;
 /// up many lines together. The delay is too short to notice.
 const PATIENCE: Duration = Duration::from_millis(20);
 
-/// A read of fewer bytes than this has most likely emptied the pipe, so its bytes are handed out without a look for more. A program
-/// that sends a line and waits for the answer gets it sooner.
+/// A read of fewer bytes than this has most likely emptied the pipe, so its bytes are handed out without a look for
+/// more. A program that sends a line and waits for the answer gets it sooner.
 const FEW: usize = 4096;
 
 /// An open input.
@@ -30,7 +30,8 @@ pub struct Input {
     waits: bool,
     /// True if a read returns instead of waiting.
     nonblocking: bool,
-    /// What is decoded. The file is then a pipe, which poll reports as readable while a read from the decoder would not wait.
+    /// What is decoded. The file is then a pipe, which poll reports as readable while a read from the decoder would not
+    /// wait.
     decoder: Option<Decoder>,
     /// What the first bytes are to tell, before they are handed out.
     question: Question,
@@ -101,9 +102,9 @@ impl Input {
         self.waits && interrupt.ready(&self.file, Duration::ZERO) != Wait::Ready
     }
 
-    /// Reads until the first bytes tell what the input holds. Starts a decoder if it is compressed, and removes its bytes from the
-    /// buffer, which must hold nothing else. What is no text is an error. Lines end in `separator`. Returns `None` at the end of
-    /// the input.
+    /// Reads until the first bytes tell what the input holds. Starts a decoder if it is compressed, and removes its
+    /// bytes from the buffer, which must hold nothing else. What is no text is an error. Lines end in `separator`.
+    /// Returns `None` at the end of the input.
     fn look(
         &mut self,
         buffer: &mut [u8],
@@ -243,7 +244,8 @@ impl Input {
             match wait {
                 Wait::Ready => {}
                 Wait::Nothing => break,
-                // The bytes that were read are no longer in the pipe, so they are handed out. The next call ends the input.
+                // The bytes that were read are no longer in the pipe, so they are handed out. The next call ends the
+                // input.
                 Wait::Interrupted if *filled > before => break,
                 Wait::Interrupted => return Ok(Fill::Interrupted),
             }

@@ -169,8 +169,8 @@ mod tests {
                 if state != csv_core::ReadRecordResult::Record {
                     break;
                 }
-                // The reader of csv_core counts empty lines before a record, and the LF of a CRLF before it, as a part of
-                // the record.
+                // The reader of csv_core counts empty lines before a record, and the LF of a CRLF before it, as a part
+                // of the record.
                 let record = text[at..at + read].trim_start_matches(['\n', '\r']);
                 if let Some(record) = record.strip_suffix(['\n', '\r']) {
                     expected.push(record.as_bytes().to_vec());

@@ -6,7 +6,8 @@ pub(super) enum Column {
     Either(String),
     /// The column of this name, written `name:` and the name.
     Name(String),
-    /// The column with this index, from 0 on, written `column:` and its number, or as a number where there is no header.
+    /// The column with this index, from 0 on, written `column:` and its number, or as a number where there is no
+    /// header.
     Index(usize),
 }
 

@@ -20,7 +20,8 @@ impl Counts {
         self.kept + self.dropped
     }
 
-    /// Says on standard error how many lines had no key, if there were any, and what became of those that were not dropped.
+    /// Says on standard error how many lines had no key, if there were any, and what became of those that were not
+    /// dropped.
     pub fn report(&self, kept: &str) {
         for (count, what) in [(self.kept, kept), (self.dropped, "dropped")] {
             if count > 0 {

@@ -10,8 +10,8 @@ pub struct Field<'a> {
     pub quoted: bool,
 }
 
-/// The fields of a record of CSV, between delimiters; with `quotes` they may be quoted. The last one is an error if a quote is not
-/// closed.
+/// The fields of a record of CSV, between delimiters; with `quotes` they may be quoted. The last one is an error if a
+/// quote is not closed.
 pub fn fields(record: &[u8], delimiter: u8, quotes: bool) -> impl Iterator<Item = Result<Field<'_>, String>> {
     let mut rest = Some(record);
     std::iter::from_fn(move || {
@@ -58,8 +58,8 @@ impl Field<'_> {
     }
 }
 
-/// The parts of the values of `--key`, between commas. A part may be quoted, and then have commas, line breaks and doubled
-/// quotes, as a field of CSV has them.
+/// The parts of the values of `--key`, between commas. A part may be quoted, and then have commas, line breaks and
+/// doubled quotes, as a field of CSV has them.
 pub fn key_parts(values: &[String]) -> Result<Vec<String>, Error> {
     let mut parts = vec![];
     for value in values {

@@ -118,8 +118,8 @@ impl<'de> Visitor<'de> for &Member<'_> {
     }
 }
 
-/// Deserializes a name, and tells whether it is the member's. As bytes, the name may have a lone surrogate, which UTF-8 cannot
-/// encode, and then it is another.
+/// Deserializes a name, and tells whether it is the member's. As bytes, the name may have a lone surrogate, which UTF-8
+/// cannot encode, and then it is another.
 struct Name<'m>(&'m Member<'m>);
 
 impl<'de> DeserializeSeed<'de> for Name<'_> {

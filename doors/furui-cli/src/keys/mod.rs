@@ -78,8 +78,8 @@ impl Keys {
         Self { maker, lacking: vec![], failure: None, counts: Counts::default(), is_headless: false }
     }
 
-    /// Prints no header if this output, to which the lines are printed, is appended to a file that is not empty: that file has
-    /// its header already.
+    /// Prints no header if this output, to which the lines are printed, is appended to a file that is not empty: that
+    /// file has its header already.
     pub fn printed_to(self, output: &Output) -> Self {
         Self { is_headless: output.continues(), ..self }
     }
@@ -95,9 +95,9 @@ impl Keys {
         &self.maker.hasher
     }
 
-    /// Reads the block if it is the header of an input. Returns true if it is to be printed, which only the first header
-    /// is, and false if not; `None` if the block has lines. Headers are read in the order of the inputs, and before the
-    /// lines of their inputs are hashed.
+    /// Reads the block if it is the header of an input. Returns true if it is to be printed, which only the first
+    /// header is, and false if not; `None` if the block has lines. Headers are read in the order of the inputs, and
+    /// before the lines of their inputs are hashed.
     pub fn header(&self, block: &Block) -> Result<Option<bool>, Error> {
         Ok(self.maker.header(block)?.map(|is_first| is_first && !self.is_headless))
     }

@@ -2,8 +2,8 @@ use url::{Url, form_urlencoded};
 
 use crate::error::Error;
 
-/// The schemes of the URLs that are canonicalised. In other schemes a fragment may have another meaning, and many texts look like
-/// URLs: `ERROR: ticket #12`, `localhost:8080/#/a`, `C:\\`.
+/// The schemes of the URLs that are canonicalised. In other schemes a fragment may have another meaning, and many texts
+/// look like URLs: `ERROR: ticket #12`, `localhost:8080/#/a`, `C:\\`.
 const SCHEMES: [&str; 5] = ["http", "https", "ftp", "ws", "wss"];
 
 /// The rules that say which URLs name the same page.
@@ -23,8 +23,8 @@ impl UrlRules {
         Ok(Self { drop: drop.iter().map(rule).collect::<Result<_, _>>()?, sort })
     }
 
-    /// The URL in its canonical form, as the WHATWG standard serialises it, without the fragment, which names a place in a page and not
-    /// another page. `None` if the text is no URL of the [`SCHEMES`].
+    /// The URL in its canonical form, as the WHATWG standard serialises it, without the fragment, which names a place
+    /// in a page and not another page. `None` if the text is no URL of the [`SCHEMES`].
     pub(super) fn canonical(&self, text: &[u8]) -> Option<Vec<u8>> {
         let mut url = Url::parse(std::str::from_utf8(text).ok()?).ok()?;
         if !SCHEMES.contains(&url.scheme()) {

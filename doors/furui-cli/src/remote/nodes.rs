@@ -1,8 +1,8 @@
 //! The servers of a set: one, or those of a cluster.
 //!
-//! If `FURUI.SEEN` is sent a second time because the connection was lost, the second answer calls a new key seen. The cluster
-//! connection of the crate `redis` sends commands again without telling, so they are distributed here, where it is noted
-//! which answers are uncertain.
+//! If `FURUI.SEEN` is sent a second time because the connection was lost, the second answer calls a new key seen. The
+//! cluster connection of the crate `redis` sends commands again without telling, so they are distributed here, where it
+//! is noted which answers are uncertain.
 
 use std::collections::HashMap;
 use std::thread;
@@ -44,7 +44,8 @@ pub struct Nodes {
 pub struct Answer {
     /// What the server has answered; a refusal is an error.
     pub reply: RedisResult<Value>,
-    /// True if the connection was lost after the request was sent for the first time: the server may have executed it twice.
+    /// True if the connection was lost after the request was sent for the first time: the server may have executed it
+    /// twice.
     pub is_uncertain: bool,
 }
 

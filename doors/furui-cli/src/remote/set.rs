@@ -25,8 +25,8 @@ pub struct RemoteSet {
 const LEAST: u32 = 16;
 
 impl RemoteSet {
-    /// Connects to the server of the set at this URL. With `records`, a set that is not there yet is made, with this window. A set with
-    /// another window is an error.
+    /// Connects to the server of the set at this URL. With `records`, a set that is not there yet is made, with this
+    /// window. A set with another window is an error.
     pub fn open(url: &Path, records: bool, window: Option<Window>) -> Result<Self, Error> {
         let address = Address::parse(url)?;
         let url = address.to_string();

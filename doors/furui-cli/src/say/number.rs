@@ -10,7 +10,8 @@ pub fn counted(number: u64, what: &str) -> String {
 /// With fewer keys, what a file has besides them would be most of what each takes.
 const FEW: f64 = 1000.0;
 
-/// Formats each key's share of some space, for the end of a line: `, 5.06 bytes a key`; nothing if there are [`FEW`] keys.
+/// Formats each key's share of some space, for the end of a line: `, 5.06 bytes a key`; nothing if there are [`FEW`]
+/// keys.
 pub fn shared(space: f64, unit: &str, keys: f64) -> String {
     if keys < FEW { String::new() } else { format!(", {:.2} {unit}", space / keys) }
 }

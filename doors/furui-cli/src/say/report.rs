@@ -34,8 +34,8 @@ impl Report {
         self.add(name, value)
     }
 
-    /// Adds a path. Bytes of it that are not UTF-8 become U+FFFD, and then all its bytes, as a list of numbers, are added
-    /// under `bytes_name`.
+    /// Adds a path. Bytes of it that are not UTF-8 become U+FFFD, and then all its bytes, as a list of numbers, are
+    /// added under `bytes_name`.
     pub fn path(&mut self, name: &'static str, bytes_name: &'static str, path: &Path) -> &mut Self {
         self.text(name, &path.to_string_lossy());
         match path.to_str() {

@@ -20,14 +20,15 @@ pub fn of_lines(window: Window) -> String {
     }
 }
 
-/// The time of the system's clock, in milliseconds since the beginning of 1970. An earlier time is taken for that moment.
+/// The time of the system's clock, in milliseconds since the beginning of 1970. An earlier time is taken for that
+/// moment.
 pub fn now() -> u64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
     u64::try_from(now).unwrap_or(u64::MAX)
 }
 
-/// How far a set that was told this `time` is ahead of the clock, in milliseconds, if that is more than a sixteenth of its
-/// window. Lines that have come are repeats at least for so long.
+/// How far a set that was told this `time` is ahead of the clock, in milliseconds, if that is more than a sixteenth of
+/// its window. Lines that have come are repeats at least for so long.
 pub fn ahead(window: Window, time: u64, now: u64) -> Option<u64> {
     let Window::Milliseconds(ticks) = window else { return None };
     time.checked_sub(now).filter(|&ahead| ahead > ticks.get() / Window::SLICES)

@@ -47,8 +47,8 @@ pub struct Batch {
 }
 
 impl Batch {
-    /// An empty batch, ready for any block, for a set with this many shares, or 0 if the set is not split. Keys are made
-    /// from a block's lines in the same way as by `keys`. `asked` is an empty list if a server is asked.
+    /// An empty batch, ready for any block, for a set with this many shares, or 0 if the set is not split. Keys are
+    /// made from a block's lines in the same way as by `keys`. `asked` is an empty list if a server is asked.
     pub fn new(keys: &Keys, shares: usize, asked: Option<RemoteKeys>) -> Self {
         Self {
             block: Block::default(),
@@ -100,8 +100,8 @@ impl Batch {
         self.fail(error);
     }
 
-    /// Hashes the keys of the lines, and finds those that `recent` does not know. If the set is split, also finds out to
-    /// which shares they belong.
+    /// Hashes the keys of the lines, and finds those that `recent` does not know. If the set is split, also finds out
+    /// to which shares they belong.
     pub fn hash(&mut self, recent: Option<&mut Recent<u64, 1>>) {
         if self.header.is_none() && !self.is_void {
             if let Err(error) = self.reserve() {

@@ -7,8 +7,8 @@ pub enum Ending {
     Done,
     /// The input, the set or a file of the output failed. The lines that were printed before are recorded.
     Failed(Error),
-    /// The reader of the output has closed it. It is unknown which of the last lines were read. The next run prints again the
-    /// lines that are not durable.
+    /// The reader of the output has closed it. It is unknown which of the last lines were read. The next run prints
+    /// again the lines that are not durable.
     Closed,
     /// The output, or the recording of what was printed, has failed. Nothing more is recorded.
     Broken(Error),

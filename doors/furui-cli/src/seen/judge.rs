@@ -58,7 +58,8 @@ impl Judge {
         }
     }
 
-    /// The time within which a line is to be recorded after it was printed. `None` if all lines are recorded at the end.
+    /// The time within which a line is to be recorded after it was printed. `None` if all lines are recorded at the
+    /// end.
     pub fn within(&self, options: &SeenOptions) -> Option<Duration> {
         match self {
             Self::Set(..) => Some(options.sync()),
@@ -105,8 +106,8 @@ impl Judge {
         }
     }
 
-    /// The number of new keys that are recorded only by [`record_first`](Self::record_first). A server has recorded them
-    /// before, and forgets them otherwise.
+    /// The number of new keys that are recorded only by [`record_first`](Self::record_first). A server has recorded
+    /// them before, and forgets them otherwise.
     pub fn unsynced(&self) -> usize {
         match self {
             Self::Set(seen, _) => seen.unsynced(),

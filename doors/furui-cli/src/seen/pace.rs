@@ -2,7 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-/// The input has paused if nothing arrives for this long. Then one or two syncs follow, within 0.1 s after the last line.
+/// The input has paused if nothing arrives for this long. Then one or two syncs follow, within 0.1 s after the last
+/// line.
 const PAUSE: Duration = Duration::from_millis(40);
 /// An input that continues within this time after a pause has not really paused.
 const SOON: Duration = Duration::from_secs(1);
@@ -17,8 +18,8 @@ const MANY: usize = 64;
 
 /// Tells when to sync: some time after a line was printed, or as soon as the input pauses.
 ///
-/// Each sync writes a page of storage, however few keys there are. An input of ten lines a second seems to pause after each line,
-/// but is recorded only once in each interval.
+/// Each sync writes a page of storage, however few keys there are. An input of ten lines a second seems to pause after
+/// each line, but is recorded only once in each interval.
 pub struct Pace {
     interval: Duration,
     /// The time at which the oldest unrecorded key arrived.
@@ -70,7 +71,8 @@ impl Pace {
 mod tests {
     use super::*;
 
-    /// Feeds `lines` lines a second for `seconds` seconds. Returns the number of syncs, and the longest time that a line waited.
+    /// Feeds `lines` lines a second for `seconds` seconds. Returns the number of syncs, and the longest time that a
+    /// line waited.
     fn feed(pace: &mut Pace, from: Instant, lines: u32, seconds: u32) -> (usize, Duration) {
         let (mut syncs, mut longest) = (0, Duration::ZERO);
         let mut waiting: Vec<Instant> = vec![];

@@ -70,7 +70,8 @@ impl Printing {
         }
     }
 
-    /// The positions in the output at which the answers for the new lines of a block end, if `printed` bytes precede the block.
+    /// The positions in the output at which the answers for the new lines of a block end, if `printed` bytes precede
+    /// the block.
     pub fn ends(self, block: &Block, fates: &[Fate], printed: u64) -> impl Iterator<Item = u64> {
         let (mut printed, mut start) = (printed, 0);
         fates.iter().enumerate().filter_map(move |(index, &fate)| {

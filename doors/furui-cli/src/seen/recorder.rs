@@ -65,7 +65,8 @@ impl Recorder {
         self.pace.is_some() && self.output.is_pipe() && self.printing.tells_new()
     }
 
-    /// Prints a text, and stops at `until` if the reader of a pipe reads nothing. Afterwards `left` is what was not printed.
+    /// Prints a text, and stops at `until` if the reader of a pipe reads nothing. Afterwards `left` is what was not
+    /// printed.
     pub fn print(&mut self, left: &mut &[u8], until: Option<Instant>) -> Result<Sink, Error> {
         self.output.print_until(left, until)
     }

@@ -23,8 +23,8 @@ pub struct Repeats {
 }
 
 impl Repeats {
-    /// Opens a file to append to. If its last line has no separator, because a run was killed, one is appended first. A file that is an
-    /// input, too, is refused: the run would never end.
+    /// Opens a file to append to. If its last line has no separator, because a run was killed, one is appended first. A
+    /// file that is an input, too, is refused: the run would never end.
     pub fn open(path: &Path, separator: u8, inputs: &[&Path]) -> Result<Self, Error> {
         let name = path.display().to_string();
         if path.as_os_str() == "-" {

@@ -1,7 +1,7 @@
 //! A set that several processes share, in a Valkey or Redis server.
 //!
-//! The server records a line when it is asked, before the line is printed. What is recorded and cannot be printed is taken
-//! back as far as possible, because otherwise nobody would ever print it.
+//! The server records a line when it is asked, before the line is printed. What is recorded and cannot be printed is
+//! taken back as far as possible, because otherwise nobody would ever print it.
 
 use std::collections::VecDeque;
 use std::path::Path;

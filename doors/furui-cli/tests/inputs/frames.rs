@@ -176,7 +176,8 @@ fn blocks_of_legacy_lz4_may_be_larger_than_their_text_and_no_larger_than_allowed
     let packed = frame(&[literals(8 << 20), literals(4096), literals(100)]);
     let expected = [vec![b'x'; 4095], vec![b'x'; 100]].map(|line| [line, b"\n".to_vec()].concat()).concat();
     assert!(stdout(&["seen"], &packed) == expected);
-    // More text than a block may have, a block without bytes, and a size that is neither of a block nor the beginning of a frame.
+    // More text than a block may have, a block without bytes, and a size that is neither of a block nor the beginning
+    // of a frame.
     for bad in [literals((8 << 20) + 1), vec![0; 4], vec![0xFF; 8]] {
         assert!(failure(&["seen"], &frame(&[bad])).contains("damaged lz4 data at byte"));
     }

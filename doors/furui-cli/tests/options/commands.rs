@@ -22,8 +22,8 @@ pub struct Command {
     pub rows: &'static [&'static [Row]],
 }
 
-/// A mode: the commands that make what it needs, and the command itself, whose input is the file `in`, `table` or `-`. An
-/// `--as-is` in it is left out where this option is tried.
+/// A mode: the commands that make what it needs, and the command itself, whose input is the file `in`, `table` or `-`.
+/// An `--as-is` in it is left out where this option is tried.
 pub struct Mode {
     pub before: &'static [&'static str],
     pub line: &'static str,

@@ -13,9 +13,9 @@ use crate::support::{TempDir, furui, run, stdout};
 /// The modes of `furui seen`, in the order of the letters of a [`Row`].
 const MODES: [&str; 6] = ["memory", "store", "dry run", "filter", "server", "remove"];
 
-/// An option, with a value if it takes one, and the fate of the option in each mode: `a` if what it does is seen, `k` if
-/// it is accepted and changes nothing that is seen in so small a run, `r` if it is refused, and `-` if it makes the mode, or
-/// goes only with another option that is refused. A single letter is for all modes.
+/// An option, with a value if it takes one, and the fate of the option in each mode: `a` if what it does is seen, `k`
+/// if it is accepted and changes nothing that is seen in so small a run, `r` if it is refused, and `-` if it makes the
+/// mode, or goes only with another option that is refused. A single letter is for all modes.
 struct Row {
     option: &'static str,
     /// Other options that this one needs.

@@ -26,8 +26,8 @@ const VALUES: [&[&str]; 14] = [
     &["{\"a\":1,\"b\":[2]}"],
 ];
 
-/// Writes one to three files of JSON values, whose records are numbered by `id` in one sequence, and returns their paths. With `twice`,
-/// an object may have several members of one name.
+/// Writes one to three files of JSON values, whose records are numbered by `id` in one sequence, and returns their
+/// paths. With `twice`, an object may have several members of one name.
 pub fn files(random: &mut Random, dir: &TempDir, case: usize, values: &[&[&str]], twice: bool) -> Vec<String> {
     let (mut id, count) = (0, 1 + random.below(3));
     let file = |nth| {

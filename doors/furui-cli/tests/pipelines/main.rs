@@ -1,7 +1,8 @@
-//! The command gives the rows that other programs give: Miller, jq, DuckDB, the tools of the shell, real compressors, and datatrove.
+//! The command gives the rows that other programs give: Miller, jq, DuckDB, the tools of the shell, real compressors,
+//! and datatrove.
 //!
-//! Inputs are random. Each test prints its seed, which `FURUI_PIPELINES_SEED` repeats. Where the others differ from furui, or
-//! among each other, a test asserts what docs/inputs.md says and names the difference.
+//! Inputs are random. Each test prints its seed, which `FURUI_PIPELINES_SEED` repeats. Where the others differ from
+//! furui, or among each other, a test asserts what docs/inputs.md says and names the difference.
 
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]

@@ -111,8 +111,8 @@ fn furui_and_miller_differ_in_these_rows() {
     // A row is printed as it came.
     let (ours, theirs) = both(&["--csv"], "a", &["--csv"], &file("quotes", b"id,a\r\n\"1\",\"x\"\r\n"));
     assert_eq!((&*ours, &*theirs), (&b"id,a\r\n\"1\",\"x\"\r\n"[..], &b"id,a\n1,x\n"[..]));
-    // An empty line has no key, even if there is one column. Some versions of Miller leave it out, and others take it for an
-    // empty field.
+    // An empty line has no key, even if there is one column. Some versions of Miller leave it out, and others take it
+    // for an empty field.
     let (ours, theirs) = both(&["--csv"], "a", &["--csv"], &file("empty", b"a\nx\n\n\"\"\n\nx\n\"\"\n"));
     assert_eq!(ours, b"a\nx\n\n\"\"\n\n");
     assert!(theirs.starts_with(b"a\nx\n") && theirs.len() < ours.len());

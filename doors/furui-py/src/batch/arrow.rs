@@ -1,4 +1,5 @@
-//! Arrays through the Arrow C data interface: <https://arrow.apache.org/docs/format/CDataInterface/PyCapsuleInterface.html>.
+//! Arrays through the Arrow C data interface:
+//! <https://arrow.apache.org/docs/format/CDataInterface/PyCapsuleInterface.html>.
 #![allow(unsafe_code, reason = "the C interface passes pointers")]
 
 use arrow_array::cast::AsArray;

@@ -8,9 +8,9 @@ use crate::key::IntKey;
 /// The number of elements of an array that are copied at a time.
 const PART: usize = 1 << 16;
 
-/// Calls `take` with each element of a numpy array of one dimension. Arrays of bytes (`S`) and integers are read as they
-/// lie in memory; those of text (`U`) and of objects are read one object at a time. As numpy does, this takes the zero
-/// bytes off the end of an element of an array of bytes.
+/// Calls `take` with each element of a numpy array of one dimension. Arrays of bytes (`S`) and integers are read as
+/// they lie in memory; those of text (`U`) and of objects are read one object at a time. As numpy does, this takes the
+/// zero bytes off the end of an element of an array of bytes.
 pub fn each_key(array: &Bound<'_, PyAny>, take: &mut impl FnMut(&[u8])) -> PyResult<()> {
     let py = array.py();
     let shape: Vec<usize> = array.getattr("shape")?.extract()?;

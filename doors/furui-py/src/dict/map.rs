@@ -68,7 +68,8 @@ impl Store for AnyMap {
 }
 
 impl AnyMap {
-    /// Opens the dictionary of a directory: one with this purpose, or else with the one that it has, or else of numbers.
+    /// Opens the dictionary of a directory: one with this purpose, or else with the one that it has, or else of
+    /// numbers.
     pub fn open(path: &Path, purpose: Option<Purpose>, is_read_only: bool) -> Result<Self> {
         let storage = if is_read_only { Directory::open_read_only(path)? } else { Directory::open(path)? };
         let options = DictOptions { purpose, ..DictOptions::default() };

@@ -29,10 +29,10 @@ const PAUSE: usize = 1024;
 /// A dictionary on storage, in the order of its keys: from strings to 32-bit numbers, or to values of any bytes.
 ///
 /// path: the directory of the dictionary, which is created if it is missing. One process writes to it at a time.
-/// values: "numbers", which number() gives or which are put; "values", any numbers; "counts", as `furui dict count` keeps them; or
-/// "bytes". A dictionary keeps what it was made for. None: as the existing dictionary has them, or numbers.
-/// text: keys come back as str; a byte that is not UTF-8 as a surrogate, as os.fsdecode does it. False: as bytes.
-/// read_only: only look keys up, without the lock of the dictionary.
+/// values: "numbers", which number() gives or which are put; "values", any numbers; "counts", as `furui dict count`
+/// keeps them; or "bytes". A dictionary keeps what it was made for. None: as the existing dictionary has them, or
+/// numbers. text: keys come back as str; a byte that is not UTF-8 as a surrogate, as os.fsdecode does it. False: as
+/// bytes. read_only: only look keys up, without the lock of the dictionary.
 ///
 /// What is put is durable after sync() or close(). Keys are str, bytes, int, uuid.UUID or None, as those of a Seen; all
 /// of them come back as str or bytes.
@@ -111,15 +111,15 @@ impl Dict {
         Ok(())
     }
 
-    /// Return the number of a key. A key without one gets the one after the greatest that was ever given or put: 0, 1, 2 ... None is
-    /// given twice. ConfigError if the dictionary has other values.
+    /// Return the number of a key. A key without one gets the one after the greatest that was ever given or put: 0, 1,
+    /// 2 ... None is given twice. ConfigError if the dictionary has other values.
     fn number(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<u32> {
         self.check_writable(py)?;
         self.map.with(py, |map| with_key(key, |key| map.numbers()?.number(key))?.or_raise(py))
     }
 
-    /// Return the numbers of the keys of a batch, in order, as number() gives them. Batch and answer are of one kind, as
-    /// for Seen.add_many().
+    /// Return the numbers of the keys of a batch, in order, as number() gives them. Batch and answer are of one kind,
+    /// as for Seen.add_many().
     fn number_many<'py>(&self, batch: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         self.check_writable(batch.py())?;
         let keys = Keys::of(batch)?;

@@ -10,8 +10,8 @@ use super::{Filter, State};
 use crate::errors::{OrRaise, config};
 use crate::options::Made;
 
-/// Makes the class of a kind of filter: a subclass of [`Filter`] without fields of its own. `make` makes an empty filter
-/// from a number of keys and a rate; `hash` is how it hashes keys unless the caller says otherwise.
+/// Makes the class of a kind of filter: a subclass of [`Filter`] without fields of its own. `make` makes an empty
+/// filter from a number of keys and a rate; `hash` is how it hashes keys unless the caller says otherwise.
 macro_rules! kind {
     (
         $(#[$doc:meta])*
@@ -26,8 +26,8 @@ macro_rules! kind {
         impl $name {
             /// Make an empty filter for n keys, which says yes to an unknown key with probability rate.
             ///
-            /// hash: how keys are hashed, as in "xxh3:0". like: another filter or set, or the path of one, whose hash is
-            /// taken. Neither: "xxh3:0", and for SplitBlockBloom "xxh64:0", the hash of Parquet.
+            /// hash: how keys are hashed, as in "xxh3:0". like: another filter or set, or the path of one, whose hash
+            /// is taken. Neither: "xxh3:0", and for SplitBlockBloom "xxh64:0", the hash of Parquet.
             #[staticmethod]
             #[pyo3(signature = (n, rate, *, hash=None, like=None))]
             fn with_rate<'py>(
@@ -75,8 +75,8 @@ kind! {
 }
 
 kind! {
-    /// A stable Bloom filter light, which forgets old keys so that it never gets full: a "no" is not certain. It remembers
-    /// at least the last n keys, repeats included.
+    /// A stable Bloom filter light, which forgets old keys so that it never gets full: a "no" is not certain. It
+    /// remembers at least the last n keys, repeats included.
     StableBloomLight, make: filter::StableBloomLight::for_last, hash: XXH3,
 }
 

@@ -25,8 +25,8 @@ use crate::options::hash_text;
 /// A filter of any kind: a set of keys in little memory, which says "no" for certain, and "yes" with a small error.
 ///
 /// Filter.open(path) opens a file of any kind. New filters are made by the classes of the kinds, such as
-/// Bloom.with_rate(1_000_000, 0.01). Filters with the default hash, "xxh3:0", can be combined wherever they were made; if
-/// strangers choose the keys, give hash="xxh3:random". Files are those of `furui filter`.
+/// Bloom.with_rate(1_000_000, 0.01). Filters with the default hash, "xxh3:0", can be combined wherever they were made;
+/// if strangers choose the keys, give hash="xxh3:random". Files are those of `furui filter`.
 ///
 /// Keys are str, bytes, int from -2**63 to 2**64 - 1, uuid.UUID or None; "a" and b"a" are one key. Batches are those of
 /// Seen.add_many().
@@ -38,8 +38,9 @@ pub struct Filter {
 
 #[pymethods]
 impl Filter {
-    /// Open the file of a filter, which is mapped and read only: no byte of its table is read before a key is looked up,
-    /// and each part is checked when it is first read. The file must not be changed meanwhile; replacing it is allowed.
+    /// Open the file of a filter, which is mapped and read only: no byte of its table is read before a key is looked
+    /// up, and each part is checked when it is first read. The file must not be changed meanwhile; replacing it is
+    /// allowed.
     ///
     /// Raises DamageError if a byte that was read is damaged, ConfigError if it is a filter of another class.
     #[classmethod]

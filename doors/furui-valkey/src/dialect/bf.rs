@@ -136,8 +136,8 @@ fn insert(call: &Call<'_>) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Inserts the items from argument `first` on, up to the first one that is refused. If there is no filter, it is made of
-/// this shape. Gives an answer for each item: whether it is certainly new.
+/// Inserts the items from argument `first` on, up to the first one that is refused. If there is no filter, it is made
+/// of this shape. Gives an answer for each item: whether it is certainly new.
 fn insert_into(
     call: &Call<'_>,
     shape: Option<&BloomShape>,

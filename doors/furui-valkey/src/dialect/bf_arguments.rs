@@ -79,7 +79,8 @@ impl BloomShape {
         Ok(shape)
     }
 
-    /// The filter that the arguments of `BF.INSERT` describe, whether it makes a filter, and the number of the argument that is the first item.
+    /// The filter that the arguments of `BF.INSERT` describe, whether it makes a filter, and the number of the argument
+    /// that is the first item.
     ///
     /// # Errors
     /// In the words of valkey-bloom.

@@ -191,8 +191,8 @@ fn insert_all(call: &Call<'_>, only_new: bool) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Inserts the items from argument `first` on. If there is no filter, it is made of this shape. Gives an answer for each
-/// item: whether it was inserted.
+/// Inserts the items from argument `first` on. If there is no filter, it is made of this shape. Gives an answer for
+/// each item: whether it was inserted.
 fn insert_into(
     call: &Call<'_>,
     shape: Option<CuckooShape>,

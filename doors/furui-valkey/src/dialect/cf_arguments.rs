@@ -40,8 +40,8 @@ pub fn of_reserve(call: &Call<'_>) -> Result<CuckooShape, Refusal> {
     Ok(shape)
 }
 
-/// The filter that the arguments of `CF.INSERT` and `CF.INSERTNX` describe, whether they make a filter, and the number of the argument that is the first
-/// item.
+/// The filter that the arguments of `CF.INSERT` and `CF.INSERTNX` describe, whether they make a filter, and the number
+/// of the argument that is the first item.
 ///
 /// # Errors
 /// In the words of RedisBloom.

@@ -160,7 +160,8 @@ impl Content {
     /// The work that waits: a freeze before a merge.
     ///
     /// Everything that is computed when it is first read, which is the order of the fields in windows and the tables of
-    /// tries, is computed here: if a thread were computing it when the server forks to save, the child would wait for ever.
+    /// tries, is computed here: if a thread were computing it when the server forks to save, the child would wait for
+    /// ever.
     pub fn job(&mut self) -> Result<Option<Job<Memory>>, Refusal> {
         either!(self, dict => {
             drop(dict.iter());
@@ -174,8 +175,8 @@ impl Content {
         Ok(())
     }
 
-    /// The files of a dictionary with the same entries in one trie. They are made without a look at the files of this one,
-    /// whose lock a thread may hold.
+    /// The files of a dictionary with the same entries in one trie. They are made without a look at the files of this
+    /// one, whose lock a thread may hold.
     ///
     /// # Errors
     /// If there is not enough memory.
@@ -207,8 +208,8 @@ impl Content {
     }
 }
 
-/// The options of a copy, which writes each entry twice: first in tries that are not merged, then all in one. They are few
-/// enough for a merge in one walk.
+/// The options of a copy, which writes each entry twice: first in tries that are not merged, then all in one. They are
+/// few enough for a merge in one walk.
 fn copying<V: DictValue + ?Sized>(dict: &Snapshot<V>, manifest: &Manifest) -> DictOptions {
     const TRIES: usize = 64;
     let (keys, bytes) = dict.tries().fold((dict.buffered(), 0usize), |(keys, bytes), trie| {

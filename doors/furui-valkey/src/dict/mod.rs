@@ -47,13 +47,14 @@ pub struct Dictionary {
     account: Account,
 }
 
-/// The bytes that a field and its value take in a window besides their own bytes: the head of the record, slots of the hash
-/// table, the place in the order of fields, and the end of the value.
+/// The bytes that a field and its value take in a window besides their own bytes: the head of the record, slots of the
+/// hash table, the place in the order of fields, and the end of the value.
 const ENTRY: usize = 64;
 
-/// The number of tries from which on a full window makes its command wait a little for the merge, and the number from which
-/// on it waits until the merge is done. A store has at most 4096 tries, so that the second wait, which may be long, is
-/// needed: it takes fields that come without a pause for as long as a merge of hundreds of millions of fields lasts.
+/// The number of tries from which on a full window makes its command wait a little for the merge, and the number from
+/// which on it waits until the merge is done. A store has at most 4096 tries, so that the second wait, which may be
+/// long, is needed: it takes fields that come without a pause for as long as a merge of hundreds of millions of fields
+/// lasts.
 const SOME_TRIES: usize = 64;
 const MANY_TRIES: usize = 2048;
 /// The wait of a command if there are many tries.
@@ -100,7 +101,8 @@ impl Dictionary {
         parts.into_iter().fold(0, |sum: usize, part| sum.saturating_add(part.len() + ENTRY))
     }
 
-    /// Checks that the dictionary may grow by so many bytes. A merge needs room for another copy of all tries, which counts.
+    /// Checks that the dictionary may grow by so many bytes. A merge needs room for another copy of all tries, which
+    /// counts.
     ///
     /// # Errors
     /// If it would exceed a limit of the module.
@@ -181,9 +183,9 @@ impl Dictionary {
         if self.content.will_freeze(length)
             && let Some(freezing) = self.freezing.take()
         {
-            // The next window is full, too, before the last one is frozen. The wait is for the rest of the time that a thread
-            // takes to freeze a window, or for all of it if no thread has begun; the size of windows bounds it. Without the
-            // wait the window would be frozen here, and perhaps merged with many other fields.
+            // The next window is full, too, before the last one is frozen. The wait is for the rest of the time that a
+            // thread takes to freeze a window, or for all of it if no thread has begun; the size of windows bounds it.
+            // Without the wait the window would be frozen here, and perhaps merged with many other fields.
             self.install(freezing.wait());
         }
         let (had_waiting, buffered) = (self.content.has_waiting(), self.content.buffered());

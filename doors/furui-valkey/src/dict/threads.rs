@@ -1,9 +1,9 @@
 //! The two threads that freeze and merge the parts of dictionaries, so that no command waits for a merge.
 //!
-//! A freeze is short, because windows are small, and the main thread waits for it if it fills the next window meanwhile.
-//! A merge may take minutes. So each kind of work has a thread of its own, and no freeze waits behind a merge. The threads
-//! never touch keys of the server: the main thread hands a job out, and installs its result when a command next uses the
-//! key. Large files are freed by a thread, too.
+//! A freeze is short, because windows are small, and the main thread waits for it if it fills the next window
+//! meanwhile. A merge may take minutes. So each kind of work has a thread of its own, and no freeze waits behind a
+//! merge. The threads never touch keys of the server: the main thread hands a job out, and installs its result when a
+//! command next uses the key. Large files are freed by a thread, too.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SendError, Sender, TryRecvError, channel};

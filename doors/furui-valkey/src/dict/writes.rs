@@ -127,7 +127,8 @@ fn delete(call: &Call<'_>) -> Result<(), Refusal> {
         return Ok(());
     };
     dict.tend();
-    // A deletion takes memory until it is merged with the field. It is not refused, because it is the way to free memory.
+    // A deletion takes memory until it is merged with the field. It is not refused, because it is the way to free
+    // memory.
     let mut removed = 0;
     for (i, field) in fields.iter().enumerate() {
         match dict.remove(field) {
@@ -167,8 +168,8 @@ fn check_length(what: &str, bytes: &[u8], most: usize) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// The dictionary of a key. A key without a value gets an empty one with a seed of its own, which replicas are told, if it
-/// may grow by `growth` bytes.
+/// The dictionary of a key. A key without a value gets an empty one with a seed of its own, which replicas are told, if
+/// it may grow by `growth` bytes.
 fn dict_or_new<'k>(
     call: &Call<'_>,
     key: &'k mut Key,

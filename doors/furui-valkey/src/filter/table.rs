@@ -43,7 +43,8 @@ impl Table {
         memory(bytes)
     }
 
-    /// The number of bytes by which the table may grow with so many keys. Tables of `BF.*` and `CF.*` ask when they grow.
+    /// The number of bytes by which the table may grow with so many keys. Tables of `BF.*` and `CF.*` ask when they
+    /// grow.
     pub fn growth(&self, keys: usize) -> usize {
         match self {
             Self::Window(filter) => filter.growth(keys),
@@ -79,8 +80,8 @@ impl Table {
         }
     }
 
-    /// Records a key. True if it is certainly new. If the table must grow, `admit` is asked first: whether a table of so
-    /// many bytes may grow by so many.
+    /// Records a key. True if it is certainly new. If the table must grow, `admit` is asked first: whether a table of
+    /// so many bytes may grow by so many.
     ///
     /// # Errors
     /// If the filter is full.

@@ -15,8 +15,8 @@ use crate::text::window_text;
 /// oldest goes as a whole. A repeat counts as an occurrence.
 ///
 /// **Source.** The jumping window of Metwally, Agrawal and El Abbadi, "Duplicate Detection in Click Streams", WWW 2005.
-/// **Differs**: the filters grow if more keys come in a sixteenth of the window than their share of the capacity, so that
-/// the rate of the whole holds.
+/// **Differs**: the filters grow if more keys come in a sixteenth of the window than their share of the capacity, so
+/// that the rate of the whole holds.
 #[derive(Clone)]
 pub struct WindowFilter {
     window: Window,

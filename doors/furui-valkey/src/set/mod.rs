@@ -24,8 +24,8 @@ pub static SETS: ValkeyType = ValkeyType::new("furui-set", VERSION, methods::<Se
 
 /// An exact set of members, each known by its 64-bit hash.
 ///
-/// With a window, members are in slices of a sixteenth of the window, by the time they were last seen at; a slice goes as
-/// a whole when it is older than the window.
+/// With a window, members are in slices of a sixteenth of the window, by the time they were last seen at; a slice goes
+/// as a whole when it is older than the window.
 pub struct Set {
     hasher: KeyHasher,
     window: Option<Window>,
@@ -246,8 +246,8 @@ impl Value for Set {
     }
 }
 
-/// The minimum number of bits of a remainder in a run: with fewer bits a set would have more than 2^40 members. It bounds
-/// the memory that a small file can claim.
+/// The minimum number of bits of a remainder in a run: with fewer bits a set would have more than 2^40 members. It
+/// bounds the memory that a small file can claim.
 const LEAST_REMAINDER: u32 = 24;
 
 impl Set {

@@ -57,7 +57,8 @@ pub(super) fn fig9(context: &Context) -> Result<Finding> {
         }
         Ok([table])
     })?;
-    // Links that are not answered tell more than those that are: at 92 and at 97 % of hits, storage is asked about 8 and 3 %.
+    // Links that are not answered tell more than those that are: at 92 and at 97 % of hits, storage is asked about 8
+    // and 3 %.
     let plots = crawls.iter().map(|crawl| {
         let name = format!("fig9-{}", slug(crawl.name));
         let title = format!("{}: links that storage is asked about, and memory", crawl.name);

@@ -118,8 +118,8 @@ fn commits_of_runs(readme: &str) -> impl Iterator<Item = &str> {
         .map(|pair| pair.1)
 }
 
-/// Every figure in the tables of costs that is of a recorded run, and not of a table of the pages, is of a run that names
-/// its commit; so the test above sees when its code changes.
+/// Every figure in the tables of costs that is of a recorded run, and not of a table of the pages, is of a run that
+/// names its commit; so the test above sees when its code changes.
 #[test]
 fn runs_that_tables_of_costs_cite_name_their_commits() {
     for source in Source::ALL {

@@ -29,7 +29,8 @@ fn experiments() -> Vec<Experiment> {
     sources.concat()
 }
 
-/// The experiments with these names. A name is a full name (`ringed-fig4`), the prefix of a source (`ringed`), or `all`.
+/// The experiments with these names. A name is a full name (`ringed-fig4`), the prefix of a source (`ringed`), or
+/// `all`.
 fn chosen(names: &[String]) -> Result<Vec<Experiment>> {
     let all = experiments();
     let named = |name: &str, one: &Experiment| name == "all" || name == one.source.prefix() || name == one.full_name();

@@ -9,7 +9,8 @@ use crate::clock::{seconds, thread_ns};
 type Hash = PolynomialHashes<4>;
 type Filter = <Hash as PathHash>::Filter;
 
-/// The paper's dictionary: a buffer, and frozen tries with their filters, all of which are merged when there are too many.
+/// The paper's dictionary: a buffer, and frozen tries with their filters, all of which are merged when there are too
+/// many.
 ///
 /// Every trie and filter is built in each of three ways, whose times are kept apart. Look-ups do not depend on the way,
 /// because all ways build the same tries and filters.

@@ -15,8 +15,8 @@ pub(crate) struct Context {
     pub(crate) data: Option<PathBuf>,
     /// True if all sizes are tiny, for tests.
     pub(crate) quick: bool,
-    /// True if the measurements that the papers made at a large scale are repeated at that scale. On two processors, this
-    /// takes two hours, most of them for the dictionary of louds-table3.
+    /// True if the measurements that the papers made at a large scale are repeated at that scale. On two processors,
+    /// this takes two hours, most of them for the dictionary of louds-table3.
     pub(crate) full: bool,
     /// The seed of all random numbers.
     pub(crate) seed: u64,
@@ -32,8 +32,8 @@ impl Context {
         if self.quick { quick } else { full }
     }
 
-    /// The tables that `measure` makes; or, if only verdicts and plots are made again, those that a page has under these
-    /// names.
+    /// The tables that `measure` makes; or, if only verdicts and plots are made again, those that a page has under
+    /// these names.
     pub(crate) fn tables<const N: usize>(
         &self,
         source: Source,

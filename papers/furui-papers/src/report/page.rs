@@ -228,8 +228,8 @@ fn section(experiment: &Experiment, context: &Context, finding: &Finding, commit
     text
 }
 
-/// A section whose verdict and plots are made again from its tables. What it says about the measurement stays: the data,
-/// the commit and the machine, and the remarks if the finding has none.
+/// A section whose verdict and plots are made again from its tables. What it says about the measurement stays: the
+/// data, the commit and the machine, and the remarks if the finding has none.
 fn drawn_again(old: &str, new: &str, finding: &Finding) -> String {
     let (new, _) = new.split_once("\nData: ").unwrap_or((new, ""));
     let data = old.find("\nData: ").unwrap_or(old.len());

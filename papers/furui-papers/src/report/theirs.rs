@@ -1,4 +1,5 @@
-//! What a paper's page says before its experiments: the paper's ways and ours, what they cost, and where furui deviates.
+//! What a paper's page says before its experiments: the paper's ways and ours, what they cost, and where furui
+//! deviates.
 //!
 //! The texts are files of Markdown. A figure in them is taken from the tables of the pages, so that it is of the same
 //! run as the tables: `{ringed-bloom-filters/fig6.csv; SHA-1: ringed, ms; k == 7}` stands for the number in

@@ -25,8 +25,8 @@ impl Grade {
         [Self::Reproduced, Self::Better, Self::WithinBand, Self::NotReproduced, Self::NoData, Self::Measured];
 
     /// The grade of several figures, each a pair of the paper's figure and ours, of which a greater one is better:
-    /// reproduced if the relative difference of each is at most `close`, better if none is lower than that, within a band
-    /// if the difference of each is at most `band`.
+    /// reproduced if the relative difference of each is at most `close`, better if none is lower than that, within a
+    /// band if the difference of each is at most `band`.
     pub(crate) fn of_gains(figures: &[(f64, f64)], close: f64, band: f64) -> Self {
         let off = |&(paper, ours): &(f64, f64)| (ours - paper) / paper.abs();
         match () {

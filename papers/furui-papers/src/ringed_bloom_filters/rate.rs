@@ -63,8 +63,8 @@ fn best_k(best: &Table, column: &str) -> [f64; 3] {
     [least, most, best.number(column, &[("corpus", ZIPF.into()), ("documents", "mean".into())])]
 }
 
-/// The k with the least traffic in a column of Fig. 8, as measured: for each number of documents, and for the means over
-/// all of them.
+/// The k with the least traffic in a column of Fig. 8, as measured: for each number of documents, and for the means
+/// over all of them.
 fn least_k(measured: &Table, corpus: &Corpus, column: &str) -> (Vec<f64>, f64) {
     let of_all = documents(measured, corpus);
     let mut sums: Vec<(f64, f64)> = Vec::new();

@@ -94,8 +94,8 @@ impl RocksDb {
     }
 
     fn contains(&self, key: [u8; 8]) -> Result<bool> {
-        // SAFETY: the handles are open until `self` is dropped, the key is read during the call, and the value is ours to
-        // give back.
+        // SAFETY: the handles are open until `self` is dropped, the key is read during the call, and the value is ours
+        // to give back.
         unsafe {
             let value =
                 checked(|message| rocksdb_get_pinned(self.database, self.read, key.as_ptr(), key.len(), message))?;

@@ -35,8 +35,8 @@ pub struct Summary {
     pub bytes: u64,
     /// The place of the last document, at which the next search continues; `None` if there are no more results.
     pub cursor: Option<Place>,
-    /// True if every list that was read was whole, as far as the node that keeps the list knows, and no document is missing
-    /// because nobody could show it, or because something false took its place.
+    /// True if every list that was read was whole, as far as the node that keeps the list knows, and no document is
+    /// missing because nobody could show it, or because something false took its place.
     pub whole: bool,
 }
 

@@ -52,8 +52,8 @@ pub(super) async fn run(listener: TcpListener, router: Router, until: impl Futur
             accepted = accepted => accepted,
             () = &mut until => break,
         };
-        // Without Nagle's algorithm, each line of an answer is sent at once, even if the client has not acknowledged the
-        // line before it.
+        // Without Nagle's algorithm, each line of an answer is sent at once, even if the client has not acknowledged
+        // the line before it.
         let _ = stream.set_nodelay(true);
         let (router, closing) = (router.clone(), closing.subscribe());
         connections.spawn(async move {

@@ -1,5 +1,5 @@
-//! The sample documents: short texts, facts about elements and countries, and computed facts about numbers. Each has the URL of an
-//! encyclopedia's article on its subject.
+//! The sample documents: short texts, facts about elements and countries, and computed facts about numbers. Each has
+//! the URL of an encyclopedia's article on its subject.
 
 use std::fmt::Write;
 

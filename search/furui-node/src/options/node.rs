@@ -16,12 +16,12 @@ use furui_search::Wants;
 /// nodes can reach it.
 #[derive(Args)]
 pub struct NodeOptions {
-    /// The directory for the node's identity, index and documents, which is created if it does not exist. Required, here or in a
-    /// configuration file
+    /// The directory for the node's identity, index and documents, which is created if it does not exist. Required,
+    /// here or in a configuration file
     #[arg(long, value_name = "DIR", required_unless_present = "config", value_hint = ValueHint::DirPath)]
     pub data: Option<PathBuf>,
-    /// An address to listen on for other nodes, such as /ip4/0.0.0.0/tcp/4001; may be repeated. Port 0 picks a free port
-    /// [default: /ip4/0.0.0.0/tcp/0]
+    /// An address to listen on for other nodes, such as /ip4/0.0.0.0/tcp/4001; may be repeated. Port 0 picks a free
+    /// port [default: /ip4/0.0.0.0/tcp/0]
     #[arg(long, value_name = "MULTIADDR")]
     pub listen: Vec<String>,
     /// An address at which other nodes reach this one, if this node does not listen on it, for example behind a router
@@ -32,19 +32,20 @@ pub struct NodeOptions {
     /// port. Anybody who can reach this address may publish and search [default: 127.0.0.1:7717]
     #[arg(long, value_name = "HOST:PORT")]
     pub http: Option<SocketAddr>,
-    /// The address of a node in the network, with its identity, such as /ip4/192.0.2.1/tcp/4001/p2p/12D3…; may be repeated.
-    /// Without it, this is the first node of a network
+    /// The address of a node in the network, with its identity, such as /ip4/192.0.2.1/tcp/4001/p2p/12D3…; may be
+    /// repeated. Without it, this is the first node of a network
     #[arg(long, value_name = "MULTIADDR")]
     pub bootstrap: Vec<String>,
-    /// The most that the node keeps on disk for other nodes, such as 20GiB. When it is reached, what each publisher and each
-    /// address brought is kept by fair shares, the oldest goes first, and nodes that have their share are refused. What is
-    /// published through this node always stays [default: 10GiB, or a tenth of the disk if that is less]
+    /// The most that the node keeps on disk for other nodes, such as 20GiB. When it is reached, what each publisher and
+    /// each address brought is kept by fair shares, the oldest goes first, and nodes that have their share are refused.
+    /// What is published through this node always stays [default: 10GiB, or a tenth of the disk if that is less]
     #[arg(long, value_name = "SIZE", value_parser = text::size)]
     pub disk: Option<u64>,
     #[command(flatten)]
     pub coding: CodingOptions,
-    /// A TOML file with these options under their long names, such as http = "127.0.0.1:7717" and, if an option may be repeated,
-    /// bootstrap = ["…"]. Options on the command line take precedence. Relative paths begin at the directory of the file
+    /// A TOML file with these options under their long names, such as http = "127.0.0.1:7717" and, if an option may be
+    /// repeated, bootstrap = ["…"]. Options on the command line take precedence. Relative paths begin at the directory
+    /// of the file
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub config: Option<PathBuf>,
 }

@@ -16,9 +16,9 @@ pub struct SearchOptions {
     pub query: Vec<String>,
     #[command(flatten)]
     pub node: NodeAddress,
-    /// Print a line of JSON for each document (id, url, title, snippet, score, and the byte ranges of the words in title and
-    /// snippet: title_marks, marks; and if other documents have the URL, publishers, and also: the ids and publishers of
-    /// these), and a last line with total and bytes
+    /// Print a line of JSON for each document (id, url, title, snippet, score, and the byte ranges of the words in
+    /// title and snippet: title_marks, marks; and if other documents have the URL, publishers, and also: the ids and
+    /// publishers of these), and a last line with total and bytes
     #[arg(long)]
     pub json: bool,
     /// Print at most N documents

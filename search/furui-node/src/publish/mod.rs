@@ -166,8 +166,8 @@ impl Publisher<'_> {
     }
 }
 
-/// True if the hosts are equal, or one is a subdomain of the other, as `www.a.example` is of `a.example`. So a page of a crawl cannot
-/// replace a page of another site.
+/// True if the hosts are equal, or one is a subdomain of the other, as `www.a.example` is of `a.example`. So a page of
+/// a crawl cannot replace a page of another site.
 fn is_same_site(link: &Url, url: &Url) -> bool {
     let (Some(link), Some(url)) = (link.host_str(), url.host_str()) else { return false };
     let is_part =

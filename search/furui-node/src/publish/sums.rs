@@ -66,8 +66,8 @@ impl<'a> Sums<'a> {
         Ok(())
     }
 
-    /// Prints a message about something that is not as it should be but is published nevertheless, or returns an error if
-    /// the run is strict.
+    /// Prints a message about something that is not as it should be but is published nevertheless, or returns an error
+    /// if the run is strict.
     pub(super) fn note(&self, place: &str, what: &str) -> Result<(), Error> {
         if self.strict {
             return Err(Error::Message(format!("{place}: {what}")));

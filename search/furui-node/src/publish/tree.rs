@@ -55,7 +55,8 @@ impl Publisher<'_> {
         Ok(())
     }
 
-    /// Handles a file that cannot be read. It is an error if the user named the file; in a directory, it is left out with a message.
+    /// Handles a file that cannot be read. It is an error if the user named the file; in a directory, it is left out
+    /// with a message.
     fn unreadable(&mut self, file: &Path, error: io::Error, named: &Path) -> Result<(), Error> {
         let place = file.display().to_string();
         if file == named {

@@ -21,8 +21,8 @@ fn command(words: &str, more: &[&str], lines: &[String]) {
     stdout(&[&words.split(' ').collect::<Vec<_>>()[..], more].concat(), &text(lines));
 }
 
-/// Records lines in the journal, as a process does that is killed afterwards: in many records, of which the last one more
-/// than doubles the journal. So the manifest knows how long the journal is.
+/// Records lines in the journal, as a process does that is killed afterwards: in many records, of which the last one
+/// more than doubles the journal. So the manifest knows how long the journal is.
 fn record(mut set: Cascade<Directory>, lines: &[String]) {
     let hasher = set.hash_spec().hasher();
     let (small, last) = lines.split_at(lines.len() / 3);
