@@ -1,16 +1,20 @@
 //! Fetches records from the nodes that keep them, and answers other nodes' requests for records.
 
 use std::collections::{HashMap, HashSet};
+use std::time::Duration;
 
 use furui_search::{ContentId, Fetched, Index, Peer, Request, Response, limits};
 use futures::StreamExt;
 use futures::stream::FuturesUnordered;
 use tokio::time::{Instant, sleep_until};
 
+use crate::node::HEDGE_AFTER;
 use crate::node::reputation::Reputation;
-use crate::node::{HEDGE_AFTER, PATIENCE};
 use crate::shelf::Shelf;
 
+/// The time to wait for the other keepers of records. Chosen: with [`HEDGE_AFTER`], it is less than a node that stores
+/// postings waits for their check.
+const RECORDS_PATIENCE: Duration = Duration::from_millis(2400);
 /// The maximum number of bytes of records in one answer.
 const FETCHED_BYTES: usize = limits::MESSAGE_BYTES - (16 << 10);
 
@@ -49,7 +53,7 @@ pub(in crate::node) async fn records(reputation: &Reputation, except: Option<&Pe
     let mut asked = FuturesUnordered::new();
     let mut waiting: Vec<Peer> = Vec::new();
     // First the nearest node is asked, because a look-up of one node is cheap; then the others with a copy.
-    for (replicas, patience) in [(1, HEDGE_AFTER), (limits::REPLICAS, PATIENCE)] {
+    for (replicas, patience) in [(1, HEDGE_AFTER), (limits::REPLICAS, RECORDS_PATIENCE)] {
         let missing: Vec<ContentId> = ids.iter().copied().filter(|id| !records.found.contains_key(id)).collect();
         let mut loads: HashMap<Peer, Vec<ContentId>> = HashMap::new();
         let keepers = reputation.keepers_of(missing.iter().copied(), replicas).await;
