@@ -14,7 +14,7 @@ use crate::shelf::Shelf;
 
 /// The time to wait for the other keepers of records. Chosen: with [`HEDGE_AFTER`], it is less than a node that stores
 /// postings waits for their check.
-const RECORDS_PATIENCE: Duration = Duration::from_millis(2400);
+const RECORDS_PATIENCE: Duration = Duration::from_secs(2);
 /// The maximum number of bytes of records in one answer.
 const FETCHED_BYTES: usize = limits::MESSAGE_BYTES - (16 << 10);
 
