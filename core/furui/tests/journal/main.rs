@@ -18,7 +18,6 @@ use furui::{Error, HashAlgorithm, HashSpec, KeyHash, Result};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use support::{Failing, Fault};
-use xxhash_rust::xxh3::xxh3_64;
 
 const HEAD: usize = 88;
 /// The bytes of a record besides its keys.
@@ -341,26 +340,6 @@ fn decode(bytes: &[u8]) -> Result<Vec<u64>> {
     });
     assert!(!matches!(outcome, Err(Error::Io { .. })), "{outcome:?}");
     outcome.map(|()| keys)
-}
-
-/// A journal of one record with these numbers, under checksums that fit.
-fn forged(numbers: &[u64]) -> Vec<u8> {
-    let (mut file, at) = (GOLDEN[..HEAD].to_vec(), (HEAD as u64).to_le_bytes());
-    let (salt, count) = (GOLDEN[HEAD - 8..HEAD].to_vec(), (numbers.len() as u32).to_le_bytes());
-    let check = (xxh3_64(&[&salt[..], &at, &count].concat()) as u32).to_le_bytes();
-    let keys: Vec<u8> = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
-    let sum = xxh3_64(&[&salt[..], &at, &xxh3_64(&keys).to_le_bytes()].concat()).to_le_bytes();
-    [&count[..], &check, &sum, &keys, &count, &check].into_iter().for_each(|part| file.extend(part));
-    file
-}
-
-#[test]
-fn ticks_that_go_back_are_damage_and_equal_ones_are_not() {
-    for numbers in [&[7, 8][..], &[0, 5, 7, 0, 5, 8], &[0, 5, 7, 0, 6, 8]] {
-        assert_eq!(decode(&forged(numbers)).unwrap(), [7, 8]);
-    }
-    let error = format_error(decode(&forged(&[0, 5, 7, 0, 4, 8])));
-    assert_eq!((error.offset, error.problem), (HEAD as u64, Problem::Invalid("a tick is before the last one")));
 }
 
 #[derive(Clone, Debug)]
