@@ -172,10 +172,14 @@ pub struct SeenOptions {
     ///
     /// The regular expression has no classes of Unicode: `\w`, `\d` and `(?i)` know ASCII only, and bytes that are no
     /// UTF-8 match as U+FFFD
-    #[arg(long, value_name = "REGEX", hide_short_help = true, help_heading = headings::TIERS)]
+    #[arg(long, value_name = "REGEX", value_parser = regex, hide_short_help = true, help_heading = headings::TIERS)]
     pub protect: Option<Regex>,
     #[command(flatten)]
     pub tiers: TierOptions,
+}
+
+fn regex(text: &str) -> Result<Regex, String> {
+    Regex::new(text).map_err(|error| format!("no regex: {error}"))
 }
 
 impl SeenOptions {

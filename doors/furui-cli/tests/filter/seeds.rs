@@ -57,7 +57,7 @@ fn a_filter_without_its_seed_tells_only_those_who_have_the_seed() {
     let other = dir.file("other", b"0x1234\n");
     assert!(failure(&["has", "--seed-file", &other, &mine], b"alice\n").contains("another seed"));
     let bad = dir.file("bad", b"no number\n");
-    assert!(failure(&["has", "--seed-file", &bad, &mine], b"alice\n").contains("not a number"));
+    assert!(failure(&["has", "--seed-file", &bad, &mine], b"alice\n").contains("is no seed"));
     assert!(failure(&["has", "--seed-file", &dir.join("none"), &mine], b"").contains("none"));
     for kind in ["parquet", "cascade"] {
         let out = dir.join("refused");

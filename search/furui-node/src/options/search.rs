@@ -1,7 +1,8 @@
 //! The options of `furui search`.
 
-use clap::{Args, value_parser};
+use clap::Args;
 
+use super::between;
 use super::node::{CodingOptions, NodeAddress};
 
 /// Find the documents that contain all of the words
@@ -22,7 +23,7 @@ pub struct SearchOptions {
     #[arg(long)]
     pub json: bool,
     /// Print at most N documents
-    #[arg(long, value_name = "N", default_value_t = 10, value_parser = value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = between::<u64>(1, u64::MAX))]
     pub limit: u64,
     #[command(flatten)]
     pub coding: CodingOptions,
