@@ -1,9 +1,9 @@
 //! The experiments: every figure and table of the papers is measured again and drawn. Further experiments answer
 //! questions that the papers leave open.
 //!
-//! An experiment is an [`Experiment`]: a function that returns a [`Finding`], with the tables, the plots drawn from
-//! them and the verdict computed from them. The experiments of one source are the `EXPERIMENTS` of its module; the code
-//! that measures is elsewhere in this crate.
+//! An experiment is an [`Experiment`]: a function that returns a [`Finding`](crate::report::Finding), with the tables,
+//! the plots drawn from them and the verdict computed from them. The experiments of one source are the `EXPERIMENTS` of
+//! its module; the code that measures is elsewhere in this crate.
 
 #[cfg(test)]
 mod current;
