@@ -102,6 +102,26 @@ def test_a_forked_process_is_told_to_open_its_own(store: Path) -> None:
         assert seen.has_many(["parent", "later", "child"]) == [True, True, False]
 
 
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_set_that_is_closed_is_free_although_a_forked_process_lives(store: Path) -> None:
+    seen = furui.Seen(store)
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(writing)
+        os.read(reading, 1)
+        os._exit(0)
+    try:
+        seen.close()
+        with furui.Seen(store) as again:
+            assert again.add("new")
+    finally:
+        os.write(writing, b"x")
+        os.waitpid(child, 0)
+        os.close(reading)
+        os.close(writing)
+
+
 ADD = """
 import furui, sys
 seen = furui.Seen(sys.argv[1], sync=float(sys.argv[2]) if sys.argv[2] else None)

@@ -1,7 +1,8 @@
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::process;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::{DiskFile, Log, MANIFEST, Manifest, Storage, StoreKind};
 use crate::error::{Error, Result, StoreProblem};
@@ -44,8 +45,8 @@ pub struct Directory {
     path: PathBuf,
     /// Files of at most this many bytes are mapped.
     mapped: u64,
-    /// The open file `LOCK`, which holds the lock; `None` if the directory was opened for reading.
-    lock: Option<File>,
+    /// The lock of the directory; `None` if it was opened for reading.
+    lock: Option<Arc<Lock>>,
     /// The manifest that was opened or published last. While it is open, no other file has its inode.
     manifest: Mutex<Option<File>>,
 }
@@ -64,11 +65,11 @@ impl Directory {
         }
         create_directory(&path)?;
         refuse_foreign(&path)?;
-        let lock = lock(&path)?;
+        let lock = Lock::take(&path)?;
         // The last writer may have been killed between a rename and its sync. Everything that this process reads and
         // acts on must survive a power cut.
         sync_directory(&path)?;
-        let directory = Self { path, mapped: u64::MAX, lock: Some(lock), manifest: Mutex::default() };
+        let directory = Self { path, mapped: u64::MAX, lock: Some(Arc::new(lock)), manifest: Mutex::default() };
         for name in directory.names()?.iter().filter(|name| name.ends_with(TEMPORARY)) {
             let path = directory.path.join(name);
             fs::remove_file(&path).map_err(error_at("cannot remove", &path))?;
@@ -146,11 +147,11 @@ impl Directory {
     }
 
     /// The directory's lock, after a check that this process may still change the directory.
-    fn own_lock(&self) -> Result<&File> {
+    fn own_lock(&self) -> Result<&Arc<Lock>> {
         let Some(lock) = &self.lock else {
             return Err(error_of(&self.path, StoreProblem::ReadOnly));
         };
-        check_lock(lock, &self.path)?;
+        lock.check(&self.path)?;
         Ok(lock)
     }
 
@@ -206,7 +207,7 @@ impl Storage for Directory {
 
     fn log(&self, name: &str, head: &[u8]) -> Result<Box<dyn Log>> {
         let path = self.file(name)?;
-        let lock = self.own_lock()?.try_clone().map_err(error_at("cannot open", &path))?;
+        let lock = Arc::clone(self.own_lock()?);
         let write = |out: &mut dyn Write| out.write_all(head).map_err(error_at("cannot write", &path));
         let ((), file) = self.publish_file(&path, write)?;
         Ok(Box::new(DiskLog { file, path, directory: self.path.clone(), lock }))
@@ -236,12 +237,12 @@ struct DiskLog {
     path: PathBuf,
     directory: PathBuf,
     /// The directory's lock.
-    lock: File,
+    lock: Arc<Lock>,
 }
 
 impl Log for DiskLog {
     fn append(&mut self, bytes: &[u8]) -> Result<()> {
-        check_lock(&self.lock, &self.directory)?;
+        self.lock.check(&self.directory)?;
         self.file.write_all(bytes).map_err(error_at("cannot write", &self.path))?;
         self.file.sync_data().map_err(error_at("cannot sync", &self.path))
     }
@@ -273,29 +274,49 @@ fn is_system_file(name: &str) -> bool {
     name == "lost+found" || name.starts_with('.')
 }
 
-/// Makes sure that `lock` still keeps other writers out of a directory.
-fn check_lock(lock: &File, directory: &Path) -> Result<()> {
-    if is_still(lock, directory.join(LOCK)) {
-        return Ok(());
-    }
-    Err(error_of(directory, StoreProblem::LockLost))
+/// The lock of a directory: the open file `LOCK`, locked by the process that opened it.
+#[derive(Debug)]
+struct Lock {
+    file: File,
+    process: u32,
 }
 
-/// Takes the lock of a directory.
-fn lock(directory: &Path) -> Result<File> {
-    let path = directory.join(LOCK);
-    loop {
-        let lock = match open_lock(&path) {
-            // Another process has removed the file just now.
-            Err(error) if error.kind() == io::ErrorKind::NotFound && directory.exists() => continue,
-            opened => opened.map_err(error_at("cannot open", &path))?,
-        };
-        match lock.try_lock() {
-            // If the file was removed meanwhile, another process may have locked another file of this name.
-            Ok(()) if is_still(&lock, &path) => return Ok(lock),
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Err(error_of(directory, StoreProblem::Locked)),
-            Err(TryLockError::Error(error)) => return Err(error_at("cannot lock", directory)(error)),
+impl Lock {
+    /// Takes the lock of a directory.
+    fn take(directory: &Path) -> Result<Self> {
+        let path = directory.join(LOCK);
+        loop {
+            let file = match open_lock(&path) {
+                // Another process has removed the file just now.
+                Err(error) if error.kind() == io::ErrorKind::NotFound && directory.exists() => continue,
+                opened => opened.map_err(error_at("cannot open", &path))?,
+            };
+            match file.try_lock() {
+                // If the file was removed meanwhile, another process may have locked another file of this name.
+                Ok(()) if is_still(&file, &path) => return Ok(Self { file, process: process::id() }),
+                Ok(()) => {}
+                Err(TryLockError::WouldBlock) => return Err(error_of(directory, StoreProblem::Locked)),
+                Err(TryLockError::Error(error)) => return Err(error_at("cannot lock", directory)(error)),
+            }
+        }
+    }
+
+    /// Makes sure that the lock still keeps other writers out of its directory.
+    fn check(&self, directory: &Path) -> Result<()> {
+        if is_still(&self.file, directory.join(LOCK)) {
+            return Ok(());
+        }
+        Err(error_of(directory, StoreProblem::LockLost))
+    }
+}
+
+impl Drop for Lock {
+    /// Gives the lock back even while a process that was forked from this one still has the file open, until it runs
+    /// another program or ends. Such a process itself gives nothing back: the lock is not its own.
+    fn drop(&mut self) {
+        if self.process == process::id() {
+            // If this fails, the lock ends as the file is closed.
+            let _ = self.file.unlock();
         }
     }
 }

@@ -10,11 +10,7 @@ use std::fs;
 use std::ops::Range;
 use std::path::Path;
 use std::process::{Command, Output};
-use std::thread::yield_now;
-use std::time::{Duration, Instant};
 
-use furui::Error;
-use furui::error::{StoreError, StoreProblem};
 use furui::store::{Directory, Manifest, StoreKind};
 
 use self::dict::{LOUDS, entries, number, numbered_in_parts, numbers_are};
@@ -264,25 +260,12 @@ pub fn is_finished(runs: &[Run]) -> bool {
     runs.iter().any(|run| run.finished)
 }
 
-/// How long a process that was forked may take until it runs its program.
-const FORKED: Duration = Duration::from_secs(20);
-
 fn open(root: &Path, name: &str, may_be_missing: bool) -> Result<Option<Directory>, String> {
     let store = root.join(name);
     if !store.exists() && may_be_missing {
         return Ok(None);
     }
-    let start = Instant::now();
-    let directory = loop {
-        match Directory::open(&store) {
-            // A process that another test has forked has all files of this one, and so this lock, until it runs its
-            // program.
-            Err(Error::Store(StoreError { problem: StoreProblem::Locked, .. })) if start.elapsed() < FORKED => {
-                yield_now()
-            }
-            opened => break opened.map_err(|error| error.to_string())?,
-        }
-    };
+    let directory = Directory::open(&store).map_err(|error| error.to_string())?;
     match Manifest::load(&directory) {
         Ok(None) if may_be_missing => Ok(None),
         Ok(None) => Err("the store is gone".to_owned()),
