@@ -2,13 +2,13 @@
 
 #![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
-mod dump;
-
 use std::io::Write;
 
 use furui::filter::{AnyFilter, BlockedBloom, Filter, FilterMut, FilterRef};
 use furui::format::{Align, EnvelopeWriter, Kind, Tag};
 use furui::{HashSpec, KeyHash};
+
+use crate::dump;
 
 const GOLDEN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/v1");
 

@@ -2,10 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
-mod support;
-
 use std::collections::BTreeSet;
 
+use crate::support::{Failing, Fault};
 use furui::format::{FormatError, Problem};
 use furui::raw::{RunWriter, WrittenRun};
 use furui::store::cascade::{Cascade, CascadeOptions};
@@ -13,7 +12,6 @@ use furui::store::{JOURNAL, MANIFEST, Manifest, Memory, RunEntry, Storage, Store
 use furui::{Error, HashAlgorithm, HashSpec, KeyHash, Result};
 use proptest::collection::vec;
 use proptest::prelude::*;
-use support::{Failing, Fault};
 
 /// Makes hashes with exactly these bits, even ones that a hash function is unlikely to give.
 fn raw(hashes: &[u64]) -> Vec<KeyHash> {

@@ -2,10 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
-mod support;
-
 use std::collections::BTreeSet;
 
+use crate::support::{Failing, Fault};
 use furui::error::{StoreError, StoreProblem};
 use furui::seen::{Seen, SeenOptions};
 use furui::store::cascade::{CascadeFilter, CascadeOptions};
@@ -13,7 +12,6 @@ use furui::store::{Fingerprints, JOURNAL, Memory, Storage};
 use furui::{Error, HashSpec, Hashes, KeyHash, Result};
 use proptest::collection::vec;
 use proptest::prelude::*;
-use support::{Failing, Fault};
 
 const JOURNALED: CascadeOptions = CascadeOptions { memory: 1 << 20, hash: None, form: None, journal: true };
 

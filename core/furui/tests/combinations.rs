@@ -3,10 +3,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
-mod support;
-
 use std::collections::BTreeSet;
 
+use crate::support::{Failing, Fault};
 use furui::error::{StoreError, StoreProblem};
 use furui::raw::SortedSource;
 use furui::store::cascade::{Cascade, CascadeFilter, CascadeOptions, Combination};
@@ -14,7 +13,6 @@ use furui::store::{Manifest, Memory, Storage};
 use furui::{Error, HashAlgorithm, HashSpec, KeyHash};
 use proptest::collection::vec;
 use proptest::prelude::*;
-use support::{Failing, Fault};
 
 const HASH: HashSpec = HashSpec { algorithm: HashAlgorithm::Xxh3, seed: 1 };
 

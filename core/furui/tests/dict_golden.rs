@@ -2,12 +2,12 @@
 
 #![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
-mod dump;
-
 use furui::dict::{Dict, DictOptions, FilterHash, Layout, Merging};
 use furui::raw::Rolling;
 use furui::store::{MANIFEST, Memory, Storage};
 use furui::{Error, Result};
+
+use crate::dump;
 
 const OPTIONS: DictOptions = DictOptions {
     purpose: None,

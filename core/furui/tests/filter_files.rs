@@ -3,8 +3,6 @@
 
 #![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
-mod dump;
-
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -15,6 +13,8 @@ use furui::filter::{
 use furui::format::{Align, Envelope, EnvelopeWriter, Kind, Problem, ReadAt, ReadError, Tag};
 use furui::{HashAlgorithm, HashSpec, KeyHash};
 use proptest::prelude::*;
+
+use crate::dump;
 
 const META: Tag = Tag::new(*b"META");
 const BITS: Tag = Tag::new(*b"BITS");

@@ -1,11 +1,11 @@
 //! Compares the LOUDS trie with maps, merged tries with the union of their keys, and walks over tries with each other.
 #![expect(clippy::unwrap_used, reason = "a test that fails says where")]
 
-mod louds_oracle;
-
 use std::collections::BTreeMap;
 use std::io::Write;
 
+use crate::louds_oracle;
+use crate::louds_oracle::walk_pairs;
 use furui::dict::{Dict, DictOptions, Layout};
 use furui::filter::{Bloom, Filter, FilterMut};
 use furui::format::{Align, Envelope, EnvelopeWriter, Kind, Seal, Section, Tag};
@@ -14,7 +14,6 @@ use furui::raw::{Rank1, Select0};
 use furui::raw::{Rolling, RollingState};
 use furui::store::{Memory, Purpose, Storage, StoreKind};
 use furui::{Error, HashSpec};
-use louds_oracle::walk_pairs;
 use proptest::prelude::*;
 
 type Map = BTreeMap<Vec<u8>, Value>;

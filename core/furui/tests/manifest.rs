@@ -2,12 +2,11 @@
 
 #![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
-mod dump;
-mod support;
-
 use std::io::Write;
 use std::num::NonZeroU64;
 
+use crate::dump;
+use crate::support::{Failing, Fault};
 use furui::error::{StoreError, StoreProblem};
 use furui::format::{Align, Envelope, EnvelopeWriter, FormatError, Kind, Problem, ReadError, Seal, Tag};
 use furui::store::cascade::{Cascade, CascadeOptions};
@@ -17,7 +16,6 @@ use furui::store::{
 use furui::{Error, HashAlgorithm, HashSpec, KeyHash, Result};
 use proptest::collection::vec;
 use proptest::prelude::*;
-use support::{Failing, Fault};
 
 const SPEC: HashSpec = HashSpec { algorithm: HashAlgorithm::SipHash13, seed: 0x0123_4567_89AB_CDEF };
 const KEYS: Tag = Tag::new(*b"KEYS");

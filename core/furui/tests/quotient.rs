@@ -1,14 +1,12 @@
 //! The properties of `QuotientFilter` that users rely on: the paper's table, slot by slot; sets and multisets compared
 //! with models; and the values of sizes, rates and errors.
 
-mod quotient_oracle;
-
 use std::collections::BTreeMap;
 
+use crate::quotient_oracle::Oracle;
 use furui::filter::{ConfigError, Filter, FilterMut, Full, QuotientFilter};
 use furui::{HashSpec, KeyHash};
 use proptest::prelude::*;
-use quotient_oracle::Oracle;
 
 #[derive(Clone, Copy, Debug)]
 enum Op {

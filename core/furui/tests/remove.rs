@@ -3,10 +3,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
-mod support;
-
 use std::collections::BTreeSet;
 
+use crate::support::{Failing, Fault};
 use furui::error::{StoreError, StoreProblem};
 use furui::raw::SortedSource;
 use furui::seen::{Cache, KeptTiers, Seen, SeenOptions, Start};
@@ -15,7 +14,6 @@ use furui::store::{JOURNAL, MANIFEST, Memory, Storage, TIERS, Window};
 use furui::{Error, HashAlgorithm, HashSpec, KeyForm, Result};
 use proptest::collection::vec;
 use proptest::prelude::*;
-use support::{Failing, Fault};
 
 const HASH: HashSpec = HashSpec { algorithm: HashAlgorithm::Xxh3, seed: 1 };
 

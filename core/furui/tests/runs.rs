@@ -2,8 +2,6 @@
 
 #![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
-mod dump;
-
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -16,6 +14,8 @@ use furui::store::{Fingerprints, ReadAt};
 use furui::{Error, HashSpec, KeyHash, Result};
 use proptest::collection::vec;
 use proptest::prelude::*;
+
+use crate::dump;
 
 /// A file in memory that counts the calls that read it. It can hide that it is in memory, so that it is read by calls.
 #[derive(Clone, Debug)]
@@ -430,7 +430,7 @@ fn the_golden_run_is_read_and_written_byte_for_byte() {
     assert_eq!(write(&GOLDEN_KEYS, 5, 5), GOLDEN);
 }
 
-/// `cargo test -p furui --test runs -- --ignored write` writes the golden file again, when the format has changed.
+/// `cargo test -p furui --test it runs::write -- --ignored` writes the golden file again, when the format has changed.
 #[test]
 #[ignore = "writes the golden file"]
 fn write_the_golden_run() {

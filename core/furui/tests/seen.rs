@@ -2,17 +2,15 @@
 
 #![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
-mod support;
-
 use std::collections::HashSet;
 
+use crate::support::{Failing, Fault};
 use furui::filter::Mismatch;
 use furui::seen::{Cache, Replacement, Seen, SeenOptions, TierSizes, Verdict};
 use furui::store::{Memory, Storage, StoreKind};
 use furui::{Error, HashSpec, Result};
 use proptest::collection::vec;
 use proptest::prelude::*;
-use support::{Failing, Fault};
 
 const SIZES: TierSizes =
     TierSizes { lru: None, counters: None, probes: None, decrements: None, replacement: Replacement::Lru };

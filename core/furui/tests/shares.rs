@@ -2,17 +2,15 @@
 
 #![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
-mod support;
-
 use std::collections::{BTreeSet, VecDeque};
 
+use crate::support::{Failing, Fault};
 use furui::seen::{Cache, Recent, Seen, SeenOptions, Verdict};
 use furui::store::cascade::{Share, SplitBatch};
 use furui::store::{Memory, Storage};
 use furui::{Hashes, Result};
 use proptest::collection::vec;
 use proptest::prelude::*;
-use support::{Failing, Fault};
 
 /// A batch on its way through the shares.
 struct Flight {

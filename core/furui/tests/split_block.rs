@@ -2,8 +2,6 @@
 
 #![expect(clippy::unwrap_used, reason = "the helpers are test code too")]
 
-mod dump;
-
 use std::collections::HashSet;
 use std::io::Write;
 
@@ -11,6 +9,8 @@ use furui::filter::{AnyFilter, Filter, FilterMut, FilterRef, MAX_PARQUET_BYTES, 
 use furui::format::{Align, EnvelopeWriter, Kind, Tag};
 use furui::{HashAlgorithm, HashSpec, KeyHash};
 use proptest::prelude::*;
+
+use crate::dump;
 
 const GOLDEN: &[u8] = include_bytes!("golden/v1/split_block.filter");
 

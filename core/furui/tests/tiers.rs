@@ -3,19 +3,17 @@
 
 #![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
-mod dump;
-mod support;
-
 use std::collections::HashSet;
 use std::io::Write;
 
+use crate::dump;
+use crate::support::{Failing, Fault};
 use furui::filter::ConfigError;
 use furui::format::{Align, EnvelopeWriter, FormatError, Kind, Tag};
 use furui::seen::{Cache, KeptTiers, Replacement, Seen, SeenOptions, Start, TierSizes, Verdict};
 use furui::store::cascade::{Cascade, CascadeOptions};
 use furui::store::{Manifest, Memory, Storage, TIERS};
 use furui::{Error, HashAlgorithm, HashSpec, Hashes, KeyHash, Result};
-use support::{Failing, Fault};
 
 /// The golden file, which has version 1 of the format.
 const GOLDEN: &[u8] = include_bytes!("golden/v1/TIERS");

@@ -2,8 +2,6 @@
 
 #![expect(clippy::unwrap_used, reason = "test helpers")]
 
-mod dump;
-
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::ops::Bound;
@@ -13,6 +11,8 @@ use furui::dict::{MAX_KEY, TrieError};
 use furui::format::{Align, Envelope, EnvelopeWriter, Kind, Tag};
 use furui::raw::{Found, Skeleton, Trie, TrieNode};
 use proptest::prelude::*;
+
+use crate::dump;
 
 type Model = BTreeMap<Vec<u8>, Option<u32>>;
 

@@ -2,11 +2,10 @@
 
 #![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
-mod support;
-
 use std::collections::HashMap;
 use std::num::NonZeroU64;
 
+use crate::support::{Failing, Fault};
 use furui::error::{StoreError, StoreProblem};
 use furui::filter::ConfigError;
 use furui::seen::{Cache, Seen, SeenOptions, Verdict};
@@ -15,7 +14,6 @@ use furui::store::{JOURNAL, MANIFEST, Manifest, Memory, ReadAt, Storage, Window,
 use furui::{Error, KeyHash, Result};
 use proptest::collection::vec;
 use proptest::prelude::*;
-use support::{Failing, Fault};
 
 fn window_of(keys: bool, ticks: u64) -> Window {
     let ticks = NonZeroU64::new(ticks).unwrap();

@@ -6,9 +6,9 @@ use furui::error::{StoreError, StoreProblem};
 use furui::filter::ConfigError;
 use furui::store::{Memory, Storage};
 
-use crate::made::{MADE, Model, SMALL, contents};
-use crate::model::wear_out;
-use crate::values::bytes;
+use crate::dict::made::{MADE, Model, SMALL, contents};
+use crate::dict::model::wear_out;
+use crate::dict::values::bytes;
 
 type ByteDict<S> = Dict<S, [u8]>;
 

@@ -6,8 +6,8 @@ use furui::dict::{Dict, DictOptions};
 use furui::store::{Memory, Storage};
 use furui::{Error, Result};
 
-use crate::made::{MADE, Model, SMALL, contents, format_error, three_tries};
-use crate::values::Values;
+use crate::dict::made::{MADE, Model, SMALL, contents, format_error, three_tries};
+use crate::dict::values::Values;
 
 /// What a reader or a merge gets from a damaged file is right, or is an error that names the file. A damaged byte that
 /// affects no answer may go unnoticed, but is never copied under a new checksum that fits.

@@ -5,9 +5,9 @@ use furui::error::StoreProblem;
 use furui::store::Storage;
 use furui::{Error, Result};
 
-use crate::made::{MADE, Model, SMALL, three_tries};
+use crate::dict::made::{MADE, Model, SMALL, three_tries};
+use crate::dict::values::Values;
 use crate::support::{Failing, Fault};
-use crate::values::Values;
 
 /// Any operation may fail while write buffers are frozen, tries are merged and finished jobs are installed. Durable
 /// entries stay durable, answers are right, and a dictionary that failed in a change refuses all later changes.

@@ -3,8 +3,8 @@
 use furui::dict::{Dict, DictOptions, Merging};
 use furui::store::{Memory, Storage};
 
-use crate::made::{MADE, Model, SMALL, assert_same};
-use crate::values::Values;
+use crate::dict::made::{MADE, Model, SMALL, assert_same};
+use crate::dict::values::Values;
 
 #[test]
 fn one_job_of_each_kind_is_handed_out_at_a_time() {

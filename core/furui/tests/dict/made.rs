@@ -7,7 +7,7 @@ use furui::format::FormatError;
 use furui::store::Memory;
 use furui::{Error, HashSpec, Result};
 
-use crate::values::Values;
+use crate::dict::values::Values;
 
 /// What a dictionary should hold.
 pub(crate) type Model<V> = BTreeMap<Vec<u8>, <V as Values>::Owned>;

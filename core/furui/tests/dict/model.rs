@@ -9,8 +9,8 @@ use furui::store::{Manifest, Memory, Purpose, Storage, StoreKind, Taken};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-use crate::made::{MADE, Model, SMALL, assert_same, contents};
-use crate::values::Values;
+use crate::dict::made::{MADE, Model, SMALL, assert_same, contents};
+use crate::dict::values::Values;
 
 #[derive(Clone, Debug)]
 enum Step<T> {

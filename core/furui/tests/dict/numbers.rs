@@ -10,7 +10,7 @@ use furui::seen::{Seen, SeenOptions};
 use furui::store::{Directory, MANIFEST, Manifest, Memory, Purpose, Storage, StoreKind};
 use furui::{Error, HashAlgorithm, HashSpec};
 
-use crate::made::{MADE, SMALL, format_error, three_tries};
+use crate::dict::made::{MADE, SMALL, format_error, three_tries};
 
 fn open<S: Storage>(storage: S) -> Dict<S> {
     Dict::open_with(storage, SMALL).unwrap()

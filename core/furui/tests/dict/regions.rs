@@ -7,9 +7,9 @@ use furui::dict::DictOptions;
 use furui::format::Envelope;
 use furui::store::{Directory, Memory, Storage};
 
-use crate::damage::named_or_right;
-use crate::made::{MADE, Model, SMALL, contents};
-use crate::values::{Values, bytes};
+use crate::dict::damage::named_or_right;
+use crate::dict::made::{MADE, Model, SMALL, contents};
+use crate::dict::values::{Values, bytes};
 
 /// A dictionary of one trie with these entries.
 fn one_trie<V: Values + ?Sized>(made: DictOptions, model: &Model<V>) -> Memory {

@@ -9,9 +9,9 @@ use furui::raw::Rolling;
 use furui::store::{Manifest, Memory, Purpose, RunEntry, Storage, StoreKind};
 use furui::{Error, HashSpec};
 
-use crate::damage::named_or_right;
+use crate::dict::damage::named_or_right;
+use crate::dict::made::{MADE, SMALL, contents, format_error, three_tries};
 use crate::dump;
-use crate::made::{MADE, SMALL, contents, format_error, three_tries};
 
 fn open(storage: Memory) -> Dict<Memory, [u8]> {
     Dict::open_bytes_with(storage, SMALL).unwrap()

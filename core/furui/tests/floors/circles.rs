@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use crate::sources::{imports, paths};
+use crate::floors::sources::{imports, paths};
 
 /// A module's path from the root of its crate; the root itself is empty.
 type Module = Vec<String>;

@@ -5,15 +5,11 @@
 
 mod bytes;
 mod damage;
-#[path = "../dump/mod.rs"]
-mod dump;
 mod faults;
 mod jobs;
 mod made;
 mod model;
 mod numbers;
 mod regions;
-#[path = "../support/mod.rs"]
-mod support;
 mod value_files;
 mod values;

@@ -3,21 +3,18 @@
 #![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 mod damage;
-#[path = "../dump/mod.rs"]
-mod dump;
-#[path = "../support/mod.rs"]
-mod support;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use crate::dump;
+use crate::support::{Failing, Fault};
 use furui::raw::MAX_RECORD_KEYS;
 use furui::store::cascade::{Cascade, CascadeOptions, Journal};
 use furui::store::{Bytes, JOURNAL, MANIFEST, Manifest, Memory, Overlay, Storage, StoreKind};
 use furui::{Error, HashAlgorithm, HashSpec, KeyHash, Result};
 use proptest::collection::vec;
 use proptest::prelude::*;
-use support::{Failing, Fault};
 
 const HEAD: usize = 88;
 /// The bytes of a record besides its keys.
