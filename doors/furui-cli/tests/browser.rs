@@ -1,22 +1,15 @@
 //! The page as users see it: in Chromium, served by the nodes of `furui demo`.
 
 #![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
-#![cfg(unix)]
-
-#[path = "support/chromium.rs"]
-mod chromium;
-#[path = "support/demo.rs"]
-mod demo;
-mod support;
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use chromium::Chromium;
-use demo::Demo;
+use crate::support::chromium::Chromium;
+use crate::support::demo::Demo;
+use crate::support::{TempDir, stdout};
 use serde_json::{Value, json};
-use support::{TempDir, stdout};
 
 /// The time limit for what another node publishes to be found.
 const PATIENCE: Duration = Duration::from_secs(60);

@@ -2,11 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
-mod support;
-
 use std::fs;
 
-use support::{TempDir, failure, run, stdout};
+use crate::support::{TempDir, failure, run, stdout};
 
 /// Different lines, as bytes.
 fn numbered(head: &str, range: std::ops::Range<u32>) -> Vec<u8> {

@@ -4,8 +4,7 @@
 
 use std::fs;
 
-mod support;
-use support::{TempDir, failure, run, stdout};
+use crate::support::{TempDir, failure, run, stdout};
 
 fn numbers(range: std::ops::Range<u32>) -> Vec<u8> {
     range.flat_map(|number| format!("{number}\n").into_bytes()).collect()

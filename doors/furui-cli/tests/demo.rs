@@ -1,18 +1,13 @@
 //! `furui demo`: its output is true, and it leaves nothing behind.
 
 #![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
-#![cfg(unix)]
-
-#[path = "support/demo.rs"]
-mod demo;
-mod support;
 
 use std::io::{BufRead, BufReader};
 use std::net::TcpStream;
 use std::process::{Command, Stdio};
 
-use demo::Demo;
-use support::{TempDir, failure, furui_for_signals};
+use crate::support::demo::Demo;
+use crate::support::{TempDir, failure, furui_for_signals};
 
 #[test]
 fn what_is_suggested_finds_something_and_nothing_is_left() {

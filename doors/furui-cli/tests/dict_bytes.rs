@@ -2,13 +2,12 @@
 
 #![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
-mod support;
-
 use std::fs;
 use std::io::Write;
 use std::process::Stdio;
 
-use support::{TempDir, failure, furui, lines, run, stdout};
+use crate::support;
+use crate::support::{TempDir, failure, furui, lines, run, stdout};
 
 fn text_of(bytes: Vec<u8>) -> String {
     String::from_utf8(bytes).unwrap()

@@ -2,11 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
-mod support;
-
 use std::collections::BTreeMap;
 
-use support::{TempDir, failure, lines, run, stdout, text};
+use crate::support::{TempDir, failure, lines, run, stdout, text};
 
 /// What is printed for these counts, in this order.
 fn counted<'a>(counts: impl IntoIterator<Item = (&'a String, &'a u32)>) -> Vec<u8> {

@@ -1,18 +1,16 @@
 //! Tests the real binary on a disk on which any write, sync, rename or other operation of the command may fail, with an
 //! error or a short write.
 
-#![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
-
-mod disk;
-mod support;
 
 use std::fs;
 use std::path::Path;
 
-use disk::Disk;
-use disk::cases::{self, Case, Run, Scale};
-use support::TempDir;
+use crate::disk;
+use crate::disk::Disk;
+use crate::disk::cases::{self, Case, Run, Scale};
+use crate::support;
+use crate::support::TempDir;
 
 const KINDS: [&str; 8] = ["create", "write", "short", "sync", "rename", "unlink", "mkdir", "link"];
 

@@ -5,8 +5,7 @@
 use std::collections::HashSet;
 use std::fs;
 
-mod support;
-use support::{TempDir, failure, run, stdout};
+use crate::support::{TempDir, failure, run, stdout};
 
 fn numbered(from: u32, to: u32) -> Vec<u8> {
     (from..to).flat_map(|line| format!("line {line}\n").into_bytes()).collect()

@@ -2,20 +2,17 @@
 
 #![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
-#[path = "inputs/foreign.rs"]
 mod foreign;
-#[path = "inputs/frames.rs"]
 mod frames;
-#[path = "inputs/keep_going.rs"]
 mod keep_going;
-mod support;
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
+use crate::support;
+use crate::support::{TempDir, distinct, failure, feed, furui, lines, run, stdout, text};
 use flate2::write::GzEncoder;
-use support::{TempDir, distinct, failure, feed, furui, lines, run, stdout, text};
 
 /// Compresses bytes with a program, or says that it is not there.
 fn compressed(program: &str, bytes: &[u8]) -> Option<Vec<u8>> {

@@ -1,18 +1,16 @@
 //! Tests that `furui seen --store DIR` makes lines durable while it works: which lines it has recorded when it is
 //! killed, and which it has not.
 
-#![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
-
-mod support;
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::Duration;
 
+use crate::support;
+use crate::support::{TempDir, failure, furui, stdout};
 use furui::store::Directory;
-use support::{TempDir, failure, furui, stdout};
 
 /// A process of `furui seen` that reads from a pipe and prints into a pipe.
 struct Feed {

@@ -2,12 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
-mod options;
-mod support;
-
 use std::fs;
 
-use support::{TempDir, failure, furui, run, stdout};
+use crate::support::{TempDir, failure, furui, run, stdout};
 
 /// The words that a shell would offer in place of the last word of `words`.
 fn completions(dir: &TempDir, words: &[&str]) -> Vec<String> {
@@ -79,13 +76,13 @@ fn every_command_has_a_page_with_exit_statuses_and_examples() {
 }
 
 /// The help of a command, without the program's name.
-fn help(command: &str, option: &str) -> String {
+pub fn help(command: &str, option: &str) -> String {
     let args: Vec<&str> = command.split_whitespace().chain([option]).collect();
     String::from_utf8(stdout(&args, b"")).unwrap()
 }
 
 /// The commands that do something, as the help lists them.
-fn commands() -> Vec<String> {
+pub fn commands() -> Vec<String> {
     let listed = |above: &str| -> Vec<String> {
         let text = help(above, "-h");
         let list = text.split("\nCommands:\n").nth(1).unwrap_or("").split("\n\n").next().unwrap_or("");

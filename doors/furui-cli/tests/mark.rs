@@ -2,13 +2,11 @@
 
 #![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
-mod support;
-
 use std::collections::HashSet;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 
-use support::{TempDir, failure, furui, lines, run, stdout, text};
+use crate::support::{TempDir, failure, furui, lines, run, stdout, text};
 
 /// A furui that answers each line.
 struct Coprocess {

@@ -1,17 +1,14 @@
 //! A command takes the memory that it was given. If memory is short, it ends with status 2 and an error message, and
 //! loses nothing that was acknowledged.
 
-#![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
-
-mod support;
 
 use std::fs;
 use std::io::Write;
 use std::ops::RangeInclusive;
 use std::process::{Child, Command, Output, Stdio};
 
-use support::{TempDir, furui, stdout};
+use crate::support::{TempDir, furui, stdout};
 
 const MIB: u64 = 1 << 20;
 

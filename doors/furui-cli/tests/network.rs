@@ -1,16 +1,13 @@
 //! A network of `furui node` processes, some of which are killed.
 
 #![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
-#![cfg(unix)]
-
-mod support;
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use crate::support::{TempDir, stdout};
 use serde_json::{Value, json};
-use support::{TempDir, stdout};
 
 /// The time limit for a network to settle.
 const PATIENCE: Duration = Duration::from_secs(60);

@@ -1,9 +1,6 @@
 //! Tests `furui node`: its configuration file, and the errors that keep it from starting.
 
 #![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
-#![cfg(unix)]
-
-mod support;
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -11,7 +8,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-use support::{TempDir, failure, furui_for_signals, run, stdout};
+use crate::support::{TempDir, failure, furui_for_signals, run, stdout};
 
 #[test]
 fn a_node_runs_by_a_file_alone() {

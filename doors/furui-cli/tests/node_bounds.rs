@@ -1,9 +1,6 @@
 //! A real node against its surroundings: clients that send half a request, few files, names that lead nowhere, and
 //! peers that its owner does not want.
-#![cfg(all(unix, feature = "node"))]
 #![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
-
-mod support;
 
 use std::fs;
 use std::io::{BufRead, BufReader, Lines, Write};
@@ -11,8 +8,8 @@ use std::net::TcpStream;
 use std::process::{Child, ChildStderr, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use crate::support::{TempDir, failure, run, stdout};
 use serde_json::Value;
-use support::{TempDir, failure, run, stdout};
 
 /// A node, and what it prints.
 struct Node {

@@ -2,14 +2,13 @@
 
 #![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
-mod support;
-
 use std::fs;
 use std::io::Write;
 use std::process::Stdio;
 
+use crate::support;
+use crate::support::{TempDir, distinct, failure, lines, run, stdout, text};
 use furui::format::Printable;
-use support::{TempDir, distinct, failure, lines, run, stdout, text};
 
 #[test]
 fn repeats_are_appended_to_a_file_in_their_order() {

@@ -1,22 +1,19 @@
 //! Power cuts: the operations of the real binary on its files are recorded, and furui opens every state in which the
 //! storage may then be. A storage keeps synced data, and any part of the rest in any order.
 
-#![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
-
-mod disk;
-mod support;
 
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
 
-use disk::cases::{self, Case, Run, Scale};
+use crate::disk;
+use crate::disk::cases::{self, Case, Run, Scale};
 #[cfg(feature = "node")]
-use disk::node::node;
-use disk::power::{Content, Model, State, restore};
-use disk::{Disk, Event};
-use support::TempDir;
+use crate::disk::node::node;
+use crate::disk::power::{Content, Model, State, restore};
+use crate::disk::{Disk, Event};
+use crate::support::TempDir;
 
 /// The last byte of the trace of a run that was killed.
 const KILLED: u8 = b'X';

@@ -7,8 +7,7 @@ use std::fs;
 use std::io::Write;
 use std::process::Stdio;
 
-mod support;
-use support::{TempDir, failure, furui, run, stdout};
+use crate::support::{TempDir, failure, furui, run, stdout};
 
 fn numbered(from: u32, to: u32) -> Vec<u8> {
     (from..to).flat_map(|line| format!("line {line}\n").into_bytes()).collect()

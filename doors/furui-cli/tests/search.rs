@@ -2,18 +2,14 @@
 
 #![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
-#[path = "support/node.rs"]
-mod node;
-mod support;
-
 use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::thread;
 #[cfg(unix)]
 use std::{fs::File, process::Command};
 
-use node::FakeNode;
-use support::{failure, run, stdout};
+use crate::support::node::FakeNode;
+use crate::support::{failure, run, stdout};
 
 const LINES: &str = concat!(
     "{\"url\":\"http://a.example/\",\"title\":\"Bloom filters\",\"text\":\"a set, wrong at a rate\"}\n",

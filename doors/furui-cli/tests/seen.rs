@@ -2,12 +2,10 @@
 
 #![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
-mod support;
-
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::Stdio;
 
-use support::{TempDir, distinct, failure, furui, lines, run, stdout, text};
+use crate::support::{TempDir, distinct, failure, furui, lines, run, stdout, text};
 
 #[test]
 fn prints_the_first_of_each_line_in_order() {

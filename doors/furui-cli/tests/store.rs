@@ -2,14 +2,12 @@
 
 #![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
-mod support;
-
 use std::collections::HashSet;
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::process::Stdio;
 
-use support::{TempDir, distinct, failure, feed, furui, furui_for_signals, lines, run, stdout, text};
+use crate::support::{TempDir, distinct, failure, feed, furui, furui_for_signals, lines, run, stdout, text};
 
 #[test]
 fn the_next_run_goes_on_from_there() {

@@ -1,12 +1,9 @@
 //! Tests standard input and output that are closed, full or gone, lines that are too long, and lack of memory.
-#![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
-
-mod support;
 
 use std::process::Output;
 
-use support::{TempDir, failure, feed, run, stdout};
+use crate::support::{TempDir, failure, feed, run, stdout};
 
 /// Runs a line of shell in a directory. `$F` in it is furui.
 fn shell(dir: &TempDir, line: &str, input: &[u8]) -> Output {

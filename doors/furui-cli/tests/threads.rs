@@ -2,13 +2,11 @@
 
 #![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
-mod support;
-
 use std::fs;
 use std::io::{BufReader, Read, Write};
 use std::process::{Output, Stdio};
 
-use support::{TempDir, distinct, furui, lines, run, stdout, text};
+use crate::support::{TempDir, distinct, furui, lines, run, stdout, text};
 
 const THREADS: [&str; 4] = ["1", "2", "3", "8"];
 

@@ -3,12 +3,10 @@
 
 #![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
-mod support;
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
-use support::{TempDir, failure, run, stdout, text};
+use crate::support::{TempDir, failure, run, stdout, text};
 
 fn numbered(range: std::ops::Range<u32>) -> Vec<String> {
     range.map(|i| format!("https://example.org/{i}")).collect()

@@ -2,15 +2,13 @@
 
 #![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
-mod support;
-
 use std::fs;
 use std::num::NonZeroU64;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use crate::support::{TempDir, distinct, failure, lines, run, stdout, text};
 use furui::seen::{Seen, SeenOptions};
 use furui::store::{Directory, Window};
-use support::{TempDir, distinct, failure, lines, run, stdout, text};
 
 const HOUR: u64 = 3_600_000;
 

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::ops::Range;
 
-use crate::random::Random;
-use crate::repair::{is_journal, numbers, repair};
+use crate::damage::random::Random;
+use crate::damage::repair::{is_journal, numbers, repair};
 
 /// A way to damage a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

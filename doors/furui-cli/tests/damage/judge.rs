@@ -5,11 +5,11 @@ use std::fmt;
 use std::fs;
 use std::path::Path;
 
-use crate::change::Change;
-use crate::process::{Answer, End, run};
-use crate::repair::rename_run;
-use crate::script::{Effect, Step};
-use crate::specimen::Specimen;
+use crate::damage::change::Change;
+use crate::damage::process::{Answer, End, run};
+use crate::damage::repair::rename_run;
+use crate::damage::script::{Effect, Step};
+use crate::damage::specimen::Specimen;
 
 /// A kind of fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -10,8 +10,8 @@ mod set;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::random::Random;
-use crate::script::Step;
+use crate::damage::random::Random;
+use crate::damage::script::Step;
 use crate::support::TempDir;
 
 /// A directory with files that belong together, and the commands that run on it.

@@ -1,5 +1,4 @@
 //! A disk that is watched and can fail, below the real binary; see disk.c.
-#![allow(dead_code, reason = "each test binary uses its part")]
 
 pub mod cases;
 #[cfg(feature = "node")]

@@ -2,8 +2,8 @@
 
 use std::fs;
 
+use super::{KINDS, build, info};
 use crate::support::{TempDir, distinct, failure, feed, furui, lines, run, stdout, text};
-use crate::{KINDS, build, info};
 
 #[test]
 fn every_kind_contains_its_lines_from_pipes_and_from_files_and_few_others() {

@@ -2,8 +2,8 @@
 
 use std::fs;
 
+use super::{KINDS, build, info};
 use crate::support::{TempDir, distinct, failure, lines, run, stdout, text};
-use crate::{KINDS, build, info};
 
 #[test]
 fn what_is_inserted_later_is_there_and_what_is_removed_is_not() {

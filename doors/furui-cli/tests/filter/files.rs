@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::build;
+use crate::filter::build;
 use crate::support::{TempDir, failure, furui, furui_for_signals, stdout};
 
 #[test]

@@ -2,8 +2,8 @@
 
 use std::fs;
 
+use super::{KINDS, build};
 use crate::support::{TempDir, failure, furui, lines, stdout, text};
-use crate::{KINDS, build};
 
 #[test]
 fn what_cannot_be_is_refused_before_anything_is_read() {

@@ -2,8 +2,8 @@
 
 use std::fs;
 
+use super::{build, info};
 use crate::support::{TempDir, failure, run, stdout};
-use crate::{build, info};
 
 #[test]
 fn hostile_lines_need_a_seed_that_nobody_knows() {

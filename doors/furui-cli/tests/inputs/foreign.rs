@@ -2,8 +2,8 @@
 
 use std::io::Write;
 
+use crate::inputs::text_of;
 use crate::support::{TempDir, failure, run, stdout};
-use crate::text_of;
 
 fn utf16(text: &str) -> Vec<u8> {
     text.encode_utf16().flat_map(u16::to_le_bytes).collect()

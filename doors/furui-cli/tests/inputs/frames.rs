@@ -2,8 +2,8 @@
 
 use std::io::Write;
 
+use super::{compressed, next_line, start, text_of};
 use crate::support::{TempDir, failure, run, stdout};
-use crate::{compressed, next_line, start, text_of};
 
 fn zstd(text: &[u8]) -> Vec<u8> {
     zstd::encode_all(text, 1).unwrap()

@@ -2,8 +2,8 @@
 
 use std::io::Write;
 
+use crate::inputs::text_of;
 use crate::support::{TempDir, failure, run, stdout};
-use crate::text_of;
 
 /// Compresses lines, and cuts off the end.
 fn cut(lines: &str) -> Vec<u8> {

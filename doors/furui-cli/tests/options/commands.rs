@@ -139,7 +139,7 @@ fn kept(path: &Path) -> String {
 
 #[test]
 fn each_option_of_each_other_command_acts_in_each_mode_or_is_refused_with_a_reason() {
-    for command in crate::commands().iter().filter(|name| !["seen", "has"].contains(&name.as_str())) {
+    for command in crate::manual::commands().iter().filter(|name| !["seen", "has"].contains(&name.as_str())) {
         let known: Vec<_> = TABLES.into_iter().flatten().filter(|known| known.name == command).collect();
         let rows = known.iter().flat_map(|known| known.rows.iter().copied().flatten());
         let rows = rows.map(|row| name(row.option).to_owned()).collect();

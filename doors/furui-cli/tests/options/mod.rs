@@ -127,7 +127,7 @@ const GZIP: &[u8] =
 /// The names of the options that a command's help shows. The help is made from the definition of the command line, and
 /// no option is hidden from it.
 fn options_of(command: &str) -> BTreeSet<String> {
-    let help = crate::help(command, "--help");
+    let help = crate::manual::help(command, "--help");
     let lines = help.lines().map(str::trim_start).filter(|line| line.starts_with('-'));
     let names = lines.filter_map(|line| line.split([' ', '[', ',']).find(|word| word.starts_with("--")));
     names.filter(|name| !["--help", "--version"].contains(name)).map(str::to_owned).collect()

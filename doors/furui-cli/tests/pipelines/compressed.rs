@@ -1,7 +1,7 @@
 //! Input from real compressors, run with many options. Most inputs are several compressed pieces, one after the other.
 
+use super::{furui, other, random};
 use crate::support::{self, TempDir, distinct, text};
-use crate::{furui, other, random};
 
 /// Commands that compress standard input.
 const COMMANDS: [&[&str]; 25] = [

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use crate::random::Random;
+use super::{furui, other, random};
+use crate::pipelines::random::Random;
+use crate::pipelines::table::write;
 use crate::support::TempDir;
-use crate::table::write;
-use crate::{furui, other, random};
 
 /// A random file of lines: any bytes but NUL and newline, with repeats, and sometimes no newline at the end.
 fn lines(random: &mut Random) -> Vec<u8> {

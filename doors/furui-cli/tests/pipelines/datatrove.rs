@@ -2,8 +2,8 @@
 
 use std::fs;
 
+use super::{other, random};
 use crate::support::{self, TempDir, stdout, text};
-use crate::{other, random};
 
 #[test]
 #[ignore = "needs datatrove: cargo xtask test pipelines"]

@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
+use super::{furui, jq, other, random};
+use crate::pipelines::table::{NAMES, Table, ids, rows_of, write};
 use crate::support::TempDir;
-use crate::table::{NAMES, Table, ids, rows_of, write};
-use crate::{furui, jq, other, random};
 
 /// The ids of the first rows of each case, as DuckDB finds them.
 fn duckdb(cases: &[Value]) -> Vec<Vec<u64>> {

@@ -4,9 +4,9 @@ use std::fmt::Write;
 
 use serde_json::json;
 
-use crate::random::Random;
+use super::{furui, other, random};
+use crate::pipelines::random::Random;
 use crate::support::TempDir;
-use crate::{furui, other, random};
 
 /// Texts of values that occur again and again. All texts of a row stand for the same value.
 const VALUES: [&[&str]; 14] = [

@@ -1,8 +1,8 @@
 //! Miller keeps the first row of each key by `head -n 1 -g KEYS`.
 
+use super::{furui, other, random};
+use crate::pipelines::table::{NAMES, Table, ids, rows_of, write};
 use crate::support::TempDir;
-use crate::table::{NAMES, Table, ids, rows_of, write};
-use crate::{furui, other, random};
 
 /// How often each test makes random files.
 const CASES: usize = 30;

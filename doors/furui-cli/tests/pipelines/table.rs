@@ -1,4 +1,4 @@
-use crate::random::Random;
+use crate::pipelines::random::Random;
 use crate::support::TempDir;
 
 /// Fields that occur again and again in a table.

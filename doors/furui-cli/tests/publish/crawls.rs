@@ -1,8 +1,8 @@
 //! Crawls: WARC files, also broken ones.
 
-use super::node::FakeNode;
-use super::support::{TempDir, run};
 use super::{page, text};
+use crate::support::node::FakeNode;
+use crate::support::{TempDir, run};
 
 pub(super) fn warc_record(kind: &str, url: &str, block: &[u8]) -> Vec<u8> {
     let head = format!(

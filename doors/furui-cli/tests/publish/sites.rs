@@ -7,9 +7,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use furui_node::furui_search::PublisherKey;
 
 use super::crawls::warc_record;
-use super::node::FakeNode;
-use super::support::{TempDir, failure, run};
 use super::text;
+use crate::support::node::FakeNode;
+use crate::support::{TempDir, failure, run};
 
 /// A web server on this machine that answers each path with given bytes. It ends with the tests.
 fn site(answers: impl Fn(&str, &str) -> Vec<u8> + Send + 'static) -> String {

@@ -1,5 +1,11 @@
 //! Runs the real binary.
-#![allow(dead_code, reason = "each test binary uses its part")]
+
+#[cfg(all(unix, feature = "node"))]
+pub mod chromium;
+#[cfg(all(unix, feature = "node"))]
+pub mod demo;
+#[cfg(feature = "node")]
+pub mod node;
 
 use std::fs;
 use std::io::Write;

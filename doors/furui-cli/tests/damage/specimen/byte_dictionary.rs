@@ -5,8 +5,8 @@ use furui::raw::Rolling;
 use furui::store::Directory;
 
 use super::{Specimen, input, lines, text};
-use crate::script::Effect::{Reads, ReadsSettled, Verifies, Writes};
-use crate::script::Step;
+use crate::damage::script::Effect::{Reads, ReadsSettled, Verifies, Writes};
+use crate::damage::script::Step;
 use crate::support::{TempDir, stdout};
 
 /// The lines that put a value for each of these keys into a dictionary of bytes.

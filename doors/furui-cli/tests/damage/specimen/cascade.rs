@@ -1,6 +1,6 @@
 use super::{Specimen, input, text};
-use crate::script::Effect::{Reads, ReadsSettled, Verifies, Writes};
-use crate::script::Step;
+use crate::damage::script::Effect::{Reads, ReadsSettled, Verifies, Writes};
+use crate::damage::script::Step;
 use crate::support::{TempDir, stdout};
 
 /// A cascade filter with two runs. The first run has so many lines that it is not merged with the second. At the

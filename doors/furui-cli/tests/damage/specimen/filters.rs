@@ -2,8 +2,8 @@ use std::fs;
 use std::path::Path;
 
 use super::{Specimen, input, lines, text};
-use crate::script::Effect::{Reads, Verifies, Writes};
-use crate::script::Step;
+use crate::damage::script::Effect::{Reads, Verifies, Writes};
+use crate::damage::script::Step;
 use crate::support::{TempDir, stdout};
 
 /// An operation that a kind of filter supports besides lookup and insertion.

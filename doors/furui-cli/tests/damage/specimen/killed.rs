@@ -6,8 +6,8 @@ use furui::store::cascade::{Cascade, CascadeOptions};
 use furui::store::{Directory, Window};
 
 use super::{Specimen, input, text};
-use crate::script::Effect::{Reads, ReadsSettled, Verifies, Writes};
-use crate::script::Step;
+use crate::damage::script::Effect::{Reads, ReadsSettled, Verifies, Writes};
+use crate::damage::script::Step;
 use crate::support::{TempDir, stdout};
 
 /// Tiers that forget nothing of these few lines.

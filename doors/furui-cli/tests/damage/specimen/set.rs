@@ -1,6 +1,6 @@
 use super::{Specimen, input, text};
-use crate::script::Effect::{Reads, ReadsSettled, Verifies, Writes};
-use crate::script::Step;
+use crate::damage::script::Effect::{Reads, ReadsSettled, Verifies, Writes};
+use crate::damage::script::Step;
 use crate::support::{TempDir, stdout};
 
 /// The number of old lines: enough that their run is not merged with smaller ones.

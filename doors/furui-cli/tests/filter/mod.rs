@@ -8,10 +8,8 @@ mod files;
 mod refusals;
 mod seeds;
 mod several;
-#[path = "../support/mod.rs"]
-mod support;
 
-use support::stdout;
+use crate::support::stdout;
 
 /// Every kind, with the options that it needs to be built from a pipe.
 const KINDS: [(&str, &[&str]); 8] = [

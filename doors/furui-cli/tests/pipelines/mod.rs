@@ -4,7 +4,6 @@
 //! Inputs are random. Each test prints its seed, which `FURUI_PIPELINES_SEED` repeats. Where the others differ from
 //! furui, or among each other, a test asserts what docs/inputs.md says and names the difference.
 
-#![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 mod compressed;
@@ -15,14 +14,14 @@ mod jq;
 mod miller;
 #[path = "../damage/random.rs"]
 mod random;
-#[path = "../support/mod.rs"]
-mod support;
 mod table;
 
 use std::process::Command;
 use std::time::SystemTime;
 
 use random::Random;
+
+use crate::support;
 
 /// The standard output of another program, which must succeed.
 fn other(program: &str, arguments: &[&str], input: &[u8]) -> Vec<u8> {

@@ -12,7 +12,6 @@
 //! `FURUI_DAMAGE_SEED` and `FURUI_DAMAGE_COUNT` choose the damages. `FURUI_DAMAGE_ONLY` chooses one of them by its
 //! number, and keeps its files.
 
-#![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 mod change;
@@ -22,8 +21,6 @@ mod random;
 mod repair;
 mod script;
 mod specimen;
-#[path = "../support/mod.rs"]
-mod support;
 
 use std::collections::BTreeMap;
 use std::env;
@@ -31,12 +28,12 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
+use crate::support::TempDir;
 use change::Change;
 use judge::{Fault, Finding, Target};
 use process::limit_memory;
 use random::Random;
 use specimen::Specimen;
-use support::TempDir;
 
 /// The maximum number of findings of one sort that are shown.
 const SHOWN: usize = 3;

@@ -3,20 +3,17 @@
 #![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 mod crawls;
-#[path = "../support/node.rs"]
-mod node;
 mod sites;
-#[path = "../support/mod.rs"]
-mod support;
 
 use std::fs;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use crate::support;
+use crate::support::node::FakeNode;
+use crate::support::{TempDir, failure, run, stdout};
 use furui_node::furui_net::http::MAX_LINE;
 use furui_node::furui_search::MAX_TEXT;
-use node::FakeNode;
-use support::{TempDir, failure, run, stdout};
 
 fn jsonl(count: usize) -> Vec<u8> {
     (0..count)

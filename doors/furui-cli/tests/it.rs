@@ -1,0 +1,52 @@
+//! The tests of this crate, in one program: a program for each file would take several times as long to build.
+
+#[cfg(all(unix, feature = "node"))]
+mod browser;
+mod cascade_filter;
+mod combine;
+#[cfg(unix)]
+mod damage;
+#[cfg(all(unix, feature = "node"))]
+mod demo;
+mod dict;
+mod dict_bytes;
+mod dict_count;
+#[cfg(unix)]
+mod disk;
+#[cfg(unix)]
+mod faults;
+mod filter;
+mod guarantees;
+mod has;
+mod inputs;
+#[cfg(unix)]
+mod journal;
+mod manual;
+mod mark;
+#[cfg(unix)]
+mod memory;
+#[cfg(all(unix, feature = "node"))]
+mod network;
+#[cfg(all(unix, feature = "node"))]
+mod node;
+#[cfg(all(unix, feature = "node"))]
+mod node_bounds;
+mod options;
+mod outputs;
+#[cfg(unix)]
+mod pipelines;
+#[cfg(unix)]
+mod power;
+#[cfg(feature = "node")]
+mod publish;
+mod remove;
+#[cfg(feature = "node")]
+mod search;
+mod seen;
+mod store;
+#[cfg(unix)]
+mod streams;
+mod support;
+mod threads;
+mod tiers;
+mod windows;
