@@ -107,6 +107,21 @@ pub(crate) fn cargo_command() -> Command {
     command
 }
 
+/// Runs this program once more with these variables in its environment, or returns `None` if all of them are there.
+pub(crate) fn within(variables: &[(&str, &str)]) -> Option<Result<(), String>> {
+    if variables.iter().all(|(name, _)| std::env::var_os(name).is_some()) {
+        return None;
+    }
+    let missing = variables.iter().filter(|(name, _)| std::env::var_os(name).is_none());
+    let again = std::env::current_exe()
+        .and_then(|program| Command::new(program).args(std::env::args_os().skip(1)).envs(missing.copied()).status());
+    Some(match again {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(format!("ended with {status}; what failed is above")),
+        Err(error) => Err(format!("cannot run this program again: {error}")),
+    })
+}
+
 /// Runs a command. Error messages show it as `printed`.
 pub(crate) fn succeed(command: &mut Command, printed: &str) -> Result<(), String> {
     let status: ExitStatus = command.status().map_err(|error| format!("cannot start `{printed}`: {error}"))?;

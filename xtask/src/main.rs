@@ -29,6 +29,10 @@ usage: cargo xtask test [STEP]   every check, or one of them
        cargo xtask help          this text
 ";
 
+/// How the whole of `cargo xtask test` builds: what is built for a second build, and for a debugger, takes a fifth of
+/// the processor time and half of the disk.
+const BUILT_ONCE: [(&str, &str); 2] = [("CARGO_INCREMENTAL", "0"), ("CARGO_PROFILE_DEV_DEBUG", "false")];
+
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
@@ -37,7 +41,7 @@ fn main() -> ExitCode {
             print!("{HELP}\nsteps of `cargo xtask test`:\n{}", step::list());
             Ok(())
         }
-        ["test"] => step::run_all(&Step::STAGES),
+        ["test"] => command::within(&BUILT_ONCE).unwrap_or_else(|| step::run_all(&Step::STAGES)),
         ["test", "quick"] => step::run_all(&Step::QUICK),
         ["test", name] => match Step::named(name) {
             Some(step) => step::run_all(&[&[step]]),

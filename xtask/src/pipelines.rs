@@ -34,7 +34,10 @@ pub(crate) struct Others {
 /// Runs the tests that need other programs. Tests whose program is missing and cannot be installed are skipped.
 pub(crate) fn run() -> Result<Outcome, String> {
     let others = ensure();
-    cargo(&format!("test {TESTED} --test pipelines -- --ignored{}", others.skip), &[("PYTHONPATH", &others.python)])?;
+    cargo(
+        &format!("test {TESTED} --test it pipelines:: -- --ignored{}", others.skip),
+        &[("PYTHONPATH", &others.python)],
+    )?;
     Ok(if others.missing.is_empty() { Outcome::Passed } else { Outcome::Skipped(others.missing) })
 }
 

@@ -1,7 +1,5 @@
 //! Blocked Bloom filters in files: the bytes that docs/format.md shows, and bytes that are not a filter.
 
-#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
-
 use std::io::Write;
 
 use furui::filter::{AnyFilter, BlockedBloom, Filter, FilterMut, FilterRef};

@@ -1,8 +1,6 @@
 //! The properties of `Bloom` that users rely on: the bits that docs/format.md specifies, the requested rate, combined
 //! sets, and threads that lose no key.
 
-#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
-
 use std::sync::Arc;
 
 use furui::filter::{

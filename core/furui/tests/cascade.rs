@@ -1,7 +1,5 @@
 //! The cascade, an exact set in RAM and on storage, compared with a plain set; and storage that is damaged or altered.
 
-#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
-
 use std::collections::BTreeSet;
 
 use crate::support::{Failing, Fault};

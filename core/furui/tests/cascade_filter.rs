@@ -1,7 +1,5 @@
 //! The cascade filter compared with a plain set of fingerprints; and storage that is damaged or altered.
 
-#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
-
 use std::collections::BTreeSet;
 
 use crate::support::{Failing, Fault};

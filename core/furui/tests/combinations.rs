@@ -1,8 +1,6 @@
 //! Tests unions, differences and intersections of sets, which are compared with those of plain `BTreeSet`s, and what
 //! happens if storage fails.
 
-#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
-
 use std::collections::BTreeSet;
 
 use crate::support::{Failing, Fault};

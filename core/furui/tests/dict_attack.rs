@@ -1,7 +1,5 @@
 //! Dictionaries whose keys were chosen by an attacker.
 
-#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
-
 use std::collections::HashSet;
 
 use furui::dict::{Dict, DictOptions};

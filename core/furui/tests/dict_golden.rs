@@ -1,7 +1,5 @@
 //! The golden files of a dictionary: the bytes in docs/format.md are the bytes that are written and read.
 
-#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
-
 use furui::dict::{Dict, DictOptions, FilterHash, Layout, Merging};
 use furui::raw::Rolling;
 use furui::store::{MANIFEST, Memory, Storage};

@@ -1,7 +1,5 @@
 //! The envelope around files: files that were written can be read, and no other bytes can.
 
-#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
-
 use std::error::Error as _;
 use std::io::{self, Write};
 use std::sync::Arc;

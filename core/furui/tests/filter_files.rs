@@ -1,8 +1,6 @@
 //! Filters in files: a filter that was written and read continues as if it had never left memory, and has the bytes
 //! that docs/format.md shows.
 
-#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
-
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 

@@ -1,7 +1,5 @@
 //! The growing chain of Bloom filters: its rate at any size, and its batches, sets and files.
 
-#![expect(clippy::unwrap_used, reason = "the helpers are test code too")]
-
 use std::collections::HashSet;
 use std::io::Write;
 

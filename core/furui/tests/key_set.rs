@@ -1,6 +1,4 @@
 //! A set of hashes in RAM is as a model says, and its run is that of a store.
-#![expect(clippy::unwrap_used, reason = "a test")]
-
 use std::collections::BTreeSet;
 use std::sync::Arc;
 

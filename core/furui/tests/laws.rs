@@ -1,8 +1,6 @@
 //! The properties that every filter promises, tested on every filter. To test a new filter, add a line to `FILTERS`
 //! and, if its constructor can refuse parameters, to `REFUSALS` too.
 
-#![expect(clippy::unwrap_used, reason = "the list of filters is test code too")]
-
 use furui::filter::{
     AnyFilter, BlockedBloom, Bloom, Concurrent, ConfigError, CountingBloom, FilterMut, Gamma, GrowingBloom,
     InsertError, Mismatch, QuotientFilter, RingedBloom, RingedParams, SplitBlockBloom, StableBloom, StableBloomLight,

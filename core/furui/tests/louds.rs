@@ -1,6 +1,4 @@
 //! Compares the LOUDS trie with maps, merged tries with the union of their keys, and walks over tries with each other.
-#![expect(clippy::unwrap_used, reason = "a test that fails says where")]
-
 use std::collections::BTreeMap;
 use std::io::Write;
 

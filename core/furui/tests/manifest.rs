@@ -1,7 +1,5 @@
 //! The manifest: it names the files of the store, whatever happens while it is replaced.
 
-#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
-
 use std::io::Write;
 use std::num::NonZeroU64;
 

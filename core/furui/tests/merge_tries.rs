@@ -1,7 +1,5 @@
 //! Tries merged in one walk, compared with the trie of the union of their keys.
 
-#![expect(clippy::unwrap_used, reason = "test helpers")]
-
 use std::collections::{BTreeMap, VecDeque};
 use std::io::Write;
 

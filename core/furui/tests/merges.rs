@@ -1,7 +1,5 @@
 //! The k-way merge compared with the union of sets.
 
-#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
-
 use std::collections::BTreeSet;
 
 use furui::Result;

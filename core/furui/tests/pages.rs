@@ -1,8 +1,6 @@
 //! Quotient pages compared with sorted sets: they are exact and as full as possible, and any bytes can be decoded
 //! without a panic.
 
-#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
-
 use std::collections::BTreeSet;
 
 use furui::format::Problem;

@@ -1,7 +1,5 @@
 //! Reading a store while another process writes to it, and copying it meanwhile.
 
-#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
-
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};

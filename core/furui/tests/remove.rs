@@ -1,8 +1,6 @@
 //! Removing keys from sets: answers compared with a model, what files hold afterwards, and storage that fails at every
 //! operation.
 
-#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
-
 use std::collections::BTreeSet;
 
 use crate::support::{Failing, Fault};

@@ -1,8 +1,6 @@
 //! The properties of `RingedBloom` that users rely on: the paper's filter bit by bit, keys that fit filters of every
 //! size, the values of rates, and files.
 
-#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
-
 use furui::filter::{AnyFilter, Filter, FilterMut, FilterRef, Gamma, RingedBloom, RingedKey, RingedParams};
 use furui::format::{Align, Envelope, EnvelopeWriter, Kind, Tag};
 use furui::raw::{ringed_rate, ringed_rate_refined};

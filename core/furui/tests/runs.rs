@@ -1,7 +1,5 @@
 //! Runs compared with sorted sets, over files that are mapped and files that are not; and the effects of damage.
 
-#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
-
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::sync::Arc;

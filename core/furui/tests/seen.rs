@@ -1,7 +1,5 @@
 //! Tests `Seen`: its verdicts compared with a plain set, and the effects of failing storage and of a dying process.
 
-#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
-
 use std::collections::HashSet;
 
 use crate::support::{Failing, Fault};

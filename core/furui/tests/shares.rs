@@ -1,7 +1,5 @@
 //! Tests sets that are split: programs with several threads, whose steps come here in a random order in one thread.
 
-#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
-
 use std::collections::{BTreeSet, VecDeque};
 
 use crate::support::{Failing, Fault};

@@ -1,7 +1,5 @@
 //! The split-block filter: the figures and the bytes of Parquet's specification, and files.
 
-#![expect(clippy::unwrap_used, reason = "the helpers are test code too")]
-
 use std::collections::HashSet;
 use std::io::Write;
 

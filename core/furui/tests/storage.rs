@@ -1,7 +1,5 @@
 //! Storage: the laws that every kind of storage keeps, and the particular properties of each kind.
 
-#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
-
 use std::error::Error as _;
 use std::fs;
 use std::io;

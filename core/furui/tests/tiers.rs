@@ -1,8 +1,6 @@
 //! The paper's tiers (an LRU and a filter), kept in the store: the next process begins with the kept tiers, and they
 //! never make it take a key for known that the set lacks.
 
-#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
-
 use std::collections::HashSet;
 use std::io::Write;
 

@@ -1,7 +1,5 @@
 //! The compact trie compared with a `BTreeMap`.
 
-#![expect(clippy::unwrap_used, reason = "test helpers")]
-
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::ops::Bound;

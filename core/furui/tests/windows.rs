@@ -1,7 +1,5 @@
 //! Tests a `Seen` with a window: its verdicts compared with a model, its bounds, and the effects of crashes and damage.
 
-#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
-
 use std::collections::HashMap;
 use std::num::NonZeroU64;
 

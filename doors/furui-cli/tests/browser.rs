@@ -1,7 +1,5 @@
 //! The page as users see it: in Chromium, served by the nodes of `furui demo`.
 
-#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
-
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};

@@ -1,7 +1,5 @@
 //! Cascade filters through the binary: `furui filter build --kind cascade` and what works on its directory.
 
-#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
-
 use std::fs;
 
 use crate::support::{TempDir, failure, run, stdout};

@@ -1,7 +1,5 @@
 //! `furui union`, `subtract` and `intersect` of stores, and `furui seen --like`.
 
-#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
-
 use std::fs;
 
 use crate::support::{TempDir, failure, run, stdout};

@@ -1,7 +1,5 @@
 //! `furui demo`: its output is true, and it leaves nothing behind.
 
-#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
-
 use std::io::{BufRead, BufReader};
 use std::net::TcpStream;
 use std::process::{Command, Stdio};

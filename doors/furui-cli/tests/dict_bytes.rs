@@ -1,7 +1,5 @@
 //! Tests `furui dict --values bytes` by running the binary.
 
-#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
-
 use std::fs;
 use std::io::Write;
 use std::process::Stdio;

@@ -1,7 +1,5 @@
 //! Tests `furui dict count` and `dict key`, and the options that print lines with numbers.
 
-#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
-
 use std::collections::BTreeMap;
 
 use crate::support::{TempDir, failure, lines, run, stdout, text};

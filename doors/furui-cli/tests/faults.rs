@@ -1,8 +1,6 @@
 //! Tests the real binary on a disk on which any write, sync, rename or other operation of the command may fail, with an
 //! error or a short write.
 
-#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
-
 use std::fs;
 use std::path::Path;
 

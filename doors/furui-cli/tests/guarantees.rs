@@ -3,8 +3,6 @@
 //! A test exists if the test binary that was built from its file lists it, and not as ignored. Of crates whose tests
 //! are not built, the source must have it.
 
-#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::env;
 use std::fs;

@@ -1,7 +1,5 @@
 //! `furui has` answers the same questions from every kind of set.
 
-#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
-
 use std::collections::HashSet;
 use std::fs;
 

@@ -1,7 +1,5 @@
 //! What `furui` reads: compressed files, CSV, TSV and JSON; which lines have equal keys; and lines that have none.
 
-#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
-
 mod foreign;
 mod frames;
 mod keep_going;

@@ -1,5 +1,7 @@
 //! The tests of this crate, in one program: a program for each file would take several times as long to build.
 
+#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
+
 #[cfg(all(unix, feature = "node"))]
 mod browser;
 mod cascade_filter;

@@ -1,8 +1,6 @@
 //! Tests that `furui seen --store DIR` makes lines durable while it works: which lines it has recorded when it is
 //! killed, and which it has not.
 
-#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
-
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};

@@ -1,7 +1,5 @@
 //! The help, manual pages and completions of the command.
 
-#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
-
 use std::fs;
 
 use crate::support::{TempDir, failure, furui, run, stdout};

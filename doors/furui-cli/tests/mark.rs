@@ -1,7 +1,5 @@
 //! Tests `furui seen --mark` as the coprocess of a program that sends a line and waits for the answer.
 
-#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
-
 use std::collections::HashSet;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};

@@ -1,8 +1,6 @@
 //! A command takes the memory that it was given. If memory is short, it ends with status 2 and an error message, and
 //! loses nothing that was acknowledged.
 
-#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
-
 use std::fs;
 use std::io::Write;
 use std::ops::RangeInclusive;

@@ -1,7 +1,5 @@
 //! Tests `furui node`: its configuration file, and the errors that keep it from starting.
 
-#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
-
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt;

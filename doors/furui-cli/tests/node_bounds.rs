@@ -1,7 +1,5 @@
 //! A real node against its surroundings: clients that send half a request, few files, names that lead nowhere, and
 //! peers that its owner does not want.
-#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
-
 use std::fs;
 use std::io::{BufRead, BufReader, Lines, Write};
 use std::net::TcpStream;

@@ -1,7 +1,5 @@
 //! Tests the outputs of `furui seen` other than the new lines: `--repeats`, `--count`, and figures on a signal.
 
-#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
-
 use std::fs;
 use std::io::Write;
 use std::process::Stdio;

@@ -1,8 +1,6 @@
 //! Power cuts: the operations of the real binary on its files are recorded, and furui opens every state in which the
 //! storage may then be. A storage keeps synced data, and any part of the rest in any order.
 
-#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
-
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;

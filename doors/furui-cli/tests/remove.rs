@@ -1,7 +1,5 @@
 //! `furui seen --remove`: lines that are taken out of a store.
 
-#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
-
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::Write;

@@ -1,7 +1,5 @@
 //! Tests `furui search` with a node in this process.
 
-#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
-
 use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::thread;

@@ -1,7 +1,5 @@
 //! Tests the input and output of the binary `furui seen`.
 
-#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
-
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::Stdio;
 

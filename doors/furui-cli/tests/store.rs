@@ -1,7 +1,5 @@
 //! Tests the binary `furui seen --store DIR`: the lines that are recorded, and the effects of failures.
 
-#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
-
 use std::collections::HashSet;
 use std::fs;
 use std::io::{BufRead, BufReader, Write};

@@ -1,6 +1,4 @@
 //! Tests standard input and output that are closed, full or gone, lines that are too long, and lack of memory.
-#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
-
 use std::process::Output;
 
 use crate::support::{TempDir, failure, feed, run, stdout};

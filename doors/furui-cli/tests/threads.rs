@@ -1,7 +1,5 @@
 //! Tests that `furui seen` does the same with any number of threads.
 
-#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
-
 use std::fs;
 use std::io::{BufReader, Read, Write};
 use std::process::{Output, Stdio};

@@ -1,8 +1,6 @@
 //! Tests the tiers of `furui seen --cache lru+stable` through the binary: their sizes, what is kept of them, and how
 //! lost lines come back.
 
-#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 

@@ -1,7 +1,5 @@
 //! Tests `furui seen --window` and `furui seen --filter` through the binary.
 
-#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
-
 use std::fs;
 use std::num::NonZeroU64;
 use std::time::{SystemTime, UNIX_EPOCH};

@@ -1,8 +1,6 @@
 //! Tests dictionaries of numbers and of bytes in each layout. They are compared with an ordered map through all
 //! interleavings of operations, and opened on storage that fails, is damaged, or was made by an attacker.
 
-#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
-
 mod bytes;
 mod damage;
 mod faults;

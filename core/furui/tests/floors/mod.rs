@@ -6,8 +6,6 @@
 //! outside comments and `#[cfg(test)]` items, is resolved to the module it names, through the re-exports of `lib.rs`
 //! and `filter/mod.rs`.
 
-#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
-
 mod circles;
 mod lines;
 mod shown;

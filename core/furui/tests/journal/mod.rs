@@ -1,7 +1,5 @@
 //! The journal of a set: synced keys are found again whatever else happens, and nothing else is known.
 
-#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
-
 mod damage;
 
 use std::collections::BTreeSet;

@@ -1,7 +1,5 @@
 //! Tests `furui filter` through the binary.
 
-#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
-
 mod answers;
 mod changes;
 mod files;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::{furui, other, random};
-use crate::pipelines::random::Random;
+use crate::damage::random::Random;
 use crate::pipelines::table::write;
 use crate::support::TempDir;
 

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use serde_json::json;
 
 use super::{furui, other, random};
-use crate::pipelines::random::Random;
+use crate::damage::random::Random;
 use crate::support::TempDir;
 
 /// Texts of values that occur again and again. All texts of a row stand for the same value.

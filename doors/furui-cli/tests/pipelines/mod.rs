@@ -4,23 +4,18 @@
 //! Inputs are random. Each test prints its seed, which `FURUI_PIPELINES_SEED` repeats. Where the others differ from
 //! furui, or among each other, a test asserts what docs/inputs.md says and names the difference.
 
-#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
-
 mod compressed;
 mod coreutils;
 mod datatrove;
 mod duckdb;
 mod jq;
 mod miller;
-#[path = "../damage/random.rs"]
-mod random;
 mod table;
 
 use std::process::Command;
 use std::time::SystemTime;
 
-use random::Random;
-
+use crate::damage::random::Random;
 use crate::support;
 
 /// The standard output of another program, which must succeed.

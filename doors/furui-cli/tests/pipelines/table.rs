@@ -1,4 +1,4 @@
-use crate::pipelines::random::Random;
+use crate::damage::random::Random;
 use crate::support::TempDir;
 
 /// Fields that occur again and again in a table.

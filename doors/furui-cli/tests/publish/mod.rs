@@ -1,7 +1,5 @@
 //! `furui publish`, to a node in this process.
 
-#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
-
 mod crawls;
 mod sites;
 
