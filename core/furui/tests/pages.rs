@@ -159,3 +159,49 @@ fn uniform_keys_take_two_bits_more_than_their_remainders_at_most_three() {
         assert!((2.0..3.2).contains(&each), "{each} bits a key above the remainder at {keys} keys");
     }
 }
+
+#[test]
+fn a_header_that_cannot_be_is_an_error() {
+    let is_read = |bits: u32, count: u16| {
+        let mut bytes = [0; PAGE_BYTES];
+        bytes[4..6].copy_from_slice(&count.to_le_bytes());
+        Page::new(&bytes, 0, RemainderBits::new(bits).unwrap()).is_ok()
+    };
+    assert!(!is_read(8, 0) && is_read(8, 1));
+    // The 4,090 bytes behind the header hold n remainders, and at least n bits more.
+    for (bits, most) in [(8, 3635), (9, 3272), (56, 574)] {
+        assert!(is_read(bits, most) && !is_read(bits, most + 1) && !is_read(bits, u16::MAX), "{bits} bits");
+    }
+}
+
+/// Of keys that lie so close that most of those around them are there, too, none is taken for another.
+#[test]
+fn every_number_near_dense_keys_has_its_answer() {
+    for bits in 1..=12 {
+        let width = RemainderBits::new(bits).unwrap();
+        for step in 1..=9u64 {
+            let keys: Vec<u64> = (0..20_000).filter(|key: &u64| key.wrapping_mul(0x9E37_79B9) % 10 >= step).collect();
+            let mut bytes = [0xA5; PAGE_BYTES];
+            let inside = &keys[..Page::encode(&keys, width, &mut bytes)];
+            let page = Page::new(&bytes, keys[0], width).unwrap();
+            for key in 0..inside[inside.len() - 1] + (2 << bits) {
+                assert_eq!(page.contains(key), inside.binary_search(&key).is_ok(), "{key} of {bits} bits, {step}");
+            }
+        }
+    }
+}
+
+#[test]
+fn keys_that_do_not_ascend_are_an_error() {
+    let bits = RemainderBits::new(16).unwrap();
+    let mut bytes = [0; PAGE_BYTES];
+    Page::encode(&[1, 2, 3], bits, &mut bytes);
+    for (remainders, is_valid) in
+        [([1u16, 2, 4], true), ([1, 1, 3], false), ([1, 2, 2], false), ([2, 1, 3], false), ([1, 3, 2], false)]
+    {
+        bytes[PAGE_BYTES - 6..].copy_from_slice(&remainders.map(u16::to_le_bytes).concat());
+        let mut keys = vec![];
+        assert_eq!(Page::new(&bytes, 1, bits).unwrap().decode(&mut keys).is_ok(), is_valid, "{remainders:?}");
+        assert_eq!(keys.len(), if is_valid { 3 } else { 0 });
+    }
+}
