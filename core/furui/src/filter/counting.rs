@@ -230,11 +230,11 @@ impl<M: Deref<Target = [u8]>> Stored<M> for CountingBloom<M> {
         self.counters.reads(key, see);
     }
 
-    fn read<S: FilterSource<Bytes = M>>(source: &S) -> Result<Self, ReadError> {
+    fn read(source: &FilterSource<'_, M>) -> Result<Self, ReadError> {
         let (counters, capacity, reserved) = CounterTable::read(source, &WIDTHS)?;
         if reserved != 0 {
             return Err(source.invalid(META, "its reserved bytes are not 0"));
         }
-        Ok(Self { counters, capacity, hash: source.envelope().hash() })
+        Ok(Self { counters, capacity, hash: source.envelope.hash() })
     }
 }

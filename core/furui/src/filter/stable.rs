@@ -184,9 +184,9 @@ impl<M: Deref<Target = [u8]>> Stored<M> for StableBloom<M> {
         self.counters.reads(key, see);
     }
 
-    fn read<S: FilterSource<Bytes = M>>(source: &S) -> Result<Self, ReadError> {
+    fn read(source: &FilterSource<'_, M>) -> Result<Self, ReadError> {
         let (counters, decrements, state) = read_stable(source, &WIDTHS)?;
-        Ok(Self { counters, decrements, random: SplitMix64(state), hash: source.envelope().hash() })
+        Ok(Self { counters, decrements, random: SplitMix64(state), hash: source.envelope.hash() })
     }
 }
 

@@ -2,7 +2,7 @@ use std::io::{self, Write};
 use std::ops::{Deref, DerefMut};
 
 use super::counters::{CounterTable, META_BYTES};
-use super::file::{Embedded, FilterSource, FilterWriter, META, Stored};
+use super::file::{FilterSource, FilterWriter, META, Stored};
 use super::probes::{check_probes, own_rate};
 use super::steady::{check_stable, lasting_probes, read_stable, sequential_decrements, sequential_zeros};
 use super::{ConfigError, Filter, FilterMut, Full};
@@ -137,7 +137,7 @@ impl StableBloomLight {
     /// sections. The caller has checked all of them by [`Envelope::verify`]. Returns false, and changes nothing, if the
     /// filter in the file has another number of counters, probes or decrements.
     pub(crate) fn restore(&mut self, file: &impl ReadAt, envelope: &Envelope) -> Result<bool, ReadError> {
-        let source = Embedded { file, envelope };
+        let source = FilterSource::embedded(file, envelope);
         let meta: [u8; META_BYTES] = source.meta()?;
         let own = (self.counters() as u64, self.decrements as u64, self.probes());
         if (u64_at(&meta, 0), u64_at(&meta, 8), u32_at(&meta, 16)) != own {
@@ -150,7 +150,7 @@ impl StableBloomLight {
     /// Reads the filter from a file that has the sections of a filter's file among other sections. The caller has
     /// checked all of them by [`Envelope::verify`].
     pub(crate) fn read_sections(file: &impl ReadAt, envelope: &Envelope) -> Result<Self, ReadError> {
-        Self::read(&Embedded { file, envelope })
+        Self::read(&FilterSource::embedded(file, envelope))
     }
 
     /// This filter, for keys that are hashed by `hash` instead of by [`HashSpec::default`]. Keys that are already in
@@ -309,11 +309,11 @@ impl<M: Deref<Target = [u8]>> Stored<M> for StableBloomLight<M> {
         self.counters.reads(key, see);
     }
 
-    fn read<S: FilterSource<Bytes = M>>(source: &S) -> Result<Self, ReadError> {
+    fn read(source: &FilterSource<'_, M>) -> Result<Self, ReadError> {
         let (counters, decrements, cursor) = read_stable(source, &[BITS])?;
         match usize::try_from(cursor) {
             Ok(cursor) if cursor < counters.len() => {
-                Ok(Self { counters, decrements, cursor, hash: source.envelope().hash() })
+                Ok(Self { counters, decrements, cursor, hash: source.envelope.hash() })
             }
             _ => Err(source.invalid(META, "the cursor is beyond the last counter")),
         }

@@ -31,7 +31,7 @@ impl<M: Deref<Target = [u8]>> Stored<M> for BlockedBloom<M> {
         see(&self.table[pair..self.table.len().min(pair + 2 * size_of::<Line>())]);
     }
 
-    fn read<S: FilterSource<Bytes = M>>(source: &S) -> Result<Self, ReadError> {
+    fn read(source: &FilterSource<'_, M>) -> Result<Self, ReadError> {
         source.expect_sections(&[META, BITS])?;
         let meta: [u8; 32] = source.meta()?;
         let (lines, capacity) = (u64_at(&meta, 0), u64_at(&meta, 8));
@@ -40,6 +40,6 @@ impl<M: Deref<Target = [u8]>> Stored<M> for BlockedBloom<M> {
         let layout = layout
             .ok_or_else(|| source.invalid(META, "no blocked Bloom filter has these numbers of lines and probes"))?;
         let table = source.table(BITS, lines * size_of::<Line>() as u64)?;
-        Ok(Self { table, layout, capacity, hash: source.envelope().hash(), cpu: Cpu::detect() })
+        Ok(Self { table, layout, capacity, hash: source.envelope.hash(), cpu: Cpu::detect() })
     }
 }

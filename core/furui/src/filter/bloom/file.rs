@@ -31,7 +31,7 @@ impl<M: Deref<Target = [u8]>> Stored<M> for Bloom<M> {
         }
     }
 
-    fn read<S: FilterSource<Bytes = M>>(source: &S) -> Result<Self, ReadError> {
+    fn read(source: &FilterSource<'_, M>) -> Result<Self, ReadError> {
         source.expect_sections(&[META, BITS])?;
         let meta: [u8; 32] = source.meta()?;
         if meta[20..].iter().any(|&byte| byte != 0) {
@@ -48,8 +48,8 @@ impl<M: Deref<Target = [u8]>> Bloom<M> {
     }
 
     /// Reads the filter whose bits are the section `tag`, with the sizes that `META` has.
-    pub(in crate::filter) fn read_table<S: FilterSource<Bytes = M>>(
-        source: &S,
+    pub(in crate::filter) fn read_table(
+        source: &FilterSource<'_, M>,
         tag: Tag,
         bits: u64,
         probes: u32,
@@ -67,6 +67,6 @@ impl<M: Deref<Target = [u8]>> Bloom<M> {
         {
             return Err(source.invalid(tag, "a bit beyond the last is set"));
         }
-        Ok(Self { words, bits, probes, capacity, hash: source.envelope().hash() })
+        Ok(Self { words, bits, probes, capacity, hash: source.envelope.hash() })
     }
 }

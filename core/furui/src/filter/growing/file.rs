@@ -46,7 +46,7 @@ impl<M: Deref<Target = [u8]>> Stored<M> for GrowingBloom<M> {
         self.parts.iter().for_each(|part| part.filter.reads(key, see));
     }
 
-    fn read<S: FilterSource<Bytes = M>>(source: &S) -> Result<Self, ReadError> {
+    fn read(source: &FilterSource<'_, M>) -> Result<Self, ReadError> {
         let meta: [u8; HEAD + MAX_PARTS * ENTRY] = source.meta()?;
         let (head, entries) = meta.split_at(HEAD);
         let (rate, count) = (f64::from_bits(u64_at(head, 0)), u32_at(head, 8) as usize);
@@ -73,6 +73,6 @@ impl<M: Deref<Target = [u8]>> Stored<M> for GrowingBloom<M> {
         if !zero(unused) {
             return Err(source.invalid(META, "it describes a part that does not exist"));
         }
-        Ok(Self { parts, rate, expansion, tightening, hash: source.envelope().hash() })
+        Ok(Self { parts, rate, expansion, tightening, hash: source.envelope.hash() })
     }
 }

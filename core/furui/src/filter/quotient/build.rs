@@ -32,7 +32,7 @@ pub(super) struct Builder<'a, M: DerefMut<Target = [u8]> = Buffer> {
 struct Front {
     /// The slot after the last one filled, counted through all blocks.
     next: u64,
-    /// The last fingerprint.
+    /// The fingerprint that was appended last; 0 at first.
     previous: u64,
     /// The quotient of the last fingerprint; [`NONE`] at first.
     previous_quotient: u64,

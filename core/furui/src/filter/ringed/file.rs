@@ -27,7 +27,7 @@ impl<M: Deref<Target = [u8]>> Stored<M> for RingedBloom<M> {
         lookup::positions(&self.ring, key).for_each(|position| see(&self.words[position / 8..][..1]));
     }
 
-    fn read<S: FilterSource<Bytes = M>>(source: &S) -> Result<Self, ReadError> {
+    fn read(source: &FilterSource<'_, M>) -> Result<Self, ReadError> {
         source.expect_sections(&[META, BITS])?;
         let meta: [u8; 32] = source.meta()?;
         let groups = u64_at(&meta, 0);
@@ -44,6 +44,6 @@ impl<M: Deref<Target = [u8]>> Stored<M> for RingedBloom<M> {
         if bits % 64 != 0 && words.last_chunk().is_none_or(|&last| u64::from_le_bytes(last) >> (bits % 64) != 0) {
             return Err(source.invalid(BITS, "a bit beyond the last is set"));
         }
-        Ok(Self { words, ring, hash: source.envelope().hash() })
+        Ok(Self { words, ring, hash: source.envelope.hash() })
     }
 }

@@ -222,7 +222,7 @@ impl<M: Deref<Target = [u8]>> Stored<M> for SplitBlockBloom<M> {
         see(&blocks[kernel::place(key, blocks.len())]);
     }
 
-    fn read<S: FilterSource<Bytes = M>>(source: &S) -> Result<Self, ReadError> {
+    fn read(source: &FilterSource<'_, M>) -> Result<Self, ReadError> {
         source.expect_sections(&[META, BITS])?;
         let meta: [u8; 32] = source.meta()?;
         let (blocks, capacity) = (u64_at(&meta, 0), u64_at(&meta, 8));
@@ -230,6 +230,6 @@ impl<M: Deref<Target = [u8]>> Stored<M> for SplitBlockBloom<M> {
             return Err(source.invalid(META, "no split-block filter has this number of blocks"));
         }
         let table = source.table(BITS, blocks * BLOCK as u64)?;
-        Ok(Self { table, capacity, hash: source.envelope().hash(), cpu: Cpu::detect() })
+        Ok(Self { table, capacity, hash: source.envelope.hash(), cpu: Cpu::detect() })
     }
 }
