@@ -235,7 +235,7 @@ struct DiskLog {
     file: File,
     path: PathBuf,
     directory: PathBuf,
-    /// The directory's lock.
+    /// Keeps the directory locked while the log is open.
     lock: File,
 }
 
