@@ -3,13 +3,13 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use super::ConfigError;
 use super::error::no_memory;
+use super::{ConfigError, Filter};
 use crate::bits::Buffer;
 use crate::format::{
     Access, Bytes, DiskFile, Envelope, EnvelopeWriter, Kind, Problem, ReadAt, ReadError, Seal, Tag, WriteError, publish,
 };
-use crate::hash::{HashSpec, KeyHash};
+use crate::hash::KeyHash;
 
 /// The section of sizes and counts, whose length is fixed for each kind of filter.
 pub(super) const META: Tag = Tag::new(*b"META");
@@ -20,9 +20,7 @@ pub(super) const BITS: Tag = Tag::new(*b"BITS");
 pub(super) type FilterWriter<'a> = EnvelopeWriter<&'a mut dyn Write>;
 
 /// A filter that can be written to a file, and read back with a table of type `M`.
-pub(super) trait Stored<M>: Sized {
-    const KIND: Kind;
-
+pub(super) trait Stored<M>: Filter {
     /// Writes the sections of the filter's table and of its parameters, in the order of docs/format.md.
     fn write(&self, out: &mut FilterWriter<'_>) -> io::Result<()>;
 
@@ -32,12 +30,14 @@ pub(super) trait Stored<M>: Sized {
 
     /// Reads a filter that [`write`](Self::write) wrote. The function is total: for any bytes it returns a usable
     /// filter or an error.
-    fn read(source: &FilterSource<'_, M>) -> Result<Self, ReadError>;
+    fn read(source: &FilterSource<'_, M>) -> Result<Self, ReadError>
+    where
+        Self: Sized;
 }
 
-/// Writes the file of `filter`, whose keys are hashed by `hash`.
-pub(super) fn write<M, F: Stored<M>>(filter: &F, hash: HashSpec, out: &mut dyn Write) -> io::Result<Seal> {
-    let mut writer: FilterWriter<'_> = EnvelopeWriter::new(out, F::KIND, hash)?;
+/// Writes the file of `filter`, which is of this kind.
+pub(super) fn write<M>(filter: &impl Stored<M>, kind: Kind, out: &mut dyn Write) -> io::Result<Seal> {
+    let mut writer: FilterWriter<'_> = EnvelopeWriter::new(out, kind, filter.hash_spec())?;
     filter.write(&mut writer)?;
     writer.finish()
 }

@@ -8,7 +8,7 @@ use super::steady::{check_stable, lasting_probes, read_stable, sequential_decrem
 use super::{ConfigError, Filter, FilterMut, Full};
 use crate::bits::Buffer;
 use crate::format::field::{u32_at, u64_at};
-use crate::format::{Envelope, EnvelopeWriter, Kind, ReadAt, ReadError};
+use crate::format::{Envelope, EnvelopeWriter, ReadAt, ReadError};
 use crate::hash::{HashSpec, KeyHash};
 
 #[cfg(test)]
@@ -299,8 +299,6 @@ impl<M: DerefMut<Target = [u8]>> FilterMut for StableBloomLight<M> {
 }
 
 impl<M: Deref<Target = [u8]>> Stored<M> for StableBloomLight<M> {
-    const KIND: Kind = Kind::StableBloomLight;
-
     fn write(&self, out: &mut FilterWriter<'_>) -> io::Result<()> {
         self.counters.write(self.decrements as u64, self.cursor as u64, out)
     }

@@ -149,17 +149,7 @@ impl AnyFilter<Bytes> {
 
     /// Calls `see` with the bytes of the tables that [`contains`](Filter::contains_hash) may read for `key`.
     pub(super) fn reads(&self, key: KeyHash, see: &mut dyn FnMut(&[u8])) {
-        match self {
-            Self::Bloom(filter) => filter.reads(key, see),
-            Self::Blocked(filter) => filter.reads(key, see),
-            Self::Counting(filter) => filter.reads(key, see),
-            Self::Stable(filter) => filter.reads(key, see),
-            Self::StableLight(filter) => filter.reads(key, see),
-            Self::Ringed(filter) => filter.reads(key, see),
-            Self::Quotient(filter) => filter.reads(key, see),
-            Self::SplitBlock(filter) => filter.reads(key, see),
-            Self::Growing(filter) => filter.reads(key, see),
-        }
+        self.filter().reads(key, see);
     }
 }
 
@@ -259,17 +249,7 @@ impl<M: Deref<Target = [u8]>> AnyFilter<M> {
     /// # Errors
     /// Those of `out`.
     pub fn write_into(&self, mut out: EnvelopeWriter<&mut dyn Write>, form: &KeyForm) -> io::Result<Seal> {
-        match self {
-            Self::Bloom(filter) => filter.write(&mut out),
-            Self::Blocked(filter) => filter.write(&mut out),
-            Self::Counting(filter) => filter.write(&mut out),
-            Self::Stable(filter) => filter.write(&mut out),
-            Self::StableLight(filter) => filter.write(&mut out),
-            Self::Ringed(filter) => filter.write(&mut out),
-            Self::Quotient(filter) => filter.write(&mut out),
-            Self::SplitBlock(filter) => filter.write(&mut out),
-            Self::Growing(filter) => filter.write(&mut out),
-        }?;
+        self.filter().write(&mut out)?;
         out.key_form(form)?;
         out.finish()
     }
@@ -321,7 +301,7 @@ impl<M: Deref<Target = [u8]>> AnyFilter<M> {
         }
     }
 
-    fn filter(&self) -> &dyn Filter {
+    fn filter(&self) -> &dyn Stored<M> {
         match self {
             Self::Bloom(filter) => filter,
             Self::Blocked(filter) => filter,

@@ -5,12 +5,10 @@ use super::super::file::{BITS, FilterSource, FilterWriter, META, Stored};
 use super::super::probes::{MAX_PROBES, positions, salted_positions};
 use super::{Bloom, MAX_BITS};
 use crate::format::field::{put, u32_at, u64_at};
-use crate::format::{Align, Kind, ReadError, Tag};
+use crate::format::{Align, ReadError, Tag};
 use crate::hash::KeyHash;
 
 impl<M: Deref<Target = [u8]>> Stored<M> for Bloom<M> {
-    const KIND: Kind = Kind::Bloom;
-
     fn write(&self, out: &mut FilterWriter<'_>) -> io::Result<()> {
         let mut meta = [0; 32];
         put(&mut meta, 0, self.bits.to_le_bytes());

@@ -4,7 +4,7 @@ use std::ops::Deref;
 use super::super::file::{FilterSource, FilterWriter, META, Stored};
 use super::{Bloom, GrowingBloom, MAX_PARTS, Part};
 use crate::format::field::{put, u32_at, u64_at};
-use crate::format::{Align, Kind, ReadError, Tag};
+use crate::format::{Align, ReadError, Tag};
 use crate::hash::KeyHash;
 
 /// The length in bytes of the head of `META`.
@@ -19,8 +19,6 @@ fn tag(i: usize) -> Tag {
 }
 
 impl<M: Deref<Target = [u8]>> Stored<M> for GrowingBloom<M> {
-    const KIND: Kind = Kind::GrowingBloom;
-
     fn write(&self, out: &mut FilterWriter<'_>) -> io::Result<()> {
         let mut meta = [0; HEAD + MAX_PARTS * ENTRY];
         put(&mut meta, 0, self.rate.to_bits().to_le_bytes());

@@ -6,12 +6,10 @@ use super::shape::Shape;
 use super::slot_table::SlotTable;
 use crate::filter::file::{BITS, FilterSource, FilterWriter, META, Stored};
 use crate::format::field::{put, u32_at, u64_at};
-use crate::format::{Align, Kind, ReadError};
+use crate::format::{Align, ReadError};
 use crate::hash::KeyHash;
 
 impl<M: Deref<Target = [u8]>> Stored<M> for QuotientFilter<M> {
-    const KIND: Kind = Kind::QuotientFilter;
-
     fn write(&self, out: &mut FilterWriter<'_>) -> io::Result<()> {
         let mut meta = [0; 40];
         put(&mut meta, 0, self.shape.slots.to_le_bytes());

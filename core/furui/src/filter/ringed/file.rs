@@ -5,12 +5,10 @@ use super::ring::Ring;
 use super::{RingedBloom, RingedParams, lookup};
 use crate::filter::file::{BITS, FilterSource, FilterWriter, META, Stored};
 use crate::format::field::{put, u32_at, u64_at};
-use crate::format::{Align, Kind, ReadError};
+use crate::format::{Align, ReadError};
 use crate::hash::KeyHash;
 
 impl<M: Deref<Target = [u8]>> Stored<M> for RingedBloom<M> {
-    const KIND: Kind = Kind::RingedBloom;
-
     fn write(&self, out: &mut FilterWriter<'_>) -> io::Result<()> {
         let mut meta = [0; 32];
         put(&mut meta, 0, self.capacity().to_le_bytes());

@@ -8,7 +8,7 @@ use super::probes::own_rate;
 use super::{ConfigError, Filter, FilterMut, Full, sizing};
 use crate::bits::{Buffer, Cpu};
 use crate::format::field::{put, u64_at};
-use crate::format::{Align, Kind, ReadError};
+use crate::format::{Align, ReadError};
 use crate::hash::{HashAlgorithm, HashSpec, KeyHash};
 
 mod kernel;
@@ -205,8 +205,6 @@ impl<M: DerefMut<Target = [u8]>> FilterMut for SplitBlockBloom<M> {
 }
 
 impl<M: Deref<Target = [u8]>> Stored<M> for SplitBlockBloom<M> {
-    const KIND: Kind = Kind::SplitBlockBloom;
-
     fn write(&self, out: &mut FilterWriter<'_>) -> io::Result<()> {
         let mut meta = [0; 32];
         put(&mut meta, 0, self.blocks().to_le_bytes());
