@@ -189,23 +189,6 @@ impl<M> StableBloomLight<M> {
 }
 
 impl<M: DerefMut<Target = [u8]>> StableBloomLight<M> {
-    /// Inserts `keys` in order, and appends to `new` the indices in `keys` of those that were not remembered, as
-    /// [`Recent::observe_all`](crate::seen::Recent::observe_all) does. The counters of later keys are prefetched: if
-    /// the filter is larger than the cache, this method is at least five times as fast as inserting the keys one by
-    /// one. The caller must hash keys by [`hash_spec`](Self::hash_spec); nothing checks that.
-    ///
-    /// # Panics
-    /// If `keys` has 2³² keys or more.
-    pub fn observe_all(&mut self, keys: &[KeyHash], new: &mut Vec<u32>) {
-        assert!(u32::try_from(keys.len()).is_ok(), "batches are shorter than 2^32 keys");
-        for (i, &key) in keys.iter().enumerate() {
-            self.counters.fetch_ahead(keys, i);
-            if self.put(key) {
-                new.push(i as u32);
-            }
-        }
-    }
-
     /// Subtracts 1 from the next `count` counters at the cursor, and moves the cursor after them.
     /// [`insert`](FilterMut::insert_hash) does so with P counters. A `count` of [`counters`](Self::counters) is one
     /// whole round.
