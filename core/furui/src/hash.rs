@@ -138,7 +138,7 @@ impl HashAlgorithm {
 impl FromStr for HashAlgorithm {
     type Err = InvalidText;
 
-    /// Reads a [`name`](Self::name).
+    /// The algorithm with this [`name`](Self::name), which must be written in the same case.
     fn from_str(text: &str) -> Result<Self, InvalidText> {
         let found = Self::ALL.into_iter().find(|algorithm| algorithm.name() == text);
         found.ok_or_else(|| InvalidText::new(text, "hash: write xxh3, siphash, xxh64, sha1 or rolling"))

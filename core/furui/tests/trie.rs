@@ -62,7 +62,6 @@ fn check(model: &Model) {
         assert_eq!(trie.get(&near), model.get(&near).map(|value| found(*value)));
     }
     check_batches(&trie, model);
-    check_ids(&trie, model);
     check_file(&trie, &expected);
 }
 
@@ -77,16 +76,6 @@ fn check_batches(trie: &Trie, model: &Model) {
     trie.get_all(&keys, &mut all);
     assert_eq!(all, one_by_one);
     assert!(keys.iter().zip(all).all(|(&key, answer)| answer == model.get(key).map(|value| found(*value))));
-}
-
-fn check_ids(trie: &Trie, model: &Model) {
-    let mut seen = vec![false; model.len()];
-    for key in model.keys().step_by(model.len() / 500 + 1) {
-        let id = trie.id_of(key).unwrap();
-        assert!(!std::mem::replace(&mut seen[id as usize], true));
-        assert_eq!(trie.key_of(id).as_ref(), Some(key));
-    }
-    assert_eq!(trie.key_of(model.len() as u64), None);
 }
 
 fn file_of(trie: &Trie) -> Vec<u8> {
@@ -107,39 +96,25 @@ fn check_file(trie: &Trie, expected: &[(Vec<u8>, Found)]) {
 }
 
 #[test]
-fn ranges_prefixes_and_bounds_are_those_of_the_map() {
+fn entries_from_a_key_on_and_prefixes_are_those_of_the_map() {
     let mut model = paths(3000);
     model.extend([(vec![], Some(1)), (vec![0], Some(2)), (vec![0xFF; 5], None), (b"a/b".to_vec(), Some(3))]);
     let trie = build(&model);
-    let expected = |range: (Bound<&[u8]>, Bound<&[u8]>)| -> Vec<(Vec<u8>, Found)> {
+    let expected = |from: &[u8]| -> Vec<(Vec<u8>, Found)> {
+        let range = (Bound::Included(from), Bound::Unbounded);
         model.range::<[u8], _>(range).map(|(key, value)| (key.clone(), found(*value))).collect()
     };
     let mut bounds: Vec<Vec<u8>> = model.keys().step_by(211).cloned().collect();
     bounds.extend(bounds.clone().into_iter().map(|key| [&key[..key.len() / 2], b"m"].concat()));
     bounds.extend(bounds.clone().into_iter().map(|key| key[..key.len() / 3].to_vec()));
-    for (a, b) in bounds.iter().zip(bounds.iter().rev()) {
-        let (a, b) = if a < b { (a, b) } else { (b, a) };
-        for range in [
-            (Bound::Included(a.as_slice()), Bound::Excluded(b.as_slice())),
-            (Bound::Excluded(a), Bound::Included(b)),
-            (Bound::Unbounded, Bound::Included(a)),
-            (Bound::Included(b), Bound::Unbounded),
-        ] {
-            if a != b {
-                assert_eq!(trie.range(range).collect::<Vec<_>>(), expected(range), "{range:?}");
-            }
+    for bound in &bounds {
+        for from in [bound.clone(), [bound, &[0][..]].concat()] {
+            assert_eq!(trie.iter_from(&from).collect::<Vec<_>>(), expected(&from), "{from:?}");
         }
-        let under: Vec<_> = model
-            .iter()
-            .filter(|(key, _)| key.starts_with(a))
-            .map(|(key, value)| (key.clone(), found(*value)))
-            .collect();
-        assert_eq!(trie.prefix(a).collect::<Vec<_>>(), under);
-        let text = [b, b"/tail".as_slice()].concat();
+        let text = [bound, b"/tail".as_slice()].concat();
         let on_the_way: Vec<(usize, Found)> =
             (0..=text.len()).filter_map(|len| Some((len, found(*model.get(&text[..len])?)))).collect();
         assert_eq!(trie.prefixes(&text).collect::<Vec<_>>(), on_the_way);
-        assert_eq!(trie.longest_prefix(&text), on_the_way.last().copied());
     }
 }
 
@@ -160,10 +135,8 @@ fn ask(trie: &Trie<&[u8]>, keys: &[&[u8]]) {
     for (i, key) in keys.iter().enumerate() {
         assert_eq!(trie.get(key), out[i]);
         trie.prefixes(key).take(100).for_each(drop);
-        trie.id_of(key).into_iter().for_each(|id| drop(trie.key_of(id)));
-        trie.range(*key..).take(20).for_each(drop);
+        trie.iter_from(key).take(20).for_each(drop);
     }
-    (0..trie.keys()).step_by(97).for_each(|id| drop(trie.key_of(id)));
     let mut entries = trie.iter();
     let mut visited = 0;
     while entries.next_entry().is_some() {

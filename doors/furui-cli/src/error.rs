@@ -9,7 +9,7 @@ use furui::format::Printable;
 /// names of files and columns, is [`Printable`].
 #[derive(Debug)]
 pub enum Error {
-    /// The library failed.
+    /// An error of the crate `furui`, whose message already says where and what to do.
     Library(furui::Error),
     /// Anything else: the message says what happened, where, and what to do.
     Message(String),

@@ -106,7 +106,7 @@ impl Output {
         self.print(&block.bytes()[..kept])
     }
 
-    /// Prints these bytes.
+    /// Prints all of `left`, unless the reader has closed the output.
     pub fn print(&mut self, mut left: &[u8]) -> Result<Sink, Error> {
         self.print_until(&mut left, None)
     }

@@ -42,7 +42,7 @@ pub fn compact(CompactOptions { path, wait }: &CompactOptions) -> Result<ExitCod
     Ok(ExitCode::SUCCESS)
 }
 
-/// Copies a store.
+/// Copies the files that the manifest of a store names into a new directory.
 pub fn snapshot(options: &SnapshotOptions) -> Result<ExitCode, Error> {
     furui::store::snapshot(&options.path, &options.dest)?;
     Ok(ExitCode::SUCCESS)

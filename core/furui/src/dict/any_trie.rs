@@ -1,5 +1,5 @@
 use std::io::{self, Write};
-use std::ops::{Bound, Deref};
+use std::ops::Deref;
 
 use super::depth_first::TrieEntries;
 use super::trie::{Guard, Trusted, collected};
@@ -131,10 +131,9 @@ impl<M: Deref<Target = [u8]>> AnyTrie<M> {
 impl<'t, G: Guard> AnyTrie<&'t [u8], G> {
     /// The keys from `from` on, and their values, in byte order.
     pub(super) fn entries_from(self, from: &[u8]) -> AnyEntries<'t, G> {
-        let (start, end) = (Bound::Included(from), Bound::Unbounded);
         match self {
-            Self::Compact(trie) => AnyEntries::Compact(TrieEntries::between(trie, start, end)),
-            Self::Louds(trie) => AnyEntries::Louds(TrieEntries::between(trie, start, end)),
+            Self::Compact(trie) => AnyEntries::Compact(TrieEntries::new(trie, from)),
+            Self::Louds(trie) => AnyEntries::Louds(TrieEntries::new(trie, from)),
         }
     }
 }

@@ -1,5 +1,4 @@
 use std::fmt;
-use std::ops::Bound;
 
 use super::Found;
 use crate::error::MAX_KEY;
@@ -33,16 +32,16 @@ pub trait Nodes {
     fn found(&self, node: Self::Node) -> Option<Found>;
 }
 
-/// An iterator over the keys of a trie between two bounds, in byte order, and their values. It walks the trie depth
-/// first, and ends even if the trie is damaged.
+/// An iterator over the keys of a trie from a key on, in byte order, and their values. It walks the trie depth first,
+/// and ends even if the trie is damaged.
 ///
 /// ```
 /// use furui::raw::{Found, Skeleton, Trie};
 ///
 /// let trie = Trie::encode(&Skeleton::from_sorted([(&b"see"[..], Some(1)), (b"seen", Some(2)), (b"sieve", Some(3))])?)?;
-/// let mut keys = trie.prefix(b"see");
-/// assert_eq!(keys.next(), Some((b"see".to_vec(), Found::Value(1))));
-/// assert_eq!(keys.map(|(key, _)| key).collect::<Vec<_>>(), [b"seen"]);
+/// let mut keys = trie.iter_from(b"seed");
+/// assert_eq!(keys.next(), Some((b"seen".to_vec(), Found::Value(2))));
+/// assert_eq!(keys.map(|(key, _)| key).collect::<Vec<_>>(), [b"sieve"]);
 /// # Ok::<(), furui::Error>(())
 /// ```
 pub struct TrieEntries<T: Nodes> {
@@ -50,39 +49,17 @@ pub struct TrieEntries<T: Nodes> {
     /// The nodes to visit, with the lengths of the paths to their parents. The last one is visited next.
     stack: Vec<(T::Node, usize)>,
     path: Vec<u8>,
-    end: End,
     /// The maximum number of nodes that may still be visited, because a damaged trie may have more than one path to a
     /// node.
     left: u64,
 }
 
-enum End {
-    Bound(Bound<Vec<u8>>),
-    Prefix(Vec<u8>),
-}
-
 impl<T: Nodes> TrieEntries<T> {
-    /// The keys of a trie between two bounds.
-    pub(super) fn between(trie: T, start: Bound<&[u8]>, end: Bound<&[u8]>) -> Self {
-        Self::new(trie, start, End::Bound(end.map(<[u8]>::to_vec)))
-    }
-
-    /// The keys of a trie that begin with `prefix`.
-    pub(super) fn beginning_with(trie: T, prefix: &[u8]) -> Self {
-        Self::new(trie, Bound::Included(prefix), End::Prefix(prefix.to_vec()))
-    }
-
-    fn new(trie: T, start: Bound<&[u8]>, end: End) -> Self {
+    /// The keys of `trie` that are not less than `from`.
+    pub(super) fn new(trie: T, from: &[u8]) -> Self {
         let left = trie.count();
-        let mut entries = Self { trie, stack: vec![], path: vec![], end, left };
-        match start {
-            Bound::Unbounded => entries.stack.push((entries.trie.root(), 0)),
-            Bound::Included(key) => entries.seek(key),
-            Bound::Excluded(key) => {
-                // `key` with a zero byte after it is the least key that is greater than `key`.
-                entries.seek(&[key, &[0]].concat());
-            }
-        }
+        let mut entries = Self { trie, stack: vec![], path: vec![], left };
+        entries.seek(from);
         entries
     }
 
@@ -101,10 +78,6 @@ impl<T: Nodes> TrieEntries<T> {
             self.stack.extend(self.trie.sibling(node).map(|sibling| (sibling, parent)));
             self.stack.extend(self.trie.first_child(node).map(|child| (child, self.path.len())));
             let Some(found) = self.trie.found(node) else { continue };
-            if self.end.is_before(&self.path) {
-                self.stack.clear();
-                return None;
-            }
             return Some((&self.path, found));
         }
         None
@@ -135,17 +108,6 @@ impl<T: Nodes> TrieEntries<T> {
                 self.stack.push((node, self.path.len()));
                 return;
             }
-        }
-    }
-}
-
-impl End {
-    fn is_before(&self, key: &[u8]) -> bool {
-        match self {
-            Self::Bound(Bound::Unbounded) => false,
-            Self::Bound(Bound::Included(end)) => end.as_slice() < key,
-            Self::Bound(Bound::Excluded(end)) => end.as_slice() <= key,
-            Self::Prefix(prefix) => !key.starts_with(prefix),
         }
     }
 }

@@ -36,16 +36,6 @@ impl<'a, K: AsRef<[u8]>> SortedKeys<'a, K> {
         }
     }
 
-    /// The number of keys.
-    pub fn len(&self) -> usize {
-        self.entries.len()
-    }
-
-    /// True if there are no keys.
-    pub fn is_empty(&self) -> bool {
-        self.entries.is_empty()
-    }
-
     /// The root, which is the range of all keys.
     pub fn root(&self) -> SortedNode<'a, K> {
         SortedNode { entries: self.entries, len: self.entries.len(), depth: 0 }

@@ -112,7 +112,7 @@ pub enum StoreProblem {
     },
     /// The tries of a dictionary with this layout cannot have filters with this hash.
     NoSuchFilters {
-        /// The name of the layout that was asked for.
+        /// The layout, by its [name](crate::store::Layout::name).
         layout: &'static str,
         /// The name of the hash of filters that it does not have.
         filter_hash: &'static str,

@@ -121,7 +121,7 @@ impl<M: Deref<Target = [u8]>> CounterTable<M> {
 
     /// Reads sections that [`write`](Self::write) wrote: the counters, whose number of bits must be one of `widths`,
     /// and the fields of `META` at offsets 8 and 24.
-    pub(super) fn read<S: FilterSource<Bytes = M>>(source: &S, widths: &[u32]) -> Result<(Self, u64, u64), ReadError> {
+    pub(super) fn read(source: &FilterSource<'_, M>, widths: &[u32]) -> Result<(Self, u64, u64), ReadError> {
         source.expect_sections(&[META, BITS])?;
         let meta: [u8; META_BYTES] = source.meta()?;
         let (counters, probes, bits) = (u64_at(&meta, 0), u32_at(&meta, 16), u32_at(&meta, 20));

@@ -9,7 +9,7 @@ use super::similarity::{Estimate, Marking};
 use super::sizing::few_probes;
 use super::{ConfigError, Filter, FilterMut, Full, Mismatch};
 use crate::bits::Buffer;
-use crate::format::{Kind, ReadError};
+use crate::format::ReadError;
 use crate::hash::{HashSpec, KeyHash};
 
 /// How many bits a counter may have.
@@ -220,8 +220,6 @@ impl<M: DerefMut<Target = [u8]>> FilterMut for CountingBloom<M> {
 }
 
 impl<M: Deref<Target = [u8]>> Stored<M> for CountingBloom<M> {
-    const KIND: Kind = Kind::CountingBloom;
-
     fn write(&self, out: &mut FilterWriter<'_>) -> io::Result<()> {
         self.counters.write(self.capacity, 0, out)
     }
@@ -230,11 +228,11 @@ impl<M: Deref<Target = [u8]>> Stored<M> for CountingBloom<M> {
         self.counters.reads(key, see);
     }
 
-    fn read<S: FilterSource<Bytes = M>>(source: &S) -> Result<Self, ReadError> {
+    fn read(source: &FilterSource<'_, M>) -> Result<Self, ReadError> {
         let (counters, capacity, reserved) = CounterTable::read(source, &WIDTHS)?;
         if reserved != 0 {
             return Err(source.invalid(META, "its reserved bytes are not 0"));
         }
-        Ok(Self { counters, capacity, hash: source.envelope().hash() })
+        Ok(Self { counters, capacity, hash: source.envelope.hash() })
     }
 }

@@ -9,7 +9,7 @@ use super::{
     AnyFilter, BlockedBloom, Bloom, CountingBloom, Filter, FilterMut, Full, GrowingBloom, InsertError, Mismatch,
     QuotientFilter, RingedBloom, SplitBlockBloom, StableBloom, StableBloomLight,
 };
-use crate::format::{FormatError, Problem, ReadError, WriteError};
+use crate::format::{FormatError, Kind, Problem, ReadError, WriteError};
 use crate::hash::{HashSpec, Hashes};
 
 /// Defines lookups by bytes and by batches of hashes.
@@ -57,7 +57,7 @@ macro_rules! files {
             /// # Errors
             /// [`WriteError`] if the operating system refuses to write the file.
             pub fn save(&self, path: impl AsRef<Path>) -> Result<(), WriteError> {
-                save(path.as_ref(), |out| write(self, Filter::hash_spec(self), out))
+                save(path.as_ref(), |out| write(self, Kind::$filter, out))
             }
         }
 
@@ -83,10 +83,7 @@ macro_rules! files {
             fn try_from(filter: AnyFilter<M>) -> Result<Self, Problem> {
                 match filter {
                     AnyFilter::$any(filter) => Ok(filter),
-                    other => Err(Problem::WrongKind {
-                        found: other.kind(),
-                        expected: <$filter as super::file::Stored<_>>::KIND,
-                    }),
+                    other => Err(Problem::WrongKind { found: other.kind(), expected: Kind::$filter }),
                 }
             }
         }

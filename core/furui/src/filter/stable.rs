@@ -7,7 +7,7 @@ use super::probes::own_rate;
 use super::steady::{check_stable, lasting_probes, random_zeros, read_stable};
 use super::{ConfigError, Filter, FilterMut, Full, stable_decrements};
 use crate::bits::{Buffer, scale};
-use crate::format::{Kind, ReadError};
+use crate::format::ReadError;
 use crate::hash::{HashSpec, KeyHash};
 
 /// How many bits a counter may have.
@@ -174,8 +174,6 @@ impl<M: DerefMut<Target = [u8]>> FilterMut for StableBloom<M> {
 }
 
 impl<M: Deref<Target = [u8]>> Stored<M> for StableBloom<M> {
-    const KIND: Kind = Kind::StableBloom;
-
     fn write(&self, out: &mut FilterWriter<'_>) -> io::Result<()> {
         self.counters.write(self.decrements as u64, self.random.0, out)
     }
@@ -184,9 +182,9 @@ impl<M: Deref<Target = [u8]>> Stored<M> for StableBloom<M> {
         self.counters.reads(key, see);
     }
 
-    fn read<S: FilterSource<Bytes = M>>(source: &S) -> Result<Self, ReadError> {
+    fn read(source: &FilterSource<'_, M>) -> Result<Self, ReadError> {
         let (counters, decrements, state) = read_stable(source, &WIDTHS)?;
-        Ok(Self { counters, decrements, random: SplitMix64(state), hash: source.envelope().hash() })
+        Ok(Self { counters, decrements, random: SplitMix64(state), hash: source.envelope.hash() })
     }
 }
 

@@ -2,13 +2,13 @@ use std::io::{self, Write};
 use std::ops::{Deref, DerefMut};
 
 use super::counters::{CounterTable, META_BYTES};
-use super::file::{Embedded, FilterSource, FilterWriter, META, Stored};
+use super::file::{FilterSource, FilterWriter, META, Stored};
 use super::probes::{check_probes, own_rate};
 use super::steady::{check_stable, lasting_probes, read_stable, sequential_decrements, sequential_zeros};
 use super::{ConfigError, Filter, FilterMut, Full};
 use crate::bits::Buffer;
 use crate::format::field::{u32_at, u64_at};
-use crate::format::{Envelope, EnvelopeWriter, Kind, ReadAt, ReadError};
+use crate::format::{Envelope, EnvelopeWriter, ReadAt, ReadError};
 use crate::hash::{HashSpec, KeyHash};
 
 #[cfg(test)]
@@ -137,7 +137,7 @@ impl StableBloomLight {
     /// sections. The caller has checked all of them by [`Envelope::verify`]. Returns false, and changes nothing, if the
     /// filter in the file has another number of counters, probes or decrements.
     pub(crate) fn restore(&mut self, file: &impl ReadAt, envelope: &Envelope) -> Result<bool, ReadError> {
-        let source = Embedded { file, envelope };
+        let source = FilterSource::embedded(file, envelope);
         let meta: [u8; META_BYTES] = source.meta()?;
         let own = (self.counters() as u64, self.decrements as u64, self.probes());
         if (u64_at(&meta, 0), u64_at(&meta, 8), u32_at(&meta, 16)) != own {
@@ -150,7 +150,7 @@ impl StableBloomLight {
     /// Reads the filter from a file that has the sections of a filter's file among other sections. The caller has
     /// checked all of them by [`Envelope::verify`].
     pub(crate) fn read_sections(file: &impl ReadAt, envelope: &Envelope) -> Result<Self, ReadError> {
-        Self::read(&Embedded { file, envelope })
+        Self::read(&FilterSource::embedded(file, envelope))
     }
 
     /// This filter, for keys that are hashed by `hash` instead of by [`HashSpec::default`]. Keys that are already in
@@ -189,23 +189,6 @@ impl<M> StableBloomLight<M> {
 }
 
 impl<M: DerefMut<Target = [u8]>> StableBloomLight<M> {
-    /// Inserts `keys` in order, and appends to `new` the indices in `keys` of those that were not remembered, as
-    /// [`Recent::observe_all`](crate::seen::Recent::observe_all) does. The counters of later keys are prefetched: if
-    /// the filter is larger than the cache, this method is at least five times as fast as inserting the keys one by
-    /// one. The caller must hash keys by [`hash_spec`](Self::hash_spec); nothing checks that.
-    ///
-    /// # Panics
-    /// If `keys` has 2³² keys or more.
-    pub fn observe_all(&mut self, keys: &[KeyHash], new: &mut Vec<u32>) {
-        assert!(u32::try_from(keys.len()).is_ok(), "batches are shorter than 2^32 keys");
-        for (i, &key) in keys.iter().enumerate() {
-            self.counters.fetch_ahead(keys, i);
-            if self.put(key) {
-                new.push(i as u32);
-            }
-        }
-    }
-
     /// Subtracts 1 from the next `count` counters at the cursor, and moves the cursor after them.
     /// [`insert`](FilterMut::insert_hash) does so with P counters. A `count` of [`counters`](Self::counters) is one
     /// whole round.
@@ -299,8 +282,6 @@ impl<M: DerefMut<Target = [u8]>> FilterMut for StableBloomLight<M> {
 }
 
 impl<M: Deref<Target = [u8]>> Stored<M> for StableBloomLight<M> {
-    const KIND: Kind = Kind::StableBloomLight;
-
     fn write(&self, out: &mut FilterWriter<'_>) -> io::Result<()> {
         self.counters.write(self.decrements as u64, self.cursor as u64, out)
     }
@@ -309,11 +290,11 @@ impl<M: Deref<Target = [u8]>> Stored<M> for StableBloomLight<M> {
         self.counters.reads(key, see);
     }
 
-    fn read<S: FilterSource<Bytes = M>>(source: &S) -> Result<Self, ReadError> {
+    fn read(source: &FilterSource<'_, M>) -> Result<Self, ReadError> {
         let (counters, decrements, cursor) = read_stable(source, &[BITS])?;
         match usize::try_from(cursor) {
             Ok(cursor) if cursor < counters.len() => {
-                Ok(Self { counters, decrements, cursor, hash: source.envelope().hash() })
+                Ok(Self { counters, decrements, cursor, hash: source.envelope.hash() })
             }
             _ => Err(source.invalid(META, "the cursor is beyond the last counter")),
         }

@@ -13,6 +13,8 @@
 //!      about Max m / P of them
 //! ```
 
+use std::ops::Deref;
+
 use super::ConfigError;
 use super::counters::{CounterTable, MAX_COUNTERS, check_counters};
 use super::file::{FilterSource, META};
@@ -116,10 +118,10 @@ pub(super) fn check_stable(counters: usize, probes: u32, decrements: usize) -> R
 
 /// Reads the counters of a stable filter, the number of counters that an insertion decrements, and the field of `META`
 /// at offset 24, which depends on the kind of filter.
-pub(super) fn read_stable<S: FilterSource>(
-    source: &S,
+pub(super) fn read_stable<M: Deref<Target = [u8]>>(
+    source: &FilterSource<'_, M>,
     widths: &[u32],
-) -> Result<(CounterTable<S::Bytes>, usize, u64), ReadError> {
+) -> Result<(CounterTable<M>, usize, u64), ReadError> {
     let (counters, decrements, state) = CounterTable::read(source, widths)?;
     let invalid = || source.invalid(META, "no stable filter has these numbers of counters, probes and decrements");
     let decrements = usize::try_from(decrements).map_err(|_| invalid())?;

@@ -17,7 +17,7 @@ pub(crate) struct Header {
 /// Where the seed of a file's hash is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SeedPlace {
-    /// In the file.
+    /// The file has the seed, so whoever has the file can hash keys.
     File,
     /// Known only to the people or programs that share it. The file has the seed's fingerprint.
     Elsewhere,

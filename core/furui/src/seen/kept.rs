@@ -57,7 +57,7 @@ const KEY_LEN: u64 = 8;
 /// The bytes of keys that are read or written at a time.
 const CHUNK: usize = 64 << 10;
 
-/// The section `HEAD`.
+/// What the section `HEAD` says about the other sections of the file.
 pub(super) struct KeptHead {
     pub(super) generation: u64,
     pub(super) mark: u32,

@@ -236,7 +236,7 @@ struct DiskLog {
     file: File,
     path: PathBuf,
     directory: PathBuf,
-    /// The directory's lock.
+    /// Keeps the directory locked while the log is open.
     lock: Arc<Lock>,
 }
 

@@ -33,7 +33,7 @@ pub struct Fingerprints {
 }
 
 impl Fingerprints {
-    /// Whole 64-bit hashes.
+    /// The fingerprint of a key is its whole 64-bit hash, so that different hashes stay different.
     pub const EXACT: Self = Self { last: u64::MAX, step: 1, inverse: 0 };
 
     /// The largest possible `last`, apart from that of [`EXACT`](Self::EXACT). With it, less than one in 2⁸ of the

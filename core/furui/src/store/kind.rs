@@ -39,7 +39,7 @@ pub enum StoreKind {
 }
 
 impl StoreKind {
-    /// All kinds.
+    /// Each kind of store once, one for each purpose of a dictionary.
     pub const ALL: [Self; 6] = [
         Self::Seen,
         Self::Filter,

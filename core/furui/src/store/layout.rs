@@ -23,7 +23,7 @@ pub enum Layout {
 }
 
 impl Layout {
-    /// All layouts.
+    /// Each layout once, the default first.
     pub const ALL: [Self; 2] = [Self::Compact, Self::Louds];
 
     /// The name as users write it.
@@ -76,16 +76,16 @@ pub enum FilterHash {
     OneState,
     /// One position: see [`PolynomialHashes`](crate::hash::PolynomialHashes).
     Polynomials1,
-    /// Two positions.
+    /// Two positions, each from a polynomial of its own.
     Polynomials2,
     /// Four positions, as in the paper's dictionary of 240 million words.
     Polynomials4,
-    /// Eight positions.
+    /// Eight positions, the most of the paper's experiments.
     Polynomials8,
 }
 
 impl FilterHash {
-    /// All filter hashes.
+    /// Each way once, the default first, then by the number of positions.
     pub const ALL: [Self; 5] =
         [Self::OneState, Self::Polynomials1, Self::Polynomials2, Self::Polynomials4, Self::Polynomials8];
 

@@ -30,7 +30,7 @@ pub enum Purpose {
 }
 
 impl Purpose {
-    /// All purposes.
+    /// Each purpose once, in the order in which messages list them.
     pub const ALL: [Self; 4] = [Self::Numbers, Self::Values, Self::Counts, Self::Bytes];
 
     /// The name of the values, as in `numbers`.

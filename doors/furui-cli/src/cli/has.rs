@@ -19,9 +19,9 @@ use super::{InputOptions, LineOptions, PrintOptions, SeedOptions, headings, memo
 ///
 /// Key options such as --csv say how the keys of FILE are made and, if SET is a file of lines, its keys: `--set-lines`
 /// takes each line of SET for a key as it is, as in `furui has -v --csv --key id --set-lines ids.txt log.csv`. A line
-/// without a key is in no set: only --invert prints it, unless --missing or --bad says drop. A FILE that cannot be read
-/// to its end is reported, and the other FILEs are read nevertheless, as grep does, with or without --keep-going. A SET
-/// that cannot be read to its end is an error.
+/// without a key is in no set: only --invert prints it, unless --missing or --bad says drop. If reading a
+/// FILE fails, that is reported, and the other FILEs are still read, as grep does, with or without --keep-going. If
+/// reading SET fails, the command ends with an error.
 #[derive(Args)]
 pub struct HasOptions {
     /// A store, filter, dictionary, server's set or file of lines

@@ -16,7 +16,7 @@ use crate::interrupt::Interrupt;
 use crate::opening::open_to_write;
 use crate::say::progress::Progress;
 
-/// Runs the command.
+/// Puts the keys of the inputs, and their values, into a dictionary.
 pub fn run(EntryWrite { change: EntryChange { lines, wait }, making }: &EntryWrite) -> Result<ExitCode, Error> {
     let path = &lines.files.dict.store;
     let storage = open_to_write(path, wait)?;

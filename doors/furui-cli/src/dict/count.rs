@@ -21,7 +21,7 @@ use crate::opening::open_to_write;
 use crate::output::{Output, Sink};
 use crate::say::progress::Progress;
 
-/// Runs the command.
+/// Counts how often each key occurs, in memory or in a dictionary.
 pub fn run(options: &CountOptions) -> Result<ExitCode, Error> {
     match &options.store {
         Some(path) => {

@@ -11,7 +11,7 @@ use crate::interrupt::Interrupt;
 use crate::keys::{self, Fate};
 use crate::output::{Output, Sink};
 
-/// Runs the command.
+/// Prints the value of each key that the dictionary has.
 pub fn run(options: &GetOptions) -> Result<ExitCode, Error> {
     match has_bytes(&options.lines.files.dict.store, options.lines.form.values)? {
         true => get::<[u8]>(options),

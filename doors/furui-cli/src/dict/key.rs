@@ -22,7 +22,7 @@ const BATCH: usize = 1 << 20;
 /// The maximum length of a line of standard input.
 const MAX_LINE: usize = 64 << 20;
 
-/// Runs the command.
+/// Prints the keys that have the given numbers.
 pub fn run(options: &KeyOptions) -> Result<ExitCode, Error> {
     let separator = if options.null { 0 } else { b'\n' };
     let mut keys = KeysOf {

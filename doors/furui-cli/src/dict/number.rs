@@ -18,7 +18,7 @@ use crate::output::{Output, Sink};
 /// Output is held back until it has about this many bytes. It is printed after its new numbers have become durable.
 const HELD_BACK: usize = 16 << 20;
 
-/// Runs the command.
+/// Prints the number of each key, and numbers new keys.
 pub fn run(options: &NumberOptions) -> Result<ExitCode, Error> {
     let NumberOptions { change: DictChange { lines, wait }, print, with_key, escape, making } = options;
     let path = &lines.dict.store;

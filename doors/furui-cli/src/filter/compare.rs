@@ -14,7 +14,7 @@ use crate::output::print;
 use crate::say::number::{figure, grouped};
 use crate::say::report::Report;
 
-/// Runs the command.
+/// Estimates how alike the keys of two filters are.
 pub fn run(options: &CompareOptions) -> Result<ExitCode, Error> {
     let seed = given(&options.seed, [&options.a, &options.b])?;
     let similarity = if seed.is_none() && lack_seed([&options.a, &options.b])? {

@@ -14,7 +14,7 @@ use crate::output::{Output, Sink};
 /// How many bytes are printed at once.
 const PIECE: usize = 1 << 16;
 
-/// Runs the command.
+/// Prints the fingerprints of a quotient filter, in order.
 pub fn run(options: &ListOptions) -> Result<ExitCode, Error> {
     let filter = match open(&options.filter, given(&options.seed, [&options.filter])?)? {
         AnyFilter::Quotient(filter) => filter,

@@ -21,7 +21,7 @@ pub use text::{Text, TextLines};
 /// The exit code if no line was printed, as in grep.
 const NONE: u8 = 1;
 
-/// Runs the command.
+/// Prints the lines whose keys are in a set, or those whose keys are not.
 pub fn run(options: &HasOptions) -> Result<ExitCode, Error> {
     let files = &options.input.files;
     if options.set.as_os_str() == "-" && (files.is_empty() || files.contains(&options.set)) {

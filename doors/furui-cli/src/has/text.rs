@@ -26,7 +26,7 @@ pub struct TextLines<'a> {
 
 /// The lines of a text as a set, which uses temporary files if it does not fit into memory.
 pub struct Text {
-    /// The set.
+    /// The keys of the lines, each once.
     pub seen: Seen<Files>,
     /// The number of lines, including repeats and lines without a key.
     pub lines: u64,

@@ -91,7 +91,7 @@ impl<'a> Blocks<'a> {
         }
     }
 
-    /// Goes on with the next file when one cannot be read, or not to its end.
+    /// Goes on with the next file when one fails to open or to be read.
     pub fn keeping_going(mut self) -> Self {
         self.options.keeps_going = true;
         self

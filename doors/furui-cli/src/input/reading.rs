@@ -11,8 +11,8 @@ pub struct Reading {
     /// How inputs are looked into, if they are: compressed ones are decoded then, and what is no text is an error.
     /// Otherwise their bytes are read as they are.
     pub looks: Option<Looks>,
-    /// True if an input that cannot be read, or not to its end, is reported and left for the next one. Otherwise it
-    /// ends the command.
+    /// Whether the command reports an input that it fails to open or to read, and goes on with the next one. Otherwise
+    /// it ends there.
     pub keeps_going: bool,
 }
 
@@ -32,7 +32,7 @@ impl Looks {
 }
 
 impl Reading {
-    /// Reads plain lines.
+    /// Splits at line feeds, takes bytes as they are, and stops at the first input that fails.
     #[cfg(any(test, feature = "node"))]
     pub fn lines(max_line: usize) -> Self {
         Self { split: Split::Lines(b'\n'), header: false, max_line, looks: None, keeps_going: false }

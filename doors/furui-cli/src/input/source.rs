@@ -22,7 +22,7 @@ const PATIENCE: Duration = Duration::from_millis(20);
 /// more. A program that sends a line and waits for the answer gets it sooner.
 const FEW: usize = 4096;
 
-/// An open input.
+/// An input that is open to be read from its current position, and is perhaps a pipe.
 pub struct Input {
     file: File,
     pub name: String,

@@ -3,7 +3,7 @@
 /// What ends a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Split {
-    /// This byte.
+    /// Every occurrence of this byte.
     Lines(u8),
     /// A line break that is not within quotes, by RFC 4180: LF, CRLF, or a CR alone. A quote opens a quoted field only
     /// after this delimiter or at the beginning of a record.
@@ -39,7 +39,7 @@ pub struct Splitter {
     split: Split,
     /// The position up to which the buffer was searched.
     searched: usize,
-    /// True within quotes.
+    /// Whether `searched` lies in a quoted field, where line breaks end nothing.
     quoted: bool,
     /// The position after the last closing quote.
     closed: usize,

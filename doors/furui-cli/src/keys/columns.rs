@@ -17,11 +17,11 @@ pub(super) struct Columns {
     delimiter: u8,
     /// True if fields may be quoted.
     quotes: bool,
-    /// The first header.
+    /// The header of the first input; those of later inputs must have the same columns.
     header: OnceLock<Header>,
 }
 
-/// A header.
+/// The header of an input, and where it names the wanted columns.
 struct Header {
     /// The record without its line break.
     line: Vec<u8>,

@@ -18,7 +18,7 @@ impl RemoteKeys {
         Self { hasher: HashSpec::default().hasher(), shards, bytes: vec![], ends: vec![], places: vec![] }
     }
 
-    /// Removes all keys.
+    /// Empties the list, which keeps its memory for the next batch.
     pub fn clear(&mut self) {
         self.bytes.clear();
         self.ends.clear();

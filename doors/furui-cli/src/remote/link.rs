@@ -48,7 +48,7 @@ impl Link {
         Ok(link)
     }
 
-    /// Sends commands.
+    /// Sends commands in the form of the wire, and does not wait for their answers.
     pub fn send(&mut self, packed: &[u8]) -> RedisResult<()> {
         Ok(self.stream.write_all(packed)?)
     }

@@ -1,6 +1,6 @@
 use std::fmt;
 
-/// A server.
+/// The address of a server, alone or in a cluster.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Node {
     pub host: String,

@@ -59,7 +59,7 @@ pub fn slot_of(key: &[u8]) -> u16 {
     crc16(tag().unwrap_or(key)) % SLOTS
 }
 
-/// CRC-16/XMODEM.
+/// The checksum CRC-16/XMODEM, of which a cluster takes the slot of a key.
 fn crc16(bytes: &[u8]) -> u16 {
     const POLYNOMIAL: u16 = 0x1021;
     bytes.iter().fold(0, |sum, &byte| {

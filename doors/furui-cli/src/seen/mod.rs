@@ -59,7 +59,7 @@ const SIGNALLED: u8 = 128;
 /// With `--status`, the exit code if no line was new.
 const NOTHING: u8 = 1;
 
-/// Runs the command.
+/// Prints the lines whose keys are new, by the way that the options choose.
 pub fn run(options: &cli::SeenOptions) -> Result<ExitCode, Error> {
     refused::check(options)?;
     if let Some(path) = &options.filter {

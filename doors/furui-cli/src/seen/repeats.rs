@@ -49,7 +49,7 @@ impl Repeats {
         }
     }
 
-    /// Notes repeats.
+    /// Takes lines, with their line breaks, that the next `write` puts out.
     pub fn note(&mut self, repeats: &[u8]) {
         self.pending.extend_from_slice(repeats);
     }

@@ -14,8 +14,8 @@ use crate::say::number::{counted, grouped};
 use crate::say::report::Report;
 use crate::say::size;
 
-/// Prints the summary, if there is a format for it, and the counts of each file, if there are any. `fewer` is the
-/// number of threads that worked and the number that was asked for, if there was no memory for as many.
+/// Prints the summary, if there is a format for it, and the counts of each file, if there are any. If
+/// memory allowed fewer threads than asked for, `fewer` is how many worked, and how many were asked for.
 pub fn report(decider: &Decider, format: Option<StatsFormat>, by_file: Option<&ByFile>, fewer: Option<(usize, usize)>) {
     let fewer_text = |(threads, asked)| {
         format!("{} of {asked} worked: --memory has no room for more\n", counted(threads as u64, "thread"))

@@ -19,7 +19,7 @@ use crate::node::{Hit, SearchEvent, SearchOptions};
 pub enum SearchLine {
     /// A document was found.
     Hit(Hit),
-    /// A step of the search was done. Only if the steps were asked for.
+    /// A step of the search, sent only to callers that ask for steps.
     Step(Step),
     /// The answer is complete.
     End(Summary),

@@ -28,10 +28,6 @@ impl TrieNode {
         Self(Position::new(offset, slot).0)
     }
 
-    pub(super) fn at(position: Position) -> Self {
-        Self(position.0)
-    }
-
     fn position(self) -> Position {
         Position(self.0)
     }

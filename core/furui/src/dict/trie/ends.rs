@@ -93,7 +93,7 @@ impl Ends {
 
 /// Values as a string of bits.
 struct Packed {
-    /// The whole words.
+    /// The full words of 64 bits, little-endian.
     pieces: Pieces,
     /// The bits after the whole words, fewer than 64.
     word: u64,

@@ -1,4 +1,4 @@
-use std::ops::{Bound, Deref, RangeBounds};
+use std::ops::Deref;
 
 use super::position::Position;
 use super::search::{Search, Step};
@@ -8,26 +8,12 @@ use crate::dict::depth_first::{Nodes, TrieEntries};
 impl<M: Deref<Target = [u8]>, G: Guard> Trie<M, G> {
     /// All keys in byte order.
     pub fn iter(&self) -> TrieEntries<Trie<&[u8], G>> {
-        TrieEntries::between(self.borrowed(), Bound::Unbounded, Bound::Unbounded)
+        self.iter_from(b"")
     }
 
-    /// The keys between two bounds, in byte order.
-    pub fn range<'k>(&self, range: impl RangeBounds<&'k [u8]>) -> TrieEntries<Trie<&[u8], G>> {
-        TrieEntries::between(
-            self.borrowed(),
-            range.start_bound().map(|key| &**key),
-            range.end_bound().map(|key| &**key),
-        )
-    }
-
-    /// The keys that begin with `prefix`, in byte order.
-    pub fn prefix(&self, prefix: &[u8]) -> TrieEntries<Trie<&[u8], G>> {
-        TrieEntries::beginning_with(self.borrowed(), prefix)
-    }
-
-    /// The length and the value of the longest key that `text` begins with.
-    pub fn longest_prefix(&self, text: &[u8]) -> Option<(usize, Found)> {
-        self.prefixes(text).last()
+    /// All keys that are not less than `from`, in byte order.
+    pub fn iter_from(&self, from: &[u8]) -> TrieEntries<Trie<&[u8], G>> {
+        TrieEntries::new(self.borrowed(), from)
     }
 
     /// The lengths and values of all keys that `text` begins with, the shortest first.

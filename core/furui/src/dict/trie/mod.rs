@@ -47,7 +47,6 @@ mod skeleton;
 mod text;
 mod token_trie;
 mod tokens;
-mod up;
 mod values;
 mod writer;
 
@@ -88,7 +87,7 @@ use values::Width;
 /// assert_eq!(trie.get(b"romane"), Some(Found::Value(1)));
 /// assert_eq!(trie.get(b"romanus"), Some(Found::Deleted));
 /// assert_eq!(trie.get(b"roman"), None);
-/// assert_eq!(trie.longest_prefix(b"romantic"), Some((3, Found::Value(3))));
+/// assert_eq!(trie.prefixes(b"romantic").collect::<Vec<_>>(), [(3, Found::Value(3))]);
 /// # Ok::<(), furui::dict::TrieError>(())
 /// ```
 ///
@@ -231,14 +230,6 @@ impl<M: Deref<Target = [u8]>, G: Guard> Trie<M, G> {
     fn fetch_value(&self, id: u64) {
         let byte = id as usize * self.shape.width.bits() as usize / 8;
         self.part(TriePart::Values).get(byte).into_iter().for_each(prefetch);
-    }
-
-    /// The id of `key`, which is less than [`keys`](Self::keys); `None` if the trie does not know it.
-    pub fn id_of(&self, key: &[u8]) -> Option<u64> {
-        self.vectors.run(
-            #[inline(always)]
-            |vectors| self.find(key, vectors),
-        )
     }
 
     #[inline(always)]

@@ -114,14 +114,3 @@ pub(super) fn terminal_rank(lines: &[u8], inner: u64) -> Option<u64> {
     }
     Some(count)
 }
-
-/// The rank of the inner node where a key ends, from the key's rank among the keys that end in inner nodes.
-pub(super) fn terminal_select(lines: &[u8], rank: u64) -> Option<u64> {
-    let lines = lines.as_chunks::<64>().0;
-    let before = |line: &[u8; 64]| u64::from(u32::from_le_bytes([line[0], line[1], line[2], line[3]]));
-    let index = lines.partition_point(|line| before(line) <= rank).checked_sub(1)?;
-    let line = lines.get(index)?;
-    let ones = (32..512).filter(|&bit| line[bit / 8] >> (bit % 8) & 1 == 1);
-    let bit = ones.into_iter().nth(usize::try_from(rank.checked_sub(before(line))?).ok()?)?;
-    Some(index as u64 * LINE_BITS + bit as u64 - 32)
-}

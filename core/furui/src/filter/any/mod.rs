@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::ops::Deref;
 use std::path::Path;
 
-use super::file::{Borrowed, Copied, FilterSource, Mapped, Shared, Stored, save};
+use super::file::{FilterSource, Stored, save};
 use super::{
     BlockedBloom, Bloom, CountingBloom, Filter, FilterMut, Full, GrowingBloom, QuotientFilter, RingedBloom,
     SplitBlockBloom, StableBloom, StableBloomLight, sizing,
@@ -101,13 +101,13 @@ impl AnyFilter {
     pub fn copy_of_bytes(bytes: &[u8], name: &str) -> Result<Self, ReadError> {
         let envelope = Envelope::open(bytes, name)?;
         envelope.verify(bytes)?;
-        Self::read(&Copied(Borrowed { bytes, envelope: &envelope }))
+        Self::read(&FilterSource::copied(bytes, &envelope))
     }
 
     /// Opens the file of a filter whose hash has the fingerprint of its seed in place of the seed.
     pub(super) fn open_without_seed(path: &Path) -> Result<Self, ReadError> {
         let (file, envelope) = checked(path)?;
-        Self::read_table(&Mapped { file: &file, envelope: &envelope.without_seed() })
+        Self::read_table(&FilterSource::mapped(&file, &envelope.without_seed()))
     }
 
     fn open_by(path: &Path, seed: Option<u64>) -> Result<Self, ReadError> {
@@ -115,7 +115,7 @@ impl AnyFilter {
         if let Some(seed) = seed {
             envelope = envelope.with_seed(seed)?;
         }
-        Self::read(&Mapped { file: &file, envelope: &envelope })
+        Self::read(&FilterSource::mapped(&file, &envelope))
     }
 }
 
@@ -137,40 +137,30 @@ impl<'a> FilterRef<'a> {
     pub fn from_bytes(bytes: &'a [u8], name: &str) -> Result<Self, ReadError> {
         let envelope = Envelope::open(bytes, name)?;
         envelope.verify(bytes)?;
-        Self::read(&Borrowed { bytes, envelope: &envelope })
+        Self::read(&FilterSource::borrowed(bytes, &envelope))
     }
 }
 
 impl AnyFilter<Bytes> {
     /// The filter in `bytes`, which are the bytes of a file with this envelope. The filter's table is not checked.
     pub(super) fn unchecked(bytes: &Bytes, envelope: &Envelope) -> Result<Self, ReadError> {
-        Self::read(&Shared { bytes, envelope })
+        Self::read(&FilterSource::shared(bytes, envelope))
     }
 
     /// Calls `see` with the bytes of the tables that [`contains`](Filter::contains_hash) may read for `key`.
     pub(super) fn reads(&self, key: KeyHash, see: &mut dyn FnMut(&[u8])) {
-        match self {
-            Self::Bloom(filter) => filter.reads(key, see),
-            Self::Blocked(filter) => filter.reads(key, see),
-            Self::Counting(filter) => filter.reads(key, see),
-            Self::Stable(filter) => filter.reads(key, see),
-            Self::StableLight(filter) => filter.reads(key, see),
-            Self::Ringed(filter) => filter.reads(key, see),
-            Self::Quotient(filter) => filter.reads(key, see),
-            Self::SplitBlock(filter) => filter.reads(key, see),
-            Self::Growing(filter) => filter.reads(key, see),
-        }
+        self.filter().reads(key, see);
     }
 }
 
 impl<M: Deref<Target = [u8]>> AnyFilter<M> {
-    fn read<S: FilterSource<Bytes = M>>(source: &S) -> Result<Self, ReadError> {
-        source.envelope().expect_seed()?;
+    fn read(source: &FilterSource<'_, M>) -> Result<Self, ReadError> {
+        source.envelope.expect_seed()?;
         Self::read_table(source)
     }
 
-    fn read_table<S: FilterSource<Bytes = M>>(source: &S) -> Result<Self, ReadError> {
-        let envelope = source.envelope();
+    fn read_table(source: &FilterSource<'_, M>) -> Result<Self, ReadError> {
+        let envelope = source.envelope;
         match envelope.kind() {
             Kind::Bloom => Bloom::read(source).map(Self::Bloom),
             Kind::BlockedBloom => BlockedBloom::read(source).map(Self::Blocked),
@@ -259,17 +249,7 @@ impl<M: Deref<Target = [u8]>> AnyFilter<M> {
     /// # Errors
     /// Those of `out`.
     pub fn write_into(&self, mut out: EnvelopeWriter<&mut dyn Write>, form: &KeyForm) -> io::Result<Seal> {
-        match self {
-            Self::Bloom(filter) => filter.write(&mut out),
-            Self::Blocked(filter) => filter.write(&mut out),
-            Self::Counting(filter) => filter.write(&mut out),
-            Self::Stable(filter) => filter.write(&mut out),
-            Self::StableLight(filter) => filter.write(&mut out),
-            Self::Ringed(filter) => filter.write(&mut out),
-            Self::Quotient(filter) => filter.write(&mut out),
-            Self::SplitBlock(filter) => filter.write(&mut out),
-            Self::Growing(filter) => filter.write(&mut out),
-        }?;
+        self.filter().write(&mut out)?;
         out.key_form(form)?;
         out.finish()
     }
@@ -321,7 +301,7 @@ impl<M: Deref<Target = [u8]>> AnyFilter<M> {
         }
     }
 
-    fn filter(&self) -> &dyn Filter {
+    fn filter(&self) -> &dyn Stored<M> {
         match self {
             Self::Bloom(filter) => filter,
             Self::Blocked(filter) => filter,

@@ -7,12 +7,10 @@ use super::{BlockedBloom, check_parts};
 use crate::bits::Cpu;
 use crate::filter::file::{BITS, FilterSource, FilterWriter, META, Stored};
 use crate::format::field::{put, u32_at, u64_at};
-use crate::format::{Align, Kind, ReadError};
+use crate::format::{Align, ReadError};
 use crate::hash::KeyHash;
 
 impl<M: Deref<Target = [u8]>> Stored<M> for BlockedBloom<M> {
-    const KIND: Kind = Kind::BlockedBloom;
-
     fn write(&self, out: &mut FilterWriter<'_>) -> io::Result<()> {
         let mut meta = [0; 32];
         put(&mut meta, 0, self.lines().to_le_bytes());
@@ -31,7 +29,7 @@ impl<M: Deref<Target = [u8]>> Stored<M> for BlockedBloom<M> {
         see(&self.table[pair..self.table.len().min(pair + 2 * size_of::<Line>())]);
     }
 
-    fn read<S: FilterSource<Bytes = M>>(source: &S) -> Result<Self, ReadError> {
+    fn read(source: &FilterSource<'_, M>) -> Result<Self, ReadError> {
         source.expect_sections(&[META, BITS])?;
         let meta: [u8; 32] = source.meta()?;
         let (lines, capacity) = (u64_at(&meta, 0), u64_at(&meta, 8));
@@ -40,6 +38,6 @@ impl<M: Deref<Target = [u8]>> Stored<M> for BlockedBloom<M> {
         let layout = layout
             .ok_or_else(|| source.invalid(META, "no blocked Bloom filter has these numbers of lines and probes"))?;
         let table = source.table(BITS, lines * size_of::<Line>() as u64)?;
-        Ok(Self { table, layout, capacity, hash: source.envelope().hash(), cpu: Cpu::detect() })
+        Ok(Self { table, layout, capacity, hash: source.envelope.hash(), cpu: Cpu::detect() })
     }
 }

@@ -37,7 +37,7 @@ impl Layout {
         (1..=MAX_BLOCKED_PROBES).contains(&probes).then_some(Self(probes as u8))
     }
 
-    /// All layouts.
+    /// The layout for each number of probes, the fewest first.
     pub(super) fn all() -> impl Iterator<Item = Self> {
         (1..=MAX_BLOCKED_PROBES).filter_map(Self::of)
     }

@@ -5,12 +5,10 @@ use super::super::file::{BITS, FilterSource, FilterWriter, META, Stored};
 use super::super::probes::{MAX_PROBES, positions, salted_positions};
 use super::{Bloom, MAX_BITS};
 use crate::format::field::{put, u32_at, u64_at};
-use crate::format::{Align, Kind, ReadError, Tag};
+use crate::format::{Align, ReadError, Tag};
 use crate::hash::KeyHash;
 
 impl<M: Deref<Target = [u8]>> Stored<M> for Bloom<M> {
-    const KIND: Kind = Kind::Bloom;
-
     fn write(&self, out: &mut FilterWriter<'_>) -> io::Result<()> {
         let mut meta = [0; 32];
         put(&mut meta, 0, self.bits.to_le_bytes());
@@ -31,7 +29,7 @@ impl<M: Deref<Target = [u8]>> Stored<M> for Bloom<M> {
         }
     }
 
-    fn read<S: FilterSource<Bytes = M>>(source: &S) -> Result<Self, ReadError> {
+    fn read(source: &FilterSource<'_, M>) -> Result<Self, ReadError> {
         source.expect_sections(&[META, BITS])?;
         let meta: [u8; 32] = source.meta()?;
         if meta[20..].iter().any(|&byte| byte != 0) {
@@ -48,8 +46,8 @@ impl<M: Deref<Target = [u8]>> Bloom<M> {
     }
 
     /// Reads the filter whose bits are the section `tag`, with the sizes that `META` has.
-    pub(in crate::filter) fn read_table<S: FilterSource<Bytes = M>>(
-        source: &S,
+    pub(in crate::filter) fn read_table(
+        source: &FilterSource<'_, M>,
         tag: Tag,
         bits: u64,
         probes: u32,
@@ -67,6 +65,6 @@ impl<M: Deref<Target = [u8]>> Bloom<M> {
         {
             return Err(source.invalid(tag, "a bit beyond the last is set"));
         }
-        Ok(Self { words, bits, probes, capacity, hash: source.envelope().hash() })
+        Ok(Self { words, bits, probes, capacity, hash: source.envelope.hash() })
     }
 }

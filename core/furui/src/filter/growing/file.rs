@@ -4,7 +4,7 @@ use std::ops::Deref;
 use super::super::file::{FilterSource, FilterWriter, META, Stored};
 use super::{Bloom, GrowingBloom, MAX_PARTS, Part};
 use crate::format::field::{put, u32_at, u64_at};
-use crate::format::{Align, Kind, ReadError, Tag};
+use crate::format::{Align, ReadError, Tag};
 use crate::hash::KeyHash;
 
 /// The length in bytes of the head of `META`.
@@ -19,8 +19,6 @@ fn tag(i: usize) -> Tag {
 }
 
 impl<M: Deref<Target = [u8]>> Stored<M> for GrowingBloom<M> {
-    const KIND: Kind = Kind::GrowingBloom;
-
     fn write(&self, out: &mut FilterWriter<'_>) -> io::Result<()> {
         let mut meta = [0; HEAD + MAX_PARTS * ENTRY];
         put(&mut meta, 0, self.rate.to_bits().to_le_bytes());
@@ -46,7 +44,7 @@ impl<M: Deref<Target = [u8]>> Stored<M> for GrowingBloom<M> {
         self.parts.iter().for_each(|part| part.filter.reads(key, see));
     }
 
-    fn read<S: FilterSource<Bytes = M>>(source: &S) -> Result<Self, ReadError> {
+    fn read(source: &FilterSource<'_, M>) -> Result<Self, ReadError> {
         let meta: [u8; HEAD + MAX_PARTS * ENTRY] = source.meta()?;
         let (head, entries) = meta.split_at(HEAD);
         let (rate, count) = (f64::from_bits(u64_at(head, 0)), u32_at(head, 8) as usize);
@@ -73,6 +71,6 @@ impl<M: Deref<Target = [u8]>> Stored<M> for GrowingBloom<M> {
         if !zero(unused) {
             return Err(source.invalid(META, "it describes a part that does not exist"));
         }
-        Ok(Self { parts, rate, expansion, tightening, hash: source.envelope().hash() })
+        Ok(Self { parts, rate, expansion, tightening, hash: source.envelope.hash() })
     }
 }

@@ -11,11 +11,11 @@ const LINE: usize = 64;
 pub(super) struct Head {
     /// How many slots, from the block's first on, belong to runs of earlier blocks. This may exceed 64.
     pub(super) offset: u16,
-    /// The is_occupied flags.
+    /// A 1 bit for each slot whose own quotient has a run, wherever the run lies.
     pub(super) occupied: u64,
     /// A 1 bit for each slot in which a run begins, that is, each used slot that is not is_continuation.
     pub(super) starts: u64,
-    /// The is_shifted flags.
+    /// A 1 bit for each slot whose fingerprint lies after the slot of its quotient.
     pub(super) shifted: u64,
 }
 
@@ -26,7 +26,7 @@ impl Head {
         self.occupied | self.shifted
     }
 
-    /// The is_continuation flags.
+    /// A 1 bit for each slot that holds a later fingerprint of a run, not its first.
     #[inline(always)]
     pub(super) fn continuation(&self) -> u64 {
         self.used() & !self.starts

@@ -2,7 +2,6 @@ use std::ops::{Deref, DerefMut};
 
 use crate::bits::Buffer;
 use crate::filter::{ConfigError, Full};
-use crate::hash::KeyHash;
 
 use super::QuotientFilter;
 use super::iter::CHUNK;
@@ -32,7 +31,7 @@ pub(super) struct Builder<'a, M: DerefMut<Target = [u8]> = Buffer> {
 struct Front {
     /// The slot after the last one filled, counted through all blocks.
     next: u64,
-    /// The last fingerprint.
+    /// The fingerprint that was appended last; 0 at first.
     previous: u64,
     /// The quotient of the last fingerprint; [`NONE`] at first.
     previous_quotient: u64,
@@ -269,18 +268,6 @@ impl<M: Deref<Target = [u8]>> QuotientFilter<M> {
 }
 
 impl<M: DerefMut<Target = [u8]>> QuotientFilter<M> {
-    /// Inserts keys in ascending order of their hashes and returns how many of their fingerprints were new. An empty
-    /// filter is filled from its first slot to its last, without searching or moving anything. Keys out of order are
-    /// allowed but slow. The caller must hash keys by [`hash_spec`](Self::hash_spec); nothing checks that.
-    ///
-    /// # Errors
-    /// [`Full`] at the first key for which there is no room; the keys before it have been inserted.
-    pub fn insert_sorted(&mut self, keys: impl IntoIterator<Item = KeyHash>) -> Result<u64, Full> {
-        let (before, shape) = (self.distinct, self.shape);
-        Builder::new(self).extend(keys.into_iter().map(|key| shape.fingerprint(key)))?;
-        Ok(self.distinct - before)
-    }
-
     /// Fills this empty filter with the union of `streams`.
     pub(super) fn build(&mut self, streams: Vec<Stream<'_>>) -> Result<(), Full> {
         let mut builder = Builder::new(self);

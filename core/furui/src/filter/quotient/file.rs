@@ -6,12 +6,10 @@ use super::shape::Shape;
 use super::slot_table::SlotTable;
 use crate::filter::file::{BITS, FilterSource, FilterWriter, META, Stored};
 use crate::format::field::{put, u32_at, u64_at};
-use crate::format::{Align, Kind, ReadError};
+use crate::format::{Align, ReadError};
 use crate::hash::KeyHash;
 
 impl<M: Deref<Target = [u8]>> Stored<M> for QuotientFilter<M> {
-    const KIND: Kind = Kind::QuotientFilter;
-
     fn write(&self, out: &mut FilterWriter<'_>) -> io::Result<()> {
         let mut meta = [0; 40];
         put(&mut meta, 0, self.shape.slots.to_le_bytes());
@@ -30,7 +28,7 @@ impl<M: Deref<Target = [u8]>> Stored<M> for QuotientFilter<M> {
         see(self.table.as_bytes());
     }
 
-    fn read<S: FilterSource<Bytes = M>>(source: &S) -> Result<Self, ReadError> {
+    fn read(source: &FilterSource<'_, M>) -> Result<Self, ReadError> {
         source.expect_sections(&[META, BITS])?;
         let meta: [u8; 40] = source.meta()?;
         let (slots, last, len, distinct) = (u64_at(&meta, 0), u64_at(&meta, 8), u64_at(&meta, 16), u64_at(&meta, 24));
@@ -39,7 +37,7 @@ impl<M: Deref<Target = [u8]>> Stored<M> for QuotientFilter<M> {
             return Err(source.invalid(META, "no quotient filter has these numbers of slots and fingerprints"));
         };
         let table = SlotTable::over(source.table(BITS, SlotTable::bytes(&shape))?, &shape);
-        let hash = source.envelope().hash();
+        let hash = source.envelope.hash();
         let filter = Self { len, distinct, counting: counting == 1, hash, ..Self::over(table, shape) };
         filter.check().map_err(|what| source.invalid(BITS, what))?;
         Ok(filter)

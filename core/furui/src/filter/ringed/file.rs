@@ -5,12 +5,10 @@ use super::ring::Ring;
 use super::{RingedBloom, RingedParams, lookup};
 use crate::filter::file::{BITS, FilterSource, FilterWriter, META, Stored};
 use crate::format::field::{put, u32_at, u64_at};
-use crate::format::{Align, Kind, ReadError};
+use crate::format::{Align, ReadError};
 use crate::hash::KeyHash;
 
 impl<M: Deref<Target = [u8]>> Stored<M> for RingedBloom<M> {
-    const KIND: Kind = Kind::RingedBloom;
-
     fn write(&self, out: &mut FilterWriter<'_>) -> io::Result<()> {
         let mut meta = [0; 32];
         put(&mut meta, 0, self.capacity().to_le_bytes());
@@ -27,7 +25,7 @@ impl<M: Deref<Target = [u8]>> Stored<M> for RingedBloom<M> {
         lookup::positions(&self.ring, key).for_each(|position| see(&self.words[position / 8..][..1]));
     }
 
-    fn read<S: FilterSource<Bytes = M>>(source: &S) -> Result<Self, ReadError> {
+    fn read(source: &FilterSource<'_, M>) -> Result<Self, ReadError> {
         source.expect_sections(&[META, BITS])?;
         let meta: [u8; 32] = source.meta()?;
         let groups = u64_at(&meta, 0);
@@ -44,6 +42,6 @@ impl<M: Deref<Target = [u8]>> Stored<M> for RingedBloom<M> {
         if bits % 64 != 0 && words.last_chunk().is_none_or(|&last| u64::from_le_bytes(last) >> (bits % 64) != 0) {
             return Err(source.invalid(BITS, "a bit beyond the last is set"));
         }
-        Ok(Self { words, ring, hash: source.envelope().hash() })
+        Ok(Self { words, ring, hash: source.envelope.hash() })
     }
 }

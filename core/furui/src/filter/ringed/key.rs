@@ -79,7 +79,7 @@ impl Fractions {
         Self(mixed ^ mixed >> 32)
     }
 
-    /// The next fraction.
+    /// A fraction of 2³²; the following call gives another one.
     #[inline(always)]
     pub(super) fn next(&mut self) -> u32 {
         let fraction = (self.0 >> 32) as u32;

@@ -8,7 +8,7 @@ use super::probes::own_rate;
 use super::{ConfigError, Filter, FilterMut, Full, sizing};
 use crate::bits::{Buffer, Cpu};
 use crate::format::field::{put, u64_at};
-use crate::format::{Align, Kind, ReadError};
+use crate::format::{Align, ReadError};
 use crate::hash::{HashAlgorithm, HashSpec, KeyHash};
 
 mod kernel;
@@ -205,8 +205,6 @@ impl<M: DerefMut<Target = [u8]>> FilterMut for SplitBlockBloom<M> {
 }
 
 impl<M: Deref<Target = [u8]>> Stored<M> for SplitBlockBloom<M> {
-    const KIND: Kind = Kind::SplitBlockBloom;
-
     fn write(&self, out: &mut FilterWriter<'_>) -> io::Result<()> {
         let mut meta = [0; 32];
         put(&mut meta, 0, self.blocks().to_le_bytes());
@@ -222,7 +220,7 @@ impl<M: Deref<Target = [u8]>> Stored<M> for SplitBlockBloom<M> {
         see(&blocks[kernel::place(key, blocks.len())]);
     }
 
-    fn read<S: FilterSource<Bytes = M>>(source: &S) -> Result<Self, ReadError> {
+    fn read(source: &FilterSource<'_, M>) -> Result<Self, ReadError> {
         source.expect_sections(&[META, BITS])?;
         let meta: [u8; 32] = source.meta()?;
         let (blocks, capacity) = (u64_at(&meta, 0), u64_at(&meta, 8));
@@ -230,6 +228,6 @@ impl<M: Deref<Target = [u8]>> Stored<M> for SplitBlockBloom<M> {
             return Err(source.invalid(META, "no split-block filter has this number of blocks"));
         }
         let table = source.table(BITS, blocks * BLOCK as u64)?;
-        Ok(Self { table, capacity, hash: source.envelope().hash(), cpu: Cpu::detect() })
+        Ok(Self { table, capacity, hash: source.envelope.hash(), cpu: Cpu::detect() })
     }
 }

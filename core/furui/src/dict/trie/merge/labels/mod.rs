@@ -46,7 +46,7 @@ pub(super) struct Labels<'t> {
     rares: u64,
     sought: Vec<Sought>,
     foreign: Vec<Sought>,
-    /// The waiting texts.
+    /// The texts of the waiting labels, one after the other.
     text: Vec<u8>,
     /// The words of the waiting records.
     words: Vec<u64>,
