@@ -45,23 +45,7 @@ pub(super) fn fig6(context: &Context) -> Result<Finding> {
         )),
         tables: vec![table],
         plots,
-        notes: vec![
-            "Errors are counted as the paper defines them: a false positive is a link to a page that was not \
-             crawled, but is taken for crawled. The LRU stores such a page like any other, and passes it on to the \
-             filter: once a page is lost, it tends to be lost again at every link to it. So a few lost pages with \
-             many in-links cause most false positives of a small site."
-                .to_owned(),
-            "The paper does not say whether the LRU stands before the filter in these figures. Its section 5.6 takes \
-             the number for LRU and SBFL from Fig. 6, so the LRU stands before the filter here."
-                .to_owned(),
-            "At the same P and with keys that never come again, the cursor leaves fewer counters above 0 than random \
-             decrements do (for a settled rate of 0.72 % instead of 1.07 %), and keeps every key for two whole \
-             rounds: so both errors are rarer. On rust-doc, the LRU evicts the links of the navigation again and \
-             again. The filter that remembers longer then holds more keys, which is presumably why SBFL loses more \
-             pages there; their number is in the tens."
-                .to_owned(),
-            "With its own P, furui's filter trades the lower rate for a longer memory.".to_owned(),
-        ],
+        notes: vec![],
     })
 }
 

@@ -83,16 +83,7 @@ pub(super) fn fig5(context: &Context) -> Result<Finding> {
         )),
         tables: vec![table],
         plots: vec![plot],
-        notes: vec![
-            "The 80 % come from a crawl in which repeated links within a page count; here, as in the paper's graph, \
-             they do not. The paper's graph is not available, and its text does not give the values of Fig. 5."
-                .to_owned(),
-            "The step on rust-doc is caused by its navigation: an LRU either holds all links that every page \
-             repeats, or loses each of them before it repeats."
-                .to_owned(),
-            "CLOCK is named beside the LRU in section 3.1, and not measured there. Our LRU takes 21 bytes an entry, our CLOCK 14."
-                .to_owned(),
-        ],
+        notes: vec![],
     })
 }
 
@@ -153,15 +144,7 @@ pub(super) fn fig8(context: &Context) -> Result<Finding> {
         verdict: Verdict::all(growth.chain(errors)),
         tables: vec![table],
         plots: vec![plot],
-        notes: vec![
-            "The paper's false positives at 2^30 counters are compared with ours for as many pages: reproduced if they differ by a \
-             fifth at most, better if there are fewer, within a band if there are at most four times as many. If there are \
-             fewer than twenty false positives, chance decides. The graph is not the paper's, so fewer may be the graph's merit."
-                .to_owned(),
-            "The paper's 10,000 with k = 8 are more than a rate of 0.001 % for each of the hosts gives (5,381); links that meet a lost \
-             page again are counted, and how many do depends on the graph."
-                .to_owned(),
-        ],
+        notes: vec![],
     })
 }
 

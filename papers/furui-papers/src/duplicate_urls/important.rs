@@ -43,26 +43,7 @@ pub(super) fn important(context: &Context) -> Result<Finding> {
         verdict: Verdict::new(Grade::Measured, text.join(" ")),
         tables: vec![kept, remedy, totals, classes],
         plots,
-        notes: vec![
-            "\"Live\" means that a page wrongly taken for seen is not fetched, so that its links are not met and \
-             other pages may be lost with it. \"Replayed\" means that the links do not depend on the answers. The \
-             difference is the number of pages that are lost because of other lost pages."
-                .to_owned(),
-            "A page is usually crawled at its first link or not at all: whatever the answer, the LRU then knows the \
-             page and later the filter, and while they remember it, each further link to it is answered \"seen\". A \
-             page gets another chance only at links that come after they have forgotten it."
-                .to_owned(),
-            "Spared front pages are protected: the exact set answers for them, whatever LRU and filter say. They are the first page of a \
-             host, or index.html, which a crawler knows by the URL. `Seen::observe_protected` and `furui seen --protect` do it. A \
-             protected page can still be lost if no page that links to it is crawled: \"no link met\"."
-                .to_owned(),
-            "Fetched after the crawl: comparing the links that were met with the exact set shows which pages were \
-             taken for seen and never crawled. Those to which most crawled pages link are fetched first, and the pages \
-             to which they lead are crawled without a cache. Fetching the whole list brings back all lost pages. \
-             docs/crawling.md has the commands."
-                .to_owned(),
-            "The tags have as much memory as LRU and SBFL together: 20 bytes an entry and 2 bits a counter.".to_owned(),
-        ],
+        notes: vec![],
     })
 }
 

@@ -85,24 +85,7 @@ pub(crate) fn recent(context: &Context) -> Result<Finding> {
         format!("{}, memory saved compared with an LRU: {}.", crawl.name, each.join("; "))
     });
     let text = text.collect::<Vec<_>>().join(" ");
-    Ok(Finding {
-        data,
-        verdict: Verdict::new(Grade::Measured, text),
-        tables: vec![saved, table],
-        plots,
-        notes: vec![
-            "An entry of the LRU counts as 20 bytes, as in the paper; ours takes 21. S3-FIFO counts with the minimum \
-             that an implementation could take, 14 bytes an entry and 9 bytes a ghost. An LRU before SBFL has an \
-             eighth of the memory."
-                .to_owned(),
-            "A lost page counts as a link that reaches the set, so that errors save nothing. Tags of 64 bits are \
-             whole hashes and lose no page; narrower tags err at a rate of ways / 2^bits."
-                .to_owned(),
-            "A negative number means that the cache needs more memory than the LRU. \"Unknown\" means that all \
-                measured sizes let fewer links pass than this LRU, or all more."
-                .to_owned(),
-        ],
-    })
+    Ok(Finding { data, verdict: Verdict::new(Grade::Measured, text), tables: vec![saved, table], plots, notes: vec![] })
 }
 
 /// The smallest memory with which at most `reach` % of the links reach the set. It is interpolated between two measured

@@ -3,7 +3,7 @@
 //!
 //! An experiment is an [`Experiment`]: a function that returns a [`Finding`](crate::report::Finding), with the tables,
 //! the plots drawn from them and the verdict computed from them. The experiments of one source are the `EXPERIMENTS` of
-//! its module; the code that measures is elsewhere in this crate.
+//! its module, and what is said of them in its `experiments.md`; the code that measures is elsewhere in this crate.
 
 #[cfg(test)]
 mod current;
@@ -13,20 +13,21 @@ use std::io::Write;
 use indicatif::MultiProgress;
 
 use crate::report::page::{self, Pages};
-use crate::report::{Context, Experiment, Result};
+use crate::report::{Context, Experiment, Result, Source};
 use crate::{bloom_filters_explained, duplicate_urls, louds_tries, ours, quotient_filters, ringed_bloom_filters};
 
 /// All experiments, in the order of the pages.
 fn experiments() -> Vec<Experiment> {
-    let sources = [
-        ringed_bloom_filters::EXPERIMENTS,
-        bloom_filters_explained::EXPERIMENTS,
-        duplicate_urls::EXPERIMENTS,
-        louds_tries::EXPERIMENTS,
-        quotient_filters::EXPERIMENTS,
-        &ours::experiments(),
-    ];
-    sources.concat()
+    let of = |source| match source {
+        Source::RingedBloomFilters => ringed_bloom_filters::EXPERIMENTS,
+        Source::BloomFiltersExplained => bloom_filters_explained::EXPERIMENTS,
+        Source::DuplicateUrls => duplicate_urls::EXPERIMENTS,
+        Source::LoudsTries => louds_tries::EXPERIMENTS,
+        Source::QuotientFilters => quotient_filters::EXPERIMENTS,
+        Source::Ours => ours::EXPERIMENTS,
+    };
+    let all = Source::ALL.into_iter().flat_map(|source| of(source).iter().map(move |&one| (source, one)));
+    all.map(|(source, (name, run))| Experiment { source, name, run }).collect()
 }
 
 /// The experiments with these names. A name is a full name (`ringed-fig4`), the prefix of a source (`ringed`), or
@@ -91,7 +92,7 @@ fn measure(experiments: &[Experiment], context: &Context, pages: Option<&Pages>)
         if let Some(pages) = pages {
             pages.write(&all, experiment, context, &finding)?;
         }
-        let mut text = format!("\n# {}\n\n{}", experiment.title, finding.verdict.markdown());
+        let mut text = format!("\n# {}\n\n{}", experiment.title(), finding.verdict.markdown());
         text.extend(finding.tables.iter().map(|table| format!("\n## {}\n\n{}\n", table.title, table.markdown())));
         context.progress.suspend(|| std::io::stdout().write_all(text.as_bytes()))?;
         bar.inc(1);
@@ -105,7 +106,7 @@ mod tests {
     use std::path::Path;
 
     use super::*;
-    use crate::report::{Source, Table, theirs};
+    use crate::report::{Table, theirs};
 
     /// Checks that every experiment has a row in the index, that every page has the texts and figures about the paper's
     /// ways and ours, that every table of an experiment equals its CSV file, that every file is linked from its page,

@@ -117,17 +117,7 @@ pub(super) fn run(context: &Context) -> Result<Finding> {
     }
     let (plots, verdict) = (vec![plot(&table)], verdict(&table));
     let data = format!("{keys} uniform hashes of made-up keys, which are equal for all filters.");
-    let notes = vec![
-        "During a merge there is one trie more than the maximum, and one fixed filter more than after the merge."
-            .into(),
-        "Building anew needs the hashes of all keys. The cost of computing them is not in this table: they are \
-         carried along the walk that merges the tries (Table 2)."
-            .into(),
-        "Before all keys are inserted, fixed filters are emptier than they were sized for, and have lower rates: \
-         that is the benefit of their additional memory."
-            .into(),
-    ];
-    Ok(Finding { data, tables: vec![table], plots, verdict, notes })
+    Ok(Finding { data, tables: vec![table], plots, verdict, notes: vec![] })
 }
 
 fn fixed(room: u64) -> [(&'static str, Cell); 2] {

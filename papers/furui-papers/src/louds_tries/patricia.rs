@@ -35,15 +35,7 @@ pub(super) fn run(context: &Context) -> Result<Finding> {
     }
     let data = format!("{} A tenth of each is left out of the tries, for look-ups that miss.", data.join(" "));
     let (plots, verdict) = (vec![plot(&table)], verdict(&table));
-    let notes = vec![
-        "Both tries are built from sorted keys and hold a 32-bit number for each key. Plain LOUDS takes four bytes for \
-         it; the compact trie takes as many bits as the largest number needs."
-            .into(),
-        "All tries look up equal keys in a round, one at a time in random order; `get_all` keeps several look-ups of \
-            a batch in flight."
-            .into(),
-    ];
-    Ok(Finding { data, tables: vec![table], plots, verdict, notes })
+    Ok(Finding { data, tables: vec![table], plots, verdict, notes: vec![] })
 }
 
 fn measure(name: &str, corpus: &WordList, context: &Context, table: &mut Table) -> Result<()> {

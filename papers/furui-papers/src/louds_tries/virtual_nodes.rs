@@ -179,20 +179,7 @@ pub(super) fn run(context: &Context) -> Result<Finding> {
     })?;
     let verdict = verdict(&lines, &walks, &flags);
     let data = corpora.iter().map(|(_, corpus)| corpus.data.as_str()).collect::<Vec<_>>().join(" ");
-    let notes = vec![
-        "The walk with virtual nodes is `breadth_first` of the crate. It freezes and merges LOUDS tries, which a dictionary has on \
-         request; the compact tries, which it has by default, are merged by a walk of their own. The walk without virtual nodes is \
-         written for this comparison, with Rust's `match` for the appendix's outer conditions."
-            .into(),
-        "The virtual node itself (the paper's Table 1) is code too, which the paper does not count: `Merged`, for any number of \
-         tries, where the pairs are for two. It is written once, however many programs walk, search or read merged tries; without \
-         it, each of them has to tell the cases of a pair apart."
-            .into(),
-        "In the paper, LEAF marks nodes without children, so a key that is a prefix of another key has no number. \
-         Here it marks the ends of keys."
-            .into(),
-    ];
-    Ok(Finding { data, tables: vec![lines.table(), walks, flags], plots: vec![], verdict, notes })
+    Ok(Finding { data, tables: vec![lines.table(), walks, flags], plots: vec![], verdict, notes: vec![] })
 }
 
 fn verdict(lines: &Lines, walks: &Table, flags: &Table) -> Verdict {

@@ -4,31 +4,10 @@ use furui::filter::{Gamma, RingedParams, sizing};
 use furui::raw::ringed_rate_refined;
 use furui_search::{CodedSet, Coding, Golomb, IdRange};
 
-use crate::report::{
-    Axis, Context, Experiment, Finding, Grade, Mark, Plot, Result, Series, Source, Table, Verdict, brief,
-};
+use crate::report::{Axis, Context, Finding, Grade, Mark, Plot, Result, Series, Table, Verdict, brief};
 use crate::ringed_bloom_filters::{Choice, Corpus, Order, Workload, corpora, ids, kbit, measure, queries, tuned_for};
 
-pub(super) const EXPERIMENTS: &[Experiment] = &[
-    Experiment {
-        source: Source::Ours,
-        name: "codings",
-        title: "Golomb-coded sets against ringed filters: the traffic of a search",
-        claim: "How much less traffic does one exchange of two lists cause with furui's codings than with the paper's ringed \
-                filters? (A whole query has six exchanges, and requests, results and checks.)",
-        run: codings,
-    },
-    Experiment {
-        source: Source::Ours,
-        name: "coded-sets",
-        title: "Golomb-coded sets against ringed filters: the bits of a set",
-        claim: "How many bits an id does a set of ids take at each false-positive rate, and how near is that to the \
-            theoretical minimum?",
-        run: coded_sets,
-    },
-];
-
-fn codings(context: &Context) -> Result<Finding> {
+pub(super) fn codings(context: &Context) -> Result<Finding> {
     let (corpora, data) = corpora(context)?;
     let table = traffic(&corpora, context)?;
     let first = [("corpus", corpora[0].name.as_str().into())];
@@ -60,21 +39,11 @@ fn codings(context: &Context) -> Result<Finding> {
         verdict: Verdict::new(Grade::Measured, says.join(" ")),
         tables: vec![table],
         plots: vec![plot],
-        notes: vec![
-            "Every message is coded, read, matched and settled; its size is compared with the prediction, and the \
-             answer with the true one."
-                .to_owned(),
-            "Sending the smaller list first saves most; then the short names of matches in the answer (a rank and a \
-             few check bits instead of 160 bits); then the coding of the set."
-                .to_owned(),
-            "\"With 40 bits for sizes\" adds the bits for asking for the sizes of lists; a node gets them with the \
-                look-up."
-                .to_owned(),
-        ],
+        notes: vec![],
     })
 }
 
-fn coded_sets(context: &Context) -> Result<Finding> {
+pub(super) fn coded_sets(context: &Context) -> Result<Finding> {
     let table = bits_of_sets(context)?;
     let axes = (Axis::log("false-positive rate"), Axis::linear("bits an id"));
     let points = |rate: &str, bits: &str| table.points(rate, bits, &[]);
@@ -104,11 +73,7 @@ fn coded_sets(context: &Context) -> Result<Finding> {
         ),
         tables: vec![table],
         plots: vec![plot],
-        notes: vec![
-            "A ringed filter answers for one id with k accesses. A Golomb-coded set is read in order and compared \
-             with a list in order, as it is in a search."
-                .to_owned(),
-        ],
+        notes: vec![],
     })
 }
 

@@ -7,17 +7,12 @@ pub(crate) mod filters;
 pub(crate) mod store;
 
 use crate::duplicate_urls;
-use crate::report::{Experiment, Source};
-
-const RECENT: Experiment = Experiment {
-    source: Source::Ours,
-    name: "recent",
-    title: "Recent tags against LRU, S3-FIFO, and LRU and SBFL",
-    claim: "How many links of a crawl reach the exact set behind each cache, at equal memory?",
-    run: duplicate_urls::recent,
-};
+use crate::report::Run;
 
 /// The experiments: the codings of a search, the filters, and the caches.
-pub(crate) fn experiments() -> Vec<Experiment> {
-    [codings::EXPERIMENTS, filters::EXPERIMENTS, &[RECENT]].concat()
-}
+pub(crate) const EXPERIMENTS: &[(&str, Run)] = &[
+    ("codings", codings::codings),
+    ("coded-sets", codings::coded_sets),
+    ("blocked", filters::blocked),
+    ("recent", duplicate_urls::recent),
+];

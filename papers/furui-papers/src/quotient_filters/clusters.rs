@@ -165,16 +165,7 @@ pub(super) fn run(context: &Context) -> Result<Finding> {
     let plots = vec![means(&table), distribution(&shares)];
     let verdict = verdict(&table);
     let data = "Uniform 64-bit hashes.".into();
-    let notes = vec![
-        "A cluster begins with a remainder in its canonical slot and continues while remainders are shifted, as the \
-         entry defines it, so two clusters may be adjacent."
-            .into(),
-        "Theory: the number of keys of a slot is Poisson-distributed with mean α, so a run has α / (1 - e^-α) slots \
-         on average; a cluster is the busy period of a queue and has α e^-α / ((1 - α)(1 - e^-α)) slots on average, \
-         t of them with probability α e^(-αt) (α (t - 1))^(t - 1) / (t! (1 - e^-α))."
-            .into(),
-    ];
-    Ok(Finding { data, tables: vec![table, shares], plots, verdict, notes })
+    Ok(Finding { data, tables: vec![table, shares], plots, verdict, notes: vec![] })
 }
 
 fn means(table: &Table) -> Plot {

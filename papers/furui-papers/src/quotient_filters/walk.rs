@@ -89,11 +89,7 @@ pub(super) fn walk(context: &Context) -> Result<Finding> {
         })
     };
     let plots = vec![plot("hit ns"), plot("miss ns")];
-    let notes = vec![
-        "The walk reads a byte of flags and a byte of remainder for each slot, in two arrays; rank and select read planes of 64 flags."
-            .into(),
-    ];
-    Ok(Finding { data: "Uniform 64-bit hashes.".into(), tables: vec![table], plots, verdict, notes })
+    Ok(Finding { data: "Uniform 64-bit hashes.".into(), tables: vec![table], plots, verdict, notes: vec![] })
 }
 
 pub(super) fn tombstones(context: &Context) -> Result<Finding> {
@@ -145,13 +141,7 @@ pub(super) fn tombstones(context: &Context) -> Result<Finding> {
             ratio("miss ns after"),
         ),
     );
-    let notes = vec![
-        "Both are the literal table with walks. A tombstone is used again by an insertion into its run at its place, and becomes an empty \
-         slot where nothing lies behind it in its cluster; there is no other cleaning."
-            .into(),
-        "furui's filter shifts: its tables then depend on what they hold and not on what they held, and need no cleaning.".into(),
-    ];
-    Ok(Finding { data: "Uniform 64-bit hashes.".into(), tables: vec![table], plots: vec![], verdict, notes })
+    Ok(Finding { data: "Uniform 64-bit hashes.".into(), tables: vec![table], plots: vec![], verdict, notes: vec![] })
 }
 
 /// Deletes keys of a table and inserts others. Returns the figures of a row: the nanoseconds of a deletion, an

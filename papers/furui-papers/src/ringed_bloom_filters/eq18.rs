@@ -61,7 +61,7 @@ pub(super) fn eq18(context: &Context) -> Result<Finding> {
         )),
         tables: vec![alone, best],
         plots: vec![plot],
-        notes: vec!["In the second table the number of common ids is taken for 0 (eq. 19).".to_owned()],
+        notes: vec![],
     })
 }
 

@@ -35,11 +35,7 @@ pub(super) fn table1(context: &Context) -> Result<Finding> {
         )),
         tables: vec![table],
         plots: vec![],
-        notes: vec![
-            "Table 1 does not say how many documents contain the most frequent word; 68,000 gives the maximum of \
-                Fig. 7."
-                .to_owned(),
-        ],
+        notes: vec![],
     })
 }
 
@@ -114,14 +110,7 @@ pub(super) fn fig7(context: &Context) -> Result<Finding> {
         )),
         tables: vec![table],
         plots: vec![plot],
-        notes: vec![
-            "The paper's KB must be kilobits: 1343.8 ids of 160 bits are 215 kbit, and 11,000 KB would be 550,000 ids of 100,000 \
-             documents."
-                .to_owned(),
-            "The paper sends the list of the word that is drawn first. Sending the smaller list instead costs \
-             nothing, and takes a small part of the traffic."
-                .to_owned(),
-        ],
+        notes: vec![],
     })
 }
 

@@ -38,14 +38,7 @@ pub(super) fn three(context: &Context) -> Result<Finding> {
         ),
         tables: vec![table],
         plots: vec![plot],
-        notes: vec![
-            "\"Ids where fewer\" follows a remark in the paper: if few ids are left, they take fewer bits than a \
-             filter of fixed size. A ringed filter shrinks with the number of ids, so ids hardly save anything."
-                .to_owned(),
-            "\"Default\" is what a node does: Golomb-coded sets, the smaller list first. The fixed filters have the bits that are best \
-             for them at half of the documents, not the paper's 2164."
-                .to_owned(),
-        ],
+        notes: vec![],
     })
 }
 

@@ -75,19 +75,7 @@ pub(super) fn fig4(context: &Context) -> Result<Finding> {
         tables: vec![table, eq5, fig2],
         plots: vec![plot],
         verdict,
-        notes: vec![
-            "\"Measured\": the mean rate of many filters, computed from the bits that are set.".to_owned(),
-            "\"Refined\" is a formula without the assumptions of eq. 13; it is nearer to the measured rate wherever \
-             delta is less than the number of keys; see `ringed_rate_refined`."
-                .to_owned(),
-            "A delta of 1000 is enough: 100,000 gains only a hundredth, and its window does not fit into the \
-                processor's nearest cache."
-                .to_owned(),
-            "In the table of eq. 5 alpha is the rate measured at n = 1, which is twice 2^-10: a filter of one element \
-             and 15 bits is far from the many bits that eq. 1 assumes. The n filters share their functions, so they \
-             are not independent, as the formula assumes, and err less often."
-                .to_owned(),
-        ],
+        notes: vec![],
     })
 }
 

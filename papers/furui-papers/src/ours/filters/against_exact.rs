@@ -6,23 +6,12 @@ use furui::filter::{BlockedBloom, Bloom, FilterMut, sizing};
 
 use super::{Batched, Contestant, Single, fills, measure};
 use crate::keys::mix;
-use crate::report::{
-    Axis, Context, Experiment, Finding, Grade, Mark, Plot, Result, Series, Source, Table, Verdict, brief,
-};
+use crate::report::{Axis, Context, Finding, Grade, Mark, Plot, Result, Series, Table, Verdict, brief};
 
 /// The size of a cache line in bits, which is the block size of a blocked filter.
 const LINE: u64 = 512;
 
-pub(crate) const EXPERIMENTS: &[Experiment] = &[Experiment {
-    source: Source::Ours,
-    name: "blocked",
-    title: "Blocked against exact Bloom filters",
-    claim: "If all bits of a key lie in one cache line, how many more false positives are there, and how much time \
-        is saved?",
-    run: blocked,
-}];
-
-fn blocked(context: &Context) -> Result<Finding> {
+pub(crate) fn blocked(context: &Context) -> Result<Finding> {
     let (keys, asked) = context.size((1_000_000, 10_000_000), (10_000, 10_000));
     let rates = rates(keys, asked)?;
     let small = times("blocked-small", context.size(100_000, 1000), 0.01, context.quick)?;
@@ -63,11 +52,7 @@ fn blocked(context: &Context) -> Result<Finding> {
         ),
         tables: vec![rates, small, large],
         plots: vec![rate, time],
-        notes: vec![
-            "Each kind has the k that is best for its bits. Times are the processor time of one thread, \
-            medians of 7 rounds in turn."
-                .to_owned(),
-        ],
+        notes: vec![],
     })
 }
 

@@ -19,7 +19,7 @@ mod threads;
 
 use std::hint::black_box;
 
-pub(crate) use against_exact::EXPERIMENTS;
+pub(crate) use against_exact::blocked;
 
 use furui::filter::FilterMut;
 use furui::{KeyHash, Result};
