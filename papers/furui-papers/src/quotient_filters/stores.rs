@@ -1,13 +1,11 @@
 //! The cascade as an exact set compared with other stores, by memory.
 
-use super::store::{CASCADE, STORES, Store};
+use super::store::{CASCADE, STORES};
 use crate::clock::process_ns;
 use crate::keys::mix;
 use crate::report::{Axis, Cell, Context, Finding, Grade, Mark, Plot, Result, Series, Table, Verdict, brief};
-use crate::store::{WorkDirectory, stored};
+use crate::store::{Store, TRANSACTION, WorkDirectory, stored};
 
-/// The number of keys that are inserted at once.
-const TRANSACTION: u64 = 100_000;
 /// The number of keys in a step of the mixed load. A step looks up this many keys, half of them present, and then
 /// inserts as many new keys.
 const MIXED: u64 = 10_000;

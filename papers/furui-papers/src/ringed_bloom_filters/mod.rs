@@ -9,7 +9,6 @@ mod debian;
 mod eq18;
 mod exchange;
 mod naive;
-mod random;
 mod rate;
 mod three;
 mod three_filters;

@@ -5,20 +5,21 @@
 //! are as good as random. The next 500 000 lines are the misses. Keys are sorted before the clock starts, because fst
 //! requires sorted keys, and freezing a buffer sorts them anyway.
 
-use std::collections::HashSet;
 use std::hint::black_box;
 
 use furui::raw::{Found, Skeleton, Trie};
 
+use super::{copied, shuffled};
 use crate::clock::{median, ns_each, thread_ns};
-use crate::keys::mix;
+use crate::keys::{mix, scale};
+use crate::report::Result;
 
 const KEYS: usize = 5_000_000;
 const MISSES: usize = 500_000;
 const LOOKUPS: usize = 300_000;
 const ROUNDS: usize = 7;
 
-pub(crate) fn run(file: &str, keys: Option<&str>) -> Result<(), Box<dyn std::error::Error>> {
+pub(crate) fn run(file: &str, keys: Option<&str>) -> Result<()> {
     let wanted: usize = keys.map_or(Ok(KEYS), str::parse)?;
     let text = std::fs::read(file)?;
     let lines = shuffled(&text);
@@ -65,10 +66,13 @@ pub(crate) fn run(file: &str, keys: Option<&str>) -> Result<(), Box<dyn std::err
     }
     let mut columns: [Vec<f64>; 8] = Default::default();
     for round in 0..ROUNDS {
-        let pick = |list: &[&'_ [u8]], i: usize| -> usize { scale(mix((round * LOOKUPS + i) as u64), list.len()) };
-        let hits = Queries::of((0..LOOKUPS).map(|i| keys[pick(keys, i)]));
-        let missed = Queries::of((0..LOOKUPS / 2).map(|i| misses[pick(misses, i)]));
-        let (hits, missed) = (hits.slices(), missed.slices());
+        let pick = |list: &[&'_ [u8]], i: usize| -> usize {
+            scale(mix((round * LOOKUPS + i) as u64), list.len() as u64) as usize
+        };
+        let hits: Vec<_> = (0..LOOKUPS).map(|i| keys[pick(keys, i)]).collect();
+        let missed: Vec<_> = (0..LOOKUPS / 2).map(|i| misses[pick(misses, i)]).collect();
+        let [mut of_hits, mut of_missed] = [vec![], vec![]];
+        let (hits, missed) = (copied(&hits, &mut of_hits), copied(&missed, &mut of_missed));
         let mut answers = vec![];
         for (at, queries) in [(0, &hits), (1, &missed)] {
             columns[at].push(ns_each(queries.len(), || {
@@ -102,7 +106,7 @@ pub(crate) fn run(file: &str, keys: Option<&str>) -> Result<(), Box<dyn std::err
 }
 
 /// Builds our trie a few times. Returns the trie, and the median of the nanoseconds a key.
-fn build(sorted: &[(&[u8], u32)]) -> Result<(Trie, f64), Box<dyn std::error::Error>> {
+fn build(sorted: &[(&[u8], u32)]) -> Result<(Trie, f64)> {
     let mut builds = vec![];
     let mut trie = None;
     for _ in 0..3 {
@@ -190,45 +194,4 @@ fn print_size(trie: &Trie, count: usize) {
         each(index),
         each(trie.nodes())
     );
-}
-
-/// The distinct lines of `text`, shuffled by a fixed seed.
-pub(super) fn shuffled(text: &[u8]) -> Vec<&[u8]> {
-    let mut seen = HashSet::new();
-    let mut lines: Vec<&[u8]> =
-        text.split(|&byte| byte == b'\n').filter(|line| !line.is_empty() && seen.insert(*line)).collect();
-    for i in (1..lines.len()).rev() {
-        lines.swap(i, scale(mix(i as u64 ^ (0x5EED << 32)), i + 1));
-    }
-    lines
-}
-
-/// Copies of the keys to look up, one after the other in memory, as if they came from a file or a peer. With keys in
-/// the shuffled text, lookups would wait until the keys are loaded, which is not part of a lookup; and the contestant
-/// that runs first would wait most.
-struct Queries {
-    bytes: Vec<u8>,
-    lengths: Vec<usize>,
-}
-
-impl Queries {
-    fn of<'a>(keys: impl Iterator<Item = &'a [u8]>) -> Self {
-        let mut queries = Self { bytes: vec![], lengths: vec![] };
-        for key in keys {
-            queries.bytes.extend_from_slice(key);
-            queries.lengths.push(key.len());
-        }
-        queries
-    }
-
-    fn slices(&self) -> Vec<&[u8]> {
-        let mut rest = &self.bytes[..];
-        let split = |&length: &usize| rest.split_off(..length).expect("the lengths are those of the keys");
-        self.lengths.iter().map(split).collect()
-    }
-}
-
-/// Maps 64 uniform bits to 0..n, in order.
-fn scale(random: u64, n: usize) -> usize {
-    ((u128::from(random) * n as u128) >> 64) as usize
 }

@@ -4,7 +4,7 @@
 use furui::KeyHash;
 use furui::filter::{BlockedBloom, Bloom, FilterMut, sizing};
 
-use super::{Batched, Contestant, Single, fills, measure};
+use super::{both, fills, measure};
 use crate::keys::mix;
 use crate::report::{Axis, Context, Finding, Grade, Mark, Plot, Result, Series, Table, Verdict, brief};
 
@@ -104,15 +104,10 @@ fn times(name: &str, keys: usize, rate: f64, quick: bool) -> Result<Table> {
     let title = format!("Both kinds at {} %", 100.0 * rate);
     let fills = if quick { 1 } else { fills(keys) };
     Ok(measure(name, &title, (keys, fills), "exact, batches", || {
-        let exact = Bloom::with_rate(keys as u64, rate)?;
-        let blocked = BlockedBloom::with_rate(keys as u64, rate)?;
-        let (of_exact, of_blocked) = (exact.bits(), blocked.bits());
-        Ok(vec![
-            ("exact, batches", Box::new(Batched { bits: of_exact, filter: exact.clone() }) as Box<dyn Contestant>),
-            ("exact, single", Box::new(Single { bits: of_exact, filter: exact })),
-            ("blocked, batches", Box::new(Batched { bits: of_blocked, filter: blocked.clone() })),
-            ("blocked, single", Box::new(Single { bits: of_blocked, filter: blocked })),
-        ])
+        let exact = both(["exact, batches", "exact, single"], Bloom::with_rate(keys as u64, rate)?, Bloom::bits);
+        let filter = BlockedBloom::with_rate(keys as u64, rate)?;
+        let blocked = both(["blocked, batches", "blocked, single"], filter, BlockedBloom::bits);
+        Ok(exact.into_iter().chain(blocked).collect())
     })?)
 }
 

@@ -4,7 +4,7 @@
 use furui::filter::{Bloom, Filter, FilterMut, GrowingBloom};
 use furui::{KeyHash, Result};
 
-use super::{Batched, Contestant, Row, Single, report};
+use super::{Ours, Row, both, report, rivals};
 use crate::keys::mix;
 
 pub(super) fn run(n: usize) -> Result<()> {
@@ -12,16 +12,11 @@ pub(super) fn run(n: usize) -> Result<()> {
     way(n, 1e-6)?;
     let base = if cfg!(feature = "rivals") { "growable-bloom-filter" } else { "Bloom, sized, batches" };
     report("growing, 1 %", n, base, || {
-        let sized = Bloom::with_rate(n as u64, 0.01)?;
-        let growing = GrowingBloom::with_rate(0.01)?;
-        #[cfg_attr(not(feature = "rivals"), expect(unused_mut, reason = "rivals join"))]
-        let mut rows: Vec<Row> = vec![
-            ("Bloom, sized, batches", Box::new(Batched { bits: sized.bits(), filter: sized })),
-            ("GrowingBloom, batches", Box::new(Growing(Batched { bits: 0, filter: growing.clone() }))),
-            ("GrowingBloom, single", Box::new(Growing(Single { bits: 0, filter: growing }))),
-        ];
-        #[cfg(feature = "rivals")]
-        rows.push(("growable-bloom-filter", Box::new(growable_bloom_filter::GrowableBloom::new(0.01, 4096))));
+        let sized = Ours::in_batches(Bloom::with_rate(n as u64, 0.01)?, Bloom::bits);
+        let mut rows: Vec<Row> = vec![("Bloom, sized, batches", Box::new(sized))];
+        let names = ["GrowingBloom, batches", "GrowingBloom, single"];
+        rows.extend(both(names, GrowingBloom::with_rate(0.01)?, GrowingBloom::bits));
+        rows.extend(rivals::rows(&["growable-bloom-filter"], n, 0.01));
         Ok(rows)
     })
 }
@@ -59,35 +54,4 @@ fn way(n: usize, rate: f64) -> Result<()> {
         );
     }
     Ok(())
-}
-
-/// A contestant whose size is known only after it is filled.
-struct Growing<C>(C);
-
-impl Contestant for Growing<Batched<GrowingBloom>> {
-    fn insert(&mut self, keys: &[KeyHash]) {
-        self.0.insert(keys);
-    }
-
-    fn count(&self, keys: &[KeyHash]) -> usize {
-        self.0.count(keys)
-    }
-
-    fn bits(&self) -> u64 {
-        self.0.filter.bits()
-    }
-}
-
-impl Contestant for Growing<Single<GrowingBloom>> {
-    fn insert(&mut self, keys: &[KeyHash]) {
-        self.0.insert(keys);
-    }
-
-    fn count(&self, keys: &[KeyHash]) -> usize {
-        self.0.count(keys)
-    }
-
-    fn bits(&self) -> u64 {
-        self.0.filter.bits()
-    }
 }

@@ -1,13 +1,13 @@
 //! The cost of a large set: bytes written and stored, runs, and memory. Rivals are not measured, because each would
 //! take many minutes at this size.
 
-use std::fs;
 use std::path::Path;
 
 use furui::store::Directory;
 
 use super::timed;
 use crate::keys::mix;
+use crate::ours::peak_bytes;
 use crate::report::Result;
 use crate::store::{ours, stored};
 
@@ -26,7 +26,7 @@ pub(super) fn run(directory: &Path) -> Result<()> {
     println!("written               {:8.3} bytes a key", written as f64 / KEYS as f64);
     let before = stored(&directory)?;
     println!("stored                {:8.3} bytes a key", before as f64 / KEYS as f64);
-    println!("peak of memory        {}", peak_memory());
+    println!("peak of memory        {:8.1} MiB", peak_bytes() as f64 / f64::from(1 << 20));
 
     let (ns, ()) = timed(KEYS, || Ok(set.compact()?))?;
     println!(
@@ -39,16 +39,6 @@ pub(super) fn run(directory: &Path) -> Result<()> {
         after * 8.0 / floor,
         floor / 8.0
     );
-    println!("peak of memory        {}", peak_memory());
+    println!("peak of memory        {:8.1} MiB", peak_bytes() as f64 / f64::from(1 << 20));
     Ok(())
-}
-
-/// The peak resident memory of this process, where the system reports it.
-fn peak_memory() -> String {
-    fs::read_to_string("/proc/self/status")
-        .ok()
-        .and_then(|status| {
-            status.lines().find_map(|line| line.strip_prefix("VmHWM:")?.trim().strip_suffix(" kB")?.parse::<u64>().ok())
-        })
-        .map_or("unknown".into(), |kib| format!("{:8.1} MiB", kib as f64 / 1024.0))
 }
