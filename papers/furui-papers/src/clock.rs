@@ -36,3 +36,12 @@ pub(crate) fn median(samples: &mut [f64]) -> f64 {
     samples.sort_by(f64::total_cmp);
     samples[samples.len() / 2]
 }
+
+/// Measures in rounds. `round` returns a time of each contestant; the result is the median of each.
+pub(crate) fn medians<const N: usize>(rounds: usize, mut round: impl FnMut() -> [f64; N]) -> [f64; N] {
+    let mut samples = [const { Vec::new() }; N];
+    for _ in 0..rounds {
+        samples.iter_mut().zip(round()).for_each(|(samples, time)| samples.push(time));
+    }
+    samples.map(|mut samples| median(&mut samples))
+}

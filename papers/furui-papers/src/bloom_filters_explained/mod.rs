@@ -8,7 +8,7 @@ use std::ops::Range;
 use furui::filter::{Bloom, Filter, FilterMut, sizing};
 use furui::{HashSpec, KeyHash, KeyHasher};
 
-use crate::report::{Axis, Context, Finding, Mark, Plot, Result, Run, Series, Table, Verdict, brief};
+use crate::report::{Axis, Context, Finding, Plot, Result, Run, Table, Verdict, brief};
 
 pub(crate) const EXPERIMENTS: &[(&str, Run)] =
     &[("rate", rate), ("similarity", similarity), ("or", or), ("secrecy", secrecy::run)];
@@ -79,8 +79,8 @@ fn rate(context: &Context) -> Result<Finding> {
         inside &= (k - theory).abs() <= 2.0;
         best.push(format!("{k} for {bits_each} bits a key ({} by theory)", brief(theory)));
         plot = plot
-            .with(Series::new(format!("{bits_each} bits a key, measured"), Mark::Points, points))
-            .with(Series::new("formula", Mark::Formula, table.points("k", "rate by formula", &only)));
+            .dots(format!("{bits_each} bits a key, measured"), points)
+            .formula("formula", table.points("k", "rate by formula", &only));
     }
     let off = table.range("off by sigmas", &[]);
     let off = off.1.max(-off.0);
@@ -113,12 +113,10 @@ fn similarity(context: &Context) -> Result<Finding> {
     for bits in [2u64, 10] {
         let points = |column| table.points("Jaccard, truth", column, &[("bits a key", bits.into())]);
         let name = format!("{bits} bits a key");
-        errors = errors.with(Series::new(format!("{name}, spread"), Mark::Points, points("spread"))).with(Series::new(
-            "the error stated",
-            Mark::Formula,
-            points("error stated"),
-        ));
-        xor = xor.with(Series::new(name, Mark::Line, points("bits that differ %")));
+        errors = errors
+            .dots(format!("{name}, spread"), points("spread"))
+            .formula("the error stated", points("error stated"));
+        xor = xor.line(name, points("bits that differ %"));
     }
     let falls = [2u64, 10].iter().all(|&bits| {
         let points = table.points("in common", "bits that differ %", &[("bits a key", bits.into())]);
@@ -233,8 +231,8 @@ fn or(context: &Context) -> Result<Finding> {
     }
     let axes = (Axis::log("sets in the OR"), Axis::log("false-positive rate"));
     let plot = Plot::new("or", table.title.clone(), axes.0, axes.1)
-        .with(Series::new("measured", Mark::Points, table.points("sets", "measured", &[])))
-        .with(Series::new("formula", Mark::Formula, table.points("sets", "rate by formula", &[])));
+        .dots("measured", table.points("sets", "measured", &[]))
+        .formula("formula", table.points("sets", "rate by formula", &[]));
     let same = table.rows.iter().all(|row| row[6].text() == Some("yes"));
     let lost = table.range("keys lost", &[]).1;
     let full = table.range("measured", &[]).1;

@@ -6,7 +6,7 @@ use super::hits::{HITS, KB, SETTINGS, SIZE, only, stable_hits};
 use super::order::{Crawl, Mode};
 use super::tier::{Stable, Tier};
 use super::{COUNTERS, FRONT, LRU, LRU_BYTES, crawls, slug};
-use crate::report::{Axis, Context, Finding, Grade, Mark, Plot, Result, Series, Source, Table, Verdict, brief};
+use crate::report::{Axis, Context, Finding, Grade, Plot, Result, Source, Table, Verdict, brief};
 
 const SAVED: &str = "memory saved, %";
 const OWN: &str = "kB, LRU and SBFL";
@@ -68,11 +68,8 @@ pub(super) fn fig9(context: &Context) -> Result<Finding> {
                 let points = table.points(memory, HITS, &only(crawl, filter));
                 points.into_iter().map(|(kb, hits)| (kb, 100.0 - hits)).collect()
             };
-            plot.with(Series::new(format!("LRU and {}", filter.name()), Mark::Line, missed(OWN))).with(Series::new(
-                "an LRU alone with as many hits",
-                Mark::Points,
-                missed(ALONE_KB),
-            ))
+            plot.line(format!("LRU and {}", filter.name()), missed(OWN))
+                .dots("an LRU alone with as many hits", missed(ALONE_KB))
         })
     });
     let plots = plots.collect();

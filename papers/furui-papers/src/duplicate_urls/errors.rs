@@ -3,7 +3,7 @@
 use super::order::{Crawl, Mode, PAPER_HOSTS};
 use super::tier::{Stable, Tier};
 use super::{COUNTERS, FRONT, crawls, slug};
-use crate::report::{Axis, Context, Finding, Grade, Mark, Plot, Result, Series, Source, Table, Verdict, brief};
+use crate::report::{Axis, Context, Finding, Grade, Plot, Result, Source, Table, Verdict, brief};
 
 /// The paper's false positives at 2^30 counters, with k = 4 and a rate of 1 %.
 const PAPER_FALSE_POSITIVES: f64 = 1.5e6;
@@ -27,7 +27,7 @@ pub(super) fn fig6(context: &Context) -> Result<Finding> {
             let plot = Plot::new(&name, title, Axis::linear(SIZE), Axis::linear(what));
             plots.push(filters.into_iter().fold(plot, |plot, filter| {
                 let only = [("crawl", crawl.name.into()), ("filter", filter.name().into())];
-                plot.with(Series::new(filter.name(), Mark::Line, table.points(SIZE, what, &only)))
+                plot.line(filter.name(), table.points(SIZE, what, &only))
             }));
         }
         verdicts.extend(compare(crawl, &table));

@@ -7,7 +7,7 @@ use furui::Error;
 use super::order::{Crawl, Mode, PAPER_HOSTS};
 use super::tier::{Stable, Tier};
 use super::{COUNTERS, FRONT, LRU_BYTES, crawls_and_hosts, lru_sizes, measured_of, stable_bytes};
-use crate::report::{Axis, Cell, Context, Finding, Grade, Mark, Plot, Result, Series, Source, Table, Verdict, brief};
+use crate::report::{Axis, Cell, Context, Finding, Grade, Plot, Result, Source, Table, Verdict, brief};
 use crate::side_by_side::side_by_side;
 
 const ENTRIES: &str = "log2 of the paper's entries";
@@ -53,8 +53,7 @@ pub(super) fn fig5(context: &Context) -> Result<Finding> {
     })?;
     let plot = Plot::new("fig5", "Hit ratio of an LRU alone", Axis::linear(ENTRIES), Axis::linear(HITS));
     let curve = |crawl: &Crawl, what| table.points(ENTRIES, what, &[("crawl", crawl.name.into())]);
-    let plot =
-        crawls.iter().fold(plot, |plot, crawl| plot.with(Series::new(crawl.name, Mark::Line, curve(crawl, HITS))));
+    let plot = crawls.iter().fold(plot, |plot, crawl| plot.line(crawl.name, curve(crawl, HITS)));
     let reach = crawls.iter().map(|crawl| {
         let (least, most) = table.range(HITS, &[("crawl", crawl.name.into())]);
         let reaches = if most >= BRODER { "reaches" } else { "does not reach" };
@@ -123,7 +122,7 @@ pub(super) fn fig8(context: &Context) -> Result<Finding> {
     let plot = Plot::new("fig8", "Hit ratio of LRU and SBFL", Axis::linear(SIZE), Axis::linear(HITS));
     let plot = each(&crawls).fold(plot, |plot, (crawl, filter)| {
         let points = table.points(SIZE, HITS, &only(crawl, filter));
-        plot.with(Series::new(format!("{}, {}", crawl.name, filter.name()), Mark::Line, points))
+        plot.line(format!("{}, {}", crawl.name, filter.name()), points)
     });
     let growth = crawls.iter().map(|crawl| {
         let grows = SETTINGS

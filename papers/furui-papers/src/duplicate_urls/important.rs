@@ -3,7 +3,7 @@
 use super::order::{Crawl, Mode, Outcome};
 use super::tier::{Stable, Tier};
 use super::{FRONT, crawls, slug, stable_bytes};
-use crate::report::{Axis, Context, Finding, Grade, Mark, Plot, Result, Series, Source, Table, Verdict, brief};
+use crate::report::{Axis, Context, Finding, Grade, Mark, Plot, Result, Source, Table, Verdict, brief};
 
 /// The binary logarithm of the number of counters with which the filter is measured: the middle of the paper's sizes.
 const COUNTERS: u32 = 27;
@@ -152,7 +152,7 @@ fn plot(crawl: &Crawl, classes: &Table) -> Plot {
     let plot = Plot::new(&format!("important-{}", slug(crawl.name)), title, Axis::log(IN_LINKS), Axis::log(LOST));
     losing.into_iter().zip(0u32..).fold(plot, |plot, (name, i)| {
         // Lines that coincide are told apart by their marks.
-        plot.with(Series::new(name, if i % 2 == 0 { Mark::Line } else { Mark::Points }, points(name)))
+        plot.with(if i % 2 == 0 { Mark::Line } else { Mark::Points }, name, points(name))
     })
 }
 

@@ -3,7 +3,7 @@
 use super::order::{Crawl, Mode};
 use super::tier::{Stable, Tier};
 use super::{LRU_BYTES, crawls, slug};
-use crate::report::{Axis, Cell, Context, Finding, Grade, Mark, Plot, Result, Series, Table, Verdict, brief};
+use crate::report::{Axis, Cell, Context, Finding, Grade, Plot, Result, Table, Verdict, brief};
 
 /// The amounts of memory of the caches. A number s stands for the memory of an LRU of 2ˢ entries, in the paper's scale.
 const SIZES: [u32; 6] = [14, 16, 18, 20, 22, 24];
@@ -73,7 +73,7 @@ pub(crate) fn recent(context: &Context) -> Result<Finding> {
         let name = format!("recent-{}", slug(crawl.name));
         let plot =
             Plot::new(&name, format!("{}: links that reach the set", crawl.name), Axis::log(KB), Axis::linear(REACH));
-        plots.push(CACHES.iter().fold(plot, |plot, name| plot.with(Series::new(*name, Mark::Line, curve(name)))));
+        plots.push(plot.lines(&table, [KB, REACH], CACHES, |name| only(crawl, name)));
     }
     let text = crawls.iter().map(|crawl| {
         let of = |name: &&str| {

@@ -10,7 +10,7 @@ use super::order::{Crawl, TIMED};
 use super::tier::{Clock, Stable, Tier};
 use super::{COUNTERS, FRONT, LRU, LRU_BYTES, crawls, stable_bytes};
 use crate::clock::{median, ns_each};
-use crate::report::{Axis, Context, Finding, Grade, Mark, Plot, Result, Series, Table, Verdict, brief};
+use crate::report::{Axis, Context, Finding, Grade, Plot, Result, Table, Verdict, brief};
 use crate::store::counted::{Counted, Reads};
 
 /// The assumed time of reading a page from storage, in nanoseconds: that of a flash drive without waiting requests.
@@ -29,10 +29,7 @@ pub(super) fn time(context: &Context) -> Result<Finding> {
     let whole = whole(&crawls, rounds, context)?;
     let web = crawls[0].name;
     let plot = Plot::new("time", format!("{web}: time of a cache alone"), Axis::log(KB), Axis::linear(NS));
-    let plot = CACHES.into_iter().fold(plot, |plot, name| {
-        let points = alone.points(KB, NS, &[("crawl", web.into()), ("cache", name.into())]);
-        plot.with(Series::new(name, Mark::Line, points))
-    });
+    let plot = plot.lines(&alone, [KB, NS], CACHES, |name| [("crawl", web.into()), ("cache", name.into())]);
     let text = crawls.iter().map(|crawl| {
         let of = |what: &str, name: &str| whole.number(what, &[("crawl", crawl.name.into()), ("cache", name.into())]);
         let none = WHOLE[0].0;

@@ -9,7 +9,7 @@ use super::path_hash::build;
 use super::words::WordList;
 use crate::clock::{median, ns_each, seconds};
 use crate::keys::mix;
-use crate::report::{Axis, Cell, Context, Finding, Grade, Mark, Plot, Result, Series, Table, Verdict, brief};
+use crate::report::{Axis, Cell, Context, Finding, Grade, Plot, Result, Table, Verdict, brief};
 
 const ROUNDS: usize = 5;
 const BUILDS: usize = 3;
@@ -108,16 +108,15 @@ fn share(table: &Table, keys: &str, trie: &str, column: &str) -> f64 {
 }
 
 fn plot(table: &Table) -> Plot {
-    let bars =
-        |keys: &str| (0..).map(f64::from).zip(COLUMNS.map(|column| share(table, keys, COMPACT, column))).collect();
+    let shares = |keys: &str| COLUMNS.map(|column| share(table, keys, COMPACT, column));
     Plot::new(
         "patricia",
         "The compact trie, as a share of plain LOUDS",
         Axis::names("", COLUMNS),
         Axis::linear("share of plain LOUDS"),
     )
-    .with(Series::new("phrases", Mark::Bar, bars("phrases")))
-    .with(Series::new("paths", Mark::Bar, bars("paths")))
+    .bars("phrases", shares("phrases"))
+    .bars("paths", shares("paths"))
 }
 
 fn verdict(table: &Table) -> Verdict {

@@ -4,7 +4,7 @@ use furui::filter::{Gamma, RingedParams, sizing};
 use furui::raw::ringed_rate_refined;
 use furui_search::{CodedSet, Coding, Golomb, IdRange};
 
-use crate::report::{Axis, Context, Finding, Grade, Mark, Plot, Result, Series, Table, Verdict, brief};
+use crate::report::{Axis, Context, Finding, Grade, Plot, Result, Table, Verdict, brief};
 use crate::ringed_bloom_filters::{Choice, Corpus, Order, Workload, corpora, ids, kbit, measure, queries, tuned_for};
 
 pub(super) fn codings(context: &Context) -> Result<Finding> {
@@ -18,8 +18,7 @@ pub(super) fn codings(context: &Context) -> Result<Finding> {
         table.number("mean, to ringed 2^-7", &[("corpus", corpus.into()), ("coding", coding.into())])
     };
     for corpus in &corpora {
-        let bars = names.iter().zip(0u32..).map(|(name, i)| (ratio(&corpus.name, name), f64::from(i)));
-        plot = plot.with(Series::new(corpus.name.as_str(), Mark::Bar, bars.collect()));
+        plot = plot.bars(corpus.name.as_str(), names.iter().map(|name| ratio(&corpus.name, name)));
     }
     let says: Vec<String> = corpora
         .iter()
@@ -48,14 +47,10 @@ pub(super) fn coded_sets(context: &Context) -> Result<Finding> {
     let axes = (Axis::log("false-positive rate"), Axis::linear("bits an id"));
     let points = |rate: &str, bits: &str| table.points(rate, bits, &[]);
     let plot = Plot::new("coded-sets", "Bits an id of a set, by false-positive rate", axes.0, axes.1)
-        .with(Series::new("ringed, whole gamma", Mark::Line, points("ringed 2^-k, rate", "ringed, bits an id")))
-        .with(Series::new(
-            "ringed, exact gamma",
-            Mark::Line,
-            points("ringed, exact gamma, rate", "ringed, exact gamma, bits an id"),
-        ))
-        .with(Series::new("Golomb-coded", Mark::Line, points("Golomb, rate", "Golomb, bits an id")))
-        .with(Series::new("log2 of 1 / rate, the least", Mark::Formula, points("Golomb, rate", "log2 of 1 / rate")));
+        .line("ringed, whole gamma", points("ringed 2^-k, rate", "ringed, bits an id"))
+        .line("ringed, exact gamma", points("ringed, exact gamma, rate", "ringed, exact gamma, bits an id"))
+        .line("Golomb-coded", points("Golomb, rate", "Golomb, bits an id"))
+        .formula("log2 of 1 / rate, the least", points("Golomb, rate", "log2 of 1 / rate"));
     let k = context.size(10u64, 4);
     let of = |column: &str| table.number(column, &[("k", k.into())]);
     let (golomb, bloom, least) = (of("Golomb, bits an id"), of("Bloom of that rate"), of("log2 of 1 / rate"));

@@ -10,7 +10,7 @@ use furui::{Hashes, KeyHash};
 use super::storage_bloom::{Layout, Shape, StorageBloom};
 use crate::clock::thread_ns;
 use crate::keys::mix;
-use crate::report::{Axis, Cell, Context, Finding, Grade, Mark, Plot, Result, Series, Source, Table, Verdict, brief};
+use crate::report::{Axis, Cell, Context, Finding, Grade, Plot, Result, Source, Table, Verdict, brief};
 use crate::store::counted::{Counted, Reads};
 use crate::store::{WorkDirectory, ours, stored};
 
@@ -254,9 +254,7 @@ pub(super) fn run(context: &Context) -> Result<Finding> {
 
 fn plot(name: &str, title: &str, table: &Table, column: &str, unit: &str) -> Plot {
     let plot = Plot::new(name, title, Axis::log("MiB of memory"), Axis::log(unit));
-    FILTERS.iter().fold(plot, |plot, name| {
-        plot.with(Series::new(*name, Mark::Line, table.points("memory MiB", column, &[("filter", (*name).into())])))
-    })
+    plot.lines(table, ["memory MiB", column], FILTERS, |name| [("filter", name.into())])
 }
 
 /// Compares the cascade filter with every Bloom filter at every size of memory, and says where the cascade loses.

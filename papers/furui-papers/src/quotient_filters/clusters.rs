@@ -4,7 +4,7 @@ use furui::KeyHash;
 use furui::filter::{FilterMut, QuotientFilter};
 
 use crate::keys::mix;
-use crate::report::{Axis, Cell, Context, Finding, Mark, Plot, Result, Series, Table, Verdict, brief};
+use crate::report::{Axis, Cell, Context, Finding, Plot, Result, Table, Verdict, brief};
 
 /// The number of remainder bits. With so many, two keys hardly ever share a fingerprint.
 const REMAINDER_BITS: u32 = 32;
@@ -171,13 +171,13 @@ pub(super) fn run(context: &Context) -> Result<Finding> {
 fn means(table: &Table) -> Plot {
     let of = |column| table.points("load", column, &[]);
     Plot::new("clusters", "Lengths by load", Axis::linear("load"), Axis::log("slots"))
-        .with(Series::new("mean run", Mark::Points, of("mean run")))
-        .with(Series::new("theory", Mark::Formula, of("theory: mean run")))
-        .with(Series::new("mean cluster", Mark::Points, of("mean cluster")))
-        .with(Series::new("theory", Mark::Formula, of("theory: mean cluster")))
-        .with(Series::new("99 % of clusters", Mark::Points, of("99 % of clusters")))
-        .with(Series::new("theory", Mark::Formula, of("theory: 99 %")))
-        .with(Series::new("longest cluster", Mark::Points, of("longest cluster")))
+        .dots("mean run", of("mean run"))
+        .formula("theory", of("theory: mean run"))
+        .dots("mean cluster", of("mean cluster"))
+        .formula("theory", of("theory: mean cluster"))
+        .dots("99 % of clusters", of("99 % of clusters"))
+        .formula("theory", of("theory: 99 %"))
+        .dots("longest cluster", of("longest cluster"))
 }
 
 fn distribution(table: &Table) -> Plot {
@@ -188,10 +188,10 @@ fn distribution(table: &Table) -> Plot {
         Axis::linear("length"),
         Axis::log("share"),
     )
-    .with(Series::new("runs", Mark::Points, of("runs")))
-    .with(Series::new("theory", Mark::Formula, of("theory: runs").into_iter().filter(|(_, y)| *y > 1e-7).collect()))
-    .with(Series::new("clusters", Mark::Points, of("clusters")))
-    .with(Series::new("theory", Mark::Formula, of("theory: clusters")))
+    .dots("runs", of("runs"))
+    .formula("theory", of("theory: runs").into_iter().filter(|(_, y)| *y > 1e-7).collect())
+    .dots("clusters", of("clusters"))
+    .formula("theory", of("theory: clusters"))
 }
 
 fn verdict(table: &Table) -> Verdict {

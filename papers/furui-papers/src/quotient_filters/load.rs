@@ -7,7 +7,7 @@ use furui::filter::{Bloom, Filter, FilterMut, QuotientFilter};
 
 use crate::clock::{median, ns_each};
 use crate::keys::mix;
-use crate::report::{Axis, Cell, Context, Finding, Mark, Plot, Result, Series, Source, Table, Verdict, brief};
+use crate::report::{Axis, Cell, Context, Finding, Plot, Result, Source, Table, Verdict, brief};
 
 const ROUNDS: usize = 5;
 const REMAINDER_BITS: u32 = 8;
@@ -196,12 +196,7 @@ pub(super) fn run(context: &Context) -> Result<Finding> {
 fn plot(table: &Table, operation: &str) -> Plot {
     let name = operation.trim_end_matches(" ns");
     let plot = Plot::new(name, format!("{name}, by load"), Axis::linear("load"), Axis::log("ns of CPU"));
-    [QUOTIENT, BLOOM, QFILTER].into_iter().fold(plot, |plot, name| {
-        match table.points("load", operation, &[("filter", name.into())]) {
-            points if points.is_empty() => plot,
-            points => plot.with(Series::new(name, Mark::Line, points)),
-        }
-    })
+    plot.lines(table, ["load", operation], [QUOTIENT, BLOOM, QFILTER], |name| [("filter", name.into())])
 }
 
 fn verdict(table: &Table) -> Verdict {

@@ -3,7 +3,7 @@
 use super::store::{CASCADE, STORES};
 use crate::clock::process_ns;
 use crate::keys::mix;
-use crate::report::{Axis, Cell, Context, Finding, Grade, Mark, Plot, Result, Series, Table, Verdict, brief};
+use crate::report::{Axis, Cell, Context, Finding, Grade, Plot, Result, Table, Verdict, brief};
 use crate::store::{Store, TRANSACTION, WorkDirectory, stored};
 
 /// The number of keys in a step of the mixed load. A step looks up this many keys, half of them present, and then
@@ -197,10 +197,7 @@ fn measure(load: &Load, memories: &[u64], context: &Context) -> Result<(Table, V
 
 fn plot(name: &str, title: &str, table: &Table, column: &str, unit: &str) -> Plot {
     let plot = Plot::new(name, title, Axis::log("MiB of memory"), Axis::log(unit));
-    STORES.iter().fold(plot, |plot, (store, _)| match table.points(MEMORY, column, &[("store", (*store).into())]) {
-        points if points.is_empty() => plot,
-        points => plot.with(Series::new(*store, Mark::Line, points)),
-    })
+    plot.lines(table, [MEMORY, column], STORES.iter().map(|(store, _)| *store), |store| [("store", store.into())])
 }
 
 fn verdict(table: &Table, memories: &[u64]) -> Verdict {

@@ -7,7 +7,7 @@ use super::corpus::{Corpus, ids};
 use super::exchange::{Choice, Order, exchange, kbit, measure};
 use super::workload::Workload;
 use super::{DELTA, corpora};
-use crate::report::{Axis, Context, Finding, Mark, Plot, Result, Series, Source, Table, Verdict, brief};
+use crate::report::{Axis, Context, Finding, Plot, Result, Source, Table, Verdict, brief};
 
 pub(super) fn eq18(context: &Context) -> Result<Finding> {
     let (corpora, data) = corpora(context)?;
@@ -19,8 +19,8 @@ pub(super) fn eq18(context: &Context) -> Result<Finding> {
         of("of the second").iter().zip(of(column)).map(|(&(first, second), (_, y))| (second / first, y)).collect()
     };
     let plot = Plot::new("eq18", "The best alpha for two lists", axes.0, axes.1)
-        .with(Series::new("least traffic measured", Mark::Points, ratio("log2 of the best alpha")))
-        .with(Series::new("eq. 18", Mark::Formula, ratio("its log2")));
+        .dots("least traffic measured", ratio("log2 of the best alpha"))
+        .formula("eq. 18", ratio("its log2"));
     let nothing = [("in both", 0u64.into())];
     let equal = alone.only(&nothing).find_map(|row| (row[0] == row[1]).then(|| row[3].number())).flatten();
     let apart = alone.range("ratio", &nothing).1;

@@ -6,7 +6,7 @@ use super::corpora;
 use super::corpus::Corpus;
 use super::exchange::{Choice, Order, kbit, measure};
 use super::workload::Workload;
-use crate::report::{Axis, Cell, Context, Finding, Grade, Mark, Plot, Result, Series, Source, Table, Verdict, brief};
+use crate::report::{Axis, Cell, Context, Finding, Grade, Plot, Result, Source, Table, Verdict, brief};
 
 pub(super) fn table1(context: &Context) -> Result<Finding> {
     let (corpora, data) = corpora(context)?;
@@ -71,11 +71,11 @@ pub(super) fn fig7(context: &Context) -> Result<Finding> {
             [("mean", "mean kbit"), ("maximum", "max kbit"), ("smaller first, mean", "smaller first, mean")]
         {
             let points = table.points("documents", column, &only);
-            plot = plot.with(Series::new(format!("{}, {name}", corpus.name), Mark::Line, points));
+            plot = plot.line(format!("{}, {name}", corpus.name), points);
         }
     }
     for (name, kbit) in [("the paper, mean", 200.0), ("the paper, maximum", 11_000.0)] {
-        plot = plot.with(Series::new(name, Mark::Points, vec![(100_000.0, kbit)]));
+        plot = plot.dots(name, vec![(100_000.0, kbit)]);
     }
     let all = |corpus: &Corpus, column: &str| brief(at_all(&table, corpus, column, &[]));
     let grows = |corpus: &Corpus| ["mean kbit", "max kbit"].iter().all(|column| grows(&table, corpus, column));

@@ -7,7 +7,7 @@ use super::corpus::Corpus;
 use super::exchange::{Choice, Order, Traffic, Way, kbit, measure};
 use super::workload::Workload;
 use super::{DELTA, PAPER_BITS, RATES, corpora};
-use crate::report::{Axis, Cell, Context, Finding, Grade, Mark, Plot, Result, Series, Source, Table, Verdict, brief};
+use crate::report::{Axis, Cell, Context, Finding, Grade, Plot, Result, Source, Table, Verdict, brief};
 
 pub(super) fn fig8(context: &Context) -> Result<Finding> {
     let (corpora, data) = corpora(context)?;
@@ -23,7 +23,7 @@ pub(super) fn fig8(context: &Context) -> Result<Finding> {
             let plot = Plot::new(&format!("{}-{filter}", table.name), title, axes.0, axes.1);
             plots.push(documents(table, &corpora[0]).into_iter().fold(plot, |plot, documents| {
                 let only = [("corpus", corpora[0].name.as_str().into()), ("documents", documents.into())];
-                plot.with(Series::new(format!("{documents} documents"), Mark::Line, table.points("k", filter, &only)))
+                plot.line(format!("{documents} documents"), table.points("k", filter, &only))
             }));
         }
     }

@@ -8,7 +8,7 @@ use super::corpora;
 use super::corpus::Corpus;
 use super::exchange::{Choice, Exchange, Traffic, exchange, kbit};
 use super::workload::Workload;
-use crate::report::{Axis, Context, Finding, Mark, Plot, Result, Series, Table, Verdict, brief};
+use crate::report::{Axis, Context, Finding, Plot, Result, Table, Verdict, brief};
 
 pub(super) fn three(context: &Context) -> Result<Finding> {
     let (corpora, data) = corpora(context)?;
@@ -18,11 +18,10 @@ pub(super) fn three(context: &Context) -> Result<Finding> {
     let axes = (Axis::log("mean kbit"), Axis::names("", chains.iter().copied()));
     let mut plot = Plot::new("three", "Queries of three words, by how they are chained", axes.0, axes.1);
     for corpus in &corpora {
-        let bars = chains.iter().zip(0u32..).map(|(&chain, i)| {
-            let only = [("corpus", corpus.name.as_str().into()), ("chain", chain.into())];
-            (table.number("mean kbit", &only), f64::from(i))
-        });
-        plot = plot.with(Series::new(corpus.name.as_str(), Mark::Bar, bars.collect()));
+        let kbit = |&chain: &&str| {
+            table.number("mean kbit", &[("corpus", corpus.name.as_str().into()), ("chain", chain.into())])
+        };
+        plot = plot.bars(corpus.name.as_str(), chains.iter().map(kbit));
     }
     let adds = |chain: &str| table.range("the third adds %", &[("chain", chain.into())]).1;
     Ok(Finding {

@@ -6,7 +6,7 @@ use furui::raw::ringed_rate;
 
 use super::{KEYS, PROBES, SYNTHETIC};
 use crate::keys::mix;
-use crate::report::{Axis, Cell, Context, Finding, Grade, Mark, Plot, Result, Series, Table, Verdict, brief};
+use crate::report::{Axis, Cell, Context, Finding, Grade, Plot, Result, Table, Verdict, brief};
 
 pub(super) fn fig5(context: &Context) -> Result<Finding> {
     let table = rates(context.quick)?;
@@ -20,11 +20,7 @@ pub(super) fn fig5(context: &Context) -> Result<Finding> {
         ("ringed, gamma whole", "ringed, gamma whole"),
     ] {
         let measured = points(&format!("{formula}, measured"));
-        plot = plot.with(Series::new(format!("{name}, measured"), Mark::Points, measured)).with(Series::new(
-            format!("{name}, formula"),
-            Mark::Formula,
-            points(formula),
-        ));
+        plot = plot.dots(format!("{name}, measured"), measured).formula(format!("{name}, formula"), points(formula));
     }
     let mean = |column: &str| table.number(column, &[("keys", "1 to 1000, mean".into())]);
     let fixed = mean("fixed / variable");

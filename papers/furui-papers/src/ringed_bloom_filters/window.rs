@@ -6,7 +6,7 @@ use furui::raw::{ringed_rate, ringed_rate_refined};
 
 use super::{KEYS, PROBES, SYNTHETIC};
 use crate::keys::mix;
-use crate::report::{Axis, Cell, Context, Finding, Grade, Mark, Plot, Result, Series, Table, Verdict, brief};
+use crate::report::{Axis, Cell, Context, Finding, Grade, Plot, Result, Table, Verdict, brief};
 
 const DELTAS: [u64; 5] = [1, 10, 100, 1000, 100_000];
 
@@ -17,9 +17,7 @@ pub(super) fn fig4(context: &Context) -> Result<Finding> {
     for delta in DELTAS {
         let only = [("delta", delta.into())];
         let points = |y| table.points("keys", y, &only);
-        plot = plot
-            .with(Series::new(format!("delta {delta}, measured"), Mark::Points, points("measured")))
-            .with(Series::new("eq. 13", Mark::Formula, points("eq. 13")));
+        plot = plot.dots(format!("delta {delta}, measured"), points("measured")).formula("eq. 13", points("eq. 13"));
     }
     let mean = |delta: u64, column: &str| {
         let points = table.points("keys", column, &[("delta", delta.into())]);

@@ -6,7 +6,7 @@ use furui::filter::{BlockedBloom, Bloom, FilterMut, sizing};
 
 use super::{both, fills, measure};
 use crate::keys::mix;
-use crate::report::{Axis, Context, Finding, Grade, Mark, Plot, Result, Series, Table, Verdict, brief};
+use crate::report::{Axis, Context, Finding, Grade, Plot, Result, Table, Verdict, brief};
 
 /// The size of a cache line in bits, which is the block size of a blocked filter.
 const LINE: u64 = 512;
@@ -21,15 +21,14 @@ pub(crate) fn blocked(context: &Context) -> Result<Finding> {
     for kind in ["exact", "blocked"] {
         let points = |column: String| rates.points("bits a key", &column, &[]);
         rate = rate
-            .with(Series::new(format!("{kind}, measured"), Mark::Points, points(format!("{kind}, measured"))))
-            .with(Series::new(format!("{kind}, formula"), Mark::Formula, points(format!("{kind}, rate by formula"))));
+            .dots(format!("{kind}, measured"), points(format!("{kind}, measured")))
+            .formula(format!("{kind}, formula"), points(format!("{kind}, rate by formula")));
     }
     let work = ["insert", "hit", "miss"];
     let mut time = Plot::new("blocked-times", large.title.clone(), Axis::names("", work), Axis::linear("ns a key"));
     for row in large.rows.iter().filter_map(|row| row[0].text()) {
         let ns = |work: &str| large.number(&format!("{work}, ns"), &[("filter", row.into())]);
-        let bars = work.iter().zip(0u32..).map(|(work, i)| (f64::from(i), ns(work)));
-        time = time.with(Series::new(row, Mark::Bar, bars.collect()));
+        time = time.bars(row, work.map(ns));
     }
     let of = |column: &str, kind: &str| large.number(column, &[("filter", format!("{kind}, batches").into())]);
     let at_ten = rates.number("blocked / exact, formula", &[("bits a key", 10u64.into())]);
