@@ -85,23 +85,18 @@ fn rate(context: &Context) -> Result<Finding> {
     let off = table.range("off by sigmas", &[]);
     let off = off.1.max(-off.0);
     let full = table.number("rate by formula", &[("bits a key", 2u64.into()), ("k", 16u64.into())]);
-    Ok(Finding {
-        data: DATA.to_owned(),
-        verdict: Verdict::all([
-            Verdict::holds(
-                off < 4.5,
-                format!("No measured rate is further than {} standard deviations from (1 - e^(-kn/m))^k.", brief(off)),
-            ),
-            Verdict::holds(inside, format!("The best k is {}.", best.join(", "))),
-            Verdict::holds(
-                full > 0.99,
-                format!("With 2 bits a key and k = 16, the filter says yes to {} % of all keys.", brief(100.0 * full)),
-            ),
-        ]),
-        tables: vec![table],
-        plots: vec![plot],
-        notes: vec![],
-    })
+    let verdict = Verdict::all([
+        Verdict::holds(
+            off < 4.5,
+            format!("No measured rate is further than {} standard deviations from (1 - e^(-kn/m))^k.", brief(off)),
+        ),
+        Verdict::holds(inside, format!("The best k is {}.", best.join(", "))),
+        Verdict::holds(
+            full > 0.99,
+            format!("With 2 bits a key and k = 16, the filter says yes to {} % of all keys.", brief(100.0 * full)),
+        ),
+    ]);
+    Ok(Finding::new(DATA, verdict, [table], [plot]))
 }
 
 fn similarity(context: &Context) -> Result<Finding> {
@@ -123,9 +118,7 @@ fn similarity(context: &Context) -> Result<Finding> {
         points.is_sorted_by(|a, b| a.1 > b.1)
     });
     let error = [2u64, 10].map(|bits| table.range("spread", &[("bits a key", bits.into())]).1);
-    Ok(Finding {
-        data: DATA.to_owned(),
-        verdict: Verdict::all([
+    let verdict = Verdict::all([
             Verdict::holds(falls, "The more two sets have in common, the fewer bits differ."),
             Verdict::holds(
                 worst < 4.0,
@@ -138,11 +131,8 @@ fn similarity(context: &Context) -> Result<Finding> {
                 ),
             ),
         ])
-        .and("That both stay secret is not graded: nothing here measures it."),
-        tables: vec![table],
-        plots: vec![errors, xor],
-        notes: vec![],
-    })
+        .and("That both stay secret is not graded: nothing here measures it.");
+    Ok(Finding::new(DATA, verdict, [table], [errors, xor]))
 }
 
 /// Measures pairs of sets. Returns the table, and the largest distance of a mean from its true value, in standard
@@ -236,21 +226,16 @@ fn or(context: &Context) -> Result<Finding> {
     let same = table.rows.iter().all(|row| row[6].text() == Some("yes"));
     let lost = table.range("keys lost", &[]).1;
     let full = table.range("measured", &[]).1;
-    Ok(Finding {
-        data: DATA.to_owned(),
-        verdict: Verdict::all([
-            Verdict::holds(same, "The OR has exactly the bits of the filter that is built from all keys."),
-            Verdict::holds(
-                lost == 0.0 && full > 0.99,
-                format!(
-                    "No key is ever lost. The OR of {} sets, which is too many, lets {} % of all keys pass.",
-                    brief(table.range("sets", &[]).1),
-                    brief(100.0 * full)
-                ),
+    let verdict = Verdict::all([
+        Verdict::holds(same, "The OR has exactly the bits of the filter that is built from all keys."),
+        Verdict::holds(
+            lost == 0.0 && full > 0.99,
+            format!(
+                "No key is ever lost. The OR of {} sets, which is too many, lets {} % of all keys pass.",
+                brief(table.range("sets", &[]).1),
+                brief(100.0 * full)
             ),
-        ]),
-        tables: vec![table],
-        plots: vec![plot],
-        notes: vec![],
-    })
+        ),
+    ]);
+    Ok(Finding::new(DATA, verdict, [table], [plot]))
 }

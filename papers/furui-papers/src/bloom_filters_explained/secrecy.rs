@@ -95,6 +95,10 @@ pub(super) fn run(context: &Context) -> Result<Finding> {
             brief(variance.sqrt()),
         ),
     );
-    let data = "Made-up addresses of 28 bytes; SipHash-1-3 with a secret seed.".into();
-    Ok(Finding { data, tables: vec![table, without], plots: vec![], verdict, notes: vec![] })
+    Ok(Finding::new(
+        "Made-up addresses of 28 bytes; SipHash-1-3 with a secret seed.",
+        verdict,
+        [table, without],
+        vec![],
+    ))
 }

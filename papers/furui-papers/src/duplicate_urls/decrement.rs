@@ -29,31 +29,28 @@ pub(super) fn table1(context: &Context) -> Result<Finding> {
     let plot = Plot::new("table1", "2 billion decrements", Axis::log("seconds"), Axis::names("", names))
         .bars("here", ns.iter().map(|ns| BILLIONS * ns))
         .bars("the paper", column(PAPER_SECONDS));
-    Ok(Finding {
-        data: "no keys; positions are random numbers from the seed, or consecutive.".to_owned(),
-        verdict: Verdict::all([
-            Verdict::near("Random against one by one", PAPER[0] / PAPER[1], ns[0] / ns[2], 0.2, 0.7),
-            Verdict::near("Random against 32 at once", PAPER[0] / PAPER[2], ns[0] / ns[3], 0.2, 0.7),
-        ])
-        .and(format!(
-            "A whole round in one call, with 256 counters in a vector, is {} times as fast as random \
+    let verdict = Verdict::all([
+        Verdict::near("Random against one by one", PAPER[0] / PAPER[1], ns[0] / ns[2], 0.2, 0.7),
+        Verdict::near("Random against 32 at once", PAPER[0] / PAPER[2], ns[0] / ns[3], 0.2, 0.7),
+    ])
+    .and(format!(
+        "A whole round in one call, with 256 counters in a vector, is {} times as fast as random \
             decrements.",
-            brief(ns[0] / ns[4])
-        )),
-        tables: vec![table],
-        plots: vec![plot],
-        notes: vec![
-            format!(
-                "Processor time of the thread, medians of {rounds} rounds. In a round, each way in turn does a few \
+        brief(ns[0] / ns[4])
+    ));
+    let notes = vec![
+        format!(
+            "Processor time of the thread, medians of {rounds} rounds. In a round, each way in turn does a few \
                  million decrements; the seconds are scaled to the paper's 2 billion."
-            ),
-            "Random decrements are slow because of memory, not because of the generator: SplitMix64 is little \
+        ),
+        "Random decrements are slow because of memory, not because of the generator: SplitMix64 is little \
              faster. Our processor overlaps several random accesses, and the paper's Xeon fewer; and consecutive \
              decrements one by one are slow because each counter in a word waits for the one before. So the first \
              ratio is smaller here."
-                .to_owned(),
-        ],
-    })
+            .to_owned(),
+    ];
+    Ok(Finding::new("no keys; positions are random numbers from the seed, or consecutive.", verdict, [table], [plot])
+        .with_notes(notes))
 }
 
 /// Measures the ways to decrement, each in so many rounds.

@@ -72,9 +72,9 @@ pub(super) fn fig9(context: &Context) -> Result<Finding> {
                 .dots("an LRU alone with as many hits", missed(ALONE_KB))
         })
     });
-    let plots = plots.collect();
+    let plots: Vec<_> = plots.collect();
     let verdicts = crawls.iter().flat_map(|crawl| [coarse(&table, crawl), fine(&table, crawl)]);
-    Ok(Finding { data, verdict: Verdict::all(verdicts), tables: vec![table], plots, notes: vec![] })
+    Ok(Finding::new(data, Verdict::all(verdicts), [table], plots))
 }
 
 /// The shares of memory that are saved, in %: first at the paper's sizes, then at the larger ones. A point is (binary

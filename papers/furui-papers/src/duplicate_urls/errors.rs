@@ -36,17 +36,12 @@ pub(super) fn fig6(context: &Context) -> Result<Finding> {
     let only = [("crawl", web.name.into()), ("filter", Stable::COARSE.name().into()), (SIZE, 30u64.into())];
     let ours = 100.0 * table.number(FALSE_POSITIVES, &only) / web.pages() as f64;
     let paper = 100.0 * PAPER_FALSE_POSITIVES / PAPER_HOSTS;
-    Ok(Finding {
-        data,
-        verdict: Verdict::all(verdicts).and(format!(
-            "At 2^30 counters the seeded web has {} false positives for 100 pages, the paper {} for 100 hosts.",
-            brief(ours),
-            brief(paper)
-        )),
-        tables: vec![table],
-        plots,
-        notes: vec![],
-    })
+    let verdict = Verdict::all(verdicts).and(format!(
+        "At 2^30 counters the seeded web has {} false positives for 100 pages, the paper {} for 100 hosts.",
+        brief(ours),
+        brief(paper)
+    ));
+    Ok(Finding::new(data, verdict, [table], plots))
 }
 
 fn measure(crawls: &[Crawl], filters: &[Stable], context: &Context) -> Result<[Table; 1]> {

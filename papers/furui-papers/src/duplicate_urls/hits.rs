@@ -68,22 +68,17 @@ pub(super) fn fig5(context: &Context) -> Result<Finding> {
         .map(|(clock, lru)| clock.1 - lru.1)
         .collect();
     let (worst, best) = (more.iter().copied().fold(f64::NAN, f64::min), more.iter().copied().fold(f64::NAN, f64::max));
-    Ok(Finding {
-        data,
-        verdict: Verdict::all(
-            [Verdict::holds(grows && exact, "Hits grow with the size, and there is no false positive.")]
-                .into_iter()
-                .chain(reach),
-        )
-        .and(format!(
-            "A CLOCK with as many entries, which takes two thirds of the memory, answers {} to {} % of the links more.",
-            brief(worst),
-            brief(best)
-        )),
-        tables: vec![table],
-        plots: vec![plot],
-        notes: vec![],
-    })
+    let verdict = Verdict::all(
+        [Verdict::holds(grows && exact, "Hits grow with the size, and there is no false positive.")]
+            .into_iter()
+            .chain(reach),
+    )
+    .and(format!(
+        "A CLOCK with as many entries, which takes two thirds of the memory, answers {} to {} % of the links more.",
+        brief(worst),
+        brief(best)
+    ));
+    Ok(Finding::new(data, verdict, [table], [plot]))
 }
 
 /// Measures an LRU with SBFL in the paper's two settings. `sizes` are the binary logarithms of the paper's numbers of
@@ -138,13 +133,7 @@ pub(super) fn fig8(context: &Context) -> Result<Finding> {
             PAPER_FALSE_POSITIVES[SETTINGS.iter().position(|&other| other == filter).unwrap_or(0)] / PAPER_HOSTS;
         errors(crawl, filter, found, paper)
     });
-    Ok(Finding {
-        data,
-        verdict: Verdict::all(growth.chain(errors)),
-        tables: vec![table],
-        plots: vec![plot],
-        notes: vec![],
-    })
+    Ok(Finding::new(data, Verdict::all(growth.chain(errors)), [table], [plot]))
 }
 
 /// The verdict on the false positives of a crawl, compared with the paper, which has `paper` of them for each page.

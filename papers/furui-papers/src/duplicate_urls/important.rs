@@ -36,15 +36,9 @@ pub(super) fn important(context: &Context) -> Result<Finding> {
     let (crawls, data) = crawls(context)?;
     let names = ["important-kept", "important-remedy", "important-all", "important"];
     let [kept, remedy, totals, classes] = context.tables(Source::DuplicateUrls, names, || measure(&crawls, context))?;
-    let plots = crawls.iter().map(|crawl| plot(crawl, &classes)).collect();
+    let plots: Vec<_> = crawls.iter().map(|crawl| plot(crawl, &classes)).collect();
     let text: Vec<_> = crawls.iter().map(|crawl| result(crawl, &kept, &remedy)).collect();
-    Ok(Finding {
-        data,
-        verdict: Verdict::new(Grade::Measured, text.join(" ")),
-        tables: vec![kept, remedy, totals, classes],
-        plots,
-        notes: vec![],
-    })
+    Ok(Finding::new(data, Verdict::new(Grade::Measured, text.join(" ")), [kept, remedy, totals, classes], plots))
 }
 
 /// Measures each cache on each crawl. The tables are those of the pages to keep, of what is fetched after the crawl, of

@@ -85,7 +85,7 @@ pub(crate) fn recent(context: &Context) -> Result<Finding> {
         format!("{}, memory saved compared with an LRU: {}.", crawl.name, each.join("; "))
     });
     let text = text.collect::<Vec<_>>().join(" ");
-    Ok(Finding { data, verdict: Verdict::new(Grade::Measured, text), tables: vec![saved, table], plots, notes: vec![] })
+    Ok(Finding::new(data, Verdict::new(Grade::Measured, text), [saved, table], plots))
 }
 
 /// The smallest memory with which at most `reach` % of the links reach the set. It is interpolated between two measured

@@ -53,12 +53,7 @@ pub(super) fn time(context: &Context) -> Result<Finding> {
         )
     });
     let text = text.collect::<Vec<_>>().join(" ");
-    Ok(Finding {
-        data,
-        verdict: Verdict::new(Grade::Measured, text),
-        tables: vec![whole, alone],
-        plots: vec![plot],
-        notes: vec![
+    let notes = vec![
             format!("Processor time of the thread, medians of {rounds} rounds. In warm storage files are in the page cache and mapped."),
             "The device: each read of a file, of adjacent pages for a look-up or a megabyte or so for a merge, is charged with 100 us, on \
              top of the processor time of a run in which files are read by system calls. Reads wait for each other, as in a crawler of one \
@@ -87,8 +82,8 @@ pub(super) fn time(context: &Context) -> Result<Finding> {
             "Our LRU takes O(1) time, not the O(log N) of the paper's section 1: its time grows only because a large \
              LRU does not fit into the processor's caches."
                 .to_owned(),
-        ],
-    })
+        ];
+    Ok(Finding::new(data, Verdict::new(Grade::Measured, text), [whole, alone], [plot]).with_notes(notes))
 }
 
 const CACHES: [&str; 7] = [

@@ -58,7 +58,7 @@ pub(super) fn run(context: &Context) -> Result<Finding> {
         Ok(tables)
     })?;
     let (plots, verdict) = (vec![plot(&table), saved_plot(&table)], verdict(&table, &windows));
-    Ok(Finding { data, tables: vec![table, windows], plots, verdict, notes })
+    Ok(Finding::new(data, verdict, [table, windows], plots).with_notes(notes))
 }
 
 /// Measures the dictionary: the tables, a description of the data, and remarks.

@@ -128,7 +128,7 @@ pub(super) fn run(context: &Context) -> Result<Finding> {
         ),
         "\"One state\" means one 64-bit hash for all probes, as for the filters of compact tries.".into(),
     ];
-    Ok(Finding { data, tables: vec![table, merging], plots, verdict, notes })
+    Ok(Finding::new(data, verdict, [table, merging], plots).with_notes(notes))
 }
 
 /// Measures both tables, and describes the words.

@@ -117,7 +117,7 @@ pub(super) fn run(context: &Context) -> Result<Finding> {
     }
     let (plots, verdict) = (vec![plot(&table)], verdict(&table));
     let data = format!("{keys} uniform hashes of made-up keys, which are equal for all filters.");
-    Ok(Finding { data, tables: vec![table], plots, verdict, notes: vec![] })
+    Ok(Finding::new(data, verdict, [table], plots))
 }
 
 fn fixed(room: u64) -> [(&'static str, Cell); 2] {

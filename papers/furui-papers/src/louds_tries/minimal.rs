@@ -40,7 +40,7 @@ pub(super) fn run(context: &Context) -> Result<Finding> {
     }
     let verdict = verdict(&tries, &tail);
     let data = data + "A tenth of each is left out of the tries, for look-ups that miss.";
-    Ok(Finding { data, tables: vec![tries, tail], plots: vec![], verdict, notes: vec![] })
+    Ok(Finding::new(data, verdict, [tries, tail], []))
 }
 
 /// Three tries that hold the same keys.

@@ -35,7 +35,7 @@ pub(super) fn run(context: &Context) -> Result<Finding> {
     }
     let data = format!("{} A tenth of each is left out of the tries, for look-ups that miss.", data.join(" "));
     let (plots, verdict) = (vec![plot(&table)], verdict(&table));
-    Ok(Finding { data, tables: vec![table], plots, verdict, notes: vec![] })
+    Ok(Finding::new(data, verdict, [table], plots))
 }
 
 fn measure(name: &str, corpus: &WordList, context: &Context, table: &mut Table) -> Result<()> {

@@ -176,7 +176,7 @@ pub(super) fn run(context: &Context) -> Result<Finding> {
     })?;
     let verdict = verdict(&lines, &walks, &flags);
     let data = corpora.iter().map(|(_, corpus)| corpus.data.as_str()).collect::<Vec<_>>().join(" ");
-    Ok(Finding { data, tables: vec![lines.table(), walks, flags], plots: vec![], verdict, notes: vec![] })
+    Ok(Finding::new(data, verdict, [lines.table(), walks, flags], []))
 }
 
 fn verdict(lines: &Lines, walks: &Table, flags: &Table) -> Verdict {

@@ -33,13 +33,7 @@ pub(super) fn codings(context: &Context) -> Result<Finding> {
             )
         })
         .collect();
-    Ok(Finding {
-        data,
-        verdict: Verdict::new(Grade::Measured, says.join(" ")),
-        tables: vec![table],
-        plots: vec![plot],
-        notes: vec![],
-    })
+    Ok(Finding::new(data, Verdict::new(Grade::Measured, says.join(" ")), [table], [plot]))
 }
 
 pub(super) fn coded_sets(context: &Context) -> Result<Finding> {
@@ -54,22 +48,17 @@ pub(super) fn coded_sets(context: &Context) -> Result<Finding> {
     let k = context.size(10u64, 4);
     let of = |column: &str| table.number(column, &[("k", k.into())]);
     let (golomb, bloom, least) = (of("Golomb, bits an id"), of("Bloom of that rate"), of("log2 of 1 / rate"));
-    Ok(Finding {
-        data: "ids drawn from the seed.".to_owned(),
-        verdict: Verdict::new(
-            Grade::Measured,
-            format!(
-                "At a rate of 2^-{k} a Golomb-coded set takes {} bits an id, {} more than the theoretical minimum; a \
+    let verdict = Verdict::new(
+        Grade::Measured,
+        format!(
+            "At a rate of 2^-{k} a Golomb-coded set takes {} bits an id, {} more than the theoretical minimum; a \
                  Bloom filter, which is at best equalled by a ringed one, takes {}.",
-                brief(golomb),
-                brief(golomb - least),
-                brief(bloom)
-            ),
+            brief(golomb),
+            brief(golomb - least),
+            brief(bloom)
         ),
-        tables: vec![table],
-        plots: vec![plot],
-        notes: vec![],
-    })
+    );
+    Ok(Finding::new("ids drawn from the seed.", verdict, [table], [plot]))
 }
 
 /// The bits that a message with the sizes of the lists would take. A node needs no such message: it gets the sizes with

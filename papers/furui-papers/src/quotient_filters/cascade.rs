@@ -249,7 +249,7 @@ pub(super) fn run(context: &Context) -> Result<Finding> {
         ),
         "\"Compacted\": all levels are merged into one at the end, which is part of the costs of insertions.".into(),
     ];
-    Ok(Finding { data, tables: vec![table], plots, verdict, notes })
+    Ok(Finding::new(data, verdict, [table], plots).with_notes(notes))
 }
 
 fn plot(name: &str, title: &str, table: &Table, column: &str, unit: &str) -> Plot {

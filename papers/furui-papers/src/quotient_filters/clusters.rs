@@ -164,8 +164,7 @@ pub(super) fn run(context: &Context) -> Result<Finding> {
     }
     let plots = vec![means(&table), distribution(&shares)];
     let verdict = verdict(&table);
-    let data = "Uniform 64-bit hashes.".into();
-    Ok(Finding { data, tables: vec![table, shares], plots, verdict, notes: vec![] })
+    Ok(Finding::new("Uniform 64-bit hashes.", verdict, [table, shares], plots))
 }
 
 fn means(table: &Table) -> Plot {

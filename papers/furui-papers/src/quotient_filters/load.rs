@@ -175,7 +175,7 @@ pub(super) fn run(context: &Context) -> Result<Finding> {
     }
     Ok([table])
     })?;
-    let plots = OPERATIONS.iter().map(|operation| plot(&table, operation)).collect();
+    let plots: Vec<_> = OPERATIONS.iter().map(|operation| plot(&table, operation)).collect();
     let verdict = verdict(&table);
     let data = format!(
         "Uniform 64-bit hashes; both filters have {:.1} MiB, the Bloom filter {probes} probes a key.",
@@ -190,7 +190,7 @@ pub(super) fn run(context: &Context) -> Result<Finding> {
     if table.only(&[("filter", QFILTER.into())]).next().is_none() {
         notes.push("The crate qfilter needs the feature `rivals`, and is left out.".into());
     }
-    Ok(Finding { data, tables: vec![table], plots, verdict, notes })
+    Ok(Finding::new(data, verdict, [table], plots).with_notes(notes))
 }
 
 fn plot(table: &Table, operation: &str) -> Plot {

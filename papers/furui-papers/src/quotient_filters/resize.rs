@@ -79,6 +79,5 @@ pub(super) fn run(context: &Context) -> Result<Finding> {
             brief(in_order / random),
         ),
     );
-    let data = "Uniform 64-bit hashes.".into();
-    Ok(Finding { data, tables: vec![table], plots: vec![plot], verdict, notes: vec![] })
+    Ok(Finding::new("Uniform 64-bit hashes.", verdict, [table], [plot]))
 }

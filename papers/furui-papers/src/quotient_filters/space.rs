@@ -47,6 +47,5 @@ pub(super) fn run(_: &Context) -> Result<Finding> {
             ),
         ),
     ]);
-    let data = "no keys; sizes follow from the number of keys and the rate.".into();
-    Ok(Finding { data, tables: vec![table], plots: vec![plot], verdict, notes: vec![] })
+    Ok(Finding::new("no keys; sizes follow from the number of keys and the rate.", verdict, [table], [plot]))
 }

@@ -146,8 +146,13 @@ pub(super) fn run(context: &Context) -> Result<Finding> {
         notes.push(format!("{stores}: part of the feature `{feature}`, {without}."));
     }
     let verdict = verdict(&table, memories);
-    let data = "Uniform 64-bit keys without values, all new; half of the keys that are looked up are present.".into();
-    Ok(Finding { data, tables: vec![table], plots, verdict, notes })
+    Ok(Finding::new(
+        "Uniform 64-bit keys without values, all new; half of the keys that are looked up are present.",
+        verdict,
+        [table],
+        plots,
+    )
+    .with_notes(notes))
 }
 
 /// Measures all stores. Returns the table, and a text for each phase that was ended before its end.

@@ -86,7 +86,7 @@ pub(super) fn walk(context: &Context) -> Result<Finding> {
         plot.lines(&table, ["load %", operation], [WALK, SELECT], |search| [("search", search.into())])
     };
     let plots = vec![plot("hit ns"), plot("miss ns")];
-    Ok(Finding { data: "Uniform 64-bit hashes.".into(), tables: vec![table], plots, verdict, notes: vec![] })
+    Ok(Finding::new("Uniform 64-bit hashes.", verdict, [table], plots))
 }
 
 pub(super) fn tombstones(context: &Context) -> Result<Finding> {
@@ -138,7 +138,7 @@ pub(super) fn tombstones(context: &Context) -> Result<Finding> {
             ratio("miss ns after"),
         ),
     );
-    Ok(Finding { data: "Uniform 64-bit hashes.".into(), tables: vec![table], plots: vec![], verdict, notes: vec![] })
+    Ok(Finding::new("Uniform 64-bit hashes.", verdict, [table], []))
 }
 
 /// Deletes keys of a table and inserts others. Returns the figures of a row: the nanoseconds of a deletion, an

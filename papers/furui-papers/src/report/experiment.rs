@@ -27,6 +27,22 @@ pub(crate) struct Finding {
     pub(crate) notes: Vec<String>,
 }
 
+impl Finding {
+    pub(crate) fn new(
+        data: impl Into<String>,
+        verdict: Verdict,
+        tables: impl IntoIterator<Item = Table>,
+        plots: impl IntoIterator<Item = Plot>,
+    ) -> Self {
+        let (tables, plots) = (tables.into_iter().collect(), plots.into_iter().collect());
+        Self { data: data.into(), tables, plots, verdict, notes: vec![] }
+    }
+
+    pub(crate) fn with_notes(self, notes: Vec<String>) -> Self {
+        Self { notes, ..self }
+    }
+}
+
 impl Experiment {
     /// The name of the experiment on the command line.
     pub(crate) fn full_name(&self) -> String {

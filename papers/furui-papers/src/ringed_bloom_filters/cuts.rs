@@ -57,25 +57,22 @@ pub(super) fn cuts(context: &Context) -> Result<Finding> {
         plot.line("the paper", ends.map(|at| (at, paper)).into())
     };
     let least = |figure: &str| brief(smaller_first.range(figure, &[]).0);
-    Ok(Finding {
-        data,
-        verdict: verdict(&table, &smaller_first, &ways, &corpora[0]),
-        plots: vec![
-            draw("cuts", "mean over all pairs", ALL_PAIRS, 39.0),
-            draw("cuts-max", "maximum, the median round", "max, median round", 73.0),
-        ],
-        notes: vec![
-            "The rows \"mean\" are the means over all numbers of documents.".to_owned(),
-            format!(
-                "The paper sends the list of the word that is drawn first. If the smaller list is sent, as by a \
+    let plots = vec![
+        draw("cuts", "mean over all pairs", ALL_PAIRS, 39.0),
+        draw("cuts-max", "maximum, the median round", "max, median round", 73.0),
+    ];
+    let notes = vec![
+        "The rows \"mean\" are the means over all numbers of documents.".to_owned(),
+        format!(
+            "The paper sends the list of the word that is drawn first. If the smaller list is sent, as by a \
                  node, ringed filters cut the mean of every round by {} % or more, whatever the length of the fixed \
                  ones, and the maximum of the median round by {} % or more.",
-                least("mean, least"),
-                least("max, median round"),
-            ),
-        ],
-        tables: vec![table, smaller_first],
-    })
+            least("mean, least"),
+            least("max, median round"),
+        ),
+    ];
+    Ok(Finding::new(data, verdict(&table, &smaller_first, &ways, &corpora[0]), [table, smaller_first], plots)
+        .with_notes(notes))
 }
 
 /// The verdict on the synthetic documents. `ways` are the names of the filters that each row of the table compares.

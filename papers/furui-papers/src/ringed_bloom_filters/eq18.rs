@@ -32,9 +32,7 @@ pub(super) fn eq18(context: &Context) -> Result<Finding> {
         best.number("mean, to 2^-7", &[("corpus", corpus.name.as_str().into()), ("ringed filters", "eq. 18".into())])
     };
     let gains = corpora.iter().map(|corpus| format!("{} ({})", brief(gain(corpus)), corpus.name)).collect::<Vec<_>>();
-    Ok(Finding {
-        data: format!("for single pairs, ids drawn from the seed; for queries, {data}"),
-        verdict: Verdict::all([
+    let verdict = Verdict::all([
             Verdict::near("alpha for lists of one size", 0.013, equal.unwrap_or(f64::NAN), 0.01, 0.1),
             Verdict::holds(
                 apart < 1.02,
@@ -58,11 +56,13 @@ pub(super) fn eq18(context: &Context) -> Result<Finding> {
             "One alpha for each pair of lists, which the paper leaves to future work, takes {} times the mean \
                 traffic of 2^-7 for all pairs.",
             gains.join(" and ")
-        )),
-        tables: vec![alone, best],
-        plots: vec![plot],
-        notes: vec![],
-    })
+        ));
+    Ok(Finding::new(
+        format!("for single pairs, ids drawn from the seed; for queries, {data}"),
+        verdict,
+        [alone, best],
+        [plot],
+    ))
 }
 
 /// Compares the best rate for each pair (eq. 18) with one rate for all, and with sending the smaller list first.

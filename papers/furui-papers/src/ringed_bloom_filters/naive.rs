@@ -26,17 +26,12 @@ pub(super) fn table1(context: &Context) -> Result<Finding> {
         ),
         None => Verdict::new(Grade::Measured, "No real text was given, and only real text can be compared."),
     };
-    Ok(Finding {
-        data,
-        verdict: verdict.and(format!(
-            "The synthetic documents are made to have such figures: {} words a document and {} documents a word.",
-            brief(of(&corpora[0], each)),
-            brief(of(&corpora[0], lists))
-        )),
-        tables: vec![table],
-        plots: vec![],
-        notes: vec![],
-    })
+    let verdict = verdict.and(format!(
+        "The synthetic documents are made to have such figures: {} words a document and {} documents a word.",
+        brief(of(&corpora[0], each)),
+        brief(of(&corpora[0], lists))
+    ));
+    Ok(Finding::new(data, verdict, [table], []))
 }
 
 /// Table 1: documents and words.
@@ -100,18 +95,13 @@ pub(super) fn fig7(context: &Context) -> Result<Finding> {
         ]),
         None => Verdict::new(Grade::Measured, "No real text was given, and only real text can be compared."),
     };
-    Ok(Finding {
-        data,
-        verdict: verdict.and(format!(
+    let verdict = verdict.and(format!(
             "The mean of the synthetic documents, {} kbit at all of them (the paper: 200), follows from Table 1, and their maximum, {} \
              (11,000), from the commonest word, which was chosen for it: neither says anything.",
             all(&corpora[0], "mean kbit"),
             all(&corpora[0], "max kbit")
-        )),
-        tables: vec![table],
-        plots: vec![plot],
-        notes: vec![],
-    })
+        ));
+    Ok(Finding::new(data, verdict, [table], [plot]))
 }
 
 /// Fig. 7: the traffic of the Naive algorithm by the number of documents, in kilobits.

@@ -33,7 +33,7 @@ pub(super) fn fig8(context: &Context) -> Result<Finding> {
         growth(&best, &corpora[0]),
         maximum(&max, &corpora[0]),
     ]);
-    Ok(Finding { data, verdict, tables: vec![mean, max, best], plots, notes: vec![] })
+    Ok(Finding::new(data, verdict, [mean, max, best], plots))
 }
 
 const ZIPF: &str = "Zipf";

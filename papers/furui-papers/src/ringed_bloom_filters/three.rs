@@ -24,21 +24,16 @@ pub(super) fn three(context: &Context) -> Result<Finding> {
         plot = plot.bars(corpus.name.as_str(), chains.iter().map(kbit));
     }
     let adds = |chain: &str| table.range("the third adds %", &[("chain", chain.into())]).1;
-    Ok(Finding {
-        data,
-        verdict: Verdict::holds(
-            adds("ringed 2^-7") < 10.0,
-            format!(
-                "With ringed filters at 2^-7 the third word adds at most {} % to the mean traffic of the first two, with \
+    let verdict = Verdict::holds(
+        adds("ringed 2^-7") < 10.0,
+        format!(
+            "With ringed filters at 2^-7 the third word adds at most {} % to the mean traffic of the first two, with \
                  fixed-size ones {} %.",
-                brief(adds("ringed 2^-7")),
-                brief(adds("fixed 2^-5"))
-            ),
+            brief(adds("ringed 2^-7")),
+            brief(adds("fixed 2^-5"))
         ),
-        tables: vec![table],
-        plots: vec![plot],
-        notes: vec![],
-    })
+    );
+    Ok(Finding::new(data, verdict, [table], [plot]))
 }
 
 /// The rules by which a chain of exchanges, from keeper to keeper, proceeds.

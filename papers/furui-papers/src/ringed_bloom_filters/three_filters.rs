@@ -52,7 +52,7 @@ pub(super) fn fig5(context: &Context) -> Result<Finding> {
         brief(whole),
         brief(real_whole)
     ));
-    Ok(Finding { data: SYNTHETIC.to_owned(), tables: vec![table], plots: vec![plot], verdict, notes: vec![] })
+    Ok(Finding::new(SYNTHETIC, verdict, [table], [plot]))
 }
 
 /// Fig. 5: the rates of fixed, variable and ringed filters (δ = 100,000) by the number of keys. The fixed filter is

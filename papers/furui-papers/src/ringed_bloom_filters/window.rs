@@ -68,13 +68,7 @@ pub(super) fn fig4(context: &Context) -> Result<Finding> {
             ),
         ),
     ]);
-    Ok(Finding {
-        data: SYNTHETIC.to_owned(),
-        tables: vec![table, eq5, fig2],
-        plots: vec![plot],
-        verdict,
-        notes: vec![],
-    })
+    Ok(Finding::new(SYNTHETIC, verdict, [table, eq5, fig2], [plot]))
 }
 
 /// Fig. 4: the rate of a ringed filter by its number of keys, for short and long windows: by eq. 13, by a more accurate

@@ -34,25 +34,20 @@ pub(crate) fn blocked(context: &Context) -> Result<Finding> {
     let at_ten = rates.number("blocked / exact, formula", &[("bits a key", 10u64.into())]);
     let more = 100.0 * (of("bits a key", "blocked") / of("bits a key", "exact") - 1.0);
     let ratio = |work| brief(of(&format!("{work}, ns"), "blocked") / of(&format!("{work}, ns"), "exact"));
-    Ok(Finding {
-        data: "keys are the numbers from 0 on, mixed.".to_owned(),
-        verdict: Verdict::new(
-            Grade::Measured,
-            format!(
-                "With 10 bits a key, a blocked filter has {} times the false positives of an exact one; at a rate of \
+    let verdict = Verdict::new(
+        Grade::Measured,
+        format!(
+            "With 10 bits a key, a blocked filter has {} times the false positives of an exact one; at a rate of \
                  1 % it takes {} % more bits. If the filter is larger than the cache, an insertion in batches takes \
                  {} times the time, a hit {}, a miss {}.",
-                brief(at_ten),
-                brief(more),
-                ratio("insert"),
-                ratio("hit"),
-                ratio("miss")
-            ),
+            brief(at_ten),
+            brief(more),
+            ratio("insert"),
+            ratio("hit"),
+            ratio("miss")
         ),
-        tables: vec![rates, small, large],
-        plots: vec![rate, time],
-        notes: vec![],
-    })
+    );
+    Ok(Finding::new("keys are the numbers from 0 on, mixed.", verdict, [rates, small, large], [rate, time]))
 }
 
 /// Measures the false-positive rates of blocked and exact filters at several numbers of bits a key, and computes them
